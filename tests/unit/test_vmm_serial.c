@@ -24,7 +24,7 @@ static void set_line(void *ctx, unsigned gsi, bool level)
 	struct fixture *f = ctx;
 
 	assert_int_equal(gsi, 4);
-	assert_int_not_equal(level, f->level); /* only changes are told */
+	assert_int_not_equal(level, f->level); /* the UART reports changes only */
 	f->edges += level;
 	f->level = level;
 }
@@ -67,7 +67,7 @@ static void feed(struct fixture *f, const char *text, unsigned n)
 	serial_input(&f->serial, (const uint8_t *)text, n);
 }
 
-/* What Linux's autoconfig() does to tell a 16550A from its relatives. */
+/* The steps of Linux's autoconfig(), which distinguishes a 16550A from other UARTs. */
 static void test_detection(void **state)
 {
 	struct fixture *f = *state;
@@ -99,7 +99,7 @@ static void test_divisor_latch(void **state)
 	assert_int_equal(in(f, IER), 2);
 	out(f, LCR, 0x03);
 	assert_int_equal(in(f, IER), 0);
-	assert_int_equal(in(f, LSR), 0x60); /* and nothing was sent */
+	assert_int_equal(in(f, LSR), 0x60); /* the UART sent no byte */
 }
 
 static void test_output(void **state)
@@ -131,7 +131,7 @@ static void test_transmit_interrupt(void **state)
 	assert_int_equal(f->edges, 3);
 	out(f, IER, 0);
 	assert_false(f->level);
-	/* Linux counts on the interrupt being raised again when it is enabled again. */
+	/* Linux expects that the UART raises the interrupt again when the driver enables it again. */
 	out(f, IER, 2);
 	assert_true(f->level);
 }
@@ -191,13 +191,13 @@ static void test_loopback(void **state)
 	assert_int_equal(serial_room(&f->serial), 0);
 }
 
-/* Every byte of every access width, in any order: no crash, and the line told consistently. */
+/* Accesses of every width with any bytes, in any order: the UART does not crash, and reports its line consistently. */
 static void test_any_sequence(void **state)
 {
 	struct fixture *f = *state;
 	uint32_t seed = 1;
 
-	close(f->out[0]); /* its output goes nowhere, which must not matter */
+	close(f->out[0]); /* the output has no reader, which must not matter */
 	f->out[0] = -1;
 	close(f->out[1]);
 	f->out[1] = f->serial.out_fd = -1;

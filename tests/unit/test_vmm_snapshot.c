@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Blocks that are damaged, and what devices save and load. That of KVM is tested in the labs (tests/snapshots). */
+/* Damaged blocks of saved state, and the state that devices save and load. Labs test KVM's state (tests/snapshots). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static struct vm_state good_block(void)
 	return finish(&w);
 }
 
-/* Refused, by one line that has these words. */
+/* Check that the reader refuses the block with one line that has these words. */
 static void assert_refused(const struct vm_state *state, const char *words)
 {
 	struct vm_state_facts facts;
@@ -68,7 +68,7 @@ static void test_truncated(void **state)
 
 	(void)state;
 	for (size_t len = 0; len < block.len; len += len < 512 ? 1 : 61) {
-		/* A copy of its own, so that a sanitizer sees a look behind its end. */
+		/* Copy the part, so that a sanitizer sees a read past its end. */
 		part = (struct vm_state){.data = malloc(len + 1), .len = len};
 		assert_non_null(part.data);
 		memcpy(part.data, block.data, len);
@@ -170,14 +170,14 @@ static void test_missing(void **state)
 	vm_state_free(&block);
 }
 
-/* ---- devices of the board ---- */
+/* ---- platform devices ---- */
 
 static void set_line(void *ctx, unsigned gsi, bool level)
 {
 	(void)ctx;
 	(void)gsi;
 	(void)level;
-	fail(); /* the interrupt controller has the line's level already */
+	fail(); /* loading must not set the line: the interrupt controller's saved state has its level */
 }
 
 static void ignore_line(void *ctx, unsigned gsi, bool level)
@@ -253,7 +253,7 @@ static void test_rtc(void **state)
 	rtc_destroy(&to);
 }
 
-/* The timer goes on from where it was, however long ago that is. */
+/* The timer continues from its saved value, for any time since then. */
 static void test_pm(void **state)
 {
 	const struct power_line power = {0};
@@ -281,9 +281,9 @@ static void test_pm(void **state)
 	pm_destroy(&to);
 }
 
-/* ---- cards ---- */
+/* ---- PCI devices ---- */
 
-/* Plug the card in, and load it. Returns whether that could be. */
+/* Plug the PCI device in, and load its state. Returns whether that succeeded. */
 static bool load_card(struct pci_rig *rig, const struct virtio_saved *saved, struct silent **card)
 {
 	assert_true(virtio_identity_is_good(&saved->identity));
@@ -319,7 +319,7 @@ static void test_card(void **state)
 	rig_destroy(&second);
 }
 
-/* A card is served by nobody: a request stays, and its driver can still reset it. */
+/* A silent PCI device serves no request: a request stays in its queue, and the driver can still reset the device. */
 static void test_silent(void **state)
 {
 	struct virtio_saved made;
@@ -334,14 +334,14 @@ static void test_silent(void **state)
 	assert_int_equal(workers_start(&rig.workers, NULL), 0);
 	regs = pci_function_bar_gpa(rig.pci.slot[MADE_CARD], 4);
 	assert_int_equal(regs, PCI_WINDOW_GPA);
-	rig.memory[MADE_RINGS + 0x2002] = 18; /* one more is available */
+	rig.memory[MADE_RINGS + 0x2002] = 18; /* one more request is available */
 	assert_true(rig_ring_bell(&rig, regs + 0x3000));
 	assert_int_equal(rig_mmio_read(&rig, regs + 0x2000, 8), 0x2e7075206564616dull);
 	assert_int_equal(rig_mmio_read(&rig, regs + 0x14, 1), 0xf);
 	rig_mmio_write(&rig, regs + 0x14, 1, 0);
 	assert_int_equal(rig_mmio_read(&rig, regs + 0x14, 1), 0);
 	workers_join(&rig.workers);
-	assert_int_equal(rig.memory[MADE_RINGS + 0x4002], 0); /* nothing was used */
+	assert_int_equal(rig.memory[MADE_RINGS + 0x4002], 0); /* no request was used */
 	silent_free(card);
 	rig_destroy(&rig);
 }
@@ -396,7 +396,7 @@ static void test_hostile_card(void **state)
 	assert_false(virtio_identity_is_good(&bad.identity));
 }
 
-/* A ring that is not in memory breaks the device, as it does when a driver says so. */
+/* A saved ring outside guest memory breaks the device, as it does when a driver sets such a ring. */
 static void test_ring_nowhere(void **state)
 {
 	struct virtio_saved bad, saved;

@@ -22,7 +22,7 @@
 #define QUEUES 2
 #define MSIX_BAR 1
 #define REGS_BAR 4
-#define FEATURE 5 /* that the device offers */
+#define FEATURE 5 /* a feature that the device offers */
 #define VERSION_1 (1ull << 32)
 #define ALL_CORE (1ull << 28 | 1ull << 29 | VERSION_1)
 #define DATA 0x40000u
@@ -58,12 +58,12 @@ struct device {
 	atomic_uint served;
 	bool reset_inside;	/* reset() was called while a callback ran */
 	atomic_bool on_vcpu;	/* a function of the device runs on a vCPU's thread */
-	atomic_uint vcpus_meet; /* two did at once */
+	atomic_uint vcpus_meet; /* number of times that two vCPUs were in such functions at once */
 };
 
 static struct pci_rig rig;
 static struct device device;
-static uint64_t common, notify, isr, config_gpa; /* where the capabilities say that these are */
+static uint64_t common, notify, isr, config_gpa; /* GPAs of these registers, by the capabilities */
 static uint32_t notify_step;
 static unsigned access_cap;
 
@@ -83,7 +83,7 @@ static void config_read(void *dev, size_t offset, void *buf, size_t len)
 	memcpy(buf, d->config + offset, len);
 }
 
-/* Functions of the device that change it exclude each other. */
+/* Record that a function that changes the device runs on a vCPU. Such functions must exclude each other. */
 static void enter(struct device *d)
 {
 	d->vcpus_meet += atomic_exchange(&d->on_vcpu, true);
@@ -298,7 +298,7 @@ static uint64_t bell(unsigned queue)
 	return notify + queue * notify_step;
 }
 
-/* A device that the driver has brought up, with a small queue 0 and 1, and MSI-X. */
+/* Bring the device up as a driver does, with small queues 0 and 1, and with MSI-X. */
 static void bring_up(void)
 {
 	rig_config_write(&rig, 1, COMMAND, 2, MEMORY | MASTER);
@@ -327,7 +327,7 @@ static void offer(unsigned queue)
 	offer_bytes(queue, 64);
 }
 
-/* Wait until the device has used this many. The worker is another thread. */
+/* Wait until the device has used `count` requests. The worker is another thread. */
 static void wait_used(unsigned queue, uint16_t count)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
@@ -393,7 +393,7 @@ static void test_features(void **state)
 	assert_int_equal(status(), ACKNOWLEDGE | DRIVER);
 	negotiate(VERSION_1);
 	assert_int_equal(status(), ACKNOWLEDGE | DRIVER | FEATURES_OK);
-	/* What was accepted is accepted. */
+	/* After FEATURES_OK the driver cannot change the features. */
 	wr(common + 8, 4, 0);
 	wr(common + 12, 4, 0xffffffff);
 	assert_int_equal(rd(common + 12, 4), 0);
@@ -410,7 +410,7 @@ static void test_status(void **state)
 	assert_int_equal(status(), 0);
 	assert_int_equal(device.activated, 0);
 	negotiate(VERSION_1);
-	set_status(ACKNOWLEDGE); /* bits are not taken back */
+	set_status(ACKNOWLEDGE); /* the driver cannot clear single bits */
 	assert_int_equal(status(), ACKNOWLEDGE | DRIVER | FEATURES_OK);
 	set_status(NEEDS_RESET); /* the device's bit */
 	assert_int_equal(status(), ACKNOWLEDGE | DRIVER | FEATURES_OK);
@@ -422,7 +422,7 @@ static void test_status(void **state)
 	set_status(0);
 	assert_int_equal(status(), 0);
 	assert_int_equal(device.resets, 1);
-	set_status(0); /* a device that is not in use is not told */
+	set_status(0); /* a device that is not in use gets no reset() */
 	assert_int_equal(device.resets, 1);
 }
 
@@ -438,11 +438,11 @@ static void test_queue_registers(void **state)
 	wr(common + QUEUE_SIZE, 2, 0);
 	wr(common + QUEUE_SIZE, 2, 2 * VIRTQ_MAX_SIZE);
 	assert_int_equal(rd(common + QUEUE_SIZE, 2), VIRTQ_MAX_SIZE);
-	wr(common + QUEUE_VECTOR, 2, QUEUES + 1); /* one more than there are */
+	wr(common + QUEUE_VECTOR, 2, QUEUES + 1); /* one more than the device has */
 	assert_int_equal(rd(common + QUEUE_VECTOR, 2), 0xffff);
 	wr(common + QUEUE_DESC, 8, 0x123456789abcdef0);
 	assert_int_equal(rd(common + QUEUE_DESC + 4, 4), 0x12345678);
-	wr(common + QUEUE_DESC + 2, 2, 0); /* no width of this register */
+	wr(common + QUEUE_DESC + 2, 2, 0); /* not a valid width for this register */
 	assert_int_equal(rd(common + QUEUE_DESC, 8), 0x123456789abcdef0);
 	wr(common + QUEUE_DEVICE + 8, 8, UINT64_MAX); /* of a feature that is not offered */
 	assert_int_equal(rd(common + QUEUE_ENABLE, 2), 0);
@@ -484,7 +484,7 @@ static void test_served(void **state)
 	assert_int_equal(rd(isr, 1), 0); /* not used with MSI-X */
 }
 
-/* When KVM does not take the notifications, they are accesses to the BAR. */
+/* If KVM cannot take the notifications, they are accesses to the BAR. */
 static void test_served_without_bells(void **state)
 {
 	(void)state;
@@ -497,7 +497,7 @@ static void test_served_without_bells(void **state)
 	wr(bell(QUEUES), 2, QUEUES); /* no such queue */
 }
 
-/* What was offered before DRIVER_OK is served after it. */
+/* The device serves requests from before DRIVER_OK after DRIVER_OK. */
 static void test_early_kick(void **state)
 {
 	(void)state;
@@ -534,7 +534,7 @@ static void test_intx(void **state)
 	assert_int_equal(rd(isr, 1), 0);
 }
 
-/* A device that is no bus master touches no memory; it goes on when it is one again. */
+/* A device that is not bus master accesses no memory. It goes on when it is bus master again. */
 static void test_bus_master(void **state)
 {
 	(void)state;
@@ -598,7 +598,7 @@ static void test_config(void **state)
 	set_status(0);
 	virtio_config_begin(device.virtio);
 	virtio_config_end(device.virtio);
-	assert_int_equal(rig_sent(&rig, gsi(0)), 0); /* nobody to tell */
+	assert_int_equal(rig_sent(&rig, gsi(0)), 0); /* the driver is not ready, so no interrupt is sent */
 }
 
 static void access_bar(unsigned bar, uint32_t offset, uint32_t len)
@@ -608,7 +608,7 @@ static void access_bar(unsigned bar, uint32_t offset, uint32_t len)
 	rig_config_write(&rig, 1, access_cap + 12, 4, len);
 }
 
-/* The registers by way of configuration space. */
+/* Access the registers through configuration space. */
 static void test_config_access(void **state)
 {
 	static const struct {
@@ -641,7 +641,7 @@ static void test_config_access(void **state)
 		rig_config_read(&rig, 1, access_cap + 16, 4);
 		rig_config_write(&rig, 1, access_cap + 16, 4, 0);
 	}
-	/* A reset this way, and a notification. */
+	/* Reset and notify the device this way. */
 	bring_up();
 	offer(0);
 	access_bar(REGS_BAR, (uint32_t)(notify - common), 2);
@@ -664,7 +664,7 @@ static void test_needs_reset(void **state)
 	rig_wait_sent(&rig, gsi(0)); /* the vector of the configuration */
 	assert_int_equal(status() & NEEDS_RESET, NEEDS_RESET);
 	assert_string_equal(virtio_broken(device.virtio), "a descriptor has length 0");
-	/* No queue is served any more. */
+	/* The device serves no queue after that. */
 	workers_pause(&rig.workers);
 	offer(1);
 	assert_int_equal(virtq_pop(virtio_queue(device.virtio, 1), &device.request), -1);
@@ -715,7 +715,7 @@ static void test_reset_waits(void **state)
 
 	(void)state;
 	bring_up();
-	/* The first look at both queues is over when a request was served on each. */
+	/* When the worker has served a request on each queue, its first pass over the queues is over. */
 	for (unsigned i = 0; i < QUEUES; i++) {
 		offer(i);
 		assert_true(rig_ring_bell(&rig, bell(i)));
@@ -728,7 +728,7 @@ static void test_reset_waits(void **state)
 		sched_yield();
 	assert_true(dma_busy(&rig.dma));
 	assert_int_equal(pthread_create(&vcpu, NULL, reset_on_a_vcpu, &done), 0);
-	/* The vCPU holds the queues before it waits, so what the callback finds in the end is nothing. */
+	/* The vCPU holds the queues before it waits, so the callback finds no request when it goes on. */
 	while (!virtio_queue(device.virtio, 0)->held)
 		sched_yield();
 	assert_false(done);
@@ -750,7 +750,7 @@ static void *pause_all(void *arg)
 	return NULL;
 }
 
-/* A pause waits for one request of a callback, and not for the next ones. These are served after the pause. */
+/* A pause waits for the current request of a callback. The callback serves the next requests after the pause. */
 static void test_pause_between_requests(void **state)
 {
 	int slow = eventfd(0, EFD_CLOEXEC);
@@ -792,7 +792,7 @@ static void *ring_always(void *arg)
 	return NULL;
 }
 
-/* Bring-ups and resets while another vCPU notifies all the time. */
+/* One vCPU brings the device up and resets it again and again, while another vCPU keeps notifying it. */
 static void test_resets_under_load(void **state)
 {
 	atomic_bool stop = false;
@@ -820,7 +820,7 @@ static void *configure_always(void *arg)
 	return NULL;
 }
 
-/* One vCPU writes the device's configuration while another starts and resets it: the device sees one after the other. */
+/* One vCPU writes the device's configuration while another starts and resets it. The device's functions never run at once. */
 static void test_vcpus_take_turns(void **state)
 {
 	atomic_bool stop = false;
@@ -835,7 +835,7 @@ static void test_vcpus_take_turns(void **state)
 	assert_int_equal(device.vcpus_meet, 0);
 }
 
-/* Any write to any register is survived, and after a reset the device works. */
+/* The device survives any write to any register, and works after a reset. */
 static void test_any_sequence(void **state)
 {
 	uint64_t random = 88172645463325252ull;
@@ -887,7 +887,7 @@ int main(void)
 		TEST(test_any_sequence),
 	};
 
-	/* Workers are confined here as they are in a run. */
+	/* Confine workers as in a run. */
 	if (sandbox_prepare(NULL, NULL, NULL) < 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);

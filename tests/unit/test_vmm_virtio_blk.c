@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests of a virtio block device, from a driver in memory: what is done, what is answered, and what a hostile one gets. */
+/* Requests to a virtio block device from a driver in memory: their effects and answers, and the answers to a hostile driver. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,11 +51,11 @@ struct rig {
 	char note[512];
 };
 
-/* The library's own fdatasync() is not called: the test counts, and lets it fail. */
+/* Replaces the library's fdatasync(). The test counts the calls, and can let them fail. */
 static unsigned flushes;
 static int flush_errno;
 static atomic_uint standing;
-static bool flush_asks_to_stand; /* all workers are told to stand while a flush is under way */
+static bool flush_asks_to_stand; /* a flush tells all workers to stand */
 static unsigned left;
 
 int fdatasync(int fd)
@@ -193,7 +193,7 @@ static int teardown(void **state)
 
 /* ---- the driver ---- */
 
-/* Make a chain available. The descriptors of older ones are overwritten, as their requests have been served. */
+/* Make a chain available. It overwrites the descriptors of older chains, whose requests were served. */
 static void add(struct rig *rig, const struct part *parts, unsigned count)
 {
 	struct vring_desc *desc = at(rig, DESC, QUEUE * sizeof(*desc));
@@ -228,7 +228,7 @@ static void put_header(struct rig *rig, uint32_t type, uint64_t sector)
 	*(uint8_t *)at(rig, STATUS, 1) = 0xee;
 }
 
-/* Serve what was added. Returns the status, or NO_ANSWER. */
+/* Serve the added requests. Returns the status, or NO_ANSWER. */
 static int serve(struct rig *rig)
 {
 	blk_serve_queue(&rig->blk, &rig->q, rig->queue);
@@ -237,7 +237,7 @@ static int serve(struct rig *rig)
 	return *(uint8_t *)at(rig, STATUS, 1);
 }
 
-/* A request with `len` bytes at BUFFER, which the device writes if `in` is set. Returns its status. */
+/* Make a request with `len` bytes at BUFFER, which the device writes if `in` is set. Returns its status. */
 static int request(struct rig *rig, uint32_t type, uint64_t sector, uint32_t len, bool in)
 {
 	const struct part with[] = {{HEADER, 16, false}, {BUFFER, len, in}, {STATUS, 1, true}};
@@ -256,7 +256,7 @@ static uint8_t *buffer(struct rig *rig, size_t len)
 	return at(rig, BUFFER, len);
 }
 
-/* The disk's bytes, read without the device. */
+/* Read the disk's bytes without the device. */
 static void on_disk(struct rig *rig, uint64_t sector, size_t len, uint8_t *bytes)
 {
 	struct iovec piece = {bytes, len};
@@ -329,13 +329,13 @@ static void test_flush(void **state)
 	assert_int_equal(flushes, 0);
 	assert_int_equal(request(rig, VIRTIO_BLK_T_FLUSH, 0, 0, false), VIRTIO_BLK_S_OK);
 	assert_int_equal(flushes, 1);
-	/* A driver that knows no flushes. */
+	/* The driver has not negotiated flushes. */
 	atomic_store(&rig->blk.write_through, true);
 	assert_int_equal(request(rig, VIRTIO_BLK_T_OUT, 0, 512, false), VIRTIO_BLK_S_OK);
 	assert_int_equal(flushes, 2);
 	assert_int_equal(request(rig, VIRTIO_BLK_T_IN, 0, 512, true), VIRTIO_BLK_S_OK);
 	assert_int_equal(flushes, 2);
-	/* The host's kernel says once that it has lost something; the guest hears it of every flush from then on. */
+	/* The host's kernel reports lost data only once. From then on, every flush of the guest fails. */
 	flush_errno = EIO;
 	assert_int_equal(request(rig, VIRTIO_BLK_T_FLUSH, 0, 0, false), VIRTIO_BLK_S_IOERR);
 	flush_errno = 0;
@@ -345,7 +345,8 @@ static void test_flush(void **state)
 	assert_non_null(strstr(rig->note, "disk 3: the host cannot flush /tmp/outrider-blk-"));
 }
 
-/* The worker looks between the requests of a batch whether it is to stand. What it has not begun stays in the queue. */
+/* Between the requests of a batch, the worker checks whether it is to stand. Requests that it has not begun stay in the queue.
+ */
 static void test_stands_within_a_batch(void **state)
 {
 	struct rig *rig = *state;
@@ -371,7 +372,7 @@ struct range {
 	uint32_t sectors, flags;
 };
 
-/* A request with ranges. Returns its status. */
+/* Make a request with ranges. Returns its status. */
 static int clear(struct rig *rig, uint32_t type, const struct range *ranges, unsigned count)
 {
 	memcpy(buffer(rig, count * sizeof(*ranges)), ranges, count * sizeof(*ranges));
@@ -409,7 +410,7 @@ static void test_discard(void **state)
 	}
 }
 
-/* Requests of a whole ring are served in one go, with few interrupts. */
+/* The worker serves all requests of a full ring in one pass, with few interrupts. */
 static void test_full_queue(void **state)
 {
 	const struct part parts[] = {{HEADER, 16, false}, {BUFFER, 512, true}, {STATUS, 1, true}};
@@ -423,11 +424,11 @@ static void test_full_queue(void **state)
 	assert_int_equal(serve(rig), VIRTIO_BLK_S_OK);
 	assert_true(rig->interrupts >= 1);
 	assert_true(rig->interrupts <= QUEUE / 3 / 2);
-	/* The driver is asked to tell of the next one. */
+	/* The event index asks the driver to notify of the next request. */
 	assert_int_equal(*(uint16_t *)at(rig, USED + 4 + 8 * QUEUE, 2), rig->added);
 }
 
-/* While reads wait for the host's medium, it is told of all that the driver has asked for. */
+/* While reads wait for the host's medium, the worker announces to the host all reads that the driver has requested. */
 static void test_announced_reads(void **state)
 {
 	const struct part parts[] = {{HEADER, 16, false}, {BUFFER, 512, true}, {STATUS, 1, true}};
@@ -440,7 +441,7 @@ static void test_announced_reads(void **state)
 		add(rig, parts, 3);
 	assert_int_equal(serve(rig), VIRTIO_BLK_S_OK);
 	assert_in_range(announced, 20, 2 * BLK_BATCH); /* a read of the test may have been slow */
-	/* One alone is read at once, and what is not in the disk never. */
+	/* The worker does not announce a single read, nor a read outside the disk. */
 	announced = 0;
 	rig->queue->announce = 20;
 	assert_int_equal(request(rig, VIRTIO_BLK_T_IN, 0, 512, true), VIRTIO_BLK_S_OK);
@@ -482,12 +483,12 @@ static void test_ranges_outside_the_disk(void **state)
 	}
 	on_disk(rig, 0, sizeof(after), after);
 	assert_memory_equal(before, after, sizeof(before));
-	/* It is the guest's fault, and nothing that the user should hear of. */
+	/* The error is the guest's, so the user gets no message. */
 	assert_int_equal(rig->notes, 0);
 	assert_false(rig->broken);
 }
 
-/* No more bytes than a driver that keeps to size_max and seg_max could ask for: a worker must not be busy for minutes. */
+/* The device refuses more bytes than size_max and seg_max allow, so that no request keeps a worker busy for minutes. */
 static void test_huge_request(void **state)
 {
 	static const struct range zeroes = {0, BLK_ZERO_SECTORS + 1, 0}, discard = {0, BLK_DISCARD_SECTORS + 1, 0};
@@ -537,7 +538,7 @@ static void on_ring(void *ctx, const struct device_access *access)
 	(void)access;
 }
 
-/* Of a request that is refused only the status is written, and that is told like any other access. */
+/* For a refused request the device writes only the status, and reports that access like any other. */
 static void test_refusal_is_told(void **state)
 {
 	static const struct {
@@ -586,7 +587,7 @@ static void count_bytes(void *ctx, const struct device_access *access)
 	*(access->write ? &told->written : &told->read) += access->len;
 }
 
-/* A buffer may be larger than what a request needs of it, and the rest of it belongs to the driver. */
+/* A buffer may be larger than its request needs. The rest belongs to the driver, and the device reports no access to it. */
 static void test_only_what_is_accessed_is_told(void **state)
 {
 	static const struct {
@@ -635,7 +636,7 @@ static void test_malformed_chains(void **state)
 		assert_int_equal(serve(rig), NO_ANSWER);
 		assert_true(rig->broken);
 		assert_false(dma_busy(&rig->dma));
-		/* Nothing more is served until a reset. */
+		/* The device serves no further request until a reset. */
 		assert_int_equal(request(rig, VIRTIO_BLK_T_IN, 0, 512, true), NO_ANSWER);
 		virtq_stop(&rig->q);
 		start_queue(rig);
@@ -671,7 +672,7 @@ static void test_hostile_ranges(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(clear(rig, bad[i].zero ? VIRTIO_BLK_T_WRITE_ZEROES : VIRTIO_BLK_T_DISCARD, &bad[i].range, 1),
 				 bad[i].status);
-	/* Nothing is done when something is wrong with any of them. */
+	/* If one of the ranges is invalid, the device clears none of them. */
 	assert_int_equal(clear(rig, VIRTIO_BLK_T_DISCARD, second_is_bad, 2), VIRTIO_BLK_S_IOERR);
 	assert_int_equal(clear(rig, VIRTIO_BLK_T_DISCARD, many, BLK_DISCARD_SEGMENTS + 1), VIRTIO_BLK_S_IOERR);
 	assert_int_equal(clear(rig, VIRTIO_BLK_T_WRITE_ZEROES, many, 2), VIRTIO_BLK_S_IOERR);
@@ -702,7 +703,7 @@ static void test_read_only(void **state)
 	assert_int_equal(rig->notes, 0);
 }
 
-/* A host without room: the guest gets errors and goes on, and the user hears of it once. */
+/* If the host's disk is full, the guest gets errors and goes on, and the user gets one message. */
 static void test_full_host(void **state)
 {
 	struct rig *rig = *state;

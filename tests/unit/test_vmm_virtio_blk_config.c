@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a virtio block device says of itself, and when its writes must be on the medium. The transport is the test. */
+/* The configuration of a virtio block device, and when its writes must be on the medium. The test is the transport. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ struct machine {
 	struct virtio_blk *disk;
 };
 
-/* What the device gave to virtio_add(). */
+/* The arguments of virtio_add(). */
 static struct {
 	const struct virtio_ops *ops;
 	void *dev;
@@ -186,7 +186,7 @@ static void test_queues(void **state)
 	}
 }
 
-/* How many flushes a write of a sector makes. */
+/* Return the number of flushes that a write of a sector causes. */
 static unsigned flushes_of_write(struct machine *m)
 {
 	const struct virtq_place place = {.size = QUEUE, .desc = DESC, .avail = AVAIL, .used = USED};
@@ -209,7 +209,7 @@ static unsigned flushes_of_write(struct machine *m)
 	return flushes - before;
 }
 
-/* virtio 1.2, 5.2.6.2: who has not negotiated a flush has no other way to know that data is on the medium. */
+/* virtio 1.2, 5.2.6.2: a driver without flushes relies on data being on the medium when its write is done. */
 static void test_write_through(void **state)
 {
 	static const uint8_t through = 0, back = 1, across[4] = {0, 0, 0, 0};
@@ -224,7 +224,7 @@ static void test_write_through(void **state)
 	assert_int_equal(flushes_of_write(m), 1);
 	added.ops->reset(added.dev);
 
-	/* The switch. */
+	/* The driver turns write-through on and off. */
 	added.ops->activate(added.dev, BIT(VIRTIO_BLK_F_FLUSH) | BIT(VIRTIO_BLK_F_CONFIG_WCE) | BIT(32));
 	assert_int_equal(flushes_of_write(m), 0);
 	added.ops->config_write(added.dev, wce, &through, 1);
@@ -232,7 +232,7 @@ static void test_write_through(void **state)
 	assert_int_equal(flushes_of_write(m), 1);
 	added.ops->config_write(added.dev, wce, &back, 1);
 	assert_int_equal(flushes_of_write(m), 0);
-	/* Other bytes are not writable; a write over several fields takes what is of this one. */
+	/* Other bytes are not writable. A write over several fields changes only this field. */
 	added.ops->config_write(added.dev, wce - 1, &through, 1);
 	added.ops->config_write(added.dev, wce + 1, &through, 1);
 	added.ops->config_write(added.dev, 0, across, 4);

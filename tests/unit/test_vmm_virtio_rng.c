@@ -53,7 +53,7 @@ static void test_fills(void **state)
 	rig_kick(0);
 	assert_true(rig_used(0, &head, &len));
 	assert_int_equal(len, 64);
-	/* With 57 random bytes, 20 zeros are as good as impossible. */
+	/* 57 random bytes practically never have more than 20 zeros. */
 	assert_in_range(zeros(RIG_BUFFERS + 0x1000, 57), 0, 20);
 	assert_int_equal(zeros(RIG_BUFFERS + 7, 0x1000 - 7), 0x1000 - 7);
 	memcpy(before, rig_at(RIG_BUFFERS + 0x1000), 57);
@@ -64,7 +64,7 @@ static void test_fills(void **state)
 	assert_false(rig_used(0, &head, &len));
 }
 
-/* A request gets so much at most, and all of it is announced, and no more. */
+/* The accesses that the device reports for a request. It fills a limited number of bytes, and reports exactly these. */
 struct seen {
 	uint64_t bytes;
 	enum device_op op;
@@ -124,7 +124,7 @@ static void test_wrong_requests(void **state)
 		rig_kick(0);
 		assert_non_null(rig->why);
 		assert_false(rig_used(0, &head, &len));
-		/* Nothing more is served until the reset, and then all is. */
+		/* The device serves no request until the reset, and all requests after it. */
 		rig_add(0, &(struct rig_buffer){RIG_BUFFERS, 64, true}, 1);
 		rig_kick(0);
 		assert_false(rig_used(0, &head, &len));

@@ -29,7 +29,7 @@ enum { RECEIVE, TRANSMIT, EVENT };
 #define HEADER sizeof(struct vsock_header)
 #define GUEST_PORT 5000
 #define HOST_PORT 1234
-#define ROOM 262144 /* what the guest has room for, unless a test says otherwise */
+#define ROOM 262144 /* bytes for which the guest has room, unless a test says otherwise */
 #define RX_BUFFER 4096
 #define RX_BUFFERS 128
 #define RX_AT RIG_BUFFERS
@@ -97,7 +97,7 @@ static void send_data(const void *data, uint32_t len)
 	put(&h, data, len);
 }
 
-/* Take the next packet for the guest. Its buffer is made available again. Returns false when there is none. */
+/* Take the next packet for the guest, and make its buffer available again. Returns false without a packet. */
 static bool next(struct vsock_header *h, unsigned char *payload)
 {
 	uint16_t head;
@@ -111,7 +111,7 @@ static bool next(struct vsock_header *h, unsigned char *payload)
 	assert_int_equal(len, HEADER + h->len);
 	if (payload)
 		memcpy(payload, rig_at(buffer_of[head] + HEADER), h->len);
-	/* An answer to a packet for somebody else comes from there. */
+	/* An RST may answer a packet for another CID. It then comes from that CID. */
 	if (h->op != VSOCK_OP_RST)
 		assert_int_equal(h->src_cid, VSOCK_HOST_CID);
 	assert_int_equal(h->dst_cid, CID);
@@ -187,7 +187,7 @@ static void expect_end(int fd)
 	assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT), 0);
 }
 
-/* A program in the guest calls one of the host, which accepts. Returns its socket. */
+/* Let a program in the guest connect to a program of the host, which accepts. Returns the host's socket. */
 static int connected(void)
 {
 	int fd;
@@ -256,7 +256,7 @@ static void test_guest_calls(void **state)
 	assert_int_equal(h.op, VSOCK_OP_RW);
 	assert_int_equal(h.len, 12);
 	assert_memory_equal(payload, "to the guest", 12);
-	/* The packet says how much of the guest's data was taken. */
+	/* The packet says how many bytes of the guest the host has taken. */
 	assert_int_equal(h.fwd_cnt, 11);
 	assert_int_equal(h.buf_alloc, VSOCK_BUFFER);
 	expect_nothing();
@@ -310,14 +310,14 @@ static void test_host_call_in_pieces_and_wrong(void **state)
 	assert_true(next(&h, NULL));
 	assert_int_equal(h.op, VSOCK_OP_REQUEST);
 	close(fd);
-	assert_true(next(&h, NULL)); /* The program has gone before the guest answered. */
+	assert_true(next(&h, NULL)); /* The program closed its socket before the guest answered. */
 	assert_int_equal(h.op, VSOCK_OP_RST);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		char byte;
 
 		fd = call_device(wrong[i]);
 		expect_nothing();
-		/* Closed: an end, or a reset where bytes were left unread. */
+		/* The device has closed the connection: an end of file, or a reset if bytes were unread. */
 		assert_true(recv(fd, &byte, 1, MSG_DONTWAIT) <= 0);
 		assert_int_equal(send(fd, "x", 1, MSG_NOSIGNAL), -1);
 		close(fd);
@@ -351,14 +351,14 @@ static void test_nobody_listens(void **state)
 	assert_int_equal(h.dst_port, GUEST_PORT);
 }
 
-/* What the guest must not send is answered by RST, and ends the connection that it is about. */
+/* The device answers an invalid packet by RST, and ends the connection of the packet. */
 static void test_hostile_packets(void **state)
 {
 	static char big[VSOCK_BUFFER + 1];
 	const struct {
 		const char *what;
-		bool connected; /* there is a connection before */
-		bool known;	/* the packet is about it */
+		bool connected; /* a connection exists before */
+		bool known;	/* the packet belongs to it */
 		struct vsock_header h;
 		uint32_t payload;
 	} hostile[] = {
@@ -416,7 +416,7 @@ static void test_hostile_packets(void **state)
 		if (hostile[i].known) {
 			expect_end(fd);
 		} else if (hostile[i].connected) {
-			/* It was about no connection, so the one that there is goes on. */
+			/* The packet belonged to no connection, so the existing connection goes on. */
 			send_data("still", 5);
 			expect_bytes(fd, "still", 5);
 			send_op(VSOCK_OP_RST);
@@ -426,7 +426,7 @@ static void test_hostile_packets(void **state)
 	}
 }
 
-/* RST is never answered. */
+/* The device never answers an RST. */
 static void test_reset_of_nothing(void **state)
 {
 	struct vsock_header h = packet(VSOCK_OP_RST);
@@ -449,7 +449,7 @@ static void test_reset_closes(void **state)
 	close(fd);
 }
 
-/* Not one byte more than the guest has room for is sent. */
+/* The device sends no more bytes than the guest has room for. */
 static void test_credit_of_the_guest(void **state)
 {
 	struct vsock_header h = packet(VSOCK_OP_REQUEST);
@@ -475,7 +475,7 @@ static void test_credit_of_the_guest(void **state)
 	assert_true(next(&h, payload));
 	assert_int_equal(h.len, 60);
 	expect_op(VSOCK_OP_CREDIT_REQUEST, 0);
-	/* A guest that says it took more than it got has no room. */
+	/* A guest that reports more taken bytes than it got has no room. */
 	h = packet(VSOCK_OP_CREDIT_UPDATE);
 	h.buf_alloc = 100;
 	h.fwd_cnt = 5000;
@@ -488,7 +488,7 @@ static void test_credit_of_the_guest(void **state)
 	close(fd);
 }
 
-/* What a program of the host does not read is held up to VSOCK_BUFFER bytes, and arrives whole when it does. */
+/* The device holds up to VSOCK_BUFFER bytes that a program of the host has not read. All of them arrive when it reads. */
 static void test_credit_of_the_host(void **state)
 {
 	static unsigned char data[VSOCK_BUFFER], got[4096];
@@ -500,7 +500,7 @@ static void test_credit_of_the_host(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)(i * 7 % 251);
-	/* A driver that keeps to what it was told: it sends while there is credit. */
+	/* This driver follows the credit: it sends while it has credit. */
 	for (;;) {
 		while (next(&h, NULL)) {
 			assert_int_equal(h.op, VSOCK_OP_CREDIT_UPDATE);
@@ -525,7 +525,7 @@ static void test_credit_of_the_host(void **state)
 	while (next(&h, NULL))
 		credit_at = h.fwd_cnt;
 	assert_in_range(credit_at, sent - VSOCK_BUFFER / 2 + 1, sent);
-	/* Asked, it says at once. */
+	/* The device answers a credit request at once. */
 	send_op(VSOCK_OP_CREDIT_REQUEST);
 	assert_true(next(&h, NULL));
 	assert_int_equal(h.op, VSOCK_OP_CREDIT_UPDATE);
@@ -541,7 +541,7 @@ static void test_overrun_of_the_host(void **state)
 	int fd = connected();
 
 	(void)state;
-	/* A driver that sends on whatever it is told. */
+	/* This driver ignores the credit, and goes on sending. */
 	do {
 		send_data(data, sizeof(data));
 		packets++;
@@ -569,14 +569,14 @@ static void test_guest_shuts_down(void **state)
 	assert_true(next(&h, NULL));
 	assert_int_equal(h.op, VSOCK_OP_RW);
 	assert_int_equal(h.len, 6);
-	/* With that shut, too, the connection is over. */
+	/* After the other direction is shut, too, the connection ends. */
 	h = packet(VSOCK_OP_SHUTDOWN);
 	h.flags = VSOCK_NO_RECEIVE;
 	put(&h, NULL, 0);
 	expect_op(VSOCK_OP_RST, 0);
 	assert_int_equal(send(fd, "x", 1, MSG_NOSIGNAL), -1);
 	close(fd);
-	/* Data after the guest has said that it sends none. */
+	/* The guest sends data after it has shut down sending. */
 	fd = connected();
 	h.flags = VSOCK_NO_SEND;
 	put(&h, NULL, 0);
@@ -605,7 +605,7 @@ static void test_shutdown_waits_for_the_host(void **state)
 	h = packet(VSOCK_OP_SHUTDOWN);
 	h.flags = VSOCK_NEITHER;
 	put(&h, NULL, 0);
-	expect_nothing(); /* Some of it is still held for the program. */
+	expect_nothing(); /* The device still holds some bytes for the program. */
 	while ((n = recv(fd, data, sizeof(data), MSG_DONTWAIT)) > 0) {
 		got += (uint32_t)n;
 		rig_work();
@@ -640,12 +640,12 @@ static void test_host_shuts_down(void **state)
 	/* The same port is free again. */
 	close(connected());
 	expect_op(VSOCK_OP_SHUTDOWN, VSOCK_NEITHER);
-	/* A guest that still sends is told that nobody is there. */
+	/* A guest that still sends gets an RST: the connection does not exist. */
 	send_data("x", 1);
 	expect_op(VSOCK_OP_RST, 0);
 }
 
-/* A driver that gives no receive buffers makes the device keep a bounded number of answers, and take nothing more. */
+/* If a driver gives no receive buffers, the device keeps a bounded number of answers, and takes no more packets. */
 static void test_answers_are_bounded(void **state)
 {
 	struct vsock_header h = packet(VSOCK_OP_RW);
@@ -686,7 +686,7 @@ static void test_connections_are_bounded(void **state)
 	}
 	close(call_device("CONNECT 5000\n"));
 	expect_nothing();
-	/* One ends, and there is room for one. */
+	/* One connection ends, so another one fits. */
 	h = packet(VSOCK_OP_RST);
 	h.src_port = 10000;
 	put(&h, NULL, 0);
@@ -694,7 +694,7 @@ static void test_connections_are_bounded(void **state)
 	expect_op(VSOCK_OP_RESPONSE, 0);
 }
 
-/* While the process has no file descriptor for them, programs of the host wait, and are accepted when there is one. */
+/* While the process has no free file descriptor, connecting programs of the host wait. It accepts them when it has one. */
 static void test_no_descriptor_for_a_call(void **state)
 {
 	struct sockaddr_un a = address(path);
@@ -711,7 +711,7 @@ static void test_no_descriptor_for_a_call(void **state)
 	assert_int_equal(send(fd, "CONNECT 5000\n", 13, MSG_NOSIGNAL), 13);
 	expect_nothing();
 	assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	/* Nothing else happens to the device meanwhile. */
+	/* No other event wakes the device meanwhile. */
 	for (int i = 0; i < 6000 && !came; i++) {
 		usleep(10000);
 		came = next(&h, NULL);
@@ -742,7 +742,7 @@ static void test_malformed_requests(void **state)
 		rig_reset();
 		rig_activate();
 	}
-	/* A receive buffer with no room for a header, or that the device should read. */
+	/* A receive buffer without room for a header, or one that the device may only read. */
 	for (unsigned i = 0; i < 2; i++) {
 		rig_add(RECEIVE, &(struct rig_buffer){RX_AT, HEADER - !i, i == 0}, 1);
 		rig_kick(RECEIVE);
@@ -752,7 +752,7 @@ static void test_malformed_requests(void **state)
 		rig_reset();
 		rig_activate();
 	}
-	/* One with room for a header alone takes control packets, and no data. */
+	/* A buffer with room for a header only takes control packets, and no data. */
 	add_buffer(RX_AT, HEADER);
 	send_op(VSOCK_OP_RW);
 	assert_null(rig->why);
@@ -815,7 +815,7 @@ static void test_flights_are_announced(void **state)
 	close(fd);
 }
 
-/* Any header and any payload, for a while: the device stays alive, and keeps its bounds. */
+/* For any headers and payloads, the device goes on working, and keeps its bounds. */
 static void test_any_packets(void **state)
 {
 	static unsigned char payload[300];
@@ -882,12 +882,12 @@ static void test_the_socket(void **state)
 	int stale = listen_on(path), ordinary;
 
 	(void)state;
-	/* In use. */
+	/* The path is in use. */
 	assert_null(virtio_vsock_new(&rig->bus, &config, 0, &err));
 	assert_int_equal(err.code, EXIT_INPUT);
 	assert_non_null(strstr(err.text, "is in use"));
 	assert_int_equal(access(path, F_OK), 0);
-	/* Left by a machine that was killed. */
+	/* The socket was left by a machine that was killed. */
 	close(stale);
 	err = (struct err){0};
 	vsock = virtio_vsock_new(&rig->bus, &config, 0, &err);
@@ -896,14 +896,14 @@ static void test_the_socket(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 	virtio_vsock_free(vsock);
 	assert_int_equal(access(path, F_OK), -1);
-	/* A file that is no socket is left alone. */
+	/* The device leaves a file that is no socket alone. */
 	ordinary = creat(path, 0600);
 	assert_true(ordinary >= 0);
 	close(ordinary);
 	assert_null(virtio_vsock_new(&rig->bus, &config, 0, &err));
 	assert_int_equal(access(path, F_OK), 0);
 	unlink(path);
-	/* "PATH_4294967295" has to fit, too. */
+	/* "PATH_4294967295", the path of the highest port, has to fit, too. */
 	for (size_t len = 90; len < 108; len++) {
 		memset(longest, 'x', sizeof(longest));
 		memcpy(longest, folder, strlen(folder));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the sockets of a vsock device are, and who may have made the folder before. */
+/* Where the sockets of a vsock device are, and which existing folders it accepts for them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -67,23 +67,23 @@ static void test_what_others_made_is_refused(void **state)
 	char folder[64];
 
 	(void)state;
-	/* Others could enter it. */
+	/* Other users could enter the folder. */
 	assert_return_code(mkdir(own, 0700), 0);
 	assert_return_code(chmod(own, 0710), 0);
 	assert_refused("is not a folder that only this user can enter");
 	rmdir(own);
-	/* A link to a folder that is the user's own. */
+	/* A link to a folder of the same user. */
 	snprintf(folder, sizeof(folder), "%s/else", runtime);
 	assert_return_code(mkdir(folder, 0700), 0);
 	assert_return_code(symlink(folder, own), 0);
 	assert_refused("is not a folder that only this user can enter");
 	unlink(own);
 	rmdir(folder);
-	/* A link to nowhere. */
+	/* A link to a path that does not exist. */
 	assert_return_code(symlink("/tmp/outrider-host/nowhere", own), 0);
 	assert_refused("is not a folder that only this user can enter");
 	unlink(own);
-	/* Another user's folder: only root can try that. */
+	/* Another user's folder, which only root can test. */
 	if (geteuid() == 0) {
 		assert_return_code(mkdir(own, 0700), 0);
 		assert_return_code(chown(own, 12345, 12345), 0);
@@ -91,7 +91,7 @@ static void test_what_others_made_is_refused(void **state)
 	}
 }
 
-/* What is no folder of the user's is passed over, as is the one that root is left with by sudo(8). */
+/* A runtime folder that does not belong to the user is ignored, as is the caller's folder that sudo(8) leaves to root. */
 static void test_a_strange_runtime_folder(void **state)
 {
 	static const char *const strange[] = {"run", "/dev/null", "/tmp/outrider-host/nowhere", ""};
@@ -116,7 +116,7 @@ static void test_a_strange_runtime_folder(void **state)
 		rmdir(last);
 }
 
-/* The message says what is wrong, and the advice is only for a path that somebody else has. */
+/* The message says what is wrong. It has advice only if another process uses the path. */
 static void test_a_path_that_cannot_be_used(void **state)
 {
 	struct err err = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads for device I/O: what is watched, and that a pause waits for the callback that runs. */
+/* Threads for device I/O: which descriptors they watch, and that a pause waits for the running callback. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@ struct bench {
 	atomic_uint calls[2];
 	atomic_bool stay; /* a callback does not return while this is set */
 	atomic_bool inside;
-	bool blocked; /* all signals are, on the worker */
+	bool blocked; /* all signals are blocked on the worker's thread */
 	char name[16];
 };
 
@@ -53,7 +53,7 @@ static void on_ready(void *arg, uint32_t events)
 	c->b->calls[c->which]++;
 }
 
-/* Watches itself no more. */
+/* A callback that unwatches its own descriptor. */
 static void on_ready_once(void *arg, uint32_t events)
 {
 	struct ctx *c = arg;
@@ -156,7 +156,7 @@ static void test_unwatch(void **state)
 	watch(1, on_ready);
 	start();
 	worker_unwatch(bench.worker, bench.fd[0]);
-	worker_unwatch(bench.worker, bench.fd[0]); /* no matter */
+	worker_unwatch(bench.worker, bench.fd[0]); /* unwatching it again has no effect */
 	ring(0);
 	ring(1);
 	wait_calls(1, 1);
@@ -179,7 +179,7 @@ static void test_unwatch_itself(void **state)
 	assert_int_equal(bench.calls[0], 1);
 }
 
-/* What becomes ready during a pause is called after it, and not before. */
+/* The callback of a descriptor that becomes ready during a pause runs after the pause. */
 static void test_pause(void **state)
 {
 	(void)state;
@@ -218,7 +218,7 @@ static void *waits(void *arg)
 	return NULL;
 }
 
-/* Both return only when the callback that runs has returned. */
+/* Check that `wait` returns only after the running callback has returned. */
 static void check_waits(void (*wait)(struct worker *worker))
 {
 	struct waiter waiter = {.wait = wait};
@@ -266,7 +266,7 @@ static void test_end_while_paused(void **state)
 	workers_resume(&bench.all);
 }
 
-/* A thread with a deadline does not wait for a callback that waits for the host. */
+/* A thread with a deadline does not wait longer for a callback that waits for the host. */
 static void test_deadlines(void **state)
 {
 	(void)state;
@@ -286,7 +286,7 @@ static void test_deadlines(void **state)
 	assert_int_equal(bench.calls[0], 1);
 }
 
-/* The detector asks this before it takes the machine for idle. What woke the worker does not matter: here it is no queue. */
+/* The detector checks dma_busy() before it takes the machine for idle. Any event that wakes the worker counts. */
 static void test_device_is_at_work(void **state)
 {
 	struct ram ram = {0};
@@ -311,8 +311,8 @@ static void test_device_is_at_work(void **state)
 }
 
 /*
- * From the notification to the end of serving it, the detector finds the device at work. A worker whose thread was not started
- * stands for one that the host has not let run yet.
+ * From the notification to the end of serving it, the detector finds the device busy. A worker whose thread was not started
+ * stands for a worker that the host has not scheduled yet.
  */
 static void test_notified_device_is_not_idle(void **state)
 {
@@ -326,7 +326,7 @@ static void test_notified_device_is_not_idle(void **state)
 	start();
 	wait_calls(0, 1);
 	assert_false(workers_woken(&bench.all));
-	/* The first of many, each with an edge, as queues have it. */
+	/* The notified worker is the first of many. */
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
 		more[i] = worker_new(&bench.all, SANDBOX_BLK, "more", NULL);
 		assert_non_null(more[i]);
@@ -392,7 +392,7 @@ int main(void)
 		TEST(test_notified_device_is_not_idle),
 	};
 
-	/* Workers are confined here as they are in a run. */
+	/* Confine workers as in a run. */
 	if (sandbox_prepare(NULL, NULL, NULL) < 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
