@@ -29,7 +29,7 @@ static void test_symbols(void **state)
 	free_world(w);
 }
 
-/* The memory of the symbols may have any content when it is read. */
+/* The memory of the symbols may have any content when the reader gets there. */
 static const struct gone_case {
 	const char *shows;
 	size_t at;
