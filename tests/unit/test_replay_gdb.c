@@ -143,7 +143,7 @@ static void expect(const struct session *s, const char *const *pieces)
 		const char *found = strstr(at, *pieces);
 
 		if (!found)
-			fail_msg("gdb did not say \"%s\" behind:\n%.*s\nbut:\n%s", *pieces, (int)(at - s->said), s->said, at);
+			fail_msg("gdb did not say \"%s\" after:\n%.*s\nbut:\n%s", *pieces, (int)(at - s->said), s->said, at);
 		at = found + strlen(*pieces);
 	}
 }

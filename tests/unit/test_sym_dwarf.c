@@ -25,7 +25,7 @@ static uint64_t section_base(const char *name)
 		if (!strcmp(sections[i], name))
 			return MODULE + i * STEP;
 	}
-	fail_msg("nobody placed %s", name);
+	fail_msg("sections[] has no %s", name);
 	return 0;
 }
 

@@ -60,13 +60,13 @@ static void test_cases(void **state)
 		if (insn_decode(dec, (const uint8_t *)c->code, c->len, CODE_ADDR, &insn) != c->len)
 			fail_msg("%s: does not decode", c->text);
 		if (insn_direct_branch(&insn, &branch) != c->direct)
-			fail_msg("%s: a direct branch or not", c->text);
+			fail_msg("%s: insn_direct_branch() is wrong", c->text);
 		if (branch.target != c->branch.target || branch.width != c->branch.width)
 			fail_msg("%s: to %#llx by %u bytes", c->text, (unsigned long long)branch.target, branch.width);
 		if (branch.call != c->branch.call || branch.conditional != c->branch.conditional)
 			fail_msg("%s: call %d, conditional %d", c->text, branch.call, branch.conditional);
 		if (insn_ends_flow(&insn) != c->ends)
-			fail_msg("%s: ends the flow or not", c->text);
+			fail_msg("%s: insn_ends_flow() is wrong", c->text);
 	}
 	insn_decoder_free(dec);
 }
@@ -105,7 +105,7 @@ static void test_may_be_returned_to(void **state)
 		const struct call_case *c = &call_cases[i];
 
 		if (insn_call_may_end((const uint8_t *)c->code, c->len) != c->call)
-			fail_msg("%s: a call's end or not", c->text);
+			fail_msg("%s: insn_call_may_end() is wrong", c->text);
 	}
 }
 
