@@ -55,7 +55,7 @@ class Diff(unittest.TestCase):
         self.races = json.loads(RACES.read_text())
 
     def save(self, name, document):
-        # `diff` takes files with one seed for files of one run, so each file gets its own seed.
+        # Files with the same seed and start belong to one run, so each file gets its own seed.
         document = copy.deepcopy(document)
         document["run"]["seed"] = str(abs(hash(name)) % 10**9)
         path = self.top / name

@@ -499,7 +499,7 @@ static void opener_checks(void **state)
 		memset(r.path, 'a', sizeof(r.path));
 		assert_true(ask_raw(helper.socket, &r, sizeof(r)) < 0);
 	}
-	/* The opener makes no file that is executable or has the set-user-ID bit. */
+	/* The opener makes no file with a set-user-ID or set-group-ID bit. */
 	r = (struct opener_request){.serial = 3, .op = OPENER_OPEN, .flags = O_WRONLY | O_CREAT, .mode = 06777};
 	strcpy(r.path[0], home.report);
 	assert_int_equal(ask_raw(helper.socket, &r, sizeof(r)), 0);
