@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the detector learns from a running Linux: which task runs, on which stack, what must not be sampled, where events are.
+/* What the detector learns from a running Linux: which task runs, on which stack, what must not be sampled, where hooks go.
  */
 #include <setjmp.h>
 #include <stdarg.h>
