@@ -177,8 +177,8 @@ $(filter $(OUT)/unit/test_vmm_virtio_rng $(OUT)/unit/test_vmm_virtio_vsock,$(UNI
 
 # The text of a race that one observation makes.
 $(filter $(OUT)/unit/test_report_text $(OUT)/unit/test_report_calls,$(UNIT_BINS)): $(call FAKES,report_text_of)
-# The list of a morning that nobody ran.
-$(filter $(OUT)/unit/test_campaign_list%,$(UNIT_BINS)): $(call FAKES,morning_made)
+# A round summary of made-up runs.
+$(filter $(OUT)/unit/test_campaign_list%,$(UNIT_BINS)): $(call FAKES,summary_made)
 # Reports and places for stores of campaigns.
 $(filter $(OUT)/unit/test_store%,$(UNIT_BINS)): $(call FAKES,store_rig postgres_rig)
 # The pruner's rules with one recorded race.

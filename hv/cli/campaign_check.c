@@ -62,7 +62,7 @@ static void print_runs(const struct plan_runs *runs, const char *only)
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct plan_run *r = &runs->list[i];
 
-		if (only && !plan_is_meant(r->key, only))
+		if (only && !plan_is_selected(r->key, only))
 			continue;
 		shown++;
 		printf("%s  seed %llu  %s, %u CPUs\n", r->key, (unsigned long long)r->seed, r->attach ? "attach" : "run",

@@ -46,9 +46,9 @@ int campaign_diff(int argc, char **argv)
 	campaign_show_init(&o.show, &err);
 	if (cli_parse(&campaign_diff_argp, argc, argv, &o.show.place.input) == 0 &&
 	    (store = campaign_place_open(&o.show.place, STORE_READ, &err))) {
-		const struct morning_ask ask = {.round = o.rounds[1], .against = o.rounds[0]};
+		const struct summary_query query = {.round = o.rounds[1], .against = o.rounds[0]};
 
-		campaign_show_list(&o.show, store, &ask, &err);
+		campaign_show_list(&o.show, store, &query, &err);
 	}
 	store_close(store);
 	return err.code == EXIT_OK ? o.show.code : cli_fail(&err);

@@ -53,10 +53,10 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 const struct argp campaign_fail_argp = {.options = options, .parser = parser};
 
 /* The number of races and findings that make the command fail because of `what`. */
-static size_t count(const struct morning *m, enum what what)
+static size_t count(const struct summary *m, enum what what)
 {
-	static const enum morning_class worst[] = {
-		[NEW_HARMFUL] = MORNING_HARMFUL, [NEW_UNCLEAR] = MORNING_UNJUDGED, [NEW] = MORNING_CLASSES};
+	static const enum summary_class worst[] = {
+		[NEW_HARMFUL] = SUMMARY_HARMFUL, [NEW_UNCLEAR] = SUMMARY_UNJUDGED, [NEW] = SUMMARY_CLASSES};
 	size_t n = 0;
 
 	if (what == FINDING)
@@ -64,11 +64,11 @@ static size_t count(const struct morning *m, enum what what)
 	for (size_t i = 0; what == NEW_FINDING && i < m->finding_count; i++)
 		n += m->findings[i].is_new;
 	for (size_t i = 0; what <= NEW && i < m->race_count; i++)
-		n += morning_is_worse(&m->races[i]) && m->races[i].verdict.class <= worst[what];
+		n += summary_is_worse(&m->races[i]) && m->races[i].verdict.class <= worst[what];
 	return n;
 }
 
-int campaign_fail_code(const struct campaign_fail *f, const struct morning *m)
+int campaign_fail_code(const struct campaign_fail *f, const struct summary *m)
 {
 	static const char *const nouns[WHATS][2] = {
 		[NEW_HARMFUL] = {"race that is worse than before is a harmful candidate",

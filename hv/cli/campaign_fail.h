@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_CLI_CAMPAIGN_FAIL_H
 #define OUTRIDER_CLI_CAMPAIGN_FAIL_H
 
-#include "hv/campaign/list/morning.h"
+#include "hv/campaign/list/summary.h"
 #include "hv/cli/cli.h"
 
 /* All zero: no option was given. */
@@ -21,6 +21,6 @@ extern const struct argp campaign_fail_argp;
  * Returns the exit code that the options select for the list, or EXIT_OK when no finding makes the command fail. Prints the
  * reason in one line on standard error.
  */
-int campaign_fail_code(const struct campaign_fail *f, const struct morning *m);
+int campaign_fail_code(const struct campaign_fail *f, const struct summary *m);
 
 #endif

@@ -88,7 +88,7 @@ static void print_freed(const struct store_freed *f, bool dry_run)
 
 static int gc(const struct gc_options *o, struct err *err)
 {
-	char *usual = o->store ? NULL : store_default_place(err);
+	char *usual = o->store ? NULL : store_default_path(err);
 	const char *place = o->store ? o->store : usual;
 	struct store *s = place ? store_open(place, o->plan.dry_run ? STORE_READ : STORE_WRITE, STORE_WAIT_MS, err) : NULL;
 	struct store_freed freed = {0};

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "hv/campaign/list/fill.h"
-#include "hv/campaign/list/story.h"
+#include "hv/campaign/list/race_history.h"
 #include "hv/cli/campaign.h"
 #include "hv/cli/choice.h"
 #include "hv/session/terminal.h"
@@ -61,7 +61,7 @@ const struct argp campaign_place_argp = {.options = place_options, .parser = pla
 
 struct store *campaign_place_open(const struct campaign_place *p, enum store_mode mode, struct err *err)
 {
-	char *usual = p->store ? NULL : store_default_place(err);
+	char *usual = p->store ? NULL : store_default_path(err);
 	struct store *store = NULL;
 
 	if (p->store || usual)
@@ -159,7 +159,7 @@ static struct list_style style_of(const struct campaign_show *s)
 	return style;
 }
 
-static int print_list(struct campaign_show *s, const struct morning *m, struct err *err)
+static int print_list(struct campaign_show *s, const struct summary *m, struct err *err)
 {
 	struct list_style style = style_of(s);
 
@@ -179,14 +179,14 @@ static int print_list(struct campaign_show *s, const struct morning *m, struct e
 	}
 }
 
-static int print_race(struct campaign_show *s, const struct story *story, struct err *err)
+static int print_race(struct campaign_show *s, const struct race_history *history, struct err *err)
 {
 	struct list_style style = style_of(s);
 
 	if (s->form == CAMPAIGN_JSON)
-		return story_json(stdout, story, err);
+		return race_history_json(stdout, history, err);
 	redirect_page(&s->redirect);
-	return story_text(stdout, story, &style, err);
+	return race_history_text(stdout, history, &style, err);
 }
 
 /* Returns 0 with *out NULL when no sources were given. */
@@ -196,18 +196,18 @@ static int get_subsystems(const struct campaign_show *s, struct subsystems **out
 	return *out || !s->sources ? 0 : -1;
 }
 
-int campaign_show_list(struct campaign_show *s, struct store *store, const struct morning_ask *ask, struct err *err)
+int campaign_show_list(struct campaign_show *s, struct store *store, const struct summary_query *query, struct err *err)
 {
-	struct morning_ask asked = *ask;
+	struct summary_query selected = *query;
 	struct subsystems *subsystems;
-	struct morning m = {0};
+	struct summary m = {0};
 	int rc = get_subsystems(s, &subsystems, err);
 
-	asked.campaign = s->place.campaign;
-	asked.subsystems = subsystems;
-	asked.all = s->all;
+	selected.campaign = s->place.campaign;
+	selected.subsystems = subsystems;
+	selected.all = s->all;
 	if (rc == 0)
-		rc = morning_fill(&m, store, &asked, OUTRIDER_VERSION, err);
+		rc = summary_fill(&m, store, &selected, OUTRIDER_VERSION, err);
 	if (rc == 0)
 		rc = redirect_begin(&s->redirect, err);
 	if (rc == 0) {
@@ -215,7 +215,7 @@ int campaign_show_list(struct campaign_show *s, struct store *store, const struc
 		redirect_end(&s->redirect, err);
 		s->code = campaign_fail_code(&s->fail, &m);
 	}
-	morning_free(&m);
+	summary_free(&m);
 	subsystems_free(subsystems);
 	return rc == 0 && err->code == EXIT_OK ? 0 : -1;
 }
@@ -223,20 +223,20 @@ int campaign_show_list(struct campaign_show *s, struct store *store, const struc
 int campaign_show_race(struct campaign_show *s, struct store *store, int64_t race, struct err *err)
 {
 	struct subsystems *subsystems;
-	struct story *story = NULL;
+	struct race_history *history = NULL;
 	int rc;
 
 	if (s->form != CAMPAIGN_TEXT && s->form != CAMPAIGN_JSON)
 		return err_set(err, EXIT_USAGE, "--format %s shows a round; one race is shown as text or json", forms[s->form]);
 	rc = get_subsystems(s, &subsystems, err);
 	if (rc == 0)
-		story = story_get(store, race, subsystems, OUTRIDER_VERSION, err);
-	rc = story ? redirect_begin(&s->redirect, err) : -1;
+		history = race_history_get(store, race, subsystems, OUTRIDER_VERSION, err);
+	rc = history ? redirect_begin(&s->redirect, err) : -1;
 	if (rc == 0) {
-		rc = print_race(s, story, err);
+		rc = print_race(s, history, err);
 		redirect_end(&s->redirect, err);
 	}
-	story_free(story);
+	race_history_free(history);
 	subsystems_free(subsystems);
 	return rc == 0 && err->code == EXIT_OK ? 0 : -1;
 }

@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_CLI_CAMPAIGN_LIST_H
 #define OUTRIDER_CLI_CAMPAIGN_LIST_H
 
-#include "hv/campaign/list/ask.h"
+#include "hv/campaign/list/query.h"
 #include "hv/campaign/list/list.h"
 #include "hv/campaign/store/store.h"
 #include "hv/cli/campaign_fail.h"
@@ -12,7 +12,7 @@
 /* The store and the campaign. */
 struct campaign_place {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
-	const char *store;	/* NULL: store_default_place() */
+	const char *store;	/* NULL: store_default_path() */
 	const char *campaign;	/* NULL: the campaign of the latest round */
 };
 
@@ -45,10 +45,10 @@ extern const struct argp campaign_show_argp;
 void campaign_show_init(struct campaign_show *s, struct err *err);
 
 /*
- * Show the list that `ask` selects on standard output, or where the options direct it, and set s->code. The options fill in the
- * campaign, the subsystems and whether to show all. Returns 0, or -1 with err set.
+ * Show the list that `query` selects on standard output, or where the options direct it, and set s->code. The options fill in
+ * the campaign, the subsystems and whether to show all. Returns 0, or -1 with err set.
  */
-int campaign_show_list(struct campaign_show *s, struct store *store, const struct morning_ask *ask, struct err *err);
+int campaign_show_list(struct campaign_show *s, struct store *store, const struct summary_query *query, struct err *err);
 
 /* Show one race in full, as text or JSON. Returns 0, or -1 with err set. */
 int campaign_show_race(struct campaign_show *s, struct store *store, int64_t race, struct err *err);

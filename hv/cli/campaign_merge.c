@@ -91,7 +91,7 @@ static int try_all(const struct merge_options *o, struct err *err)
 
 static int merge(const struct merge_options *o, struct err *err)
 {
-	char *usual = o->store ? NULL : store_default_place(err);
+	char *usual = o->store ? NULL : store_default_path(err);
 	const char *place = o->store ? o->store : usual;
 	struct store *into = place && try_all(o, err) == 0 ? store_open(place, STORE_MAKE, STORE_WAIT_MS, err) : NULL;
 	int rc = into ? 0 : -1;

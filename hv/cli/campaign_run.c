@@ -192,7 +192,7 @@ int campaign_run(int argc, char **argv)
 		goto out;
 	plan = plan_load(o.file, &err);
 	if (plan && !o.runner.store)
-		o.runner.store = place = store_default_place(&err);
+		o.runner.store = place = store_default_path(&err);
 	if (!plan || !o.runner.store || runner_run(plan, &o.runner, &result, &err) < 0)
 		goto out;
 	if (!o.runner.quiet)

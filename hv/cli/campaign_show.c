@@ -56,11 +56,11 @@ static bool is_round(const char *what)
 
 static int show(struct options *o, struct store *store, struct err *err)
 {
-	const struct morning_ask ask = {.round = o->what, .since = o->since};
+	const struct summary_query query = {.round = o->what, .since = o->since};
 	int64_t race;
 
 	if (!o->what || is_round(o->what))
-		return campaign_show_list(&o->show, store, &ask, err);
+		return campaign_show_list(&o->show, store, &query, err);
 	if (o->since)
 		return err_set(err, EXIT_USAGE, "--since is for rounds, and %.40s is no number of a round", o->what);
 	if (store_race_find(store, o->what, &race, err) < 0)

@@ -13,9 +13,9 @@
 #include "hv/base/clock.h"
 #include "hv/base/rng.h"
 #include "hv/campaign/store/db.h"
-#include "hv/campaign/store/digest.h"
+#include "hv/campaign/store/run_data.h"
 #include "hv/campaign/store/internal.h"
-#include "hv/campaign/store/squeeze.h"
+#include "hv/campaign/store/compress.h"
 
 #define POPULATION 2000 /* races that can be seen */
 #define POOL 400000	/* sites that can be armed */
@@ -46,7 +46,7 @@ static unsigned draw_race(unsigned round)
 	return (unsigned)(u * u * u * reach);
 }
 
-static void make_key(struct digest *d, struct race_key *key, unsigned race)
+static void make_key(struct run_data *d, struct race_key *key, unsigned race)
 {
 	const char *module = race % 3 ? "" : "ext4";
 
@@ -59,7 +59,8 @@ static void make_key(struct digest *d, struct race_key *key, unsigned race)
 	race_key_seal(key, d->text);
 }
 
-static void make_race(struct digest *d, struct digest_race *r, unsigned race, unsigned build, const void *record, size_t size)
+static void make_race(struct run_data *d, struct run_data_race *r, unsigned race, unsigned build, const void *record,
+		      size_t size)
 {
 	static const struct {
 		enum verdict_class class;
@@ -73,7 +74,7 @@ static void make_race(struct digest *d, struct digest_race *r, unsigned race, un
 	r->seen = INSTANCES;
 	r->first_ns = (int64_t)draw(600000000000);
 	r->last_ns = r->first_ns + 1000000000;
-	r->verdict = (struct digest_verdict){
+	r->verdict = (struct run_data_verdict){
 		.class = verdicts[race % 3].class,
 		.rank = (int)(70 - race % 60),
 		.rule = verdicts[race % 3].rule,
@@ -82,10 +83,10 @@ static void make_race(struct digest *d, struct digest_race *r, unsigned race, un
 		.suppressed = ""};
 	r->instances = calloc(INSTANCES, sizeof(*r->instances));
 	for (r->instance_count = 0; r->instances && r->instance_count < INSTANCES; r->instance_count++)
-		r->instances[r->instance_count] = (struct digest_instance){.how = 0,
-									   .cpu = {(int64_t)draw(4), (int64_t)draw(4)},
-									   .time_ns = r->first_ns + (int64_t)draw(1000000000),
-									   .held_ns = (int64_t)draw(8000000)};
+		r->instances[r->instance_count] = (struct run_data_instance){.how = 0,
+									     .cpu = {(int64_t)draw(4), (int64_t)draw(4)},
+									     .time_ns = r->first_ns + (int64_t)draw(1000000000),
+									     .held_ns = (int64_t)draw(8000000)};
 	r->record = malloc(size);
 	r->record_size = size;
 	if (r->record)
@@ -94,13 +95,13 @@ static void make_race(struct digest *d, struct digest_race *r, unsigned race, un
 
 static int by_identity(const void *left, const void *right)
 {
-	const struct digest_race *a = left, *b = right;
+	const struct run_data_race *a = left, *b = right;
 
 	return strcmp(a->key.identity, b->key.identity);
 }
 
 /* A race that is drawn twice is seen once. */
-static void make_races(struct digest *d, unsigned round, unsigned build, unsigned races, const void *record, size_t size)
+static void make_races(struct run_data *d, unsigned round, unsigned build, unsigned races, const void *record, size_t size)
 {
 	static bool seen[POPULATION];
 
@@ -117,9 +118,9 @@ static void make_races(struct digest *d, unsigned round, unsigned build, unsigne
 	qsort(d->races, d->race_count, sizeof(*d->races), by_identity);
 }
 
-static void make_cover(struct digest *d, unsigned sites)
+static void make_cover(struct run_data *d, unsigned sites)
 {
-	FILE *out = open_memstream(&d->cover.text, &d->cover.len);
+	FILE *out = open_memstream(&d->coverage.text, &d->coverage.len);
 
 	for (unsigned i = 0; out && i < sites; i++) {
 		unsigned site = (unsigned)draw(POOL);
@@ -130,7 +131,7 @@ static void make_cover(struct digest *d, unsigned sites)
 		fclose(out);
 }
 
-static void put_run(struct store *s, const struct store_round *round, unsigned nth, const struct digest *d)
+static void put_run(struct store *s, const struct store_round *round, unsigned nth, const struct run_data *d)
 {
 	struct store_run_plan plan = {.kernel = "6.1",
 				      .image = "small",
@@ -139,7 +140,7 @@ static void put_run(struct store *s, const struct store_round *round, unsigned n
 				      .seed = nth,
 				      .command = "outrider run --kernel vmlinuz --seed 1",
 				      .folder = "runs"};
-	struct digest_run run = {.round = round->id};
+	struct run_data_run run = {.round = round->id};
 	char key[64], uuid[STORE_UUID_MAX];
 	struct err err = {0};
 
@@ -151,7 +152,7 @@ static void put_run(struct store *s, const struct store_round *round, unsigned n
 	if (store_run_begin(s, round->id, &plan, &run.id, &err) < 0 || db_begin(s->db, true, &err) < 0 ||
 	    db_run(s->db, &err, "UPDATE run SET state = 1, started = $2, ended = $2 WHERE id = $1", "ii", run.id, run.started) <
 		    0 ||
-	    digest_write(s->db, d, &run, &err) < 0 || db_commit(s->db, &err) < 0)
+	    run_data_write(s->db, d, &run, &err) < 0 || db_commit(s->db, &err) < 0)
 		die(&err);
 }
 
@@ -166,7 +167,7 @@ static void fill(struct store *s, unsigned rounds, unsigned runs, unsigned races
 	/* As hard to compress as a record is: some 3 KB of a stock kernel's are left. */
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = "0123456789abcdef{}[]:,\"abcdefghijklmnopqrstuvwxyz"[draw(48)];
-	record = squeeze(text, sizeof(text), &size, &err);
+	record = record_compress(text, sizeof(text), &size, &err);
 	for (unsigned round = 0; round < rounds; round++) {
 		struct store_round_plan plan = {.campaign = "nightly", .planned = runs};
 		struct store_rounds begun;
@@ -175,9 +176,9 @@ static void fill(struct store *s, unsigned rounds, unsigned runs, unsigned races
 			die(&err);
 		for (unsigned i = 0; i < runs; i++, stored += races) {
 			unsigned build = round * BUILDS / rounds;
-			struct digest d;
+			struct run_data d;
 
-			digest_init(&d, &err);
+			run_data_init(&d, &err);
 			d.build_id = text_printf(d.text, "aa%02x", build);
 			d.banner = text_printf(d.text, "Linux version 6.1.0-%u-cloud-amd64", 53 + build);
 			d.hits = 20000;
@@ -187,7 +188,7 @@ static void fill(struct store *s, unsigned rounds, unsigned runs, unsigned races
 			make_races(&d, round, build, races, record, size);
 			make_cover(&d, sites);
 			put_run(s, &begun.list[0], i, &d);
-			digest_free(&d);
+			run_data_free(&d);
 		}
 		if (store_round_end(s, begun.list[0].id, "", &err) < 0)
 			die(&err);

@@ -26,7 +26,7 @@ static void use(const struct plan *plan)
 
 		fuzz_require(r->key && r->vcpus && r->duration_ns && (!r->attach || r->domain));
 		fuzz_require(r->argv[r->argc] == NULL);
-		plan_is_meant(r->key, "a*,b");
+		plan_is_selected(r->key, "a*,b");
 		fuzz_require(plan_in_shard(r->key, 1, 2) != plan_in_shard(r->key, 2, 2));
 	}
 	plan_runs_free(&runs);

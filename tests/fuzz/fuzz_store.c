@@ -9,10 +9,10 @@
 
 #include "hv/campaign/list/fill.h"
 #include "hv/campaign/list/list.h"
-#include "hv/campaign/list/story.h"
+#include "hv/campaign/list/race_history.h"
 #include "hv/campaign/store/db_backend.h"
 #include "hv/campaign/store/internal.h"
-#include "hv/campaign/store/squeeze.h"
+#include "hv/campaign/store/compress.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/sqlite_files.h"
 
@@ -207,7 +207,8 @@ static void fill(struct store *s)
 	static const char record[] = "{\"id\": \"0011\"}", cover[] = "r+0x1 1 1 1 1\nw+0x2 1 0 0 0\n";
 	struct err err = {0};
 	size_t record_size, cover_size;
-	void *r = squeeze(record, strlen(record), &record_size, &err), *c = squeeze(cover, strlen(cover), &cover_size, &err);
+	void *r = record_compress(record, strlen(record), &record_size, &err),
+	     *c = record_compress(cover, strlen(cover), &cover_size, &err);
 
 	fuzz_require(r && c && db_begin(s->db, true, &err) == 0 && db_script(s->db, rows_sql, &err) == 0);
 	for (int64_t i = 0; i < 2; i++)
@@ -340,20 +341,20 @@ static FILE *open_sink(void)
 
 static void look_at_race(struct store *s, int64_t race)
 {
-	struct store_history history;
+	struct store_history triage;
 	struct err err = {0};
-	struct story *story = story_get(s, race, NULL, "0", &err);
+	struct race_history *history = race_history_get(s, race, NULL, "0", &err);
 	FILE *out = open_sink();
 
-	said(story ? 0 : -1, &err);
-	if (story)
-		said(story_text(out, story, &(struct list_style){0}, &err), &err);
-	if (story)
-		said(story_json(out, story, &err), &err);
-	story_free(story);
+	said(history ? 0 : -1, &err);
+	if (history)
+		said(race_history_text(out, history, &(struct list_style){0}, &err), &err);
+	if (history)
+		said(race_history_json(out, history, &err), &err);
+	race_history_free(history);
 	fclose(out);
-	said(store_history(s, race, &history, &err), &err);
-	store_history_free(&history);
+	said(store_history(s, race, &triage, &err), &err);
+	store_history_free(&triage);
 }
 
 static void look(struct store *s, unsigned which)
@@ -379,12 +380,12 @@ static void look(struct store *s, unsigned which)
 
 static void list(struct store *s, unsigned which)
 {
-	const struct morning_ask ask = {.all = true};
+	const struct summary_query ask = {.all = true};
 	struct list_style style = {.all = true};
-	struct morning m = {0};
+	struct summary m = {0};
 	struct err err = {0};
 	FILE *out = open_sink();
-	int rc = morning_fill(&m, s, &ask, "0", &err);
+	int rc = summary_fill(&m, s, &ask, "0", &err);
 
 	if (rc == 0) {
 		switch (which % 4) {
@@ -403,7 +404,7 @@ static void list(struct store *s, unsigned which)
 	}
 	said(rc, &err);
 	fclose(out);
-	morning_free(&m);
+	summary_free(&m);
 }
 
 /* A store of ours that was merged into is whole. */

@@ -7,7 +7,7 @@
     campaign_kills.py sums STORE OTHER                                  compare the sites that two stores have
     campaign_kills.py kept WHAT STORE                                   compare a store with what its runs have written
 
-A KIND is one of `runner`, `keeper` (the process between runner and run), `run` (the campaign's <emulator>), `machine` (the emulator that is
+A KIND is one of `runner`, `supervisor` (the process between runner and run), `run` (the campaign's <emulator>), `machine` (the emulator that is
 the lab), and `inside` (outrider itself, in the lab). With "+race", the kill waits until a run that it ends has reported a race. The moment
 is drawn by --seed: up to --pause seconds after there was something to kill. A kill of `inside` is done by in-lab/campaign.sh: the file
 `strike` in the working folder has the seconds, the emulator's script takes it, and writes how that outrider has ended into `struck`.
@@ -34,7 +34,7 @@ LOOK = 0.05
 INSIDE_S = 12  # the most that an outrider in a lab is left alone before it is killed
 KILLED = 128 + signal.SIGKILL
 RUNS_KILLED = 2  # of one run by one runner, which takes a run that is killed three times for broken
-KINDS = ("runner", "keeper", "run", "machine", "inside")
+KINDS = ("runner", "supervisor", "run", "machine", "inside")
 FOLDER = re.compile(rb"(?:^|\0)--json\0([^\0]*)/races\.json(?:\0|$)")
 
 
@@ -52,11 +52,11 @@ def kind_of(words):
 
 
 class Run:
-    """One run that a runner has at work: its processes below the keeper."""
+    """One run that a runner has at work: its processes below the supervisor."""
 
-    def __init__(self, keeper):
-        self.folder, self.processes = None, {"keeper": keeper}
-        for pid in rig.children(keeper):
+    def __init__(self, supervisor):
+        self.folder, self.processes = None, {"supervisor": supervisor}
+        for pid in rig.children(supervisor):
             words = command_line(pid)
             found = FOLDER.search(words)
             if found:
@@ -97,7 +97,7 @@ class Killer:
 
     def victims(self, kind, race):
         """The processes of this kind that may be killed now, each with the folder of its run, or None."""
-        runs = [Run(keeper) for keeper in rig.children(self.runner.pid, deep=False)]
+        runs = [Run(supervisor) for supervisor in rig.children(self.runner.pid, deep=False)]
         runs = [run for run in runs if run.folder and (run.has_race() or not race)]
         if kind == "runner":
             return [(self.runner.pid, None)] if runs else []

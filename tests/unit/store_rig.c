@@ -316,7 +316,7 @@ static void dump_runs(struct store *s, FILE *out, int64_t round)
 	store_runs_free(&runs);
 	assert_int_equal(store_findings(s, round, &findings, &err), 0);
 	for (size_t i = 0; i < findings.count; i++) {
-		const struct store_found *f = &findings.list[i];
+		const struct store_finding_entry *f = &findings.list[i];
 
 		fprintf(out, " finding %s %s '%s' %s '%s' %s %lu %d\n", f->key, f->kind, f->line, f->file, f->command,
 			f->folder, f->seed, f->is_new);

@@ -54,7 +54,7 @@ static bool wait_for(const char *name)
 	return looks < LOOKS;
 }
 
-/* In the keeper, which has no descriptor of the test: wait until the test has asked the run to end. */
+/* In the supervisor, which has no descriptor of the test: wait until the test has asked the run to end. */
 static int prepare(void *ctx, struct err *err)
 {
 	(void)ctx;
@@ -99,7 +99,7 @@ static int status_of(char *script, bool asked)
 	assert_int_equal(child_start(&c, &nowhere, &config, &err), 0);
 	assert_true(wait_for("begun"));
 	if (asked)
-		child_ask(&c);
+		child_terminate(&c);
 	make("go-on");
 	for (int i = 0; !child_is_over(&c); i++) {
 		assert_true(i < LOOKS);

@@ -14,11 +14,11 @@
 
 #include "hv/campaign/list/list.h"
 #include "hv/campaign/list/sentences.h"
-#include "tests/unit/morning_made.h"
+#include "tests/unit/summary_made.h"
 
 enum format { TEXT, MAIL, JSON };
 
-static char *shown(const struct morning *m, enum format format, const struct list_style *style)
+static char *shown(const struct summary *m, enum format format, const struct list_style *style)
 {
 	struct err err = {0};
 	char *text = NULL;
@@ -36,7 +36,7 @@ static char *shown(const struct morning *m, enum format format, const struct lis
 	return text;
 }
 
-static char *answer(const struct morning *m, enum list_answer which)
+static char *answer(const struct summary *m, enum list_answer which)
 {
 	char *text = NULL;
 	size_t size;
@@ -48,7 +48,7 @@ static char *answer(const struct morning *m, enum list_answer which)
 	return text;
 }
 
-static void answers(const struct morning *m, enum list_answer which, const char *expected)
+static void answers(const struct summary *m, enum list_answer which, const char *expected)
 {
 	char *text = answer(m, which);
 
@@ -91,7 +91,7 @@ static size_t longest_line(const char *text)
 
 static void five_answers(void **state)
 {
-	struct morning m = morning_made();
+	struct summary m = summary_made();
 
 	(void)state;
 	answers(&m, LIST_NEW, "1 race: 1 harmful candidate; and 1 race seen again, though somebody had said it is fixed");
@@ -99,12 +99,12 @@ static void five_answers(void **state)
 	answers(&m, LIST_CHANGED, "1 verdict, 1 of them for the worse");
 	answers(&m, LIST_BROKE, "1 finding, 1 not seen before: 1 panic; 1 of 12 runs are not done");
 	answers(&m, LIST_COVERED, "39,445 of 425,869 sites (695 new); 24 of some 33 pairs raced (Chao1 estimate)");
-	morning_free(&m);
+	summary_free(&m);
 }
 
 static void nothing_happened(void **state)
 {
-	struct morning m = {.campaign = "nightly", .store = "s", .version = "0", .from = 1, .to = 1};
+	struct summary m = {.campaign = "nightly", .store = "s", .version = "0", .from = 1, .to = 1};
 	char *text;
 
 	(void)state;
@@ -117,58 +117,58 @@ static void nothing_happened(void **state)
 	text = shown(&m, MAIL, &(struct list_style){0});
 	has(text, "Subject: [outrider] nightly round 1: nothing new\n");
 	free(text);
-	morning_free(&m);
+	summary_free(&m);
 }
 
 /* What somebody has said is known never calls for a look, and what got better does not either. */
 static void what_is_worse(void **state)
 {
 	static const struct {
-		enum morning_change change;
-		enum morning_class before, now;
-		enum morning_triage triage;
+		enum summary_change change;
+		enum summary_class before, now;
+		enum summary_triage triage;
 		bool worse;
 	} cases[] = {
-		{MORNING_NEW, MORNING_BENIGN, MORNING_BENIGN, TRIAGE_NEW, true},
-		{MORNING_NEW, MORNING_BENIGN, MORNING_HARMFUL, TRIAGE_KNOWN, false},
-		{MORNING_NEW, MORNING_BENIGN, MORNING_HARMFUL, TRIAGE_WONTFIX, false},
-		{MORNING_BACK, MORNING_BENIGN, MORNING_BENIGN, TRIAGE_FIXED, true},
-		{MORNING_CHANGED, MORNING_BENIGN, MORNING_HARMFUL, TRIAGE_NEW, true},
-		{MORNING_CHANGED, MORNING_BENIGN, MORNING_HARMFUL, TRIAGE_KNOWN, false},
-		{MORNING_CHANGED, MORNING_HARMFUL, MORNING_BENIGN, TRIAGE_NEW, false},
-		{MORNING_CHANGED, MORNING_UNJUDGED, MORNING_HARMFUL, TRIAGE_NEW, false},
-		{MORNING_GONE, MORNING_HARMFUL, MORNING_HARMFUL, TRIAGE_NEW, false},
-		{MORNING_AGAIN, MORNING_HARMFUL, MORNING_HARMFUL, TRIAGE_NEW, false},
-		{MORNING_SAME, MORNING_HARMFUL, MORNING_HARMFUL, TRIAGE_NEW, false},
+		{SUMMARY_NEW, SUMMARY_BENIGN, SUMMARY_BENIGN, TRIAGE_NEW, true},
+		{SUMMARY_NEW, SUMMARY_BENIGN, SUMMARY_HARMFUL, TRIAGE_KNOWN, false},
+		{SUMMARY_NEW, SUMMARY_BENIGN, SUMMARY_HARMFUL, TRIAGE_WONTFIX, false},
+		{SUMMARY_BACK, SUMMARY_BENIGN, SUMMARY_BENIGN, TRIAGE_FIXED, true},
+		{SUMMARY_CHANGED, SUMMARY_BENIGN, SUMMARY_HARMFUL, TRIAGE_NEW, true},
+		{SUMMARY_CHANGED, SUMMARY_BENIGN, SUMMARY_HARMFUL, TRIAGE_KNOWN, false},
+		{SUMMARY_CHANGED, SUMMARY_HARMFUL, SUMMARY_BENIGN, TRIAGE_NEW, false},
+		{SUMMARY_CHANGED, SUMMARY_UNJUDGED, SUMMARY_HARMFUL, TRIAGE_NEW, false},
+		{SUMMARY_GONE, SUMMARY_HARMFUL, SUMMARY_HARMFUL, TRIAGE_NEW, false},
+		{SUMMARY_AGAIN, SUMMARY_HARMFUL, SUMMARY_HARMFUL, TRIAGE_NEW, false},
+		{SUMMARY_SAME, SUMMARY_HARMFUL, SUMMARY_HARMFUL, TRIAGE_NEW, false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct morning_race r = {.change = cases[i].change,
+		struct summary_race r = {.change = cases[i].change,
 					 .verdict.class = cases[i].now,
 					 .before.class = cases[i].before,
 					 .triage = cases[i].triage,
 					 .suppressed = "",
-					 .judged_before = cases[i].change != MORNING_NEW};
+					 .judged_before = cases[i].change != SUMMARY_NEW};
 
-		if (morning_is_worse(&r) != cases[i].worse)
+		if (summary_is_worse(&r) != cases[i].worse)
 			fail_msg("case %zu is%s worse", i, cases[i].worse ? " not" : "");
 		r.suppressed = "known to the user";
-		assert_false(morning_is_worse(&r));
+		assert_false(summary_is_worse(&r));
 	}
 }
 
 static void several_rounds_are_put_together(void **state)
 {
-	struct morning m = morning_made();
-	unsigned of_class[MORNING_CLASSES];
-	struct morning_round total;
+	struct summary m = summary_made();
+	unsigned of_class[SUMMARY_CLASSES];
+	struct summary_round total;
 
 	(void)state;
 	m.from = 2;
 	m.rounds[1].now = m.points[1].now = true;
 	m.base = 1;
-	total = morning_total(&m);
+	total = summary_total(&m);
 	assert_int_equal(total.hits, 412001 + 412002);
 	assert_int_equal(total.runs, 24);
 	assert_int_equal(total.done, 23);
@@ -179,11 +179,11 @@ static void several_rounds_are_put_together(void **state)
 	/* What is gone was not seen. */
 	assert_int_equal(total.races, 4);
 	assert_int_equal(total.fresh, 1);
-	morning_classes(&m, of_class);
-	assert_int_equal(of_class[MORNING_HARMFUL], 2);
-	assert_int_equal(of_class[MORNING_UNCLEAR], 1);
-	assert_int_equal(of_class[MORNING_BENIGN], 1);
-	morning_free(&m);
+	summary_classes(&m, of_class);
+	assert_int_equal(of_class[SUMMARY_HARMFUL], 2);
+	assert_int_equal(of_class[SUMMARY_UNCLEAR], 1);
+	assert_int_equal(of_class[SUMMARY_BENIGN], 1);
+	summary_free(&m);
 }
 
 static void numbers_have_commas(void **state)
@@ -199,7 +199,7 @@ static void numbers_have_commas(void **state)
 
 static void the_worst_subsystem_comes_first(void **state)
 {
-	struct morning m = morning_made();
+	struct summary m = summary_made();
 	struct list_subsystem *list;
 	size_t count;
 
@@ -212,14 +212,14 @@ static void the_worst_subsystem_comes_first(void **state)
 	assert_string_equal(list[1].name, "SCHEDULER");
 	assert_int_equal(list[1].worse, 0);
 	free(list);
-	morning_free(&m);
+	summary_free(&m);
 }
 
 /* ---- text and mail ---- */
 
 static void text_says_the_answers_first(void **state)
 {
-	struct morning m = morning_made();
+	struct summary m = summary_made();
 	char *text = shown(&m, TEXT, &(struct list_style){0});
 
 	(void)state;
@@ -246,12 +246,12 @@ static void text_says_the_answers_first(void **state)
 	has(text, "     net/core; seen in 2 rounds up to round 2, first in round 1; in ");
 	has(text, "\x1b[1;31mnew       1 race");
 	free(text);
-	morning_free(&m);
+	summary_free(&m);
 }
 
 static void mail_fits_72_columns(void **state)
 {
-	struct morning m = morning_made();
+	struct summary m = summary_made();
 	char *text = shown(&m, MAIL, &(struct list_style){.colour = true}), *body = strstr(text, "\n\n");
 
 	(void)state;
@@ -260,32 +260,32 @@ static void mail_fits_72_columns(void **state)
 	assert_true(longest_line(body) <= 72);
 	has_not(text, "\x1b");
 	free(text);
-	morning_free(&m);
+	summary_free(&m);
 }
 
 /* A campaign may be called anything. Its name ends no header line. */
 static void a_subject_is_one_line(void **state)
 {
-	struct morning m = morning_made();
+	struct summary m = summary_made();
 	struct err err = {0};
 	char *text;
 
 	(void)state;
-	m.campaign = morning_line(&m, "night\nBcc: all@example.org\r\n\r\n\xc3\xa9", &err);
+	m.campaign = summary_line(&m, "night\nBcc: all@example.org\r\n\r\n\xc3\xa9", &err);
 	assert_non_null(m.campaign);
 	text = shown(&m, MAIL, &(struct list_style){0});
 	assert_true(strncmp(text, "Subject: [outrider] night\\x0aBcc: all@example.org\\x0d\\x0a\\x0d\\x0a?? round 3: ", 70) ==
 		    0);
 	has_not(text, "\nBcc");
 	free(text);
-	morning_free(&m);
+	summary_free(&m);
 }
 
 /* ---- JSON ---- */
 
 static void json_has_all(void **state)
 {
-	struct morning m = morning_made();
+	struct summary m = summary_made();
 	char *text = shown(&m, JSON, NULL);
 	json_t *o = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *race;
 	const char *schema, *change;
@@ -305,13 +305,13 @@ static void json_has_all(void **state)
 	assert_int_equal(json_array_size(json_object_get(o, "rounds")), m.round_count);
 	json_decref(o);
 	free(text);
-	morning_free(&m);
+	summary_free(&m);
 }
 
 /* Where much is gone the weightiest is shown, and what is new is shown whole. */
 static void much_that_is_gone_is_counted(void **state)
 {
-	struct morning m = morning_made();
+	struct summary m = summary_made();
 	struct list_style style = {0};
 	static char ids[60][13];
 	char *text = NULL;
@@ -320,9 +320,9 @@ static void much_that_is_gone_is_counted(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 60; i++) {
 		snprintf(ids[i], sizeof(ids[i]), "%012x", 0xabc000u + i);
-		morning_made_race(&m, i < 30 ? MORNING_GONE : MORNING_NEW, MORNING_HARMFUL, ids[i]);
+		summary_made_race(&m, i < 30 ? SUMMARY_GONE : SUMMARY_NEW, SUMMARY_HARMFUL, ids[i]);
 	}
-	morning_sort(&m);
+	summary_sort(&m);
 	for (int all = 0; all < 2; all++) {
 		FILE *out = open_memstream(&text, &size);
 		unsigned gone = 0, fresh = 0;
@@ -337,7 +337,7 @@ static void much_that_is_gone_is_counted(void **state)
 		(all ? has_not : has)(text, "  11 races that rank lower: --all shows them\n");
 		free(text);
 	}
-	morning_free(&m);
+	summary_free(&m);
 }
 
 int main(void)

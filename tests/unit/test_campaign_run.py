@@ -418,7 +418,7 @@ class Killed(Campaign):
         # What each attempt had found is there.
         self.assertEqual(self.ask("SELECT count(*) FROM run WHERE hits > 0 AND workload = 'loses'"), [(3,)])
 
-    def test_keeper(self):
+    def test_supervisor(self):
         """The process between runner and run."""
         self.write("waits")
         process = self.start()

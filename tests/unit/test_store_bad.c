@@ -258,7 +258,7 @@ static void old_stores_are_brought_up(void **state)
 	assert_non_null(strstr(f->err.text, "old version 1"));
 	f->err = (struct err){0};
 	assert_int_equal(schema_check(db, &two, false, true, &f->err), 0);
-	rows = db_ask(db, &f->err, "SELECT x, y FROM a", "");
+	rows = db_query(db, &f->err, "SELECT x, y FROM a", "");
 	assert_int_equal(db_next(rows, &f->err), 1);
 	assert_int_equal(db_int(rows, 0), 5);
 	assert_string_equal(db_text(rows, 1), "new");
@@ -269,7 +269,7 @@ static void old_stores_are_brought_up(void **state)
 	assert_int_equal(db_mark_read(db, &mark, &f->err), 0);
 	assert_int_equal(mark.version, 2);
 	assert_true(db_run(db, &f->err, "INSERT INTO a (x) VALUES ($1)", "i", (int64_t)6) == 1);
-	rows = db_ask(db, NULL, "SELECT z FROM b", "");
+	rows = db_query(db, NULL, "SELECT z FROM b", "");
 	assert_null(rows);
 	db_close(db);
 }

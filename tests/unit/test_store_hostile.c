@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "hv/campaign/store/internal.h"
-#include "hv/campaign/store/squeeze.h"
+#include "hv/campaign/store/compress.h"
 #include "hv/campaign/store/db_backend.h"
 #include "tests/unit/store_both.h"
 
@@ -221,10 +221,10 @@ static void a_record_that_swells_is_refused(void **state)
 
 	assert_non_null(text);
 	memset(text, 'x', SWOLLEN);
-	data = squeeze(text, SWOLLEN, &size, &f->err);
+	data = record_compress(text, SWOLLEN, &size, &f->err);
 	free(text);
 	assert_non_null(data);
-	back = unsqueeze(data, size, "s", &f->err);
+	back = record_decompress(data, size, "s", &f->err);
 	assert_null(back);
 	assert_int_equal(f->err.code, EXIT_INPUT);
 	free(data);

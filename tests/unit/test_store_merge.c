@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "hv/campaign/store/pile.h"
+#include "hv/campaign/store/coverage_sum.h"
 #include "tests/unit/store_both.h"
 
 #define ROUND_1 "11111111111111111111111111111111"
@@ -337,7 +337,7 @@ static char *text_of_run(unsigned run)
 
 static void a_pile_is_bounded(void **state)
 {
-	struct pile small = {.room = 4096}, large = {.room = SIZE_MAX};
+	struct coverage_sum small = {.room = 4096}, large = {.room = SIZE_MAX};
 	size_t len, lens[2], most = 0;
 	struct err err = {0};
 	char *texts[2], *text = text_of_run(0);
@@ -346,12 +346,12 @@ static void a_pile_is_bounded(void **state)
 	len = strlen(text);
 	free(text);
 	for (unsigned run = 0; run < 2000; run++) {
-		assert_int_equal(pile_add(&small, text_of_run(run), &err), 0);
-		assert_int_equal(pile_add(&large, text_of_run(run), &err), 0);
+		assert_int_equal(coverage_sum_add(&small, text_of_run(run), &err), 0);
+		assert_int_equal(coverage_sum_add(&large, text_of_run(run), &err), 0);
 		most = small.held > most ? small.held : most;
 	}
-	texts[0] = pile_text(&small, &lens[0], &err);
-	texts[1] = pile_text(&large, &lens[1], &err);
+	texts[0] = coverage_sum_text(&small, &lens[0], &err);
+	texts[1] = coverage_sum_text(&large, &lens[1], &err);
 	assert_string_equal(texts[0], texts[1]);
 	/* The sum is larger than the room here. */
 	assert_true(lens[0] > small.room);
@@ -359,24 +359,24 @@ static void a_pile_is_bounded(void **state)
 	assert_true(large.held > 20 * most);
 	for (int i = 0; i < 2; i++)
 		free(texts[i]);
-	pile_free(&small);
-	pile_free(&large);
+	coverage_sum_free(&small);
+	coverage_sum_free(&large);
 }
 
 static void counts_of_a_pile_stay_counts(void **state)
 {
-	struct pile p = {.room = SIZE_MAX};
+	struct coverage_sum p = {.room = SIZE_MAX};
 	struct err err = {0};
 	size_t len;
 	char *text;
 
 	(void)state;
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(pile_add(&p, strdup("f+0x1 9223372036854775807 1 0 0\n"), &err), 0);
-	text = pile_text(&p, &len, &err);
+		assert_int_equal(coverage_sum_add(&p, strdup("f+0x1 9223372036854775807 1 0 0\n"), &err), 0);
+	text = coverage_sum_text(&p, &len, &err);
 	assert_string_equal(text, "f+0x1 9223372036854775807 2 0 0\n");
 	free(text);
-	pile_free(&p);
+	coverage_sum_free(&p);
 }
 
 int main(void)

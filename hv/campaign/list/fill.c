@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/campaign/list/filling.h"
+#include "hv/campaign/list/fill_internal.h"
 
 /* Set the campaign: the given one, or that of the round that started last. */
-static int choose_campaign(struct filling *f)
+static int choose_campaign(struct fill *f)
 {
 	struct store_rounds_query q = {.last = 1};
 	struct store_rounds last = {0};
 	int rc = 0;
 
-	if (f->ask->campaign) {
-		f->m->campaign = fill_line(f, f->ask->campaign);
+	if (f->query->campaign) {
+		f->m->campaign = fill_line(f, f->query->campaign);
 		return f->m->campaign ? 0 : -1;
 	}
 	if (store_rounds(f->store, &q, &last, f->err) < 0)
@@ -29,9 +29,9 @@ static int choose_campaign(struct filling *f)
 	return rc == 0 && f->m->campaign ? 0 : -1;
 }
 
-static int get_rounds(struct filling *f)
+static int get_rounds(struct fill *f)
 {
-	struct store_rounds_query q = {.campaign = f->ask->campaign ? f->ask->campaign : f->m->campaign};
+	struct store_rounds_query q = {.campaign = f->query->campaign ? f->query->campaign : f->m->campaign};
 
 	if (store_rounds(f->store, &q, &f->rounds, f->err) < 0)
 		return -1;
@@ -45,7 +45,7 @@ static int get_rounds(struct filling *f)
  * Find a round by number, else by the start of its uuid. Numbers come first, because a uuid can begin with digits. Of several
  * rounds with the same number, take the last.
  */
-static int find_round(struct filling *f, const char *name, size_t *index)
+static int find_round(struct fill *f, const char *name, size_t *index)
 {
 	char number[24];
 
@@ -68,9 +68,9 @@ static int find_round(struct filling *f, const char *name, size_t *index)
 }
 
 /* Set the base round: the given one, or the round before. */
-static int choose_base(struct filling *f)
+static int choose_base(struct fill *f)
 {
-	const char *base = f->ask->against ? f->ask->against : f->ask->since;
+	const char *base = f->query->against ? f->query->against : f->query->since;
 
 	f->from = f->to;
 	if (!base) {
@@ -81,7 +81,7 @@ static int choose_base(struct filling *f)
 	if (find_round(f, base, &f->base) < 0)
 		return -1;
 	f->has_base = true;
-	if (f->ask->against)
+	if (f->query->against)
 		return f->base != f->to ? 0 : err_set(f->err, EXIT_USAGE, "two rounds are compared: name two different ones");
 	if (f->base >= f->to)
 		return err_set(f->err, EXIT_USAGE, "--since: round %s is not before round %" PRIu64, base,
@@ -90,25 +90,26 @@ static int choose_base(struct filling *f)
 	return 0;
 }
 
-static int choose_rounds(struct filling *f)
+static int choose_rounds(struct fill *f)
 {
 	f->to = f->rounds.count - 1;
-	if (f->ask->round && find_round(f, f->ask->round, &f->to) < 0)
+	if (f->query->round && find_round(f, f->query->round, &f->to) < 0)
 		return -1;
 	if (choose_base(f) < 0)
 		return -1;
 	f->m->from = (unsigned)f->rounds.list[f->from].number;
 	f->m->to = (unsigned)f->rounds.list[f->to].number;
 	f->m->base = f->has_base ? (unsigned)f->rounds.list[f->base].number : 0;
-	f->m->pair = f->ask->against != NULL;
-	f->looked_at = (struct store_races_query){.round = f->rounds.list[f->to].id,
-						  .since = f->ask->since ? f->rounds.list[f->base].id : 0};
+	f->m->pair = f->query->against != NULL;
+	f->selected = (struct store_races_query){.round = f->rounds.list[f->to].id,
+						 .since = f->query->since ? f->rounds.list[f->base].id : 0};
 	return 0;
 }
 
-int morning_fill(struct morning *m, struct store *store, const struct morning_ask *ask, const char *version, struct err *err)
+int summary_fill(struct summary *m, struct store *store, const struct summary_query *query, const char *version,
+		 struct err *err)
 {
-	struct filling f = {.m = m, .store = store, .ask = ask, .err = err};
+	struct fill f = {.m = m, .store = store, .query = query, .err = err};
 	int rc = -1;
 
 	m->store = fill_line(&f, store_where(store));
@@ -118,6 +119,6 @@ int morning_fill(struct morning *m, struct store *store, const struct morning_as
 		rc = m->pair ? fill_pair(&f) : fill_races(&f);
 	store_rounds_free(&f.rounds);
 	if (rc == 0)
-		morning_sort(m);
+		summary_sort(m);
 	return rc;
 }

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "hv/campaign/learn/estimate.h"
-#include "hv/campaign/list/filling.h"
+#include "hv/campaign/list/fill_internal.h"
 
 /* Number of sites that can be sampled: the sum over all kernel builds of the largest pool of a run of that build. */
-static int fill_pool(struct filling *f, const struct store_coverage *covered)
+static int fill_pool(struct fill *f, const struct store_coverage *covered)
 {
 	uint64_t *pools = calloc(covered->builds + 1, sizeof(*pools));
 
@@ -24,7 +24,7 @@ static int fill_pool(struct filling *f, const struct store_coverage *covered)
 }
 
 /* Whether the round with this id is selected. */
-static bool is_now(const struct filling *f, int64_t round)
+static bool is_now(const struct fill *f, int64_t round)
 {
 	for (size_t i = f->from; i <= f->to; i++) {
 		if (f->rounds.list[i].id == round)
@@ -33,13 +33,13 @@ static bool is_now(const struct filling *f, int64_t round)
 	return false;
 }
 
-static void fill_point(struct filling *f, const struct store_covered *c)
+static void fill_point(struct fill *f, const struct store_covered *c)
 {
 	const struct learn_counts counts = {
 		.observed = c->pairs, .once = c->once, .twice = c->twice, .runs = f->m->point_count + 1};
 	const struct learn_estimate estimate = learn_chao1(&counts);
 
-	f->m->points[f->m->point_count++] = (struct morning_point){.round = (unsigned)c->number,
+	f->m->points[f->m->point_count++] = (struct summary_point){.round = (unsigned)c->number,
 								   .now = is_now(f, c->round),
 								   .sampled_ns = c->sampled_ns,
 								   .sites = c->sites_hit,
@@ -49,7 +49,7 @@ static void fill_point(struct filling *f, const struct store_covered *c)
 								   .high = estimate.known ? estimate.high : 0};
 }
 
-int fill_coverage(struct filling *f)
+int fill_coverage(struct fill *f)
 {
 	struct store_coverage covered = {0};
 	int rc = store_coverage(f->store, f->rounds.list[0].campaign, f->rounds.list[f->to].id, &covered, f->err);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/campaign/list/filling.h"
+#include "hv/campaign/list/fill_internal.h"
 
 #define NUMBER_MAX 64 /* characters of a number or address that same_line() skips at once */
 
@@ -46,13 +46,13 @@ static bool same_line(const char *a, const char *b)
 }
 
 /* Clear is_new of the findings that the earlier round `index` has, too. */
-static int compare_with_round(struct filling *f, size_t index)
+static int compare_with_round(struct fill *f, size_t index)
 {
 	struct store_findings old = {0};
 	int rc = f->rounds.list[index].findings ? store_findings(f->store, f->rounds.list[index].id, &old, f->err) : 0;
 
 	for (size_t i = 0; i < f->m->finding_count; i++) {
-		struct morning_finding *now = &f->m->findings[i];
+		struct summary_finding *now = &f->m->findings[i];
 
 		for (size_t j = 0; now->is_new && j < old.count; j++)
 			now->is_new = strcmp(now->kind, old.list[j].kind) != 0 || !same_line(now->line, old.list[j].line);
@@ -61,16 +61,16 @@ static int compare_with_round(struct filling *f, size_t index)
 	return rc;
 }
 
-static int add_finding(struct filling *f, const struct store_found *from)
+static int add_finding(struct fill *f, const struct store_finding_entry *from)
 {
-	struct morning_finding *list = realloc(f->m->findings, (f->m->finding_count + 1) * sizeof(*list));
-	struct morning_finding *to;
+	struct summary_finding *list = realloc(f->m->findings, (f->m->finding_count + 1) * sizeof(*list));
+	struct summary_finding *to;
 
 	if (!list)
 		return err_set(f->err, EXIT_INTERNAL, "out of memory");
 	f->m->findings = list;
 	to = &list[f->m->finding_count++];
-	*to = (struct morning_finding){.kind = fill_text(f, from->kind),
+	*to = (struct summary_finding){.kind = fill_text(f, from->kind),
 				       .run = fill_line(f, from->key),
 				       .line = fill_text(f, from->line),
 				       .console = fill_line(f, from->file),
@@ -80,7 +80,7 @@ static int add_finding(struct filling *f, const struct store_found *from)
 	return to->kind && to->run && to->line && to->console && to->folder && to->command ? 0 : -1;
 }
 
-static int add_round(struct filling *f, size_t index)
+static int add_round(struct fill *f, size_t index)
 {
 	struct store_findings found = {0};
 	int rc = store_findings(f->store, f->rounds.list[index].id, &found, f->err);
@@ -92,7 +92,7 @@ static int add_round(struct filling *f, size_t index)
 }
 
 /* When two rounds are compared, the base round is the only earlier round. */
-int fill_findings(struct filling *f)
+int fill_findings(struct fill *f)
 {
 	int rc = 0;
 

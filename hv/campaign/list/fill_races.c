@@ -3,26 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/campaign/list/filling.h"
+#include "hv/campaign/list/fill_internal.h"
 
 #define SIDE_MAX 512
 
 /* ---- one race ---- */
 
-enum morning_class fill_class(enum verdict_class class, const char *rule)
+enum summary_class fill_class(enum verdict_class class, const char *rule)
 {
-	static const enum morning_class classes[] = {
-		[VERDICT_HARMFUL] = MORNING_HARMFUL,
-		[VERDICT_UNCLEAR] = MORNING_UNCLEAR,
-		[VERDICT_SYNCHRONISATION] = MORNING_SYNCHRONISATION,
-		[VERDICT_BENIGN] = MORNING_BENIGN,
+	static const enum summary_class classes[] = {
+		[VERDICT_HARMFUL] = SUMMARY_HARMFUL,
+		[VERDICT_UNCLEAR] = SUMMARY_UNCLEAR,
+		[VERDICT_SYNCHRONISATION] = SUMMARY_SYNCHRONISATION,
+		[VERDICT_BENIGN] = SUMMARY_BENIGN,
 	};
 
-	return rule[0] ? classes[class] : MORNING_UNJUDGED;
+	return rule[0] ? classes[class] : SUMMARY_UNJUDGED;
 }
 
 /* "write in ext4_foo [ext4]". A name with a colon is a device's, because no function has a colon. */
-static const char *side_text(struct filling *f, const struct store_side *side)
+static const char *side_text(struct fill *f, const struct store_side *side)
 {
 	char text[SIDE_MAX];
 
@@ -37,26 +37,26 @@ static const char *side_text(struct filling *f, const struct store_side *side)
 }
 
 /* The subsystem of the first side with a known source file. */
-static const char *subsystem_of(struct filling *f, const struct store_race *from)
+static const char *subsystem_of(struct fill *f, const struct store_race *from)
 {
 	const struct store_side *side = &from->sides[from->sides[0].file[0] || !from->sides[1].file[0] ? 0 : 1];
 	char folder[SIDE_MAX];
-	const char *name = subsystem_find(f->ask->subsystems, side->file);
+	const char *name = subsystem_find(f->query->subsystems, side->file);
 
 	if (name)
 		return fill_text(f, name);
 	return fill_text(f, subsystem_folder(side->file, side->module, folder, sizeof(folder)));
 }
 
-static bool complete(const struct morning_race *r)
+static bool complete(const struct summary_race *r)
 {
 	return r->id && r->side[0] && r->side[1] && r->datum && r->subsystem && r->verdict.rule && r->verdict.evidence &&
 	       r->before.rule && r->before.evidence && r->note && r->who && r->when && r->suppressed;
 }
 
-static int fill_builds(struct filling *f, int64_t id, struct morning_race *r)
+static int fill_builds(struct fill *f, int64_t id, struct summary_race *r)
 {
-	struct store_races_query q = f->looked_at;
+	struct store_races_query q = f->selected;
 	struct store_builds builds = {0};
 	int rc;
 
@@ -67,7 +67,7 @@ static int fill_builds(struct filling *f, int64_t id, struct morning_race *r)
 	if (rc == 0 && builds.count && !r->builds)
 		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
 	for (size_t i = 0; rc == 0 && i < builds.count; i++) {
-		struct morning_build *b = &r->builds[i];
+		struct summary_build *b = &r->builds[i];
 
 		b->release = fill_release(f, builds.list[i].banner);
 		b->build_id = fill_text(f, builds.list[i].build_id);
@@ -82,22 +82,22 @@ static int fill_builds(struct filling *f, int64_t id, struct morning_race *r)
 	return rc;
 }
 
-static void fill_verdicts(struct filling *f, const struct store_race *from, struct morning_race *r)
+static void fill_verdicts(struct fill *f, const struct store_race *from, struct summary_race *r)
 {
-	r->verdict = (struct morning_verdict){.class = fill_class(from->class, from->rule),
+	r->verdict = (struct summary_verdict){.class = fill_class(from->class, from->rule),
 					      .rank = from->rank,
 					      .rule = fill_text(f, from->rule),
 					      .evidence = fill_text(f, from->evidence)};
-	r->before = (struct morning_verdict){.class = fill_class(from->before_class, from->before_rule),
+	r->before = (struct summary_verdict){.class = fill_class(from->before_class, from->before_rule),
 					     .rank = from->before_rank,
 					     .rule = fill_text(f, from->before_rule),
 					     .evidence = fill_text(f, from->before_evidence)};
 	r->judged_before = from->earlier != 0;
 }
 
-enum morning_triage fill_triage(enum store_triage triage)
+enum summary_triage fill_triage(enum store_triage triage)
 {
-	static const enum morning_triage states[STORE_TRIAGES] = {
+	static const enum summary_triage states[STORE_TRIAGES] = {
 		[STORE_TRIAGE_NEW] = TRIAGE_NEW,
 		[STORE_TRIAGE_KNOWN] = TRIAGE_KNOWN,
 		[STORE_TRIAGE_FIXED] = TRIAGE_FIXED,
@@ -107,9 +107,9 @@ enum morning_triage fill_triage(enum store_triage triage)
 	return states[triage];
 }
 
-int fill_race(struct filling *f, const struct store_race *from, enum morning_change change, struct morning_race *r)
+int fill_race(struct fill *f, const struct store_race *from, enum summary_change change, struct summary_race *r)
 {
-	*r = (struct morning_race){.id = fill_text(f, from->name),
+	*r = (struct summary_race){.id = fill_text(f, from->name),
 				   .side = {side_text(f, &from->sides[0]), side_text(f, &from->sides[1])},
 				   .datum = fill_text(f, from->datum),
 				   .subsystem = subsystem_of(f, from),
@@ -126,32 +126,32 @@ int fill_race(struct filling *f, const struct store_race *from, enum morning_cha
 	fill_verdicts(f, from, r);
 	if (!complete(r))
 		return -1;
-	return change <= MORNING_GONE || f->ask->all ? fill_builds(f, from->id, r) : 0;
+	return change <= SUMMARY_GONE || f->query->all ? fill_builds(f, from->id, r) : 0;
 }
 
 /* ---- a round compared with all rounds before ---- */
 
-static enum morning_change change_of(enum store_change change)
+static enum summary_change change_of(enum store_change change)
 {
-	static const enum morning_change changes[STORE_CHANGES] = {
-		[STORE_CHANGE_NEW] = MORNING_NEW,	  [STORE_CHANGE_BACK] = MORNING_BACK,
-		[STORE_CHANGE_VERDICT] = MORNING_CHANGED, [STORE_CHANGE_GONE] = MORNING_GONE,
-		[STORE_CHANGE_AGAIN] = MORNING_AGAIN,	  [STORE_CHANGE_NONE] = MORNING_SAME,
+	static const enum summary_change changes[STORE_CHANGES] = {
+		[STORE_CHANGE_NEW] = SUMMARY_NEW,	  [STORE_CHANGE_BACK] = SUMMARY_BACK,
+		[STORE_CHANGE_VERDICT] = SUMMARY_CHANGED, [STORE_CHANGE_GONE] = SUMMARY_GONE,
+		[STORE_CHANGE_AGAIN] = SUMMARY_AGAIN,	  [STORE_CHANGE_NONE] = SUMMARY_SAME,
 	};
 
 	return changes[change];
 }
 
-static int make_room(struct filling *f, size_t count)
+static int make_room(struct fill *f, size_t count)
 {
 	f->m->races = count ? calloc(count, sizeof(*f->m->races)) : NULL;
 	return !count || f->m->races ? 0 : err_set(f->err, EXIT_INTERNAL, "out of memory");
 }
 
-int fill_races(struct filling *f)
+int fill_races(struct fill *f)
 {
 	struct store_races races = {0};
-	int rc = store_races(f->store, &f->looked_at, &races, f->err);
+	int rc = store_races(f->store, &f->selected, &races, f->err);
 
 	if (rc == 0)
 		rc = make_room(f, races.count);
@@ -177,7 +177,7 @@ struct seen {
 	size_t count;
 };
 
-static int get_seen(struct filling *f, size_t round, struct seen *out)
+static int get_seen(struct fill *f, size_t round, struct seen *out)
 {
 	struct store_races_query q = {.round = f->rounds.list[round].id};
 
@@ -204,7 +204,7 @@ static void free_seen(struct seen *s)
  * Append a race to the summary, with its state in the second round or else in the first. `old` or `now` is NULL if that round
  * did not see the race.
  */
-static int fill_compared(struct filling *f, const struct store_race *old, const struct store_race *now)
+static int fill_compared(struct fill *f, const struct store_race *old, const struct store_race *now)
 {
 	const struct store_race *last = now ? now : old;
 	struct store_race race;
@@ -221,14 +221,14 @@ static int fill_compared(struct filling *f, const struct store_race *old, const 
 	if (!now)
 		race.seen = race.runs = 0;
 	return fill_race(f, &race,
-			 same	? MORNING_SAME
-			 : !now ? MORNING_GONE
-			 : old	? MORNING_CHANGED
-				: MORNING_NEW,
+			 same	? SUMMARY_SAME
+			 : !now ? SUMMARY_GONE
+			 : old	? SUMMARY_CHANGED
+				: SUMMARY_NEW,
 			 &f->m->races[f->m->race_count++]);
 }
 
-static int compare_seen(struct filling *f, const struct seen *old, const struct seen *now)
+static int compare_seen(struct fill *f, const struct seen *old, const struct seen *now)
 {
 	size_t i = 0, j = 0;
 	int rc = make_room(f, old->count + now->count);
@@ -247,7 +247,7 @@ static int compare_seen(struct filling *f, const struct seen *old, const struct 
 	return rc;
 }
 
-int fill_pair(struct filling *f)
+int fill_pair(struct fill *f)
 {
 	struct seen old = {0}, now = {0};
 	int rc = get_seen(f, f->base, &old);

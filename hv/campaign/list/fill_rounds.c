@@ -2,14 +2,14 @@
 /* The figures of each round. */
 #include <stdlib.h>
 
-#include "hv/campaign/list/filling.h"
+#include "hv/campaign/list/fill_internal.h"
 
-static int fill_round(struct filling *f, size_t index)
+static int fill_round(struct fill *f, size_t index)
 {
 	const struct store_round *from = &f->rounds.list[index];
-	struct morning_round *r = &f->m->rounds[index];
+	struct summary_round *r = &f->m->rounds[index];
 
-	*r = (struct morning_round){.number = (unsigned)from->number,
+	*r = (struct summary_round){.number = (unsigned)from->number,
 				    .now = index >= f->from && index <= f->to,
 				    .started = fill_time(f, from->started),
 				    .ended = fill_time(f, from->ended),
@@ -32,7 +32,7 @@ static int fill_round(struct filling *f, size_t index)
 	return 0;
 }
 
-int fill_rounds(struct filling *f)
+int fill_rounds(struct fill *f)
 {
 	size_t count = f->to + 1;
 	int rc = 0;

@@ -14,7 +14,7 @@ static const char style[] =
 
 static void put_title(FILE *out, const void *ctx)
 {
-	const struct morning *m = ctx;
+	const struct summary *m = ctx;
 
 	html_text(out, m->campaign);
 	fputs(": ", out);
@@ -22,7 +22,7 @@ static void put_title(FILE *out, const void *ctx)
 }
 
 /* Most of an answer is constant text and numbers, but list_kinds_put() writes words from the store, so escape all of it. */
-static void put_escaped(FILE *out, const struct morning *m, enum list_answer answer)
+static void put_escaped(FILE *out, const struct summary *m, enum list_answer answer)
 {
 	char *text = NULL;
 	size_t size;
@@ -36,7 +36,7 @@ static void put_escaped(FILE *out, const struct morning *m, enum list_answer ans
 	free(text);
 }
 
-static void put_answers(FILE *out, const struct morning *m)
+static void put_answers(FILE *out, const struct summary *m)
 {
 	fputs("<p>", out);
 	list_when_put(out, m);
@@ -63,12 +63,12 @@ static void put_line(FILE *out, const char *what, const char *text, const char *
 	fprintf(out, "</%s></p>\n", tag);
 }
 
-static void put_findings(FILE *out, const struct morning *m)
+static void put_findings(FILE *out, const struct summary *m)
 {
 	if (m->finding_count)
 		fputs("<h2 class=\"part\">What broke</h2>\n", out);
 	for (size_t i = 0; i < m->finding_count; i++) {
-		const struct morning_finding *f = &m->findings[i];
+		const struct summary_finding *f = &m->findings[i];
 
 		fputs("<section class=\"finding\">\n<p>", out);
 		fprintf(out, "<span class=\"%s\">", f->is_new ? "harmful" : "unsure");
@@ -85,7 +85,7 @@ static void put_findings(FILE *out, const struct morning *m)
 
 /* ---- the table of subsystems ---- */
 
-static void put_subsystems(FILE *out, const struct morning *m)
+static void put_subsystems(FILE *out, const struct summary *m)
 {
 	size_t count;
 	struct list_subsystem *list = list_subsystems(m, &count);
@@ -109,22 +109,22 @@ static void put_subsystems(FILE *out, const struct morning *m)
 
 /* ---- the races' head ---- */
 
-static void put_counts(FILE *out, const struct morning *m)
+static void put_counts(FILE *out, const struct summary *m)
 {
 	fprintf(out, "<h2 class=\"part\">Races</h2>\n<div class=\"counts\"><span data-level=\"\"><b>%zu</b> races</span>",
 		m->race_count);
-	for (int i = 0; i < MORNING_CHANGES; i++) {
-		const char *word = morning_change_word((enum morning_change)i);
+	for (int i = 0; i < SUMMARY_CHANGES; i++) {
+		const char *word = summary_change_word((enum summary_change)i);
 
 		fprintf(out, "<span class=\"%s\" data-level=\"%s\"><b>%zu</b> %s</span>", word, word,
-			morning_of(m, (enum morning_change)i), word);
+			summary_of(m, (enum summary_change)i), word);
 	}
 	fputs("</div>\n<input id=\"filter\" type=\"search\" placeholder=\"Filter: function, data, subsystem, rule, kernel\" "
 	      "aria-label=\"Filter races\">\n",
 	      out);
 }
 
-void list_html(FILE *out, const struct morning *m)
+void list_html(FILE *out, const struct summary *m)
 {
 	html_page_begin(out, put_title, m, style);
 	put_answers(out, m);

@@ -5,12 +5,12 @@
 
 #include <stdio.h>
 
-#include "hv/campaign/list/morning.h"
+#include "hv/campaign/list/summary.h"
 
 /* Draw the plots of races, coverage and overhead over the campaign's rounds. Without rounds, draw nothing. */
-void list_html_plots(FILE *out, const struct morning *m);
+void list_html_plots(FILE *out, const struct summary *m);
 
 /* Write the table of all races, and a section for each race. */
-void list_html_races(FILE *out, const struct morning *m);
+void list_html_races(FILE *out, const struct summary *m);
 
 #endif

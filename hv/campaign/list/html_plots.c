@@ -17,7 +17,7 @@ static void put_round_label(const struct plot *p, size_t i, size_t count, unsign
 		plot_x_label(p, plot_bar_middle(i, count), number);
 }
 
-static const struct morning_round *last_rounds(const struct morning *m, size_t *count)
+static const struct summary_round *last_rounds(const struct summary *m, size_t *count)
 {
 	*count = m->round_count < BARS_MAX ? m->round_count : BARS_MAX;
 	return m->rounds + m->round_count - *count;
@@ -36,10 +36,10 @@ static double smallest(double a, double b)
 /* ---- races over rounds ---- */
 
 /* Draw the most serious class at the bottom, where its height is easy to read. */
-static void put_races_bar(const struct plot *p, const struct morning_round *r, double at, double width)
+static void put_races_bar(const struct plot *p, const struct summary_round *r, double at, double width)
 {
-	unsigned harmful = r->of_class[MORNING_HARMFUL],
-		 open = harmful + r->of_class[MORNING_UNCLEAR] + r->of_class[MORNING_UNJUDGED];
+	unsigned harmful = r->of_class[SUMMARY_HARMFUL],
+		 open = harmful + r->of_class[SUMMARY_UNCLEAR] + r->of_class[SUMMARY_UNJUDGED];
 
 	fprintf(p->out, "<g><title>Round %u: %u races, %u of them harmful candidates, %u undecided; %u new</title>", r->number,
 		r->races, harmful, open - harmful, r->fresh);
@@ -50,7 +50,7 @@ static void put_races_bar(const struct plot *p, const struct morning_round *r, d
 }
 
 /* Draw the number of new races as a line over the bars. */
-static void put_fresh(const struct plot *p, const struct morning_round *rounds, size_t count)
+static void put_fresh(const struct plot *p, const struct summary_round *rounds, size_t count)
 {
 	char says[64];
 
@@ -64,10 +64,10 @@ static void put_fresh(const struct plot *p, const struct morning_round *rounds, 
 	}
 }
 
-static void plot_races(FILE *out, const struct morning *m)
+static void plot_races(FILE *out, const struct summary *m)
 {
 	size_t count;
-	const struct morning_round *rounds = last_rounds(m, &count);
+	const struct summary_round *rounds = last_rounds(m, &count);
 	double most = 1;
 	struct plot p;
 
@@ -90,17 +90,17 @@ static void plot_races(FILE *out, const struct morning *m)
 
 /* ---- coverage over time ---- */
 
-static double sites_of(const struct morning_point *p)
+static double sites_of(const struct summary_point *p)
 {
 	return (double)p->sites;
 }
 
-static double pairs_of(const struct morning_point *p)
+static double pairs_of(const struct summary_point *p)
 {
 	return (double)p->pairs;
 }
 
-static double estimate_of(const struct morning_point *p)
+static double estimate_of(const struct summary_point *p)
 {
 	return p->estimate;
 }
@@ -111,7 +111,7 @@ struct unit {
 	const char *name;
 };
 
-static struct unit unit_of(const struct morning *m)
+static struct unit unit_of(const struct summary *m)
 {
 	uint64_t ns = m->point_count ? m->points[m->point_count - 1].sampled_ns : 0;
 
@@ -123,8 +123,8 @@ static struct unit unit_of(const struct morning *m)
  * Counts start at the origin. Estimates start at their first value, and are cut at the top of the drawing, because the first
  * estimates can be many times too large.
  */
-static void put_line(const struct plot *p, const struct morning *m, struct unit unit, const char *class,
-		     double (*value)(const struct morning_point *p))
+static void put_line(const struct plot *p, const struct summary *m, struct unit unit, const char *class,
+		     double (*value)(const struct summary_point *p))
 {
 	bool begun = value != estimate_of;
 
@@ -142,8 +142,8 @@ static void put_line(const struct plot *p, const struct morning *m, struct unit 
 }
 
 /* Draw a dot at the end of each round. */
-static void put_dots(const struct plot *p, const struct morning *m, struct unit unit, const char *class,
-		     double (*value)(const struct morning_point *p), const char *what)
+static void put_dots(const struct plot *p, const struct summary *m, struct unit unit, const char *class,
+		     double (*value)(const struct summary_point *p), const char *what)
 {
 	char says[96];
 
@@ -156,12 +156,12 @@ static void put_dots(const struct plot *p, const struct morning *m, struct unit 
 	}
 }
 
-static double all_time(const struct morning *m, struct unit unit)
+static double all_time(const struct summary *m, struct unit unit)
 {
 	return m->point_count ? (double)m->points[m->point_count - 1].sampled_ns / unit.ns : 1;
 }
 
-static void plot_pairs(FILE *out, const struct morning *m)
+static void plot_pairs(FILE *out, const struct summary *m)
 {
 	struct unit unit = unit_of(m);
 	double most = 1;
@@ -185,7 +185,7 @@ static void plot_pairs(FILE *out, const struct morning *m)
 	      out);
 }
 
-static void plot_sites(FILE *out, const struct morning *m)
+static void plot_sites(FILE *out, const struct summary *m)
 {
 	struct unit unit = unit_of(m);
 	char number[LIST_NUMBER_MAX];
@@ -208,7 +208,7 @@ static void plot_sites(FILE *out, const struct morning *m)
 
 /* ---- overhead ---- */
 
-static void put_lost_bar(const struct plot *p, const struct morning_round *r, double at, double width)
+static void put_lost_bar(const struct plot *p, const struct summary_round *r, double at, double width)
 {
 	double mean = r->lost_permille / 10.0, worst = r->lost_most / 10.0;
 
@@ -221,10 +221,10 @@ static void put_lost_bar(const struct plot *p, const struct morning_round *r, do
 }
 
 /* Runs that attached to a machine of another VMM do not report how long CPUs were stopped. */
-static void plot_lost(FILE *out, const struct morning *m)
+static void plot_lost(FILE *out, const struct summary *m)
 {
 	size_t count;
-	const struct morning_round *rounds = last_rounds(m, &count);
+	const struct summary_round *rounds = last_rounds(m, &count);
 	bool known = false;
 	double most = 1;
 	struct plot p;
@@ -248,7 +248,7 @@ static void plot_lost(FILE *out, const struct morning *m)
 	      out);
 }
 
-void list_html_plots(FILE *out, const struct morning *m)
+void list_html_plots(FILE *out, const struct summary *m)
 {
 	if (!m->round_count)
 		return;

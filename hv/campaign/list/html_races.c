@@ -6,12 +6,12 @@
 #include "hv/campaign/list/sentences.h"
 #include "hv/export/html.h"
 
-/* The style sheet's class for each enum morning_class. */
-static const char *class_style(enum morning_class class)
+/* The style sheet's class for each enum summary_class. */
+static const char *class_style(enum summary_class class)
 {
-	static const char *const styles[MORNING_CLASSES] = {
-		[MORNING_HARMFUL] = "harmful",	      [MORNING_UNCLEAR] = "unsure", [MORNING_UNJUDGED] = "unsure",
-		[MORNING_SYNCHRONISATION] = "benign", [MORNING_BENIGN] = "benign",
+	static const char *const styles[SUMMARY_CLASSES] = {
+		[SUMMARY_HARMFUL] = "harmful",	      [SUMMARY_UNCLEAR] = "unsure", [SUMMARY_UNJUDGED] = "unsure",
+		[SUMMARY_SYNCHRONISATION] = "benign", [SUMMARY_BENIGN] = "benign",
 	};
 
 	return styles[class];
@@ -32,9 +32,9 @@ static void put_name_cell(FILE *out, const char *classes, const char *label, con
 	fputs("</td>", out);
 }
 
-static void put_row(FILE *out, const struct morning_race *r, size_t order)
+static void put_row(FILE *out, const struct summary_race *r, size_t order)
 {
-	const char *change = morning_change_word(r->change);
+	const char *change = summary_change_word(r->change);
 
 	fputs("<tr data-race=\"race-", out);
 	html_text(out, r->id);
@@ -50,7 +50,7 @@ static void put_row(FILE *out, const struct morning_race *r, size_t order)
 	begin_cell(out, change, "Change");
 	fprintf(out, "%s</td>", change);
 	begin_cell(out, class_style(r->verdict.class), "Verdict");
-	fprintf(out, "%s</td>", morning_class_word(r->verdict.class));
+	fprintf(out, "%s</td>", summary_class_word(r->verdict.class));
 	put_name_cell(out, "rule", "Rule", r->verdict.rule);
 	put_name_cell(out, "mono", "Data", r->datum);
 	put_name_cell(out, "mono", "One side", r->side[0]);
@@ -60,7 +60,7 @@ static void put_row(FILE *out, const struct morning_race *r, size_t order)
 	fprintf(out, "%" PRIu64 "</td></tr>\n", r->instances);
 }
 
-static void put_table(FILE *out, const struct morning *m)
+static void put_table(FILE *out, const struct summary *m)
 {
 	fputs("<div class=\"wide\"><table class=\"races\">\n<thead><tr><th class=\"number\">#</th><th>Race</th><th>Change</th>"
 	      "<th>Verdict</th><th>Rule</th><th>Data</th><th>One side</th><th>Other side</th><th>Subsystem</th><th "
@@ -75,7 +75,7 @@ static void put_table(FILE *out, const struct morning *m)
 
 /* ---- the sections ---- */
 
-static void put_title(FILE *out, const struct morning_race *r)
+static void put_title(FILE *out, const struct summary_race *r)
 {
 	fputs("<h2>", out);
 	html_text(out, r->side[0]);
@@ -90,9 +90,9 @@ static void put_title(FILE *out, const struct morning_race *r)
 	fputs("\" aria-label=\"Link to this race\">#</a></h2>\n", out);
 }
 
-static void put_verdict(FILE *out, const char *before, const struct morning_verdict *v)
+static void put_verdict(FILE *out, const char *before, const struct summary_verdict *v)
 {
-	fprintf(out, "<p>%s<span class=\"%s\">%s</span>", before, class_style(v->class), morning_class_word(v->class));
+	fprintf(out, "<p>%s<span class=\"%s\">%s</span>", before, class_style(v->class), summary_class_word(v->class));
 	if (v->rule[0]) {
 		fputs(" by the rule <code>", out);
 		html_text(out, v->rule);
@@ -105,13 +105,13 @@ static void put_verdict(FILE *out, const char *before, const struct morning_verd
 	fputs("</p>\n", out);
 }
 
-static void put_triage(FILE *out, const struct morning_race *r)
+static void put_triage(FILE *out, const struct summary_race *r)
 {
 	char when[LIST_TIME_MAX];
 
 	if (r->triage == TRIAGE_NEW && !r->note[0])
 		return;
-	fprintf(out, "<p>Triage: <b>%s</b>", morning_triage_word(r->triage));
+	fprintf(out, "<p>Triage: <b>%s</b>", summary_triage_word(r->triage));
 	if (r->who[0]) {
 		fputs(", says ", out);
 		html_text(out, r->who);
@@ -127,7 +127,7 @@ static void put_triage(FILE *out, const struct morning_race *r)
 	fputs("</p>\n", out);
 }
 
-static void put_builds(FILE *out, const struct morning_race *r)
+static void put_builds(FILE *out, const struct summary_race *r)
 {
 	if (!r->build_count)
 		return;
@@ -153,7 +153,7 @@ static void put_builds(FILE *out, const struct morning_race *r)
 }
 
 /* Escape the text, because list_seen_put() does not. */
-static void put_seen(FILE *out, const struct morning *m, const struct morning_race *r)
+static void put_seen(FILE *out, const struct summary *m, const struct summary_race *r)
 {
 	char text[1024] = "";
 	FILE *memory = fmemopen(text, sizeof(text), "w");
@@ -168,15 +168,15 @@ static void put_seen(FILE *out, const struct morning *m, const struct morning_ra
 }
 
 /* Only races that need attention are open. */
-static void put_section(FILE *out, const struct morning *m, const struct morning_race *r)
+static void put_section(FILE *out, const struct summary *m, const struct summary_race *r)
 {
 	fputs("<section class=\"race\" id=\"race-", out);
 	html_text(out, r->id);
 	fputs("\">\n", out);
 	put_title(out, r);
 	put_verdict(out, "", &r->verdict);
-	fprintf(out, "<details class=\"body\"%s><summary>Where and when</summary>\n", r->change < MORNING_GONE ? " open" : "");
-	if (r->change == MORNING_CHANGED)
+	fprintf(out, "<details class=\"body\"%s><summary>Where and when</summary>\n", r->change < SUMMARY_GONE ? " open" : "");
+	if (r->change == SUMMARY_CHANGED)
 		put_verdict(out, "Before it was ", &r->before);
 	if (r->suppressed[0]) {
 		fputs("<p>Suppressed: ", out);
@@ -189,7 +189,7 @@ static void put_section(FILE *out, const struct morning *m, const struct morning
 	fputs("</details>\n</section>\n", out);
 }
 
-void list_html_races(FILE *out, const struct morning *m)
+void list_html_races(FILE *out, const struct summary *m)
 {
 	put_table(out, m);
 	fputs("<div id=\"sections\">\n", out);

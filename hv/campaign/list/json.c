@@ -13,29 +13,29 @@ json_t *list_json_text(const char *s)
 	return s && s[0] ? json_string(s) : json_null();
 }
 
-json_t *list_json_verdict(struct json_builder *b, const struct morning_verdict *v)
+json_t *list_json_verdict(struct json_builder *b, const struct summary_verdict *v)
 {
 	json_t *o = json_object();
 
-	json_put(b, o, "class", json_string(morning_class_word(v->class)));
+	json_put(b, o, "class", json_string(summary_class_word(v->class)));
 	json_put(b, o, "rule", list_json_text(v->rule));
 	json_put(b, o, "rank", json_integer(v->rank));
 	json_put(b, o, "evidence", list_json_text(v->evidence));
 	return o;
 }
 
-static json_t *triage_json(struct json_builder *b, const struct morning_race *r)
+static json_t *triage_json(struct json_builder *b, const struct summary_race *r)
 {
 	json_t *o = json_object();
 
-	json_put(b, o, "state", json_string(morning_triage_word(r->triage)));
+	json_put(b, o, "state", json_string(summary_triage_word(r->triage)));
 	json_put(b, o, "note", list_json_text(r->note));
 	json_put(b, o, "who", list_json_text(r->who));
 	json_put(b, o, "when", list_json_text(r->when));
 	return o;
 }
 
-static json_t *builds_json(struct json_builder *b, const struct morning_race *r)
+static json_t *builds_json(struct json_builder *b, const struct summary_race *r)
 {
 	json_t *list = json_array();
 
@@ -53,13 +53,13 @@ static json_t *builds_json(struct json_builder *b, const struct morning_race *r)
 	return list;
 }
 
-json_t *list_json_race(struct json_builder *b, const struct morning_race *r)
+json_t *list_json_race(struct json_builder *b, const struct summary_race *r)
 {
 	json_t *o = json_object(), *sides = json_array();
 
 	json_put(b, o, "id", list_json_text(r->id));
-	json_put(b, o, "change", json_string(morning_change_word(r->change)));
-	json_put(b, o, "worse", json_boolean(morning_is_worse(r)));
+	json_put(b, o, "change", json_string(summary_change_word(r->change)));
+	json_put(b, o, "worse", json_boolean(summary_is_worse(r)));
 	for (unsigned i = 0; i < 2; i++)
 		json_append(b, sides, list_json_text(r->side[i]));
 	json_put(b, o, "sides", sides);
@@ -77,7 +77,7 @@ json_t *list_json_race(struct json_builder *b, const struct morning_race *r)
 	return o;
 }
 
-static json_t *finding_json(struct json_builder *b, const struct morning_finding *f)
+static json_t *finding_json(struct json_builder *b, const struct summary_finding *f)
 {
 	json_t *o = json_object();
 
@@ -91,16 +91,16 @@ static json_t *finding_json(struct json_builder *b, const struct morning_finding
 	return o;
 }
 
-static json_t *classes_json(struct json_builder *b, const unsigned of_class[MORNING_CLASSES])
+static json_t *classes_json(struct json_builder *b, const unsigned of_class[SUMMARY_CLASSES])
 {
 	json_t *o = json_object();
 
-	for (int i = 0; i < MORNING_CLASSES; i++)
-		json_put(b, o, morning_class_word((enum morning_class)i), json_whole(of_class[i]));
+	for (int i = 0; i < SUMMARY_CLASSES; i++)
+		json_put(b, o, summary_class_word((enum summary_class)i), json_whole(of_class[i]));
 	return o;
 }
 
-static json_t *point_json(struct json_builder *b, const struct morning_point *p)
+static json_t *point_json(struct json_builder *b, const struct summary_point *p)
 {
 	json_t *o = json_object();
 
@@ -119,7 +119,7 @@ static json_t *lost_json(int permille)
 	return permille < 0 ? json_null() : json_integer(permille);
 }
 
-static json_t *round_json(struct json_builder *b, const struct morning_round *r)
+static json_t *round_json(struct json_builder *b, const struct summary_round *r)
 {
 	json_t *o = json_object();
 
@@ -142,7 +142,7 @@ static json_t *round_json(struct json_builder *b, const struct morning_round *r)
 	return o;
 }
 
-static json_t *history_json(struct json_builder *b, const struct morning *m)
+static json_t *history_json(struct json_builder *b, const struct summary *m)
 {
 	json_t *list = json_array();
 
@@ -155,22 +155,22 @@ static json_t *history_json(struct json_builder *b, const struct morning *m)
 	return list;
 }
 
-static json_t *summary_json(struct json_builder *b, const struct morning *m)
+static json_t *summary_json(struct json_builder *b, const struct summary *m)
 {
-	struct morning_round total = morning_total(m);
+	struct summary_round total = summary_total(m);
 	json_t *o = json_object();
 
-	morning_classes(m, total.of_class);
-	for (int i = 0; i < MORNING_CHANGES; i++)
-		json_put(b, o, morning_change_word((enum morning_change)i), json_whole(morning_of(m, (enum morning_change)i)));
-	json_put(b, o, "changed_worse", json_whole(morning_worse(m)));
+	summary_classes(m, total.of_class);
+	for (int i = 0; i < SUMMARY_CHANGES; i++)
+		json_put(b, o, summary_change_word((enum summary_change)i), json_whole(summary_of(m, (enum summary_change)i)));
+	json_put(b, o, "changed_worse", json_whole(summary_worse(m)));
 	json_put(b, o, "findings", json_whole(m->finding_count));
 	json_put(b, o, "round", round_json(b, &total));
 	return o;
 }
 
 /* Subsystems are an array, because titles from MAINTAINERS would make poor JSON keys. */
-static json_t *subsystems_json(struct json_builder *b, const struct morning *m)
+static json_t *subsystems_json(struct json_builder *b, const struct summary *m)
 {
 	size_t count;
 	struct list_subsystem *subsystems = list_subsystems(m, &count);
@@ -189,7 +189,7 @@ static json_t *subsystems_json(struct json_builder *b, const struct morning *m)
 	return list;
 }
 
-static json_t *document(struct json_builder *b, const struct morning *m)
+static json_t *document(struct json_builder *b, const struct summary *m)
 {
 	json_t *o = json_object(), *races = json_array(), *findings = json_array(), *points = json_array();
 
@@ -216,7 +216,7 @@ static json_t *document(struct json_builder *b, const struct morning *m)
 	return o;
 }
 
-int list_json(FILE *out, const struct morning *m, struct err *err)
+int list_json(FILE *out, const struct summary *m, struct err *err)
 {
 	struct json_builder b = {0};
 	json_t *o = document(&b, m);

@@ -54,28 +54,28 @@ void list_span_put(FILE *out, uint64_t ns)
 /* ---- races ---- */
 
 /* Write ": 1 harmful candidate, 2 benign" for the races with this change. */
-static void put_classes(FILE *out, const struct morning *m, enum morning_change change)
+static void put_classes(FILE *out, const struct summary *m, enum summary_change change)
 {
 	const char *before = ": ";
 
-	for (int class = 0; class < MORNING_CLASSES; class ++) {
-		size_t n = morning_of_class(m, change, (enum morning_class) class);
+	for (int class = 0; class < SUMMARY_CLASSES; class ++) {
+		size_t n = summary_of_class(m, change, (enum summary_class) class);
 
 		if (!n)
 			continue;
-		fprintf(out, "%s%zu %s%s", before, n, morning_class_word((enum morning_class) class),
-			class == MORNING_HARMFUL && n > 1 ? "s" : "");
+		fprintf(out, "%s%zu %s%s", before, n, summary_class_word((enum summary_class) class),
+			class == SUMMARY_HARMFUL && n > 1 ? "s" : "");
 		before = ", ";
 	}
 }
 
-static void put_new(FILE *out, const struct morning *m)
+static void put_new(FILE *out, const struct summary *m)
 {
-	size_t n = morning_of(m, MORNING_NEW), back = morning_of(m, MORNING_BACK);
+	size_t n = summary_of(m, SUMMARY_NEW), back = summary_of(m, SUMMARY_BACK);
 
 	if (n) {
 		list_count_put(out, n, "race");
-		put_classes(out, m, MORNING_NEW);
+		put_classes(out, m, SUMMARY_NEW);
 	} else {
 		fputs("nothing", out);
 	}
@@ -87,9 +87,9 @@ static void put_new(FILE *out, const struct morning *m)
 	}
 }
 
-static void put_gone(FILE *out, const struct morning *m)
+static void put_gone(FILE *out, const struct summary *m)
 {
-	size_t n = morning_of(m, MORNING_GONE);
+	size_t n = summary_of(m, SUMMARY_GONE);
 
 	if (!m->base) {
 		fputs("nothing to compare with: this is the first round", out);
@@ -98,15 +98,15 @@ static void put_gone(FILE *out, const struct morning *m)
 	if (n) {
 		list_count_put(out, n, "race");
 		fprintf(out, " of round %u", m->base);
-		put_classes(out, m, MORNING_GONE);
+		put_classes(out, m, SUMMARY_GONE);
 	} else {
 		fputs("nothing", out);
 	}
 }
 
-static void put_changed(FILE *out, const struct morning *m)
+static void put_changed(FILE *out, const struct summary *m)
 {
-	size_t n = morning_of(m, MORNING_CHANGED), worse = morning_worse(m);
+	size_t n = summary_of(m, SUMMARY_CHANGED), worse = summary_worse(m);
 
 	if (!n) {
 		fputs("no verdict", out);
@@ -117,7 +117,7 @@ static void put_changed(FILE *out, const struct morning *m)
 		fprintf(out, ", %zu of them for the worse", worse);
 }
 
-void list_kinds_put(FILE *out, const struct morning *m)
+void list_kinds_put(FILE *out, const struct summary *m)
 {
 	const char *before = "";
 
@@ -138,9 +138,9 @@ void list_kinds_put(FILE *out, const struct morning *m)
 	}
 }
 
-static void put_broke(FILE *out, const struct morning *m)
+static void put_broke(FILE *out, const struct summary *m)
 {
-	struct morning_round total = morning_total(m);
+	struct summary_round total = summary_total(m);
 	size_t fresh = 0;
 
 	for (size_t i = 0; i < m->finding_count; i++)
@@ -156,9 +156,9 @@ static void put_broke(FILE *out, const struct morning *m)
 		fprintf(out, "; %u of %u runs are not done", total.runs - total.done, total.runs);
 }
 
-static void put_covered(FILE *out, const struct morning *m)
+static void put_covered(FILE *out, const struct summary *m)
 {
-	struct morning_point now = morning_covered(m), before = morning_covered_before(m);
+	struct summary_point now = summary_covered(m), before = summary_covered_before(m);
 	char number[LIST_NUMBER_MAX];
 
 	if (now.sites) {
@@ -176,9 +176,9 @@ static void put_covered(FILE *out, const struct morning *m)
 	}
 }
 
-void list_effort_put(FILE *out, const struct morning *m)
+void list_effort_put(FILE *out, const struct summary *m)
 {
-	struct morning_round total = morning_total(m);
+	struct summary_round total = summary_total(m);
 
 	list_count_put(out, total.hits, "hit");
 	fputs(", ", out);
@@ -205,9 +205,9 @@ const char *list_answer_word(enum list_answer answer)
 	return words[answer];
 }
 
-void list_answer_put(FILE *out, const struct morning *m, enum list_answer answer)
+void list_answer_put(FILE *out, const struct summary *m, enum list_answer answer)
 {
-	static void (*const put[LIST_ANSWERS])(FILE * out, const struct morning *m) = {
+	static void (*const put[LIST_ANSWERS])(FILE * out, const struct summary *m) = {
 		[LIST_NEW] = put_new,	  [LIST_GONE] = put_gone,	[LIST_CHANGED] = put_changed,
 		[LIST_BROKE] = put_broke, [LIST_COVERED] = put_covered,
 	};
@@ -215,18 +215,18 @@ void list_answer_put(FILE *out, const struct morning *m, enum list_answer answer
 	put[answer](out, m);
 }
 
-bool list_answer_is_bad(const struct morning *m, enum list_answer answer)
+bool list_answer_is_bad(const struct summary *m, enum list_answer answer)
 {
 	switch (answer) {
 	case LIST_NEW:
 		for (size_t i = 0; i < m->race_count; i++) {
-			if (m->races[i].change <= MORNING_BACK && m->races[i].verdict.class == MORNING_HARMFUL &&
-			    morning_is_worse(&m->races[i]))
+			if (m->races[i].change <= SUMMARY_BACK && m->races[i].verdict.class == SUMMARY_HARMFUL &&
+			    summary_is_worse(&m->races[i]))
 				return true;
 		}
 		return false;
 	case LIST_CHANGED:
-		return morning_worse(m) != 0;
+		return summary_worse(m) != 0;
 	case LIST_BROKE:
 		return m->finding_count != 0;
 	default:
@@ -234,10 +234,10 @@ bool list_answer_is_bad(const struct morning *m, enum list_answer answer)
 	}
 }
 
-void list_headline_put(FILE *out, const struct morning *m)
+void list_headline_put(FILE *out, const struct summary *m)
 {
-	size_t n = morning_of(m, MORNING_NEW), back = morning_of(m, MORNING_BACK), changed = morning_of(m, MORNING_CHANGED),
-	       harmful = morning_of_class(m, MORNING_NEW, MORNING_HARMFUL);
+	size_t n = summary_of(m, SUMMARY_NEW), back = summary_of(m, SUMMARY_BACK), changed = summary_of(m, SUMMARY_CHANGED),
+	       harmful = summary_of_class(m, SUMMARY_NEW, SUMMARY_HARMFUL);
 	const char *before = "";
 
 	if (n) {
@@ -265,7 +265,7 @@ void list_headline_put(FILE *out, const struct morning *m)
 
 /* ---- rounds ---- */
 
-void list_rounds_put(FILE *out, const struct morning *m)
+void list_rounds_put(FILE *out, const struct summary *m)
 {
 	if (m->from == m->to)
 		fprintf(out, "round %u", m->to);
@@ -286,9 +286,9 @@ void list_cut_off_put(FILE *out, uint64_t attempts)
 	fputs(attempts == 1 ? " was cut off" : " were cut off", out);
 }
 
-void list_when_put(FILE *out, const struct morning *m)
+void list_when_put(FILE *out, const struct summary *m)
 {
-	struct morning_round total = morning_total(m);
+	struct summary_round total = summary_total(m);
 	char started[LIST_TIME_MAX], ended[LIST_TIME_MAX];
 
 	list_time(total.started, started);
@@ -303,7 +303,7 @@ void list_when_put(FILE *out, const struct morning *m)
 	list_cut_off_put(out, total.cut_off);
 }
 
-static void put_builds(FILE *out, const struct morning_race *r)
+static void put_builds(FILE *out, const struct summary_race *r)
 {
 	const char *before = "; in ";
 
@@ -319,9 +319,9 @@ static void put_builds(FILE *out, const struct morning_race *r)
 	}
 }
 
-void list_seen_put(FILE *out, const struct morning *m, const struct morning_race *r)
+void list_seen_put(FILE *out, const struct summary *m, const struct summary_race *r)
 {
-	if (r->change == MORNING_GONE) {
+	if (r->change == SUMMARY_GONE) {
 		fprintf(out, "seen in ");
 		list_count_put(out, r->rounds, "round");
 		fprintf(out, " up to round %u", m->base);
@@ -331,7 +331,7 @@ void list_seen_put(FILE *out, const struct morning *m, const struct morning_race
 		fputs(" in ", out);
 		list_count_put(out, r->runs, "run");
 	}
-	if (r->change != MORNING_NEW && r->first_round)
+	if (r->change != SUMMARY_NEW && r->first_round)
 		fprintf(out, ", first in round %u", r->first_round);
 	put_builds(out, r);
 }
@@ -351,23 +351,23 @@ static int compare_subsystems(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
-struct list_subsystem *list_subsystems(const struct morning *m, size_t *count)
+struct list_subsystem *list_subsystems(const struct summary *m, size_t *count)
 {
 	struct list_subsystem *list = m->race_count ? calloc(m->race_count, sizeof(*list)) : NULL;
 
 	*count = 0;
 	for (size_t i = 0; list && i < m->race_count; i++) {
-		const struct morning_race *r = &m->races[i];
+		const struct summary_race *r = &m->races[i];
 		size_t at = 0;
 
-		if (r->change == MORNING_GONE)
+		if (r->change == SUMMARY_GONE)
 			continue;
 		while (at < *count && strcmp(list[at].name, r->subsystem) != 0)
 			at++;
 		*count += at == *count;
 		list[at].name = r->subsystem;
-		list[at].worse += morning_is_worse(r);
-		list[at].shown += r->change < MORNING_GONE;
+		list[at].worse += summary_is_worse(r);
+		list[at].shown += r->change < SUMMARY_GONE;
 		list[at].all++;
 	}
 	if (list)

@@ -8,7 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "hv/campaign/list/filling.h"
+#include "hv/campaign/list/fill_internal.h"
 #include "hv/campaign/list/json.h"
 #include "hv/campaign/list/sentences.h"
 #include "hv/report/text/fold.h"
@@ -34,7 +34,7 @@ struct status_round {
 };
 
 struct status {
-	struct morning m; /* owns all strings */
+	struct summary m; /* owns all strings */
 	struct status_round rounds[ROUNDS];
 	size_t count;
 };
@@ -65,7 +65,7 @@ static enum life life_of(const char *folder)
 	return life;
 }
 
-static int add_run(struct filling *f, const struct store_run *from, struct status_round *r)
+static int add_run(struct fill *f, const struct store_run *from, struct status_round *r)
 {
 	struct status_run *to = &r->runs[r->run_count++];
 
@@ -74,7 +74,7 @@ static int add_run(struct filling *f, const struct store_run *from, struct statu
 	return to->key && to->started ? 0 : -1;
 }
 
-static int get_runs(struct filling *f, int64_t round, struct status_round *r)
+static int get_runs(struct fill *f, int64_t round, struct status_round *r)
 {
 	struct store_runs runs = {0};
 	int rc = store_runs(f->store, round, &runs, f->err);
@@ -93,7 +93,7 @@ static int get_runs(struct filling *f, int64_t round, struct status_round *r)
 	return rc;
 }
 
-static int get_round(struct filling *f, const struct store_round *from, struct status *s)
+static int get_round(struct fill *f, const struct store_round *from, struct status *s)
 {
 	struct status_round *r = &s->rounds[s->count++];
 
@@ -105,7 +105,7 @@ static int get_round(struct filling *f, const struct store_round *from, struct s
 }
 
 /* Without a campaign, take that of the round that started last. */
-static int get_rounds(struct filling *f, const char *campaign, struct status *s)
+static int get_rounds(struct fill *f, const char *campaign, struct status *s)
 {
 	struct store_rounds_query q = {.campaign = campaign, .last = 1};
 	struct store_rounds last = {0}, rounds = {0};
@@ -128,7 +128,7 @@ static int get_rounds(struct filling *f, const char *campaign, struct status *s)
 struct status *status_get(struct store *store, const char *campaign, struct err *err)
 {
 	struct status *s = calloc(1, sizeof(*s));
-	struct filling f = {.store = store, .err = err};
+	struct fill f = {.store = store, .err = err};
 
 	if (!s) {
 		err_set(err, EXIT_INTERNAL, "out of memory");
@@ -148,7 +148,7 @@ void status_free(struct status *s)
 		return;
 	for (size_t i = 0; i < ROUNDS; i++)
 		free(s->rounds[i].runs);
-	morning_free(&s->m);
+	summary_free(&s->m);
 	free(s);
 }
 

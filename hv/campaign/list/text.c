@@ -14,7 +14,7 @@
 
 struct paper {
 	FILE *out;
-	const struct morning *m;
+	const struct summary *m;
 	const struct text_style *style;
 	bool all;
 };
@@ -49,68 +49,68 @@ static void put_head(const struct paper *p)
 
 /* ---- races ---- */
 
-static void put_before(const struct paper *p, const struct morning_race *r)
+static void put_before(const struct paper *p, const struct summary_race *r)
 {
-	if (r->change != MORNING_CHANGED)
+	if (r->change != SUMMARY_CHANGED)
 		return;
-	fprintf(p->out, "     was %s%s%s\n", morning_class_word(r->before.class), r->before.rule[0] ? ", " : "",
+	fprintf(p->out, "     was %s%s%s\n", summary_class_word(r->before.class), r->before.rule[0] ? ", " : "",
 		r->before.rule);
 }
 
-static void put_triage(const struct paper *p, const struct morning_race *r)
+static void put_triage(const struct paper *p, const struct summary_race *r)
 {
 	char when[LIST_TIME_MAX];
 
 	if (r->triage == TRIAGE_NEW && !r->note[0])
 		return;
-	fprintf(p->out, "     %s%s%s%s%.10s%s%s\n", morning_triage_word(r->triage), r->who[0] ? ", says " : "", r->who,
+	fprintf(p->out, "     %s%s%s%s%.10s%s%s\n", summary_triage_word(r->triage), r->who[0] ? ", says " : "", r->who,
 		r->when[0] ? ", " : "", list_time(r->when, when), r->note[0] ? ": " : "", r->note);
 }
 
 /* A race that needs no attention gets one line. */
-static void put_short(const struct paper *p, const struct morning_race *r)
+static void put_short(const struct paper *p, const struct summary_race *r)
 {
-	fprintf(p->out, "  %s  %s%s%s: %s <-> %s%s%s\n", r->id, morning_class_word(r->verdict.class),
+	fprintf(p->out, "  %s  %s%s%s: %s <-> %s%s%s\n", r->id, summary_class_word(r->verdict.class),
 		r->verdict.rule[0] ? ", " : "", r->verdict.rule, r->side[0], r->side[1], r->datum[0] ? ": " : "", r->datum);
 }
 
 /* Whether a race gets one line: it is gone, likely no bug, or suppressed. */
-static bool is_folded(const struct morning_race *r)
+static bool is_folded(const struct summary_race *r)
 {
-	return r->change == MORNING_GONE || r->verdict.class >= MORNING_SYNCHRONISATION || r->suppressed[0];
+	return r->change == SUMMARY_GONE || r->verdict.class >= SUMMARY_SYNCHRONISATION || r->suppressed[0];
 }
 
-static void put_race(const struct paper *p, const struct morning_race *r)
+static void put_race(const struct paper *p, const struct summary_race *r)
 {
-	bool bad = morning_is_worse(r) && r->verdict.class == MORNING_HARMFUL;
+	bool bad = summary_is_worse(r) && r->verdict.class == SUMMARY_HARMFUL;
 
 	fprintf(p->out, "  %s%s%s  %s%s%s\n", bad ? colour(p, TEXT_TITLE) : colour(p, TEXT_STRONG), r->id,
-		colour(p, TEXT_PLAIN), morning_class_word(r->verdict.class), r->verdict.rule[0] ? ", " : "", r->verdict.rule);
+		colour(p, TEXT_PLAIN), summary_class_word(r->verdict.class), r->verdict.rule[0] ? ", " : "", r->verdict.rule);
 	fprintf(p->out, "     %s <-> %s%s%s\n", r->side[0], r->side[1], r->datum[0] ? ": " : "", r->datum);
 	fprintf(p->out, "     %s; ", r->subsystem);
 	list_seen_put(p->out, p->m, r);
 	fputc('\n', p->out);
 	put_before(p, r);
-	if (r->verdict.evidence[0] && r->change != MORNING_GONE)
+	if (r->verdict.evidence[0] && r->change != SUMMARY_GONE)
 		fprintf(p->out, "     %s%s%s\n", colour(p, TEXT_FAINT), r->verdict.evidence, colour(p, TEXT_PLAIN));
 	if (r->suppressed[0])
 		fprintf(p->out, "     suppressed: %s\n", r->suppressed);
 	put_triage(p, r);
 }
 
-static void put_heading(const struct paper *p, enum morning_change change)
+static void put_heading(const struct paper *p, enum summary_change change)
 {
-	static const char *const words[MORNING_CHANGES] = {"NEW", "BACK", "CHANGED", "GONE", "AGAIN", "SAME"};
+	static const char *const words[SUMMARY_CHANGES] = {"NEW", "BACK", "CHANGED", "GONE", "AGAIN", "SAME"};
 
 	fprintf(p->out, "\n%s%-8s%s  %s\n", colour(p, TEXT_STRONG), words[change], colour(p, TEXT_PLAIN),
-		morning_change_means(p->m, change));
+		summary_change_means(p->m, change));
 }
 
 /* Without --all, only count a race that did not change, or that is gone and was likely no bug. */
-static bool is_left_out(const struct paper *p, const struct morning_race *r)
+static bool is_left_out(const struct paper *p, const struct summary_race *r)
 {
 	return !p->all &&
-	       (r->change > MORNING_GONE || (r->change == MORNING_GONE && r->verdict.class >= MORNING_SYNCHRONISATION));
+	       (r->change > SUMMARY_GONE || (r->change == SUMMARY_GONE && r->verdict.class >= SUMMARY_SYNCHRONISATION));
 }
 
 static void put_left_out(const struct paper *p, size_t more, const char *which)
@@ -123,20 +123,20 @@ static void put_left_out(const struct paper *p, size_t more, const char *which)
 }
 
 /* After a short round the list of gone races is long, and says little. Show only the GONE_MAX with the highest rank. */
-static bool is_enough(const struct paper *p, enum morning_change change, size_t shown)
+static bool is_enough(const struct paper *p, enum summary_change change, size_t shown)
 {
-	return change == MORNING_GONE && !p->all && shown >= GONE_MAX;
+	return change == SUMMARY_GONE && !p->all && shown >= GONE_MAX;
 }
 
-static void put_races(const struct paper *p, enum morning_change change)
+static void put_races(const struct paper *p, enum summary_change change)
 {
 	size_t shown = 0, more = 0, harmless = 0;
 
-	if (!morning_of(p->m, change) || (change > MORNING_GONE && !p->all))
+	if (!summary_of(p->m, change) || (change > SUMMARY_GONE && !p->all))
 		return;
 	put_heading(p, change);
 	for (size_t i = 0; i < p->m->race_count; i++) {
-		const struct morning_race *r = &p->m->races[i];
+		const struct summary_race *r = &p->m->races[i];
 
 		if (r->change != change)
 			continue;
@@ -149,7 +149,7 @@ static void put_races(const struct paper *p, enum morning_change change)
 			continue;
 		}
 		shown++;
-		if (is_folded(r) && change != MORNING_BACK && change != MORNING_CHANGED && !p->all)
+		if (is_folded(r) && change != SUMMARY_BACK && change != SUMMARY_CHANGED && !p->all)
 			put_short(p, r);
 		else
 			put_race(p, r);
@@ -160,7 +160,7 @@ static void put_races(const struct paper *p, enum morning_change change)
 
 /* ---- findings ---- */
 
-static void put_finding(const struct paper *p, const struct morning_finding *f)
+static void put_finding(const struct paper *p, const struct summary_finding *f)
 {
 	fprintf(p->out, "  %s%-8s%s  %s%s\n", colour(p, f->is_new ? TEXT_TITLE : TEXT_STRONG), f->kind, colour(p, TEXT_PLAIN),
 		f->run, f->is_new ? "" : " (not for the first time)");
@@ -201,17 +201,17 @@ static void put_subsystems(const struct paper *p)
 
 static void put_verdicts(const struct paper *p)
 {
-	unsigned of_class[MORNING_CLASSES];
+	unsigned of_class[SUMMARY_CLASSES];
 
-	morning_classes(p->m, of_class);
+	summary_classes(p->m, of_class);
 	fprintf(p->out, "\n%sRACES BY VERDICT%s\n", colour(p, TEXT_STRONG), colour(p, TEXT_PLAIN));
-	for (int i = 0; i < MORNING_CLASSES; i++)
-		fprintf(p->out, "  %6u  %s\n", of_class[i], morning_class_word((enum morning_class)i));
+	for (int i = 0; i < SUMMARY_CLASSES; i++)
+		fprintf(p->out, "  %6u  %s\n", of_class[i], summary_class_word((enum summary_class)i));
 }
 
 static void put_foot(const struct paper *p)
 {
-	size_t folded = morning_of(p->m, MORNING_AGAIN) + morning_of(p->m, MORNING_SAME);
+	size_t folded = summary_of(p->m, SUMMARY_AGAIN) + summary_of(p->m, SUMMARY_SAME);
 
 	fputc('\n', p->out);
 	if (folded && !p->all) {
@@ -225,13 +225,13 @@ static void put_foot(const struct paper *p)
 static void put_list(const struct paper *p)
 {
 	put_head(p);
-	put_races(p, MORNING_NEW);
-	put_races(p, MORNING_BACK);
-	put_races(p, MORNING_CHANGED);
+	put_races(p, SUMMARY_NEW);
+	put_races(p, SUMMARY_BACK);
+	put_races(p, SUMMARY_CHANGED);
 	put_findings(p);
-	put_races(p, MORNING_GONE);
-	put_races(p, MORNING_AGAIN);
-	put_races(p, MORNING_SAME);
+	put_races(p, SUMMARY_GONE);
+	put_races(p, SUMMARY_AGAIN);
+	put_races(p, SUMMARY_SAME);
 	put_verdicts(p);
 	put_subsystems(p);
 	put_foot(p);
@@ -240,7 +240,7 @@ static void put_list(const struct paper *p)
 /* ---- the two formats ---- */
 
 /* Write the whole list folded at `width`; without memory for that, unfolded. */
-static void put_folded(FILE *to, const struct morning *m, const struct list_style *style, unsigned width)
+static void put_folded(FILE *to, const struct summary *m, const struct list_style *style, unsigned width)
 {
 	struct text_style colours = {.colour = style->colour};
 	FILE *folded = fold_open(to, width);
@@ -251,7 +251,7 @@ static void put_folded(FILE *to, const struct morning *m, const struct list_styl
 		fclose(folded);
 }
 
-void list_text(FILE *out, const struct morning *m, const struct list_style *style)
+void list_text(FILE *out, const struct summary *m, const struct list_style *style)
 {
 	put_folded(out, m, style, style->width ? style->width : TEXT_WIDTH);
 }
@@ -263,7 +263,7 @@ static void put_word(FILE *out, const char *text)
 		fputc(*text >= ' ' && *text < 0x7f ? *text : '?', out);
 }
 
-void list_mail(FILE *out, const struct morning *m, const struct list_style *style)
+void list_mail(FILE *out, const struct summary *m, const struct list_style *style)
 {
 	struct list_style plain = {.all = style->all};
 

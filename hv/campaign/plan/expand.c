@@ -27,9 +27,9 @@ struct expand {
 /* ---- options ---- */
 
 /* Add `string` to the list's memory, and return it. An error stays in e->err. */
-static const char *keep(struct expand *e, char *string)
+static const char *own(struct expand *e, char *string)
 {
-	return plan_keep(e->text, string, e->err);
+	return plan_copy(e->text, string, e->err);
 }
 
 static void add(struct expand *e, const char *word)
@@ -52,12 +52,12 @@ static void add_number(struct expand *e, const char *option, uint64_t value, con
 
 	if (asprintf(&text, "%" PRIu64 "%s", value, unit) < 0)
 		text = NULL;
-	add_option(e, option, keep(e, text));
+	add_option(e, option, own(e, text));
 }
 
 static const char *file_of(struct expand *e, const struct plan_cell *cell, const struct plan_value *value)
 {
-	return value ? keep(e, plan_file(e->plan, cell, value->text)) : NULL;
+	return value ? own(e, plan_file(e->plan, cell, value->text)) : NULL;
 }
 
 /* The value of --disk. It writes a comma in a file name twice. */
@@ -73,7 +73,7 @@ static const char *disk_of(struct expand *e, const struct plan_cell *cell, const
 	}
 	if (out)
 		strcpy(to, disk->more);
-	return keep(e, out);
+	return own(e, out);
 }
 
 /* Add the options that each part of the cell may give several times. */
@@ -113,7 +113,7 @@ static const char *cmdline_of(struct expand *e, const struct plan_cell *cell)
 		if (!words || asprintf(&joined, "%s%s%s", line ? line : "", line ? " " : "", words) < 0)
 			joined = NULL;
 		free(words);
-		line = keep(e, joined);
+		line = own(e, joined);
 	}
 	return line;
 }
@@ -188,7 +188,7 @@ static const struct plan_domain *domain_of(struct expand *e, const struct plan_c
 {
 	const struct plan_part *image = cell->parts[PLAN_IMAGE];
 	char *bytes = (char *)calloc(1, sizeof(struct plan_domain));
-	struct plan_domain *d = (struct plan_domain *)(void *)plan_keep(e->text, bytes, e->err);
+	struct plan_domain *d = (struct plan_domain *)(void *)plan_copy(e->text, bytes, e->err);
 
 	if (!d)
 		return NULL;
@@ -196,7 +196,7 @@ static const struct plan_domain *domain_of(struct expand *e, const struct plan_c
 	d->name = image->domain_name.text;
 	if (!image->domain_file.text)
 		return d;
-	d->file = keep(e, plan_file(e->plan, NULL, image->domain_file.text));
+	d->file = own(e, plan_file(e->plan, NULL, image->domain_file.text));
 	d->kernel = file_of(e, cell, plan_value_of(e->plan, cell, PLAN_MEMBER(kernel)));
 	d->initrd = file_of(e, cell, plan_value_of(e->plan, cell, PLAN_MEMBER(initrd)));
 	d->cmdline = cmdline_of(e, cell);
@@ -226,7 +226,7 @@ static struct plan_run run_of_cell(struct expand *e, const struct plan_cell *cel
 	add_sampling(e, cell);
 	add_lists(e, cell);
 	run.argc = e->count;
-	run.argv = (const char *const *)(void *)keep(e, (char *)calloc(e->count + 1, sizeof(char *)));
+	run.argv = (const char *const *)(void *)own(e, (char *)calloc(e->count + 1, sizeof(char *)));
 	if (run.argv)
 		memcpy((void *)(uintptr_t)run.argv, e->options, e->count * sizeof(char *));
 	return run;
@@ -250,7 +250,7 @@ static void set_seed(struct expand *e, struct plan_run *run, unsigned round, uns
 	if (asprintf(&key, "%s/%s/%s/%s/%s%" PRIu64, run->kernel, run->image, run->workload, run->sampling, p->drawn ? "#" : "",
 		     p->drawn ? index + 1 : p->seed_from + index) < 0)
 		key = NULL;
-	run->key = keep(e, key);
+	run->key = own(e, key);
 	/* 32 bits are enough, and users can type them. */
 	run->seed = p->drawn && run->key ? (uint32_t)hash_of(p, round, run->key) : p->seed_from + index;
 }

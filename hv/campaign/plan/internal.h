@@ -15,10 +15,10 @@ struct plan_text {
 	size_t count;
 };
 
-/* ---- kept.c ---- */
+/* ---- text.c ---- */
 
 /* Give a string from malloc() to `t`. It is NULL if memory ran out. Returns the string, or NULL with err set. */
-char *plan_keep(struct plan_text *t, char *string, struct err *err);
+char *plan_copy(struct plan_text *t, char *string, struct err *err);
 void plan_text_free(struct plan_text *t);
 
 /* A value in the campaign file, and its line. `text` is NULL if the file does not have it. */

@@ -28,8 +28,8 @@ struct plan *plan_load(const char *path, struct err *err)
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		return NULL;
 	}
-	p->path = plan_keep(&p->text, strdup(path), err);
-	p->folder = plan_keep(&p->text, folder_of(path), err);
+	p->path = plan_copy(&p->text, strdup(path), err);
+	p->folder = plan_copy(&p->text, folder_of(path), err);
 	if (p->path && p->folder)
 		doc = plan_document_read(path, p->hash, err);
 	ok = doc && grammar_check(path, doc, err) == 0 && plan_parse(p, doc, err) == 0 && plan_check(p, err) == 0 &&
@@ -37,7 +37,7 @@ struct plan *plan_load(const char *path, struct err *err)
 	if (ok && p->emulator.text) {
 		char *program = plan_file(p, NULL, p->emulator.text);
 
-		p->program = plan_keep(&p->text, program ? realpath(program, NULL) : NULL, err);
+		p->program = plan_copy(&p->text, program ? realpath(program, NULL) : NULL, err);
 		free(program);
 		ok = p->program != NULL;
 	}

@@ -16,7 +16,7 @@ struct parse {
 
 static const char *text_of(struct parse *p, const xmlNode *node)
 {
-	return plan_keep(&p->plan->text, document_text(node), p->err);
+	return plan_copy(&p->plan->text, document_text(node), p->err);
 }
 
 /* The attribute's value, or NULL if there is none. An error stays in p->err. */
@@ -24,7 +24,7 @@ static const char *attribute_of(struct parse *p, const xmlNode *node, const char
 {
 	char *value = document_attribute(node, name);
 
-	return value ? plan_keep(&p->plan->text, value, p->err) : NULL;
+	return value ? plan_copy(&p->plan->text, value, p->err) : NULL;
 }
 
 /* The grammar ensures that the text is a number. */
@@ -145,7 +145,7 @@ static void read_interface(struct parse *p, const xmlNode *node, struct plan_par
 
 	if (device)
 		tap = asprintf(&tap, "tap=%s", device) < 0 ? NULL : tap;
-	part->net = value_of(device ? plan_keep(&p->plan->text, tap, p->err) : "user", node);
+	part->net = value_of(device ? plan_copy(&p->plan->text, tap, p->err) : "user", node);
 }
 
 static void read_rng(struct parse *p, const xmlNode *node, struct plan_part *part)
@@ -190,7 +190,7 @@ static void read_function(struct parse *p, const xmlNode *node, struct plan_part
 		return;
 	if (asprintf(&joined, "%s%s%s", before ? before : "", before ? "," : "", name) < 0)
 		joined = NULL;
-	part->functions = value_of(plan_keep(&p->plan->text, joined, p->err), node);
+	part->functions = value_of(plan_copy(&p->plan->text, joined, p->err), node);
 }
 
 static void read_module(struct parse *p, const xmlNode *node, struct plan_part *part)

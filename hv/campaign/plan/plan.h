@@ -130,6 +130,6 @@ bool plan_in_shard(const char *key, unsigned index, unsigned count);
  * Whether `only` selects the run with this key. `only` is a list of glob patterns (fnmatch(3)), separated by commas. A
  * pattern must match the whole key or one of its parts.
  */
-bool plan_is_meant(const char *key, const char *only);
+bool plan_is_selected(const char *key, const char *only);
 
 #endif

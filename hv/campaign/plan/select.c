@@ -26,7 +26,7 @@ static bool matches(const char *key, const char *pattern)
 	return found;
 }
 
-bool plan_is_meant(const char *key, const char *only)
+bool plan_is_selected(const char *key, const char *only)
 {
 	char *copy = strdup(only), *rest = copy, *pattern;
 	bool found = false;

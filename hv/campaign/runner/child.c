@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "hv/base/clock.h"
-#include "hv/campaign/runner/keeper.h"
+#include "hv/campaign/runner/supervisor.h"
 #include "hv/campaign/runner/processes.h"
 #include "hv/campaign/runner/spool.h"
 
@@ -56,7 +56,7 @@ static bool lock_log(int fd)
 	return false;
 }
 
-static int open_logs(struct keeper *k, const char *folder, struct err *err)
+static int open_logs(struct supervisor *k, const char *folder, struct err *err)
 {
 	k->out = open_log(folder, "stdout.log", err);
 	k->log = open_log(folder, "stderr.log", err);
@@ -77,7 +77,7 @@ static void close_both(int fds[2])
 
 int child_start(struct child *c, struct cgroup_base *base, const struct child_config *config, struct err *err)
 {
-	struct keeper k = {.config = config, .out = -1, .log = -1};
+	struct supervisor k = {.config = config, .out = -1, .log = -1};
 	int life[2] = {-1, -1}, result[2] = {-1, -1};
 
 	*c = (struct child){.life = -1, .result = -1};
@@ -91,17 +91,17 @@ int child_start(struct child *c, struct cgroup_base *base, const struct child_co
 	k.group = &c->group;
 	k.life = life[0];
 	k.result = result[1];
-	c->keeper = fork();
-	if (c->keeper == 0)
-		keeper_main(&k);
-	if (c->keeper < 0) {
-		c->keeper = 0;
+	c->supervisor = fork();
+	if (c->supervisor == 0)
+		supervisor_main(&k);
+	if (c->supervisor < 0) {
+		c->supervisor = 0;
 		cgroup_remove(&c->group);
 		err_set(err, EXIT_INPUT, "cannot start a run: fork: %s", strerror(errno));
 		goto out;
 	}
 	/* Parent and child both set the group, so that it is set before either relies on it. */
-	setpgid(c->keeper, c->keeper);
+	setpgid(c->supervisor, c->supervisor);
 	c->life = life[1];
 	c->result = result[0];
 	life[1] = result[0] = -1;
@@ -109,7 +109,7 @@ out:
 	close_both((int[]){k.out, k.log});
 	close_both(life);
 	close_both(result);
-	return c->keeper ? 0 : -1;
+	return c->supervisor ? 0 : -1;
 }
 
 static void note_end(struct child *c, int status, bool lost)
@@ -129,33 +129,33 @@ bool child_is_over(struct child *c)
 
 	if (!c->ended && read(c->result, &status, sizeof(status)) == sizeof(status))
 		note_end(c, status, false);
-	/* WNOWAIT keeps the keeper a zombie, so that its pid and its group's id cannot be reused. */
-	if (waitid(P_PID, (id_t)c->keeper, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ? errno == EINTR : info.si_pid == 0)
+	/* WNOWAIT keeps the supervisor a zombie, so that its pid and its group's id cannot be reused. */
+	if (waitid(P_PID, (id_t)c->supervisor, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ? errno == EINTR : info.si_pid == 0)
 		return false;
-	/* The keeper may have written the status just before it ended. */
+	/* The supervisor may have written the status just before it ended. */
 	if (!c->ended && read(c->result, &status, sizeof(status)) == sizeof(status))
 		note_end(c, status, false);
 	note_end(c, 0, true);
 	child_kill(c);
-	waitpid(c->keeper, NULL, 0);
+	waitpid(c->supervisor, NULL, 0);
 	return true;
 }
 
-void child_ask(const struct child *c)
+void child_terminate(const struct child *c)
 {
-	kill(-c->keeper, SIGTERM);
+	kill(-c->supervisor, SIGTERM);
 }
 
 void child_kill(const struct child *c)
 {
-	/* The keeper was not reaped, so no other process group can have this id. */
-	kill(-c->keeper, SIGKILL);
+	/* The supervisor was not reaped, so no other process group can have this id. */
+	kill(-c->supervisor, SIGKILL);
 	cgroup_kill(&c->group);
 }
 
 void child_usage(const struct child *c, uint64_t *cpu_ns, uint64_t *memory)
 {
-	processes_usage(c->keeper, cpu_ns, memory);
+	processes_usage(c->supervisor, cpu_ns, memory);
 	cgroup_usage(&c->group, cpu_ns, memory);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The processes of one run: the program, and its keeper. The keeper is a process of Outrider between the runner and the
+ * The processes of one run: the program, and its supervisor. The supervisor is a process of Outrider between the runner and the
  * program. Both are in one process group, and in a control group if there is one.
  *
- * If the runner dies, the keeper kills the program and all its children. The keeper also tells the runner how the program
- * ended. If the keeper is killed, the kernel kills the program (PR_SET_PDEATHSIG), and the runner kills the rest of the
- * group. So no run outlives its runner. Without control groups, a program that made its own process group escapes this;
+ * If the runner dies, the supervisor kills the program and all its children. The supervisor also tells the runner how the
+ * program ended. If the supervisor is killed, the kernel kills the program (PR_SET_PDEATHSIG), and the runner kills the rest of
+ * the group. So no run outlives its runner. Without control groups, a program that made its own process group escapes this;
  * child_end_others() finds it by the lock on stderr.log.
  *
  * The calling process must be single-threaded, because child_start() forks.
@@ -21,15 +21,15 @@
 #include "hv/base/err.h"
 #include "hv/campaign/plan/plan.h"
 #include "hv/campaign/runner/cgroup.h"
-#include "hv/campaign/runner/keeper.h"
+#include "hv/campaign/runner/supervisor.h"
 
 struct child {
-	pid_t keeper; /* 0: none */
-	int life;     /* write end of a pipe; when it is closed, the keeper kills the run */
-	int result;   /* read end of a pipe; the keeper writes the program's status */
-	bool ended;   /* The program has ended, and `status` is valid. */
-	int status;   /* of the program, as from waitpid(2) */
-	bool lost;    /* The keeper was killed before it reported how the program ended. */
+	pid_t supervisor; /* 0: none */
+	int life;	  /* write end of a pipe; when it is closed, the supervisor kills the run */
+	int result;	  /* read end of a pipe; the supervisor writes the program's status */
+	bool ended;	  /* The program has ended, and `status` is valid. */
+	int status;	  /* of the program, as from waitpid(2) */
+	bool lost;	  /* The supervisor was killed before it reported how the program ended. */
 	uint64_t ended_ns;
 	struct cgroup group;
 };
@@ -38,13 +38,13 @@ struct child {
 int child_start(struct child *c, struct cgroup_base *base, const struct child_config *config, struct err *err);
 
 /*
- * Check for the end of the program and of the keeper. Returns true when the keeper has ended; then all processes of the run
- * were killed.
+ * Check for the end of the program and of the supervisor. Returns true when the supervisor has ended; then all processes of the
+ * run were killed.
  */
 bool child_is_over(struct child *c);
 
 /* Send SIGTERM to the process group, so that the program can write its report. */
-void child_ask(const struct child *c);
+void child_terminate(const struct child *c);
 
 /* Send SIGKILL to all processes of the run. */
 void child_kill(const struct child *c);

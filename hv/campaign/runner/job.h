@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A run of the plan in this round, from waiting until it is in the store. attend.c starts and watches it, judge.c decides how
- * it ended, and keep.c writes it to the store. Not thread-safe.
+ * A run of the plan in this round, from waiting until it is in the store. job.c starts and watches it, judge.c decides how
+ * it ended, and run_store.c writes it to the store. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_JOB_H
 #define OUTRIDER_CAMPAIGN_RUNNER_JOB_H
@@ -26,20 +26,20 @@ struct job {
 	char *folder;  /* NULL: it was never started */
 	char *command; /* shell command that repeats the run */
 	unsigned attempts;
-	bool told; /* The store has the run as begun. */
-	unsigned asides,
-		asides_kept; /* Quarantine: the largest N of a folder FOLDER~N, and the largest N that the store has. */
+	bool begun; /* The store has the run as begun. */
+	unsigned quarantined,
+		quarantined_stored; /* Quarantine: the largest N of a folder FOLDER~N, and the largest N that the store has. */
 	/* State of the current attempt: */
 	struct child child;
 	struct machine machine;
 	struct console console;
 	struct heartbeat heartbeat;
 	struct ending ending;
-	uint64_t started_ns, looked_ns;
-	uint64_t asked_ns;  /* monotonic_ns() when it was asked to end; 0: it was not */
-	bool killed;	    /* The runner killed it. */
-	bool cut_short;	    /* It was asked to end early by a signal, and must run again. */
-	bool program_given; /* The program is not Outrider itself, but the campaign's <emulator>. */
+	uint64_t started_ns, usage_ns;
+	uint64_t sigterm_ns; /* monotonic_ns() when it was asked to end; 0: it was not */
+	bool killed;	     /* The runner killed it. */
+	bool cut_short;	     /* It was asked to end early by a signal, and must run again. */
+	bool program_given;  /* The program is not Outrider itself, but the campaign's <emulator>. */
 };
 
 struct job_config {
@@ -53,10 +53,10 @@ struct job_config {
 int job_start(struct job *j, struct cgroup_base *base, const struct job_config *config, struct err *err);
 
 /* Check a running job: limits, console, heartbeat. Returns true when it has ended; then call job_judge(). */
-bool job_look(struct job *j);
+bool job_poll(struct job *j);
 
-/* Ask the run to end with SIGTERM. job_look() kills it after 30 s. */
-void job_ask(struct job *j);
+/* Ask the run to end with SIGTERM. job_poll() kills it after 30 s. */
+void job_terminate(struct job *j);
 
 /* Kill the run. */
 void job_kill(struct job *j);

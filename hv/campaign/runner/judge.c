@@ -41,7 +41,7 @@ static bool is_sanitizer(const char *line)
 }
 
 /* Skip the pid in "==123==ERROR: ...", which differs in each run. */
-static const char *behind_number(const char *line)
+static const char *skip_pid(const char *line)
 {
 	size_t n = strspn(line, "=0123456789");
 
@@ -88,7 +88,7 @@ static void read_errors(struct job *j, char *last, size_t size)
 		bool is_ours = strncmp(line, LAST_LINE, strlen(LAST_LINE)) == 0;
 
 		if (is_sanitizer(line))
-			ending_add(&j->ending, STORE_CRASH, "stderr.log", behind_number(line));
+			ending_add(&j->ending, STORE_CRASH, "stderr.log", skip_pid(line));
 		if (line[0] && (is_ours || !ours))
 			snprintf(last, size, "%.*s", (int)size - 1, is_ours ? line + strlen(LAST_LINE) : line);
 		ours |= is_ours;
@@ -125,7 +125,7 @@ static enum job_verdict judge_signal(struct job *j, int number)
 		crash(j, "outrider was killed by SIG%s", sigabbrev_np(number));
 		return JOB_OVER;
 	}
-	if (j->asked_ns || j->killed)
+	if (j->sigterm_ns || j->killed)
 		return JOB_OVER;
 	if (number == SIGXCPU || number == SIGXFSZ) {
 		ending_add(&j->ending, STORE_LIMIT, "",
@@ -154,7 +154,7 @@ static enum job_verdict judge_status(struct job *j, int status, const char *last
 		return JOB_OVER;
 	case WRAPPER_FAILED:
 		fail(j, last, "the machine of the <emulator> failed");
-		return j->program_given && !j->asked_ns && !j->killed ? JOB_LOST : JOB_OVER;
+		return j->program_given && !j->sigterm_ns && !j->killed ? JOB_LOST : JOB_OVER;
 	case EXIT_USAGE:
 	case EXIT_INPUT:
 	case WRAPPER_CANNOT:

@@ -27,30 +27,30 @@ static bool is_done(const struct store_runs *runs, const char *key)
 
 /* ---- quarantine ---- */
 
-static void note_aside(struct job *j, unsigned n)
+static void add_quarantined(struct job *j, unsigned n)
 {
-	if (n > j->asides)
-		j->asides = n;
+	if (n > j->quarantined)
+		j->quarantined = n;
 }
 
-static void note_folder(void *ctx, const char *name, size_t len, unsigned n)
+static void add_folder(void *ctx, const char *name, size_t len, unsigned n)
 {
 	const struct runner *r = ctx;
 
 	for (size_t i = 0; i < r->job_count; i++) {
 		if (strlen(r->jobs[i].uuid) == len && strncmp(r->jobs[i].uuid, name, len) == 0)
-			note_aside(&r->jobs[i], n);
+			add_quarantined(&r->jobs[i], n);
 	}
 }
 
-static void note_run(const struct runner *r, const char *key)
+static void add_run(const struct runner *r, const char *key)
 {
 	unsigned n = 0;
-	size_t len = spool_aside_number(key, &n);
+	size_t len = spool_quarantine_number(key, &n);
 
 	for (size_t i = 0; len && i < r->job_count; i++) {
 		if (strlen(r->jobs[i].run->key) == len && strncmp(r->jobs[i].run->key, key, len) == 0)
-			note_aside(&r->jobs[i], n);
+			add_quarantined(&r->jobs[i], n);
 	}
 }
 
@@ -59,11 +59,11 @@ static void note_run(const struct runner *r, const char *key)
  * was away. The spool lacks one whose folder a user deleted; its number N stays taken, because the store keeps the first
  * attempt with a name.
  */
-static void find_asides(struct runner *r, const struct store_runs *runs)
+static void find_quarantined(struct runner *r, const struct store_runs *runs)
 {
-	spool_each_aside(&r->spool, note_folder, r);
+	spool_each_quarantined(&r->spool, add_folder, r);
 	for (size_t i = 0; i < runs->count; i++)
-		note_run(r, runs->list[i].key);
+		add_run(r, runs->list[i].key);
 }
 
 /* ---- recovery ---- */
@@ -78,7 +78,7 @@ static int recover(struct runner *r, struct job *j, const struct store_runs *run
 	if (is_done(runs, j->run->key))
 		j->state = JOB_DONE;
 	j->folder = folder;
-	if ((there && child_end_others(j->folder, err) < 0) || keep_asides(&r->keep, j, err) < 0)
+	if ((there && child_end_others(j->folder, err) < 0) || run_store_quarantined(&r->run_store, j, err) < 0)
 		return -1;
 	/* The run was never started, or the runner was killed just after it renamed the folder. */
 	if (!there) {
@@ -88,18 +88,18 @@ static int recover(struct runner *r, struct job *j, const struct store_runs *run
 	if (!there || j->state == JOB_DONE)
 		return 0;
 	if (!ending_read(&j->ending, j->folder))
-		return keep_aside(&r->keep, j, err);
+		return run_store_quarantine(&r->run_store, j, err);
 	j->state = JOB_ENDED;
-	return keep_end(&r->keep, j, err);
+	return run_store_end(&r->run_store, j, err);
 }
 
 int runner_recover(struct runner *r, struct err *err)
 {
 	struct store_runs runs = {0};
 
-	if (store_runs(r->store, r->keep.round, &runs, err) < 0)
+	if (store_runs(r->store, r->run_store.round, &runs, err) < 0)
 		return -1;
-	find_asides(r, &runs);
+	find_quarantined(r, &runs);
 	for (size_t i = 0; i < r->job_count && err->code == EXIT_OK; i++) {
 		struct job *j = &r->jobs[i];
 

@@ -12,19 +12,20 @@
 
 /* ---- select runs ---- */
 
-static bool is_meant(const struct runner *r, const struct plan_run *run)
+static bool is_selected(const struct runner *r, const struct plan_run *run)
 {
 	const struct runner_config *c = r->config;
 
-	return (!c->shards || plan_in_shard(run->key, c->shard, c->shards)) && (!r->only || plan_is_meant(run->key, r->only));
+	return (!c->shards || plan_in_shard(run->key, c->shard, c->shards)) &&
+	       (!r->only || plan_is_selected(run->key, r->only));
 }
 
-static size_t count_meant(const struct runner *r, const struct plan_runs *runs)
+static size_t count_selected(const struct runner *r, const struct plan_runs *runs)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < runs->count; i++)
-		count += is_meant(r, &runs->list[i]);
+		count += is_selected(r, &runs->list[i]);
 	return count;
 }
 
@@ -35,7 +36,7 @@ static int count_planned(const struct runner *r, size_t *count, struct err *err)
 
 	if (plan_expand(r->plan, 1, &runs, err) < 0)
 		return -1;
-	*count = count_meant(r, &runs);
+	*count = count_selected(r, &runs);
 	plan_runs_free(&runs);
 	if (!*count && r->only)
 		return err_set(err, EXIT_USAGE, "--only %s: no run has such a name; `outrider campaign check %s` lists them",
@@ -47,13 +48,13 @@ static int make_jobs(struct runner *r, struct err *err)
 {
 	if (plan_expand(r->plan, (unsigned)r->round_number, &r->runs, err) < 0)
 		return -1;
-	r->jobs = calloc(count_meant(r, &r->runs) + 1, sizeof(*r->jobs));
+	r->jobs = calloc(count_selected(r, &r->runs) + 1, sizeof(*r->jobs));
 	if (!r->jobs)
 		return err_set(err, EXIT_INTERNAL, "out of memory");
 	for (size_t i = 0; i < r->runs.count; i++) {
 		struct job *j = &r->jobs[r->job_count];
 
-		if (!is_meant(r, &r->runs.list[i]))
+		if (!is_selected(r, &r->runs.list[i]))
 			continue;
 		j->run = &r->runs.list[i];
 		j->child = (struct child){.life = -1, .result = -1};
@@ -80,7 +81,7 @@ static int order_jobs(struct runner *r, struct err *err)
 
 		list[i] = (struct learn_setting){run->kernel, run->image, run->workload, run->sampling};
 	}
-	rc = learn_order(r->store, plan_name(r->plan), r->keep.round, r->round_uuid, list, count, order, err);
+	rc = learn_order(r->store, plan_name(r->plan), r->run_store.round, r->round_uuid, list, count, order, err);
 	if (rc < 0)
 		goto out;
 	for (size_t i = 0; i < count; i++)
@@ -105,9 +106,9 @@ static void free_jobs(struct runner *r)
 
 /* ---- select the round ---- */
 
-static void take_round(struct runner *r, const struct store_round *round)
+static void set_round(struct runner *r, const struct store_round *round)
 {
-	r->keep = (struct keep){r->store, round->id, r->shard};
+	r->run_store = (struct run_store){r->store, round->id, r->shard};
 	snprintf(r->round_uuid, sizeof(r->round_uuid), "%s", round->uuid);
 	r->round_number = round->number;
 }
@@ -132,7 +133,7 @@ static int begin_round(struct runner *r, struct err *err)
 	}
 	rc = store_round_begin(r->store, &plan, &rounds, err);
 	if (rc == 0)
-		take_round(r, &rounds.list[0]);
+		set_round(r, &rounds.list[0]);
 	store_rounds_free(&rounds);
 	return rc;
 }
@@ -146,7 +147,7 @@ static int find_unfinished(struct runner *r, struct err *err)
 	int rc = store_rounds(r->store, &query, &rounds, err);
 
 	if (rc == 0 && rounds.count) {
-		take_round(r, &rounds.list[0]);
+		set_round(r, &rounds.list[0]);
 		if (strcmp(rounds.list[0].plan_hash, plan_hash(r->plan)) != 0)
 			progress_say(&r->progress,
 				     "%s has changed since round %" PRIu64 " was begun: runs that it has now are run",
@@ -159,7 +160,7 @@ static int find_unfinished(struct runner *r, struct err *err)
 }
 
 /* The spool keeps --only for the time when the round is resumed. */
-static int keep_only(struct runner *r, bool resumed, struct err *err)
+static int save_only(struct runner *r, bool resumed, struct err *err)
 {
 	if (!resumed)
 		return r->only ? spool_write(r->spool.folder, "only", r->only, err) : 0;
@@ -191,7 +192,7 @@ static int open_round(struct runner *r, struct err *err)
 	int rc = -1;
 
 	if (root && spool_open(&r->spool, root, r->round_uuid, r->shard, err) == 0 &&
-	    keep_only(r, r->config->resume, err) == 0 && make_jobs(r, err) == 0 &&
+	    save_only(r, r->config->resume, err) == 0 && make_jobs(r, err) == 0 &&
 	    (!plan_learns(r->plan) || order_jobs(r, err) == 0))
 		/* A round with --round may have been begun before, by a runner that was killed. */
 		rc = r->config->resume || r->config->round ? runner_recover(r, err) : 0;
@@ -238,7 +239,7 @@ static void close_runner(struct runner *r)
 
 static int count_races(struct runner *r, struct err *err)
 {
-	const struct store_races_query query = {.round = r->keep.round};
+	const struct store_races_query query = {.round = r->run_store.round};
 	struct store_races races = {0};
 
 	if (store_races(r->store, &query, &races, err) < 0)
@@ -266,14 +267,14 @@ static void count_jobs(struct runner *r)
 		const struct job *j = &r->jobs[i];
 
 		r->result->done += j->state == JOB_DONE;
-		r->result->unstored += j->state == JOB_ENDED || j->asides != j->asides_kept;
+		r->result->unstored += j->state == JOB_ENDED || j->quarantined != j->quarantined_stored;
 		r->result->skipped += j->state == JOB_WAITING;
 	}
 }
 
 static int count_found(struct runner *r, struct err *err)
 {
-	const struct store_rounds_query query = {.id = r->keep.round};
+	const struct store_rounds_query query = {.id = r->run_store.round};
 	struct store_rounds rounds = {0};
 
 	if (store_rounds(r->store, &query, &rounds, err) < 0)
@@ -295,7 +296,7 @@ static int end_round(struct runner *r, struct err *err)
 			       "the store %s cannot take %u run(s); they are kept in %s, and --resume brings them in",
 			       store_where(r->store), r->result->unstored, r->spool.folder);
 	if (count_found(r, &away) == 0 &&
-	    ((r->result->signal && r->result->skipped) || store_round_end(r->store, r->keep.round, r->shard, &away) == 0))
+	    ((r->result->signal && r->result->skipped) || store_round_end(r->store, r->run_store.round, r->shard, &away) == 0))
 		return 0;
 	return err_set(err, away.code, "%.400s; the store has all runs that have ended, and --resume ends the round",
 		       away.text);

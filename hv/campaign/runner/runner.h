@@ -35,7 +35,7 @@ struct runner_config {
 	const char *program;	/* path of this program, for plans without an <emulator> */
 	unsigned jobs;		/* number of parallel runs; 0: as the plan says, or as many as the host's CPUs allow */
 	bool overcommit;	/* Parallel runs may have more vCPUs in total than the host has CPUs. */
-	const char *only;	/* see plan_is_meant(); NULL: all runs */
+	const char *only;	/* see plan_is_selected(); NULL: all runs */
 	unsigned shard, shards; /* number of this shard, from 1, and of all shards; 0: the matrix is not split */
 	uint64_t round;		/* number of the round, the same for all its shards; 0: the next number */
 	bool resume;		/* Continue the last round that has not ended. */

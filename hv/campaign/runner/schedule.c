@@ -37,20 +37,21 @@ static void store_failed(struct runner *r, const struct err *err)
 /* Whether the store lacks something of this run. */
 static bool is_owed(const struct job *j)
 {
-	return j->state == JOB_ENDED || j->asides != j->asides_kept || (j->state == JOB_RUNNING && !j->told);
+	return j->state == JOB_ENDED || j->quarantined != j->quarantined_stored || (j->state == JOB_RUNNING && !j->begun);
 }
 
-static int keep_job(struct runner *r, struct job *j)
+static int store_job(struct runner *r, struct job *j)
 {
-	bool tell = j->state == JOB_RUNNING && !j->told;
+	bool begin = j->state == JOB_RUNNING && !j->begun;
 	struct err err = {0};
 
-	if (keep_asides(&r->keep, j, &err) < 0 || (j->state == JOB_ENDED && keep_end(&r->keep, j, &err) < 0) ||
-	    (tell && keep_begin(&r->keep, j, &err) < 0)) {
+	if (run_store_quarantined(&r->run_store, j, &err) < 0 ||
+	    (j->state == JOB_ENDED && run_store_end(&r->run_store, j, &err) < 0) ||
+	    (begin && run_store_begin(&r->run_store, j, &err) < 0)) {
 		store_failed(r, &err);
 		return -1;
 	}
-	j->told |= tell;
+	j->begun |= begin;
 	if (j->state == JOB_ENDED)
 		j->state = JOB_DONE;
 	return 0;
@@ -59,7 +60,7 @@ static int keep_job(struct runner *r, struct job *j)
 /* The store is back if it took something, or if there was nothing to take and it can be read. */
 static void look_for_store(struct runner *r, bool taken)
 {
-	const struct store_rounds_query query = {.id = r->keep.round};
+	const struct store_rounds_query query = {.id = r->run_store.round};
 	struct store_rounds rounds = {0};
 	struct err err = {0};
 
@@ -76,7 +77,7 @@ static void look_for_store(struct runner *r, bool taken)
  * Store everything that the store lacks. One failure can be the fault of that run's data, so the others are still tried;
  * after two failures the store is considered away. After the first failure, wait less for the lock.
  */
-static void keep_jobs(struct runner *r, unsigned wait_ms)
+static void store_jobs(struct runner *r, unsigned wait_ms)
 {
 	bool away = r->store_ns != 0;
 	unsigned failed = 0, taken = 0;
@@ -85,7 +86,7 @@ static void keep_jobs(struct runner *r, unsigned wait_ms)
 	for (size_t i = 0; i < r->job_count && failed < 2; i++) {
 		if (!is_owed(&r->jobs[i]))
 			continue;
-		if (keep_job(r, &r->jobs[i]) == 0) {
+		if (store_job(r, &r->jobs[i]) == 0) {
 			taken++;
 			continue;
 		}
@@ -97,14 +98,14 @@ static void keep_jobs(struct runner *r, unsigned wait_ms)
 	store_set_wait(r->store, STORE_WAIT_MS);
 }
 
-/* Like keep_jobs(), but while runs are running: a store that is away must not delay watching them. */
-static void keep_owed(struct runner *r)
+/* Like store_jobs(), but while runs are running: a store that is away must not delay watching them. */
+static void store_owed(struct runner *r)
 {
 	struct err err = {0};
 	int back;
 
 	if (!r->store_ns) {
-		keep_jobs(r, STORE_WAIT_MS);
+		store_jobs(r, STORE_WAIT_MS);
 		return;
 	}
 	if (monotonic_ns() < r->store_ns)
@@ -113,7 +114,7 @@ static void keep_owed(struct runner *r)
 	if (back < 0)
 		store_failed(r, &err);
 	if (back > 0)
-		keep_jobs(r, PAUSE_WAIT_MS);
+		store_jobs(r, PAUSE_WAIT_MS);
 }
 
 /* ---- figures ---- */
@@ -147,7 +148,7 @@ static void show_progress(struct runner *r)
 				     .running = count_of(r, JOB_RUNNING),
 				     .findings = r->result->findings,
 				     .left_ns = UINT64_MAX};
-	const struct store_rounds_query query = {.id = r->keep.round};
+	const struct store_rounds_query query = {.id = r->run_store.round};
 	struct store_rounds rounds = {0};
 	struct err err = {0};
 	uint64_t now = monotonic_ns();
@@ -212,7 +213,7 @@ static int end_job(struct runner *r, struct job *j, struct err *err)
 	}
 	if (verdict != JOB_OVER) {
 		j->state = JOB_WAITING;
-		return keep_aside(&r->keep, j, err);
+		return run_store_quarantine(&r->run_store, j, err);
 	}
 	j->state = JOB_ENDED;
 	count_ending(r, j);
@@ -245,12 +246,12 @@ static int start_job(struct runner *r, struct job *j, struct err *err)
 		j->folder = spool_run_folder(&r->spool, j->uuid, err);
 	if (!j->folder)
 		return -1;
-	config.prefer = runner_teach(r, j);
+	config.prefer = runner_write_prefer(r, j);
 	if (job_start(j, &r->groups, &config, err) < 0)
 		return -1;
-	j->told = false;
+	j->begun = false;
 	if (!r->store_ns)
-		keep_job(r, j);
+		store_job(r, j);
 	return 0;
 }
 
@@ -275,7 +276,7 @@ static void each_running(struct runner *r, void (*do_it)(struct job *j), bool cu
 
 		if (j->state != JOB_RUNNING)
 			continue;
-		j->cut_short |= cut_short && !j->asked_ns;
+		j->cut_short |= cut_short && !j->sigterm_ns;
 		do_it(j);
 	}
 }
@@ -286,7 +287,7 @@ static void on_signal(struct runner *r, int number)
 	if (r->interruptions++ == 0) {
 		progress_say(&r->progress, "SIG%s: the runs are asked to end; a second signal ends them at once",
 			     sigabbrev_np(number));
-		each_running(r, job_ask, true);
+		each_running(r, job_terminate, true);
 	} else {
 		each_running(r, job_kill, true);
 	}
@@ -302,7 +303,7 @@ static void wait_a_tick(struct runner *r)
 	if (!r->budget_over && monotonic_ns() >= r->deadline_ns) {
 		r->budget_over = true;
 		progress_say(&r->progress, "the budget is used up: the runs are asked to end");
-		each_running(r, job_ask, false);
+		each_running(r, job_terminate, false);
 	}
 }
 
@@ -317,19 +318,19 @@ static void end_all(struct runner *r)
 	for (size_t i = 0; i < r->job_count; i++) {
 		struct job *j = &r->jobs[i];
 
-		while (j->state == JOB_RUNNING && !job_look(j))
+		while (j->state == JOB_RUNNING && !job_poll(j))
 			nanosleep(&tick, NULL);
 		if (j->state == JOB_RUNNING)
 			job_release(j);
 	}
 }
 
-static int look_at_jobs(struct runner *r, struct err *err)
+static int poll_jobs(struct runner *r, struct err *err)
 {
 	for (size_t i = 0; i < r->job_count; i++) {
 		struct job *j = &r->jobs[i];
 
-		if (j->state == JOB_RUNNING && job_look(j) && end_job(r, j, err) < 0)
+		if (j->state == JOB_RUNNING && job_poll(j) && end_job(r, j, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -340,16 +341,16 @@ int runner_schedule(struct runner *r, struct err *err)
 	for (;;) {
 		bool starting = !r->interruptions && !r->budget_over;
 
-		if ((starting && start_jobs(r, err) < 0) || look_at_jobs(r, err) < 0) {
+		if ((starting && start_jobs(r, err) < 0) || poll_jobs(r, err) < 0) {
 			end_all(r);
 			return -1;
 		}
-		keep_owed(r);
+		store_owed(r);
 		show_progress(r);
 		if (!count_of(r, JOB_RUNNING) && (!starting || !count_of(r, JOB_WAITING)))
 			break;
 		wait_a_tick(r);
 	}
-	keep_jobs(r, STORE_WAIT_MS);
+	store_jobs(r, STORE_WAIT_MS);
 	return 0;
 }

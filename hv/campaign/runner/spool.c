@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define TEXT_MAX 65536
-#define ASIDE_MAX 1000
+#define QUARANTINE_MAX 1000
 
 char *spool_path(const char *folder, const char *name, struct err *err)
 {
@@ -48,8 +48,8 @@ static int make_folders(char *path, struct err *err)
 
 /*
  * Make and lock the folder s->folder, and make its path absolute. Each shard has its own lock, because shards have different
- * runs. fcntl() locks belong to the process: a keeper that was forked just before its runner was killed does not inherit the
- * lock, as it would with flock().
+ * runs. fcntl() locks belong to the process: a supervisor that was forked just before its runner was killed does not inherit
+ * the lock, as it would with flock().
  */
 static int lock_folder(struct spool *s, const char *shard, struct err *err)
 {
@@ -222,7 +222,7 @@ uint64_t spool_size(const char *folder)
 	return size;
 }
 
-size_t spool_aside_number(const char *text, unsigned *n)
+size_t spool_quarantine_number(const char *text, unsigned *n)
 {
 	const char *tilde = strrchr(text, '~');
 	char *end;
@@ -231,20 +231,20 @@ size_t spool_aside_number(const char *text, unsigned *n)
 	if (!tilde || tilde[1] < '1' || tilde[1] > '9')
 		return 0;
 	number = strtoul(tilde + 1, &end, 10);
-	if (*end || number >= ASIDE_MAX)
+	if (*end || number >= QUARANTINE_MAX)
 		return 0;
 	*n = (unsigned)number;
 	return (size_t)(tilde - text);
 }
 
-void spool_each_aside(const struct spool *s, void (*each)(void *ctx, const char *name, size_t len, unsigned n), void *ctx)
+void spool_each_quarantined(const struct spool *s, void (*each)(void *ctx, const char *name, size_t len, unsigned n), void *ctx)
 {
 	DIR *dir = opendir(s->folder);
 	const struct dirent *entry;
 	unsigned n = 0;
 
 	while (dir && (entry = readdir(dir)) != NULL) {
-		size_t len = spool_aside_number(entry->d_name, &n);
+		size_t len = spool_quarantine_number(entry->d_name, &n);
 
 		if (len)
 			each(ctx, entry->d_name, len, n);
@@ -253,19 +253,19 @@ void spool_each_aside(const struct spool *s, void (*each)(void *ctx, const char 
 		closedir(dir);
 }
 
-unsigned spool_set_aside(const char *folder, unsigned last, struct err *err)
+unsigned spool_quarantine(const char *folder, unsigned last, struct err *err)
 {
-	for (unsigned n = last + 1; n < ASIDE_MAX; n++) {
-		char *aside = NULL;
+	for (unsigned n = last + 1; n < QUARANTINE_MAX; n++) {
+		char *target = NULL;
 		bool moved;
 
-		if (asprintf(&aside, "%s~%u", folder, n) < 0)
+		if (asprintf(&target, "%s~%u", folder, n) < 0)
 			break;
-		moved = access(aside, F_OK) < 0 && rename(folder, aside) == 0;
-		free(aside);
+		moved = access(target, F_OK) < 0 && rename(folder, target) == 0;
+		free(target);
 		if (moved)
 			return make_folder(folder, err) < 0 ? 0 : n;
 	}
-	err_set(err, EXIT_INPUT, "cannot set the folder %s aside: %s", folder, strerror(errno));
+	err_set(err, EXIT_INPUT, "cannot set the folder %s target: %s", folder, strerror(errno));
 	return 0;
 }

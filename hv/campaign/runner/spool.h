@@ -53,12 +53,13 @@ uint64_t spool_size(const char *folder);
  * Quarantine a folder: rename it to FOLDER~N with the smallest free N above `last`, and make an empty folder in its place.
  * Returns N, or 0 with err set.
  */
-unsigned spool_set_aside(const char *folder, unsigned last, struct err *err);
+unsigned spool_quarantine(const char *folder, unsigned last, struct err *err);
 
 /* Call `each` for every folder NAME~N of the spool. `len` is the length of NAME, at the start of `name`. */
-void spool_each_aside(const struct spool *s, void (*each)(void *ctx, const char *name, size_t len, unsigned n), void *ctx);
+void spool_each_quarantined(const struct spool *s, void (*each)(void *ctx, const char *name, size_t len, unsigned n),
+			    void *ctx);
 
 /* Parse "NAME~N". Returns the length of NAME and sets *n, or returns 0 for any other text. */
-size_t spool_aside_number(const char *text, unsigned *n);
+size_t spool_quarantine_number(const char *text, unsigned *n);
 
 #endif

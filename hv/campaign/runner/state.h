@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "hv/campaign/runner/job.h"
-#include "hv/campaign/runner/keep.h"
+#include "hv/campaign/runner/run_store.h"
 #include "hv/campaign/runner/progress.h"
 #include "hv/campaign/runner/runner.h"
 #include "hv/campaign/runner/spool.h"
@@ -16,7 +16,7 @@ struct runner {
 	const struct runner_config *config;
 	struct runner_result *result;
 	struct store *store;
-	struct keep keep;
+	struct run_store run_store;
 	struct spool spool;
 	struct cgroup_base groups;
 	char round_uuid[STORE_UUID_MAX];
@@ -47,9 +47,9 @@ int runner_recover(struct runner *r, struct err *err);
 /* Run all jobs that are not done. Returns 0, or -1 with err set if the round cannot continue. */
 int runner_schedule(struct runner *r, struct err *err);
 
-/* ---- taught.c: learning ---- */
+/* ---- prefer.c: learning ---- */
 
 /* Write the job's file `prefer.json` from the store's coverage. Returns its name, or NULL if the store has none. */
-const char *runner_teach(const struct runner *r, const struct job *j);
+const char *runner_write_prefer(const struct runner *r, const struct job *j);
 
 #endif

@@ -18,10 +18,10 @@ static int64_t sites_page(struct store *s, const char *build_id, const char **af
 			  int (*each)(void *ctx, const struct store_site *site), void *ctx, int *stop, struct err *err)
 {
 	struct db_rows *rows =
-		db_ask(s->db, err,
-		       "SELECT x.name, x.armed, x.hits, x.windows, x.conflicts, x.runs FROM site x WHERE x.kernel_id = "
-		       "(SELECT min(k.id) FROM kernel k WHERE k.build_id = $1) AND x.name > $2 ORDER BY x.name LIMIT $3",
-		       "tti", build_id, *after, (int64_t)PAGE);
+		db_query(s->db, err,
+			 "SELECT x.name, x.armed, x.hits, x.windows, x.conflicts, x.runs FROM site x WHERE x.kernel_id = "
+			 "(SELECT min(k.id) FROM kernel k WHERE k.build_id = $1) AND x.name > $2 ORDER BY x.name LIMIT $3",
+			 "tti", build_id, *after, (int64_t)PAGE);
 	int64_t count = 0;
 	int rc = rows ? db_next(rows, err) : -1;
 
@@ -41,7 +41,7 @@ static int64_t sites_page(struct store *s, const char *build_id, const char **af
 			break;
 		}
 		if (count == PAGE - 1)
-			*after = text_keep(text, site.name);
+			*after = text_copy(text, site.name);
 		*stop = each(ctx, &site);
 	}
 	db_rows_end(rows);
@@ -94,7 +94,7 @@ int store_pairs(struct store *s, const char *build_id, int64_t until, struct sto
 		       "($1 = '' OR k.build_id = $1) AND ($2 = 0 OR u.started <= $2)",
 		       "ti", build_id, until);
 	if (rc >= 0) {
-		rows = db_ask(s->db, err, pairs_sql, "ti", build_id, until);
+		rows = db_query(s->db, err, pairs_sql, "ti", build_id, until);
 		rc = rows ? db_next(rows, err) : -1;
 	}
 	if (rc > 0)
@@ -118,7 +118,7 @@ int store_each_pair(struct store *s, const char *build_id, int (*each)(void *ctx
 
 	if (rc < 0)
 		return -1;
-	rows = db_ask(
+	rows = db_query(
 		s->db, err,
 		"SELECT b.site0, b.site1, count(DISTINCT g.run_id) FROM build_race b JOIN sighting g ON g.build_race_id = b.id "
 		"JOIN kernel k ON k.id = b.kernel_id WHERE k.build_id = $1 GROUP BY b.site0, b.site1",
@@ -176,7 +176,7 @@ static const char sites_sql[] =
 /* Fill the series ARMED and HIT. */
 static int read_sites(struct store *s, const char *campaign, struct steps series[SERIES], struct err *err)
 {
-	struct db_rows *rows = db_ask(s->db, err, sites_sql, "t", campaign);
+	struct db_rows *rows = db_query(s->db, err, sites_sql, "t", campaign);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err)) {
@@ -195,7 +195,7 @@ static int read_sites(struct store *s, const char *campaign, struct steps series
 
 /* A pair of sites, the race that it is shown as, and the start times of the first three runs that saw it, in order. */
 struct pair {
-	int64_t id, line, at[3];
+	int64_t id, race, at[3];
 	unsigned count;
 };
 
@@ -227,7 +227,7 @@ static const char pairs_seen_sql[] =
 
 static int read_pairs(struct store *s, const char *campaign, struct pair **list, size_t *count, struct err *err)
 {
-	struct db_rows *rows = db_ask(s->db, err, pairs_seen_sql, "t", campaign);
+	struct db_rows *rows = db_query(s->db, err, pairs_seen_sql, "t", campaign);
 	struct pair *p = NULL;
 	int rc = rows ? db_next(rows, err) : -1;
 
@@ -239,7 +239,7 @@ static int read_pairs(struct store *s, const char *campaign, struct pair **list,
 				break;
 			}
 			p->id = db_int(rows, 0);
-			p->line = db_int(rows, 1);
+			p->race = db_int(rows, 1);
 		}
 		pair_add(p, db_int(rows, 2));
 	}
@@ -247,12 +247,12 @@ static int read_pairs(struct store *s, const char *campaign, struct pair **list,
 	return rc;
 }
 
-static int by_line(const void *left, const void *right)
+static int by_race(const void *left, const void *right)
 {
 	const struct pair *a = left, *b = right;
 
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
+	if (a->race != b->race)
+		return a->race < b->race ? -1 : 1;
 	return a->at[0] < b->at[0] ? -1 : a->at[0] > b->at[0];
 }
 
@@ -271,11 +271,11 @@ static int read_seen(struct store *s, const char *campaign, struct steps series[
 	int rc = read_pairs(s, campaign, &list, &count, err);
 
 	if (rc == 0 && count)
-		qsort(list, count, sizeof(*list), by_line);
+		qsort(list, count, sizeof(*list), by_race);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		for (unsigned k = 0; k < list[i].count && rc == 0; k++)
 			rc = add_step(&series[FIRST + (int)k], list[i].at[k], 1, err);
-		if (rc == 0 && (!i || list[i].line != list[i - 1].line))
+		if (rc == 0 && (!i || list[i].race != list[i - 1].race))
 			rc = add_step(&series[RACES], list[i].at[0], 1, err);
 	}
 	free(list);
@@ -307,7 +307,7 @@ static int build_number(struct builds *b, struct store_coverage *out, const char
 	place = store_grow(&b->ids, &out->builds, sizeof(*place), err);
 	if (!place)
 		return -1;
-	*place = text_keep(b->text, id);
+	*place = text_copy(b->text, id);
 	return text_failed(b->text, err) ? -1 : 0;
 }
 
@@ -336,7 +336,7 @@ static int read_points(struct store *s, const char *campaign, int64_t until, str
 		       struct err *err)
 {
 	struct builds builds = {.text = text_new(err)};
-	struct db_rows *rows = builds.text ? db_ask(s->db, err, points_sql, "ti", campaign, until) : NULL;
+	struct db_rows *rows = builds.text ? db_query(s->db, err, points_sql, "ti", campaign, until) : NULL;
 	size_t start_count = 0;
 	int rc = rows ? db_next(rows, err) : -1;
 

@@ -79,14 +79,14 @@ int db_script(struct db *db, const char *sql, struct err *err);
  * Run a query. The result is at no row yet: call db_next(). db_rows_end() must follow before the transaction ends. NULL with
  * err set: it failed.
  */
-struct db_rows *db_ask(struct db *db, struct err *err, const char *sql, const char *types, ...);
+struct db_rows *db_query(struct db *db, struct err *err, const char *sql, const char *types, ...);
 
 /* Go to the next row. Returns 1, 0 after the last row, or -1 with err set. */
 int db_next(struct db_rows *rows, struct err *err);
 
 /*
  * Call `read` for each row with `ctx`, and end the rows. `read` returns 0, or -1 with err set to stop. `rows` may be NULL
- * from a db_ask() that failed. Returns 0, or -1 with err set.
+ * from a db_query() that failed. Returns 0, or -1 with err set.
  */
 int db_each(struct db_rows *rows, int (*read)(const struct db_rows *row, void *ctx, struct err *err), void *ctx,
 	    struct err *err);

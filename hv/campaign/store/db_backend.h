@@ -58,11 +58,11 @@ struct db_backend {
 	int (*script)(struct db *db, const char *sql, struct err *err);
 	int (*prepare)(struct db *db, struct db_statement *st, const char *types, struct err *err);
 	void (*forget)(struct db *db, struct db_statement *st);
-	/* Run a statement without waiting for the answer. NULL: the backend cannot, and db_send() uses ask(). */
+	/* Run a statement without waiting for the answer. NULL: the backend cannot, and db_send() uses query(). */
 	int (*send)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err);
 	/* Run a statement with `n` values. changed() then returns the number of rows that it changed. */
-	struct db_rows *(*ask)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n,
-			       struct err *err);
+	struct db_rows *(*query)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n,
+				 struct err *err);
 	int64_t (*changed)(struct db_rows *rows);
 	int (*next)(struct db_rows *rows, struct err *err);
 	int64_t (*number)(const struct db_rows *rows, int column);

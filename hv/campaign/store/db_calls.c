@@ -131,7 +131,7 @@ static size_t take_values(struct db_value values[DB_VALUES_MAX], const char *typ
 	return n;
 }
 
-static struct db_rows *ask(struct db *db, struct err *err, const char *sql, const char *types, va_list ap)
+static struct db_rows *query(struct db *db, struct err *err, const char *sql, const char *types, va_list ap)
 {
 	struct db_value values[DB_VALUES_MAX];
 	struct db_statement *st = db_statement(db, sql, types, err);
@@ -139,7 +139,7 @@ static struct db_rows *ask(struct db *db, struct err *err, const char *sql, cons
 
 	if (!st)
 		return NULL;
-	rows = db->backend->ask(db, st, values, take_values(values, types, ap), err);
+	rows = db->backend->query(db, st, values, take_values(values, types, ap), err);
 	if (!rows)
 		return NULL;
 	rows->db = db;
@@ -148,13 +148,13 @@ static struct db_rows *ask(struct db *db, struct err *err, const char *sql, cons
 	return rows;
 }
 
-struct db_rows *db_ask(struct db *db, struct err *err, const char *sql, const char *types, ...)
+struct db_rows *db_query(struct db *db, struct err *err, const char *sql, const char *types, ...)
 {
 	struct db_rows *rows;
 	va_list ap;
 
 	va_start(ap, types);
-	rows = ask(db, err, sql, types, ap);
+	rows = query(db, err, sql, types, ap);
 	va_end(ap);
 	return rows;
 }
@@ -166,7 +166,7 @@ int64_t db_run(struct db *db, struct err *err, const char *sql, const char *type
 	va_list ap;
 
 	va_start(ap, types);
-	rows = ask(db, err, sql, types, ap);
+	rows = query(db, err, sql, types, ap);
 	va_end(ap);
 	if (rows && db_next(rows, err) >= 0)
 		changed = db->backend->changed(rows);
@@ -185,7 +185,7 @@ int db_send(struct db *db, struct err *err, const char *sql, const char *types, 
 
 	va_start(ap, types);
 	if (!db->backend->send) {
-		rows = ask(db, err, sql, types, ap);
+		rows = query(db, err, sql, types, ap);
 		rc = rows ? db_next(rows, err) : -1;
 		db_rows_end(rows);
 	} else {
@@ -204,7 +204,7 @@ int db_number(struct db *db, struct err *err, int64_t *out, const char *sql, con
 	va_list ap;
 
 	va_start(ap, types);
-	rows = ask(db, err, sql, types, ap);
+	rows = query(db, err, sql, types, ap);
 	va_end(ap);
 	if (rows)
 		rc = db_next(rows, err);

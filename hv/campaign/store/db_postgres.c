@@ -147,7 +147,7 @@ static int send(struct db *db, struct db_statement *st, const struct db_value *v
 	return postgres_fail(db, NULL, err);
 }
 
-static struct db_rows *ask(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err)
+static struct db_rows *query(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err)
 {
 	struct postgres_rows *r;
 	ExecStatusType status;
@@ -371,7 +371,7 @@ const struct db_backend db_postgres = {
 	.prepare = prepare,
 	.forget = forget,
 	.send = send,
-	.ask = ask,
+	.query = query,
 	.changed = changed,
 	.next = next,
 	.number = number,

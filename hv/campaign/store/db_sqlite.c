@@ -255,7 +255,7 @@ static int bind(sqlite3_stmt *stmt, int index, const struct db_value *v)
 	return sqlite3_bind_blob64(stmt, index, v->bytes, v->len, SQLITE_TRANSIENT);
 }
 
-static struct db_rows *ask(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err)
+static struct db_rows *query(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err)
 {
 	struct sqlite_rows *r = calloc(1, sizeof(*r));
 
@@ -360,7 +360,7 @@ const struct db_backend db_sqlite = {
 	.script = script,
 	.prepare = prepare,
 	.forget = forget,
-	.ask = ask,
+	.query = query,
 	.changed = changed,
 	.next = next,
 	.number = number,

@@ -13,16 +13,16 @@ void store_findings_free(struct store_findings *f)
 static int read_finding(const struct db_rows *rows, void *ctx, struct err *err)
 {
 	struct store_findings *out = ctx;
-	struct store_found *f = store_grow(&out->list, &out->count, sizeof(*f), err);
+	struct store_finding_entry *f = store_grow(&out->list, &out->count, sizeof(*f), err);
 
 	if (!f)
 		return -1;
-	f->key = text_keep(out->text, db_text(rows, 0));
-	f->kind = text_keep(out->text, db_text(rows, 1));
-	f->line = text_keep(out->text, db_text(rows, 2));
-	f->file = text_keep(out->text, db_text(rows, 3));
-	f->command = text_keep(out->text, db_text(rows, 4));
-	f->folder = text_keep(out->text, db_text(rows, 5));
+	f->key = text_copy(out->text, db_text(rows, 0));
+	f->kind = text_copy(out->text, db_text(rows, 1));
+	f->line = text_copy(out->text, db_text(rows, 2));
+	f->file = text_copy(out->text, db_text(rows, 3));
+	f->command = text_copy(out->text, db_text(rows, 4));
+	f->folder = text_copy(out->text, db_text(rows, 5));
 	f->seed = strtoull(db_text(rows, 6), NULL, 10);
 	f->run = db_int(rows, 7);
 	f->is_new = !db_int(rows, 8);
@@ -44,7 +44,7 @@ int store_findings(struct store *s, int64_t round, struct store_findings *out, s
 	*out = (struct store_findings){.text = text_new(err)};
 	if (!out->text || db_begin(s->db, false, err) < 0)
 		goto out;
-	rc = db_each(db_ask(s->db, err, findings_sql, "i", round), read_finding, out, err);
+	rc = db_each(db_query(s->db, err, findings_sql, "i", round), read_finding, out, err);
 	db_rollback(s->db);
 	if (rc == 0 && text_failed(out->text, err))
 		rc = -1;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "hv/campaign/store/internal.h"
-#include "hv/campaign/store/pile.h"
-#include "hv/campaign/store/squeeze.h"
+#include "hv/campaign/store/coverage_sum.h"
+#include "hv/campaign/store/compress.h"
 
 #define PILE_ROOM (32u << 20) /* bytes of coverage text in memory at a time */
 
@@ -57,21 +57,21 @@ static int fold_instances(struct store *s, int64_t round, bool dry_run, uint64_t
 /*
  * Add the coverage of the next run after *after to the sum, and set *after to its id. Returns 1, 0 after the last run, or -1.
  */
-static int pile_next(struct store *s, int64_t round, int64_t kernel, int64_t *after, struct pile *p, int64_t *runs,
-		     struct err *err)
+static int coverage_sum_next(struct store *s, int64_t round, int64_t kernel, int64_t *after, struct coverage_sum *p,
+			     int64_t *runs, struct err *err)
 {
 	/* One row for each query, because libpq holds the whole result in memory. */
 	struct db_rows *rows =
-		db_ask(s->db, err,
-		       "SELECT run_id, runs, data FROM cover WHERE round_id = $1 AND kernel_id = $2 AND run_id > $3 "
-		       "ORDER BY run_id LIMIT 1",
-		       "iii", round, kernel, *after);
+		db_query(s->db, err,
+			 "SELECT run_id, runs, data FROM cover WHERE round_id = $1 AND kernel_id = $2 AND run_id > $3 "
+			 "ORDER BY run_id LIMIT 1",
+			 "iii", round, kernel, *after);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	if (rc > 0) {
 		size_t size;
 		const void *data = db_bytes(rows, 2, &size);
-		char *text = unsqueeze(data, size, store_where(s), err);
+		char *text = record_decompress(data, size, store_where(s), err);
 
 		/*
 		 * In a damaged SQLite file a run_id can be text, which sorts after all numbers, so this row would come again
@@ -84,18 +84,18 @@ static int pile_next(struct store *s, int64_t round, int64_t kernel, int64_t *af
 		}
 		*after = db_int(rows, 0);
 		*runs += db_int(rows, 1);
-		if (!text || pile_add(p, text, err) < 0)
+		if (!text || coverage_sum_add(p, text, err) < 0)
 			rc = -1;
 	}
 	db_rows_end(rows);
 	return rc;
 }
 
-static int write_pile(struct store *s, int64_t round, int64_t kernel, struct pile *p, int64_t runs, struct err *err)
+static int write_pile(struct store *s, int64_t round, int64_t kernel, struct coverage_sum *p, int64_t runs, struct err *err)
 {
 	size_t len, size;
-	char *text = pile_text(p, &len, err);
-	void *data = text ? squeeze(text, len, &size, err) : NULL;
+	char *text = coverage_sum_text(p, &len, err);
+	void *data = text ? record_compress(text, len, &size, err) : NULL;
 	int rc = -1;
 
 	if (data && db_run(s->db, err, "DELETE FROM cover WHERE round_id = $1 AND kernel_id = $2", "ii", round, kernel) >= 0 &&
@@ -109,16 +109,16 @@ static int write_pile(struct store *s, int64_t round, int64_t kernel, struct pil
 
 static int fold_kernel(struct store *s, int64_t round, int64_t kernel, struct err *err)
 {
-	struct pile p = {.room = PILE_ROOM};
+	struct coverage_sum p = {.room = PILE_ROOM};
 	int64_t after = INT64_MIN, runs = 0;
 	int rc;
 
 	do {
-		rc = pile_next(s, round, kernel, &after, &p, &runs, err);
+		rc = coverage_sum_next(s, round, kernel, &after, &p, &runs, err);
 	} while (rc > 0);
 	if (rc == 0)
 		rc = write_pile(s, round, kernel, &p, runs, err);
-	pile_free(&p);
+	coverage_sum_free(&p);
 	return rc;
 }
 

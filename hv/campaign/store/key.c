@@ -28,7 +28,7 @@ static const char *function_of(const struct race *race, unsigned which, struct s
 	const char *name = side->symbol.name;
 
 	if (!side->known || !name[0])
-		return text_keep(text, nameless(race->site[which]));
+		return text_copy(text, nameless(race->site[which]));
 	return text_printf(text, "%.*s", (int)(1 + strcspn(name + 1, ".")), name);
 }
 
@@ -44,7 +44,7 @@ static const char *file_of(const struct race *race, unsigned which, struct store
 	size_t n;
 	const struct source_line *lines = race_names_lines(race->names, which, 0, &n);
 
-	return n ? text_keep(text, lines[n - 1].file) : "";
+	return n ? text_copy(text, lines[n - 1].file) : "";
 }
 
 static struct store_side side_of(const struct race *race, unsigned which, struct store_text *text)
@@ -53,7 +53,7 @@ static struct store_side side_of(const struct race *race, unsigned which, struct
 
 	return (struct store_side){
 		.function = function_of(race, which, text),
-		.module = side->known ? text_keep(text, side->symbol.module) : "",
+		.module = side->known ? text_copy(text, side->symbol.module) : "",
 		.kind = kind_of(race->rw[which]),
 		.file = file_of(race, which, text),
 	};

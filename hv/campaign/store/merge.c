@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/campaign/store/cover.h"
-#include "hv/campaign/store/digest_take.h"
+#include "hv/campaign/store/coverage_text.h"
+#include "hv/campaign/store/run_data_fetch.h"
 #include "hv/campaign/store/internal.h"
-#include "hv/campaign/store/squeeze.h"
+#include "hv/campaign/store/compress.h"
 
 struct merging {
 	struct store *into, *from;
@@ -34,7 +34,7 @@ static int merge_round(struct merging *m, const struct store_round *r, int64_t *
 static int merge_parts(struct merging *m, const struct store_round *r, int64_t into, struct err *err)
 {
 	struct db_rows *rows =
-		db_ask(m->from->db, err, "SELECT shard, planned, started, ended FROM part WHERE round_id = $1", "i", r->id);
+		db_query(m->from->db, err, "SELECT shard, planned, started, ended FROM part WHERE round_id = $1", "i", r->id);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err)) {
@@ -79,10 +79,10 @@ static int merge_folded(struct merging *m, const struct store_round *r, int64_t 
 		m->out->coverage_left += (uint64_t)runs;
 	if (there)
 		return 0;
-	text = unsqueeze(data, size, store_where(m->from), err);
+	text = record_decompress(data, size, store_where(m->from), err);
 	if (!text)
 		return -1;
-	rc = cover_add(m->into->db, text, kernel, runs, r->started, err);
+	rc = coverage_text_add(m->into->db, text, kernel, runs, r->started, err);
 	free(text);
 	if (rc < 0)
 		return -1;
@@ -95,7 +95,7 @@ static int merge_folded(struct merging *m, const struct store_round *r, int64_t 
 
 static int merge_all_folded(struct merging *m, const struct store_round *r, int64_t into, struct err *err)
 {
-	struct db_rows *rows = db_ask(
+	struct db_rows *rows = db_query(
 		m->from->db, err,
 		"SELECT coalesce(k.build_id, ''), coalesce(k.banner, ''), c.runs, c.data FROM cover c LEFT JOIN kernel k "
 		"ON k.id = c.kernel_id WHERE c.round_id = $1 AND c.run_id = 0",
@@ -148,7 +148,7 @@ static int insert_run(struct merging *m, const struct store_run *r, int64_t roun
 static int copy_findings(struct merging *m, const struct store_run *r, int64_t into, struct err *err)
 {
 	struct db_rows *rows =
-		db_ask(m->from->db, err, "SELECT number, kind, line, file FROM finding WHERE run_id = $1", "i", r->id);
+		db_query(m->from->db, err, "SELECT number, kind, line, file FROM finding WHERE run_id = $1", "i", r->id);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err)) {
@@ -163,9 +163,9 @@ static int copy_findings(struct merging *m, const struct store_run *r, int64_t i
 	return rc;
 }
 
-static int write_run(struct merging *m, const struct store_run *r, int64_t round, const struct digest *d, struct err *err)
+static int write_run(struct merging *m, const struct store_run *r, int64_t round, const struct run_data *d, struct err *err)
 {
-	struct digest_run run = {.round = round, .uuid = r->uuid, .started = r->started};
+	struct run_data_run run = {.round = round, .uuid = r->uuid, .started = r->started};
 	int64_t state = -1;
 
 	/* Another process may have written the run since merge_run() looked. */
@@ -179,20 +179,20 @@ static int write_run(struct merging *m, const struct store_run *r, int64_t round
 	if (r->state != STORE_DONE)
 		return 0;
 	m->out->runs++;
-	return copy_findings(m, r, run.id, err) < 0 ? -1 : digest_write(m->into->db, d, &run, err);
+	return copy_findings(m, r, run.id, err) < 0 ? -1 : run_data_write(m->into->db, d, &run, err);
 }
 
 static int merge_run(struct merging *m, const struct store_run *r, int64_t round, struct err *err)
 {
-	struct digest d;
+	struct run_data d;
 	int64_t done = 0;
 	int rc = db_number(m->into->db, err, &done, "SELECT count(*) FROM run WHERE uuid = $1 AND state = 1", "t", r->uuid);
 
 	if (rc < 0 || done)
 		return rc < 0 ? -1 : 0;
-	rc = digest_init(&d, err);
+	rc = run_data_init(&d, err);
 	if (rc == 0 && r->state == STORE_DONE)
-		rc = digest_take(&d, m->from, r->id, err);
+		rc = run_data_fetch(&d, m->from, r->id, err);
 	if (rc == 0)
 		rc = db_begin(m->into->db, true, err);
 	if (rc == 0) {
@@ -202,7 +202,7 @@ static int merge_run(struct merging *m, const struct store_run *r, int64_t round
 		else
 			db_rollback(m->into->db);
 	}
-	digest_free(&d);
+	run_data_free(&d);
 	return rc;
 }
 
@@ -222,10 +222,10 @@ static int merge_runs(struct merging *m, const struct store_round *r, int64_t ro
 static int merge_said(struct merging *m, struct err *err)
 {
 	struct db_rows *rows =
-		db_ask(m->from->db, err,
-		       "SELECT r.identity, s.at, s.state, s.who, s.note FROM said s JOIN race r ON r.id = s.race_id "
-		       "ORDER BY s.at, r.identity, s.state, s.who, s.note",
-		       "");
+		db_query(m->from->db, err,
+			 "SELECT r.identity, s.at, s.state, s.who, s.note FROM said s JOIN race r ON r.id = s.race_id "
+			 "ORDER BY s.at, r.identity, s.state, s.who, s.note",
+			 "");
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err)) {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/campaign/store/span.h"
-#include "hv/campaign/store/squeeze.h"
+#include "hv/campaign/store/selection.h"
+#include "hv/campaign/store/compress.h"
 
 #define SHOWN_MAX 4 /* ids that a message about an ambiguous prefix lists */
 
@@ -17,9 +17,9 @@ struct candidates {
 	char names[SHOWN_MAX * STORE_RACE_ID_MAX + 1];
 };
 
-static int ask(struct store *s, const char *sql, const char *name, struct candidates *c, struct err *err)
+static int find_candidates(struct store *s, const char *sql, const char *name, struct candidates *c, struct err *err)
 {
-	struct db_rows *rows = db_ask(s->db, err, sql, "t", name);
+	struct db_rows *rows = db_query(s->db, err, sql, "t", name);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	*c = (struct candidates){0};
@@ -36,14 +36,14 @@ static int ask(struct store *s, const char *sql, const char *name, struct candid
 
 static int find(struct store *s, const char *name, struct candidates *c, struct err *err)
 {
-	if (ask(s,
-		"SELECT DISTINCT l.id, l.name FROM race r JOIN race l ON l.id = r.line WHERE substr(r.name, 1, "
-		"length($1)) = $1 ORDER BY l.name",
-		name, c, err) < 0)
+	if (find_candidates(s,
+			    "SELECT DISTINCT l.id, l.name FROM race r JOIN race l ON l.id = r.line WHERE substr(r.name, 1, "
+			    "length($1)) = $1 ORDER BY l.name",
+			    name, c, err) < 0)
 		return -1;
 	if (c->count)
 		return 0;
-	return ask(
+	return find_candidates(
 		s,
 		"SELECT DISTINCT l.id, l.name FROM build_race b JOIN race r ON r.id = b.race_id JOIN race l ON l.id = r.line "
 		"WHERE substr(b.report, 1, length($1)) = $1 ORDER BY l.name",
@@ -82,14 +82,14 @@ static char *record(struct store *s, int64_t race, bool latest, struct err *err)
 	static const char last_sql[] = "SELECT c.data FROM race r JOIN record c ON c.race_id = r.id WHERE c.latest = 1 AND "
 				       "r.line = (SELECT w.line FROM race w "
 				       "WHERE w.id = $1) ORDER BY c.started DESC, c.run_uuid DESC, c.report DESC LIMIT 1";
-	struct db_rows *rows = db_ask(s->db, err, latest ? last_sql : first_sql, "i", race);
+	struct db_rows *rows = db_query(s->db, err, latest ? last_sql : first_sql, "i", race);
 	char *text = NULL;
 
 	if (rows && db_next(rows, err) > 0) {
 		size_t size;
 		const void *data = db_bytes(rows, 0, &size);
 
-		text = unsqueeze(data, size, store_where(s), err);
+		text = record_decompress(data, size, store_where(s), err);
 	}
 	db_rows_end(rows);
 	return text;
@@ -121,31 +121,32 @@ static struct store_build *new_build(const struct db_rows *rows, struct store_bu
 
 	if (!b)
 		return NULL;
-	b->build_id = text_keep(out->text, db_text(rows, 1));
-	b->banner = text_keep(out->text, db_text(rows, 2));
-	b->report = text_keep(out->text, db_text(rows, 3));
-	b->site[0] = text_keep(out->text, db_text(rows, 4));
-	b->site[1] = text_keep(out->text, db_text(rows, 5));
+	b->build_id = text_copy(out->text, db_text(rows, 1));
+	b->banner = text_copy(out->text, db_text(rows, 2));
+	b->report = text_copy(out->text, db_text(rows, 3));
+	b->site[0] = text_copy(out->text, db_text(rows, 4));
+	b->site[1] = text_copy(out->text, db_text(rows, 5));
 	return b;
 }
 
 /* The rows are ordered so that those of one build are adjacent. */
-static int read_builds(struct store *s, const struct span *span, int64_t race, struct store_builds *out, struct err *err)
+static int read_builds(struct store *s, const struct selection *selection, int64_t race, struct store_builds *out,
+		       struct err *err)
 {
 	struct db_rows *rows =
-		db_ask(s->db, err,
-		       "SELECT b.id, k.build_id, k.banner, b.report, b.site0, b.site1, g.round_id, sum(g.seen), count(*) "
-		       "FROM race r JOIN build_race b ON b.race_id = r.id JOIN kernel k ON k.id = b.kernel_id JOIN sighting "
-		       "g ON g.build_race_id = b.id WHERE r.line = (SELECT w.line FROM race w WHERE w.id = $1) GROUP BY "
-		       "b.id, k.build_id, k.banner, b.report, b.site0, b.site1, g.round_id ORDER BY k.build_id, k.banner, "
-		       "b.report, b.id, g.round_id",
-		       "i", race);
+		db_query(s->db, err,
+			 "SELECT b.id, k.build_id, k.banner, b.report, b.site0, b.site1, g.round_id, sum(g.seen), count(*) "
+			 "FROM race r JOIN build_race b ON b.race_id = r.id JOIN kernel k ON k.id = b.kernel_id JOIN sighting "
+			 "g ON g.build_race_id = b.id WHERE r.line = (SELECT w.line FROM race w WHERE w.id = $1) GROUP BY "
+			 "b.id, k.build_id, k.banner, b.report, b.site0, b.site1, g.round_id ORDER BY k.build_id, k.banner, "
+			 "b.report, b.id, g.round_id",
+			 "i", race);
 	struct store_build *b = NULL;
 	int64_t last = 0;
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err)) {
-		const struct span_round *round = span_round(span, db_int(rows, 6));
+		const struct selection_round *round = selection_round(selection, db_int(rows, 6));
 
 		if (!b || db_int(rows, 0) != last)
 			b = new_build(rows, out, err);
@@ -182,16 +183,16 @@ static int by_first(const void *left, const void *right)
 
 int store_builds(struct store *s, const struct store_races_query *q, struct store_builds *out, struct err *err)
 {
-	struct span span = {0};
+	struct selection selection = {0};
 	int rc = -1;
 
 	*out = (struct store_builds){.text = text_new(err)};
 	if (!out->text || db_begin(s->db, false, err) < 0)
 		goto out;
-	rc = span_init(&span, s, q, out->text, err);
+	rc = selection_init(&selection, s, q, out->text, err);
 	if (rc == 0)
-		rc = read_builds(s, &span, q->race, out, err);
-	span_free(&span);
+		rc = read_builds(s, &selection, q->race, out, err);
+	selection_free(&selection);
 	db_rollback(s->db);
 	if (rc == 0 && text_failed(out->text, err))
 		rc = -1;

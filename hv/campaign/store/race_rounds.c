@@ -30,13 +30,13 @@ static int read_row(struct store_race_rounds *out, const struct db_rows *rows, s
 	const struct store_race_round row = {
 		.round = db_int(rows, 0),
 		.started = db_int(rows, 1),
-		.campaign = text_keep(out->text, db_text(rows, 2)),
+		.campaign = text_copy(out->text, db_text(rows, 2)),
 		.number = (uint64_t)db_int(rows, 3),
 		.seen = (uint64_t)db_int(rows, 4),
 		.runs = (uint64_t)db_int(rows, 5),
 		.class = class >= VERDICT_HARMFUL && class <= VERDICT_BENIGN ? (enum verdict_class) class : VERDICT_UNCLEAR,
 		.rank = (int)db_int(rows, 7),
-		.rule = text_keep(out->text, db_text(rows, 8)),
+		.rule = text_copy(out->text, db_text(rows, 8)),
 	};
 	struct store_race_round *last;
 
@@ -54,11 +54,11 @@ static int read_row(struct store_race_rounds *out, const struct db_rows *rows, s
 static int read_rows(struct store *s, int64_t race, struct store_race_rounds *out, struct err *err)
 {
 	struct db_rows *rows =
-		db_ask(s->db, err,
-		       "SELECT o.id, o.started, o.campaign, o.number, x.seen, x.runs, v.class, v.rank, v.rule FROM race r "
-		       "JOIN race_round x ON x.race_id = r.id JOIN round o ON o.id = x.round_id "
-		       "JOIN verdict v ON v.id = x.verdict_id WHERE r.line = $1 ORDER BY o.started, o.uuid",
-		       "i", race);
+		db_query(s->db, err,
+			 "SELECT o.id, o.started, o.campaign, o.number, x.seen, x.runs, v.class, v.rank, v.rule FROM race r "
+			 "JOIN race_round x ON x.race_id = r.id JOIN round o ON o.id = x.round_id "
+			 "JOIN verdict v ON v.id = x.verdict_id WHERE r.line = $1 ORDER BY o.started, o.uuid",
+			 "i", race);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	while (rc > 0)

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/campaign/store/digest.h"
-#include "hv/campaign/store/span.h"
+#include "hv/campaign/store/run_data.h"
+#include "hv/campaign/store/selection.h"
 
 /* State of one race while its rounds are read. */
 struct folded {
 	struct store_race race;
 	/* The most serious verdict of the selected rounds, and of the latest round before them. */
-	struct digest_verdict now, last;
+	struct run_data_verdict now, last;
 	bool seen_now, seen_base, has_first, has_last;
 	size_t last_place; /* of the latest round before the selected rounds */
 	size_t edge[2];
@@ -19,11 +19,11 @@ struct folded {
 
 struct listing {
 	struct store *s;
-	struct span span;
+	struct selection selection;
 	struct store_races *out;
 	/* The last verdict that was read. Consecutive rounds of a race mostly share one, so it need not be copied again. */
 	int64_t verdict_id;
-	struct digest_verdict verdict;
+	struct run_data_verdict verdict;
 };
 
 void store_races_free(struct store_races *r)
@@ -35,7 +35,7 @@ void store_races_free(struct store_races *r)
 
 /* ---- one round of one race ---- */
 
-static const struct digest_verdict *verdict_of(struct listing *l, const struct db_rows *rows)
+static const struct run_data_verdict *verdict_of(struct listing *l, const struct db_rows *rows)
 {
 	struct store_text *text = l->out->text;
 	int64_t class = db_int(rows, 4);
@@ -43,12 +43,12 @@ static const struct digest_verdict *verdict_of(struct listing *l, const struct d
 	if (l->verdict.rule && l->verdict_id == db_int(rows, 9))
 		return &l->verdict;
 	l->verdict_id = db_int(rows, 9);
-	l->verdict = (struct digest_verdict){
+	l->verdict = (struct run_data_verdict){
 		.class = class >= 0 && class < STORE_CLASSES ? (enum verdict_class) class : VERDICT_UNCLEAR,
 		.rank = (int)db_int(rows, 5),
-		.rule = text_keep(text, db_text(rows, 6)),
-		.evidence = text_keep(text, db_text(rows, 7)),
-		.suppressed = text_keep(text, db_text(rows, 8)),
+		.rule = text_copy(text, db_text(rows, 6)),
+		.evidence = text_copy(text, db_text(rows, 7)),
+		.suppressed = text_copy(text, db_text(rows, 8)),
 	};
 	return &l->verdict;
 }
@@ -57,7 +57,7 @@ static const struct digest_verdict *verdict_of(struct listing *l, const struct d
  * The rounds of a race come in the order of their starts. Two races that are shown as one can both have the same round; then
  * the more serious verdict wins.
  */
-static void fold_before(struct folded *f, const struct span_round *r, const struct digest_verdict *v)
+static void fold_before(struct folded *f, const struct selection_round *r, const struct run_data_verdict *v)
 {
 	if (!f->has_last || r->place > f->last_place || verdict_weighs_more(v, &f->last))
 		f->last = *v;
@@ -65,7 +65,7 @@ static void fold_before(struct folded *f, const struct span_round *r, const stru
 	f->last_place = r->place;
 }
 
-static void fold_now(struct folded *f, int64_t seen, int64_t runs, const struct digest_verdict *v)
+static void fold_now(struct folded *f, int64_t seen, int64_t runs, const struct run_data_verdict *v)
 {
 	if (!f->seen_now || verdict_weighs_more(v, &f->now))
 		f->now = *v;
@@ -74,7 +74,8 @@ static void fold_now(struct folded *f, int64_t seen, int64_t runs, const struct 
 	f->race.runs += (uint64_t)runs;
 }
 
-static void fold(struct folded *f, const struct span_round *r, int64_t seen, int64_t runs, const struct digest_verdict *v)
+static void fold(struct folded *f, const struct selection_round *r, int64_t seen, int64_t runs,
+		 const struct run_data_verdict *v)
 {
 	struct store_race *race = &f->race;
 
@@ -108,22 +109,22 @@ static int read_sides(struct listing *l, struct store_race *r, struct err *err)
 {
 	struct store_text *text = l->out->text;
 	struct db_rows *rows =
-		db_ask(l->s->db, err,
-		       "SELECT name, function0, module0, kind0, file0, function1, module1, kind1, file1, datum, place "
-		       "FROM race WHERE id = $1",
-		       "i", r->id);
+		db_query(l->s->db, err,
+			 "SELECT name, function0, module0, kind0, file0, function1, module1, kind1, file1, datum, place "
+			 "FROM race WHERE id = $1",
+			 "i", r->id);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	if (rc > 0) {
-		strncpy(r->name, text_keep(text, db_text(rows, 0)), sizeof(r->name) - 1);
+		strncpy(r->name, text_copy(text, db_text(rows, 0)), sizeof(r->name) - 1);
 		for (int i = 0; i < 2; i++)
 			r->sides[i] = (struct store_side){
-				.function = text_keep(text, db_text(rows, 1 + 4 * i)),
-				.module = text_keep(text, db_text(rows, 2 + 4 * i)),
-				.kind = text_keep(text, db_text(rows, 3 + 4 * i)),
-				.file = text_keep(text, db_text(rows, 4 + 4 * i)),
+				.function = text_copy(text, db_text(rows, 1 + 4 * i)),
+				.module = text_copy(text, db_text(rows, 2 + 4 * i)),
+				.kind = text_copy(text, db_text(rows, 3 + 4 * i)),
+				.file = text_copy(text, db_text(rows, 4 + 4 * i)),
 			};
-		r->datum = text_keep(text, db_text(rows, db_text(rows, 9)[0] ? 9 : 10));
+		r->datum = text_copy(text, db_text(rows, db_text(rows, 9)[0] ? 9 : 10));
 	} else if (rc == 0) {
 		rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: it has lost a race that others are shown as",
 			     store_where(l->s));
@@ -143,10 +144,10 @@ static int read_builds(struct listing *l, struct store_race *r, struct err *err)
 		      "i", r->id) < 0)
 		return -1;
 	r->builds = (uint64_t)builds;
-	rows = db_ask(l->s->db, err,
-		      "SELECT DISTINCT b.report FROM race r JOIN build_race b ON b.race_id = r.id WHERE r.line = $1 "
-		      "ORDER BY b.report LIMIT 8",
-		      "i", r->id);
+	rows = db_query(l->s->db, err,
+			"SELECT DISTINCT b.report FROM race r JOIN build_race b ON b.race_id = r.id WHERE r.line = $1 "
+			"ORDER BY b.report LIMIT 8",
+			"i", r->id);
 	rc = rows ? db_next(rows, err) : -1;
 	for (r->reports = ""; rc > 0; rc = db_next(rows, err))
 		r->reports = text_printf(l->out->text, "%s%s%s", r->reports, r->reports[0] ? " " : "", db_text(rows, 0));
@@ -156,10 +157,10 @@ static int read_builds(struct listing *l, struct store_race *r, struct err *err)
 
 static int read_triage(struct listing *l, struct store_race *r, struct err *err)
 {
-	struct db_rows *rows = db_ask(l->s->db, err,
-				      "SELECT t.state, t.at, t.who, t.note FROM race r JOIN said t ON t.race_id = r.id "
-				      "WHERE r.line = $1 ORDER BY t.at DESC, t.state DESC, t.who DESC, t.note DESC LIMIT 1",
-				      "i", r->id);
+	struct db_rows *rows = db_query(l->s->db, err,
+					"SELECT t.state, t.at, t.who, t.note FROM race r JOIN said t ON t.race_id = r.id "
+					"WHERE r.line = $1 ORDER BY t.at DESC, t.state DESC, t.who DESC, t.note DESC LIMIT 1",
+					"i", r->id);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	r->who = r->note = "";
@@ -168,8 +169,8 @@ static int read_triage(struct listing *l, struct store_race *r, struct err *err)
 
 		r->triage = state >= 0 && state < STORE_TRIAGES ? (enum store_triage)state : STORE_TRIAGE_NEW;
 		r->triaged = db_int(rows, 1);
-		r->who = text_keep(l->out->text, db_text(rows, 2));
-		r->note = text_keep(l->out->text, db_text(rows, 3));
+		r->who = text_copy(l->out->text, db_text(rows, 2));
+		r->note = text_copy(l->out->text, db_text(rows, 3));
 	}
 	db_rows_end(rows);
 	return rc;
@@ -184,14 +185,14 @@ static int is_back(struct listing *l, const struct store_race *r, struct err *er
 
 	if (r->triage != STORE_TRIAGE_FIXED)
 		return 0;
-	rows = db_ask(
+	rows = db_query(
 		l->s->db, err,
 		"SELECT DISTINCT u.round_id FROM race r JOIN build_race b ON b.race_id = r.id "
 		"JOIN sighting s ON s.build_race_id = b.id JOIN run u ON u.id = s.run_id WHERE r.line = $1 AND u.started > $2",
 		"ii", r->id, r->triaged);
 	rc = rows ? db_next(rows, err) : -1;
 	for (; rc > 0 && !back; rc = db_next(rows, err)) {
-		const struct span_round *round = span_round(&l->span, db_int(rows, 0));
+		const struct selection_round *round = selection_round(&l->selection, db_int(rows, 0));
 
 		back = round && round->now;
 	}
@@ -215,9 +216,9 @@ static enum store_change change_of(const struct folded *f, bool back)
 /* Complete a race after its last round, and append it to the list if it belongs there. */
 static int finish(struct listing *l, struct folded *f, bool all, struct err *err)
 {
-	static const struct digest_verdict none = {.class = VERDICT_UNCLEAR, .rule = "", .evidence = "", .suppressed = ""};
-	const struct digest_verdict *v = f->seen_now ? &f->now : &f->last, *last = f->has_last ? &f->last : &none;
-	struct store_race *r = &f->race, *kept;
+	static const struct run_data_verdict none = {.class = VERDICT_UNCLEAR, .rule = "", .evidence = "", .suppressed = ""};
+	const struct run_data_verdict *v = f->seen_now ? &f->now : &f->last, *last = f->has_last ? &f->last : &none;
+	struct store_race *r = &f->race, *added;
 	int back;
 
 	/* Only later rounds, or rounds of another campaign, have the race. */
@@ -238,10 +239,10 @@ static int finish(struct listing *l, struct folded *f, bool all, struct err *err
 	r->before_rank = last->rank;
 	r->before_rule = last->rule;
 	r->before_evidence = last->evidence;
-	kept = store_grow(&l->out->list, &l->out->count, sizeof(*kept), err);
-	if (!kept)
+	added = store_grow(&l->out->list, &l->out->count, sizeof(*added), err);
+	if (!added)
 		return -1;
-	*kept = *r;
+	*added = *r;
 	return 0;
 }
 
@@ -260,24 +261,25 @@ static const char all_sql[] =
 	"JOIN race_round x ON x.race_id = r.id JOIN round d ON d.id = x.round_id JOIN verdict v ON v.id = x.verdict_id "
 	"WHERE ($1 = 0 OR r.line = (SELECT w.line FROM race w WHERE w.id = $1)) ORDER BY r.line, d.started, d.uuid, r.id";
 
-static struct db_rows *ask(struct listing *l, const struct store_races_query *q, struct err *err)
+static struct db_rows *query_races(struct listing *l, const struct store_races_query *q, struct err *err)
 {
-	const struct span_round *last = l->span.last, *first = l->span.base ? l->span.base : l->span.first;
+	const struct selection_round *last = l->selection.last,
+				     *first = l->selection.base ? l->selection.base : l->selection.first;
 
 	if (!q->round)
-		return db_ask(l->s->db, err, all_sql, "i", q->race);
-	return db_ask(l->s->db, err, races_sql, "tititi", last->campaign, first->started, first->uuid, last->started,
-		      last->uuid, q->race);
+		return db_query(l->s->db, err, all_sql, "i", q->race);
+	return db_query(l->s->db, err, races_sql, "tititi", last->campaign, first->started, first->uuid, last->started,
+			last->uuid, q->race);
 }
 
 static int read_races(struct listing *l, const struct store_races_query *q, struct err *err)
 {
-	struct db_rows *rows = ask(l, q, err);
+	struct db_rows *rows = query_races(l, q, err);
 	struct folded f = {0};
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err)) {
-		const struct span_round *round = span_round(&l->span, db_int(rows, 1));
+		const struct selection_round *round = selection_round(&l->selection, db_int(rows, 1));
 
 		if (db_int(rows, 0) != f.race.id) {
 			if (finish(l, &f, !q->round, err) < 0) {
@@ -323,10 +325,10 @@ int store_races(struct store *s, const struct store_races_query *q, struct store
 	*out = (struct store_races){.text = text_new(err)};
 	if (!out->text || db_begin(s->db, false, err) < 0)
 		goto out;
-	rc = span_init(&l.span, s, q, out->text, err);
-	if (rc == 0 && l.span.count)
+	rc = selection_init(&l.selection, s, q, out->text, err);
+	if (rc == 0 && l.selection.count)
 		rc = read_races(&l, q, err);
-	span_free(&l.span);
+	selection_free(&l.selection);
 	db_rollback(s->db);
 	if (rc == 0 && text_failed(out->text, err))
 		rc = -1;

@@ -159,10 +159,10 @@ static int read_head(const struct db_rows *rows, void *ctx, struct err *err)
 	if (!r)
 		return -1;
 	r->id = db_int(rows, 0);
-	snprintf(r->uuid, sizeof(r->uuid), "%s", text_keep(out->text, db_text(rows, 1)));
-	r->campaign = text_keep(out->text, db_text(rows, 2));
+	snprintf(r->uuid, sizeof(r->uuid), "%s", text_copy(out->text, db_text(rows, 1)));
+	r->campaign = text_copy(out->text, db_text(rows, 2));
 	r->number = (uint64_t)db_int(rows, 3);
-	r->plan_hash = text_keep(out->text, db_text(rows, 4));
+	r->plan_hash = text_copy(out->text, db_text(rows, 4));
 	r->started = db_int(rows, 5);
 	r->lost_permille = r->lost_most = -1;
 	return 0;
@@ -172,22 +172,22 @@ static int read_head(const struct db_rows *rows, void *ctx, struct err *err)
 static int read_heads(struct store *s, const struct store_rounds_query *q, struct store_rounds *out, struct err *err)
 {
 	const char *name = q->name ? q->name : "";
-	struct db_rows *rows =
-		db_ask(s->db, err,
-		       "SELECT r.id, r.uuid, r.campaign, r.number, r.plan_hash, r.started FROM round r WHERE ($1 = '' OR "
-		       "r.campaign = $1) "
-		       "AND ($2 = 0 OR r.id = $2) AND ($3 = '' OR CAST(r.number AS TEXT) = $3 OR (length($3) >= 4 AND "
-		       "substr(r.uuid, 1, length($3)) = $3)) "
-		       "AND ($4 = 0 OR (r.started, r.uuid) < (SELECT b.started, b.uuid FROM round b WHERE b.id = $4)) "
-		       "AND ($5 = 0 OR EXISTS (SELECT 1 FROM part p WHERE p.round_id = r.id AND p.shard = $6 AND p.ended = 0)) "
-		       "ORDER BY r.started DESC, r.uuid DESC LIMIT $7",
-		       "titiiti", q->campaign, q->id, name, q->before, (int64_t)q->unfinished, q->shard,
-		       q->last ? (int64_t)q->last : INT64_MAX);
+	struct db_rows *rows = db_query(
+		s->db, err,
+		"SELECT r.id, r.uuid, r.campaign, r.number, r.plan_hash, r.started FROM round r WHERE ($1 = '' OR "
+		"r.campaign = $1) "
+		"AND ($2 = 0 OR r.id = $2) AND ($3 = '' OR CAST(r.number AS TEXT) = $3 OR (length($3) >= 4 AND "
+		"substr(r.uuid, 1, length($3)) = $3)) "
+		"AND ($4 = 0 OR (r.started, r.uuid) < (SELECT b.started, b.uuid FROM round b WHERE b.id = $4)) "
+		"AND ($5 = 0 OR EXISTS (SELECT 1 FROM part p WHERE p.round_id = r.id AND p.shard = $6 AND p.ended = 0)) "
+		"ORDER BY r.started DESC, r.uuid DESC LIMIT $7",
+		"titiiti", q->campaign, q->id, name, q->before, (int64_t)q->unfinished, q->shard,
+		q->last ? (int64_t)q->last : INT64_MAX);
 
 	return db_each(rows, read_head, out, err);
 }
 
-static void turn(struct store_rounds *r)
+static void reverse(struct store_rounds *r)
 {
 	for (size_t i = 0; i < r->count / 2; i++) {
 		struct store_round swap = r->list[i];
@@ -200,10 +200,10 @@ static void turn(struct store_rounds *r)
 static int read_parts(struct store *s, struct store_round *r, struct err *err)
 {
 	struct db_rows *rows =
-		db_ask(s->db, err,
-		       "SELECT coalesce(sum(planned), 0), coalesce(min(ended), 0), coalesce(max(ended), 0) FROM part "
-		       "WHERE round_id = $1",
-		       "i", r->id);
+		db_query(s->db, err,
+			 "SELECT coalesce(sum(planned), 0), coalesce(min(ended), 0), coalesce(max(ended), 0) FROM part "
+			 "WHERE round_id = $1",
+			 "i", r->id);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	if (rc > 0) {
@@ -220,7 +220,7 @@ static int read_parts(struct store *s, struct store_round *r, struct err *err)
  */
 static int read_runs(struct store *s, struct store_round *r, struct err *err)
 {
-	struct db_rows *rows = db_ask(
+	struct db_rows *rows = db_query(
 		s->db, err,
 		"SELECT coalesce(sum(whole), 0), coalesce(sum(whole * state), 0), "
 		"coalesce(sum(CASE WHEN state = 1 AND outcome = 0 THEN whole ELSE 0 END), 0), "
@@ -269,13 +269,13 @@ static void count_races(struct store_round *r, int64_t class, int64_t races, int
 static int read_races(struct store *s, struct store_round *r, struct err *err)
 {
 	struct db_rows *rows =
-		db_ask(s->db, err,
-		       "SELECT w.class, count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM race o JOIN race_round e ON e.race_id "
-		       "= o.id JOIN round q ON q.id = e.round_id WHERE o.line = w.line AND (q.started, q.uuid) < ($1, $2)) "
-		       "THEN 0 ELSE 1 END) FROM (SELECT r.line AS line, min(v.class) AS class FROM race_round x JOIN race r "
-		       "ON r.id = x.race_id JOIN verdict v ON v.id = x.verdict_id WHERE x.round_id = $3 GROUP BY r.line) w "
-		       "GROUP BY w.class",
-		       "iti", r->started, r->uuid, r->id);
+		db_query(s->db, err,
+			 "SELECT w.class, count(*), sum(CASE WHEN EXISTS (SELECT 1 FROM race o JOIN race_round e ON e.race_id "
+			 "= o.id JOIN round q ON q.id = e.round_id WHERE o.line = w.line AND (q.started, q.uuid) < ($1, $2)) "
+			 "THEN 0 ELSE 1 END) FROM (SELECT r.line AS line, min(v.class) AS class FROM race_round x JOIN race r "
+			 "ON r.id = x.race_id JOIN verdict v ON v.id = x.verdict_id WHERE x.round_id = $3 GROUP BY r.line) w "
+			 "GROUP BY w.class",
+			 "iti", r->started, r->uuid, r->id);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err))
@@ -317,7 +317,7 @@ static int add_races(const struct db_rows *rows, void *ctx, struct err *err)
 
 static int read_all_races(struct store *s, struct store_rounds *out, struct err *err)
 {
-	return db_each(db_ask(s->db, err, all_races_sql, ""), add_races, out, err);
+	return db_each(db_query(s->db, err, all_races_sql, ""), add_races, out, err);
 }
 
 static int read_findings(struct store *s, struct store_round *r, struct err *err)
@@ -335,7 +335,7 @@ static int read_all(struct store *s, const struct store_rounds_query *q, struct 
 {
 	if (read_heads(s, q, out, err) < 0)
 		return -1;
-	turn(out);
+	reverse(out);
 	for (size_t i = 0; i < out->count; i++) {
 		struct store_round *r = &out->list[i];
 

@@ -41,11 +41,11 @@ void run_file_close(struct run_file *f)
 
 void run_file_explain(const struct run_file *f, struct err *err)
 {
-	struct err said = *err;
+	struct err before = *err;
 	size_t len = strlen(f->name);
 
-	if (strncmp(said.text, f->name, len) != 0)
+	if (strncmp(before.text, f->name, len) != 0)
 		return;
 	*err = (struct err){0};
-	err_set(err, said.code, "%s%s", f->path, said.text + len);
+	err_set(err, before.code, "%s%s", f->path, before.text + len);
 }

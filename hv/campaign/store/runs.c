@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/campaign/store/digest.h"
+#include "hv/campaign/store/run_data.h"
 #include "hv/campaign/store/internal.h"
 
 void store_runs_free(struct store_runs *r)
@@ -35,7 +35,7 @@ static int begin(struct store *s, int64_t round, const char *uuid, const struct 
 
 static int uuid_of(struct store *s, int64_t round, const char *key, char out[STORE_UUID_MAX], struct err *err)
 {
-	struct db_rows *rows = db_ask(s->db, err, "SELECT uuid FROM round WHERE id = $1", "i", round);
+	struct db_rows *rows = db_query(s->db, err, "SELECT uuid FROM round WHERE id = $1", "i", round);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	if (rc > 0)
@@ -79,26 +79,26 @@ static int write_findings(struct store *s, int64_t run, const struct store_run_r
 }
 
 /* Read the run's row. Returns 1, 0 if the run has ended already, or -1. */
-static int take_run(struct store *s, int64_t id, struct digest_run *run, char uuid[STORE_UUID_MAX], struct err *err)
+static int take_run(struct store *s, int64_t id, struct run_data_run *run, char uuid[STORE_UUID_MAX], struct err *err)
 {
-	struct db_rows *rows = db_ask(s->db, err, "SELECT state, round_id, uuid, started FROM run WHERE id = $1", "i", id);
+	struct db_rows *rows = db_query(s->db, err, "SELECT state, round_id, uuid, started FROM run WHERE id = $1", "i", id);
 	int rc = rows ? db_next(rows, err) : -1;
 
 	if (rc == 0)
 		rc = err_set(err, EXIT_INPUT, "%s: the store has lost the run that has ended", store_where(s));
 	if (rc > 0) {
 		snprintf(uuid, STORE_UUID_MAX, "%s", db_text(rows, 2));
-		*run = (struct digest_run){.id = id, .round = db_int(rows, 1), .uuid = uuid, .started = db_int(rows, 3)};
+		*run = (struct run_data_run){.id = id, .round = db_int(rows, 1), .uuid = uuid, .started = db_int(rows, 3)};
 		rc = db_int(rows, 0) != STORE_DONE;
 	}
 	db_rows_end(rows);
 	return rc;
 }
 
-static int end(struct store *s, int64_t id, const struct store_run_result *r, const struct digest *d, struct err *err)
+static int end(struct store *s, int64_t id, const struct store_run_result *r, const struct run_data *d, struct err *err)
 {
 	char uuid[STORE_UUID_MAX];
-	struct digest_run run;
+	struct run_data_run run;
 	int rc = take_run(s, id, &run, uuid, err);
 
 	if (rc <= 0)
@@ -107,20 +107,20 @@ static int end(struct store *s, int64_t id, const struct store_run_result *r, co
 		run.started = r->started;
 	if (db_run(s->db, err, "UPDATE run SET state = 1, outcome = $1, detail = $2, started = $3, ended = $4 WHERE id = $5",
 		   "itiii", (int64_t)r->outcome, r->detail, run.started, r->ended ? r->ended : store_now(), id) < 0 ||
-	    write_findings(s, id, r, err) < 0 || digest_write(s->db, d, &run, err) < 0)
+	    write_findings(s, id, r, err) < 0 || run_data_write(s->db, d, &run, err) < 0)
 		return -1;
 	return 0;
 }
 
 /* Read the run's files. *bad is the file that is invalid. */
-static int read_files(const struct store_run_result *r, struct digest *d, enum store_bad *bad, struct err *err)
+static int read_files(const struct store_run_result *r, struct run_data *d, enum store_bad *bad, struct err *err)
 {
 	struct err why = {0};
 
 	*bad = STORE_BAD_NONE;
-	if (r->races && digest_read_races(d, r->races, &why) < 0)
+	if (r->races && run_data_read_races(d, r->races, &why) < 0)
 		*bad = STORE_BAD_RACES;
-	else if (r->coverage && digest_read_coverage(d, r->coverage, &why) < 0)
+	else if (r->coverage && run_data_read_coverage(d, r->coverage, &why) < 0)
 		*bad = STORE_BAD_COVERAGE;
 	if (*bad == STORE_BAD_NONE)
 		return 0;
@@ -133,8 +133,8 @@ static int read_files(const struct store_run_result *r, struct digest *d, enum s
 int store_run_end(struct store *s, int64_t run, const struct store_run_result *result, enum store_bad *bad, struct err *err)
 {
 	enum store_bad own;
-	struct digest d;
-	int rc = digest_init(&d, err);
+	struct run_data d;
+	int rc = run_data_init(&d, err);
 
 	if (!bad)
 		bad = &own;
@@ -150,7 +150,7 @@ int store_run_end(struct store *s, int64_t run, const struct store_run_result *r
 		else
 			db_rollback(s->db);
 	}
-	digest_free(&d);
+	run_data_free(&d);
 	return rc;
 }
 
@@ -172,7 +172,7 @@ static void read_texts(const struct db_rows *rows, struct store_run *r, struct s
 					&r->command, &r->folder, &r->shard, &r->detail,	  &r->build_id, &r->banner};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		*columns[i] = text_keep(text, db_text(rows, 15 + (int)i));
+		*columns[i] = text_copy(text, db_text(rows, 15 + (int)i));
 }
 
 static int read_run(const struct db_rows *rows, void *ctx, struct err *err)
@@ -184,7 +184,7 @@ static int read_run(const struct db_rows *rows, void *ctx, struct err *err)
 		return -1;
 	r->id = db_int(rows, 0);
 	r->round = db_int(rows, 1);
-	snprintf(r->uuid, sizeof(r->uuid), "%s", text_keep(out->text, db_text(rows, 2)));
+	snprintf(r->uuid, sizeof(r->uuid), "%s", text_copy(out->text, db_text(rows, 2)));
 	r->seed = strtoull(db_text(rows, 3), NULL, 10);
 	r->state = db_int(rows, 4) == STORE_DONE ? STORE_DONE : STORE_RUNNING;
 	r->outcome = outcome_of(db_int(rows, 5));
@@ -222,7 +222,7 @@ int store_runs(struct store *s, int64_t round, struct store_runs *out, struct er
 	*out = (struct store_runs){.text = text_new(err)};
 	if (!out->text || db_begin(s->db, false, err) < 0)
 		goto out;
-	rc = db_each(db_ask(s->db, err, runs_sql, "i", round), read_run, out, err);
+	rc = db_each(db_query(s->db, err, runs_sql, "i", round), read_run, out, err);
 	db_rollback(s->db);
 	if (rc == 0 && text_failed(out->text, err))
 		rc = -1;

@@ -143,7 +143,7 @@ CREATE TABLE instance (
 	PRIMARY KEY (sighting_id, number)
 ) $ROWLESS;
 
--- The first and the last record of a race in full: a report's JSON object, compressed (squeeze.h).
+-- The first and the last record of a race in full: a report's JSON object, compressed (compress.h).
 CREATE TABLE record (
 	race_id BIGINT NOT NULL REFERENCES race (id),
 	latest SMALLINT NOT NULL,
@@ -199,7 +199,7 @@ CREATE TABLE site (
 	PRIMARY KEY (kernel_id, name)
 ) $ROWLESS;
 
--- What each run covered, compressed (squeeze.h): what `site` is the sum of, and what a merge needs. run_id 0: of `runs` runs of the
+-- What each run covered, compressed (compress.h): what `site` is the sum of, and what a merge needs. run_id 0: of `runs` runs of the
 -- round together.
 CREATE TABLE cover (
 	round_id BIGINT NOT NULL REFERENCES round (id),

@@ -71,10 +71,10 @@ const char *store_where(const struct store *s);
  * The default place: ${XDG_DATA_HOME}/outrider/campaigns.db, or below ~/.local/share. From malloc(). NULL with err set: there
  * is none.
  */
-char *store_default_place(struct err *err);
+char *store_default_path(struct err *err);
 
 /*
- * The folder for the files of runs: "runs" beside an SQLite file; for a server, "runs" beside store_default_place(). It need
+ * The folder for the files of runs: "runs" beside an SQLite file; for a server, "runs" beside store_default_path(). It need
  * not exist. From malloc(). NULL with err set: there is none.
  */
 char *store_runs_folder(const char *where, struct err *err);
@@ -257,7 +257,7 @@ bool store_is_attempt(const char *key);
 /* All runs of a round that were begun, by key in byte order. */
 int store_runs(struct store *s, int64_t round, struct store_runs *out, struct err *err);
 
-struct store_found {
+struct store_finding_entry {
 	const char *key; /* The key of the run. */
 	const char *kind, *line, *file;
 	const char *command; /* Shell command that repeats the run. */
@@ -268,7 +268,7 @@ struct store_found {
 };
 
 struct store_findings {
-	struct store_found *list;
+	struct store_finding_entry *list;
 	size_t count;
 	struct store_text *text;
 };
@@ -409,14 +409,14 @@ int store_builds(struct store *s, const struct store_races_query *q, struct stor
 int store_triage_set(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
 		     struct err *err);
 
-struct store_said {
+struct store_triage_entry {
 	enum store_triage triage;
 	const char *note, *who;
 	int64_t at;
 };
 
 struct store_history {
-	struct store_said *list;
+	struct store_triage_entry *list;
 	size_t count;
 	struct store_text *text;
 };

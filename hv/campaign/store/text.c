@@ -79,7 +79,7 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-static const char *keep_plain(struct store_text *t, const char *text)
+static const char *copy_plain(struct store_text *t, const char *text)
 {
 	size_t size = strlen(text) + 1;
 	char *copy = room_for(t, size);
@@ -91,36 +91,36 @@ static const char *keep_plain(struct store_text *t, const char *text)
  * Letters of other languages stay as they are. CLEAN_FIELD_MAX bytes are enough for names and notes of users; a longer text
  * is cleaned in a copy on the heap.
  */
-static const char *keep_cleaned(struct store_text *t, const char *text)
+static const char *copy_cleaned(struct store_text *t, const char *text)
 {
 	char line[CLEAN_FIELD_MAX], *copy;
-	const char *kept = "";
+	const char *copied = "";
 
 	if (strlen(text) < sizeof(line)) {
 		strcpy(line, text);
 		clean_line(line, sizeof(line));
-		return keep_plain(t, line);
+		return copy_plain(t, line);
 	}
 	copy = clean_copy(text, strlen(text));
 	if (copy)
-		kept = keep_plain(t, copy);
+		copied = copy_plain(t, copy);
 	else
 		t->failed = true;
 	free(copy);
-	return kept;
+	return copied;
 }
 
-const char *text_keep(struct store_text *t, const char *text)
+const char *text_copy(struct store_text *t, const char *text)
 {
 	if (!text || !*text)
 		return "";
-	return is_plain(text) ? keep_plain(t, text) : keep_cleaned(t, text);
+	return is_plain(text) ? copy_plain(t, text) : copy_cleaned(t, text);
 }
 
 const char *text_printf(struct store_text *t, const char *fmt, ...)
 {
 	char *made = NULL;
-	const char *kept = "";
+	const char *copied = "";
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -130,9 +130,9 @@ const char *text_printf(struct store_text *t, const char *fmt, ...)
 	}
 	va_end(ap);
 	if (made)
-		kept = text_keep(t, made);
+		copied = text_copy(t, made);
 	free(made);
-	return kept;
+	return copied;
 }
 
 bool text_failed(const struct store_text *t, struct err *err)

@@ -22,9 +22,9 @@ void text_free(struct store_text *t);
  * Copy `text` and make it safe to print, because stores are not trusted. The copy belongs to `t`. NULL means "". When memory
  * runs out or all strings exceed their limit, return "" and remember it for text_failed().
  */
-const char *text_keep(struct store_text *t, const char *text);
+const char *text_copy(struct store_text *t, const char *text);
 
-/* Like text_keep(), with a printf() format. */
+/* Like text_copy(), with a printf() format. */
 const char *text_printf(struct store_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether any string was lost. Then err is set: EXIT_INTERNAL if memory ran out, EXIT_INPUT if the strings exceed the limit. */

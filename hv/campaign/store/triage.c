@@ -29,8 +29,8 @@ static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
 	return 0;
 }
 
-static int say(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
-	       struct err *err)
+static int add_entry(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
+		     struct err *err)
 {
 	int64_t known = 0;
 
@@ -53,7 +53,7 @@ int store_triage_set(struct store *s, int64_t race, enum store_triage triage, co
 {
 	if (db_begin(s->db, true, err) < 0)
 		return -1;
-	if (say(s, race, triage, note, who, at, err) < 0) {
+	if (add_entry(s, race, triage, note, who, at, err) < 0) {
 		db_rollback(s->db);
 		return -1;
 	}
@@ -62,7 +62,7 @@ int store_triage_set(struct store *s, int64_t race, enum store_triage triage, co
 
 static int read_history(struct store *s, int64_t race, struct store_history *out, struct err *err)
 {
-	struct db_rows *rows = db_ask(
+	struct db_rows *rows = db_query(
 		s->db, err,
 		"SELECT t.state, t.at, t.who, t.note FROM said t JOIN race r ON r.id = t.race_id WHERE r.line = (SELECT w.line "
 		"FROM race w WHERE w.id = $1) ORDER BY t.at, t.state, t.who, t.note",
@@ -70,17 +70,17 @@ static int read_history(struct store *s, int64_t race, struct store_history *out
 	int rc = rows ? db_next(rows, err) : -1;
 
 	for (; rc > 0; rc = db_next(rows, err)) {
-		struct store_said *said = store_grow(&out->list, &out->count, sizeof(*said), err);
+		struct store_triage_entry *entry = store_grow(&out->list, &out->count, sizeof(*entry), err);
 		int64_t state = db_int(rows, 0);
 
-		if (!said) {
+		if (!entry) {
 			rc = -1;
 			break;
 		}
-		said->triage = state >= 0 && state < STORE_TRIAGES ? (enum store_triage)state : STORE_TRIAGE_NEW;
-		said->at = db_int(rows, 1);
-		said->who = text_keep(out->text, db_text(rows, 2));
-		said->note = text_keep(out->text, db_text(rows, 3));
+		entry->triage = state >= 0 && state < STORE_TRIAGES ? (enum store_triage)state : STORE_TRIAGE_NEW;
+		entry->at = db_int(rows, 1);
+		entry->who = text_copy(out->text, db_text(rows, 2));
+		entry->note = text_copy(out->text, db_text(rows, 3));
 	}
 	db_rows_end(rows);
 	return rc;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that fill a round summary share. Only hv/campaign/list/ uses this header. */
+#ifndef OUTRIDER_CAMPAIGN_LIST_FILL_INTERNAL_H
+#define OUTRIDER_CAMPAIGN_LIST_FILL_INTERNAL_H
+
+#include "hv/campaign/list/query.h"
+#include "hv/campaign/list/summary.h"
+#include "hv/campaign/store/store.h"
+
+struct fill {
+	struct summary *m;
+	struct store *store;
+	const struct summary_query *query;
+	struct store_rounds rounds; /* All rounds of the campaign, oldest first. */
+	size_t from, to;	    /* Indices in `rounds`: the first and the last selected round. */
+	size_t base;		    /* Index in `rounds`: the base round, if has_base is set. */
+	bool has_base;
+	struct store_races_query selected; /* The query for the selected rounds. */
+	struct err *err;
+};
+
+/* Each function fills one part of f->m. Returns 0, or -1 with f->err set. */
+int fill_races(struct fill *f);
+int fill_pair(struct fill *f);
+int fill_rounds(struct fill *f);
+int fill_coverage(struct fill *f);
+int fill_findings(struct fill *f);
+
+/* Fill *r. It gets its builds only if the summary shows them. Returns 0, or -1 with f->err set. */
+int fill_race(struct fill *f, const struct store_race *from, enum summary_change change, struct summary_race *r);
+
+/* Convert a class or triage state of the store. An empty rule means that the race was not judged. */
+enum summary_class fill_class(enum verdict_class class, const char *rule);
+enum summary_triage fill_triage(enum store_triage triage);
+
+/*
+ * Copy a string into the summary, and make it printable: fill_text() for guests' text, fill_line() for users' text. NULL with
+ * f->err set: out of memory.
+ */
+const char *fill_text(struct fill *f, const char *text);
+const char *fill_line(struct fill *f, const char *text);
+
+/* Format milliseconds since 1970 as "2026-11-22T01:00:00Z", and 0 as "". */
+const char *fill_time(struct fill *f, int64_t ms);
+
+/* The release in a kernel's version line, as "6.1.0-56-cloud-amd64", or "". */
+const char *fill_release(struct fill *f, const char *banner);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A race history: everything that a store knows about one race, over all kernel builds and rounds. */
+#ifndef OUTRIDER_CAMPAIGN_LIST_RACE_HISTORY_H
+#define OUTRIDER_CAMPAIGN_LIST_RACE_HISTORY_H
+
+#include <stdio.h>
+
+#include "hv/campaign/list/list.h"
+#include "hv/campaign/list/subsystem.h"
+#include "hv/campaign/store/store.h"
+
+struct race_history;
+
+/*
+ * Read the history of the race with the id `race`. `subsystems` may be NULL. race_history_free() frees the result. NULL with
+ * err set: the store cannot be read, or memory ran out.
+ */
+struct race_history *race_history_get(struct store *store, int64_t race, const struct subsystems *subsystems,
+				      const char *version, struct err *err);
+void race_history_free(struct race_history *s);
+
+/*
+ * Write text for a terminal: the race, its triage, builds and rounds, and the whole report from the run that saw it last. A
+ * write error stays in the stream. Returns 0, or -1 with err set: memory ran out, or the stored report is not valid.
+ */
+int race_history_text(FILE *out, const struct race_history *s, const struct list_style *style, struct err *err);
+
+/* Write the document outrider-campaign-race/1, which docs/campaigns.md describes. Returns as race_history_text() does. */
+int race_history_json(FILE *out, const struct race_history *s, struct err *err);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the document outrider-campaign-race/1, which docs/campaigns.md describes. */
+#include "hv/campaign/list/json.h"
+#include "hv/campaign/list/race_history.h"
+#include "hv/campaign/list/race_history_parts.h"
+#include "hv/report/json/race_json.h"
+#include "hv/report/json/race_read.h"
+
+#define SCHEMA "outrider-campaign-race/1"
+
+static json_t *rounds_json(struct json_builder *b, const struct race_history *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->in_round_count; i++) {
+		const struct race_history_round *r = &s->in_rounds[i];
+		json_t *o = json_object();
+
+		json_put(b, o, "campaign", list_json_text(r->campaign));
+		json_put(b, o, "number", json_whole(r->number));
+		json_put(b, o, "started", list_json_text(r->started));
+		json_put(b, o, "instances", json_whole(r->seen));
+		json_put(b, o, "runs", json_whole(r->runs));
+		json_put(b, o, "class", json_string(summary_class_word(r->class)));
+		json_put(b, o, "rule", list_json_text(r->rule));
+		json_append(b, list, o);
+	}
+	return list;
+}
+
+static json_t *triage_json(struct json_builder *b, const struct race_history *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->triage_count; i++) {
+		const struct race_history_triage *entry = &s->triage[i];
+		json_t *o = json_object();
+
+		json_put(b, o, "state", json_string(summary_triage_word(entry->state)));
+		json_put(b, o, "note", list_json_text(entry->note));
+		json_put(b, o, "who", list_json_text(entry->who));
+		json_put(b, o, "when", list_json_text(entry->at));
+		json_append(b, list, o);
+	}
+	return list;
+}
+
+/* Parse the stored record and write it again, so that the output has only members that docs/report-format.md describes. */
+static json_t *record_json(struct json_builder *b, const struct race_history *s, struct err *err)
+{
+	struct race *race;
+	json_t *o, *verdict;
+
+	if (!s->record)
+		return json_null();
+	race = race_read(s->record, s->race->id, err);
+	if (!race)
+		return NULL;
+	o = race_json(race);
+	race_free(race);
+	verdict = list_json_verdict(b, &s->race->verdict);
+	json_put(b, verdict, "suppressed", json_null());
+	json_put(b, o, "verdict", verdict);
+	return o;
+}
+
+int race_history_json(FILE *out, const struct race_history *s, struct err *err)
+{
+	struct json_builder b = {0};
+	json_t *o = json_object();
+	int rc = 0;
+
+	json_put(&b, o, "schema", json_string(SCHEMA));
+	json_put(&b, o, "tool_version", list_json_text(s->m.version));
+	json_put(&b, o, "store", list_json_text(s->m.store));
+	json_put(&b, o, "race", list_json_race(&b, s->race));
+	json_put(&b, o, "instances", json_whole(s->seen));
+	json_put(&b, o, "runs", json_whole(s->runs));
+	json_put(&b, o, "first", list_json_text(s->first));
+	json_put(&b, o, "last", list_json_text(s->last));
+	json_put(&b, o, "rounds", rounds_json(&b, s));
+	json_put(&b, o, "triage", triage_json(&b, s));
+	json_put(&b, o, "report", record_json(&b, s, err));
+	if (b.failed || !o)
+		rc = err_set(err, EXIT_INTERNAL, "out of memory");
+	else if (json_dumpf(o, out, JSON_INDENT(1)) == 0)
+		fputc('\n', out);
+	json_decref(o);
+	return rc;
+}

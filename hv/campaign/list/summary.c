@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/list/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+
+void summary_free(struct summary *m)
+{
+	for (size_t i = 0; i < m->race_count; i++)
+		free(m->races[i].builds);
+	for (size_t i = 0; i < m->texts.count; i++)
+		free(m->texts.list[i]);
+	free(m->texts.list);
+	free(m->races);
+	free(m->findings);
+	free(m->rounds);
+	free(m->points);
+	memset(m, 0, sizeof(*m));
+}
+
+/* ---- text ---- */
+
+/* Make room for one more text. The list is full at 0 and at each power of two, and doubles then. */
+static bool has_room(struct summary_texts *t)
+{
+	char **list;
+
+	if (t->count & (t->count - 1))
+		return true;
+	list = realloc(t->list, (t->count ? 2 * t->count : 1) * sizeof(*list));
+	if (list)
+		t->list = list;
+	return list != NULL;
+}
+
+/* Give a string from malloc() to `m`. It is NULL if memory ran out. */
+static const char *own(struct summary *m, char *text, struct err *err)
+{
+	if (!text || !has_room(&m->texts)) {
+		free(text);
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	return m->texts.list[m->texts.count++] = text;
+}
+
+const char *summary_text(struct summary *m, const char *text, struct err *err)
+{
+	return own(m, clean_copy(text ? text : "", text ? strlen(text) : 0), err);
+}
+
+const char *summary_line(struct summary *m, const char *text, struct err *err)
+{
+	char line[CLEAN_FIELD_MAX];
+
+	strncpy(line, text ? text : "", sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	clean_line(line, sizeof(line));
+	return own(m, strdup(line), err);
+}
+
+/* ---- order ---- */
+
+static int by_side(const struct summary_race *a, const struct summary_race *b)
+{
+	int rc = strcmp(a->side[0], b->side[0]);
+
+	if (rc == 0)
+		rc = strcmp(a->side[1], b->side[1]);
+	return rc ? rc : strcmp(a->id, b->id);
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct summary_race *a = x, *b = y;
+	int rc = (int)a->change - (int)b->change;
+
+	if (rc == 0)
+		rc = summary_is_worse(b) - summary_is_worse(a);
+	if (rc == 0)
+		rc = (int)a->verdict.class - (int)b->verdict.class;
+	if (rc == 0)
+		rc = b->verdict.rank - a->verdict.rank;
+	return rc ? rc : by_side(a, b);
+}
+
+void summary_sort(struct summary *m)
+{
+	if (m->race_count)
+		qsort(m->races, m->race_count, sizeof(*m->races), compare);
+}
+
+/* ---- counts ---- */
+
+size_t summary_of(const struct summary *m, enum summary_change change)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->race_count; i++)
+		n += m->races[i].change == change;
+	return n;
+}
+
+size_t summary_of_class(const struct summary *m, enum summary_change change, enum summary_class class)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->race_count; i++)
+		n += m->races[i].change == change && m->races[i].verdict.class == class;
+	return n;
+}
+
+/* A change from "not judged" is never for the worse. */
+static bool class_is_worse(const struct summary_race *r)
+{
+	return r->judged_before && r->before.class != SUMMARY_UNJUDGED && r->verdict.class < r->before.class;
+}
+
+void summary_classes(const struct summary *m, unsigned of_class[SUMMARY_CLASSES])
+{
+	memset(of_class, 0, SUMMARY_CLASSES * sizeof(*of_class));
+	for (size_t i = 0; i < m->race_count; i++)
+		of_class[m->races[i].verdict.class] += m->races[i].change != SUMMARY_GONE;
+}
+
+size_t summary_worse(const struct summary *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->race_count; i++)
+		n += m->races[i].change == SUMMARY_CHANGED && class_is_worse(&m->races[i]);
+	return n;
+}
+
+bool summary_is_worse(const struct summary_race *r)
+{
+	if (r->triage == TRIAGE_KNOWN || r->triage == TRIAGE_WONTFIX || r->suppressed[0])
+		return false;
+	return r->change == SUMMARY_NEW || r->change == SUMMARY_BACK || (r->change == SUMMARY_CHANGED && class_is_worse(r));
+}
+
+/* ---- rounds ---- */
+
+/* The mean is weighted by sampled time. */
+static void add_lost(struct summary_round *sum, const struct summary_round *r)
+{
+	double whole = (double)sum->sampled_ns + (double)r->sampled_ns;
+
+	if (r->lost_permille < 0)
+		return;
+	if (sum->lost_permille < 0)
+		sum->lost_permille = r->lost_permille;
+	else if (whole > 0)
+		sum->lost_permille =
+			(int)((sum->lost_permille * (double)sum->sampled_ns + r->lost_permille * (double)r->sampled_ns) /
+				      whole +
+			      0.5);
+	if (r->lost_most > sum->lost_most)
+		sum->lost_most = r->lost_most;
+}
+
+static void add_round(struct summary_round *sum, const struct summary_round *r)
+{
+	add_lost(sum, r);
+	sum->runs += r->runs;
+	sum->done += r->done;
+	sum->broken += r->broken;
+	sum->cut_off += r->cut_off;
+	sum->hits += r->hits;
+	sum->windows += r->windows;
+	sum->conflicts += r->conflicts;
+	sum->sampled_ns += r->sampled_ns;
+	if (!sum->started[0])
+		sum->started = r->started;
+	sum->ended = r->ended;
+}
+
+struct summary_round summary_total(const struct summary *m)
+{
+	struct summary_round sum = {.number = m->to, .started = "", .ended = "", .lost_permille = -1, .lost_most = -1};
+
+	for (size_t i = 0; i < m->round_count; i++) {
+		if (m->rounds[i].now)
+			add_round(&sum, &m->rounds[i]);
+	}
+	/* Count a race that several rounds saw once. */
+	sum.races = (unsigned)(m->race_count - summary_of(m, SUMMARY_GONE));
+	sum.fresh = (unsigned)summary_of(m, SUMMARY_NEW);
+	return sum;
+}
+
+struct summary_point summary_covered(const struct summary *m)
+{
+	return m->point_count ? m->points[m->point_count - 1] : (struct summary_point){0};
+}
+
+struct summary_point summary_covered_before(const struct summary *m)
+{
+	struct summary_point last = {0};
+
+	for (size_t i = 0; i < m->point_count && !m->points[i].now; i++)
+		last = m->points[i];
+	return last;
+}
+
+/* ---- words ---- */
+
+const char *summary_change_word(enum summary_change change)
+{
+	static const char *const words[SUMMARY_CHANGES] = {
+		[SUMMARY_NEW] = "new",	 [SUMMARY_BACK] = "back",   [SUMMARY_CHANGED] = "changed",
+		[SUMMARY_GONE] = "gone", [SUMMARY_AGAIN] = "again", [SUMMARY_SAME] = "same",
+	};
+
+	return words[change];
+}
+
+const char *summary_class_word(enum summary_class class)
+{
+	static const char *const words[SUMMARY_CLASSES] = {
+		[SUMMARY_HARMFUL] = "harmful candidate",       [SUMMARY_UNCLEAR] = "unclear", [SUMMARY_UNJUDGED] = "not judged",
+		[SUMMARY_SYNCHRONISATION] = "synchronisation", [SUMMARY_BENIGN] = "benign",
+	};
+
+	return words[class];
+}
+
+const char *summary_triage_word(enum summary_triage state)
+{
+	static const char *const words[TRIAGE_STATES] = {
+		[TRIAGE_NEW] = "new",
+		[TRIAGE_KNOWN] = "known",
+		[TRIAGE_FIXED] = "fixed",
+		[TRIAGE_WONTFIX] = "wontfix",
+	};
+
+	return words[state];
+}
+
+const char *summary_change_means(const struct summary *m, enum summary_change change)
+{
+	static const char *const means[SUMMARY_CHANGES] = {
+		[SUMMARY_NEW] = "no earlier round has these",
+		[SUMMARY_BACK] = "somebody had said that these are fixed, and they were seen again",
+		[SUMMARY_CHANGED] = "these are judged otherwise than when they were last seen",
+		[SUMMARY_GONE] = "not seen again; sampling is by chance, so that does not say that they are mended",
+		[SUMMARY_AGAIN] = "an earlier round has these, though not the round before, and they are judged as then",
+		[SUMMARY_SAME] = "the round before has these, and they are judged as then",
+	};
+
+	return m->pair && change == SUMMARY_NEW ? "only the second round has these" : means[change];
+}

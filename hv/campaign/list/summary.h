@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A round summary: what one or several rounds of a campaign found, compared with earlier rounds. It has all data that any
+ * format shows: fill.h fills it from a store, and each format has a file that writes it (list.h).
+ *
+ * A struct summary owns its strings. All are printable: clean_text() cleaned the text of guests, and clean_line() the text of
+ * users. No locks: only one thread at a time may use a struct summary.
+ */
+#ifndef OUTRIDER_CAMPAIGN_LIST_SUMMARY_H
+#define OUTRIDER_CAMPAIGN_LIST_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hv/base/err.h"
+
+/* How a race changed, compared with earlier rounds. Races are listed in this order. */
+enum summary_change {
+	SUMMARY_NEW,	 /* No earlier round has it. */
+	SUMMARY_BACK,	 /* A user marked it as fixed, and a selected round saw it again. */
+	SUMMARY_CHANGED, /* Its class or rule differs from the last time that it was seen. */
+	SUMMARY_GONE,	 /* The base round has it, and no selected round. */
+	SUMMARY_AGAIN,	 /* The base round does not have it, but an earlier round does, with the same verdict. */
+	SUMMARY_SAME,	 /* The base round has it, with the same verdict. */
+	SUMMARY_CHANGES,
+};
+
+/* The pruner's class, the most serious first. A race with several verdicts has the most serious. */
+enum summary_class {
+	SUMMARY_HARMFUL,
+	SUMMARY_UNCLEAR,
+	SUMMARY_UNJUDGED, /* The run ended before the races were judged. */
+	SUMMARY_SYNCHRONISATION,
+	SUMMARY_BENIGN,
+	SUMMARY_CLASSES,
+};
+
+struct summary_verdict {
+	enum summary_class class;
+	int rank;	      /* 0 to 99; a higher rank comes first */
+	const char *rule;     /* "": no rule decided */
+	const char *evidence; /* one sentence, or "" */
+};
+
+/* A kernel build in which any round saw the race. */
+struct summary_build {
+	const char *release;	  /* "6.1.0-56-cloud-amd64", or "" */
+	const char *build_id;	  /* hexadecimal, or "" */
+	const char *report;	  /* the race's id in reports of this build: 12 hexadecimal digits */
+	const char *first, *last; /* start times of the first and the last round that saw it: "2026-11-22T01:00:00Z" */
+	bool now;		  /* A selected round saw the race in this build. */
+};
+
+enum summary_triage { TRIAGE_NEW, TRIAGE_KNOWN, TRIAGE_FIXED, TRIAGE_WONTFIX, TRIAGE_STATES };
+
+struct summary_race {
+	const char *id;	       /* 12 hexadecimal digits, the same in every build, store and round */
+	const char *side[2];   /* "write in ext4_foo [ext4]" */
+	const char *datum;     /* "inode->i_size", or "" */
+	const char *subsystem; /* "EXT4 FILE SYSTEM", or a folder of the source, or a module; never "" */
+	enum summary_change change;
+	struct summary_verdict verdict; /* in the selected rounds, or the last verdict if the race is gone */
+	struct summary_verdict before;	/* of the last round before the selected ones that saw the race */
+	bool judged_before;		/* `before` is set. */
+	enum summary_triage triage;
+	const char *note, *who, *when; /* of the triage; "" if there is none */
+	const char *suppressed;	       /* the reason of the suppression, or "" */
+	uint64_t instances;	       /* observations in the selected rounds */
+	unsigned runs;		       /* runs of the selected rounds that saw it */
+	unsigned rounds;	       /* rounds up to the last selected one that saw it */
+	unsigned first_round;	       /* number of the first round that saw it */
+	struct summary_build *builds;
+	size_t build_count;
+};
+
+/* A finding that is no race. */
+struct summary_finding {
+	const char *kind;    /* panic, hang, lockup, crash, limit or failed */
+	const char *run;     /* the run's key */
+	const char *line;    /* the first line of output that shows it, or "" */
+	const char *console; /* the file with the guest's console, or "" */
+	const char *folder;  /* the folder of the run's files, or ""; its file "command" has the command */
+	const char *command; /* the command that repeats the run, or "" */
+	bool is_new;	     /* No earlier round of this campaign has a finding of this kind with this line. */
+};
+
+/* The figures of one round. */
+struct summary_round {
+	unsigned number;
+	bool now;		     /* The round is selected. With --since there can be several. */
+	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" if the round has not ended. */
+	unsigned runs, done, broken; /* planned; ended; ended with a finding */
+	unsigned cut_off;	     /* attempts of runs that were cut off; they do not count as runs */
+	unsigned races;		     /* races that the round saw, in total and by class */
+	unsigned of_class[SUMMARY_CLASSES];
+
+	unsigned fresh; /* races of these that no earlier round saw */
+	uint64_t hits, windows, conflicts, sampled_ns;
+	/*
+	 * Share of CPU time that breakpoint handling took, in thousandths: the mean of all runs, and the worst run. -1:
+	 * unknown.
+	 */
+	int lost_permille, lost_most;
+};
+
+/* Coverage after a run, since the campaign's first round. */
+struct summary_point {
+	unsigned round;	     /* number of the run's round */
+	bool now;	     /* The round is selected. */
+	uint64_t sampled_ns; /* nanoseconds of sampling up to the end of this run */
+	uint64_t sites;	     /* sites that were hit at least once */
+	uint64_t pairs;	     /* pairs of sites that raced */
+	/*
+	 * Chao1 estimate: a lower bound of the number of pairs that such runs can show, and its 95 % confidence interval. 0:
+	 * too little data.
+	 */
+	double estimate, low, high;
+};
+
+struct summary {
+	const char *campaign, *store; /* the campaign's name, and the place of the store */
+	const char *version;	      /* version of Outrider that made the summary */
+	/* Numbers of the first and the last selected round, and of the base round (0: there is none). */
+	unsigned from, to, base;
+	bool pair; /* Two rounds are compared only with each other: a race that `base` lacks is new. */
+	struct summary_race *races;
+	size_t race_count;
+	struct summary_finding *findings;
+	size_t finding_count;
+	struct summary_round *rounds; /* all rounds of the campaign up to the last selected one, oldest first */
+	size_t round_count;
+	struct summary_point *points; /* all runs of these rounds, in the order of their starts */
+	size_t point_count;
+	uint64_t pool; /* sites of all kernels that can be sampled; 0 if unknown */
+	struct summary_texts {
+		char **list;
+		size_t count;
+	} texts; /* all strings of the summary; see summary_text() */
+};
+
+/* Free everything in `m`, and zero it. */
+void summary_free(struct summary *m);
+
+/*
+ * Copy `text` into `m`. summary_text() is for text of guests and files: clean_text() makes it printable. summary_line() is
+ * for text of users: clean_line() keeps letters of all languages. NULL means "". Returns NULL with err set if memory runs
+ * out.
+ */
+const char *summary_text(struct summary *m, const char *text, struct err *err);
+const char *summary_line(struct summary *m, const char *text, struct err *err);
+
+/* Sort races by change, then those that need attention first, then class, rank, sides and id. */
+void summary_sort(struct summary *m);
+
+/* Number of races with a change; with a change and a class. */
+size_t summary_of(const struct summary *m, enum summary_change change);
+size_t summary_of_class(const struct summary *m, enum summary_change change, enum summary_class class);
+
+/* Number of races of each class that the selected rounds saw. */
+void summary_classes(const struct summary *m, unsigned of_class[SUMMARY_CLASSES]);
+
+/* Number of races whose class became more serious. */
+size_t summary_worse(const struct summary *m);
+
+/* The figures of all selected rounds as if they were one round: `started` of the first, `ended` of the last. */
+struct summary_round summary_total(const struct summary *m);
+
+/* Coverage after the selected rounds, and before them. All zero if there is none. */
+struct summary_point summary_covered(const struct summary *m);
+struct summary_point summary_covered_before(const struct summary *m);
+
+/*
+ * Whether a race needs attention: it is new, it is back, or its class became more serious; and no user marked it as known or
+ * wontfix, and no suppression matches it.
+ */
+bool summary_is_worse(const struct summary_race *r);
+
+/* Words for text and for JSON. */
+const char *summary_change_word(enum summary_change change);
+const char *summary_class_word(enum summary_class class);
+const char *summary_triage_word(enum summary_triage state);
+
+/* The meaning of a change as a clause: "no earlier round has these". It depends on whether two rounds are compared. */
+const char *summary_change_means(const struct summary *m, enum summary_change change);
+
+#endif

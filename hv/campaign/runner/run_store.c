@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/runner/run_store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hv/campaign/runner/spool.h"
+
+#define UNFINISHED "the run was ended before it was finished; what it had found by then is kept, and the run was started again"
+
+static int begin(const struct run_store *k, const struct job *j, const char *key, const char *folder, int64_t *id,
+		 struct err *err)
+{
+	char *text = j->command ? strdup(j->command) : spool_read(folder, "command");
+	const struct plan_run *r = j->run;
+	size_t len = text ? strlen(text) : 0;
+	const struct store_run_plan plan = {.key = key,
+					    .kernel = r->kernel,
+					    .image = r->image,
+					    .workload = r->workload,
+					    .sampling = r->sampling,
+					    .seed = r->seed,
+					    .engine = r->attach ? "attach" : "run",
+					    .command = text,
+					    .folder = folder,
+					    .shard = k->shard};
+	int rc;
+
+	/* The file ends with a newline; the store's column does not. */
+	if (len && text[len - 1] == '\n')
+		text[len - 1] = '\0';
+	rc = store_run_begin(k->store, k->round, &plan, id, err);
+
+	free(text);
+	return rc;
+}
+
+int run_store_begin(const struct run_store *k, const struct job *j, struct err *err)
+{
+	int64_t id;
+
+	return begin(k, j, j->run->key, j->folder, &id, err);
+}
+
+/* Record the run's end. If one of its files is invalid, leave it out, and append the fault to the run's detail. */
+static int end_with(const struct run_store *k, int64_t id, struct store_run_result *result, struct err *err)
+{
+	char detail[3 * sizeof(err->text)];
+	enum store_bad bad;
+	int rc, len = snprintf(detail, sizeof(detail), "%s", result->detail);
+
+	while ((rc = store_run_end(k->store, id, result, &bad, err)) < 0 && bad != STORE_BAD_NONE) {
+		if (bad == STORE_BAD_RACES)
+			result->races = NULL;
+		else
+			result->coverage = NULL;
+		len += snprintf(detail + len, sizeof(detail) - (size_t)len, "%s%s", len ? "; " : "", err->text);
+		if (len >= (int)sizeof(detail))
+			len = sizeof(detail) - 1;
+		result->detail = detail;
+		result->outcome = result->outcome == STORE_OK ? STORE_FAILED : result->outcome;
+		*err = (struct err){0};
+	}
+	return rc;
+}
+
+static int end(const struct run_store *k, const struct ending *e, const char *folder, int64_t id, struct err *err)
+{
+	struct store_finding findings[ENDING_FINDINGS_MAX];
+	char *files[ENDING_FINDINGS_MAX] = {0};
+	char *races = spool_path(folder, "races.json", err), *coverage = spool_path(folder, "coverage.json", err);
+	struct store_run_result result = {.outcome = e->outcome,
+					  .detail = e->detail,
+					  .started = e->started,
+					  .ended = e->ended,
+					  .findings = findings,
+					  .finding_count = e->finding_count,
+					  .races = spool_has(folder, "races.json") ? races : NULL,
+					  .coverage = spool_has(folder, "coverage.json") ? coverage : NULL};
+	int rc = -1;
+
+	for (unsigned i = 0; i < e->finding_count; i++) {
+		const struct ending_finding *f = &e->findings[i];
+
+		if (f->file[0])
+			files[i] = spool_path(folder, f->file, err);
+		findings[i] = (struct store_finding){store_outcome_word(f->kind), f->line, files[i] ? files[i] : ""};
+	}
+	if (err->code == EXIT_OK)
+		rc = end_with(k, id, &result, err);
+	for (unsigned i = 0; i < e->finding_count; i++)
+		free(files[i]);
+	free(races);
+	free(coverage);
+	return rc;
+}
+
+/* ---- unfinished attempts ---- */
+
+/* Reconstruct how an unfinished attempt ended from its files. */
+static void ending_of(const char *folder, struct ending *e)
+{
+	char *races = spool_path(folder, "races.json", NULL), *path = spool_path(folder, "console.log", NULL);
+	struct console console = {0};
+	struct stat st;
+
+	*e = (struct ending){.outcome = STORE_OK};
+	if (path)
+		console_read(&console, path, "console.log", true, e);
+	if (races && lstat(races, &st) == 0)
+		e->started = e->ended = (int64_t)st.st_mtim.tv_sec * 1000;
+	if (e->outcome == STORE_OK) {
+		e->outcome = STORE_FAILED;
+		snprintf(e->detail, sizeof(e->detail), "%s", UNFINISHED);
+	}
+	free(races);
+	free(path);
+}
+
+static int store_quarantined(const struct run_store *k, const struct job *j, unsigned n, struct err *err)
+{
+	char *key = NULL, *folder = NULL;
+	struct ending ending;
+	int64_t id;
+	int rc = -1;
+
+	if (asprintf(&key, "%s~%u", j->run->key, n) < 0 || asprintf(&folder, "%s~%u", j->folder, n) < 0) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		goto out;
+	}
+	rc = 0;
+	/* A user deleted the folder. If the store lacks the attempt, its data are lost. */
+	if (access(folder, F_OK) < 0)
+		goto out;
+	rc = begin(k, j, key, folder, &id, err);
+	if (rc == 0) {
+		ending_of(folder, &ending);
+		rc = end(k, &ending, folder, id, err);
+	}
+out:
+	free(key);
+	free(folder);
+	return rc < 0 ? -1 : 0;
+}
+
+int run_store_quarantined(const struct run_store *k, struct job *j, struct err *err)
+{
+	while (j->quarantined_stored < j->quarantined) {
+		if (store_quarantined(k, j, j->quarantined_stored + 1, err) < 0)
+			return -1;
+		j->quarantined_stored++;
+	}
+	return 0;
+}
+
+int run_store_quarantine(const struct run_store *k, struct job *j, struct err *err)
+{
+	struct err away = {0};
+	unsigned n;
+
+	if (!spool_has(j->folder, "races.json") && !spool_has(j->folder, "coverage.json") &&
+	    !spool_has(j->folder, "console.log"))
+		return 0;
+	n = spool_quarantine(j->folder, j->quarantined, err);
+	if (!n)
+		return -1;
+	j->quarantined = n;
+	run_store_quarantined(k, j, &away);
+	return 0;
+}
+
+/* ---- finished runs ---- */
+
+int run_store_end(const struct run_store *k, struct job *j, struct err *err)
+{
+	int64_t id;
+	int rc;
+
+	if (run_store_quarantined(k, j, err) < 0)
+		return -1;
+	rc = begin(k, j, j->run->key, j->folder, &id, err);
+	if (rc == 0)
+		rc = end(k, &j->ending, j->folder, id, err);
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A coverage sum: adds the coverage of several runs in bounded memory. Only hv/campaign/store/ uses this header.
+ *
+ * The sum collects texts of coverage (see run_data.h). When they exceed `room`, coverage_sum_add() replaces them by one text
+ * with one line for each site. Memory is bounded by a multiple of `room`, or of the size of the summed text if that is larger.
+ */
+#ifndef OUTRIDER_CAMPAIGN_STORE_COVERAGE_SUM_H
+#define OUTRIDER_CAMPAIGN_STORE_COVERAGE_SUM_H
+
+#include "hv/campaign/store/coverage_text.h"
+
+struct coverage_sum {
+	size_t room;  /* Bytes of texts to hold before they are summed. Set by the caller. */
+	char **texts; /* The names of the sites point into the texts. */
+	struct coverage_text_site *sites;
+	size_t text_count, site_count;
+	size_t held;   /* Bytes of all texts. */
+	size_t summed; /* Bytes of the text that the last summing made. */
+};
+
+/* Add a text from malloc(), and take ownership of it, also on failure. Returns 0, or -1 with err set. */
+int coverage_sum_add(struct coverage_sum *p, char *text, struct err *err);
+
+/* The sum as one text from malloc(), with one line for each site, by name in byte order. NULL with err set: out of memory. */
+char *coverage_sum_text(struct coverage_sum *p, size_t *len, struct err *err);
+
+/* Free the texts. The sum is empty then, and can be used again. */
+void coverage_sum_free(struct coverage_sum *p);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Coverage of runs in the database: a compressed row for each run, and sums for each site of a kernel. Only
+ * hv/campaign/store/ uses this header.
+ */
+#ifndef OUTRIDER_CAMPAIGN_STORE_COVERAGE_TEXT_H
+#define OUTRIDER_CAMPAIGN_STORE_COVERAGE_TEXT_H
+
+#include "hv/campaign/store/run_data.h"
+
+/* One line of the text of a struct run_data_coverage. */
+struct coverage_text_site {
+	const char *name;
+	int64_t armed, hits, windows, conflicts;
+};
+
+/*
+ * Parse the first line of *text in place, and move *text to the start of the next line. out->name points into the text.
+ * False: the text has ended, or the line has another form.
+ */
+bool coverage_text_next(char **text, struct coverage_text_site *out);
+
+/*
+ * Write a run's coverage as a row of `cover`, and add it to the sums of its sites. Call it in a transaction. 0, or -1 with
+ * err set.
+ */
+int coverage_text_write(struct db *db, const struct run_data_coverage *coverage, const struct run_data_run *run, int64_t kernel,
+			struct err *err);
+
+/*
+ * Add each line of `text`, which covers `runs` runs, to the sums of the kernel's sites. A site's times of first arming and
+ * first hit become `started` if that is earlier. The text is parsed in place. Call it in a transaction. 0, or -1 with err
+ * set.
+ */
+int coverage_text_add(struct db *db, char *text, int64_t kernel, int64_t runs, int64_t started, struct err *err);
+
+#endif

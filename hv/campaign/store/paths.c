@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Default places of stores, and uuids that are computed from names. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/siphash.h"
+#include "hv/campaign/store/internal.h"
+
+static char *joined(const char *a, const char *b, struct err *err)
+{
+	char *path = NULL;
+
+	if (asprintf(&path, "%s%s", a, b) >= 0)
+		return path;
+	err_set(err, EXIT_INTERNAL, "out of memory");
+	return NULL;
+}
+
+/* The user's folder for data. The XDG Base Directory Specification says to ignore a relative path. */
+static char *data_folder(const char *below, struct err *err)
+{
+	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+	char *folder, *path;
+
+	if (data && data[0] == '/')
+		return joined(data, below, err);
+	if (!home || home[0] != '/') {
+		err_set(err, EXIT_INPUT, "neither XDG_DATA_HOME nor HOME is set; say where the store is with --store");
+		return NULL;
+	}
+	folder = joined(home, "/.local/share", err);
+	path = folder ? joined(folder, below, err) : NULL;
+	free(folder);
+	return path;
+}
+
+char *store_default_path(struct err *err)
+{
+	return data_folder("/outrider/campaigns.db", err);
+}
+
+char *store_runs_folder(const char *where, struct err *err)
+{
+	const char *slash = strrchr(where, '/');
+	char *folder, *path;
+
+	if (strstr(where, "://"))
+		return data_folder("/outrider/runs", err);
+	if (!slash)
+		return joined("runs", "", err);
+	folder = strndup(where, (size_t)(slash - where) + 1);
+	if (!folder) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	path = joined(folder, "runs", err);
+	free(folder);
+	return path;
+}
+
+void store_uuid(const char *first, const char *second, char out[STORE_UUID_MAX])
+{
+	/*
+	 * Two arbitrary keys. All versions and machines must use the same ones, or merged stores would have two uuids for one
+	 * run.
+	 */
+	static const struct siphash_key keys[2] = {{{0x6f75747269646572, 1}}, {{0x6f75747269646572, 2}}};
+	size_t len = strlen(first) + 1 + strlen(second);
+	uint64_t hash[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		/* Hash the length too, or "ab" with "c" could equal "a" with "bc". */
+		struct siphash_key key = {{keys[i].k[0] ^ siphash(&keys[i], first, strlen(first)), keys[i].k[1] ^ len}};
+
+		hash[i] = siphash(&key, second, strlen(second));
+	}
+	snprintf(out, STORE_UUID_MAX, "%016" PRIx64 "%016" PRIx64, hash[0], hash[1]);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The data of one run that go into the store. They come from the run's files (run_data_read.c) or from another store (merge.c,
+ * run_data_fetch.c), and run_data_write.c writes both. Only hv/campaign/store/ uses this header.
+ */
+#ifndef OUTRIDER_CAMPAIGN_STORE_RUN_DATA_H
+#define OUTRIDER_CAMPAIGN_STORE_RUN_DATA_H
+
+#include "hv/campaign/store/db.h"
+#include "hv/campaign/store/key.h"
+#include "hv/campaign/store/store.h"
+
+struct run_data_verdict {
+	enum verdict_class class;
+	int rank;
+	const char *rule, *evidence, *suppressed;
+};
+
+/* One kept observation of a race. The CPU is -1 for a device and for an unseen writer. */
+struct run_data_instance {
+	int64_t how, cpu[2];
+	int64_t time_ns, held_ns;
+};
+
+/* One race of the run's report. */
+struct run_data_race {
+	struct race_key key;
+	const char *report;  /* The race's id in the report. */
+	const char *site[2]; /* In byte order. */
+	int64_t seen, first_ns, last_ns;
+	struct run_data_verdict verdict;
+	/* Further places of a named datum, from another store. */
+	const char **places;
+	size_t place_count;
+	struct run_data_instance *instances;
+	size_t instance_count;
+	/* The race's JSON object, compressed (compress.h). NULL: there is none. */
+	void *record;
+	size_t record_size;
+};
+
+/* Coverage of a run. `text` has a line for each site: name, armed, hits, windows, conflicts. NULL: unknown. */
+struct run_data_coverage {
+	char *text;
+	size_t len;
+};
+
+/* All zero is empty run data. `text` owns every string. */
+struct run_data {
+	const char *build_id; /* hexadecimal; "" if unknown */
+	const char *banner;
+	int64_t hits, windows, conflicts, sampled_ns, lost_permille, pool;
+	struct run_data_race *races;
+	size_t race_count;
+	struct run_data_coverage coverage;
+	struct store_text *text;
+};
+
+/* Make empty run data with memory for strings. 0, or -1 with EXIT_INTERNAL. Call run_data_free() in both cases. */
+int run_data_init(struct run_data *d, struct err *err);
+void run_data_free(struct run_data *d);
+
+/* Read a run's report: its races, their verdicts, and the figures of the run. -1 with EXIT_INPUT: the file is invalid. */
+int run_data_read_races(struct run_data *d, const char *path, struct err *err);
+
+/* Read a run's coverage file. -1 with EXIT_INPUT: the file is invalid, or of another kernel than the report. */
+int run_data_read_coverage(struct run_data *d, const char *path, struct err *err);
+
+/* The row of the run that a run's data belongs to. */
+struct run_data_run {
+	int64_t id, round;
+	const char *uuid;
+	int64_t started;
+};
+
+/*
+ * Write a run's data. The caller has a transaction, and has checked in it that the run was not written before. 0, or -1 with
+ * err set.
+ */
+int run_data_write(struct db *db, const struct run_data *d, const struct run_data_run *run, struct err *err);
+
+/* Find or insert a kernel, and set *id. *id is 0 if nothing is known about the kernel. 0, or -1 with err set. */
+int kernel_id(struct db *db, const char *build_id, const char *banner, int64_t *id, struct err *err);
+
+/*
+ * Write a race's record if it is earlier than the first record that the store keeps, or later than the last one. 0, or -1
+ * with err set.
+ */
+int record_write(struct db *db, int64_t race, const struct run_data_run *run, const char *report, const void *data, size_t size,
+		 struct err *err);
+
+/*
+ * Whether verdict a goes before b: the more serious class first, then the higher rank, then the texts in byte order, so that
+ * the order is total.
+ */
+bool verdict_weighs_more(const struct run_data_verdict *a, const struct run_data_verdict *b);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/store/selection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int read_rounds(struct selection *selection, struct store *s, struct store_text *text, struct err *err)
+{
+	struct db_rows *rows =
+		db_query(s->db, err, "SELECT id, number, started, campaign, uuid FROM round ORDER BY started, uuid", "");
+	int rc = rows ? db_next(rows, err) : -1;
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		struct selection_round *r = store_grow(&selection->list, &selection->count, sizeof(*r), err);
+
+		if (!r) {
+			rc = -1;
+			break;
+		}
+		r->place = selection->count;
+		r->id = db_int(rows, 0);
+		r->number = db_int(rows, 1);
+		r->started = db_int(rows, 2);
+		r->campaign = text_copy(text, db_text(rows, 3));
+		snprintf(r->uuid, sizeof(r->uuid), "%.32s", db_text(rows, 4));
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static struct selection_round *find(const struct selection *selection, int64_t id)
+{
+	for (size_t i = 0; i < selection->count; i++) {
+		if (selection->list[i].id == id)
+			return &selection->list[i];
+	}
+	return NULL;
+}
+
+/* The latest earlier round of the same campaign. The list is in the order of starts. */
+static struct selection_round *before(const struct selection *selection, const struct selection_round *r)
+{
+	for (size_t i = r->place - 1; i-- > 0;) {
+		if (strcmp(selection->list[i].campaign, r->campaign) == 0)
+			return &selection->list[i];
+	}
+	return NULL;
+}
+
+static int mark_one(struct selection *selection, struct store *s, const struct store_races_query *q, struct err *err)
+{
+	struct selection_round *last = find(selection, q->round), *base = q->since ? find(selection, q->since) : NULL;
+	size_t first = 0;
+
+	if (!last || (q->since && !base))
+		return err_set(err, EXIT_INPUT, "%s: the store has no such round", store_where(s));
+	if (q->since && (strcmp(base->campaign, last->campaign) != 0 || base->place >= last->place))
+		return err_set(err, EXIT_USAGE, "round %lld is no earlier round of the same campaign as round %lld",
+			       (long long)base->number, (long long)last->number);
+	if (!base)
+		base = before(selection, last);
+	if (base)
+		base->base = true;
+	for (size_t i = 0; i < selection->count; i++) {
+		struct selection_round *r = &selection->list[i];
+
+		r->now = strcmp(r->campaign, last->campaign) == 0 && r->place <= last->place &&
+			 (q->since ? r->place > base->place : r == last);
+		r->later = r->place > last->place;
+		if (r->now && !first)
+			first = r->place;
+	}
+	for (size_t i = 0; i < selection->count; i++)
+		selection->list[i].before = selection->list[i].place < first;
+	return 0;
+}
+
+static int by_id(const void *left, const void *right)
+{
+	const struct selection_round *a = left, *b = right;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Set the pointers into the list, after its last sort. */
+static void point(struct selection *selection)
+{
+	for (size_t i = 0; i < selection->count; i++) {
+		const struct selection_round *r = &selection->list[i];
+
+		if (r->base)
+			selection->base = r;
+		if (r->now && (!selection->first || r->place < selection->first->place))
+			selection->first = r;
+		if (r->now && (!selection->last || r->place > selection->last->place))
+			selection->last = r;
+	}
+}
+
+int selection_init(struct selection *selection, struct store *s, const struct store_races_query *q, struct store_text *text,
+		   struct err *err)
+{
+	*selection = (struct selection){0};
+	if (read_rounds(selection, s, text, err) < 0 || (q->round && mark_one(selection, s, q, err) < 0)) {
+		selection_free(selection);
+		return -1;
+	}
+	for (size_t i = 0; !q->round && i < selection->count; i++)
+		selection->list[i].now = true;
+	if (selection->count)
+		qsort(selection->list, selection->count, sizeof(*selection->list), by_id);
+	point(selection);
+	return 0;
+}
+
+void selection_free(struct selection *selection)
+{
+	free(selection->list);
+	*selection = (struct selection){0};
+}
+
+const struct selection_round *selection_round(const struct selection *selection, int64_t id)
+{
+	struct selection_round key = {.id = id};
+
+	return selection->count ? bsearch(&key, selection->list, selection->count, sizeof(key), by_id) : NULL;
+}
