@@ -23,18 +23,12 @@ static int64_t sites_page(struct store *s, const char *build_id, const char **af
 			 "(SELECT min(k.id) FROM kernel k WHERE k.build_id = $1) AND x.name > $2 ORDER BY x.name LIMIT $3",
 			 "tti", build_id, *after, (int64_t)PAGE);
 	int64_t count = 0;
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0 && !*stop; rc = db_next(rows, err), count++) {
-		struct store_site site = {
-			.name = db_text(rows, 0),
-			.armed = (uint64_t)db_int(rows, 1),
-			.hits = (uint64_t)db_int(rows, 2),
-			.windows = (uint64_t)db_int(rows, 3),
-			.conflicts = (uint64_t)db_int(rows, 4),
-			.runs = (uint64_t)db_int(rows, 5),
-		};
+		struct store_site site = {.name = db_text(rows, 0)};
 
+		store_columns(rows, 1, NULL, "iiiii", &site.armed, &site.hits, &site.windows, &site.conflicts, &site.runs);
 		/* SQLite sorts a blob after all text, so a page that ends with one would be read for ever. */
 		if (count == PAGE - 1 && strcmp(site.name, *after) <= 0) {
 			rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: a site has no name", store_where(s));
@@ -95,16 +89,11 @@ int store_pairs(struct store *s, const char *build_id, int64_t until, struct sto
 		       "ti", build_id, until);
 	if (rc >= 0) {
 		rows = db_query(s->db, err, pairs_sql, "ti", build_id, until);
-		rc = rows ? db_next(rows, err) : -1;
+		rc = db_next(rows, err);
 	}
 	if (rc > 0)
-		*out = (struct store_pairs){
-			.observed = (uint64_t)db_int(rows, 0),
-			.once = (uint64_t)db_int(rows, 1),
-			.twice = (uint64_t)db_int(rows, 2),
-			.observations = (uint64_t)db_int(rows, 3),
-			.runs = (uint64_t)runs,
-		};
+		store_columns(rows, 0, NULL, "iiii", &out->observed, &out->once, &out->twice, &out->observations);
+	out->runs = (uint64_t)runs;
 	db_rows_end(rows);
 	db_rollback(s->db);
 	return rc < 0 ? -1 : 0;
@@ -123,7 +112,7 @@ int store_each_pair(struct store *s, const char *build_id, int (*each)(void *ctx
 		"SELECT b.site0, b.site1, count(DISTINCT g.run_id) FROM build_race b JOIN sighting g ON g.build_race_id = b.id "
 		"JOIN kernel k ON k.id = b.kernel_id WHERE k.build_id = $1 GROUP BY b.site0, b.site1",
 		"t", build_id);
-	rc = rows ? db_next(rows, err) : -1;
+	rc = db_next(rows, err);
 	for (; rc > 0 && !stop; rc = db_next(rows, err)) {
 		const struct store_pair pair = {{db_text(rows, 0), db_text(rows, 1)}, (uint64_t)db_int(rows, 2)};
 
@@ -177,7 +166,7 @@ static const char sites_sql[] =
 static int read_sites(struct store *s, const char *campaign, struct steps series[SERIES], struct err *err)
 {
 	struct db_rows *rows = db_query(s->db, err, sites_sql, "t", campaign);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		int64_t armed = db_int(rows, 0), hit = db_int(rows, 1);
@@ -229,7 +218,7 @@ static int read_pairs(struct store *s, const char *campaign, struct pair **list,
 {
 	struct db_rows *rows = db_query(s->db, err, pairs_seen_sql, "t", campaign);
 	struct pair *p = NULL;
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		if (!p || p->id != db_int(rows, 0)) {
@@ -323,12 +312,8 @@ static int add_point(const struct db_rows *rows, struct builds *builds, struct s
 
 	if (!c || build_number(builds, out, db_text(rows, 7), &c->build, err) < 0)
 		return -1;
-	c->run = db_int(rows, 0);
-	c->round = db_int(rows, 1);
-	c->ended = db_int(rows, 2);
-	c->number = (uint64_t)db_int(rows, 3);
-	c->sampled_ns = (uint64_t)db_int(rows, 4) + (out->count > 1 ? c[-1].sampled_ns : 0);
-	c->pool = (uint64_t)db_int(rows, 5);
+	store_columns(rows, 0, NULL, "iiiiii", &c->run, &c->round, &c->ended, &c->number, &c->sampled_ns, &c->pool);
+	c->sampled_ns += out->count > 1 ? c[-1].sampled_ns : 0;
 	return 0;
 }
 
@@ -338,7 +323,7 @@ static int read_points(struct store *s, const char *campaign, int64_t until, str
 	struct builds builds = {.text = text_new(err)};
 	struct db_rows *rows = builds.text ? db_query(s->db, err, points_sql, "ti", campaign, until) : NULL;
 	size_t start_count = 0;
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		int64_t *start = store_grow(starts, &start_count, sizeof(*start), err);

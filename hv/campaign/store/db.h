@@ -60,11 +60,17 @@ int db_commit(struct db *db, struct err *err);
 /* Roll the transaction back. Without a transaction it does nothing. */
 void db_rollback(struct db *db);
 
+/* End a transaction with the result `rc` of its statements: commit if it is 0, else roll back. Returns `rc`, or -1. */
+int db_end(struct db *db, int rc, struct err *err);
+
 /* Run a statement that returns no rows. Returns the number of rows that it changed, or -1. */
 int64_t db_run(struct db *db, struct err *err, const char *sql, const char *types, ...);
 
+/* Like db_run(), but returns 0, or -1 with err set. */
+int db_exec(struct db *db, struct err *err, const char *sql, const char *types, ...);
+
 /*
- * Like db_run(), but without the number of rows, so that a server's answer need not be awaited. If the statement fails, a
+ * Like db_exec(), but without waiting, so that a server's answer need not be awaited. If the statement fails, a
  * later call returns the error, db_commit() at the latest. Returns 0, or -1 with err set.
  */
 int db_send(struct db *db, struct err *err, const char *sql, const char *types, ...);
@@ -81,7 +87,7 @@ int db_script(struct db *db, const char *sql, struct err *err);
  */
 struct db_rows *db_query(struct db *db, struct err *err, const char *sql, const char *types, ...);
 
-/* Go to the next row. Returns 1, 0 after the last row, or -1 with err set. */
+/* Go to the next row. Returns 1, 0 after the last row, or -1 with err set. `rows` may be NULL from a db_query() that failed. */
 int db_next(struct db_rows *rows, struct err *err);
 
 /*

@@ -106,6 +106,14 @@ void db_rollback(struct db *db)
 	db->in_transaction = false;
 }
 
+int db_end(struct db *db, int rc, struct err *err)
+{
+	if (rc == 0)
+		return db_commit(db, err);
+	db_rollback(db);
+	return rc;
+}
+
 /* ---- statements ---- */
 
 static size_t take_values(struct db_value values[DB_VALUES_MAX], const char *types, va_list ap)
@@ -159,55 +167,67 @@ struct db_rows *db_query(struct db *db, struct err *err, const char *sql, const 
 	return rows;
 }
 
+static int64_t run(struct db *db, struct err *err, const char *sql, const char *types, va_list ap)
+{
+	struct db_rows *rows = query(db, err, sql, types, ap);
+	int64_t changed = db_next(rows, err) < 0 ? -1 : db->backend->changed(rows);
+
+	db_rows_end(rows);
+	return changed;
+}
+
 int64_t db_run(struct db *db, struct err *err, const char *sql, const char *types, ...)
 {
-	struct db_rows *rows;
-	int64_t changed = -1;
+	int64_t changed;
 	va_list ap;
 
 	va_start(ap, types);
-	rows = query(db, err, sql, types, ap);
+	changed = run(db, err, sql, types, ap);
 	va_end(ap);
-	if (rows && db_next(rows, err) >= 0)
-		changed = db->backend->changed(rows);
-	db_rows_end(rows);
 	return changed;
+}
+
+int db_exec(struct db *db, struct err *err, const char *sql, const char *types, ...)
+{
+	int64_t changed;
+	va_list ap;
+
+	va_start(ap, types);
+	changed = run(db, err, sql, types, ap);
+	va_end(ap);
+	return changed < 0 ? -1 : 0;
 }
 
 int db_send(struct db *db, struct err *err, const char *sql, const char *types, ...)
 {
 	struct db_value values[DB_VALUES_MAX];
 	struct db_statement *st;
-	struct db_rows *rows;
 	va_list ap;
 	size_t n;
 	int rc = -1;
 
 	va_start(ap, types);
 	if (!db->backend->send) {
-		rows = query(db, err, sql, types, ap);
-		rc = rows ? db_next(rows, err) : -1;
-		db_rows_end(rows);
+		rc = run(db, err, sql, types, ap) < 0 ? -1 : 0;
 	} else {
 		st = db_statement(db, sql, types, err);
 		n = take_values(values, types, ap);
 		rc = st ? db->backend->send(db, st, values, n, err) : -1;
 	}
 	va_end(ap);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 int db_number(struct db *db, struct err *err, int64_t *out, const char *sql, const char *types, ...)
 {
 	struct db_rows *rows;
-	int rc = -1;
 	va_list ap;
+	int rc;
 
 	va_start(ap, types);
 	rows = query(db, err, sql, types, ap);
 	va_end(ap);
-	if (rows)
-		rc = db_next(rows, err);
+	rc = db_next(rows, err);
 	if (rc > 0)
 		*out = db_int(rows, 0);
 	db_rows_end(rows);
@@ -216,19 +236,17 @@ int db_number(struct db *db, struct err *err, int64_t *out, const char *sql, con
 
 int db_next(struct db_rows *rows, struct err *err)
 {
-	return rows->db->backend->next(rows, err);
+	return rows ? rows->db->backend->next(rows, err) : -1;
 }
 
 int db_each(struct db_rows *rows, int (*read)(const struct db_rows *row, void *ctx, struct err *err), void *ctx,
 	    struct err *err)
 {
-	int rc = -1;
+	int rc = 1;
 
-	while (rows && (rc = db_next(rows, err)) > 0) {
-		if (read(rows, ctx, err) < 0) {
+	while (rc > 0 && (rc = db_next(rows, err)) > 0) {
+		if (read(rows, ctx, err) < 0)
 			rc = -1;
-			break;
-		}
 	}
 	db_rows_end(rows);
 	return rc;

@@ -17,12 +17,7 @@ static int read_finding(const struct db_rows *rows, void *ctx, struct err *err)
 
 	if (!f)
 		return -1;
-	f->key = text_copy(out->text, db_text(rows, 0));
-	f->kind = text_copy(out->text, db_text(rows, 1));
-	f->line = text_copy(out->text, db_text(rows, 2));
-	f->file = text_copy(out->text, db_text(rows, 3));
-	f->command = text_copy(out->text, db_text(rows, 4));
-	f->folder = text_copy(out->text, db_text(rows, 5));
+	store_columns(rows, 0, out->text, "tttttt", &f->key, &f->kind, &f->line, &f->file, &f->command, &f->folder);
 	f->seed = strtoull(db_text(rows, 6), NULL, 10);
 	f->run = db_int(rows, 7);
 	f->is_new = !db_int(rows, 8);
@@ -39,16 +34,13 @@ static const char findings_sql[] =
 
 int store_findings(struct store *s, int64_t round, struct store_findings *out, struct err *err)
 {
-	int rc = -1;
+	int rc;
 
-	*out = (struct store_findings){.text = text_new(err)};
-	if (!out->text || db_begin(s->db, false, err) < 0)
-		goto out;
-	rc = db_each(db_query(s->db, err, findings_sql, "i", round), read_finding, out, err);
-	db_rollback(s->db);
-	if (rc == 0 && text_failed(out->text, err))
-		rc = -1;
-out:
+	*out = (struct store_findings){0};
+	rc = store_read_begin(s, &out->text, err);
+	if (rc == 0)
+		rc = db_each(db_query(s->db, err, findings_sql, "i", round), read_finding, out, err);
+	rc = store_read_end(s, rc, out->text, err);
 	if (rc < 0)
 		store_findings_free(out);
 	return rc;

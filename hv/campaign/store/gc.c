@@ -49,7 +49,7 @@ static int fold_instances(struct store *s, int64_t round, bool dry_run, uint64_t
 	*count = (uint64_t)there;
 	if (dry_run || !there)
 		return 0;
-	return db_run(s->db, err, "DELETE FROM instance WHERE sighting_id IN " TOLD, "i", round) < 0 ? -1 : 0;
+	return db_exec(s->db, err, "DELETE FROM instance WHERE sighting_id IN " TOLD, "i", round);
 }
 
 /* ---- coverage ---- */
@@ -66,7 +66,7 @@ static int coverage_sum_next(struct store *s, int64_t round, int64_t kernel, int
 			 "SELECT run_id, runs, data FROM cover WHERE round_id = $1 AND kernel_id = $2 AND run_id > $3 "
 			 "ORDER BY run_id LIMIT 1",
 			 "iii", round, kernel, *after);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	if (rc > 0) {
 		size_t size;

@@ -20,4 +20,24 @@ int64_t store_now(void);
  */
 void *store_grow(void *list, size_t *count, size_t item, struct err *err);
 
+/*
+ * Read consecutive columns of the current row, from `first` on. `types` has one letter for each column, and the address of
+ * its variable follows: i for an int64_t or uint64_t, n for an int, t for a text, which is copied to `text`.
+ */
+void store_columns(const struct db_rows *rows, int first, struct store_text *text, const char *types, ...);
+
+/* Read the function, module, kind and file of two sides from eight columns. */
+void store_side_columns(const struct db_rows *rows, int first, struct store_text *text, struct store_side sides[2]);
+
+/* A verdict's class, and a triage state, as the database has them. A store is not trusted. */
+enum verdict_class store_class_of(int64_t value);
+enum store_triage store_triage_of(int64_t value);
+
+/*
+ * Begin and end the reading of a list: a transaction that does not write, and *text for the list's strings. `rc` is the
+ * result of the reading. Return 0, or -1 with err set.
+ */
+int store_read_begin(struct store *s, struct store_text **text, struct err *err);
+int store_read_end(struct store *s, int rc, const struct store_text *text, struct err *err);
+
 #endif

@@ -35,7 +35,7 @@ static int merge_parts(struct merging *m, const struct store_round *r, int64_t i
 {
 	struct db_rows *rows =
 		db_query(m->from->db, err, "SELECT shard, planned, started, ended FROM part WHERE round_id = $1", "i", r->id);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		if (db_run(m->into->db, err,
@@ -86,11 +86,9 @@ static int merge_folded(struct merging *m, const struct store_round *r, int64_t 
 	free(text);
 	if (rc < 0)
 		return -1;
-	return db_run(m->into->db, err,
-		      "INSERT INTO cover (round_id, run_id, kernel_id, runs, data) VALUES ($1, 0, $2, $3, $4)", "iiib", into,
-		      kernel, runs, data, size) < 0
-		       ? -1
-		       : 0;
+	return db_exec(m->into->db, err,
+		       "INSERT INTO cover (round_id, run_id, kernel_id, runs, data) VALUES ($1, 0, $2, $3, $4)", "iiib", into,
+		       kernel, runs, data, size);
 }
 
 static int merge_all_folded(struct merging *m, const struct store_round *r, int64_t into, struct err *err)
@@ -100,7 +98,7 @@ static int merge_all_folded(struct merging *m, const struct store_round *r, int6
 		"SELECT coalesce(k.build_id, ''), coalesce(k.banner, ''), c.runs, c.data FROM cover c LEFT JOIN kernel k "
 		"ON k.id = c.kernel_id WHERE c.round_id = $1 AND c.run_id = 0",
 		"i", r->id);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		if (merge_folded(m, r, into, rows, err) < 0) {
@@ -130,26 +128,24 @@ static int insert_run(struct merging *m, const struct store_run *r, int64_t roun
 	char seed[24];
 
 	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->seed);
-	return db_run(m->into->db, err,
-		      "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, "
-		      "command, folder, shard, state, outcome, detail, started, ended, kernel_id, hits, windows, "
-		      "conflicts, sampled_ns, lost_permille, pool) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
-		      "$11, $12, $13, $14, $15, $16, $17, 0, 0, 0, 0, 0, -1, 0) ON CONFLICT (uuid) DO UPDATE SET "
-		      "state = excluded.state, outcome = excluded.outcome, detail = excluded.detail, command = "
-		      "excluded.command, folder = excluded.folder, shard = excluded.shard, started = "
-		      "excluded.started, ended = excluded.ended",
-		      "tittttttttttiitii", r->uuid, round, r->key, r->kernel, r->image, r->workload, r->sampling, seed,
-		      r->engine, r->command, r->folder, r->shard, (int64_t)r->state, (int64_t)r->outcome, r->detail, r->started,
-		      r->ended) < 0
-		       ? -1
-		       : 0;
+	return db_exec(m->into->db, err,
+		       "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, "
+		       "command, folder, shard, state, outcome, detail, started, ended, kernel_id, hits, windows, "
+		       "conflicts, sampled_ns, lost_permille, pool) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
+		       "$11, $12, $13, $14, $15, $16, $17, 0, 0, 0, 0, 0, -1, 0) ON CONFLICT (uuid) DO UPDATE SET "
+		       "state = excluded.state, outcome = excluded.outcome, detail = excluded.detail, command = "
+		       "excluded.command, folder = excluded.folder, shard = excluded.shard, started = "
+		       "excluded.started, ended = excluded.ended",
+		       "tittttttttttiitii", r->uuid, round, r->key, r->kernel, r->image, r->workload, r->sampling, seed,
+		       r->engine, r->command, r->folder, r->shard, (int64_t)r->state, (int64_t)r->outcome, r->detail,
+		       r->started, r->ended);
 }
 
 static int copy_findings(struct merging *m, const struct store_run *r, int64_t into, struct err *err)
 {
 	struct db_rows *rows =
 		db_query(m->from->db, err, "SELECT number, kind, line, file FROM finding WHERE run_id = $1", "i", r->id);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		if (db_run(m->into->db, err,
@@ -195,13 +191,8 @@ static int merge_run(struct merging *m, const struct store_run *r, int64_t round
 		rc = run_data_fetch(&d, m->from, r->id, err);
 	if (rc == 0)
 		rc = db_begin(m->into->db, true, err);
-	if (rc == 0) {
-		rc = write_run(m, r, round, &d, err);
-		if (rc == 0)
-			rc = db_commit(m->into->db, err);
-		else
-			db_rollback(m->into->db);
-	}
+	if (rc == 0)
+		rc = db_end(m->into->db, write_run(m, r, round, &d, err), err);
 	run_data_free(&d);
 	return rc;
 }
@@ -226,7 +217,7 @@ static int merge_said(struct merging *m, struct err *err)
 			 "SELECT r.identity, s.at, s.state, s.who, s.note FROM said s JOIN race r ON r.id = s.race_id "
 			 "ORDER BY s.at, r.identity, s.state, s.who, s.note",
 			 "");
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		int64_t made = db_run(
@@ -249,10 +240,7 @@ static int merge_all_said(struct merging *m, struct err *err)
 {
 	if (db_begin(m->into->db, true, err) < 0)
 		return -1;
-	if (merge_said(m, err) == 0)
-		return db_commit(m->into->db, err);
-	db_rollback(m->into->db);
-	return -1;
+	return db_end(m->into->db, merge_said(m, err), err);
 }
 
 static int race_count(struct store *s, int64_t *count, struct err *err)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/campaign/store/store.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -70,4 +71,49 @@ void *store_grow(void *list, size_t *count, size_t item, struct err *err)
 		*bytes = more;
 	}
 	return memset(*bytes + (*count)++ * item, 0, item);
+}
+
+void store_columns(const struct db_rows *rows, int first, struct store_text *text, const char *types, ...)
+{
+	va_list ap;
+
+	va_start(ap, types);
+	for (int i = 0; types[i]; i++) {
+		if (types[i] == 'i')
+			*va_arg(ap, int64_t *) = db_int(rows, first + i);
+		else if (types[i] == 'n')
+			*va_arg(ap, int *) = (int)db_int(rows, first + i);
+		else
+			*va_arg(ap, const char **) = text_copy(text, db_text(rows, first + i));
+	}
+	va_end(ap);
+}
+
+void store_side_columns(const struct db_rows *rows, int first, struct store_text *text, struct store_side sides[2])
+{
+	for (int i = 0; i < 2; i++)
+		store_columns(rows, first + 4 * i, text, "tttt", &sides[i].function, &sides[i].module, &sides[i].kind,
+			      &sides[i].file);
+}
+
+enum verdict_class store_class_of(int64_t value)
+{
+	return value >= 0 && value < STORE_CLASSES ? (enum verdict_class)value : VERDICT_UNCLEAR;
+}
+
+enum store_triage store_triage_of(int64_t value)
+{
+	return value >= 0 && value < STORE_TRIAGES ? (enum store_triage)value : STORE_TRIAGE_NEW;
+}
+
+int store_read_begin(struct store *s, struct store_text **text, struct err *err)
+{
+	*text = text_new(err);
+	return *text ? db_begin(s->db, false, err) : -1;
+}
+
+int store_read_end(struct store *s, int rc, const struct store_text *text, struct err *err)
+{
+	db_rollback(s->db);
+	return rc < 0 || text_failed(text, err) ? -1 : 0;
 }

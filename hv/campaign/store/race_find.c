@@ -20,7 +20,7 @@ struct candidates {
 static int find_candidates(struct store *s, const char *sql, const char *name, struct candidates *c, struct err *err)
 {
 	struct db_rows *rows = db_query(s->db, err, sql, "t", name);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	*c = (struct candidates){0};
 	for (; rc > 0; rc = db_next(rows, err)) {
@@ -119,13 +119,8 @@ static struct store_build *new_build(const struct db_rows *rows, struct store_bu
 {
 	struct store_build *b = store_grow(&out->list, &out->count, sizeof(*b), err);
 
-	if (!b)
-		return NULL;
-	b->build_id = text_copy(out->text, db_text(rows, 1));
-	b->banner = text_copy(out->text, db_text(rows, 2));
-	b->report = text_copy(out->text, db_text(rows, 3));
-	b->site[0] = text_copy(out->text, db_text(rows, 4));
-	b->site[1] = text_copy(out->text, db_text(rows, 5));
+	if (b)
+		store_columns(rows, 1, out->text, "ttttt", &b->build_id, &b->banner, &b->report, &b->site[0], &b->site[1]);
 	return b;
 }
 
@@ -143,7 +138,7 @@ static int read_builds(struct store *s, const struct selection *selection, int64
 			 "i", race);
 	struct store_build *b = NULL;
 	int64_t last = 0;
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		const struct selection_round *round = selection_round(selection, db_int(rows, 6));
@@ -184,21 +179,18 @@ static int by_first(const void *left, const void *right)
 int store_builds(struct store *s, const struct store_races_query *q, struct store_builds *out, struct err *err)
 {
 	struct selection selection = {0};
-	int rc = -1;
+	int rc;
 
-	*out = (struct store_builds){.text = text_new(err)};
-	if (!out->text || db_begin(s->db, false, err) < 0)
-		goto out;
-	rc = selection_init(&selection, s, q, out->text, err);
+	*out = (struct store_builds){0};
+	rc = store_read_begin(s, &out->text, err);
+	if (rc == 0)
+		rc = selection_init(&selection, s, q, out->text, err);
 	if (rc == 0)
 		rc = read_builds(s, &selection, q->race, out, err);
 	selection_free(&selection);
-	db_rollback(s->db);
-	if (rc == 0 && text_failed(out->text, err))
-		rc = -1;
+	rc = store_read_end(s, rc, out->text, err);
 	if (rc == 0 && out->count)
 		qsort(out->list, out->count, sizeof(*out->list), by_first);
-out:
 	if (rc < 0)
 		store_builds_free(out);
 	return rc;

@@ -37,20 +37,14 @@ void store_races_free(struct store_races *r)
 
 static const struct run_data_verdict *verdict_of(struct listing *l, const struct db_rows *rows)
 {
-	struct store_text *text = l->out->text;
-	int64_t class = db_int(rows, 4);
+	struct run_data_verdict *v = &l->verdict;
 
 	if (l->verdict.rule && l->verdict_id == db_int(rows, 9))
-		return &l->verdict;
+		return v;
 	l->verdict_id = db_int(rows, 9);
-	l->verdict = (struct run_data_verdict){
-		.class = class >= 0 && class < STORE_CLASSES ? (enum verdict_class) class : VERDICT_UNCLEAR,
-		.rank = (int)db_int(rows, 5),
-		.rule = text_copy(text, db_text(rows, 6)),
-		.evidence = text_copy(text, db_text(rows, 7)),
-		.suppressed = text_copy(text, db_text(rows, 8)),
-	};
-	return &l->verdict;
+	v->class = store_class_of(db_int(rows, 4));
+	store_columns(rows, 5, l->out->text, "nttt", &v->rank, &v->rule, &v->evidence, &v->suppressed);
+	return v;
 }
 
 /*
@@ -113,17 +107,11 @@ static int read_sides(struct listing *l, struct store_race *r, struct err *err)
 			 "SELECT name, function0, module0, kind0, file0, function1, module1, kind1, file1, datum, place "
 			 "FROM race WHERE id = $1",
 			 "i", r->id);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	if (rc > 0) {
 		strncpy(r->name, text_copy(text, db_text(rows, 0)), sizeof(r->name) - 1);
-		for (int i = 0; i < 2; i++)
-			r->sides[i] = (struct store_side){
-				.function = text_copy(text, db_text(rows, 1 + 4 * i)),
-				.module = text_copy(text, db_text(rows, 2 + 4 * i)),
-				.kind = text_copy(text, db_text(rows, 3 + 4 * i)),
-				.file = text_copy(text, db_text(rows, 4 + 4 * i)),
-			};
+		store_side_columns(rows, 1, text, r->sides);
 		r->datum = text_copy(text, db_text(rows, db_text(rows, 9)[0] ? 9 : 10));
 	} else if (rc == 0) {
 		rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: it has lost a race that others are shown as",
@@ -148,7 +136,7 @@ static int read_builds(struct listing *l, struct store_race *r, struct err *err)
 			"SELECT DISTINCT b.report FROM race r JOIN build_race b ON b.race_id = r.id WHERE r.line = $1 "
 			"ORDER BY b.report LIMIT 8",
 			"i", r->id);
-	rc = rows ? db_next(rows, err) : -1;
+	rc = db_next(rows, err);
 	for (r->reports = ""; rc > 0; rc = db_next(rows, err))
 		r->reports = text_printf(l->out->text, "%s%s%s", r->reports, r->reports[0] ? " " : "", db_text(rows, 0));
 	db_rows_end(rows);
@@ -161,16 +149,12 @@ static int read_triage(struct listing *l, struct store_race *r, struct err *err)
 					"SELECT t.state, t.at, t.who, t.note FROM race r JOIN said t ON t.race_id = r.id "
 					"WHERE r.line = $1 ORDER BY t.at DESC, t.state DESC, t.who DESC, t.note DESC LIMIT 1",
 					"i", r->id);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	r->who = r->note = "";
 	if (rc > 0) {
-		int64_t state = db_int(rows, 0);
-
-		r->triage = state >= 0 && state < STORE_TRIAGES ? (enum store_triage)state : STORE_TRIAGE_NEW;
-		r->triaged = db_int(rows, 1);
-		r->who = text_copy(l->out->text, db_text(rows, 2));
-		r->note = text_copy(l->out->text, db_text(rows, 3));
+		r->triage = store_triage_of(db_int(rows, 0));
+		store_columns(rows, 1, l->out->text, "itt", &r->triaged, &r->who, &r->note);
 	}
 	db_rows_end(rows);
 	return rc;
@@ -190,7 +174,7 @@ static int is_back(struct listing *l, const struct store_race *r, struct err *er
 		"SELECT DISTINCT u.round_id FROM race r JOIN build_race b ON b.race_id = r.id "
 		"JOIN sighting s ON s.build_race_id = b.id JOIN run u ON u.id = s.run_id WHERE r.line = $1 AND u.started > $2",
 		"ii", r->id, r->triaged);
-	rc = rows ? db_next(rows, err) : -1;
+	rc = db_next(rows, err);
 	for (; rc > 0 && !back; rc = db_next(rows, err)) {
 		const struct selection_round *round = selection_round(&l->selection, db_int(rows, 0));
 
@@ -276,7 +260,7 @@ static int read_races(struct listing *l, const struct store_races_query *q, stru
 {
 	struct db_rows *rows = query_races(l, q, err);
 	struct folded f = {0};
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		const struct selection_round *round = selection_round(&l->selection, db_int(rows, 1));
@@ -320,21 +304,18 @@ static int by_weight(const void *left, const void *right)
 int store_races(struct store *s, const struct store_races_query *q, struct store_races *out, struct err *err)
 {
 	struct listing l = {.s = s, .out = out};
-	int rc = -1;
+	int rc;
 
-	*out = (struct store_races){.text = text_new(err)};
-	if (!out->text || db_begin(s->db, false, err) < 0)
-		goto out;
-	rc = selection_init(&l.selection, s, q, out->text, err);
+	*out = (struct store_races){0};
+	rc = store_read_begin(s, &out->text, err);
+	if (rc == 0)
+		rc = selection_init(&l.selection, s, q, out->text, err);
 	if (rc == 0 && l.selection.count)
 		rc = read_races(&l, q, err);
 	selection_free(&l.selection);
-	db_rollback(s->db);
-	if (rc == 0 && text_failed(out->text, err))
-		rc = -1;
+	rc = store_read_end(s, rc, out->text, err);
 	if (rc == 0 && out->count)
 		qsort(out->list, out->count, sizeof(*out->list), by_weight);
-out:
 	if (rc < 0)
 		store_races_free(out);
 	return rc;

@@ -95,12 +95,10 @@ static int begin(struct store *s, const struct store_round_plan *plan, const cha
 	if (insert_round(s, plan, uuid, id, err) < 0)
 		return -1;
 	/* If the shard was begun before, it continues. */
-	return db_run(s->db, err,
-		      "INSERT INTO part (round_id, shard, planned, started, ended) VALUES ($1, $2, $3, $4, 0) "
-		      "ON CONFLICT (round_id, shard) DO UPDATE SET planned = excluded.planned, ended = 0",
-		      "itii", *id, plan->shard, (int64_t)plan->planned, store_now()) < 0
-		       ? -1
-		       : 0;
+	return db_exec(s->db, err,
+		       "INSERT INTO part (round_id, shard, planned, started, ended) VALUES ($1, $2, $3, $4, 0) "
+		       "ON CONFLICT (round_id, shard) DO UPDATE SET planned = excluded.planned, ended = 0",
+		       "itii", *id, plan->shard, (int64_t)plan->planned, store_now());
 }
 
 int store_round_number(struct store *s, const char *campaign, uint64_t *number, struct err *err)
@@ -130,23 +128,19 @@ int store_round_begin(struct store *s, const struct store_round_plan *plan, stru
 	random_uuid(uuid);
 	if (db_begin(s->db, true, err) < 0)
 		return -1;
-	if (begin(s, plan, plan->uuid ? plan->uuid : uuid, &q.id, err) < 0) {
-		db_rollback(s->db);
+	if (db_end(s->db, begin(s, plan, plan->uuid ? plan->uuid : uuid, &q.id, err), err) < 0)
 		return -1;
-	}
-	return db_commit(s->db, err) < 0 ? -1 : store_rounds(s, &q, out, err);
+	return store_rounds(s, &q, out, err);
 }
 
 int store_round_end(struct store *s, int64_t round, const char *shard, struct err *err)
 {
 	if (db_begin(s->db, true, err) < 0)
 		return -1;
-	if (db_run(s->db, err, "UPDATE part SET ended = $1 WHERE round_id = $2 AND shard = $3 AND ended = 0", "iit",
-		   store_now(), round, shard) < 0) {
-		db_rollback(s->db);
-		return -1;
-	}
-	return db_commit(s->db, err);
+	return db_end(s->db,
+		      db_exec(s->db, err, "UPDATE part SET ended = $1 WHERE round_id = $2 AND shard = $3 AND ended = 0", "iit",
+			      store_now(), round, shard),
+		      err);
 }
 
 /* ---- queries ---- */
@@ -155,15 +149,12 @@ static int read_head(const struct db_rows *rows, void *ctx, struct err *err)
 {
 	struct store_rounds *out = ctx;
 	struct store_round *r = store_grow(&out->list, &out->count, sizeof(*r), err);
+	const char *uuid;
 
 	if (!r)
 		return -1;
-	r->id = db_int(rows, 0);
-	snprintf(r->uuid, sizeof(r->uuid), "%s", text_copy(out->text, db_text(rows, 1)));
-	r->campaign = text_copy(out->text, db_text(rows, 2));
-	r->number = (uint64_t)db_int(rows, 3);
-	r->plan_hash = text_copy(out->text, db_text(rows, 4));
-	r->started = db_int(rows, 5);
+	store_columns(rows, 0, out->text, "ittiti", &r->id, &uuid, &r->campaign, &r->number, &r->plan_hash, &r->started);
+	snprintf(r->uuid, sizeof(r->uuid), "%s", uuid);
 	r->lost_permille = r->lost_most = -1;
 	return 0;
 }
@@ -204,7 +195,7 @@ static int read_parts(struct store *s, struct store_round *r, struct err *err)
 			 "SELECT coalesce(sum(planned), 0), coalesce(min(ended), 0), coalesce(max(ended), 0) FROM part "
 			 "WHERE round_id = $1",
 			 "i", r->id);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	if (rc > 0) {
 		r->planned = (uint64_t)db_int(rows, 0);
@@ -234,22 +225,14 @@ static int read_runs(struct store *s, struct store_round *r, struct err *err)
 		"FROM (SELECT state, outcome, hits, windows, conflicts, sampled_ns, lost_permille, "
 		"CASE WHEN cell LIKE '%~%' THEN 0 ELSE 1 END AS whole FROM run WHERE round_id = $1) u",
 		"i", r->id);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	if (rc > 0) {
-		int64_t all = db_int(rows, 10);
+		int64_t lost, all;
 
-		r->begun = (uint64_t)db_int(rows, 0);
-		r->done = (uint64_t)db_int(rows, 1);
-		r->ok = (uint64_t)db_int(rows, 2);
-		r->hits = (uint64_t)db_int(rows, 3);
-		r->windows = (uint64_t)db_int(rows, 4);
-		r->conflicts = (uint64_t)db_int(rows, 5);
-		r->sampled_ns = (uint64_t)db_int(rows, 6);
-		r->sampled_runs = (uint64_t)db_int(rows, 7);
-		r->lost_most = (int)db_int(rows, 8);
-		r->cut_off = (uint64_t)db_int(rows, 11);
-		r->lost_permille = all > 0 ? (int)(db_int(rows, 9) / all) : r->lost_most;
+		store_columns(rows, 0, NULL, "iiiiiiiiniii", &r->begun, &r->done, &r->ok, &r->hits, &r->windows, &r->conflicts,
+			      &r->sampled_ns, &r->sampled_runs, &r->lost_most, &lost, &all, &r->cut_off);
+		r->lost_permille = all > 0 ? (int)(lost / all) : r->lost_most;
 	}
 	db_rows_end(rows);
 	return rc;
@@ -276,7 +259,7 @@ static int read_races(struct store *s, struct store_round *r, struct err *err)
 			 "ON r.id = x.race_id JOIN verdict v ON v.id = x.verdict_id WHERE x.round_id = $3 GROUP BY r.line) w "
 			 "GROUP BY w.class",
 			 "iti", r->started, r->uuid, r->id);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err))
 		count_races(r, db_int(rows, 0), db_int(rows, 1), db_int(rows, 2));
@@ -343,21 +326,18 @@ static int read_all(struct store *s, const struct store_rounds_query *q, struct 
 		    (out->count < MANY && read_races(s, r, err) < 0))
 			return -1;
 	}
-	if (out->count >= MANY && read_all_races(s, out, err) < 0)
-		return -1;
-	return text_failed(out->text, err) ? -1 : 0;
+	return out->count >= MANY ? read_all_races(s, out, err) : 0;
 }
 
 int store_rounds(struct store *s, const struct store_rounds_query *q, struct store_rounds *out, struct err *err)
 {
 	int rc;
 
-	*out = (struct store_rounds){.text = text_new(err)};
-	rc = out->text ? db_begin(s->db, false, err) : -1;
-	if (rc == 0) {
+	*out = (struct store_rounds){0};
+	rc = store_read_begin(s, &out->text, err);
+	if (rc == 0)
 		rc = read_all(s, q, out, err);
-		db_rollback(s->db);
-	}
+	rc = store_read_end(s, rc, out->text, err);
 	if (rc < 0)
 		store_rounds_free(out);
 	return rc;

@@ -15,40 +15,21 @@ static int fetch_run(struct run_data *d, struct store *from, int64_t run, struct
 			 "u.sampled_ns, u.lost_permille, u.pool FROM run u LEFT JOIN kernel k ON k.id = u.kernel_id "
 			 "WHERE u.id = $1",
 			 "i", run);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
-	if (rc > 0) {
-		d->build_id = text_copy(d->text, db_text(rows, 0));
-		d->banner = text_copy(d->text, db_text(rows, 1));
-		d->hits = db_int(rows, 2);
-		d->windows = db_int(rows, 3);
-		d->conflicts = db_int(rows, 4);
-		d->sampled_ns = db_int(rows, 5);
-		d->lost_permille = db_int(rows, 6);
-		d->pool = db_int(rows, 7);
-	}
+	if (rc > 0)
+		store_columns(rows, 0, d->text, "ttiiiiii", &d->build_id, &d->banner, &d->hits, &d->windows, &d->conflicts,
+			      &d->sampled_ns, &d->lost_permille, &d->pool);
 	db_rows_end(rows);
 	return rc < 0 ? -1 : 0;
 }
 
 /* ---- races ---- */
 
-static enum verdict_class class_of(int64_t value)
-{
-	return value >= 0 && value < STORE_CLASSES ? (enum verdict_class)value : VERDICT_UNCLEAR;
-}
-
 static void fetch_key(struct race_key *key, const struct db_rows *rows, int at, struct store_text *text)
 {
-	for (int i = 0; i < 2; i++)
-		key->sides[i] = (struct store_side){
-			.function = text_copy(text, db_text(rows, at + 4 * i)),
-			.module = text_copy(text, db_text(rows, at + 4 * i + 1)),
-			.kind = text_copy(text, db_text(rows, at + 4 * i + 2)),
-			.file = text_copy(text, db_text(rows, at + 4 * i + 3)),
-		};
-	key->datum = text_copy(text, db_text(rows, at + 8));
-	key->place = text_copy(text, db_text(rows, at + 9));
+	store_side_columns(rows, at, text, key->sides);
+	store_columns(rows, at + 8, text, "tt", &key->datum, &key->place);
 	race_key_seal(key, text);
 }
 
@@ -75,42 +56,29 @@ static int fetch_race(struct run_data *d, const struct db_rows *rows, struct fet
 	if (!t)
 		return -1;
 	*t = (struct fetched){db_int(rows, 22), db_int(rows, 0)};
-	r->report = text_copy(text, db_text(rows, 1));
-	r->site[0] = text_copy(text, db_text(rows, 2));
-	r->site[1] = text_copy(text, db_text(rows, 3));
-	r->seen = db_int(rows, 4);
-	r->first_ns = db_int(rows, 5);
-	r->last_ns = db_int(rows, 6);
-	r->verdict = (struct run_data_verdict){.class = class_of(db_int(rows, 7)),
-					       .rank = (int)db_int(rows, 8),
-					       .rule = text_copy(text, db_text(rows, 9)),
-					       .evidence = text_copy(text, db_text(rows, 10)),
-					       .suppressed = text_copy(text, db_text(rows, 11))};
+	store_columns(rows, 1, text, "tttiii", &r->report, &r->site[0], &r->site[1], &r->seen, &r->first_ns, &r->last_ns);
+	r->verdict.class = store_class_of(db_int(rows, 7));
+	store_columns(rows, 8, text, "nttt", &r->verdict.rank, &r->verdict.rule, &r->verdict.evidence, &r->verdict.suppressed);
 	fetch_key(&r->key, rows, 12, text);
 	return text_failed(text, err) ? -1 : 0;
 }
 
+static int fetch_instance(const struct db_rows *rows, void *ctx, struct err *err)
+{
+	struct run_data_race *r = ctx;
+	struct run_data_instance *in = store_grow(&r->instances, &r->instance_count, sizeof(*in), err);
+
+	if (in)
+		store_columns(rows, 0, NULL, "iiiii", &in->how, &in->cpu[0], &in->cpu[1], &in->time_ns, &in->held_ns);
+	return in ? 0 : -1;
+}
+
 static int fetch_instances(struct run_data_race *r, struct store *from, int64_t sighting, struct err *err)
 {
-	struct db_rows *rows = db_query(
-		from->db, err, "SELECT how, cpu0, cpu1, time_ns, held_ns FROM instance WHERE sighting_id = $1 ORDER BY number",
-		"i", sighting);
-	int rc = rows ? db_next(rows, err) : -1;
+	static const char sql[] =
+		"SELECT how, cpu0, cpu1, time_ns, held_ns FROM instance WHERE sighting_id = $1 ORDER BY number";
 
-	for (; rc > 0; rc = db_next(rows, err)) {
-		struct run_data_instance *in = store_grow(&r->instances, &r->instance_count, sizeof(*in), err);
-
-		if (!in) {
-			rc = -1;
-			break;
-		}
-		*in = (struct run_data_instance){.how = db_int(rows, 0),
-						 .cpu = {db_int(rows, 1), db_int(rows, 2)},
-						 .time_ns = db_int(rows, 3),
-						 .held_ns = db_int(rows, 4)};
-	}
-	db_rows_end(rows);
-	return rc;
+	return db_each(db_query(from->db, err, sql, "i", sighting), fetch_instance, r, err);
 }
 
 /* Take the record of the race if it is from this run. */
@@ -121,7 +89,7 @@ static int fetch_record(struct run_data_race *r, struct store *from, int64_t rac
 			 "SELECT c.data FROM record c JOIN run u ON u.uuid = c.run_uuid WHERE c.race_id = $1 AND u.id = $2 AND "
 			 "c.report = $3 LIMIT 1",
 			 "iit", race, run, r->report);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	if (rc > 0) {
 		const void *data = db_bytes(rows, 0, &r->record_size);
@@ -140,7 +108,7 @@ static int fetch_places(struct run_data *d, struct run_data_race *r, struct stor
 {
 	struct db_rows *rows =
 		db_query(from->db, err, "SELECT place FROM race_place WHERE race_id = $1 ORDER BY place", "i", race);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		const char **place = store_grow(&r->places, &r->place_count, sizeof(*place), err);
@@ -167,7 +135,7 @@ static int fetch_races(struct run_data *d, struct store *from, int64_t run, stru
 {
 	struct db_rows *rows = db_query(from->db, err, races_sql, "i", run);
 	struct fetched *fetched = NULL;
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		if (fetch_race(d, rows, &fetched, err) < 0) {
@@ -197,7 +165,7 @@ static int fetch_cover(struct run_data *d, struct store *from, int64_t run, stru
 	struct db_rows *rows = db_query(
 		from->db, err,
 		"SELECT data FROM cover WHERE run_id = $1 AND round_id = (SELECT round_id FROM run WHERE id = $1)", "i", run);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	if (rc > 0) {
 		size_t size;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hv/campaign/store/coverage_text.h"
+#include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/run_data.h"
 #include "hv/campaign/store/alias.h"
 
@@ -129,7 +130,7 @@ static int record_wanted(struct db *db, int64_t race, const struct run_data_run 
 		"SELECT latest, CASE WHEN (started, run_uuid, report) <= ($2, $3, $4) THEN 1 ELSE 0 END, "
 		"CASE WHEN (started, run_uuid, report) >= ($2, $3, $4) THEN 1 ELSE 0 END FROM record WHERE race_id = $1",
 		"iitt", race, run->started, run->uuid, report);
-	int rc = rows ? db_next(rows, err) : -1, wanted = 3;
+	int rc = db_next(rows, err), wanted = 3;
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		bool latest = db_int(rows, 0) != 0;
@@ -200,16 +201,12 @@ static int read_verdict(struct db *db, int64_t id, struct store_text *text, stru
 {
 	struct db_rows *rows =
 		db_query(db, err, "SELECT class, rank, rule, evidence, suppressed FROM verdict WHERE id = $1", "i", id);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
-	if (rc > 0)
-		*out = (struct run_data_verdict){
-			.class = (enum verdict_class)db_int(rows, 0),
-			.rank = (int)db_int(rows, 1),
-			.rule = text_copy(text, db_text(rows, 2)),
-			.evidence = text_copy(text, db_text(rows, 3)),
-			.suppressed = text_copy(text, db_text(rows, 4)),
-		};
+	if (rc > 0) {
+		out->class = (enum verdict_class)db_int(rows, 0);
+		store_columns(rows, 1, text, "nttt", &out->rank, &out->rule, &out->evidence, &out->suppressed);
+	}
 	db_rows_end(rows);
 	return rc;
 }

@@ -21,22 +21,20 @@ static int begin(struct store *s, int64_t round, const char *uuid, const struct 
 	char seed[24];
 
 	snprintf(seed, sizeof(seed), "%" PRIu64, p->seed);
-	return db_run(s->db, err,
-		      "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, "
-		      "command, folder, shard, state, outcome, detail, started, ended, kernel_id, hits, windows, "
-		      "conflicts, sampled_ns, lost_permille, pool) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
-		      "$11, $12, 0, 0, '', $13, 0, 0, 0, 0, 0, 0, -1, 0) ON CONFLICT (uuid) DO UPDATE SET command = "
-		      "excluded.command, folder = excluded.folder, shard = excluded.shard, started = excluded.started",
-		      "titttttttttti", uuid, round, p->key, p->kernel, p->image, p->workload, p->sampling, seed, p->engine,
-		      p->command, p->folder, p->shard, store_now()) < 0
-		       ? -1
-		       : 0;
+	return db_exec(s->db, err,
+		       "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, "
+		       "command, folder, shard, state, outcome, detail, started, ended, kernel_id, hits, windows, "
+		       "conflicts, sampled_ns, lost_permille, pool) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
+		       "$11, $12, 0, 0, '', $13, 0, 0, 0, 0, 0, 0, -1, 0) ON CONFLICT (uuid) DO UPDATE SET command = "
+		       "excluded.command, folder = excluded.folder, shard = excluded.shard, started = excluded.started",
+		       "titttttttttti", uuid, round, p->key, p->kernel, p->image, p->workload, p->sampling, seed, p->engine,
+		       p->command, p->folder, p->shard, store_now());
 }
 
 static int uuid_of(struct store *s, int64_t round, const char *key, char out[STORE_UUID_MAX], struct err *err)
 {
 	struct db_rows *rows = db_query(s->db, err, "SELECT uuid FROM round WHERE id = $1", "i", round);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	if (rc > 0)
 		store_uuid(db_text(rows, 0), key, out);
@@ -71,8 +69,8 @@ static int write_findings(struct store *s, int64_t run, const struct store_run_r
 	for (size_t i = 0; i < r->finding_count; i++) {
 		const struct store_finding *f = &r->findings[i];
 
-		if (db_run(s->db, err, "INSERT INTO finding (run_id, number, kind, line, file) VALUES ($1, $2, $3, $4, $5)",
-			   "iittt", run, (int64_t)i, f->kind, f->line, f->file) < 0)
+		if (db_exec(s->db, err, "INSERT INTO finding (run_id, number, kind, line, file) VALUES ($1, $2, $3, $4, $5)",
+			    "iittt", run, (int64_t)i, f->kind, f->line, f->file) < 0)
 			return -1;
 	}
 	return 0;
@@ -82,7 +80,7 @@ static int write_findings(struct store *s, int64_t run, const struct store_run_r
 static int take_run(struct store *s, int64_t id, struct run_data_run *run, char uuid[STORE_UUID_MAX], struct err *err)
 {
 	struct db_rows *rows = db_query(s->db, err, "SELECT state, round_id, uuid, started FROM run WHERE id = $1", "i", id);
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	if (rc == 0)
 		rc = err_set(err, EXIT_INPUT, "%s: the store has lost the run that has ended", store_where(s));
@@ -105,8 +103,8 @@ static int end(struct store *s, int64_t id, const struct store_run_result *r, co
 		return rc < 0 ? -1 : 1;
 	if (r->started)
 		run.started = r->started;
-	if (db_run(s->db, err, "UPDATE run SET state = 1, outcome = $1, detail = $2, started = $3, ended = $4 WHERE id = $5",
-		   "itiii", (int64_t)r->outcome, r->detail, run.started, r->ended ? r->ended : store_now(), id) < 0 ||
+	if (db_exec(s->db, err, "UPDATE run SET state = 1, outcome = $1, detail = $2, started = $3, ended = $4 WHERE id = $5",
+		    "itiii", (int64_t)r->outcome, r->detail, run.started, r->ended ? r->ended : store_now(), id) < 0 ||
 	    write_findings(s, id, r, err) < 0 || run_data_write(s->db, d, &run, err) < 0)
 		return -1;
 	return 0;
@@ -143,13 +141,8 @@ int store_run_end(struct store *s, int64_t run, const struct store_run_result *r
 		rc = read_files(result, &d, bad, err);
 	if (rc == 0)
 		rc = db_begin(s->db, true, err);
-	if (rc == 0) {
-		rc = end(s, run, result, &d, err);
-		if (rc == 0)
-			rc = db_commit(s->db, err);
-		else
-			db_rollback(s->db);
-	}
+	if (rc == 0)
+		rc = db_end(s->db, end(s, run, result, &d, err), err);
 	run_data_free(&d);
 	return rc;
 }
@@ -166,15 +159,6 @@ static enum store_outcome outcome_of(int64_t value)
 	return value >= 0 && value < STORE_OUTCOMES ? (enum store_outcome)value : STORE_FAILED;
 }
 
-static void read_texts(const struct db_rows *rows, struct store_run *r, struct store_text *text)
-{
-	const char **const columns[] = {&r->key,     &r->kernel, &r->image, &r->workload, &r->sampling, &r->engine,
-					&r->command, &r->folder, &r->shard, &r->detail,	  &r->build_id, &r->banner};
-
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		*columns[i] = text_copy(text, db_text(rows, 15 + (int)i));
-}
-
 static int read_run(const struct db_rows *rows, void *ctx, struct err *err)
 {
 	struct store_runs *out = ctx;
@@ -182,22 +166,14 @@ static int read_run(const struct db_rows *rows, void *ctx, struct err *err)
 
 	if (!r)
 		return -1;
-	r->id = db_int(rows, 0);
-	r->round = db_int(rows, 1);
+	store_columns(rows, 0, NULL, "ii", &r->id, &r->round);
 	snprintf(r->uuid, sizeof(r->uuid), "%s", text_copy(out->text, db_text(rows, 2)));
 	r->seed = strtoull(db_text(rows, 3), NULL, 10);
 	r->state = db_int(rows, 4) == STORE_DONE ? STORE_DONE : STORE_RUNNING;
 	r->outcome = outcome_of(db_int(rows, 5));
-	r->started = db_int(rows, 6);
-	r->ended = db_int(rows, 7);
-	r->hits = (uint64_t)db_int(rows, 8);
-	r->windows = (uint64_t)db_int(rows, 9);
-	r->conflicts = (uint64_t)db_int(rows, 10);
-	r->sampled_ns = (uint64_t)db_int(rows, 11);
-	r->lost_permille = (int)db_int(rows, 12);
-	r->races = (uint64_t)db_int(rows, 13);
-	r->new_races = (uint64_t)db_int(rows, 14);
-	read_texts(rows, r, out->text);
+	store_columns(rows, 6, out->text, "iiiiiiniitttttttttttt", &r->started, &r->ended, &r->hits, &r->windows, &r->conflicts,
+		      &r->sampled_ns, &r->lost_permille, &r->races, &r->new_races, &r->key, &r->kernel, &r->image, &r->workload,
+		      &r->sampling, &r->engine, &r->command, &r->folder, &r->shard, &r->detail, &r->build_id, &r->banner);
 	return 0;
 }
 
@@ -217,16 +193,13 @@ static const char runs_sql[] =
 
 int store_runs(struct store *s, int64_t round, struct store_runs *out, struct err *err)
 {
-	int rc = -1;
+	int rc;
 
-	*out = (struct store_runs){.text = text_new(err)};
-	if (!out->text || db_begin(s->db, false, err) < 0)
-		goto out;
-	rc = db_each(db_query(s->db, err, runs_sql, "i", round), read_run, out, err);
-	db_rollback(s->db);
-	if (rc == 0 && text_failed(out->text, err))
-		rc = -1;
-out:
+	*out = (struct store_runs){0};
+	rc = store_read_begin(s, &out->text, err);
+	if (rc == 0)
+		rc = db_each(db_query(s->db, err, runs_sql, "i", round), read_run, out, err);
+	rc = store_read_end(s, rc, out->text, err);
 	if (rc < 0)
 		store_runs_free(out);
 	return rc;

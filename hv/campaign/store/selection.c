@@ -9,7 +9,7 @@ static int read_rounds(struct selection *selection, struct store *s, struct stor
 {
 	struct db_rows *rows =
 		db_query(s->db, err, "SELECT id, number, started, campaign, uuid FROM round ORDER BY started, uuid", "");
-	int rc = rows ? db_next(rows, err) : -1;
+	int rc = db_next(rows, err);
 
 	for (; rc > 0; rc = db_next(rows, err)) {
 		struct selection_round *r = store_grow(&selection->list, &selection->count, sizeof(*r), err);
@@ -19,10 +19,7 @@ static int read_rounds(struct selection *selection, struct store *s, struct stor
 			break;
 		}
 		r->place = selection->count;
-		r->id = db_int(rows, 0);
-		r->number = db_int(rows, 1);
-		r->started = db_int(rows, 2);
-		r->campaign = text_copy(text, db_text(rows, 3));
+		store_columns(rows, 0, text, "iiit", &r->id, &r->number, &r->started, &r->campaign);
 		snprintf(r->uuid, sizeof(r->uuid), "%.32s", db_text(rows, 4));
 	}
 	db_rows_end(rows);

@@ -40,12 +40,10 @@ static int add_entry(struct store *s, int64_t race, enum store_triage triage, co
 		return err_set(err, EXIT_INPUT, "%s: the store has no such race", store_where(s));
 	if (time_of(s, race, &at, err) < 0)
 		return -1;
-	return db_run(s->db, err,
-		      "INSERT INTO said (race_id, at, state, who, note) VALUES ($1, $2, $3, $4, $5) "
-		      "ON CONFLICT (race_id, at, state, who, note) DO NOTHING",
-		      "iiitt", race, at, (int64_t)triage, who, note) < 0
-		       ? -1
-		       : 0;
+	return db_exec(s->db, err,
+		       "INSERT INTO said (race_id, at, state, who, note) VALUES ($1, $2, $3, $4, $5) "
+		       "ON CONFLICT (race_id, at, state, who, note) DO NOTHING",
+		       "iiitt", race, at, (int64_t)triage, who, note);
 }
 
 int store_triage_set(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
@@ -53,50 +51,34 @@ int store_triage_set(struct store *s, int64_t race, enum store_triage triage, co
 {
 	if (db_begin(s->db, true, err) < 0)
 		return -1;
-	if (add_entry(s, race, triage, note, who, at, err) < 0) {
-		db_rollback(s->db);
-		return -1;
-	}
-	return db_commit(s->db, err);
+	return db_end(s->db, add_entry(s, race, triage, note, who, at, err), err);
 }
 
-static int read_history(struct store *s, int64_t race, struct store_history *out, struct err *err)
+static const char history_sql[] =
+	"SELECT t.state, t.at, t.who, t.note FROM said t JOIN race r ON r.id = t.race_id WHERE r.line = (SELECT w.line "
+	"FROM race w WHERE w.id = $1) ORDER BY t.at, t.state, t.who, t.note";
+
+static int read_entry(const struct db_rows *rows, void *ctx, struct err *err)
 {
-	struct db_rows *rows = db_query(
-		s->db, err,
-		"SELECT t.state, t.at, t.who, t.note FROM said t JOIN race r ON r.id = t.race_id WHERE r.line = (SELECT w.line "
-		"FROM race w WHERE w.id = $1) ORDER BY t.at, t.state, t.who, t.note",
-		"i", race);
-	int rc = rows ? db_next(rows, err) : -1;
+	struct store_history *out = ctx;
+	struct store_triage_entry *entry = store_grow(&out->list, &out->count, sizeof(*entry), err);
 
-	for (; rc > 0; rc = db_next(rows, err)) {
-		struct store_triage_entry *entry = store_grow(&out->list, &out->count, sizeof(*entry), err);
-		int64_t state = db_int(rows, 0);
-
-		if (!entry) {
-			rc = -1;
-			break;
-		}
-		entry->triage = state >= 0 && state < STORE_TRIAGES ? (enum store_triage)state : STORE_TRIAGE_NEW;
-		entry->at = db_int(rows, 1);
-		entry->who = text_copy(out->text, db_text(rows, 2));
-		entry->note = text_copy(out->text, db_text(rows, 3));
-	}
-	db_rows_end(rows);
-	return rc;
+	if (!entry)
+		return -1;
+	entry->triage = store_triage_of(db_int(rows, 0));
+	store_columns(rows, 1, out->text, "itt", &entry->at, &entry->who, &entry->note);
+	return 0;
 }
 
 int store_history(struct store *s, int64_t race, struct store_history *out, struct err *err)
 {
-	int rc = -1;
+	int rc;
 
-	*out = (struct store_history){.text = text_new(err)};
-	if (out->text && db_begin(s->db, false, err) == 0) {
-		rc = read_history(s, race, out, err);
-		db_rollback(s->db);
-	}
-	if (rc == 0 && text_failed(out->text, err))
-		rc = -1;
+	*out = (struct store_history){0};
+	rc = store_read_begin(s, &out->text, err);
+	if (rc == 0)
+		rc = db_each(db_query(s->db, err, history_sql, "i", race), read_entry, out, err);
+	rc = store_read_end(s, rc, out->text, err);
 	if (rc < 0)
 		store_history_free(out);
 	return rc;
