@@ -17,7 +17,7 @@
 	((list) = realloc((list), ((count) + 1) * sizeof(*(list))), memset(&(list)[count], 0, sizeof(*(list))), \
 	 &(list)[(count)++])
 
-struct summary_race *summary_made_race(struct summary *m, enum summary_change change, enum summary_class class, const char *id)
+struct summary_race *summary_made_race(struct summary *m, enum store_change change, enum summary_class class, const char *id)
 {
 	struct summary_race *r = GROW(m->races, m->race_count);
 	struct summary_verdict verdict = {.class = class, .rank = 90 - 20 * (int)class, .rule = "", .evidence = ""};
@@ -33,11 +33,11 @@ struct summary_race *summary_made_race(struct summary *m, enum summary_change ch
 				   .who = "",
 				   .when = "",
 				   .suppressed = "",
-				   .instances = change == SUMMARY_GONE ? 0 : 14,
-				   .runs = change == SUMMARY_GONE ? 0 : 3,
-				   .rounds = change == SUMMARY_NEW ? 1 : 2,
-				   .judged_before = change != SUMMARY_NEW,
-				   .first_round = change == SUMMARY_NEW ? 3 : 1};
+				   .instances = change == STORE_CHANGE_GONE ? 0 : 14,
+				   .runs = change == STORE_CHANGE_GONE ? 0 : 3,
+				   .rounds = change == STORE_CHANGE_NEW ? 1 : 2,
+				   .judged_before = change != STORE_CHANGE_NEW,
+				   .first_round = change == STORE_CHANGE_NEW ? 3 : 1};
 	r->builds = calloc(2, sizeof(*r->builds));
 	assert_non_null(r->builds);
 	r->build_count = 2;
@@ -45,27 +45,27 @@ struct summary_race *summary_made_race(struct summary *m, enum summary_change ch
 					      "2026-11-20T02:00:07Z", false};
 	r->builds[1] = (struct summary_build){"6.1.0-56-cloud-amd64", "aa56",
 					      "ba9876543210",	      "2026-11-20T03:00:07Z",
-					      "2026-11-21T22:00:07Z", change != SUMMARY_GONE};
+					      "2026-11-21T22:00:07Z", change != STORE_CHANGE_GONE};
 	return r;
 }
 
 static void add_races(struct summary *m)
 {
-	struct summary_race *r = summary_made_race(m, SUMMARY_SAME, SUMMARY_BENIGN, "000000000005");
+	struct summary_race *r = summary_made_race(m, STORE_CHANGE_NONE, SUMMARY_BENIGN, "000000000005");
 
 	r->subsystem = "SCHEDULER";
-	r = summary_made_race(m, SUMMARY_GONE, SUMMARY_UNCLEAR, "000000000004");
+	r = summary_made_race(m, STORE_CHANGE_GONE, SUMMARY_UNCLEAR, "000000000004");
 	r->subsystem = "net/core";
-	r = summary_made_race(m, SUMMARY_CHANGED, SUMMARY_HARMFUL, "000000000003");
+	r = summary_made_race(m, STORE_CHANGE_VERDICT, SUMMARY_HARMFUL, "000000000003");
 	r->before.class = SUMMARY_BENIGN;
 	r->before.rule = "safe-flag-update";
 	r->verdict.rule = "no-benign-pattern";
-	r = summary_made_race(m, SUMMARY_BACK, SUMMARY_UNCLEAR, "000000000002");
-	r->triage = TRIAGE_FIXED;
+	r = summary_made_race(m, STORE_CHANGE_BACK, SUMMARY_UNCLEAR, "000000000002");
+	r->triage = STORE_TRIAGE_FIXED;
 	r->who = "ada";
 	r->when = "2026-11-20T09:00:00Z";
 	r->note = "by the patch of Tuesday";
-	r = summary_made_race(m, SUMMARY_NEW, SUMMARY_HARMFUL, "000000000001");
+	r = summary_made_race(m, STORE_CHANGE_NEW, SUMMARY_HARMFUL, "000000000001");
 	r->datum = "inode->i_size";
 	r->verdict.rule = "lock-on-one-side";
 	r->verdict.evidence = "no benign pattern fits inode->i_size; ext4_foo holds a lock, and ext4_bar holds none";

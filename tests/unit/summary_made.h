@@ -9,6 +9,6 @@
 struct summary summary_made(void);
 
 /* Append a race with this change and class, and return it. It is of round `to`, and has no string but its id and sides. */
-struct summary_race *summary_made_race(struct summary *m, enum summary_change change, enum summary_class class, const char *id);
+struct summary_race *summary_made_race(struct summary *m, enum store_change change, enum summary_class class, const char *id);
 
 #endif

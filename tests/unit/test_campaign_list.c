@@ -124,22 +124,22 @@ static void nothing_happened(void **state)
 static void what_is_worse(void **state)
 {
 	static const struct {
-		enum summary_change change;
+		enum store_change change;
 		enum summary_class before, now;
-		enum summary_triage triage;
+		enum store_triage triage;
 		bool worse;
 	} cases[] = {
-		{SUMMARY_NEW, SUMMARY_BENIGN, SUMMARY_BENIGN, TRIAGE_NEW, true},
-		{SUMMARY_NEW, SUMMARY_BENIGN, SUMMARY_HARMFUL, TRIAGE_KNOWN, false},
-		{SUMMARY_NEW, SUMMARY_BENIGN, SUMMARY_HARMFUL, TRIAGE_WONTFIX, false},
-		{SUMMARY_BACK, SUMMARY_BENIGN, SUMMARY_BENIGN, TRIAGE_FIXED, true},
-		{SUMMARY_CHANGED, SUMMARY_BENIGN, SUMMARY_HARMFUL, TRIAGE_NEW, true},
-		{SUMMARY_CHANGED, SUMMARY_BENIGN, SUMMARY_HARMFUL, TRIAGE_KNOWN, false},
-		{SUMMARY_CHANGED, SUMMARY_HARMFUL, SUMMARY_BENIGN, TRIAGE_NEW, false},
-		{SUMMARY_CHANGED, SUMMARY_UNJUDGED, SUMMARY_HARMFUL, TRIAGE_NEW, false},
-		{SUMMARY_GONE, SUMMARY_HARMFUL, SUMMARY_HARMFUL, TRIAGE_NEW, false},
-		{SUMMARY_AGAIN, SUMMARY_HARMFUL, SUMMARY_HARMFUL, TRIAGE_NEW, false},
-		{SUMMARY_SAME, SUMMARY_HARMFUL, SUMMARY_HARMFUL, TRIAGE_NEW, false},
+		{STORE_CHANGE_NEW, SUMMARY_BENIGN, SUMMARY_BENIGN, STORE_TRIAGE_NEW, true},
+		{STORE_CHANGE_NEW, SUMMARY_BENIGN, SUMMARY_HARMFUL, STORE_TRIAGE_KNOWN, false},
+		{STORE_CHANGE_NEW, SUMMARY_BENIGN, SUMMARY_HARMFUL, STORE_TRIAGE_WONTFIX, false},
+		{STORE_CHANGE_BACK, SUMMARY_BENIGN, SUMMARY_BENIGN, STORE_TRIAGE_FIXED, true},
+		{STORE_CHANGE_VERDICT, SUMMARY_BENIGN, SUMMARY_HARMFUL, STORE_TRIAGE_NEW, true},
+		{STORE_CHANGE_VERDICT, SUMMARY_BENIGN, SUMMARY_HARMFUL, STORE_TRIAGE_KNOWN, false},
+		{STORE_CHANGE_VERDICT, SUMMARY_HARMFUL, SUMMARY_BENIGN, STORE_TRIAGE_NEW, false},
+		{STORE_CHANGE_VERDICT, SUMMARY_UNJUDGED, SUMMARY_HARMFUL, STORE_TRIAGE_NEW, false},
+		{STORE_CHANGE_GONE, SUMMARY_HARMFUL, SUMMARY_HARMFUL, STORE_TRIAGE_NEW, false},
+		{STORE_CHANGE_AGAIN, SUMMARY_HARMFUL, SUMMARY_HARMFUL, STORE_TRIAGE_NEW, false},
+		{STORE_CHANGE_NONE, SUMMARY_HARMFUL, SUMMARY_HARMFUL, STORE_TRIAGE_NEW, false},
 	};
 
 	(void)state;
@@ -149,7 +149,7 @@ static void what_is_worse(void **state)
 					 .before.class = cases[i].before,
 					 .triage = cases[i].triage,
 					 .suppressed = "",
-					 .judged_before = cases[i].change != SUMMARY_NEW};
+					 .judged_before = cases[i].change != STORE_CHANGE_NEW};
 
 		if (summary_is_worse(&r) != cases[i].worse)
 			fail_msg("case %zu is%s worse", i, cases[i].worse ? " not" : "");
@@ -320,7 +320,7 @@ static void much_that_is_gone_is_counted(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 60; i++) {
 		snprintf(ids[i], sizeof(ids[i]), "%012x", 0xabc000u + i);
-		summary_made_race(&m, i < 30 ? SUMMARY_GONE : SUMMARY_NEW, SUMMARY_HARMFUL, ids[i]);
+		summary_made_race(&m, i < 30 ? STORE_CHANGE_GONE : STORE_CHANGE_NEW, SUMMARY_HARMFUL, ids[i]);
 	}
 	summary_sort(&m);
 	for (int all = 0; all < 2; all++) {

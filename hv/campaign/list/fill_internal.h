@@ -27,11 +27,10 @@ int fill_coverage(struct fill *f);
 int fill_findings(struct fill *f);
 
 /* Fill *r. It gets its builds only if the summary shows them. Returns 0, or -1 with f->err set. */
-int fill_race(struct fill *f, const struct store_race *from, enum summary_change change, struct summary_race *r);
+int fill_race(struct fill *f, const struct store_race *from, enum store_change change, struct summary_race *r);
 
-/* Convert a class or triage state of the store. An empty rule means that the race was not judged. */
+/* Convert a class of the store. An empty rule means that the race was not judged. */
 enum summary_class fill_class(enum verdict_class class, const char *rule);
-enum summary_triage fill_triage(enum store_triage triage);
 
 /*
  * Copy a string into the summary, and make it printable: fill_text() for guests' text, fill_line() for users' text. NULL with

@@ -95,26 +95,14 @@ static void fill_verdicts(struct fill *f, const struct store_race *from, struct 
 	r->judged_before = from->earlier != 0;
 }
 
-enum summary_triage fill_triage(enum store_triage triage)
-{
-	static const enum summary_triage states[STORE_TRIAGES] = {
-		[STORE_TRIAGE_NEW] = TRIAGE_NEW,
-		[STORE_TRIAGE_KNOWN] = TRIAGE_KNOWN,
-		[STORE_TRIAGE_FIXED] = TRIAGE_FIXED,
-		[STORE_TRIAGE_WONTFIX] = TRIAGE_WONTFIX,
-	};
-
-	return states[triage];
-}
-
-int fill_race(struct fill *f, const struct store_race *from, enum summary_change change, struct summary_race *r)
+int fill_race(struct fill *f, const struct store_race *from, enum store_change change, struct summary_race *r)
 {
 	*r = (struct summary_race){.id = fill_text(f, from->name),
 				   .side = {side_text(f, &from->sides[0]), side_text(f, &from->sides[1])},
 				   .datum = fill_text(f, from->datum),
 				   .subsystem = subsystem_of(f, from),
 				   .change = change,
-				   .triage = fill_triage(from->triage),
+				   .triage = from->triage,
 				   .note = fill_line(f, from->note),
 				   .who = fill_line(f, from->who),
 				   .suppressed = fill_line(f, from->suppressed),
@@ -126,21 +114,10 @@ int fill_race(struct fill *f, const struct store_race *from, enum summary_change
 	fill_verdicts(f, from, r);
 	if (!complete(r))
 		return -1;
-	return change <= SUMMARY_GONE || f->query->all ? fill_builds(f, from->id, r) : 0;
+	return change <= STORE_CHANGE_GONE || f->query->all ? fill_builds(f, from->id, r) : 0;
 }
 
 /* ---- a round compared with all rounds before ---- */
-
-static enum summary_change change_of(enum store_change change)
-{
-	static const enum summary_change changes[STORE_CHANGES] = {
-		[STORE_CHANGE_NEW] = SUMMARY_NEW,	  [STORE_CHANGE_BACK] = SUMMARY_BACK,
-		[STORE_CHANGE_VERDICT] = SUMMARY_CHANGED, [STORE_CHANGE_GONE] = SUMMARY_GONE,
-		[STORE_CHANGE_AGAIN] = SUMMARY_AGAIN,	  [STORE_CHANGE_NONE] = SUMMARY_SAME,
-	};
-
-	return changes[change];
-}
 
 static int make_room(struct fill *f, size_t count)
 {
@@ -156,7 +133,7 @@ int fill_races(struct fill *f)
 	if (rc == 0)
 		rc = make_room(f, races.count);
 	for (size_t i = 0; rc == 0 && i < races.count; i++)
-		rc = fill_race(f, &races.list[i], change_of(races.list[i].change), &f->m->races[f->m->race_count++]);
+		rc = fill_race(f, &races.list[i], races.list[i].change, &f->m->races[f->m->race_count++]);
 	store_races_free(&races);
 	return rc;
 }
@@ -221,10 +198,10 @@ static int fill_compared(struct fill *f, const struct store_race *old, const str
 	if (!now)
 		race.seen = race.runs = 0;
 	return fill_race(f, &race,
-			 same	? SUMMARY_SAME
-			 : !now ? SUMMARY_GONE
-			 : old	? SUMMARY_CHANGED
-				: SUMMARY_NEW,
+			 same	? STORE_CHANGE_NONE
+			 : !now ? STORE_CHANGE_GONE
+			 : old	? STORE_CHANGE_VERDICT
+				: STORE_CHANGE_NEW,
 			 &f->m->races[f->m->race_count++]);
 }
 

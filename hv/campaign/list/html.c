@@ -113,11 +113,11 @@ static void put_counts(FILE *out, const struct summary *m)
 {
 	fprintf(out, "<h2 class=\"part\">Races</h2>\n<div class=\"counts\"><span data-level=\"\"><b>%zu</b> races</span>",
 		m->race_count);
-	for (int i = 0; i < SUMMARY_CHANGES; i++) {
-		const char *word = summary_change_word((enum summary_change)i);
+	for (int i = 0; i < STORE_CHANGES; i++) {
+		const char *word = store_change_word((enum store_change)i);
 
 		fprintf(out, "<span class=\"%s\" data-level=\"%s\"><b>%zu</b> %s</span>", word, word,
-			summary_of(m, (enum summary_change)i), word);
+			summary_of(m, (enum store_change)i), word);
 	}
 	fputs("</div>\n<input id=\"filter\" type=\"search\" placeholder=\"Filter: function, data, subsystem, rule, kernel\" "
 	      "aria-label=\"Filter races\">\n",

@@ -34,7 +34,7 @@ static void put_name_cell(FILE *out, const char *classes, const char *label, con
 
 static void put_row(FILE *out, const struct summary_race *r, size_t order)
 {
-	const char *change = summary_change_word(r->change);
+	const char *change = store_change_word(r->change);
 
 	fputs("<tr data-race=\"race-", out);
 	html_text(out, r->id);
@@ -109,9 +109,9 @@ static void put_triage(FILE *out, const struct summary_race *r)
 {
 	char when[LIST_TIME_MAX];
 
-	if (r->triage == TRIAGE_NEW && !r->note[0])
+	if (r->triage == STORE_TRIAGE_NEW && !r->note[0])
 		return;
-	fprintf(out, "<p>Triage: <b>%s</b>", summary_triage_word(r->triage));
+	fprintf(out, "<p>Triage: <b>%s</b>", store_triage_word(r->triage));
 	if (r->who[0]) {
 		fputs(", says ", out);
 		html_text(out, r->who);
@@ -175,8 +175,9 @@ static void put_section(FILE *out, const struct summary *m, const struct summary
 	fputs("\">\n", out);
 	put_title(out, r);
 	put_verdict(out, "", &r->verdict);
-	fprintf(out, "<details class=\"body\"%s><summary>Where and when</summary>\n", r->change < SUMMARY_GONE ? " open" : "");
-	if (r->change == SUMMARY_CHANGED)
+	fprintf(out, "<details class=\"body\"%s><summary>Where and when</summary>\n",
+		r->change < STORE_CHANGE_GONE ? " open" : "");
+	if (r->change == STORE_CHANGE_VERDICT)
 		put_verdict(out, "Before it was ", &r->before);
 	if (r->suppressed[0]) {
 		fputs("<p>Suppressed: ", out);

@@ -28,7 +28,7 @@ static json_t *triage_json(struct json_builder *b, const struct summary_race *r)
 {
 	json_t *o = json_object();
 
-	json_put(b, o, "state", json_string(summary_triage_word(r->triage)));
+	json_put(b, o, "state", json_string(store_triage_word(r->triage)));
 	json_put(b, o, "note", list_json_text(r->note));
 	json_put(b, o, "who", list_json_text(r->who));
 	json_put(b, o, "when", list_json_text(r->when));
@@ -58,7 +58,7 @@ json_t *list_json_race(struct json_builder *b, const struct summary_race *r)
 	json_t *o = json_object(), *sides = json_array();
 
 	json_put(b, o, "id", list_json_text(r->id));
-	json_put(b, o, "change", json_string(summary_change_word(r->change)));
+	json_put(b, o, "change", json_string(store_change_word(r->change)));
 	json_put(b, o, "worse", json_boolean(summary_is_worse(r)));
 	for (unsigned i = 0; i < 2; i++)
 		json_append(b, sides, list_json_text(r->side[i]));
@@ -161,8 +161,8 @@ static json_t *summary_json(struct json_builder *b, const struct summary *m)
 	json_t *o = json_object();
 
 	summary_classes(m, total.of_class);
-	for (int i = 0; i < SUMMARY_CHANGES; i++)
-		json_put(b, o, summary_change_word((enum summary_change)i), json_whole(summary_of(m, (enum summary_change)i)));
+	for (int i = 0; i < STORE_CHANGES; i++)
+		json_put(b, o, store_change_word((enum store_change)i), json_whole(summary_of(m, (enum store_change)i)));
 	json_put(b, o, "changed_worse", json_whole(summary_worse(m)));
 	json_put(b, o, "findings", json_whole(m->finding_count));
 	json_put(b, o, "round", round_json(b, &total));

@@ -25,7 +25,7 @@ static int get_race(struct fill *f, int64_t id, struct race_history *s)
 		s->rounds = races.list[0].rounds;
 		s->first = fill_time(f, races.list[0].first);
 		s->last = fill_time(f, races.list[0].last);
-		rc = fill_race(f, &races.list[0], SUMMARY_SAME, f->m->races);
+		rc = fill_race(f, &races.list[0], STORE_CHANGE_NONE, f->m->races);
 	}
 	store_races_free(&races);
 	return rc == 0 && s->first && s->last ? 0 : -1;
@@ -65,7 +65,7 @@ static int get_triage(struct fill *f, int64_t id, struct race_history *s)
 	for (size_t i = 0; rc == 0 && i < history.count; i++) {
 		struct race_history_triage *to = &s->triage[s->triage_count++];
 
-		*to = (struct race_history_triage){.state = fill_triage(history.list[i].triage),
+		*to = (struct race_history_triage){.state = history.list[i].triage,
 						   .note = fill_line(f, history.list[i].note),
 						   .who = fill_line(f, history.list[i].who),
 						   .at = fill_time(f, history.list[i].at)};

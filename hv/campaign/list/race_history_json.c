@@ -36,7 +36,7 @@ static json_t *triage_json(struct json_builder *b, const struct race_history *s)
 		const struct race_history_triage *entry = &s->triage[i];
 		json_t *o = json_object();
 
-		json_put(b, o, "state", json_string(summary_triage_word(entry->state)));
+		json_put(b, o, "state", json_string(store_triage_word(entry->state)));
 		json_put(b, o, "note", list_json_text(entry->note));
 		json_put(b, o, "who", list_json_text(entry->who));
 		json_put(b, o, "when", list_json_text(entry->at));

@@ -21,7 +21,7 @@ struct race_history {
 	} * in_rounds;
 	size_t in_round_count;
 	struct race_history_triage {
-		enum summary_triage state;
+		enum store_triage state;
 		const char *note, *who, *at;
 	} * triage;
 	size_t triage_count;

@@ -54,7 +54,7 @@ void list_span_put(FILE *out, uint64_t ns)
 /* ---- races ---- */
 
 /* Write ": 1 harmful candidate, 2 benign" for the races with this change. */
-static void put_classes(FILE *out, const struct summary *m, enum summary_change change)
+static void put_classes(FILE *out, const struct summary *m, enum store_change change)
 {
 	const char *before = ": ";
 
@@ -71,11 +71,11 @@ static void put_classes(FILE *out, const struct summary *m, enum summary_change 
 
 static void put_new(FILE *out, const struct summary *m)
 {
-	size_t n = summary_of(m, SUMMARY_NEW), back = summary_of(m, SUMMARY_BACK);
+	size_t n = summary_of(m, STORE_CHANGE_NEW), back = summary_of(m, STORE_CHANGE_BACK);
 
 	if (n) {
 		list_count_put(out, n, "race");
-		put_classes(out, m, SUMMARY_NEW);
+		put_classes(out, m, STORE_CHANGE_NEW);
 	} else {
 		fputs("nothing", out);
 	}
@@ -89,7 +89,7 @@ static void put_new(FILE *out, const struct summary *m)
 
 static void put_gone(FILE *out, const struct summary *m)
 {
-	size_t n = summary_of(m, SUMMARY_GONE);
+	size_t n = summary_of(m, STORE_CHANGE_GONE);
 
 	if (!m->base) {
 		fputs("nothing to compare with: this is the first round", out);
@@ -98,7 +98,7 @@ static void put_gone(FILE *out, const struct summary *m)
 	if (n) {
 		list_count_put(out, n, "race");
 		fprintf(out, " of round %u", m->base);
-		put_classes(out, m, SUMMARY_GONE);
+		put_classes(out, m, STORE_CHANGE_GONE);
 	} else {
 		fputs("nothing", out);
 	}
@@ -106,7 +106,7 @@ static void put_gone(FILE *out, const struct summary *m)
 
 static void put_changed(FILE *out, const struct summary *m)
 {
-	size_t n = summary_of(m, SUMMARY_CHANGED), worse = summary_worse(m);
+	size_t n = summary_of(m, STORE_CHANGE_VERDICT), worse = summary_worse(m);
 
 	if (!n) {
 		fputs("no verdict", out);
@@ -220,7 +220,7 @@ bool list_answer_is_bad(const struct summary *m, enum list_answer answer)
 	switch (answer) {
 	case LIST_NEW:
 		for (size_t i = 0; i < m->race_count; i++) {
-			if (m->races[i].change <= SUMMARY_BACK && m->races[i].verdict.class == SUMMARY_HARMFUL &&
+			if (m->races[i].change <= STORE_CHANGE_BACK && m->races[i].verdict.class == SUMMARY_HARMFUL &&
 			    summary_is_worse(&m->races[i]))
 				return true;
 		}
@@ -236,8 +236,8 @@ bool list_answer_is_bad(const struct summary *m, enum list_answer answer)
 
 void list_headline_put(FILE *out, const struct summary *m)
 {
-	size_t n = summary_of(m, SUMMARY_NEW), back = summary_of(m, SUMMARY_BACK), changed = summary_of(m, SUMMARY_CHANGED),
-	       harmful = summary_of_class(m, SUMMARY_NEW, SUMMARY_HARMFUL);
+	size_t n = summary_of(m, STORE_CHANGE_NEW), back = summary_of(m, STORE_CHANGE_BACK),
+	       changed = summary_of(m, STORE_CHANGE_VERDICT), harmful = summary_of_class(m, STORE_CHANGE_NEW, SUMMARY_HARMFUL);
 	const char *before = "";
 
 	if (n) {
@@ -321,7 +321,7 @@ static void put_builds(FILE *out, const struct summary_race *r)
 
 void list_seen_put(FILE *out, const struct summary *m, const struct summary_race *r)
 {
-	if (r->change == SUMMARY_GONE) {
+	if (r->change == STORE_CHANGE_GONE) {
 		fprintf(out, "seen in ");
 		list_count_put(out, r->rounds, "round");
 		fprintf(out, " up to round %u", m->base);
@@ -331,7 +331,7 @@ void list_seen_put(FILE *out, const struct summary *m, const struct summary_race
 		fputs(" in ", out);
 		list_count_put(out, r->runs, "run");
 	}
-	if (r->change != SUMMARY_NEW && r->first_round)
+	if (r->change != STORE_CHANGE_NEW && r->first_round)
 		fprintf(out, ", first in round %u", r->first_round);
 	put_builds(out, r);
 }
@@ -360,14 +360,14 @@ struct list_subsystem *list_subsystems(const struct summary *m, size_t *count)
 		const struct summary_race *r = &m->races[i];
 		size_t at = 0;
 
-		if (r->change == SUMMARY_GONE)
+		if (r->change == STORE_CHANGE_GONE)
 			continue;
 		while (at < *count && strcmp(list[at].name, r->subsystem) != 0)
 			at++;
 		*count += at == *count;
 		list[at].name = r->subsystem;
 		list[at].worse += summary_is_worse(r);
-		list[at].shown += r->change < SUMMARY_GONE;
+		list[at].shown += r->change < STORE_CHANGE_GONE;
 		list[at].all++;
 	}
 	if (list)

@@ -94,7 +94,7 @@ void summary_sort(struct summary *m)
 
 /* ---- counts ---- */
 
-size_t summary_of(const struct summary *m, enum summary_change change)
+size_t summary_of(const struct summary *m, enum store_change change)
 {
 	size_t n = 0;
 
@@ -103,7 +103,7 @@ size_t summary_of(const struct summary *m, enum summary_change change)
 	return n;
 }
 
-size_t summary_of_class(const struct summary *m, enum summary_change change, enum summary_class class)
+size_t summary_of_class(const struct summary *m, enum store_change change, enum summary_class class)
 {
 	size_t n = 0;
 
@@ -122,7 +122,7 @@ void summary_classes(const struct summary *m, unsigned of_class[SUMMARY_CLASSES]
 {
 	memset(of_class, 0, SUMMARY_CLASSES * sizeof(*of_class));
 	for (size_t i = 0; i < m->race_count; i++)
-		of_class[m->races[i].verdict.class] += m->races[i].change != SUMMARY_GONE;
+		of_class[m->races[i].verdict.class] += m->races[i].change != STORE_CHANGE_GONE;
 }
 
 size_t summary_worse(const struct summary *m)
@@ -130,15 +130,16 @@ size_t summary_worse(const struct summary *m)
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->race_count; i++)
-		n += m->races[i].change == SUMMARY_CHANGED && class_is_worse(&m->races[i]);
+		n += m->races[i].change == STORE_CHANGE_VERDICT && class_is_worse(&m->races[i]);
 	return n;
 }
 
 bool summary_is_worse(const struct summary_race *r)
 {
-	if (r->triage == TRIAGE_KNOWN || r->triage == TRIAGE_WONTFIX || r->suppressed[0])
+	if (r->triage == STORE_TRIAGE_KNOWN || r->triage == STORE_TRIAGE_WONTFIX || r->suppressed[0])
 		return false;
-	return r->change == SUMMARY_NEW || r->change == SUMMARY_BACK || (r->change == SUMMARY_CHANGED && class_is_worse(r));
+	return r->change == STORE_CHANGE_NEW || r->change == STORE_CHANGE_BACK ||
+	       (r->change == STORE_CHANGE_VERDICT && class_is_worse(r));
 }
 
 /* ---- rounds ---- */
@@ -186,8 +187,8 @@ struct summary_round summary_total(const struct summary *m)
 			add_round(&sum, &m->rounds[i]);
 	}
 	/* Count a race that several rounds saw once. */
-	sum.races = (unsigned)(m->race_count - summary_of(m, SUMMARY_GONE));
-	sum.fresh = (unsigned)summary_of(m, SUMMARY_NEW);
+	sum.races = (unsigned)(m->race_count - summary_of(m, STORE_CHANGE_GONE));
+	sum.fresh = (unsigned)summary_of(m, STORE_CHANGE_NEW);
 	return sum;
 }
 
@@ -207,16 +208,6 @@ struct summary_point summary_covered_before(const struct summary *m)
 
 /* ---- words ---- */
 
-const char *summary_change_word(enum summary_change change)
-{
-	static const char *const words[SUMMARY_CHANGES] = {
-		[SUMMARY_NEW] = "new",	 [SUMMARY_BACK] = "back",   [SUMMARY_CHANGED] = "changed",
-		[SUMMARY_GONE] = "gone", [SUMMARY_AGAIN] = "again", [SUMMARY_SAME] = "same",
-	};
-
-	return words[change];
-}
-
 const char *summary_class_word(enum summary_class class)
 {
 	static const char *const words[SUMMARY_CLASSES] = {
@@ -227,28 +218,16 @@ const char *summary_class_word(enum summary_class class)
 	return words[class];
 }
 
-const char *summary_triage_word(enum summary_triage state)
+const char *summary_change_means(const struct summary *m, enum store_change change)
 {
-	static const char *const words[TRIAGE_STATES] = {
-		[TRIAGE_NEW] = "new",
-		[TRIAGE_KNOWN] = "known",
-		[TRIAGE_FIXED] = "fixed",
-		[TRIAGE_WONTFIX] = "wontfix",
+	static const char *const means[STORE_CHANGES] = {
+		[STORE_CHANGE_NEW] = "no earlier round has these",
+		[STORE_CHANGE_BACK] = "somebody had said that these are fixed, and they were seen again",
+		[STORE_CHANGE_VERDICT] = "these are judged otherwise than when they were last seen",
+		[STORE_CHANGE_GONE] = "not seen again; sampling is by chance, so that does not say that they are mended",
+		[STORE_CHANGE_AGAIN] = "an earlier round has these, though not the round before, and they are judged as then",
+		[STORE_CHANGE_NONE] = "the round before has these, and they are judged as then",
 	};
 
-	return words[state];
-}
-
-const char *summary_change_means(const struct summary *m, enum summary_change change)
-{
-	static const char *const means[SUMMARY_CHANGES] = {
-		[SUMMARY_NEW] = "no earlier round has these",
-		[SUMMARY_BACK] = "somebody had said that these are fixed, and they were seen again",
-		[SUMMARY_CHANGED] = "these are judged otherwise than when they were last seen",
-		[SUMMARY_GONE] = "not seen again; sampling is by chance, so that does not say that they are mended",
-		[SUMMARY_AGAIN] = "an earlier round has these, though not the round before, and they are judged as then",
-		[SUMMARY_SAME] = "the round before has these, and they are judged as then",
-	};
-
-	return m->pair && change == SUMMARY_NEW ? "only the second round has these" : means[change];
+	return m->pair && change == STORE_CHANGE_NEW ? "only the second round has these" : means[change];
 }

@@ -13,18 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hv/base/err.h"
-
-/* How a race changed, compared with earlier rounds. Races are listed in this order. */
-enum summary_change {
-	SUMMARY_NEW,	 /* No earlier round has it. */
-	SUMMARY_BACK,	 /* A user marked it as fixed, and a selected round saw it again. */
-	SUMMARY_CHANGED, /* Its class or rule differs from the last time that it was seen. */
-	SUMMARY_GONE,	 /* The base round has it, and no selected round. */
-	SUMMARY_AGAIN,	 /* The base round does not have it, but an earlier round does, with the same verdict. */
-	SUMMARY_SAME,	 /* The base round has it, with the same verdict. */
-	SUMMARY_CHANGES,
-};
+#include "hv/campaign/store/store.h"
 
 /* The pruner's class, the most serious first. A race with several verdicts has the most serious. */
 enum summary_class {
@@ -52,18 +41,16 @@ struct summary_build {
 	bool now;		  /* A selected round saw the race in this build. */
 };
 
-enum summary_triage { TRIAGE_NEW, TRIAGE_KNOWN, TRIAGE_FIXED, TRIAGE_WONTFIX, TRIAGE_STATES };
-
 struct summary_race {
 	const char *id;	       /* 12 hexadecimal digits, the same in every build, store and round */
 	const char *side[2];   /* "write in ext4_foo [ext4]" */
 	const char *datum;     /* "inode->i_size", or "" */
 	const char *subsystem; /* "EXT4 FILE SYSTEM", or a folder of the source, or a module; never "" */
-	enum summary_change change;
+	enum store_change change;
 	struct summary_verdict verdict; /* in the selected rounds, or the last verdict if the race is gone */
 	struct summary_verdict before;	/* of the last round before the selected ones that saw the race */
 	bool judged_before;		/* `before` is set. */
-	enum summary_triage triage;
+	enum store_triage triage;
 	const char *note, *who, *when; /* of the triage; "" if there is none */
 	const char *suppressed;	       /* the reason of the suppression, or "" */
 	uint64_t instances;	       /* observations in the selected rounds */
@@ -154,8 +141,8 @@ const char *summary_line(struct summary *m, const char *text, struct err *err);
 void summary_sort(struct summary *m);
 
 /* Number of races with a change; with a change and a class. */
-size_t summary_of(const struct summary *m, enum summary_change change);
-size_t summary_of_class(const struct summary *m, enum summary_change change, enum summary_class class);
+size_t summary_of(const struct summary *m, enum store_change change);
+size_t summary_of_class(const struct summary *m, enum store_change change, enum summary_class class);
 
 /* Number of races of each class that the selected rounds saw. */
 void summary_classes(const struct summary *m, unsigned of_class[SUMMARY_CLASSES]);
@@ -177,11 +164,9 @@ struct summary_point summary_covered_before(const struct summary *m);
 bool summary_is_worse(const struct summary_race *r);
 
 /* Words for text and for JSON. */
-const char *summary_change_word(enum summary_change change);
 const char *summary_class_word(enum summary_class class);
-const char *summary_triage_word(enum summary_triage state);
 
 /* The meaning of a change as a clause: "no earlier round has these". It depends on whether two rounds are compared. */
-const char *summary_change_means(const struct summary *m, enum summary_change change);
+const char *summary_change_means(const struct summary *m, enum store_change change);
 
 #endif

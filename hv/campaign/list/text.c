@@ -51,7 +51,7 @@ static void put_head(const struct paper *p)
 
 static void put_before(const struct paper *p, const struct summary_race *r)
 {
-	if (r->change != SUMMARY_CHANGED)
+	if (r->change != STORE_CHANGE_VERDICT)
 		return;
 	fprintf(p->out, "     was %s%s%s\n", summary_class_word(r->before.class), r->before.rule[0] ? ", " : "",
 		r->before.rule);
@@ -61,9 +61,9 @@ static void put_triage(const struct paper *p, const struct summary_race *r)
 {
 	char when[LIST_TIME_MAX];
 
-	if (r->triage == TRIAGE_NEW && !r->note[0])
+	if (r->triage == STORE_TRIAGE_NEW && !r->note[0])
 		return;
-	fprintf(p->out, "     %s%s%s%s%.10s%s%s\n", summary_triage_word(r->triage), r->who[0] ? ", says " : "", r->who,
+	fprintf(p->out, "     %s%s%s%s%.10s%s%s\n", store_triage_word(r->triage), r->who[0] ? ", says " : "", r->who,
 		r->when[0] ? ", " : "", list_time(r->when, when), r->note[0] ? ": " : "", r->note);
 }
 
@@ -77,7 +77,7 @@ static void put_short(const struct paper *p, const struct summary_race *r)
 /* Whether a race gets one line: it is gone, likely no bug, or suppressed. */
 static bool is_folded(const struct summary_race *r)
 {
-	return r->change == SUMMARY_GONE || r->verdict.class >= SUMMARY_SYNCHRONISATION || r->suppressed[0];
+	return r->change == STORE_CHANGE_GONE || r->verdict.class >= SUMMARY_SYNCHRONISATION || r->suppressed[0];
 }
 
 static void put_race(const struct paper *p, const struct summary_race *r)
@@ -91,16 +91,16 @@ static void put_race(const struct paper *p, const struct summary_race *r)
 	list_seen_put(p->out, p->m, r);
 	fputc('\n', p->out);
 	put_before(p, r);
-	if (r->verdict.evidence[0] && r->change != SUMMARY_GONE)
+	if (r->verdict.evidence[0] && r->change != STORE_CHANGE_GONE)
 		fprintf(p->out, "     %s%s%s\n", colour(p, TEXT_FAINT), r->verdict.evidence, colour(p, TEXT_PLAIN));
 	if (r->suppressed[0])
 		fprintf(p->out, "     suppressed: %s\n", r->suppressed);
 	put_triage(p, r);
 }
 
-static void put_heading(const struct paper *p, enum summary_change change)
+static void put_heading(const struct paper *p, enum store_change change)
 {
-	static const char *const words[SUMMARY_CHANGES] = {"NEW", "BACK", "CHANGED", "GONE", "AGAIN", "SAME"};
+	static const char *const words[STORE_CHANGES] = {"NEW", "BACK", "CHANGED", "GONE", "AGAIN", "SAME"};
 
 	fprintf(p->out, "\n%s%-8s%s  %s\n", colour(p, TEXT_STRONG), words[change], colour(p, TEXT_PLAIN),
 		summary_change_means(p->m, change));
@@ -109,8 +109,8 @@ static void put_heading(const struct paper *p, enum summary_change change)
 /* Without --all, only count a race that did not change, or that is gone and was likely no bug. */
 static bool is_left_out(const struct paper *p, const struct summary_race *r)
 {
-	return !p->all &&
-	       (r->change > SUMMARY_GONE || (r->change == SUMMARY_GONE && r->verdict.class >= SUMMARY_SYNCHRONISATION));
+	return !p->all && (r->change > STORE_CHANGE_GONE ||
+			   (r->change == STORE_CHANGE_GONE && r->verdict.class >= SUMMARY_SYNCHRONISATION));
 }
 
 static void put_left_out(const struct paper *p, size_t more, const char *which)
@@ -123,16 +123,16 @@ static void put_left_out(const struct paper *p, size_t more, const char *which)
 }
 
 /* After a short round the list of gone races is long, and says little. Show only the GONE_MAX with the highest rank. */
-static bool is_enough(const struct paper *p, enum summary_change change, size_t shown)
+static bool is_enough(const struct paper *p, enum store_change change, size_t shown)
 {
-	return change == SUMMARY_GONE && !p->all && shown >= GONE_MAX;
+	return change == STORE_CHANGE_GONE && !p->all && shown >= GONE_MAX;
 }
 
-static void put_races(const struct paper *p, enum summary_change change)
+static void put_races(const struct paper *p, enum store_change change)
 {
 	size_t shown = 0, more = 0, harmless = 0;
 
-	if (!summary_of(p->m, change) || (change > SUMMARY_GONE && !p->all))
+	if (!summary_of(p->m, change) || (change > STORE_CHANGE_GONE && !p->all))
 		return;
 	put_heading(p, change);
 	for (size_t i = 0; i < p->m->race_count; i++) {
@@ -149,7 +149,7 @@ static void put_races(const struct paper *p, enum summary_change change)
 			continue;
 		}
 		shown++;
-		if (is_folded(r) && change != SUMMARY_BACK && change != SUMMARY_CHANGED && !p->all)
+		if (is_folded(r) && change != STORE_CHANGE_BACK && change != STORE_CHANGE_VERDICT && !p->all)
 			put_short(p, r);
 		else
 			put_race(p, r);
@@ -211,7 +211,7 @@ static void put_verdicts(const struct paper *p)
 
 static void put_foot(const struct paper *p)
 {
-	size_t folded = summary_of(p->m, SUMMARY_AGAIN) + summary_of(p->m, SUMMARY_SAME);
+	size_t folded = summary_of(p->m, STORE_CHANGE_AGAIN) + summary_of(p->m, STORE_CHANGE_NONE);
 
 	fputc('\n', p->out);
 	if (folded && !p->all) {
@@ -225,13 +225,13 @@ static void put_foot(const struct paper *p)
 static void put_list(const struct paper *p)
 {
 	put_head(p);
-	put_races(p, SUMMARY_NEW);
-	put_races(p, SUMMARY_BACK);
-	put_races(p, SUMMARY_CHANGED);
+	put_races(p, STORE_CHANGE_NEW);
+	put_races(p, STORE_CHANGE_BACK);
+	put_races(p, STORE_CHANGE_VERDICT);
 	put_findings(p);
-	put_races(p, SUMMARY_GONE);
-	put_races(p, SUMMARY_AGAIN);
-	put_races(p, SUMMARY_SAME);
+	put_races(p, STORE_CHANGE_GONE);
+	put_races(p, STORE_CHANGE_AGAIN);
+	put_races(p, STORE_CHANGE_NONE);
 	put_verdicts(p);
 	put_subsystems(p);
 	put_foot(p);

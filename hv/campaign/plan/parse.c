@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Converts a valid document to a struct plan. A table maps each element of a part to the function that reads it. */
+/* Converts a valid document to a struct plan. Tables map each element to the function that reads it. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,47 +84,85 @@ static void add_value(struct parse *p, struct plan_values *values, struct plan_v
 	list[values->count++] = value;
 }
 
-/* ---- elements of a part ---- */
+/* ---- elements ---- */
 
-/* Read an element into a part. An error stays in p->err. */
-typedef void reader(struct parse *p, const xmlNode *node, struct plan_part *part);
+/* Read an element into a member of the plan. An error stays in p->err. */
+typedef void reader(struct parse *p, const xmlNode *node, void *member);
 
-static void read_domain(struct parse *p, const xmlNode *node, struct plan_part *part)
+/* Which function reads an element, and the offset of the member that it gets. An element with two members has two entries. */
+struct element {
+	const char *name;
+	reader *read;
+	size_t member;
+};
+
+/* Read the children of `node` into the struct `base`. An entry without a name ends the table. */
+static void read_elements(struct parse *p, const xmlNode *node, const struct element *elements, void *base)
 {
+	for (const xmlNode *n = document_first(node); n; n = document_next(n)) {
+		for (const struct element *e = elements; e->name; e++) {
+			if (document_is(n, e->name))
+				e->read(p, n, (char *)base + e->member);
+		}
+	}
+}
+
+static void read_value(struct parse *p, const xmlNode *node, void *member)
+{
+	*(struct plan_value *)member = value_of(text_of(p, node), node);
+}
+
+static void read_values(struct parse *p, const xmlNode *node, void *member)
+{
+	add_value(p, member, value_of(text_of(p, node), node));
+}
+
+static void read_flag(struct parse *p, const xmlNode *node, void *member)
+{
+	(void)p;
+	(void)node;
+	*(bool *)member = true;
+}
+
+static void read_unsigned(struct parse *p, const xmlNode *node, void *member)
+{
+	*(unsigned *)member = (unsigned)number_in(text_of(p, node));
+}
+
+static void read_number(struct parse *p, const xmlNode *node, void *member)
+{
+	*(uint64_t *)member = number_in(text_of(p, node));
+}
+
+static void read_ns(struct parse *p, const xmlNode *node, void *member)
+{
+	*(uint64_t *)member = time_ns(p, node);
+}
+
+static void read_us(struct parse *p, const xmlNode *node, void *member)
+{
+	*(uint64_t *)member = time_ns(p, node) / 1000;
+}
+
+static void read_bytes(struct parse *p, const xmlNode *node, void *member)
+{
+	*(uint64_t *)member = size_bytes(p, node);
+}
+
+/* ---- parts ---- */
+
+static void read_domain(struct parse *p, const xmlNode *node, void *member)
+{
+	struct plan_part *part = member;
+
 	part->domain_file = value_of(attribute_of(p, node, "file"), node);
 	part->domain_name = value_of(attribute_of(p, node, "name"), node);
 	part->uri = value_of(attribute_of(p, node, "uri"), node);
 }
 
-static void read_kernel(struct parse *p, const xmlNode *node, struct plan_part *part)
+static void read_disk(struct parse *p, const xmlNode *node, void *member)
 {
-	part->kernel = value_of(text_of(p, node), node);
-}
-
-static void read_vcpu(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	part->vcpu = value_of(text_of(p, node), node);
-	part->vcpus = (unsigned)number_in(part->vcpu.text);
-}
-
-static void read_memory(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	part->memory = value_of(text_of(p, node), node);
-	part->bytes = size_bytes(p, node);
-}
-
-static void read_initrd(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	part->initrd = value_of(text_of(p, node), node);
-}
-
-static void read_cmdline(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	part->cmdline = value_of(text_of(p, node), node);
-}
-
-static void read_disk(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
+	struct plan_part *part = member;
 	struct plan_value disk = {.more = ""};
 
 	for (const xmlNode *n = document_first(node); n; n = document_next(n)) {
@@ -137,8 +176,9 @@ static void read_disk(struct parse *p, const xmlNode *node, struct plan_part *pa
 	add_value(p, &part->disks, disk);
 }
 
-static void read_interface(struct parse *p, const xmlNode *node, struct plan_part *part)
+static void read_interface(struct parse *p, const xmlNode *node, void *member)
 {
+	struct plan_part *part = member;
 	const xmlNode *target = document_first(node);
 	const char *device = target ? attribute_of(p, target, "dev") : NULL;
 	char *tap = NULL;
@@ -148,41 +188,10 @@ static void read_interface(struct parse *p, const xmlNode *node, struct plan_par
 	part->net = value_of(device ? plan_copy(&p->plan->text, tap, p->err) : "user", node);
 }
 
-static void read_rng(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	(void)p;
-	(void)node;
-	part->rng = true;
-}
-
-static void read_symbols(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	add_value(p, &part->symbols, value_of(text_of(p, node), node));
-}
-
-static void read_sources(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	add_value(p, &part->sources, value_of(text_of(p, node), node));
-}
-
-static void read_rules(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	add_value(p, &part->rules, value_of(text_of(p, node), node));
-}
-
-static void read_suppress(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	add_value(p, &part->suppress, value_of(text_of(p, node), node));
-}
-
-static void read_duration(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	part->duration_ns = time_ns(p, node);
-}
-
 /* Join the functions with commas, as --sample expects them. */
-static void read_function(struct parse *p, const xmlNode *node, struct plan_part *part)
+static void read_function(struct parse *p, const xmlNode *node, void *member)
 {
+	struct plan_part *part = member;
 	const char *name = text_of(p, node), *before = part->functions.text;
 	char *joined = NULL;
 
@@ -193,61 +202,44 @@ static void read_function(struct parse *p, const xmlNode *node, struct plan_part
 	part->functions = value_of(plan_copy(&p->plan->text, joined, p->err), node);
 }
 
-static void read_module(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	part->module = value_of(text_of(p, node), node);
-}
-
-static void read_percpu(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	(void)p;
-	(void)node;
-	part->percpu = true;
-}
-
-static void read_rate(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	part->rate = number_in(text_of(p, node));
-}
-
-static void read_delay(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	part->delay_us = time_ns(p, node) / 1000;
-}
-
-static void read_overhead(struct parse *p, const xmlNode *node, struct plan_part *part)
-{
-	part->overhead = number_in(text_of(p, node));
-}
-
-static const struct {
-	const char *name;
-	reader *read;
-} readers[] = {
-	{"kernel", read_kernel},     {"domain", read_domain},	  {"vcpu", read_vcpu},	       {"memory", read_memory},
-	{"initrd", read_initrd},     {"cmdline", read_cmdline},	  {"disk", read_disk},	       {"interface", read_interface},
-	{"rng", read_rng},	     {"symbols", read_symbols},	  {"sources", read_sources},   {"rules", read_rules},
-	{"suppress", read_suppress}, {"duration", read_duration}, {"function", read_function}, {"module", read_module},
-	{"percpu", read_percpu},     {"rate", read_rate},	  {"delay", read_delay},       {"overhead", read_overhead},
+static const struct element part_elements[] = {
+	{"kernel", read_value, PLAN_MEMBER(kernel)},
+	{"initrd", read_value, PLAN_MEMBER(initrd)},
+	{"cmdline", read_value, PLAN_MEMBER(cmdline)},
+	{"module", read_value, PLAN_MEMBER(module)},
+	{"vcpu", read_value, PLAN_MEMBER(vcpu)},
+	{"vcpu", read_unsigned, PLAN_MEMBER(vcpus)},
+	{"memory", read_value, PLAN_MEMBER(memory)},
+	{"memory", read_bytes, PLAN_MEMBER(bytes)},
+	{"symbols", read_values, PLAN_MEMBER(symbols)},
+	{"sources", read_values, PLAN_MEMBER(sources)},
+	{"rules", read_values, PLAN_MEMBER(rules)},
+	{"suppress", read_values, PLAN_MEMBER(suppress)},
+	{"rng", read_flag, PLAN_MEMBER(rng)},
+	{"percpu", read_flag, PLAN_MEMBER(percpu)},
+	{"duration", read_ns, PLAN_MEMBER(duration_ns)},
+	{"delay", read_us, PLAN_MEMBER(delay_us)},
+	{"rate", read_number, PLAN_MEMBER(rate)},
+	{"overhead", read_number, PLAN_MEMBER(overhead)},
+	{"domain", read_domain, 0},
+	{"disk", read_disk, 0},
+	{"interface", read_interface, 0},
+	{"function", read_function, 0},
+	{NULL, NULL, 0},
 };
 
-static void read_part(struct parse *p, const xmlNode *node, struct plan_part *part)
+static void read_part(struct parse *p, const xmlNode *node, void *member)
 {
 	const char *name = attribute_of(p, node, "name");
 
-	*part = (struct plan_part){.name = name ? name : "", .line = xmlGetLineNo(node)};
-	for (const xmlNode *n = document_first(node); n; n = document_next(n)) {
-		for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
-			if (document_is(n, readers[i].name))
-				readers[i].read(p, n, part);
-		}
-	}
+	*(struct plan_part *)member = (struct plan_part){.name = name ? name : "", .line = xmlGetLineNo(node)};
+	read_elements(p, node, part_elements, member);
 }
 
-/* ---- the campaign ---- */
-
-static void read_parts(struct parse *p, const xmlNode *node, struct plan_parts *parts)
+static void read_parts(struct parse *p, const xmlNode *node, void *member)
 {
+	struct plan_parts *parts = member;
+
 	for (const xmlNode *n = document_first(node); n; n = document_next(n)) {
 		struct plan_part *list = realloc(parts->list, (parts->count + 1) * sizeof(*list));
 
@@ -260,28 +252,27 @@ static void read_parts(struct parse *p, const xmlNode *node, struct plan_parts *
 	}
 }
 
-static void read_limits(struct parse *p, const xmlNode *node)
-{
-	struct plan_limits *l = &p->plan->limits;
+/* ---- the campaign ---- */
 
-	for (const xmlNode *n = document_first(node); n; n = document_next(n)) {
-		if (document_is(n, "time"))
-			l->time_ns = time_ns(p, n);
-		else if (document_is(n, "cpu"))
-			l->cpu_ns = time_ns(p, n);
-		else if (document_is(n, "memory"))
-			l->memory = size_bytes(p, n);
-		else if (document_is(n, "output"))
-			l->output = size_bytes(p, n);
-		else if (document_is(n, "silence"))
-			l->silence_ns = time_ns(p, n);
-		else if (document_is(n, "heartbeat"))
-			l->heartbeat_ns = time_ns(p, n);
-	}
+#define LIMIT(member) offsetof(struct plan_limits, member)
+static const struct element limit_elements[] = {
+	{"time", read_ns, LIMIT(time_ns)},
+	{"cpu", read_ns, LIMIT(cpu_ns)},
+	{"memory", read_bytes, LIMIT(memory)},
+	{"output", read_bytes, LIMIT(output)},
+	{"silence", read_ns, LIMIT(silence_ns)},
+	{"heartbeat", read_ns, LIMIT(heartbeat_ns)},
+	{NULL, NULL, 0},
+};
+
+static void read_limits(struct parse *p, const xmlNode *node, void *member)
+{
+	read_elements(p, node, limit_elements, member);
 }
 
-static void read_failure(struct parse *p, const xmlNode *node)
+static void read_failure(struct parse *p, const xmlNode *node, void *member)
 {
+	unsigned *failures = member;
 	static const struct {
 		const char *word;
 		enum plan_failure bit;
@@ -292,27 +283,28 @@ static void read_failure(struct parse *p, const xmlNode *node)
 		     {"limit", PLAN_FAIL_LIMIT}};
 	const char *on = attribute_of(p, node, "on");
 
-	p->plan->failures = 0;
+	*failures = 0;
 	for (size_t i = 0; on && i < sizeof(words) / sizeof(words[0]); i++) {
 		/* strstr() is enough, because no word contains another one. */
 		if (strstr(on, words[i].word))
-			p->plan->failures |= words[i].bit;
+			*failures |= words[i].bit;
 	}
 }
 
-static void read_seeds(struct parse *p, const xmlNode *node)
+static void read_seeds(struct parse *p, const xmlNode *node, void *member)
 {
+	struct plan *plan = member;
 	const char *from = attribute_of(p, node, "from");
 
-	p->plan->drawn = !from;
-	p->plan->seed_from = number_in(from);
-	p->plan->seed_count = (unsigned)number_in(attribute_of(p, node, "count"));
-	p->plan->seeds_line = xmlGetLineNo(node);
+	plan->drawn = !from;
+	plan->seed_from = number_in(from);
+	plan->seed_count = (unsigned)number_in(attribute_of(p, node, "count"));
+	plan->seeds_line = xmlGetLineNo(node);
 }
 
-static void read_exclude(struct parse *p, const xmlNode *node)
+static void read_exclude(struct parse *p, const xmlNode *node, void *member)
 {
-	struct plan *plan = p->plan;
+	struct plan *plan = member;
 	struct plan_exclude *list = realloc(plan->excludes, (plan->exclude_count + 1) * sizeof(*list)), *e;
 
 	if (!list) {
@@ -326,34 +318,28 @@ static void read_exclude(struct parse *p, const xmlNode *node)
 		e->names[i] = value_of(attribute_of(p, node, plan_axis_words[i]), node);
 }
 
-static void read_element(struct parse *p, const xmlNode *n)
+static void read_learn(struct parse *p, const xmlNode *node, void *member)
 {
-	static const char *const axes[PLAN_AXES] = {"kernels", "images", "workloads", "samplings"};
-	struct plan *plan = p->plan;
-
-	for (size_t i = 0; i < PLAN_AXES; i++) {
-		if (document_is(n, axes[i]))
-			read_parts(p, n, &plan->axes[i]);
-	}
-	if (document_is(n, "emulator"))
-		plan->emulator = value_of(text_of(p, n), n);
-	else if (document_is(n, "budget"))
-		plan->budget_ns = time_ns(p, n);
-	else if (document_is(n, "jobs"))
-		plan->jobs = (unsigned)number_in(text_of(p, n));
-	else if (document_is(n, "failure"))
-		read_failure(p, n);
-	else if (document_is(n, "limits"))
-		read_limits(p, n);
-	else if (document_is(n, "machine"))
-		read_part(p, n, &plan->machine);
-	else if (document_is(n, "seeds"))
-		read_seeds(p, n);
-	else if (document_is(n, "exclude"))
-		read_exclude(p, n);
-	else if (document_is(n, "learn"))
-		plan->learns = strcmp(attribute_of(p, n, "state") ?: "on", "on") == 0;
+	*(bool *)member = strcmp(attribute_of(p, node, "state") ?: "on", "on") == 0;
 }
+
+#define CAMPAIGN(member) offsetof(struct plan, member)
+static const struct element campaign_elements[] = {
+	{"kernels", read_parts, CAMPAIGN(axes[PLAN_KERNEL])},
+	{"images", read_parts, CAMPAIGN(axes[PLAN_IMAGE])},
+	{"workloads", read_parts, CAMPAIGN(axes[PLAN_WORKLOAD])},
+	{"samplings", read_parts, CAMPAIGN(axes[PLAN_SAMPLING])},
+	{"machine", read_part, CAMPAIGN(machine)},
+	{"emulator", read_value, CAMPAIGN(emulator)},
+	{"budget", read_ns, CAMPAIGN(budget_ns)},
+	{"jobs", read_unsigned, CAMPAIGN(jobs)},
+	{"limits", read_limits, CAMPAIGN(limits)},
+	{"failure", read_failure, CAMPAIGN(failures)},
+	{"learn", read_learn, CAMPAIGN(learns)},
+	{"seeds", read_seeds, 0},
+	{"exclude", read_exclude, 0},
+	{NULL, NULL, 0},
+};
 
 /* An axis that the file does not have gets one part without settings. */
 static void add_default(struct parse *p, struct plan_parts *parts, const char *name)
@@ -378,8 +364,7 @@ int plan_parse(struct plan *plan, const xmlDoc *doc, struct err *err)
 	plan->learns = true;
 	plan->failures = PLAN_FAIL_NEW_HARMFUL | PLAN_FAIL_FINDING;
 	plan->name = attribute_of(&p, root, "name");
-	for (const xmlNode *n = document_first(root); n; n = document_next(n))
-		read_element(&p, n);
+	read_elements(&p, root, campaign_elements, plan);
 	add_default(&p, &plan->axes[PLAN_WORKLOAD], "none");
 	add_default(&p, &plan->axes[PLAN_SAMPLING], "all");
 	return err->code == EXIT_OK ? 0 : -1;
