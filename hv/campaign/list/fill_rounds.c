@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The figures of each round. */
+/* The figures of each round, and the coverage of the runs up to the selected rounds. */
 #include <stdlib.h>
 
+#include "hv/campaign/learn/estimate.h"
 #include "hv/campaign/list/fill_internal.h"
 
 static int fill_round(struct fill *f, size_t index)
@@ -42,5 +43,66 @@ int fill_rounds(struct fill *f)
 		return err_set(f->err, EXIT_INTERNAL, "out of memory");
 	for (; rc == 0 && f->m->round_count < count; f->m->round_count++)
 		rc = fill_round(f, f->m->round_count);
+	return rc;
+}
+
+/* ---- coverage ---- */
+
+/* Number of sites that can be sampled: the sum over all kernel builds of the largest pool of a run of that build. */
+static int fill_pool(struct fill *f, const struct store_coverage *covered)
+{
+	uint64_t *pools = calloc(covered->builds + 1, sizeof(*pools));
+
+	if (!pools)
+		return err_set(f->err, EXIT_INTERNAL, "out of memory");
+	for (size_t i = 0; i < covered->count; i++) {
+		uint64_t *pool = &pools[covered->list[i].build];
+
+		*pool = covered->list[i].pool > *pool ? covered->list[i].pool : *pool;
+	}
+	for (size_t i = 0; i < covered->builds; i++)
+		f->m->pool += pools[i];
+	free(pools);
+	return 0;
+}
+
+/* Whether the round with this id is selected. */
+static bool is_now(const struct fill *f, int64_t round)
+{
+	for (size_t i = f->from; i <= f->to; i++) {
+		if (f->rounds.list[i].id == round)
+			return true;
+	}
+	return false;
+}
+
+static void fill_point(struct fill *f, const struct store_covered *c)
+{
+	const struct learn_counts counts = {
+		.observed = c->pairs, .once = c->once, .twice = c->twice, .runs = f->m->point_count + 1};
+	const struct learn_estimate estimate = learn_chao1(&counts);
+
+	f->m->points[f->m->point_count++] = (struct summary_point){.round = (unsigned)c->number,
+								   .now = is_now(f, c->round),
+								   .sampled_ns = c->sampled_ns,
+								   .sites = c->sites_hit,
+								   .pairs = c->pairs,
+								   .estimate = estimate.known ? estimate.pairs : 0,
+								   .low = estimate.known ? estimate.low : 0,
+								   .high = estimate.known ? estimate.high : 0};
+}
+
+int fill_coverage(struct fill *f)
+{
+	struct store_coverage covered = {0};
+	int rc = store_coverage(f->store, f->rounds.list[0].campaign, f->rounds.list[f->to].id, &covered, f->err);
+
+	if (rc == 0 && covered.count && !(f->m->points = calloc(covered.count, sizeof(*f->m->points))))
+		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
+	for (size_t i = 0; rc == 0 && i < covered.count; i++)
+		fill_point(f, &covered.list[i]);
+	if (rc == 0)
+		rc = fill_pool(f, &covered);
+	store_coverage_free(&covered);
 	return rc;
 }

@@ -5,7 +5,6 @@
 
 #include "hv/campaign/list/fill_internal.h"
 #include "hv/campaign/list/race_history_parts.h"
-#include "hv/campaign/store/race_rounds.h"
 
 static int get_race(struct fill *f, int64_t id, struct race_history *s)
 {

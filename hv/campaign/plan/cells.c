@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The cells of the matrix, and the values that a cell takes from its parts. */
+#include <fnmatch.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/siphash.h"
 #include "hv/campaign/plan/internal.h"
+#include "hv/campaign/plan/plan.h"
 
 static bool is_excluded(const struct plan_cell *cell, const struct plan_exclude *e)
 {
@@ -143,4 +146,36 @@ char *plan_file(const struct plan *p, const struct plan_cell *cell, const char *
 		path = NULL;
 	free(filled);
 	return path;
+}
+
+/* ---- runs of a shard, and runs by name ---- */
+
+bool plan_in_shard(const char *key, unsigned index, unsigned count)
+{
+	static const struct siphash_key fixed = {{0, 0}};
+
+	return siphash(&fixed, key, strlen(key)) % count == index - 1;
+}
+
+static bool matches(const char *key, const char *pattern)
+{
+	char *copy, *rest, *part;
+	bool found = fnmatch(pattern, key, 0) == 0;
+
+	copy = rest = strdup(key);
+	while (!found && rest && (part = strsep(&rest, "/")) != NULL)
+		found = fnmatch(pattern, part, 0) == 0;
+	free(copy);
+	return found;
+}
+
+bool plan_is_selected(const char *key, const char *only)
+{
+	char *copy = strdup(only), *rest = copy, *pattern;
+	bool found = false;
+
+	while (!found && rest && (pattern = strsep(&rest, ",")) != NULL)
+		found = matches(key, pattern);
+	free(copy);
+	return found;
 }

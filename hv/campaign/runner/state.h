@@ -47,9 +47,4 @@ int runner_recover(struct runner *r, struct err *err);
 /* Run all jobs that are not done. Returns 0, or -1 with err set if the round cannot continue. */
 int runner_schedule(struct runner *r, struct err *err);
 
-/* ---- prefer.c: learning ---- */
-
-/* Write the job's file `prefer.json` from the store's coverage. Returns its name, or NULL if the store has none. */
-const char *runner_write_prefer(const struct runner *r, const struct job *j);
-
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hv/campaign/store/coverage_text.h"
-#include "hv/campaign/store/run_data_fetch.h"
+#include "hv/campaign/store/run_data.h"
 #include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/compress.h"
 

@@ -66,6 +66,12 @@ int run_data_read_races(struct run_data *d, const char *path, struct err *err);
 /* Read a run's coverage file. -1 with EXIT_INPUT: the file is invalid, or of another kernel than the report. */
 int run_data_read_coverage(struct run_data *d, const char *path, struct err *err);
 
+/*
+ * Read the data of the run with this id, in a transaction of its own. The store is trusted no more than a file. 0, or -1
+ * with err set.
+ */
+int run_data_fetch(struct run_data *d, struct store *from, int64_t run, struct err *err);
+
 /* The row of the run that a run's data belongs to. */
 struct run_data_run {
 	int64_t id, round;

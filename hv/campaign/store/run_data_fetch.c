@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/campaign/store/run_data_fetch.h"
+#include "hv/campaign/store/run_data.h"
 
 #include <stdlib.h>
 #include <string.h>

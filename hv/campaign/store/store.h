@@ -400,6 +400,28 @@ void store_builds_free(struct store_builds *b);
 /* The builds of q->race, in the order in which they first saw it. `q` selects rounds as for store_races(). */
 int store_builds(struct store *s, const struct store_races_query *q, struct store_builds *out, struct err *err);
 
+/* A round that saw a race. */
+struct store_race_round {
+	int64_t round, started;
+	const char *campaign;
+	uint64_t number;
+	uint64_t seen, runs;
+	/* The most serious verdict of the round. */
+	enum verdict_class class;
+	int rank;
+	const char *rule;
+};
+
+struct store_race_rounds {
+	struct store_race_round *list;
+	size_t count;
+	struct store_text *text;
+};
+void store_race_rounds_free(struct store_race_rounds *r);
+
+/* All rounds of all campaigns that saw the race, oldest first. 0, or -1 with err set and an empty list. */
+int store_race_rounds(struct store *s, int64_t race, struct store_race_rounds *out, struct err *err);
+
 /* ---- triage: what users say about races ---- */
 
 /*
