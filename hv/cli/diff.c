@@ -244,7 +244,6 @@ static int put_json(const struct changes *c, const struct diff_side *old, const 
 {
 	struct json_builder b = {0};
 	json_t *document = json_object(), *summary = json_object();
-	int rc = 0;
 
 	json_put(&b, document, "schema", json_string("outrider-diff/1"));
 	json_put(&b, document, "old", files_json(&b, &old->runs));
@@ -253,13 +252,7 @@ static int put_json(const struct changes *c, const struct diff_side *old, const 
 	for (unsigned i = 0; i < CHANGE_KINDS; i++)
 		json_put(&b, summary, kind_words[i], json_integer((json_int_t)c->of_kind[i]));
 	json_put(&b, document, "summary", summary);
-	if (b.failed)
-		rc = err_set(err, EXIT_INTERNAL, "out of memory while comparing races");
-	else
-		json_dumpf(document, stdout, JSON_INDENT(1));
-	json_decref(document);
-	putchar('\n');
-	return rc;
+	return json_document_write(stdout, &b, document, err);
 }
 
 /* ---- the command ---- */

@@ -49,17 +49,6 @@ static json_t *begin(struct json_builder *b, struct scene *s)
 	return o;
 }
 
-static int finish(struct json_builder *b, json_t *o, struct err *err)
-{
-	int rc = b->failed || !o || json_dumpf(o, stdout, JSON_INDENT(1)) < 0 ? -1 : 0;
-
-	json_decref(o);
-	if (rc < 0 && (b->failed || !ferror(stdout)))
-		return err_set(err, EXIT_INTERNAL, "out of memory");
-	putchar('\n');
-	return 0;
-}
-
 int replay_show_both_json(struct scene *s, const struct replay_shown *shown, struct err *err)
 {
 	struct json_builder b = {0};
@@ -70,7 +59,7 @@ int replay_show_both_json(struct scene *s, const struct replay_shown *shown, str
 	json_put(&b, o, "as_recorded", json_whole(shown->same));
 	json_put(&b, o, "identical", json_whole(shown->identical));
 	json_put(&b, o, "instance", replay_instance_json(&b, &shown->instance));
-	return finish(&b, o, err);
+	return json_document_write(stdout, &b, o, err);
 }
 
 int replay_show_one_json(struct scene *s, unsigned first, const struct alone *one, bool same, struct err *err)
@@ -85,5 +74,5 @@ int replay_show_one_json(struct scene *s, unsigned first, const struct alone *on
 	json_put(&b, o, "times", json_whole(1));
 	json_put(&b, o, "as_recorded", json_whole(same));
 	json_put(&b, o, "result", result);
-	return finish(&b, o, err);
+	return json_document_write(stdout, &b, o, err);
 }

@@ -82,10 +82,5 @@ int export_locks_json(FILE *out, const struct export_locks *locks, struct err *e
 	json_put(&b, document, "data", data);
 	json_put(&b, document, "left_out", left_out_json(&b, chart));
 	json_put(&b, document, "lost", json_whole(chart->lost));
-	if (!b.failed) {
-		json_dumpf(document, out, JSON_INDENT(1));
-		fputc('\n', out);
-	}
-	json_decref(document);
-	return b.failed ? err_set(err, EXIT_INTERNAL, "out of memory while writing locks as JSON") : 0;
+	return json_document_write(out, &b, document, err);
 }

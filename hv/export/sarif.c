@@ -293,13 +293,6 @@ static json_t *document(struct json_builder *b, const struct export_run *run)
 int export_sarif(FILE *out, const struct export_run *run, struct err *err)
 {
 	struct json_builder b = {0};
-	json_t *o = document(&b, run);
-	int rc = 0;
 
-	if (b.failed)
-		rc = err_set(err, EXIT_INTERNAL, "out of memory while exporting");
-	else if (json_dumpf(o, out, JSON_INDENT(1)) == 0)
-		fputc('\n', out);
-	json_decref(o);
-	return rc;
+	return json_document_write(out, &b, document(&b, run), err);
 }

@@ -8,19 +8,14 @@
 
 #define SCHEMA "outrider-campaign-list/1"
 
-json_t *list_json_text(const char *s)
-{
-	return s && s[0] ? json_string(s) : json_null();
-}
-
 json_t *list_json_verdict(struct json_builder *b, const struct summary_verdict *v)
 {
 	json_t *o = json_object();
 
 	json_put(b, o, "class", json_string(summary_class_word(v->class)));
-	json_put(b, o, "rule", list_json_text(v->rule));
+	json_put(b, o, "rule", json_text(v->rule));
 	json_put(b, o, "rank", json_integer(v->rank));
-	json_put(b, o, "evidence", list_json_text(v->evidence));
+	json_put(b, o, "evidence", json_text(v->evidence));
 	return o;
 }
 
@@ -29,9 +24,9 @@ static json_t *triage_json(struct json_builder *b, const struct summary_race *r)
 	json_t *o = json_object();
 
 	json_put(b, o, "state", json_string(store_triage_word(r->triage)));
-	json_put(b, o, "note", list_json_text(r->note));
-	json_put(b, o, "who", list_json_text(r->who));
-	json_put(b, o, "when", list_json_text(r->when));
+	json_put(b, o, "note", json_text(r->note));
+	json_put(b, o, "who", json_text(r->who));
+	json_put(b, o, "when", json_text(r->when));
 	return o;
 }
 
@@ -42,11 +37,11 @@ static json_t *builds_json(struct json_builder *b, const struct summary_race *r)
 	for (size_t i = 0; i < r->build_count; i++) {
 		json_t *o = json_object();
 
-		json_put(b, o, "release", list_json_text(r->builds[i].release));
-		json_put(b, o, "build_id", list_json_text(r->builds[i].build_id));
-		json_put(b, o, "report", list_json_text(r->builds[i].report));
-		json_put(b, o, "first", list_json_text(r->builds[i].first));
-		json_put(b, o, "last", list_json_text(r->builds[i].last));
+		json_put(b, o, "release", json_text(r->builds[i].release));
+		json_put(b, o, "build_id", json_text(r->builds[i].build_id));
+		json_put(b, o, "report", json_text(r->builds[i].report));
+		json_put(b, o, "first", json_text(r->builds[i].first));
+		json_put(b, o, "last", json_text(r->builds[i].last));
 		json_put(b, o, "now", json_boolean(r->builds[i].now));
 		json_append(b, list, o);
 	}
@@ -57,17 +52,17 @@ json_t *list_json_race(struct json_builder *b, const struct summary_race *r)
 {
 	json_t *o = json_object(), *sides = json_array();
 
-	json_put(b, o, "id", list_json_text(r->id));
+	json_put(b, o, "id", json_text(r->id));
 	json_put(b, o, "change", json_string(store_change_word(r->change)));
 	json_put(b, o, "worse", json_boolean(summary_is_worse(r)));
 	for (unsigned i = 0; i < 2; i++)
-		json_append(b, sides, list_json_text(r->side[i]));
+		json_append(b, sides, json_text(r->side[i]));
 	json_put(b, o, "sides", sides);
-	json_put(b, o, "datum", list_json_text(r->datum));
-	json_put(b, o, "subsystem", list_json_text(r->subsystem));
+	json_put(b, o, "datum", json_text(r->datum));
+	json_put(b, o, "subsystem", json_text(r->subsystem));
 	json_put(b, o, "verdict", list_json_verdict(b, &r->verdict));
 	json_put(b, o, "before", r->judged_before ? list_json_verdict(b, &r->before) : json_null());
-	json_put(b, o, "suppressed", list_json_text(r->suppressed));
+	json_put(b, o, "suppressed", json_text(r->suppressed));
 	json_put(b, o, "triage", triage_json(b, r));
 	json_put(b, o, "instances", json_whole(r->instances));
 	json_put(b, o, "runs", json_whole(r->runs));
@@ -81,13 +76,13 @@ static json_t *finding_json(struct json_builder *b, const struct summary_finding
 {
 	json_t *o = json_object();
 
-	json_put(b, o, "kind", list_json_text(f->kind));
+	json_put(b, o, "kind", json_text(f->kind));
 	json_put(b, o, "new", json_boolean(f->is_new));
-	json_put(b, o, "run", list_json_text(f->run));
-	json_put(b, o, "line", list_json_text(f->line));
-	json_put(b, o, "console", list_json_text(f->console));
-	json_put(b, o, "folder", list_json_text(f->folder));
-	json_put(b, o, "command", list_json_text(f->command));
+	json_put(b, o, "run", json_text(f->run));
+	json_put(b, o, "line", json_text(f->line));
+	json_put(b, o, "console", json_text(f->console));
+	json_put(b, o, "folder", json_text(f->folder));
+	json_put(b, o, "command", json_text(f->command));
 	return o;
 }
 
@@ -124,8 +119,8 @@ static json_t *round_json(struct json_builder *b, const struct summary_round *r)
 	json_t *o = json_object();
 
 	json_put(b, o, "number", json_whole(r->number));
-	json_put(b, o, "started", list_json_text(r->started));
-	json_put(b, o, "ended", list_json_text(r->ended));
+	json_put(b, o, "started", json_text(r->started));
+	json_put(b, o, "ended", json_text(r->ended));
 	json_put(b, o, "runs", json_whole(r->runs));
 	json_put(b, o, "done", json_whole(r->done));
 	json_put(b, o, "broken", json_whole(r->broken));
@@ -179,7 +174,7 @@ static json_t *subsystems_json(struct json_builder *b, const struct summary *m)
 	for (size_t i = 0; i < count; i++) {
 		json_t *o = json_object();
 
-		json_put(b, o, "name", list_json_text(subsystems[i].name));
+		json_put(b, o, "name", json_text(subsystems[i].name));
 		json_put(b, o, "worse", json_whole(subsystems[i].worse));
 		json_put(b, o, "changed", json_whole(subsystems[i].shown));
 		json_put(b, o, "all", json_whole(subsystems[i].all));
@@ -200,9 +195,9 @@ static json_t *document(struct json_builder *b, const struct summary *m)
 	for (size_t i = 0; i < m->point_count; i++)
 		json_append(b, points, point_json(b, &m->points[i]));
 	json_put(b, o, "schema", json_string(SCHEMA));
-	json_put(b, o, "tool_version", list_json_text(m->version));
-	json_put(b, o, "store", list_json_text(m->store));
-	json_put(b, o, "campaign", list_json_text(m->campaign));
+	json_put(b, o, "tool_version", json_text(m->version));
+	json_put(b, o, "store", json_text(m->store));
+	json_put(b, o, "campaign", json_text(m->campaign));
 	json_put(b, o, "from", json_whole(m->from));
 	json_put(b, o, "to", json_whole(m->to));
 	json_put(b, o, "against", m->base ? json_whole(m->base) : json_null());
@@ -219,13 +214,6 @@ static json_t *document(struct json_builder *b, const struct summary *m)
 int list_json(FILE *out, const struct summary *m, struct err *err)
 {
 	struct json_builder b = {0};
-	json_t *o = document(&b, m);
-	int rc = 0;
 
-	if (b.failed || !o)
-		rc = err_set(err, EXIT_INTERNAL, "out of memory");
-	else if (json_dumpf(o, out, JSON_INDENT(1)) == 0)
-		fputc('\n', out);
-	json_decref(o);
-	return rc;
+	return json_document_write(out, &b, document(&b, m), err);
 }

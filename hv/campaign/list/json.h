@@ -9,9 +9,6 @@
 #include "hv/campaign/list/summary.h"
 #include "hv/report/json/write.h"
 
-/* Convert a string of a struct summary, which is printable already. "" becomes null. */
-json_t *list_json_text(const char *text);
-
 json_t *list_json_verdict(struct json_builder *b, const struct summary_verdict *v);
 json_t *list_json_race(struct json_builder *b, const struct summary_race *r);
 

@@ -16,13 +16,13 @@ static json_t *rounds_json(struct json_builder *b, const struct race_history *s)
 		const struct race_history_round *r = &s->in_rounds[i];
 		json_t *o = json_object();
 
-		json_put(b, o, "campaign", list_json_text(r->campaign));
+		json_put(b, o, "campaign", json_text(r->campaign));
 		json_put(b, o, "number", json_whole(r->number));
-		json_put(b, o, "started", list_json_text(r->started));
+		json_put(b, o, "started", json_text(r->started));
 		json_put(b, o, "instances", json_whole(r->seen));
 		json_put(b, o, "runs", json_whole(r->runs));
 		json_put(b, o, "class", json_string(summary_class_word(r->class)));
-		json_put(b, o, "rule", list_json_text(r->rule));
+		json_put(b, o, "rule", json_text(r->rule));
 		json_append(b, list, o);
 	}
 	return list;
@@ -37,9 +37,9 @@ static json_t *triage_json(struct json_builder *b, const struct race_history *s)
 		json_t *o = json_object();
 
 		json_put(b, o, "state", json_string(store_triage_word(entry->state)));
-		json_put(b, o, "note", list_json_text(entry->note));
-		json_put(b, o, "who", list_json_text(entry->who));
-		json_put(b, o, "when", list_json_text(entry->at));
+		json_put(b, o, "note", json_text(entry->note));
+		json_put(b, o, "who", json_text(entry->who));
+		json_put(b, o, "when", json_text(entry->at));
 		json_append(b, list, o);
 	}
 	return list;
@@ -68,23 +68,17 @@ int race_history_json(FILE *out, const struct race_history *s, struct err *err)
 {
 	struct json_builder b = {0};
 	json_t *o = json_object();
-	int rc = 0;
 
 	json_put(&b, o, "schema", json_string(SCHEMA));
-	json_put(&b, o, "tool_version", list_json_text(s->m.version));
-	json_put(&b, o, "store", list_json_text(s->m.store));
+	json_put(&b, o, "tool_version", json_text(s->m.version));
+	json_put(&b, o, "store", json_text(s->m.store));
 	json_put(&b, o, "race", list_json_race(&b, s->race));
 	json_put(&b, o, "instances", json_whole(s->seen));
 	json_put(&b, o, "runs", json_whole(s->runs));
-	json_put(&b, o, "first", list_json_text(s->first));
-	json_put(&b, o, "last", list_json_text(s->last));
+	json_put(&b, o, "first", json_text(s->first));
+	json_put(&b, o, "last", json_text(s->last));
 	json_put(&b, o, "rounds", rounds_json(&b, s));
 	json_put(&b, o, "triage", triage_json(&b, s));
 	json_put(&b, o, "report", record_json(&b, s, err));
-	if (b.failed || !o)
-		rc = err_set(err, EXIT_INTERNAL, "out of memory");
-	else if (json_dumpf(o, out, JSON_INDENT(1)) == 0)
-		fputc('\n', out);
-	json_decref(o);
-	return rc;
+	return json_document_write(out, &b, o, err);
 }

@@ -241,8 +241,8 @@ static json_t *runs_json(struct json_builder *b, const struct status_round *r)
 	for (size_t i = 0; i < r->run_count; i++) {
 		json_t *o = json_object();
 
-		json_put(b, o, "run", list_json_text(r->runs[i].key));
-		json_put(b, o, "started", list_json_text(r->runs[i].started));
+		json_put(b, o, "run", json_text(r->runs[i].key));
+		json_put(b, o, "started", json_text(r->runs[i].started));
 		/* null: unknown on this machine */
 		json_put(b, o, "alive",
 			 r->runs[i].life == LIFE_UNKNOWN ? json_null() : json_boolean(r->runs[i].life == LIFE_RUNS));
@@ -257,10 +257,10 @@ static json_t *round_json(struct json_builder *b, const struct status_round *r)
 
 	for (int i = 0; i < STORE_OUTCOMES; i++)
 		json_put(b, outcomes, store_outcome_word((enum store_outcome)i), json_whole(r->of_outcome[i]));
-	json_put(b, o, "campaign", list_json_text(r->campaign));
+	json_put(b, o, "campaign", json_text(r->campaign));
 	json_put(b, o, "number", json_whole(r->figures.number));
-	json_put(b, o, "started", list_json_text(r->started));
-	json_put(b, o, "ended", list_json_text(r->ended));
+	json_put(b, o, "started", json_text(r->started));
+	json_put(b, o, "ended", json_text(r->ended));
 	json_put(b, o, "planned", json_whole(r->figures.planned));
 	json_put(b, o, "begun", json_whole(r->figures.begun));
 	json_put(b, o, "done", json_whole(r->figures.done));
@@ -279,17 +279,11 @@ int status_json(FILE *out, const struct status *s, struct err *err)
 {
 	struct json_builder b = {0};
 	json_t *o = json_object(), *rounds = json_array();
-	int rc = 0;
 
 	for (size_t i = 0; i < s->count; i++)
 		json_append(&b, rounds, round_json(&b, &s->rounds[i]));
 	json_put(&b, o, "schema", json_string(SCHEMA));
-	json_put(&b, o, "store", list_json_text(s->m.store));
+	json_put(&b, o, "store", json_text(s->m.store));
 	json_put(&b, o, "rounds", rounds);
-	if (b.failed || !o)
-		rc = err_set(err, EXIT_INTERNAL, "out of memory");
-	else if (json_dumpf(o, out, JSON_INDENT(1)) == 0)
-		fputc('\n', out);
-	json_decref(o);
-	return rc;
+	return json_document_write(out, &b, o, err);
 }

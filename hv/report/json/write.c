@@ -22,6 +22,17 @@ void json_append(struct json_builder *b, json_t *array, json_t *value)
 		b->failed = true;
 }
 
+int json_document_write(FILE *out, struct json_builder *b, json_t *document, struct err *err)
+{
+	bool lost = b->failed || !document || (json_dumpf(document, out, JSON_INDENT(1)) < 0 && !ferror(out));
+
+	json_decref(document);
+	if (lost)
+		return err_set(err, EXIT_INTERNAL, "out of memory while writing JSON");
+	fputc('\n', out);
+	return 0;
+}
+
 json_t *json_hex(uint64_t value)
 {
 	char text[19];
@@ -45,6 +56,11 @@ json_t *json_bytes(const uint8_t *bytes, size_t len)
 	string = json_stringn(text, 2 * len);
 	free(text);
 	return string;
+}
+
+json_t *json_text(const char *text)
+{
+	return text && text[0] ? json_string(text) : json_null();
 }
 
 json_t *json_whole(uint64_t value)

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include "hv/base/err.h"
 
 /*
  * Collects failures, so that a report is either complete or not made. json_object_set_new() and json_array_append_new() of
@@ -23,6 +26,12 @@ void json_put(struct json_builder *b, json_t *object, const char *key, json_t *v
 /* Append to `array`. Takes ownership of `value`; if that is NULL, sets b->failed. */
 void json_append(struct json_builder *b, json_t *array, json_t *value);
 
+/*
+ * Write a whole document, indented and with a newline at its end, and free it. A write error stays in the stream. Returns 0, or
+ * -1 with err set if memory ran out, also before, which b->failed says.
+ */
+int json_document_write(FILE *out, struct json_builder *b, json_t *document, struct err *err);
+
 /* The functions below return a new value, or NULL if memory runs out. */
 
 /* A string "0x...", since JSON numbers do not preserve 64 bits. */
@@ -30,6 +39,9 @@ json_t *json_hex(uint64_t value);
 
 /* A string of `len` bytes in hexadecimal. */
 json_t *json_bytes(const uint8_t *bytes, size_t len);
+
+/* A string that is printable already. NULL and "" become null. */
+json_t *json_text(const char *text);
 
 /* A whole number. Limited to 63 bits: a larger value becomes INT64_MAX. */
 json_t *json_whole(uint64_t value);
