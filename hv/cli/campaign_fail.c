@@ -10,10 +10,10 @@ enum campaign_fail_key { KEY_FAIL_ON = 0x400, KEY_CODE };
 
 static const struct argp_option options[] = {
 	{"fail-on", KEY_FAIL_ON, "WHAT", 0,
-	 "exit with a status of its own when a race is worse than before (new, back, or of a worse class), of which "
-	 "nobody has said that it is known or stays, and is a harmful candidate (new-harmful), is that or undecided "
-	 "(new-unclear), or is whatever it is (new); or when a run ended with a finding (finding) that no earlier "
-	 "round has (new-finding); may be given several times",
+	 "exit with a status of its own when a race is worse than before: new, back, or of a worse class, and not marked "
+	 "as known or wontfix. new-harmful counts harmful candidates, new-unclear also unclear races, and new races of any "
+	 "class. finding counts runs that ended with a finding, and new-finding those whose finding no earlier round has. "
+	 "May be given several times",
 	 CAMPAIGN_FAIL_GROUP},
 	{"error-exitcode", KEY_CODE, "N", 0, "the exit status of --fail-on (default 1); alone, it means --fail-on new-harmful",
 	 CAMPAIGN_FAIL_GROUP},

@@ -34,8 +34,8 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Fold single observations and the coverage of single runs of old rounds into sums, and say what that freed.\v"
-	"Lists stay what they are. A round that has not ended stays as it is, and so does a race of which nobody has said "
-	"anything.";
+	"Lists stay the same. A round that has not ended is not folded, and neither are the observations of a race without a "
+	"triage state.";
 
 /* Milliseconds from 1970 to the date. Returns -1 for an invalid date. */
 static int64_t date_ms(const char *text)

@@ -26,8 +26,8 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-	"Bring all that each FROM has into the store, whichever of them is a file and which a server's.\v"
-	"Merging again changes nothing. What people said of a race stays in the history, and the later word holds.";
+	"Merge all data of each FROM into the store. Each of them is a file or a PostgreSQL server.\v"
+	"Merging again changes nothing. The history has the triage states of all stores, and the latest state counts.";
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {

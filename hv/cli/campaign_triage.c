@@ -24,10 +24,11 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static const char doc[] = "Say of a race what it is: known, fixed, wontfix, or new again.\v"
-			  "RACE is the id of a race in a list or a report, or its first characters. A race that is known or "
-			  "wontfix calls for no look "
-			  "any more. A race that is fixed does when it is seen again. All that was ever said is kept.";
+static const char doc[] =
+	"Mark a race as known, fixed, wontfix, or new again.\v"
+	"RACE is the id of a race in a list or a report, or its first characters. A race that is known or "
+	"wontfix needs no attention any more. A race that is fixed needs attention when it is seen again. The "
+	"history keeps every state.";
 
 static error_t argument(struct options *o, const char *arg, struct argp_state *state)
 {
@@ -38,8 +39,7 @@ static error_t argument(struct options *o, const char *arg, struct argp_state *s
 		return 0;
 	}
 	if (o->has_state)
-		return cli_usage(state, "%.80s: triage takes one RACE and one STATE; what is said of it goes behind --note",
-				 arg);
+		return cli_usage(state, "%.80s: triage takes one RACE and one STATE; give the note after --note", arg);
 	triage = store_triage_from_word(arg);
 	if (triage < 0)
 		return cli_usage(state, "%.80s: the STATE of a race is new, known, fixed or wontfix", arg);

@@ -2,8 +2,8 @@
 /*
  * How large and how fast a store is: store_fill STORE ROUNDS RUNS RACES SITES makes a new store with so many rounds of so many
  * runs, each of which saw so many races with 8 single observations each, of some 2000 that there are, and armed so many sites
- * of 400,000. The runs come in by the store's own way for what a report says. Then it asks for what a morning's list needs, and
- * says how long each took.
+ * of 400,000. The runs come in by the store's own way for what a report says. Then it makes the queries that a round summary
+ * needs, and says how long each took.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -203,7 +203,7 @@ static void fill(struct store *s, unsigned rounds, unsigned runs, unsigned races
 	free(record);
 }
 
-/* ---- what a morning asks ---- */
+/* ---- the queries of a round summary ---- */
 
 static uint64_t before;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The list of a morning: what is counted, what calls for a look, and what each format shows of it. */
+/* A round summary: its counts, what needs attention in it, and its text in each format. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static void five_answers(void **state)
 	struct summary m = summary_made();
 
 	(void)state;
-	answers(&m, LIST_NEW, "1 race: 1 harmful candidate; and 1 race seen again, though somebody had said it is fixed");
+	answers(&m, LIST_NEW, "1 race: 1 harmful candidate; and 1 race seen again, although it was marked as fixed");
 	answers(&m, LIST_GONE, "1 race of round 2: 1 unclear");
 	answers(&m, LIST_CHANGED, "1 verdict, 1 of them for the worse");
 	answers(&m, LIST_BROKE, "1 finding, 1 not seen before: 1 panic; 1 of 12 runs are not done");

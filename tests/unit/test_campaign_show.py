@@ -111,7 +111,7 @@ class Rounds(unittest.TestCase):
         self.assertEqual(changed["before"]["rule"], self.changed["verdict"]["rule"])
         self.assertIn(f"     was benign, {self.changed['verdict']['rule']}\n", self.nights.said("show", "4"))
 
-    def test_back_though_somebody_had_said_it_is_fixed(self):
+    def test_back_although_it_was_marked_as_fixed(self):
         self.assertEqual(self.of(self.list("4"), "back"), [])
         back, = self.of(self.list("5"), "back")
         self.assertEqual(back["id"], self.gone_id)

@@ -82,8 +82,8 @@ static void put_new(FILE *out, const struct summary *m)
 	if (back) {
 		fputs("; and ", out);
 		list_count_put(out, back, "race");
-		fputs(" seen again, though somebody had said ", out);
-		fputs(back == 1 ? "it is fixed" : "they are fixed", out);
+		fputs(" seen again, although ", out);
+		fputs(back == 1 ? "it was marked as fixed" : "they were marked as fixed", out);
 	}
 }
 

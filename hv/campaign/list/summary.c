@@ -222,7 +222,7 @@ const char *summary_change_means(const struct summary *m, enum store_change chan
 {
 	static const char *const means[STORE_CHANGES] = {
 		[STORE_CHANGE_NEW] = "no earlier round has these",
-		[STORE_CHANGE_BACK] = "somebody had said that these are fixed, and they were seen again",
+		[STORE_CHANGE_BACK] = "these were marked as fixed, and were seen again",
 		[STORE_CHANGE_VERDICT] = "these are judged otherwise than when they were last seen",
 		[STORE_CHANGE_GONE] = "not seen again; sampling is by chance, so that does not say that they are mended",
 		[STORE_CHANGE_AGAIN] = "an earlier round has these, though not the round before, and they are judged as then",

@@ -119,13 +119,13 @@ static int store_job(struct runner *r, struct job *j)
 }
 
 /* The store is back if it took something, or if there was nothing to take and it can be read. */
-static void look_for_store(struct runner *r, bool taken)
+static void try_store(struct runner *r, bool stored)
 {
 	const struct store_rounds_query query = {.id = r->run_store.round};
 	struct store_rounds rounds = {0};
 	struct err err = {0};
 
-	if (!taken && store_rounds(r->store, &query, &rounds, &err) < 0) {
+	if (!stored && store_rounds(r->store, &query, &rounds, &err) < 0) {
 		store_failed(r, &err);
 		return;
 	}
@@ -141,21 +141,21 @@ static void look_for_store(struct runner *r, bool taken)
 static void store_jobs(struct runner *r, unsigned wait_ms)
 {
 	bool away = r->store_ns != 0;
-	unsigned failed = 0, taken = 0;
+	unsigned failed = 0, stored = 0;
 
 	store_set_wait(r->store, wait_ms);
 	for (size_t i = 0; i < r->job_count && failed < 2; i++) {
 		if (!is_owed(&r->jobs[i]))
 			continue;
 		if (store_job(r, &r->jobs[i]) == 0) {
-			taken++;
+			stored++;
 			continue;
 		}
 		failed++;
 		store_set_wait(r->store, PAUSE_WAIT_MS);
 	}
 	if (away && !failed)
-		look_for_store(r, taken > 0);
+		try_store(r, stored > 0);
 	store_set_wait(r->store, STORE_WAIT_MS);
 }
 

@@ -298,7 +298,7 @@ static int check_schema(struct db *db, struct err *err)
 		rc = foreign ? err_set(err, EXIT_INPUT,
 				       "%s: the schema outrider has %" PRId64
 				       " things that outrider does not make, as a view, a function, a trigger or a default; "
-				       "nothing of it was read; take the store from a backup, or from whoever made it",
+				       "nothing of it was read; take the store from a backup, or from its maker",
 				       db->shown, foreign)
 			     : 0;
 	if (rc == 0)

@@ -89,7 +89,7 @@ static bool is_same(sqlite3_stmt *there, sqlite3_stmt *ours)
 
 static int refuse(struct db *db, sqlite3_stmt *there, sqlite3_stmt *ours, struct err *err)
 {
-	static const char what_to_do[] = "nothing of it was read; take the store from a backup, or from whoever made it";
+	static const char what_to_do[] = "nothing of it was read; take the store from a backup, or from its maker";
 	int order = !there ? 1 : !ours ? -1 : -strcmp(column(there, TYPE), column(ours, TYPE));
 
 	if (there && ours && !order)

@@ -9,7 +9,7 @@
 #include "hv/campaign/store/coverage_sum.h"
 #include "hv/campaign/store/compress.h"
 
-#define PILE_ROOM (32u << 20) /* bytes of coverage text in memory at a time */
+#define SUM_ROOM (32u << 20) /* bytes of coverage text in memory at a time */
 
 /* ---- choose rounds ---- */
 
@@ -34,7 +34,7 @@ static bool is_old(const struct store_rounds *rounds, size_t i, const struct sto
 /* ---- single observations ---- */
 
 /* Sightings in round $1 whose race has a triage other than "new". The latest statement about the race counts. */
-#define TOLD                                                                                                             \
+#define TRIAGED                                                                                                          \
 	"(SELECT g.id FROM sighting g JOIN build_race b ON b.id = g.build_race_id JOIN race r ON r.id = b.race_id "      \
 	"WHERE g.round_id = $1 AND coalesce((SELECT t.state FROM said t JOIN race o ON o.id = t.race_id WHERE o.line = " \
 	"r.line "                                                                                                        \
@@ -44,12 +44,12 @@ static int fold_instances(struct store *s, int64_t round, bool dry_run, uint64_t
 {
 	int64_t there = 0;
 
-	if (db_number(s->db, err, &there, "SELECT count(*) FROM instance WHERE sighting_id IN " TOLD, "i", round) < 0)
+	if (db_number(s->db, err, &there, "SELECT count(*) FROM instance WHERE sighting_id IN " TRIAGED, "i", round) < 0)
 		return -1;
 	*count = (uint64_t)there;
 	if (dry_run || !there)
 		return 0;
-	return db_exec(s->db, err, "DELETE FROM instance WHERE sighting_id IN " TOLD, "i", round);
+	return db_exec(s->db, err, "DELETE FROM instance WHERE sighting_id IN " TRIAGED, "i", round);
 }
 
 /* ---- coverage ---- */
@@ -91,7 +91,7 @@ static int coverage_sum_next(struct store *s, int64_t round, int64_t kernel, int
 	return rc;
 }
 
-static int write_pile(struct store *s, int64_t round, int64_t kernel, struct coverage_sum *p, int64_t runs, struct err *err)
+static int write_sum(struct store *s, int64_t round, int64_t kernel, struct coverage_sum *p, int64_t runs, struct err *err)
 {
 	size_t len, size;
 	char *text = coverage_sum_text(p, &len, err);
@@ -109,7 +109,7 @@ static int write_pile(struct store *s, int64_t round, int64_t kernel, struct cov
 
 static int fold_kernel(struct store *s, int64_t round, int64_t kernel, struct err *err)
 {
-	struct coverage_sum p = {.room = PILE_ROOM};
+	struct coverage_sum p = {.room = SUM_ROOM};
 	int64_t after = INT64_MIN, runs = 0;
 	int rc;
 
@@ -117,7 +117,7 @@ static int fold_kernel(struct store *s, int64_t round, int64_t kernel, struct er
 		rc = coverage_sum_next(s, round, kernel, &after, &p, &runs, err);
 	} while (rc > 0);
 	if (rc == 0)
-		rc = write_pile(s, round, kernel, &p, runs, err);
+		rc = write_sum(s, round, kernel, &p, runs, err);
 	coverage_sum_free(&p);
 	return rc;
 }

@@ -210,7 +210,7 @@ static int merge_runs(struct merging *m, const struct store_round *r, int64_t ro
 
 /* ---- triage ---- */
 
-static int merge_said(struct merging *m, struct err *err)
+static int merge_triage(struct merging *m, struct err *err)
 {
 	struct db_rows *rows =
 		db_query(m->from->db, err,
@@ -236,11 +236,11 @@ static int merge_said(struct merging *m, struct err *err)
 	return rc;
 }
 
-static int merge_all_said(struct merging *m, struct err *err)
+static int merge_all_triage(struct merging *m, struct err *err)
 {
 	if (db_begin(m->into->db, true, err) < 0)
 		return -1;
-	return db_end(m->into->db, merge_said(m, err), err);
+	return db_end(m->into->db, merge_triage(m, err), err);
 }
 
 static int race_count(struct store *s, int64_t *count, struct err *err)
@@ -268,7 +268,7 @@ int store_merge(struct store *into, struct store *from, struct store_merged *out
 			rc = merge_runs(&m, &rounds.list[i], round, err);
 	}
 	if (rc == 0)
-		rc = merge_all_said(&m, err);
+		rc = merge_all_triage(&m, err);
 	if (rc == 0)
 		rc = race_count(into, &after, err);
 	out->races = (uint64_t)(after - before);

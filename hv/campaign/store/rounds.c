@@ -54,8 +54,7 @@ static int next_number(struct store *s, const char *campaign, int64_t *number, s
 	if (last < 0 || last >= STORE_NUMBER_MAX)
 		return err_set(err, EXIT_INPUT,
 			       "%s: the last round of %.64s has the number %" PRId64
-			       ", and there is none behind it; give one with "
-			       "--round",
+			       ", and no number follows that one; give one with --round",
 			       store_where(s), campaign, last);
 	*number = last + 1;
 	return 0;
