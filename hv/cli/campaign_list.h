@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_CLI_CAMPAIGN_LIST_H
 #define OUTRIDER_CLI_CAMPAIGN_LIST_H
 
-#include "hv/campaign/list/fill.h"
+#include "hv/campaign/list/query.h"
 #include "hv/campaign/list/list.h"
 #include "hv/campaign/store/store.h"
 #include "hv/cli/campaign_fail.h"

@@ -3,23 +3,9 @@
 #ifndef OUTRIDER_CAMPAIGN_LIST_FILL_H
 #define OUTRIDER_CAMPAIGN_LIST_FILL_H
 
-#include "hv/campaign/list/subsystem.h"
+#include "hv/campaign/list/query.h"
 #include "hv/campaign/list/summary.h"
 #include "hv/campaign/store/store.h"
-
-/*
- * Which rounds a round summary shows. A round is given by its number, or by the first characters of its uuid. All zero: the
- * last round.
- */
-struct summary_query {
-	const char *campaign; /* NULL: the campaign of the round that started last. */
-	const char *round;    /* NULL: the last round. */
-	const char *since;    /* Show all rounds after this one, and compare with it. NULL: compare with the round before. */
-	const char *against;  /* Compare two rounds only, and ignore all other rounds. NULL: compare with all earlier rounds. */
-	const struct subsystems *subsystems; /* NULL: a race belongs to a folder of the source, or to a module. */
-	/* Read the builds of all races, not only of races that the summary shows in full. */
-	bool all;
-};
 
 /*
  * Fill `m`, which must be all zero. `version` is Outrider's version. Returns 0; or -1 with EXIT_INPUT if the round does not

@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_CAMPAIGN_LIST_FILL_INTERNAL_H
 #define OUTRIDER_CAMPAIGN_LIST_FILL_INTERNAL_H
 
-#include "hv/campaign/list/fill.h"
+#include "hv/campaign/list/query.h"
 #include "hv/campaign/list/summary.h"
 #include "hv/campaign/store/store.h"
 

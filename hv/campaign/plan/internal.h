@@ -15,7 +15,7 @@ struct plan_text {
 	size_t count;
 };
 
-/* ---- load.c ---- */
+/* ---- text.c ---- */
 
 /* Give a string from malloc() to `t`. It is NULL if memory ran out. Returns the string, or NULL with err set. */
 char *plan_copy(struct plan_text *t, char *string, struct err *err);
@@ -97,6 +97,11 @@ int plan_parse(struct plan *p, const xmlDoc *doc, struct err *err);
 
 /* ---- check.c: checks that a grammar cannot express ---- */
 int plan_check(const struct plan *p, struct err *err);
+
+/* ---- domain.c ---- */
+
+/* Read the number of vCPUs from the domain XML of each image that does not set it. Returns 0, or -1 with err set. */
+int plan_read_domains(struct plan *p, struct err *err);
 
 /* ---- cells.c ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A run of the plan in this round, from waiting until it is in the store. job.c starts and watches it, judge.c decides how
+ * A run of the plan in this round, from waiting until it is in the store. watch.c starts and watches it, judge.c decides how
  * it ended, and run_store.c writes it to the store. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_JOB_H

@@ -76,8 +76,8 @@ int db_exec(struct db *db, struct err *err, const char *sql, const char *types, 
 int db_send(struct db *db, struct err *err, const char *sql, const char *types, ...);
 
 /*
- * Run statements without values, each ended by a semicolon. They are not kept prepared. The words of db_words (db_calls.c)
- * become the backend's words. 0, or -1 with err set.
+ * Run statements without values, each ended by a semicolon. They are not kept prepared. The words of db_words become the
+ * backend's words. 0, or -1 with err set.
  */
 int db_script(struct db *db, const char *sql, struct err *err);
 

@@ -44,7 +44,7 @@ struct db_rows {
 };
 
 struct db_backend {
-	/* The backend's text for each word of db_words in db_calls.c, in the same order. */
+	/* The backend's text for each word of db_words, in the same order. */
 	const char *const *words;
 	int (*open)(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err);
 	/* All statements were forgotten before. */
@@ -79,6 +79,9 @@ struct db_backend {
 	int (*shrink)(struct db *db, struct err *err);
 };
 
+/* Words in scripts that stand for different text in each backend. NULL ends the list. */
+extern const char *const db_words[];
+
 struct db {
 	const struct db_backend *backend;
 	char *where; /* as the caller gave it */
@@ -96,6 +99,9 @@ struct db {
 };
 
 extern const struct db_backend db_sqlite, db_postgres;
+
+/* A prepared statement for `sql` that is not in use. NULL with err set: it could not be prepared. */
+struct db_statement *db_statement(struct db *db, const char *sql, const char *types, struct err *err);
 
 /* A copy of the script with the backend's words, from malloc(). NULL: out of memory. */
 char *db_with_words(const struct db_backend *backend, const char *sql);

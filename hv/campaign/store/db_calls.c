@@ -1,47 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/store/db.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/campaign/store/db.h"
 #include "hv/campaign/store/db_backend.h"
-
-/* ---- prepared statements; one that is in use twice at a time is prepared twice ---- */
-
-/* A prepared statement for `sql` that is not in use. NULL with err set: it could not be prepared. */
-static struct db_statement *statement_for(struct db *db, const char *sql, const char *types, struct err *err)
-{
-	struct db_statement *st;
-
-	for (st = db->statements; st; st = st->next) {
-		if (st->sql == sql && !st->busy)
-			return st;
-	}
-	st = calloc(1, sizeof(*st));
-	if (!st) {
-		err_set(err, EXIT_INTERNAL, "out of memory");
-		return NULL;
-	}
-	st->sql = sql;
-	if (db->backend->prepare(db, st, types, err) < 0) {
-		free(st);
-		return NULL;
-	}
-	st->next = db->statements;
-	db->statements = st;
-	return st;
-}
-
-void db_forget_all(struct db *db)
-{
-	while (db->statements) {
-		struct db_statement *st = db->statements;
-
-		db->statements = st->next;
-		db->backend->forget(db, st);
-		free(st);
-	}
-}
 
 static bool is_server(const char *where)
 {
@@ -178,7 +142,7 @@ static size_t take_values(struct db_value values[DB_VALUES_MAX], const char *typ
 static struct db_rows *query(struct db *db, struct err *err, const char *sql, const char *types, va_list ap)
 {
 	struct db_value values[DB_VALUES_MAX];
-	struct db_statement *st = statement_for(db, sql, types, err);
+	struct db_statement *st = db_statement(db, sql, types, err);
 	struct db_rows *rows;
 
 	if (!st)
@@ -246,7 +210,7 @@ int db_send(struct db *db, struct err *err, const char *sql, const char *types, 
 	if (!db->backend->send) {
 		rc = run(db, err, sql, types, ap) < 0 ? -1 : 0;
 	} else {
-		st = statement_for(db, sql, types, err);
+		st = db_statement(db, sql, types, err);
 		n = take_values(values, types, ap);
 		rc = st ? db->backend->send(db, st, values, n, err) : -1;
 	}
@@ -358,42 +322,4 @@ int64_t db_size(struct db *db, struct err *err)
 int db_shrink(struct db *db, struct err *err)
 {
 	return db->backend->shrink(db, err);
-}
-
-/* ---- words of scripts, such as $TEXT, which each backend replaces by its own ---- */
-
-static const char *const db_words[] = {"$ID", "$TEXT", "$BYTES", "$ROWLESS", NULL};
-
-/* Write `sql` with the backend's words to `out`, unless it is NULL. Returns the number of bytes with the NUL. */
-static size_t with_words(const struct db_backend *backend, const char *sql, char *out)
-{
-	size_t len = 0;
-
-	while (*sql) {
-		size_t i = 0, n = strcspn(sql + 1, "$") + 1;
-		const char *piece = sql;
-
-		while (db_words[i] && strncmp(sql, db_words[i], strlen(db_words[i])) != 0)
-			i++;
-		sql += db_words[i] ? strlen(db_words[i]) : n;
-		if (db_words[i]) {
-			piece = backend->words[i];
-			n = strlen(piece);
-		}
-		if (out)
-			memcpy(out + len, piece, n);
-		len += n;
-	}
-	if (out)
-		out[len] = '\0';
-	return len + 1;
-}
-
-char *db_with_words(const struct db_backend *backend, const char *sql)
-{
-	char *own = malloc(with_words(backend, sql, NULL));
-
-	if (own)
-		with_words(backend, sql, own);
-	return own;
 }
