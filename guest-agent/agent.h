@@ -66,7 +66,7 @@ bool parse_duration(const char *text, struct duration *d);
  */
 bool wait_for_enough(const char *name, double limit);
 
-/* Returns when the duration `d` of `name` has passed: false when `d` has a limit and nobody said that it was enough. */
+/* Returns when the duration `d` of `name` has passed: false when `d` has a limit and no "enough NAME" came. */
 bool let_pass(const char *name, const struct duration *d);
 
 /* Read up to size - 1 bytes of a small file, and add a '\0'. Returns how many bytes were read, or -1 with errno set. */
@@ -76,8 +76,8 @@ long read_text(const char *path, char *buf, size_t size);
 int wait_status(int pid);
 
 /*
- * Count a round of work into the counter that count_rounds_in() named, for whoever shows that a workload makes progress.
- * Without a counter nothing is done. The counter is in memory that is shared with the processes of the workload.
+ * Count a round of work into the counter that count_rounds_in() named. Heartbeats show from it that a workload makes
+ * progress. Without a counter, do nothing. The counter is in memory that is shared with the processes of the workload.
  */
 void count_rounds_in(atomic_ulong *counter);
 void count_round(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The stressors of the workload "busy". Each exercises one part of the kernel, from several processes at once. A round is short
- * (milliseconds on real hardware) and leaves nothing behind. It checks what the kernel returns, and not its own work.
+ * (milliseconds on real hardware) and removes what it made. It checks what the kernel returns, and not its own work.
  */
 #ifndef OUTRIDER_BUSY_H
 #define OUTRIDER_BUSY_H

@@ -13,7 +13,7 @@
 
 #define DEBUG_ROUNDS 50
 
-/* An INT3, and single-stepping by EFLAGS.TF, of which each trap goes to the program's own SIGTRAP handler. */
+/* An INT3, and single-stepping by EFLAGS.TF. Each trap goes to the program's own SIGTRAP handler. */
 bool check_int3_handler(void);
 bool check_trap_flag(void);
 

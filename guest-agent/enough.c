@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Waits for whoever watches from outside the guest, who says "enough NAME" on the console. */
+/* Waits until a program outside the guest writes "enough NAME" to the console. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

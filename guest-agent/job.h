@@ -38,7 +38,7 @@ int job_start(struct job *job, unsigned int number, const char *word, const char
 /* Have the job's processes killed: SIGTERM first, and SIGKILL two seconds later. The job ends soon. */
 void job_stop(struct job *job);
 
-/* Write a line to the job's standard input. It is dropped when the job has ended or does not read. */
+/* Write a line to the job's standard input. Drop the line when the job has ended or does not read. */
 void job_tell(const struct job *job, const char *line);
 
 /* The runner has ended with this status of waitpid(). */

@@ -102,7 +102,7 @@ bool link_ready(struct link *link, short revents)
 
 	if (link->state == LINK_UP && revents & POLLOUT)
 		link_flush(link);
-	/* A port of a virtio console hangs up for as long as nobody on the host has it open. */
+	/* A port of a virtio console reports POLLHUP while no process of the host has it open. */
 	if (link->state == LINK_UP && revents & (POLLHUP | POLLERR) && !(revents & POLLIN))
 		link_drop(link);
 	if (link->state != LINK_CALLING || !revents)
@@ -185,7 +185,7 @@ void link_finish(struct link *link)
 		struct pollfd fds = {.fd = link->fd, .events = link->out_len ? POLLOUT : POLLIN};
 
 		if (!link->out_len && !said) {
-			/* A console cannot be shut down, and has nobody who would answer that. */
+			/* shutdown() fails on a console, and no peer would answer it: there is nothing to wait for. */
 			if (shutdown(link->fd, SHUT_WR))
 				break;
 			said = true;

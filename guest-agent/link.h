@@ -35,7 +35,7 @@ bool link_try(struct link *link);
 /* What to poll() link->fd for. `input` says whether the caller would read now. */
 short link_events(const struct link *link, bool input);
 
-/* Go on with what poll() said of link->fd. Returns whether the link has come up. */
+/* Handle the events that poll() reported for link->fd. Returns whether the link has come up. */
 bool link_ready(struct link *link, short revents);
 
 /* Hang up, and try again in a second. */

@@ -33,7 +33,7 @@ static bool read_process(int pid, struct process *p)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (read_text(path, text, sizeof(text)) < 0)
 		return false;
-	/* The name may have anything in it, so what follows is looked for behind its last parenthesis. */
+	/* The name may contain any byte, parentheses too, so the next field begins after the last parenthesis of the line. */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest, ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &state, &p->parent, &user,
 			    &system, &child_user, &child_system) != 6)

@@ -24,13 +24,13 @@
 #define HEARTBEAT 5.0 /* seconds */
 #define PREFIX "outrider-agent: "
 
-/* Of the descriptors that are polled: the signals, the link, and then the jobs' outputs. */
+/* Indices of the polled descriptors: the signals, the link, and then the outputs of the jobs. */
 enum { POLL_SIGNALS, POLL_LINK, POLL_JOBS, POLL_COUNT = POLL_JOBS + JOBS };
 
 struct server {
 	struct link link;
 	struct line_reader reader; /* of what the host sends */
-	char input[4096];	   /* what the host has sent and is not looked at yet: input_len bytes from input_at */
+	char input[4096];	   /* unparsed bytes from the host: input_len bytes from input_at */
 	size_t input_at, input_len;
 	struct job job[JOBS];
 	unsigned int last_job;
@@ -43,7 +43,7 @@ struct server {
 	bool power_off;
 };
 
-/* ---- what the host is told unasked ---- */
+/* ---- messages that the agent sends without a command ---- */
 
 static unsigned int running_jobs(const struct server *s)
 {
@@ -92,7 +92,7 @@ static void send_output(struct server *s, struct job *job)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = *c == '\t' ? ' ' : '?';
 	job->lines++;
-	/* The agent's own workloads say who speaks, for consoles; here it is known. */
+	/* The agent's own workloads begin each line with PREFIX, for consoles. The message names the job already. */
 	if (!strncmp(text, PREFIX, strlen(PREFIX)))
 		text += strlen(PREFIX);
 	s->dropped += !link_send(&s->link, true, "output job=%u %s", job->number, text);

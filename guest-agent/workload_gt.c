@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs cases of the ground-truth module, one after the other, through its /proc file. */
+/* Runs cases of the ground-truth module in turn, through the module's /proc file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -136,7 +136,7 @@ static int run_selected(const char *what, const struct duration *d, bool by_name
 			continue;
 		found++;
 		if (is_control(&lines[i]) && !by_name)
-			each.limit = 0; /* nobody ever finds it */
+			each.limit = 0; /* a control has no race, so no "enough" comes for it */
 		if (run_case(&lines[i], &each))
 			rc = AGENT_FAIL;
 	}
