@@ -24,9 +24,9 @@
 #define NET_USER_DNS6 "fec0::3"
 
 /*
- * Whether a frame of `len` bytes may go to libslirp. Let through are ARP, and IPv4 and IPv6 packets of which none of these is
- * true: it is truncated; it is a fragment of an IPv4 packet, or its reserved bit is set; its destination is a loopback,
- * "this network" or IPv4-mapped address; its destination is the DNS server, and it is neither ICMP nor TCP or UDP to port 53.
+ * Whether a frame of `len` bytes may go to libslirp. ARP passes. An IPv4 or IPv6 packet passes unless it is truncated; it is a
+ * fragment of an IPv4 packet, or its reserved bit is set; its destination is a loopback, "this network" or IPv4-mapped address;
+ * or its destination is the DNS server, and it is neither ICMP nor TCP or UDP to port 53.
  */
 bool net_guard_allows(const uint8_t *frame, size_t len);
 

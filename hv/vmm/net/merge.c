@@ -81,7 +81,7 @@ static bool same_connection(const uint8_t *a, const uint8_t *b, const struct seg
 	       held.th_win == head->th_win;
 }
 
-/* The segment comes right behind what is held, and leaves a frame that is cut evenly and is no larger than an IP packet. */
+/* The segment continues the held frame, is no longer than the segments in it, and the merged frame fits into one IP packet. */
 static bool follows(const struct net_merge *m, const uint8_t *frame, const struct segment *s)
 {
 	struct tcphdr first;

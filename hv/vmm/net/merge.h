@@ -27,7 +27,7 @@ struct net_merge {
 };
 
 /*
- * Hold the frame of `len` bytes, alone or behind the frames that are held. Returns false when it does not belong there: the
+ * Hold the frame of `len` bytes, alone or after the frames that are held. Returns false when it does not continue them: the
  * caller takes what is held (net_merge_take()) and tries again, and a frame that is refused while nothing is held goes to the
  * guest by itself.
  */

@@ -30,7 +30,7 @@ struct process {
 	union {
 		struct net_header header;
 		struct net_start start;
-		uint8_t bytes[NET_MESSAGE_MAX + 1]; /* one more than the longest message, which a longer one fills */
+		uint8_t bytes[NET_MESSAGE_MAX + 1]; /* one byte more than the longest message, so that a longer message shows */
 	} message;
 };
 

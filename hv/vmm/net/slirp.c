@@ -95,7 +95,7 @@ static void give_merged(struct net_slirp *s)
 		give(s, &hdr, s->merge.frame, len);
 }
 
-/* What libslirp sent in a burst goes out, and libslirp says what it waits for now. */
+/* After a burst, send the frames that libslirp made, and ask libslirp which sockets it waits for now. */
 static void end_burst(struct net_slirp *s)
 {
 	give_merged(s);
@@ -300,7 +300,8 @@ static Slirp *new_slirp(struct net_slirp *s)
 	return slirp_new(&config, &callbacks, s);
 }
 
-/* Why the port cannot be had. libslirp says only that it cannot, so the port is tried once more. Returns an errno value. */
+/* Why libslirp cannot listen on the port. libslirp gives no reason, so this tries to bind the port itself. Returns an errno
+ * value. */
 static int why_not(const struct vmm_forward *f)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = f->address, .sin_port = htobe16(f->port)};

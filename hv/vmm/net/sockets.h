@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Makes one file descriptor of libslirp's sockets and timers, so that a loop can wait for them. Before each wait, libslirp says
- * which events of which sockets it waits for, and after the wait it is told which came (slirp_pollfds_fill() and
- * slirp_pollfds_poll()). The events are in an epoll set, and only changes go to the host's kernel.
+ * which events of which sockets it waits for (slirp_pollfds_fill()), and after the wait the loop passes it the events that came
+ * (slirp_pollfds_poll()). The events are in an epoll set, and only changes go to the host's kernel.
  *
  * Threads: one at a time.
  */
@@ -17,7 +17,7 @@
 
 #include "hv/base/err.h"
 
-/* What is known of the file descriptor whose number is the index of the entry. */
+/* The state of the file descriptor whose number is the index of the entry. */
 struct net_socket {
 	uint32_t events; /* epoll's events that libslirp waits for; 0: it is not in the epoll set */
 	uint32_t ready;	 /* epoll's events of the last wait */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A tap interface (Linux' Documentation/networking/tuntap.rst). The header in front of each frame is the one that the guest's
- * driver writes and reads (IFF_VNET_HDR), so checksums and segments are left to whoever needs them: the host's kernel, or its
- * network card. The guest chose the header's values, and the host's kernel takes none of them for granted.
+ * driver writes and reads (IFF_VNET_HDR), so checksums and segments are left to the host's kernel or its
+ * network card, where one of them needs them. The guest chose the header's values, and the host's kernel takes none of them for
+ * granted.
  */
 #include <errno.h>
 #include <fcntl.h>
