@@ -59,7 +59,7 @@ NR == FNR {
 	next
 }
 
-# Of a device: "  write      virtio-blk 0, queue 0: read of sector 8192, ...".
+# A side of a device: "  write      virtio-blk 0, queue 0: read of sector 8192, ...".
 /^  (read|write|read-write) / && $3 ~ /^[0-9]+,$/ && $4 == "queue" {
 	sides++
 	kind[sides] = $1
@@ -71,7 +71,7 @@ NR == FNR {
 	next
 }
 
-# Of the kernel proper: it is a side all the same.
+# A function of the kernel and not of a module: it is a side all the same.
 /^  (read|write|read-write) / {
 	sides++
 	module[sides] = where[sides] = ""

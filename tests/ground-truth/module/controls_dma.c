@@ -6,7 +6,7 @@
 
 #include "gt.h"
 
-/* dmaread's twin: the buffer is looked into once the device has filled it, and given to the device again behind that. */
+/* dmaread's twin: the driver reads the buffer once the device has filled it, and gives it to the device again after that. */
 struct gt_dmareadwait {
 	u64 header;
 };
@@ -229,7 +229,7 @@ const struct gt_case gt_case_dmarings = {
 #define GT_DMARNGRING_POLLS 200
 
 static u8 *gt_dmarngring_buffers;
-/* How many buffers the device has. Of the driver's thread only. */
+/* How many buffers the device has. Only the driver's thread uses it. */
 static unsigned int gt_dmarngring_lent;
 static u64 gt_dmarngring_other_rounds gt_datum; /* of the other thread only */
 

@@ -10,7 +10,7 @@
 
 #include "gt.h"
 
-/* One side waits for the lock, and the other side goes without when it is taken: the same with a spinlock and with a mutex. */
+/* One side waits for the lock, and the other side leaves the data alone when the lock is taken: spinlock and mutex alike. */
 static struct {
 	spinlock_t lock;
 	u32 last;
@@ -105,8 +105,8 @@ const struct gt_case gt_case_publish = {
 };
 
 /*
- * A queue is under a lock, and what is in the queue belongs to whoever has taken it out. Both sides write to it, and neither
- * holds the lock then. The queue has room for one, so that it cannot fill the memory.
+ * A lock protects a queue, and an entry of the queue belongs to the task that has taken it out. Both sides write to the entry,
+ * and neither holds the lock then. The queue has room for one entry, so that it cannot fill the memory.
  */
 struct gt_handover {
 	struct list_head link;
@@ -234,8 +234,8 @@ const struct gt_case gt_case_rculock = {
 };
 
 /*
- * An object that is handed over again and again. Whoever has taken it out of the list writes to it without the lock, and while
- * it is in the list it is read under the lock.
+ * An object that two tasks hand over again and again. The task that has taken it out of the list writes to it without the lock.
+ * While it is in the list, tasks read it under the lock.
  */
 struct gt_pool {
 	struct list_head link;
@@ -300,8 +300,8 @@ const struct gt_case gt_case_pool = {
 	.setup = gt_pool_setup,
 };
 
-/* A flag under a lock says that somebody has the buffer. The owner uses the buffer without the lock, and others look at it
- * under the lock when nobody has it. */
+/* A flag under a lock says that the buffer has an owner. The owner uses the buffer without the lock, and another task reads it
+ * under the lock while it has no owner. */
 static struct {
 	spinlock_t lock;
 	bool owned;

@@ -4,7 +4,7 @@
 
 #include "gt.h"
 
-/* Two producers of a ring that was made for one: both may take one slot, and the head of one undoes the head of the other. */
+/* Two producers of a ring that was made for one: both may take one slot, and each may overwrite the head of the other one. */
 #define GT_TWOHEADS_SLOTS 16u
 static struct {
 	unsigned long head ____cacheline_aligned;
@@ -69,7 +69,7 @@ const struct gt_case gt_case_flagfirst = {
 	.side = {{"giver", gt_flagfirst_giver, 0}, {"taker", gt_flagfirst_taker_step, 1}},
 };
 
-/* The object is given away before it is filled. It is one object all the time, so that the kernel outlives this. */
+/* The writer publishes the object before it fills it. The object is always the same one, so that the kernel survives. */
 struct gt_ptrearly {
 	struct gt_ptrearly *box;
 	u64 a;

@@ -71,7 +71,7 @@ const struct gt_case gt_case_rcufree = {
 	.teardown = gt_rcufree_teardown,
 };
 
-/* An entry is taken out, changed and put in again at once, while a reader may stand on it. */
+/* The writer removes an entry, changes it and adds it again at once, while a reader may be at it. */
 struct gt_rcureuse_entry {
 	u64 value;
 	struct list_head link;
@@ -121,7 +121,7 @@ const struct gt_case gt_case_rcureuse = {
 
 /*
  * The writer is as it must be, and the reader is in no section, so no grace period waits for it. The objects are of a
- * cache like rcufree's, so that the reader meets nobody else's data in an object that was freed.
+ * cache like rcufree's, so that the reader meets no foreign data in an object that was freed.
  */
 struct gt_rcubare {
 	u64 value;

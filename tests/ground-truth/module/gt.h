@@ -113,7 +113,7 @@ void harness_stop(unsigned int index);
 bool harness_running(unsigned int index);
 u64 harness_rounds(unsigned int index, unsigned int side);
 
-/* Waits for the pace of a racing loop: busy, so that a round costs no VM exit. */
+/* Waits between two rounds of a racing loop: busy, so that a round costs no VM exit. */
 void harness_pause(void);
 
 /* Waits until `done` is completed. False: the thread, which must be a side's, is to stop. */

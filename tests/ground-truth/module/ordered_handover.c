@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Group "ordered": what is handed over by acquire and release, and one word that is whole whenever it is looked at. */
+/* Group "ordered": data that acquire and release hand over, and one word that a reader always sees whole. */
 #include <linux/circ_buf.h>
 #include <linux/slab.h>
 
@@ -46,7 +46,7 @@ const struct gt_case gt_case_spsc = {
 	.side = {{"producer", gt_spsc_producer, 0}, {"consumer", gt_spsc_consumer_step, 1}},
 };
 
-/* A mailbox: `full` says whose turn it is, and only whose turn it is touches the letter. */
+/* A mailbox: `full` says which side may use the letter, and only that side accesses it. */
 static struct {
 	u32 full;
 	u64 letter[2];
@@ -133,7 +133,7 @@ const struct gt_case gt_case_ptrbox = {
 	.teardown = gt_ptrbox_teardown,
 };
 
-/* A limit that is one word: whoever looks takes the old one or the new one. Machine code does not show that this is meant. */
+/* A limit that is one word: a reader takes the old value or the new value. Machine code does not show that this is meant. */
 static struct {
 	u32 limit;
 } gt_onceword gt_datum;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Group "basic": nobody locks anything. */
+/* Group "basic": neither side takes a lock. */
 #include <linux/slab.h>
 
 #include "gt.h"
@@ -87,7 +87,7 @@ const struct gt_case gt_case_samevalue = {
 	.side = {{"first", gt_samevalue_first, 0}, {"second", gt_samevalue_second, 1}},
 };
 
-/* DataCollider 3.3, statistics counters: a lost increment hurts nobody. */
+/* DataCollider 3.3, statistics counters: a lost increment does no harm. */
 static struct {
 	u64 packets;
 } gt_statcount gt_datum;

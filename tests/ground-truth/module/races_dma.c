@@ -8,7 +8,7 @@
 
 #include "gt.h"
 
-/* A driver that looks into the buffer of a disk read before the device has said that it is filled. */
+/* A driver that reads the buffer of a disk read before the device has completed the request. */
 struct gt_dmaread {
 	u64 header;
 };
@@ -50,7 +50,7 @@ const struct gt_case gt_case_dmaread = {
 	.teardown = gt_dmaread_teardown,
 };
 
-/* A driver that changes a buffer while the device writes it to the disk: nobody can say which of the values is on the disk. */
+/* A driver that changes a buffer while the device writes it to the disk: the disk may have either of the values. */
 struct gt_dmawrite {
 	u64 record;
 };

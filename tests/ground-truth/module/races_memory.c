@@ -6,7 +6,7 @@
 
 #include "gt.h"
 
-/* One page, two virtual addresses: a debug register on either is blind to the other, only memory read again shows the store. */
+/* One page, two virtual addresses: a watchpoint on one misses a store to the other address; only repeated reads show it. */
 struct gt_alias {
 	u64 value;
 };
@@ -54,7 +54,7 @@ const struct gt_case gt_case_alias = {
 	.teardown = gt_alias_teardown,
 };
 
-/* Eight bytes across a cache line's end, against a store to their second half: two watchpoints, or half of it is missed. */
+/* Eight bytes across a cache line's end, against a store to their second half: only two watchpoints cover all eight bytes. */
 static struct {
 	u8 pad[L1_CACHE_BYTES - 4];
 	u64 both;

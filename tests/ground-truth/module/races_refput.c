@@ -48,7 +48,7 @@ static void harness_refput_free(struct work_struct *work)
 	struct gt_refput *foo = container_of(to_rcu_work(work), struct gt_refput, free);
 	int times = refput_twice ? atomic_fetch_add(0, &foo->released) : 1;
 
-	/* Nobody asked for it: a decrement was lost, or the user never saw the object. */
+	/* `released` is 0: a decrement was lost, or the user never saw the object. */
 	if (!times)
 		times = 1;
 	while (times--)
