@@ -7,7 +7,7 @@
 #include "hv/campaign/plan/plan.h"
 #include "tests/fuzz/fuzz.h"
 
-/* What stands for every file that a campaign file names is the folder of this one. */
+/* The folder of this campaign file takes the place of every file that the campaign file names. */
 static void use(const struct plan *plan)
 {
 	struct plan_runs runs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a gdb sends. Each line of the input is a packet, which gets its frame and its checksum here. A line that begins with '!'
- * is sent as it is. All of it is sent at once, and then gdb hangs up.
+ * is sent unchanged. The target sends all lines at once, and then hangs up as gdb would.
  */
 #include <pthread.h>
 #include <sys/socket.h>
@@ -117,7 +117,7 @@ static void command(void *ctx, const char *text, char out[GDB_ANSWER_MAX])
 
 /* ---- the client ---- */
 
-/* Put what the line stands for to `out`, which has room for it. Returns its length. */
+/* Write the bytes of the line's packet to `out`, which has room for them. Returns their length. */
 static size_t put_line(const uint8_t *line, size_t len, uint8_t *out)
 {
 	if (!len || line[0] != '!')

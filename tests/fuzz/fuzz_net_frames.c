@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames of a guest and frames for it: the guard of user-mode networking, checksums that the guest asks for, and merging. The
- * input is a header of 4 bytes (where the checksum begins and where it goes), then frames, each behind its length of 2 bytes.
+ * input is a header of 4 bytes (where the checksum begins and where it goes), then frames, each after its length of 2 bytes.
  */
 #include "hv/vmm/net/checksum.h"
 #include "hv/vmm/net/guard.h"

@@ -159,7 +159,7 @@ static void put16(uint8_t *at, uint16_t value)
 	at[1] = (uint8_t)value;
 }
 
-/* Make the checksums of an IPv4 frame and of what it holds right, which no fuzzer finds. */
+/* Correct the checksums of an IPv4 frame and of its TCP, UDP or ICMP packet: a fuzzer does not find right ones. */
 static void complete(uint8_t *frame, size_t len)
 {
 	size_t header = len > 14 ? (size_t)(frame[14] & 15) * 4 : 0, at;

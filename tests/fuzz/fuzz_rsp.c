@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a gdbstub sends. Each line of the input is a packet, which gets its frame and its checksum here. A line that begins with
- * '!' is sent as it is. All of it is sent at once, and then the stub hangs up.
+ * '!' is sent unchanged. The target sends all lines at once, and then hangs up as the stub would.
  */
 #include <sys/socket.h>
 
@@ -11,7 +11,7 @@
 
 #define INPUT_MAX 10000u /* Bytes. Framed they fit into the queue of a socket. */
 
-/* Put what the line stands for to `out`, which has room for it. Returns its length. */
+/* Write the bytes of the line's packet to `out`, which has room for them. Returns their length. */
 static size_t put_line(const uint8_t *line, size_t len, uint8_t *out)
 {
 	if (!len || line[0] != '!')

@@ -13,7 +13,7 @@
 #include "tests/unit/scenario_made.h"
 
 #define ROOM (1u << 20)
-#define WRITTEN_MAX MIB(256) /* Of RAM. The writer looks at each page, which takes long when there is more. */
+#define WRITTEN_MAX MIB(256) /* bytes of RAM; the writer reads each page, and more pages would make an input slow */
 #define WRITTEN_EACH 64 /* scenarios; of these one is written and read again, which takes 40 times as long as to read it. */
 #define SECTIONS 4
 #define EDIT 3 /* bytes of a change to a section */

@@ -121,7 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	if (data[0] & 1) {
-		/* Of its own size, so that a look behind its end is seen. */
+		/* A buffer of exactly this size, so that AddressSanitizer sees a read after its end. */
 		state = (struct vm_state){.data = malloc(size), .len = size - 1};
 		fuzz_require(state.data);
 		memcpy(state.data, data + 1, size - 1);

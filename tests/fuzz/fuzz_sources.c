@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Source files: which file a report's name stands for, and the statement at a line of it. The input's first byte says the line.
+ * Source files: which file has a report's name, and the statement at a line of it. The input's first byte is the line.
  * Up to the next newline follows the name that the report has, and then the text of a file.c.
  */
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static void write_text(const uint8_t *text, size_t len)
 	close(fd);
 }
 
-/* A name that stands for another file than file.c would have left the folder. */
+/* The folder has only file.c: a name that finds another file has left the folder. */
 static void ask(const char *name, unsigned line, const uint8_t *text, size_t len)
 {
 	struct sources *s = sources_new(NULL, NULL);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A store that somebody hands over, as an SQLite file: its pages are changed, or its rows, which may have values of any type
- * and size. It is listed in all ways, folded, and merged into a store of ours, which must be as whole behind it as before.
+ * A store from another machine, as an SQLite file. The input changes its pages, or its rows, which may have values of any type
+ * and size. The target lists it in all ways, folds it, and merges it into a store of ours. Ours must be as whole after that as
+ * before.
  */
 #include <endian.h>
 #include <sqlite3.h>
@@ -20,7 +21,7 @@
 #define TEXT_MAX 40   /* bytes of a text that is put into a row */
 #define VALUE_MAX 96  /* bytes of a value in SQL */
 
-/* What the first byte of an input asks for. Its last bits say which of the races is looked at, or which list is made. */
+/* What the first byte of an input selects. Its last bits select the race to show, or the list to make. */
 enum { CHANGE_ROWS = 1, TO_WRITE = 2, TO_MERGE = 4, TO_LIST = 8, OPEN_ANEW = 16, WHICH = 5 };
 
 static const char rows_sql[] =
@@ -259,7 +260,7 @@ static void make_world(struct world *w)
 
 /*
  * The first page of a file says how often the file was changed, so that SQLite drops what it has read. In a store that stays
- * open the schema must be that which was compared: a file is changed under an open store by no one but whoever owns it.
+ * open the schema must be the one that the store compared: only the owner of the file can change it under an open store.
  */
 static void put(struct world *w, const char *path, uint8_t *bytes, size_t size, const uint8_t *right)
 {
@@ -328,8 +329,7 @@ static int each_pair(void *ctx, const struct store_pair *pair)
 	return 0;
 }
 
-/* A stream for what nobody reads. It always has the same memory: to get that anew took longer than all that is written to it.
- */
+/* A stream for output that is not read. It keeps the same memory, as allocating it anew took longer than all writes to it. */
 static FILE *open_sink(void)
 {
 	static char sink[1 << 18];

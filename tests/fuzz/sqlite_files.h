@@ -15,7 +15,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #define FUZZ_FILES_MAX 8
-#define FUZZ_FILE_ROOM (32u << 20) /* bytes of a file: what is written behind it finds the disk full */
+#define FUZZ_FILE_ROOM (32u << 20) /* bytes of a file: a write after them finds the disk full */
 
 struct fuzz_kept {
 	char name[128]; /* "": free */

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 RUN = pathlib.Path(__file__).resolve().parent / "run"
-# It runs until it is told to end, as libFuzzer does, and then says that it has executed so many inputs.
+# It runs until SIGUSR1 ends it, as libFuzzer does, and then prints how many inputs it has executed.
 TARGET = """#!/bin/sh
 trap 'echo "#5 DONE cov: 77 ft: 9 corp: 1" >&2; echo "stat::number_of_executed_units: %d" >&2; exit %d' USR1
 while :; do :; done
