@@ -38,7 +38,7 @@ def addresses(vmlinux):
 
 
 def aliases(frame, debug, vmlinux):
-    """Two names of one function: of a system call without arguments, kallsyms says the one and DWARF the other."""
+    """Two names of one function: kallsyms and DWARF name a system call without arguments differently."""
     if frame["module"]:
         return False
     table = addresses(vmlinux)
@@ -57,7 +57,7 @@ def frames_of(document):
 
 
 def has_no_line(frame, vmlinux):
-    """So says elfutils: what asm() between functions makes has none. Of modules all is expected to have lines."""
+    """Whether elfutils has no line for the frame, as for an asm() between functions. Frames in modules are expected to have lines."""
     if frame["module"]:
         return False
     words = ["eu-addr2line", "-e", vmlinux, f"{frame['function']}+{frame['offset']:#x}"]

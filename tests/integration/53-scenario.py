@@ -18,7 +18,7 @@ SECONDS = 1200  # the most that one program may take
 DATUM = "gt_nlink_inode.i_nlink"
 SIDES = ("gt_nlink_rename", "gt_nlink_link")
 
-# Both CPUs stand before their accesses. A breakpoint behind each access stops its CPU when the access is made.
+# Both CPUs stand before their accesses. A breakpoint after each access stops its CPU when the access is made.
 GDB = """\
 set pagination off
 set confirm off
@@ -77,7 +77,7 @@ def run_gdb(work, order, said, target):
 
 
 def drive(work, log, target):
-    """Until it is killed. A lab that died is started again, with a new log."""
+    """Run until killed. When the lab dies, start it again, with a new log."""
     done = set()
     while True:
         time.sleep(0.2)
@@ -91,7 +91,7 @@ def drive(work, log, target):
                 run_gdb(work, order, said, target)
 
 
-# ---- what came of it ----
+# ---- outcomes ----
 
 class Checks:
     def __init__(self, work, out, count):
@@ -130,7 +130,7 @@ def check_gdb(c, order, after):
     values = [int(value) for value in re.findall(r"^\$\d+ = (\d+)$", said, re.MULTILINE)]
     c.verdict(all(re.search(rf"hit Temporary breakpoint \d+, .*{side} ", said) for side in SIDES),
               f"gdb, order {order}: both accesses are stopped at", said)
-    # Before both, behind the first, behind the second, at the end of both regions, and behind a round more.
+    # Before both accesses, after the first, after the second, at the end of both regions, and after one more round.
     c.verdict(len(values) >= 4 and values[3] == after, f"gdb, order {order}: the datum before and after", f"{values}, to be {after}\n{said}")
     c.verdict(re.search(rf"hit Breakpoint \d+, .*{SIDES[0]} ", said), f"gdb, order {order}: a breakpoint on the function, when all goes on",
               said)

@@ -149,7 +149,7 @@ class Killer:
               flush=True)
 
     def until_killed(self):
-        """One runner, from its start until it is killed or has ended."""
+        """One runner, from its start to its end or its kill."""
         self.start()
         while self.done.total() < len(self.kinds):
             kind, _, race = self.kinds[self.done.total()].partition("+")
@@ -175,7 +175,7 @@ def kill(options):
     return 0
 
 
-# ---- what there is then ----
+# ---- checks after the kills ----
 
 def runs_of(store, number):
     """The runs of a round that are done: {cell: (seed, outcome, detail, folder)}, and how many attempts were not."""
@@ -231,7 +231,7 @@ def kept_reports(options):
 
 
 def kept_output(options):
-    """Each race that a run has told of on its standard output is in the store."""
+    """Each race that a run has printed to its standard output is in the store."""
     found = {tuple(row[:3]) for row in rig.stored(options.store)}
     told = set()
     for path in (pathlib.Path(options.store).parent / "runs").glob("*/*/stdout.log"):

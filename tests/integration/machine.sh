@@ -9,7 +9,7 @@ machine_start() {
 	rm -f "$machine.in" "$machine.console"
 	mkfifo "$machine.in"
 	: >"$machine.console"
-	# With <> neither end waits for the other, and the machine's keyboard never ends.
+	# With <> opening the FIFO does not wait for its other end, and the machine's keyboard never ends.
 	"$@" <>"$machine.in" &
 	echo $! >"$machine.pid"
 }

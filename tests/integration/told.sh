@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by scripts in the labs and by integration tests: guests that go on until they are told over their console that it is enough.
-# Of this folder's parent: ground-truth/enough.awk; in a lab, that file and "expected" are in the working folder.
+# Sourced by scripts in the labs and by integration tests: guests that go on until "enough" comes over their console.
+# Uses ../ground-truth/enough.awk; in a lab, that file and "expected" are in the working folder.
 
 # until_true COMMAND...: try it five times a second until it succeeds. The limit, twenty minutes or more, is not there to be reached.
 until_true() {
@@ -19,7 +19,7 @@ console_input() {
 }
 
 # told FIFO COMMAND...: an outrider whose output tells the guest, through FIFO, which cases are found; it also has FIFO for its standard
-# input, which an outrider run hands on to the guest. RACES: after so many races, the workload
+# input, which an outrider run hands on to the guest. RACES: after this number of races, the workload
 # busy has enough too. The status is the command's, its process FIFO.pid.
 told() {
 	fifo=$1

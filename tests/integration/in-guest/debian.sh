@@ -42,7 +42,7 @@ install() {
 	apt-get -q update && apt-get -q install -y outrider-hello && [ "$(outrider-hello)" = "hello, outrider" ]
 }
 
-# What became of the network, for whoever has to find out why it is not there.
+# Prints the state of the network, so that a failed test shows why the guest has no network.
 network_state() {
 	ip -4 address
 	ip -4 route

@@ -106,7 +106,7 @@ boot_with_map() {
 	note "$1" $?
 }
 
-# A System.map of this very kernel, as far as it is needed, then others that are nearly so.
+# A System.map of this very kernel, with the needed symbols only, then maps that differ from it a little.
 boot map 'nokaslr quiet -- "sh:grep -e asm_exc_ -e linux_banner -e init_top_pgt -e system_state -e _stext -e _etext -e T.vfs_ /proc/kallsyms"' \
 	--no-detect
 tr -d '\r' <"$LAB_OUT/map.console" | grep '^ffffffff........ [A-Za-z] [A-Za-z0-9_.]*$' >map

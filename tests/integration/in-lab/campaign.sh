@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# campaign.sh outrider run ARGUMENT...: a run of a campaign, whose guest is told which cases are found. For that it must not be --quiet.
-# With a file `strike`, outrider is killed after so many seconds.
+# campaign.sh outrider run ARGUMENT...: a run of a campaign. The script tells the guest which cases are found, so the run must not be --quiet.
+# With a file `strike`, the script kills outrider after as many seconds as the file says.
 . ./told.sh
 
 for word; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Guests with every device, by root, by root for somebody, and by somebody who is only in the group kvm. For each the state of its threads
-# while it runs is left in $LAB_OUT/NAME.threads, one line a thread, that of its child in NAME.beside, and the report in NAME.json.
+# Guests with every device, run by root, by root through sudo for a user (SUDO_UID), and by a user who is only in the group kvm. The script
+# leaves the state of the run's threads in $LAB_OUT/NAME.threads, one line a thread, that of its child in NAME.beside, and the report in NAME.json.
 . ./told.sh
 
 truncate -s 16M disk

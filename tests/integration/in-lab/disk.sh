@@ -64,7 +64,7 @@ sum large >before
 TMPDIR=full boot full-overlay full --disk large,overlay --no-detect
 sum large | cmp -s before - && fact "large unchanged"
 
-# killed NAME FILE-SYSTEM: a guest is writing records, each of which it confirms after an fsync, when outrider is killed without a word of
+# killed NAME FILE-SYSTEM: a guest writes records, and confirms each record after an fsync. Meanwhile the script kills outrider without a
 # warning. A second guest looks for the records.
 killed() {
 	console=$LAB_OUT/$1.console
@@ -85,7 +85,7 @@ killed() {
 	boot "$1-found" "found-$2" --disk "$1" --no-detect
 }
 
-# confirmed N: so many records are, or there will be no more.
+# confirmed N: the guest has confirmed at least N records, or outrider has ended.
 confirmed() {
 	kill -0 $running 2>/dev/null || return 0
 	[ -e "$console" ] && [ "$(grep -a -c "guest: confirmed" "$console")" -ge "$1" ]

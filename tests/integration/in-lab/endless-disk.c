@@ -14,7 +14,7 @@
 
 #define SECTOR 512u
 #define ENTRIES 16u   /* of the queue, and BLK_BATCH of hv/vmm/block/request.h */
-#define SECTORS 4096u /* the available index has 16 bits, and wraps after so many batches */
+#define SECTORS 4096u /* the available index has 16 bits, and wraps after 65536 / ENTRIES batches */
 #define IMAGE ((uint8_t *)0x1000000)
 #define DESC ((volatile struct descriptor *)0x200000)
 #define AVAIL ((uint8_t *)0x201000) /* of a sector's length: the ring, and in its second half the header of a request */

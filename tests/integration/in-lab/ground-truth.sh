@@ -20,7 +20,7 @@ status=$?
 
 kill $guard
 [ $status = 0 ] || exit $status
-# busybox's timeout has the status of what it stopped, so a guest that hung looks like one that was stopped on request.
+# busybox's timeout exits with the status of the command that it stopped, so a hung guest looks like a guest that was stopped on request.
 busybox grep -a -q "reboot: Power down" "$LAB_OUT/console.log" || {
 	echo "the guest did not power off; its last lines:"
 	busybox tail -n 4 "$LAB_OUT/console.log"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Locks are followed in a module that goes with locks held and comes back, by a list that names what is not there; and in one whose functions
+# Locks are followed in a module that is unloaded with locks held and loaded again, by a list that names functions and variables that do not exist; and in one whose functions
 # have lost their names. Each run's output is in $LAB_OUT, and its status in $LAB_OUT/exits.
 . ./told.sh
 
@@ -17,7 +17,7 @@ run() {
 }
 
 console_input tell
-# Nobody gives back what is said to be taken here, in the harness of every case.
+# By this list, a function that the harness of every case calls takes a semaphore, and no function gives the semaphore back.
 cat >list.conf <<-END
 	take semaphore usleep_range_state variable:jiffies
 	take spin no_such_lock arg0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Locks are followed: CASES of the ground truth, each until the race was suspected and seen, or SECONDS_EACH are over; then the cases OTHERS,
-# each until its race was seen and for CONTROL_SECONDS more; then the controls HANDED, each until it is known that locks put its accesses in order;
+# each until its race was seen and for CONTROL_SECONDS more; then the controls HANDED, each until outrider reports that locks order its accesses;
 # then all controls, each for CONTROL_SECONDS. OPTIONS: more of outrider run.
 . ./told.sh
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A guest on user-mode networking, one on a tap, and networks that cannot be had.
+# A guest on user-mode networking, one on a tap, and networks that cannot be set up.
 . ./told.sh
 
 # An address of the lab host that is not loopback, for a host without network cards.
@@ -34,12 +34,12 @@ guest() {
 	echo "$name exit $status" >>"$LAB_OUT/exits"
 }
 
-# echoed WORD: the guest behind port 2222 sends it back.
+# echoed WORD: the guest, which port 2222 is forwarded to, sends WORD back.
 echoed() {
 	[ "$(echo "$1" | nc -w 20 127.0.0.1 2222 2>/dev/null)" = "$1" ]
 }
 
-# forwarded: once more, which is told. Between two connections nobody listens in the guest for a moment.
+# forwarded: a second connection is echoed too, and the script notes it. Between two connections the guest does not listen for a moment.
 forwarded() {
 	echoed "hello again" && echo "forwarded" >>"$LAB_OUT/exits"
 }
@@ -57,7 +57,7 @@ refused() {
 	echo "$1 exit $status" >>"$LAB_OUT/exits"
 }
 
-# User-mode networking, by a guest that is looked at.
+# User-mode networking, with the detector on.
 mkdir -p /etc
 echo nameserver 127.0.0.1 >/etc/resolv.conf
 serve user
@@ -83,7 +83,7 @@ serve tap
 guest tap tap=tap0 --append "net=tap quiet" --rate 500 --delay 1000 --seed 1
 returned tap
 
-# What cannot be had.
+# Networks that cannot be set up.
 chmod 666 /dev/kvm /dev/net/tun
 chmod 755 . ./outrider ./setpriv
 nc -l -p 2222 <>never >/dev/null &

@@ -2,7 +2,7 @@
 # Races that are run in both orders: CASES of the ground truth, each until INSTANCES of its instances were run. OPTIONS: more of outrider run.
 . ./told.sh
 
-# enough_of CASE: the line behind a race of this case says that so many of its instances were run; or outrider has ended.
+# enough_of CASE: the line after a race of this case says that INSTANCES of its instances were run; or outrider has ended.
 enough_of() {
 	grep -A1 "^RACE .*gt_$1_.* <-> .*gt_$1_" "$LAB_OUT/replay.out" | grep -q "^  both orders run $INSTANCES times\\?[:,]" || ! kill -0 "$pid"
 }
