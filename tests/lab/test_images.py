@@ -115,7 +115,7 @@ class ModuleSets(InFolder):
         subprocess.run(["cc", "-x", "c", "-c", "-o", target, "-"], input=source, text=True, check=True)
 
     def test_an_unpacked_package_without_lists(self):
-        """As `dpkg -x` leaves it, and with /usr/lib as packages since trixie have it. The folder stays as it is."""
+        """As `dpkg -x` leaves it, and with /usr/lib as packages since trixie have it. The folder stays unchanged."""
         for place in ("lib/modules/6.1-new", "usr/lib/modules/6.1-new"):
             with self.subTest(place=place):
                 root = place.split("/")[0]

@@ -156,7 +156,7 @@ class Labs(unittest.TestCase):
         self.assertRegex(run("intel", "true", options=["--disk", f"A={odd}"]).stderr.splitlines()[-1], "^lab: .*use --kvm amd")
 
     def test_line(self):
-        """Both ways, from when somebody connects."""
+        """Bytes pass in both directions once a program has connected."""
         path = f"{self.folder}/line"
         words = ["sh", "-c", "stty -F /dev/ttyS2 raw -echo; echo ready; read -r word </dev/ttyS2; echo $word; echo answer >/dev/ttyS2"]
         with subprocess.Popen(command("amd", *words, options=["--quiet", "--line", path]), stdout=subprocess.PIPE, text=True) as process:
@@ -213,7 +213,7 @@ class Labs(unittest.TestCase):
     def test_native_is_the_same_but_for_the_lab(self):
         native = Everything("native", self.folder)
         native.finish()
-        # This machine's KVM may be of any kind, even missing: only what does not depend on it is compared.
+        # This machine's KVM may be of any kind, or missing: compare only what does not depend on it.
         lines = [line for line in native.output.splitlines(True) if not line.startswith("kvm trial:")]
         expected = "".join(f"{word}\n" for word in ARGUMENTS) + "complaint\nhello\nworld\ngrep 0\n"
         self.assertEqual(("".join(lines), native.complaints, native.process.returncode), (expected, "", 7))

@@ -37,7 +37,7 @@
 #define RUN_US_MAX 40000u /* for how long the guest runs between two snapshots, at most */
 #define COPY_EVERY 10u
 
-/* What comes of the guest's console: it is passed on, a line at a time, and looked through. */
+/* The guest's console: a thread prints each line with `prefix`, and looks for BEGIN in it. */
 struct console {
 	int in, out; /* a pipe: the guest writes to `out` */
 	const char *prefix;

@@ -28,7 +28,7 @@ struct trial {
 	const struct target_client *inner; /* the detector's */
 	struct target_client client;
 	uint64_t least;
-	int console[2];	      /* a pipe: what is written to [1] is the guest's console input */
+	int console[2];	      /* a pipe: the guest's console reads from it what this program writes to [1] */
 	pthread_mutex_t lock; /* of what follows */
 	uint64_t samples, unwound, crossed, frames, bad_frames;
 	uint64_t origins[ORIGINS];
@@ -65,7 +65,7 @@ static bool init_text(const struct trial *t, uint64_t pc)
 	return pc >= symtab_addr(symtab, "_sinittext") && pc < symtab_addr(symtab, "_einittext");
 }
 
-/* Direct (e8), or through a register or memory (ff /2) of any length; int3 where a point of ours may stand in front of it. */
+/* Direct (e8), or through a register or memory (ff /2) of any length; INT3 where a sample point may be armed before it. */
 static bool follows_call(const struct trial *t, uint64_t pc)
 {
 	uint8_t code[7];

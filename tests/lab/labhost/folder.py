@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lab's own temporary folder. It goes with the lab, or with the next one when the lab was killed."""
+"""A lab's own temporary folder. The lab removes it when it ends; when the lab was killed, the next lab does."""
 
 import contextlib
 import fcntl
@@ -37,7 +37,7 @@ def _sweep():
 
 
 def _make():
-    """Another lab may sweep the folder away before it is locked."""
+    """Another lab may remove the folder before this lab locks it."""
     while True:
         path = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX))
         folder = _lock(path)

@@ -15,8 +15,8 @@ MEMORY = 1024  # MiB
 BOOT_LIMIT = 1800  # seconds; about 20 on an idle machine
 IPS = 50000000  # instructions of each CPU in a virtual second
 # Bochs counts one TSC tick an instruction slot, IPS a virtual second, and its CPUID claims 3.5 GHz: told the true rate, the
-# kernel's delays, clocks and the clocks of its KVM guests are right; else every udelay() is 70 times too long. The counter is
-# one for all CPUs, hence reliable. Self-tests of ciphers nobody uses took 15 s of each boot. Idle CPUs must halt: Bochs misses
+# kernel's delays, clocks and the clocks of its KVM guests are right; else every udelay() is 70 times too long. All CPUs
+# share one counter, so it is reliable. Self-tests of unused ciphers took 15 s of each boot. Idle CPUs must halt: Bochs misses
 # stores to a line that MWAIT watches, and a wake-up by such a store came only with the next timer, up to 4 s late.
 COMMAND_LINE = ("console=ttyS0,115200 quiet panic=0 nokaslr idle=halt mitigations=off cryptomgr.notests "
                 f"tsc_early_khz={IPS // 1000} tsc=reliable")
@@ -81,7 +81,7 @@ def start(spec):
     msrs.write_text(MSRS)
     # Debian's build stops in its debugger first; the rc file tells it to continue.
     (spec.folder / "debugger").write_text("c\n")
-    # The text display needs a terminal, which nobody looks at.
+    # The text display needs a terminal, though its text is thrown away.
     terminal, slave = os.openpty()
     try:
         process = subprocess.Popen(

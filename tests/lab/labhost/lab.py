@@ -76,7 +76,7 @@ def _emulated(options, items, programs, disks, environment, folder):
 
 
 def _boot_and_follow(kind, spec, nonce, limit):
-    """Boot, watch to the end, and leave no process behind. Returns the seconds until the command started."""
+    """Boot, watch to the end, and end every process. Returns the seconds until the command started."""
     process, terminal = kind.start(spec)
     try:
         watch = Watch(process, spec.console, spec.output, nonce, kind.BOOT_LIMIT, limit, terminal)

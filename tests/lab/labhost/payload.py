@@ -102,7 +102,7 @@ def make_result_disk(disk, size):
 
 
 def read_results(disk, nonce, out):
-    """The command's exit status, after copying what it left to the folder `out` (None: nowhere)."""
+    """Copy what the command left to the folder `out` (None: nowhere), and return the command's exit status."""
     status = None
     try:
         with tarfile.open(disk, "r:") as tar:

@@ -86,7 +86,7 @@ class Watch:
             raise LabFailure(f"the lab did not start the command within {self._boot_limit:g} seconds", show_console=True)
 
     def _drain(self, seconds):
-        """Wait; an emulator that draws on a terminal nobody reads would block."""
+        """Wait, and read the terminal meanwhile: an emulator blocks when its terminal is full."""
         if self._terminal is None:
             time.sleep(seconds)
             return
