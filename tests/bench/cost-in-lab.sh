@@ -13,7 +13,7 @@ ready() {
 	esac
 }
 
-# counted N: so many works were counted.
+# counted N: the guest has counted at least N works, or has ended.
 counted() {
 	kill -0 $guest 2>/dev/null || return 0
 	[ "$(grep -a -c '^count [a-z]* [0-9]' "$name.console")" -ge "$1" ]

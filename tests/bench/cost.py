@@ -12,7 +12,7 @@ from figures import Figures, pairs, ratio
 
 
 class Guest:
-    """What one guest has counted, and what its outrider said of the same seconds."""
+    """What one guest has counted, and what its outrider reported for the same seconds."""
 
     def __init__(self, folder, arm, number):
         console = (folder / f"{arm}-{number}.console").read_text(encoding="utf-8", errors="replace")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The same WORK twice, with --replay: with free runs, and without. Twice a second the memory of outrider's processes is noted: process,
+# The same WORK twice, with --replay: with free runs, and without. Twice a second the script records the memory of outrider's processes: process,
 # parent, the bytes that only it has, its share of all it has, all in KiB.
 
-# note: of all processes that are outrider's now.
+# note: record all present processes of outrider.
 note() {
 	echo "at $(cut -d' ' -f1 /proc/uptime)"
 	for process in $(ls -l /proc/[0-9]*/exe 2>/dev/null | sed -n 's|.* \(/proc/[0-9]*\)/exe -> .*/outrider$|\1|p'); do

@@ -229,7 +229,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The seconds are those that passed in the guest: a slow one sleeps longer than it asked for. */
+/* Seconds by the guest's clock: a slow guest sleeps longer than the program asked. */
 static void count_one(const struct load *load, unsigned seconds)
 {
 	pid_t group = start(load);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One guest of tests/bench/kcsan. WHAT: "count" does counted work on one CPU, "find" the workloads WORDS on two. ARM says how it is looked at:
-# plain and kcsan not from outside, overhead-P all of the kernel and the module at that share, module-P the module alone, rate-R at that rate.
+# One guest of tests/bench/kcsan. WHAT: "count" does counted work on one CPU, "find" the workloads WORDS on two. ARM says which detector
+# looks: plain none, kcsan KCSAN alone; overhead-P outrider in all of the kernel and the module with --overhead P, module-P in the module alone,
+# rate-R with --rate R.
 # kcsan-often has KCSAN watch 40 times as many accesses as it does by itself, and each of them 12 times as long, since a guest in a lab is slow.
 . ./told.sh
 

@@ -114,7 +114,7 @@ def some(values, digits=1):
 
 
 def find(figures, folder, seeds, arms, groups, lost_in_kernel):
-    """What was found. What a kernel with KCSAN loses is not known of these runs, and taken from the counted work that enters the kernel."""
+    """What each arm found. These runs do not show what a kernel with KCSAN loses; the counted work that enters the kernel gives that share."""
     with open(MANIFEST, encoding="utf-8") as file:
         manifest = json.load(file)
     cases = [case for case in manifest["cases"] if case["group"] in groups and case["kind"] == "racy"]

@@ -86,7 +86,7 @@ def main():
             others.append([int(cpus), *figure.values()])
     figures.table("times", ["vCPUs", "windows", *PHASES], times)
     figures.table("costs", ["vCPUs", "hits/s", "windows/s", "exits a window", "kicks a window", "ioctls a window", "lost, % of vCPU time"], costs)
-    figures.table("reasons", ["vCPUs", "hits", *REASONS.values(), "windows cut by another context", "windows cut, nobody ran", "passes a window"], reasons)
+    figures.table("reasons", ["vCPUs", "hits", *REASONS.values(), "windows cut by another context", "windows cut, no vCPU ran", "passes a window"], reasons)
     if others:
         figures.table("compared", ["vCPUs", *figure], others)
     figures.write()

@@ -203,7 +203,7 @@ static void fill(struct store *s, unsigned rounds, unsigned runs, unsigned races
 	free(record);
 }
 
-/* ---- the queries of a round summary ---- */
+/* ---- queries of a round summary ---- */
 
 static uint64_t before;
 
