@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In a guest, until it is killed: one task plays, one records, and one sets what the mixer has, all on sound card 0 and all
- * through the kernel's own interface, so that no library is needed. Each stream has a second task, which asks where the stream
- * is.
+ * Runs in a guest until it is killed: one task plays, one records, and one sets every control of the mixer, all on sound card 0
+ * and all through the kernel's own interface, so that no library is needed. Each stream has a second task, which asks where the
+ * stream is.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""replays.py MANIFEST RACES: a table of the ground truth's cases, and what came of the instances that were run in both orders."""
+"""replays.py MANIFEST RACES: a table of the ground truth's cases, and the outcomes of the instances that were run in both orders."""
 
 import json
 import sys

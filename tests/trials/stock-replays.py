@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""stock-replays.py REPORT...: what came of each race of these reports that was run in both orders, beside what docs/evaluation says of the race
-to whoever has read it by hand, and sums of each report. Ends with status 1 when a race that is harmful by hand was folded."""
+"""stock-replays.py REPORT...: the outcome of each race of these reports that was run in both orders, beside the verdict by hand of
+docs/evaluation, and sums of each report. Ends with status 1 when a race that is harmful by hand was folded."""
 
 import json
 import pathlib
