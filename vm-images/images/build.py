@@ -37,7 +37,7 @@ class Builder:
         self.log = folder / "log"
 
     def make(self, *targets):
-        # Of the same inputs the same kernel is made, whoever makes it and when.
+        # The same inputs make the same kernel, on any host, for any user, at any time.
         fixed = {"MAKEFLAGS": "", "KBUILD_BUILD_TIMESTAMP": "1970-01-01", "KBUILD_BUILD_USER": "outrider", "KBUILD_BUILD_HOST": "outrider"}
         words = ["make", "-s", "-C", str(self.tree), f"O={self.folder}/tree", f"-j{self.jobs}", *targets]
         with open(self.log, "a", encoding="utf-8") as log:

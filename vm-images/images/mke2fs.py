@@ -33,7 +33,7 @@ def _version(program):
 
 
 def _reads_archives(program):
-    """Tried, since the library that reads them is looked for only then, and packages only recommend it."""
+    """Try it: mke2fs looks for the library that reads archives only then, and packages only recommend that library."""
     if _version(program) < OLDEST:
         return False
     with tempfile.TemporaryDirectory() as folder:
