@@ -173,8 +173,8 @@ const struct gt_case gt_case_dmarngwait = {
 };
 
 /*
- * Two drivers' requests at once, each with its own buffer, which is looked into when its request is done. What the two CPUs and
- * the device access together are the rings, and these order themselves.
+ * Two drivers' requests at once, each with its own buffer, which the driver reads when its request is done. The two CPUs and
+ * the device share only the rings, and the virtio protocol orders accesses to these.
  */
 static struct gt_disk gt_dmarings_disk[2];
 
@@ -222,8 +222,8 @@ const struct gt_case gt_case_dmarings = {
 };
 
 /*
- * A ring that the device works on while the driver looks into it: several requests at a time, and a driver that polls. Unlike
- * the disk's driver this one has interrupts on, so the CPU can be held in the middle of its accesses to the ring.
+ * A ring that the device works on while the driver reads it: several requests at a time, and a driver that polls. Unlike
+ * the driver of the disk, this driver has interrupts on, so the CPU can be held in the middle of its accesses to the ring.
  */
 #define GT_DMARNGRING_REQUESTS 4
 #define GT_DMARNGRING_POLLS 200
@@ -231,7 +231,7 @@ const struct gt_case gt_case_dmarings = {
 static u8 *gt_dmarngring_buffers;
 /* How many buffers the device has. Only the driver's thread uses it. */
 static unsigned int gt_dmarngring_lent;
-static u64 gt_dmarngring_other_rounds gt_datum; /* of the other thread only */
+static u64 gt_dmarngring_other_rounds gt_datum; /* only the other thread uses it */
 
 static int gt_dmarngring_setup(void)
 {

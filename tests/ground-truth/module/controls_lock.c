@@ -93,7 +93,7 @@ const struct gt_case gt_case_rwsem = {
 	.side = {{"writer", gt_rwsem_writer, 0}, {"reader", gt_rwsem_reader, 1}},
 };
 
-/* Atomics alone, and as the lock they often are: one bit says whose the data is. Both operations on it are LOCKed. */
+/* Atomics alone, used as a lock: one bit says which side owns the data. Both operations on the bit are LOCKed. */
 static struct {
 	atomic_t users;
 	unsigned long busy;

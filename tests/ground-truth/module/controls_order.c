@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Group "controls": no lock, and still never two at a time. */
+/* Group "controls": no lock, and still never two conflicting accesses at a time. */
 #include <linux/completion.h>
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
@@ -79,7 +79,7 @@ const struct gt_case gt_case_rcu = {
 	.teardown = gt_rcu_teardown,
 };
 
-/* One datum handed to and fro. A wait that timed out leaves the token where it was, so the data stays the other side's. */
+/* Two sides hand one datum to and fro. A wait that times out does not move the token, so the other side keeps the data. */
 #define GT_HANDOVER_WAIT (HZ / 10)
 static DECLARE_COMPLETION(gt_completion_full);
 static DECLARE_COMPLETION(gt_completion_empty);
@@ -144,7 +144,7 @@ const struct gt_case gt_case_percpu = {
 	.side = {{"first", gt_percpu_first, 0}, {"second", gt_percpu_second, 1}},
 };
 
-/* On one CPU, interrupts off keeps the handler out. */
+/* On one CPU, a task with interrupts off keeps the handler out. */
 static struct {
 	u32 pending;
 } gt_irqsoff gt_datum;

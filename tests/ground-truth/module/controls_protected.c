@@ -165,7 +165,7 @@ const struct gt_case gt_case_handover = {
 };
 
 /*
- * Who writes holds the lock, and who reads is in an RCU section instead. As with the control rcu, the pointer is loaded and
+ * A writer holds the lock, and a reader is in an RCU section instead. As with the control rcu, the pointer is loaded and
  * stored plainly as far as machine code shows: that pair has functions of its own and is allowed in the manifest.
  */
 struct gt_rculock {
@@ -348,8 +348,8 @@ const struct gt_case gt_case_owner = {
 	.side = {{"first", gt_owner_step, 0}, {"second", gt_owner_step, 1}},
 };
 
-/* Each CPU has its own counter. One task is not preempted because it holds a lock, for another's sake, and the other one
- * because it says so. */
+/* Each CPU has its own counter. One task cannot be preempted because it holds an unrelated lock, the other task because it
+ * calls preempt_disable(). */
 static struct {
 	spinlock_t lock;
 	u64 counter[NR_CPUS];

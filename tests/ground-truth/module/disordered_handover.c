@@ -33,7 +33,7 @@ const struct gt_case gt_case_twoheads = {
 	.side = {{"first", gt_twoheads_first, 0}, {"second", gt_twoheads_second, 1}},
 };
 
-/* The flag is set before what it promises is there, so the taker may take half of it. */
+/* The producer sets the flag before it has stored all data, so the consumer may load half of the data. */
 static struct {
 	u32 ready;
 	u64 value;

@@ -11,8 +11,8 @@
 #include "gt.h"
 
 /*
- * What a reader may still follow is freed at once. The cache's memory stays the cache's (SLAB_TYPESAFE_BY_RCU), and its
- * objects are made ready once, by the cache's constructor, so that the pointer is the only datum that is raced on.
+ * The writer frees an object at once that a reader may still use. The cache keeps its memory (SLAB_TYPESAFE_BY_RCU), and its
+ * objects are initialised once, by the cache's constructor, so that the pointer is the only datum that is raced on.
  */
 struct gt_rcufree {
 	u64 value;
@@ -120,7 +120,7 @@ const struct gt_case gt_case_rcureuse = {
 };
 
 /*
- * The writer is as it must be, and the reader is in no section, so no grace period waits for it. The objects are of a
+ * The writer is correct, but the reader is in no RCU section, so no grace period waits for it. The objects are of a
  * cache like rcufree's, so that the reader meets no foreign data in an object that was freed.
  */
 struct gt_rcubare {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Group "disordered": sequence counts with one thing wrong. What is read may be half old and half new, and is used all the
- * same. */
+/* Group "disordered": sequence counts with one thing wrong. A reader may load half old and half new data, and uses the data
+ * all the same. */
 #include <linux/seqlock.h>
 
 #include "gt.h"
 
-/* The reader begins a section, and never asks whether to read again. */
+/* The reader begins a section, and never checks whether to retry. */
 static struct {
 	seqlock_t lock;
 	u64 a, b;
@@ -38,7 +38,7 @@ const struct gt_case gt_case_seqnoretry = {
 	.side = {{"reader", gt_seqnoretry_reader_step, 0}, {"writer", gt_seqnoretry_writer, 1}},
 };
 
-/* The reader asks another count than the one that the writer changes. */
+/* The reader checks another count than the one that the writer changes. */
 static struct {
 	seqlock_t lock, other;
 	u64 a, b;
@@ -76,7 +76,7 @@ const struct gt_case gt_case_seqother = {
 	.side = {{"reader", gt_seqother_reader_step, 0}, {"writer", gt_seqother_writer, 1}},
 };
 
-/* The reader asks, counts that it should have read again, and does not. */
+/* The reader checks the count, counts that it should retry, and does not retry. */
 static struct {
 	seqlock_t lock;
 	u64 a, b;
@@ -151,7 +151,7 @@ const struct gt_case gt_case_seqearly = {
 	.side = {{"reader", gt_seqearly_reader_step, 0}, {"writer", gt_seqearly_writer, 1}},
 };
 
-/* The reader goes through what it read before it asks. Here every number is a place in the table. */
+/* The reader uses the loaded index before it checks the count. Here every number is a valid index of the table. */
 #define GT_SEQINDEX_PLACES 8u
 static struct {
 	seqlock_t lock;

@@ -20,7 +20,7 @@
 /* A function the reports name: never inlined, cloned or folded into a twin with the same body. */
 #define gt_fn noinline __attribute__((noipa))
 
-/* A case's datum: `used`, or the compiler drops the stores to what it never sees read. */
+/* A case's datum: `used`, since the compiler drops stores to a variable that it never sees read. */
 #define gt_datum __used ____cacheline_aligned
 
 /* Keeps the load that produced `v`, and makes it happen before what follows. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs the two sides of a case. All a run shares between threads is its round counters, and those are LOCKed; the rest of
- * struct gt_run is written while neither side exists.
+ * Runs the two sides of a case. The threads of a run share only its round counters, which LOCKed instructions access; the rest
+ * of struct gt_run is written while neither side exists.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>

@@ -83,7 +83,7 @@ const struct gt_case gt_case_mailbox = {
 	.side = {{"sender", gt_mailbox_sender, 0}, {"taker", gt_mailbox_taker_step, 1}},
 };
 
-/* A box for one object: who fills it gives the object away, and who empties it has the object to itself. */
+/* A box for one object: the side that fills it gives the object away, and the side that empties it owns the object. */
 struct gt_ptrbox {
 	u64 a, b;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Group "ordered": pointers and lists that readers follow under RCU while a writer changes them. What the writers publish is
- * complete, and what they take out is freed only after a grace period.
+ * Group "ordered": pointers and lists that readers follow under RCU while a writer changes them. Writers publish only
+ * complete objects, and free a removed object only after a grace period.
  */
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Group "dma": one side of the race is no CPU but a device of the machine. In each case one thread sends requests and waits for
- * their ends, as a driver does, and the thread on the other CPU accesses the buffer without waiting.
+ * Group "dma": one side of the race is not a CPU but a device of the machine. In each case one thread sends requests and waits
+ * for their ends, as a driver does, and the thread on the other CPU accesses the buffer without waiting.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -92,7 +92,7 @@ const struct gt_case gt_case_dmawrite = {
 	.teardown = gt_dmawrite_teardown,
 };
 
-/* A driver that tells the entropy device of a buffer, and looks into the buffer at once. */
+/* A driver that gives the entropy device a buffer, and reads the buffer at once. */
 struct gt_dmarng {
 	u64 entropy;
 	u8 rest[GT_RNG_BYTES - sizeof(u64)];

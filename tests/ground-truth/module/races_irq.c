@@ -3,8 +3,8 @@
 #include "gt.h"
 
 /*
- * A task that takes work off a queue length in two instructions, and an interrupt in between adds some: the interrupt's work is
- * forgotten. The same on one CPU and on two.
+ * A task subtracts work from a queue length in two instructions, and an interrupt in between adds some: the update of the
+ * interrupt is lost. The same on one CPU and on two.
  */
 struct gt_backlog {
 	u32 pending;

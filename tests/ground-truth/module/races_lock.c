@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Group "locking": a discipline that one of the two forgot. */
+/* Group "locking": one of the two sides breaks a locking rule. */
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 
@@ -88,7 +88,7 @@ const struct gt_case gt_case_nlink = {
 	.side = {{"rename", gt_nlink_rename, 0}, {"link", gt_nlink_link, 1}},
 };
 
-/* DRDDR figure 5 (eCryptfs): the inode is unlocked as ready, and only then gets its size, over the size a writer gave it. */
+/* DRDDR figure 5 (eCryptfs): the inode is unlocked as ready, and only then gets its size, over the size that a writer set. */
 static struct {
 	spinlock_t lock;
 	unsigned long state;

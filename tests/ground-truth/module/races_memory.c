@@ -80,7 +80,7 @@ const struct gt_case gt_case_straddle = {
 static struct {
 	u32 word[4];
 } gt_repmovs gt_datum;
-static u8 gt_repmovs_private[sizeof(gt_repmovs)] gt_datum; /* of the copier's thread only */
+static u8 gt_repmovs_private[sizeof(gt_repmovs)] gt_datum; /* only the copier's thread uses it */
 
 static gt_fn void gt_repmovs_copier(u64 round)
 {

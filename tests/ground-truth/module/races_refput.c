@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Replay paper, figure 2: both threads drop a reference without a lock, and who then reads zero frees the object.
+ * Replay paper, figure 2: both threads drop a reference without a lock, and a thread that then reads zero frees the object.
  *
  * What can go wrong (freed twice, never freed) must not hurt the guest. So a free waits by RCU until both sides have left the
- * object, and then it is freed once, whatever they asked for.
+ * object, and then frees it once, no matter how many frees they requested.
  *
- * With the parameter refput_twice it is freed as often as it was asked for. It comes from vmalloc() then, since vfree() is the
+ * With the parameter refput_twice it is freed once for each request. It comes from vmalloc() then, since vfree() is the
  * one free that refuses what is free already, says so in the kernel's log, and leaves the guest unhurt. A slab does not, even
  * one that checks: the second free cuts its list of free objects before the check.
  */
@@ -19,7 +19,7 @@
 
 struct gt_refput {
 	int refcnt;
-	atomic_t released; /* how often it was asked to be freed */
+	atomic_t released; /* how many frees were requested */
 	struct rcu_work free;
 };
 
@@ -29,7 +29,7 @@ MODULE_PARM_DESC(refput_twice, "whether the case refput frees an object twice wh
 
 static struct workqueue_struct *gt_refput_frees;
 static atomic_long_t gt_refput_slot gt_datum;
-static struct gt_refput *gt_refput_last; /* of the user's thread only */
+static struct gt_refput *gt_refput_last; /* only the user's thread uses it */
 
 static int gt_refput_setup(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Group "unprotected": locks there are, but none that both sides hold. */
+/* Group "unprotected": there are locks, but no lock that both sides hold. */
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -7,7 +7,7 @@
 #include "gt.h"
 
 /*
- * DILP figure 1 (rtl8723ae), with what stands around it: the state beside the flag, in the same word of eight bytes, is
+ * DILP figure 1 (rtl8723ae), with the member next to the flag: the state beside the flag, in the same word of eight bytes, is
  * accessed under the lock by both sides. The watchdog takes the lock too late.
  */
 struct gt_figone {
@@ -64,7 +64,7 @@ const struct gt_case gt_case_figone = {
 	.teardown = gt_figone_teardown,
 };
 
-/* Each side holds a lock, and each holds another one. */
+/* Each side holds a lock, but not the same lock. */
 static struct {
 	struct mutex ioctl_lock;
 	spinlock_t poll_lock;
