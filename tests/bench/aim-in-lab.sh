@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The same WORK twice, sampled for SECONDS_EACH: blindly with BLIND, then aimed at all races that this has found. OPTIONS: more of both.
+# The same WORK twice, sampled for SECONDS_EACH: blindly with BLIND, then with --aim at all races that the blind run found. OPTIONS: more of both.
 # The options are words.
 # shellcheck disable=SC2086
 sampled() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Print how often each race of a blind run was observed in a minute, there and in a run that was aimed at it, and the ratio."""
+"""Print how often each race of a blind run was observed in a minute, there and in a run with --aim, and the ratio."""
 
 import json
 import statistics
@@ -14,7 +14,7 @@ def load(path):
 
 
 def by_point(race):
-    """How many of the instances that are kept are ones in which both CPUs stood before their accesses."""
+    """How many of the kept instances had a rendezvous: both CPUs were held before their accesses."""
     return sum(instance["how"] == "breakpoint" for instance in race["instances"])
 
 

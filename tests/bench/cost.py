@@ -24,7 +24,7 @@ class Guest:
         assert len(counted) == 5 and len(marks) == 6, f"{arm}-{number}: {len(counted)} works were counted"
         self.lost, self.hits = {}, {}
         for (name, _, _), begin, end in zip(counted, marks, marks[1:], strict=False):
-            # The first line is of the work before, and of the time until the work has settled.
+            # The first line covers the work before, and the time until this work has settled.
             within = lines[begin + 1:end] if arm.startswith("rate") else []
             self.hits[name] = statistics.mean(float(hits) for hits, _ in within) if within else 0
             self.lost[name] = statistics.mean(float(cost) for _, cost in within) / 100 if within else 0

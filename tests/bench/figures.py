@@ -30,7 +30,7 @@ def pairs(above, below):
 
 
 def machine():
-    """The machine in words, without a name that would say whose it is."""
+    """The machine in words, without its host name."""
     memory = int(pathlib.Path("/proc/meminfo").read_text().split()[1]) / 2**20
     cpus = os.cpu_count()
     kvm = "its own KVM" if os.path.exists("/dev/kvm") else "no KVM of its own: guests run on a real KVM inside an emulator"
@@ -64,7 +64,7 @@ class Figures:
         self.kept["plots"][name] = {"x": x, "y": y, "steps": steps, "series": series}
 
     def write(self):
-        """Keep all at once, so that a benchmark that was broken off leaves the figures of the one before. Returns the file's path."""
+        """Write all figures at once, so that an interrupted benchmark leaves the figures of the run before it. Returns the file's path."""
         folder = pathlib.Path(os.environ.get("BENCH_OUT", "build/bench"))
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.kept['bench']}.json"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Print, and write as JSON, how many copies were run in a minute and how much memory they had, of runs that noted both (forks-in-lab.sh).
+"""Print, and write as JSON, how many copies were run in a minute and how much memory they had, from runs that recorded both (forks-in-lab.sh).
 
 forks.py OUT.json NAME=PREFIX...
 """

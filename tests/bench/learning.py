@@ -64,7 +64,7 @@ def table(arms, rounds, seeds):
 
 
 def gain(arms, rounds, seeds):
-    """What the rounds that could have learnt have found that was new, against those that have not."""
+    """New pairs that rounds with learning found, against rounds without."""
     fresh = {name: [arms[name, seed].after(rounds)["pairs"] - arms[name, seed].after(1)["pairs"] for seed in seeds] for name in ARMS}
     windows = {name: sum(arms[name, seed].after(rounds)["windows"] - arms[name, seed].after(1)["windows"] for seed in seeds) for name in ARMS}
     total = {name: sum(fresh[name]) for name in ARMS}

@@ -56,7 +56,7 @@ class Plot:
         self.out.append(f'<polyline points="{text}" fill="none" stroke="{colour}" stroke-width="{width}"/>')
 
     def name(self, text, colour):
-        """Say what lines of a colour are, below what was said before."""
+        """Add a row to the legend: what lines of this colour show."""
         at = TOP + 14 + 18 * self.named
         self.named += 1
         self.out.append(f'<path d="M{LEFT + 14} {at}h24" stroke="{colour}" stroke-width="2.5"/>')
@@ -67,7 +67,7 @@ class Plot:
 
 
 def stairs(points):
-    """Points of a line that keeps each value until the next one comes."""
+    """Points of a line that holds each value until the next value."""
     out = []
     for x, y in points:
         if out:
