@@ -18,7 +18,7 @@ step() {
 	echo "work: $name $status after $(cut -d' ' -f1 /proc/uptime) s"
 }
 
-# What was written, read back: 4 jobs each, in order and not, with a checksum in every block.
+# Read back what was written: 4 jobs each, sequential and random, with a checksum in every block.
 verify() {
 	fio --name="$1" --rw="$1" --directory=/root --bsrange=4k-64k --size=2m --numjobs=4 --ioengine=libaio --iodepth=8 --direct=1 \
 		--verify=crc32c --verify_fatal=1 --do_verify=1 --end_fsync=1 --group_reporting &&

@@ -42,7 +42,7 @@ agent processes start 'sh:ps' --wait
 agent refused start nothing
 agent failed start 'sh:exit 9' --wait
 
-# More in both directions than the connection has room for: 600 long commands, whose answers take 240 KB.
+# More bytes in both directions than the connection can buffer: 600 long commands, whose answers take 240 KB.
 pad=$(printf '%0400d' 0 | tr 0 ' ')
 agent dmesg start dmesg --wait
 for i in $(seq 600); do echo "help$pad"; done >commands

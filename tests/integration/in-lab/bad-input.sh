@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is wrong, one at a time. Each attempt leaves a line "NAME|EXIT STATUS|LINES ON STANDARD ERROR|THEIR TEXT" in $LAB_OUT/attempts; the
-# note that every run begins with is left out.
+# Wrong options, files and devices, one at a time. Each attempt leaves a line "NAME|EXIT STATUS|LINES ON STANDARD ERROR|THEIR TEXT" in
+# $LAB_OUT/attempts, without the message that every run begins with.
 [ -n "${APART:-}" ] || APART=yes exec unshare -m sh "$0" # what is mounted here goes with us
 . ./told.sh
 kernel=vmlinuz
@@ -22,7 +22,7 @@ attempt() {
 # start COMMAND...: in the background, as $started; "enough NAME" can be said to its guest by enough(). Its output is in $out, a file.
 start() {
 	console_input tell
-	# At once, and not when the shell in the background comes to it: who waits for words must not find those of the run before.
+	# Truncate here, and not in the background: a reader that waits for words must not find the words of the run before.
 	: >"$out"
 	: >errors
 	"$@" <>tell >"$out" 2>errors &
@@ -70,7 +70,7 @@ attempt console-is-a-folder --kernel $kernel --console /
 attempt json-nowhere --kernel $kernel --json nowhere/races.json
 attempt json-is-a-folder --kernel $kernel --json /
 
-# Devices that the host does not give.
+# Devices that the host does not have or does not permit.
 attempt no-disk --kernel $kernel --disk nowhere
 attempt disk-is-odd --kernel $kernel --disk text
 attempt disk-is-given-twice --kernel $kernel --disk large --disk large
@@ -83,7 +83,7 @@ kill $listener
 attempt address-of-another-host --kernel $kernel --net user,hostfwd=tcp:192.0.2.1:22-:22
 attempt vsock-nowhere --kernel $kernel --vsock 3,socket=nowhere/socket
 
-# A /dev/kvm that is none, or not there, in a mount namespace of its own.
+# A /dev/kvm that is not KVM, or that is missing, in its own mount namespace.
 elsewhere() {
 	name=$1
 	shift
@@ -94,8 +94,8 @@ mkdir -p empty-dev
 elsewhere kvm-is-not-kvm "mount -o bind /dev/null /dev/kvm"
 elsewhere kvm-is-not-there "mount -o bind empty-dev /dev"
 
-# boot_with_map NAME MAP: a guest that waits until the kernel was looked for with that System.map: then either it was found, or is by other
-# means.
+# boot_with_map NAME MAP: boot a guest that waits until outrider has looked for the kernel with that System.map. Outrider finds the kernel by
+# the map or by other means.
 boot_with_map() {
 	out=output
 	start timeout -k 20 1200 outrider run --kernel $kernel --initrd $initrd --append "quiet -- wait:600" --console "$LAB_OUT/$1.console" \
@@ -152,7 +152,7 @@ kill -9 $started
 wait $started
 note killed $?
 
-# Ended by Ctrl-C and its like: that is an end as asked.
+# Ended by Ctrl-C or a similar signal: an end that the user asked for.
 out=$LAB_OUT/interrupted.printed
 start outrider run --kernel $kernel --initrd $initrd --append "quiet -- wait:600" --json "$LAB_OUT/interrupted.json" --console /dev/null
 until_true grep -q "kernel found" errors
@@ -160,8 +160,8 @@ kill -TERM $started
 wait $started
 note interrupted $?
 
-# A guest that keeps the thread of its disk supplied for ever (endless-disk.c), and has no kernel. However its run ends, it ends, and the
-# report is complete. QUIT, after many times what it takes, gives another status than any that is expected.
+# A guest without a kernel that gives the worker of its disk requests without end (endless-disk.c). Its run ends by every means tried here, and
+# the report is complete. SIGQUIT comes after many times the usual duration, and gives a status that no check expects.
 truncate -s 2M endless.img
 endless="--kernel endless --disk endless.img --memory 128"
 

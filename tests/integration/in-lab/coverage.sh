@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Three runs that say what they sample: killed once the file has something; ended by a signal; and so with weights.
+# Three runs with --coverage: killed once the file has data; ended by a signal; ended by a signal, with weights.
 cat >prefer.json <<'END'
 {"schema": "outrider-prefer/1", "weight": 0.01, "functions": {"do_sys_poll": 1000, "vfs_write": 1000}}
 END
@@ -13,7 +13,7 @@ run() {
 	run=$!
 }
 
-# sampled FILE: until there was a hit, or the run has ended.
+# sampled FILE: wait until there was a hit, or the run has ended.
 sampled() {
 	until busybox grep -q '"hits": [1-9]' "$LAB_OUT/$1"; do
 		kill -0 $run || return 1
@@ -21,7 +21,7 @@ sampled() {
 	done
 }
 
-# ends SIGNAL STATUS: the run does, when that signal is sent to it.
+# ends SIGNAL STATUS: send the signal to the run, which must end with this status.
 ends() {
 	kill "-$1" $run
 	wait $run

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Guests with disks. Each leaves its console in $LAB_OUT/NAME.console, what outrider said in $LAB_OUT/NAME.errors, and a line
-# "NAME EXIT-STATUS" in $LAB_OUT/exits. What is found out about the images is in $LAB_OUT/facts.
+# "NAME EXIT-STATUS" in $LAB_OUT/exits. Facts about the images are in $LAB_OUT/facts.
 [ -n "${APART:-}" ] || APART=yes exec unshare -m sh "$0" # what is mounted here goes with us
 . ./told.sh
 
@@ -43,7 +43,7 @@ boot four-queues data --disk ext4 --cpus 4 --no-detect
 boot block-device data --disk "$BLOCK" --no-detect
 ./e2fsck -f -n "$BLOCK" >"$LAB_OUT/block.fsck" 2>&1 && fact "clean on the block device"
 
-# What was discarded takes no room on the host.
+# Discarded blocks take no room on the host.
 fact "KiB $(du -k ext4 | cut -f 1)"
 
 # Nothing can write to a disk that is read-only, and a guest that writes to an overlay changes nothing.
@@ -53,7 +53,7 @@ boot read-only ro --disk ext4,ro --no-detect
 boot overlay data --disk ext4,overlay --no-detect
 sum ext4 | cmp -s before - && fact "unchanged"
 
-# A host that is full, first under an image, then under an overlay.
+# A host with a full disk, first under an image, then under an overlay.
 mkdir full
 mount -t tmpfs -o size=8m tmp full
 truncate -s 64M full/disk

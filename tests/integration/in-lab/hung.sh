@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by scripts in the labs: a guest that hangs is found, what can be seen of it from outside is said, and its outrider is stopped.
+# Sourced by scripts in the labs: they find a guest that hangs, print what can be seen of it from outside, and stop its outrider.
 
 # kvm_counts FILE: KVM's counts of all machines of this lab host.
 kvm_counts() {
