@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Locks are followed in a module that is unloaded with locks held and loaded again, by a list that names functions and variables that do not exist; and in one whose functions
+# Locks are followed in a module that is unloaded with locks held and loaded again, by a list that names
+# functions and variables that do not exist; and in one whose functions
 # have lost their names. Each run's output is in $LAB_OUT, and its status in $LAB_OUT/exits.
 . ./told.sh
 
