@@ -51,7 +51,7 @@ TEST_LDFLAGS := $(if $(findstring gcc,$(CC)),$(if $(shell command -v ld.gold),-f
 
 # ---- what is built of what ----
 
-LIB_SRCS := $(filter-out hv/cli/main.c,$(wildcard hv/*/*.c hv/*/*/*.c symbols/*/*.c pruner/*.c pruner/*/*.c))
+LIB_SRCS := $(filter-out hv/cli/main.c,$(wildcard hv/*/*.c hv/*/*/*.c symbols/*/*.c pruner/*.c pruner/*/*.c pruner/*/*/*.c))
 LIB_OBJS := $(LIB_SRCS:%.c=$(OUT)/obj/%.o)
 MAIN_OBJ := $(OUT)/obj/hv/cli/main.o
 AGENT_SRCS := $(wildcard guest-agent/*.c)
@@ -59,7 +59,7 @@ AGENT_OBJS := $(AGENT_SRCS:%.c=$(OUT)/obj/%.o)
 UNIT_SRCS := $(wildcard tests/unit/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(OUT)/unit/%)
 INTEGRATION = $(shell find tests/integration -maxdepth 1 -type f -perm -100 2>/dev/null | LC_ALL=C sort)
-C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] pruner/*/*.[ch] guest-agent/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/lab/*.[ch] \
+C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] pruner/*/*.[ch] pruner/*/*/*.[ch] guest-agent/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/lab/*.[ch] \
 	tests/stacks/*.[ch] tests/snapshots/*.[ch] tests/bench/*.[ch])
 
 .PHONY: all
@@ -112,10 +112,10 @@ $(OUT)/gen/store_%.h: hv/campaign/store/%.sql
 $(OUT)/obj/hv/campaign/store/schema.o: $(patsubst hv/campaign/store/%.sql,$(OUT)/gen/store_%.h,$(wildcard hv/campaign/store/*.sql))
 
 # The pruner's lists, as one C string.
-$(OUT)/gen/prune_conf.h: $(sort $(wildcard pruner/*.conf))
+$(OUT)/gen/prune_conf.h: $(sort $(wildcard pruner/lists/*.conf))
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $^ >$@.tmp && mv $@.tmp $@
-$(OUT)/obj/pruner/lists.o: $(OUT)/gen/prune_conf.h
+$(OUT)/obj/pruner/lists/lists.o: $(OUT)/gen/prune_conf.h
 
 # The list of the kernel's lock functions, as one C string.
 $(OUT)/gen/linux_locks.h: hv/guest/linux_locks.conf

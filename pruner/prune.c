@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "pruner/outcome.h"
+#include "pruner/rules/outcome.h"
 #include "pruner/prune.h"
-#include "pruner/raise.h"
+#include "pruner/rules/raise.h"
 #include "pruner/rules/rules.h"
-#include "pruner/view.h"
+#include "pruner/patterns/view.h"
 
 static const struct {
 	int from, to;
@@ -23,7 +23,7 @@ static const struct {
 /*
  * The order of the rules. The rule for devices decides all races with devices, so it comes first. Then come rules that the
  * code itself proves, then rules by lists that people wrote, then rules by patterns. The outcomes of running both orders are
- * weighed last (pruner/outcome.h).
+ * weighed last (pruner/rules/outcome.h).
  */
 static bool (*const rules_in_order[])(const struct view *v, struct verdict *out) = {
 	rule_device,
@@ -35,7 +35,8 @@ static bool (*const rules_in_order[])(const struct view *v, struct verdict *out)
 	rule_marked,
 	rule_flags,
 	rule_special,
-	rule_named,
+	rule_approximate,
+	rule_both_valid,
 	rule_shown,
 	rule_counter,
 	rule_double_check,

@@ -10,9 +10,9 @@
 #define OUTRIDER_PRUNER_PRUNE_H
 
 #include "hv/race/store.h"
-#include "pruner/prune_rules.h"
-#include "pruner/related.h"
-#include "pruner/verdict.h"
+#include "pruner/lists/prune_rules.h"
+#include "pruner/patterns/related.h"
+#include "pruner/rules/verdict.h"
 
 /* The name of each rule, and what it looks for. An entry with a NULL name ends the array. */
 struct prune_rule_help {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "pruner/prune.h"
-#include "pruner/suppress.h"
+#include "pruner/lists/suppress.h"
 
 struct judged {
 	const struct race *race;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/cli/judge.h"
 
-#include "pruner/protect.h"
+#include "pruner/locks/protect.h"
 
 enum judge_key { KEY_SUPPRESS = 0x500, KEY_RULES, KEY_SOURCES };
 

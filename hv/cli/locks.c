@@ -10,8 +10,8 @@
 #include "hv/cli/redirect.h"
 #include "hv/export/locks.h"
 #include "hv/report/json/load.h"
-#include "pruner/assertions.h"
-#include "pruner/conf.h"
+#include "pruner/locks/assertions.h"
+#include "pruner/lists/conf.h"
 
 enum locks_key { KEY_FORMAT = 0x200, KEY_MODULE, KEY_ALL, KEY_ASSERT, KEY_NO_PAGER };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An assertion: a user's statement that a lock protects a datum, and how the recorded accesses (protection.h) agree with it.
- * Plain data; pruner/assertions.h parses and checks assertions.
+ * Plain data; pruner/locks/assertions.h parses and checks assertions.
  */
 #ifndef OUTRIDER_RACE_ASSERTION_H
 #define OUTRIDER_RACE_ASSERTION_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record of which locks protect which data, built from the lock events of a run (lock_moment.h). pruner/protect.h derives
- * suspicions from it, and the report stores it. Equal events are counted, not listed, so the record's size does not grow with
- * the length of a run.
+ * The record of which locks protect which data, built from the lock events of a run (lock_moment.h). pruner/locks/protect.h
+ * derives suspicions from it, and the report stores it. Equal events are counted, not listed, so the record's size does not
+ * grow with the length of a run.
  *
  * A datum is an aligned 8-byte word in one lifetime of the object that contains it: after the object is freed or allocated
  * anew, the word is a new datum. Overlapping accesses that begin in different words are not compared.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A suspicion: two accesses that no common lock orders, or a lock on which an interrupt handler can deadlock. It was not
- * observed, so it is no race. Plain data: pruner/protect.h derives it, and the report stores it beside the record of accesses
- * and locks (protection.h), into whose tables it has indices.
+ * observed, so it is no race. Plain data: pruner/locks/protect.h derives it, and the report stores it beside the record of
+ * accesses and locks (protection.h), into whose tables it has indices.
  */
 #ifndef OUTRIDER_RACE_SUSPICION_H
 #define OUTRIDER_RACE_SUSPICION_H

@@ -3,7 +3,7 @@
  * Double-checked locking (replay paper, table 2). The reader tests the datum without the lock, takes the lock and tests the
  * datum again. Only the second test counts. The writer holds the lock.
  */
-#include "pruner/lock.h"
+#include "pruner/patterns/lock.h"
 #include "pruner/rules/rules.h"
 
 static bool checks_again(const struct view *v, const struct view_side *s)

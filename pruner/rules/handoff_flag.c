@@ -10,7 +10,7 @@
  */
 #include <inttypes.h>
 
-#include "pruner/handoff.h"
+#include "pruner/patterns/handoff.h"
 #include "pruner/rules/rules.h"
 
 struct handoff {

@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "pruner/flow/reachability.h"
-#include "pruner/handoff.h"
+#include "pruner/code/flow/reachability.h"
+#include "pruner/patterns/handoff.h"
 #include "pruner/rules/rules.h"
 
 #define POINTER_SIZE 8 /* bytes */

@@ -1,25 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Approximate computation and both values valid (replay paper, table 2). Machine code does not show these, so lists name them.
- * Code that reads an estimate may still rely on it. So the rule names the race and ranks it lower, and does not fold it.
+ * Rules by lists of names, with reasons and sources: special variables, which race by design (DataCollider, section 3.3), and
+ * approximate computation and both values valid (replay paper, table 2). Machine code does not show the last two. Code that
+ * reads an estimate may still rely on it. So these two rules name the race and rank it lower, and do not fold it.
  */
 #include "pruner/rules/rules.h"
 
-static bool by_list(const struct view *v, enum list_kind kind, const char *rule, struct verdict *out)
+static bool by_list(const struct view *v, enum list_kind kind, struct verdict *out)
 {
 	const struct datum_name *name;
 	const struct list_entry *e = view_listed(v, kind, &name);
 
 	if (!e)
 		return false;
-	out->class = VERDICT_UNCLEAR;
-	out->rule = rule;
-	view_evidence(out, e, name);
+	verdict_evidence(out, "%s: %s", name->path, e->reason);
+	if (e->source)
+		verdict_evidence(out, " (%s)", e->source);
 	return true;
 }
 
-bool rule_named(const struct view *v, struct verdict *out)
+bool rule_special(const struct view *v, struct verdict *out)
 {
-	return by_list(v, LIST_APPROXIMATE, "approximate-computation", out) ||
-	       by_list(v, LIST_BOTH_VALID, "both-values-valid", out);
+	if (!by_list(v, LIST_SPECIAL, out))
+		return false;
+	out->class = VERDICT_BENIGN;
+	out->rule = "special-variable";
+	return true;
+}
+
+bool rule_approximate(const struct view *v, struct verdict *out)
+{
+	if (!by_list(v, LIST_APPROXIMATE, out))
+		return false;
+	out->class = VERDICT_UNCLEAR;
+	out->rule = "approximate-computation";
+	return true;
+}
+
+bool rule_both_valid(const struct view *v, struct verdict *out)
+{
+	if (!by_list(v, LIST_BOTH_VALID, out))
+		return false;
+	out->class = VERDICT_UNCLEAR;
+	out->rule = "both-values-valid";
+	return true;
 }

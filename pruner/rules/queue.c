@@ -9,8 +9,8 @@
  */
 #include <inttypes.h>
 
-#include "pruner/flow/reachability.h"
-#include "pruner/handoff.h"
+#include "pruner/code/flow/reachability.h"
+#include "pruner/patterns/handoff.h"
 #include "pruner/rules/rules.h"
 
 #define INDEX_MAX 8 /* bytes */

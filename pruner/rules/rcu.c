@@ -10,9 +10,9 @@
  */
 #include <string.h>
 
-#include "pruner/raise.h"
-#include "pruner/rcu_publish.h"
-#include "pruner/rcu_section.h"
+#include "pruner/rules/raise.h"
+#include "pruner/patterns/rcu_publish.h"
+#include "pruner/patterns/rcu_section.h"
 #include "pruner/rules/rules.h"
 
 #define INSTANCES_ENOUGH 3

@@ -6,14 +6,14 @@
 #ifndef OUTRIDER_PRUNER_RULES_RULES_H
 #define OUTRIDER_PRUNER_RULES_RULES_H
 
-#include "pruner/view.h"
+#include "pruner/patterns/view.h"
+#include "pruner/rules/verdict.h"
 
 /*
  * "changed-under-write-back", "device-not-awaited", and "user-built-synchronisation" for a loop that waits for a device. Fits
  * every race with a device.
  */
 bool rule_device(const struct view *v, struct verdict *out);
-bool rule_special(const struct view *v, struct verdict *out);
 bool rule_marked(const struct view *v, struct verdict *out);
 /* "rcu-publication", and where a part of it is wrong, "freed-under-readers", "reused-under-readers" or "reader-outside-rcu". */
 bool rule_rcu(const struct view *v, struct verdict *out);
@@ -37,7 +37,9 @@ bool rule_handoff_pointer(const struct view *v, struct verdict *out);
 bool rule_handoff_flag(const struct view *v, struct verdict *out);
 bool rule_queue(const struct view *v, struct verdict *out);
 
-/* "approximate-computation" and "both-values-valid", by lists of names. */
-bool rule_named(const struct view *v, struct verdict *out);
+/* "special-variable", "approximate-computation" and "both-values-valid", by lists of names. */
+bool rule_special(const struct view *v, struct verdict *out);
+bool rule_approximate(const struct view *v, struct verdict *out);
+bool rule_both_valid(const struct view *v, struct verdict *out);
 
 #endif

@@ -15,9 +15,9 @@
  */
 #include <inttypes.h>
 
-#include "pruner/flow/seqcount.h"
-#include "pruner/handoff.h"
-#include "pruner/raise.h"
+#include "pruner/code/flow/seqcount.h"
+#include "pruner/patterns/handoff.h"
+#include "pruner/rules/raise.h"
 #include "pruner/rules/rules.h"
 
 static struct flow_access access_of(const struct view_side *s)

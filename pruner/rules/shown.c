@@ -4,8 +4,8 @@
  * good as the new one. The rule does not fit a pointer, which may be followed to print its object; a length, which may limit
  * the printing of an array; a number that may be torn; or a datum in an object that the writer may free.
  */
-#include "pruner/lock.h"
-#include "pruner/raise.h"
+#include "pruner/patterns/lock.h"
+#include "pruner/rules/raise.h"
 #include "pruner/rules/rules.h"
 
 static bool is_all_shown(const struct flow_read *read)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A file of `outrider locks --assert` that anybody may have written: read, and checked against a record of accesses. */
-#include "pruner/assertions.h"
+#include "pruner/locks/assertions.h"
 #include "symbols/insn/insn.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/test_report_lock_sample.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists of rules, suppressions and assertions that a user gives. */
-#include "pruner/assertions.h"
-#include "pruner/lists.h"
+#include "pruner/locks/assertions.h"
+#include "pruner/lists/lists.h"
 #include "pruner/prune.h"
-#include "pruner/suppress.h"
+#include "pruner/lists/suppress.h"
 #include "tests/fuzz/fuzz.h"
 
 static void line(void *ctx, const char *text)

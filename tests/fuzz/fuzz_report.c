@@ -5,7 +5,7 @@
 #include "hv/report/json/load.h"
 #include "hv/report/listing.h"
 #include "hv/report/text/text.h"
-#include "pruner/protect.h"
+#include "pruner/locks/protect.h"
 #include "pruner/prune.h"
 #include "pruner/verdicts.h"
 #include "tests/fuzz/fuzz.h"

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "pruner/statement.h"
+#include "pruner/lists/statement.h"
 #include "symbols/files/sources.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pruner/flow/flow.h"
+#include "pruner/code/flow/flow.h"
 
 #define CODE_ADDR 0xffffffff81000000ull
 #define CODE(bytes) (bytes), sizeof(bytes) - 1

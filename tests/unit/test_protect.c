@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "pruner/protect.h"
-#include "pruner/prune_rules.h"
+#include "pruner/locks/protect.h"
+#include "pruner/lists/prune_rules.h"
 #include "symbols/insn/insn.h"
 
 #define UPDATE (INSN_READ | INSN_WRITE)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "pruner/suppress.h"
+#include "pruner/lists/suppress.h"
 #include "tests/unit/prune_bench.h"
 
 #define RULE "device-not-awaited"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "pruner/conf.h"
+#include "pruner/lists/conf.h"
 #include "tests/unit/prune_bench.h"
 
 /* ---- a list of one's own ---- */
@@ -167,7 +167,7 @@ static void test_special_variables_have_sources(void **state)
 	glob_t lists;
 
 	(void)state;
-	assert_int_equal(glob("pruner/*.conf", 0, NULL, &lists), 0);
+	assert_int_equal(glob("pruner/lists/*.conf", 0, NULL, &lists), 0);
 	for (size_t i = 0; i < lists.gl_pathc; i++)
 		assert_int_equal(conf_read(lists.gl_pathv[i], look_at_special, &found, NULL), 0);
 	globfree(&lists);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pruner/outcome.h"
+#include "pruner/rules/outcome.h"
 #include "tests/unit/prune_bench.h"
 #include "tests/unit/replay_made.h"
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "pruner/statement.h"
+#include "pruner/lists/statement.h"
 
 #define ROUNDS 200
 

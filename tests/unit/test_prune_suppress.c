@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "hv/base/rng.h"
-#include "pruner/suppress.h"
+#include "pruner/lists/suppress.h"
 #include "tests/unit/prune_bench.h"
 
 #define TODAY 20270115

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "hv/base/err.h"
-#include "pruner/verdict.h"
+#include "pruner/rules/verdict.h"
 
 struct store;
 

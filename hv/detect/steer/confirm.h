@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Confirming suspected races (pruner/protect.h): both sites of a suspected pair are armed while sampling goes on, and their
- * windows are longer, until the race is seen or the pair is given up. DataCollider (section 3.1) chooses sites at random; this
- * is the same window with a better choice.
+ * Confirming suspected races (pruner/locks/protect.h): both sites of a suspected pair are armed while sampling goes on, and
+ * their windows are longer, until the race is seen or the pair is given up. DataCollider (section 3.1) chooses sites at random;
+ * this is the same window with a better choice.
  *
  * A pair's turn lasts 200 ms, or 1 s if arming stops the guest. In half of its turns both sites are armed. In the other half
  * only one is: the window's watchpoints see the other side without a point. If both were always armed, the site that is

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How value flow describes the difference between a loaded value and the value that code made of it. */
+#ifndef OUTRIDER_PRUNER_CODE_FLOW_DELTA_H
+#define OUTRIDER_PRUNER_CODE_FLOW_DELTA_H
+
+#include <stdint.h>
+
+/*
+ * How a value differs from the value that was loaded. Where several paths lead to one point, the bits of all paths are
+ * combined.
+ */
+enum flow_delta {
+	FLOW_UP = 1,   /* A positive constant was added. */
+	FLOW_DOWN = 2, /* A positive constant was subtracted. */
+	FLOW_SUM = 4,  /* A value that is not a constant was added. */
+	FLOW_ELSE = 8, /* Any other operation changed the value. */
+};
+
+/* Returns a mask of the `bytes` lowest bytes of a word, for 1 to 8 bytes. */
+static inline uint64_t flow_bytes(unsigned bytes)
+{
+	return bytes < 8 ? (1ull << 8 * bytes) - 1 : ~0ull;
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which instructions execution can reach when some edges are removed from the control flow. */
+#ifndef OUTRIDER_PRUNER_CODE_FLOW_REACHABILITY_H
+#define OUTRIDER_PRUNER_CODE_FLOW_REACHABILITY_H
+
+#include "pruner/code/code.h"
+
+#define REACH_FROM_START (-1)
+#define REACH_ALL (-1)
+
+/*
+ * Set reached[i] for each instruction that execution can reach. It starts after the instruction `from`. With REACH_FROM_START
+ * it starts at the function's start, and at each instruction that only unkept code can lead to. removed[i] is a successor of
+ * instruction `i` that execution may not go to; REACH_ALL removes none. Execution stops at the instructions in `ends`.
+ * `removed` and `ends` may be NULL.
+ */
+void reachable(const struct code *code, int from, const int16_t removed[RACE_CODE_MAX], const bool ends[RACE_CODE_MAX],
+	       bool reached[RACE_CODE_MAX]);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What registers and flags hold of the count and of the data on a path through a reader of a sequence count. Only
+ * pruner/code/flow/seqcount_*.c use this header.
+ */
+#ifndef OUTRIDER_PRUNER_CODE_FLOW_SEQCOUNT_PATHS_H
+#define OUTRIDER_PRUNER_CODE_FLOW_SEQCOUNT_PATHS_H
+
+#include "pruner/code/flow/internal.h"
+#include "pruner/code/flow/seqcount.h"
+
+/* What a register holds of the count. */
+enum seqcount_held {
+	SEQCOUNT_NOTHING,
+	SEQCOUNT_LOADED, /* The count, as loaded after all data that the path has loaded. */
+	/* The count that began the section. It was even, or bit 0 was cleared. For a latch: the count that chose the copy. */
+	SEQCOUNT_START,
+	SEQCOUNT_INDEX, /* Computed from bit 0 of the count. It chooses the copy of a latch. */
+};
+
+/* Where execution is, relative to the section. The values are bits: where paths join, several may be set. */
+enum seqcount_phase {
+	SEQCOUNT_OUTSIDE = 1, /* The path has loaded no data, or found the count unchanged after them. */
+	SEQCOUNT_INSIDE = 2,  /* The path has loaded data, and has not compared the counts yet. */
+	SEQCOUNT_RETRY = 4,   /* The path found the count changed. Its data are invalid, and it must retry. */
+};
+
+/* What ZF means at this point. */
+enum seqcount_flags {
+	SEQCOUNT_FLAGS_ELSE,
+	SEQCOUNT_FLAGS_PARITY, /* ZF is set when bit 0 of a count is 0. */
+	SEQCOUNT_FLAGS_SAME,   /* ZF is set when the count equals the one that began the section. */
+};
+
+#define SEQCOUNT_SEVERAL (-1) /* The load or register differs between the paths that join here. */
+
+struct path {
+	bool reached;
+	uint8_t phases; /* enum seqcount_phase bits */
+	struct {
+		uint8_t kind; /* enum seqcount_held */
+		int16_t load; /* The instruction that loaded the count, as an index, or SEQCOUNT_SEVERAL. */
+	} gpr[X86_GPRS];
+	uint16_t data;	    /* The registers that hold data or something computed from data. One bit for each enum x86_gpr. */
+	uint16_t stale;	    /* The registers that hold data of a round that the reader discarded. */
+	bool on_stack;	    /* A part of the data is on the stack. */
+	bool decided;	    /* The path took a branch that depends on data. */
+	uint8_t flags;	    /* enum seqcount_flags */
+	int8_t flags_reg;   /* For SEQCOUNT_FLAGS_PARITY: the register that was tested, or SEQCOUNT_SEVERAL. */
+	int16_t flags_load; /* The instruction that loaded the count which set the flags, or SEQCOUNT_SEVERAL. */
+	bool flags_of_data;
+};
+
+struct seqcount_walk {
+	const struct flow *flow;
+	unsigned at;	    /* The instruction that loads the data. */
+	bool of_count;	    /* That instruction loads the count itself. No data are followed. */
+	struct place count; /* The place of the count. */
+	bool latch;
+	struct path *states; /* The state before each instruction. */
+	/* The states are final. A last pass over the code finds the fields below. */
+	bool judging;
+	bool wrong;	       /* The code is no section of a reader. */
+	bool retry_found;      /* Some path compares the counts after the data. */
+	bool stores_to_caller; /* See struct seqcount_section. */
+	bool clears_odd;       /* See struct seqcount_section. */
+	unsigned retry_load;   /* The instruction that loads the count for the comparison, as an index. */
+};
+
+/* Returns whether the instruction loads 4 bytes into a register, as a reader loads the count. */
+bool seqcount_loads(const struct insn_op *op);
+
+/* Returns whether the instruction is such a load, or compares 4 bytes of memory with a register. */
+bool seqcount_reads(const struct insn_op *op);
+
+/* Set the state at the function's start, and at code that only unkept code leads to. */
+void seqcount_enter(struct path *path);
+
+/* Propagate the state before instruction `i` to its successors. Returns whether the state before a successor changed. */
+bool seqcount_step(struct seqcount_walk *w, unsigned i);
+
+/*
+ * Check what instruction `i` does with the data, and set w->wrong where a reader must not do it. Update which registers of
+ * *path hold data.
+ */
+void seqcount_use_data(struct seqcount_walk *w, struct path *path, unsigned i);
+
+/* Update what the registers and flags of *path hold of the count, as instruction `i` does. */
+void seqcount_track(struct seqcount_walk *w, struct path *path, unsigned i);
+
+#endif

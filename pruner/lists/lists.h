@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The lists that the rules use: kinds of entries, and how a rule finds one. Only the pruner uses this header. */
+#ifndef OUTRIDER_PRUNER_LISTS_LISTS_H
+#define OUTRIDER_PRUNER_LISTS_LISTS_H
+
+#include "hv/race/names.h"
+#include "pruner/lists/prune_rules.h"
+#include "symbols/insn/insn.h"
+
+enum list_kind {
+	LIST_SPECIAL,	    /* Variables that race by design. */
+	LIST_COUNTER,	    /* Statistics, by name. */
+	LIST_APPROXIMATE,   /* Data that code reads for an estimate. */
+	LIST_BOTH_VALID,    /* Data whose old and new value are both correct. */
+	LIST_ATOMIC,	    /* Data that only LOCKed instructions change while others read it. */
+	LIST_MARKED,	    /* Functions and macros of marked accesses. */
+	LIST_LOCK,	    /* Functions that take a lock. */
+	LIST_UNLOCK,	    /* Functions that release a lock. */
+	LIST_FREE,	    /* Functions that free an object, at once or later. */
+	LIST_GRACE_FREE,    /* Those of LIST_FREE that free an object only after an RCU grace period. */
+	LIST_GRACE_WAIT,    /* Functions that return after an RCU grace period. */
+	LIST_SECTION_BEGIN, /* Functions that begin an RCU read-side critical section. */
+	LIST_SECTION_END,   /* Functions that end an RCU read-side critical section. */
+	LIST_ALLOC,	    /* Functions that return a new object. */
+	LIST_CHECK,	    /* Functions that only check the objects that they are given. */
+	LIST_RCU_READ,	    /* Functions and macros of marked reads that need a read-side critical section. */
+	LIST_RCU_WRITE,	    /* Functions and macros of marked writes that readers under RCU may race with. */
+	LIST_PAGE_COPY,	    /* Functions that copy user data into a page. */
+	/* Functions that wait for the end of a page's write-back before the page is changed, where that is needed. */
+	LIST_STABLE_PAGES,
+	LIST_SHOW,     /* Functions that print numbers for people and keep no pointer to them. */
+	LIST_REFCOUNT, /* Reference counts. */
+	LIST_RAISE,    /* Other data on which a race does more harm. */
+	LIST_KINDS
+};
+
+#define KERNEL_ANY 0xffffffffu	   /* The kernel is not known. */
+#define KERNEL_SEVERAL 0xfffffffeu /* The report has races of several kernel versions. */
+
+struct list_entry {
+	enum list_kind kind;
+	/* Shell patterns, separated by blanks. All patterns that are given must match. NULL: not given. */
+	char *variable, *type, *member, *function, *word;
+	char *reason, *source;
+	char *name;	  /* LIST_RAISE: what a verdict calls the datum. */
+	int points;	  /* LIST_RAISE: how many points the datum adds to the rank. */
+	bool two_writers; /* The entry also fits races of two writers. */
+	bool of_writer;	  /* `function` lists functions that write the datum. Otherwise it lists functions that read it. */
+	bool covers_all;  /* LIST_MARKED with `word`: the macro marks all accesses in its parentheses. */
+	uint8_t access;	  /* LIST_MARKED: INSN_READ or INSN_WRITE when the entry marks only such accesses. 0: it marks both. */
+	uint32_t kernel_from, kernel_to; /* The first and the last kernel that the entry is for, as major << 16 | minor. */
+};
+
+struct prune_rules {
+	struct insn_decoder *decoder;
+	struct list_entry *entries;
+	size_t count, room;
+	struct sources *sources; /* The guest kernel's source, or NULL. The caller owns it. */
+	uint32_t kernel;	 /* The kernel of the races, as major << 16 | minor; or KERNEL_ANY or KERNEL_SEVERAL. */
+};
+
+/*
+ * Set *out to the version at the start of `text`, for example "6.1" or "6.1.0-21-amd64", as major << 16 | minor. Returns the
+ * end of the version in `text`, or NULL when there is none.
+ */
+const char *kernel_version(const char *text, uint32_t *out);
+
+struct list_query {
+	enum list_kind kind;
+	const struct datum_name *datum;
+	const char *function; /* The function that accesses the datum. */
+	bool changes;	      /* The function stores to the datum. */
+	bool two_writers;     /* Both sides store to the datum. */
+};
+
+/* Returns whether the entry is for the kernel of the races. */
+bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry *e);
+
+/* Returns the first entry that fits the query and the kernel, or NULL. */
+const struct list_entry *rules_datum(const struct prune_rules *rules, const struct list_query *query);
+
+/*
+ * Returns the first entry of the list `kind` that names this function and is for this kind of access, or NULL. `access` is
+ * INSN_READ, INSN_WRITE or both.
+ */
+const struct list_entry *rules_access(const struct prune_rules *rules, enum list_kind kind, const char *function,
+				      uint8_t access);
+
+/* Returns the first entry of the list `kind` that names this function and is for all kinds of access, or NULL. */
+const struct list_entry *rules_function(const struct prune_rules *rules, enum list_kind kind, const char *function);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+#include "pruner/locks/assertions.h"
+#include "pruner/lists/conf.h"
+#include "symbols/insn/insn.h"
+
+#define ASSERTIONS_MAX 4096u
+
+/* Returns a copy with "." for each "->" between members, so that it can be compared with the record's names. */
+static char *with_dots(const char *globs)
+{
+	char *out = strdup(globs);
+
+	for (char *arrow; out && (arrow = strstr(out, "->"));) {
+		*arrow = '.';
+		memmove(arrow + 1, arrow + 2, strlen(arrow + 2) + 1);
+	}
+	return out;
+}
+
+static int access_of(const struct conf_stanza *s, const struct conf_field *f, struct assertion *a, struct err *err)
+{
+	if (strcmp(f->value, "write") == 0)
+		a->rw = INSN_WRITE;
+	else if (strcmp(f->value, "read") == 0)
+		a->rw = INSN_READ;
+	else if (strcmp(f->value, "any") == 0)
+		a->rw = INSN_READ | INSN_WRITE;
+	else
+		return conf_wrong(s->file, f->line, err, "access is read, write or any, not \"%s\"", f->value);
+	return 0;
+}
+
+static int take_field(const struct conf_stanza *s, const struct conf_field *f, struct assertion *a, struct err *err)
+{
+	char **to = strcmp(f->key, "datum") == 0   ? &a->datum
+		    : strcmp(f->key, "under") == 0 ? &a->under
+		    : strcmp(f->key, "by") == 0	   ? &a->by
+						   : NULL;
+
+	if (strcmp(f->key, "access") == 0)
+		return access_of(s, f, a, err);
+	if (!to)
+		return conf_wrong(s->file, f->line, err, "an assertion has datum, access, under and by, not \"%s\"", f->key);
+	if (*to)
+		return conf_wrong(s->file, f->line, err, "%s was given before", f->key);
+	if (!f->value[0])
+		return conf_wrong(s->file, f->line, err, "%s needs a name", f->key);
+	*to = with_dots(f->value);
+	return *to ? 0 : err_set(err, EXIT_INTERNAL, "out of memory for assertions");
+}
+
+static const char *words_of(uint8_t rw)
+{
+	return rw == INSN_WRITE ? "writes" : rw == INSN_READ ? "reads" : "accesses";
+}
+
+/* Returns the assertion in one line, for people. */
+static char *text_of(const struct assertion *a)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s: %s%s%s%s%s", a->datum, words_of(a->rw), a->under ? " under " : "",
+		 a->under ? a->under : "", a->by ? " only by " : "", a->by ? a->by : "");
+	clean_line(text, sizeof(text));
+	return strdup(text);
+}
+
+static int take_stanza(void *ctx, const struct conf_stanza *s, struct err *err)
+{
+	struct assertion a = {.file = s->file, .line = s->line, .rw = INSN_READ | INSN_WRITE};
+	struct assertions *list = ctx;
+	int rc = 0;
+
+	if (strcmp(s->kind, "assert") != 0)
+		return conf_wrong(s->file, s->line, err, "a stanza here is [assert], not [%s]", s->kind);
+	for (unsigned i = 0; i < s->count && rc == 0; i++)
+		rc = take_field(s, &s->fields[i], &a, err);
+	if (rc == 0 && !a.datum)
+		rc = conf_wrong(s->file, s->line, err, "an assertion needs a datum");
+	if (rc == 0 && !a.under && !a.by)
+		rc = conf_wrong(s->file, s->line, err, "an assertion needs locks (under) or functions (by)");
+	if (rc == 0 && list->count == ASSERTIONS_MAX)
+		rc = conf_wrong(s->file, s->line, err, "there are more than %u assertions", ASSERTIONS_MAX);
+	if (rc == 0)
+		a.text = text_of(&a);
+	if (rc == 0 && (!a.text || assertions_add(list, &a)))
+		rc = err_set(err, EXIT_INTERNAL, "out of memory for assertions");
+	if (rc)
+		assertion_fini(&a);
+	return rc;
+}
+
+struct assertions *assertions_read(const char *path, struct err *err)
+{
+	struct assertions *a = calloc(1, sizeof(*a));
+
+	if (a)
+		a->file = strdup(path);
+	if (!a || !a->file)
+		err_set(err, EXIT_INTERNAL, "out of memory for assertions");
+	else if (conf_read(a->file, take_stanza, a, err) == 0 && !a->count)
+		err_set(err, EXIT_INPUT, "%s: has no [assert] stanza", path);
+	if (err->code == EXIT_OK)
+		return a;
+	assertions_free(a);
+	return NULL;
+}

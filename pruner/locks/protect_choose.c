@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Of all locks that one side holds, chooses the one that is held in most accesses to the datum. That is most likely the lock
+ * that its programmer meant.
+ */
+#include "pruner/locks/protect_choose.h"
+
+#include "pruner/locks/protect_pair.h"
+
+static const struct prot_access *access_at(const struct protect_ordered *o, uint32_t at)
+{
+	return &o->p->accesses[o->index[at]];
+}
+
+/* Returns whether the access surely holds the lock, or the same member of another object of that kind. */
+static bool covered(const struct protection *p, const struct prot_access *a, uint32_t lock)
+{
+	for (unsigned i = 0; i < a->held_count; i++) {
+		if (suspicion_covers(&a->held[i], a) && protect_same_lock(p, a->held[i].lock, lock))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Count the accesses to the bytes of the two sides, and those that hold the lock. Objects of one kind are counted together.
+ * Accesses before an object was published do not count.
+ */
+static void count(const struct protect_ordered *o, const uint32_t at[2], uint32_t lock, struct suspicion *s)
+{
+	const struct prot_access *a = access_at(o, at[0]), *b = access_at(o, at[1]);
+	uint32_t from = at[0], to = at[0];
+
+	while (from && protect_same_member(access_at(o, from - 1), a))
+		from--;
+	while (to + 1 < o->count && protect_same_member(access_at(o, to + 1), a))
+		to++;
+	s->held = s->total = 0;
+	for (uint32_t i = from; i <= to; i++) {
+		const struct prot_access *x = access_at(o, i);
+
+		if (!protect_overlap(x, a) && !protect_overlap(x, b))
+			continue;
+		s->total += x->count_shared;
+		s->held += covered(o->p, x, lock) ? x->count_shared : 0;
+	}
+}
+
+static bool covers_too(const struct prot_access *b, uint32_t lock)
+{
+	const struct prot_held *h = protect_held(b, lock);
+
+	return h && suspicion_covers(h, b);
+}
+
+/* Try the locks of side `which`. A lock that is held more often, or is in the datum's own object, replaces the one in *s. */
+static void try_side(const struct protect_ordered *o, const uint32_t at[2], unsigned which, bool covering, struct suspicion *s)
+{
+	const struct prot_access *a = access_at(o, at[which]), *b = access_at(o, at[!which]);
+
+	for (unsigned i = 0; i < a->held_count; i++) {
+		struct suspicion other = *s;
+		const struct prot_held *h = &a->held[i];
+
+		if (h->maybe || (covering && (!suspicion_covers(h, a) || covers_too(b, h->lock))))
+			continue;
+		other.lock = h->lock;
+		other.side[0] = o->index[at[which]];
+		other.side[1] = o->index[at[!which]];
+		count(o, at, h->lock, &other);
+		if (s->lock != PROTECTION_NONE &&
+		    (other.held < s->held ||
+		     (other.held == s->held && protect_inside(o->p, a, other.lock) <= protect_inside(o->p, a, s->lock))))
+			continue;
+		*s = other;
+	}
+}
+
+void protect_choose(const struct protect_ordered *o, const uint32_t at[2], struct suspicion *s)
+{
+	s->lock = PROTECTION_NONE;
+	try_side(o, at, 0, true, s);
+	try_side(o, at, 1, true, s);
+	/*
+	 * Two writers may both hold the lock shared, as readers. It then protects neither access, so the two calls above skip
+	 * it.
+	 */
+	if (s->lock == PROTECTION_NONE) {
+		try_side(o, at, 0, false, s);
+		try_side(o, at, 1, false, s);
+	}
+	s->met = protect_pair_met(o->p, access_at(o, at[0]), access_at(o, at[1]));
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Chooses the lock that protects the datum of two accesses. Only protect_judge() uses this header. */
+#ifndef OUTRIDER_PRUNER_LOCKS_PROTECT_CHOOSE_H
+#define OUTRIDER_PRUNER_LOCKS_PROTECT_CHOOSE_H
+
+#include "pruner/locks/protect_facts.h"
+
+/* The accesses of a record, `count` indices, in the order of protect_order(). */
+struct protect_ordered {
+	const struct protection *p;
+	uint32_t *index;
+	uint32_t count;
+};
+
+/*
+ * Set the sides, the lock, `held`, `total` and `met` of a suspicion. `at` has the places in the order of the two suspected
+ * accesses, which are to the same datum.
+ */
+void protect_choose(const struct protect_ordered *o, const uint32_t at[2], struct suspicion *s);
+
+#endif

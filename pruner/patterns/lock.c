@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which locks a side holds. Where Outrider followed the locks, the recorded lockset says so. Otherwise the calls of lock
+ * functions on the paths to the access show it. The second method misses a lock that a caller holds, except for a spinlock,
+ * which turns preemption off.
+ */
+#include <string.h>
+
+#include "pruner/patterns/lock.h"
+
+/* Whether a lock is held at an instruction. The values are bits: on one path it may be held, and on another free. */
+enum { FREE = 1, HELD = 2 };
+
+static uint8_t state_after_call(const struct view *v, const char *callee, uint8_t states)
+{
+	if (callee && rules_function(v->rules, LIST_UNLOCK, callee))
+		return FREE;
+	if (callee && rules_function(v->rules, LIST_LOCK, callee))
+		return HELD;
+	return states;
+}
+
+/*
+ * Propagate the states along all paths until nothing changes. Each pass sets at least one of two bits for each instruction, so
+ * the loop ends.
+ */
+static void propagate(const struct view *v, const struct view_side *s, uint8_t states[RACE_CODE_MAX])
+{
+	const struct code *code = &s->code;
+	bool changed = true;
+	int next[2];
+
+	while (changed) {
+		changed = false;
+		for (unsigned i = 0; i < code->count; i++) {
+			uint8_t after = states[i] ? state_after_call(v, code->insns[i].callee, states[i]) : 0;
+			unsigned n = after ? code_successors(code, i, next) : 0;
+
+			for (unsigned j = 0; j < n; j++) {
+				if (next[j] == CODE_OUTSIDE || (states[next[j]] | after) == states[next[j]])
+					continue;
+				states[next[j]] |= after;
+				changed = true;
+			}
+		}
+	}
+}
+
+/*
+ * No instruction branches to some code, for example to an exception handler's landing pad. Such code counts as entered without
+ * a lock.
+ */
+static void seed(const struct code *code, uint8_t states[RACE_CODE_MAX])
+{
+	for (unsigned i = 1; i < code->count; i++) {
+		if (!code->insns[i].has_predecessor)
+			states[i] = FREE;
+	}
+}
+
+/* The lockset is known. A caller may still hold a spinlock that was not followed: preemption is off then. */
+static enum lock_held held_of_set(const struct race_side *side)
+{
+	const struct guest_context *context = &side->context;
+	const struct lockset *set = &side->locks.set;
+
+	for (unsigned i = 0; i < set->count; i++) {
+		if (!set->held[i].maybe)
+			return LOCK_HELD;
+	}
+	if (set->count || !side->locks.complete || !context->known)
+		return LOCK_UNKNOWN;
+	return context->kind == GUEST_TASK && (context->irqs_off || context->preempt_off) ? LOCK_UNKNOWN : LOCK_NONE;
+}
+
+enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
+{
+	const struct guest_context *context = &s->side->context;
+	uint8_t states[RACE_CODE_MAX] = {FREE};
+
+	if (s->side->locks.known && (s->side->locks.set.count || s->side->locks.complete))
+		return held_of_set(s->side);
+	if (context->known && context->kind == GUEST_TASK && (context->irqs_off || context->preempt_off))
+		return LOCK_HELD;
+	if (!s->followed)
+		return LOCK_UNKNOWN;
+	seed(&s->code, states);
+	propagate(v, s, states);
+	/* The lock surely counts as held only if all paths are known: an unknown path may have released it. */
+	if (states[s->at] == HELD && s->code.closed)
+		return LOCK_HELD;
+	return states[s->at] == FREE && s->code.whole && context->known && context->kind == GUEST_TASK ? LOCK_NONE
+												       : LOCK_UNKNOWN;
+}
+
+const char *lock_held_name(const struct view_side *s)
+{
+	const struct lockset *set = &s->side->locks.set;
+
+	for (unsigned i = 0; i < set->count; i++) {
+		if (!set->held[i].maybe)
+			return s->side->locks.name[i];
+	}
+	return NULL;
+}
+
+bool lock_none_common(const struct view *v)
+{
+	const struct race_locks *a = &v->side[0].side->locks, *b = &v->side[1].side->locks;
+
+	return a->complete && b->complete && lock_held_name(&v->side[0]) && lock_held_name(&v->side[1]) &&
+	       !lockset_excludes(&a->set, &b->set);
+}
+
+bool lock_checked_again(const struct view *v, const struct view_side *s)
+{
+	uint8_t states[RACE_CODE_MAX] = {0};
+
+	if (!s->followed || !s->code.closed)
+		return false;
+	states[s->at] = FREE;
+	seed(&s->code, states);
+	propagate(v, s, states);
+	for (unsigned i = 0; i < s->code.count; i++) {
+		const struct insn *insn = &s->code.insns[i].op.insn;
+
+		if (i != s->at && states[i] == HELD && insn->nmem && insn->mem[0].rw & INSN_READ &&
+		    flow_same_place(s->flow, s->at, i))
+			return true;
+	}
+	return false;
+}
+
+const char *lock_called_after(const struct view *v, const struct view_side *s, enum list_kind kind)
+{
+	uint8_t states[RACE_CODE_MAX] = {0};
+
+	if (!s->followed)
+		return NULL;
+	states[s->at] = FREE;
+	propagate(v, s, states);
+	for (unsigned i = 0; i < s->code.count; i++) {
+		const char *callee = s->code.insns[i].callee;
+
+		if (states[i] && callee && rules_function(v->rules, kind, callee))
+			return callee;
+	}
+	return NULL;
+}

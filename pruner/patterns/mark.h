@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Marked accesses, as the Linux memory model has them (tools/memory-model/Documentation/access-marking.txt in Linux). */
+#ifndef OUTRIDER_PRUNER_PATTERNS_MARK_H
+#define OUTRIDER_PRUNER_PATTERNS_MARK_H
+
+#include "pruner/patterns/view.h"
+
+/*
+ * Find out whether the access of side `which`, *s, is marked, and set s->marked and s->mark. The instruction, the functions
+ * inlined around it, or the kernel's source show it.
+ */
+void mark_side(const struct view *v, unsigned which, struct view_side *s);
+
+#endif

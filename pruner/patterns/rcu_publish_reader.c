@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Follows the pointer that a reader loads, and finds uses of it after the end of the read-side critical section. */
+#include "pruner/code/flow/calls.h"
+#include "pruner/patterns/rcu_publish.h"
+#include "pruner/patterns/rcu_publish_writer.h"
+
+/* The deepest nesting of sections that is told apart. Deeper ones count as 7, the highest bit of a uint8_t. */
+#define NESTING_MAX 7
+
+struct reader {
+	const struct writer w; /* The reader's function, for the functions of rcu_publish_writer.h. */
+	struct flow_pointer read;
+	/* A spinlock (preemption off) keeps the object alive, not a section. */
+	bool by_lock;
+	/*
+	 * The nesting of sections at each instruction, on the paths from the load: bit n is set when a path is in n sections.
+	 * A path that left the last section stays at 0.
+	 */
+	uint8_t sections[RACE_CODE_MAX];
+	/* The registers that may hold a pointer into the object, before each instruction. One bit for each enum x86_gpr. */
+	uint16_t holders[RACE_CODE_MAX];
+};
+
+/*
+ * Returns the smallest nesting in an instance in which only sections kept the object alive. 0: in every instance, something
+ * else did.
+ */
+static unsigned sections_in(const struct race *race, unsigned side)
+{
+	unsigned fewest = 0;
+
+	for (unsigned i = 0; i < race->kept; i++) {
+		const struct guest_context *c = &race->instances[i].sides[side].context;
+
+		if (c->irqs_off || c->preempt_off || c->kind != GUEST_TASK || !c->rcu_known || !c->rcu_nesting)
+			continue;
+		if (!fewest || c->rcu_nesting < fewest)
+			fewest = c->rcu_nesting;
+	}
+	return fewest < NESTING_MAX ? fewest : NESTING_MAX;
+}
+
+/* Returns whether in some instance only a lock that turns preemption off kept the object alive. */
+static bool is_by_lock(const struct race *race, unsigned side)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < race->kept; i++) {
+		const struct guest_context *c = &race->instances[i].sides[side].context;
+
+		found |= c->known && c->preempt_off && !c->irqs_off && c->kind == GUEST_TASK && !c->rcu_nesting;
+	}
+	return found;
+}
+
+static uint8_t sections_after(const struct reader *reader, unsigned i)
+{
+	uint8_t sections = reader->sections[i];
+
+	if (writer_callee(&reader->w, i, reader->by_lock ? LIST_UNLOCK : LIST_SECTION_END))
+		return (uint8_t)(sections >> 1 | (sections & 1));
+	if (writer_callee(&reader->w, i, reader->by_lock ? LIST_LOCK : LIST_SECTION_BEGIN))
+		return (uint8_t)((sections & ~1u) << 1 | (sections & (1u << NESTING_MAX | 1)));
+	return sections;
+}
+
+/*
+ * Returns the registers that may hold a pointer into the object after instruction `i`. A copy of the pointer, or the pointer
+ * plus a number, is such a pointer. A value that is loaded through it is not.
+ */
+static uint16_t holders_after(const struct reader *reader, unsigned i)
+{
+	const struct insn_op *op = &reader->w.s->code.insns[i].op;
+	uint16_t holders = reader->holders[i], from = op->src.kind == INSN_OPERAND_REG ? (uint16_t)(1u << op->src.reg) : 0;
+	bool stays = op->kind == INSN_OP_ADD || op->kind == INSN_OP_SUB || op->kind == INSN_OP_CMOV;
+	bool comes = op->kind == INSN_OP_MOV || op->kind == INSN_OP_LEA || op->kind == INSN_OP_CMOV;
+
+	if (i == reader->w.at)
+		return (uint16_t)(1u << op->dst.reg);
+	if (op->kind == INSN_OP_CALL)
+		return holders & FLOW_CALLEE_SAVED;
+	if (op->dst.kind != INSN_OPERAND_REG || op->dst.size != 8)
+		return (uint16_t)(holders & ~op->writes);
+	if (!stays)
+		holders = (uint16_t)(holders & ~op->writes);
+	if (comes && reader->holders[i] & from)
+		holders |= (uint16_t)(1u << op->dst.reg);
+	return holders;
+}
+
+static bool join(struct reader *reader, unsigned into, uint8_t sections, uint16_t holders)
+{
+	bool changes = (sections & ~reader->sections[into]) || (holders & ~reader->holders[into]);
+
+	reader->sections[into] |= sections;
+	reader->holders[into] |= holders;
+	return changes;
+}
+
+/*
+ * Propagate sections and registers along all paths from the load. A path that comes back to the load gets a new pointer there,
+ * and ends.
+ */
+static void propagate(struct reader *reader, unsigned sections)
+{
+	const struct code *code = &reader->w.s->code;
+	bool changed = true;
+	int next[2];
+
+	reader->sections[reader->w.at] = (uint8_t)(1u << sections);
+	while (changed) {
+		changed = false;
+		for (unsigned i = 0; i < code->count; i++) {
+			uint8_t after = sections_after(reader, i);
+			unsigned n = after ? code_successors(code, i, next) : 0;
+
+			for (unsigned j = 0; j < n; j++) {
+				if (next[j] != CODE_OUTSIDE && next[j] != (int)reader->w.at)
+					changed |= join(reader, (unsigned)next[j], after, holders_after(reader, i));
+			}
+		}
+	}
+}
+
+static bool follows(const struct reader *reader, unsigned i)
+{
+	struct flow_pointer where;
+
+	if (i == reader->w.at || !reader->w.s->code.insns[i].op.insn.nmem)
+		return false;
+	where = flow_address(reader->w.s->flow, i);
+	return writer_same_object(&where, &reader->read);
+}
+
+static bool may_follow(const struct reader *reader, unsigned i)
+{
+	const struct insn *insn = &reader->w.s->code.insns[i].op.insn;
+
+	return i != reader->w.at && insn->nmem && insn->mem[0].base >= 0 && reader->holders[i] >> insn->mem[0].base & 1;
+}
+
+/*
+ * Returns whether the instruction may pass the pointer to another function, by a call or a tail call. Functions that begin or
+ * end a section take no arguments; the pointer is only by chance in an argument register there.
+ */
+static bool passes_on(const struct reader *reader, unsigned i)
+{
+	const struct code_insn *insn = &reader->w.s->code.insns[i];
+
+	if (writer_callee(&reader->w, i, LIST_SECTION_BEGIN) || writer_callee(&reader->w, i, LIST_SECTION_END))
+		return false;
+	return (insn->op.kind == INSN_OP_CALL || (insn->op.kind == INSN_OP_JUMP && insn->callee)) &&
+	       reader->holders[i] & FLOW_ARGUMENTS;
+}
+
+static bool stores(const struct reader *reader, unsigned i)
+{
+	const struct insn_op *op = &reader->w.s->code.insns[i].op;
+
+	return i != reader->w.at && writer_is_plain_store(&reader->w, i) && op->data & reader->holders[i];
+}
+
+/* Returns whether the instruction loads a pointer that the function has stored, for example on the stack. */
+static bool reloads(const struct reader *reader, unsigned i)
+{
+	const struct view_side *s = reader->w.s;
+	const struct insn *insn = &s->code.insns[i].op.insn;
+	struct flow_pointer from, where;
+
+	if (!insn->nmem || !(insn->mem[0].rw & INSN_READ))
+		return false;
+	from = flow_address(s->flow, i);
+	for (unsigned j = 0; j < s->code.count; j++) {
+		if (!stores(reader, j))
+			continue;
+		where = flow_address(s->flow, j);
+		if (writer_same_address(&where, &from))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the instruction may continue in code that was not kept, with the pointer in a register. */
+static bool leaves_kept_code(const struct reader *reader, unsigned i)
+{
+	const struct code *code = &reader->w.s->code;
+	int next[2];
+	unsigned n = code_successors(code, i, next);
+	bool away = false;
+
+	for (unsigned j = 0; j < n; j++)
+		away |= next[j] == CODE_OUTSIDE;
+	return away && !code->closed && holders_after(reader, i);
+}
+
+/* Returns whether the instruction may use the pointer in any way. */
+static bool may_use(const struct reader *reader, unsigned i)
+{
+	return passes_on(reader, i) || stores(reader, i) || leaves_kept_code(reader, i) || reloads(reader, i) ||
+	       may_follow(reader, i) ||
+	       (reader->w.s->code.insns[i].op.kind == INSN_OP_RET && reader->holders[i] >> X86_RAX & 1);
+}
+
+enum rcu_publish_outlives rcu_publish_outlives_section(const struct view *v, unsigned side)
+{
+	const struct view_side *s = &v->side[side];
+	struct reader reader = {.w = {.v = v, .s = s, .at = s->at}, .read = flow_loaded(s->flow, s->at)};
+	unsigned sections = sections_in(v->race, side);
+	bool passed = false, used = false, may = false;
+
+	if (!sections && is_by_lock(v->race, side)) {
+		reader.by_lock = true;
+		sections = 1;
+	}
+	if (!writer_is_object(&reader.read) || !sections)
+		return RCU_PUBLISH_ENDS_WITH_SECTION;
+	propagate(&reader, sections);
+	for (unsigned i = 0; i < s->code.count; i++) {
+		bool inside = reader.sections[i] & ~1u, outside = reader.sections[i] & 1;
+
+		if (inside && may_follow(&reader, i) && s->code.insns[i].op.insn.flags & INSN_LOCKED)
+			return RCU_PUBLISH_ENDS_WITH_SECTION;
+		passed |= inside && passes_on(&reader, i);
+		used |= outside && follows(&reader, i);
+		may |= outside && may_use(&reader, i);
+	}
+	/*
+	 * A function that gets the pointer inside the section may take a reference. With a lock instead of a section, another
+	 * lock may follow. The use is then only possibly wrong.
+	 */
+	if (used && !passed && !reader.by_lock)
+		return RCU_PUBLISH_OUTLIVES_SECTION;
+	return used || may ? RCU_PUBLISH_MAY_OUTLIVE_SECTION : RCU_PUBLISH_ENDS_WITH_SECTION;
+}
+
+bool rcu_publish_by_reader(const struct view_side *s)
+{
+	for (unsigned i = 0; i < s->code.count; i++) {
+		const struct insn *insn = &s->code.insns[i].op.insn;
+		struct flow_pointer what;
+
+		if (i == s->at || !insn->nmem || !(insn->mem[0].rw & INSN_WRITE))
+			continue;
+		if (flow_same_place(s->flow, s->at, i))
+			return true;
+		what = flow_stored(s->flow, i);
+		if (insn->mem[0].base != X86_RSP && what.root > 0 && flow_definition(s->flow, &what) == (int)s->at)
+			return true;
+	}
+	return false;
+}

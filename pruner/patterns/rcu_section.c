@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pruner/patterns/rcu_section.h"
+
+#include <string.h>
+
+/* Since Linux 5.0 a grace period also waits for all code that cannot be preempted. */
+static enum rcu_section rcu_section_of(const struct guest_context *c)
+{
+	if (c->known && (c->irqs_off || c->preempt_off || c->kind != GUEST_TASK))
+		return RCU_SECTION_INSIDE;
+	if (!c->known || !c->rcu_known)
+		return RCU_SECTION_UNKNOWN;
+	return c->rcu_nesting ? RCU_SECTION_INSIDE : RCU_SECTION_OUTSIDE;
+}
+
+enum rcu_section rcu_section_of_side(const struct race *race, unsigned which)
+{
+	enum rcu_section all = rcu_section_of(&race->first.sides[which].context);
+
+	for (unsigned i = 0; i < race->kept && all != RCU_SECTION_OUTSIDE; i++) {
+		enum rcu_section one = rcu_section_of(&race->instances[i].sides[which].context);
+
+		if (one != RCU_SECTION_INSIDE)
+			all = one;
+	}
+	return all;
+}
+
+bool rcu_section_is_sleepable(const struct view_side *s)
+{
+	if (s->marked && !strncmp(s->mark, "srcu_", strlen("srcu_")))
+		return true;
+	for (unsigned i = 0; i < s->code.count; i++) {
+		if (s->code.insns[i].callee && strstr(s->code.insns[i].callee, "srcu"))
+			return true;
+	}
+	return false;
+}

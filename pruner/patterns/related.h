@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The other races of a report, in two sorted lists. Some rules need them: a flag hands data over only if no race shows the
+ * data in conflict, and an index has one writer only if no race shows a second one.
+ */
+#ifndef OUTRIDER_PRUNER_PATTERNS_RELATED_H
+#define OUTRIDER_PRUNER_PATTERNS_RELATED_H
+
+#include "hv/race/race.h"
+
+struct related;
+
+/*
+ * Index `count` races, which must outlive the result. The caller gives the result to related_free(). Returns NULL when memory
+ * ran out.
+ */
+struct related *related_new(struct race *const *races, size_t count);
+
+/* `c` may be NULL. */
+void related_free(struct related *c);
+
+/*
+ * Call each(ctx, race, which) for each side of a race that is in the same function as `side`. `c` may be NULL; then there are
+ * no races.
+ */
+void related_of_function(const struct related *c, const struct race_side *side,
+			 void (*each)(void *ctx, const struct race *race, unsigned which), void *ctx);
+
+/*
+ * Call each(ctx, other) for each race whose first instance was at the GVA `gva` in the run of `race`. `race` itself is left
+ * out. `c` may be NULL.
+ */
+void related_at(const struct related *c, const struct race *race, uint64_t gva,
+		void (*each)(void *ctx, const struct race *other), void *ctx);
+
+#endif

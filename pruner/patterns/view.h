@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A view: one race with all facts that more than one rule needs, computed once. Only the pruner uses this header. */
+#ifndef OUTRIDER_PRUNER_PATTERNS_VIEW_H
+#define OUTRIDER_PRUNER_PATTERNS_VIEW_H
+
+#include "hv/report/datum.h"
+#include "hv/report/device.h"
+#include "pruner/code/flow/flow.h"
+#include "pruner/lists/lists.h"
+#include "pruner/patterns/related.h"
+
+/*
+ * Whether a side holds a lock. The recorded lockset decides if locks were followed (struct race_locks). Otherwise the kept
+ * code decides, as far as it can.
+ */
+enum lock_held {
+	LOCK_UNKNOWN,
+	/*
+	 * The context holds no lock. Without a lockset: the function takes none on any path to the access, and is preemptible
+	 * there.
+	 */
+	LOCK_NONE,
+	/*
+	 * The context holds a lock. Without a lockset: the function takes one on every path to the access, or preemption or
+	 * interrupts are off there.
+	 */
+	LOCK_HELD,
+};
+
+#define MARK_MAX 96
+#define VIEW_NAMES 3
+
+struct view_side {
+	const struct race_side *side;
+	const struct datum_name *datum; /* The datum's name in the side's own code, or NULL. */
+	bool reads, writes;		/* The kinds of the access, over all instances. */
+	char device[DEVICE_TEXT_MAX];	/* The device and the kind of its request, or "" for a CPU. */
+	struct code code;
+	struct flow *flow;
+	bool followed; /* `code` contains the accessing instruction, and `at`, `read` and `write` are set. */
+	unsigned at;   /* The index of the accessing instruction. */
+	struct flow_read read;
+	struct flow_write write;
+	enum lock_held lock;
+	bool marked;	     /* The access is a marked access. */
+	char mark[MARK_MAX]; /* What marks the access, for example "atomic_read()" or "READ_ONCE() at fs/inode.c:12". */
+};
+
+struct view {
+	const struct prune_rules *rules;
+	const struct race *race;
+	const struct related *related; /* The other races of the report, or NULL. */
+	struct datum_name by_memory;   /* The datum's name by the guest's own tables. */
+	char datum[DATUM_TEXT_MAX];    /* The best known name of the datum, for people. */
+	struct view_side side[2];
+};
+
+/*
+ * Make the view of a race. `rules`, `related` and `race` must outlive it. The caller gives the result to view_free(). Returns
+ * NULL when memory ran out.
+ */
+struct view *view_new(const struct prune_rules *rules, const struct related *related, const struct race *race);
+void view_free(struct view *v);
+
+/*
+ * Returns whether the side stores to the datum, or may. An unseen writer counts as one that stores. A load whose value the
+ * code writes back later counts as a store.
+ */
+bool view_changes(const struct view_side *s);
+
+/* Returns whether the side stores a value that it computed from an old value of the datum, in one instruction or in several. */
+bool view_updates(const struct view_side *s);
+
+/*
+ * Set out[] to the datum's names, NULL for each that is not known: first by the code of side `which`, then by the other side's
+ * code, then by the guest's own tables.
+ */
+void view_names(const struct view *v, unsigned which, const struct datum_name *out[VIEW_NAMES]);
+
+/*
+ * Returns the first entry of the list `kind` that fits the datum by any of its names, or NULL. *name becomes the name that
+ * fitted; `name` may be NULL. A name that is a guess fits no entry. If both sides write, an entry of LIST_SPECIAL,
+ * LIST_APPROXIMATE or LIST_BOTH_VALID must allow two writers.
+ */
+const struct list_entry *view_listed(const struct view *v, enum list_kind kind, const struct datum_name **name);
+
+/* Returns the name of the side's function, or the device with the kind of its request, or "an unknown function". */
+const char *view_function(const struct view_side *s);
+
+/*
+ * Returns the offset of instruction `i` from the function's start, in bytes. Without a known function: from the start of the
+ * kept code.
+ */
+uint64_t view_offset(const struct view_side *s, unsigned i);
+
+/* Read the values of an instance as numbers. Returns false when there are none, or when they are longer than 8 bytes. */
+bool view_values(const struct race_instance *instance, uint64_t *before, uint64_t *after);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What running a race in both orders adds to the verdict that the rules found by its code (replay paper, sections 4.3 and 5).
+ * An outcome may make any race a harmful candidate. It may make an unclear race benign, but never a harmful candidate. Where
+ * rule and outcome disagree, the evidence has both.
+ */
+#ifndef OUTRIDER_PRUNER_RULES_OUTCOME_H
+#define OUTRIDER_PRUNER_RULES_OUTCOME_H
+
+#include <stdint.h>
+
+#include "hv/race/race.h"
+#include "pruner/rules/verdict.h"
+
+/*
+ * The number of instances without a state change that folds a race. Only one in ten instances of the paper's harmful races
+ * showed a state change or a replay failure (its figure 4). Such a race passes 44 instances without one with a probability of
+ * 0.9^44, below 1%.
+ */
+#define OUTCOME_ENOUGH UINT64_C(44)
+
+/*
+ * Apply the outcomes of the race to a verdict whose class, rule and evidence the rules have set. `points` are the race's
+ * points within its class. Returns the points with those of the outcomes.
+ */
+int outcome_weigh(const struct race *race, struct verdict *out, int points);
+
+#endif

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Facts that make it more likely that a race is a bug, or that make the bug worse. Their points are added up, and order the
+ * races within their class.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pruner/patterns/lock.h"
+#include "pruner/rules/raise.h"
+#include "pruner/patterns/rcu_publish.h"
+#include "pruner/patterns/rcu_section.h"
+
+#define FACTS_MAX 16 /* More than the functions below can find. */
+
+/* Evidence begins with what goes wrong, and says afterwards what the datum is. */
+enum subject { OF_ACCESSES, OF_DATUM };
+
+struct tally {
+	const struct view *v;
+	int points, most;
+	const char *worst; /* The first fact with `most` points. */
+	unsigned count;
+	struct fact {
+		enum subject subject;
+		int points;
+		char text[VERDICT_EVIDENCE_MAX];
+	} facts[FACTS_MAX]; /* By subject. Those of one subject are ordered by points, then as they were found. */
+};
+
+static bool comes_before(const struct fact *f, enum subject subject, int points)
+{
+	return f->subject < subject || (f->subject == subject && f->points >= points);
+}
+
+static void count(struct tally *t, int points, const char *name)
+{
+	t->points += points;
+	if (points > t->most) {
+		t->most = points;
+		t->worst = name;
+	}
+}
+
+static void __attribute__((format(printf, 5, 6)))
+add(struct tally *t, enum subject subject, int points, const char *name, const char *fmt, ...)
+{
+	unsigned at = t->count;
+	va_list args;
+
+	count(t, points, name);
+	if (t->count == FACTS_MAX)
+		return;
+	while (at > 0 && !comes_before(&t->facts[at - 1], subject, points))
+		at--;
+	memmove(&t->facts[at + 1], &t->facts[at], (t->count - at) * sizeof(t->facts[0]));
+	t->count++;
+	t->facts[at].subject = subject;
+	t->facts[at].points = points;
+	va_start(args, fmt);
+	vsnprintf(t->facts[at].text, sizeof(t->facts[at].text), fmt, args);
+	va_end(args);
+}
+
+/* Points for the datum's name: a reference count, or what LIST_RAISE has of linkage, lengths and so on. */
+static void names(struct tally *t)
+{
+	const struct list_entry *e;
+
+	if (view_listed(t->v, LIST_REFCOUNT, NULL)) {
+		add(t, OF_DATUM, 20, "reference-count", "%s is a reference count by name", t->v->datum);
+		return;
+	}
+	e = view_listed(t->v, LIST_RAISE, NULL);
+	if (e)
+		add(t, OF_DATUM, e->points, "dangerous-datum", "%s is %s by name", t->v->datum, e->name);
+}
+
+bool raise_is_address(uint64_t value)
+{
+	return value >> 56 == 0xff && value < 0xffffffffff000000;
+}
+
+/*
+ * Returns whether a value of the datum is an address. A typedef may hide that a type is a pointer. One of the two values may
+ * be NULL.
+ */
+static bool looks_like_pointer(const struct race *race)
+{
+	uint64_t before, after;
+
+	for (unsigned i = 0; i < race->kept; i++) {
+		const struct race_instance *instance = &race->instances[i];
+
+		if (instance->data_len == sizeof(before) && view_values(instance, &before, &after) &&
+		    (raise_is_address(before) || raise_is_address(after)))
+			return true;
+	}
+	return false;
+}
+
+bool raise_is_pointer(const struct view *v)
+{
+	const struct race_names *names = v->race->names;
+	const char *type = names && names->datum[names->best].by != DATUM_UNNAMED ? names->datum[names->best].type : "";
+	size_t len = strlen(type);
+
+	return (len && type[len - 1] == '*') || strstr(type, "(*") || looks_like_pointer(v->race);
+}
+
+static void pointer(struct tally *t)
+{
+	if (!raise_is_pointer(t->v))
+		return;
+	add(t, OF_DATUM, 10, "pointer", "%s is a pointer", t->v->datum);
+}
+
+/* Returns whether the side stores what it computed from the datum's old value, in one instruction or in several. */
+static bool updates(const struct view_side *s)
+{
+	return s->side->known && s->followed &&
+	       ((s->reads && s->writes) || (s->reads && s->read.written_back) || (s->writes && s->write.merges));
+}
+
+static void lost_update(struct tally *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct view_side *s = &t->v->side[i], *other = &t->v->side[!i];
+		bool seen = other->side->known || other->side->by_device;
+
+		if (!updates(s) || s->side->locked || !seen || !(other->writes || updates(other)))
+			continue;
+		add(t, OF_ACCESSES, 12, "lost-update",
+		    "lost update of %s: %s stores what it computed from an old value, and overwrites what %s stored in between",
+		    t->v->datum, view_function(s), view_function(other));
+		return;
+	}
+}
+
+/*
+ * Returns whether grace periods wait for the side, so that no free after a grace period can race with it. For a side that
+ * changes the datum that is not enough: if an update of a reference count is lost, the object is freed twice or too early.
+ */
+static bool is_waited_for(const struct view *v, unsigned which)
+{
+	const struct view_side *s = &v->side[which];
+
+	return s->side->known && !view_changes(s) && rcu_section_of_side(v->race, which) == RCU_SECTION_INSIDE &&
+	       !rcu_section_is_sleepable(s);
+}
+
+static void freed(struct tally *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct view_side *s = &t->v->side[i], *other = &t->v->side[!i];
+		const char *callee = lock_called_after(t->v, s, LIST_FREE), *immediate;
+
+		if (!callee)
+			continue;
+		immediate = is_waited_for(t->v, !i) ? rcu_publish_frees_early(t->v, s) : callee;
+		if (!immediate) {
+			add(t, OF_ACCESSES, 0, NULL, "%s may free by %s() only after a grace period, which waits for %s",
+			    view_function(s), callee, view_function(other));
+			continue;
+		}
+		add(t, OF_ACCESSES, 15, "freed-afterwards", "%s may call %s() after its access to %s", view_function(s),
+		    immediate, t->v->datum);
+		return;
+	}
+}
+
+static void one_lock(struct tally *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct view_side *held = &t->v->side[i], *none = &t->v->side[!i];
+		const char *lock = lock_held_name(held);
+
+		if (held->lock != LOCK_HELD || none->lock != LOCK_NONE)
+			continue;
+		add(t, OF_ACCESSES, 11, "lock-on-one-side", "%s %s no lock for %s, %s holds %s", view_function(none),
+		    none->side->locks.complete ? "holds" : "takes", t->v->datum, view_function(held),
+		    lock ? lock : "a lock or has preemption off");
+		return;
+	}
+}
+
+static void other_locks(struct tally *t)
+{
+	const struct view_side *a = &t->v->side[0], *b = &t->v->side[1];
+
+	if (!lock_none_common(t->v))
+		return;
+	add(t, OF_ACCESSES, 11, "no-common-lock", "%s holds %s, %s holds %s, and no common lock orders their accesses to %s",
+	    view_function(a), lock_held_name(a), view_function(b), lock_held_name(b), t->v->datum);
+}
+
+static void interrupt(struct tally *t)
+{
+	const struct guest_context *a = &t->v->race->first.sides[0].context, *b = &t->v->race->first.sides[1].context;
+
+	if (!a->known || !b->known || a->kind == b->kind)
+		return;
+	add(t, OF_ACCESSES, 5, "interrupt-against-task", "one side is an interrupt");
+}
+
+/* Returns whether one aligned access of `whole` contains all bytes of `part`. */
+static bool covered(const struct race_side *part, const struct race_side *whole)
+{
+	/* Two addresses of the same memory are equal within a page. */
+	uint64_t from = (part->gva - whole->gva) % X86_PAGE_SIZE;
+
+	return whole->size <= sizeof(uint64_t) && whole->gva % whole->size == 0 && part->size <= whole->size &&
+	       from <= whole->size - part->size;
+}
+
+bool raise_may_tear(const struct view *v)
+{
+	unsigned w = v->side[0].writes ? 0 : 1;
+	const struct view_side *writer = &v->side[w], *other = &v->side[!w];
+
+	if (!writer->side->known || !other->side->known || !writer->side->size || !other->side->size)
+		return false;
+	if (covered(other->side, writer->side))
+		return other->writes && other->side->size != writer->side->size;
+	/* A LOCKed access stores its datum at once. It may be narrower than the reader's access: only the byte of its bit. */
+	return !writer->side->locked || other->writes || !covered(writer->side, other->side);
+}
+
+static void torn(struct tally *t)
+{
+	if (!raise_may_tear(t->v))
+		return;
+	add(t, OF_ACCESSES, 6, "torn",
+	    "the accesses to %s are not to the same bytes, or not aligned, so a part of a store may be seen", t->v->datum);
+}
+
+static void used(struct tally *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct view_side *s = &t->v->side[i];
+
+		if (!s->side->known || !s->followed || !s->reads || !(s->read.tested || s->read.dereferenced))
+			continue;
+		add(t, OF_ACCESSES, s->read.dereferenced ? 8 : 4, "value-used", "%s %s %s", view_function(s),
+		    s->read.dereferenced ? "computes an address from" : "branches on", t->v->datum);
+		return;
+	}
+}
+
+static void half_marked(struct tally *t)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct view_side *marked = &t->v->side[i], *plain = &t->v->side[!i];
+
+		if (!marked->marked || plain->marked || !plain->side->known)
+			continue;
+		add(t, OF_ACCESSES, 2, "one-side-marked", "only one side is marked: %s in %s, a plain access in %s",
+		    marked->mark, view_function(marked), view_function(plain));
+		return;
+	}
+}
+
+/* Only the end of the request orders a CPU and a device. rule_device() has said so in the evidence. */
+static void device(struct tally *t)
+{
+	if (t->v->side[1].side->by_device)
+		count(t, 9, "device-not-awaited");
+}
+
+int raise_points(const struct view *v, struct verdict *out, const char **worst)
+{
+	struct tally t;
+
+	/* add() sets the facts, which are 16 KiB. */
+	t.v = v;
+	t.points = t.most = 0;
+	t.worst = NULL;
+	t.count = 0;
+	names(&t);
+	pointer(&t);
+	freed(&t);
+	lost_update(&t);
+	one_lock(&t);
+	other_locks(&t);
+	torn(&t);
+	used(&t);
+	interrupt(&t);
+	half_marked(&t);
+	device(&t);
+	for (unsigned i = 0; i < t.count; i++)
+		verdict_evidence(out, "%s%s", out->evidence[0] ? "; " : "", t.facts[i].text);
+	*worst = t.worst;
+	return t.points;
+}

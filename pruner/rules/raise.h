@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Facts that make it more likely that a race is a bug, or that make the bug worse. They raise the rank. */
+#ifndef OUTRIDER_PRUNER_RULES_RAISE_H
+#define OUTRIDER_PRUNER_RULES_RAISE_H
+
+#include "pruner/patterns/view.h"
+#include "pruner/rules/verdict.h"
+
+/*
+ * Returns whether the value is an address in the kernel's half of the address space, with 4 or 5 levels of page tables. Small
+ * negative numbers, such as error codes, are no addresses.
+ */
+bool raise_is_address(uint64_t value);
+
+/* Returns whether the datum is a pointer by its type or by its values. False when neither is known. */
+bool raise_is_pointer(const struct view *v);
+
+/*
+ * Returns whether one side can see, or overwrite, only a part of what the other side stores. False when one side is not known.
+ */
+bool raise_may_tear(const struct view *v);
+
+/*
+ * Add the facts to the evidence: first what goes wrong, then what the datum is, both by falling points. Returns the sum of
+ * their points. *worst becomes the name of the fact with the most points, and NULL when there is none.
+ */
+int raise_points(const struct view *v, struct verdict *out, const char **worst);
+
+#endif
