@@ -195,7 +195,7 @@ static void free_side(struct side *s)
 
 static bool same_verdict(const struct verdict *a, const struct verdict *b)
 {
-	return a->class == b->class && strcmp(a->rule, b->rule) == 0;
+	return a->class == b->class && a->rule == b->rule;
 }
 
 static enum change_kind kind_of(const struct judged *before, const struct judged *now)

@@ -12,13 +12,7 @@
 #include "hv/race/store.h"
 #include "pruner/lists/prune_rules.h"
 #include "pruner/patterns/related.h"
-#include "pruner/rules/verdict.h"
-
-/* The name of each rule, and what it looks for. An entry with a NULL name ends the array. */
-struct prune_rule_help {
-	const char *name, *what;
-};
-extern const struct prune_rule_help prune_rule_help[];
+#include "pruner/rules/rule.h"
 
 /* Judge one race by all its kept instances. When memory runs out, the verdict is VERDICT_UNCLEAR with evidence that says so. */
 void prune_race(const struct prune_rules *rules, const struct race *race, struct verdict *out);

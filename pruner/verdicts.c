@@ -137,7 +137,7 @@ void verdict_row(FILE *out, const struct judged *j, bool with_evidence)
 	const struct verdict *v = &j->verdict;
 
 	fprintf(out, "  %2d %-17s %-26s %s %7" PRIu64 "  %s  <->  %s\n", v->rank,
-		j->suppressed ? "suppressed" : verdict_class_word(v->class), v->rule, j->race->id, j->race->count,
+		j->suppressed ? "suppressed" : verdict_class_word(v->class), rule_name(v->rule), j->race->id, j->race->count,
 		j->race->site[0], j->race->site[1]);
 	if (!with_evidence)
 		return;
@@ -168,7 +168,7 @@ json_t *verdict_json(const struct judged *j)
 	json_t *o = json_object();
 
 	json_put(&b, o, "class", json_string(verdict_class_word(j->verdict.class)));
-	json_put(&b, o, "rule", json_string(j->verdict.rule));
+	json_put(&b, o, "rule", json_string(rule_name(j->verdict.rule)));
 	json_put(&b, o, "rank", json_integer(j->verdict.rank));
 	json_put(&b, o, "evidence", json_clean(j->verdict.evidence, sizeof(j->verdict.evidence)));
 	json_put(&b, o, "suppressed", j->suppressed ? json_clean(j->suppressed, strlen(j->suppressed)) : json_null());

@@ -155,7 +155,7 @@ static void put_before(const struct change *c)
 {
 	const struct verdict *v = &c->before->verdict;
 
-	printf("     was %d %s, %s%s%s\n", v->rank, verdict_class_word(v->class), v->rule,
+	printf("     was %d %s, %s%s%s\n", v->rank, verdict_class_word(v->class), rule_name(v->rule),
 	       strcmp(c->before->race->id, c->now->race->id) == 0 ? "" : "; race ",
 	       strcmp(c->before->race->id, c->now->race->id) == 0 ? "" : c->before->race->id);
 }

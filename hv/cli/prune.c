@@ -46,8 +46,14 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 static void print_rules(void)
 {
-	for (const struct prune_rule_help *r = prune_rule_help; r->name; r++)
-		printf("  %-26s %s\n", r->name, r->what);
+	for (unsigned i = 0; i < RULE_COUNT; i++) {
+		const struct rule *r = &rule_table[i];
+
+		printf("  %-26s %s: %s", r->name, verdict_class_word(r->class), r->help.found);
+		if (r->help.unclear)
+			printf(" Unclear if %s.", r->help.unclear);
+		putchar('\n');
+	}
 }
 
 static void print_all(const struct verdicts *v)

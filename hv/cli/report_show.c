@@ -16,7 +16,7 @@ static void in_full(FILE *out, const struct judged *j, struct text_style *style)
 
 	clean_text(j->verdict.evidence, sizeof(j->verdict.evidence), evidence, sizeof(evidence));
 	snprintf(remark, sizeof(remark), "  verdict  %s: %s, rank %d%s\n           %s\n", verdict_class_word(j->verdict.class),
-		 j->verdict.rule, j->verdict.rank, j->suppressed ? ", suppressed" : "", evidence);
+		 rule_name(j->verdict.rule), j->verdict.rank, j->suppressed ? ", suppressed" : "", evidence);
 	style->remark = remark;
 	text_race(out, j->race, style);
 	style->remark = NULL;
@@ -86,21 +86,9 @@ void show_suppressions(const struct verdicts *v, const struct show_how *how)
 
 		if (j->suppressed || (!how->all && verdict_is_folded(j)))
 			continue;
-		snprintf(said, sizeof(said), "%s: %s, rank %d", verdict_class_word(j->verdict.class), j->verdict.rule,
-			 j->verdict.rank);
+		snprintf(said, sizeof(said), "%s: %s, rank %d", verdict_class_word(j->verdict.class),
+			 rule_name(j->verdict.rule), j->verdict.rank);
 		suppress_write(stdout, j->race, said);
-	}
-}
-
-static enum export_level level_of(enum verdict_class class)
-{
-	switch (class) {
-	case VERDICT_HARMFUL:
-		return EXPORT_HARMFUL;
-	case VERDICT_UNCLEAR:
-		return EXPORT_UNSURE;
-	default:
-		return EXPORT_BENIGN;
 	}
 }
 
@@ -123,11 +111,11 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 		const struct judged *j = &v->list[i];
 
 		races[i] = (struct export_race){.race = j->race,
-						.level = level_of(j->verdict.class),
+						.level = export_level_of(j->verdict.class),
 						.verdict = verdict_class_word(j->verdict.class),
 						.rank = j->verdict.rank,
 						.folded = !how->all && verdict_is_folded(j),
-						.rule = j->verdict.rule,
+						.rule = &rule_table[j->verdict.rule],
 						.evidence = j->verdict.evidence,
 						.fails = fail_on_race(how->fail_on, j),
 						.suppression = j->suppressed};

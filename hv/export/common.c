@@ -7,6 +7,18 @@
 #include "hv/report/device.h"
 #include "hv/report/words.h"
 
+enum export_level export_level_of(enum verdict_class class)
+{
+	switch (class) {
+	case VERDICT_HARMFUL:
+		return EXPORT_HARMFUL;
+	case VERDICT_UNCLEAR:
+		return EXPORT_UNSURE;
+	default:
+		return EXPORT_BENIGN;
+	}
+}
+
 void export_text(const char *text, size_t size, char out[EXPORT_NAME_MAX])
 {
 	clean_text(text, size < 256 ? size : 256, out, EXPORT_NAME_MAX);

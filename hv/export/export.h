@@ -14,6 +14,7 @@
 #include "hv/report/listing.h"
 #include "hv/report/locks/chart.h"
 #include "hv/report/run_facts.h"
+#include "pruner/rules/rule.h"
 
 enum export_level {
 	EXPORT_HARMFUL, /* a maintainer should look at the race */
@@ -21,16 +22,19 @@ enum export_level {
 	EXPORT_BENIGN,	/* a rule explains why the race is harmless, or that it is synchronisation */
 };
 
+/* Returns the level of a race of this class. */
+enum export_level export_level_of(enum verdict_class class);
+
 /* A race and its verdict. The caller owns the strings. */
 struct export_race {
 	const struct race *race;
 	enum export_level level;
-	const char *verdict;  /* one or two words; NULL: no verdict was requested */
-	int rank;	      /* 0 to 99; higher comes first */
-	bool folded;	      /* print in short: likely no bug, or suppressed, and the user did not ask for all races in full */
-	const char *rule;     /* name of the deciding rule, usable as an id; NULL: none */
-	const char *evidence; /* a sentence, or NULL */
-	bool fails;	      /* makes the command fail under --fail-on, or would */
+	const char *verdict; /* one or two words; NULL: no verdict was requested */
+	int rank;	     /* 0 to 99; higher comes first */
+	bool folded;	     /* print in short: likely no bug, or suppressed, and the user did not ask for all races in full */
+	const struct rule *rule; /* in rule_table[]: the deciding rule; NULL: no verdict was requested */
+	const char *evidence;	 /* a sentence, or NULL */
+	bool fails;		 /* makes the command fail under --fail-on, or would */
 	const char *suppression; /* the reason in the user's suppressions; NULL: not suppressed */
 };
 

@@ -49,7 +49,7 @@ static void put_verdict(FILE *out, const struct export_race *r)
 	fputs("</span>", out);
 	if (r->verdict) {
 		fputs(" by the rule <code>", out);
-		html_text(out, r->rule);
+		html_text(out, r->rule->name);
 		fprintf(out, "</code>, rank %d", r->rank);
 	}
 	if (r->suppression || r->evidence) {

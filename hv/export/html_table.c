@@ -48,7 +48,7 @@ static void put_row(FILE *out, const struct export_race *r, size_t order)
 	html_text(out, html_verdict(r));
 	fputs("</td>", out);
 	begin_cell(out, "rule", "Rule");
-	html_text(out, r->rule ? r->rule : "");
+	html_text(out, r->rule ? r->rule->name : "");
 	fputs("</td>", out);
 	begin_cell(out, "mono", "Data");
 	datum_path(race, datum);

@@ -65,7 +65,7 @@ static int write_passed(xmlTextWriter *w, const struct export_race *r)
 	int rc = xmlTextWriterStartElement(w, x("system-out"));
 
 	rc |= xmlTextWriterWriteFormatString(w, "%s, %s: %s", r->verdict ? r->verdict : "not judged",
-					     r->rule ? r->rule : "no rule", r->evidence ? r->evidence : "");
+					     r->rule ? r->rule->name : "no rule", r->evidence ? r->evidence : "");
 	return rc | xmlTextWriterEndElement(w);
 }
 

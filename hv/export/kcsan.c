@@ -167,7 +167,7 @@ static void put_verdict(FILE *out, const struct export_race *r)
 {
 	fprintf(out, "race %s, seen %" PRIu64 " time%s", r->race->id, r->race->count, r->race->count == 1 ? "" : "s");
 	if (r->verdict)
-		fprintf(out, ": %s (%s)", r->verdict, r->rule ? r->rule : "no rule");
+		fprintf(out, ": %s (%s)", r->verdict, r->rule ? r->rule->name : "no rule");
 	if (r->suppression)
 		fprintf(out, ", suppressed: %s", r->suppression);
 }

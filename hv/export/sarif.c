@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/export/rules.h"
 #include "hv/export/sarif_place.h"
 #include "hv/export/sarif_suspicions.h"
 #include "hv/report/words.h"
@@ -16,6 +15,22 @@
 
 /* Section 3.27.10. */
 static const char *const level_words[] = {[EXPORT_HARMFUL] = "error", [EXPORT_UNSURE] = "warning", [EXPORT_BENIGN] = "note"};
+
+/* For races without a verdict. Follows the rules of rule_table[] in the document. */
+static const struct rule unjudged = {
+	.name = "data-race",
+	.class = VERDICT_UNCLEAR,
+	.help =
+		{
+			.found = "Two accesses race.",
+			.meaning = "Two CPUs accessed the same memory at the same time, at least one access was a write, and "
+				   "not both were "
+				   "synchronisation.",
+			.next = "Read both accesses with their locks. If the race is meant, mark both accesses with "
+				"READ_ONCE() and "
+				"WRITE_ONCE(), or with data_race().",
+		},
+};
 
 static json_t *properties(struct json_builder *b, const struct export_race *r)
 {
@@ -89,10 +104,10 @@ static void put_locations(struct json_builder *b, json_t *o, const struct race *
 
 static json_t *result(struct json_builder *b, const struct export_race *r)
 {
-	size_t rule = export_rule_index(r->rule);
+	size_t rule = r->rule ? (size_t)(r->rule - rule_table) : RULE_COUNT;
 	json_t *o = json_object();
 
-	json_put(b, o, "ruleId", json_string(export_rules[rule].id));
+	json_put(b, o, "ruleId", json_string(r->rule ? r->rule->name : unjudged.name));
 	json_put(b, o, "ruleIndex", json_integer((json_int_t)rule));
 	json_put(b, o, "level", json_string(level_words[r->level]));
 	json_put(b, o, "rank", json_integer(r->rank));
@@ -110,7 +125,7 @@ static json_t *result(struct json_builder *b, const struct export_race *r)
  * Properties that code hosts sort and filter by. The precision is not "high": that the race exists was observed, but that it is
  * harmful may be a guess.
  */
-static json_t *rule_properties(struct json_builder *b, const struct export_rule *rule)
+static json_t *rule_properties(struct json_builder *b, const struct rule *rule)
 {
 	static const char *const severity[] = {
 		[EXPORT_HARMFUL] = "error", [EXPORT_UNSURE] = "warning", [EXPORT_BENIGN] = "recommendation"};
@@ -119,33 +134,33 @@ static json_t *rule_properties(struct json_builder *b, const struct export_rule 
 	json_append(b, tags, json_string("concurrency"));
 	json_append(b, tags, json_string("external/cwe/cwe-362"));
 	json_put(b, o, "tags", tags);
-	json_put(b, o, "precision", json_string(rule->level == EXPORT_HARMFUL ? "medium" : "low"));
-	json_put(b, o, "problem.severity", json_string(severity[rule->level]));
+	json_put(b, o, "precision", json_string(rule->class == VERDICT_HARMFUL ? "medium" : "low"));
+	json_put(b, o, "problem.severity", json_string(severity[export_level_of(rule->class)]));
 	return o;
 }
 
-static json_t *rule_help(struct json_builder *b, const struct export_rule *rule)
+static json_t *rule_help(struct json_builder *b, const struct rule *rule)
 {
 	char text[RULE_TEXT_MAX];
 	json_t *o;
 
-	snprintf(text, sizeof(text), "%s %s", rule->meaning, rule->next);
+	snprintf(text, sizeof(text), "%s %s", rule->help.meaning, rule->help.next);
 	o = sarif_message(b, text);
-	snprintf(text, sizeof(text), "**%s** %s\n\n**What to do:** %s", rule->found, rule->meaning, rule->next);
+	snprintf(text, sizeof(text), "**%s** %s\n\n**What to do:** %s", rule->help.found, rule->help.meaning, rule->help.next);
 	json_put(b, o, "markdown", json_string(text));
 	return o;
 }
 
 /* Section 3.49. */
-static json_t *rule(struct json_builder *b, const struct export_rule *rule)
+static json_t *rule(struct json_builder *b, const struct rule *rule)
 {
 	json_t *o = json_object(), *configuration = json_object();
 
-	json_put(b, o, "id", json_string(rule->id));
-	json_put(b, o, "shortDescription", sarif_message(b, rule->found));
-	json_put(b, o, "fullDescription", sarif_message(b, rule->meaning));
+	json_put(b, o, "id", json_string(rule->name));
+	json_put(b, o, "shortDescription", sarif_message(b, rule->help.found));
+	json_put(b, o, "fullDescription", sarif_message(b, rule->help.meaning));
 	json_put(b, o, "help", rule_help(b, rule));
-	json_put(b, configuration, "level", json_string(level_words[rule->level]));
+	json_put(b, configuration, "level", json_string(level_words[export_level_of(rule->class)]));
 	json_put(b, o, "defaultConfiguration", configuration);
 	json_put(b, o, "properties", rule_properties(b, rule));
 	return o;
@@ -155,8 +170,9 @@ static json_t *tool(struct json_builder *b, const struct export_run *run)
 {
 	json_t *o = json_object(), *driver = json_object(), *rules = json_array();
 
-	for (size_t i = 0; i < export_rule_count; i++)
-		json_append(b, rules, rule(b, &export_rules[i]));
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		json_append(b, rules, rule(b, &rule_table[i]));
+	json_append(b, rules, rule(b, &unjudged));
 	json_put(b, driver, "name", json_string("outrider"));
 	json_put(b, driver, "version", json_string(run->tool_version));
 	json_put(b, driver, "rules", rules);

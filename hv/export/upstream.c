@@ -298,7 +298,7 @@ static void put_verdict(FILE *out, const struct export_race *r)
 		return;
 	clean_text(r->evidence ? r->evidence : "", r->evidence ? strlen(r->evidence) : 0, evidence, sizeof(evidence));
 	fputc('\n', out);
-	put_paragraph(out, 0, "Outrider's verdict: %s, by the rule %s: %s.", r->verdict, r->rule ? r->rule : "\"none\"",
+	put_paragraph(out, 0, "Outrider's verdict: %s, by the rule %s: %s.", r->verdict, r->rule ? r->rule->name : "\"none\"",
 		      evidence);
 }
 

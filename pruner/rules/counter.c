@@ -134,7 +134,7 @@ bool rule_counter(const struct view *v, struct verdict *out)
 	 */
 	enough = g.grew >= INSTANCES_ENOUGH && !uses.tested;
 	out->class = by_name || enough ? VERDICT_BENIGN : VERDICT_UNCLEAR;
-	out->rule = "statistics-counter";
+	out->rule = RULE_STATISTICS_COUNTER;
 	describe_sides(v, a, b, out);
 	if (g.to > g.from)
 		verdict_evidence(out, "over %u instance%s it grew from 0x%" PRIx64 " to 0x%" PRIx64 " and never fell",

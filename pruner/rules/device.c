@@ -33,21 +33,21 @@ static int frame_of(const struct view *v, const struct guest_calls *calls, enum 
  * Returns whether a disk reads a page of the page cache while a system call copies the user's data into it, by a function that
  * waits first where that is needed.
  */
-static bool is_write_back(const struct view *v, struct verdict *out)
+bool rule_write_back(const struct view *v, struct verdict *out)
 {
 	const struct view_side *cpu = &v->side[0], *device = &v->side[1];
 	const struct guest_calls *calls = &cpu->side->calls;
 	int copy, waits;
 
-	if (device->writes || device->side->device.request.op != DEVICE_BLK_WRITE || cpu->reads || !cpu->writes ||
-	    v->race->first.memory.kind != GUEST_MEMORY_PAGE)
+	if (!device->side->by_device || device->writes || device->side->device.request.op != DEVICE_BLK_WRITE || cpu->reads ||
+	    !cpu->writes || v->race->first.memory.kind != GUEST_MEMORY_PAGE)
 		return false;
 	copy = frame_of(v, calls, LIST_PAGE_COPY, 0);
 	waits = copy < 0 ? -1 : frame_of(v, calls, LIST_STABLE_PAGES, (unsigned)copy + 1);
 	if (waits < 0)
 		return false;
 	out->class = VERDICT_BENIGN;
-	out->rule = "changed-under-write-back";
+	out->rule = RULE_CHANGED_UNDER_WRITE_BACK;
 	verdict_evidence(
 		out,
 		"%s copies user data into a page of the page cache that %s writes to the disk; its caller %s waits first if "
@@ -72,7 +72,7 @@ static void not_awaited(const struct view *v, struct verdict *out)
 	char request[DEVICE_TEXT_MAX];
 
 	out->class = VERDICT_HARMFUL;
-	out->rule = "device-not-awaited";
+	out->rule = RULE_DEVICE_NOT_AWAITED;
 	device_request(&device->side->device, request);
 	verdict_evidence(out, "%s %s %s while the device %s (%s)", view_function(cpu), cpu->writes ? "changes" : "reads",
 			 v->datum, what_happens(cpu, device), request);
@@ -82,8 +82,6 @@ bool rule_device(const struct view *v, struct verdict *out)
 {
 	if (!v->side[1].side->by_device)
 		return false;
-	if (is_write_back(v, out))
-		return true;
 	if (rule_spin(v, out)) {
 		verdict_evidence(out, "; the only writes that a device makes in a known order are those to its ring");
 		return true;

@@ -89,7 +89,7 @@ bool rule_flags(const struct view *v, struct verdict *out)
 	if (!bits.used || !bits.changed || bits.used & bits.changed || !observed(v, &bits))
 		return false;
 	out->class = VERDICT_BENIGN;
-	out->rule = "safe-flag-update";
+	out->rule = RULE_SAFE_FLAG_UPDATE;
 	verdict_evidence(out,
 			 "%s uses only the bits 0x%" PRIx64 " of %s; %s changes only the bits 0x%" PRIx64
 			 ", and writes back the other bits as it read them; in %u instance%s, no bit that %s uses changed",

@@ -147,7 +147,7 @@ bool rule_handoff_flag(const struct view *v, struct verdict *out)
 	    handoff_two_stores(v, h.flag) || handoff_broken(v, &h.reader, &h.writer))
 		return false;
 	out->class = VERDICT_UNCLEAR;
-	out->rule = "handed-over";
+	out->rule = RULE_HANDED_OVER;
 	describe(v, &h, out);
 	return true;
 }
@@ -160,7 +160,7 @@ bool rule_broken_handoff_flag(const struct view *v, struct verdict *out)
 	    !handoff_data_raced(v, &h.reader, &h.writer))
 		return false;
 	out->class = VERDICT_HARMFUL;
-	out->rule = "not-handed-over";
+	out->rule = RULE_NOT_HANDED_OVER;
 	verdict_evidence(out,
 			 "the handoff by %s fails: %s accesses 0x%" PRIx64 " (+0x%" PRIx64
 			 ") only after a branch on it, and a race was seen there",

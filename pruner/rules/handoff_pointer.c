@@ -239,7 +239,7 @@ bool rule_handoff_pointer(const struct view *v, struct verdict *out)
 	if (!is_candidate(reader, writer) || (!fits(v, writer, reader, &g) && !fits(v, reader, writer, &g)))
 		return false;
 	out->class = reader->marked && writer->marked ? VERDICT_SYNCHRONISATION : VERDICT_UNCLEAR;
-	out->rule = "handed-over";
+	out->rule = RULE_HANDED_OVER;
 	describe(&g, out);
 	if (reader->marked && writer->marked)
 		verdict_evidence(out, "; both are marked: %s and %s", reader->mark, writer->mark);
@@ -257,7 +257,7 @@ bool rule_broken_handoff_pointer(const struct view *v, struct verdict *out)
 	if (!is_candidate(reader, writer) || (!is_broken(v, writer, reader, &g) && !is_broken(v, reader, writer, &g)))
 		return false;
 	out->class = VERDICT_HARMFUL;
-	out->rule = "not-handed-over";
+	out->rule = RULE_NOT_HANDED_OVER;
 	verdict_evidence(
 		out,
 		"the handoff by %s fails: %s sets it to NULL and then accesses the object (+0x%llx), and a race on that "

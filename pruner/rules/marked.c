@@ -17,7 +17,7 @@ bool rule_marked(const struct view *v, struct verdict *out)
 	if (!a->marked || !b->marked || (may_undo && view_updates(a) && view_updates(b)))
 		return false;
 	out->class = may_undo ? VERDICT_UNCLEAR : VERDICT_SYNCHRONISATION;
-	out->rule = "marked-accesses";
+	out->rule = RULE_MARKED_ACCESSES;
 	verdict_evidence(out, "both sides are marked accesses: %s in %s and %s in %s", a->mark, view_function(a), b->mark,
 			 view_function(b));
 	if (may_undo)

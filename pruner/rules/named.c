@@ -24,7 +24,7 @@ bool rule_special(const struct view *v, struct verdict *out)
 	if (!by_list(v, LIST_SPECIAL, out))
 		return false;
 	out->class = VERDICT_BENIGN;
-	out->rule = "special-variable";
+	out->rule = RULE_SPECIAL_VARIABLE;
 	return true;
 }
 
@@ -33,7 +33,7 @@ bool rule_approximate(const struct view *v, struct verdict *out)
 	if (!by_list(v, LIST_APPROXIMATE, out))
 		return false;
 	out->class = VERDICT_UNCLEAR;
-	out->rule = "approximate-computation";
+	out->rule = RULE_APPROXIMATE_COMPUTATION;
 	return true;
 }
 
@@ -42,6 +42,6 @@ bool rule_both_valid(const struct view *v, struct verdict *out)
 	if (!by_list(v, LIST_BOTH_VALID, out))
 		return false;
 	out->class = VERDICT_UNCLEAR;
-	out->rule = "both-values-valid";
+	out->rule = RULE_BOTH_VALUES_VALID;
 	return true;
 }

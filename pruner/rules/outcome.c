@@ -2,42 +2,12 @@
 #include "pruner/rules/outcome.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "hv/report/replay.h"
+#include "pruner/rules/rule.h"
 
 #define CRASH_POINTS 39 /* More than any other fact, so that the race leads its class. */
 #define CHANGE_POINTS 7
-
-/*
- * The verdict after OUTCOME_ENOUGH instances without a state change. A rule that is not in this list has found something that
- * equal states do not refute: for example an object that is freed after the regions end, or a store of one value by both
- * sides, which is equal in either order.
- */
-static const struct fold {
-	enum verdict_class from;
-	const char *rule;
-	enum verdict_class to;
-} folds[] = {
-	/* The paper found no state change for these kinds (section 5.4). */
-	{VERDICT_UNCLEAR, "user-built-synchronisation", VERDICT_BENIGN},
-	{VERDICT_UNCLEAR, "double-checked-locking", VERDICT_BENIGN},
-	{VERDICT_UNCLEAR, "both-values-valid", VERDICT_BENIGN},
-	/*
-	 * No rule knows anything about such a race, and many of the recorded harmful races are of this kind. So it only gets a
-	 * lower rank, and stays unfolded.
-	 */
-	{VERDICT_HARMFUL, "no-benign-pattern", VERDICT_UNCLEAR},
-};
-
-static const struct fold *fold_of(const struct verdict *v)
-{
-	for (size_t i = 0; i < sizeof(folds) / sizeof(folds[0]); i++) {
-		if (folds[i].from == v->class && strcmp(folds[i].rule, v->rule) == 0)
-			return &folds[i];
-	}
-	return NULL;
-}
 
 /* Returns whether both orders of the kept instance continued after their regions without trouble. */
 static bool continued_without_trouble(const struct replay_instance *instance)
@@ -50,41 +20,45 @@ static bool continued_without_trouble(const struct replay_instance *instance)
 }
 
 /* Put what the outcomes say before what the rules say, and give the verdict another class and rule. */
-static void take_over(struct verdict *out, enum verdict_class class, const char *rule, const char *line)
+static void take_over(struct verdict *out, enum verdict_class class, enum rule_id rule, const char *line)
 {
 	const struct verdict by_rules = *out;
 
 	*out = (struct verdict){.class = class, .rule = rule};
 	verdict_evidence(out, "%s; by its code alone the race is %s (%s): %s", line, verdict_class_word(by_rules.class),
-			 by_rules.rule, by_rules.evidence);
+			 rule_name(by_rules.rule), by_rules.evidence);
 }
 
 static int crash(const char *line, struct verdict *out)
 {
-	take_over(out, VERDICT_HARMFUL, "order-crashes", line);
+	take_over(out, VERDICT_HARMFUL, RULE_ORDER_CRASHES, line);
 	return CRASH_POINTS;
 }
 
-static int change(const char *const said[2], const char *rule, struct verdict *out, int points)
+static int change(const char *const said[2], enum rule_id rule, struct verdict *out, int points)
 {
 	verdict_evidence(out, "; %s%s%s", said[0], said[1] ? "; " : "", said[1] ? said[1] : "");
-	if (strcmp(out->rule, "no-benign-pattern") == 0)
+	if (out->rule == RULE_NO_BENIGN_PATTERN)
 		out->rule = rule;
 	return points + CHANGE_POINTS;
 }
 
+/* Returns whether the verdict can become milder. A rule may give verdicts of several classes. */
+static bool is_doubted(const struct verdict *v)
+{
+	return v->class == VERDICT_HARMFUL || v->class == VERDICT_UNCLEAR;
+}
+
 static int no_change(const struct race_replay *replay, const char *line, struct verdict *out, int points)
 {
-	const struct fold *fold = fold_of(out);
-
 	if (replay->count[REPLAY_NO_STATE_CHANGE] < OUTCOME_ENOUGH)
 		verdict_evidence(out, "; %s, fewer than the %" PRIu64 " instances that would count", line, OUTCOME_ENOUGH);
 	else if (!continued_without_trouble(&replay->telling))
 		verdict_evidence(out, "; %s, but in the kept instance not both orders ran on without trouble", line);
-	else if (!fold)
+	else if (!rule_table[out->rule].refuted_by_equal_states || !is_doubted(out))
 		verdict_evidence(out, "; %s, which does not refute the rule", line);
 	else
-		take_over(out, fold->to, "no-state-change", line);
+		take_over(out, out->class == VERDICT_HARMFUL ? VERDICT_UNCLEAR : VERDICT_BENIGN, RULE_NO_STATE_CHANGE, line);
 	return points;
 }
 
@@ -100,14 +74,14 @@ int outcome_weigh(const struct race *race, struct verdict *out, int points)
 		return crash(lines[1], out);
 	switch (replay_outcome(race->replay)) {
 	case REPLAY_STATE_CHANGE:
-		return change(said, "state-change", out, points);
+		return change(said, RULE_STATE_CHANGE, out, points);
 	case REPLAY_NO_STATE_CHANGE:
 		return no_change(race->replay, lines[0], out, points);
 	default:
 		break;
 	}
 	if (race->replay->not_run < race->replay->count[REPLAY_FAILURE])
-		return change(said, "replay-failure", out, points);
+		return change(said, RULE_REPLAY_FAILURE, out, points);
 	verdict_evidence(out, "; %s", lines[0]);
 	return points;
 }

@@ -140,7 +140,7 @@ bool rule_queue(const struct view *v, struct verdict *out)
 		if (!try_own(v, &reader, &writer, i))
 			continue;
 		out->class = VERDICT_UNCLEAR;
-		out->rule = "ring-queue";
+		out->rule = RULE_RING_QUEUE;
 		describe(&reader, &writer, out);
 		return true;
 	}

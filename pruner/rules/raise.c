@@ -20,7 +20,7 @@ enum subject { OF_ACCESSES, OF_DATUM };
 struct tally {
 	const struct view *v;
 	int points, most;
-	const char *worst; /* The first fact with `most` points. */
+	enum rule_id worst; /* The first fact with `most` points. */
 	unsigned count;
 	struct fact {
 		enum subject subject;
@@ -34,22 +34,22 @@ static bool comes_before(const struct fact *f, enum subject subject, int points)
 	return f->subject < subject || (f->subject == subject && f->points >= points);
 }
 
-static void count(struct tally *t, int points, const char *name)
+static void count(struct tally *t, int points, enum rule_id rule)
 {
 	t->points += points;
 	if (points > t->most) {
 		t->most = points;
-		t->worst = name;
+		t->worst = rule;
 	}
 }
 
 static void __attribute__((format(printf, 5, 6)))
-add(struct tally *t, enum subject subject, int points, const char *name, const char *fmt, ...)
+add(struct tally *t, enum subject subject, int points, enum rule_id rule, const char *fmt, ...)
 {
 	unsigned at = t->count;
 	va_list args;
 
-	count(t, points, name);
+	count(t, points, rule);
 	if (t->count == FACTS_MAX)
 		return;
 	while (at > 0 && !comes_before(&t->facts[at - 1], subject, points))
@@ -69,12 +69,12 @@ static void names(struct tally *t)
 	const struct list_entry *e;
 
 	if (view_listed(t->v, LIST_REFCOUNT, NULL)) {
-		add(t, OF_DATUM, 20, "reference-count", "%s is a reference count by name", t->v->datum);
+		add(t, OF_DATUM, 20, RULE_REFERENCE_COUNT, "%s is a reference count by name", t->v->datum);
 		return;
 	}
 	e = view_listed(t->v, LIST_RAISE, NULL);
 	if (e)
-		add(t, OF_DATUM, e->points, "dangerous-datum", "%s is %s by name", t->v->datum, e->name);
+		add(t, OF_DATUM, e->points, RULE_DANGEROUS_DATUM, "%s is %s by name", t->v->datum, e->name);
 }
 
 bool raise_is_address(uint64_t value)
@@ -113,7 +113,7 @@ static void pointer(struct tally *t)
 {
 	if (!raise_is_pointer(t->v))
 		return;
-	add(t, OF_DATUM, 10, "pointer", "%s is a pointer", t->v->datum);
+	add(t, OF_DATUM, 10, RULE_POINTER, "%s is a pointer", t->v->datum);
 }
 
 /* Returns whether the side stores what it computed from the datum's old value, in one instruction or in several. */
@@ -131,7 +131,7 @@ static void lost_update(struct tally *t)
 
 		if (!updates(s) || s->side->locked || !seen || !(other->writes || updates(other)))
 			continue;
-		add(t, OF_ACCESSES, 12, "lost-update",
+		add(t, OF_ACCESSES, 12, RULE_LOST_UPDATE,
 		    "lost update of %s: %s stores what it computed from an old value, and overwrites what %s stored in between",
 		    t->v->datum, view_function(s), view_function(other));
 		return;
@@ -160,11 +160,12 @@ static void freed(struct tally *t)
 			continue;
 		immediate = is_waited_for(t->v, !i) ? rcu_publish_frees_early(t->v, s) : callee;
 		if (!immediate) {
-			add(t, OF_ACCESSES, 0, NULL, "%s may free by %s() only after a grace period, which waits for %s",
-			    view_function(s), callee, view_function(other));
+			add(t, OF_ACCESSES, 0, RULE_NO_BENIGN_PATTERN,
+			    "%s may free by %s() only after a grace period, which waits for %s", view_function(s), callee,
+			    view_function(other));
 			continue;
 		}
-		add(t, OF_ACCESSES, 15, "freed-afterwards", "%s may call %s() after its access to %s", view_function(s),
+		add(t, OF_ACCESSES, 15, RULE_FREED_AFTERWARDS, "%s may call %s() after its access to %s", view_function(s),
 		    immediate, t->v->datum);
 		return;
 	}
@@ -178,7 +179,7 @@ static void one_lock(struct tally *t)
 
 		if (held->lock != LOCK_HELD || none->lock != LOCK_NONE)
 			continue;
-		add(t, OF_ACCESSES, 11, "lock-on-one-side", "%s %s no lock for %s, %s holds %s", view_function(none),
+		add(t, OF_ACCESSES, 11, RULE_LOCK_ON_ONE_SIDE, "%s %s no lock for %s, %s holds %s", view_function(none),
 		    none->side->locks.complete ? "holds" : "takes", t->v->datum, view_function(held),
 		    lock ? lock : "a lock or has preemption off");
 		return;
@@ -191,7 +192,7 @@ static void other_locks(struct tally *t)
 
 	if (!lock_none_common(t->v))
 		return;
-	add(t, OF_ACCESSES, 11, "no-common-lock", "%s holds %s, %s holds %s, and no common lock orders their accesses to %s",
+	add(t, OF_ACCESSES, 11, RULE_NO_COMMON_LOCK, "%s holds %s, %s holds %s, and no common lock orders their accesses to %s",
 	    view_function(a), lock_held_name(a), view_function(b), lock_held_name(b), t->v->datum);
 }
 
@@ -201,7 +202,7 @@ static void interrupt(struct tally *t)
 
 	if (!a->known || !b->known || a->kind == b->kind)
 		return;
-	add(t, OF_ACCESSES, 5, "interrupt-against-task", "one side is an interrupt");
+	add(t, OF_ACCESSES, 5, RULE_INTERRUPT_AGAINST_TASK, "one side is an interrupt");
 }
 
 /* Returns whether one aligned access of `whole` contains all bytes of `part`. */
@@ -231,7 +232,7 @@ static void torn(struct tally *t)
 {
 	if (!raise_may_tear(t->v))
 		return;
-	add(t, OF_ACCESSES, 6, "torn",
+	add(t, OF_ACCESSES, 6, RULE_TORN,
 	    "the accesses to %s are not to the same bytes, or not aligned, so a part of a store may be seen", t->v->datum);
 }
 
@@ -242,7 +243,7 @@ static void used(struct tally *t)
 
 		if (!s->side->known || !s->followed || !s->reads || !(s->read.tested || s->read.dereferenced))
 			continue;
-		add(t, OF_ACCESSES, s->read.dereferenced ? 8 : 4, "value-used", "%s %s %s", view_function(s),
+		add(t, OF_ACCESSES, s->read.dereferenced ? 8 : 4, RULE_VALUE_USED, "%s %s %s", view_function(s),
 		    s->read.dereferenced ? "computes an address from" : "branches on", t->v->datum);
 		return;
 	}
@@ -255,7 +256,7 @@ static void half_marked(struct tally *t)
 
 		if (!marked->marked || plain->marked || !plain->side->known)
 			continue;
-		add(t, OF_ACCESSES, 2, "one-side-marked", "only one side is marked: %s in %s, a plain access in %s",
+		add(t, OF_ACCESSES, 2, RULE_ONE_SIDE_MARKED, "only one side is marked: %s in %s, a plain access in %s",
 		    marked->mark, view_function(marked), view_function(plain));
 		return;
 	}
@@ -265,17 +266,17 @@ static void half_marked(struct tally *t)
 static void device(struct tally *t)
 {
 	if (t->v->side[1].side->by_device)
-		count(t, 9, "device-not-awaited");
+		count(t, 9, RULE_DEVICE_NOT_AWAITED);
 }
 
-int raise_points(const struct view *v, struct verdict *out, const char **worst)
+int raise_points(const struct view *v, struct verdict *out, enum rule_id *worst)
 {
 	struct tally t;
 
 	/* add() sets the facts, which are 16 KiB. */
 	t.v = v;
 	t.points = t.most = 0;
-	t.worst = NULL;
+	t.worst = RULE_NO_BENIGN_PATTERN;
 	t.count = 0;
 	names(&t);
 	pointer(&t);

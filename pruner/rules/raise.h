@@ -22,8 +22,8 @@ bool raise_may_tear(const struct view *v);
 
 /*
  * Add the facts to the evidence: first what goes wrong, then what the datum is, both by falling points. Returns the sum of
- * their points. *worst becomes the name of the fact with the most points, and NULL when there is none.
+ * their points. *worst becomes the rule of the fact with the most points, and RULE_NO_BENIGN_PATTERN when no fact has points.
  */
-int raise_points(const struct view *v, struct verdict *out, const char **worst);
+int raise_points(const struct view *v, struct verdict *out, enum rule_id *worst);
 
 #endif

@@ -173,7 +173,7 @@ static void describe_writer(const struct rcu *r, struct verdict *out)
 		verdict_evidence(out, "; %s stores by %s", function, r->writer->mark);
 }
 
-static bool violation(struct verdict *out, const char *rule)
+static bool violation(struct verdict *out, enum rule_id rule)
 {
 	out->class = VERDICT_HARMFUL;
 	out->rule = rule;
@@ -199,26 +199,26 @@ static bool violates_rcu(const struct rcu *r, struct verdict *out)
 			view_function(r->reader), r->v->datum);
 		if (p->grace)
 			verdict_evidence(out, "; %s relies on one, by %s()", view_function(r->writer), p->grace);
-		return violation(out, "reader-outside-rcu");
+		return violation(out, RULE_READER_OUTSIDE_RCU);
 	}
 	if (!looks_like_rcu(r))
 		return false;
 	if (r->outlives == RCU_PUBLISH_OUTLIVES_SECTION) {
 		verdict_evidence(out, "%s follows the pointer that it read from %s after the end of its RCU section",
 				 view_function(r->reader), r->v->datum);
-		return violation(out, "reader-outside-rcu");
+		return violation(out, RULE_READER_OUTSIDE_RCU);
 	}
 	if (p->freed_of_shared) {
 		verdict_evidence(
 			out,
 			"%s may call %s(), without a grace period before it, on an object that %s may have reached through %s",
 			view_function(r->writer), p->freed, view_function(r->reader), r->v->datum);
-		return violation(out, "freed-under-readers");
+		return violation(out, RULE_FREED_UNDER_READERS);
 	}
 	if (p->reused) {
 		verdict_evidence(out, "%s uses an object again that %s may still access, without a grace period in between",
 				 view_function(r->writer), view_function(r->reader));
-		return violation(out, "reused-under-readers");
+		return violation(out, RULE_REUSED_UNDER_READERS);
 	}
 	return false;
 }
@@ -281,7 +281,7 @@ bool rule_rcu(const struct view *v, struct verdict *out)
 	if (class == VERDICT_HARMFUL)
 		return false;
 	out->class = class;
-	out->rule = "rcu-publication";
+	out->rule = RULE_RCU_PUBLICATION;
 	describe_section(&r, out);
 	describe_writer(&r, out);
 	doubt(&r, out);

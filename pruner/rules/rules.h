@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The rules, one in each file. A rule returns true when it fits the race, and then has set class, rule and evidence of *out.
- * To add a rule, add a file here, a line to this header, and a line to each of the two tables in pruner/prune.c.
+ * To add a rule, add a file here, a line to this header, and a row to the table in table.c.
  */
 #ifndef OUTRIDER_PRUNER_RULES_RULES_H
 #define OUTRIDER_PRUNER_RULES_RULES_H
@@ -9,9 +9,11 @@
 #include "pruner/patterns/view.h"
 #include "pruner/rules/verdict.h"
 
+/* "changed-under-write-back". */
+bool rule_write_back(const struct view *v, struct verdict *out);
 /*
- * "changed-under-write-back", "device-not-awaited", and "user-built-synchronisation" for a loop that waits for a device. Fits
- * every race with a device.
+ * "device-not-awaited", and "user-built-synchronisation" for a loop that waits for a device. Fits every race with a device that
+ * the rule above does not fit.
  */
 bool rule_device(const struct view *v, struct verdict *out);
 bool rule_marked(const struct view *v, struct verdict *out);

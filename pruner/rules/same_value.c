@@ -51,7 +51,7 @@ bool rule_same_value(const struct view *v, struct verdict *out)
 		return false;
 	/* Only the first instance has registers. observed() has checked the values of the other instances. */
 	out->class = VERDICT_UNCLEAR;
-	out->rule = "same-value-writes";
+	out->rule = RULE_SAME_VALUE_WRITES;
 	verdict_evidence(
 		out, "%s and %s both store 0x%" PRIx64 " to %s; that is a bug if other code must run between the two stores",
 		view_function(&v->side[0]), view_function(&v->side[1]), a, v->datum);

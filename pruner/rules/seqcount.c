@@ -135,7 +135,7 @@ static bool matches(const struct view *v, struct verdict *out, const char **but)
 	if (read.latch && !read.of_count && read.odd == write.odd)
 		return false;
 	*but = doubt(v, reader, writer, &read);
-	out->rule = "sequence-count";
+	out->rule = RULE_SEQUENCE_COUNT;
 	describe(reader, writer, &read, &write, out);
 	return true;
 }

@@ -28,7 +28,7 @@ bool rule_shown(const struct view *v, struct verdict *out)
 	    !is_a_number(v) || lock_called_after(v, writer, LIST_FREE))
 		return false;
 	out->class = VERDICT_BENIGN;
-	out->rule = "only-shown";
+	out->rule = RULE_ONLY_SHOWN;
 	verdict_evidence(out, "%s only prints %s for people", view_function(reader), v->datum);
 	return true;
 }

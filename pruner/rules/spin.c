@@ -51,7 +51,7 @@ bool rule_spin(const struct view *v, struct verdict *out)
 	    !comes_back(reader, reader->at, LOOP_MAX))
 		return false;
 	out->class = VERDICT_UNCLEAR;
-	out->rule = "user-built-synchronisation";
+	out->rule = RULE_USER_BUILT_SYNCHRONISATION;
 	verdict_evidence(out, "%s reads %s in a loop that does nothing else, until %s stores to it", view_function(reader),
 			 v->datum, view_function(writer));
 	return true;

@@ -14,12 +14,53 @@ enum verdict_class {
 	VERDICT_BENIGN,
 };
 
+/* The rules, by their index in rule_table[] (pruner/rules/rule.h). */
+enum rule_id {
+	RULE_CHANGED_UNDER_WRITE_BACK,
+	RULE_DEVICE_NOT_AWAITED,
+	RULE_FREED_UNDER_READERS,
+	RULE_REUSED_UNDER_READERS,
+	RULE_READER_OUTSIDE_RCU,
+	RULE_RCU_PUBLICATION,
+	RULE_SEQUENCE_COUNT,
+	RULE_HANDED_OVER,
+	RULE_RING_QUEUE,
+	RULE_NOT_HANDED_OVER,
+	RULE_MARKED_ACCESSES,
+	RULE_SAFE_FLAG_UPDATE,
+	RULE_SPECIAL_VARIABLE,
+	RULE_APPROXIMATE_COMPUTATION,
+	RULE_BOTH_VALUES_VALID,
+	RULE_ONLY_SHOWN,
+	RULE_STATISTICS_COUNTER,
+	RULE_DOUBLE_CHECKED_LOCKING,
+	RULE_SAME_VALUE_WRITES,
+	RULE_USER_BUILT_SYNCHRONISATION,
+	RULE_REFERENCE_COUNT,
+	RULE_FREED_AFTERWARDS,
+	RULE_LOST_UPDATE,
+	RULE_NO_COMMON_LOCK,
+	RULE_LOCK_ON_ONE_SIDE,
+	RULE_POINTER,
+	RULE_DANGEROUS_DATUM,
+	RULE_VALUE_USED,
+	RULE_TORN,
+	RULE_INTERRUPT_AGAINST_TASK,
+	RULE_ONE_SIDE_MARKED,
+	RULE_ORDER_CRASHES,
+	RULE_STATE_CHANGE,
+	RULE_REPLAY_FAILURE,
+	RULE_NO_STATE_CHANGE,
+	RULE_NO_BENIGN_PATTERN,
+	RULE_COUNT,
+};
+
 #define VERDICT_EVIDENCE_MAX 1024
 
 struct verdict {
 	enum verdict_class class;
-	/* The name of the rule, for example "safe-flag-update". A string constant. */
-	const char *rule;
+	/* The rule that decided. */
+	enum rule_id rule;
 	/* 0 to 99. A race with a higher rank is more likely to be harmful. The ranks of two classes do not overlap. */
 	int rank;
 	/* A sentence that a maintainer can check. Printable. */

@@ -25,7 +25,7 @@ static void export_all(FILE *out, const struct report_load *l, const struct verd
 						.verdict = verdict_class_word(v->list[i].verdict.class),
 						.rank = v->list[i].verdict.rank,
 						.folded = i % 2,
-						.rule = v->list[i].verdict.rule,
+						.rule = &rule_table[v->list[i].verdict.rule],
 						.evidence = v->list[i].verdict.evidence};
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		struct err err = {0};

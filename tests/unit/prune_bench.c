@@ -263,20 +263,20 @@ void bench_source(struct bench *b, const char *text)
 
 static void unexpected(const struct bench *b)
 {
-	fail_msg("%s, %s: %s", verdict_class_word(b->verdict.class), b->verdict.rule, b->verdict.evidence);
+	fail_msg("%s, %s: %s", verdict_class_word(b->verdict.class), rule_name(b->verdict.rule), b->verdict.evidence);
 }
 
 void bench_expect(struct bench *b, enum verdict_class class, const char *rule)
 {
 	prune_race(b->rules, b->race, &b->verdict);
-	if (b->verdict.class != class || strcmp(b->verdict.rule, rule) != 0)
+	if (b->verdict.class != class || strcmp(rule_name(b->verdict.rule), rule) != 0)
 		unexpected(b);
 }
 
 void bench_expect_not(struct bench *b, const char *rule)
 {
 	prune_race(b->rules, b->race, &b->verdict);
-	if (b->verdict.class != VERDICT_HARMFUL || strcmp(b->verdict.rule, rule) == 0)
+	if (b->verdict.class != VERDICT_HARMFUL || strcmp(rule_name(b->verdict.rule), rule) == 0)
 		unexpected(b);
 }
 
@@ -287,7 +287,7 @@ void bench_expect_among(struct bench *b, enum verdict_class class, const char *r
 	assert_non_null(related);
 	prune_race_among(b->rules, related, b->race, &b->verdict);
 	related_free(related);
-	if (b->verdict.class != class || strcmp(b->verdict.rule, rule) != 0)
+	if (b->verdict.class != class || strcmp(rule_name(b->verdict.rule), rule) != 0)
 		unexpected(b);
 }
 

@@ -45,6 +45,17 @@ class Documents(unittest.TestCase):
                     with self.subTest(page=page.name, name=name):
                         self.assertTrue((ROOT / name).exists())
 
+    def test_rules_are_documented(self):
+        """The page has the rules of the program's table, each with its class, and no others."""
+        listed = dict(re.findall(r"^  ([a-z-]+) +([a-z ]+): ", outrider("prune", "--list-rules"), re.M))
+        section = (ROOT / "docs/pruning.md").read_text().split("## Rules, in their order")[1].split("\n\n")[1]
+        rows = [(re.findall(r"`([a-z]+(?:-[a-z]+)*)`", names), kind, text) for names, kind, text in
+                re.findall(r"^\| (.*?) \| (.*?) \| (.*) \|$", section, re.M)]
+        classes = {name: kind for names, kind, _ in rows for name in names if kind != "as below"}
+        self.assertEqual({name: listed.get(name) for name in classes}, classes)
+        named = {name for names, _, text in rows for name in [*names, *re.findall(r"`([a-z]+(?:-[a-z]+)*)`", text)]}
+        self.assertEqual(listed.keys() - named, set())
+
     def test_commands_in_documents_have_only_options_that_there_are(self):
         for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
             for command, rest in re.findall(r"^ {4,}(?:\$ )?(?:build/)?outrider (\w+)((?:.*\\\n)*.*)$", page.read_text(), re.M):

@@ -150,7 +150,7 @@ static void test_locked_access(void **state)
 static void expect_not_pruned(struct bench *b)
 {
 	prune_race(b->rules, b->race, &b->verdict);
-	if (strcmp(b->verdict.rule, "user-built-synchronisation") != 0)
+	if (b->verdict.rule != RULE_USER_BUILT_SYNCHRONISATION)
 		bench_expect(b, VERDICT_HARMFUL, RULE);
 	else
 		bench_expect(b, VERDICT_UNCLEAR, "user-built-synchronisation");

@@ -855,7 +855,7 @@ static void expect_freed(struct bench *b, bool afterwards)
 
 	prune_race(b->rules, b->race, &verdict);
 	assert_int_equal(verdict.class, VERDICT_HARMFUL);
-	assert_int_equal(!strcmp(verdict.rule, "freed-afterwards"), afterwards);
+	assert_int_equal(verdict.rule == RULE_FREED_AFTERWARDS, afterwards);
 	assert_int_equal(strstr(verdict.evidence, "only after a grace period, which waits for") != NULL, !afterwards);
 }
 

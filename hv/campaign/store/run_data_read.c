@@ -65,7 +65,7 @@ static int judge(struct run_data *d, const struct report_load *l, struct err *er
 		d->races[j->found].verdict = (struct run_data_verdict){
 			.class = j->verdict.class,
 			.rank = j->verdict.rank,
-			.rule = text_copy(d->text, j->verdict.rule),
+			.rule = text_copy(d->text, rule_name(j->verdict.rule)),
 			.evidence = text_copy(d->text, j->verdict.evidence),
 			.suppressed = "",
 		};
