@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "hv/base/x86.h"
-#include "hv/race/device.h"
+#include "hv/base/device.h"
 #include "hv/race/facts.h"
 #include "hv/race/lockset.h"
 

@@ -19,7 +19,7 @@
 
 #include "hv/base/err.h"
 #include "hv/base/x86.h"
-#include "hv/race/device.h"
+#include "hv/base/device.h"
 #include "hv/race/stats.h"
 
 #define TARGET_MAX_CPUS 16

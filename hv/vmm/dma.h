@@ -40,7 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hv/race/device.h"
+#include "hv/base/device.h"
 #include "hv/vmm/ram.h"
 
 struct dma_flight;

@@ -3,7 +3,7 @@
 #ifndef OUTRIDER_REPORT_JSON_DEVICE_JSON_H
 #define OUTRIDER_REPORT_JSON_DEVICE_JSON_H
 
-#include "hv/race/device.h"
+#include "hv/base/device.h"
 #include "hv/report/json/read.h"
 #include "hv/report/json/write.h"
 

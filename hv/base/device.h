@@ -5,8 +5,8 @@
  *
  * The functions are pure. Any thread.
  */
-#ifndef OUTRIDER_RACE_DEVICE_H
-#define OUTRIDER_RACE_DEVICE_H
+#ifndef OUTRIDER_BASE_DEVICE_H
+#define OUTRIDER_BASE_DEVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>

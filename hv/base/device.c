@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/race/device.h"
+#include "hv/base/device.h"
 
 #include <stdio.h>
 #include <string.h>
