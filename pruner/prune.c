@@ -25,7 +25,7 @@ static void no_pattern(const struct view *v, struct verdict *out)
 		verdict_evidence(out, "; no benign pattern fits");
 	else
 		verdict_evidence(out, "no benign pattern fits %s", v->datum);
-	if (!v->race->first.sides[1].known)
+	if (v->race->first.sides[1].kind != RACE_SIDE_CPU)
 		verdict_evidence(out, "; the writer was not seen");
 }
 

@@ -44,7 +44,7 @@ unsigned export_primary(const struct race *race)
 {
 	bool line[2] = {export_line(race, 0) != NULL, export_line(race, 1) != NULL};
 
-	if (!race->first.sides[1].known)
+	if (race->first.sides[1].kind != RACE_SIDE_CPU)
 		return 0;
 	if (line[0] != line[1])
 		return line[1];
@@ -55,9 +55,9 @@ void export_who(const struct race *race, unsigned which, char out[EXPORT_NAME_MA
 {
 	const struct race_side *side = &race->first.sides[which];
 
-	if (side->known)
+	if (side->kind == RACE_SIDE_CPU)
 		export_function(side, out);
-	else if (side->by_device)
+	else if (side->kind == RACE_SIDE_DEVICE)
 		device_kind(&side->device, out);
 	else
 		snprintf(out, EXPORT_NAME_MAX, "an unseen writer");
@@ -71,8 +71,9 @@ static void side_title(const struct race *race, unsigned which, char out[SIDE_TI
 	char who[EXPORT_NAME_MAX];
 
 	export_who(race, which, who);
-	if (side->known || side->by_device)
-		snprintf(out, SIDE_TITLE_MAX, "%s %s %s", access_word(race->rw[which]), side->known ? "in" : "by", who);
+	if (side->kind != RACE_SIDE_UNSEEN)
+		snprintf(out, SIDE_TITLE_MAX, "%s %s %s", access_word(race->rw[which]),
+			 side->kind == RACE_SIDE_CPU ? "in" : "by", who);
 	else
 		snprintf(out, SIDE_TITLE_MAX, "%s", who);
 }

@@ -163,7 +163,7 @@ static void put_other_side(FILE *out, const struct race *race, unsigned which)
 	const struct race_side *side = &race->first.sides[which];
 	char text[DEVICE_TEXT_MAX];
 
-	if (!side->by_device) {
+	if (side->kind != RACE_SIDE_DEVICE) {
 		fputs("Changed by an unseen writer</h3>\n<p>A device, another mapping of the page, or user space: reading "
 		      "the memory "
 		      "again showed it.</p></div>\n",
@@ -189,7 +189,7 @@ void html_side(FILE *out, const struct export_run *run, const struct race *race,
 	const struct source_line *line = export_line(race, which);
 
 	fputs("<div class=\"side\">\n<h3>", out);
-	if (!side->known) {
+	if (side->kind != RACE_SIDE_CPU) {
 		put_other_side(out, race, which);
 		return;
 	}

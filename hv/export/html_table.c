@@ -18,10 +18,10 @@ static void put_site(FILE *out, const struct export_race *r, unsigned which, con
 	char kind[DEVICE_TEXT_MAX];
 
 	begin_cell(out, "mono", label);
-	fprintf(out, "%s ", side->known || side->by_device ? access_word(race->rw[which]) : "write");
-	if (side->known) {
+	fprintf(out, "%s ", side->kind != RACE_SIDE_UNSEEN ? access_word(race->rw[which]) : "write");
+	if (side->kind == RACE_SIDE_CPU) {
 		html_name(out, race->site[which]);
-	} else if (side->by_device) {
+	} else if (side->kind == RACE_SIDE_DEVICE) {
 		device_kind(&side->device, kind);
 		html_name(out, kind);
 	} else {

@@ -82,7 +82,7 @@ static void put_title(FILE *out, const struct race *race)
 {
 	const struct race_side *sides = race->first.sides;
 	int order = strcmp(sides[0].symbol.name, sides[1].symbol.name);
-	bool both = sides[1].known, swap;
+	bool both = sides[1].kind == RACE_SIDE_CPU, swap;
 
 	if (order == 0)
 		order = strcmp(sides[0].symbol.module, sides[1].symbol.module);
@@ -155,7 +155,7 @@ static void put_device(FILE *out, const struct race *race)
 	const struct race_side *side = &race->first.sides[1];
 	char request[DEVICE_TEXT_MAX], thread[DEVICE_TEXT_MAX];
 
-	if (!side->by_device)
+	if (side->kind != RACE_SIDE_DEVICE)
 		return;
 	device_request(&side->device, request);
 	device_thread(&side->device, thread);
@@ -179,7 +179,7 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 	fputs(RULER "\n", out);
 	put_title(out, r->race);
 	/* As in KCSAN's reports, the access that the watchpoint caught comes first. */
-	if (o->sides[1].known)
+	if (o->sides[1].kind == RACE_SIDE_CPU)
 		put_side(out, r->race, 1);
 	else
 		fputs("race at unknown origin, with ", out);

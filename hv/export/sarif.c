@@ -89,7 +89,7 @@ static void put_locations(struct json_builder *b, json_t *o, const struct race *
 
 	json_append(b, locations, sarif_access(b, race, primary));
 	json_put(b, o, "locations", locations);
-	if (race->first.sides[!primary].known || race->first.sides[!primary].by_device) {
+	if (race->first.sides[!primary].kind != RACE_SIDE_UNSEEN) {
 		json_t *other = sarif_access(b, race, !primary);
 
 		json_put(b, other, "id", json_integer(1));
@@ -183,7 +183,7 @@ static json_t *tool(struct json_builder *b, const struct export_run *run)
 static bool any_device(const struct export_run *run)
 {
 	for (size_t i = 0; i < run->count; i++) {
-		if (run->races[i].race->first.sides[1].by_device)
+		if (run->races[i].race->first.sides[1].kind == RACE_SIDE_DEVICE)
 			return true;
 	}
 	return false;

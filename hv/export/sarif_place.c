@@ -163,7 +163,7 @@ json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned w
 	const struct source_line *line = export_line(race, which);
 	char name[EXPORT_NAME_MAX];
 
-	if (side->by_device)
+	if (side->kind == RACE_SIDE_DEVICE)
 		return device_location(b, race, which);
 	export_function(side, name);
 	return location(b, &(struct place){line, name, side->symbol.module, race->site[which]});
@@ -264,7 +264,7 @@ static void access_text(const struct race *race, unsigned which, char out[ACCESS
 	const struct race_side *side = &race->first.sides[which];
 	char name[EXPORT_NAME_MAX], request[DEVICE_TEXT_MAX], thread[DEVICE_TEXT_MAX];
 
-	if (side->by_device) {
+	if (side->kind == RACE_SIDE_DEVICE) {
 		device_request(&side->device, request);
 		device_thread(&side->device, thread);
 		snprintf(out, ACCESS_TEXT_MAX, "%s of %" PRIu32 " bytes at GPA 0x%" PRIx64 " by %s, by %s, %s",
@@ -310,7 +310,7 @@ json_t *sarif_code_flow(struct json_builder *b, const struct race *race)
 	json_t *o = json_object(), *flows = json_array();
 
 	for (unsigned i = 0; i < 2; i++) {
-		if (race->first.sides[1 - i].known || race->first.sides[1 - i].by_device)
+		if (race->first.sides[1 - i].kind != RACE_SIDE_UNSEEN)
 			json_append(b, flows, thread_flow(b, race, 1 - i));
 	}
 	json_put(b, o, "message",

@@ -17,7 +17,7 @@ json_t *sarif_roots(struct json_builder *b, bool devices);
 /* Returns a message object (section 3.11) with that text. */
 json_t *sarif_message(struct json_builder *b, const char *text);
 
-/* Returns the location (section 3.28) of the access of a known side, a vCPU's or a device's. */
+/* Returns the location (section 3.28) of the access of a side that a vCPU or a device made. */
 json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned which);
 
 /* Returns the location of a site, from its name by site_name(). */
@@ -27,8 +27,8 @@ json_t *sarif_site(struct json_builder *b, const char *site);
 json_t *sarif_stacks(struct json_builder *b, const struct race *race);
 
 /*
- * Returns the code flow (section 3.36) of a race: one thread flow per known side, from the outermost call to the access. The
- * other side's access comes before the held one.
+ * Returns the code flow (section 3.36) of a race: one thread flow for each side that a vCPU or a device made, from the
+ * outermost call to the access. The other side's access comes before the held one.
  */
 json_t *sarif_code_flow(struct json_builder *b, const struct race *race);
 

@@ -80,9 +80,9 @@ static void put_subject(FILE *out, const struct race *race)
 	export_function(&race->first.sides[0], name[0]);
 	export_who(race, 1, name[1]);
 	fprintf(out, "Subject: [BUG] data race: %s()", name[0]);
-	if (race->first.sides[1].known)
+	if (race->first.sides[1].kind == RACE_SIDE_CPU)
 		fprintf(out, " / %s()", name[1]);
-	else if (race->first.sides[1].by_device)
+	else if (race->first.sides[1].kind == RACE_SIDE_DEVICE)
 		fprintf(out, " / %s", name[1]);
 	fputs("\n\n", out);
 }
@@ -102,14 +102,14 @@ static void put_access(FILE *out, const struct race *race, unsigned which)
 	const struct race_side *side = &race->first.sides[which];
 	char where[2 * EXPORT_NAME_MAX], source[SOURCE_MAX];
 
-	if (side->by_device) {
+	if (side->kind == RACE_SIDE_DEVICE) {
 		device_request(&side->device, where);
 		fprintf(out, "  %s of %" PRIu32 " byte%s by a device\n", access_word(race->rw[which]), side->device.len,
 			side->device.len == 1 ? "" : "s");
 		put_paragraph(out, 6, "%s", where);
 		return;
 	}
-	if (!side->known) {
+	if (side->kind != RACE_SIDE_CPU) {
 		fputs("  a write by an unseen writer\n", out);
 		return;
 	}
@@ -206,7 +206,7 @@ static void put_stack(FILE *out, const struct race *race, unsigned which)
 
 static const char *how_phrase(const struct race *race)
 {
-	bool same_cpu = race->first.sides[1].known && race->first.sides[0].cpu == race->first.sides[1].cpu;
+	bool same_cpu = race->first.sides[1].kind == RACE_SIDE_CPU && race->first.sides[0].cpu == race->first.sides[1].cpu;
 
 	switch (race->first.how) {
 	case RACE_BY_POINT:
@@ -326,7 +326,7 @@ int export_upstream(FILE *out, const struct export_run *run, struct err *err)
 		fputc('\n', out);
 		put_paragraph(out, 0, "%s", EXPORT_UPSTREAM_TO_FILL_IN);
 		put_stack(out, race, 0);
-		if (race->first.sides[1].known)
+		if (race->first.sides[1].kind == RACE_SIDE_CPU)
 			put_stack(out, race, 1);
 		put_how(out, run, race);
 		put_verdict(out, &run->races[i]);

@@ -26,9 +26,9 @@ void known_races_free(struct known_races *known)
 /* Returns why no breakpoint can be set at this side's access, or NULL if the record shows no obstacle. */
 static const char *why_no_site(const struct race_side *side)
 {
-	if (side->by_device)
+	if (side->kind == RACE_SIDE_DEVICE)
 		return "is a device";
-	if (!side->known)
+	if (side->kind != RACE_SIDE_CPU)
 		return "was not seen";
 	if (!side->pc)
 		return "is not known to the instruction";

@@ -35,6 +35,16 @@ enum race_how {
 	RACE_BY_DEVICE,
 };
 
+/* Who made the access of a side. */
+enum race_side_kind {
+	/* An unseen writer: memory was read again and had changed. No other field of the side is valid. */
+	RACE_SIDE_UNSEEN,
+	/* A vCPU was seen making the access. All fields but `device` are valid. */
+	RACE_SIDE_CPU,
+	/* A device was seen making the access. Only `device` and `rw` are valid. */
+	RACE_SIDE_DEVICE,
+};
+
 /* The copy of one interrupted stack: a part of a side's `below`. */
 struct race_stack {
 	/* GVA of the copy's first byte. */
@@ -67,18 +77,12 @@ struct race_locks {
 
 /*
  * One side of a conflict, as caught. A side does not own what it points to: in the detector that is a struct race_side_room, in
- * a race it is a block of exactly the needed size, owned by the race. In a known side no pointer is NULL, even if its length is
- * 0.
+ * a race it is a block of exactly the needed size, owned by the race. In a side of a vCPU no pointer is NULL, even if its
+ * length is 0.
  */
 struct race_side {
-	/*
-	 * A vCPU was seen making this access. If false, the side was either a device (`by_device` is set; then only `device`
-	 * and `rw` are valid), or unseen: only the effect of its access was found by reading memory again, and no other field
-	 * is valid.
-	 */
-	bool known;
-	/* A device was seen making this access. Excludes `known`. */
-	bool by_device;
+	/* Who made the access. It decides which fields are valid. */
+	enum race_side_kind kind;
 	/* The device's access. `gpa` and `len` cover only the bytes that both sides access. */
 	struct device_access device;
 	/* The vCPU that made the access, or was about to. */

@@ -69,7 +69,7 @@ static uint32_t operation_of(struct protection *p, const struct lock_moment *m)
 
 static void moment_site(const struct protection *p, const struct lock_moment *m, char out[SITE_NAME_MAX])
 {
-	const struct race_side side = {.known = true, .pc = m->pc, .symbol = m->symbol};
+	const struct race_side side = {.kind = RACE_SIDE_CPU, .pc = m->pc, .symbol = m->symbol};
 
 	site_name(&side, p->index->slide, out);
 }

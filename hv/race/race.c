@@ -84,7 +84,7 @@ void race_keep_device(struct race *race, unsigned which, const struct race_side 
 {
 	struct race_side *side = &race->first.sides[which];
 
-	*side = (struct race_side){.by_device = true, .rw = from->rw, .device = from->device};
+	*side = (struct race_side){.kind = RACE_SIDE_DEVICE, .rw = from->rw, .device = from->device};
 	printable_device(&side->device);
 }
 

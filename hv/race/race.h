@@ -20,8 +20,8 @@
 
 /* One side of an instance. */
 struct race_instance_side {
-	/* As in struct race_side: a vCPU made the access, or a device, or it was unseen. */
-	bool known, by_device;
+	/* As in struct race_side. It decides which fields are valid. */
+	enum race_side_kind kind;
 	/* The device's access, as in struct race_side. */
 	struct device_access device;
 	/* The vCPU that made the access. */
@@ -87,7 +87,7 @@ struct race {
 	size_t module_count;
 	/* The first observation. Its sides point into side_memory. */
 	struct observation first;
-	/* For each known side of `first`, one block of exactly the needed size. */
+	/* For each side of `first` that a vCPU made, one block of exactly the needed size. */
 	void *side_memory[2];
 };
 

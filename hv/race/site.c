@@ -35,14 +35,14 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 	const char *stop = side->pc ? "" : "stop:";
 	char name[SITE_NAME_MAX];
 
-	if (side->by_device) {
+	if (side->kind == RACE_SIDE_DEVICE) {
 		const struct device_request *request = &side->device.request;
 
 		clean_text(request->type, sizeof(request->type), name, MODULE_MAX + 1);
 		snprintf(out, SITE_NAME_MAX, "%.64s:%s", name, device_op_word(request->op));
 		return;
 	}
-	if (!side->known) {
+	if (side->kind != RACE_SIDE_CPU) {
 		snprintf(out, SITE_NAME_MAX, "unknown");
 		return;
 	}

@@ -73,8 +73,8 @@ static bool is_conflict(const struct observation *o)
 		const struct race_side *side = &o->sides[i];
 
 		access[i] = (struct conflict_access){
-			.known = side->known || side->by_device,
-			.locked = side->known && side->locked,
+			.known = side->kind != RACE_SIDE_UNSEEN,
+			.locked = side->kind == RACE_SIDE_CPU && side->locked,
 			.rw = side->rw,
 		};
 	}
@@ -83,14 +83,14 @@ static bool is_conflict(const struct observation *o)
 
 static void keep_side(struct race_instance_side *to, const struct race_side *from)
 {
-	*to = (struct race_instance_side){.known = from->known, .by_device = from->by_device};
-	if (from->known || from->by_device)
+	*to = (struct race_instance_side){.kind = from->kind};
+	if (from->kind != RACE_SIDE_UNSEEN)
 		to->rw = from->rw;
-	if (from->by_device) {
+	if (from->kind == RACE_SIDE_DEVICE) {
 		to->device = from->device;
 		printable_device(&to->device);
 	}
-	if (!from->known)
+	if (from->kind != RACE_SIDE_CPU)
 		return;
 	to->cpu = from->cpu;
 	to->locked = from->locked;
@@ -124,13 +124,14 @@ static int keep_instance(struct race *race, const struct observation *o, bool sw
 /* Returns enum insn_rw bits, or 0 for an unseen side. */
 static uint8_t rw_of(const struct race_side *side)
 {
-	return side->known || side->by_device ? side->rw : 0;
+	return side->kind != RACE_SIDE_UNSEEN ? side->rw : 0;
 }
 
 /* Returns true if the locks of all sides made by a CPU are known. */
 static bool has_locks(const struct race_side sides[2])
 {
-	return (sides[0].locks.known || !sides[0].known) && (sides[1].locks.known || !sides[1].known);
+	return (sides[0].locks.known || sides[0].kind != RACE_SIDE_CPU) &&
+	       (sides[1].locks.known || sides[1].kind != RACE_SIDE_CPU);
 }
 
 /* In the first second after a module is loaded, held locks are unknown. A later instance may supply them. */
@@ -141,7 +142,7 @@ static void learn_locks(struct race *race, const struct race_side from[2], bool 
 	for (unsigned i = 0; i < 2; i++) {
 		const struct race_locks *locks = &from[i != swap].locks;
 
-		if (!race->first.sides[i].known || locks->set.count > LOCKSET_MAX)
+		if (race->first.sides[i].kind != RACE_SIDE_CPU || locks->set.count > LOCKSET_MAX)
 			continue;
 		race->first.sides[i].locks = *locks;
 		printable_locks(&race->first.sides[i].locks);
@@ -231,9 +232,9 @@ static struct race *first_observed(const struct identity *identity, const struct
 	printable_memory(&race->first.memory);
 	for (unsigned i = 0; i < 2; i++) {
 		race->first.sides[i] = (struct race_side){0};
-		if (o->sides[i].by_device)
+		if (o->sides[i].kind == RACE_SIDE_DEVICE)
 			race_keep_device(race, i, &o->sides[i]);
-		if (o->sides[i].known && race_keep_side(race, i, &o->sides[i]) < 0) {
+		if (o->sides[i].kind == RACE_SIDE_CPU && race_keep_side(race, i, &o->sides[i]) < 0) {
 			race_free(race);
 			return NULL;
 		}

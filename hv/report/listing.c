@@ -137,8 +137,8 @@ void listing_make(struct listing_maker *m, const struct race *race, unsigned whi
 	const struct race_side *side = &race->first.sides[which];
 	struct around around;
 
-	*out = (struct listing){.access_known = side->known && side->pc};
-	if (!side->known)
+	*out = (struct listing){.access_known = side->kind == RACE_SIDE_CPU && side->pc};
+	if (side->kind != RACE_SIDE_CPU)
 		return;
 	around_access(m->decoder, side, &around);
 	for (unsigned i = 0; i < around.count; i++) {

@@ -106,7 +106,7 @@ int loaded_keep(const struct report_modules *loaded, struct race *race, struct r
 	int rc = 0;
 
 	for (unsigned i = 0; i < 2 && rc == 0; i++) {
-		if (race->first.sides[i].known)
+		if (race->first.sides[i].kind == RACE_SIDE_CPU)
 			rc = keep_side(&k, &race->first.sides[i]);
 	}
 	if (rc == 0)

@@ -171,8 +171,10 @@ bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
 static void name_sites(struct replayer *r, const struct rendezvous *m, struct job *job)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		const struct race_side side = {
-			.known = true, .pc = m->sides[i].regs.rip, .regs = m->sides[i].regs, .symbol = m->sides[i].symbol};
+		const struct race_side side = {.kind = RACE_SIDE_CPU,
+					       .pc = m->sides[i].regs.rip,
+					       .regs = m->sides[i].regs,
+					       .symbol = m->sides[i].symbol};
 
 		site_name(&side, guest_slide(r->config.guest), job->site[i]);
 	}

@@ -147,7 +147,7 @@ static bool site_fits(const char *globs, const struct race *race, unsigned which
 
 	if (conf_match(globs, site))
 		return true;
-	if (race->first.sides[which].by_device)
+	if (race->first.sides[which].kind == RACE_SIDE_DEVICE)
 		return false;
 	snprintf(name, sizeof(name), "%s", site);
 	name[strcspn(name, "+")] = '\0';

@@ -120,7 +120,8 @@ bool handoff_guarded_by_zero(const struct handoff_side *end, const bool jumps[RA
 
 static bool is_function(const struct race_side *a, const struct race_side *b)
 {
-	return a->known && strcmp(a->symbol.name, b->symbol.name) == 0 && strcmp(a->symbol.module, b->symbol.module) == 0;
+	return a->kind == RACE_SIDE_CPU && strcmp(a->symbol.name, b->symbol.name) == 0 &&
+	       strcmp(a->symbol.module, b->symbol.module) == 0;
 }
 
 /* Returns the index in the side's code of the instruction of `other`, a side in the same function, or -1. */

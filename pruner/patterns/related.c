@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All known sides, in two sorted lists: by function, and by run and address. */
+/* All sides that vCPUs made, in two sorted lists: by function, and by run and address. */
 #include "pruner/patterns/related.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ struct related *related_new(struct race *const *races, size_t count)
 		const struct race *race = races[i / 2];
 		const struct race_side *side = &race->first.sides[i % 2];
 
-		if (side->known)
+		if (side->kind == RACE_SIDE_CPU)
 			c->by_function[c->count++] = (struct related_side){.race = race, .side = side, .which = i % 2};
 	}
 	memcpy(c->by_address, c->by_function, c->count * sizeof(*c->by_address));

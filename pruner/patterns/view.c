@@ -7,9 +7,9 @@
 
 bool view_changes(const struct view_side *s)
 {
-	if (s->side->by_device)
+	if (s->side->kind == RACE_SIDE_DEVICE)
 		return s->writes;
-	return !s->side->known || s->writes || !s->reads || (s->followed && s->read.written_back);
+	return s->side->kind != RACE_SIDE_CPU || s->writes || !s->reads || (s->followed && s->read.written_back);
 }
 
 /* Returns whether the value that instruction `j` stores depends on the value that instruction `i` loads. */
@@ -23,7 +23,7 @@ static bool depends_on(const struct view_side *s, unsigned i, unsigned j)
 
 bool view_updates(const struct view_side *s)
 {
-	if (!s->side->known || !s->followed)
+	if (s->side->kind != RACE_SIDE_CPU || !s->followed)
 		return false;
 	if ((s->reads && (s->writes || s->read.written_back)) || (s->writes && s->write.merges))
 		return true;
@@ -74,7 +74,7 @@ const struct list_entry *view_listed(const struct view *v, enum list_kind kind, 
 
 const char *view_function(const struct view_side *s)
 {
-	if (s->side->by_device)
+	if (s->side->kind == RACE_SIDE_DEVICE)
 		return s->device;
 	return s->side->symbol.name[0] ? s->side->symbol.name : "an unknown function";
 }

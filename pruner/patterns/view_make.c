@@ -27,9 +27,9 @@ static int load_side(struct view *v, unsigned which)
 	s->writes = race->rw[which] & INSN_WRITE;
 	if (race->names && race->names->datum[which].by != DATUM_UNNAMED)
 		s->datum = &race->names->datum[which];
-	if (s->side->by_device)
+	if (s->side->kind == RACE_SIDE_DEVICE)
 		device_kind(&s->side->device, s->device);
-	if (!s->side->known)
+	if (s->side->kind != RACE_SIDE_CPU)
 		return 0;
 	code_load(&s->code, v->rules->decoder, s->side);
 	mark_shows(v->rules, &s->code);
@@ -78,7 +78,7 @@ struct view *view_new(const struct prune_rules *rules, const struct related *rel
 		}
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		if (v->side[i].side->known)
+		if (v->side[i].side->kind == RACE_SIDE_CPU)
 			mark_side(v, i, &v->side[i]);
 	}
 	return v;

@@ -14,7 +14,7 @@ static unsigned deltas(const struct view_side *s)
 {
 	unsigned deltas = 0;
 
-	if (!s->side->known || !s->followed)
+	if (s->side->kind != RACE_SIDE_CPU || !s->followed)
 		return FLOW_ELSE;
 	if (s->writes)
 		deltas = s->write.merges && s->write.deltas ? s->write.deltas : FLOW_ELSE;

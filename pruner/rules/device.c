@@ -39,8 +39,8 @@ bool rule_write_back(const struct view *v, struct verdict *out)
 	const struct guest_calls *calls = &cpu->side->calls;
 	int copy, waits;
 
-	if (!device->side->by_device || device->writes || device->side->device.request.op != DEVICE_BLK_WRITE || cpu->reads ||
-	    !cpu->writes || v->race->first.memory.kind != GUEST_MEMORY_PAGE)
+	if (device->side->kind != RACE_SIDE_DEVICE || device->writes || device->side->device.request.op != DEVICE_BLK_WRITE ||
+	    cpu->reads || !cpu->writes || v->race->first.memory.kind != GUEST_MEMORY_PAGE)
 		return false;
 	copy = frame_of(v, calls, LIST_PAGE_COPY, 0);
 	waits = copy < 0 ? -1 : frame_of(v, calls, LIST_STABLE_PAGES, (unsigned)copy + 1);
@@ -80,7 +80,7 @@ static void not_awaited(const struct view *v, struct verdict *out)
 
 bool rule_device(const struct view *v, struct verdict *out)
 {
-	if (!v->side[1].side->by_device)
+	if (v->side[1].side->kind != RACE_SIDE_DEVICE)
 		return false;
 	if (rule_spin(v, out)) {
 		verdict_evidence(out, "; the only writes that a device makes in a known order are those to its ring");

@@ -17,7 +17,7 @@ bool rule_double_check(const struct view *v, struct verdict *out)
 	unsigned r = v->side[0].writes ? 1 : 0;
 	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
 
-	if (!writer->side->known || !writer->writes || !checks_again(v, reader))
+	if (writer->side->kind != RACE_SIDE_CPU || !writer->writes || !checks_again(v, reader))
 		return false;
 	out->class = writer->lock == LOCK_HELD ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = RULE_DOUBLE_CHECKED_LOCKING;

@@ -119,7 +119,7 @@ static void pointer(struct tally *t)
 /* Returns whether the side stores what it computed from the datum's old value, in one instruction or in several. */
 static bool updates(const struct view_side *s)
 {
-	return s->side->known && s->followed &&
+	return s->side->kind == RACE_SIDE_CPU && s->followed &&
 	       ((s->reads && s->writes) || (s->reads && s->read.written_back) || (s->writes && s->write.merges));
 }
 
@@ -127,7 +127,7 @@ static void lost_update(struct tally *t)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		const struct view_side *s = &t->v->side[i], *other = &t->v->side[!i];
-		bool seen = other->side->known || other->side->by_device;
+		bool seen = other->side->kind != RACE_SIDE_UNSEEN;
 
 		if (!updates(s) || s->side->locked || !seen || !(other->writes || updates(other)))
 			continue;
@@ -146,8 +146,8 @@ static bool is_waited_for(const struct view *v, unsigned which)
 {
 	const struct view_side *s = &v->side[which];
 
-	return s->side->known && !view_changes(s) && rcu_section_of_side(v->race, which) == RCU_SECTION_INSIDE &&
-	       !rcu_section_is_sleepable(s);
+	return s->side->kind == RACE_SIDE_CPU && !view_changes(s) &&
+	       rcu_section_of_side(v->race, which) == RCU_SECTION_INSIDE && !rcu_section_is_sleepable(s);
 }
 
 static void freed(struct tally *t)
@@ -220,7 +220,8 @@ bool raise_may_tear(const struct view *v)
 	unsigned w = v->side[0].writes ? 0 : 1;
 	const struct view_side *writer = &v->side[w], *other = &v->side[!w];
 
-	if (!writer->side->known || !other->side->known || !writer->side->size || !other->side->size)
+	if (writer->side->kind != RACE_SIDE_CPU || other->side->kind != RACE_SIDE_CPU || !writer->side->size ||
+	    !other->side->size)
 		return false;
 	if (covered(other->side, writer->side))
 		return other->writes && other->side->size != writer->side->size;
@@ -241,7 +242,7 @@ static void used(struct tally *t)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct view_side *s = &t->v->side[i];
 
-		if (!s->side->known || !s->followed || !s->reads || !(s->read.tested || s->read.dereferenced))
+		if (s->side->kind != RACE_SIDE_CPU || !s->followed || !s->reads || !(s->read.tested || s->read.dereferenced))
 			continue;
 		add(t, OF_ACCESSES, s->read.dereferenced ? 8 : 4, RULE_VALUE_USED, "%s %s %s", view_function(s),
 		    s->read.dereferenced ? "computes an address from" : "branches on", t->v->datum);
@@ -254,7 +255,7 @@ static void half_marked(struct tally *t)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct view_side *marked = &t->v->side[i], *plain = &t->v->side[!i];
 
-		if (!marked->marked || plain->marked || !plain->side->known)
+		if (!marked->marked || plain->marked || plain->side->kind != RACE_SIDE_CPU)
 			continue;
 		add(t, OF_ACCESSES, 2, RULE_ONE_SIDE_MARKED, "only one side is marked: %s in %s, a plain access in %s",
 		    marked->mark, view_function(marked), view_function(plain));
@@ -265,7 +266,7 @@ static void half_marked(struct tally *t)
 /* Only the end of the request orders a CPU and a device. rule_device() has said so in the evidence. */
 static void device(struct tally *t)
 {
-	if (t->v->side[1].side->by_device)
+	if (t->v->side[1].side->kind == RACE_SIDE_DEVICE)
 		count(t, 9, RULE_DEVICE_NOT_AWAITED);
 }
 

@@ -68,9 +68,9 @@ static bool is_pointer_race(struct rcu *r)
 {
 	const struct race_side *a = r->reader->side, *b = r->writer->side;
 
-	return a->known && b->known && !r->reader->writes && r->reader->reads && r->writer->writes && a->size == POINTER_SIZE &&
-	       b->size == POINTER_SIZE && a->gva % POINTER_SIZE == 0 && a->gva % X86_PAGE_SIZE == b->gva % X86_PAGE_SIZE &&
-	       are_pointers(r->v->race, &r->was_null);
+	return a->kind == RACE_SIDE_CPU && b->kind == RACE_SIDE_CPU && !r->reader->writes && r->reader->reads &&
+	       r->writer->writes && a->size == POINTER_SIZE && b->size == POINTER_SIZE && a->gva % POINTER_SIZE == 0 &&
+	       a->gva % X86_PAGE_SIZE == b->gva % X86_PAGE_SIZE && are_pointers(r->v->race, &r->was_null);
 }
 
 static bool collect(const struct view *v, struct rcu *r)

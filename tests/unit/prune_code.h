@@ -64,7 +64,7 @@ static inline void code_reload(struct code_bench *b)
 /* A function "f" at `gva` that is nothing but `code`, whose instruction at `at` is the access. */
 static inline void code_take_at(struct code_bench *b, uint64_t gva, const void *code, size_t len, uint32_t at)
 {
-	b->side = (struct race_side){.known = true, .pc = gva + at, .code_gva = gva, .code_len = (uint32_t)len};
+	b->side = (struct race_side){.kind = RACE_SIDE_CPU, .pc = gva + at, .code_gva = gva, .code_len = (uint32_t)len};
 	race_side_use_room(&b->side, &b->room);
 	memcpy(b->side.code, code, len);
 	b->side.symbol = (struct guest_symbol){.name = "f", .addr = gva, .size = len};

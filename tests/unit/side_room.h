@@ -13,7 +13,7 @@ static inline void side_into_room(struct race_side *side, struct race_side_room 
 	const struct race_side from = *side;
 
 	race_side_use_room(side, room);
-	if (!from.known)
+	if (from.kind != RACE_SIDE_CPU)
 		return;
 	memcpy(side->calls.frames, from.calls.frames, from.calls.count * sizeof(*from.calls.frames));
 	memcpy(side->callees, from.callees, from.callee_count * sizeof(*from.callees));

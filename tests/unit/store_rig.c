@@ -55,7 +55,7 @@ static void make_side(struct race *race, const struct rig_race *r, unsigned whic
 	static const char *const usual[2] = {"reader", "writer"};
 	static struct race_side_room room;
 	const char *function = r->function[which] ? r->function[which] : usual[which], *colon = strchr(function, ':');
-	struct race_side side = {.known = true, .rw = which || r->both_write ? INSN_WRITE : INSN_READ, .size = 4};
+	struct race_side side = {.kind = RACE_SIDE_CPU, .rw = which || r->both_write ? INSN_WRITE : INSN_READ, .size = 4};
 
 	race_side_use_room(&side, &room);
 	side.symbol.addr = 0xffffffff81000000 + which * 0x10000;
@@ -129,7 +129,8 @@ struct race *store_rig_race(const struct rig_race *r)
 		in->how = RACE_BY_WATCH;
 		in->data_len = 4;
 		for (unsigned k = 0; k < 2; k++)
-			in->sides[k] = (struct race_instance_side){.known = true, .cpu = (uint16_t)k, .rw = race->rw[k]};
+			in->sides[k] =
+				(struct race_instance_side){.kind = RACE_SIDE_CPU, .cpu = (uint16_t)k, .rw = race->rw[k]};
 	}
 	return race;
 }

@@ -130,7 +130,7 @@ static struct observation *watched(struct rig *r, int64_t at, uint32_t size, uin
 	o->sides[0].gva = RIG_DATA + (uint64_t)at;
 	o->sides[0].size = size;
 	o->sides[0].rw = rw;
-	o->sides[1].known = true;
+	o->sides[1].kind = RACE_SIDE_CPU;
 	o->sides[1].regs = rig_regs(r, 1, rip);
 	return o;
 }

@@ -70,7 +70,7 @@ static void expect_open(struct rig *r)
 
 static void check_sampled_side(const struct rig *r, const struct race_side *side, const struct x86_regs *regs)
 {
-	assert_true(side->known);
+	assert_true(side->kind == RACE_SIDE_CPU);
 	assert_int_equal(side->cpu, 0);
 	assert_int_equal(side->pc, RIG_TEXT);
 	assert_int_equal(side->gva, RIG_DATA + 8);
@@ -103,7 +103,7 @@ static void test_watch(void **state)
 	assert_memory_equal(o->before, "\0\0\0\0\0\0\0\0", 8);
 	assert_memory_equal(o->after, "\1\2\3\4\5\6\7\10", 8);
 	check_sampled_side(r, &o->sides[0], &sampled);
-	assert_true(o->sides[1].known);
+	assert_true(o->sides[1].kind == RACE_SIDE_CPU);
 	assert_int_equal(o->sides[1].cpu, 2);
 	assert_int_equal(o->sides[1].pc, 0); /* not attributed yet */
 	assert_memory_equal(&o->sides[1].regs, &other, sizeof(other));

@@ -65,7 +65,7 @@ static struct race_side *describe(struct rig *r, uint64_t pc)
 
 	assert_non_null(described);
 	race_side_use_room(side, &described->room);
-	side->known = true;
+	side->kind = RACE_SIDE_CPU;
 	side->pc = RIG_TEXT + pc;
 	describe_side(r->d, r->decoder, side);
 	return side;

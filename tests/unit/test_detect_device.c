@@ -76,10 +76,10 @@ static const struct observation *expect_conflict(struct rig *r, const struct dev
 
 	assert_non_null(o);
 	assert_int_equal(o->how, RACE_BY_DEVICE);
-	assert_true(o->sides[0].known);
+	assert_true(o->sides[0].kind == RACE_SIDE_CPU);
 	assert_int_equal(o->sides[0].pc, RIG_TEXT);
-	assert_false(o->sides[1].known);
-	assert_true(o->sides[1].by_device);
+	assert_false(o->sides[1].kind == RACE_SIDE_CPU);
+	assert_true(o->sides[1].kind == RACE_SIDE_DEVICE);
 	assert_int_equal(o->sides[1].rw, access->write ? INSN_WRITE : INSN_READ);
 	assert_memory_equal(&o->sides[1].device.request, &access->request, sizeof(access->request));
 	assert_int_equal(o->sides[1].device.descriptor, access->descriptor);
@@ -389,7 +389,7 @@ static void test_ring_and_other_bytes(void **state)
 	o = rig_observation(r);
 	assert_non_null(o);
 	assert_int_equal(o->how, RACE_BY_REREAD);
-	assert_false(o->sides[1].known || o->sides[1].by_device);
+	assert_false(o->sides[1].kind != RACE_SIDE_UNSEEN);
 }
 
 /* A device's load explains no change. */

@@ -50,9 +50,9 @@ static void test_taken_is_fresh(void **state)
 		struct observation *o = queue_take(&queue);
 
 		assert_non_null(o);
-		assert_false(o->sides[0].known);
-		assert_false(o->sides[1].known);
-		o->sides[0].known = o->sides[1].known = true;
+		assert_false(o->sides[0].kind == RACE_SIDE_CPU);
+		assert_false(o->sides[1].kind == RACE_SIDE_CPU);
+		o->sides[0].kind = o->sides[1].kind = RACE_SIDE_CPU;
 		queue_give_back(&queue, o);
 	}
 }

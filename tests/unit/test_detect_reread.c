@@ -70,9 +70,9 @@ static void test_changed(void **state)
 	assert_int_equal(o->how, RACE_BY_REREAD);
 	assert_memory_equal(o->before, "ABCDEFGH", 8);
 	assert_memory_equal(o->after, "ABCDEFGx", 8);
-	assert_true(o->sides[0].known);
+	assert_true(o->sides[0].kind == RACE_SIDE_CPU);
 	assert_int_equal(o->sides[0].pc, RIG_TEXT);
-	assert_false(o->sides[1].known);
+	assert_false(o->sides[1].kind == RACE_SIDE_CPU);
 	assert_null(rig_observation(r));
 	assert_int_equal(rig_stats(r).conflicts, 1);
 }

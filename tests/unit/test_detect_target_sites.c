@@ -124,7 +124,7 @@ static int teardown(void **state)
 /* A side of a race as a report has it, by an instruction in `function`. */
 static struct race_side side_at(const char *module, const char *function, uint32_t offset, uint8_t *code, size_t len)
 {
-	struct race_side side = {.known = true, .pc = 0x1000 + offset, .code_gva = 0x1000 + offset, .code = code};
+	struct race_side side = {.kind = RACE_SIDE_CPU, .pc = 0x1000 + offset, .code_gva = 0x1000 + offset, .code = code};
 
 	side.code_len = (uint32_t)len;
 	side.symbol.addr = 0x1000;
@@ -338,7 +338,7 @@ static void another_build(void **state)
 static void one_side_only(void **state)
 {
 	struct fixture *f = *state;
-	struct race_side locked = side_at("", "locker", 0, lock_add, sizeof(lock_add)), device = {.by_device = true},
+	struct race_side locked = side_at("", "locker", 0, lock_add, sizeof(lock_add)), device = {.kind = RACE_SIDE_DEVICE},
 			 unseen = {0};
 	struct race_side reader = side_at("", "reader", 0, read_8, sizeof(read_8));
 	const struct known_race *race;

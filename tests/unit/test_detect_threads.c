@@ -319,7 +319,7 @@ static void check_device_race(struct machine *m, const struct observation *o)
 
 	if (site < 0 || is_locked((unsigned)site) || (unsigned)site / 2 == RING_SITE / 2)
 		mistake(m, "a race of a device with memory that is locked, or is its ring, or at no site");
-	else if (!device->by_device || device->known || device->device.gpa != RIG_DATA_GPA + datum_of((unsigned)site))
+	else if (device->kind != RACE_SIDE_DEVICE || device->device.gpa != RIG_DATA_GPA + datum_of((unsigned)site))
 		mistake(m, "the device's side is not of this datum");
 	else if (!is_write((unsigned)site) && !device->device.write)
 		mistake(m, "a CPU and a device that both read");

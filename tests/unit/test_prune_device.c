@@ -21,7 +21,7 @@ static void by_device(struct race *race, enum device_op op, uint8_t rw)
 {
 	struct race_side *side = &race->first.sides[1];
 
-	*side = (struct race_side){.by_device = true,
+	*side = (struct race_side){.kind = RACE_SIDE_DEVICE,
 				   .rw = rw,
 				   .device = {.request = {.type = "virtio-blk",
 							  .queue = 1,

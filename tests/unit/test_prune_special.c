@@ -270,7 +270,7 @@ static struct bench *unseen_writer(void **state)
 	struct bench *b = two_writers(state);
 
 	bench_datum(b, "jiffies_64", "u64", "");
-	bench_side(b, 1)->known = false;
+	bench_side(b, 1)->kind = RACE_SIDE_UNSEEN;
 	b->race->rw[1] = 0;
 	return b;
 }

@@ -243,11 +243,11 @@ static void unseen_writer_has_one_site(void **state)
 	sample_observation(&o, 0);
 	o.how = RACE_BY_REREAD;
 	o.sides[0].rw = INSN_READ;
-	o.sides[1] = (struct race_side){.known = false};
+	o.sides[1] = (struct race_side){.kind = RACE_SIDE_UNSEEN};
 	race = add(*state, &o, true);
 	assert_string_equal(race->site[0], "ext4:ext4_foo+0x1c");
 	assert_string_equal(race->site[1], "unknown");
-	assert_false(race->instances[0].sides[1].known);
+	assert_false(race->instances[0].sides[1].kind == RACE_SIDE_CPU);
 	add(*state, &o, false);
 }
 
@@ -255,7 +255,7 @@ static void device_side(struct observation *o, enum device_op op, uint64_t secto
 {
 	o->how = RACE_BY_DEVICE;
 	o->sides[1] = (struct race_side){
-		.by_device = true,
+		.kind = RACE_SIDE_DEVICE,
 		.rw = write ? INSN_WRITE : INSN_READ,
 		.device = {.request = {.type = "virtio-blk", .op = op, .sector = sector, .tid = 4711, .thread = "disk"},
 			   .gpa = o->gpa,
@@ -278,10 +278,10 @@ static void a_device_has_one_site_for_each_operation(void **state)
 	assert_string_equal(race->site[0], "ext4:ext4_foo+0x1c");
 	assert_string_equal(race->site[1], "virtio-blk:read");
 	assert_int_equal(race->rw[1], INSN_WRITE);
-	assert_false(race->first.sides[1].known);
-	assert_true(race->first.sides[1].by_device);
+	assert_false(race->first.sides[1].kind == RACE_SIDE_CPU);
+	assert_true(race->first.sides[1].kind == RACE_SIDE_DEVICE);
 	assert_int_equal(race->first.sides[1].device.request.sector, 8192);
-	assert_true(race->instances[0].sides[1].by_device);
+	assert_true(race->instances[0].sides[1].kind == RACE_SIDE_DEVICE);
 	assert_int_equal(race->instances[0].sides[1].rw, INSN_WRITE);
 
 	device_side(&o, DEVICE_BLK_READ, 16384, true);
@@ -438,7 +438,8 @@ static void make_unlike(struct observation *o, unsigned i)
 
 	*o = (struct observation){.how = RACE_BY_WATCH, .time_ns = i};
 	for (unsigned which = 0; which < 2; which++) {
-		o->sides[which] = (struct race_side){.known = true, .rw = INSN_WRITE, .pc = 0xffff800000000000 + 2 * i + which};
+		o->sides[which] =
+			(struct race_side){.kind = RACE_SIDE_CPU, .rw = INSN_WRITE, .pc = 0xffff800000000000 + 2 * i + which};
 		race_side_use_room(&o->sides[which], &nothing);
 	}
 }

@@ -552,7 +552,7 @@ static int write_sample(const char *file)
 	report_observe(r, &o, &err);
 	o.how = RACE_BY_REREAD;
 	o.data_len = 24;
-	o.sides[1].known = false;
+	o.sides[1].kind = RACE_SIDE_UNSEEN;
 	report_observe(r, &o, &err);
 	sample_observation(&o, 0);
 	sample_device(&o);

@@ -44,7 +44,7 @@ static int setup(void **state)
 	assert_non_null(f);
 	*state = f;
 	side = &f->race.first.sides[0];
-	*side = (struct race_side){.known = true,
+	*side = (struct race_side){.kind = RACE_SIDE_CPU,
 				   .pc = BASE + ACCESS,
 				   .code_gva = BASE,
 				   .code_len = sizeof(code),
@@ -175,7 +175,7 @@ static void test_no_code(void **state)
 
 	f->race.first.sides[0].code_len = ACCESS;
 	assert_int_equal(list(f)->count, 0);
-	f->race.first.sides[0].known = false;
+	f->race.first.sides[0].kind = RACE_SIDE_UNSEEN;
 	assert_int_equal(list(f)->count, 0);
 }
 

@@ -109,7 +109,7 @@ static void set_copy_of_another_cpu(struct fixture *f, unsigned side, bool other
 	strcpy(m->symbol.name, variable);
 	strcpy(m->symbol.module, module);
 	if (other_known)
-		f->race.first.sides[!side] = (struct race_side){.known = true, .regs = {.gs_base = area}};
+		f->race.first.sides[!side] = (struct race_side){.kind = RACE_SIDE_CPU, .regs = {.gs_base = area}};
 }
 
 static void test_copy_of_another_cpu(void **state)

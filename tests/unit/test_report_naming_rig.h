@@ -138,7 +138,7 @@ static inline struct insn set_side(struct fixture *f, unsigned which, const char
 	assert_non_null(code);
 	i = find_access(f, function, nth, code + p.offset);
 	*side = (struct race_side){
-		.known = true, .rw = INSN_READ, .pc = i.addr, .gva = gva, .size = size, .code_gva = p.addr + SLIDE};
+		.kind = RACE_SIDE_CPU, .rw = INSN_READ, .pc = i.addr, .gva = gva, .size = size, .code_gva = p.addr + SLIDE};
 	race_side_use_room(side, &f->rooms[which]);
 	assert_in_range(p.size, 1, RACE_CODE_MAX);
 	side->code_len = (uint32_t)p.size;

@@ -41,7 +41,7 @@ static inline void sample_calls(struct race_side *side)
 static inline void sample_side(struct race_side *side, struct race_side_room *room, const char *module, const char *name,
 			       uint64_t function, uint64_t offset)
 {
-	*side = (struct race_side){.known = true, .pc = function + offset, .gva = 0xffff888012345678, .size = 4};
+	*side = (struct race_side){.kind = RACE_SIDE_CPU, .pc = function + offset, .gva = 0xffff888012345678, .size = 4};
 	race_side_use_room(side, room);
 	snprintf(side->symbol.module, sizeof(side->symbol.module), "%s", module);
 	snprintf(side->symbol.name, sizeof(side->symbol.name), "%s", name);
@@ -151,7 +151,7 @@ static inline void sample_device(struct observation *o)
 	o->how = RACE_BY_DEVICE;
 	o->after[0] = o->before[0];
 	o->sides[1] = (struct race_side){
-		.by_device = true,
+		.kind = RACE_SIDE_DEVICE,
 		.rw = INSN_READ,
 		.device = {.request = {.type = "virtio-blk",
 				       .index = 1,

@@ -190,7 +190,7 @@ static void writer_nobody_saw(void **state)
 	(void)state;
 	sample_observation(&o, 0);
 	o.how = RACE_BY_REREAD;
-	o.sides[1] = (struct race_side){.known = false};
+	o.sides[1] = (struct race_side){.kind = RACE_SIDE_UNSEEN};
 	text = text_of_race(&o, &plain);
 	first_line(text, "RACE c47fa652175c  write in ext4_foo+0x1c [ext4]  <->  changed by an unseen writer   4 bytes at "
 			 "0xffff888012345678, 0x1 -> 0x2");

@@ -27,7 +27,7 @@ static const char *function_of(const struct race *race, unsigned which, struct s
 	const struct race_side *side = &race->first.sides[which];
 	const char *name = side->symbol.name;
 
-	if (!side->known || !name[0])
+	if (side->kind != RACE_SIDE_CPU || !name[0])
 		return text_copy(text, nameless(race->site[which]));
 	return text_printf(text, "%.*s", (int)(1 + strcspn(name + 1, ".")), name);
 }
@@ -53,7 +53,7 @@ static struct store_side side_of(const struct race *race, unsigned which, struct
 
 	return (struct store_side){
 		.function = function_of(race, which, text),
-		.module = side->known ? text_copy(text, side->symbol.module) : "",
+		.module = side->kind == RACE_SIDE_CPU ? text_copy(text, side->symbol.module) : "",
 		.kind = kind_of(race->rw[which]),
 		.file = file_of(race, which, text),
 	};

@@ -90,7 +90,7 @@ static int take_verdicts(struct run_data *d, const struct report_load *l, struct
 
 static int64_t cpu_of(const struct race_instance_side *side)
 {
-	return side->known ? side->cpu : -1;
+	return side->kind == RACE_SIDE_CPU ? side->cpu : -1;
 }
 
 static int take_instances(struct run_data_race *out, const struct race *race, struct err *err)

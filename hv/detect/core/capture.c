@@ -42,7 +42,7 @@ static void capture_stacks(struct target *target, const struct guest *guest, con
 void capture_side(struct target *target, const struct guest *guest, unsigned cpu, const struct x86_regs *regs,
 		  const struct guest_context *context, struct race_side *side)
 {
-	side->known = true;
+	side->kind = RACE_SIDE_CPU;
 	side->cpu = (uint16_t)cpu;
 	side->rw = 0;
 	side->locked = false;

@@ -36,7 +36,7 @@ struct observation *queue_take(struct observation_queue *q)
 		return NULL;
 	o = &q->slots[q->unused[--q->unused_count]];
 	for (unsigned i = 0; i < 2; i++)
-		o->sides[i].known = o->sides[i].by_device = false;
+		o->sides[i].kind = RACE_SIDE_UNSEEN;
 	return o;
 }
 

@@ -60,7 +60,7 @@ static void report(struct detect *d, struct insn_decoder *decoder, struct observ
 	guest_memory_at(d->guest, &o->sides[0].regs, &o->page, o->sides[0].gva, o->sides[0].size, &o->memory);
 	guest_taint(d->guest, &o->taint);
 	for (int i = 0; i < 2; i++) {
-		if (!o->sides[i].known)
+		if (o->sides[i].kind != RACE_SIDE_CPU)
 			continue;
 		describe_side(d, decoder, &o->sides[i]);
 		name_locks(d, &o->sides[i]);

@@ -187,7 +187,7 @@ static void report_device(struct detect *d, const struct window *w, const struct
 	o->how = RACE_BY_DEVICE;
 	datum_read(d->target, conflict->datum, o->after);
 	side = &o->sides[1];
-	side->by_device = true;
+	side->kind = RACE_SIDE_DEVICE;
 	side->device = conflict->access;
 	side->rw = conflict->access.write ? INSN_WRITE : INSN_READ;
 	queue_observation(d, o);

@@ -132,10 +132,10 @@ static json_t *side_json(struct json_builder *b, const struct race *race, unsign
 	const struct race_side *side = &race->first.sides[which];
 	json_t *o = json_object(), *access = json_object();
 
-	json_put(b, o, "unknown", json_boolean(!side->known));
-	if (!side->known) {
+	json_put(b, o, "unknown", json_boolean(side->kind != RACE_SIDE_CPU));
+	if (side->kind != RACE_SIDE_CPU) {
 		json_decref(access);
-		if (side->by_device) {
+		if (side->kind == RACE_SIDE_DEVICE) {
 			json_put(b, o, "site", json_string(race->site[which]));
 			json_put(b, o, "device", device_json(b, &side->device, race->rw[which]));
 		}
@@ -165,10 +165,10 @@ static json_t *instance_side_json(struct json_builder *b, const struct race_inst
 {
 	json_t *o = json_object();
 
-	json_put(b, o, "unknown", json_boolean(!side->known));
-	if (side->by_device)
+	json_put(b, o, "unknown", json_boolean(side->kind != RACE_SIDE_CPU));
+	if (side->kind == RACE_SIDE_DEVICE)
 		json_put(b, o, "device", device_json(b, &side->device, side->rw));
-	if (!side->known)
+	if (side->kind != RACE_SIDE_CPU)
 		return o;
 	json_put(b, o, "kind", json_string(access_word(side->rw)));
 	json_put(b, o, "locked", json_boolean(side->locked));

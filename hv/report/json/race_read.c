@@ -115,7 +115,7 @@ static void read_calls(struct json_reader *r, const json_t *stack, struct race *
 		const json_t *frame = json_array_get(frames, i);
 
 		read_frame(r, frame, &out->frames[i]);
-		/* The source lines of the first frame are the side's own, which read_known_side() reads. */
+		/* The source lines of the first frame are the side's own, which read_cpu_side() reads. */
 		if (i)
 			names_source_read(r, frame, which, (unsigned)i, &race->names);
 		out->guessed |= !out->frames[i].reliable;
@@ -186,7 +186,7 @@ static void read_site(struct json_reader *r, const json_t *o, struct race *race,
 		json_read_wrong(r, "site", "the name of a site");
 }
 
-static void read_known_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
+static void read_cpu_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
 {
 	struct race_side *side = &race->first.sides[which];
 
@@ -209,7 +209,7 @@ static void read_known_side(struct json_reader *r, const json_t *o, struct race 
 /* Read a side that no CPU made: a device's, or an unseen writer's. */
 static void read_other_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
 {
-	struct race_side side = {.by_device = true};
+	struct race_side side = {.kind = RACE_SIDE_DEVICE};
 
 	if (!json_read_optional(o, "device")) {
 		snprintf(race->site[which], SITE_NAME_MAX, "unknown");
@@ -226,15 +226,15 @@ static void read_side(struct json_reader *r, const json_t *o, struct race *race,
 	struct race_side *side = &race->first.sides[which];
 	struct race_side_room *room;
 
-	side->known = !json_read_bool(r, o, "unknown");
-	if (!side->known) {
+	side->kind = json_read_bool(r, o, "unknown") ? RACE_SIDE_UNSEEN : RACE_SIDE_CPU;
+	if (side->kind != RACE_SIDE_CPU) {
 		read_other_side(r, o, race, which);
 		return;
 	}
 	room = malloc(sizeof(*room));
 	if (room) {
 		race_side_use_room(side, room);
-		read_known_side(r, o, race, which);
+		read_cpu_side(r, o, race, which);
 	}
 	if (!room || race_keep_side(race, which, side) < 0)
 		json_read_wrong(r, "sides", "small enough for the memory there is");
@@ -260,11 +260,12 @@ static uint32_t read_datum(struct json_reader *r, const json_t *parent, uint64_t
 
 static void read_instance_side(struct json_reader *r, const json_t *o, struct race_instance_side *out)
 {
-	out->known = !json_read_bool(r, o, "unknown");
-	out->by_device = !out->known && json_read_optional(o, "device");
-	if (out->by_device)
+	out->kind = RACE_SIDE_CPU;
+	if (json_read_bool(r, o, "unknown"))
+		out->kind = json_read_optional(o, "device") ? RACE_SIDE_DEVICE : RACE_SIDE_UNSEEN;
+	if (out->kind == RACE_SIDE_DEVICE)
 		device_read(r, o, &out->device, &out->rw);
-	if (!out->known)
+	if (out->kind != RACE_SIDE_CPU)
 		return;
 	out->rw = (uint8_t)read_word(r, o, "kind", access_from_word, 0);
 	out->locked = json_read_bool(r, o, "locked");
@@ -302,7 +303,7 @@ static void read_first(struct json_reader *r, const json_t *o, struct race *race
 		first->taint.flags = json_read_hex(r, o, "taint");
 	for (unsigned i = 0; i < 2; i++)
 		read_side(r, json_array_get(sides, i), race, i);
-	if (!first->sides[0].known)
+	if (first->sides[0].kind != RACE_SIDE_CPU)
 		json_read_wrong(r, "sides", "a known side and another one");
 }
 

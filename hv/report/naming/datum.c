@@ -259,7 +259,8 @@ static void by_memory(const struct naming *n, const struct race *race, const str
 		const struct race_side *there = &race->first.sides[i];
 		struct datum_name name;
 
-		if (!there->known || !by_variable(n, race, side, side->gva - there->regs.gs_base, &image, &name) ||
+		if (there->kind != RACE_SIDE_CPU ||
+		    !by_variable(n, race, side, side->gva - there->regs.gs_base, &image, &name) ||
 		    strcmp(name.variable, m->symbol.name) != 0)
 			continue;
 		*out = name;
@@ -273,7 +274,8 @@ static void name_side(const struct naming *n, const struct race *race, unsigned 
 	struct debug_image image;
 	struct insn insn;
 
-	if (!side->known || (naming_image(n, race, side->gva, &image) && by_variable(n, race, side, side->gva, &image, out)))
+	if (side->kind != RACE_SIDE_CPU ||
+	    (naming_image(n, race, side->gva, &image) && by_variable(n, race, side, side->gva, &image, out)))
 		return;
 	if (decode(n, side, &insn) && (by_per_cpu(n, race, side, &insn, out) || by_register(n, race, which, &insn, out)) &&
 	    !out->guess)

@@ -134,7 +134,7 @@ static int name_code(const struct naming *n, const struct race *race, unsigned w
 	struct err own = {0};
 	int rc = 0;
 
-	if (!side->known || !naming_image(n, race, site_address(side), &image))
+	if (side->kind != RACE_SIDE_CPU || !naming_image(n, race, site_address(side), &image))
 		return 0;
 	di = debug_images_of(n->images, &image);
 	if (!di)
@@ -162,7 +162,7 @@ int naming_race(const struct naming *n, struct race *race, struct err *err)
 	int rc = names ? 0 : err_set(err, EXIT_INTERNAL, "out of memory while naming a race");
 
 	for (unsigned side = 0; side < 2 && rc == 0; side++) {
-		if (race->first.sides[side].known)
+		if (race->first.sides[side].kind == RACE_SIDE_CPU)
 			rc = name_side(n, race, side, names, err);
 		if (rc == 0 && n->code_lines)
 			rc = name_code(n, race, side, names, err);

@@ -24,10 +24,10 @@ static void put_site(FILE *out, const struct race *race, unsigned which)
 	const struct race_side *side = &race->first.sides[which];
 	char site[TEXT_SITE_MAX], kind[DEVICE_TEXT_MAX];
 
-	if (side->known) {
+	if (side->kind == RACE_SIDE_CPU) {
 		text_site(side, site);
 		fprintf(out, "%s %s", access_word(race->rw[which]), site);
-	} else if (side->by_device) {
+	} else if (side->kind == RACE_SIDE_DEVICE) {
 		device_kind(&side->device, kind);
 		fprintf(out, "%s %s", access_word(race->rw[which]), kind);
 	} else {

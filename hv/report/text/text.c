@@ -17,12 +17,12 @@ static void title_side(FILE *out, const struct race *race, unsigned which)
 	const struct race_side *side = &race->first.sides[which];
 	char site[TEXT_SITE_MAX], kind[DEVICE_TEXT_MAX];
 
-	if (side->by_device) {
+	if (side->kind == RACE_SIDE_DEVICE) {
 		device_kind(&side->device, kind);
 		fprintf(out, "%s by %s", access_word(race->rw[which]), kind);
 		return;
 	}
-	if (!side->known) {
+	if (side->kind != RACE_SIDE_CPU) {
 		fputs("changed by an unseen writer", out);
 		return;
 	}
@@ -150,9 +150,9 @@ void text_race(FILE *out, const struct race *race, const struct text_style *styl
 	if (style->remark)
 		fputs(style->remark, out);
 	for (unsigned i = 0; i < 2; i++) {
-		if (race->first.sides[i].known)
+		if (race->first.sides[i].kind == RACE_SIDE_CPU)
 			text_side(out, race, i, style);
-		else if (race->first.sides[i].by_device)
+		else if (race->first.sides[i].kind == RACE_SIDE_DEVICE)
 			text_device_side(out, race, i, style);
 	}
 	details(out, race);
