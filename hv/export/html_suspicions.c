@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/export/html.h"
-#include "hv/export/locks.h"
+#include "hv/report/lock_words.h"
 
 static void put_suspicion(FILE *out, const struct chart_suspicion *c)
 {
-	char confirm[EXPORT_CONFIRM_MAX];
+	char confirm[CONFIRM_TEXT_MAX];
 
-	export_confirm(&c->suspicion, confirm);
+	confirm_text(&c->suspicion, confirm);
 	fprintf(out, "<tr id=\"suspicion-%s\"><td class=\"id mono\">%s</td><td class=\"number\">%d</td><td>", c->suspicion.id,
 		c->suspicion.id, c->suspicion.rank);
 	html_foreign(out, c->suspicion.text);

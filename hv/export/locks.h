@@ -32,8 +32,4 @@ int export_locks_html(FILE *out, const struct export_locks *locks, struct err *e
 /* Returns true if text and HTML list the datum. */
 bool export_locks_shows(const struct export_locks *locks, const struct chart_datum *d);
 
-/* Write the result of the attempt to confirm a suspicion, as a sentence without a full stop. "": unknown. */
-#define EXPORT_CONFIRM_MAX 160
-void export_confirm(const struct suspicion *s, char out[EXPORT_CONFIRM_MAX]);
-
 #endif

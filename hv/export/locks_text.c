@@ -9,9 +9,14 @@
 /* Functions without the lock that a line names. The rest is only counted. */
 #define MISSING_SHOWN 4
 
+bool export_locks_shows(const struct export_locks *locks, const struct chart_datum *d)
+{
+	return d->total && (locks->all || (d->lock[0] && d->writes));
+}
+
 static void put_suspicions(FILE *out, const struct lock_chart *chart)
 {
-	char confirm[EXPORT_CONFIRM_MAX];
+	char confirm[CONFIRM_TEXT_MAX];
 
 	fprintf(out, "SUSPICIONS  %zu%s\n", chart->suspicion_count,
 		chart->suspicion_count
@@ -22,9 +27,8 @@ static void put_suspicions(FILE *out, const struct lock_chart *chart)
 
 		fprintf(out, "%s  rank %d  %s\n", c->suspicion.id, c->suspicion.rank, c->suspicion.text);
 		fprintf(out, "              %s  <->  %s\n", c->site[0], c->site[1]);
-		export_confirm(&c->suspicion, confirm);
-		if (confirm[0])
-			fprintf(out, "              %s\n", confirm);
+		confirm_text(&c->suspicion, confirm);
+		fprintf(out, "              %s\n", confirm);
 	}
 }
 

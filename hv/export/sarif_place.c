@@ -260,7 +260,7 @@ static void add_step(struct json_builder *b, json_t *list, json_t *where, const 
 
 static void access_text(const struct race *race, unsigned which, char out[ACCESS_TEXT_MAX])
 {
-	const char *when = which ? "while the other access was held back" : "held back until the other access was made";
+	const char *when = which ? "while the other access was held" : "held until the other access was made";
 	const struct race_side *side = &race->first.sides[which];
 	char name[EXPORT_NAME_MAX], request[DEVICE_TEXT_MAX], thread[DEVICE_TEXT_MAX];
 

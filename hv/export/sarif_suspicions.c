@@ -7,8 +7,8 @@
 static const char *const suspicion_rules[][3] = {
 	[SUSPICION_UNPROTECTED] =
 		{"suspicion-unprotected", "A lock that protects a datum elsewhere is missing here.",
-		 "No lock keeps the two accesses apart, and their functions can run at the same time. They were not seen "
-		 "in conflict. Look whether something else keeps them apart, and take the lock if nothing does."},
+		 "No common lock orders the two accesses, and their functions can run at the same time. They were not seen "
+		 "in conflict. Check whether something else orders them, and take the lock if nothing does."},
 	[SUSPICION_INTERRUPT] =
 		{"suspicion-interrupt", "A lock that an interrupt takes is taken with interrupts on.",
 		 "If the interrupt comes on the CPU that holds the lock, it waits forever. Take the lock with this kind "

@@ -135,19 +135,19 @@ static bool put_line(struct listing_maker *m, const struct race_side *side, uint
 void listing_make(struct listing_maker *m, const struct race *race, unsigned which, struct listing *out)
 {
 	const struct race_side *side = &race->first.sides[which];
-	struct around around;
+	struct nearby nearby;
 
 	*out = (struct listing){.access_known = side->kind == RACE_SIDE_CPU && side->pc};
 	if (side->kind != RACE_SIDE_CPU)
 		return;
-	around_access(m->decoder, side, &around);
-	for (unsigned i = 0; i < around.count; i++) {
+	nearby_find(m->decoder, side, &nearby);
+	for (unsigned i = 0; i < nearby.count; i++) {
 		struct listing_line *line = &out->lines[out->count];
 
-		if (!put_line(m, side, around.at[i], line))
+		if (!put_line(m, side, nearby.at[i], line))
 			return;
-		line->access = i == around.access;
-		find_line(race, which, around.at[i], line);
+		line->access = i == nearby.access;
+		find_line(race, which, nearby.at[i], line);
 		put_source(m, i ? line - 1 : NULL, line);
 		out->count++;
 	}

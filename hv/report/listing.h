@@ -8,7 +8,7 @@
 
 #include "hv/base/err.h"
 #include "hv/race/race.h"
-#include "hv/report/around.h"
+#include "hv/report/nearby.h"
 #include "symbols/files/sources.h"
 #include "symbols/insn/text.h"
 
@@ -39,7 +39,7 @@ struct listing {
 	unsigned count;
 	/* False: the accessing instruction is unknown. */
 	bool access_known;
-	struct listing_line lines[AROUND_MAX];
+	struct listing_line lines[NEARBY_MAX];
 };
 
 /* Makes listings. One thread at a time may use it. */

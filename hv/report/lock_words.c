@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/report/lock_words.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +75,19 @@ int suspicion_kind_from_word(const char *word)
 int confirm_from_word(const char *word)
 {
 	return find(confirms, COUNT(confirms), word);
+}
+
+void confirm_text(const struct suspicion *s, char out[CONFIRM_TEXT_MAX])
+{
+	const char *outcome = s->confirm == CONFIRM_OPEN ? "not confirmed before the run ended" : "not confirmed";
+
+	if (s->confirm == CONFIRM_NONE)
+		snprintf(out, CONFIRM_TEXT_MAX, "not tried to confirm");
+	else if (s->confirm == CONFIRM_SEEN)
+		snprintf(out, CONFIRM_TEXT_MAX, "confirmed: it is race %s now", s->id);
+	else
+		snprintf(out, CONFIRM_TEXT_MAX, "%s; vCPUs reached the sites %" PRIu64 " and %" PRIu64 " times", outcome,
+			 s->reached[0], s->reached[1]);
 }
 
 void side_locks_text(const struct race_locks *locks, char out[SIDE_LOCKS_TEXT_MAX])

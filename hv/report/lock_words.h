@@ -19,6 +19,10 @@ const char *suspicion_kind_word(enum suspicion_kind kind);
 /* "none", "open", "seen" or "given-up". */
 const char *confirm_word(enum confirm_state state);
 
+/* Write the result of the attempt to confirm a suspicion, for people, without a full stop. */
+#define CONFIRM_TEXT_MAX 128
+void confirm_text(const struct suspicion *s, char out[CONFIRM_TEXT_MAX]);
+
 /* "unpublished", "per-cpu", "marked", "rcu", "apart", "maybe" or "handed-over". */
 const char *left_out_word(enum protect_left_out reason);
 

@@ -220,7 +220,7 @@ class Sarif(OfReport):
         self.assertEqual(step["location"]["physicalLocation"]["artifactLocation"], place)
         self.assertEqual(step["location"]["message"]["text"],
                          "write of 8 bytes at GPA 0x1234000 by virtio-blk 0, queue 1: read of sector 8192, descriptor 3, segment 1, by thread "
-                         "blk0/q1 (tid 4711), while the other access was held back")
+                         "blk0/q1 (tid 4711), while the other access was held")
         self.assertGreater(len(held["locations"]), 1)
         self.assertEqual(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "fs/ext4/file.c")
         self.assertEqual(len(result["stacks"]), 1)

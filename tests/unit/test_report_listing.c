@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The code around an access as instructions: which ones, how they are written, and the source lines beside them. */
+/* The nearby instructions of an access: which ones, how they are written, and the source lines beside them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +111,7 @@ static void test_instructions(void **state)
 		assert_int_equal(l->lines[i].access, i == 3);
 }
 
-static void test_only_those_around_the_access(void **state)
+static void test_only_nearby_instructions(void **state)
 {
 	struct fixture *f = *state;
 	struct race_side *side = &f->race.first.sides[0];
@@ -121,11 +121,11 @@ static void test_only_those_around_the_access(void **state)
 	memset(side->code, 0x90, 64);
 	side->pc = BASE + 30;
 	l = list(f);
-	assert_int_equal(l->count, AROUND_MAX);
+	assert_int_equal(l->count, NEARBY_MAX);
 	is(&l->lines[0], "+0x16", "nop");
-	assert_true(l->lines[AROUND_BEFORE].access);
-	is(&l->lines[AROUND_BEFORE], "+0x1e", "nop");
-	is(&l->lines[AROUND_MAX - 1], "+0x23", "nop");
+	assert_true(l->lines[NEARBY_BEFORE].access);
+	is(&l->lines[NEARBY_BEFORE], "+0x1e", "nop");
+	is(&l->lines[NEARBY_MAX - 1], "+0x23", "nop");
 }
 
 /* A side whose instruction is not known stopped before the one at RIP. */
@@ -248,7 +248,7 @@ int main(void)
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_instructions),
-		T(test_only_those_around_the_access),
+		T(test_only_nearby_instructions),
 		T(test_access_not_known),
 		T(test_code_that_begins_within_an_instruction),
 		T(test_no_symbol),

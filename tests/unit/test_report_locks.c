@@ -304,7 +304,7 @@ static void test_text(void **state)
 	shown(b);
 	text = output(b, export_locks_text, false);
 	expect_in(text, "aaaaaaaaaaaa  rank 50  nic.flags: run 0\n              f+0x1  <->  f+0x2\n", true);
-	expect_in(text, "not confirmed; CPUs had reached the sites 3 and 4 times\n", true);
+	expect_in(text, "not confirmed; vCPUs reached the sites 3 and 4 times\n", true);
 	expect_in(text,
 		  "\nnic\n  .flags                       nic.cb_lock held in 412 of 418 accesses; not in e100_watchdog() (6)\n",
 		  true);

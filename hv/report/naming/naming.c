@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/report/around.h"
+#include "hv/report/nearby.h"
 #include "hv/race/printable.h"
 #include "hv/report/naming/datum.h"
 
@@ -130,7 +130,7 @@ static int name_code(const struct naming *n, const struct race *race, unsigned w
 	struct debuginfo_frame frames[DEBUGINFO_MAX_FRAMES];
 	struct debug_image image;
 	struct debuginfo *di;
-	struct around around;
+	struct nearby nearby;
 	struct err own = {0};
 	int rc = 0;
 
@@ -139,10 +139,10 @@ static int name_code(const struct naming *n, const struct race *race, unsigned w
 	di = debug_images_of(n->images, &image);
 	if (!di)
 		return 0;
-	around_access(n->decoder, side, &around);
-	for (unsigned i = 0; i < around.count && rc == 0; i++) {
+	nearby_find(n->decoder, side, &nearby);
+	for (unsigned i = 0; i < nearby.count && rc == 0; i++) {
 		char file[SOURCE_FILE_MAX];
-		int count = debuginfo_lines(di, side->code_gva + around.at[i], frames, &own);
+		int count = debuginfo_lines(di, side->code_gva + nearby.at[i], frames, &own);
 
 		if (count < 0)
 			debug_images_failed(n->images, &image, &own);
@@ -151,7 +151,7 @@ static int name_code(const struct naming *n, const struct race *race, unsigned w
 		put_file(&frames[0], file);
 		if (n->sources && debug_images_is_users(n->images, &image))
 			allow_file(n, &frames[0], file);
-		rc = race_names_add_code(names, which, around.at[i], file, frames[0].line, err);
+		rc = race_names_add_code(names, which, nearby.at[i], file, frames[0].line, err);
 	}
 	return rc;
 }

@@ -154,7 +154,7 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 	if (s->device_conflicts || s->ring_accesses)
 		fprintf(out,
 			"  devices       %" PRIu64 " of the conflicts with a device; %" PRIu64
-			" accesses of devices to their own rings met a window, which is no race\n",
+			" accesses of devices to their own rings were made in a window, which is no race\n",
 			s->device_conflicts, s->ring_accesses);
 	if (s->stacks)
 		fprintf(out, "  stacks        %" PRIu64 " of %" PRIu64 " unwound to their beginning without a guess\n",

@@ -4,29 +4,6 @@
 #include "hv/report/lock_words.h"
 #include "hv/report/text/text.h"
 
-/* Print the result of the attempt to confirm a suspicion. */
-static void put_confirm(FILE *out, const struct suspicion *s)
-{
-	const char *outcome = "";
-
-	switch (s->confirm) {
-	case CONFIRM_SEEN:
-		fprintf(out, "               confirmed: it is race %s now\n", s->id);
-		return;
-	case CONFIRM_NONE:
-		fputs("               not tried to confirm\n", out);
-		return;
-	case CONFIRM_OPEN:
-		outcome = "not confirmed before the run ended";
-		break;
-	case CONFIRM_GIVEN_UP:
-		outcome = "not confirmed";
-		break;
-	}
-	fprintf(out, "               %s, with its sides reached %" PRIu64 " and %" PRIu64 " times\n", outcome, s->reached[0],
-		s->reached[1]);
-}
-
 static void put_side(FILE *out, const struct protection *p, const struct suspicion *s, unsigned side)
 {
 	const char *site = s->kind == SUSPICION_UNPROTECTED ? p->accesses[s->side[side]].site : p->takes[s->side[side]].site;
@@ -36,10 +13,13 @@ static void put_side(FILE *out, const struct protection *p, const struct suspici
 
 static void put_suspicion(FILE *out, const struct protection *p, const struct suspicion *s)
 {
+	char confirm[CONFIRM_TEXT_MAX];
+
+	confirm_text(s, confirm);
 	fprintf(out, "  %s %s\n", s->id, s->text);
 	put_side(out, p, s, 0);
 	put_side(out, p, s, 1);
-	put_confirm(out, s);
+	fprintf(out, "               %s\n", confirm);
 }
 
 static void put_left_out(FILE *out, const struct suspicions *s)

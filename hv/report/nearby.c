@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "hv/report/around.h"
+#include "hv/report/nearby.h"
 
 #include <string.h>
 
 #include "hv/race/site.h"
 
-static void forget_first(struct around *a)
+static void forget_first(struct nearby *a)
 {
 	memmove(a->at, a->at + 1, --a->count * sizeof(a->at[0]));
 }
@@ -14,30 +14,30 @@ static void forget_first(struct around *a)
  * Decode from offset `at`. Returns true if an instruction begins at offset `access`, with the instructions near it in *out.
  * Stops at INT3, which pads the gap after a function.
  */
-static bool walk(struct insn_decoder *decoder, const struct race_side *side, uint32_t at, uint64_t access, struct around *out)
+static bool walk(struct insn_decoder *decoder, const struct race_side *side, uint32_t at, uint64_t access, struct nearby *out)
 {
 	struct insn insn;
-	bool met = false;
+	bool found = false;
 
 	out->count = 0;
-	while (at < side->code_len && out->count < AROUND_MAX && (met || at <= access)) {
+	while (at < side->code_len && out->count < NEARBY_MAX && (found || at <= access)) {
 		unsigned n = insn_decode(decoder, side->code + at, side->code_len - at, side->code_gva + at, &insn);
 
-		if (!n || (met && (out->count - out->access > AROUND_AFTER || insn.flags & INSN_INT3)))
+		if (!n || (found && (out->count - out->access > NEARBY_AFTER || insn.flags & INSN_INT3)))
 			break;
-		if (!met && out->count > AROUND_BEFORE)
+		if (!found && out->count > NEARBY_BEFORE)
 			forget_first(out);
 		if (at == access) {
-			met = true;
+			found = true;
 			out->access = out->count;
 		}
 		out->at[out->count++] = (uint16_t)at;
 		at += n;
 	}
-	return met;
+	return found;
 }
 
-void around_access(struct insn_decoder *decoder, const struct race_side *side, struct around *out)
+void nearby_find(struct insn_decoder *decoder, const struct race_side *side, struct nearby *out)
 {
 	uint64_t access = site_address(side) - side->code_gva;
 
@@ -45,5 +45,5 @@ void around_access(struct insn_decoder *decoder, const struct race_side *side, s
 		if (walk(decoder, side, at, access, out))
 			return;
 	}
-	*out = (struct around){0};
+	*out = (struct nearby){0};
 }
