@@ -5,7 +5,8 @@
 
 #define READ_BOTH "Read both accesses with their locks. "
 #define MARK_BOTH "If the race is meant, mark both accesses with READ_ONCE() and WRITE_ONCE(), or with data_race()."
-#define CHECK_ONCE "Check the evidence once. If it is right, mark the accesses, which tells readers and tools that the race is meant."
+#define CHECK_ONCE \
+	"Check the evidence once. If it is right, mark the accesses, which tells readers and tools that the race is meant."
 
 static bool broken_handoff(const struct view *v, struct verdict *out)
 {
