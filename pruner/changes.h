@@ -3,8 +3,8 @@
  * The differences between two lists of judged races: which races are new, which are gone, and which have another verdict.
  *
  * A race has the same id in every run of one build of the kernel. Another build moves instructions and so changes ids. Races
- * that do not match by id are therefore matched once more by both functions, by the kind of both accesses (read or write), and
- * by the name of the datum.
+ * whose ids do not match are therefore compared a second time, by the names of the two functions, the kinds of the two accesses
+ * (read or write), and the name of the datum.
  */
 #ifndef OUTRIDER_PRUNER_CHANGES_H
 #define OUTRIDER_PRUNER_CHANGES_H

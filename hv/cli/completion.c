@@ -208,7 +208,10 @@ static void bash_names(const struct cli_command *commands)
 		printf("%s%s", c == commands ? "" : " ", c->name);
 }
 
-/* Print the words of a command with subcommands, and set the name by which the rest of the file knows a subcommand. */
+/*
+ * Print shell code that completes the subcommands of `c`, and that adds the subcommand to $command, which the rest of the
+ * printed script compares.
+ */
 static void bash_inner(const struct cli_command *c)
 {
 	printf("\tif [[ $command == %s ]] && ((COMP_CWORD == 2)); then\n\t\t_outrider_words \"$cur\" '", c->name);

@@ -15,8 +15,8 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 	return ab < c ? ab : c;
 }
 
-/* The optimal string alignment distance (Damerau's, without a second edit inside a swapped pair). Case differences by capitals
- * in `a` do not count. */
+/* The optimal string alignment distance (Damerau's, without a second edit inside a swapped pair). A capital
+ * letter in `a` equals the same small letter in `b`. */
 static unsigned edits(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	unsigned d[WORD_MAX + 1][WORD_MAX + 1];

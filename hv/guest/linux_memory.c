@@ -159,8 +159,8 @@ static void direct_at(const struct guest *g, const struct guest_page_state *page
 	if (page->page_known && linux_page_is_table(g, &page->page))
 		out->kind = GUEST_MEMORY_PAGE_TABLE;
 	/*
-	 * Only if stacks are in the direct map: vmapped stacks are not physically contiguous, so the pages after one with the
-	 * magic word can belong to anything.
+	 * Look for a stack only if stacks are in the direct map. Vmapped stacks are not physically contiguous, so the pages
+	 * that follow a page with STACK_END_MAGIC may not belong to the stack.
 	 */
 	else if (g->stacks.direct && marked_stack(g, gva, &stack))
 		set_stack(gva, &stack, out);

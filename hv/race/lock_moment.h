@@ -21,7 +21,7 @@
 enum lock_moment_kind {
 	LOCK_MOMENT_ACCESS, /* the instruction at `pc` is about to access `data` */
 	LOCK_MOMENT_TAKE,   /* the context is about to take `lock`, or to try it if lock.maybe is set */
-	LOCK_MOMENT_GIVE,   /* the context is about to give back `lock` */
+	LOCK_MOMENT_GIVE,   /* the context is about to release `lock` */
 	/* the object at lock.gva is about to be freed, or was just allocated: the previous object at that address is gone */
 	LOCK_MOMENT_FREE,
 };

@@ -67,7 +67,7 @@ unsigned rsp_escape(uint8_t byte, uint8_t out[2])
 	return 1;
 }
 
-/* Repeat the last decoded byte. `count` is the encoded number of times. */
+/* Repeat the last decoded byte. `count` is the character of the packet: the number of times plus RUN_BASE. */
 static int expand_run(uint8_t count, uint8_t *out, size_t *len)
 {
 	unsigned times = count - RUN_BASE;

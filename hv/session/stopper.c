@@ -33,7 +33,7 @@ struct stopper {
 	uint64_t running_ns;   /* When RUNNING began. */
 	enum stop_reason reason;
 	int signal;	 /* The first signal that came, or 0. */
-	uint64_t end_ns; /* When an engine that was told to give up must be done (CLOCK_MONOTONIC, ns). */
+	uint64_t end_ns; /* The deadline of an engine that was told to give up (CLOCK_MONOTONIC, ns). */
 	unsigned panic_polls;
 };
 

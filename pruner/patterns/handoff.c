@@ -82,7 +82,7 @@ bool handoff_guarded(const struct handoff_side *end, const bool jumps[RACE_CODE_
 	return !reached[i];
 }
 
-/* Returns whether the flags of `jump` say that 8 bytes are 0: a "test reg,reg" or "cmp $0" sets them. */
+/* Returns whether `jump` tests that a 64-bit operand is 0: a "test reg,reg" or "cmp $0" sets the flags that it reads. */
 static bool tests_zero(const struct code *code, unsigned jump)
 {
 	const struct insn_op *op;

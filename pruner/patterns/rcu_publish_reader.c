@@ -225,8 +225,8 @@ enum rcu_publish_outlives rcu_publish_outlives_section(const struct view *v, uns
 		may |= outside && may_use(&reader, i);
 	}
 	/*
-	 * A function that gets the pointer inside the section may take a reference. With a lock instead of a section, another
-	 * lock may follow. The use is then only possibly wrong.
+	 * Call the use wrong only if nothing else can protect it. A function that gets the pointer inside the section may take
+	 * a reference. A reader that holds a lock instead of a section may take another lock for the use after it.
 	 */
 	if (used && !passed && !reader.by_lock)
 		return RCU_PUBLISH_OUTLIVES_SECTION;

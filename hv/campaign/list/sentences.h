@@ -10,7 +10,7 @@
 /* The first lines of a round summary, one for each question that it answers. */
 enum list_answer { LIST_NEW, LIST_GONE, LIST_CHANGED, LIST_BROKE, LIST_COVERED, LIST_ANSWERS };
 
-/* The label of an answer ("new"), and the answer as a clause without a full stop. */
+/* What a round summary says to one question: its label ("new"), and a clause without a full stop ("3 races are new"). */
 const char *list_answer_word(enum list_answer answer);
 void list_answer_put(FILE *out, const struct summary *m, enum list_answer answer);
 

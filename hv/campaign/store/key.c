@@ -38,7 +38,7 @@ static const char *kind_of(uint8_t rw)
 	return rw & INSN_WRITE ? "write" : rw & INSN_READ ? "read" : "access";
 }
 
-/* The file of the function itself, which is the last line. Files of inlined functions come before it, and may be headers. */
+/* Returns the source file of the outermost function: that of the last line. The lines before it are of inlined functions. */
 static const char *file_of(const struct race *race, unsigned which, struct store_text *text)
 {
 	size_t n;

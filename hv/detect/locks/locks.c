@@ -500,7 +500,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	raw->side.pc = regs->rip;
 }
 
-/* The register that holds the argument. All zero: the argument is in no register, or is NULL. */
+/* Returns the register that holds the argument, or an all-zero struct if no register holds it or the argument is NULL. */
 static struct base_register argument_register(const struct lock_function *function, const struct x86_regs *regs)
 {
 	static const uint8_t order[] = {X86_RDI, X86_RSI, X86_RDX, X86_RCX, X86_R8, X86_R8 + 1};

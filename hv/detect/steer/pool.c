@@ -9,7 +9,7 @@
 
 /* Upper bound of a function's size in bytes. A symbol that seems larger is followed by a gap. */
 #define FUNCTION_MAX (64u << 10)
-/* A draw covers the sites in 32 bytes of code on average, which is about one site. */
+/* Each draw, a random choice, picks 32 bytes of code on average, which have about one site. */
 #define BYTES_A_DRAW 32
 /* After this many draws without a site, the pool counts as empty. */
 #define DRAWS_MAX 1024

@@ -25,7 +25,7 @@ struct json_reader {
 	bool failed;
 };
 
-/* Report that the member `key` is not `wanted`, a phrase for the message. Returns false. */
+/* Set the error: the member `key` is not what `wanted` says, a phrase such as "a number". Returns false. */
 bool json_read_wrong(struct json_reader *r, const char *key, const char *wanted);
 
 /* Returns a member. NULL if it is missing or null, which is no error. */

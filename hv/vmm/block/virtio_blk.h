@@ -33,7 +33,7 @@ unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus);
 struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
 				  const struct vmm_notes *notes, struct err *err);
 
-/* The image of the device, which keeps it. */
+/* Returns the device's image, which the device still owns. */
 struct disk *virtio_blk_disk(struct virtio_blk *disk);
 
 /*

@@ -69,7 +69,10 @@ int64_t net_sockets_clock(void);
 void net_sockets_opened(struct net_sockets *s, int fd);
 void net_sockets_closing(struct net_sockets *s, int fd);
 
-/* Whether libslirp may have a frame for which it may make a socket. To be called once for each such frame. */
+/*
+ * Returns whether libslirp may get a frame for which it would open a socket. Call it once for each such frame: it counts the
+ * calls, and the descriptors from time to time.
+ */
 bool net_sockets_may_open(struct net_sockets *s);
 
 /* For libslirp's callbacks: a timer. `timer` is what net_sockets_timer_new() returned, and `expires` is in ms. */

@@ -206,7 +206,10 @@ static int attach(struct net_tap *t, const char *name)
 	return 0;
 }
 
-/* The offloads that the host's kernel can leave to the guest. To the other direction it always agrees. */
+/*
+ * Returns the offloads of the tap. The kernel accepts unfinished frames of the guest always, and gives the guest unfinished
+ * frames if it has TUNSETOFFLOAD.
+ */
 static uint64_t find_offloads(int fd)
 {
 	uint64_t found = NET_BIT(VIRTIO_NET_F_CSUM) | NET_BIT(VIRTIO_NET_F_HOST_TSO4) | NET_BIT(VIRTIO_NET_F_HOST_TSO6);

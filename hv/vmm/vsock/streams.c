@@ -593,7 +593,7 @@ void vsock_streams_free(struct vsock_streams *s)
 	vsock_streams_reset(s);
 	close_watched(s->worker, s->retry);
 	close_watched(s->worker, s->listener);
-	/* Without a listener, the socket at the path belongs to another machine. */
+	/* If this machine does not listen, it did not create the socket at the path, and must not remove it. */
 	if (s->listener >= 0)
 		unlink(s->path);
 	free(s);
