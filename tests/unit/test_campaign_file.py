@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Campaign files: right ones as `outrider campaign check` lists them, wrong ones with line and what was expected, hostile ones."""
+"""`outrider campaign check`: the list of runs of a right file, the line and the expected word of a wrong file, and hostile files."""
 
 import os
 import pathlib
@@ -54,7 +54,7 @@ class Right(unittest.TestCase):
                  for workload in ("ext4", "net", "idle") for sampling in ("all", "ext4")
                  if (workload, sampling) != ("net", "ext4") and (image, workload) != ("web", "idle")}
         self.assertEqual(set(keys), {"/".join((*cell, seed)) for cell in cells for seed in ("#1", "#2")})
-        # Each cell has had its first seed before any has its second.
+        # Every cell has its first seed before any cell has its second.
         self.assertEqual([key[-2:] for key in keys], ["#1"] * len(cells) + ["#2"] * len(cells))
 
     def test_seeds_are_drawn_for_each_round_and_repeat(self):
@@ -113,11 +113,11 @@ class Hostile(unittest.TestCase):
         return done.stderr
 
     def test_reaches_nowhere(self):
-        """A server that would be asked for a document type, an entity or a schema, and a file that nobody may open."""
+        """The check asks no server and opens no file for a document type, an entity or a schema."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             at = f"http://127.0.0.1:{server.getsockname()[1]}/x"
             fifo = os.path.join(self.folder.name, "fifo")
-            os.mkfifo(fifo)  # who opens it to read waits for ever
+            os.mkfifo(fifo)  # open() for reading waits for a writer, and none comes
             for head, more in ((f'<!DOCTYPE campaign SYSTEM "{at}">', ""), (f'<!DOCTYPE campaign SYSTEM "{fifo}">', ""),
                                (f'<!DOCTYPE campaign [<!ENTITY x SYSTEM "{at}">]>', "<description>&x;</description>"),
                                (f'<!DOCTYPE campaign [<!ENTITY % x SYSTEM "{fifo}"> %x;]>', ""),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is learnt from runs: the weights are as the rule says, and in made-up kernels, of which everything is known, runs that
- * learn find more pairs than runs that choose uniformly, with as many hits.
+ * What a campaign learns from its runs. The weights follow the rule. In made-up kernels, where the test knows the chances of
+ * every site, runs that learn find more pairs than runs that choose uniformly, with the same number of hits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,21 +91,21 @@ static void weights_are_as_the_rule_says(void **state)
 	}
 	p = written(w, "3b43fa");
 	assert_true(prefer_is_for(p, (const uint8_t *)"\x3b\x43\xfa", 3));
-	/* What has raced is worth more than anything, and what is beside it is worth more than what is not known. */
+	/* A site that raced weighs most. A site in the same function weighs more than a site without any history. */
 	assert_true(weight_of(p, "racy", 0) > 5 * PREFER_ONE);
 	assert_true(weight_of(p, "racy", 4) > PREFER_ONE);
 	assert_int_equal(weight_of(p, "never_seen", 0), PREFER_ONE);
-	/* What has shown all that it has, or cannot be watched, is worth little, but something. */
+	/* A low weight, but not 0: windows without a conflict, memory that cannot be watched, points without a hit. */
 	assert_in_range(weight_of(p, "quiet", 0), 1, PREFER_ONE / 3);
 	assert_in_range(weight_of(p, "stack", 0), 1, PREFER_ONE / 3);
 	assert_in_range(weight_of(p, "idle", 0), 1, PREFER_ONE / 3);
-	/* A site beside those that are passed is likelier to be passed than one that never was. */
+	/* A site near sites that were hit is likelier to be hit than a site near sites that never were. */
 	assert_true(weight_of(p, "busy", 8) > weight_of(p, "idle", 8));
 	prefer_free(p);
 	weights_free(w);
 }
 
-/* A site whose pairs are all known is worth less than one that showed a new pair each time. */
+/* A site that shows only known pairs weighs less than a site that shows a new pair each time. */
 static void saturated_sites_are_worth_less(void **state)
 {
 	struct weights *w = weights_new();
@@ -124,7 +124,7 @@ static void saturated_sites_are_worth_less(void **state)
 		snprintf(name, sizeof(name), "x+0x%x", 1 + i);
 		weights_add_pair(w, i % 2 ? "rich+0x0" : name, i % 2 ? name : "rich+0x0");
 	}
-	weights_add_pair(w, "unknown", "virtio-blk:read"); /* no site that can be armed */
+	weights_add_pair(w, "unknown", "virtio-blk:read"); /* neither name is a site that can be armed */
 	p = written(w, "");
 	assert_true(weight_of(p, "rich", 0) > 3 * weight_of(p, "known", 0));
 	prefer_free(p);
@@ -168,8 +168,8 @@ static void names_are_escaped(void **state)
 #define ROUNDS 4u
 
 struct world {
-	/* Of each site: the chance that a point is passed before it makes room for another, that its memory can be watched, and
-	 * that another CPU comes by in the window. */
+	/* The chances of each site: that its sample point is hit before another point takes its place, that its memory can be
+	 * watched, and that another CPU makes a conflicting access in the window. */
 	double passed[SITES], watched[SITES], conflict[SITES];
 	bool seen[SITES][PARTNERS];
 	unsigned runs[SITES][PARTNERS];
@@ -182,8 +182,8 @@ static double unit(struct rng *rng)
 }
 
 /*
- * One function in ten runs. A third of what runs accesses its stack. One running function in twelve is about data that is
- * shared, and there each site meets others in 1% to 20% of its windows; elsewhere one site in 150 does.
+ * One function in ten runs. A third of its sites access the stack, which cannot be watched. One function in twelve uses shared
+ * data: there every site has conflicts, in 1% to 20% of its windows. In the other functions one site in 150 has.
  */
 static void make_world(struct world *world, uint64_t seed)
 {
@@ -203,7 +203,7 @@ static void make_world(struct world *world, uint64_t seed)
 	}
 }
 
-/* The other side of a conflict: some of them are met far more often than others. */
+/* The other side of a conflict. Partners with low numbers are far more frequent: the product of three fractions is small. */
 static unsigned partner(struct rng *rng)
 {
 	return (unsigned)(PARTNERS * unit(rng) * unit(rng) * unit(rng));
@@ -235,7 +235,7 @@ static void point_at(struct world *world, struct run *run, struct rng *rng, unsi
 	run->seen[i][other] = true;
 }
 
-/* A run of so many hits, or of 20 times as many points, by these weights; NULL: uniformly. */
+/* A run that chooses sites by the weights of `p` (NULL: uniformly). It ends after HITS hits, or after 20 * HITS points. */
 static void run_once(struct world *world, struct run *run, struct rng *rng, const struct prefer *p)
 {
 	static double before[SITES + 1];
@@ -277,7 +277,7 @@ static void add_run(struct run *sum, const struct run *run)
 	}
 }
 
-/* What is learnt of all runs so far. */
+/* The weights that a campaign learns from all runs so far. */
 static struct prefer *learnt(const struct world *world, const struct run *sum)
 {
 	struct weights *w = weights_new();
@@ -299,7 +299,7 @@ static struct prefer *learnt(const struct world *world, const struct run *sum)
 	return p;
 }
 
-/* How many pairs four runs find. */
+/* Number of pairs that four runs find together. */
 static unsigned pairs_of_four_runs(uint64_t seed, bool learns)
 {
 	struct world *world = malloc(sizeof(*world));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A round summary: its counts, what needs attention in it, and its text in each format. */
+/* A round summary: its counts, which findings need attention, and its text in each format. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -120,7 +120,7 @@ static void nothing_happened(void **state)
 	summary_free(&m);
 }
 
-/* What somebody has said is known never calls for a look, and what got better does not either. */
+/* A race that a user marked as known or as not to be fixed needs no attention, and neither does a race that got better. */
 static void what_is_worse(void **state)
 {
 	static const struct {
@@ -176,7 +176,7 @@ static void several_rounds_are_put_together(void **state)
 	assert_string_equal(total.ended, "2026-11-22T04:01:00Z");
 	assert_int_equal(total.lost_permille, 48);
 	assert_int_equal(total.lost_most, 90);
-	/* What is gone was not seen. */
+	/* A race that is gone was not seen in this round, so the count leaves it out. */
 	assert_int_equal(total.races, 4);
 	assert_int_equal(total.fresh, 1);
 	summary_classes(&m, of_class);
@@ -205,7 +205,7 @@ static void the_worst_subsystem_comes_first(void **state)
 
 	(void)state;
 	list = list_subsystems(&m, &count);
-	assert_int_equal(count, 2); /* net/core has only what is gone. */
+	assert_int_equal(count, 2); /* All races of net/core are gone. */
 	assert_string_equal(list[0].name, "fs/ext4");
 	assert_int_equal(list[0].worse, 3);
 	assert_int_equal(list[0].all, 3);
@@ -263,7 +263,7 @@ static void mail_fits_72_columns(void **state)
 	summary_free(&m);
 }
 
-/* A campaign may be called anything. Its name ends no header line. */
+/* The name of a campaign may contain line breaks. The subject is one header line all the same. */
 static void a_subject_is_one_line(void **state)
 {
 	struct summary m = summary_made();
@@ -308,7 +308,7 @@ static void json_has_all(void **state)
 	summary_free(&m);
 }
 
-/* Where much is gone the weightiest is shown, and what is new is shown whole. */
+/* Of many gone races the summary shows the weightiest and counts the rest. It shows all new races. */
 static void much_that_is_gone_is_counted(void **state)
 {
 	struct summary m = summary_made();

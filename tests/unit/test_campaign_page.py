@@ -36,7 +36,7 @@ class Page(unittest.TestCase):
 
     @staticmethod
     def report(name, number):
-        """A report of a run of which a part of the races was seen, with the figures that newer reports have."""
+        """A recorded report with two thirds of its races, which depend on `number`, and with the figures that only newer versions write."""
         document = recorded(name)
         document["races"] = [race for i, race in enumerate(document["races"]) if (i + number) % 3]
         document["run"]["options"] = ["run"]
@@ -60,7 +60,7 @@ class Page(unittest.TestCase):
     def test_answers_are_those_of_the_text(self):
         answers = {word.text: answer.text for word, answer in zip(self.all("dl.answers dt"), self.all("dl.answers dd"))}
         self.assertEqual(list(answers), ["new", "gone", "changed", "broke", "covered"])
-        # The text is folded, and the page is not.
+        # The text wraps its lines. The page does not.
         text = " ".join(self.text.split("\n\n")[0].split())
         for word, answer in answers.items():
             self.assertIn(f"{word} {answer}", text)
@@ -74,7 +74,7 @@ class Page(unittest.TestCase):
                                 f"{r['by_class']['unclear'] + r['by_class']['not judged']} undecided; {r['new']} new" for r in self.list["rounds"]])
         for figure in self.all(".plots figure"):
             drawing = figure.find_element(By.CSS_SELECTOR, "svg").rect
-            # All that is drawn, numbers too, is inside of the drawing.
+            # Everything in a plot, its numbers included, lies inside the drawing.
             for part in figure.find_elements(By.CSS_SELECTOR, "rect, path, circle, text"):
                 box = part.rect
                 self.assertGreaterEqual(box["x"], drawing["x"] - 1)

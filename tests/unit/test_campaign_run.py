@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rounds of campaigns, with a script in the place of outrider that ends, hangs, crashes and eats as it is told."""
+"""Rounds of campaigns. A script stands in for outrider; each test tells the script to end, hang, crash or use up resources."""
 
 import json
 import lzma
@@ -21,8 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build")).resolve()
 GUEST = ROOT / "tests/data/campaign/guest"
 REPORT = ROOT / "tests/data/recorded/gt-dma/named.json.xz"
-CAP = 120  # seconds that nothing here ever took
-# Where runners make control groups, if they may.
+CAP = 120  # seconds; every step here takes far less
+# The control group in which a runner makes the groups of its runs, if it may. Empty without cgroup v2.
 GROUPS = [pathlib.Path(mount.split()[4] + own.rstrip("/")) for mount in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
           if " - cgroup2 " in mount and mount.split()[3] == "/"
           for own in re.findall(r"^0::(.*)$", pathlib.Path("/proc/self/cgroup").read_text(), re.M)][:1]
@@ -68,7 +68,7 @@ class Campaign(unittest.TestCase):
             return database.execute(query).fetchall()
 
     def outcomes(self, **more):
-        """{key: outcome} of the runs that are done."""
+        """{key: outcome} of all runs that are done."""
         return {key: OUTCOMES[outcome] for key, outcome in self.ask("SELECT cell, outcome FROM run WHERE state = 1", **more)}
 
     def findings(self):
@@ -92,7 +92,7 @@ class Campaign(unittest.TestCase):
         return all((self.folder / f"at-{work}").exists() for work in works)
 
     def none_lives(self):
-        """No process of a run is left: those that have this folder in their environment."""
+        """Whether no process of a run is left. Each process of a run has this folder in its environment."""
         mark = f"GUEST_FOLDER={self.folder}".encode()
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -130,7 +130,7 @@ class Ends(Campaign):
         self.assertRegex(done.stdout, rf"\Ac: round 1: 10 of 10 runs done, 7 broke, 1 could not run; \d+ hits, \d+ races, \d+ new.*\n\Z")
 
     def test_what_is_good_of_a_run_is_kept(self):
-        """One of a run's two files is damaged: the other one is in the store, and the run says what is wrong."""
+        """One of a run's two files is damaged. The store takes the other file, and the run's line says what is wrong."""
         armed = [{"site": "vfs_read+0x1c", "armed": 4, "hits": 3}, {"site": "vfs_read+0x33", "armed": 1}]
         (self.folder / "coverage.json").write_text(json.dumps({
             "schema": "outrider-coverage/1", "tool_version": "0.1.0", "complete": True, "seed": "1", "build_id": "aabb",
@@ -235,7 +235,7 @@ class Limits(Campaign):
     def test_output(self):
         self.write("floods", limits="<output unit='MiB'>2</output>")
         self.run_round()
-        # The kernel's limit on a file and ours on the folder are in a race.
+        # Either limit may end the run first: the kernel's on a file, or ours on the folder.
         (kind, line), = self.findings()["floods"]
         self.assertEqual(kind, "limit")
         self.assertRegex(line, r"the run wrote more than its limit of 2048 KiB|a file of the run became longer than its limit")
@@ -247,7 +247,7 @@ class Limits(Campaign):
 
     def test_heartbeat(self):
         self.check("heart", "<heartbeat unit='s'>2</heartbeat>", "hang", "the guest's agent was silent for more than 2 s")
-        # The socket of this run is gone when the command is given again.
+        # The stored command names no socket, because the socket of this run is gone when a user repeats the command.
         (command,), = self.ask("SELECT command FROM run")
         self.assertRegex(command, r" --vsock 3( |\Z)")
         self.assertNotIn("socket=", command)
@@ -264,7 +264,7 @@ class Limits(Campaign):
     def test_what_a_run_leaves_is_ended(self):
         self.write("leaves")
         done = self.run_round()
-        # The program ends only when what it leaves is there.
+        # The program ends only after the process that it leaves has started.
         self.assertTrue((self.folder / "left").exists(), done.stderr)
         self.wait_for(self.none_lives)
 
@@ -318,7 +318,7 @@ class Signals(Campaign):
         self.assertIn("c: round 1: 3 of 3 runs done", done.stdout)
         ok = {key for key, outcome in self.outcomes().items() if outcome == "ok"}
         self.assertEqual(ok, {f"k/i/{work}/all/#1" for work in ("finds", "waits-1", "waits-2")})
-        # What was asked to end had found something, which is there too. One may have had no time to find anything.
+        # The store keeps the attempt of each interrupted run that had found something. One run may have had no time to find anything.
         kept = [key for key in self.outcomes() if "~" in key]
         self.assertGreaterEqual(len(kept), len(self.notes("asked")))
         self.assertEqual(self.ask("SELECT count(*) FROM round"), [(1,)])
@@ -350,14 +350,14 @@ class Killed(Campaign):
         self.assertEqual({key for key, outcome in outcomes.items() if outcome == "ok"},
                          {f"k/i/{work}/all/#{seed}" for work in ("finds", "waits") for seed in (1, 2)})
         self.assertIn("k/i/waits/all/#", " ".join(key for key in outcomes if key.endswith("~1")))
-        # Each report that was written is in the store: those of runs that ended, and those of runs that were killed.
+        # The store has every report that was written, by runs that ended and by runs that were killed.
         reports = len(list((self.folder / "runs").glob("*/*/races.json")))
         self.assertEqual(self.ask("SELECT count(*) FROM run WHERE hits > 0"), [(reports,)])
         self.assertGreater(reports, 4)
         self.assertEqual(self.run_round("--resume").returncode, 0)
 
     def test_runner_whose_status_was_written(self):
-        """Killed between the end of a run and its way into the store: the run is not run again."""
+        """The runner is killed after a run has ended and before the store has it. The next runner does not repeat the run."""
         self.write("nothing")
         self.run_round()
         self.ask("DELETE FROM run")
@@ -369,7 +369,7 @@ class Killed(Campaign):
         self.assertEqual(len(self.notes("begin")), before)
 
     def test_runner_that_sets_a_run_aside(self):
-        """Killed when the folder of an attempt has its new name already, and the run has no new folder yet."""
+        """The runner is killed after it has renamed the folder of an attempt and before it has made the new folder of the run."""
         self.write("waits")
         process = self.start()
         self.wait_for(lambda: self.is_at("waits"))
@@ -407,7 +407,7 @@ class Killed(Campaign):
         self.assertEqual(len(self.notes("begin")), 3)
 
     def test_emulator_whose_machine_fails(self):
-        """Is run again, as no guest has done that, but not for ever."""
+        """The runner repeats the run, because no guest caused the failure. The number of attempts is limited."""
         self.write("loses", "lost", more="<failure on='finding'/>")
         done = self.run_round()
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -415,11 +415,11 @@ class Killed(Campaign):
         self.assertEqual([outcomes[f"k/i/{work}/all/#1"] for work in ("loses", "lost")], ["ok", "failed"])
         self.assertEqual(self.findings(), {"lost": [("failed", "lab: the emulator died")]})
         self.assertEqual(sorted(note[1] for note in self.notes("begin")), ["loses"] * 3 + ["lost"] * 3)
-        # What each attempt had found is there.
+        # The store has the races of every attempt.
         self.assertEqual(self.ask("SELECT count(*) FROM run WHERE hits > 0 AND workload = 'loses'"), [(3,)])
 
     def test_supervisor(self):
-        """The process between runner and run."""
+        """The supervisor is the process between a runner and its run."""
         self.write("waits")
         process = self.start()
         self.wait_for(lambda: self.is_at("waits"))
@@ -436,11 +436,11 @@ class Killed(Campaign):
         self.assertEqual(self.outcomes()["k/i/waits/all/#1"], "ok")
 
     def sockets(self):
-        """The folders of the heartbeats of all runs so far."""
+        """The folders with the heartbeat sockets of all runs so far."""
         return [pathlib.Path(path).parent for path in (self.folder / "sockets").read_text().split()]
 
     def test_what_a_killed_runner_has_left_is_swept(self):
-        """But not what a runner needs that lives."""
+        """The sweep spares the files of a runner that lives."""
         limits = "<heartbeat unit='s'>600</heartbeat>"
         self.write("waits", limits=limits)
         killed = self.start(store="killed.db")
@@ -461,7 +461,7 @@ class Killed(Campaign):
         self.assertEqual([path.exists() for path in self.sockets()], [False] * 3)
 
     def test_a_folder_that_somebody_deletes(self):
-        """The store has what was in it, and the next attempt's folder takes no name that the store has."""
+        """The store keeps the races of the deleted attempts. The next attempt gets a name that is not in the store."""
         self.write("waits")
         for attempt in range(3):
             process = self.start(*["--resume"] * bool(attempt))
@@ -479,7 +479,7 @@ class Killed(Campaign):
 
     @unittest.skipUnless(GROUPS and os.access(GROUPS[0], os.W_OK), "no control groups can be made here")
     def test_groups_of_killed_runners_are_swept(self):
-        """But not one of a runner that lives, which may have no process yet."""
+        """The sweep spares the group of a runner that lives, even while no process is in the group."""
         ended = subprocess.Popen(["true"])
         ended.wait()
         living, dead = (GROUPS[0] / f"outrider-{pid}-777" for pid in (os.getpid(), ended.pid))
@@ -504,7 +504,7 @@ class Killed(Campaign):
 
 class Started(Campaign):
     def test_where_ended_children_are_ignored(self):
-        """As by a program that has SIGCHLD ignored, which its children inherit."""
+        """The parent ignores SIGCHLD, and its children inherit that."""
         self.write("nothing")
         done = subprocess.run(["env", "--ignore-signal=CHLD", *self.command()], env=self.environment, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=CAP, check=False)
@@ -513,14 +513,14 @@ class Started(Campaign):
         self.assertEqual(len(self.notes("begin")), 1)
 
     def test_nobody_else_reads_the_store(self):
-        """It has what a guest's memory held, as the folders of the runs have."""
+        """The store contains data from the memory of guests, so only its owner may read it, as with the folders of the runs."""
         self.write("nothing")
         self.run_round(store="new/store.db")
         self.assertEqual((self.folder / "new/store.db").stat().st_mode & 0o777, 0o600)
 
 
 class Stores(Campaign):
-    """That somebody else has made, or that break."""
+    """Stores that an attacker made, and stores that are damaged."""
 
     def test_a_round_that_leads_out_of_the_folder(self):
         self.write("nothing")
@@ -542,7 +542,7 @@ class Stores(Campaign):
         self.assertNotIn("<script>/*", page)
 
     def test_races_that_nobody_could_count(self):
-        """Are not none: the status would say so."""
+        """If the store cannot count new races, the runner fails. Its exit status is not that of a round without new races."""
         self.write("finds", more="<failure on='new-race'/>")
         self.assertEqual(self.run_round().returncode, 1)
         self.ask("DROP TABLE said")

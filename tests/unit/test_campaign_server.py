@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tests/check: about 90 s
-"""A PostgreSQL server that goes away in the midst of a round costs nothing: the runs go on, and what they found is in the store in the end."""
+"""A PostgreSQL server that goes away during a round costs no findings: the runs go on, and in the end the store has all that they found."""
 
 import os
 import pathlib
@@ -67,7 +67,7 @@ class Server(unittest.TestCase):
         return {path.parent.name for path in self.spool.glob("*/*/races.json")} - self.ended()
 
     def pass_runs(self, count):
-        """Let so many runs end, and wait until the next ones are at work."""
+        """Let `count` runs end, one by one, and wait until the next runs are at work."""
         for _ in range(count):
             self.wait_until(lambda: self.running() - self.opened)
             run = sorted(self.running() - self.opened)[0]
@@ -80,13 +80,13 @@ class Server(unittest.TestCase):
         return len(rig.ask(self.server.url, "SELECT 1 FROM run WHERE state = 1"))
 
     def pass_in_peace(self, runner, count):
-        """Let so many runs end while the server is there."""
+        """Let `count` runs end while the server works, and wait until the store has them."""
         self.pass_runs(count)
         self.wait_until(lambda: runner.poll() is not None or self.stored_runs() == count)
         self.assertIsNone(runner.poll())
 
     def is_whole(self, rounds=1):
-        """The store has what that of undisturbed rounds has, and all that the runs' files have."""
+        """Check that the store has the rows of undisturbed rounds, and all races in the files of the runs."""
         plain = self.folder / "plain/store.db"
         plain.parent.mkdir()
         for _ in range(rounds):
@@ -101,12 +101,12 @@ class Server(unittest.TestCase):
         self.assertFalse(self.unfinished())
 
     def unfinished(self):
-        """Whether --resume has something to do."""
+        """Whether --resume would find unfinished work."""
         begun = rig.ask(self.server.url, "SELECT 1 FROM pg_tables WHERE schemaname = 'outrider' AND tablename = 'part'")
         return begun and rig.ask(self.server.url, "SELECT 1 FROM part WHERE ended = 0")
 
     def away(self, said):
-        """The lines that say that the server is away. Each has one line, which says where the runs are kept."""
+        """The lines that say that the server is away. Each also says where the runner keeps the runs."""
         lines = [line for line in said.splitlines() if " away" in line]
         for line in lines:
             self.assertRegex(line, r"\Aoutrider: postgresql:///postgres: the store's server is away: .+; what the runs find is kept in "
@@ -114,7 +114,7 @@ class Server(unittest.TestCase):
         return lines
 
     def lose(self, runner, number):
-        """Stop the server in the midst of a round, and let runs end and begin."""
+        """Stop the server by signal `number` after three runs, and let four more runs end without the server."""
         self.pass_in_peace(runner, 3)
         self.server.stop(number)
         self.pass_runs(4)
@@ -122,12 +122,12 @@ class Server(unittest.TestCase):
         self.assertEqual(len(self.ended()), 7)
 
     def test_comes_back_within_the_round(self):
-        """The runner tries again by itself, with runs still at work."""
+        """The runner connects again by itself, while runs are still at work."""
         runner = self.start()
         self.lose(runner, signal.SIGQUIT)
         self.server.start()
         self.wait_until(lambda: runner.poll() is not None or self.stored_runs() == 7)
-        # The runs that were started meanwhile are known as well.
+        # The store also knows the runs that started meanwhile.
         self.wait_until(lambda: runner.poll() is not None or len(rig.ask(self.server.url, "SELECT 1 FROM run WHERE state = 0")) == JOBS)
         self.assertIsNone(runner.poll())
         (self.gate / "open").touch()
@@ -139,7 +139,7 @@ class Server(unittest.TestCase):
         self.is_whole()
 
     def test_killed_again_and_again(self):
-        """SIGKILL, three times; what is left is brought in at the end of the round."""
+        """SIGKILL ends the server three times. At the end of the round the runner stores the runs that are left."""
         runner = self.start()
         self.pass_in_peace(runner, 2)
         for count in (4, 6, 8):
@@ -155,7 +155,7 @@ class Server(unittest.TestCase):
         self.is_whole()
 
     def test_at_random_moments(self):
-        """In the midst of a transaction, too. The runner is never killed, so no run is run twice."""
+        """The server may die within a transaction. The runner is never killed, so no run is repeated."""
         drawn = random.Random(7)
         (self.gate / "open").touch()
         losses, met = 0, 0
@@ -187,14 +187,14 @@ class Server(unittest.TestCase):
         self.assertRegex(said, r"\A[^\n]* away: [^\n]*\noutrider: [^\n]*the store postgresql:///postgres cannot take 9 runs?[^\n]*; "
                          rf"they are kept in {self.spool}/[0-9a-f]+, and --resume brings them in\n\Z")
         self.assertEqual(len(self.ended()), rig.RUNS)
-        # It cannot be gone on with as long as the server is not there.
+        # --resume fails as long as the server is away.
         self.assertRegex(self.resume(3).stderr, r"\Aoutrider: [^\n]*postgresql:///postgres: cannot reach the store's server: [^\n]+\n\Z")
         self.server.start()
         begun = {path: path.stat().st_mtime_ns for path in self.spool.glob("*/*/command")}
         done = self.resume()
         self.assertRegex(done.stdout, rf"\Amade: round 1: {rig.RUNS} of {rig.RUNS} runs done; ")
         self.assertEqual(done.stderr, "")
-        # No run was started again.
+        # The runner has repeated no run.
         self.assertEqual({path: path.stat().st_mtime_ns for path in self.spool.glob("*/*/command")}, begun)
         self.is_whole()
 
@@ -213,7 +213,7 @@ class Server(unittest.TestCase):
         self.assertEqual(rig.stored(self.server.url), rig.reported(self.spool))
 
     def test_goes_away_when_all_runs_are_stored(self):
-        """Only the end of the round is left to be noted then."""
+        """Then the end of the round is all that the store lacks."""
         runner = self.start()
         self.pass_in_peace(runner, 2)
         with subprocess.Popen(["psql", "-qAtX", self.server.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A round that is split over runners and stores finds what an undivided one does: stores merged, one server for two runners, and Slurm."""
+"""A round that is split over runners finds what an undivided round finds: with merged stores, with one server for two runners, and under Slurm."""
 
 import contextlib
 import os
@@ -82,7 +82,7 @@ def daemon(words, log, **more):
 
 @contextlib.contextmanager
 def slurm():
-    """A cluster of one node, this one, in a folder of its own and with ports of loopback. The variables of its commands."""
+    """Run a Slurm cluster whose only node is this host, in a folder of its own and on loopback ports. Yields the variables for its commands."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="outrider-slurm."))
     (folder / "munge.key").write_bytes(os.urandom(128))
     (folder / "munge.key").chmod(0o400)
@@ -118,7 +118,7 @@ def slurm():
 
 
 def tasks(variables):
-    """The tasks of arrays that have begun and are not over: for each its number, the number of its job, its state, and how often it was started again."""
+    """The array tasks that have begun and are not over, by number: the number of the job, the state, and how often Slurm restarted the task."""
     found = {}
     shown = subprocess.run(["scontrol", "show", "-o", "job"], env=variables, capture_output=True, text=True, check=False)
     for line in shown.stdout.splitlines():
@@ -144,7 +144,7 @@ class Shards(unittest.TestCase):
         return self.folder / name / "store.db"
 
     def whole(self):
-        """The store of an undivided round."""
+        """The rows in the store of an undivided round."""
         store = self.place("whole")
         rig.outrider("run", "--overcommit", "--store", store, "--round", 1, self.file)
         content = rig.dump(store)
@@ -202,20 +202,20 @@ class Shards(unittest.TestCase):
             for text in said.values():
                 self.assertRegex(text, r"(?m)^made: round 1: (\d+) of \1 runs done")
             self.same(url, expected)
-            # The next one is another round.
+            # The next submission gets the number of another round.
             done = subprocess.run([rig.OUTRIDER, "campaign", "submit", "--slurm", "--shards", "2", "--print", "--store", url, self.file],
                                   capture_output=True, text=True, check=True)
             self.assertIn("--round 2 ", done.stdout)
 
     def test_slurm_starts_tasks_again(self):
-        """One task is taken back into the queue, and then the node of both fails: each time they go on with what was not done."""
+        """Slurm puts one task back into the queue, then the node of both tasks fails. Each time the tasks go on with the runs that are not done."""
         expected = self.whole()
         gate = self.folder / "gate"
         gate.mkdir()
         runs = self.folder / "data/outrider/runs"
 
         def attempts():
-            """The runs that wait at their middle, one of each task."""
+            """The runs that wait in the middle, one for each task."""
             return [path for path in runs.glob("*/*/races.json") if "~" not in str(path) and path.read_text(encoding="utf-8").count('"count"') >= 4]
 
         with rig.postgres() as url, slurm() as (variables, logs):
@@ -225,7 +225,7 @@ class Shards(unittest.TestCase):
                 subprocess.run(["scontrol", *words], env=variables, check=True)
 
             def restarts(*wanted):
-                """Whether both tasks run, and were started again so often."""
+                """Whether both tasks run, and Slurm has restarted them as often as `wanted` says, task by task."""
                 found = tasks(variables)
                 return [found.get(task, (0, "", -1))[1:] for task in ("1", "2")] == [("RUNNING", count) for count in wanted]
 
@@ -245,11 +245,11 @@ class Shards(unittest.TestCase):
             self.assertEqual(rig.finished(rig.dump(url)), rig.finished(expected))
             reported = rig.reported(runs)
             self.assertEqual(rig.stored(url), reported)
-            # What the three attempts had found, besides.
+            # The store also has the races of the three attempts that were cut off.
             self.assertGreater(len(reported), len(expected["sightings"]))
 
     def test_submitted_at_once(self):
-        """No two rounds that are submitted have one number, even when nobody has begun one of them yet."""
+        """Rounds that are submitted at the same time get different numbers, although no runner has begun any of them."""
         with rig.postgres() as url:
             asked = [subprocess.Popen([rig.OUTRIDER, "campaign", "submit", "--slurm", "--shards", "2", "--print", "--store", url, self.file],
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(SUBMITTED)]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`outrider campaign status`, show, diff and triage, on a store that rounds have filled in which recorded reports were played back."""
+"""`outrider campaign status`, show, diff and triage, on a store whose rounds played back recorded reports."""
 
 import copy
 import json
@@ -24,7 +24,7 @@ def function(race, side):
 
 
 def check(document, name):
-    """Against docs/campaign-NAME.schema.json. What it refers to in other schemas is put into it, as not every version of jsonschema finds it."""
+    """Validate against docs/campaign-NAME.schema.json. References to other schemas are resolved here, because some versions of jsonschema cannot."""
     text = (ROOT / f"docs/campaign-{name}.schema.json").read_text()
     parts = {}
     for other, file in (("campaign-list", "campaign-list"), ("races", "report")):
@@ -37,8 +37,8 @@ def check(document, name):
 
 
 class Rounds(unittest.TestCase):
-    """1: two kernels. 2: the same again. 3: one race is not there, and another is. 4: a verdict is another, a guest panics, and the race is
-    back. 5: the guest panics again."""
+    """Round 1 has two kernels. Round 2 repeats it. In round 3 one race is gone and one is new. In round 4 a verdict has changed, a guest panics,
+    and the gone race is back. In round 5 the guest panics again."""
 
     @classmethod
     def setUpClass(cls):
@@ -132,7 +132,7 @@ class Rounds(unittest.TestCase):
     def test_since(self):
         document = self.list("3", "--since", "1")
         self.assertEqual((document["from"], document["to"], document["against"]), (2, 3, 1))
-        # The race that round 3 lacks was seen in round 2, which is looked at.
+        # --since 1 includes round 2, which saw the race that round 3 lacks.
         self.assertEqual((document["summary"]["new"], document["summary"]["gone"]), (1, 0))
         rounds = [round_["now"] for round_ in document["rounds"]]
         self.assertEqual(rounds, [False, True, True])
@@ -281,7 +281,7 @@ class Triage(unittest.TestCase):
 
 class Running(unittest.TestCase):
     def status_with(self, nights, *parts):
-        """The status, as soon as it has all of these parts."""
+        """Wait until the status contains all of `parts`, and return the status."""
         end = time.monotonic() + CAP
         while True:
             done = nights.command("status")
@@ -292,7 +292,7 @@ class Running(unittest.TestCase):
             time.sleep(0.1)
 
     def wait_for_reports(self, nights, count):
-        """Until so many runs have written their reports."""
+        """Wait until `count` runs have written their whole reports."""
         end = time.monotonic() + CAP
         while sum(path.read_text().endswith("}") for path in nights.store.parent.glob("runs/*/*/races.json")) < count:
             self.assertLess(time.monotonic(), end)
@@ -307,7 +307,7 @@ class Running(unittest.TestCase):
             try:
                 self.status_with(nights, "round 1", "1 of 2 runs done", "  now       module/image/none/all/1, since ")
                 self.assertNotIn("cut off", nights.said("status"))
-                self.wait_for_reports(nights, 2)  # What has left nothing is no attempt to be kept.
+                self.wait_for_reports(nights, 2)  # The store keeps no attempt that has left no file.
                 runner.kill()
                 text = self.status_with(nights, "  cut off   module/image/none/all/1, since ")
                 self.assertIn("--resume goes on with it", text)
@@ -319,7 +319,7 @@ class Running(unittest.TestCase):
                 self.assertIn("; 1 of 2 runs are not done\n", nights.said("show"))
                 go.touch()
                 nights.command("run", "--resume", nights.file)
-                # The attempt that was cut off is kept, and is no run of the plan.
+                # The store keeps the attempt that was cut off, and does not count it as a run of the plan.
                 self.assertIn(", 2 of 2 runs done, 0 left; 1 attempt was cut off ended 2 ok found ", " ".join(nights.said("status").split()))
                 status = json.loads(nights.said("status", "--json"))["rounds"][0]
                 self.assertEqual([status[name] for name in ("planned", "begun", "done", "cut_off", "running")], [2, 2, 2, 1, []])

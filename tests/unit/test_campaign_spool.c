@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who has a round's folder: one living process, and nothing that a killed one has left. What a hostile run has left in its own
- * leads to no file outside of it, and holds nobody up.
+ * One living process owns a round's folder; a lock that a killed process left does not count. The files that a hostile run
+ * leaves in its folder neither make the runner open a file outside the folder nor make it wait.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -33,7 +33,10 @@ static int open_round(void)
 	return code;
 }
 
-/* A process that has the round open, and a child of its own that says so and lives until `life` is closed. */
+/*
+ * Fork a process that opens the round and forks a child. The child writes a byte to `ready` and lives until the test closes
+ * `life`. Returns the process.
+ */
 static pid_t start_runner(int ready[2], int life[2])
 {
 	struct spool s;
@@ -86,7 +89,7 @@ static void write_text(const char *path, const char *text)
 	fclose(f);
 }
 
-/* A folder of a run, and a file elsewhere that the run has no business with. */
+/* Make the folder of a run, and a file elsewhere that the run must not reach. */
 static void make_run(const char *name, char folder[64], char secret[80])
 {
 	snprintf(folder, 64, "%s/%s", root, name);
@@ -121,7 +124,7 @@ static void test_nothing_is_written_through_a_link(void **state)
 	free(text);
 }
 
-/* Weights for a run that is started again go to its folder. */
+/* The runner writes the weights of a repeated run to the folder of the run. */
 static void test_weights_are_not_written_through_a_link(void **state)
 {
 	struct weights *w = weights_new();
@@ -140,7 +143,7 @@ static void test_weights_are_not_written_through_a_link(void **state)
 	weights_free(w);
 }
 
-/* Judge a run that has ended by itself. */
+/* Let the runner judge a run that ended by itself. */
 static void judge(const char *folder, struct job *j)
 {
 	*j = (struct job){.folder = (char *)folder, .child = {.ended = true, .status = 3 << 8}};
@@ -179,7 +182,7 @@ static void test_a_fifo_holds_nobody_up(void **state)
 	assert_int_equal(child_end_others(folder, &err), 0);
 }
 
-/* 1 TiB each, which take no room on the disk. */
+/* The files are sparse: 1 TiB each, but no blocks on the disk. */
 static void test_a_file_without_end_is_read_to_a_limit(void **state)
 {
 	char folder[64], secret[80], path[128];
