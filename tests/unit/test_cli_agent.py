@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`outrider agent` with an agent of this test, which connects to the socket as the vsock device does for a guest."""
+"""`outrider agent` against an agent in this test, which connects to the socket as the vsock device does for a guest."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ HELLO = b"hello protocol=1 cpus=2 heartbeat=5 uptime=1.00 jobs=0 kernel=6.1.0\n"
 
 
 class Guest(threading.Thread):
-    """An agent: it connects to `path` as soon as somebody listens, says hello, and answers each line by `answer`."""
+    """An agent: it connects to `path` as soon as a process listens there, sends its greeting, and answers each line by `answer`."""
 
     def __init__(self, path, answer):
         super().__init__(daemon=True)
@@ -127,7 +127,7 @@ class Agent(unittest.TestCase):
             self.assertEqual(done.returncode, 3)
             self.assertRegex(done.stderr, f"^outrider: the socket {self.path}_999 is in use; [^\n]*\n$")
             self.assertTrue(os.path.exists(f"{self.path}_999"))
-        # It is closed now, and its file is left as by a program that was killed.
+        # The socket is closed now, and its file remains, as after a program that was killed.
         self.assertEqual(self.ask("status", answer=lambda _: b"ok\n")[0].returncode, 0)
         pathlib.Path(f"{self.path}_999").write_text("a file")
         self.assertEqual(outrider("--socket", self.path, "status").returncode, 3)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The guest's console and the reports share the screen without tearing each other's lines; a panic is recognised. */
+/* The guest's console and the reports share the screen and never break each other's lines. The console detects a panic. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,17 +21,17 @@
 
 #include "hv/session/console.h"
 
-#define PATIENCE_S 120 /* The cap on waiting for what takes less than a millisecond on an idle machine. */
+#define PATIENCE_S 120 /* Limit of each wait. On an idle machine a wait takes less than 1 ms. */
 
 struct fixture {
 	struct screen *screen;
 	int saved_stdout, read_end;
 };
 
-/* A byte in this pipe is a silence of the guest that is long enough for an unfinished line to be forwarded. */
+/* A byte in this pipe stands for a silence of the guest after which the console forwards an unfinished line. */
 static int silence[2];
 
-/* This is not inlined, because <poll.h> says that poll() only writes to *fds, and gcc would warn of the reading. */
+/* Not inlined: <poll.h> declares that poll() only writes to *fds, so gcc would warn because this function reads it. */
 static __attribute__((noinline)) int wait_for_input_or_silence(struct pollfd *input, bool limited)
 {
 	struct pollfd both[] = {*input, {.fd = silence[0], .events = POLLIN}};
@@ -47,8 +47,8 @@ static __attribute__((noinline)) int wait_for_input_or_silence(struct pollfd *in
 }
 
 /*
- * The console's thread calls this poll() in place of the C library's. Its time limit passes when a test calls guest_is_silent()
- * and never by the clock, so that the speed of the machine does not matter.
+ * The console's thread calls this poll() in place of the C library's. Its time limit expires when a test calls
+ * guest_is_silent(), never by the clock, so the speed of the machine does not matter.
  */
 int poll(struct pollfd *fds, nfds_t count, int limit_ms)
 {
@@ -57,7 +57,7 @@ int poll(struct pollfd *fds, nfds_t count, int limit_ms)
 	return wait_for_input_or_silence(fds, limit_ms >= 0);
 }
 
-/* Standard output becomes a pipe for the test. */
+/* Replace standard output by a pipe that the test reads. */
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -101,13 +101,13 @@ static void guest_says(const struct console *c, const char *text)
 	assert_int_equal(write(console_fd(c), text, strlen(text)), strlen(text));
 }
 
-/* The guest says nothing for as long as an unfinished line is kept back. */
+/* Let the guest be silent for as long as the console keeps back an unfinished line. */
 static void guest_is_silent(void)
 {
 	assert_int_equal(write(silence[1], "", 1), 1);
 }
 
-/* What reached standard output; ends the test's use of it. */
+/* Check that standard output got `expected`, and give standard output back. */
 static void shown(struct fixture *f, const char *expected)
 {
 	char text[1024];
@@ -222,7 +222,7 @@ static void full_file_is_said_once_at_the_end(void **state)
 	console_free(c);
 }
 
-/* Bytes of the file at `path`, in which `last` must be the end. */
+/* The size in bytes of the file at `path`, which must end with `last`. */
 static size_t ends_with(const char *path, const char *last)
 {
 	char text[4096];
@@ -238,7 +238,7 @@ static size_t ends_with(const char *path, const char *last)
 	return len;
 }
 
-/* The guest writes a hundred times as much as may be kept. A panic in what is not kept is seen all the same. */
+/* The guest writes a hundred times the limit of the file. The console also detects a panic after the limit. */
 static void endless_console_is_cut(void **state)
 {
 	static const char cut[] = "\n[outrider: --console-limit is reached; the rest of the console is not written]\n";
@@ -264,7 +264,7 @@ static void endless_console_is_cut(void **state)
 	for (int i = 0; i < 100; i++)
 		guest_says(c, "ten bytes\n");
 	assert_int_equal(console_finish(c, NULL), 0);
-	assert_int_equal(ends_with(path, "ten bytes\n"), 1000); /* just as much as may be */
+	assert_int_equal(ends_with(path, "ten bytes\n"), 1000); /* exactly the limit */
 	console_free(c);
 	unlink(path);
 }
@@ -306,7 +306,7 @@ static void *fill_standard_output(void *arg)
 	return NULL;
 }
 
-/* Or a pager that is not scrolled would keep Ctrl-C from working. */
+/* If a message waited for the reader of standard output, Ctrl-C would not work while a pager waits for its user. */
 static void note_does_not_wait_for_a_reader(void **state)
 {
 	struct fixture *f = *state;
@@ -328,7 +328,7 @@ static void note_does_not_wait_for_a_reader(void **state)
 	close(saved);
 }
 
-/* With `2>&1 | less` nobody reads standard error either. */
+/* With `2>&1 | less`, standard error goes to the pager too, so the stopper's message must not wait for it either. */
 static void note_of_the_stopper_waits_for_nobody(void **state)
 {
 	struct fixture *f = *state;
@@ -352,7 +352,7 @@ static void note_of_the_stopper_waits_for_nobody(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-/* A carriage return that ends a read is not forgotten. */
+/* The console remembers a carriage return at the end of a read. */
 static void clean_console(void **state)
 {
 	struct fixture *f = *state;

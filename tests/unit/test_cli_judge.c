@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The verdicts of a run that ends: in its document, in its summary, and in the exit code. */
+/* The verdicts at the end of a run: in the document, in the summary, and in the exit code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "hv/report/report.h"
 #include "tests/unit/test_report_sample.h"
 
-/* A run that is judged, with its document and what it printed. */
+/* A run whose races the pruner judges, its document, and the text that the run printed. */
 struct fixture {
 	char file[64];
 	char printed[1 << 16];
@@ -58,7 +58,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The run sees `n` races. The sample is a harmful candidate by its verdict. */
+/* Let the run observe `n` races. The verdict of the sample is harmful candidate. */
 static void see(struct fixture *f, unsigned n)
 {
 	const struct report_kernel kernel = sample_kernel();
@@ -130,7 +130,7 @@ static int refuse(void *ctx, const struct race_store *store, const char *banner,
 	return err_set(err, EXIT_INTERNAL, "out of memory for 1 verdicts");
 }
 
-/* The races are not lost, and nobody takes them for judged ones. */
+/* The document keeps the races, without verdicts, and says that they are not judged. */
 static void judging_that_fails(void **state)
 {
 	struct fixture *f = *state;
@@ -176,13 +176,13 @@ static void run_without_races_passes(void **state)
 	assert_int_equal(code_of(*state, FAIL_ON_ANY_NEW, 42, 0, EXIT_OK), EXIT_OK);
 }
 
-/* What failed tells more than what was found. */
+/* If the run failed, its own exit code is returned, whatever the verdicts are. */
 static void failed_run_keeps_its_exit_code(void **state)
 {
 	assert_int_equal(code_of(*state, FAIL_ON_ANY_NEW, 42, 1, EXIT_GUEST), EXIT_GUEST);
 }
 
-/* Run judge_code() with a list of known races of which one fits no race. Returns what was said on standard error. */
+/* Run judge_code() with a suppression that fits no race. Returns the text on standard error. */
 static char *said_of_leftovers(struct fixture *f, bool quiet)
 {
 	char list[] = "/tmp/test_cli_judge.XXXXXX";

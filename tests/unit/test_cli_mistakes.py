@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a user mistypes on the command line: one line that says what, where and what to do, and a documented exit status."""
+"""Mistakes on the command line. Each gets a line that says what is wrong, where, and what to do, and a documented exit status."""
 
 import fcntl
 import json
@@ -15,7 +15,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 
-# The command line, and the line that is said of it behind "outrider: ". Nothing here gets as far as KVM.
+# A command line, and the message that outrider prints after "outrider: ". No case gets as far as KVM.
 MISSPELLED = [
     (["rn"], "'rn' is not a command; did you mean `outrider run`?"),
     (["reprot"], "'reprot' is not a command; did you mean `outrider report`?"),
@@ -35,7 +35,7 @@ MISSPELLED = [
     (["report", "-x"], "-x is not an option of `outrider report`; see `outrider report --help`"),
 ]
 
-# Units, empty words, words in the wrong place, habits from other tools.
+# Units, empty words, words in the wrong place, and options of other tools.
 WRONG = [
     (["run", "vmlinuz"], "'vmlinuz' is not expected: a kernel is given as --kernel FILE; see `outrider run --help`"),
     (["run", "-kernel", "vmlinuz"], "-kernel is not an option of `outrider run`; did you mean --kernel?"),
@@ -105,7 +105,7 @@ DISK = "give IMAGE[,ro][,overlay][,queues=N][,format=raw]"
 FORWARD = "give hostfwd=tcp|udp:[ADDR]:PORT-:GUESTPORT, for example hostfwd=tcp::2222-:22"
 TWICE = "user,hostfwd=tcp::2222-:22,hostfwd=tcp::2222-:23"
 
-# The devices of the machine: the option, its value, and what is said of it.
+# An option for a device of the machine, its value, and the message.
 DEVICES = [
     ("--disk", ",ro", f"the image is missing: {DISK}"),
     ("--disk", "a.img,overly", f"'overly' is not known: {DISK}; did you mean overlay?"),
@@ -133,7 +133,7 @@ DEVICES = [
     ("--vsock", "3,sock=a", "'sock=a' is not known: give CID[,socket=PATH]; did you mean socket?"),
 ]
 
-# An option whose value is one of a few words, and what is near a wrong one.
+# An option with a fixed set of words, a wrong word, and the nearest right one.
 CHOICES = [
     (["report", "--format", "jsn", "f"], "--format jsn: give ", "; did you mean json?"),
     (["report", "--format", "JSON", "f"], "--format JSON: give ", "; did you mean json?"),
@@ -179,7 +179,7 @@ class Mistakes(unittest.TestCase):
         self.assertRegex(self.said(["prune", "--s", "x"]), r"^--s may be (--s\w+, )+--s\w+: give more of its name$")
 
     def test_empty_command_line_of_a_kernel(self):
-        """It is the one value that may be empty. The next mistake is told then."""
+        """No other value may be empty. Here the message is about the next mistake."""
         self.assertEqual(self.said(["run", "--kernel", "k", "--append", "", "--cpus", "0"]), "--cpus 0: give a number from 1 to 16")
 
     def test_qemus_address(self):
@@ -194,14 +194,14 @@ class Mistakes(unittest.TestCase):
 
 
 class Host(unittest.TestCase):
-    """What is wrong with images and with the host, as a user who is not root meets it."""
+    """Problems with images and with the host, as a user who is not root sees them."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         os.chmod(self.folder.name, 0o755)
         self.outrider = shutil.copy(BUILD / "outrider", self.folder.name)
-        # A bzImage, behind the byte by which the fuzz target chooses an initrd.
+        # In the corpus, the first byte tells the fuzz target whether to add an initrd. The bzImage comes after it.
         self.kernel = self.make("kernel", (ROOT / "tests/fuzz/corpus/boot/bzimage").read_bytes()[1:])
 
     def make(self, name, content):
@@ -225,7 +225,7 @@ class Host(unittest.TestCase):
         self.assertIn("give a file or a block device", self.said("--disk", self.folder.name))
 
     def test_image_in_use(self):
-        """Another program has it locked whole."""
+        """Another program has locked the whole image."""
         image = self.make("image", bytes(1024))
         with open(image, "r+b") as file:
             fcntl.fcntl(file, 37, struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))  # F_OFD_SETLK
@@ -246,7 +246,7 @@ class Host(unittest.TestCase):
 
 
 class Ids(unittest.TestCase):
-    """A race may be called by the first characters of its id."""
+    """A user may name a race by the first characters of its id."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -281,7 +281,7 @@ class Ids(unittest.TestCase):
 
 
 class Aim(unittest.TestCase):
-    """The report whose races are to happen again."""
+    """--aim names the report with the races that the run should see again."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -304,7 +304,7 @@ class Aim(unittest.TestCase):
             self.assertIn("it is no report", line)
 
     def test_whole(self):
-        """The next mistake is told: that there is no such machine."""
+        """The report is right, so the message is about the next mistake: the machine does not exist."""
         for value in (self.path, f"{self.path}#{self.document['races'][0]['id']}"):
             for line in self.said(value, 3):
                 self.assertIn("nowhere", line)
@@ -345,7 +345,7 @@ class Version(unittest.TestCase):
 
 class Help(unittest.TestCase):
     def test_width(self):
-        """Help fits the terminal, between 50 and 110 columns."""
+        """Help texts fit the width of the terminal, from 50 to 110 columns."""
         for columns, limit in (("40", 50), ("64", 64), ("100", 100), ("400", 110)):
             for command in ([], ["run"], ["report"]):
                 with self.subTest(columns=columns, command=command):

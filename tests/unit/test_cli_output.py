@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A reader that goes away ends a command quietly; output that cannot be written is an error. A kernel that is no kernel is said to be
-none before KVM is tried."""
+"""A command ends quietly if its reader goes away, and fails if it cannot write its output. outrider refuses a file that is no kernel before it
+opens KVM."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 RACES = ROOT / "tests/data/ground-truth-races.json"
 
-# Commands that print by themselves. libvirt's test driver has one domain, and needs no daemon.
+# Commands that print without further input. libvirt's test driver has one domain, and needs no daemon.
 PRINTING = [*(["report", "--format", kind, str(RACES)] for kind in ("text", "json", "sarif", "kcsan", "junit", "html")),
             ["report", "--all", str(RACES)], ["prune", str(RACES)], ["prune", "--list-rules"], ["list", "--connect", "test:///default"],
             ["--help"], ["--version"], ["report", "--help"], ["completion", "bash"]]
@@ -69,7 +69,7 @@ class Kernel(unittest.TestCase):
         (self.folder / "empty").touch()
         (self.folder / "text").write_text("no kernel\n" * 1000)
         (self.folder / "loop").symlink_to("loop")
-        # A boot sector with the magic of a bzImage, and nothing behind it.
+        # A boot sector with the magic of a bzImage, and nothing after it.
         (self.folder / "cut").write_bytes(bytes(0x1f1) + b"\x1f" + bytes(12) + b"\x55\xaa\xeb\x66HdrS\x0f\x02" + bytes(24))
 
     def refused(self, *arguments):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`outrider replay` on what is no scenario, and at addresses that are none: one line, a documented exit status, and nothing left behind.
-What is wrong with a scenario is told on any host, whether it has KVM or not."""
+"""`outrider replay` of files that are no scenarios, and at addresses that are invalid: one line, a documented exit status, and no file left.
+The message says what is wrong with a scenario on any host, with KVM or without."""
 
 import os
 import pathlib
@@ -28,7 +28,7 @@ class Replay(unittest.TestCase):
                               env=environment, umask=0)
 
     def expect(self, status, line, *arguments):
-        """One line that begins so, and has the text behind '...' somewhere."""
+        """Check that replay prints one line, which begins with the part of `line` before '...' and contains the part after it."""
         done = self.replay(*arguments)
         begin, _, rest = line.partition("...")
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (status, "", 1), done.stderr)
@@ -63,7 +63,7 @@ class Replay(unittest.TestCase):
         self.expect(3, "scenario damaged: ", self.scenario("damaged", MAGIC + struct.pack("<II", 1, 0) + bytes(range(256)) * 16))
 
     def test_no_machine_can_be_made_of_it(self):
-        """Some hosts have no KVM, some another vendor's CPU, and no KVM takes this state of CPUs."""
+        """The host may have no KVM or a CPU of another vendor, and no KVM accepts this state of the CPUs."""
         subprocess.run([BUILD / "unit/test_replay_scenario", "--write", self.folder / "made"], check=True)
         self.expect(3, "", "--for", "0", "--symbols", ".", "made")
         self.expect(3, "", "--vmcore", "core", "made")
@@ -94,7 +94,7 @@ class Replay(unittest.TestCase):
         self.assertFalse((self.folder / "sock").exists())
 
     def test_socket_without_a_path(self):
-        """It is in a folder that only the user can enter, whatever the umask says."""
+        """The socket is in a folder that only the user can enter, whatever the umask is."""
         self.expect(3, "scenario nowhere: ", "--gdb", "unix:", "nowhere")
         self.assertEqual((self.folder / "outrider").stat().st_mode & 0o7777, 0o700)
         self.assertEqual(list((self.folder / "outrider").iterdir()), [])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The files that --symbols names, and what a quiet screen keeps to itself. */
+/* The files that --symbols names, and the messages that -q suppresses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +90,7 @@ static void modules_and_folders_are_no_kernel(void **state)
 	kernel_is((const char *[]){folder, map, module}, 3, map);
 }
 
-/* A FIFO that nobody writes is not opened: that would wait for ever. */
+/* The FIFO has no writer, so open() would wait for ever. The check of the files must not open it. */
 static void one_kernel_at_most(void **state)
 {
 	(void)state;

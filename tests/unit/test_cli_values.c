@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Values of options, and what is said of wrong ones. */
+/* Values of options, and the messages about wrong values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

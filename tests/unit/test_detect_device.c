@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a window makes of devices: a conflict, or an access to a ring, which is none. */
+/* Accesses of devices during a window: to data, which are conflicts, and to a ring, which are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static struct device_access device(uint64_t offset, uint32_t len, bool write)
 	};
 }
 
-/* CPU 0 comes to an access of 8 bytes at RIG_DATA. */
+/* Let CPU 0 hit a point before an access to 8 bytes at RIG_DATA. */
 static enum target_action_kind access_data(struct rig *r, bool write)
 {
 	struct x86_regs regs = rig_regs(r, 0, 0);
@@ -102,7 +102,7 @@ static void expect_nothing(struct rig *r)
 	assert_int_equal(rig_stats(r).conflicts, 0);
 }
 
-/* ---- the device has the memory already ---- */
+/* ---- the device's request is under way before the hit ---- */
 
 static void test_read_of_what_a_device_fills(void **state)
 {
@@ -114,13 +114,13 @@ static void test_read_of_what_a_device_fills(void **state)
 	in_flight(r, &access);
 	assert_int_equal(access_data(r, false), TARGET_RESUME);
 	o = expect_conflict(r, &access);
-	/* Of the access the part that both have in common is kept. */
+	/* The side keeps the part of the device's access that overlaps the CPU's. */
 	assert_int_equal(o->sides[1].device.gpa, RIG_DATA_GPA + 4);
 	assert_int_equal(o->sides[1].device.len, 4);
 	assert_memory_equal(o->before, "ABCDEFGH", 8);
 	assert_memory_equal(o->after, "ABCDEFGH", 8);
 	assert_int_equal(o->gpa, RIG_DATA_GPA);
-	/* The CPU was not held, so there is nobody to let go. A release would end its next hold. */
+	/* The CPU was not held, so the detector must not release it. A release would end the CPU's next hold. */
 	assert_int_equal(r->ft->releases[0], 0);
 	assert_int_equal(r->ft->watch_sets, 0);
 }
@@ -172,7 +172,7 @@ static void test_segment_without_bytes(void **state)
 	expect_nothing(r);
 }
 
-/* A CPU that may not be held need not be: the device is there. */
+/* The CPU must not be held now. The device's request is under way, so the detector finds the conflict without a hold. */
 static void test_with_interrupts_off(void **state)
 {
 	struct rig *r = *state;
@@ -187,7 +187,7 @@ static void test_with_interrupts_off(void **state)
 	expect_conflict(r, &access);
 }
 
-/* The same of the last CPU that runs. */
+/* The same for the last CPU that runs, which must not be held either. */
 static void test_last_cpu(void **state)
 {
 	struct rig *r = *state;
@@ -203,7 +203,7 @@ static void test_last_cpu(void **state)
 	assert_int_equal(rig_observation(r)->how, RACE_BY_DEVICE);
 	assert_true(rig_window_is_open(r, 1));
 	assert_int_equal(rig_stats(r).skipped_last, 0);
-	/* The memory of the window that is open stays watched, and that of the one that did not open does not. */
+	/* The filter keeps the memory of the open window, and does not have the memory of the hit that opened none. */
 	assert_int_equal(atomic_load(&r->ft->device_filter), device_filter(RIG_DATA_GPA + 0x2000, 8));
 	assert_int_equal(rig_hold_end(r, 1, &held).kind, TARGET_RESUME);
 }
@@ -219,11 +219,11 @@ static void test_device_begins_to_write(void **state)
 	assert_true(fake_device_begins(r->ft, &access));
 	expect_conflict(r, &access);
 	assert_int_equal(r->ft->releases[0], 1);
-	/* It is told once more, or by a second device: the window is closed. */
+	/* A second access, by this device or another, finds no open window. */
 	assert_false(fake_device_begins(r->ft, &access));
 }
 
-/* Nothing changes in memory when a device reads, and still the CPU may change what the device gets. */
+/* A device that reads changes no memory. It conflicts all the same, because the CPU's write may change what it reads. */
 static void test_device_begins_to_read(void **state)
 {
 	struct rig *r = *state;
@@ -268,7 +268,7 @@ static void test_two_windows(void **state)
 	rig_free(r);
 }
 
-/* A datum on two pages is in two places. */
+/* The datum spans two pages, so it has two GPAs. */
 static void test_second_page(void **state)
 {
 	struct rig *r = *state;
@@ -290,7 +290,7 @@ static void test_second_page(void **state)
 	assert_int_equal(o->sides[1].device.len, 2);
 }
 
-/* The access would go to other memory by now, so it is none to what the device has. */
+/* The guest has mapped other memory at the address, so the held access no longer goes to the memory of the device. */
 static void test_mapping_changed(void **state)
 {
 	struct rig *r = *state;
@@ -316,7 +316,7 @@ static void device_during_sync(void *ctx, unsigned self)
 	assert_true(fake_device_begins(r->ft, &access));
 }
 
-/* The window is closed before its watches are in force, and the hold that follows is over before it begins. */
+/* The device's access closes the window before its watches are in force. The release ends the hold that comes after it. */
 static void test_device_comes_first(void **state)
 {
 	struct rig *r = *state;
@@ -347,7 +347,7 @@ static void test_ring_store_is_explained(void **state)
 	assert_int_equal(rig_stats(r).ring_accesses, 1);
 }
 
-/* The store was under way when the window opened, and is made after the window looked at the memory for the first time. */
+/* The device's store is under way when the window opens, and changes memory after the window's first read of it. */
 static void test_ring_store_under_way(void **state)
 {
 	struct rig *r = *state;
@@ -359,7 +359,7 @@ static void test_ring_store_under_way(void **state)
 	assert_int_equal(rig_stats(r).ring_accesses, 1);
 }
 
-/* The next window knows nothing of what the last one was told. */
+/* A ring access explains a change in one window only. The next window starts without it. */
 static void test_explained_once(void **state)
 {
 	struct rig *r = *state;
@@ -374,7 +374,7 @@ static void test_explained_once(void **state)
 	assert_int_equal(rig_observation(r)->how, RACE_BY_REREAD);
 }
 
-/* A byte behind the ring changed, and no ring explains that. */
+/* A byte after the end of the ring access changed too. No ring access explains that change. */
 static void test_ring_and_other_bytes(void **state)
 {
 	struct rig *r = *state;
@@ -392,7 +392,7 @@ static void test_ring_and_other_bytes(void **state)
 	assert_false(o->sides[1].kind != RACE_SIDE_UNSEEN);
 }
 
-/* A device's load explains no change. */
+/* A load by the device does not explain a change. */
 static void test_ring_load(void **state)
 {
 	struct rig *r = *state;
@@ -408,7 +408,7 @@ static void test_ring_load(void **state)
 	assert_int_equal(rig_observation(r)->how, RACE_BY_REREAD);
 }
 
-/* A window on a ring is a window like any other for what else happens there: another CPU's access, and a segment. */
+/* A window on a ring still finds other conflicts, here with another CPU's access. */
 static void test_ring_hides_nothing_else(void **state)
 {
 	struct rig *r = *state;
@@ -421,7 +421,7 @@ static void test_ring_hides_nothing_else(void **state)
 	assert_int_equal(rig_observation(r)->how, RACE_BY_WATCH);
 }
 
-/* ---- how long a window stays ---- */
+/* ---- how long a window stays open ---- */
 
 /* All other CPUs sleep, but a device is at work. */
 static void test_not_idle_with_a_busy_device(void **state)

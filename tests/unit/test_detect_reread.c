@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the end of a window says of memory that changed though no CPU was seen changing it. */
+/* The end of a window whose memory has changed, although no watchpoint reported a write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static void test_changed(void **state)
 	rig_store(r, 7, "x", 1);
 
 	expect_end(r, &regs);
-	assert_int_equal(r->ft->barriers, 1); /* first the other CPUs were asked who did it */
+	assert_int_equal(r->ft->barriers, 1); /* the detector first asked the other CPUs for unreported watchpoint hits */
 	o = rig_observation(r);
 	assert_non_null(o);
 	assert_int_equal(o->how, RACE_BY_REREAD);
@@ -87,7 +87,7 @@ static void say_so(void *ctx, unsigned self)
 	assert_int_equal(rig_watch_hit(r, 1, &other, rig_cookie(r, 0)).kind, TARGET_RESUME);
 }
 
-/* The CPU that did it reports when it is asked. That makes one race, not two. */
+/* The CPU that wrote reports its watchpoint hit when the detector asks. The result is one race, not two. */
 static void test_changed_by_watched(void **state)
 {
 	struct rig *r = *state;
@@ -107,7 +107,10 @@ static void test_changed_by_watched(void **state)
 	assert_int_equal(r->ft->barriers, 1);
 }
 
-/* A CPU that was not asked to the end may be the one that did it: nobody is called unseen, and the CPU waits for the answer. */
+/*
+ * The question to the CPUs times out, so one of them may still have an unreported hit. The detector does not report an unseen
+ * writer then, and keeps the CPU held until the answer.
+ */
 static void test_changed_by_late(void **state)
 {
 	struct rig *r = *state;
@@ -127,7 +130,7 @@ static void test_changed_by_late(void **state)
 	assert_int_equal(o->how, RACE_BY_WATCH);
 }
 
-/* Nor is it waited for an answer for ever. */
+/* The wait for the answer is limited. Without an answer the detector counts the change as unexplained. */
 static void test_changed_by_silent(void **state)
 {
 	struct rig *r = *state;
@@ -174,7 +177,7 @@ static void test_neighbour_changed(void **state)
 	assert_null(rig_observation(r));
 }
 
-/* No watch covers it, so none is waited for. */
+/* No watch covers memory of user space, so the window waits for no watch. */
 static void test_changed_unwatched(void **state)
 {
 	struct rig *r = *state;
@@ -199,7 +202,7 @@ static void test_second_page_changed(void **state)
 	assert_memory_equal(rig_observation(r)->after, "\0\0\0\0\0\0\0x", 8);
 }
 
-/* Other memory is mapped there now. That it has other bytes proves nothing. */
+/* The guest has mapped other memory at the address. Different bytes there prove no write. */
 static void test_mapping_changed(void **state)
 {
 	struct rig *r = *state;
@@ -228,7 +231,7 @@ static void store_during_sync(void *ctx, unsigned self)
 	rig_store(ctx, 0, "early", 5);
 }
 
-/* A change from before all CPUs were watched does not count: it may be a device's, or a CPU's that was not seen. */
+/* A change before the watches are in force on all CPUs does not count: a device or an unwatched CPU may have made it. */
 static void test_changed_before_sync(void **state)
 {
 	struct rig *r = *state;
@@ -241,7 +244,7 @@ static void test_changed_before_sync(void **state)
 	assert_null(rig_observation(r));
 }
 
-/* The held CPU is in an interrupt handler, which is not made to wait. */
+/* At the end of the hold the CPU is in an interrupt handler. The detector must not hold it there to wait for an answer. */
 static void test_changed_elsewhere(void **state)
 {
 	struct rig *r = *state;
@@ -253,7 +256,7 @@ static void test_changed_elsewhere(void **state)
 	assert_int_equal(rig_observation(r)->how, RACE_BY_REREAD);
 }
 
-/* The hold that ends was ended by something else before. */
+/* A hold ends whose window something else has closed before. */
 static void test_end_without_window(void **state)
 {
 	struct rig *r = *state;

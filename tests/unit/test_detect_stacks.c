@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stacks of both sides: copied in full, those they interrupted too, unwound on the reporter's thread and then trimmed. What
- * else is added there.
+ * Stacks of both sides. The detector copies them in full, with the stacks that they interrupted. The reporter's thread unwinds
+ * the copies, trims them, and adds the name of the datum.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 struct seen {
 	unsigned count;
 	struct observation last;
-	struct race_side_room rooms[2]; /* what its sides point to */
+	struct race_side_room rooms[2]; /* the memory that the sides point to */
 };
 
 static void on_race(void *ctx, const struct observation *o)
@@ -57,7 +57,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Let CPU 0 be held before a write while CPU 1 makes one. */
+/* Let CPU 1 write while CPU 0 is held before its own write. */
 static void conflict(struct rig *r)
 {
 	struct x86_regs held = rig_regs(r, 0, 0), other = rig_regs(r, 1, 0x123);
@@ -67,7 +67,7 @@ static void conflict(struct rig *r)
 	rig_watch_hit(r, 1, &other, rig_cookie(r, 0));
 }
 
-/* What the reporter makes of it. Nothing is sampled, since the guest is never ready. */
+/* The observation that the reporter makes. The sampler arms no points, because the guest is never ready. */
 static const struct observation *report(struct rig *r)
 {
 	struct seen *seen = r->sink.ctx;
@@ -103,7 +103,7 @@ static void test_interrupted_stacks_are_copied(void **state)
 	}
 }
 
-/* What there is no room for is left out. */
+/* The copy leaves out what exceeds its room. */
 static void test_too_much_stack(void **state)
 {
 	struct rig *r = *state;
@@ -178,7 +178,7 @@ static void test_not_unwound_is_counted(void **state)
 	assert_int_equal(rig_stats(r).stacks_unwound, 0);
 }
 
-/* The CPU stops behind the access, but the first frame must say where the access is. */
+/* The CPU stops after its access. The first frame must have the address of the access, not of the next instruction. */
 static void test_first_frame_is_the_access(void **state)
 {
 	struct rig *r = *state;
@@ -198,7 +198,7 @@ static void test_first_frame_is_the_access(void **state)
 	assert_int_equal(o->sides[1].calls.frames[0].pc, RIG_TEXT + 0x100);
 }
 
-/* The sampled side names the datum: it has not made its access yet, so its registers are those of the access. */
+/* The held side names the datum. It has not made its access yet, so its registers still give the address. */
 static void test_datum_is_named(void **state)
 {
 	struct rig *r = *state;

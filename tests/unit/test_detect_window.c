@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a hit of a sample point leads to: whether a window opens, for how long, and what is watched in it. */
+/* Hits of sample points: whether a window opens, how long it stays open, and which memory it watches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void test_read_watches_writes(void **state)
 	assert_int_equal(r->ft->last_self, 0);
 }
 
-/* Each phase of a window is counted once; one without watches need not wait for any. */
+/* Each phase of a window counts once. A window without watches does not wait for watches. */
 static void test_phases_are_counted(void **state)
 {
 	struct rig *r = *state;
@@ -125,7 +125,7 @@ static void test_two_operands(void **state)
 	assert_int_equal(r->ft->syncs, 1);
 }
 
-/* How many naturally aligned pieces of at most 8 bytes cover [gva, gva+len), taken greedily from the start. */
+/* The number of naturally aligned pieces of at most 8 bytes that cover [gva, gva+len), chosen greedily from the start. */
 static unsigned pieces_needed(uint64_t gva, uint64_t len)
 {
 	unsigned n = 0;
@@ -138,7 +138,10 @@ static unsigned pieces_needed(uint64_t gva, uint64_t len)
 	return n;
 }
 
-/* No byte is watched twice, none outside, and none is left out but for want of slots. Each piece is aligned to its size. */
+/*
+ * Check the watches on [gva, gva+len): each is aligned to its size, they do not overlap, none covers a byte outside, and bytes
+ * are left out only if no slot is free.
+ */
 static void check_cover(struct rig *r, uint64_t gva, uint64_t len)
 {
 	unsigned needed = pieces_needed(gva, len), used = fake_watch_count(r->ft);
@@ -184,7 +187,7 @@ static void test_exact_cover(void **state)
 	}
 }
 
-/* Only the first bytes of a long run are watched, and it is counted that not all are. */
+/* The window watches only the first bytes of a long access, and no_watch counts it. */
 static void test_long_run(void **state)
 {
 	struct rig *r = *state;
@@ -223,7 +226,7 @@ static void test_slots_run_out(void **state)
 	assert_int_equal(fake_watch_count(r->ft), 4);
 }
 
-/* In user space another process has other memory at that address, so a watch that trips there would say nothing. */
+/* Another process has other memory at the same user address, so a watchpoint hit there would prove no conflict. */
 static void test_user_address(void **state)
 {
 	struct rig *r = *state;
@@ -257,7 +260,7 @@ static void test_own_stack(void **state)
 	assert_int_equal(rig_stats(r).skipped_stack, 1);
 }
 
-/* Another CPU's stack is memory like any other. */
+/* The detector watches another CPU's stack like any other memory. */
 static void test_other_stack(void **state)
 {
 	struct rig *r = *state;
@@ -326,7 +329,7 @@ static void test_delay_irqs_off(void **state)
 	assert_true(longest_hold(r, 2, 1000 * US - 1) > 500 * US);
 }
 
-/* The longest window that the config allows limits these too. */
+/* The configured delay is shorter than the limit for interrupts off, and so limits these windows too. */
 static void test_delay_irqs_off_short(void **state)
 {
 	struct rig *r = *state;
@@ -351,7 +354,7 @@ static void test_delay_task(void **state)
 	assert_int_equal(longest_hold(r, X86_RFLAGS_IF, RIG_DELAY_NS), RIG_DELAY_NS);
 }
 
-/* It is not known whether the context can be preempted, so it is taken for one that cannot. */
+/* The detector does not know whether the context can be preempted, and so assumes that it cannot. */
 static void test_delay_unknown(void **state)
 {
 	struct rig *r = *state;
@@ -383,7 +386,7 @@ static void test_delay_none(void **state)
 	assert_int_equal(rig_stats(r).skipped_short, 1);
 }
 
-/* A CPU that was held with interrupts off is not held so again for a while. */
+/* After a hold with interrupts off, the detector does not hold the CPU with interrupts off for a while. */
 static void test_irqs_off_rest(void **state)
 {
 	struct rig *r = *state;
@@ -406,7 +409,7 @@ static void test_irqs_on_during_rest(void **state)
 	hold(r, 0, &regs);
 }
 
-/* With all other CPUs asleep the rest of a window is for nothing. */
+/* If all other CPUs sleep, nothing can conflict, so the detector ends the window early. */
 static void test_nobody_runs(void **state)
 {
 	struct rig *r = *state;
@@ -438,7 +441,7 @@ static void test_somebody_runs(void **state)
 	assert_true(second.hold_ns > first.hold_ns && second.hold_ns <= r->config.delay_ns);
 	assert_true(rig_window_is_open(r, 0));
 	assert_int_equal(rig_text_byte(r, 0), X86_INT3);
-	/* There is one early look only. */
+	/* The detector checks for running CPUs only once in a window. */
 	assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
 	assert_int_equal(rig_stats(r).cut_idle, 0);
 	assert_int_equal(rig_open_windows(r), 0);
@@ -478,7 +481,7 @@ static void test_single_cpu(void **state)
 	assert_int_equal(rig_stats(r).skipped_last, 1);
 }
 
-/* A CPU that takes its interrupts while it is held may race with them. */
+/* A held CPU takes interrupts if they are on, and its access may race with their handlers. */
 static void test_single_cpu_with_irqs(void **state)
 {
 	struct rig *r = *state;

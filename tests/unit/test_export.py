@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `outrider report --format` writes for other tools, read back by readers that are not ours."""
+"""The formats that `outrider report --format` writes for other tools, read back by parsers that are not part of Outrider."""
 
 import html.parser
 import json
@@ -21,14 +21,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 NASTY = "</pre><script>x</script>&\"'"
 
-# As Documentation/dev-tools/kcsan.rst lays a report out.
+# The layout of a report in Documentation/dev-tools/kcsan.rst.
 CALL = r" (\? )?[\w.]+\+0x[0-9a-f]+(/0x[0-9a-f]+)?( \[\w+\])?"
 ACCESS = (r"(read|write|read-write|unknown)( \(marked\))? to 0x[0-9a-f]{16} of \d+ bytes by (task \d+|interrupt|unknown task) "
           r"on cpu \d+:")
 # A function in a title (%ps of printk) and a place in a title (%pS); without a name, its address.
 FUNCTION = r"([\w.]+( \[\w+\])?|0x[0-9a-f]{16})"
 PLACE = r"([\w.]+\+0x[0-9a-f]+(/0x[0-9a-f]+)?( \[\w+\])?|0x[0-9a-f]{16})"
-# Letters as print_tainted() of kernel/panic.c has them.
+# The letters of print_tainted() in kernel/panic.c.
 TAINT = r"(Not tainted|Tainted: unknown|Tainted: [PG][FSRMBUDAWCIOELKXTNJ ]{18,19})"
 KCSAN = re.compile(
     rf"BUG: KCSAN: data-race in (?P<title>{FUNCTION} / {FUNCTION}|{PLACE})\n\n(?P<other>{ACCESS}\n({CALL}\n| 0x[0-9a-f]{{16}}\n)+\n)?"
@@ -63,7 +63,7 @@ def report(path, kind, *options):
 
 
 def kcsan_reports(text):
-    """Each report matched, and nothing between them. Suspicions, which are no reports, follow."""
+    """The match of each report. Checks that nothing stands between reports, and that only suspicions, which are no reports, come after them."""
     parts = text.split("=" * 66 + "\n")
     assert not any(parts[0:-1:2]), parts[0::2]
     assert all(line.startswith("Outrider: suspicion ") for line in parts[-1].splitlines()), parts[-1]
@@ -73,7 +73,7 @@ def kcsan_reports(text):
 
 
 class Page(html.parser.HTMLParser):
-    """Which elements are open, where ids and links are, and what is fetched from elsewhere."""
+    """Records which elements are open, the ids, the links, and the addresses that the page would fetch."""
 
     EMPTY = {"meta", "br", "input", "link", "wbr"}
 
@@ -109,7 +109,7 @@ class OfReport(unittest.TestCase):
         cls.folder.cleanup()
 
     def nasty(self):
-        """The same with text from the guest that would break out of anything not escaped."""
+        """The document with text from the guest that would break out of any format that does not escape it."""
         document = json.loads(json.dumps(self.document))
         for race in document["races"]:
             for side in race["sides"]:
@@ -161,7 +161,7 @@ class Sarif(OfReport):
                           "region": results[0]["locations"][0]["physicalLocation"]["region"]})
 
     def test_recorded_runs(self):
-        """With a kernel's debug files, with a module's, and with none; and with devices."""
+        """Recorded runs with the debug files of a kernel, with those of a module, with none, and with devices."""
         for run in ("linux-6.1", "gt-amd", "gt-dma"):
             for name in ("races", "named"):
                 path = os.path.join(self.folder.name, "recorded.json")
@@ -183,7 +183,7 @@ class Sarif(OfReport):
         self.assertEqual({rule["id"] for rule in rules}, {line.split()[0] for line in listed.splitlines()} | {"data-race"})
 
     def test_same_race_same_place(self):
-        """Which side was held is chance. The place, and what the place is matched by, is the same."""
+        """Chance decides which side is held. The place and its fingerprint are the same for either side."""
         def swap(document):
             for race in document["races"]:
                 if not race["sides"][1]["unknown"]:
@@ -205,7 +205,7 @@ class Sarif(OfReport):
         self.assertEqual({place["physicalLocation"]["artifactLocation"]["uriBaseId"] for place, _ in places(bare)}, {"GUEST_SYMBOLS"})
 
     def test_device(self):
-        """A device has a thread flow, and a place that is made up and the same in every run."""
+        """A device gets a thread flow and an invented place, which is the same in every run."""
         run = self.changed(lambda document: device_side.make(document["races"][0]))
         result = run["results"][0]
         (other,) = result["relatedLocations"]
@@ -289,7 +289,7 @@ class Exports(OfReport):
         self.assertEqual(len(kcsan_reports(report(self.path, "kcsan", "--all"))), len(self.document["races"]))
 
     def test_device(self):
-        """The sample's third race is against a device."""
+        """The third race of the sample is with a device."""
         request = "virtio-blk 1, queue 2: write of sector 8192, descriptor 3, segment 1"
         race = self.document["races"][2]
         self.assertIn(f"read       {request}   4 bytes at GPA 0x12345678\n             by thread blk1/q2 (tid 4711) of outrider\n",
@@ -321,7 +321,7 @@ class Exports(OfReport):
 
 
 class Junit(unittest.TestCase):
-    """What a CI server is told of the races of the ground truth, and of the run."""
+    """JUnit output: what a CI server reads about the run and the races of the ground truth."""
 
     @classmethod
     def setUpClass(cls):
@@ -344,7 +344,7 @@ class Junit(unittest.TestCase):
         self.write(self.document)
 
     def cases(self, *options):
-        """{id: case}, the suite, the exit status and what was said."""
+        """{id: case}, the suite, the exit status and the text on standard error."""
         done = subprocess.run([BUILD / "outrider", "report", "--format", "junit", *options, self.path], capture_output=True, check=False)
         suite, = junitparser.JUnitXml.fromstring(done.stdout)
         cases = {re.search(r"\(([0-9a-f]{12})\)$", case.name)[1]: case for case in suite}
@@ -396,7 +396,7 @@ class Junit(unittest.TestCase):
         self.assertIn(("finished", "no"), {(p.name, p.value) for p in self.cases()[1].properties()})
 
     def test_same_test_in_every_run(self):
-        """A server knows a test by class and name. Which side was held is chance."""
+        """A CI server identifies a test by class and name. They must not depend on which side was held, which is chance."""
         before = {race: (case.classname, case.name) for race, case in self.cases()[0].items()}
         document = json.loads(json.dumps(self.document))
         for race in document["races"]:
@@ -407,7 +407,7 @@ class Junit(unittest.TestCase):
 
 
 class Kcsan(unittest.TestCase):
-    """The races of the ground truth as KCSAN's text."""
+    """The races of the ground truth as reports in KCSAN's format."""
 
     @classmethod
     def setUpClass(cls):
@@ -486,7 +486,7 @@ class Kcsan(unittest.TestCase):
             self.assertRegex(match["title"], r"\A\w+\+0x[0-9a-f]+/0x[0-9a-f]+ \[outrider_gt\]\Z", race)
 
     def test_device(self):
-        """To KCSAN and its readers a device is an unknown origin; a line of ours has what is known."""
+        """KCSAN and its parsers know a device only as an unknown origin. A line that Outrider adds names the device."""
         changed = self.changed(device_side.make)
         self.assertEqual(len(changed), len(self.document["races"]))
         for race, match in changed.items():
