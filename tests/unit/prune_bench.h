@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pruner and one recorded race, which a test changes in one way before it asks for the verdict. Every test has a bench of
- * its own, made from the recorded file. A bench knows the pruner by its public header only.
+ * The pruner and one recorded race. A test makes one change to the race and then checks the verdict. Every test makes its own
+ * bench from the recorded file. A bench uses only the public header of the pruner.
  *
  * The races were recorded in the AMD lab (`make demo`, stock 6.1 kernel, named by the module's debug information; stacks left
  * out).
@@ -11,21 +11,21 @@
 
 #include "hv/report/json/load.h"
 #include "pruner/prune.h"
-#include "symbols/insn/insn.h" /* A race has accesses in its terms. */
+#include "symbols/insn/insn.h" /* The kinds of accesses in a race. */
 
 #define BENCH_RACES "tests/data/ground-truth-races.json"
-/* Of the groups ordered and disordered: sequence counts, rings and flags. */
+/* Races of the module's groups ordered and disordered: sequence counts, rings and flags. */
 #define BENCH_ORDERED "tests/data/ordered-races.json"
 
 struct bench {
 	struct report_load load;
 	struct prune_rules *rules; /* The built-in lists, for the kernel of the recorded races. */
-	struct sources *sources;   /* What bench_source() wrote, or NULL. */
+	struct sources *sources;   /* The tree that bench_source() wrote, or NULL. */
 	struct race *race;	   /* The race that the test is about, chosen by bench_of(). */
 	unsigned reader, writer;   /* Indices of the race's sides, for the two functions given to bench_of(). */
-	struct verdict verdict;	   /* The verdict that was looked at last. */
+	struct verdict verdict;	   /* The verdict that the test checked last. */
 	const void *row;	   /* The table's row, in a test made by BENCH_ROW(). */
-	char folder[64];	   /* What bench_file() and bench_source() write is in it; "" until then. */
+	char folder[64];	   /* Where bench_file() and bench_source() write; "" before they do. */
 	char path[96];		   /* The path of the file that was written last. */
 };
 
@@ -54,8 +54,8 @@ int bench_teardown(void **state);
 #define CODE(bytes) (bytes), sizeof(bytes) - 1
 
 /*
- * The bench of a test, with the recorded race of two functions chosen as its race. "" is the function of a side that nobody
- * saw. The test fails if no such race was recorded.
+ * The bench of a test, with the recorded race of these two functions as its race. "" stands for an unseen writer. The test
+ * fails if the file has no such race.
  */
 struct bench *bench_of(void **state, const char *reader, const char *writer);
 
@@ -66,61 +66,61 @@ struct bench *bench_of_sites(void **state, const char *reader, const char *write
 
 struct race_side *bench_side(const struct bench *b, unsigned side);
 
-/* Let the side's function be nothing but `code`, whose instruction at `at` is the access, and which calls nothing by name. */
+/* Let the side's function consist of `code`. The instruction at offset `at` is the access. The function has no named calls. */
 void bench_code(const struct bench *b, unsigned side, const void *code, size_t len, uint32_t at);
 
 /* Let the call at offset `at` of the side's code be one of `function`. Calls are given in the order of the code. */
 void bench_call(const struct bench *b, unsigned side, uint16_t at, const char *function);
 
-/* Let the side's function begin 16 bytes before the code that was kept of it. */
+/* Let the side's function begin 16 bytes before its kept code. */
 void bench_start_not_kept(const struct bench *b, unsigned side);
 
 /* Give the side's function another name. */
 void bench_function(const struct bench *b, unsigned side, const char *name);
 
-/* Let debug files name both sides' datum, with `variable`.`member` as its path and no type. */
+/* Let debug files name the datum of both sides `variable`.`member`, without a type. */
 void bench_datum(const struct bench *b, const char *variable, const char *owner, const char *member);
 
-/* Let the datum, as both sides have it, be of that type. */
+/* Let the datum of both sides have this type. */
 void bench_type(const struct bench *b, const char *type);
 
-/* Let there be no debug files. */
+/* Remove the names that debug files gave. */
 void bench_unnamed(struct race *race);
 
-/* Let the side's access be in `function`, inlined into the one that it was recorded in. */
+/* Let the side's access be in `function`, which the compiler inlined into the recorded function. */
 void bench_inlined(const struct bench *b, unsigned side, const char *function);
 
-/* Let both sides' accesses be in that line of that file. */
+/* Let the accesses of both sides come from this line of this file. */
 void bench_lines(const struct bench *b, const char *file, unsigned line);
 
 /* ---- changes to the rules ---- */
 
-/* Write a file that is `text` and nothing else, in place of the one before. Its path is the bench's. */
+/* Write `text` to the bench's file, in place of its content. Returns the path, which belongs to the bench. */
 const char *bench_file(struct bench *b, const void *text, size_t len);
 
 /* Add a list of rules in the format of docs/pruning.md. */
 void bench_list(struct bench *b, const char *text);
 
 /*
- * Let the guest kernel's source be one file, a.c, with a comment that says READ_ONCE(owner) as line 1 and `text` from line 2
- * on. The file is in b->folder, where a test may make a folder "b" beside it.
+ * Let the guest kernel's source be one file, a.c. Its line 1 is a comment that says READ_ONCE(owner); `text` starts in line 2.
+ * The file is in b->folder, where a test may make a folder "b" beside it.
  */
 void bench_source(struct bench *b, const char *text);
 
-/* ---- what the verdict must be ---- */
+/* ---- checks of the verdict ---- */
 
 void bench_expect(struct bench *b, enum verdict_class class, const char *rule);
 
-/* The race is a harmful candidate, and `rule` is not why: neither that pattern fits nor another that would prune the race. */
+/* The race is a harmful candidate, not by `rule`: neither this pattern nor another that would prune the race fits. */
 void bench_expect_not(struct bench *b, const char *rule);
 
-/* The same, where the race is judged with all others of the file. */
+/* The same, when the pruner judges the race together with all other races of the file. */
 void bench_expect_among(struct bench *b, enum verdict_class class, const char *rule);
 
-/* The class alone. */
+/* Check only the class. */
 void bench_expect_class(struct bench *b, enum verdict_class class);
 
-/* The evidence of the verdict that was looked at last has `text` in it. */
+/* The evidence of the verdict that the test checked last contains `text`. */
 void bench_says(const struct bench *b, const char *text);
 
 #endif

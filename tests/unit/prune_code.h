@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One function's code, as a race keeps it of a side, decoded and followed. For tests of the pruner's code.h and flow.h. */
+/* The kept code of one side, decoded, and its data flow. For tests of the pruner's code.h and flow.h. */
 #ifndef OUTRIDER_TESTS_PRUNE_CODE_H
 #define OUTRIDER_TESTS_PRUNE_CODE_H
 
@@ -52,7 +52,7 @@ static inline int code_teardown(void **state)
 			     .teardown_func = code_teardown, \
 			     .initial_state = (void *)(row_of_table)})
 
-/* Decode and follow what is in b->side. */
+/* Decode the code in b->side and make its data flow. */
 static inline void code_reload(struct code_bench *b)
 {
 	code_load(&b->code, b->decoder, &b->side);
@@ -61,7 +61,7 @@ static inline void code_reload(struct code_bench *b)
 	assert_non_null(b->flow);
 }
 
-/* A function "f" at `gva` that is nothing but `code`, whose instruction at `at` is the access. */
+/* Take a function "f" at `gva` that consists of `code`. The instruction at offset `at` is the access. */
 static inline void code_take_at(struct code_bench *b, uint64_t gva, const void *code, size_t len, uint32_t at)
 {
 	b->side = (struct race_side){.kind = RACE_SIDE_CPU, .pc = gva + at, .code_gva = gva, .code_len = (uint32_t)len};
@@ -76,7 +76,7 @@ static inline void code_take(struct code_bench *b, const void *code, size_t len,
 	code_take_at(b, CODE_ADDR, code, len, at);
 }
 
-/* The same code, of a function that goes on behind what was kept. */
+/* The same kept code, but the function is 0x1000 bytes longer. */
 static inline void code_take_part(struct code_bench *b, const void *code, size_t len, uint32_t at)
 {
 	code_take(b, code, len, at);
@@ -84,7 +84,7 @@ static inline void code_take_part(struct code_bench *b, const void *code, size_t
 	code_reload(b);
 }
 
-/* Name what the code calls or jumps to at offset `at`. */
+/* Name the function that the code calls or jumps to at offset `at`. */
 static inline void code_callee(struct code_bench *b, uint16_t at, const char *name)
 {
 	struct race_callee *callee = &b->side.callees[b->side.callee_count++];
@@ -94,7 +94,7 @@ static inline void code_callee(struct code_bench *b, uint16_t at, const char *na
 	code_reload(b);
 }
 
-/* The index of the access, which must be there. */
+/* The index of the access's instruction. The test fails if the code has none. */
 static inline unsigned code_access(const struct code_bench *b)
 {
 	assert_true(b->code.access >= 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The list of lock functions: the program's own, and what a user's file adds, replaces or gets wrong. */
+/* The list of lock functions: the built-in list, and the lines that a user's file adds, replaces or gets wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* NULL: there is none. */
+/* NULL: the list has no function of this name. */
 static const struct lock_function *find(const struct lock_functions *l, const char *name)
 {
 	for (size_t i = 0; i < lock_functions_count(l); i++) {
@@ -39,7 +39,7 @@ static const struct lock_function *find(const struct lock_functions *l, const ch
 	return NULL;
 }
 
-/* Load a file with these bytes. `err` may be looked at when it fails. */
+/* Load a file with these bytes. Fills `err` if that fails. */
 static int load(struct lock_functions *l, const void *bytes, size_t len, struct err *err)
 {
 	char path[] = "/tmp/lock-functions-XXXXXX";
@@ -90,7 +90,7 @@ static void own_list_says_what_linux_does(void **state)
 	assert_int_equal(find(*state, "__kmalloc")->op, LOCK_NEW);
 }
 
-/* A name in given-by that no line of the list has would make its lock a doubtful one in every kernel. */
+/* Every name in given-by has a line in the list. Otherwise its lock would be doubtful in every kernel. */
 static void own_list_follows_who_gives_back(void **state)
 {
 	const struct lock_functions *l = *state;
@@ -147,7 +147,7 @@ static void users_lines_add_and_replace(void **state)
 	list_is_in_order(state);
 }
 
-/* One line says file, line and word, and nothing of the file counts. */
+/* One message names the file, the line and the word, and the list takes no line of the file. */
 static void bad_lines_are_refused(void **state)
 {
 	static const struct {
@@ -214,14 +214,14 @@ static void what_is_no_list_is_refused(void **state)
 	memset(large, '\n', sizeof(large));
 	assert_int_equal(load(l, large, sizeof(large), &err), -1);
 	assert_int_equal(err.code, EXIT_INPUT);
-	/* What says nothing is a mistake, too. */
+	/* A file without any function is a mistake too. */
 	assert_int_equal(load(l, "", 0, &err), -1);
 	assert_int_equal(err.code, EXIT_INPUT);
 	assert_int_equal(load_text(l, "# take spin f arg0\n\n", &err), -1);
 	assert_non_null(strstr(err.text, "no lock function is in it"));
 }
 
-/* Which of two lines counts nobody can say. A function and a variable may have one name. */
+/* A file with two lines for one function is refused. A function and a variable may have the same name. */
 static void one_line_a_name(void **state)
 {
 	struct lock_functions *l = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The code kept of a function: where instructions begin, where they may go on, and whether all ways in are known. */
+/* The kept code of a function: where instructions begin, their successors, and whether all paths into the code are known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "hv/base/rng.h"
 #include "tests/unit/prune_code.h"
 
-/* ---- whether all that kept code leads to was kept ---- */
+/* ---- whether everything that the code can reach was kept ---- */
 
 /* subl %eax,(%rdi); ret */
 static void test_return_ends_the_function(void **state)
@@ -21,7 +21,7 @@ static void test_return_ends_the_function(void **state)
 	assert_true(b->code.closed);
 }
 
-/* xorl %eax,%eax; subl %eax,(%rdi); jmp .+0x2000, which is a jump out of what was kept, to `name` */
+/* xorl %eax,%eax; subl %eax,(%rdi); jmp .+0x2000, which jumps out of the kept code to `name` */
 static void jump_away(struct code_bench *b, const char *name)
 {
 	code_take_part(b, CODE("\x31\xc0\x29\x07\xe9\x00\x20\x00\x00"), 2);
@@ -29,7 +29,7 @@ static void jump_away(struct code_bench *b, const char *name)
 		code_callee(b, 4, name);
 }
 
-/* As a call that comes back elsewhere. */
+/* A jump to another function acts like a call that returns to this function's caller. */
 static void test_jump_to_another_function(void **state)
 {
 	struct code_bench *b = *state;
@@ -108,7 +108,7 @@ static void test_function_that_begins_before_what_was_kept(void **state)
 
 static const char store_and_ud2[] = "\x89\x07\x0f\x0b\x90";
 
-/* A BUG() is the end. */
+/* The ud2 of a BUG() has no successor. */
 static void test_ud2_where_the_function_ends(void **state)
 {
 	struct code_bench *b = *state;
@@ -118,7 +118,7 @@ static void test_ud2_where_the_function_ends(void **state)
 	assert_int_equal(code_successors(&b->code, 1, next), 0);
 }
 
-/* What WARN_ON() is goes on behind it. */
+/* The ud2 of a WARN_ON() has a successor, because the kernel resumes after it. */
 static void test_ud2_where_the_function_goes_on(void **state)
 {
 	struct code_bench *b = *state;
@@ -133,7 +133,7 @@ static void test_ud2_where_the_function_goes_on(void **state)
 
 /* ---- where instructions begin ---- */
 
-/* An old run kept bytes from anywhere on; decoding falls into step before it gets to the access. */
+/* Old versions kept code from the middle of an instruction on. The decoder finds the boundaries before the access. */
 static void test_code_that_starts_anywhere(void **state)
 {
 	/* The last bytes of movabs $...,%rax; then nop; mov %eax,(%rdi); ret */
@@ -171,7 +171,7 @@ static const struct address_case {
 	{"code that is across the end of addresses", UINT64_MAX - 8},
 };
 
-/* A report may say any address of its code. mov 0x7fffffff(%rip),%eax; mov %eax,0x7ffffff9(%rip): the same place. */
+/* A report may claim any address. mov 0x7fffffff(%rip),%eax; mov %eax,0x7ffffff9(%rip) access the same address. */
 static void test_code_that_is_anywhere(void **state)
 {
 	struct code_bench *b = *state;
@@ -181,7 +181,7 @@ static void test_code_that_is_anywhere(void **state)
 	assert_true(flow_same_place(b->flow, 0, 1));
 }
 
-/* Any bytes at all: it comes to an end, and stays within its memory (the sanitizers look). */
+/* For any bytes, decoding ends and stays within its memory, which the sanitizers check. */
 static void test_any_bytes(void **state)
 {
 	struct code_bench *b = *state;

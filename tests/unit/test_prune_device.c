@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Races with a device: a buffer that was not waited for, a page changed under write-back, and no benign pattern of CPUs. */
+/*
+ * Races with a device: a CPU that does not wait for the device's transfer, and a page that changes under write-back. No benign
+ * pattern of races between CPUs fits them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,7 @@
 #define WRITE_BACK "changed-under-write-back"
 #define REQUEST "virtio-blk 0, queue 1: "
 
-/* Let the race's second side be a disk's access for that operation. */
+/* Let the second side of the race be an access by a disk for this operation. */
 static void by_device(struct race *race, enum device_op op, uint8_t rw)
 {
 	struct race_side *side = &race->first.sides[1];
@@ -39,7 +42,7 @@ static void by_device(struct race *race, enum device_op op, uint8_t rw)
 	site_name(side, 0, race->site[1]);
 }
 
-/* gt_alias_reader only looks at the datum, which is in a page. */
+/* gt_alias_reader only reads the datum, which lies in one page. */
 static struct bench *reader(void **state)
 {
 	struct bench *b = bench_of(state, "gt_alias_reader", "");
@@ -59,7 +62,7 @@ static struct bench *writer(void **state, enum device_op op, uint8_t rw)
 	return b;
 }
 
-/* ---- a buffer that was not waited for ---- */
+/* ---- the CPU does not wait for the device's transfer ---- */
 
 static void test_buffer_that_is_read_while_it_is_filled(void **state)
 {
@@ -111,7 +114,7 @@ static void test_loop_that_waits_for_a_device(void **state)
 	bench_says(b, "until virtio-blk (read request) stores to it; the only writes that a device makes in a known order");
 }
 
-/* ---- what people wrote of CPUs says nothing of a device ---- */
+/* ---- lists and marks are about CPUs, and prune no race with a device ---- */
 
 static void test_special_variable(void **state)
 {
@@ -146,7 +149,7 @@ static void test_locked_access(void **state)
 	bench_expect(b, VERDICT_HARMFUL, RULE);
 }
 
-/* A loop of the recorded code's that only waits is one, whoever stores. */
+/* Only one pattern may fit: a loop that only waits is user-built synchronisation, whether a CPU or a device stores. */
 static void expect_not_pruned(struct bench *b)
 {
 	prune_race(b->rules, b->race, &b->verdict);
@@ -156,7 +159,7 @@ static void expect_not_pruned(struct bench *b)
 		bench_expect(b, VERDICT_UNCLEAR, "user-built-synchronisation");
 }
 
-/* Whatever the code of the CPU's side, no pattern of CPUs fits: each recorded race in turn, with a device that does either. */
+/* Give each recorded race a device that reads or writes. No pattern of CPUs fits, whatever the code of the CPU's side is. */
 static void test_no_recorded_code_prunes_a_device(void **state)
 {
 	struct bench *b = *state;
@@ -175,7 +178,7 @@ static void test_no_recorded_code_prunes_a_device(void **state)
 	assert_true(judged > 25);
 }
 
-/* ---- pages that are changed under write-back ---- */
+/* ---- pages that a CPU changes under write-back ---- */
 
 static void put_frame(struct race_side *side, const char *function, enum unwind_kind kind, enum guest_context_kind context)
 {
@@ -185,7 +188,7 @@ static void put_frame(struct race_side *side, const char *function, enum unwind_
 	snprintf(frame->symbol.name, sizeof(frame->symbol.name), "%s", function);
 }
 
-/* write(2) to a file of ext4, as the stack of a stock 6.1 kernel has it. */
+/* write(2) to a file of ext4, with the stack of a stock 6.1 kernel. */
 static struct bench *write_back(void **state)
 {
 	static const char *const functions[] = {"copy_user_enhanced_fast_string", "copy_page_from_iter_atomic",
@@ -241,13 +244,13 @@ static void test_list_of_another_kernels_functions(void **state)
 	bench_expect(b, VERDICT_BENIGN, WRITE_BACK);
 }
 
-/* Each of the conditions of the rule, not met. */
+/* Each of these changes breaks one condition of the rule. */
 static void no_copy(struct bench *b)
 {
 	strcpy(frame(b, 1)->symbol.name, "memcpy");
 }
 
-/* btrfs keeps checksums of its data, and copies by a function of its own. */
+/* btrfs keeps checksums of its data, and copies with its own function. */
 static void no_waiting(struct bench *b)
 {
 	strcpy(frame(b, 2)->symbol.name, "btrfs_buffered_write");
@@ -269,14 +272,14 @@ static void guessed_waiting(struct bench *b)
 	frame(b, 2)->reliable = false;
 }
 
-/* The access is of an interrupt handler that came in the middle of such a copy. */
+/* The access is made by an interrupt handler that interrupted such a copy. */
 static void interrupt(struct bench *b)
 {
 	frame(b, 0)->context = GUEST_HARDIRQ;
 	frame(b, 1)->kind = UNWIND_INTERRUPTED;
 }
 
-/* A page fault or an NMI may leave the context as it was. */
+/* After a page fault or an NMI the recorded context may still be that of the interrupted task. */
 static void interrupted(struct bench *b)
 {
 	frame(b, 1)->kind = UNWIND_INTERRUPTED;
@@ -369,7 +372,7 @@ static void test_suppression(void **state)
 	suppress_free(s);
 }
 
-/* What --gen-suppressions writes fits the race. */
+/* The suppression that --gen-suppressions writes fits the race. */
 static void test_written_suppression(void **state)
 {
 	struct bench *b = reader(state);
@@ -383,7 +386,7 @@ static void test_written_suppression(void **state)
 	suppress_write(out, b->race, "harmful candidate: " RULE ", rank 69");
 	assert_int_equal(fclose(out), 0);
 	assert_non_null(strstr(text, "\nsite = virtio-blk:read\n"));
-	/* The reason, which stands last, is for the user to fill in. */
+	/* The last field is the reason, which the user fills in. */
 	text[strlen(text) - 1] = 'x';
 	s = suppress_read(bench_file(b, text, len), 20270115, &err);
 	assert_string_equal(err.text, "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Safe flag updates: one side looks at some bits of a word, the other rewrites the word to change others. */
+/* Safe flag updates: one side tests some bits of a word, and the other side rewrites the word to change other bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define RULE "safe-flag-update"
 
-/* gt_flagbits_tester looks at bit 0 of a 4-byte word, gt_flagbits_marker rewrites the word to change bit 1. */
+/* gt_flagbits_tester tests bit 0 of a 4-byte word. gt_flagbits_marker rewrites the word to change bit 1. */
 static struct bench *flags(void **state)
 {
 	return bench_of(state, "gt_flagbits_tester", "gt_flagbits_marker");
@@ -33,7 +33,7 @@ static void test_flags(void **state)
 	bench_says(b, "changes only the bits 0x2");
 }
 
-/* What changes nothing is no update. */
+/* An instruction that changes no bit is no update. */
 static void test_update_of_no_flag(void **state)
 {
 	struct bench *b = flags(state);
@@ -50,7 +50,7 @@ static void test_update_of_a_flag_that_is_tested(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* The code says one thing and the instances another. */
+/* By the code the update spares the tested bit, but an instance shows that the bit changed. */
 static void test_tested_flag_that_was_seen_to_change(void **state)
 {
 	struct bench *b = flags(state);
@@ -59,7 +59,7 @@ static void test_tested_flag_that_was_seen_to_change(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* That no instance shows the change is no reason to believe in it. */
+/* The code may change the tested bit. That no instance shows such a change does not make the update safe. */
 static void test_update_of_a_flag_that_is_tested_and_did_not_change(void **state)
 {
 	struct bench *b = flags(state);
@@ -87,7 +87,7 @@ static void test_flags_that_are_loaded_to_be_stored_again(void **state)
 	bench_expect(b, VERDICT_HARMFUL, "lost-update");
 }
 
-/* ---- what is not known of a side ---- */
+/* ---- sides whose code or kind of access is not known ---- */
 
 static void test_flags_whose_readers_code_is_not_known(void **state)
 {
@@ -123,7 +123,7 @@ static void test_flags_of_two_readers(void **state)
 
 /* ---- two writers ---- */
 
-/* The code kept of a side is that of one instance; in another it stored. */
+/* The kept code of a side comes from one instance. In another instance the side stored. */
 static void test_flags_of_a_tester_that_wrote_in_another_instance(void **state)
 {
 	struct bench *b = flags(state);
@@ -158,7 +158,7 @@ static void test_flags_that_are_stored_anew(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- the reader loads the whole word, of which its source names a bit-field ---- */
+/* ---- the reader loads the whole word, and its source line names a bit-field ---- */
 
 static struct bench *loaded_word(void **state)
 {
@@ -207,7 +207,7 @@ static void test_bit_field_by_a_guess(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- the reader looks at one byte, the third, of the word that the writer rewrites ---- */
+/* ---- the reader tests the third byte of the word that the writer rewrites ---- */
 
 static struct bench *third_byte(void **state)
 {
@@ -226,7 +226,7 @@ static struct bench *third_byte(void **state)
 	return b;
 }
 
-/* An instance that held that side and saw no change in the datum's first byte. */
+/* Make an instance whose held side is `side`, and in which the first byte of its data did not change. */
 static struct race_instance *held(const struct bench *b, unsigned side)
 {
 	struct race_instance *instance = &b->race->instances[1];
@@ -269,7 +269,7 @@ static void test_changed_flag_in_another_byte_while_its_writer_was_held(void **s
 	bench_expect_not(b, RULE);
 }
 
-/* Where neither side fits the instance, nobody knows which bits it saw. */
+/* If the size of the instance's data fits neither side's access, the pruner cannot tell which bits the data are. */
 static void test_flags_in_another_byte_while_neither_side_was_held(void **state)
 {
 	struct bench *b = third_byte(state);
@@ -278,7 +278,7 @@ static void test_flags_in_another_byte_while_neither_side_was_held(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* Nor where it is as long as the reader's access, but of another byte. */
+/* Neither can it if the data have the size of the reader's access but belong to another byte. */
 static void test_flags_in_another_byte_while_a_third_byte_was_held(void **state)
 {
 	struct bench *b = third_byte(state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What becomes of what a load loads: which bits are looked at, whether it is tested, stored, gone through or let go. */
+/* How code uses a loaded value: which bits it uses, and whether it tests, stores, dereferences or discards the value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 struct read_case {
 	const char *text, *code;
 	size_t len;
-	uint32_t at; /* of the load */
+	uint32_t at; /* offset of the load in the code */
 	struct flow_read wanted;
 };
 
@@ -136,7 +136,7 @@ static void test_read(void **state)
 			 got.escapes);
 }
 
-/* ---- incl (%rdi); jmp .+0x60: to a part of this function that was not kept, or to another, which finds no flags ---- */
+/* ---- incl (%rdi); jmp .+0x60: to code of this function that was not kept, or to another function, which reads none ---- */
 
 static const char count_and_leave[] = "\xff\x07\xeb\x60";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is read and handed to calls that show it to people, and where else it may go on the way. */
+/* Values that code loads and passes to calls that print them, and where else such a value may go. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 enum { SHOWN = 1, ESCAPES = 2, TESTED = 4, DEREFERENCED = 8 };
 
-/* Of the load at the beginning; every call shows its arguments to people. */
+/* How the code uses the value of its first load. Every call prints its arguments. */
 struct shown_case {
 	const char *text, *code;
 	size_t len;
@@ -154,7 +154,7 @@ static const struct shown_case shown_cases[] = {
 	{"a sum", CODE("\x8b\x07\x8d\x14\x03\x31\xc0\xe8\x00\x00\x00\x00\x31\xc0\xc3"), SHOWN},
 };
 
-/* The same, but only the first call shows anything; the second is one of `callee`. */
+/* The same, but only the first call prints its arguments. The second calls `callee`. */
 static const struct called_case {
 	struct shown_case c;
 	const char *callee;
@@ -183,7 +183,7 @@ static const struct called_case {
 	 "f"},
 };
 
-/* What becomes of the load at the beginning. */
+/* Check how the code uses the value of its first load. */
 static void expect(const struct code_bench *b, const struct shown_case *c)
 {
 	struct flow_read got;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Objects that are given away by a pointer without RCU, and everything that is nearly that. */
+/* Handoffs of an object by a pointer without RCU, and code that resembles such a handoff. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define RULE "handed-over"
 #define NO_CALL 0
 
-/* The taker's look at the box and the giver's store to it, with no names. */
+/* The race between the taker's load of the pointer ("the box") and the giver's store to it, without names of the datum. */
 static struct bench *box(void **state)
 {
 	struct bench *b = bench_of_sites(state, "gt_ptrbox_taker+0x6", "gt_ptrbox_giver+0x3f");
@@ -57,7 +57,7 @@ static void test_given_too_early(void **state)
 	}
 }
 
-/* Marks on both sides do not make up for the object that was seen racing. */
+/* Marked accesses on both sides do not help if the object itself was seen racing. */
 static void test_marked_and_given_too_early(void **state)
 {
 	struct bench *b = bench_of_sites(state, "gt_ptrearly_taker+0x5", "gt_ptrearly_giver+0x12");
@@ -87,14 +87,14 @@ static void test_part_of_a_function(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- takers by hand: the box at (%rdi), something of the object at 8 bytes ---- */
+/* ---- hand-written takers: the box is at (%rdi), a member of the object at offset 8 ---- */
 
 struct hand {
 	const char *name;
 	const char *code;
 	size_t len;
 	uint32_t at;
-	uint16_t kfree; /* Where kfree() is called, or NO_CALL. */
+	uint16_t kfree; /* Offset of the call of kfree(), or NO_CALL. */
 	bool fits;
 };
 
@@ -138,7 +138,7 @@ static void test_taker_by_hand(void **state)
 	judge_by_hand(b, b->reader);
 }
 
-/* ---- givers by hand: the box at (%rdi), the object at (%rsi) ---- */
+/* ---- hand-written givers: the box is at (%rdi), the object at (%rsi) ---- */
 
 #define ASK "\x48\x83\x3f\x00\x75" /* cmpq $0,(%rdi); jne */
 #define FILL "\x48\x89\x56\x08"	   /* mov %rdx,8(%rsi) */
@@ -148,7 +148,7 @@ static const struct hand givers[] = {
 	{"giver: asks, fills, gives", CODE(ASK "\x07" FILL GIVE RET), 10, NO_CALL, true},
 	{"giver: gives, then fills", CODE(ASK "\x07" GIVE FILL RET), 6, NO_CALL, false},
 	{"giver: does not ask", CODE(FILL GIVE RET), 4, NO_CALL, false},
-	/* je for jne: whoever was to take what is there never gets it */
+	/* je for jne: the giver overwrites an object that the taker has not taken */
 	{"giver: gives where something is", CODE("\x48\x83\x3f\x00\x74\x07" FILL GIVE RET), 10, NO_CALL, false},
 	/* cmp %rcx,(%rdi); jne */
 	{"giver: asks for something else than NULL", CODE("\x48\x39\x0f\x75\x07" FILL GIVE RET), 9, NO_CALL, false},
@@ -177,7 +177,7 @@ static void set_before(struct race *race, uint8_t value)
 		memset(race->instances[i].before, value, sizeof(race->instances[i].before));
 }
 
-/* The taker leaves the pointer where it is, and the giver need not ask. */
+/* The taker leaves the pointer in the box, so the giver need not check whether the box is empty. */
 static struct bench *for_good(void **state)
 {
 	static const char taker[] = LOOK "\x74\x04" USE RET, giver[] = FILL GIVE RET;
@@ -199,7 +199,7 @@ static void test_for_good(void **state)
 	bench_says(b, "the pointer was NULL before, and neither frees the object");
 }
 
-/* What becomes of the object that was there before is not known. */
+/* The box held another object before. The pruner does not know whether a taker still uses that object. */
 static void test_replaced(void **state)
 {
 	struct bench *b = for_good(state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Lists of rules as files: what is taken, what is refused and on which line, and what the built-in ones must have. */
+/* Files with lists of rules: which the pruner accepts, which it refuses and at which line, and what the built-in lists need. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "pruner/lists/conf.h"
 #include "tests/unit/prune_bench.h"
 
-/* ---- a list of one's own ---- */
+/* ---- a user's list ---- */
 
 static struct bench *list_of_ones_own(void **state)
 {
@@ -160,7 +160,7 @@ static int look_at_special(void *ctx, const struct conf_stanza *s, struct err *e
 	return 0;
 }
 
-/* Whoever is told that a race is by design can look it up. */
+/* Each entry names the source that calls the race intended, so that a user can check the verdict. */
 static void test_special_variables_have_sources(void **state)
 {
 	unsigned found = 0;
@@ -176,7 +176,7 @@ static void test_special_variables_have_sources(void **state)
 
 /* ---- any list ---- */
 
-/* Whatever is in a file: a list, or one line of why not. */
+/* For any bytes in a file, the reader returns a list or a one-line error. */
 static void test_any_text(void **state)
 {
 	static const char *const words[] = {

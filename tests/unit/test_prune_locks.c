@@ -14,7 +14,7 @@
 
 /* ---- double-checked locking ---- */
 
-/* gt_dclock_user looks without the lock, takes it and looks again; gt_dclock_reset stores with the lock held. */
+/* gt_dclock_user loads without the lock, takes the lock and loads again. gt_dclock_reset stores with the lock held. */
 static struct bench *double_check(void **state)
 {
 	return bench_of(state, "gt_dclock_user", "gt_dclock_reset");
@@ -28,7 +28,7 @@ static void test_double_check(void **state)
 	bench_says(b, "_raw_spin_lock");
 }
 
-/* What was not kept of the function may come to the second look without the lock. */
+/* The part of the function that was not kept may reach the second load without the lock. */
 static void test_double_check_in_a_part_of_a_function(void **state)
 {
 	struct bench *b = double_check(state);
@@ -45,7 +45,7 @@ static void test_writers_lock_that_its_code_shows(void **state)
 	bench_expect(b, VERDICT_BENIGN, RULE);
 }
 
-/* What was not kept of the function may come to the store without the lock. */
+/* The part of the function that was not kept may reach the store without the lock. */
 static void test_writers_lock_that_a_part_of_its_code_shows(void **state)
 {
 	struct bench *b = double_check(state);
@@ -55,7 +55,7 @@ static void test_writers_lock_that_a_part_of_its_code_shows(void **state)
 	bench_expect(b, VERDICT_UNCLEAR, RULE);
 }
 
-/* Whoever writes without the lock makes the second look as racy as the first. */
+/* If the writer does not hold the lock, the second load races with it like the first. */
 static void test_double_check_against_a_writer_without_a_lock(void **state)
 {
 	struct bench *b = double_check(state);
@@ -159,7 +159,7 @@ static void test_double_check_against_a_reader(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* The code kept of a side is that of one instance; in another it stored. */
+/* The kept code of a side comes from one instance. In another instance the side stored. */
 static void test_double_check_of_a_side_that_wrote_in_another_instance(void **state)
 {
 	struct bench *b = two_looks(state, "mutex_lock", 0);
@@ -186,9 +186,9 @@ static void test_writer_of_a_size_holds_a_lock_and_reader_none(void **state)
 	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
 }
 
-/* ---- locks that were followed ---- */
+/* ---- locksets that the detector recorded ---- */
 
-/* The side holds a lock of that address, or none for 0. */
+/* Let the side hold the lock at this address. 0: it holds no lock. */
 static void followed(const struct bench *b, unsigned which, uint64_t lock)
 {
 	struct race_locks *locks = &bench_side(b, which)->locks;
@@ -218,7 +218,7 @@ static void test_locks_that_are_not_the_same(void **state)
 	followed(b, b->writer, 0x1000);
 	bench_expect(b, VERDICT_HARMFUL, "no-common-lock");
 	bench_says(b, "and no common lock orders their accesses");
-	/* Two readers of one lock are not kept apart, and what was only tried may have. */
+	/* A lock does not exclude two readers, and a trylock may have failed. */
 	followed(b, b->reader, 0x1000);
 	bench_expect_not(b, "no-common-lock");
 	bench_side(b, b->reader)->locks.set.held[0].shared = bench_side(b, b->writer)->locks.set.held[0].shared = true;
@@ -227,7 +227,7 @@ static void test_locks_that_are_not_the_same(void **state)
 	bench_expect_not(b, "no-common-lock");
 }
 
-/* A caller outside of the code that was followed may hold a lock: a mutex unseen, or a spinlock, with preemption off. */
+/* A caller whose lock calls the detector did not hook may hold a lock: a mutex, or a spinlock if preemption is off. */
 static void test_locks_of_code_that_was_not_followed(void **state)
 {
 	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
@@ -246,7 +246,7 @@ static void test_locks_of_code_that_was_not_followed(void **state)
 
 #define SPIN "user-built-synchronisation"
 
-/* gt_halflock_watchdog waits in a loop, which is all of its code, for what gt_halflock_setter stores. */
+/* gt_halflock_watchdog consists of a loop that waits for the store of gt_halflock_setter. */
 static struct bench *loop(void **state, const void *code, size_t len)
 {
 	struct bench *b = bench_of(state, "gt_halflock_watchdog", "gt_halflock_setter");
@@ -304,7 +304,7 @@ static void test_loop_against_a_reader(void **state)
 	bench_expect_not(b, SPIN);
 }
 
-/* The code kept of a side is that of one instance; in another it stored. */
+/* The kept code of a side comes from one instance. In another instance the side stored. */
 static void test_loop_of_a_side_that_wrote_in_another_instance(void **state)
 {
 	struct bench *b = loop(state, CODE(waits));

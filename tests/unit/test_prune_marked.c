@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Marked accesses, told by what was inlined around them, by the instruction and by the datum. The source has its own test. */
+/*
+ * Marked accesses, which the pruner recognises by inlined functions, by the instruction and by the datum. Another test covers
+ * marks in source lines.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,7 @@
 
 #define RULE "marked-accesses"
 
-/* ---- by what was inlined ---- */
+/* ---- by inlined functions ---- */
 
 static struct bench *inlined(void **state, const char *first, const char *second)
 {
@@ -63,7 +66,7 @@ static void test_locked_instruction(void **state)
 	bench_says(b, "a LOCKed instruction");
 }
 
-/* ---- two writers: a mark says that an access is whole; two unlocked list_del_rcu() are a bug all the same ---- */
+/* ---- two writers: a mark makes each access atomic, but two list_del_rcu() without a lock are still a bug ---- */
 
 static struct bench *two_marked_writers(void **state)
 {
@@ -99,7 +102,7 @@ static void test_two_locked_writers(void **state)
 	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
 }
 
-/* ---- a marked load of which a store is made ---- */
+/* ---- a marked load whose value a store writes back ---- */
 
 static struct bench *marked_load(void **state)
 {
@@ -110,7 +113,7 @@ static struct bench *marked_load(void **state)
 	return b;
 }
 
-/* READ_ONCE(), a subtraction, WRITE_ONCE(): each whole, but not together. */
+/* READ_ONCE(), a subtraction, WRITE_ONCE(): each access is atomic, but the update is not. */
 static void test_marked_update_in_parts(void **state)
 {
 	struct bench *b = marked_load(state);
@@ -120,7 +123,7 @@ static void test_marked_update_in_parts(void **state)
 	bench_expect(b, VERDICT_UNCLEAR, RULE);
 }
 
-/* A cmpxchg notices what was stored meanwhile. */
+/* The cmpxchg fails if another CPU has stored meanwhile. */
 static void test_marked_update_by_cmpxchg(void **state)
 {
 	struct bench *b = marked_load(state);
@@ -130,7 +133,7 @@ static void test_marked_update_by_cmpxchg(void **state)
 	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
 }
 
-/* ---- by the datum: a look at what only LOCKed instructions change leaves no mark in machine code ---- */
+/* ---- by the datum: machine code does not mark the load of a datum that only LOCKed instructions change ---- */
 
 static struct bench *look_at(void **state, const char *variable, const char *owner, const char *member, bool locked)
 {
@@ -156,7 +159,7 @@ static void test_look_at_an_atomic_datum(void **state)
 	bench_says(b, "a read of p.thread_info.flags (listed as atomic)");
 }
 
-/* task_struct has other flags, which are plain. */
+/* task_struct also has flags that plain instructions change. */
 static void test_look_at_a_plain_datum_of_the_same_struct(void **state)
 {
 	struct bench *b = look_at(state, "p", "struct task_struct", "flags", true);

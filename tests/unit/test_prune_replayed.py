@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Outcomes of both orders, made up by hand and put into recorded runs: no race that was read as harmful is ever folded by them, and
-tools that read reports and write them keep them."""
+"""Invented outcomes of both orders in recorded runs: equal states never fold a race that is labelled harmful, and every tool that rewrites a
+report keeps the outcomes."""
 
 import json
 import lzma
@@ -24,7 +24,7 @@ def order(trouble=None):
 
 
 def equal(instances):
-    """So many instances without a state change."""
+    """The outcome of `instances` instances, none with a state change."""
     return {"outcome": "no-state-change", "counts": {"no_state_change": instances, "state_change": 0, "replay_failure": 0},
             "not_run": 0, "one_order_in_trouble": 0,
             "telling": {"outcome": "no-state-change", "why": None, "why_text": None, "orders": [order(), order()],
@@ -32,7 +32,7 @@ def equal(instances):
 
 
 def oops():
-    """Two instances with a state change, and one of them with an oops in the second order."""
+    """The outcome of two instances with a state change. In one of them the second order ends in an oops."""
     difference = {"name": "gt_object+0x8", "register_of": None, "physical": "0x1000", "address": None,
                   "first_order": "01000000", "second_order": "00000000"}
     return {"outcome": "state-change", "counts": {"no_state_change": 0, "state_change": 2, "replay_failure": 0},
@@ -113,7 +113,7 @@ class Replayed(unittest.TestCase):
             with self.subTest(form):
                 said = self.outrider("report", "--format", form, path)
                 self.assertTrue(OOPS in " ".join(said.split()))
-        # Whoever reads KCSAN's form takes "BUG:" for the start of another report.
+        # A parser of KCSAN's format takes "BUG:" for the start of another report.
         said = self.outrider("report", "--format", "kcsan", path)
         self.assertEqual(said.count("BUG:"), 1)
         self.assertIn("(order-crashes)", said)

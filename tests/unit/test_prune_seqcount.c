@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sequence counts: data between the question's two halves, the count itself, and everything that is nearly a section. */
+/* Sequence counts: data that a reader loads between begin and retry, the count itself, and code that resembles a section. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define RULE "sequence-count"
 
-/* ---- as the compiler made the module's cases ---- */
+/* ---- the module's cases, as compiled ---- */
 
 static const struct recorded {
 	const char *name, *reader, *writer;
@@ -44,7 +44,7 @@ static struct bench *recorded(void **state)
 	return bench_of_sites(state, row->reader, row->writer);
 }
 
-/* Inlined functions mark the count where debug files are, so these are left out. */
+/* With debug files, inlined functions mark the count, so this test removes them. */
 static void test_right(void **state)
 {
 	struct bench *b = recorded(state);
@@ -79,7 +79,7 @@ static void test_evidence(void **state)
 	bench_says(b, "gt_seqlock_writer adds 1 to it before its store (+0x15) and after it (+0x2d)");
 }
 
-/* ---- what is to be said against a section ---- */
+/* ---- doubts about a section ---- */
 
 static void test_part_of_the_reader(void **state)
 {
@@ -109,7 +109,7 @@ static void test_reader_in_an_interrupt(void **state)
 	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
 }
 
-/* Interrupts that are off keep no NMI out. */
+/* An NMI interrupts the writer even if interrupts are off. */
 static void test_reader_in_an_nmi(void **state)
 {
 	struct bench *b = seqlock(state);
@@ -154,7 +154,7 @@ static void test_latch_in_an_interrupt(void **state)
 	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
 }
 
-/* A reader with the other parity took this copy while new readers take it too: the writer changes the wrong one. */
+/* By the parity in the reader's register, the writer changes the copy that new readers use. */
 static void test_latch_that_changes_the_copy_in_use(void **state)
 {
 	struct bench *b = bench_of_sites(state, "gt_seqlatch_reader+0x10", "gt_seqlatch_writer+0xc");
@@ -163,7 +163,7 @@ static void test_latch_that_changes_the_copy_in_use(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* Two writers that add to the count at once were seen, so it may be even in the middle of an update. */
+/* Two writers were seen to add to the count at once, so the count may be even during an update. */
 static void test_two_writers_of_the_count(void **state)
 {
 	struct bench *b = seqlock(state);
@@ -176,7 +176,7 @@ static void test_two_writers_of_the_count(void **state)
 	bench_expect_among(b, VERDICT_HARMFUL, "lock-on-one-side");
 }
 
-/* Two stores to the datum were seen at once, so its writers do not exclude each other. */
+/* Two writers were seen to store to the datum at once, so they do not exclude each other. */
 static void test_two_writers_of_the_datum(void **state)
 {
 	struct bench *b = seqlock(state);
@@ -189,7 +189,7 @@ static void test_two_writers_of_the_datum(void **state)
 	bench_expect_among(b, VERDICT_HARMFUL, "lock-on-one-side");
 }
 
-/* The writer's function was seen at once with another writer in another boot, at an instruction of this section. */
+/* In another boot, a second writer raced with the writer's function at an instruction of this section. */
 static void test_two_writers_in_another_run(void **state)
 {
 	struct bench *b = seqlock(state);
@@ -207,7 +207,7 @@ static void test_two_writers_in_another_run(void **state)
 	bench_expect_among(b, VERDICT_HARMFUL, "lock-on-one-side");
 }
 
-/* ---- readers by hand: the count at 0x20(%rdi), the datum at 0x28(%rdi) ---- */
+/* ---- hand-written readers: the count is at 0x20(%rdi), the datum at 0x28(%rdi) ---- */
 
 struct hand {
 	const char *name;
@@ -230,7 +230,7 @@ static const struct hand readers[] = {
 	{"reader: makes the count even", CODE("\x8b\x57\x20\x83\xe2\xfe" LOAD ASK "\xef" RET), 6, VERDICT_SYNCHRONISATION},
 	/* je 1f; jmp BEGIN; 1: ret */
 	{"reader: jumps out", CODE(BEGIN LOAD "\x8b\x4f\x20\x39\xd1\x74\x02\xeb\xeb" RET), 8, VERDICT_SYNCHRONISATION},
-	/* The count and the object are in RBP and RBX over a call, and the datum in R12. */
+	/* During the call RBP has the count, RBX the object and R12 the datum. */
 	{"reader: calls meanwhile",
 	 CODE("\x8b\x6b\x20\x40\xf6\xc5\x01\x75\xf7\x4c\x8b\x63\x28\xe8\x00\x01\x00\x00\x8b\x4b\x20\x39\xe9\x75\xe7" RET), 9,
 	 VERDICT_SYNCHRONISATION},
@@ -257,12 +257,12 @@ static const struct hand readers[] = {
 	{"reader: stores first", CODE(BEGIN LOAD "\x48\x89\x05\x00\x10\x00\x00" ASK "\xe6" RET), 8, NO_SECTION},
 	/* mov (%rax),%rax */
 	{"reader: goes through it first", CODE(BEGIN LOAD "\x48\x8b\x00" ASK "\xea" RET), 8, NO_SECTION},
-	/* The count in RBP, the datum in RCX: xor %edx,%edx; mov $1,%eax; div %rcx */
+	/* RBP has the count, RCX the datum: xor %edx,%edx; mov $1,%eax; div %rcx */
 	{"reader: divides first",
 	 CODE("\x8b\x6b\x20\x40\xf6\xc5\x01\x75\xf7\x48\x8b\x4b\x28\x31\xd2\xb8\x01\x00\x00\x00\x48\xf7\xf1\x8b\x73"
 	      "\x20\x39\xee\x75\xe2" RET),
 	 9, NO_SECTION},
-	/* The datum in R12: test %r12,%r12; je 1f; call; 1: */
+	/* R12 has the datum: test %r12,%r12; je 1f; call; 1: */
 	{"reader: decides a call first",
 	 CODE("\x8b\x6b\x20\x40\xf6\xc5\x01\x75\xf7\x4c\x8b\x63\x28\x4d\x85\xe4\x74\x05\xe8\x00\x01\x00\x00\x8b\x4b"
 	      "\x20\x39\xe9\x75\xe2" RET),
@@ -272,11 +272,11 @@ static const struct hand readers[] = {
 	 CODE(BEGIN LOAD "\x48\x85\xc0\x74\x0a\xc7\x05\x00\x10\x00\x00\x01\x00\x00\x00" ASK "\xde" RET), 8, NO_SECTION},
 	/* test %rax,%rax; je 1f; ret; 1: */
 	{"reader: decides not to ask", CODE(BEGIN LOAD "\x48\x85\xc0\x74\x01\xc3" ASK "\xe7" RET), 8, NO_SECTION},
-	/* The datum in RDI over the call. */
+	/* RDI has the datum at the call. */
 	{"reader: tells another function first",
 	 CODE("\x8b\x6b\x20\x40\xf6\xc5\x01\x75\xf7\x48\x8b\x7b\x28\xe8\x00\x01\x00\x00\x8b\x4b\x20\x39\xe9\x75\xe7" RET), 9,
 	 NO_SECTION},
-	/* xor %eax,%eax; BEGIN; add 0x28(%rdi),%rax: what a round that failed added stays */
+	/* xor %eax,%eax; BEGIN; add 0x28(%rdi),%rax: the sum keeps the values of rounds that must be retried */
 	{"reader: adds up over the rounds", CODE("\x31\xc0" BEGIN "\x48\x03\x47\x28\x8b\x4f\x20\x39\xd1\x75\xed" RET), 10,
 	 NO_SECTION},
 	/* mov 0x30(%rdi),%rsi; LOAD; test %rax,%rax; je 1f; mov (%rsi),%rcx; 1: */
@@ -288,7 +288,7 @@ static const struct hand readers[] = {
 	/* test %rax,%rax; je 1f; mov 0x30(%rdi),%rcx; 1: */
 	{"reader: decides which field it reads", CODE(BEGIN LOAD "\x48\x85\xc0\x74\x04\x48\x8b\x4f\x30" ASK "\xe4" RET), 8,
 	 VERDICT_SYNCHRONISATION},
-	/* mov 0x20(%rdi),%edx behind the question whether it is even */
+	/* mov 0x20(%rdi),%edx, a second load of the count, after the test whether the first is even */
 	{"reader: begins with another look than the even one", CODE(BEGIN "\x8b\x57\x20" LOAD ASK "\xea" RET), 11, NO_SECTION},
 	/* mov $10,%esi; the end: je 1f; dec %esi; jne to BEGIN; 1: ret */
 	{"reader: gives up after some rounds",
@@ -306,7 +306,7 @@ static void judge_by_hand(struct bench *b, unsigned side)
 		bench_expect(b, (enum verdict_class)row->class, RULE);
 		return;
 	}
-	/* Some of these loops are like loops that wait, which is unclear too. */
+	/* Some of these loops resemble loops that wait, whose verdict is unclear too. */
 	prune_race(b->rules, b->race, &b->verdict);
 	assert_string_not_equal(rule_name(b->verdict.rule), RULE);
 	assert_in_range(b->verdict.class, VERDICT_HARMFUL, VERDICT_UNCLEAR);
@@ -329,7 +329,7 @@ static void test_reader_that_does_not_wait(void **state)
 	bench_says(b, "clears its bit 0, loads it again");
 }
 
-/* ---- writers by hand: the count at 0x20(%rbx), the datum at 0x28(%rbx) ---- */
+/* ---- hand-written writers: the count is at 0x20(%rbx), the datum at 0x28(%rbx) ---- */
 
 #define ADD "\x83\x43\x20\x01"	 /* addl $1,0x20(%rbx) */
 #define STORE "\x48\x89\x6b\x28" /* mov %rbp,0x28(%rbx) */
@@ -343,7 +343,7 @@ static const struct hand writers[] = {
 	{"writer: adds by lea", CODE("\x8b\x43\x20\x8d\x48\x01\x89\x4b\x20" STORE ADD RET), 9, VERDICT_SYNCHRONISATION},
 	{"writer: two sections", CODE(ADD ADD ADD STORE ADD RET), 12, VERDICT_SYNCHRONISATION},
 
-	/* lea 1(%rax),%ecx; mov %ecx,0x20(%rbx) of the same load once more */
+	/* lea 1(%rax),%ecx; mov %ecx,0x20(%rbx) again, from the same load */
 	{"writer: stores one sum twice", CODE("\x8b\x43\x20\x8d\x48\x01\x89\x4b\x20" STORE "\x8d\x48\x01\x89\x4b\x20" RET), 9,
 	 NO_SECTION},
 	{"writer: adds before only", CODE(ADD STORE RET), 4, NO_SECTION},
@@ -368,7 +368,7 @@ static void test_writer_by_hand(void **state)
 	judge_by_hand(b, b->writer);
 }
 
-/* Preemption would be off, had the writer's caller taken a lock and begun the section as it must. */
+/* Preemption is on in the writer. A caller that had taken a spinlock would have turned preemption off. */
 static void test_writer_without_a_lock(void **state)
 {
 	static const char writer[] = ADD STORE ADD RET;

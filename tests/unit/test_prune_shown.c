@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Only shown: all that becomes of a number that is read is that people see it. */
+/* Only shown: the reader does nothing with the number that it loads but print it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define RULE "only-shown"
 
-/* An int that the reader hands to `function`, and then forgets. */
+/* The reader loads an int, passes it to `function`, and discards it. */
 static struct bench *handed_to(void **state, const char *function)
 {
 	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
@@ -91,7 +91,7 @@ static void test_number_that_is_counted_up_too(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- what is not known of a side ---- */
+/* ---- sides whose code or kind of access is not known ---- */
 
 static void test_number_whose_readers_code_is_not_known(void **state)
 {
@@ -101,7 +101,7 @@ static void test_number_whose_readers_code_is_not_known(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* It may free what the number is in. */
+/* The writer may free the memory of the number. */
 static void test_number_whose_writers_code_is_not_known(void **state)
 {
 	struct bench *b = shown(state);
@@ -118,7 +118,7 @@ static void test_number_of_unknown_size(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* The code kept of a side is that of one instance; in another it stored. */
+/* The kept code of a side comes from one instance. In another instance the side stored. */
 static void test_number_that_its_reader_wrote_in_another_instance(void **state)
 {
 	struct bench *b = shown(state);
@@ -139,7 +139,7 @@ static void test_number_of_two_readers(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- what is shown of a pointer may be what it points to ---- */
+/* ---- a function that prints a pointer may print the memory that it points to ---- */
 
 static void test_pointer_that_is_shown(void **state)
 {
@@ -157,7 +157,7 @@ static void test_pointer_to_a_function_that_is_shown(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* A typedef does not say that it is a pointer, but its values do. */
+/* The name of the typedef does not show that the datum is a pointer. Its values do. */
 static void test_pointer_by_its_values_that_is_shown(void **state)
 {
 	struct bench *b = shown(state);
@@ -169,9 +169,9 @@ static void test_pointer_by_its_values_that_is_shown(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- what else is no mere number ---- */
+/* ---- other values that are more than a number ---- */
 
-/* By a length an array may be shown. */
+/* A function that gets a length may print an array of this length. */
 static void test_length_that_is_shown(void **state)
 {
 	struct bench *b = shown(state);
@@ -196,7 +196,7 @@ static void test_part_of_a_number_that_is_shown(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- what is freed must not be read at all ---- */
+/* ---- freed memory must not be read at all ---- */
 
 /* movl $1,(%rdi); call 1f; 1: ret */
 static void store_and_call(const struct bench *b)
@@ -221,7 +221,7 @@ static void test_writer_that_frees_afterwards(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- what is left in registers at a second call, which is where an overrun stack was found ---- */
+/* ---- values in registers at a second call, the call that reports a stack overrun ---- */
 
 static struct bench *shown_before_a_call_of(void **state, const char *function)
 {
@@ -235,7 +235,7 @@ static struct bench *shown_before_a_call_of(void **state, const char *function)
 	return b;
 }
 
-/* That call does not come back. */
+/* The second call does not return. */
 static void test_number_left_to_a_stack_check(void **state)
 {
 	struct bench *b = shown_before_a_call_of(state, "__stack_chk_fail");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Special variables: data that race by design, from a list. An entry is good for the kernels, the functions, the side and the
- * number of writers that it names, and for no other.
+ * Special variables: a list of data that race by design. An entry applies only to the kernels, the functions, the side and the
+ * number of writers that it names.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,9 +37,9 @@ static void test_variable_that_is_not_listed(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- the kernels that an entry is good for ---- */
+/* ---- the kernels that an entry applies to ---- */
 
-/* Listed for kernels up to 5.12. */
+/* The list has this variable for kernels up to 5.12. */
 static struct bench *variable_of_old_kernels(void **state, const char *banner)
 {
 	struct bench *b = reader_and_writer(state);
@@ -78,7 +78,7 @@ static void test_kernel_that_is_not_known(void **state)
 	bench_expect(b, VERDICT_BENIGN, RULE);
 }
 
-/* Of races of several kernels, an entry for some is good for none. */
+/* If races come from several kernels, an entry applies only if it applies to all of the kernels. */
 static void test_kernels_of_which_all_are_in_the_range(void **state)
 {
 	struct bench *b = variable_of_old_kernels(state, "Linux version 5.10.0");
@@ -138,7 +138,7 @@ static void test_new_name_in_a_new_kernel(void **state)
 	bench_expect(b, VERDICT_BENIGN, RULE);
 }
 
-/* The comment that permits it speaks of one batch. */
+/* The kernel's comment permits the race on one batch only. */
 static void test_other_batch_in_a_new_kernel(void **state)
 {
 	struct bench *b =
@@ -147,7 +147,7 @@ static void test_other_batch_in_a_new_kernel(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* What was a bug once is not hidden where it still is one. */
+/* The race was a bug before the fix in 6.1, so the entry must not hide it in kernels without the fix. */
 static struct bench *fixed_in_6_1(void **state, const char *banner)
 {
 	struct bench *b = reader_and_writer(state);
@@ -172,9 +172,9 @@ static void test_kernel_before_the_fix(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- the functions and the side that an entry is good for ---- */
+/* ---- the functions and the side that an entry applies to ---- */
 
-/* What one function may look at without the lock is no licence for the others. */
+/* The entry permits a load without the lock in the functions that it names, and in no other function. */
 static void test_look_in_a_function_that_is_not_listed(void **state)
 {
 	struct bench *b = reader_and_writer(state);
@@ -202,7 +202,7 @@ static void test_look_in_a_listed_function_at_another_member(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* Whoever may look without the lock may not store without it. */
+/* The entry permits a load without the lock, and no store. */
 static void test_store_in_a_function_listed_for_its_look(void **state)
 {
 	struct bench *b = reader_and_writer(state);
@@ -213,7 +213,7 @@ static void test_store_in_a_function_listed_for_its_look(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* An entry may be of the writer. */
+/* The race of a function whose entry permits its store. */
 static struct bench *listed_for_its_store(void **state)
 {
 	struct bench *b = reader_and_writer(state);
@@ -231,7 +231,7 @@ static void test_store_in_a_function_listed_for_its_store(void **state)
 	bench_expect(b, VERDICT_BENIGN, RULE);
 }
 
-/* What is loaded to be stored again is no look. */
+/* The entry does not cover a load whose value the reader stores again. */
 static void test_load_that_is_stored_again(void **state)
 {
 	struct bench *b = listed_for_its_store(state);
@@ -241,7 +241,7 @@ static void test_load_that_is_stored_again(void **state)
 	bench_expect_not(b, RULE);
 }
 
-/* ---- two writers: what is good for one writer and readers is no reason for a lost store ---- */
+/* ---- two writers: an entry for one writer and its readers does not excuse a lost store ---- */
 
 static struct bench *two_writers(void **state)
 {
@@ -264,7 +264,7 @@ static void test_two_writers_where_two_may_write(void **state)
 	bench_expect(b, VERDICT_BENIGN, RULE);
 }
 
-/* A side that nobody saw did write. */
+/* An unseen writer counts as a writer, although its kind of access is unknown. */
 static struct bench *unseen_writer(void **state)
 {
 	struct bench *b = two_writers(state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Statements out of source files. A source tree may be anybody's: whatever is in its files (the sanitizers look). */
+/* Statements from source files. A user may give any source tree, so the reader must take any bytes; the sanitizers check. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ struct fixture {
 	char folder[64];
 	char path[96];		 /* Of the folder's only file, a.c. */
 	char inner[96];		 /* An empty folder in the folder: b. */
-	struct sources *sources; /* Made by look_at(), anew for each content of the file. */
+	struct sources *sources; /* look_at() makes new ones for each content of the file. */
 };
 
 static int setup(void **state)
@@ -60,7 +60,7 @@ static void write_source(const struct fixture *f)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Write the file anew; returns how many lines it has. */
+/* Write a new random file. Returns the number of its lines. */
 static unsigned write_any_source(const struct fixture *f, struct rng *rng)
 {
 	static const char some[] = "\"'/*\\\n\n#() =,;aX";
@@ -87,7 +87,7 @@ static struct sources *look_at(struct fixture *f)
 	return f->sources;
 }
 
-/* Every line but the last, which may be empty, has a statement, and no line behind the last has one. */
+/* Every line but the last has a statement. The last line may be empty. No line after the last has one. */
 static void test_any_source(void **state)
 {
 	struct fixture *f = *state;
