@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of what was sampled: sites keep their counts wherever their module is, and half a million of them fit. */
+/* The coverage table: sites keep their counts when their module moves, and the table has room for half a million sites. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void sites_are_found_by_address(void **state)
 	assert_null(coverage_find(c, MODULE + 5));
 }
 
-/* The module comes back at another address, and another module is where it was. */
+/* The module is loaded again at another address, and another module takes its old place. */
 static void a_site_keeps_its_counts(void **state)
 {
 	struct coverage *c = *state;
@@ -66,7 +66,7 @@ static void a_site_keeps_its_counts(void **state)
 	assert_int_equal(coverage_size(c).functions, 3);
 }
 
-/* Copy a function as it is now. */
+/* Copy the current counts of a function. */
 static int copy(struct coverage *c, size_t index, struct coverage_function *out)
 {
 	const struct coverage_size size = coverage_size(c);
@@ -74,7 +74,7 @@ static int copy(struct coverage *c, size_t index, struct coverage_function *out)
 	return coverage_function(c, &size, index, out);
 }
 
-/* Two static functions of one name are one function in reports, and here. */
+/* Reports treat two static functions of one name as one function, and so does the table. */
 static void functions_of_one_name(void **state)
 {
 	struct coverage *c = *state;
@@ -91,7 +91,7 @@ static void functions_of_one_name(void **state)
 	assert_int_equal(copy(c, 0, &fn), 1);
 	assert_int_equal(fn.sites, 12);
 	assert_int_equal(fn.count, 1);
-	/* Each has one site, at another place in it. */
+	/* Each of the two functions has one site, at different offsets. */
 	coverage_add(c, 0x3000, "small", 0, 1)->armed = 1;
 	coverage_add(c, 0x4008, "small", 8, 1)->armed = 1;
 	assert_int_equal(copy(c, 1, &fn), 1);
@@ -123,7 +123,7 @@ static void functions_are_copied(void **state)
 	free(fn.armed);
 }
 
-/* A site that could not be armed is none that was, in whatever order it comes. */
+/* The table does not show a site that was never armed, whether the site comes before or after armed ones. */
 static void what_was_never_armed_is_not_shown(void **state)
 {
 	struct coverage *c = *state;
@@ -148,7 +148,7 @@ static void what_was_never_armed_is_not_shown(void **state)
 	free(fn.armed);
 }
 
-/* A kernel with all that may be sampled in it, armed. */
+/* A kernel in which the sampler has armed the whole pool. */
 static void memory_is_bounded(void **state)
 {
 	enum { FUNCTIONS = 40000, EACH = 15 };
@@ -181,7 +181,7 @@ static void memory_is_bounded(void **state)
 	free(fn.armed);
 }
 
-/* A reader copies while the sampler adds: for the sanitizers. */
+/* A thread copies while the sampler adds. The sanitizers check for races. */
 static void *reader(void *arg)
 {
 	struct coverage_function fn = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Locksets, and the record of what is under which lock that moments make. */
+/* Locksets, and the record of which locks protect which data, which grows moment by moment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static struct guest_symbol symbol(const char *name)
 	return s;
 }
 
-/* Memory of an object of kmalloc-4k, as DATUM and the locks are. */
+/* Memory in an object of kmalloc-4k, where DATUM and the locks are. */
 static struct guest_memory slab(uint64_t gva)
 {
 	struct guest_memory m = {
@@ -52,7 +52,7 @@ static struct guest_memory slab(uint64_t gva)
 	return m;
 }
 
-/* A task writes DATUM in `function`, which `operation` has called. */
+/* The moment at which a task writes DATUM in `function`, called by `operation`. */
 static struct lock_moment moment(uint64_t number, const char *function, const char *operation)
 {
 	struct lock_moment m = {.number = number, .kind = LOCK_MOMENT_ACCESS, .time_ns = number * 1000, .pc = TEXT + 0x1c};
@@ -114,7 +114,7 @@ static void readers_do_not_exclude_each_other(void **state)
 	assert_true(lockset_excludes(&w, &w));
 }
 
-/* What is not known for sure clears, and never accuses. */
+/* A lock that a context may hold counts as held, so that doubts never cause a suspicion. */
 static void what_is_not_known_excludes(void **state)
 {
 	struct held_lock tried = spin(LOCK);
@@ -157,7 +157,7 @@ static void the_same_access_is_counted(void **state)
 	assert_int_equal(p->lost, 0);
 }
 
-/* Each change makes the second access another one than the first. */
+/* Each of these changes makes the second access different from the first. */
 static void another_site(struct lock_moment *m)
 {
 	m->pc++;
@@ -296,7 +296,7 @@ static void who_came_is_known(void **state)
 	take(p, &m);
 	assert_int_equal(p->accesses[0].who, 100);
 	assert_true(p->accesses[0].several);
-	/* An interrupt is its CPU's, whichever task it interrupted. */
+	/* An interrupt belongs to its CPU, whichever task it interrupted. */
 	m = moment(2, "g", "g");
 	m.context.kind = GUEST_HARDIRQ;
 	m.cpu = 1;
@@ -309,7 +309,7 @@ static void who_came_is_known(void **state)
 
 /* ---- lives and publication ---- */
 
-/* Each task's first and last access are known, as long as there are few tasks. */
+/* The record keeps the first and last access of each task, for up to PROTECTION_SPANS_MAX tasks. */
 static void when_each_task_came_is_known(void **state)
 {
 	struct protection *p = *state;
@@ -346,7 +346,7 @@ static void an_object_is_published_by_a_second_context(void **state)
 	take(p, &m);
 	take(p, &m);
 	assert_int_equal(p->accesses[0].count_shared, 0);
-	/* Another datum of the same object. */
+	/* The second context accesses another datum of the same object. */
 	m = moment(2, "user", "user");
 	m.context.pid = 101;
 	m.data[0].gva += 8;
@@ -379,17 +379,17 @@ static void a_freed_object_has_another_life(void **state)
 	assert_int_equal(p->access_count, 3);
 	assert_int_equal(p->accesses[0].life, 0);
 	assert_int_equal(p->accesses[2].life, 1);
-	/* It is nobody's but its new creator's. */
+	/* Only the new creator has accessed the new object, so it is not published. */
 	assert_int_equal(p->accesses[2].count_shared, 0);
 	take(p, &m);
 	assert_int_equal(p->access_count, 3);
-	/* What is freed elsewhere changes nothing. */
+	/* Freeing another object changes nothing. */
 	free_object(p, 4, OBJECT + 4096);
 	take(p, &m);
 	assert_int_equal(p->access_count, 3);
 }
 
-/* Nobody said that the object was freed, but there is another one in its place. */
+/* The detector missed the free of the object. The name of the slab cache shows that a new object is in its place. */
 static void another_object_in_its_place_is_noticed(void **state)
 {
 	struct protection *p = *state;
@@ -404,7 +404,7 @@ static void another_object_in_its_place_is_noticed(void **state)
 	assert_int_equal(p->accesses[1].count_shared, 0);
 }
 
-/* Pages have no object, but begin where kmalloc() says. */
+/* Pages are part of no slab object. A free of the address at which they begin ends their life. */
 static void pages_have_lives_too(void **state)
 {
 	struct protection *p = *state;
@@ -453,7 +453,7 @@ static void a_lock_that_was_held_before_it_was_taken_is_one(void **state)
 	assert_string_equal(p->locks[0].name, "kmalloc-4k+0x80");
 }
 
-/* rtnl_mutex around a driver's operations: only its owner word says that it is held. */
+/* The caller of a driver's operations holds rtnl_mutex. Only the mutex's owner word shows that. */
 static void a_lock_from_outside_has_a_name(void **state)
 {
 	struct protection *p = *state;
@@ -469,7 +469,7 @@ static void a_lock_from_outside_has_a_name(void **state)
 	assert_string_equal(p->locks[1].name, "rtnl_mutex");
 }
 
-/* The guest's tables may say another thing of its memory, as when the object was freed before they were asked. */
+/* The guest's tables may describe the lock's memory differently later, for example because the object was freed meanwhile. */
 static void an_address_is_one_lock(void **state)
 {
 	struct protection *p = *state;
@@ -552,7 +552,7 @@ static void operations_meet(void **state)
 	assert_false(protection_met(p, function(p, "e100:open"), function(p, "e100:close")));
 	assert_false(protection_met(p, function(p, "e100:open"), function(p, "e100:open")));
 	assert_false(protection_met(p, PROTECTION_NONE, function(p, "e100:open")));
-	/* Two of the same. */
+	/* The same pair a second time. */
 	a.number = 4;
 	a.during[0] = 1;
 	a.during_count = 1;
@@ -560,7 +560,7 @@ static void operations_meet(void **state)
 	assert_true(protection_met(p, function(p, "e100:open"), function(p, "e100:open")));
 }
 
-/* A lost moment, a moment without a stack and one of long ago tell nothing. */
+/* A lost moment, a moment without a stack and a moment too long ago make no pair. */
 static void what_is_not_known_makes_no_pair(void **state)
 {
 	struct protection *p = *state;
@@ -632,7 +632,7 @@ static const char *lock_name(struct protection *p, enum lock_kind kind, const st
 	return p->locks[p->lock_count - 1].name;
 }
 
-/* What is inside of a lock is left out of its name. */
+/* The name of a lock leaves out the members inside of the lock. */
 static void locks_have_names(void **state)
 {
 	struct protection *p = *state;
@@ -651,7 +651,7 @@ static void locks_have_names(void **state)
 	assert_string_equal(lock_name(p, LOCK_SPIN, &m), "inode->i_lock");
 }
 
-/* What the guest calls things steers no terminal. */
+/* Names from the guest must not contain control characters, which could steer a terminal. */
 static void strings_are_printable(void **state)
 {
 	struct protection *p = *state;
@@ -685,7 +685,7 @@ static void a_full_table_loses_and_says_so(void **state)
 	take(p, &m);
 	assert_int_equal(p->lock_count, PROTECTION_LOCKS_MAX);
 	assert_int_equal(p->lost, 1);
-	/* An access under a lock that is not kept must accuse nobody. */
+	/* The record has no room for this lock. The access counts as locked all the same, and causes no suspicion. */
 	assert_int_equal(p->accesses[0].held_count, 0);
 	assert_true(p->accesses[0].held_overflow);
 }

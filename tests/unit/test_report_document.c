@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whole reports read back: what is around the races, and what is no report is refused in one line that says where. */
+/* Whole reports read back: the data beside the races. A file that is no report gets a one-line error that says where. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #define MUTATIONS 3000
 
-/* A document in a file of its own. */
+/* A document in its own file. */
 struct fixture {
 	char file[64];
 };
@@ -52,7 +52,7 @@ static void print_nothing(void *ctx, const char *text, size_t len)
 	(void)len;
 }
 
-/* What the run's report keeps of it. `finish`: the run ends; else it is as if it was killed. */
+/* Write the document of a run. `finish`: the run ends properly. Otherwise the document is that of a killed run. */
 static void write_document(const struct fixture *f, bool finish)
 {
 	const struct detect_stats stats = {.sampling_ns = 2500000000};
@@ -108,7 +108,7 @@ static void is_clean(const char *read, const char *wanted)
 	free(clean);
 }
 
-/* Whoever reads the file knows of the run what the run itself knew, made printable. */
+/* The reader gets all facts of the run back. Strings come back printable. */
 static void test_run_facts(void **state)
 {
 	const struct run_facts wanted = sample_run();
@@ -158,7 +158,7 @@ static void test_run_that_was_killed(void **state)
 	report_load_free(&l);
 }
 
-/* Versions before this one wrote neither when nor where. */
+/* Older versions wrote neither the time nor the host of a run. */
 static void test_run_of_an_older_version(void **state)
 {
 	const char text[] = "{\"schema\": \"outrider-races/1\", \"tool_version\": \"0.1.0\", \"run\": {\"seed\": \"12\"}, "
@@ -253,7 +253,10 @@ static char *read_text_of(const struct fixture *f, size_t *len)
 	return text;
 }
 
-/* Whatever became of the file: a report, or one line; no crash and no read beyond anything (the sanitizers look). */
+/*
+ * For any damage of the file, the reader returns a report or a one-line error. The sanitizers check that it neither crashes nor
+ * reads out of bounds.
+ */
 static void test_mutated_documents(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a guest that loads modules and races without end makes of a run's report, and that all of it can be read back. */
+/* The report of a guest that loads modules and races without end stays limited, and can be read back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* All modules are loaded anew, each with its text at the same place as before. */
+/* Load all modules again, each with its text at the same address as before. */
 static void reload(struct fixture *f)
 {
 	for (unsigned i = 0; i < MODULES; i++) {
@@ -97,7 +97,7 @@ static void reload(struct fixture *f)
 	assert_int_equal(report_set_modules(f->r, f->loaded, MODULES, NULL), 0);
 }
 
-/* A race of two functions that nobody else has. One side is in the text of module `in`, and so is a register's value. */
+/* Observe a race in a function of its own. One side is in the text of module `in`; RBX points to a section of the next one. */
 static void observe(struct fixture *f, unsigned number, unsigned in)
 {
 	struct observation *o = f->o;
@@ -127,7 +127,7 @@ static void load(const struct fixture *f, struct report_load *l)
 		fail_msg("%s", err.text);
 }
 
-/* Each of some races finds all modules renamed. The document has those that the races are in, and no more. */
+/* Before each race all modules are loaded again. The document keeps only the modules of the races. */
 static void only_modules_of_races_are_kept(void **state)
 {
 	struct fixture *f = *state;
@@ -160,7 +160,7 @@ static void only_modules_of_races_are_kept(void **state)
 	report_load_free(&l);
 }
 
-/* Even those are kept up to a limit only. This is said once, and no race is lost. */
+/* The document also limits the modules of races. The report says so once, and loses no race. */
 static void modules_have_a_limit(void **state)
 {
 	static struct image_section many[MODULES][1000];
@@ -201,7 +201,7 @@ static void modules_have_a_limit(void **state)
 	report_load_free(&l);
 }
 
-/* So have races. Those that were printed are in the file, and go on to be counted. */
+/* Races have a limit too. The file has all races that were printed, and the report goes on counting them. */
 static void races_have_a_limit(void **state)
 {
 	struct fixture *f = *state;
@@ -224,7 +224,7 @@ static void races_have_a_limit(void **state)
 	report_load_free(&l);
 }
 
-/* A report that was made up of modules is read in a time that goes with their number. */
+/* The time to read a report with many modules grows linearly with their number. */
 static void many_modules_are_found(void **state)
 {
 	struct report_modules m = {0};
@@ -233,7 +233,7 @@ static void many_modules_are_found(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < count; i++) {
-		module.id = (uint64_t)i << 32; /* the low bits of all ids are the same */
+		module.id = (uint64_t)i << 32; /* all ids have the same low bits */
 		assert_int_equal(report_modules_add(&m, &module, NULL), 0);
 	}
 	assert_int_equal(m.count, count);

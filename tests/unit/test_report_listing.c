@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The nearby instructions of an access: which ones, how they are written, and the source lines beside them. */
+/* The nearby instructions of an access: which the report lists, in which syntax, and with which source lines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +105,7 @@ static void test_instructions(void **state)
 	is(&l->lines[3], "+0x9", "movl   0x10(%rbx), %eax");
 	is(&l->lines[6], "+0x10", "jne    foo+0x1");
 	is(&l->lines[7], "+0x12", "movq   $0xffffffff82345678, %rdi");
-	/* The padding behind it is no code. */
+	/* The padding after the last instruction is no code. */
 	is(&l->lines[8], "+0x19", "retq");
 	for (unsigned i = 0; i < l->count; i++)
 		assert_int_equal(l->lines[i].access, i == 3);
@@ -128,7 +128,7 @@ static void test_only_nearby_instructions(void **state)
 	is(&l->lines[NEARBY_MAX - 1], "+0x23", "nop");
 }
 
-/* A side whose instruction is not known stopped before the one at RIP. */
+/* The side's instruction is not known. The side stopped before the instruction at RIP. */
 static void test_access_not_known(void **state)
 {
 	struct fixture *f = *state;
@@ -142,7 +142,7 @@ static void test_access_not_known(void **state)
 	is(&l->lines[4], "+0xc", "nop");
 }
 
-/* An old run kept code from within an instruction on. */
+/* Old versions kept code from the middle of an instruction on. */
 static void test_code_that_begins_within_an_instruction(void **state)
 {
 	struct fixture *f = *state;
@@ -218,16 +218,16 @@ static void test_source_lines(void **state)
 	assert_string_equal(l->lines[3].file, "a.c");
 	assert_string_equal(l->lines[3].source, "return a->count\\x1b + 1;");
 	assert_false(l->lines[3].same_line);
-	/* Known by name, and the source is not at hand. */
+	/* Debug files name this line, but the source file is not available. */
 	assert_string_equal(l->lines[4].file, "b.c");
 	assert_string_equal(l->lines[4].source, "");
 	assert_false(l->lines[4].same_line);
 	assert_true(l->lines[5].same_line);
-	/* The other side's. */
+	/* The other side's line. */
 	assert_int_equal(l->lines[6].line, 0);
 }
 
-/* A report that was named elsewhere has the line of the access alone. */
+/* A report whose names come from another host has only the source line of the access. */
 static void test_source_line_of_the_access_alone(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is under which lock, in the report: written, shown and read back; and what is no such record is refused in one line. */
+/* The record of locks in a report, written, printed and read back. A wrong record gets a one-line error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 #define MUTATIONS 3000
 
-/* A report in a file, and what was printed. */
+/* A report in a file, and the text that was printed. */
 struct fixture {
 	char file[64];
 	char *printed;
@@ -68,7 +68,7 @@ static void add_locks(struct report *r)
 	sample_suspicions(list);
 	p->lost = 9;
 	assert_int_equal(report_locks(r, p, &s, NULL), 0);
-	/* Nothing of it need last. */
+	/* The report has copied the record, so both may go. */
 	protection_free(p);
 	memset(list, 0, sizeof(list));
 }
@@ -94,7 +94,7 @@ static void write_report(struct fixture *f, bool locks)
 	free(o);
 }
 
-/* All that is written of both is the same. */
+/* Check that both records have the same JSON. */
 static void same_record(const struct lock_record *a, const struct protection *p, const struct suspicions *s)
 {
 	char *one = locks_json_text(a->protection, &a->suspicions), *other = locks_json_text(p, s);
@@ -168,7 +168,7 @@ static void what_is_written_is_read(void **state)
 	protection_free(p);
 }
 
-/* A race that was suspected says so, and no other. */
+/* The report marks a race that was suspected before, and no other race. */
 static void a_suspected_race_says_so(void **state)
 {
 	struct fixture *f = *state;
@@ -236,9 +236,9 @@ static void a_report_that_is_written_again_is_the_same(void **state)
 	json_decref(after);
 }
 
-/* ---- what is no such record ---- */
+/* ---- wrong records ---- */
 
-/* Item `index` of list `list` in the record's object. */
+/* Item `index` of the list named `list` in the record. */
 static json_t *item_of(json_t *locks, const char *list, size_t index)
 {
 	return json_array_get(json_object_get(locks, list), index);
@@ -369,7 +369,7 @@ static char *text_of_file(const struct fixture *f, size_t *len)
 	return text;
 }
 
-/* Whatever became of the record: it is read and can be used, or refused in one line (the sanitizers look). */
+/* For any damage of the record, the reader returns a usable record or a one-line error. The sanitizers check both. */
 static void test_mutated_records(void **state)
 {
 	struct fixture *f = *state;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the memory raced on is called: by its variable, or by the pointer an access went through; and which side's name is best.
+/*
+ * Names of the datum of a race: from its variable, or from the pointer that an access went through. The better name of the two
+ * sides is the name of the race.
  */
 #include "tests/unit/test_report_naming_rig.h"
 
 /* ---- loads ---- */
 
-/* The element's number is in no operand: only the registers tell it. */
+/* No operand has the index of the element. Only the registers give it. */
 static void test_load_is_named_by_register(void **state)
 {
 	struct fixture *f = *state;
@@ -19,8 +21,8 @@ static void test_load_is_named_by_register(void **state)
 }
 
 /*
- * What lies behind a struct is seldom another one of its kind: a driver's data lie behind its net_device. The allocator knows
- * that no second one is there.
+ * An object may have other data after its struct, as a driver's data after its net_device. The size of the object shows that it
+ * has no room for a second struct of the type.
  */
 static void test_no_second_struct_where_there_is_no_room(void **state)
 {
@@ -36,7 +38,7 @@ static void test_no_second_struct_where_there_is_no_room(void **state)
 	assert_int_equal(name_side(f, 0)->by, DATUM_UNNAMED);
 }
 
-/* The allocator's word is not needed where the registers tell all. */
+/* If the registers give the whole name, the type and address of the object do not matter. */
 static void test_load_does_not_ask_object(void **state)
 {
 	struct fixture *f = *state;
@@ -48,7 +50,7 @@ static void test_load_does_not_ask_object(void **state)
 	expect_name(f, 0, DATUM_BY_REGISTER, "o->in[1].b[2]", false);
 }
 
-/* The watched side has the register as the instruction left it, so there only the operand tells. */
+/* The other side stops after its access, so its register has the loaded value. Only the operand gives the name there. */
 static void test_load_over_its_own_base(void **state)
 {
 	struct fixture *f = *state;
@@ -61,7 +63,7 @@ static void test_load_over_its_own_base(void **state)
 	expect_name(f, which, DATUM_BY_REGISTER, "vector[2]", false);
 }
 
-/* An index that the instruction leaves alone still tells the element. */
+/* If the instruction does not write the index register, that register still gives the element. */
 static void test_load_by_index_over_its_own_base(void **state)
 {
 	struct fixture *f = *state;
@@ -77,7 +79,7 @@ static void test_load_by_index_over_its_own_base(void **state)
 	expect_name(f, which, DATUM_BY_REGISTER, "vector[3]", false);
 }
 
-/* Where the instruction writes the index too, the watched side has the vector's name left, but not the element's. */
+/* If the instruction also writes the index register, the other side can name the vector, but not the element. */
 static void test_access_over_base_and_index(void **state)
 {
 	struct fixture *f = *state;
@@ -93,7 +95,10 @@ static void test_access_over_base_and_index(void **state)
 	expect_name(f, which, DATUM_BY_REGISTER, which ? "*vector" : "vector[3]", which);
 }
 
-/* Before the access the register is good, though the instruction writes it: another distance than the operand's tells so. */
+/*
+ * The instruction writes the register, but the held side has not executed it yet. The distance of the address from the register
+ * differs from the operand's displacement, and so gives the element.
+ */
 static void test_sampled_side_has_registers_before(void **state)
 {
 	struct fixture *f = *state;
@@ -117,7 +122,7 @@ static void test_best_is_no_guess(void **state)
 	assert_int_equal(f->race.names->best, !guess);
 }
 
-/* A guess is still more than no name at all. */
+/* A guessed name is better than no name. */
 static void test_best_is_a_guess_where_there_is_no_more(void **state)
 {
 	struct fixture *f = *state;
@@ -140,7 +145,7 @@ static void test_best_of_equals_is_the_sampled_sides(void **state)
 	assert_int_equal(f->race.names->best, 0);
 }
 
-/* What a parameter points to says less than the member that it is. */
+/* The name of a member says more than "what this parameter points to". */
 static void test_best_is_a_member(void **state)
 {
 	struct fixture *f = *state;
@@ -156,7 +161,7 @@ static void test_best_is_a_member(void **state)
 	assert_int_equal(f->race.names->best, !bare);
 }
 
-/* The register, the object and the type agree on another name, and yet the address says all. */
+/* The address is that of a variable, whose name wins although the register, the object and the type agree on another name. */
 static void test_variable_comes_first(void **state)
 {
 	struct fixture *f = *state;
@@ -172,7 +177,7 @@ static void test_variable_comes_first(void **state)
 
 /* ---- source files ---- */
 
-/* The same sample, compiled as if in `folder`. Returns the length of the access's line. */
+/* The same sample, as if compiled in `folder`. Returns the length of the source line of the access. */
 static size_t allowed_by(struct fixture *f, const char *folder, struct sources *sources)
 {
 	const struct debug_images_sink sink = {.note = note};

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is copied is called: by its object, since the registers of a copy do not tell how far it has come; or by its CPU. */
+/*
+ * Names of copied data. The object gives the name if a string instruction copies, because the registers do not show how far it
+ * has come. A CPU's copy of a variable gets its name from the CPU.
+ */
 #include "tests/unit/test_report_naming_rig.h"
 
-/* ---- copies of a string instruction: only the object tells which member it has come to ---- */
+/* ---- string instructions: only the object shows which member the copy has reached ---- */
 
 struct copy_case {
 	const char *shows, *function;
 	uint8_t rw;
-	const char *type; /* that the object is known to be of; NULL: the object is not known */
+	const char *type; /* type of the object, if the guest knows it; NULL: the object is not known */
 	uint64_t object, gva;
 	uint32_t size;
 	const char *path;
@@ -80,7 +83,7 @@ static void test_copy(void **state)
 	assert_int_equal(d[!side].by, DATUM_UNNAMED);
 }
 
-/* Two pointers of different types are in the register: what is told of the one is not exact for the other. */
+/* The register may have either of two pointers of different types. A name by one type is then only a guess. */
 static void test_copy_of_two_types_is_no_other_type(void **state)
 {
 	struct fixture *f = *state;
@@ -92,9 +95,9 @@ static void test_copy_of_two_types_is_no_other_type(void **state)
 	assert_true(d->guess || strcmp(d->owner, "struct outer") == 0);
 }
 
-/* ---- another CPU's copy, reached by a pointer that nothing is known of ---- */
+/* ---- another CPU's copy of a variable, accessed through a pointer of unknown type ---- */
 
-/* The side that runs on that CPU, if it is known, knows where its area is. */
+/* Let `side` access the copy of another CPU. If the other side runs on that CPU, its GS base gives the CPU's area. */
 static void set_copy_of_another_cpu(struct fixture *f, unsigned side, bool other_known, const char *module,
 				    const char *variable)
 {
@@ -144,7 +147,7 @@ static void test_copy_of_another_cpu_of_another_module(void **state)
 	expect_name(f, f->row.side, DATUM_UNNAMED, "", false);
 }
 
-/* Every row for either side. */
+/* Add a test for each row and each side. */
 static void add_copies(struct CMUnitTest *next)
 {
 	static struct row rows[2 * COUNT(copy_cases)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What data and locks of a record are called: by the pointers that instructions went through, and by variables. */
+/* Names of the data and locks in a record: from the pointers that instructions went through, and from variables. */
 #include "tests/unit/test_report_naming_rig.h"
 
 #include "hv/report/naming/locks.h"
@@ -10,7 +10,7 @@
 #define AT_NEXT 0
 #define LISTS (AT_NEXT + 8)
 
-/* A record of its own for each test, named by the sample. */
+/* Each test has its own record. The debug files of the sample name it. */
 struct bench {
 	struct fixture *f;
 	struct protection *p;
@@ -37,7 +37,7 @@ static struct guest_memory slab_at(uint64_t object, uint64_t gva)
 				     .offset = (uint32_t)(gva - object)};
 }
 
-/* The function's `nth` access, to `size` bytes at `gva`. Its base register has `base`: 0, it is not known. */
+/* The function's `nth` access, to `size` bytes at `gva`. Its base register has the value `base`. 0: the value is not known. */
 static struct lock_moment moment(struct bench *b, const char *function, unsigned nth, uint64_t base, uint64_t gva,
 				 uint32_t size)
 {
@@ -107,7 +107,7 @@ static void test_member_through_a_pointer(void **state)
 	EXPECT(&b, "outer->in[1].b[2]");
 }
 
-/* As a driver's data behind a net_device: the struct does not begin with the object. */
+/* The struct begins after the start of the object, as a driver's data begin after their net_device. */
 static void test_struct_inside_of_an_object(void **state)
 {
 	struct bench b = begin(state);
@@ -118,7 +118,7 @@ static void test_struct_inside_of_an_object(void **state)
 	EXPECT(&b, "outer->in[1].b[2]", "outer->word.low", "kmalloc-192+0x0");
 }
 
-/* What one pointer says of an object holds for all of its accesses, and for no other object. */
+/* A type that one pointer gives an object names all accesses to this object, and to no other object. */
 static void test_object_seen_once_through_a_pointer(void **state)
 {
 	struct bench b = begin(state);
@@ -131,12 +131,12 @@ static void test_object_seen_once_through_a_pointer(void **state)
 	EXPECT(&b, "outer->word.low", "outer->in[1].b[2]", "kmalloc-192+0x10");
 }
 
-/* All objects of a cache that is called as their struct, but of no cache that is called otherwise or has larger objects. */
+/* If a cache has the name of the struct, the type holds for all its objects, unless the objects are larger than the struct. */
 static void test_cache_of_one_struct(void **state)
 {
 	static const struct {
 		const char *cache;
-		uint32_t more; /* Bytes of an object behind the struct. */
+		uint32_t more; /* Bytes of an object after the struct. */
 		const char *name;
 	} cases[] = {{"outer", 0, "outer->word.low"},
 		     {"outer", 63, "outer->word.low"},
@@ -163,7 +163,7 @@ static void test_cache_of_one_struct(void **state)
 	}
 }
 
-/* The object was freed between the two, and may be anything now. */
+/* The object was freed between the two accesses, so the second object may have another type. */
 static void test_each_life_has_its_own_types(void **state)
 {
 	struct bench b = begin(state);
@@ -185,7 +185,7 @@ static void test_types_that_disagree_say_nothing(void **state)
 	EXPECT(&b, "kmalloc-192+0x40", "kmalloc-192+0x28", "kmalloc-192+0x10");
 }
 
-/* A pointer to what a struct begins with is one to a part of it. */
+/* A pointer to the first member of a struct agrees with a pointer to the struct. */
 static void test_struct_in_a_struct_agrees(void **state)
 {
 	struct bench b = begin(state);
@@ -195,7 +195,7 @@ static void test_struct_in_a_struct_agrees(void **state)
 	EXPECT(&b, "outer->link.next", "outer->in[1].b[2]");
 }
 
-/* The pointer of the inlined function is to the list; the object that the caller has says more. */
+/* The inlined function has a pointer to the list. The caller's pointer to the object gives a better name. */
 static void test_inlined_function(void **state)
 {
 	struct bench b = begin(state);
@@ -214,7 +214,7 @@ static void test_struct_that_does_not_fit_its_object(void **state)
 	EXPECT(&b, "kmalloc-192+0x40");
 }
 
-/* Another module was loaded to where the site's was, so that debug files know another function there. */
+/* Another module took the place of the site's module, so debug files name another function at the address. */
 static void test_site_of_another_function(void **state)
 {
 	struct bench b = begin(state);
@@ -228,7 +228,7 @@ static void test_site_of_another_function(void **state)
 	EXPECT(&b, "kmalloc-192+0x40", "kmalloc-192+0x40");
 }
 
-/* The guest's word is not replaced: a CPU's copy of a variable, and a type that the guest knows. */
+/* Names that the guest gives stay: a CPU's copy of a variable, and a type that the guest knows. */
 static void test_what_the_guest_knows_stays(void **state)
 {
 	struct bench b = begin(state);
@@ -257,7 +257,7 @@ static void test_variable(void **state)
 	*memory = (struct guest_memory){.kind = GUEST_MEMORY_KERNEL, .cpu = -1, .offset = AT_NUMBER};
 	snprintf(memory->symbol.name, sizeof(memory->symbol.name), "global_outer");
 	take(&b, &m);
-	/* The guest says that it is another variable. */
+	/* The guest names another variable. */
 	m.data[0].size = 8;
 	snprintf(memory->symbol.name, sizeof(memory->symbol.name), "global");
 	take(&b, &m);
@@ -301,7 +301,7 @@ static void test_lock_in_an_object_seen_through_a_pointer(void **state)
 	protection_free(b.p);
 }
 
-/* One instruction is asked for once, whatever it is used on. */
+/* The namer looks each instruction up once, however many data it accesses. A full record takes less than the time limit. */
 static void test_as_many_as_a_record_has(void **state)
 {
 	struct bench b = begin(state);
@@ -323,7 +323,7 @@ static void test_as_many_as_a_record_has(void **state)
 	protection_free(b.p);
 }
 
-/* Names are given up on, and what is there stays. */
+/* When the time is over, the namer gives up and keeps the names that the record has. */
 static void test_no_time(void **state)
 {
 	struct bench b = begin(state);

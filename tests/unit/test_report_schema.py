@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the report writes is what docs/report.schema.json publishes, says a validator that is not ours; and the schema bites."""
+"""An independent validator finds that reports follow docs/report.schema.json, and that the schema rejects wrong ones."""
 
 import copy
 import json
@@ -18,7 +18,7 @@ BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 
 
 def written_document():
-    """All kinds of races, as the report itself writes them."""
+    """A document with all kinds of races, written by the report itself."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "races.json")
         subprocess.run([BUILD / "unit/test_report_json", "--write", path], check=True)
@@ -27,7 +27,7 @@ def written_document():
 
 
 def places(node, path=()):
-    """Every object's key in a document, as a path."""
+    """The path of every key of every object in a document."""
     if isinstance(node, dict):
         for key, value in node.items():
             yield path + (key,)
@@ -38,7 +38,7 @@ def places(node, path=()):
 
 
 def objects(node):
-    """Every schema of an object in a schema. What `if` and its branches say is no object of its own."""
+    """Every schema of an object within a schema, except those in `if`, its branches and examples, which describe no object of their own."""
     if isinstance(node, dict):
         if "properties" in node:
             yield node
@@ -51,7 +51,7 @@ def objects(node):
 
 
 def strict(schema):
-    """The schema of what this version writes: nothing is added, and nothing that was added within /1 is missing."""
+    """The schema of what this version writes: no unknown key, and no missing key, even of those that were added within /1."""
     schema = copy.deepcopy(schema)
     for node in objects(schema):
         node["additionalProperties"] = False
@@ -91,18 +91,18 @@ class Schema(unittest.TestCase):
         self.assertTrue(any("suspected" in race for race in self.document["races"]))
 
     def test_documents_of_older_versions_are_valid(self):
-        """Fields may be added, so what an older version wrote stays valid."""
+        """Later versions of the schema only add fields, so older documents stay valid."""
         examples = [json.loads((ROOT / path).read_text()) for path in ("docs/evaluation/example.json", "tests/data/ground-truth-races.json")]
         recorded = sorted((ROOT / "tests/data/recorded").glob("*/races.json.xz"))
         self.assertGreaterEqual(len(recorded), 5)
         for example in [*examples, *(json.loads(lzma.decompress(path.read_bytes())) for path in recorded)]:
             self.assertTrue(example["races"])
-            # A race of each run is enough: there are up to 300, which all were written by the same code.
+            # A few races of each run are enough. A run has up to 300, all written by the same code.
             example["races"] = example["races"][:3]
             self.assertEqual(problems(self.published, example), [])
 
     def test_documents_of_newer_versions_are_valid(self):
-        """Wherever a field is added."""
+        """A newer version may add a field to any object."""
         document = copy.deepcopy(self.document)
         places_of_objects = {path[:-1] for path in places(document) if path[-2:-1] != ("sections",)}
         for path in places_of_objects:
@@ -127,7 +127,7 @@ class Schema(unittest.TestCase):
                     self.assertRegex(said, unit.get(kind, "."))
 
     def kinds(self, node):
-        """The types that a value may have, "hex" for a number in a string."""
+        """The types that a value may have. "hex" stands for a number in a string."""
         if "$ref" in node:
             name = node["$ref"].removeprefix("#/$defs/")
             return [name] if name == "hex" else self.kinds(self.schema["$defs"][name])
@@ -145,7 +145,7 @@ class Schema(unittest.TestCase):
     def test_nothing_may_be_missing(self):
         for path in places(self.document):
             with self.subTest(path=path):
-                # Sections have names of their modules' making. In an instance, a side without its device is one that nobody saw.
+                # The names of sections come from modules. In an instance, a side without its device is an unseen writer.
                 may_go = path[-1] in ("sampling", "suspected") or path == ("locks",) or path[-2:-1] == ("sections",) or (path[-1] == "device" and "instances" in path)
                 self.assertEqual(self.strict.is_valid(self.changed(path, lambda node, key: node.pop(key))), may_go)
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reports read race by race: the same values as from the whole, whatever the order, and never half of them. */
+/*
+ * Reports read race by race. The reader returns the same races as from the whole document, in any order of its members, and
+ * never only a part of them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +21,7 @@
 
 struct fixture {
 	char file[64];
-	char *races[2]; /* objects as text */
+	char *races[2]; /* two races as JSON objects */
 	const struct document_case *row;
 };
 
@@ -32,7 +35,7 @@ static char *race_text(unsigned number)
 
 	sample_observation(o, 0);
 	o->sides[0].pc += number;
-	/* What would end a string or an object early, if it were not in a string. */
+	/* Characters that would end a string or an object early, if the reader did not know that a string contains them. */
 	strcpy(o->sides[0].context.comm, "a\"}]\\{[");
 	object = race_json(race_store_add(s, o, &is_new, NULL));
 	assert_non_null(object);
@@ -79,7 +82,7 @@ static void write_bytes(const struct fixture *f, const char *text, size_t len)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* `format` with the two races in place of the first and the second %s. */
+/* Write `format` with the two races in place of its two %s. Returns the text. */
 static char *write_races(const struct fixture *f, const char *format)
 {
 	char *text;
@@ -125,9 +128,9 @@ static void expect_refused(const struct fixture *f, const char *why)
 #define MODULES \
 	"\"modules\": [{\"id\": 1, \"name\": \"m\", \"base\": \"0x0\", \"size\": 1, \"build_id\": null, \"sections\": {}}]"
 
-/* A document with the two races where %s stands. */
+/* A document in which the two races take the place of %s. */
 struct document_case {
-	const char *shows, *format, *why; /* why it is refused; NULL: it is read */
+	const char *shows, *format, *why; /* why: part of the error; NULL: the reader accepts it */
 };
 
 static const struct document_case document_cases[] = {
@@ -163,7 +166,7 @@ static void test_keys_with_escapes(void **state)
 	expect_read(f);
 }
 
-/* A document as it stands, which is refused. */
+/* Whole documents that the reader refuses. */
 static const struct document_case text_cases[] = {
 	{"wrong: races that are no list", "{" SCHEMA ", \"races\": {}}", "\"races\""},
 	{"wrong: a key that is a number", "{" SCHEMA ", 1: 2}", "a key"},
@@ -171,9 +174,9 @@ static const struct document_case text_cases[] = {
 	{"wrong: another schema behind the races", "{\"races\": [1, 2], \"schema\": \"outrider-races/2\"}", "outrider-races/2"},
 	{"wrong: no schema", "{\"races\": [1, 2]}", "no \"schema\""},
 	{"wrong: races that are numbers, before the schema", "{\"races\": [1, 2], " SCHEMA "}", "race 1: \"id\""},
-	/* Not read on: what is behind another version's schema is not ours to understand. */
+	/* The reader stops at the schema of another version, because it may not understand the rest. */
 	{"wrong: another schema before what is no JSON", "{\"schema\": \"outrider-races/2\", #", "outrider-races/2"},
-	/* Without a schema: these races are not looked at before the end. */
+	/* Without a schema before them, the reader checks races only at the end. */
 	{"where: in a member of a race", "{\n\"races\": [\n1,\n2,\n{\"a\": \"b\",\n \"c\": x}]}", "line 6, byte 37: "},
 	{"where: between races", "{\n\"races\": [\n1,\n2\n{}", "line 5, byte 19: "},
 };
@@ -299,7 +302,7 @@ static void test_same_as_from_the_whole(void **state)
 	json_decref(whole);
 }
 
-/* Lines and bytes are still right behind all that. */
+/* An error after a long document still has the right line and byte. */
 static void test_where_far_in(void **state)
 {
 	const struct fixture *f = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What people read: the title line, both sides, and nothing that could steer their terminal. */
+/* Reports as text: the title line, both sides, and no characters that could steer a terminal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -215,7 +215,7 @@ static void device_that_reads(void **state)
 	free(text);
 }
 
-/* Only requests for sectors say one. */
+/* Only requests for sectors have a sector in the text. */
 static void device_without_a_sector(void **state)
 {
 	struct observation o;
@@ -343,7 +343,7 @@ static char *summary_without_races(uint64_t sampling_ns)
 	return text;
 }
 
-/* "No races" would be a verdict on a kernel that nobody looked at. */
+/* Nothing was sampled, so "no races" would judge a kernel that the run did not examine. */
 static void summary_of_nothing(void **state)
 {
 	char *text = summary_without_races(0);
@@ -403,7 +403,7 @@ static char *summary_of(const struct detect_stats *stats)
 	return text;
 }
 
-/* Each reason has its own advice; a rate that was reached is no matter. */
+/* The summary gives advice for each reason, and does not mention a rate that was reached. */
 static void summary_says_why_the_rate_was_not_reached(void **state)
 {
 	const struct detect_stats idle = {.sampling_ns = 10000000000,
@@ -443,7 +443,7 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 	free(text);
 }
 
-/* What was asked for, and what it came to. A rate that the cost has kept low is no matter; one that cost less than asked is. */
+/* The summary shows the asked and the actual cost. It explains a cost below that, but no rate that the cost limited. */
 static void summary_says_what_it_cost(void **state)
 {
 	const struct detect_stats paid = {.sampling_ns = 10000000000,
@@ -516,7 +516,7 @@ static void run_says_what_it_was(void **state)
 	free(text);
 }
 
-/* A file may name any words, and users copy the command into a shell. */
+/* A file may contain any words, and users copy the printed command into a shell. */
 static void command_stays_words_in_a_shell(void **state)
 {
 	const char *const options[] = {"run", "it's", "'; reboot; '", ""};
@@ -543,7 +543,7 @@ static void run_that_is_not_finished(void **state)
 	free(text);
 }
 
-/* A file of a version that wrote less. */
+/* A file of an older version, which wrote fewer facts. */
 static void run_of_which_little_is_known(void **state)
 {
 	const struct run_facts run = {.seed = 7, .finished = true};
