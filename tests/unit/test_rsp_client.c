@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The gdbstub client against a stub that behaves, one that does not, and peers that are no stubs at all. */
+/* The gdbstub client with a correct stub, a wrong stub, and peers that are no stubs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include "hv/rsp/rsp.h"
 #include "tests/unit/fake_stub.h"
 
-#define PATIENCE_NS 60000000000ull /* The cap on waiting for what takes milliseconds on an idle machine. */
+#define PATIENCE_NS 60000000000ull /* Limit of each wait. On an idle machine a wait takes milliseconds. */
 
 static int setup(void **state)
 {
@@ -59,7 +59,7 @@ static void check_machine(struct fake_stub *s, struct rsp *r)
 	assert_memory_equal(back, bytes, sizeof(back));
 	assert_int_equal(rsp_read(r, STUB_RAM - 8, back, 16), -1);
 	assert_int_equal(rsp_write(r, STUB_RAM - 8, back, 16), -1);
-	assert_int_equal(rsp_read(r, 0, back, 1), 0); /* refused, not dead */
+	assert_int_equal(rsp_read(r, 0, back, 1), 0); /* the stub refuses, the connection stays */
 }
 
 static void test_machine(void **state)
@@ -74,7 +74,7 @@ static void test_machine(void **state)
 	assert_true(s->physical);
 	assert_int_equal(rsp_detach(r), 0);
 	assert_true(s->detached);
-	assert_false(s->physical); /* as it was found */
+	assert_false(s->physical); /* the mode that the stub had before */
 	assert_null(rsp_dead(r, &exited));
 	rsp_close(r);
 }
@@ -92,7 +92,7 @@ static void test_no_ack_and_binary(void **state)
 	rsp_close(r);
 }
 
-/* Whether the machine is taken for one that ran, by a stub that reports no stop on connecting. */
+/* Whether the client assumes that the machine ran. The stub reports no stop when the client connects. */
 static bool ran(struct fake_stub *s, const char *version, const char *status)
 {
 	struct rsp *r;
@@ -174,7 +174,7 @@ static void test_registers(void **state)
 	changed = regs;
 	changed.gpr[X86_RSP] -= 8;
 	changed.rip++;
-	changed.cr3 = 0; /* not for us to change */
+	changed.cr3 = 0; /* the client must not change CR3 */
 	assert_int_equal(rsp_set_regs(r, 2, &regs, &changed), 0);
 	assert_int_equal(s->cpu[1].gpr[7], 69);
 	assert_int_equal(s->cpu[1].rip, 0xffffffff81000001);
@@ -198,7 +198,7 @@ static void test_points(void **state)
 	assert_true(fake_stub_has(s, 4, 0xffff888000000008));
 	assert_int_equal(rsp_insert(r, RSP_SOFTWARE, 0xffffffff81000000, 1), -1);
 	assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0xffffffff81000000, 1), 0);
-	assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0xffffffff81000000, 1), 0); /* refused, which is not told */
+	assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0xffffffff81000000, 1), 0); /* the stub refuses; the client ignores that */
 	assert_int_equal(rsp_flush(r), 0);
 	assert_false(fake_stub_has(s, 0, 0xffffffff81000000));
 	assert_int_equal(rsp_detach(r), 0);
@@ -214,7 +214,7 @@ static void insert_many(struct rsp *r)
 		assert_int_equal(rsp_insert(r, RSP_SOFTWARE, 0xffffffff81000000 + i, 1), 0);
 }
 
-/* Returns how many round trips the removals took. */
+/* Remove many breakpoints. Returns the number of round trips. */
 static uint64_t remove_many(struct rsp *r)
 {
 	uint64_t before = rsp_requests(r);
@@ -222,7 +222,7 @@ static uint64_t remove_many(struct rsp *r)
 	for (unsigned i = 0; i < MANY; i++)
 		assert_int_equal(rsp_remove(r, RSP_SOFTWARE, 0xffffffff81000000 + i, 1), 0);
 	assert_int_equal(rsp_flush(r), 0);
-	assert_int_equal(rsp_flush(r), 0); /* there is nothing left */
+	assert_int_equal(rsp_flush(r), 0); /* no removal is left */
 	return rsp_requests(r) - before;
 }
 
@@ -238,7 +238,7 @@ static void test_removals_go_together(void **state)
 	rsp_close(r);
 }
 
-/* Such a stub may throw away what comes before its reply was acknowledged. */
+/* Such a stub may discard requests that arrive before the client has acknowledged its reply. */
 static void test_removals_go_one_by_one(void **state)
 {
 	struct fake_stub *s = *state;
@@ -252,7 +252,7 @@ static void test_removals_go_one_by_one(void **state)
 	rsp_close(r);
 }
 
-/* The reply to a request is its own, and not that of a removal in front of it. */
+/* A request gets its own reply, not the reply to the removal that the client sent before it. */
 static void test_a_removal_goes_in_front(void **state)
 {
 	struct fake_stub *s = *state;
@@ -350,8 +350,8 @@ struct flood {
 };
 
 /*
- * Send until the other end is closed, many at a time: byte by byte, a flood takes longer on a busy machine than an answer may.
- * A packet without a checksum gets the right one.
+ * Send the same bytes until the other end closes, many copies at a time. One at a time, a flood would take longer on a busy
+ * machine than the client waits for an answer. A packet without a checksum gets the right one.
  */
 static void *send_flood(void *arg)
 {
@@ -392,7 +392,7 @@ static void test_other_machine(void **state)
 	s->description = "<target><architecture>aarch64</architecture><feature name='x'><reg name='x0' "
 			 "bitsize='64'/></feature></target>";
 	refuse(s, "not an x86-64 machine but aarch64");
-	assert_true(s->detached); /* it ran, and was stopped by our coming */
+	assert_true(s->detached); /* the machine ran, and stopped because the client connected */
 }
 
 static void test_missing_register(void **state)
@@ -427,7 +427,7 @@ static void test_absurd_register(void **state)
 	refuse(s, "makes no sense");
 }
 
-/* A few hundred kilobytes that would be gigabytes. */
+/* A few hundred kilobytes of XML whose entities would expand to gigabytes. */
 static void test_entities(void **state)
 {
 	struct fake_stub *s = *state;
@@ -445,7 +445,7 @@ static void test_attribute_declared(void **state)
 	refuse(s, "declares entities");
 }
 
-/* Somebody ends what would last for RSP_PATIENCE_NS. */
+/* The limit of 50 ms ends a wait that would otherwise last for RSP_PATIENCE_NS. */
 static void test_limit(void **state)
 {
 	struct fake_stub *s = *state;
@@ -456,7 +456,7 @@ static void test_limit(void **state)
 
 	limit_init(&limit);
 	limit_within(&limit, 50000000);
-	limit_within(&limit, PATIENCE_NS); /* The nearer one counts. */
+	limit_within(&limit, PATIENCE_NS); /* The earlier limit counts. */
 	s->mute = true;
 	fake_stub_start(s);
 	assert_null(rsp_open(s->client_fd, false, &limit, &standing, &err));
@@ -465,7 +465,7 @@ static void test_limit(void **state)
 	assert_true(monotonic_ns() - began < RSP_PATIENCE_NS);
 }
 
-/* What a stub may send that has been asked nothing, all at once. */
+/* Floods of packets from a stub to which the client has sent no request. */
 static void test_floods(void **state)
 {
 	static const struct {
@@ -494,7 +494,7 @@ static void test_floods(void **state)
 	}
 }
 
-/* Whatever the peer answers, rsp_open() returns a client or an error, and nothing is read or written out of bounds. */
+/* For any answer of the peer, rsp_open() returns a client or an error, and reads and writes nothing out of bounds. */
 static void test_fuzz(void **state)
 {
 	static const char *const pieces[] = {

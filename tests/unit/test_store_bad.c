@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stores that cannot be used, and stores that break in the middle: one clear line, and nothing lost or half written. */
+/* Stores that cannot be used, and stores that fail during use. The error is one clear line. No run is lost or half written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void refused(const char *place, enum store_mode mode, const char *why)
 	assert_null(strchr(err.text, '\n'));
 }
 
-/* SQL that no store would run. */
+/* Run SQL that no version of outrider runs on a store. */
 static void sql(const struct fixture *f, const char *text)
 {
 	char command[1024];
@@ -62,7 +62,7 @@ static int is_ok(void *ctx, int columns, char **values, char **names)
 	return 0;
 }
 
-/* The database itself finds nothing wrong with the file, and no row points to one that is not there. */
+/* Check that the database finds no damage in the file, and that no row refers to a missing row. */
 static void check_integrity(const struct fixture *f)
 {
 	bool ok = false;
@@ -79,10 +79,10 @@ static void check_integrity(const struct fixture *f)
 	sqlite3_close(db);
 }
 
-/* What a run that was stored wholly has. */
+/* The number of races of a run that was stored completely. */
 #define LARGE_RACES 100
 
-/* Many races, so that storing a run takes a while and some room. */
+/* A report with many races, so that storing a run takes some time and space. */
 static const struct rig_report *large_report(void)
 {
 	enum { MANY = LARGE_RACES };
@@ -97,7 +97,7 @@ static const struct rig_report *large_report(void)
 	return &report;
 }
 
-/* ---- what is no store, or another one ---- */
+/* ---- files that are no store, and stores of others ---- */
 
 static void a_newer_store_is_refused(void **state)
 {
@@ -174,7 +174,7 @@ static char *bytes_of(const char *path, size_t *len)
 	return bytes;
 }
 
-/* A database of another program is refused as it is, and not in another mode. */
+/* The store refuses a database of another program and changes none of its bytes, for example not its journal mode. */
 static void another_file_stays_as_it_is(void **state)
 {
 	struct fixture *f = *state;
@@ -197,7 +197,7 @@ static void another_file_stays_as_it_is(void **state)
 	free(after);
 }
 
-/* A file that somebody hands over could make this program run what he likes. */
+/* By a trigger, the author of a store could make this program run any SQL. */
 static void a_store_with_triggers_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -222,7 +222,7 @@ static void a_damaged_store_is_told(void **state)
 	fd = open(f->place, O_RDWR);
 	assert_true(fd >= 0 && fstat(fd, &st) == 0);
 	memset(junk, 0xa5, sizeof(junk));
-	/* All but the first page, which says what the file is. */
+	/* All pages but the first, which identifies the file. */
 	for (off_t at = 4096; at + 4096 <= st.st_size; at += 4096)
 		assert_int_equal(pwrite(fd, junk, sizeof(junk), at), sizeof(junk));
 	close(fd);
@@ -238,7 +238,7 @@ static void a_damaged_store_is_told(void **state)
 static void old_stores_are_brought_up(void **state)
 {
 	static const char *const steps[] = {"CREATE TABLE a (x BIGINT NOT NULL);",
-					    /* No default, which is no part of a schema of ours: a server would run it. */
+					    /* No default: outrider's schemas have none, because a server would execute it. */
 					    "ALTER TABLE a ADD COLUMN y $TEXT; UPDATE a SET y = 'new';",
 					    "CREATE TABLE b (z BIGINT NOT NULL); CREATE TABLE b (z BIGINT NOT NULL);"};
 	struct fixture *f = *state;
@@ -253,7 +253,7 @@ static void old_stores_are_brought_up(void **state)
 	assert_non_null(db);
 	assert_int_equal(schema_check(db, &one, true, true, &f->err), 0);
 	assert_true(db_run(db, &f->err, "INSERT INTO a (x) VALUES ($1)", "i", (int64_t)5) == 1);
-	/* Who only reads says what to do. */
+	/* A reader must not change the store, and says what to do. */
 	assert_int_equal(schema_check(db, &two, false, false, &f->err), -1);
 	assert_non_null(strstr(f->err.text, "old version 1"));
 	f->err = (struct err){0};
@@ -263,7 +263,7 @@ static void old_stores_are_brought_up(void **state)
 	assert_int_equal(db_int(rows, 0), 5);
 	assert_string_equal(db_text(rows, 1), "new");
 	db_rows_end(rows);
-	/* A step that fails leaves all as it was. */
+	/* A step that fails leaves the store unchanged. */
 	assert_int_equal(schema_check(db, &wrong, false, true, &f->err), -1);
 	f->err = (struct err){0};
 	assert_int_equal(db_mark_read(db, &mark, &f->err), 0);
@@ -274,7 +274,7 @@ static void old_stores_are_brought_up(void **state)
 	db_close(db);
 }
 
-/* The tables that a store of version 1 had are those that all of its rounds are in. */
+/* All rounds of a store of version 1 stay in the tables of version 1. */
 static void a_store_of_the_first_version_goes_on(void **state)
 {
 	struct fixture *f = *state;
@@ -321,7 +321,7 @@ static void a_locked_store_is_waited_for(void **state)
 	assert_int_equal(f->err.code, EXIT_INPUT);
 	assert_non_null(strstr(f->err.text, "another process has locked the store for longer than 0.1 s"));
 	f->err = (struct err){0};
-	/* Whoever reads need not wait. */
+	/* A reader does not wait for the lock. */
 	assert_int_equal(store_rounds(s, &(struct store_rounds_query){0}, &rounds, &f->err), 0);
 	store_rounds_free(&rounds);
 	db_rollback(other);
@@ -331,7 +331,7 @@ static void a_locked_store_is_waited_for(void **state)
 	store_close(s);
 }
 
-/* How often the server has said so. */
+/* How often the server's log contains `what`. */
 static unsigned logged(const char *what)
 {
 	char path[96], line[1024];
@@ -361,7 +361,7 @@ static void a_locked_store_is_waited_for_once(void **state)
 	assert_non_null(strstr(f->err.text, "longer than 0.1 s"));
 	f->err = (struct err){0};
 	assert_int_equal(logged(timeout), before + 1);
-	/* The connection is as good as it was. */
+	/* The connection still works. */
 	db_rollback(other);
 	assert_int_equal(db_begin(db, true, &f->err), 0);
 	db_close(db);
@@ -370,7 +370,7 @@ static void a_locked_store_is_waited_for_once(void **state)
 
 /* ---- a server that does not answer ---- */
 
-/* In the server's place somebody who takes calls and never answers. */
+/* Listen on the server's socket in its place, and never answer. Returns the listening socket. */
 static int take_its_place(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -412,7 +412,7 @@ static void nobody_waits_for_a_server_that_does_not_answer(void **state)
 	assert_int_equal(store_round_begin(s, &plan, &rounds, &f->err), -1);
 	waited = monotonic_ns() - begin;
 	f->err = (struct err){0};
-	/* Asked a hundred times, it has not waited as long as once for an answer. */
+	/* A hundred calls of store_is_back() together take less time than one wait for an answer. */
 	begin = monotonic_ns();
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(store_is_back(s, &f->err), 0);
@@ -430,7 +430,7 @@ static void nobody_waits_for_a_server_that_does_not_answer(void **state)
 	store_close(s);
 }
 
-/* Run `body` in a process of its own with a tmpfs of its own on `folder`; that takes root or a user namespace. */
+/* Run `body` in its own process, with its own tmpfs on `folder`. This needs root or a user namespace. */
 static void on_tmpfs(struct fixture *f, const char *folder, const char *size,
 		     void (*body)(struct fixture *f, const char *folder))
 {
@@ -594,7 +594,7 @@ static void a_limit_of_size_changes_nothing(void **state)
 
 /* ---- two writers, and killed ones ---- */
 
-/* Do `count` runs, whose keys begin with `name`. In a process of its own, so that it is a writer of its own. */
+/* Start a process that stores `count` runs, whose keys begin with `name`. As a process, it is a separate writer. */
 static pid_t start_writer(struct fixture *f, int64_t round, const char *name, unsigned count)
 {
 	pid_t child = fork();
@@ -628,7 +628,7 @@ static void ended_well(pid_t child)
 	assert_int_equal(status, 0);
 }
 
-/* Every run that is done is there wholly. Returns how many are done. */
+/* Check that the store has every finished run completely. Returns the number of finished runs. */
 static uint64_t whole_runs(struct fixture *f, int64_t round)
 {
 	struct store_races races;
@@ -661,7 +661,7 @@ static void two_writers_lose_nothing(void **state)
 	pid_t writers[2];
 
 	snprintf(report_path, sizeof(report_path), "%s", store_rig_report(&f->rig, "races.json", large_report()));
-	/* A connection must not be shared with a child. */
+	/* A parent and its child must not share a connection. */
 	store_close(f->s);
 	for (int i = 0; i < 2; i++)
 		writers[i] = start_writer(f, round, i ? "b" : "a", RUNS);
@@ -698,7 +698,7 @@ static void a_store_is_made_once(void **state)
 
 static void killed_writers_leave_whole_runs(void **state)
 {
-	/* So many kills at least, and as many more as it takes until the writers have got somewhere. */
+	/* Kill at least KILLS writers, and go on until WHOLE runs are stored. On slow machines that takes more kills. */
 	enum { KILLS = 8, WHOLE = 3, KILLS_MAX = 500, MANY = 100000 };
 	struct fixture *f = *state;
 	int64_t round = store_rig_round(f->s, "nightly", NULL);
@@ -712,7 +712,7 @@ static void killed_writers_leave_whole_runs(void **state)
 		assert_true(kills < KILLS_MAX);
 		store_close(f->s);
 		writer = start_writer(f, round, "a", MANY);
-		/* From the first moment on to some runs later. A writer passes over what is done. */
+		/* The kill comes 20 ms to 2.6 s after the start: at once, or some runs later. A writer skips finished runs. */
 		usleep(20000u << (kills % 8));
 		kill(writer, SIGKILL);
 		waitpid(writer, NULL, 0);
@@ -750,7 +750,7 @@ static void a_server_that_went_away_is_called_again(void **state)
 	assert_string_equal(before, after);
 	assert_int_equal(store_run_end(f->s, id, &result, NULL, &f->err), 0);
 	assert_int_equal(whole_runs(f, round), 1);
-	/* A restart that nobody noticed in between is no failure at all. */
+	/* If the server restarts between two calls, the next call connects again and succeeds. */
 	postgres_rig_kill(&server);
 	postgres_rig_again(&server);
 	plan.key = "b";
@@ -759,7 +759,7 @@ static void a_server_that_went_away_is_called_again(void **state)
 	free(after);
 }
 
-/* The server dies while a run is being stored. */
+/* The server dies while the writer stores a run. */
 static void a_server_that_dies_leaves_whole_runs(void **state)
 {
 	enum { KILLS = 3, KILLS_MAX = 100 };
@@ -778,7 +778,7 @@ static void a_server_that_dies_leaves_whole_runs(void **state)
 		writer = start_writer(f, round, "a", 100000);
 		usleep(100000u << (kills % 6));
 		postgres_rig_kill(&server);
-		/* It says that the server is away, and ends. */
+		/* The writer says that the server is away, and ends. */
 		assert_int_equal(waitpid(writer, &status, 0), writer);
 		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 		postgres_rig_again(&server);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stores made to attack the program that reads or merges them: each is refused in one line before a row of it is used.
+/*
+ * Stores made to attack the program that reads or merges them. The program refuses each with a one-line error before it uses a
+ * row.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +25,7 @@
 
 /* ---- rig ---- */
 
-/* An attacker has all that SQLite can do. */
+/* An attacker may use everything that SQLite can do. */
 static void attack(const char *place, const char *sql)
 {
 	sqlite3 *db;
@@ -48,7 +50,7 @@ static void refused(const char *place, enum store_mode mode, const char *why)
 	assert_null(strchr(err.text, '\n'));
 }
 
-/* A store with a run that has races. Returns its id. */
+/* Make a store with a run that has races. Returns the id of the run. */
 static int64_t with_a_run(struct fixture *f)
 {
 	int64_t round = store_rig_round(f->s, "nightly", NULL);
@@ -71,7 +73,7 @@ static int merge_it(struct fixture *f, struct err *err)
 	return rc;
 }
 
-/* ---- what is in the schema ---- */
+/* ---- attacks in the schema ---- */
 
 static const struct schema_attack {
 	const char *sql, *why;
@@ -140,7 +142,7 @@ static void a_store_has_the_tables_of_its_version(void **state)
 	store_close(store_rig_open(f->place, STORE_READ));
 }
 
-/* What outrider itself makes of a store in its life is no attack. */
+/* A store that outrider itself has cleaned up is no attack. */
 static void a_store_that_was_cleaned_up_is_read(void **state)
 {
 	struct fixture *f = *state;
@@ -165,7 +167,7 @@ static void what_is_no_file_is_refused(void **state)
 	refused("/dev/zero", STORE_READ, "no regular file");
 }
 
-/* ---- what is in the rows ---- */
+/* ---- attacks in the rows ---- */
 
 static void a_long_text_is_refused(void **state)
 {
@@ -184,7 +186,7 @@ static void a_long_text_is_refused(void **state)
 	assert_int_equal(f->err.code, EXIT_INPUT);
 }
 
-/* Bytes where there should be a text are as long as they are. */
+/* A blob in place of a text is refused for its length, which may include bytes after a NUL. */
 static void long_bytes_are_no_text(void **state)
 {
 	struct fixture *f = *state;
@@ -209,10 +211,10 @@ static void a_value_without_end_is_refused(void **state)
 	assert_int_equal(f->err.code, EXIT_INPUT);
 }
 
-/* A record that unpacks to more than any text would. */
+/* A compressed record that expands to more than any real record. */
 static void a_record_that_swells_is_refused(void **state)
 {
-	/* 200 MiB of one letter, as zlib packs it. */
+	/* 200 MiB of one letter, compressed by zlib. */
 	enum { SWOLLEN = 200 << 20 };
 	struct fixture *f = *state;
 	char *text = malloc(SWOLLEN), *back;
@@ -230,7 +232,7 @@ static void a_record_that_swells_is_refused(void **state)
 	free(data);
 }
 
-/* Rows that are few on the disk and many when they are joined: each of N races in one run has each of N places. */
+/* Few rows on the disk become many when SQL joins them: each of N races of one run has each of N places. */
 static void rows_that_multiply_end(void **state)
 {
 	struct fixture *f = *state;
@@ -260,7 +262,7 @@ static void work_without_end_ends(void **state)
 	       "WITH n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) INSERT INTO race_place SELECT 1, "
 	       "'p' || i FROM n");
 	f->s = store_rig_open(f->place, STORE_READ);
-	/* As if it were a store of a few bytes. */
+	/* The limit that a store of a few bytes would have. */
 	f->s->db->steps_max = 1000;
 	assert_int_equal(db_sound(f->s->db, &f->err), -1);
 	assert_int_equal(f->err.code, EXIT_INPUT);
@@ -271,7 +273,7 @@ static void work_without_end_ends(void **state)
 	store_races_free(&races);
 }
 
-/* A table's root is outside of the file. A merge reads the whole file before it writes anything. */
+/* The root page of a table is outside of the file. A merge reads the whole file before it writes anything. */
 static void a_damaged_page_stops_a_merge(void **state)
 {
 	struct fixture *f = *state;
@@ -288,7 +290,7 @@ static void a_damaged_page_stops_a_merge(void **state)
 
 /* ---- a server ---- */
 
-/* Each in the schema of a store that is otherwise right. The function says in the end whether it was called. */
+/* Each attack is in the schema of an otherwise correct store. The function leaves a trace if the program calls it. */
 static const char *const server_attacks[] = {
 	"CREATE VIEW other AS SELECT 1",
 	"ALTER TABLE mark RENAME TO kept; CREATE VIEW mark AS SELECT application, version FROM kept",
@@ -336,9 +338,9 @@ static void a_long_text_of_a_server_is_refused(void **state)
 	assert_non_null(strstr(f->err.text, "a text in it has 1000000 bytes"));
 }
 
-/* Messages of the protocol's version 3, as a server sends them: a letter, and a length that counts itself. */
+/* Messages of a server in version 3 of the protocol: a letter, and a length that includes itself. */
 static const char welcome[] = "R\0\0\0\10\0\0\0\0Z\0\0\0\5I";
-/* A row with no column at all, one that is NULL, and no row. */
+/* Among them: a row without columns, a row with a NULL, and no row. */
 static const struct answer {
 	const char *bytes;
 	size_t len;
@@ -355,7 +357,7 @@ static const struct answer {
 	ANSWER("T\377\377\377\377\0\0"),
 };
 
-/* A server that takes one call, and answers whatever it is asked with `a`. */
+/* Start a server that accepts one connection and answers every query with `a`. */
 static pid_t start_liar(int listener, const struct answer *a)
 {
 	pid_t child = fork();
@@ -394,9 +396,9 @@ static void a_server_that_answers_anything_is_refused(void **state)
 	close(listener);
 }
 
-/* ---- the files that a run has left ---- */
+/* ---- the files of a run ---- */
 
-/* Store a run whose file is `path`: it is left out, and the reason said. */
+/* Store a run whose file is `path`. The store leaves the file out, and the error has the reason and the path. */
 static void left_out(struct fixture *f, bool coverage, const char *path, const char *why)
 {
 	int64_t round = store_rig_round(f->s, "nightly", NULL), id;
@@ -432,7 +434,7 @@ static void a_file_of_a_run_is_a_file(void **state)
 	}
 }
 
-/* A million brackets, which a reader that calls itself for each would put on its stack. */
+/* A million brackets. A recursive reader would overflow its stack. */
 static void deep_json_is_refused(void **state)
 {
 	enum { DEEP = 1000000 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* When two observations are one race: over builds of the kernel, with debug files and without. */
+/* When two observations are the same race, over builds of the kernel, with debug files and without. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 /* ---- the key alone ---- */
 
-/* The identity of a race, in a text that lasts as long as the test. */
+/* The identity of a race. The text stays valid until the test ends. */
 static const char *identity(const struct rig_race *r)
 {
 	static struct store_text *text;
@@ -72,7 +72,7 @@ static void a_datum_is_known_by_its_type_or_its_variable(void **state)
 		"read reader [] <-> write writer [] on rename_lock.seqcount.sequence");
 	assert_string_equal(identity(&(struct rig_race){.global = "jiffies_64", .owner = "u64"}),
 			    "read reader [] <-> write writer [] on jiffies_64");
-	/* An anonymous type is no name. */
+	/* An anonymous type does not count as a name. */
 	assert_string_equal(identity(&(struct rig_race){.owner = "struct {...}", .path = "x", .variable = "tk_core", .at = 8}),
 			    "read reader [] <-> write writer [] on at tk_core+8");
 	assert_string_equal(identity(&(struct rig_race){.type = "task_struct", .member = "flags"}),
@@ -84,7 +84,7 @@ static void a_datum_is_known_by_its_type_or_its_variable(void **state)
 #define OLD "aa55"
 #define NEW "aa56"
 
-/* How many lines there are when these reports come in one round after the other. Builds of line 0 in *builds. */
+/* Store these reports in consecutive rounds. Returns the number of lines, and in *builds the number of builds of line 0. */
 static size_t lines(struct fixture *f, struct rig_report *reports, size_t count, uint64_t *builds)
 {
 	static unsigned key;
@@ -125,7 +125,7 @@ static void two_builds_are_one_line(void **state)
 	assert_int_equal(lines(f, reports, 2, &builds), 1);
 	assert_int_equal(builds, 2);
 	races = races_of(f, 0, 0);
-	/* Two ids of 12 digits. */
+	/* Two ids of 12 digits and a separator. */
 	assert_int_equal(strlen(races.list[0].reports), 25);
 	assert_int_equal(races.list[0].rounds, 2);
 	store_races_free(&races);
@@ -155,7 +155,7 @@ static void two_variables_are_two_lines_without_debug_files(void **state)
 	assert_int_equal(lines(f, reports, 2, NULL), 3);
 }
 
-/* One build has debug files and the other has none: the place in the guest's tables joins them. */
+/* One build has debug files, the other none. The store joins their races by the place in the guest's tables. */
 static void a_place_joins(void **state)
 {
 	struct fixture *f = *state;
@@ -185,11 +185,11 @@ static void functions_join_when_there_is_one(void **state)
 	races = races_of(f, 0, 0);
 	assert_string_equal(races.list[0].datum, "struct rq.nr_running");
 	store_races_free(&races);
-	/* Now it can be either, and a line of its own says so. */
+	/* Now the race may be either of the two, so it gets its own line. */
 	assert_int_equal(lines(f, &reports[2], 1, NULL), 3);
 }
 
-/* What was said of a race without a name goes with it. */
+/* A user's triage of a race without a name stays when the race gets a name. */
 static void triage_goes_along(void **state)
 {
 	struct fixture *f = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* In which order a round does its runs: what has found new races lately comes sooner, at random, and nothing is left out. */
+/* The order of the runs of a round. It is random, favours settings that found new races lately, and contains every run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define RUNS 6u
 #define ORDERS 400u
 
-/* Two runs of each of three settings, as a plan may have them. */
+/* Two runs of each of three settings, in the order of a plan. */
 static const struct learn_setting list[RUNS] = {
 	{"stock", "small", "rich", "plain"}, {"stock", "small", "poor", "plain"}, {"stock", "small", "other", "plain"},
 	{"stock", "small", "rich", "plain"}, {"stock", "small", "poor", "plain"}, {"stock", "small", "other", "plain"},
@@ -52,7 +52,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A run of that workload, which found `count` races that nobody had seen before, and one that all runs see. */
+/* Store a run of this workload that found `count` new races, and one race that all runs find. */
 static void run(struct fixture *f, int64_t round, const char *workload, unsigned count)
 {
 	static unsigned names;
@@ -86,7 +86,7 @@ static void order_of(struct fixture *f, int64_t round, unsigned n, size_t order[
 		fail_msg("%s", err.text);
 }
 
-/* How often each of the three settings comes first in ORDERS orders, which must all be orders. */
+/* Count how often each of the three settings comes first in ORDERS orders. Checks that each order is complete. */
 static void count_first(struct fixture *f, int64_t round, unsigned first[3])
 {
 	memset(first, 0, 3 * sizeof(*first));
@@ -100,7 +100,7 @@ static void count_first(struct fixture *f, int64_t round, unsigned first[3])
 		for (unsigned i = 0; i < RUNS; i++)
 			seen |= 1u << order[i];
 		assert_int_equal(seen, (1u << RUNS) - 1);
-		/* Each setting comes once before one comes again. */
+		/* Each setting comes once before any setting comes twice. */
 		for (unsigned i = 0; i < 3; i++)
 			turn |= 1u << order[i] % 3;
 		assert_int_equal(turn, 7);
@@ -133,13 +133,13 @@ static void what_finds_comes_sooner(void **state)
 	}
 	round = store_rig_round(f->s, "nightly", NULL);
 	count_first(f, round, first);
-	/* The setting that was never run is taken for the best one. */
+	/* The order treats a setting that never ran like the best setting. */
 	assert_in_range(first[0], ORDERS / 4, ORDERS * 2 / 3);
 	assert_in_range(first[2], ORDERS / 4, ORDERS * 2 / 3);
 	assert_in_range(first[1], 1, ORDERS / 8);
 }
 
-/* What is saturated now is not preferred for what it found long ago. */
+/* A setting that finds nothing new now gets no preference for what it found long ago. */
 static void long_ago_does_not_count(void **state)
 {
 	struct fixture *f = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two CPUs without KVM: two processes that share a page of data, which one thread traces by ptrace(2). Steps, debug registers
- * and slices are real ones. One CPU is about to store to a datum, and the other one is about to load it.
+ * Two CPUs without KVM: two processes that share a page of data, traced by one thread with ptrace(2). They really make steps,
+ * use debug registers and run in slices. One CPU is about to store to a datum, and the other CPU is about to load it.
  */
 #ifndef OUTRIDER_TESTS_TRACED_COPY_H
 #define OUTRIDER_TESTS_TRACED_COPY_H
@@ -11,17 +11,17 @@
 #include "hv/replay/gdb/race.h"
 #include "hv/replay/gdb/watches.h"
 
-#define TRACED_OLD 1u  /* what the datum is before the store */
+#define TRACED_OLD 1u  /* the datum before the store */
 #define TRACED_NEW 42u /* and after it */
 
-/* What both CPUs see at the same address. */
+/* The memory that both CPUs have at the same address. */
 struct traced_memory {
 	uint64_t datum;
-	/* What the second CPU has loaded. */
+	/* The value that the second CPU loaded. */
 	uint64_t seen;
-	/* How often each CPU has gone round in the loop behind its region. */
+	/* How often each CPU has run through the loop that comes after its region. */
 	uint64_t ticks[2];
-	/* A CPU that finds it set ends. */
+	/* A CPU ends when this is not 0. */
 	uint64_t quit;
 	uint8_t stacks[2][4096];
 };
@@ -29,7 +29,7 @@ struct traced_memory {
 struct traced {
 	struct traced_memory *memory;
 	pid_t cpu[2];
-	/* How the last step of each ended: it is gone. */
+	/* Whether each CPU ended in its last step. */
 	bool gone[2];
 	struct watches watches;
 	unsigned met;
@@ -37,13 +37,13 @@ struct traced {
 	struct race race;
 };
 
-/* Instructions of the CPUs: the store, the load behind which the first instruction stores to `seen`, and the loop's. */
+/* Code of the CPUs: the store; the load, after which the next instruction stores the value to `seen`; the loop. */
 extern const char traced_store[], traced_load[], traced_tick[];
 
-/* Start both CPUs before their accesses, with the order that lets the access of side `first` go first. */
+/* Start both CPUs before their accesses. In this order the access of side `first` goes first. */
 void traced_start(struct traced *t, unsigned first);
 
-/* End both. */
+/* End both CPUs. */
 void traced_end(struct traced *t);
 
 #endif
