@@ -19,7 +19,7 @@
 #include "hv/detect/window/window.h"
 #include "hv/race/site.h"
 
-#define AGAIN_SEED 0x9e3779b97f4a7c15ull /* any constant makes another sequence */
+#define AGAIN_SEED 0x9e3779b97f4a7c15ull /* any constant other than 0 makes another sequence */
 #define CLOSE_NS 300000000u		 /* time for held CPUs to end their windows, in ns */
 
 static int init_sync(struct detect *d)
@@ -87,8 +87,9 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->config = *config;
 	d->sink = *sink;
 	/*
-	 * Three random sequences. How many delays are drawn, and how often a choice falls on functions that the guest ran,
-	 * depends on the guest. With one sequence, that would change which points come next for the same seed.
+	 * Use three random sequences: one for uniform choices of sites, one for delays, and one for choices among functions
+	 * that the guest was seen to run. How many delays and how many choices of the last kind are made depends on the guest.
+	 * With a single sequence, this would change which sites are chosen next for the same seed.
 	 */
 	d->sampler.choice_rng.state = config->seed;
 	d->hit.delay_rng.state = ~config->seed;

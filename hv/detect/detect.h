@@ -29,7 +29,7 @@ struct detect;
 struct detect *detect_new(struct target *target, struct guest *guest, const struct detect_config *config,
 			  const struct detect_sink *sink, struct err *err);
 
-/* The callbacks that the target must call when a CPU stops. Owned by the detector. */
+/* Returns the callbacks that the target must call when a CPU stops. Owned by the detector. */
 const struct target_client *detect_client(struct detect *d);
 
 /* Returns 0, or -1 with EXIT_INTERNAL in `err` when a thread cannot be started. detect_stop() must be called in either case. */
@@ -42,50 +42,50 @@ int detect_start(struct detect *d, struct err *err);
 void detect_stop(struct detect *d);
 
 /*
- * How long accesses have been sampled, in ns since the first sample point was armed. 0: none was armed yet. Any thread. Takes
- * no lock, so that it does not wait for a busy target as detect_stats() does.
+ * Returns the time since the first sample point was armed, in ns. 0: no sample point was armed yet. Any thread. Takes no lock,
+ * so that it does not wait for a busy target as detect_stats() does.
  */
 uint64_t detect_sampled_ns(struct detect *d);
 
 /*
- * How long ago the sampler finished its first try to arm sample points, in ns; the guest's kernel is found by then. 0: not
- * yet. Any thread. Takes no lock.
+ * Returns how long ago the sampler finished its first try to arm sample points, in ns. The guest's kernel is found by then. 0:
+ * the try is not finished yet. Any thread. Takes no lock.
  */
 uint64_t detect_ready_ns(const struct detect *d);
 
-/* The counts so far, the target's included. Any thread. Waits for d->lock and for the target. */
+/* Store the counts so far in *out, the target's included. Any thread. Waits for d->lock and for the target. */
 void detect_stats(struct detect *d, struct detect_stats *out);
 
 /*
- * The counts so far without waiting: of the target's counts only lost_ns is set, some milliseconds old. Returns false, and
- * leaves *out unchanged, when another thread holds d->lock. Any thread.
+ * Store the counts so far in *out, without waiting. Of the target's counts only lost_ns is set, and is some milliseconds old.
+ * Returns false, and leaves *out unchanged, when another thread holds d->lock. Any thread.
  */
 bool detect_try_stats(struct detect *d, struct detect_stats *out);
 
 /*
- * The coverage so far; it grows while the detector runs. Owned by the detector. coverage_size() and coverage_function() may be
- * called for it on any thread. NULL without config.coverage.
+ * Returns the coverage so far, which grows while the detector runs. Owned by the detector. coverage_size() and
+ * coverage_function() may be called for it on any thread. NULL without config.coverage.
  */
 struct coverage *detect_coverage(const struct detect *d);
 
 /*
  * Try to confirm a suspected race: sample the sites at these two GVAs, beside all other sites, until they race or
  * detect_confirm_end() is called (hv/detect/steer/confirm.h). Returns false if the pair is being confirmed already, or if
- * CONFIRM_PAIRS_MAX pairs are. When a module's text is freed, its pairs are forgotten. This function and the three below may be
- * called on any thread, but not in a callback that holds d->lock.
+ * CONFIRM_PAIRS_MAX other pairs are being confirmed. When a module's text is freed, its pairs are forgotten. This function and
+ * the three below may be called on any thread, but not in a callback that holds d->lock.
  */
 bool detect_confirm(struct detect *d, uint64_t a, uint64_t b);
 void detect_confirm_end(struct detect *d, uint64_t a, uint64_t b);
 
 /*
- * The order that locks imposed on accesses at the two sites so far. All zero: no order was observed, or the pair is not being
- * confirmed.
+ * Returns how often locks ordered accesses at the two sites so far, and how often not. All zero: no order was observed, or the
+ * pair is not being confirmed.
  */
 struct pair_order detect_confirm_order(struct detect *d, uint64_t a, uint64_t b);
 
 /*
- * How often a CPU executed each of the two sites while the site was armed, since detect_confirm(). Returns false if the pair is
- * not being confirmed.
+ * Store in `reached` how often a CPU executed each of the two sites while the site was armed, since detect_confirm(). Returns
+ * false if the pair is not being confirmed.
  */
 bool detect_confirm_reached(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2]);
 

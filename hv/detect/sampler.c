@@ -72,7 +72,10 @@ static void module_loaded(void *ctx, const struct guest_module *m)
 		detect_message(d, "%s: not sampled: %s", m->name, err.text);
 }
 
-/* No lock hook can see the release of locks that were taken by text that was freed, so they no longer count as held. */
+/*
+ * Send a message if locks were held when the module that took them was unloaded. These locks no longer count as held, because
+ * no lock hook can see their release.
+ */
 static void say_dropped_locks(struct detect *d, const char *module)
 {
 	unsigned n = d->locks ? locks_dropped(d->locks) : 0;
@@ -170,7 +173,10 @@ static int sample(struct detect *d, struct err *err)
 		if (!atomic_load(&d->life.ready_ns))
 			atomic_store(&d->life.ready_ns, monotonic_ns());
 		tick = d->target->caps.costly_stops ? COSTLY_TICK_NS : TICK_NS;
-		/* With no site to sample, only a newly loaded module brings work. Leave the CPU to the guest. */
+		/*
+		 * While there is no site to sample, iterate only as often as modules are polled, and leave the CPU to the
+		 * guest.
+		 */
 		if (!pool_sites(d->sampler.pool))
 			tick = MODULES_NS;
 	} while (!sleep_or_stop(d, tick));

@@ -2,7 +2,10 @@
 #ifndef OUTRIDER_DETECT_SAMPLER_H
 #define OUTRIDER_DETECT_SAMPLER_H
 
-/* The sampler's thread. `arg` is the struct detect. Returns when d->life.stop is set, or after sink.failed() was called. */
+/*
+ * The function of the sampler's thread. `arg` is the struct detect. Returns when d->life.stop is set, or after sink.failed()
+ * was called.
+ */
 void *sampler_main(void *arg);
 
 #endif

@@ -31,7 +31,7 @@ struct datum {
 	unsigned extent_count;
 	/* Number of bytes that the window compares: the access's size, at most RACE_DATA_MAX. */
 	uint32_t len;
-	/* Bit mask of the watch slots that cover it. */
+	/* Bit mask of the watch slots that cover the datum. */
 	unsigned slots;
 	/* Identifies this datum in a report of a watchpoint hit. */
 	uint32_t cookie;
@@ -44,7 +44,10 @@ struct datum {
 	uint64_t explained;
 	/* The bytes at the time of the hit. */
 	uint8_t before[RACE_DATA_MAX];
-	/* The bytes after the watches were in force on all CPUs. A later change against these is an unseen writer's. */
+	/*
+	 * The bytes as read again after the watches came into force on all CPUs. If they change later and no CPU reports a
+	 * watchpoint hit, an unseen writer changed them.
+	 */
 	uint8_t settled[RACE_DATA_MAX];
 };
 
@@ -58,8 +61,8 @@ int datum_locate(struct target *target, const struct x86_regs *regs, struct datu
 int datum_read(struct target *target, const struct datum *datum, uint8_t *out);
 
 /*
- * Which bytes of the datum are in [gpa, gpa+len): bit i is byte i. If any is and `common` is not NULL, the first contiguous
- * range that both have in common is stored there.
+ * Returns which bytes of the datum are in [gpa, gpa+len): bit i stands for byte i. If any bit is set and `common` is not NULL,
+ * stores the first contiguous range that datum and [gpa, gpa+len) have in common.
  */
 uint64_t datum_bytes_in(const struct datum *datum, uint64_t gpa, uint64_t len, struct extent *common);
 

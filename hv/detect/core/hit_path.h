@@ -74,7 +74,7 @@ struct hit_path {
 	struct window windows[TARGET_MAX_CPUS];
 	unsigned open_windows;
 	struct rendezvous_state rendezvous;
-	/* The thread that serves rendezvous. NULL: the sink does not want them. */
+	/* State of the thread that serves rendezvous. NULL: no such thread runs, and no rendezvous begins. */
 	struct rendezvous_server *rendezvous_server;
 	/* Until this time (CLOCK_MONOTONIC, ns) no rendezvous is begun in which a CPU has interrupts off. */
 	uint64_t irqs_off_rendezvous_rest;
@@ -85,7 +85,7 @@ struct hit_path {
 	 * opened since.
 	 */
 	double credit_ns;
-	/* Hits that were resumed at once because credit_ns was not above 0. */
+	/* Number of hits that opened no window because credit_ns was not above 0. */
 	uint64_t refused_hits;
 	/* Bit mask of the watch slots in use. */
 	unsigned slots_used;

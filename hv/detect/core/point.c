@@ -40,7 +40,7 @@ static uint32_t bucket_of(const struct points *p, uint64_t addr)
 	return (uint32_t)((addr * 0x9e3779b97f4a7c15ull) >> 32) & p->hash_mask;
 }
 
-/* The bucket that holds `addr`, or the empty one where it would go. */
+/* Returns the bucket that holds `addr`, or the empty bucket where `addr` would be inserted. */
 static uint32_t probe(const struct points *p, uint64_t addr)
 {
 	uint32_t b = bucket_of(p, addr);
@@ -58,9 +58,9 @@ struct point *points_find(const struct points *p, uint64_t addr)
 }
 
 /*
- * Whether the bytes after the first, as far as they are on the same page, are still the instruction's. Before planting, this
- * shows that the instruction was not patched since it was decoded. Before removing, this shows that the page still has this
- * text, and was not freed and reused.
+ * Whether guest memory still has the instruction's bytes after the first, as far as they are on the same page. Before planting,
+ * this shows that the instruction was not patched since it was decoded. Before removing, this shows that the page still has
+ * this text, and was not freed and reused.
  */
 static bool tail_stands(const struct points *p, const struct insn *insn, uint64_t gpa)
 {

@@ -65,7 +65,7 @@ int points_init(struct points *p, struct target *target, uint32_t capacity);
 /* Free the table. Points in it stay planted in the guest. */
 void points_fini(struct points *p);
 
-/* The point at this GVA, or NULL. */
+/* Returns the point at this GVA, or NULL. */
 struct point *points_find(const struct points *p, uint64_t addr);
 
 /*

@@ -4,7 +4,10 @@
 #include "hv/base/x86.h"
 
 #define SAMPLE_PAGES_MAX 16u
-/* If more pages have hooks, the rest of them count against the limit of sample points. */
+/*
+ * Number of pages with hooks on which sample points are free. On any further page with hooks, sample points count against the
+ * limit.
+ */
 #define HOOK_PAGES_MAX 64u
 
 struct pages {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pages of text that have points. An emulator runs all code on a page with a breakpoint slowly, so there a target limits
- * the number of such pages (target_caps.pages). A second point on a page costs little. Guarded by the detector's lock.
+ * The pages of text that have points. An emulator runs all code on a page with a breakpoint slowly, so such a target limits the
+ * number of these pages (target_caps.pages). A second point on a page costs little. Guarded by the detector's lock.
  */
 #ifndef OUTRIDER_DETECT_CORE_POINT_PAGES_H
 #define OUTRIDER_DETECT_CORE_POINT_PAGES_H

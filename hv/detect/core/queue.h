@@ -3,7 +3,8 @@
  * Observations on their way from the CPU that made them to the reporter. All are allocated at the start, so that the hit path
  * does not allocate. An observation is unused, being filled in, waiting, or being reported.
  *
- * Guarded by the detector's lock. An observation that is being filled in or reported belongs to the thread that does so.
+ * Guarded by the detector's lock. While an observation is being filled in or reported, it belongs to the thread that fills it
+ * in or reports it.
  */
 #ifndef OUTRIDER_DETECT_CORE_QUEUE_H
 #define OUTRIDER_DETECT_CORE_QUEUE_H
@@ -31,14 +32,15 @@ int queue_init(struct observation_queue *q);
 void queue_fini(struct observation_queue *q);
 
 /*
- * Take an unused observation to fill in; neither side is marked known. NULL: none is unused, because the reporter is too slow.
+ * Take an unused observation to fill in, with both sides RACE_SIDE_UNSEEN. Returns NULL if all are in use, because the reporter
+ * is too slow.
  */
 struct observation *queue_take(struct observation_queue *q);
 
 /* Queue a filled-in observation for the reporter. */
 void queue_put(struct observation_queue *q, struct observation *o);
 
-/* Take the observation that has waited longest, or NULL. */
+/* Take the observation that has waited longest. Returns NULL if no observation waits. */
 struct observation *queue_next(struct observation_queue *q);
 
 /* Make a reported observation unused again. */

@@ -54,7 +54,7 @@ struct sampler {
 	_Atomic uint64_t site_count;
 	/* target_stats.lost_ns at the last iteration. Guarded by d->lock. */
 	uint64_t lost_ns;
-	/* A CPU hit a target site: arm the race's other sites at once. Guarded by d->lock. */
+	/* A CPU hit a target site: run the sampler at once, to arm that site or the race's other site. Guarded by d->lock. */
 	bool used_up;
 	/* Wakes the sampler early: to end, or because `used_up` was set. */
 	pthread_cond_t tick;
@@ -89,10 +89,10 @@ struct detect {
 	struct detect_sink sink;
 	struct target_client client;
 
-	/* Guards everything from here to `coverage`, and what struct sampler and struct life_cycle say. */
+	/* Guards everything from here to `coverage`, and those members of struct sampler and struct life_cycle that say so. */
 	pthread_mutex_t lock;
 	struct points points;
-	/* How many of the points are hooks. The rest are sample points. */
+	/* How many of the points are hooks. All other points are sample points. */
 	unsigned hooks;
 	struct hit_path hit;
 	/* Pairs of sites to confirm, sampled beside all other sites. */

@@ -65,7 +65,7 @@ static bool has_name(const struct detect *d, const struct lock_moment *m)
 	return m->symbol.name[0] && pool_module_fits(m->symbol.module, d->config.module);
 }
 
-/* Returns false when the moment's code has no name any more. */
+/* Fill in *m from *raw. Returns false when the moment's code has no name any more. */
 static bool describe(struct detect *d, struct raw_moment *raw, struct lock_moment *m)
 {
 	struct race_side *side = &raw->side;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The thread that describes lock moments and hands them to the sink: it finds the subject's functions on the stack, and names
- * the memory at the addresses. The guest is not held meanwhile.
+ * The thread that describes lock moments and hands them to the sink: it finds the functions of the subject (the sampled code,
+ * see locks.h) on the stack, and names the memory at each moment's addresses. The guest is not held meanwhile.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_LOCK_FOLLOWER_H
 #define OUTRIDER_DETECT_LOCKS_LOCK_FOLLOWER_H
 
-/* The thread's function. `arg` is the detector. Returns when d->life.reporter_stop is set and the ring is empty. */
+/* The thread's function. `arg` is the struct detect. Returns when d->life.reporter_stop is set and the ring is empty. */
 void *lock_follower_main(void *arg);
 
 #endif

@@ -31,7 +31,7 @@ struct planting {
 };
 
 /*
- * Returns whether a lock hook is planted at this instruction now. It may have been planted before, for the result of another
+ * Plant a lock hook. Returns whether this instruction has one now: it may have been planted before, for the result of another
  * call.
  */
 static bool plant(struct detect *d, const struct guest_hook_site *site)
@@ -58,8 +58,8 @@ static void plant_result(struct planting *p, const struct lock_function *functio
 	struct insn_branch branch;
 
 	/*
-	 * A jump may be a static key that the guest patches. If the next instruction calls a lock function, it gets its own
-	 * lock hook.
+	 * Plant no lock hook at a jump, which may be a static key that the guest patches, nor at a call, unless it leads to a
+	 * lock function: then it has a lock hook in any case.
 	 */
 	if (!target_can_emulate(after) || (insn_direct_branch(after, &branch) && !locks_called(p->d->locks, after)))
 		return;
@@ -67,7 +67,10 @@ static void plant_result(struct planting *p, const struct lock_function *functio
 		plant(p->d, &(struct guest_hook_site){.kind = GUEST_HOOK_LOCK, .insn = *after});
 }
 
-/* Let this lock hook rest when locks cost too much. If memory runs out it stays planted, which only costs time. */
+/*
+ * Allow that this lock hook is removed for a rest when lock hooks cost too much (lock_load.h). If memory runs out, the hook
+ * always stays planted, which only costs time.
+ */
 static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_hook_site *site)
 {
 	if (function->op != LOCK_TAKE && function->op != LOCK_TRY && function->op != LOCK_GIVE)
@@ -94,8 +97,8 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 }
 
 /*
- * Plant a lock hook if an inlined lock function begins here. Without it, a release is missed and the lock seems to be held for
- * longer.
+ * Plant a lock hook if an inlined lock function begins here. Without the hook, a release is missed and the lock seems to be
+ * held for longer.
  */
 static void plant_inlined(struct planting *p, const struct symbol *fn, const struct insn *insn, const uint8_t *code, size_t len)
 {
@@ -142,7 +145,10 @@ static void plant_function(struct planting *p, const struct symbol *fn)
 	free(code);
 }
 
-/* Name the functions of the user's list that the guest does not have. With a misspelt name, locks would be missed silently. */
+/*
+ * Send a message that names the functions of the user's list that the guest does not have. With a misspelt name, locks would be
+ * missed silently.
+ */
 static void say_unknown(struct detect *d)
 {
 	const char *names[4];
@@ -198,8 +204,8 @@ void lock_hooks_text_came(struct detect *d, const char *module, const struct sym
 /* ---- when lock hooks cost too much ---- */
 
 /*
- * Copy the list of lock hooks that may rest, so that the sampler can walk it without d->lock. NULL: there is none, or memory
- * ran out.
+ * Copy the list of lock hooks that are removed for a rest, so that the sampler can walk it without d->lock. Returns NULL if
+ * there is no such hook, or if memory runs out.
  */
 static struct guest_hook_site *resting_sites(struct detect *d, size_t *count)
 {
@@ -229,7 +235,7 @@ static void take_out(struct detect *d)
 	free(sites);
 }
 
-/* If memory runs out, do nothing. The next iteration tries again. */
+/* Plant the removed lock hooks again. If memory runs out, do nothing: the next iteration tries again. */
 static void put_back(struct detect *d)
 {
 	size_t count;

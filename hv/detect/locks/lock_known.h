@@ -16,13 +16,13 @@ struct known_lock_function {
 	uint64_t addr;
 	const struct lock_function *function;
 	/*
-	 * This kernel has no function that releases what this one takes: the release is inlined, so the detector does not see
-	 * it.
+	 * This kernel has no function that releases the lock that `function` takes: the release is inlined, so the detector
+	 * does not see it.
 	 */
 	bool given_unseen;
 };
 
-/* Sorted by address. All zeros is an empty table. */
+/* Sorted by address. A table of all zeros is empty. */
 struct lock_known {
 	struct known_lock_function *list;
 	size_t count, room;
@@ -33,7 +33,7 @@ void lock_known_fini(struct lock_known *k);
 /* Add a function. Returns 0, or -1 when memory runs out. An entry with the same address is not replaced. */
 int lock_known_add(struct lock_known *k, const struct known_lock_function *f);
 
-/* The function at this address, or NULL. */
+/* Returns the entry with this address, or NULL. */
 const struct known_lock_function *lock_known_at(const struct lock_known *k, uint64_t addr);
 
 /* Remove all entries in [base, base+size). */

@@ -2,9 +2,9 @@
 /*
  * Decide when following locks takes all of a CPU's time, and which lock hooks to remove then.
  *
- * Each hit of a lock hook stops a CPU, and with a gdbstub the whole machine. If interrupts arrive faster than the lock hooks
- * in their handlers can be served, the CPU runs nothing but these handlers. The interrupted task makes no progress, and the
- * kernel reports a soft lockup after 20 s. So the detector removes these lock hooks for a while before that.
+ * Each hit of a lock hook stops a CPU, and with a gdbstub the whole machine. If interrupts arrive faster than the lock hooks in
+ * their handlers can be served, the CPU runs nothing but these handlers. The interrupted task makes no progress, and the kernel
+ * reports a soft lockup after 20 s. So before that the detector removes these lock hooks for 3 s, which is called a rest.
  *
  * Guarded by the detector's lock. lock_load_add() allocates, so it is called on the sampler's thread.
  */
@@ -19,13 +19,13 @@
 
 struct lock_load {
 	/*
-	 * Of an unbroken series of lock hooks hit in interrupts of one task: the task, and the times of the first and the last
-	 * hit. since_ns 0: no series.
+	 * For each CPU, an unbroken series of lock hooks that were hit in interrupts of one task: the GVA of the task's struct,
+	 * and the times of the first and the last hit (CLOCK_MONOTONIC, ns). since_ns 0: no series.
 	 */
 	struct {
 		uint64_t task, since_ns, last_ns;
 	} cpus[TARGET_MAX_CPUS];
-	/* A CPU ran nothing but interrupts for too long. lock_load_rest() resets it. */
+	/* A CPU ran nothing but interrupts for too long. lock_load_rest() resets this flag. */
 	bool too_much;
 	/* When the lock hooks are to be planted again (CLOCK_MONOTONIC, ns). 0: they are planted. */
 	uint64_t rest_until_ns;
@@ -38,7 +38,7 @@ struct lock_load {
 
 void lock_load_fini(struct lock_load *l);
 
-/* Returns 0, or -1 when memory runs out. Without memory this lock hook is never removed. */
+/* Add a lock hook that may be removed. Returns 0, or -1 when memory runs out: the hook is then never removed. */
 int lock_load_add(struct lock_load *l, const struct guest_hook_site *site);
 
 /* Forget the lock hooks in the text [base, base+size), which is about to be freed. */

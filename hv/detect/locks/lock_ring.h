@@ -15,7 +15,10 @@
 #include "hv/race/observation.h"
 
 #define LOCK_RING_SIZE 256u
-/* Slots reserved for ends of objects. If one were lost, the pruner would take two objects at one address for the same. */
+/*
+ * Slots reserved for ends of objects (LOCK_MOMENT_FREE). If an end were lost, the pruner would take two objects at one address
+ * for the same object.
+ */
 #define LOCK_RING_KEPT 64u
 
 struct raw_moment {
@@ -36,7 +39,10 @@ struct raw_moment {
 struct lock_ring {
 	struct raw_moment *slots;
 	struct race_side_room *rooms;
-	/* The index of the oldest moment, which may be being described, and the number of moments including it. */
+	/*
+	 * The index of the oldest moment, and the number of moments. The oldest is included, even while the follower describes
+	 * it.
+	 */
 	unsigned first, count;
 };
 
@@ -44,10 +50,13 @@ struct lock_ring {
 int lock_ring_init(struct lock_ring *r);
 void lock_ring_fini(struct lock_ring *r);
 
-/* Add a moment, which the caller fills in before it gives the lock back. NULL: no slot is free for this kind. */
+/*
+ * Add a moment, which the caller fills in before it releases the detector's lock. Returns NULL if no slot is free for this
+ * kind.
+ */
 struct raw_moment *lock_ring_put(struct lock_ring *r, enum lock_moment_kind kind);
 
-/* The oldest moment, or NULL. Call lock_ring_give_back() before the next call. */
+/* Returns the oldest moment, or NULL if there is none. Call lock_ring_give_back() before the next call. */
 struct raw_moment *lock_ring_next(struct lock_ring *r);
 void lock_ring_give_back(struct lock_ring *r);
 

@@ -96,7 +96,7 @@ void lock_sets_drop(struct lock_context *c, unsigned i)
 	memmove(&c->taken[i], &c->taken[i + 1], (c->set.count - i) * sizeof(c->taken[0]));
 }
 
-/* Returns whether the context held the lock. */
+/* Drop the context's most recent acquisition of the lock. Returns false if the context does not hold the lock. */
 static bool give(struct lock_context *c, uint64_t gva)
 {
 	for (unsigned i = c->set.count; i-- > 0;) {
@@ -108,7 +108,7 @@ static bool give(struct lock_context *c, uint64_t gva)
 	return false;
 }
 
-/* Another context releases a lock that this context holds. */
+/* Another context releases a lock that this context may hold: drop an exclusive lock, and mark others as possibly held. */
 static void give_away(struct lock_context *c, uint64_t gva)
 {
 	for (unsigned i = c->set.count; i-- > 0;) {
@@ -129,7 +129,7 @@ void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_contex
 
 	if (own && give(own, gva))
 		return;
-	/* The lock is one that had no room in the set. */
+	/* The released lock must be one for which the set had no room. */
 	if (own && own->beyond) {
 		own->beyond--;
 		own->set.overflow = own->beyond != 0;

@@ -34,7 +34,7 @@ struct lock_context {
 
 struct lock_sets {
 	struct lock_context contexts[LOCK_CONTEXTS_MAX];
-	/* A taken lock has no entry, so no context's lockset is known any more. */
+	/* A lock was taken for which the table has no entry, so no context's lockset is known any more. */
 	bool incomplete;
 };
 
@@ -44,7 +44,7 @@ struct lock_sets {
  */
 void lock_sets_seen(struct lock_sets *s, unsigned cpu, const struct guest_context *context);
 
-/* The entry of this context. NULL: it holds no lock, or the context is unknown. */
+/* Returns the entry of this context, or NULL if the context holds no lock or is unknown. */
 struct lock_context *lock_sets_find(struct lock_sets *s, unsigned cpu, const struct guest_context *context);
 
 /* Copy the lockset of this context. `overflow` is set if the lockset is not fully known. */
@@ -55,21 +55,21 @@ void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_contex
 		    uint64_t number);
 
 /*
- * The context releases the lock at this GVA, the most recent acquisition of it. If the context does not hold the lock, another
- * context releases it for its owner: an exclusive lock leaves its owner's lockset. Of a shared lock, every holder's entry
- * becomes `maybe`.
+ * The context releases the lock at this GVA: drop its most recent acquisition. If the context does not hold the lock, it
+ * releases the lock for another context. An exclusive lock is then dropped from its owner's lockset. Of a shared lock or a
+ * semaphore it is not known whose hold ended, so `maybe` is set for every holder.
  */
 void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
 
 /*
- * The context is about to wait for this lock, which cannot be taken recursively. If the lockset has it, its release was
- * missed: drop it.
+ * The context is about to wait for this lock, which cannot be taken recursively. If the lock is in the context's lockset, its
+ * release was missed: drop it.
  */
 void lock_sets_anew(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
 
 /*
- * The context's call at `taken_at`, which tried to take a lock, has returned. `sure`: if it succeeded, the lock stays held
- * until a lock hook sees its release.
+ * The context's call at `taken_at`, which tried to take a lock, has returned. `taken`: the call took the lock. `sure`: a lock
+ * hook will see the lock's release.
  */
 void lock_sets_tried(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t taken_at, bool taken,
 		     bool sure);

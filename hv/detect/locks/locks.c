@@ -30,7 +30,7 @@
  */
 #define OWNER_FLAGS 7u
 #define RWSEM_OWNER 8u
-/* ERR_PTR() values start here. */
+/* The smallest ERR_PTR() value. */
 #define ERRORS_FROM 0xfffffffffffff001ull
 
 struct locks {
@@ -46,7 +46,7 @@ struct locks {
 	struct lock_load load;
 	/* Until this time (CLOCK_MONOTONIC, ns) locksets are unknown. */
 	uint64_t unsure_until_ns;
-	/* Locks that were held when the text that took them was freed. */
+	/* Number of locks, since the last locks_dropped(), that were held when the text that took them was freed. */
 	unsigned dropped;
 	struct lock_ring ring;
 	/* The number of the latest lock moment. */
@@ -133,7 +133,7 @@ void locks_learn(struct locks *l, const struct symtab *symbols)
 			.given_unseen = given_unseen(symbols, function->given_by),
 		};
 
-		/* Without memory, calls of this function would be missed. */
+		/* If memory runs out, calls of this function will be missed, so no lockset is known any more. */
 		if (f.addr && lock_known_add(&l->known, &f))
 			l->sets.incomplete = true;
 	}
@@ -168,7 +168,7 @@ size_t locks_unknown(struct locks *l, const char *names[], size_t max)
 	return n;
 }
 
-/* The target of a direct call or jump. 0: the instruction is neither. */
+/* Returns the target of a direct call or jump, or 0 for any other instruction. */
 static uint64_t target_of(const struct insn *insn)
 {
 	int32_t displacement;
@@ -284,8 +284,8 @@ unsigned locks_dropped(struct locks *l)
 /* ---- lock moments ---- */
 
 /*
- * Take a stack copy from the budget, if it allows one. With `company`, the whole budget may be used: only such calls show
- * which contexts overlap.
+ * Take one stack copy from the budget. Returns whether the budget allowed it. With `company`, when other contexts are in
+ * critical sections, the whole budget may be used: only such calls show which contexts overlap.
  */
 static bool pay(struct locks *l, uint64_t now, bool company)
 {
@@ -300,7 +300,9 @@ static bool pay(struct locks *l, uint64_t now, bool company)
 	return true;
 }
 
-/* The number of the moment when the context took its latest surely held lock. 0: it holds none. */
+/*
+ * Returns the number of the moment when the context took the latest lock that it surely holds, or 0 if it holds no such lock.
+ */
 static uint64_t last_taken(const struct lock_context *c)
 {
 	for (unsigned i = c->set.count; i-- > 0;) {
@@ -311,9 +313,9 @@ static uint64_t last_taken(const struct lock_context *c)
 }
 
 /*
- * List the moments of other contexts that are still in the same place or further inside: held on other CPUs, interrupted, or
- * asleep. If this CPU's own window is open, the context that stopped now is an interrupt, and the held context is among the
- * others.
+ * Store in `during` the latest moment of each other context that is held before an access or is in a critical section: on
+ * another CPU, interrupted, or asleep. Returns the number of moments. If this CPU's own window is open, the context that
+ * stopped now is an interrupt, and the held context is one of those other contexts.
  */
 static unsigned company(const struct locks *l, const struct lock_context *own, uint64_t during[LOCK_DURING_MAX])
 {
@@ -356,7 +358,7 @@ static bool is_lost(const struct locks *l, const struct held_lock *lock, const s
 	}
 }
 
-/* The lockset of a context at an access, after dropping locks whose release was missed. */
+/* Store in *out the lockset of a context at an access, after dropping locks whose release was missed. */
 static void get_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out)
 {
 	struct lock_context *c = lock_sets_find(&l->sets, cpu, context);
@@ -373,7 +375,7 @@ static void get_held(struct locks *l, unsigned cpu, const struct guest_context *
 	out->overflow |= monotonic_ns() < l->unsure_until_ns;
 }
 
-/* Whether the owner word shows that the task holds this mutex or rwsem. Code outside of the subject took it. */
+/* Whether the owner word shows that the task holds this mutex or rwsem, which code outside of the subject takes. */
 static bool is_mine(const struct locks *l, uint64_t gva, const struct lock_function *function, uint64_t task)
 {
 	uint64_t owner;
@@ -432,7 +434,8 @@ static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint6
 }
 
 /*
- * The base register by which the instruction addresses the datum. Some operands of the instruction may not be among the data.
+ * Returns the base register by which the instruction addresses the datum, or an all-zero struct. The operand is searched by its
+ * address, since some operands of the instruction are not among the data.
  */
 static struct base_register base_of(const struct insn *insn, const struct x86_regs *regs, const struct datum *datum)
 {
@@ -531,7 +534,7 @@ static void object_ends(struct locks *l, uint64_t gva)
 		raw->lock.gva = gva;
 }
 
-/* Queue a lock moment of a call, if the budget allows. The lockset is kept exactly in either case. */
+/* Queue a lock moment of a call, if the budget allows. The caller updates the lockset in either case. */
 static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
 		      enum lock_moment_kind kind, const struct held_lock *lock, struct base_register base)
 {

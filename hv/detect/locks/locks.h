@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Following locks (config.locks). Every call of a lock function in the subject, which is the sampled code, has a lock hook.
- * Lock hooks stay planted while CPUs hit them, so no call is missed on any CPU. From these calls the detector knows which
- * locks each context holds (lock_sets.h). Each hit of a sample point becomes a lock moment with the held locks (lock_ring.h),
- * even without a window, so code with interrupts off counts in full. Method: Eraser (SOSP'97), DILP (SANER'19, III-C).
+ * Lock hooks stay planted while CPUs hit them, so no call is missed on any CPU. From these calls the detector knows which locks
+ * each context holds (lock_sets.h). Each hit of a sample point becomes a lock moment with the held locks (lock_ring.h), even
+ * without a window, so accesses with interrupts off are recorded like all others. Method: Eraser (SOSP'97), DILP (SANER'19,
+ * III-C).
  *
- * A lock counts as held from the call that takes it to the call that releases it. The context runs no code of the subject
- * between the call and the moment when the lock is really taken.
+ * A lock counts as held from the call that takes it to the call that releases it. This is not exact, but it is enough: the
+ * context runs no code of the subject between the call and the moment when the lock is really taken.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_LOCKS_H
 #define OUTRIDER_DETECT_LOCKS_LOCKS_H
@@ -34,17 +35,17 @@ void locks_free(struct locks *l);
 void locks_learn(struct locks *l, const struct symtab *symbols);
 
 /*
- * List the functions and variables of the user's list that no text loaded so far has: at most `max` names, owned by the list.
- * Returns their total number. Called on the sampler's thread, without d->lock.
+ * Store in `names` at most `max` functions and variables of the user's list that no text loaded so far has. The list owns the
+ * names. Returns the number of all such functions and variables. Called on the sampler's thread, without d->lock.
  */
 size_t locks_unknown(struct locks *l, const char *names[], size_t max);
 
-/* The lock function that a direct call or jump leads to, or NULL. Called on the sampler's thread, without d->lock. */
+/* Returns the lock function that a direct call or jump leads to, or NULL. Called on the sampler's thread, without d->lock. */
 const struct lock_function *locks_called(struct locks *l, const struct insn *insn);
 
 /*
- * The lock function that is inlined at the start of this code, or NULL. `function` is the GVA of the function that the code is
- * in; inside a lock function itself nothing counts as inlined. Called on the sampler's thread, without d->lock.
+ * Returns the lock function that is inlined at the start of this code, or NULL. `function` is the GVA of the function that
+ * contains the code. If that is itself a lock function, returns NULL. Called on the sampler's thread, without d->lock.
  */
 const struct lock_function *locks_inlined(struct locks *l, uint64_t function, const uint8_t *code, size_t len);
 
@@ -68,26 +69,29 @@ int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_functi
 void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns);
 
 /*
- * Until locks_planted(), no lock hook sees locks taken or released, so locksets are unknown. Called on the sampler's thread,
- * without d->lock.
+ * The lock hooks are being removed: forget all locksets, and treat them as unknown until locks_planted(). Called on the
+ * sampler's thread, without d->lock.
  */
 void locks_rest(struct locks *l);
 
-/* The cost of lock hooks. Guarded by d->lock. */
+/* Returns the state that decides when lock hooks cost too much (lock_load.h). Guarded by d->lock. */
 struct lock_load *locks_load(struct locks *l);
 
-/* The text [base, base+size) is about to be freed, or was freed. The caller holds d->lock. */
+/*
+ * The text [base, base+size) is about to be freed, or was freed: forget its lock functions and hooks, and the locks that it
+ * took. The caller holds d->lock.
+ */
 void locks_text_gone(struct locks *l, uint64_t base, uint64_t size);
 
 /*
- * Number of locks, since the last call, that were held when the text that took them was freed. Called on the sampler's thread,
- * without d->lock.
+ * Returns how many locks, since the last call, were still held when the text that took them was freed. Called on the sampler's
+ * thread, without d->lock.
  */
 unsigned locks_dropped(struct locks *l);
 
 /*
- * A CPU hit a lock hook: it is about to call a lock function, or to run the instruction after one, which sees its result, or
- * both. Called in a callback, under d->lock.
+ * A CPU hit a lock hook: it is about to call a lock function, or to run the instruction after such a call, when the call's
+ * result is in RAX, or both. Called in a callback, under d->lock.
  */
 void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point);
 
@@ -96,15 +100,15 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 		  unsigned n);
 
 /*
- * The locks that the CPU's current or held context holds. Returns false, with an empty set, when they are not all known.
- * Called in a callback, under d->lock.
+ * Store in *out the locks that `context` holds, the CPU's current or held context. Returns false, with an empty set, when these
+ * are not all known. Called in a callback, under d->lock.
  */
 bool locks_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out);
 
 /* Whether the function is part of the subject. Any thread. */
 bool locks_of_subject(const struct locks *l, const struct guest_symbol *function);
 
-/* The ring of lock moments, for the follower. Guarded by d->lock. */
+/* Returns the ring of lock moments, for the follower. Guarded by d->lock. */
 struct lock_ring *locks_ring(struct locks *l);
 
 #endif

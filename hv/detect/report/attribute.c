@@ -28,7 +28,7 @@ static bool load_function(struct detect *d, uint64_t addr, struct sweep *s)
 	       detect_code(d, s->fn.addr, s->code, s->fn.size) == 0;
 }
 
-/* Find the instruction of the function that starts at GVA `start`. With `start` 0, find the one that ends at GVA `end`. */
+/* Find the function's instruction that starts at GVA `start`. If `start` is 0, find the instruction that ends at GVA `end`. */
 static bool find_insn(struct insn_decoder *dec, const struct sweep *s, uint64_t start, uint64_t end, struct insn *out)
 {
 	uint64_t at = 0;
@@ -139,7 +139,10 @@ static bool explains(const struct insn *insn, struct observation *o, bool exactl
 	return false;
 }
 
-/* After a call through memory RIP is at the callee's first byte. The return address on the stack leads to the call. */
+/*
+ * Whether a call through memory made the access. After such a call RIP is at the callee's first byte, and the return address on
+ * the stack leads to the call.
+ */
 static bool explained_by_caller(struct detect *d, struct insn_decoder *dec, struct sweep *s, struct observation *o)
 {
 	struct race_side *side = &o->sides[1];

@@ -14,13 +14,16 @@
 #include "symbols/insn/flow.h"
 
 #define FUNCTION_MAX (64u << 10)
-/* Of a function longer than RACE_CODE_MAX, keep this many bytes before the access, and the rest from the access on. */
+/*
+ * Of a function longer than RACE_CODE_MAX bytes, keep CODE_BEFORE bytes before the access, and CODE_AFTER bytes from the access
+ * on.
+ */
 #define CODE_BEFORE 192
 #define CODE_AFTER (RACE_CODE_MAX - CODE_BEFORE)
 
 /*
- * The first instruction boundary at or after `wanted`, found by decoding the function from its start. `wanted` itself if that
- * fails.
+ * Returns the first instruction boundary at or after GVA `wanted`, found by decoding the function from its start. Returns
+ * `wanted` itself if that fails.
  */
 static uint64_t boundary(struct detect *d, struct insn_decoder *decoder, const struct guest_symbol *fn, uint64_t wanted)
 {
@@ -39,7 +42,10 @@ static uint64_t boundary(struct detect *d, struct insn_decoder *decoder, const s
 	return at && at < len ? fn->addr + at : wanted;
 }
 
-/* The target of a direct call or jump with a 32-bit displacement. Only such an instruction leads into another function. */
+/*
+ * Store in *target the target of a direct call or jump with a 32-bit displacement. Returns false for all other instructions,
+ * which do not lead into another function.
+ */
 static bool leads_to(const struct insn *insn, uint64_t *target)
 {
 	struct insn_branch branch;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of a hit that follows the window: attribute the access and name everything. The guest is not held meanwhile. */
+/*
+ * What is left to do after a window: the reporter's thread finds the instruction of the access, names functions, memory and
+ * locks, and calls the sink. No vCPU is held meanwhile.
+ */
 #include "hv/detect/report/reporter.h"
 
 #include "hv/detect/core/state.h"
@@ -26,7 +29,7 @@ static void unwind_side(struct detect *d, struct race_side *side)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Name the locks by their current addresses. A lock outlives the accesses made under it. */
+/* Name each lock by the memory that is at its address now. A lock outlives the accesses made under it. */
 static void name_locks(struct detect *d, struct race_side *side)
 {
 	struct race_locks *locks = &side->locks;

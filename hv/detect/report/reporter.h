@@ -2,7 +2,10 @@
 #ifndef OUTRIDER_DETECT_REPORT_REPORTER_H
 #define OUTRIDER_DETECT_REPORT_REPORTER_H
 
-/* The reporter's thread. `arg` is the struct detect. Returns when d->life.reporter_stop is set and no observation waits. */
+/*
+ * The function of the reporter's thread. `arg` is the struct detect. Returns when d->life.reporter_stop is set and no
+ * observation waits.
+ */
 void *reporter_main(void *arg);
 
 #endif

@@ -17,7 +17,7 @@ static bool is_armed(struct detect *d, uint64_t addr)
 	return armed;
 }
 
-/* The coverage counts of the site at this address. NULL: coverage is off, or the address has no symbol. */
+/* Returns the coverage counts of the site at this address, or NULL if coverage is off or the address has no symbol. */
 static struct coverage_counts *counts_of(struct detect *d, uint64_t addr)
 {
 	struct coverage_counts *counts;

@@ -11,13 +11,13 @@ struct detect;
 enum arm_result {
 	ARMED,
 	ARMED_ALREADY, /* there is a point at this address already */
-	REFUSED,       /* the text there is no such instruction any more, or is about to be freed */
+	REFUSED,       /* not planted, for example because the text has changed or is about to be freed */
 	NONE,	       /* `addr` is 0: the pool has no site */
 };
 
 /*
- * Arm the site at GVA `addr`, if the instruction there may be sampled. `again`: it was chosen because the guest was seen to
- * run its function.
+ * Arm the site at GVA `addr`, if the instruction there may be sampled. `again`: the caller chose the site because the guest was
+ * seen to run its function.
  */
 enum arm_result arm_site(struct detect *d, uint64_t addr, bool again);
 

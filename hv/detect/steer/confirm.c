@@ -8,9 +8,9 @@
 #include "hv/detect/steer/lock_order.h"
 
 #define TURN_NS 200000000u
-/* On a target where arming stops the whole guest, turns are longer. */
+/* On a target where arming stops the whole guest, a turn lasts 1 s instead of 200 ms. */
 #define COSTLY_TURN_NS 1000000000u
-/* Pairs with a turn at the same time. */
+/* Number of pairs that have their turn at the same time. */
 #define PAIRS_AT_A_TIME 8u
 /* Confirming may use up to half of the requested hits/s, but at least 20 hits/s. */
 #define RATE_SHARE 0.5
@@ -27,14 +27,17 @@ struct pair {
 	struct pair_order order;
 };
 
-/* The pairs. d->lock guards all members, except those of the sampler. */
+/* The pairs to confirm. d->lock guards `pairs` and `count`. Only the sampler's thread uses the other members. */
 struct confirmer {
 	struct pair pairs[CONFIRM_PAIRS_MAX];
 	unsigned count;
-	/* Sampler's thread only: when this turn ends (CLOCK_MONOTONIC, ns), its number, and the first pair to have it. */
+	/*
+	 * Sampler's thread only: when this turn ends (CLOCK_MONOTONIC, ns), the turn's number, and the first of the pairs whose
+	 * turn it is.
+	 */
 	uint64_t turn_ends, turn;
 	unsigned first;
-	/* Number of points that may be armed now, and when this was last refilled (CLOCK_MONOTONIC, ns). */
+	/* Number of points that may be armed now, and when this budget was last refilled (CLOCK_MONOTONIC, ns). */
 	double budget;
 	uint64_t last_ns;
 };
@@ -60,7 +63,7 @@ static struct pair *find(struct confirmer *v, uint64_t a, uint64_t b)
 	return NULL;
 }
 
-/* Remove a pair by moving the last one to its place. */
+/* Remove a pair by moving the last pair to its place. */
 static void forget(struct confirmer *v, struct pair *p)
 {
 	*p = v->pairs[--v->count];
@@ -194,7 +197,7 @@ static void refill(struct detect *d, struct confirmer *v, uint64_t now)
 	v->last_ns = now;
 }
 
-/* The sites to arm in this turn, at most two for each pair. Returns their number. */
+/* Store in `due` the GVAs of the sites to arm in this turn, at most two for each pair. Returns the number of sites. */
 static unsigned choose(struct detect *d, struct confirmer *v, uint64_t now, uint64_t due[2 * PAIRS_AT_A_TIME])
 {
 	unsigned pairs, n = 0;

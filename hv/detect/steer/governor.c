@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "hv/detect/steer/governor.h"
 
-/* Cap of the credit: what is earned in 1 s, or what 4 windows cost, whichever is more. */
+/* Upper bound of the credit: what the share earns in 1 s, or what 4 windows cost, whichever is more. */
 #define SAVED_NS 1e9
 #define SAVED_WINDOWS 4.0
-/* But never more than what is earned in 10 s. */
+/* The upper bound of the credit is never more than what the share earns in 10 s. */
 #define SAVED_MOST_NS 10e9
-/* A debt that takes longer than 1 s to pay off is a large one. */
+/* governor_in_debt() is true for a debt that takes longer than 1 s to pay off. */
 #define DEBT_NS 1e9
 /* The average cost covers about the last 16 useful hits. */
 #define MEMORY 16.0
-/* Hits come at random times. If no more hits were provoked than the credit pays for, some credit would be forfeited. */
+/*
+ * Bounds of the surplus: hits to provoke for each hit that the credit pays for. Hits come at random times, so without a surplus
+ * some credit would be forfeited.
+ */
 #define SURPLUS_LEAST 1.5
 #define SURPLUS_MOST 4.0
 /* If more than this share of hits is refused, lower the surplus. */
 #define REFUSED_MOST 0.4
 /* Largest relative change of the surplus, per second. */
 #define SURPLUS_SPEED 0.5
-/* Lower bound of the rate, in hits/s. Without any hit the governor would learn nothing. */
+/* Lower bound of the rate, in hits/s. Without any hit the governor would not learn what a hit costs. */
 #define LEAST_RATE 0.05
 
 static double earned_in(const struct governor *g, double ns)

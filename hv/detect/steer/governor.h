@@ -6,9 +6,9 @@
  * credit_ns bounds the cost from above. It is a balance of CPU time (hv/base/allowance.h): while it is not above 0, no window
  * may open. So the bound needs no estimate, and holds even if the guest's load changes faster than it can be measured.
  *
- * rate approaches the share from below. It is the number of hits a second to provoke, somewhat more than the credit can pay
- * for. It follows from what a useful hit cost lately. A hit without credit is refused; every other hit is useful. Only useful
- * hits count here: refused hits cost little, and would make hits look cheap.
+ * rate makes the cost approach the share from below. It is the number of hits/s to provoke, somewhat more than the credit can
+ * pay for, and is computed from the average cost of recent useful hits. A hit without credit is refused; every other hit is
+ * useful. The average does not count refused hits: they cost little, and would make hits look cheap.
  *
  * Pure arithmetic over samples: no clock, no lock, no target.
  */
@@ -27,7 +27,7 @@ struct governor_config {
 	uint64_t window_ns; /* Longest window, in ns. Also the first guess of the cost of a hit. */
 };
 
-/* Counts since some start, the same start for all samples. */
+/* Counts since a start time that is the same for all samples. */
 struct governor_sample {
 	uint64_t now_ns;  /* Time of the sample, for example CLOCK_MONOTONIC. */
 	uint64_t lost_ns; /* CPU time in ns that the guest lost, summed over CPUs. */
@@ -47,15 +47,18 @@ struct governor {
 	double surplus;		/* Hits to provoke for each hit that the credit pays for. */
 };
 
-/* Start with no credit. `first` has the counts of now. */
+/* Initialise the governor with a credit of 0. `first` is a sample of the current counts. */
 void governor_init(struct governor *g, const struct governor_config *config, const struct governor_sample *first);
 
-/* Take one sample; call at least 10 times a second. A count that went back counts as unchanged. */
+/*
+ * Compute the outputs from one more sample. Call it at least 10 times a second. A count that is lower than before is taken as
+ * unchanged.
+ */
 void governor_step(struct governor *g, const struct governor_sample *sample);
 
 /*
- * Whether it would take more than a second without any cost until there is credit again. The caller should then provoke no
- * hits.
+ * Whether the credit is so far below 0 that it would take more than 1 s, even without further cost, to rise above 0. The caller
+ * should then provoke no hits.
  */
 bool governor_in_debt(const struct governor *g);
 

@@ -4,17 +4,20 @@
 #define CONTEXTS_MAX 16u
 #define LOCKS_MAX 32u
 
-/* What happens before the second access, according to the events searched so far. */
+/*
+ * The contexts whose earlier lock operations happen before the second access, as far as the search, which goes back in time,
+ * has come.
+ */
 struct before {
 	struct lock_who who[CONTEXTS_MAX];
 	unsigned who_count;
-	/* Locks that these contexts took before. `shared`: taken only as a reader. */
+	/* Locks that these contexts took before the second access. `shared`: taken only as a reader. */
 	struct {
 		uint64_t gva;
 		bool shared;
 	} lock[LOCKS_MAX];
 	unsigned lock_count;
-	/* One of the two lists overflowed, so the answer may be wrong. */
+	/* One of the two lists overflowed, so the order is unknown. */
 	bool full;
 };
 
@@ -77,8 +80,8 @@ static void add_lock(struct before *b, uint64_t gva, bool shared)
 }
 
 /*
- * Whether this release lets one of those contexts take the lock. A reader's release does not let another reader in: both can
- * hold it.
+ * Whether one of the contexts in `b` could take the lock only after this release. Two readers can hold a lock together, so a
+ * reader does not wait for a reader's release.
  */
 static bool lets_in(const struct before *b, const struct lock_event *event)
 {
@@ -89,7 +92,10 @@ static bool lets_in(const struct before *b, const struct lock_event *event)
 	return false;
 }
 
-/* The CPU was in a lower context at this event: interrupts of it in the list began later, so earlier events are not theirs. */
+/*
+ * The CPU of `lower` was in that context at this event, so interrupts on this CPU in the list began later. Remove them from the
+ * list: earlier events are not theirs.
+ */
 static void drop_interrupts(struct before *b, const struct lock_who *lower)
 {
 	unsigned kept = 0;
@@ -127,8 +133,8 @@ enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *f
 			continue;
 		drop_interrupts(&b, &event->who);
 		/*
-		 * A context in the list took the lock before it released it, so other contexts' earlier releases of the lock
-		 * count too.
+		 * Add the lock even if this event is its release: the context took the lock before, so still earlier releases
+		 * by other contexts are ordered as well.
 		 */
 		if (has_who(&b, &event->who))
 			add_lock(&b, event->gva, event->shared);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether locks order two accesses: the first access's context released a lock after it, and the second access's context took
- * the same lock before it, directly or through a chain of such steps in other contexts (Lamport's happens-before, CACM 1978).
- * An example is an object that a context takes out of a list under a lock, uses without a lock, and puts back under the lock.
+ * Decides whether locks order two accesses: the context of the first access released a lock after that access, and the context
+ * of the second access took the same lock before its own access, directly or through a chain of such steps in other contexts
+ * (Lamport's happens-before, CACM 1978). An example is an object that a context takes out of a list under a lock, uses without
+ * a lock, and puts back under the lock.
  *
  * locks.c adds the lock operations, and confirm.c asks for the order.
  *
- * The detector keeps the latest lock operations and searches them from the newest to the oldest. An interrupt after its CPU
- * was seen in a lower context is a different context than the interrupt before. Guarded by the detector's lock.
+ * The detector keeps the latest lock operations and searches them from the newest to the oldest. If a CPU was seen in a lower
+ * context (a task is lower than an interrupt) between two interrupts, these are different contexts. Guarded by the detector's
+ * lock.
  */
 #ifndef OUTRIDER_DETECT_STEER_LOCK_ORDER_H
 #define OUTRIDER_DETECT_STEER_LOCK_ORDER_H
@@ -28,22 +30,22 @@ struct lock_who {
 	uint8_t kind; /* enum guest_context_kind */
 };
 
-/* A context took or released a lock, at the moment with this number. */
+/* A context took (`give` false) or released a lock. `number` is that of the lock moment (hv/race/lock_moment.h). */
 struct lock_event {
 	uint64_t number, gva;
 	struct lock_who who;
 	bool give, shared;
 };
 
-/* All zero: none yet. */
+/* Ring of the latest lock operations. All zero: none yet. */
 struct lock_events {
 	struct lock_event list[LOCK_EVENTS_KEPT];
 	uint64_t count;
-	/* Some lock operations before the moment with this number were missed. */
+	/* Before the lock moment with this number, some lock operations may have been missed. */
 	uint64_t hole;
 };
 
-/* An access at the moment with this number. Number 0: no access. */
+/* An access. `number` is that of its lock moment. 0: no access. */
 struct lock_hit {
 	uint64_t number, gva;
 	uint32_t size;
@@ -53,13 +55,13 @@ struct lock_hit {
 	struct lockset held;
 };
 
-/* The identity of a context, whose `known` must be set. */
+/* Returns the identity of a context, whose `known` must be set. */
 struct lock_who lock_who_is(unsigned cpu, const struct guest_context *context);
 
 /* Add an event. Callers add events in the order of their numbers, and none for a try of a lock. */
 void lock_events_add(struct lock_events *e, const struct lock_event *event);
 
-/* Lock operations before the moment with this number may have been missed. */
+/* Record that lock operations before the lock moment with this number may have been missed. */
 void lock_events_hole(struct lock_events *e, uint64_t number);
 
 enum lock_order {
@@ -70,13 +72,13 @@ enum lock_order {
 
 /* How often an access at one site was followed by an access at the other site, in another context and to the same memory. */
 struct pair_order {
-	/* A lock orders the two accesses. */
+	/* How often a lock ordered the two accesses. */
 	uint64_t by_locks;
-	/* No lock orders them. */
+	/* How often no lock ordered the two accesses. */
 	uint64_t none;
 };
 
-/* The order of two accesses of different contexts. first->number < second->number. */
+/* Returns whether locks order two accesses by different contexts. first->number must be less than second->number. */
 enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *first, const struct lock_hit *second);
 
 #endif

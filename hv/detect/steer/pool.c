@@ -7,34 +7,34 @@
 
 #include "symbols/insn/flow.h"
 
-/* Upper bound of a function's size in bytes. A symbol that seems larger is followed by a gap. */
+/* A symbol that seems larger than this many bytes is left out: its size includes a gap after the function. */
 #define FUNCTION_MAX (64u << 10)
-/* Each draw, a random choice, picks 32 bytes of code on average, which have about one site. */
+/* Each draw (pool.h) picks the sites of 32 bytes of code on average, which have about one site. */
 #define BYTES_A_DRAW 32
-/* After this many draws without a site, the pool counts as empty. */
+/* After this many draws without a site, pool_choose() returns none. */
 #define DRAWS_MAX 1024
 #define NOT_DECODED UINT32_MAX
 
 struct function {
 	uint64_t addr;
-	/* Sum of the weights of the functions before it in the segment. */
+	/* Sum of the weights of the functions before this one in the segment. */
 	uint64_t weight_before;
 	uint32_t size;
-	/* The number of its sites, or NOT_DECODED. */
+	/* Number of sites in the function, or NOT_DECODED. */
 	uint32_t count;
-	/* The offsets of its sites in the function. */
+	/* Offsets of the sites from `addr`, in bytes. */
 	uint16_t *sites;
-	/* The weights of its sites, and the largest of them. */
+	/* The weights of the sites, and the largest of these weights. */
 	struct prefer_weights weights;
 	uint32_t heaviest;
-	/* Whether it is in pool->executed. */
+	/* Whether the function is in pool->executed. */
 	bool executed;
 };
 
 /* A function in which a CPU executed a sample point. */
 struct executed {
 	struct function *fn;
-	/* Sum of the site weights of the functions before it in pool->executed. */
+	/* Sum of the site weights of the functions before this one in pool->executed. */
 	uint64_t weight_before;
 };
 
@@ -60,7 +60,7 @@ struct pool {
 	uint64_t executed_weight;
 	uint8_t code[FUNCTION_MAX];
 	uint16_t offsets[FUNCTION_MAX];
-	/* Sites of the last draw that were not returned yet. */
+	/* GVAs of the sites of the last draw that pool_choose() has not returned yet. */
 	uint64_t drawn[FUNCTION_MAX];
 	size_t drawn_count;
 };
@@ -139,8 +139,8 @@ bool pool_module_fits(const char *module, const char *globs)
 }
 
 /*
- * The weight by which a function is drawn. Each of its sites is then taken with probability BYTES_A_DRAW * the site's weight /
- * this weight, which is at most 1.
+ * Returns the weight by which a function is drawn. The draw then takes each site of the function with the probability
+ * BYTES_A_DRAW * the site's weight / this weight, which is at most 1.
  */
 static uint64_t weight(const struct function *fn)
 {
@@ -196,8 +196,8 @@ static bool is_text(char type)
 }
 
 /*
- * Several names at one address are one function. It is sampled if any of its names matches the filter, but never if one of its
- * names is not safe to sample.
+ * Whether to add a function, given all symbols at its address. The function is added if any of its names matches the filter,
+ * but not if the source calls any of the symbols unsafe to sample.
  */
 static bool wanted(const struct pool *pool, const struct symtab *symbols, size_t first, size_t end)
 {
@@ -358,7 +358,7 @@ static void decode(struct pool *pool, struct function *fn)
 	pool->decoded_sites += fn->count;
 }
 
-/* The function at position `at` of the weights of all functions, laid end to end. */
+/* Returns the function at position `at` when the weights of all functions are laid end to end. */
 static struct function *function_at(const struct pool *pool, uint64_t at)
 {
 	const struct segment *seg = pool->segments;
@@ -400,7 +400,7 @@ uint64_t pool_choose(struct pool *pool, struct rng *rng)
 	return pool->drawn[--pool->drawn_count];
 }
 
-/* The function of the segment that contains `addr`, or NULL. */
+/* Returns the segment's function that contains `addr`, or NULL. */
 static struct function *function_around(const struct segment *seg, uint64_t addr)
 {
 	size_t low = 0, high = seg->count;

@@ -7,11 +7,11 @@
  * same choices as no weights.
  *
  * The pool is lazy: decoding a whole kernel takes long (40 s in the labs), and most sites are never chosen. A function is
- * decoded from live guest text the first time that it is drawn. Sites of equal weight are equally likely all the same: a
- * function is drawn with a probability proportional to its size times the largest weight in it, and each of its sites is then
- * taken with a probability proportional to the site's weight and inversely proportional to that product. A draw yields about
- * one site on average, and fewer if weights differ. The same seed gives the same sites in the same order, whatever was decoded
- * before.
+ * decoded from live guest text the first time that it is drawn, which means chosen at random. Sites of equal weight are
+ * nevertheless equally likely: a function is drawn with a probability proportional to its size times the largest weight in it,
+ * and each of its sites is then taken with a probability proportional to the site's weight and inversely proportional to that
+ * product. A draw yields about one site on average, and fewer if weights differ. The same seed gives the same sites in the same
+ * order, whatever was decoded before.
  *
  * Used by the sampler's thread only, without a lock.
  */
@@ -58,7 +58,10 @@ bool pool_next_function(const struct pool *pool, const struct symtab *symbols, u
 /* Whether a function's name matches one of the globs of a pool_filter. Any thread. */
 bool pool_name_fits(const char *name, const char *globs);
 
-/* Whether a module is to be sampled (detect_config.module). With globs the kernel, "", never is. Any thread. */
+/*
+ * Whether a module is to be sampled (detect_config.module). `module` is "" for the kernel, which is sampled only if `globs` is
+ * NULL. Any thread.
+ */
 bool pool_module_fits(const char *module, const char *globs);
 
 /* Create a pool; both structs are copied. Returns NULL when memory runs out. */
@@ -78,7 +81,7 @@ int64_t pool_add(struct pool *pool, const void *key, const struct symtab *symbol
 /* Remove the segment under `key`, if there is one. */
 void pool_remove(struct pool *pool, const void *key);
 
-/* Draw a site by weight. Returns its GVA, or 0 if no site was found in DRAWS_MAX draws. */
+/* Choose a site at random, by weight. Returns its GVA, or 0 if no site was found in DRAWS_MAX draws. */
 uint64_t pool_choose(struct pool *pool, struct rng *rng);
 
 /*
@@ -88,12 +91,15 @@ uint64_t pool_choose(struct pool *pool, struct rng *rng);
 void pool_executed(struct pool *pool, uint64_t site);
 
 /*
- * Draw a site by weight from the functions that pool_executed() was called for. Decodes nothing. Returns its GVA, or 0 if there
- * is none.
+ * Choose a site at random, by weight, from the functions that pool_executed() was called for. Decodes nothing. Returns the
+ * site's GVA, or 0 if there is no such function.
  */
 uint64_t pool_choose_executed(const struct pool *pool, struct rng *rng);
 
-/* Number of sites: counted in decoded functions, extrapolated by size for the rest. 0 before any function was decoded. */
+/*
+ * Returns the estimated number of sites: counted in decoded functions, and extrapolated by size to all functions. 0 before any
+ * function was decoded.
+ */
 uint64_t pool_sites(const struct pool *pool);
 
 /*

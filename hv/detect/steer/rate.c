@@ -23,29 +23,34 @@
 #define ARM_NS 50000000u
 /* After arming, rest for 3 times as long, so that the sampler's thread takes a quarter of a CPU at most. */
 #define REST 3u
-/* Tries per iteration in functions that the guest was seen to run, and by how many they grow when the rate is sampled. */
+/*
+ * Upper bound of tries per iteration to arm `again` points (rate.h), and by how many the tries grow each time that the rate is
+ * sampled.
+ */
 #define AGAIN_MOST 256u
 #define AGAIN_STEP 32u
-/* Handling stops may take 1/16 of the guest's CPU time. Above that, lower the number of these points. */
+/* Handling stops may take 1/16 of the guest's CPU time. Above that, lower the number of `again` points. */
 #define STOPPED_PART 16u
-/* 1/8 of k is reserved for these points. */
+/* 1/8 of k is reserved for `again` points. */
 #define AGAIN_ROOM 8u
 #define FIRST_POINTS 256u
 /*
- * A point that no CPU hits for 1 s makes room if it keeps others from being armed; at most 1024 points each time the rate is
- * sampled.
+ * Disarm a point that no CPU hits for 1 s if it keeps other points from being armed: at most 1024 points each time that the
+ * rate is sampled.
  */
 #define STALE_NS 1000000000u
 #define TURNOVER 1024u
-/* A target with no more than 64 points replaces unhit points after 50 ms: in 1 s each it would cover few sites. */
+/*
+ * On a target with at most 64 points, disarm unhit points after 50 ms: with 1 s for each point, sampling would cover few sites.
+ */
 #define FEW_POINTS 64u
 #define FEW_STALE_NS 50000000u
 /* 50 ms holds for up to 8 points. With more points the time grows in proportion, because arming is slow on such targets. */
 #define FEW_AT_A_TIME 8u
-/* After 16 choices in a row that had no free page, stop choosing until points have made room. */
+/* In one iteration, stop choosing sites after 16 in a row that are on a page where no point may be planted (crowded()). */
 #define CROWDED_MOST 16u
 
-/* Number of armed sample points, and how many of them arm_again() planted. */
+/* Count the armed sample points, and those of them that arm_again() planted. */
 static void count_armed(struct detect *d, uint32_t *armed, uint32_t *again)
 {
 	pthread_mutex_lock(&d->lock);
@@ -60,9 +65,9 @@ static uint32_t less(uint32_t most, uint32_t there)
 }
 
 /*
- * Whether to arm one more point. Arm only while the hit budget is positive; it refills at the requested rate. A small, hot
- * pool spends points faster than k can adapt, so there arming waits for the budget. Arming also waits while a hit would be
- * refused for its cost.
+ * Whether to arm one more point. Arm only while the hit budget is positive; it refills at the requested rate. A small, hot pool
+ * spends points faster than k can adapt, so there arming waits for the budget. Arming also waits while the governor is in debt,
+ * because hits would then be refused.
  */
 static bool may_arm(const struct detect *d, const struct rate_control *control, uint64_t until)
 {
@@ -78,9 +83,9 @@ static int count_try(struct rate_control *control, enum arm_result result)
 }
 
 /*
- * Uniformly chosen points reach the rate only if the guest runs enough of them. If it does not, put up to half of all points
- * into functions where the guest has executed a sample point before. It will likely run them again, and they are decoded
- * already.
+ * Uniformly chosen points reach the rate only if the guest runs enough of them. Otherwise put up to half of all points into
+ * functions in which the guest has executed a sample point before. The guest is likely to run these functions again, and they
+ * are decoded already.
  */
 static void arm_again(struct detect *d, struct rate_control *control)
 {
@@ -91,7 +96,7 @@ static void arm_again(struct detect *d, struct rate_control *control)
 	count_armed(d, &armed, &again);
 	room = less(d->sampler.wanted / 2, again);
 	room = less(d->sampler.wanted, armed) < room ? less(d->sampler.wanted, armed) : room;
-	/* Most of these points will be hit before the next iteration. */
+	/* Arm no more of these points than the guest can bear hits, because most will be hit before the next iteration. */
 	if (control->again_budget < room)
 		room = control->again_budget > 0 ? (uint32_t)control->again_budget : 0;
 	for (unsigned tries = control->again; room && tries && armed_one >= 0 && may_arm(d, control, until); tries--) {
@@ -114,7 +119,7 @@ static bool crowded(struct detect *d, uint64_t addr)
 }
 
 /*
- * Keep k points armed by uniform choice, less the reserve for arm_again(). Without a reserve if k covers the whole pool: the
+ * Keep k points armed by uniform choice, less the reserve for arm_again(). There is no reserve if k covers the whole pool: the
  * reserved room would stay empty, and sites that the guest runs for the first time would be missed.
  */
 static void arm_uniformly(struct detect *d, struct rate_control *control)
@@ -167,12 +172,12 @@ static void arm_target_sites(struct detect *d, struct rate_control *control, uin
 	uint32_t most = most_points(d);
 	size_t n;
 
-	/* Each target site may be on a page of its own. */
+	/* Use no more points than pages, since each target site may be on a page of its own. */
 	if (d->target->caps.pages && d->target->caps.pages < most)
 		most = d->target->caps.pages;
 	n = target_sites_begin(d->sampler.target_sites, now, most);
 	d->sampler.wanted = (uint32_t)(n < most ? n : most);
-	if (n) /* keep the last count when the module was unloaded */
+	if (n) /* keep the last count after the module was unloaded */
 		atomic_store(&d->sampler.site_count, n);
 	for (size_t i = 0; i < n && may_arm(d, control, until); i++) {
 		uint64_t addr = target_sites_due(d->sampler.target_sites, i);
@@ -200,12 +205,15 @@ static void arm(struct detect *d, struct rate_control *control, uint64_t now)
 	control->armed_most = armed > control->armed_most ? armed : control->armed_most;
 	took = thread_cpu_ns() - began;
 	control->arming_ns += took;
-	/* Leave the CPU to the guest. On a target that stops for arming, the longer tick limits the share instead. */
+	/*
+	 * Rest, to leave the CPU to the guest. On a target that stops for arming, the longer time between iterations limits the
+	 * sampler's share of the CPU instead.
+	 */
 	if (!rests && !d->target->caps.costly_stops)
 		control->rest_until = monotonic_ns() + REST * took;
 }
 
-/* Returns whether more points may have to be disarmed. */
+/* Disarm up to DISARMS_AT_A_TIME sample points, but keep k armed. Returns whether more points may have to be disarmed. */
 static bool disarm_some(struct detect *d)
 {
 	unsigned quota = DISARMS_AT_A_TIME;
@@ -235,7 +243,7 @@ static bool few_points(const struct detect *d)
 	return d->target->caps.pages || (d->target->caps.points && d->target->caps.points <= FEW_POINTS);
 }
 
-/* How long a point may stay unhit before it makes room, in ns. */
+/* Returns how long a point may stay unhit before it is disarmed, in ns. */
 static uint64_t patience(const struct detect *d)
 {
 	uint32_t armed = d->points.count - d->hooks;
@@ -246,9 +254,9 @@ static uint64_t patience(const struct detect *d)
 }
 
 /*
- * Disarm points that no CPU hit for a while, in turn. A hit point is replaced, so once the number of points is at its limit,
- * the armed set would otherwise drift to code that never runs. With few points all stale ones go at once. With many, some go
- * each time, because arming costs time.
+ * Disarm points that no CPU hit for a while, in turn. Only a point that is hit is replaced, so once the number of points is at
+ * its limit, the armed points would otherwise drift to code that never runs. If the number of points is limited, disarm all of
+ * these at once. Otherwise disarm at most TURNOVER, because arming others costs time.
  */
 static void disarm_stale(struct detect *d, struct rate_control *control, uint64_t now)
 {
@@ -326,14 +334,14 @@ static void adapt(struct detect *d, struct rate_control *control, uint64_t now)
 
 	count_armed(d, &armed, &again);
 
-	/* Removing a stale point makes room only if all possible points are armed. */
+	/* Disarming stale points helps only if no more points, or no more pages with points, are possible. */
 	control->starved =
 		rate < 0.8 * control->rate &&
 		(control->crowded || (limit < sites && d->sampler.wanted == limit && (few_points(d) || control->full)));
 	control->crowded = false;
 	adapt_bearable(d, control, now, rate);
 	adapt_again(d, control, rate, d->sampler.wanted == most, armed);
-	/* An empty pool, before its module is loaded, says nothing about k. */
+	/* As long as the pool is empty, because its module is not loaded, the hit rate says nothing about k. */
 	if (!sites)
 		d->sampler.wanted = first_points(d);
 	else if (rate < 0.5 * control->rate && !control->in_debt)
@@ -347,7 +355,7 @@ static void adapt(struct detect *d, struct rate_control *control, uint64_t now)
 	control->full = control->full && d->sampler.wanted <= wanted;
 	control->adapt_hits = control->hits;
 	control->adapt_ns = now;
-	if (sites) /* keep the last count when the module was unloaded */
+	if (sites) /* keep the last count after the module was unloaded */
 		atomic_store(&d->sampler.site_count, sites);
 	if (armed > d->sampler.wanted)
 		disarm_excess(d);
@@ -355,7 +363,7 @@ static void adapt(struct detect *d, struct rate_control *control, uint64_t now)
 		disarm_stale(d, control, now);
 }
 
-/* CPU time that open windows may still take, in ns. Called with d->lock held. */
+/* Returns the CPU time that open windows may still take, in ns. Called with d->lock held. */
 static double outstanding(const struct detect *d, uint64_t now)
 {
 	double ns = 0;
@@ -369,7 +377,10 @@ static double outstanding(const struct detect *d, uint64_t now)
 	return ns;
 }
 
-/* Feed the governor. With config.overhead the target rate follows the cost of hits, up to config.rate. */
+/*
+ * Sample the lost CPU time. With config.overhead, give the sample to the governor, and use the governor's rate, at most
+ * config.rate, as the target rate.
+ */
 static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 {
 	struct governor_sample sample = {.now_ns = now};
@@ -418,7 +429,10 @@ static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 		control->again_budget = control->bearable * 0.1 + 1;
 	if (control->again_budget < -burst)
 		control->again_budget = -burst;
-	/* The credit paid for surplus hits, so the budget does not have to make up for them. */
+	/*
+	 * With config.overhead, bound how far the budget falls below 0: the governor's credit has paid for surplus hits
+	 * already.
+	 */
 	if (d->config.overhead && control->budget < -burst)
 		control->budget = -burst;
 	control->hits = hits;
@@ -426,8 +440,8 @@ static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 }
 
 /*
- * Hits cost more than the guest can bear even without windows: for example an idle guest woke up and runs into all points that
- * were armed meanwhile. Adapting k step by step would take seconds, so disarm most points at once.
+ * Disarm most points at once, because hits cost more than the guest can bear even without windows: for example, an idle guest
+ * woke up and runs into all points that were armed meanwhile. Adapting k step by step would take seconds.
  */
 static void brake(struct detect *d)
 {
@@ -460,7 +474,7 @@ void rate_init(struct detect *d, struct rate_control *control)
 	d->sampler.wanted = first_points(d);
 }
 
-/* Whether to adapt k now. After 8 hits do not wait for the full interval: the rate is then certain enough. */
+/* Whether to adapt k now. After 8 hits the rate is certain enough, even if ADAPT_HITS were not expected yet. */
 static bool adapt_is_due(const struct detect *d, const struct rate_control *control, uint64_t now)
 {
 	uint64_t elapsed = now - control->adapt_ns;

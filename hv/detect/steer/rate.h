@@ -4,7 +4,8 @@
  * k follows the hit rate (section 3.1.2). A hit removes its point, and rate control arms the next one, off the hit path.
  *
  * If the guest runs little of the armed code, or if arming is slow, uniform choice does not reach the rate. Then up to half of
- * the points are in functions that the guest was seen to run, as far as the guest can bear the stops.
+ * the points are in functions that the guest was seen to run, as far as the guest can bear the stops. These are called `again`
+ * points.
  *
  * Used by the sampler's thread. It takes d->lock where it needs what the lock guards.
  */
@@ -23,7 +24,7 @@ struct rate_control {
 	double rate;
 	/* Used with config.overhead only. */
 	struct governor governor;
-	/* governor_in_debt(): arm nothing. */
+	/* The last result of governor_in_debt(). While it is true, no point is armed. */
 	bool in_debt;
 	/* Hit budget: number of hits that may still be provoked. */
 	double budget;
@@ -31,20 +32,17 @@ struct rate_control {
 	uint64_t last_ns, hits;
 	/* When k was last adapted (CLOCK_MONOTONIC, ns), and the number of hits by then. */
 	uint64_t adapt_ns, adapt_hits;
-	/* target_stats.stopped_ns at that time. */
+	/* target_stats.stopped_ns when k was last adapted. */
 	uint64_t stopped_ns;
 	/* Number of sites not armed because their text had changed. */
 	uint64_t refused;
-	/* The last round of uniform choices used all room for points. */
+	/* The last call of arm_uniformly() armed as many points as it had room for. */
 	bool full;
 	/* Since k was last adapted, uniform choices were refused because points were on too many pages. */
 	bool crowded;
-	/* Too few hits, although all points, or pages with points, that the target has are in use. */
+	/* There are too few hits, although the target allows no more points, or no more pages with points. */
 	bool starved;
-	/*
-	 * Number of tries per iteration to arm a site in a function that the guest was seen to run. 0 as long as more
-	 * uniformly chosen points reach the rate.
-	 */
+	/* Number of tries per iteration to arm an `again` point. 0 as long as uniformly chosen points alone reach the rate. */
 	unsigned again;
 	/* Hits/s that the guest can bear, and the number of hits that `again` points may still provoke. */
 	double bearable, again_budget;
@@ -60,7 +58,7 @@ struct rate_control {
 	uint32_t turn;
 };
 
-/* Initialise, with a first number of points. */
+/* Initialise `control`, and set the first number of points to keep armed (d->sampler.wanted). */
 void rate_init(struct detect *d, struct rate_control *control);
 
 /* Adapt to the hit rate, and disarm and arm points accordingly. `now` is CLOCK_MONOTONIC in ns. Called without d->lock. */

@@ -14,7 +14,7 @@
 #define TURN_NS 200000000u
 /* On a target where arming stops the whole guest, turns are longer. */
 #define COSTLY_TURN_NS 1000000000u
-/* A displacement from here on is taken for an address, which may differ between boots and builds. */
+/* A displacement of at least this many bytes is taken for an address, which may differ between boots and builds. */
 #define DISP_IS_ADDRESS 0x1000
 /* After this many messages about missing sites, one more says that there are others. */
 #define MESSAGES_MAX 16u
@@ -44,13 +44,13 @@ struct place {
 struct race_state {
 	enum found found[2];
 	enum lead lead;
-	/* Its sites may be armed in this turn. */
+	/* The race's sites may be armed in this turn. */
 	bool active;
-	/* Head of the list of its places, or NO_PLACE. */
+	/* Head of the list of the race's places, an index in target_sites.places, or NO_PLACE. */
 	size_t places;
 };
 
-/* A target site of the report, found by the name of its function. */
+/* A target site of the report, to be looked up by the name of its function. */
 struct wanted {
 	const char *function;
 	size_t race;
@@ -68,7 +68,7 @@ struct target_sites {
 	/* When this turn ends (CLOCK_MONOTONIC, ns), and the first race to be active in the next turn. */
 	uint64_t turn_ends;
 	size_t first;
-	/* The place that is number 0 in this iteration. */
+	/* Index of the place that is site number 0 in this iteration (target_sites_due()). */
 	size_t from;
 	/* Number of messages about missing sites. */
 	unsigned messages;
@@ -150,7 +150,7 @@ static bool same_insn(const struct insn *one, const struct insn *other)
 	return same;
 }
 
-/* Why the site of the report cannot be armed in the function at `fn`. NULL: it can. */
+/* Returns why the site of the report cannot be armed in the function `fn`, or NULL if it can. */
 static const char *why_not(struct target_sites *t, const struct target_site *site, const struct symbol *fn)
 {
 	uint64_t addr = fn->addr + site->offset;
@@ -186,7 +186,10 @@ static int add_place(struct target_sites *t, const void *key, uint64_t addr, con
 	return 0;
 }
 
-/* The index of the first entry of `wanted` for this function name, or wanted_count. */
+/*
+ * Returns the index of the first entry of `wanted` with this function name. If there is none, another entry's index or
+ * wanted_count.
+ */
 static size_t first_wanted(const struct target_sites *t, const char *function)
 {
 	size_t low = 0, high = t->wanted_count;
@@ -202,7 +205,10 @@ static size_t first_wanted(const struct target_sites *t, const char *function)
 	return low;
 }
 
-/* Add the places of all target sites in this function. why[i] becomes the first reason why site i is not in it. */
+/*
+ * Add the places of all target sites in this function. why[i] becomes the first reason why the target site wanted[i] is not in
+ * a function of its name.
+ */
 static int look_at(struct target_sites *t, const void *key, const char *module, const struct symbol *fn, const char **why)
 {
 	char name[SITE_NAME_MAX];
@@ -233,7 +239,7 @@ static bool is_of(const char *function, const char *module)
 	return len ? strncmp(function, module, len) == 0 && function[len] == ':' : !strchr(function, ':');
 }
 
-/* Send a message for each target site in this text that was not found. */
+/* Send a message for each target site of `module` that its text does not have. */
 static void say_missing(struct target_sites *t, const char *module, const char *const *why)
 {
 	for (size_t i = 0; i < t->wanted_count; i++) {
@@ -249,7 +255,7 @@ static void say_missing(struct target_sites *t, const char *module, const char *
 	}
 }
 
-/* Send a message for each side that the report itself does not give a usable site for. */
+/* Send a message for each side of a race for which the report has no usable site. */
 static void say_no_site(struct target_sites *t)
 {
 	for (size_t r = 0; r < known_races_count(t->known_races); r++) {
@@ -335,7 +341,7 @@ int target_sites_check(struct target_sites *t, struct err *err)
 		       "--aim: the kernel that runs has none of the sites of these races: give a report of this very build");
 }
 
-/* ---- when each is armed ---- */
+/* ---- when each site is armed ---- */
 
 static bool is_due(const struct target_sites *t, const struct place *place)
 {
@@ -351,7 +357,7 @@ static bool is_due(const struct target_sites *t, const struct place *place)
 	return due;
 }
 
-/* Activate races from t->first on, as many as have room for their places, and at least one. */
+/* Choose the races that are active in this turn, from t->first on: as many as have room for their places, and at least one. */
 static void choose_active(struct target_sites *t, uint32_t room)
 {
 	size_t n = known_races_count(t->known_races), used = 0, taken = 0;
@@ -372,7 +378,7 @@ static void choose_active(struct target_sites *t, uint32_t room)
 	t->first = (t->first + taken) % n;
 }
 
-/* Draw which site leads. A site can lead only if both sites were found. */
+/* Choose at random which site leads. A site can lead only if both sites were found. */
 static enum lead choose_lead(struct target_sites *t, size_t race)
 {
 	uint64_t drawn = rng_below(&t->d->sampler.choice_rng, 4);

@@ -37,7 +37,7 @@ void target_sites_free(struct target_sites *t);
 int target_sites_text_came(struct target_sites *t, const void *key, const char *module, const struct symtab *symbols,
 			   uint64_t start, uint64_t end, struct err *err);
 
-/* The text under `key` was freed. Its sites count as not loaded again. */
+/* The text under `key` was freed: forget the sites in it, and wait for their module again. */
 void target_sites_text_gone(struct target_sites *t, const void *key);
 
 /* Check that at least one target site was found or may still come with a module. Returns 0, or -1 with EXIT_INPUT in `err`. */
@@ -49,7 +49,10 @@ int target_sites_check(struct target_sites *t, struct err *err);
  */
 size_t target_sites_begin(struct target_sites *t, uint64_t now, uint32_t room);
 
-/* The GVA of site number `i` if it is to be armed now, else 0. The numbering starts at another site in each iteration. */
+/*
+ * Returns the GVA of site number `i`, which is less than what target_sites_begin() returned, if the site is to be armed now,
+ * else 0. The numbering starts at another site in each iteration.
+ */
 uint64_t target_sites_due(struct target_sites *t, size_t i);
 
 #endif

@@ -3,10 +3,10 @@
  * A device as the other side of a race. A device has no CPU, so no watchpoint and no breakpoint catches its accesses. Instead
  * the target reports them (caps.devices): the segments of the requests that a device serves, and its rings.
  *
- * From when a device takes a request until it hands it back, the request's segments belong to the device. A sampled access
- * that overlaps a segment conflicts with it if either side writes, whichever began first, and even if no byte changes. A ring
- * is accessed by device and driver at the same time by design. Accesses to a ring are no conflicts, and when the window reads
- * the memory again, a device's change of a ring does not count as an unseen writer's.
+ * The segments of a request belong to the device from when the device takes the request until it hands the request back. A
+ * sampled access that overlaps a segment conflicts with it if either side writes, whichever began first, and even if no byte
+ * changes. A ring is accessed by device and driver at the same time by design. Accesses to a ring are no conflicts, and when
+ * the window reads the memory again, a device's change of a ring does not count as an unseen writer's.
  *
  * The caller of each function holds d->lock.
  */
@@ -25,18 +25,21 @@ struct device_conflict {
 
 /*
  * The window `w` is about to open: have devices report accesses to its memory from now on, and check the requests in flight.
- * Returns a conflict with one of these, if any. Call it before the first read of the memory, so that no device access falls in
- * between.
+ * Returns a conflict with one of these, if any. Call it before the window first reads the memory, so that no device access
+ * between the two is missed.
  */
 struct device_conflict device_window_opens(struct detect *d, struct window *w);
 
 /* A window has closed, or did not open: have devices report accesses to the memory of open windows only. */
 void device_window_closed(struct detect *d);
 
-/* Whether a device's access to a segment conflicts with the window. */
+/* Returns the window's first datum with which a device's access to a segment conflicts, if any. */
 struct device_conflict device_find_conflict(const struct window *w, const struct device_access *access);
 
-/* A device accesses a ring: mark the bytes of the window's data that the access overlaps as explained. */
+/*
+ * A device accesses a ring: mark the bytes of the window's data that the device writes as explained, so that their change is
+ * not blamed on an unseen writer.
+ */
 void device_ring_explain(struct detect *d, struct window *w, const struct device_access *access);
 
 #endif

@@ -8,7 +8,10 @@
 #include "hv/detect/window/window.h"
 #include "hv/target/emulate.h"
 
-/* No INT3 may stay in text that is about to be freed. Windows in it end, too: no CPU executes that text any more. */
+/*
+ * Remove every point, since no INT3 may stay in text that is about to be freed. Windows at these points end, too: no CPU
+ * executes that text any more.
+ */
 void hook_text_gone(struct detect *d, uint64_t base, uint64_t size)
 {
 	confirm_text_gone(d, base, size);

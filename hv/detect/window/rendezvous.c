@@ -11,9 +11,9 @@
 #include "hv/detect/window/window.h"
 #include "hv/sandbox/sandbox.h"
 
-/* Time for the machine to stand still, in ns. */
+/* A rendezvous is skipped if the machine does not stand still within this time, in ns. */
 #define RENDEZVOUS_NS 50000000u
-/* The same if one of the two CPUs has interrupts off: other CPUs then wait for its answer to their IPIs. */
+/* The time is shorter if one of the two CPUs has interrupts off: other CPUs may be waiting for it to handle their IPIs. */
 #define IRQS_OFF_RENDEZVOUS_NS 10000000u
 
 /* State of the rendezvous thread. */
@@ -80,7 +80,7 @@ uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum
 		.point = other->point,
 		.data = {*datum, *other->datum},
 	};
-	/* A point with a window is not removed as a surplus or stale point. */
+	/* Set the point's window, so that rate control does not remove the point as a surplus or stale one. */
 	other->point->window = w;
 	pthread_cond_signal(&d->hit.rendezvous_server->wanted);
 	*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = most};
@@ -95,12 +95,12 @@ bool rendezvous_hit_again(struct detect *d, const struct point *point, unsigned 
 
 	if (!m->under_way || point != m->point)
 		return false;
-	/* The second CPU is back from an interrupt. */
+	/* The second CPU is back from an interrupt handler: hold it again. */
 	if (cpu == m->cpu && regs->gpr[X86_RSP] == m->regs.gpr[X86_RSP] && now < m->deadline_ns) {
 		*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = m->deadline_ns - now};
 		return true;
 	}
-	/* Another context hit the first CPU's instruction: the window decides. */
+	/* Another context hit the first CPU's instruction: hit_again() handles it, as for any window. */
 	if (point == m->window->point)
 		return false;
 	end_both(d, false, cpu);
@@ -161,7 +161,10 @@ static void fill(struct detect *d, struct rendezvous *rendezvous)
 	fill_side(&rendezvous->sides[1], m->cpu, &m->regs, &m->context, &m->data[1], m->point->insn.len);
 }
 
-/* While the machine stands still: whether both CPUs are where they were held. Reads their current registers into the sides. */
+/*
+ * Called while the machine stands still. Returns whether both CPUs are where they were held. Stores their current registers in
+ * the sides.
+ */
 static bool both_stand(struct detect *d, struct rendezvous *rendezvous)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -189,7 +192,7 @@ static void list_points(struct detect *d, struct rendezvous *rendezvous)
 	}
 }
 
-/* Serve a rendezvous that was begun. Called with d->lock held, which is released while the machine comes to a stop. */
+/* Serve a rendezvous that was begun. Called with d->lock held. Releases d->lock until the machine has come to a stop. */
 static void serve(struct detect *d)
 {
 	struct rendezvous rendezvous = {0};

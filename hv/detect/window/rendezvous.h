@@ -5,9 +5,9 @@
  *
  * A CPU's callback begins a rendezvous. The second CPU is held like the first: it takes interrupts if it had them on. The
  * rendezvous thread makes the machine stand still, checks that both CPUs are still before their accesses, and calls the sink.
- * It has 50 ms for this, or 10 ms if a CPU has interrupts off. The rendezvous is skipped, and both CPUs are released, when
- * that time is over, when a CPU has moved, or when another context must execute the second CPU's instruction, or the first
- * CPU's and its access cannot be emulated.
+ * It has 50 ms for this, or 10 ms if a CPU has interrupts off. The rendezvous is skipped, and both CPUs are released, in any of
+ * these cases: that time is over; a CPU has moved; another context must execute the second CPU's instruction; another context
+ * must execute the first CPU's instruction, and that access cannot be emulated.
  *
  * The caller of each function except rendezvous_start() and rendezvous_stop() holds d->lock.
  */
@@ -34,8 +34,8 @@ struct other_side {
 };
 
 /*
- * w's `datum` and the access of `other` conflict: begin a rendezvous, if one is wanted and possible. Returns its number; the
- * window and both points then stay, and *action holds the other CPU. Returns 0 if there is no rendezvous.
+ * w's `datum` and the access of `other` conflict: begin a rendezvous, if one is wanted and possible. Returns the number of the
+ * rendezvous; *action then holds the other CPU, and the window and both points stay. Returns 0 if there is no rendezvous.
  */
 uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
 			  struct target_action *action);

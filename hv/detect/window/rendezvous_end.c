@@ -3,7 +3,10 @@
 
 #include "hv/base/clock.h"
 
-/* After a rendezvous with a CPU that had interrupts off, none like it for 10 times as long, as for windows. */
+/*
+ * After a rendezvous in which a CPU had interrupts off, begin no other such rendezvous for 10 times its duration. Windows have
+ * the same limit (window.c).
+ */
 #define IRQS_OFF_REST 10
 
 void rendezvous_end(struct detect *d, bool took_place, unsigned self)

@@ -8,14 +8,15 @@
 #define RENDEZVOUS_NO_CPU TARGET_MAX_CPUS
 
 /*
- * End the rendezvous. Its window and the CPU held there are the caller's to release. `self` is the CPU whose callback this is,
- * or RENDEZVOUS_NO_CPU. The callback's return value resumes `self`; a target_release() besides would end that CPU's next hold.
+ * End the rendezvous and release the second CPU. The caller closes the window and releases the first CPU. `self` is the CPU
+ * whose callback makes this call, or RENDEZVOUS_NO_CPU. The callback's return value resumes `self`, so it is not released here:
+ * a target_release() would end its next hold.
  */
 void rendezvous_end(struct detect *d, bool took_place, unsigned self);
 
 /*
- * Whether this is the second CPU of a rendezvous. It can hit other points in an interrupt handler, but no window may open for
- * it.
+ * Whether this is the second CPU of a rendezvous. In an interrupt handler this CPU can hit other points, but no window may open
+ * for them.
  */
 bool rendezvous_has(const struct detect *d, unsigned cpu);
 

@@ -80,8 +80,8 @@ static void count_hit(struct detect *d, const struct point *point)
 }
 
 /*
- * Another context, with other data, is at the window's instruction. It must get past the INT3, which must stay for the held
- * context. Returns whether its access was emulated. Emulation is not worth its cost if every stop is one of the whole machine.
+ * Another context, with other data, is at the window's instruction. Emulate its access, because the INT3 must stay for the held
+ * context. Returns whether the access was emulated. If every stop stops the whole machine, emulation is not worth its cost.
  */
 static bool emulate(struct detect *d, struct window *w, const struct insn *insn, struct x86_regs *regs)
 {
@@ -93,7 +93,7 @@ static bool emulate(struct detect *d, struct window *w, const struct insn *insn,
 	return true;
 }
 
-/* A CPU hit a point with an open window, or where a CPU is held in a rendezvous. */
+/* A CPU hit a point with an open window, or a point at which another CPU is held in a rendezvous. */
 static struct target_action hit_again(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
 {
 	struct window *w = point->window;
@@ -107,7 +107,10 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	if (w->regs.gpr[X86_RSP] == regs->gpr[X86_RSP]) {
 		uint64_t now = monotonic_ns(), end = w->opened_ns + w->hold_ns;
 
-		/* The held context is back from an interrupt. If it migrated to another CPU, the window cannot follow it. */
+		/*
+		 * The held context is back from an interrupt. If it migrated to another CPU, close the window: a window stays
+		 * on its CPU.
+		 */
 		if (w->cpu == cpu)
 			return (struct target_action){.kind = TARGET_HOLD, .hold_ns = end > now ? end - now : 1};
 		window_close(d, w);
@@ -124,7 +127,7 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	}
 	if (emulate(d, w, &w->point->insn, regs))
 		return (struct target_action){.kind = TARGET_RESUME_REGS};
-	/* The INT3 must go, and the window with it. */
+	/* This CPU must execute the instruction itself: remove the INT3, which closes the window. */
 	count_hit(d, w->point);
 	d->stats.cut_short++;
 	window_close(d, w);
@@ -172,9 +175,9 @@ static struct target_action sample(struct detect *d, struct point *point, unsign
 }
 
 /*
- * There is no point at RIP now. If one was removed after the CPU executed its INT3, the CPU must execute the restored byte.
- * Otherwise the INT3 is the guest's. Checked under d->lock, so that no point is planted between the lookup and the read of the
- * byte.
+ * There is no point at RIP now. If a point was removed after the CPU executed the point's INT3, the CPU must execute the
+ * restored byte. Otherwise the INT3 is the guest's. Checked under d->lock, so that no point is planted between the lookup and
+ * the read of the byte.
  */
 static struct target_action not_a_point(struct detect *d, const struct x86_regs *regs)
 {
@@ -198,7 +201,10 @@ static void wake_sampler(struct detect *d)
 	pthread_cond_signal(&d->sampler.tick);
 }
 
-/* Count a hit that opened a window. `came`: when the target called; `locked`: when d->lock was taken. CLOCK_MONOTONIC, ns. */
+/*
+ * Record how long a hit took to open its window. `came` is when the target called, `locked` when d->lock was taken
+ * (CLOCK_MONOTONIC, ns).
+ */
 static void count_opening(struct detect *d, struct window *w, uint64_t came, uint64_t locked, bool sync)
 {
 	uint64_t now = monotonic_ns();
@@ -281,7 +287,7 @@ out:
 	return action;
 }
 
-/* The window and the datum that a watch belongs to. NULL: the window is closed. */
+/* Find the window and the datum that a watch belongs to. Returns NULL if the window is closed already. */
 static struct window *find_watched(struct detect *d, uint32_t cookie, struct datum **datum)
 {
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {

@@ -29,8 +29,9 @@
 /* A quarter into the window, check whether any other vCPU is running. */
 #define FIRST_LOOK 4
 /*
- * After holding a CPU with interrupts off, do not hold it so again for 10 times as long: its interrupts are then held up for
- * less than a tenth of the time. 100 times for an interrupt handler: see choose_delay().
+ * After a window with interrupts off, open no other such window on the same CPU for 10 times as long, so that the CPU's
+ * interrupts are delayed for less than a tenth of the time. After a window in an interrupt handler, the factor is 100: see
+ * choose_delay().
  */
 #define IRQS_OFF_REST 10
 #define HARDIRQ_REST 100
@@ -43,7 +44,7 @@
  * timer interrupt would let timers expire faster than the kernel serves them, and the kernel warns of that. An NMI is never
  * held.
  *
- * A site of a suspected race gets the full delay if its CPU has interrupts on. To confirm the race is worth a late softirq.
+ * A site of a suspected race gets the full delay if its CPU has interrupts on. Confirming the race is worth delaying softirqs.
  */
 static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_context *context, bool confirming, uint64_t now)
 {
@@ -54,7 +55,7 @@ static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_
 	if (confirming && context->known && !context->irqs_off)
 		return d->config.delay_ns;
 	if (context->irqs_off || context->preempt_off || !context->known) {
-		/* A target site gets all of that time: the run exists to see its race again. */
+		/* A target site gets the longest of these delays, not a random one: the run exists to see its race again. */
 		return d->config.known_races || confirming ? most : rng_below(&d->hit.delay_rng, most);
 	}
 	return d->config.delay_ns;
@@ -248,7 +249,10 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	d->hit.credit_ns -= (double)w->hold_ns;
 	if (w->point->counts)
 		w->point->counts->windows++;
-	/* A target site waits for the full delay even when all other CPUs are idle: one may wake up and make the access. */
+	/*
+	 * At a target site, skip the early check and hold for the full delay, even when all other CPUs are idle: a CPU may wake
+	 * up and make the access.
+	 */
 	w->looked = d->target->caps.costly_stops || d->config.known_races || confirming;
 	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
 }
@@ -387,7 +391,7 @@ static bool differs(const struct datum *datum, const uint8_t *after)
 	return false;
 }
 
-/* The first datum that an unseen writer changed, or NULL. */
+/* Returns the first datum that an unseen writer changed, with its bytes now in `after`, or NULL. */
 static const struct datum *changed_datum(struct detect *d, const struct window *w, uint8_t *after)
 {
 	for (unsigned i = 0; i < w->data_count; i++) {
@@ -443,7 +447,10 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 		}
 		d->stats.cut_idle++;
 	}
-	/* The CPU that changed the memory may have hit the watchpoint and not have reported it yet. */
+	/*
+	 * Have the caller collect the other CPUs' pending stops first: one of them may have hit the watchpoint and not reported
+	 * it yet.
+	 */
 	if (datum && datum->slots && !w->asked) {
 		w->asked = true;
 		return false;

@@ -16,8 +16,8 @@ unsigned window_data(struct detect *d, const struct point *point, const struct x
 /*
  * Prepare a window on `cpu`, which has none, before the accesses data[0] to data[n-1], n >= 1. From then on devices report
  * accesses to this memory. Returns true when no device is accessing it now: the caller must then call window_open() or
- * window_drop() before it gives d->lock back. Returns false when a device is: the conflict was reported, and no CPU needs to
- * be held.
+ * window_drop() before it releases d->lock. Returns false when a device is accessing the memory: the conflict was reported
+ * then, and no CPU needs to be held.
  */
 bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, const struct datum *data,
 		    unsigned n);
@@ -45,9 +45,9 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync);
 void window_settle(struct detect *d, struct window *w);
 
 /*
- * Whether `insn`, about to be executed with these registers, may conflict with an open window by an access other than its
- * access to its stack slot. No watchpoint sees an emulated access, so the window would blame an unseen writer for the change.
- * The CPU must then execute the instruction itself.
+ * Whether an open window would miss a conflict if `insn` were emulated with these registers: no watchpoint catches an emulated
+ * access, so the window would blame an unseen writer for the change. The CPU must then execute the instruction itself. An
+ * access of `insn` to its stack slot is ignored.
  */
 bool window_would_miss(const struct detect *d, const struct insn *insn, const struct x86_regs *regs);
 
@@ -56,7 +56,8 @@ void window_close(struct detect *d, struct window *w);
 
 /*
  * An access by `cpu`, which is stopped with `regs`, conflicts with w's `datum`: capture both sides, close the window, release
- * the held CPU. `other` is the access, if known (RACE_BY_POINT). NULL: the reporter attributes it (RACE_BY_WATCH).
+ * the held CPU. `other` is the access, if it is known (RACE_BY_POINT). NULL: the reporter determines the instruction that made
+ * the access (RACE_BY_WATCH).
  */
 void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
 		     const struct datum *other);
