@@ -14,9 +14,9 @@
 /* A group of accesses that break an assertion in the same way: the same site, operation, kind, context and locks. */
 struct assertion_break {
 	char site[SITE_NAME_MAX];
-	/* With the module's name. "": unknown. */
+	/* The function that contains the site, and the operation, with the module's name. "": unknown. */
 	char function[SITE_NAME_MAX], operation[SITE_NAME_MAX];
-	/* enum insn_rw bits; enum guest_context_kind. */
+	/* Kind of the accesses (enum insn_rw bits), and their context (enum guest_context_kind). */
 	uint8_t rw, context;
 	/* The held locks as text: "cb_lock, rtnl_mutex (shared)". "": none. Printable. */
 	char held[256];
@@ -30,9 +30,9 @@ struct assertion {
 	char *text;
 	/* Shell patterns, separated by blanks. If `under` or `by` is NULL, that is not asserted. */
 	char *datum, *under, *by;
-	/* The kinds of access that it covers: enum insn_rw bits. */
+	/* The kinds of access that the assertion covers: enum insn_rw bits. */
 	uint8_t rw;
-	/* Number of accesses checked, of those that broke it, and of those whose held locks are unknown. */
+	/* Number of accesses checked, of accesses that broke the assertion, and of accesses whose held locks are unknown. */
 	uint64_t checked, broken, unknown;
 	/* Sorted by number of accesses, highest first. */
 	struct assertion_break *breaks;

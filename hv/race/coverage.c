@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sites are allocated in chunks of this many, and never move. */
+/* Number of sites per chunk. Sites are allocated in chunks, so that they never move. */
 #define CHUNK 1024u
 /* 4096 chunks have room for 4 million sites. A kernel with all its modules has less than a million. */
 #define CHUNKS_MAX 4096u
-/* Sites copied per hold of the counts' lock: some microseconds. */
+/* Number of sites copied before the counts' lock is released for a moment. Copying them takes some microseconds. */
 #define COPIED_AT_A_TIME 256u
 #define FIRST_BUCKETS 1024u
 
 struct site {
-	/* 0: the site's current address is unknown. */
+	/* The site's current GVA. 0: unknown. */
 	uint64_t gva;
 	uint32_t offset;
 	/* 1 + index of the function's next site. 0: last. */
@@ -29,9 +29,9 @@ struct site {
 struct function {
 	char *name;
 	uint32_t sites;
-	/* 1 + index of its first site, and number of its sites. */
+	/* 1 + index of the function's first site, and number of its sites. */
 	uint32_t first, count;
-	/* Number of its sites that are shown. */
+	/* Number of the function's sites that are shown. */
 	uint32_t shown;
 };
 
@@ -50,7 +50,8 @@ struct coverage {
 	struct function *functions;
 	size_t function_count, function_room;
 	/*
-	 * Indices of the functions with a shown site, in the order in which they got their first. Same capacity as `functions`.
+	 * Indices of the functions with a shown site, in the order in which their first site was shown. Same capacity as
+	 * `functions`.
 	 */
 	uint32_t *shown;
 	size_t shown_functions, shown_sites;

@@ -58,13 +58,16 @@ struct coverage *coverage_new(pthread_mutex_t *counts_lock);
 /* `c` may be NULL. */
 void coverage_free(struct coverage *c);
 
-/* Returns the counts of the site at this GVA, or NULL if none was added there or it was forgotten. Sampler's thread only. */
+/*
+ * Returns the counts of the site at this GVA, or NULL if no site was added there, or the address was forgotten. Sampler's
+ * thread only.
+ */
 struct coverage_counts *coverage_find(const struct coverage *c, uint64_t gva);
 
 /*
- * Add the site `offset` bytes into function `function`, at GVA `gva`, and return its counts. They are zero if the name is new.
- * Call it only after coverage_find() has returned NULL for the GVA. `sites` is the number of sites in the function. Returns
- * NULL if memory runs out or the table is full (4 million sites). Sampler's thread only.
+ * Add the site `offset` bytes into function `function`, at GVA `gva`, and return its counts. The counts are zero if the site's
+ * name is new. Call it only after coverage_find() has returned NULL for the GVA. `sites` is the number of sites in the
+ * function. Returns NULL if memory runs out or the table is full (4 million sites). Sampler's thread only.
  */
 struct coverage_counts *coverage_add(struct coverage *c, uint64_t gva, const char *function, uint32_t offset, uint32_t sites);
 
@@ -76,14 +79,15 @@ struct coverage_size {
 	size_t functions, sites;
 };
 
-/* Any thread. */
+/* Returns the current size of the coverage. Any thread. */
 struct coverage_size coverage_size(struct coverage *c);
 
 /*
  * Copy function `index` with its armed sites into *out. `size` is the last result of coverage_size() on any thread; functions
- * and sites armed since are left out. Functions are numbered from 0 in the order in which coverage_size() first found them
- * armed, and each has a site. On the first call out->armed is NULL and out->room 0; later calls reuse the array, and the caller
- * frees it at the end. Returns 1, or 0 if there is no such function, or -1 if memory runs out. Any thread.
+ * and sites that were first armed after that call are left out. Functions are numbered from 0 in the order in which
+ * coverage_size() first found them armed, and each has a site. On the first call out->armed is NULL and out->room 0; later
+ * calls reuse the array, and the caller frees it at the end. Returns 1, or 0 if there is no such function, or -1 if memory runs
+ * out. Any thread.
  */
 int coverage_function(struct coverage *c, const struct coverage_size *size, size_t index, struct coverage_function *out);
 

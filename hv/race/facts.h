@@ -22,7 +22,10 @@ struct guest_symbol {
 	/* "": the kernel image. */
 	char module[64];
 	char name[128];
-	/* GVA of its start. For a per-CPU variable: the value of the symbol, which is not the address of any CPU's copy. */
+	/*
+	 * GVA of the symbol's start. For a per-CPU variable: the value of the symbol, which is not the address of any CPU's
+	 * copy.
+	 */
 	uint64_t addr;
 	uint64_t size;
 };
@@ -31,7 +34,7 @@ enum guest_context_kind { GUEST_TASK, GUEST_SOFTIRQ, GUEST_HARDIRQ, GUEST_NMI };
 
 /* The context that runs on a CPU. */
 struct guest_context {
-	/* -1: unknown. */
+	/* PID of the task that runs, or that is interrupted. -1: unknown. */
 	int32_t pid;
 	/* GVA of the current task_struct. 0: unknown. Not stored in reports. */
 	uint64_t task;
@@ -143,7 +146,7 @@ enum guest_origin {
 
 /* One frame of a call stack. */
 struct guest_frame {
-	/* GVA. */
+	/* The frame's program counter, a GVA. */
 	uint64_t pc;
 	/* RSP in this frame, as in struct unwind_frame. Not stored in reports. */
 	uint64_t sp;
@@ -163,7 +166,7 @@ struct guest_calls {
 	enum guest_origin origin;
 	/* At least one frame is not reliable. */
 	bool guessed;
-	/* Why there are no more frames. */
+	/* Why unwinding ended at the last frame. */
 	enum unwind_end end;
 	/* The reason of the first guess; equal to `end` without a guess. */
 	enum unwind_end why;

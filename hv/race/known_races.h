@@ -26,10 +26,13 @@ struct target_site {
 
 struct known_race {
 	char id[RACE_ID_MAX];
-	/* For messages: the names of both sides, and the reason why a side has no site, or NULL if it has one. */
+	/*
+	 * For messages: the names of both sides, and for each side the reason why it has no target site, or NULL if it has a
+	 * target site.
+	 */
 	char site[2][SITE_NAME_MAX];
 	const char *why_not[2];
-	/* The sites of the sides that have one: 0 to 2. */
+	/* The target sites, `count` of them: 0 to 2, at most one per side. */
 	struct target_site sites[2];
 	unsigned count;
 };

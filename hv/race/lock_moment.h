@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An event in the subject, the code whose locks are followed: an access, a lock taken or given back, an object freed. Plain
- * data. hv/detect fills it in at a CPU's stop and passes it to its sink in order of time.
+ * A lock moment: an event in the subject, the code whose locks are followed. The event is an access, a lock taken or released,
+ * or an object freed. Plain data. hv/detect fills it in at a CPU's stop and passes it to its sink in order of time.
  */
 #ifndef OUTRIDER_RACE_LOCK_MOMENT_H
 #define OUTRIDER_RACE_LOCK_MOMENT_H
@@ -28,7 +28,7 @@ enum lock_moment_kind {
 
 /*
  * The base register of an instruction's memory operand, before the instruction. Debug files give the type of the pointer in it.
- * All zero: none that adds to the address.
+ * All zero: no base register adds to the address.
  */
 struct base_register {
 	uint64_t value;
@@ -79,7 +79,7 @@ struct lock_moment {
 	 */
 	struct guest_symbol path[LOCK_PATH_MAX];
 	unsigned path_count;
-	/* More functions than fit were on the stack. The last of `path` is still the operation. */
+	/* The stack had more functions of the subject than fit. The last entry of `path` is still the operation. */
 	bool path_cut;
 	/*
 	 * The numbers of earlier events whose contexts, on other CPUs or interrupted on this one, are certainly still in the

@@ -26,7 +26,7 @@ enum lock_kind {
 	LOCK_KINDS
 };
 
-/* What taking a lock also disables on the CPU while it is held: bits. */
+/* Bits for what is disabled on the CPU while a lock is held, by the function that took the lock. */
 enum lock_off {
 	LOCK_NO_SOFTIRQ = 1, /* softirqs, as by spin_lock_bh() */
 	LOCK_NO_IRQ = 2,     /* interrupts, as by spin_lock_irq() and spin_lock_irqsave() */
@@ -35,17 +35,20 @@ enum lock_off {
 struct held_lock {
 	/* GVA of the lock. */
 	uint64_t gva;
-	/* GVA of the call that took it. 0: it was taken outside of the subject, and its owner field names the context. */
+	/*
+	 * GVA of the call that took the lock. 0: the lock was taken outside of the subject, and its owner field names the
+	 * context.
+	 */
 	uint64_t taken_at;
 	/* enum lock_kind */
 	uint8_t kind;
 	/* enum lock_off bits */
 	uint8_t off;
-	/* The reader's side: several contexts may hold it at the same time. */
+	/* The reader's side of the lock is held. Several contexts may hold that side at the same time. */
 	bool shared;
 	/*
-	 * A trylock whose result was not seen, so it is unknown whether the lock is held. Treated as held where that avoids a
-	 * suspicion.
+	 * It is unknown whether the lock is held, for example because the result of a trylock was not seen. The lock is treated
+	 * as held if that avoids a suspicion.
 	 */
 	bool maybe;
 };

@@ -89,7 +89,7 @@ struct code_line {
 struct race_names {
 	/* The name of the datum in each side's code. */
 	struct datum_name datum[2];
-	/* Index of the more informative of the two. */
+	/* Index of the more informative name in `datum`. */
 	uint8_t best;
 	size_t count;
 	/* Capacity of `lines`. */
@@ -128,7 +128,7 @@ int race_names_add_code(struct race_names *names, unsigned side, uint16_t at, co
 
 /*
  * Returns the source line of the instruction at offset `at` of a side's code, and its file, owned by `names`, in *file. Returns
- * 0 and sets *file to NULL if it is unknown. `names` may be NULL.
+ * 0 and sets *file to NULL if the line is unknown. `names` may be NULL.
  */
 unsigned race_names_code(const struct race_names *names, unsigned side, uint16_t at, const char **file);
 

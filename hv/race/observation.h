@@ -11,7 +11,7 @@
 #include "hv/race/facts.h"
 #include "hv/race/lockset.h"
 
-/* Bytes recorded of a side's current stack, and of all the stacks together that this one interrupted. */
+/* Most bytes recorded of a side's current stack, and also most bytes of all its interrupted stacks together. */
 #define RACE_STACK_MAX 16384
 /* Bytes of the sampled datum that are read again and recorded. */
 #define RACE_DATA_MAX 64
@@ -81,7 +81,7 @@ struct race_locks {
  * length is 0.
  */
 struct race_side {
-	/* Who made the access. It decides which fields are valid. */
+	/* Who made the access. This decides which fields are valid. */
 	enum race_side_kind kind;
 	/* The device's access. `gpa` and `len` cover only the bytes that both sides access. */
 	struct device_access device;

@@ -48,8 +48,8 @@ int prefer_function(struct prefer *p, const char *function, uint32_t weight);
 int prefer_site(struct prefer *p, const char *function, uint32_t offset, uint32_t weight);
 
 /*
- * Restrict the weights of sites to the kernel with this build id, of at most PREFER_BUILD_ID_MAX bytes. Without this call they
- * apply to any kernel.
+ * Restrict the weights of sites to the kernel with this build id, of at most PREFER_BUILD_ID_MAX bytes. Without this call, the
+ * weights of sites apply to any kernel.
  */
 void prefer_for_build(struct prefer *p, const uint8_t *build_id, size_t len);
 
@@ -59,7 +59,7 @@ void prefer_ready(struct prefer *p);
 /* Returns true if the weights of sites apply to the kernel with this build id. `len` 0: the build id is unknown. */
 bool prefer_is_for(const struct prefer *p, const uint8_t *build_id, size_t len);
 
-/* Returns the weights for a function's sites; the default weight if it was not added. */
+/* Returns the weights of a function's sites: the default weight for all sites if the function was not added. */
 struct prefer_weights prefer_find(const struct prefer *p, const char *function);
 
 /* Returns the weight of the site at this offset. */

@@ -19,7 +19,7 @@
 #include "hv/race/lock_moment.h"
 #include "hv/race/site.h"
 
-/* Most entries per table. Further ones are counted as lost. */
+/* Most entries per table. Further entries are counted as lost. */
 #define PROTECTION_ACCESSES_MAX 65536u
 #define PROTECTION_LOCKS_MAX 16384u
 #define PROTECTION_FUNCTIONS_MAX 4096u
@@ -37,7 +37,7 @@ struct prot_function {
 struct prot_lock {
 	uint64_t gva;
 	uint8_t kind; /* enum lock_kind */
-	/* What its address belongs to. Kind GUEST_MEMORY_UNKNOWN: the lock was never taken in the subject. */
+	/* What the lock's address belongs to. Kind GUEST_MEMORY_UNKNOWN: the lock was never taken in the subject. */
 	struct guest_memory memory;
 	/* Printable name: a variable, "struct.member", or cache+offset. "" until protection_name() sets it. */
 	char name[LOCK_NAME_MAX];
@@ -56,7 +56,7 @@ struct prot_span {
 	uint64_t first_ns, last_ns;
 };
 
-/* Tasks that are told apart per access. */
+/* Most tasks whose time spans are recorded per group of accesses. */
 #define PROTECTION_SPANS_MAX 4u
 
 /* A group of accesses that are equal in everything recorded. */
@@ -88,7 +88,8 @@ struct prot_access {
 	uint32_t function, operation;
 	uint64_t count;
 	/*
-	 * How many of them came after another context had accessed the object in the same lifetime: the object was published.
+	 * How many of these accesses came after another context had accessed the object in the same lifetime: the object was
+	 * published.
 	 */
 	uint64_t count_shared;
 	/* The first task: its PID, or -1-CPU for an interrupt or PID 0. `several`: other tasks made such accesses too. */
@@ -102,7 +103,10 @@ struct prot_access {
 	bool several_cpus;
 	/* Nanoseconds since the first sample point was armed. */
 	uint64_t first_ns, last_ns;
-	/* The same per task. Count 0: there were more than PROTECTION_SPANS_MAX tasks, or the record comes from a report. */
+	/*
+	 * The time span of each task. Count 0: there were more than PROTECTION_SPANS_MAX tasks, or the record comes from a
+	 * report.
+	 */
 	struct prot_span spans[PROTECTION_SPANS_MAX];
 	uint8_t span_count;
 	bool spans_lost;
@@ -123,7 +127,10 @@ struct prot_take {
 	struct base_register base;
 	uint32_t function, operation;
 	uint8_t context; /* enum guest_context_kind */
-	/* Interrupts, or softirqs, were off before or are off while the lock is held. Preemption off counts as softirqs off. */
+	/*
+	 * Interrupts, or softirqs, are off while the lock is held: they were off before, or the lock function disables them. If
+	 * preemption is off, softirqs_off is set.
+	 */
 	bool irqs_off, softirqs_off;
 	/* The reader's side was taken. */
 	bool shared;

@@ -51,7 +51,7 @@ bool protection_met(const struct protection *p, uint32_t a, uint32_t b)
 	return a != PROTECTION_NONE && b != PROTECTION_NONE && protection_find_pair(p, a, b) != PROTECTION_NONE;
 }
 
-/* Returns PROTECTION_NONE for a symbol without a name. */
+/* Returns the function's index in functions[], or PROTECTION_NONE for a symbol without a name. */
 static uint32_t function_of(struct protection *p, const struct guest_symbol *symbol)
 {
 	char name[SITE_NAME_MAX];
@@ -74,7 +74,10 @@ static void moment_site(const struct protection *p, const struct lock_moment *m,
 	site_name(&side, p->index->slide, out);
 }
 
-/* As in struct prot_access. An unknown task is identified by its CPU, as an interrupt is. */
+/*
+ * Returns the identity of the event's context, as in `who` of struct prot_access. An unknown task is identified by its CPU, as
+ * an interrupt is.
+ */
 static int64_t who_of(const struct lock_moment *m)
 {
 	bool task = !m->context.known || m->context.kind == GUEST_TASK;
@@ -82,7 +85,10 @@ static int64_t who_of(const struct lock_moment *m)
 	return task && m->context.pid > 0 ? m->context.pid : -1 - (int64_t)m->cpu;
 }
 
-/* The description of a lock taken outside of the subject comes only from its address: no event of taking it was seen. */
+/*
+ * Returns the index in locks[] of the event's held lock `i`. A lock that was taken outside of the subject is described by its
+ * address alone, because there is no event of its taking.
+ */
 static uint32_t held_lock(struct protection *p, const struct lock_moment *m, unsigned i)
 {
 	const struct held_lock *held = &m->locks.held[i];
@@ -106,7 +112,7 @@ static void keep_held(struct protection *p, const struct lock_moment *m, struct 
 		struct prot_held held = {held_lock(p, m, i), from->off, from->shared, from->maybe};
 		unsigned at = a->held_count;
 
-		/* The table of locks is full: the lock is missing, which held_overflow means. */
+		/* The table of locks is full. Set held_overflow, because this lock is missing in `held`. */
 		if (held.lock == PROTECTION_NONE) {
 			a->held_overflow = true;
 			continue;
@@ -151,7 +157,7 @@ static void count_access(struct prot_access *a, const struct lock_moment *m, int
 	a->count_shared = count_sum(a->count_shared, shared);
 }
 
-/* Fill in what all data of the event share. */
+/* Fill in the fields that are the same for all data of the event. */
 static void access_of(struct protection *p, const struct lock_moment *m, uint32_t operation, struct prot_access *a)
 {
 	memset(a, 0, sizeof(*a));
@@ -249,7 +255,7 @@ static uint32_t recent_operation(const struct protection_index *ix, uint64_t num
 	return r->number == number ? r->operation : PROTECTION_NONE;
 }
 
-/* Count the pairs of this event's operation with those that other contexts were in at the same time. */
+/* Count the pairs of this event's operation and each operation that another context was in at the same time. */
 static void take_pairs(struct protection *p, const struct lock_moment *m, uint32_t operation)
 {
 	for (unsigned i = 0; i < m->during_count && i < LOCK_DURING_MAX; i++) {

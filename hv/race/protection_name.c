@@ -20,7 +20,7 @@ static const char *const insides[LOCK_KINDS][4] = {
 };
 
 /*
- * Returns where `inside` begins in `path`, as whole members, the last occurrence; or the length of `path` if it does not occur.
+ * Returns the offset of the last occurrence of `inside` in `path` as whole members, or the length of `path` if there is none.
  */
 static size_t inside_at(const char *path, const char *inside)
 {
@@ -51,7 +51,7 @@ void protection_cut_lock(uint8_t kind, char *member)
 		member[end - 1] = '\0';
 }
 
-/* Strings are printable. `known`: `member` is valid; "" then means the whole variable. */
+/* Write the name of memory to `out`. All strings are printable. `known`: `member` is valid, and "" means the whole variable. */
 static void name_memory(const struct guest_memory *m, const char *member, bool known, uint64_t gva, char *out, size_t size)
 {
 	const char *dot = member[0] ? "." : "";

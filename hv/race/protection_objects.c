@@ -22,7 +22,7 @@ struct prot_object {
 	uint64_t gva;
 	/* A hash of the guest's description of the object. If it changes, another object has replaced this one unnoticed. */
 	uint64_t identity;
-	/* The first context that accessed it in this lifetime. */
+	/* The first context that accessed the object in this lifetime. */
 	int64_t who;
 	uint32_t life;
 	uint8_t part;
@@ -58,7 +58,7 @@ static uint64_t hash_of(const struct prot_objects *t, uint64_t gva, enum part pa
 	return siphash(&t->key, words, sizeof(words));
 }
 
-/* Returns NULL if there is no such entry. */
+/* Returns the entry for the part at `gva`, or NULL if there is none. */
 static struct prot_object *find(const struct prot_objects *t, uint64_t gva, enum part part)
 {
 	struct wanted w = {t, gva, part};
@@ -86,7 +86,7 @@ static enum prot_objects_rc make_room(struct prot_objects *t)
 	return PROT_OBJECTS_OK;
 }
 
-/* Find or add an entry. *out is valid until the next one is added. */
+/* Find or add an entry. *out is valid until the next entry is added. */
 static enum prot_objects_rc have(struct prot_objects *t, uint64_t gva, enum part part, struct prot_object **out)
 {
 	enum prot_objects_rc rc;
@@ -126,7 +126,7 @@ static uint64_t identity_of(const struct prot_objects *t, const struct guest_mem
 	return siphash(&t->key, &what, sizeof(what));
 }
 
-/* Get the entry of the datum in its current lifetime. */
+/* Find or add the entry of the datum's object or word, and begin a new lifetime if another object is there now. */
 static enum prot_objects_rc entry_of(struct prot_objects *t, const struct lock_datum *d, struct prot_object **out)
 {
 	const struct prot_object *page = d->memory.object ? NULL : find(t, d->gva / PAGE_BYTES * PAGE_BYTES, PAGE);

@@ -35,8 +35,8 @@ enum prot_objects_rc { PROT_OBJECTS_OK, PROT_OBJECTS_FULL, PROT_OBJECTS_NO_MEMOR
 
 /*
  * Record that `who` (see struct prot_access) accesses the datum. Sets *life to the lifetime of its object, and *shared if a
- * context other than `who` has accessed the object earlier in this lifetime. Leaves both alone unless the result is
- * PROT_OBJECTS_OK.
+ * context other than `who` has accessed the object earlier in this lifetime. Leaves *life and *shared unchanged unless the
+ * result is PROT_OBJECTS_OK.
  */
 enum prot_objects_rc prot_objects_touch(struct prot_objects *t, const struct lock_datum *d, int64_t who, uint32_t *life,
 					bool *shared);

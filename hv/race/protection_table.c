@@ -159,7 +159,7 @@ static bool is_access(void *ctx, size_t position)
 
 uint32_t protection_access(struct protection *p, const struct prot_access *access)
 {
-	/* Hash the fields that differ most. is_access() compares all. */
+	/* Hash the fields that differ most. is_access() compares all fields. */
 	const uint64_t words[5] = {access->pc, access->gva, access->life, access->operation,
 				   access->held_count ? access->held[0].lock : UINT64_MAX};
 	struct wanted w = {p, access};

@@ -20,10 +20,10 @@
 uint32_t protection_function(struct protection *p, const char *name);
 
 /*
- * Find or add the lock of kind `kind` at `gva`. `memory` describes what is there, with printable strings; NULL or kind UNKNOWN
- * if that is not known. It replaces a less informative description. An address is one lock for the whole run, even if its
- * description changes: the guest's data structures can change between two looks, and splitting a lock in two would accuse its
- * holders wrongly.
+ * Find or add the lock of kind `kind` at `gva`. `memory` describes the memory at `gva`, with printable strings, and replaces a
+ * less informative description. It is NULL or of kind UNKNOWN if the memory is not known. An address is one lock for the whole
+ * run, even if its description changes: the guest's data structures can change between two reads, and splitting a lock in two
+ * would accuse its holders wrongly.
  */
 uint32_t protection_lock(struct protection *p, uint64_t gva, uint8_t kind, const struct guest_memory *memory);
 
@@ -33,7 +33,7 @@ uint32_t protection_lock(struct protection *p, uint64_t gva, uint8_t kind, const
  */
 uint32_t protection_access(struct protection *p, const struct prot_access *access);
 
-/* Find or add the pair of operations, in either order. A new one has count 0. */
+/* Find or add the pair of operations, in either order. A new pair has the count 0. */
 uint32_t protection_pair(struct protection *p, uint32_t a, uint32_t b);
 
 /* Find or add a taking of a lock. `pc`, `base` and count do not identify it. A new one is copied from `take`. */

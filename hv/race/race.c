@@ -67,7 +67,7 @@ int race_keep_side(struct race *race, unsigned which, const struct race_side *fr
 
 	if (!block)
 		return -1;
-	/* Aligned data first. */
+	/* Copy the arrays that need alignment first. */
 	side.calls.frames = append(&at, from->calls.frames, frames);
 	side.callees = append(&at, from->callees, callees);
 	side.code = append(&at, from->code, side.code_len);

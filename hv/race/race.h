@@ -20,7 +20,7 @@
 
 /* One side of an instance. */
 struct race_instance_side {
-	/* As in struct race_side. It decides which fields are valid. */
+	/* Who made the access, as in struct race_side. This decides which fields are valid. */
 	enum race_side_kind kind;
 	/* The device's access, as in struct race_side. */
 	struct device_access device;
@@ -70,7 +70,7 @@ struct race {
 	uint64_t count;
 	/* Nanoseconds from the arming of the first sample point to the earliest observation. */
 	uint64_t first_ns;
-	/* The same, to the latest observation. */
+	/* Nanoseconds from the arming of the first sample point to the latest observation. */
 	uint64_t last_ns;
 	/* Number of `instances`. */
 	unsigned kept;
@@ -104,7 +104,7 @@ void race_free(struct race *race);
  */
 int race_keep_side(struct race *race, unsigned which, const struct race_side *from);
 
-/* The same for a side that a device made, which has no buffers. */
+/* Copy `from`, a side that a device made, to first.sides[which]. Such a side has no buffers. */
 void race_keep_device(struct race *race, unsigned which, const struct race_side *from);
 
 /*

@@ -21,7 +21,7 @@ struct rendezvous_side {
 	struct guest_context context;
 	/* The function that contains the instruction. Name "": unknown. */
 	struct guest_symbol symbol;
-	/* The access: GVA, GPA of its first byte, bytes, and enum insn_rw bits. */
+	/* The access: GVA, GPA of its first byte, size in bytes, and enum insn_rw bits. */
 	uint64_t gva, gpa;
 	uint32_t size;
 	uint8_t rw;

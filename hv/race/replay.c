@@ -198,7 +198,7 @@ void replay_clean(struct replay_instance *instance)
 		clean_field(instance->differences[i].name, sizeof(instance->differences[i].name));
 }
 
-/* Keep the more telling of two instances. `first`: `into` has none yet. */
+/* Keep the more telling of two instances. `first`: `into` has no instance yet. */
 static void keep_telling(struct race_replay *into, const struct replay_instance *instance, bool first)
 {
 	if (first || replay_weight(instance) > replay_weight(&into->telling))

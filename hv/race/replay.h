@@ -56,7 +56,7 @@ enum replay_end {
 	REPLAY_END_BLOCKED,
 	/* The limit of instructions per region was reached. */
 	REPLAY_END_LIMIT,
-	/* A fault. */
+	/* The side faulted. */
 	REPLAY_END_FAULT,
 	REPLAY_ENDS,
 };
@@ -169,7 +169,7 @@ bool replay_identical(const struct replay_instance *a, const struct replay_insta
 /* Returns what contradicts this header's rules in an instance, as a phrase for a message, or NULL if nothing does. */
 const char *replay_instance_wrong(const struct replay_instance *instance);
 
-/* The same for a replay with its telling instance. */
+/* Returns what contradicts this header's rules in a replay or in its telling instance, or NULL if nothing does. */
 const char *replay_wrong(const struct race_replay *replay);
 
 /* Returns the number of all instances, at most INT64_MAX: the largest integer that jansson can store. */
@@ -205,7 +205,10 @@ void replay_swap(struct replay_instance *instance);
 /* Count one more instance, which must be valid by replay_instance_wrong(). Strings in `into` are made printable. */
 void replay_count(struct race_replay *into, const struct replay_instance *instance);
 
-/* Add all instances of another replay of the same race. `swap`: its sides are exchanged. */
+/*
+ * Add all instances of another replay of the same race. `swap`: the sides of `from` are in the other order than those of
+ * `into`.
+ */
 void replay_merge(struct race_replay *into, const struct race_replay *from, bool swap);
 
 /* Make the strings of an instance printable (hv/base/clean.h). */

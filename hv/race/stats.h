@@ -86,7 +86,7 @@ struct detect_stats {
 	uint64_t skipped_stack;
 	/* Hits without a window because the memory was unmapped or not RAM, or the count of a REP was 0. */
 	uint64_t skipped_memory;
-	/* Hits without a window because the delay was 0: interrupts were off, or a delay of 0 was drawn. */
+	/* Hits without a window because the delay was 0: interrupts were off, or the random delay was 0. */
 	uint64_t skipped_short;
 	/* Hits without a window because all other CPUs were held, and one must run. */
 	uint64_t skipped_last;
@@ -115,8 +115,8 @@ struct detect_stats {
 	/* Conflicts not reported because the reporter thread's queue was full. */
 	uint64_t lost;
 	/*
-	 * Conflicts not reported because the target reported them late and no access fits, or did not report in time who
-	 * changed the memory.
+	 * Conflicts not reported because the other side is unknown: the target reported a watchpoint hit late and no
+	 * instruction fits, or it did not report in time which CPU changed the memory.
 	 */
 	uint64_t unexplained;
 	/* Points not armed because the bytes in guest memory were not the expected ones. */

@@ -13,13 +13,13 @@
 
 struct race_store {
 	struct race **races;
-	/* Capacity of `races`. Their number is index.count. */
+	/* Capacity of `races`. The number of races is index.count. */
 	size_t room;
 	/* Index of `races`, by race_hash(). */
 	struct race_index index;
 	/* A random key, since site names come from guests and files, which could make all races collide. */
 	struct siphash_key key;
-	/* Most races that race_store_add() keeps, and number of observations dropped because of it. */
+	/* Most races that race_store_add() keeps, and number of observations dropped because of this limit. */
 	size_t most;
 	uint64_t left_out;
 	uint64_t slide;
@@ -98,7 +98,10 @@ static void keep_side(struct race_instance_side *to, const struct race_side *fro
 	printable_context(&to->context);
 }
 
-/* `swap`: the observation's sides are in the other order. Returns 0, or -1 if memory runs out. */
+/*
+ * Append the observation as an instance, up to RACE_INSTANCES_MAX. `swap`: its sides are in the other order than the race's.
+ * Returns 0, or -1 if memory runs out.
+ */
 static int keep_instance(struct race *race, const struct observation *o, bool swap)
 {
 	struct race_instance *i;
@@ -134,7 +137,10 @@ static bool has_locks(const struct race_side sides[2])
 	       (sides[1].locks.known || sides[1].kind != RACE_SIDE_CPU);
 }
 
-/* In the first second after a module is loaded, held locks are unknown. A later instance may supply them. */
+/*
+ * Take over the locks of a later instance if those of the first observation are unknown, as they are in the first second after
+ * a module is loaded.
+ */
 static void learn_locks(struct race *race, const struct race_side from[2], bool swap)
 {
 	if (has_locks(race->first.sides) || !has_locks(from))
@@ -283,7 +289,7 @@ struct race *race_store_add(struct race_store *s, const struct observation *o, b
 	return race;
 }
 
-/* Returns 0, or -1 if memory runs out, with only instances merged. */
+/* Merge `from` into the same race of the store. Returns 0, or -1 if memory runs out; then at most instances were merged. */
 static int merge_race(struct race *into, const struct race *from, bool swap)
 {
 	for (unsigned i = 0; i < from->kept && into->kept < RACE_INSTANCES_MAX; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A suspicion: two accesses that no common lock orders, or a lock on which an interrupt handler can deadlock. It was not
- * observed, so it is no race. Plain data: pruner/locks/protect.h derives it, and the report stores it beside the record of
- * accesses and locks (protection.h), into whose tables it has indices.
+ * A suspicion: two accesses that no common lock orders, or a lock on which an interrupt handler can deadlock. The accesses were
+ * not observed in conflict, so a suspicion is no race. Plain data: pruner/locks/protect.h derives it, and the report stores it
+ * beside the record of accesses and locks (protection.h), into whose tables it has indices.
  */
 #ifndef OUTRIDER_RACE_SUSPICION_H
 #define OUTRIDER_RACE_SUSPICION_H
@@ -49,8 +49,8 @@ struct suspicion {
 	/* The lock that the first side holds and the second does not: an index into locks[]. */
 	uint32_t lock;
 	/*
-	 * The lock was held in `held` of the `total` accesses to the datum since publication, from all sites. Here, a member of
-	 * a struct is one datum over all objects, and so is a lock that is a member.
+	 * The lock was held in `held` of the `total` accesses to the datum since publication, from all sites. For these counts,
+	 * a member of a struct is the same datum in all objects of the struct, and a lock that is a member is the same lock.
 	 */
 	uint64_t held, total;
 	/*
