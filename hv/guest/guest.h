@@ -45,9 +45,9 @@ struct guest *guest_new(struct target *target, const char *symbols, const struct
 void guest_free(struct guest *g);
 
 /*
- * Search for the kernel and wait until its text is final. Returns 1 when it is. Returns 0 if it is not yet; call again after
- * some milliseconds. Returns -1 with `err` set if there is no kernel with usable symbols. Each call before the 1 briefly stops
- * a CPU. Not in a callback.
+ * Check whether the kernel is found and its text is final. Returns 1 if so. Returns 0 if not yet; call again after some
+ * milliseconds. Returns -1 with `err` set if there is no kernel with usable symbols. Until the function has returned 1, each
+ * call briefly stops a CPU. Not in a callback.
  */
 int guest_poll(struct guest *g, struct err *err);
 
@@ -112,7 +112,8 @@ struct guest_stack {
 /*
  * Find the stacks that hold a CPU's call chain, innermost first. out[0] is the current stack from RSP up. If that is an
  * interrupt or exception stack, the interrupted stacks follow, each from the interrupted stack pointer, or as the whole task
- * stack if that pointer is unknown. Returns how many, at least 1. Reads a few words of guest memory: allowed in a callback.
+ * stack if that pointer is unknown. Returns the number of stacks, at least 1. Reads a few words of guest memory: allowed in a
+ * callback.
  */
 unsigned guest_stacks(const struct guest *g, const struct x86_regs *regs, struct guest_stack out[GUEST_STACKS_MAX]);
 
@@ -120,8 +121,8 @@ unsigned guest_stacks(const struct guest *g, const struct x86_regs *regs, struct
 void guest_context(const struct guest *g, const struct x86_regs *regs, struct guest_context *out);
 
 /*
- * The same without the task, to choose a delay: only the kind of context and whether interrupts and preemption are off. Reads
- * one word of guest memory: allowed in a callback.
+ * Determine the context without its task, to choose a delay: only the kind of context, and if interrupts and preemption are
+ * off. Reads one word of guest memory: allowed in a callback.
  */
 void guest_context_brief(const struct guest *g, const struct x86_regs *regs, struct guest_context *out);
 
@@ -129,8 +130,8 @@ void guest_context_brief(const struct guest *g, const struct x86_regs *regs, str
 uint64_t guest_sleep_function(const struct guest *g);
 
 /*
- * Returns true if the kernel's type information says that a function returns void. It lacks modules' functions. Takes about a
- * millisecond, so do not call it per hit.
+ * Returns true if the kernel's type information says that a function returns void. The type information lacks modules'
+ * functions. Takes about a millisecond, so do not call it per hit.
  */
 bool guest_returns_nothing(const struct guest *g, const struct guest_symbol *function);
 
@@ -138,8 +139,8 @@ bool guest_returns_nothing(const struct guest *g, const struct guest_symbol *fun
 uint64_t guest_console_level(const struct guest *g);
 
 /*
- * Read the kernel's taint flags. They are unknown if the kernel's symbols lack tainted_mask, or it cannot be read. Reads one
- * word of guest memory.
+ * Read the kernel's taint flags. The flags are unknown if the kernel's symbols lack tainted_mask, or this variable cannot be
+ * read. Reads one word of guest memory.
  */
 void guest_taint(const struct guest *g, struct guest_taint *out);
 
@@ -171,7 +172,7 @@ struct guest_module_events {
 
 /*
  * Compare the guest's list of modules with its last state and report changes. Cheap if there are none. If adding many new
- * modules takes longer than 300 ms, the rest follows in the next call.
+ * modules takes longer than 300 ms, the next call adds the remaining modules.
  */
 void guest_poll_modules(struct guest *g, const struct guest_module_events *events);
 
@@ -244,9 +245,9 @@ uint64_t guest_mapped_at(const struct guest *g, uint64_t gpa);
 
 /*
  * Determine what `gva` belonged to when the CPU with these registers accessed `size` bytes there, and its page was in the state
- * `page`. Uses the guest's own data structures, no debug files. These are read now, not at the time of the access; that is
- * sound as long as slab caches and per-CPU chunks outlive their objects. Reads some hundred words of guest memory: not in a
- * callback.
+ * `page`. Uses the guest's own data structures, no debug files. These structures are read now, not at the time of the access,
+ * which is sound as long as slab caches and per-CPU chunks outlive their objects. Reads some hundred words of guest memory: not
+ * in a callback.
  */
 void guest_memory_at(const struct guest *g, const struct x86_regs *regs, const struct guest_page_state *page, uint64_t gva,
 		     uint32_t size, struct guest_memory *out);

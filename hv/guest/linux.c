@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Watches a Linux guest from outside until its text is final. That is so when system_state is SYSTEM_RUNNING: the kernel sets
- * it after the last boot-time patching and after mark_rodata_ro() (init/main.c, kernel_init()).
+ * Watches a Linux guest from outside until its text is final. The text is final when system_state is SYSTEM_RUNNING: the kernel
+ * sets this state after the last boot-time patching and after mark_rodata_ro() (init/main.c, kernel_init()).
  */
 #include "hv/guest/linux_context.h"
 #include "hv/guest/linux_exclude.h"
@@ -120,7 +120,9 @@ int guest_poll(struct guest *g, struct err *err)
 		return 0;
 	if (target_peek_regs(g->target, 0, &regs))
 		return 0;
-	/* Not every target knows the IDT's address. Once the IDT is final, it always has this address. */
+	/*
+	 * Some targets do not report the IDT's address. Use the address that the IDT has in every kernel once the IDT is final.
+	 */
 	if (!regs.idt_base)
 		regs.idt_base = LINUX_FINAL_IDT;
 	if (!(regs.efer & EFER_LMA) || !x86_kernel_address(regs.idt_base))

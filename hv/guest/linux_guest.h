@@ -22,17 +22,17 @@ enum linux_stage {
 /* A module that is in the guest's list of modules, or was until recently. */
 struct loaded_module {
 	struct guest_module m;
-	/* GVA of its struct module. */
+	/* GVA of the module's struct module. */
 	uint64_t address;
 	/* .noinstr.text and .kprobes.text. */
 	struct text_range unsafe[2];
-	/* Its unwind table. count 0: none. */
+	/* The module's unwind table. count 0: none. */
 	struct orc_table orc;
 	/* Present in the list during the last walk. */
 	bool seen;
-	/* Reported as gone. Kept because its names are still needed for what was caught in it. */
+	/* The module was reported as gone. It is kept because observations in its code still need its names. */
 	bool retired;
-	/* Its contribution to module_bytes of struct guest. */
+	/* The module's contribution to module_bytes of struct guest. */
 	size_t charge;
 	/* The guest is about to free the module's text. */
 	atomic_bool going;
@@ -91,7 +91,7 @@ struct guest {
 
 	/* guest_read() as a callback for symbols/. */
 	struct guest_reader reader;
-	/* The same for guest_poll() and guest_poll_modules(). Fails after guest_cancel_polls(). */
+	/* Like `reader`, for guest_poll() and guest_poll_modules(). Fails after guest_cancel_polls(). */
 	struct guest_reader poll_reader;
 	atomic_bool polls_cancelled;
 
@@ -110,7 +110,7 @@ struct guest {
 	uint64_t next_generation;
 	/* modules_stamp() of the list when it was last walked. */
 	uint64_t modules_seen;
-	/* Some modules of that list have not been added yet. */
+	/* Some modules of the guest's list have not been added yet. */
 	bool modules_left;
 };
 

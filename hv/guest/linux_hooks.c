@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the instructions of Linux that need a hook. free_module() frees a module's text: afterwards none of our INT3s may be in
- * it. arch_install_hw_breakpoint() and arch_uninstall_hw_breakpoint() change debug registers, for both ptrace and perf
+ * that memory. arch_install_hw_breakpoint() and arch_uninstall_hw_breakpoint() change debug registers, for both ptrace and perf
  * (arch/x86/kernel/hw_breakpoint.c).
  */
 #include <fnmatch.h>
@@ -60,8 +60,8 @@ static int add_site(struct finder *f, enum guest_hook_kind kind, const struct in
 }
 
 /*
- * Add the first push in function `name` (`entry`), or all its returns. The first push is in the prologue, after fentry's no-op,
- * which the kernel patches at run time.
+ * Add hook sites in function `name`: with `entry`, the first push; otherwise all returns. The first push is in the prologue,
+ * after fentry's no-op, which the kernel patches at run time.
  */
 static void find_sites(struct finder *f, const char *name, enum guest_hook_kind kind, bool entry)
 {

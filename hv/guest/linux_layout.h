@@ -48,7 +48,7 @@ struct linux_page_layout {
 	struct btf_member flags, type, head, cache, objects;
 	/* Members that may hold the pointer from a page of per-CPU memory to its chunk. */
 	struct btf_member owner[2];
-	/* Bit number in `flags` of slab pages, or -1 if slab pages are marked by their page type. */
+	/* Number of the bit in `flags` that marks slab pages, or -1 if slab pages are marked by their page type. */
 	int slab_flag;
 	struct linux_page_type slab, table;
 };

@@ -57,7 +57,7 @@ bool guest_is_at(const struct guest *g, uint64_t gva, uint64_t gpa)
 
 /*
  * Returns true for pages of the image that the kernel has given to the page allocator after boot: gaps between sections, and
- * init memory (mark_rodata_ro() and free_initmem() in arch/x86/mm/init_64.c). They no longer belong to the image.
+ * init memory (mark_rodata_ro() and free_initmem() in arch/x86/mm/init_64.c). These pages no longer belong to the image.
  */
 static bool is_given_away(const struct guest *g, uint64_t gva)
 {
@@ -128,7 +128,7 @@ static bool variable_at(const struct guest *g, uint64_t gva, struct guest_memory
 	return true;
 }
 
-/* Handle a `gva` in the array of struct pages. In kernels with struct slab, a slab's struct page is one. */
+/* Handle a `gva` in the array of struct pages. In kernels with struct slab, the struct page of a slab is a struct slab. */
 static bool page_info_at(const struct guest *g, uint64_t gva, uint32_t size, struct guest_memory *out)
 {
 	const struct linux_memory *m = &g->memory;

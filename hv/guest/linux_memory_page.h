@@ -13,7 +13,7 @@ int linux_page(const struct guest *g, uint64_t gpa, struct guest_page *out);
 /* Returns true if `head` is the first page of a slab. */
 bool linux_page_is_slab(const struct guest *g, const struct guest_page *head);
 
-/* Returns true if this page is a page table. Kernels before 6.10 do not mark them: then false. */
+/* Returns true if this page is a page table. Kernels before 6.10 do not mark page tables, so the result is then false. */
 bool linux_page_is_table(const struct guest *g, const struct guest_page *page);
 
 #endif

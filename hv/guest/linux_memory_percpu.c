@@ -43,7 +43,7 @@ void linux_find_percpu(struct guest *g)
 	linux_find_member(g, "pcpu_chunk", "base_addr", X86_PAGE_SIZE, &p->chunk_base);
 }
 
-/* Find the CPU whose unit of the first chunk contains `gva`, and the address of a symbol there. */
+/* Find the CPU whose unit of the first chunk contains `gva`, and the value that a symbol at `gva` would have. */
 static bool find_unit(const struct guest *g, uint64_t gva, int *cpu, uint64_t *symbol)
 {
 	const struct linux_percpu *p = &g->memory.percpu;
@@ -65,7 +65,10 @@ static bool find_unit(const struct guest *g, uint64_t gva, int *cpu, uint64_t *s
 	return false;
 }
 
-/* The same for a later chunk. Its pages point to its struct pcpu_chunk, which has the chunk's address. */
+/*
+ * Do the same as find_unit() for a later chunk. The struct pages of a later chunk point to its struct pcpu_chunk, which has the
+ * chunk's address.
+ */
 static bool find_later_unit(const struct guest *g, uint64_t gva, const struct guest_page *page, int *cpu, uint64_t *symbol)
 {
 	const struct linux_percpu *p = &g->memory.percpu;

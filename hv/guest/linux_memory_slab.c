@@ -98,7 +98,10 @@ bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_
 	}
 	out->kind = GUEST_MEMORY_SLAB;
 	object = start + (gva - start) / stride * stride + left_pad;
-	/* In a red zone, after the last object, or in a KFENCE object, which is placed elsewhere on its page. */
+	/*
+	 * Set no object for an address in a red zone, after the last object, or in a KFENCE object, which is placed elsewhere
+	 * on its page.
+	 */
 	if (gva < object || (gva - start) / stride >= objects)
 		return true;
 	out->object = object;

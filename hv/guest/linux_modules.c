@@ -71,7 +71,7 @@ static bool is_init(const struct image_section *section)
 	return strncmp(section->name, ".init", strlen(".init")) == 0;
 }
 
-/* The report needs sections: addresses in a module's debug file are relative to them. */
+/* Read the module's sections for the report: addresses in a module's debug file are relative to sections. */
 static void read_sections(const struct guest *g, struct loaded_module *lm, const struct module_info *info)
 {
 	struct image_section all[MODULE_SECTIONS_MAX];
@@ -103,7 +103,7 @@ static void add_module(struct guest *g, const struct module_info *info, const st
 	lm->m.build_id_len = info->build_id_len;
 	read_symbols(g, lm, info);
 	read_sections(g, lm, info);
-	/* After a cancel, the module may be only partly read. */
+	/* Drop the module after a cancel, because it may be only partly read. */
 	if (atomic_load(&g->polls_cancelled)) {
 		g->module_bytes -= lm->charge;
 		free_module(lm);
@@ -117,7 +117,10 @@ static void add_module(struct guest *g, const struct module_info *info, const st
 	}
 }
 
-/* Stop sampling the module. Keep it, since its names are still needed for what was caught in it. */
+/*
+ * Report the module as gone, so that it is no longer sampled. Keep its entry, because observations in its code still need its
+ * names.
+ */
 static void retire_module(struct loaded_module *lm, const struct guest_module_events *events)
 {
 	if (!lm->retired)
@@ -148,7 +151,10 @@ static struct loaded_module *find_module(struct guest *g, const struct module_in
 	return NULL;
 }
 
-/* Returns true if a live module has replaced one that was going or is gone: an unloaded module never becomes live again. */
+/*
+ * Returns true if a live module has replaced the module `lm`, which was going or is gone: an unloaded module never becomes live
+ * again.
+ */
 static bool is_reloaded(const struct loaded_module *lm, const struct module_info *info)
 {
 	return (atomic_load(&lm->going) || lm->retired) && info->state == MODULE_LIVE && is_same_module(lm, info);
@@ -220,7 +226,7 @@ void guest_poll_modules(struct guest *g, const struct guest_module_events *event
 	uint64_t stamp, until = monotonic_ns() + POLL_NS;
 	size_t n;
 
-	/* The list is unreadable while it changes. Draw no conclusion: the next poll comes soon. */
+	/* If the list is unreadable because it is changing, do nothing: the next poll comes soon. */
 	if (!g->btf || modules_stamp(&g->poll_reader, g->symtab, g->btf, &stamp) ||
 	    (stamp == g->modules_seen && !g->modules_left && !any_going(g)))
 		return;

@@ -3,8 +3,8 @@
  * Identifies the guest's kernel and its location. The interrupt descriptor table leads to the kernel's text regardless of
  * KASLR: gate 3 points to asm_exc_int3, whose run-time address minus its link-time address is the slide. Without a symbol file,
  * the kernel image around that address is searched for its kallsyms tables. With a symbol file, the file must agree with these
- * tables: two builds of one version can have entry code and banner at the same addresses, and everything else at different
- * ones.
+ * tables: two builds of one version can have entry code and banner at the same addresses, and all other code at different
+ * addresses.
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,8 +35,9 @@ static uint64_t gate_handler(const struct guest *g, const struct x86_regs *regs,
 }
 
 /*
- * With page-table isolation, almost nothing of the kernel is mapped while the CPU is in user mode or just leaves it. So a miss
- * is no error until MISSES_MAX polls in kernel mode have failed.
+ * Returns true if the kernel may be there although this poll did not find it. With page-table isolation, almost nothing of the
+ * kernel is mapped while the CPU is in user mode or just leaves it. So a miss is no error until MISSES_MAX polls in kernel mode
+ * have failed.
  */
 static bool may_be_hidden(struct guest *g, const struct x86_regs *regs)
 {
@@ -222,7 +223,7 @@ static int wrong_symbols(struct guest *g, uint64_t handler, struct err *err)
 	return refuse_file(g, handler, "symbols of another kernel", err);
 }
 
-/* Derive the slide from gate 3, and check it against other gates. Before the IDT is final, a mismatch means nothing. */
+/* Derive the slide from gate 3, and check the slide against other gates. Before the IDT is final, a mismatch means nothing. */
 static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t handler, struct err *err)
 {
 	bool final = idt_is_final(regs);
@@ -248,7 +249,7 @@ static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t han
 
 /* ---- symbols in the guest's memory ---- */
 
-/* Find the build id without symbols: the first such note in the mapped image around `inside`. */
+/* Find the build id without symbols: the first build-id note in the mapped image around `inside`. */
 static size_t search_build_id(const struct guest *g, uint64_t inside, uint8_t *out, size_t max)
 {
 	uint64_t start, end;
@@ -304,6 +305,6 @@ int linux_search(struct guest *g, const struct x86_regs *regs, struct err *err)
 		return 0;
 	if (g->from_file)
 		return match_file(g, regs, handler, err);
-	/* Before the IDT is final, the CPU may use the decompressor's or early tables. */
+	/* Search only when the IDT is final: before, the CPU may use the tables of the decompressor or of early boot. */
 	return idt_is_final(regs) ? search_memory(g, regs, handler, err) : 0;
 }

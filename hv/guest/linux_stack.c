@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds the stacks that a CPU is on (Documentation/arch/x86/kernel-stacks.rst): a task's stack, above it possibly the CPU's
- * interrupt stack, and above either possibly one of its exception stacks. Each leads to the stack below. The kernel stores the
- * interrupted stack pointer in the top word of an interrupt stack (arch/x86/include/asm/irq_stack.h); the CPU pushes it on an
- * exception stack (SDM vol. 3, 6.14.2).
+ * interrupt stack, and above either possibly one of its exception stacks. Each stack has a pointer to the stack below it. The
+ * kernel stores the interrupted stack pointer in the top word of an interrupt stack (arch/x86/include/asm/irq_stack.h); the CPU
+ * pushes the interrupted stack pointer on an exception stack (SDM vol. 3, 6.14.2).
  */
 #include "hv/guest/linux_stack.h"
 

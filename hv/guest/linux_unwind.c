@@ -96,7 +96,7 @@ static bool returns_to(void *ctx, uint64_t pc)
 
 /* ---- interpretation ---- */
 
-/* Functions at the outer end of a stack, or of a part of one, by the prefix of their names. */
+/* Functions at the outer end of a stack or of a context's part of a stack, by the prefix of their names. */
 static const struct entry {
 	const char *prefix;
 	enum guest_origin origin;

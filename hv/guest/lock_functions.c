@@ -189,7 +189,7 @@ static int add(struct lock_functions *l, const struct line *line, const struct l
 	return 0;
 }
 
-/* Parse a list; modifies `text`. `users`: it is the user's list, and must not be empty. */
+/* Parse a list; modifies `text`. `users`: the list is the user's, and must not be empty. */
 static int read_text(struct lock_functions *l, const char *path, char *text, bool users, struct err *err)
 {
 	struct line line = {.path = path};

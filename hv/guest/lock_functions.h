@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions by which the guest's kernel takes and gives back locks, and allocates and frees objects: the built-in list
+ * The functions by which the guest's kernel takes and releases locks, and allocates and frees objects: the built-in list
  * linux_locks.conf, and lists of the user. docs/locks.md describes the format.
  *
  * One thread fills a list. After that any thread may read it.
@@ -33,8 +33,8 @@ struct lock_function {
 	/* Name of the function; for LOCK_OUTER, of the variable; for inlined code, "code:" and its bytes. */
 	char name[64];
 	/*
-	 * LOCK_GIVE only: the bytes of the inlined function. The first instruction gives the lock back; the others distinguish
-	 * it from unrelated instructions of the same form. Length 0: a function.
+	 * LOCK_GIVE only: the bytes of the inlined function. The first instruction releases the lock; the others distinguish it
+	 * from unrelated instructions of the same form. Length 0: the function is not inlined.
 	 */
 	uint8_t code[LOCK_CODE_MAX];
 	uint8_t code_len;
@@ -43,22 +43,22 @@ struct lock_function {
 	uint8_t kind;
 	/* enum lock_off bits: what is disabled while the lock is held. */
 	uint8_t off;
-	/* The reader's side. */
+	/* The function is for the reader's side of the lock. */
 	bool shared;
 	/*
-	 * LOCK_TRY only. True: a result other than 0 means that the lock was taken. False: 0 does, as for
+	 * LOCK_TRY only. True: a result other than 0 means that the lock was taken. False: the result 0 means that, as for
 	 * mutex_lock_interruptible().
 	 */
 	bool nonzero;
-	/* Argument with the lock or object, 0 to 5, or LOCK_ARG_VARIABLE. */
+	/* Number of the argument that points to the lock or object, 0 to 5, or LOCK_ARG_VARIABLE. */
 	uint8_t arg;
 	/* Offset in bytes of the lock from where the argument points. */
 	int32_t offset;
 	/* For LOCK_ARG_VARIABLE: the variable's name. */
 	char variable[64];
 	/*
-	 * LOCK_TAKE and LOCK_TRY: functions that give the lock back, separated by '|'. A kernel that lacks all of them inlines
-	 * the unlock, which is then not seen. "": not specified.
+	 * LOCK_TAKE and LOCK_TRY: functions that release the lock, separated by '|'. A kernel that lacks all of them inlines
+	 * the release, so the detector does not see it. "": not specified.
 	 */
 	char given_by[128];
 	/* Line number in the user's list. 0: built in. */
