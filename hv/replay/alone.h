@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One order of a rendezvous, run once in a process of its own without a comparison; or only the state before the accesses. */
+/*
+ * Runs one order of a rendezvous once, in a process of its own and without a comparison, or only makes the copy before the
+ * accesses.
+ */
 #ifndef OUTRIDER_REPLAY_ALONE_H
 #define OUTRIDER_REPLAY_ALONE_H
 
@@ -7,16 +10,16 @@
 
 /* The result of one order alone. */
 struct alone {
-	/* Its regions, the state of the machine at the end of its free run, and the first line of trouble. */
+	/* The order's regions, the state of the machine at the end of its free run, and the first line of trouble. */
 	struct replay_order order;
-	/* The reason why its end could not be compared with another one, and the same as text. */
+	/* The reason why the order's end could not be compared with that of another run, and this reason as text. */
 	enum replay_failure failure;
 	char why[REPLAY_TEXT_MAX];
 };
 
 /*
- * Run once, and only, the order in which the access of side `first` goes first. The texts of `out` are printable. Returns 0, or
- * -1 with `err` set when the copy could not be made or run, or when plan->look() failed.
+ * Run only the order in which the access of side `first` goes first, and run it once. The texts of `out` are printable. Returns
+ * 0, or -1 with `err` set when the copy could not be made or run, or when plan->look() failed.
  */
 int alone_run(const struct run_plan *plan, unsigned first, struct alone *out, struct err *err);
 

@@ -18,7 +18,7 @@ static int fail(struct replay_instance *out, enum replay_failure why, unsigned o
 
 enum replay_failure compare_failure(const struct compare_run *r, const char **text)
 {
-	/* The guest's message of trouble explains more than how the order ended. */
+	/* Prefer the guest's message of trouble, because it explains more than how the order ended. */
 	*text = r->trouble_line;
 	if (r->trouble != TROUBLE_NONE)
 		return r->trouble == TROUBLE_WARNING ? REPLAY_WARNING : REPLAY_FAULT;
@@ -87,10 +87,10 @@ static const char *const register_names[REGISTERS] = {"rax", "rcx", "rdx", "rbx"
 						      "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
 
 /*
- * The set of registers that are live at the end of a side's region. After its function has returned, these are the result and
- * the registers that a function must preserve (System V ABI, 3.2.1); a result in RDX, which only structs of two words have, is
- * ignored. A task that is about to sleep has called a function, so its result does not exist yet. At any other end all
- * registers may be live.
+ * Returns the registers that are live at the end of a side's region, as a bit mask. After its function has returned, these are
+ * the result and the registers that a function must preserve (System V ABI, 3.2.1); a result in RDX, which only structs of two
+ * words have, is ignored. A task that is about to sleep has called a function, so its result does not exist yet. At any other
+ * end all registers may be live.
  */
 static uint32_t live_registers(enum replay_end end, bool result_unused)
 {

@@ -31,13 +31,16 @@ struct compare_range {
 /* The state at the end of one run. */
 struct compare_run {
 	struct order_run order;
-	/* The trouble that the guest reported before the ends of the regions, and the first such line. */
+	/* The trouble that the guest reported before the ends of the regions, and its first line. */
 	enum trouble trouble;
 	char trouble_line[REPLAY_TEXT_MAX];
 	/* `dead_count` ranges: memory below the stack pointers of the two sides, and memory that KVM itself writes. */
 	struct compare_range dead[COMPARE_DEAD_MAX];
 	uint32_t dead_count;
-	/* The pages that the run wrote, in order of GPA, and their contents at the end. */
+	/*
+	 * Number of pages that the run wrote. page_gpa[] has their GPAs in ascending order, page[] their contents at the end of
+	 * the run.
+	 */
 	uint32_t page_count;
 	/* The run wrote more than COMPARE_PAGES_MAX pages. */
 	bool too_many;
@@ -48,10 +51,10 @@ struct compare_run {
 struct compare {
 	/* runs[i][j] is run j of the order in which the access of side i goes first. */
 	const struct compare_run *runs[2][2];
-	/* Returns the 4096 bytes at a page's GPA before all runs, or NULL when that is not RAM. */
+	/* Returns the 4096 bytes that were at a page's GPA before all runs, or NULL when the GPA is not in RAM. */
 	const uint8_t *(*before)(void *ctx, uint64_t gpa);
 	void *ctx;
-	/* The datum of the race. Its differences come first. */
+	/* The datum of the race. Differences in the datum come first in the result. */
 	struct compare_range datum;
 	/* Whether the function of each side is known to return no value. */
 	bool result_unused[2];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Single steps by KVM_GUESTDBG_SINGLESTEP, which sets the trap flag (Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG). The
- * flag is set again for each step, because POPF and IRET clear it. PUSHF saves it, and the guest would trap when it restores
- * it, so the copy that PUSHF saved is cleared. KVM_GUESTDBG_BLOCKIRQ blocks interrupts.
+ * flag is set again for each step, because POPF and IRET clear it. PUSHF saves the flag, and the guest would trap when it
+ * restores the saved flags, so the trap flag is cleared in them. KVM_GUESTDBG_BLOCKIRQ blocks interrupts.
  */
 #include "hv/replay/copy.h"
 
@@ -25,7 +25,7 @@
 #define TRAP_FLAG (1u << 8)
 #define DR6_MET 0xfu /* one bit for each debug register (B0 to B3) */
 
-/* A kick is sent every 5 s. A step that got two kicks has taken longer than one interval, and is given up. */
+/* A kick is sent every 5 s. A step that gets two kicks has taken longer than 5 s, and is given up. */
 #define KICK_SECONDS 5
 #define KICKS_MAX 2
 
@@ -57,7 +57,7 @@ static void kick_every(struct copy *c, uint64_t ns)
 	timer_settime(c->timer, 0, &every, NULL);
 }
 
-/* The timer is periodic, so that no step has to set a timer. */
+/* Start the timer that kicks this thread. The timer is periodic, so that not every step has to set a timer. */
 static int start_kicks(struct copy *c, struct err *err)
 {
 	struct sigevent event = {
@@ -201,7 +201,7 @@ static int set_debug(struct copy *c, unsigned cpu, bool on)
 	return 0;
 }
 
-/* Clear the trap flag, which is the stepper's, in the flags that PUSHF has saved. */
+/* Clear the trap flag, which was set for the single step, in the flags that PUSHF has saved. */
 static void clear_saved_flag(struct copy *c, unsigned cpu, uint64_t rsp)
 {
 	uint8_t *second = copy_at(c, cpu, rsp + 1, NULL);
@@ -210,7 +210,7 @@ static void clear_saved_flag(struct copy *c, unsigned cpu, uint64_t rsp)
 		*second &= (uint8_t) ~(TRAP_FLAG >> 8);
 }
 
-/* Enter the guest until the step is done. On the way, devices answer accesses. */
+/* Enter the guest until the step is done. Meanwhile, devices serve the guest's accesses to them. */
 static enum copy_step enter(struct copy *c, unsigned cpu)
 {
 	struct vcpu *vcpu = vm_vcpu(c->vm, cpu);
@@ -237,7 +237,9 @@ static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 	uint8_t first = code ? *code : 0;
 	enum copy_step step;
 
-	/* After HLT, KVM would let the CPU sleep in the kernel until an interrupt, and interrupts are blocked. */
+	/*
+	 * Do not execute HLT: KVM would let the CPU sleep in the host's kernel until an interrupt, and interrupts are blocked.
+	 */
 	if (first == HLT)
 		return COPY_HALTED;
 	if (set_debug(c, cpu, true) < 0)
@@ -285,7 +287,7 @@ enum copy_step copy_slice(struct copy *c, unsigned cpu, uint64_t ns)
 
 	if (set_debug(c, cpu, false) < 0)
 		return COPY_FAILED;
-	/* A kick that comes before KVM_RUN has no effect. The next periodic one has. */
+	/* Kick periodically: a kick that comes before KVM_RUN has no effect, but the next kick has. */
 	kick_every(c, ns);
 	step = enter_freely(c, cpu);
 	kick_every(c, KICK_SECONDS * 1000000000ull);
@@ -299,7 +301,7 @@ struct copy_ops copy_steps(struct copy *c)
 
 /* ---- the effects of a run ---- */
 
-/* Record memory below RSP on the side's stack as dead: the stack grows down, so it is not in use. */
+/* Record memory below RSP on the side's stack as dead: the stack grows down, so this memory is not in use. */
 static void take_dead(struct copy *c, unsigned cpu, uint64_t rsp, struct compare_run *run)
 {
 	for (uint64_t gva = rsp & ~(LINUX_STACK_SIZE - 1); gva < rsp; gva += X86_PAGE_SIZE) {

@@ -28,7 +28,7 @@ struct copy {
 	struct vm_hooks hooks;
 	/* The caller may change these between two steps. */
 	struct copy_watches watches;
-	/* The step is done; and the number of kicks during it. Hooks set these. */
+	/* `stepped`: the current step is done. `kicks`: number of kicks during this step. Hooks of the VMM set both. */
 	bool stepped;
 	unsigned kicks;
 	/* The debug registers that the last step or slice has hit, one bit each. */
@@ -53,8 +53,8 @@ void copy_close(struct copy *c);
 int copy_set_regs(struct copy *c, unsigned cpu, const struct x86_regs *regs, struct err *err);
 
 /*
- * The host address of the byte at the GVA `gva`, by the page tables of this CPU; *gpa, unless `gpa` is NULL, becomes its GPA.
- * Returns NULL when it is not mapped, or is not RAM.
+ * Returns the host address of the byte at the GVA `gva`, by the page tables of this CPU, or NULL when the byte is not mapped or
+ * not in RAM. Stores the byte's GPA in *gpa, unless `gpa` is NULL.
  */
 uint8_t *copy_at(struct copy *c, unsigned cpu, uint64_t gva, uint64_t *gpa);
 
@@ -64,7 +64,7 @@ uint8_t *copy_at(struct copy *c, unsigned cpu, uint64_t gva, uint64_t *gpa);
  */
 enum copy_step copy_slice(struct copy *c, unsigned cpu, uint64_t ns);
 
-/* The copy's functions for order_run(). */
+/* Returns the functions by which order_run() runs the copy. */
 struct copy_ops copy_steps(struct copy *c);
 
 /*

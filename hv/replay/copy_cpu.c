@@ -9,7 +9,7 @@
 #include "hv/vmm/one_msr.h"
 
 #define MSR_KERNEL_GS_BASE 0xc0000102u
-/* Offsets in the FXSAVE area, and bits of XSTATE_BV, which follows it (SDM vol. 1, 10.5.1 and 13.4.2). */
+/* Offsets in the FXSAVE area, and bits of XSTATE_BV, which follows that area (SDM vol. 1, 10.5.1 and 13.4.2). */
 #define FX_MXCSR 24
 #define FX_REGISTERS 32
 #define FX_END 416

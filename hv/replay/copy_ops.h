@@ -29,7 +29,7 @@ struct copy_ops {
 	enum copy_step (*step)(void *ctx, unsigned cpu, struct x86_regs *regs);
 	/* Get the CPU's general registers, RIP and RFLAGS. */
 	void (*regs)(void *ctx, unsigned cpu, struct x86_regs *regs);
-	/* The first argument of both. */
+	/* The first argument of step() and regs(). */
 	void *ctx;
 };
 

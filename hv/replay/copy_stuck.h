@@ -5,7 +5,7 @@
 #include "hv/replay/copy.h"
 #include "hv/replay/stuck.h"
 
-/* The copy's functions for stuck_run(). */
+/* Returns the functions by which stuck_run() runs the copy. */
 struct stuck_ops copy_stuck_ops(struct copy *c);
 
 #endif

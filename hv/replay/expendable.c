@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 /*
- * FIRST: the highest value (proc(5), oom_score_adj). ANSWER_MS: how long the run waits for an answer, in ms. END_MS: how long
- * it waits for the process's end, in ms; the process only reads and writes in /proc, which no disk delays.
+ * FIRST: the highest oom_score_adj (proc(5)). ANSWER_MS: how long the run waits for the helper's answer, in ms. END_MS: how
+ * long the run waits for the helper's end, in ms; the helper only reads and writes in /proc, which no disk delays.
  */
 #define FIRST "1000"
 #define ANSWER_MS 1000
 #define END_MS 30000
 
-/* ---- in the process ---- */
+/* ---- in the helper ---- */
 
 static bool is_child_of(pid_t pid, pid_t parent)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * When the host runs out of memory, the kernel should kill copies of the machine instead of the run. A process requests that by
- * writing to a file in /proc, which the sandbox forbids. So one small helper process outside of the sandbox does it. It does so
- * only for children of its parent, because its parent runs a guest.
+ * writing to a file in /proc, which the sandbox forbids. So a small helper process outside of the sandbox writes the file. The
+ * helper accepts only children of its own parent, because the parent runs a guest and so is not trusted.
  */
 #ifndef OUTRIDER_REPLAY_EXPENDABLE_H
 #define OUTRIDER_REPLAY_EXPENDABLE_H
@@ -14,13 +14,13 @@
 #include "hv/sandbox/helper.h"
 
 struct expendable {
-	struct helper helper; /* All zero: none. */
-	unsigned owed;	      /* number of answers that did not arrive in time */
+	struct helper helper; /* All zero: no helper runs. */
+	unsigned owed;	      /* number of requests that the helper has not answered yet */
 };
 
 /*
- * Start the helper, before there is a machine or a sandbox. It dies with the thread that calls this. Returns 0, or -1 with
- * `err` set. expendable_stop() ends it.
+ * Start the helper, before there is a machine or a sandbox. The helper dies with the thread that calls this function. Returns
+ * 0, or -1 with `err` set. expendable_stop() ends it.
  */
 int expendable_start(struct expendable *e, struct err *err);
 

@@ -18,7 +18,10 @@ uint64_t free_clock_left(uint64_t ns, uint64_t elapsed, uint64_t stolen)
 	return wanted > elapsed ? wanted - elapsed : 0;
 }
 
-/* The guest can write these counters, so free_clock_left() bounds the result. */
+/*
+ * Returns the longest time in ns that a vCPU has waited for a host CPU since the start. The guest can write KVM's counters, so
+ * free_clock_left() bounds the result.
+ */
 static uint64_t longest_stolen(const struct free_clock *c)
 {
 	uint64_t longest = 0;

@@ -30,8 +30,8 @@ struct free_clock {
 };
 
 /*
- * The time that is left of a free run of `ns`, after `elapsed`, of which the CPU that waited longest waited for `stolen`. All
- * in nanoseconds. 0: the time is over.
+ * Returns the time that is left of a free run of `ns`, when `elapsed` has passed, and the CPU that waited longest for a host
+ * CPU has waited for `stolen`. All times are in nanoseconds. 0: the time is over.
  */
 uint64_t free_clock_left(uint64_t ns, uint64_t elapsed, uint64_t stolen);
 

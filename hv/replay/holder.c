@@ -10,7 +10,7 @@
 #include "hv/replay/orders.h"
 #include "hv/replay/process.h"
 
-/* The nice value of copies: the guest and the run go first. */
+/* The nice value of copies, so that the host runs the guest and the run first. */
 #define NICE 5
 
 static int by_number(const void *a, const void *b)
@@ -68,7 +68,7 @@ _Noreturn void holder_run_orders(const struct run_plan *plan, const struct repla
 	orders_run(plan, &instance);
 	if (keep)
 		keep_scenario(plan, keep, &instance);
-	/* Does not block: an instance fits into an empty pipe. */
+	/* This write() does not block: an instance fits into an empty pipe. */
 	written = write(out, &instance, sizeof(instance));
 	_exit(written == sizeof(instance) ? 0 : 1);
 }

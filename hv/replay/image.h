@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A machine that never runs: RAM and registers of CPUs, as a target that supports only reading of memory and registers. That is
- * all that hv/guest needs to find the kernel in it, and all that target_read() and the like need.
+ * all that hv/guest needs to find the kernel in the RAM, and all that functions such as target_read() need.
  *
  * The caller owns RAM and registers. They may come from a file, and nothing in them is trusted. Any thread may read.
  */

@@ -18,7 +18,7 @@
 
 struct order_side {
 	unsigned cpu;
-	/* GVA of the instruction of the access. The CPU is before it. */
+	/* GVA of the accessing instruction, before which the CPU was stopped. */
 	uint64_t pc;
 	struct region_limits limits;
 };

@@ -8,7 +8,7 @@
 
 #define ORDERS_RUNS 4 /* two runs of each order */
 
-/* The time limit of one run in seconds: many times what the slowest host needs. */
+/* Returns the time limit of one run in seconds: many times what the slowest host needs. */
 time_t orders_run_seconds(const struct replay_config *config);
 
 /* Remove the detector's breakpoints from the guest's memory, and make its console print all messages. */

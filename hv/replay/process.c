@@ -47,7 +47,7 @@ static int wait_for(pid_t pid, struct err *err)
 	return err_set(err, EXIT_INTERNAL, "the process of a copy died or took too long");
 }
 
-/* The error comes from a process that ran a guest, so it is not trusted. */
+/* Copy the error of act() to `err`. The error comes from a process that ran a guest, so make it valid and printable. */
 static int take_error(const struct err *left, struct err *err)
 {
 	enum exit_code code = left->code;

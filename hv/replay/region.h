@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The end of one side's region: the code that the side runs after its access, and whose effects are compared. The functions
- * have no side effects.
+ * Decides when one side's region ends. The region is the code from the side's access on whose effects are compared. The
+ * functions have no side effects.
  */
 #ifndef OUTRIDER_REPLAY_REGION_H
 #define OUTRIDER_REPLAY_REGION_H

@@ -28,7 +28,7 @@ struct replay_job {
 	pid_t pid;
 	/* Readable when there is a result, or when the child has died. */
 	int fd;
-	/* replay_go() closes it. -1: closed. */
+	/* The pipe that replay_go() closes to let the child begin. -1: closed. */
 	int go;
 };
 

@@ -13,7 +13,7 @@
 /* The most bytes of a copy's console output that are read. */
 #define CONSOLE_MAX (1u << 20)
 
-/* Search the copy's console output so far. */
+/* Search the copy's console output so far for trouble and for a panic. */
 static enum trouble read_console(int console, char line[REPLAY_TEXT_MAX], bool *panic)
 {
 	static const char words[] = "Kernel panic - not syncing";
@@ -60,8 +60,8 @@ int run_open(const struct run_plan *r, struct copy *m, int console, struct err *
 }
 
 /*
- * Whether the order hangs, if both regions ended at their limit of instructions. Runs the copy on in slices for the length of a
- * free run. A hang becomes the run's failure.
+ * Whether the order hangs. If both regions ended at their limit of instructions, runs the copy on in slices for the length of a
+ * free run to find out. A hang becomes the run's failure.
  */
 static bool hangs(const struct run_plan *r, struct copy *m, const struct order *order, struct order_run *run)
 {
@@ -132,7 +132,7 @@ void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_
 	out->ended = true;
 	if (go_on && r->config->free_ns && out->run.order.failure != REPLAY_CANNOT_LOAD)
 		go_freely(r, &m, &order, console, out);
-	/* The first error of the copy explains more than errors that followed from it. */
+	/* Report the copy's first error: it explains more than the errors that followed from it. */
 	err = m.err;
 	look_at(r, &m, &err);
 out:

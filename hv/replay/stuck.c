@@ -4,7 +4,10 @@
 #include <string.h>
 
 #define INTERRUPTS_ON (1u << 9)
-/* The most steps until an interrupt is pending for a CPU with interrupts on. There is one, because the kernel has a timer. */
+/*
+ * The most steps until an interrupt is pending for a CPU with interrupts on. An interrupt will come, because the kernel has a
+ * timer.
+ */
 #define STEPS_MAX 200000u
 /* Steps between two reads of the local APIC, each of which takes as long as a step. */
 #define STEPS_BETWEEN 16u
@@ -15,7 +18,7 @@ struct stuck {
 	const struct stuck_ops *ops;
 	const struct order *order;
 	unsigned cpus;
-	/* One state of each side's loop. */
+	/* The registers of each side at one place in its loop. */
 	struct x86_regs loop[2];
 	/* Interrupts are off in the whole loop of the side. */
 	bool masked[2];

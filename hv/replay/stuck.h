@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Decides whether both sides of an order hang: each runs in a loop that no event ends. Elapsed time is no evidence, because a
- * copy may be slow. So this counts instructions, until a CPU is at the same place with the same registers; interrupts that the
- * CPUs have taken since; and slices of free running in which neither function has returned. Has no side effects except through
- * struct stuck_ops.
+ * copy may be slow. The evidence is counts: of instructions until a CPU is at the same place with the same registers, of
+ * interrupts that the CPUs have taken since, and of slices of free running in which neither function has returned. Has no side
+ * effects except through struct stuck_ops.
  */
 #ifndef OUTRIDER_REPLAY_STUCK_H
 #define OUTRIDER_REPLAY_STUCK_H
@@ -14,7 +14,7 @@
 #include "hv/replay/copy_ops.h"
 #include "hv/replay/order.h"
 
-/* Instructions of the longest loop that is recognised, and of the code before it. */
+/* The most instructions of a loop that is recognised, and of the code before the loop. */
 #define STUCK_LOOP 16384u
 /* Interrupts that both sides must take without leaving their loops. */
 #define STUCK_INTERRUPTS 10u
@@ -22,7 +22,7 @@
 #define STUCK_SLICE_NS UINT64_C(10000000)
 
 struct stuck_ops {
-	/* No CPU takes an interrupt in a step. */
+	/* The functions for single steps, in which no CPU takes an interrupt. */
 	struct copy_ops steps;
 	/*
 	 * Run one CPU freely for `ns` ns, with interrupts, while the others are stopped. Returns false on failure, or when a
@@ -31,7 +31,7 @@ struct stuck_ops {
 	bool (*slice)(void *ctx, unsigned cpu, const uint64_t returns[2], uint64_t ns);
 	/* The vector of the interrupt that is pending for the CPU. -1: none. */
 	int (*waiting)(void *ctx, unsigned cpu);
-	/* The first argument of both. */
+	/* The first argument of slice() and waiting(). */
 	void *ctx;
 };
 

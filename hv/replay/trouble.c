@@ -42,13 +42,16 @@ static bool begins(struct line line, const char *words)
 	return line.len >= len && memcmp(line.at, words, len) == 0;
 }
 
-/* A line that frames a report. */
+/* Whether the line frames a report. */
 static bool is_frame(struct line line)
 {
 	return begins(line, "------------[ cut here ]------------");
 }
 
-/* A report of the slab allocator, "BUG kmalloc-32 (Not tainted): Object already free", after which the kernel continues. */
+/*
+ * Whether the line is a report of the slab allocator, such as "BUG kmalloc-32 (Not tainted): Object already free", after which
+ * the kernel continues.
+ */
 static bool is_of_slab(struct line line)
 {
 	return begins(line, "BUG ") && memmem(line.at, line.len, "): ", 3);

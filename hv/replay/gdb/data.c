@@ -47,7 +47,7 @@ void data_get_all(struct server *s, struct cursor c)
 		reply_hex(s, value, regs_get(&cpu, i, value));
 }
 
-/* Read a register's value from the packet, and set it in *cpu. Returns 0, or -1 when it is missing or cannot be set. */
+/* Read a register's value from the packet, and set it in *cpu. Returns 0, or -1 when the value is missing or cannot be set. */
 static int take_value(struct cursor *c, struct replay_cpu *cpu, unsigned reg)
 {
 	uint8_t value[REGS_ONE_MAX];
@@ -105,7 +105,8 @@ static bool range(struct cursor *c, uint64_t *gva, uint64_t *len)
 }
 
 /*
- * Read as many bytes as fit into a reply with two characters each. Returns false when the request was answered with an error.
+ * Read the requested memory, but no more bytes than fit into a reply with two characters for each byte. Returns false after an
+ * error reply.
  */
 static bool read_memory(struct server *s, struct cursor *c, uint8_t bytes[LINK_REPLY_MAX / 2 - 1], size_t *got)
 {
@@ -176,7 +177,7 @@ static bool same_point(const struct gdb_point *a, const struct gdb_point *b)
 	return a->kind == b->kind && a->gva == b->gva && a->len == b->len;
 }
 
-/* The index of the point, or point_count if there is none. */
+/* Returns the index of the point, or point_count if there is none. */
 static size_t find_point(const struct server *s, const struct gdb_point *p)
 {
 	size_t i = 0;

@@ -85,14 +85,14 @@ struct gdb_machine {
 	void (*describe)(void *ctx, unsigned cpu, char out[GDB_TEXT_MAX]);
 	/* Answer a `monitor` command, in lines. For an unknown command, list the known ones. */
 	void (*command)(void *ctx, const char *command, char out[GDB_ANSWER_MAX]);
-	/* The first argument of each of these. */
+	/* The first argument of all functions above. */
 	void *ctx;
 };
 
 struct gdb_config {
 	/* A listening socket, from gdb_listen_unix() or gdb_listen_tcp(). The caller keeps it. */
 	int listener;
-	/* The server ends when this is readable. -1: none. */
+	/* The server ends when this file descriptor is readable. -1: there is none. */
 	int stop_fd;
 };
 

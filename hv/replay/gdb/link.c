@@ -79,7 +79,7 @@ static void acknowledge(struct link *l, const char *how)
 		send_bytes(l, (const uint8_t *)how, 1);
 }
 
-/* Handle the tokens in the input up to the next packet. Returns whether there is one. */
+/* Handle the tokens in the input up to the next packet. Returns whether the input has a packet. */
 static bool take_packet(struct link *l)
 {
 	while (!l->gone) {
@@ -132,7 +132,8 @@ bool link_interrupted(struct link *l)
 	bool interrupted = false;
 
 	/*
-	 * A client that fills the buffer while the machine runs is faulty. The byte 0x03 could no longer be received after it.
+	 * Treat a client that fills the buffer while the machine runs as gone: behind a full buffer, its byte 0x03 could not be
+	 * received.
 	 */
 	if (l->in_len == sizeof(l->in))
 		l->gone = true;

@@ -14,7 +14,7 @@
 
 struct link {
 	int fd;
-	/* The connection ends when this is readable. -1: none. */
+	/* The connection ends when this file descriptor is readable. -1: there is none. */
 	int stop_fd;
 	/* The client has disconnected, or sent invalid data. Nothing is received or sent any more. */
 	bool gone;
@@ -36,7 +36,7 @@ struct link {
 /* Wait for the next packet. Returns false when the connection has ended. */
 bool link_receive(struct link *l);
 
-/* Send a payload of at most LINK_REPLY_MAX bytes, in which all bytes that need it are escaped. */
+/* Send a payload of at most LINK_REPLY_MAX bytes, in which the caller has escaped all bytes that need an escape. */
 void link_send(struct link *l, const char *payload, size_t len);
 
 /*

@@ -27,7 +27,7 @@ int gdb_listen_unix(const char *path, struct err *err)
 		       strerror(errno));
 }
 
-/* Returns the file descriptor, or -1 with errno set. */
+/* Listen at this address. Returns the file descriptor, or -1 with errno set. */
 static int listen_at(const struct addrinfo *a)
 {
 	int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, saved;

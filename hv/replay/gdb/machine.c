@@ -17,8 +17,8 @@
 #include "hv/replay/gdb/watches.h"
 
 /*
- * 4 ms: long enough that a CPU makes progress, and short enough that Ctrl-C, or a CPU that waits for another one, sees no
- * delay.
+ * A slice takes 4 ms: long enough for a CPU to make progress, and short enough that neither a user who presses Ctrl-C nor a CPU
+ * that waits for another CPU notices a delay.
  */
 #define SLICE_NS 4000000u
 
@@ -100,7 +100,7 @@ static size_t write_memory(void *ctx, unsigned cpu, uint64_t gva, const void *in
 
 /* ---- running ---- */
 
-/* Refuse a step after HLT: KVM would let the CPU sleep until an interrupt, and a step has none. */
+/* Refuse a step after HLT: KVM would let the CPU sleep until an interrupt, and interrupts are blocked in a step. */
 static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct machine *m = ctx;
@@ -142,7 +142,7 @@ static bool devices(void *ctx, bool run)
 	return true;
 }
 
-/* The guest's bytes go to a terminal, so they are made printable. */
+/* Copy the end of the guest's console output. Leave out bytes that are not printable, because the text goes to a terminal. */
 static void console(void *ctx, char out[GDB_ANSWER_MAX])
 {
 	const struct machine *m = ctx;
@@ -188,7 +188,7 @@ static struct race_copy copy_of(struct machine *m, unsigned cpus)
 	};
 }
 
-/* The names come from a guest or a file, so they are made printable. */
+/* Write the name of the side's task to m->who[side]. The name comes from a guest or a file, so make it printable. */
 static void name_side(struct machine *m, unsigned side, const struct guest_context *context)
 {
 	char *who = m->who[side];

@@ -3,7 +3,7 @@
  * One order of a race as a machine for gdb, on a copy of the machine (hv/replay/copy.h), from the moment before both accesses.
  *
  * Until the order is over, the CPUs run as in order_run(): the two sides in turns, without interrupts, while all other CPUs are
- * stopped. The end of both regions is a stop. After it all CPUs run freely, with interrupts.
+ * stopped. When both regions are at their ends, the machine stops. After that stop all CPUs run freely, with interrupts.
  */
 #ifndef OUTRIDER_REPLAY_GDB_MACHINE_H
 #define OUTRIDER_REPLAY_GDB_MACHINE_H

@@ -28,7 +28,7 @@ static void features(struct server *s, struct cursor c)
 		return refuse(s, REFUSED_FORM);
 	if (offset > s->xml_len)
 		offset = s->xml_len;
-	/* Half of the room: each byte may need an escape. */
+	/* Use half of the room, because each byte may need an escape. */
 	if (len > LINK_REPLY_MAX / 2 - 1)
 		len = LINK_REPLY_MAX / 2 - 1;
 	if (len > s->xml_len - offset)
@@ -96,7 +96,7 @@ static void monitor(struct server *s, struct cursor c)
 static void no_ack(struct server *s, struct cursor c)
 {
 	(void)c;
-	/* Set before the reply to this packet, whose acknowledgement is ignored in either case. */
+	/* Set this before the reply to this packet, whose acknowledgement is ignored in either case. */
 	s->link.no_ack = true;
 	reply_text(s, "OK");
 }

@@ -13,7 +13,7 @@ static bool is_breakpoint(const struct gdb_point *p)
 	return p->kind == RSP_SOFTWARE || p->kind == RSP_HARDWARE;
 }
 
-/* The side that runs on a CPU, or -1. */
+/* Returns the side that runs on a CPU, or -1. */
 static int side_of(const struct race *r, unsigned cpu)
 {
 	for (int i = 0; i < 2; i++)
@@ -39,7 +39,7 @@ static void look_before(struct race *r, unsigned cpu)
 			r->copy->read(r->copy->ctx, cpu, r->points[i].gva, r->before[i], r->points[i].len);
 }
 
-/* The watchpoint whose datum the step has changed, or that the debug registers report. */
+/* Returns the watchpoint whose datum the step has changed, or which the debug registers report. NULL: no watchpoint was hit. */
 static const struct gdb_point *watch_met(const struct race *r, unsigned cpu)
 {
 	uint8_t now[RACE_WATCH_MAX];
@@ -136,7 +136,10 @@ static bool stop_for_good(struct race *r, struct gdb_stop *stop, unsigned cpu)
 
 /* ---- steps ---- */
 
-/* One step of a CPU that has no part in the order, or whose part is over. Returns whether the machine must stop. */
+/*
+ * Let a CPU make one step that is not part of the order: the CPU is no side, or its region is at its end. Returns whether the
+ * machine must stop.
+ */
 static bool step_apart(struct race *r, unsigned cpu, struct gdb_stop *stop)
 {
 	const struct copy_ops *steps = &r->copy->steps;
@@ -162,7 +165,7 @@ static bool step_apart(struct race *r, unsigned cpu, struct gdb_stop *stop)
 	return stop_for_good(r, stop, cpu);
 }
 
-/* One step of a CPU, as part of the order if the CPU is a side of it. Returns whether the machine must stop. */
+/* Let a CPU make one step, as part of the order if the CPU is one of its sides. Returns whether the machine must stop. */
 static bool step_cpu(struct race *r, unsigned cpu, struct gdb_stop *stop)
 {
 	struct ordering *o = &r->ordering;
@@ -187,7 +190,7 @@ static bool step_cpu(struct race *r, unsigned cpu, struct gdb_stop *stop)
 	return part && order_over(o) && stop_at_end(r, stop, cpu);
 }
 
-/* The CPU of the set `cpus` that makes the next step. */
+/* Returns the CPU of the set `cpus` that makes the next step. */
 static unsigned next_cpu(const struct race *r, unsigned cpus)
 {
 	const struct order_side *sides = r->order.sides;
@@ -198,7 +201,7 @@ static unsigned next_cpu(const struct race *r, unsigned cpus)
 	return cpus >> sides[!turn].cpu & 1 ? sides[!turn].cpu : (unsigned)__builtin_ctz(cpus);
 }
 
-/* Report that a side which runs without the other one has reached the end of its region. */
+/* If the CPU's side, which runs without the other side, has now reached the end of its region, report that and return true. */
 static bool stop_alone(const struct race *r, unsigned cpu, bool was_over, struct gdb_stop *stop)
 {
 	int side = side_of(r, cpu);
@@ -263,7 +266,10 @@ static bool slice(struct race *r, unsigned cpu, struct gdb_stop *stop)
 	return stop_for_good(r, stop, cpu);
 }
 
-/* Run a slice before testing for an interrupt; otherwise a client that interrupts at once would make no progress. */
+/*
+ * Run a slice before testing for an interrupt; otherwise the machine would make no progress under a client that interrupts at
+ * once.
+ */
 static void go_by_slices(struct race *r, const struct gdb_go *go, struct gdb_stop *stop)
 {
 	do {
@@ -320,7 +326,7 @@ static int get(void *ctx, unsigned cpu, struct replay_cpu *out, struct err *err)
 	return r->copy->get(r->copy->ctx, cpu, out, err);
 }
 
-/* The order keeps a copy of the registers of its sides, so update it. */
+/* Set a CPU's registers. The order keeps a copy of the registers of its sides, so update that copy, too. */
 static int set(void *ctx, unsigned cpu, const struct replay_cpu *in, struct err *err)
 {
 	struct race *r = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One order of a race as a machine for gdb, over any copy of a machine that can single-step. machine.h describes it for the
- * user. Used by one thread. The caller owns all data, which must last as long as the machine.
+ * One order of a race as a machine for gdb, over any copy of a machine that can single-step. machine.h describes this machine
+ * for the user. Used by one thread. The caller owns all data, which must last as long as the machine.
  */
 #ifndef OUTRIDER_REPLAY_GDB_RACE_H
 #define OUTRIDER_REPLAY_GDB_RACE_H
@@ -15,7 +15,7 @@
 /* A copy of a machine. Functions without a comment are as in struct gdb_machine. */
 struct race_copy {
 	unsigned cpus;
-	/* The argument of its functions is `ctx`. */
+	/* The functions for single steps, whose first argument is steps.ctx. */
 	struct copy_ops steps;
 	int (*get)(void *ctx, unsigned cpu, struct replay_cpu *out, struct err *err);
 	int (*set)(void *ctx, unsigned cpu, const struct replay_cpu *in, struct err *err);
@@ -26,7 +26,9 @@ struct race_copy {
 	 * false when there are not enough registers, which then stay unchanged.
 	 */
 	bool (*watch)(void *ctx, const struct gdb_point *points, size_t count, bool breakpoints);
-	/* The index of the point that the last step or slice has hit, by the debug registers. -1: none. */
+	/*
+	 * Returns the index of the point that the last step or slice has hit, by the debug registers, or -1 if there is none.
+	 */
 	int (*met)(void *ctx);
 	/*
 	 * Run one CPU freely, with interrupts, for a few milliseconds. COPY_STEPPED: it has hit a point. COPY_HALTED: the time
@@ -38,9 +40,9 @@ struct race_copy {
 	 * devices.
 	 */
 	bool (*devices)(void *ctx, bool run);
-	/* The last lines of the machine's console output. */
+	/* Write the last lines of the machine's console output. */
 	void (*console)(void *ctx, char out[GDB_ANSWER_MAX]);
-	/* The reason why the copy has failed or has ended, as one line. */
+	/* Write the reason why the copy has failed or has ended, as one line. */
 	void (*why)(void *ctx, char out[GDB_TEXT_MAX]);
 	void *ctx;
 };
@@ -48,13 +50,13 @@ struct race_copy {
 struct race {
 	const struct race_copy *copy;
 	struct order order;
-	/* The context that runs on the CPU of each side. Printable. */
+	/* Name of the context that runs on the CPU of each side. Printable. */
 	const char *who[2];
 	/* The description of the race for `monitor info`, in lines. Printable. */
 	const char *intro;
 	struct order_run run;
 	struct ordering ordering;
-	/* The order is over, and the client has been told. */
+	/* The order is over, and the client got a stop for that. All CPUs run freely from now on. */
 	bool free;
 	/* The machine has ended. */
 	bool ended;
@@ -69,7 +71,7 @@ struct race {
 /* Begin the order on a copy that is before both accesses. The caller has filled in the members of `r` above `run`. */
 void race_begin(struct race *r);
 
-/* The race as a machine for gdb_serve_client(). */
+/* Returns the race as a machine for gdb_serve_client(). */
 struct gdb_machine race_machine(struct race *r);
 
 #endif

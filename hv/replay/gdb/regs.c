@@ -161,7 +161,7 @@ unsigned regs_size(unsigned number)
 	return regs[number].size;
 }
 
-/* The tag of a register: 0 valid, 1 zero, 2 special, such as infinity (SDM vol. 1, 8.1.7). */
+/* Returns the tag of an x87 register: 0 valid, 1 zero, 2 special, such as infinity (SDM vol. 1, 8.1.7). */
 static unsigned tag_of(const uint8_t st[10])
 {
 	uint64_t mantissa;

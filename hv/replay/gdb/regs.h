@@ -15,13 +15,13 @@
 #define REGS_ONE_MAX 16	    /* bytes of the largest register */
 #define REGS_XML_MAX 8192   /* bytes of the description, with the NUL */
 
-/* The number of registers. */
+/* Returns the number of registers. */
 unsigned regs_count(void);
 
-/* Bytes of a register in the protocol. `number` must be below regs_count(). */
+/* Returns the bytes that a register has in the protocol. `number` must be below regs_count(). */
 unsigned regs_size(unsigned number);
 
-/* The value of a register in the byte order of the protocol. Returns its size. */
+/* Store the value of a register in `out`, in the byte order of the protocol. Returns its size in bytes. */
 unsigned regs_get(const struct replay_cpu *cpu, unsigned number, uint8_t out[REGS_ONE_MAX]);
 
 /*

@@ -71,7 +71,10 @@ static void handle(struct server *s)
 		link_send(&s->link, s->reply, s->reply_len);
 }
 
-/* Returns the connection. Returns -1 with `err` set on an error, or unset when `stop_fd` was readable first. */
+/*
+ * Wait for a client. Returns the file descriptor of its connection. Returns -1 with `err` set on an error, and -1 with `err`
+ * unset when `stop_fd` was readable first.
+ */
 static int await_client(const struct gdb_config *config, struct err *err)
 {
 	struct pollfd fds[2] = {{.fd = config->listener, .events = POLLIN}, {.fd = config->stop_fd, .events = POLLIN}};
@@ -86,7 +89,8 @@ static int await_client(const struct gdb_config *config, struct err *err)
 			return err_set(err, EXIT_INPUT, "gdb: cannot accept a connection: %s", strerror(errno));
 	}
 	/*
-	 * Packets are small, and each side waits for the other's. Fails on a Unix socket, which does not delay packets anyway.
+	 * Send packets without delay: they are small, and each side waits for the other side's packets. This call fails on a
+	 * Unix socket, which does not delay packets anyway.
 	 */
 	if (fd >= 0)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));

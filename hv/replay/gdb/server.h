@@ -11,7 +11,7 @@
 enum refusal {
 	REFUSED_FORM = 1,    /* malformed packet, or an object that does not exist */
 	REFUSED_MEMORY = 14, /* no memory at this address */
-	REFUSED_VALUE = 22,  /* this cannot be set */
+	REFUSED_VALUE = 22,  /* a register or value that cannot be set */
 	REFUSED_ROOM = 28,   /* no room for another point, or no debug register */
 };
 
@@ -36,11 +36,11 @@ struct server {
 	/* The reply to the current packet. */
 	char reply[LINK_REPLY_MAX];
 	size_t reply_len;
-	/* The packet has no reply, or it was already sent. */
+	/* Send no reply: the packet has none, or its reply was already sent. */
 	bool silent;
 };
 
-/* The rest of a packet. */
+/* The part of a packet that is not parsed yet. */
 struct cursor {
 	const uint8_t *at, *end;
 };
@@ -71,7 +71,7 @@ bool skip(struct cursor *c, const char *what);
 /* Parse a number. Returns whether there is one. */
 bool number(struct cursor *c, uint64_t *out);
 
-/* Parse a thread id. *cpus becomes a bit for each CPU that it names. Returns whether it names any. */
+/* Parse a thread id. *cpus becomes a bit for each CPU that the id names. Returns whether the id names any CPU. */
 bool thread(const struct server *s, struct cursor *c, unsigned *cpus);
 
 /* ---- the handlers of packets: data.c, query.c, resume.c ---- */

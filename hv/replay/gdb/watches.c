@@ -6,7 +6,10 @@ static bool is_breakpoint(const struct gdb_point *p)
 	return p->kind == RSP_SOFTWARE || p->kind == RSP_HARDWARE;
 }
 
-/* No debug register traps on reads only. gdb expects this from other targets too. */
+/*
+ * Returns the type of debug register for a point. A watchpoint for reads also traps on writes, because no debug register traps
+ * on reads only. gdb expects this from other targets too.
+ */
 static enum x86_dr_type type_of(const struct gdb_point *p)
 {
 	if (is_breakpoint(p))
@@ -14,7 +17,7 @@ static enum x86_dr_type type_of(const struct gdb_point *p)
 	return p->kind == RSP_WATCH_WRITE ? X86_DR_WRITE : X86_DR_READWRITE;
 }
 
-/* The largest length of a debug register that is aligned at `gva` and at most `left` bytes. */
+/* Returns the largest length of a debug register, in bytes, that is aligned at `gva` and at most `left`. */
 static unsigned length_at(uint64_t gva, unsigned left)
 {
 	unsigned len = 8;

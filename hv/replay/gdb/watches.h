@@ -19,7 +19,7 @@ struct watches {
  */
 bool watches_load(struct watches *out, const struct gdb_point *points, size_t count, bool breakpoints);
 
-/* The index of the point that was hit. `bits` are the low bits of DR6. -1: none. */
+/* Returns the index of the point that was hit, or -1 if there is none. `bits` are the low bits of DR6. */
 int watches_met(const struct watches *w, unsigned bits);
 
 #endif

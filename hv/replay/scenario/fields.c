@@ -151,7 +151,7 @@ static void difference(struct walk *w, struct replay_difference *d)
 	text(w, d->name, sizeof(d->name));
 }
 
-/* Files contain these numbers: a new one must come last, and needs a new SCENARIO_VERSION. */
+/* Files contain these numbers: a new number must come last, and needs a new SCENARIO_VERSION. */
 _Static_assert(REPLAY_FAILURE == 2 && REPLAY_OUTCOMES == 3, "the outcomes of version 1");
 _Static_assert(REPLAY_CANNOT_LOAD == 5 && REPLAY_FAILURES == 6, "the failures of version 1");
 _Static_assert(REPLAY_END_FAULT == 4 && REPLAY_ENDS == 5, "the ends of regions of version 1");

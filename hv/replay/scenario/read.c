@@ -62,7 +62,7 @@ static ssize_t fill(struct in *in)
 	return n;
 }
 
-/* Decompress more bytes into the rest of `out`. */
+/* Decompress more bytes into the rest of `out`. Returns 0, or -1 with the error set. */
 static int decompress(struct in *in, ZSTD_outBuffer *out)
 {
 	ssize_t n = in->ready.pos == in->ready.size ? fill(in) : 1;
@@ -173,7 +173,7 @@ static int get_state(struct in *in, struct vm_state *state)
 	return get(in, state->data, state->len);
 }
 
-/* Memory in bytes that the host has available. */
+/* Returns the memory that the host has available, in bytes, or UINT64_MAX if unknown. */
 static uint64_t available(void)
 {
 	unsigned long long kib = 0;
@@ -187,7 +187,10 @@ static uint64_t available(void)
 	return kib ? (uint64_t)kib << 10 : UINT64_MAX;
 }
 
-/* A small file can expand to RAM of any size, so check the host's memory before using it. */
+/*
+ * Read the pages of RAM. A small file can expand to RAM of any size, so check the host's available memory before each run of
+ * pages.
+ */
 static int get_runs(struct in *in, const struct ram *ram)
 {
 	uint64_t size = ram->low + ram->high, at = 0, used = 0, most = available();

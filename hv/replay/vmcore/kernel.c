@@ -9,7 +9,7 @@ static int read_word(const struct guest_reader *reader, uint64_t gva, uint64_t *
 	return gva ? reader->read(reader->ctx, gva, out, sizeof(*out)) : -1;
 }
 
-/* Whether this is a VMCOREINFO: it begins with the first key of one, and is text up to its end. */
+/* Whether the text is a VMCOREINFO: it begins with VMCOREINFO's first key, and contains no NUL. */
 static bool is_info(const char *text, size_t len)
 {
 	static const char first[] = "OSRELEASE=";
@@ -17,7 +17,7 @@ static bool is_info(const char *text, size_t len)
 	return len > strlen(first) && memcmp(text, first, strlen(first)) == 0 && !memchr(text, 0, len);
 }
 
-/* Read page_offset_base, the GVA at which the kernel maps all RAM. KASLR moves it. */
+/* Returns page_offset_base, the GVA at which the kernel maps all RAM and which KASLR moves. 0: unknown. */
 static uint64_t direct_map(const struct guest_reader *reader, const struct symtab *symtab)
 {
 	uint64_t gva;

@@ -11,7 +11,10 @@
 #define QEMU_VERSION 1u
 #define NO_PID 0x400001 /* above all PIDs (PID_MAX_LIMIT, include/linux/threads.h) */
 
-/* A CPU in QEMU's note of a core (target/i386/arch_dump.c). It has the control registers, for which NT_PRSTATUS has no room. */
+/*
+ * A segment register, and below a CPU, in QEMU's note of a core (target/i386/arch_dump.c). The note has the control registers,
+ * for which NT_PRSTATUS has no room.
+ */
 struct qemu_segment {
 	uint32_t selector, limit, flags, pad;
 	uint64_t base;
@@ -124,8 +127,8 @@ static size_t all_sizes(const struct vmcore *core)
 }
 
 /*
- * The PID in a CPU's NT_PRSTATUS, as kdump writes it. drgn takes the registers for those of the task with this PID, so for an
- * unknown task use a PID that no task has.
+ * Returns the PID for a CPU's NT_PRSTATUS, as kdump writes it. drgn takes the registers for those of the task with this PID, so
+ * for an unknown task use a PID that no task has.
  */
 static pid_t pid_of(const struct vmcore *core, unsigned cpu)
 {

@@ -45,8 +45,8 @@ static void add_segment(struct layout *l, uint64_t gva, uint64_t gpa, uint64_t l
 }
 
 /*
- * Whether to add a second mapping of the kernel's image, as kdump does: by it a reader of the core finds the page tables, and
- * by these everything else. The address comes from the guest, so check that it is RAM.
+ * Whether to add a second mapping of the kernel's image, as kdump does: through this mapping a reader of the core finds the
+ * page tables, and through the page tables all other memory. The address comes from the guest, so check that it is RAM.
  */
 static bool has_image(const struct vmcore *core)
 {
@@ -109,7 +109,9 @@ static bool is_zero(const uint8_t *page)
 	return page[0] == 0 && memcmp(page, page + 1, X86_PAGE_SIZE - 1) == 0;
 }
 
-/* The number of bytes from `at` on, in whole pages, that are like the first page: all zero, or not zero. */
+/*
+ * Returns the number of bytes from `at` on, in whole pages, that are like the first page: all zero, or not. At most CHUNK_MAX.
+ */
 static uint64_t stretch(const uint8_t *at, uint64_t len, bool *zero)
 {
 	uint64_t n = X86_PAGE_SIZE;
