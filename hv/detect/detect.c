@@ -48,7 +48,10 @@ static int source_code(void *ctx, uint64_t gva, void *buf, size_t len)
 	return detect_code(ctx, gva, buf, len);
 }
 
-/* The weights of a function's sites hold for one build of the kernel only, because offsets differ between builds. */
+/*
+ * Returns the weights of the function at this GVA. The weights of single sites are used only for the build of the kernel that
+ * they were made with, because offsets differ between builds.
+ */
 static struct prefer_weights source_weights(void *ctx, uint64_t gva)
 {
 	struct detect *d = ctx;
@@ -222,7 +225,7 @@ uint64_t detect_ready_ns(const struct detect *d)
 	return ready ? monotonic_ns() - ready + 1 : 0;
 }
 
-/* The detector's own counts, and the target's lost_ns. Called with d->lock held. */
+/* Store the detector's own counts and the target's lost_ns in *out. Called with d->lock held. */
 static void count(struct detect *d, struct detect_stats *out)
 {
 	*out = d->stats;

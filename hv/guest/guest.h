@@ -35,9 +35,9 @@ struct guest_symbol_files {
 };
 
 /*
- * `symbols` is the path of a vmlinux or a System.map. It is loaded at once; guest_poll() checks whether it belongs to this
- * kernel. NULL: use the kallsyms tables in guest memory. `files` is copied and may be NULL. `target` and the string `symbols`
- * must outlive the guest. Returns NULL with `err` set if the file cannot be read or memory runs out.
+ * `symbols` is the path of a vmlinux or a System.map. The file is loaded at once; guest_poll() checks whether it belongs to
+ * this kernel. NULL: use the kallsyms tables in guest memory. `files` is copied and may be NULL. `target` and the string
+ * `symbols` must outlive the guest. Returns NULL with `err` set if the file cannot be read or memory runs out.
  */
 struct guest *guest_new(struct target *target, const char *symbols, const struct guest_symbol_files *files, struct err *err);
 
@@ -90,8 +90,8 @@ int guest_read(const struct guest *g, uint64_t gva, void *buf, size_t len);
 int guest_translate(const struct guest *g, uint64_t gva, uint64_t *gpa);
 
 /*
- * Returns true if a function may carry sample points. It may not if it is noinstr, entry or init text, or implements a lock
- * (list in linux_exclude.c).
+ * Returns true if a function may carry sample points. Functions in noinstr, entry or init text may not, nor functions that
+ * implement a lock (list in linux_exclude.c).
  */
 bool guest_may_sample(const struct guest *g, const struct symbol *function);
 

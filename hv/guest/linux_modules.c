@@ -65,7 +65,10 @@ static void read_symbols(struct guest *g, struct loaded_module *lm, const struct
 	g->module_bytes += lm->charge;
 }
 
-/* The kernel frees init sections after initialisation, but keeps them listed; other data may be there. */
+/*
+ * Whether to leave out the section because it is an init section. The kernel frees init sections after initialisation, but
+ * keeps them listed; other data may be there.
+ */
 static bool is_init(const struct image_section *section)
 {
 	return strncmp(section->name, ".init", strlen(".init")) == 0;

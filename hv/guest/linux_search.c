@@ -267,7 +267,10 @@ static size_t search_build_id(const struct guest *g, uint64_t inside, uint8_t *o
 	return len;
 }
 
-/* The kernel's own tables are invalid: load the vmlinux with its build id instead. Returns false if there is none. */
+/*
+ * Load the vmlinux with the kernel's build id, because the kernel's own tables are invalid. Returns false if there is no such
+ * file.
+ */
 static bool load_by_build_id(struct guest *g, uint64_t handler, const char *why)
 {
 	uint8_t id[MODULE_BUILD_ID_MAX];

@@ -164,7 +164,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (int)(one->op == LOCK_OUTER) - (int)(other->op == LOCK_OUTER);
 }
 
-/* Add a line. It replaces a built-in line of the same name. */
+/* Add a line, which replaces a built-in line of the same name. */
 static int add(struct lock_functions *l, const struct line *line, const struct lock_function *f, struct err *err)
 {
 	struct lock_function *list = NULL;

@@ -33,8 +33,8 @@ struct lock_function {
 	/* Name of the function; for LOCK_OUTER, of the variable; for inlined code, "code:" and its bytes. */
 	char name[64];
 	/*
-	 * LOCK_GIVE only: the bytes of the inlined function. The first instruction releases the lock; the others distinguish it
-	 * from unrelated instructions of the same form. Length 0: the function is not inlined.
+	 * LOCK_GIVE only: the bytes of the inlined function. The first instruction releases the lock; the further instructions
+	 * distinguish it from unrelated instructions of the same form. Length 0: the function is not inlined.
 	 */
 	uint8_t code[LOCK_CODE_MAX];
 	uint8_t code_len;

@@ -19,13 +19,16 @@
 /* What kind of access one side makes. */
 struct conflict_access {
 	/*
-	 * False: no vCPU or device was seen making this access, and the fields below have no meaning. The access counts as a
-	 * write, since memory changed.
+	 * False: no vCPU or device was seen making this access, and the fields below have no meaning. The access is treated as
+	 * a write, since memory changed.
 	 */
 	bool known;
 	/* The instruction is LOCKed: the access is synchronisation. */
 	bool locked;
-	/* enum insn_rw bits. 0: the kind could not be determined. It counts as a write, since a watchpoint reported it. */
+	/*
+	 * enum insn_rw bits. 0: the kind could not be determined. The access is then treated as a write, since a watchpoint
+	 * reported it.
+	 */
 	uint8_t rw;
 };
 

@@ -82,8 +82,8 @@ struct lock_moment {
 	/* The stack had more functions of the subject than fit. The last entry of `path` is still the operation. */
 	bool path_cut;
 	/*
-	 * The numbers of earlier events whose contexts, on other CPUs or interrupted on this one, are certainly still in the
-	 * same operation: they are held before that event's access, or still hold a lock that the event took.
+	 * The numbers of earlier events whose contexts, on other CPUs or interrupted on this CPU, are certainly still in the
+	 * same operation: such a context is held before the event's access, or still holds a lock that it took in the event.
 	 */
 	uint64_t during[LOCK_DURING_MAX];
 	unsigned during_count;

@@ -76,9 +76,9 @@ struct race_locks {
 };
 
 /*
- * One side of a conflict, as caught. A side does not own what it points to: in the detector that is a struct race_side_room, in
- * a race it is a block of exactly the needed size, owned by the race. In a side of a vCPU no pointer is NULL, even if its
- * length is 0.
+ * One side of a conflict, as caught. A side does not own the memory that it points to. In the detector this memory is a struct
+ * race_side_room; in a race it is a block of exactly the needed size, owned by the race. In a side of a vCPU no pointer is
+ * NULL, even if its length is 0.
  */
 struct race_side {
 	/* Who made the access. This decides which fields are valid. */

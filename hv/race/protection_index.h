@@ -14,7 +14,7 @@
  */
 #define RECENT_MOMENTS 65536u
 
-/* The operation of an event. All zero: empty. */
+/* The number and the operation of a recent event. All zero: no event. */
 struct recent_moment {
 	uint64_t number;
 	uint32_t operation;

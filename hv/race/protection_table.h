@@ -28,7 +28,7 @@ uint32_t protection_function(struct protection *p, const char *name);
 uint32_t protection_lock(struct protection *p, uint64_t gva, uint8_t kind, const struct guest_memory *memory);
 
 /*
- * Find or add an access. `memory`, `base`, `name`, counts, times and `who` do not identify it. A new one is copied from
+ * Find or add an access. `memory`, `base`, `name`, counts, times and `who` do not identify an entry. A new entry is copied from
  * `access`.
  */
 uint32_t protection_access(struct protection *p, const struct prot_access *access);
@@ -36,7 +36,7 @@ uint32_t protection_access(struct protection *p, const struct prot_access *acces
 /* Find or add the pair of operations, in either order. A new pair has the count 0. */
 uint32_t protection_pair(struct protection *p, uint32_t a, uint32_t b);
 
-/* Find or add a taking of a lock. `pc`, `base` and count do not identify it. A new one is copied from `take`. */
+/* Find or add a taking of a lock. `pc`, `base` and the count do not identify an entry. A new entry is copied from `take`. */
 uint32_t protection_take_entry(struct protection *p, const struct prot_take *take);
 
 /* Returns true if memory ran out in any of these functions. */

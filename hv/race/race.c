@@ -62,7 +62,7 @@ int race_keep_side(struct race *race, unsigned which, const struct race_side *fr
 	struct race_side side = *from;
 	uint32_t below = cut_lengths(&side);
 	size_t frames = side.calls.count * sizeof(*side.calls.frames), callees = side.callee_count * sizeof(*side.callees);
-	/* One extra byte: the pointers must be valid even if everything is empty. */
+	/* Allocate one extra byte, so that the pointers are valid even if all arrays are empty. */
 	uint8_t *block = malloc(frames + callees + side.code_len + side.stack_len + below + 1), *at = block;
 
 	if (!block)

@@ -41,7 +41,7 @@ enum replay_failure {
 	REPLAY_DEADLOCK,
 	/* A region did not end within the limit. */
 	REPLAY_ENDLESS,
-	/* The copy could not be made or run. This says nothing about the race. */
+	/* The copy could not be made or run. This failure is no evidence about the race. */
 	REPLAY_CANNOT_LOAD,
 	REPLAY_FAILURES,
 };
@@ -133,7 +133,7 @@ struct replay_instance {
 struct race_replay {
 	/* Instances per outcome. At least one is not 0. */
 	uint64_t count[REPLAY_OUTCOMES];
-	/* How many of the failures are copies that could not be made or run. They say nothing about the race. */
+	/* How many of the failures are copies that could not be made or run. These failures are no evidence about the race. */
 	uint64_t not_run;
 	/* Instances in which exactly one order ended in trouble; see replay_troubled_order(). */
 	uint64_t one_troubled;
@@ -151,7 +151,10 @@ struct race_replay {
  */
 bool replay_in_trouble(const struct replay_order *order);
 
-/* Returns the order, 0 or 1, that alone ended in trouble while the other had a free run without any; -1 if there is none. */
+/*
+ * Returns the order, 0 or 1, that ended in trouble while the other order had a free run without trouble, or -1 if there is no
+ * such order.
+ */
 int replay_troubled_order(const struct replay_instance *instance);
 
 /* Returns how telling an instance is; see struct race_replay for the ranking. Higher is more telling. */

@@ -17,7 +17,9 @@ struct race_store {
 	size_t room;
 	/* Index of `races`, by race_hash(). */
 	struct race_index index;
-	/* A random key, since site names come from guests and files, which could make all races collide. */
+	/*
+	 * A random key for the hashes. With a known key, a guest or a file could choose site names that make all races collide.
+	 */
 	struct siphash_key key;
 	/* Most races that race_store_add() keeps, and number of observations dropped because of this limit. */
 	size_t most;

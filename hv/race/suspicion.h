@@ -13,7 +13,7 @@
 #include "hv/race/site.h"
 
 enum suspicion_kind {
-	SUSPICION_UNPROTECTED, /* two accesses to one datum without a common lock, and one of them is under a lock */
+	SUSPICION_UNPROTECTED, /* two accesses to one datum without a common lock, at least one of them under some lock */
 	SUSPICION_INTERRUPT,   /* a lock that an interrupt handler takes is also taken with interrupts on */
 };
 
@@ -21,7 +21,8 @@ enum suspicion_kind {
 enum protect_left_out {
 	PROTECT_UNPUBLISHED, /* the object was not yet published: only its creator had accessed it */
 	PROTECT_PER_CPU,
-	PROTECT_MARKED, /* both are LOCKed, marked by READ_ONCE() or the like, or in the list of data that need no lock */
+	PROTECT_MARKED, /* both accesses are LOCKed, marked by READ_ONCE() or the like, or to data in the list of data that need
+			   no lock */
 	PROTECT_RCU,	/* the reader is in an RCU read-side critical section */
 	PROTECT_APART,	/* the two operations were never seen at the same time */
 	PROTECT_MAYBE,	/* it is unknown whether the lock was held */

@@ -61,8 +61,8 @@ struct compare {
 };
 
 /*
- * The reason why the end of a run cannot be compared, or REPLAY_NO_FAILURE. *text becomes the reason for the user; it may
- * contain bytes from the guest, and is undefined without a failure.
+ * Returns the reason why the end of a run cannot be compared, or REPLAY_NO_FAILURE. *text becomes the reason for the user; it
+ * may contain bytes from the guest, and is undefined without a failure.
  */
 enum replay_failure compare_failure(const struct compare_run *r, const char **text);
 

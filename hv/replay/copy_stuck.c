@@ -12,7 +12,7 @@ static bool slice(void *ctx, unsigned cpu, const uint64_t returns[2], uint64_t n
 
 	for (unsigned i = 0; i < 2; i++) {
 		c->watches.address[i] = returns[i];
-		c->watches.dr7 |= x86_dr7_condition(i, X86_DR_EXECUTE, 1) | 2ull << (2 * i); /* for all tasks */
+		c->watches.dr7 |= x86_dr7_condition(i, X86_DR_EXECUTE, 1) | 2ull << (2 * i); /* enabled for all tasks */
 	}
 	end = copy_slice(c, cpu, ns);
 	c->watches = (struct copy_watches){0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One order of two accesses: the first side runs alone until it has made its access, then the other side until it has made its
- * own, and then both run in turns of fixed length until their regions are at their ends. Turns are counted in instructions
- * only, so the same order of the same machine is always the same run. A side that spins waiting for the other side wastes its
- * turns while the other side goes on.
+ * One order of two accesses: the first side runs alone until it has made its access, then the second side runs alone until it
+ * has made its access, and then both sides run in turns of fixed length until their regions are at their ends. Turns are
+ * counted in instructions only, so the same order of the same machine is always the same run. A side that spins until the other
+ * side acts wastes its turns, and the other side makes progress in its own turns.
  */
 #ifndef OUTRIDER_REPLAY_ORDER_H
 #define OUTRIDER_REPLAY_ORDER_H

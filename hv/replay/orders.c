@@ -59,7 +59,7 @@ static void run_in_process(const struct run_plan *plan, unsigned first, bool go_
 
 	if (process_run(run_one, &one, orders_run_seconds(plan->config), &err) < 0) {
 		err_set(&out->err, err.code, "%s", err.text);
-		/* The process died in the free run, so the machine's state after the order is unknown. */
+		/* Discard the run: its process died, so its result may be incomplete. */
 		out->ended = false;
 	}
 }

@@ -11,7 +11,7 @@
 #include "hv/base/clean.h"
 #include "hv/base/die_with.h"
 
-/* The sandbox lets no process send a signal to another one, so each process kills itself by a timer. */
+/* Each process kills itself by a timer, because the sandbox lets no process send a signal to another process. */
 void process_end_after(time_t seconds)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};

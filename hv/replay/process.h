@@ -9,7 +9,7 @@
 
 #include "hv/base/err.h"
 
-/* Kill this process after `seconds`, whatever it does. Exits at once if the timer cannot be set. */
+/* Set a timer that kills this process after `seconds`, whatever the process does. Exits at once if the timer cannot be set. */
 void process_end_after(time_t seconds);
 
 /*

@@ -10,8 +10,10 @@
 
 #include "hv/vmm/one_msr.h"
 
-/* Offsets in a local APIC of the registers for vectors 0 to 31 (SDM vol. 3, 10.4.1). Those of the next 32 vectors are 16 bytes
- * further. */
+/*
+ * Offsets in a local APIC of the registers for vectors 0 to 31 (SDM vol. 3, 10.4.1). The registers for each next 32 vectors are
+ * 16 bytes further.
+ */
 #define APIC_ISR 0x100u
 #define APIC_IRR 0x200u
 

@@ -25,8 +25,8 @@ struct stuck_ops {
 	/* The functions for single steps, in which no CPU takes an interrupt. */
 	struct copy_ops steps;
 	/*
-	 * Run one CPU freely for `ns` ns, with interrupts, while the others are stopped. Returns false on failure, or when a
-	 * CPU reached one of the two addresses in `returns`.
+	 * Run one CPU freely for `ns` ns, with interrupts, while the other CPUs are stopped. Returns false on failure, or when
+	 * a CPU reached one of the two addresses in `returns`.
 	 */
 	bool (*slice)(void *ctx, unsigned cpu, const uint64_t returns[2], uint64_t ns);
 	/* The vector of the interrupt that is pending for the CPU. -1: none. */

@@ -32,16 +32,16 @@ struct detect_config {
 	const char *module;
 	/* Also sample GS-relative accesses, which are accesses to per-CPU memory. */
 	bool per_cpu;
-	/* Weights for the choice of sites. NULL: uniform choice. It must outlive the detector. */
+	/* Weights for the choice of sites, which must outlive the detector. NULL: uniform choice. */
 	const struct prefer *prefer;
 	/*
 	 * Sample only the sites of these races, both sites of a race together. `sample`, `module` and `prefer` must then be
-	 * NULL. NULL: sample the whole pool. It must outlive the detector.
+	 * NULL. The list must outlive the detector. NULL: sample the whole pool.
 	 */
 	const struct known_races *known_races;
 	/*
-	 * The lock functions by which to follow the locks of the sampled code. `module` or `sample` must be set. NULL: locks
-	 * are not followed. It must outlive the detector.
+	 * The lock functions by which to follow the locks of the sampled code. `module` or `sample` must be set. The list must
+	 * outlive the detector. NULL: locks are not followed.
 	 */
 	const struct lock_functions *locks;
 	/* Record coverage for detect_coverage(). */

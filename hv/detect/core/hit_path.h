@@ -33,7 +33,9 @@ struct window {
 	unsigned emulated;
 	/* The CPU that is held. */
 	unsigned cpu;
-	/* The CPU's registers at the hit. RIP and RSP identify the held context when it comes back to its INT3. */
+	/*
+	 * The CPU's registers at the hit. RIP and RSP identify the held context when it hits the INT3 again after an interrupt.
+	 */
 	struct x86_regs regs;
 	struct guest_context context;
 	/* The time of the hit (CLOCK_MONOTONIC), and the longest time until the window closes. Both in ns. */

@@ -69,8 +69,8 @@ void points_fini(struct points *p);
 struct point *points_find(const struct points *p, uint64_t addr);
 
 /*
- * Plant a point at insn->addr, which is mapped at `gpa`. It is a sample point until the caller sets `hook`. Returns NULL when
- * the table is full, there is a point already, the instruction's bytes have changed, or the target refuses.
+ * Plant a point at insn->addr, which is mapped at `gpa`. The point is a sample point until the caller sets `hook`. Returns NULL
+ * when the table is full, there is a point already, the instruction's bytes have changed, or the target refuses.
  */
 struct point *points_plant(struct points *p, const struct insn *insn, uint64_t gpa);
 

@@ -57,7 +57,7 @@ static void describe_outer(const struct detect *d, const struct race_side *side,
 }
 
 /*
- * Whether the moment's code still has a name in the subject. Its module may have been unloaded since; the moment would then be
+ * Whether the moment's code still has a name in the subject. If the code's module was unloaded since, the moment would be
  * reported without a function, or in a function that was loaded at the same address.
  */
 static bool has_name(const struct detect *d, const struct lock_moment *m)

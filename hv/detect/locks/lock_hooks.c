@@ -50,8 +50,7 @@ static bool plant(struct detect *d, const struct guest_hook_site *site)
 
 /*
  * Plant a lock hook at the instruction after the call, which sees the call's result. If that instruction cannot be emulated,
- * the result stays unknown: a tried lock counts as possibly held, and a new object is not told apart from the old one at its
- * address.
+ * the result stays unknown: a tried lock is treated as possibly held, and a new object as the old object at its address.
  */
 static void plant_result(struct planting *p, const struct lock_function *function, const struct insn *after)
 {
@@ -163,7 +162,7 @@ static void say_unknown(struct detect *d)
 			       n > 3 ? ", " : "", n > 3 ? names[3] : "", more);
 }
 
-/* All lock hooks in this text are planted: tell locks.c and the user. */
+/* All lock hooks in this text are planted: report that to locks.c and to the user. */
 static void planted(struct planting *p, const char *module)
 {
 	struct detect *d = p->d;
@@ -191,8 +190,8 @@ void lock_hooks_text_came(struct detect *d, const char *module, const struct sym
 	if (!pool_module_fits(module, d->config.module))
 		return;
 	/*
-	 * Enter the target once for all functions. The guest would otherwise hit the first lock hooks while the others are
-	 * being planted, and slow the planting down.
+	 * Enter the target once for all functions. Otherwise the guest would hit the first lock hooks while more are being
+	 * planted, and slow the planting down.
 	 */
 	target_enter(d->target);
 	for (size_t i = 0; pool_next_function(d->sampler.pool, symbols, start, end, &i, &fn);)

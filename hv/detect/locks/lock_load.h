@@ -44,10 +44,10 @@ int lock_load_add(struct lock_load *l, const struct guest_hook_site *site);
 /* Forget the lock hooks in the text [base, base+size), which is about to be freed. */
 void lock_load_forget(struct lock_load *l, uint64_t base, uint64_t size);
 
-/* A CPU hit a lock hook in this context. May set too_much. */
+/* A CPU hit a lock hook in this context: continue or end the CPU's series, and set too_much if the series is too long. */
 void lock_load_stop(struct lock_load *l, unsigned cpu, const struct guest_context *context, uint64_t now_ns);
 
-/* The caller removes the lock hooks now: start the rest, and forget the series of all CPUs. */
+/* The caller removes the lock hooks now: set the end of the rest, and forget the series of all CPUs. */
 void lock_load_rest(struct lock_load *l, uint64_t now_ns);
 
 #endif

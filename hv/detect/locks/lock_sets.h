@@ -50,7 +50,7 @@ struct lock_context *lock_sets_find(struct lock_sets *s, unsigned cpu, const str
 /* Copy the lockset of this context. `overflow` is set if the lockset is not fully known. */
 void lock_sets_get(struct lock_sets *s, unsigned cpu, const struct guest_context *context, struct lockset *out);
 
-/* The context takes a lock, at the moment with this number. */
+/* The context takes a lock, in the lock moment with this number: add the lock to the context's lockset. */
 void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_context *context, const struct held_lock *lock,
 		    uint64_t number);
 
@@ -68,8 +68,8 @@ void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_contex
 void lock_sets_anew(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
 
 /*
- * The context's call at `taken_at`, which tried to take a lock, has returned. `taken`: the call took the lock. `sure`: a lock
- * hook will see the lock's release.
+ * The context's call at `taken_at`, which tried to take a lock, has returned. Drop the lock unless `taken`, and clear its
+ * `maybe` if `sure`. `taken`: the call took the lock. `sure`: a lock hook will see the lock's release.
  */
 void lock_sets_tried(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t taken_at, bool taken,
 		     bool sure);

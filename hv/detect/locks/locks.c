@@ -244,7 +244,7 @@ void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns)
 	/* While lock hooks rest, locksets stay unknown. */
 	if (!l->load.rest_until_ns)
 		l->unsure_until_ns = sure_from_ns;
-	/* Lock operations before now may have been missed. */
+	/* Record that lock operations before now may have been missed. */
 	if (!l->load.rest_until_ns)
 		lock_events_hole(&l->events, l->number + 1);
 	l->sets.incomplete |= !complete;
@@ -572,7 +572,10 @@ static void add_event(struct locks *l, unsigned cpu, const struct guest_context 
 		lock_events_hole(&l->events, l->number);
 }
 
-/* A call of `f` has returned on this CPU, with its result in RAX. */
+/*
+ * A call of `f` has returned on this CPU, with its result in RAX: if `f` allocated an object, end the lifetime of the previous
+ * object at its address; if `f` tried a lock, record whether the lock was taken.
+ */
 static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
 {
 	uint64_t result = regs->gpr[X86_RAX];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Following locks (config.locks). Every call of a lock function in the subject, which is the sampled code, has a lock hook.
- * Lock hooks stay planted while CPUs hit them, so no call is missed on any CPU. From these calls the detector knows which locks
- * each context holds (lock_sets.h). Each hit of a sample point becomes a lock moment with the held locks (lock_ring.h), even
- * without a window, so accesses with interrupts off are recorded like all others. Method: Eraser (SOSP'97), DILP (SANER'19,
- * III-C).
+ * Lock hooks stay planted while CPUs hit them, so no call is missed on any CPU. From these calls the detector derives which
+ * locks each context holds (lock_sets.h). Each hit of a sample point becomes a lock moment with the held locks (lock_ring.h),
+ * even without a window, so accesses with interrupts off are recorded like all others. Method: Eraser (SOSP'97), DILP
+ * (SANER'19, III-C).
  *
  * A lock counts as held from the call that takes it to the call that releases it. This is not exact, but it is enough: the
  * context runs no code of the subject between the call and the moment when the lock is really taken.
@@ -90,12 +90,15 @@ void locks_text_gone(struct locks *l, uint64_t base, uint64_t size);
 unsigned locks_dropped(struct locks *l);
 
 /*
- * A CPU hit a lock hook: it is about to call a lock function, or to run the instruction after such a call, when the call's
- * result is in RAX, or both. Called in a callback, under d->lock.
+ * A CPU hit a lock hook: update the locksets, and queue lock moments. The CPU is about to call a lock function, or to run the
+ * instruction after such a call, when the call's result is in RAX, or both. Called in a callback, under d->lock.
  */
 void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point);
 
-/* A CPU is about to make these accesses by `insn`, at a sample point. Called in a callback, under d->lock. */
+/*
+ * A CPU is about to make these accesses by `insn`, at a sample point: queue a lock moment with the held locks. Called in a
+ * callback, under d->lock.
+ */
 void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
 		  unsigned n);
 

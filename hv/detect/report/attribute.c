@@ -65,7 +65,7 @@ static void rewind_string(const struct insn *insn, struct x86_regs *regs)
 		regs->gpr[X86_RCX] = 1;
 }
 
-/* A call through memory pushed its return address after it read its operand: undo the push. */
+/* Undo the push of a call: a call through memory pushed its return address after it read its operand. */
 static void rewind_call(const struct insn *insn, struct x86_regs *regs)
 {
 	if (insn->flags & INSN_CALL)

@@ -5,8 +5,8 @@
 #define LOCKS_MAX 32u
 
 /*
- * The contexts whose earlier lock operations happen before the second access, as far as the search, which goes back in time,
- * has come.
+ * State of the search back in time from the second access: the contexts whose earlier lock operations happen before that
+ * access.
  */
 struct before {
 	struct lock_who who[CONTEXTS_MAX];

@@ -35,7 +35,7 @@ struct pool_filter {
 	bool per_cpu;
 };
 
-/* Callbacks that tell the pool about the guest. */
+/* Callbacks by which the pool gets facts about the guest. */
 struct pool_source {
 	/* Whether sampling the function is safe. */
 	bool (*eligible)(void *ctx, const struct symbol *function);
@@ -108,7 +108,7 @@ uint64_t pool_sites(const struct pool *pool);
  */
 bool pool_has_site(struct pool *pool, uint64_t gva);
 
-/* Number of sites of the function that contains `gva`. 0: there is no such function, or it was not decoded. */
+/* Returns the number of sites of the function that contains `gva`, or 0 if there is no such function or it was not decoded. */
 uint32_t pool_function_sites(const struct pool *pool, uint64_t gva);
 
 /*

@@ -96,7 +96,10 @@ static void arm_again(struct detect *d, struct rate_control *control)
 	count_armed(d, &armed, &again);
 	room = less(d->sampler.wanted / 2, again);
 	room = less(d->sampler.wanted, armed) < room ? less(d->sampler.wanted, armed) : room;
-	/* Arm no more of these points than the guest can bear hits, because most will be hit before the next iteration. */
+	/*
+	 * Limit these points to the number of hits that the guest can bear, because most of them will be hit before the next
+	 * iteration.
+	 */
 	if (control->again_budget < room)
 		room = control->again_budget > 0 ? (uint32_t)control->again_budget : 0;
 	for (unsigned tries = control->again; room && tries && armed_one >= 0 && may_arm(d, control, until); tries--) {
@@ -341,7 +344,7 @@ static void adapt(struct detect *d, struct rate_control *control, uint64_t now)
 	control->crowded = false;
 	adapt_bearable(d, control, now, rate);
 	adapt_again(d, control, rate, d->sampler.wanted == most, armed);
-	/* As long as the pool is empty, because its module is not loaded, the hit rate says nothing about k. */
+	/* As long as the pool is empty, because its module is not loaded, the hit rate is no reason to change k. */
 	if (!sites)
 		d->sampler.wanted = first_points(d);
 	else if (rate < 0.5 * control->rate && !control->in_debt)

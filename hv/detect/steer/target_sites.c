@@ -16,7 +16,7 @@
 #define COSTLY_TURN_NS 1000000000u
 /* A displacement of at least this many bytes is taken for an address, which may differ between boots and builds. */
 #define DISP_IS_ADDRESS 0x1000
-/* After this many messages about missing sites, one more says that there are others. */
+/* After this many messages about missing sites, one last message says that more sites are missing. */
 #define MESSAGES_MAX 16u
 #define NO_PLACE SIZE_MAX
 
@@ -79,7 +79,10 @@ static const struct target_site *site_of(const struct target_sites *t, size_t ra
 	return &known_races_get(t->known_races, race)->sites[site];
 }
 
-/* Send a message that a side of a race cannot be sampled. After MESSAGES_MAX messages, one more says that there are others. */
+/*
+ * Send a message that a side of a race cannot be sampled. After MESSAGES_MAX messages, one last message says that more sides
+ * cannot be sampled.
+ */
 static void say(struct target_sites *t, size_t race, const char *site, const char *why)
 {
 	if (t->messages == MESSAGES_MAX)

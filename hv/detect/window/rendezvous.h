@@ -40,13 +40,11 @@ struct other_side {
 uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
 			  struct target_action *action);
 
-/*
- * A CPU hit `point`. Returns true if the second CPU of a rendezvous is held there; *action then says what to do with this CPU.
- */
+/* A CPU hit `point`. Returns true if the second CPU of a rendezvous is held there; *action is then set for this CPU. */
 bool rendezvous_hit_again(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
 			  struct target_action *action);
 
-/* The hold of a CPU ended. Returns true if the CPU is in a rendezvous; *action then says what to do with it. */
+/* The hold of a CPU ended. Returns true if the CPU is in a rendezvous; *action is then set for it. */
 bool rendezvous_hold_end(struct detect *d, unsigned cpu, struct target_action *action);
 
 #endif

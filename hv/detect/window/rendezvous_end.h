@@ -20,7 +20,7 @@ void rendezvous_end(struct detect *d, bool took_place, unsigned self);
  */
 bool rendezvous_has(const struct detect *d, unsigned cpu);
 
-/* The window closes. If it is part of a rendezvous, the rendezvous is skipped, and the second CPU is released. */
+/* The window closes: if it is part of a rendezvous, skip the rendezvous and release the second CPU. */
 void rendezvous_window_closes(struct detect *d, const struct window *w);
 
 #endif

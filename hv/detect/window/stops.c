@@ -48,8 +48,8 @@ static void conflict(struct detect *d, struct window *w, const struct datum *dat
 }
 
 /*
- * An access about to be made at a point conflicts with each open window that it overlaps: both CPUs are before their access.
- * Returns whether there was a conflict, which ends the search.
+ * Find an open window that an access about to be made at a point conflicts with, and handle the conflict. Both CPUs are before
+ * their accesses. Returns whether there was a conflict.
  */
 static bool conflicts_with_windows(struct detect *d, struct point *point, const struct datum *data, unsigned n, unsigned cpu,
 				   const struct x86_regs *regs, struct target_action *action)
@@ -93,7 +93,7 @@ static bool emulate(struct detect *d, struct window *w, const struct insn *insn,
 	return true;
 }
 
-/* A CPU hit a point with an open window, or a point at which another CPU is held in a rendezvous. */
+/* Handle a hit of a point with an open window, or of a point at which a CPU is held in a rendezvous. */
 static struct target_action hit_again(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
 {
 	struct window *w = point->window;
@@ -120,7 +120,7 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	n = window_data(d, w->point, regs, data, &on_stack);
 	if (n && d->locks)
 		locks_access(d->locks, cpu, regs, &w->point->insn, data, n);
-	/* The conflict may be with another window. Then this window goes on, and this CPU hits its point again. */
+	/* If the conflict is with another window, this window stays open, and this CPU hits its point again. */
 	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action)) {
 		count_hit(d, w->point);
 		return action;
@@ -230,7 +230,7 @@ static void watch_window(struct detect *d, unsigned cpu)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* A hit of a sample point without a window. *sync is set if watches must be brought into force. */
+/* Handle a hit of a sample point without a window. *sync is set if watches must be brought into force. */
 static struct target_action hit(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, bool *sync)
 {
 	struct target_action action = resume;

@@ -404,7 +404,7 @@ static const struct datum *changed_datum(struct detect *d, const struct window *
 }
 
 /*
- * Whether any CPU that is not held is running, or a device serves a request. A single CPU always counts as running: its own
+ * Whether any CPU that is not held is running, or a device serves a request. A single CPU is always treated as running: its own
  * interrupts can make the conflicting access.
  */
 static bool somebody_runs(struct detect *d)

@@ -40,7 +40,7 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync);
 
 /*
  * The watches are in force on all CPUs: read the data again. Only a change after this read can be blamed on an unseen writer.
- * An earlier change was a race too, but a CPU's write and a device's write could not be told apart.
+ * An earlier change was a race too, but it could not be decided whether a CPU or a device wrote.
  */
 void window_settle(struct detect *d, struct window *w);
 
@@ -78,8 +78,8 @@ struct device_conflict;
 void window_device_conflict(struct detect *d, struct window *w, const struct device_conflict *conflict);
 
 /*
- * The hold of this open window is over: decide what comes next. Returns true when *action is set: either the window was
- * closed, after a last comparison of the memory, or the early check found a running CPU, and the hold goes on.
+ * The hold of this open window is over: close the window, or let the hold continue. Returns true when *action is set: either
+ * the window was closed, after a last comparison of the memory, or the early check found a running CPU, and the hold goes on.
  *
  * Returns false, with *action unchanged, when memory changed under a watch and no CPU has reported a watchpoint hit. The
  * caller must then have the other CPUs deliver their pending stops (target_barrier(), without d->lock), and call

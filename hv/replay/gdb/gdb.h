@@ -116,7 +116,7 @@ int gdb_listen_tcp(const char *address, struct err *err);
  */
 int gdb_serve_client(const struct gdb_config *config, const struct gdb_machine *machine, struct err *err);
 
-/* Serve a client that is connected by `fd`, which the caller keeps. Otherwise as gdb_serve_client(). */
+/* Serve a client that is connected by `fd`, which the caller keeps. Returns what gdb_serve_client() returns. */
 int gdb_talk(int fd, int stop_fd, const struct gdb_machine *machine, struct err *err);
 
 #endif

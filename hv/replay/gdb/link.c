@@ -132,7 +132,7 @@ bool link_interrupted(struct link *l)
 	bool interrupted = false;
 
 	/*
-	 * Treat a client that fills the buffer while the machine runs as gone: behind a full buffer, its byte 0x03 could not be
+	 * Treat a client that fills the buffer while the machine runs as gone: with a full buffer, its byte 0x03 could not be
 	 * received.
 	 */
 	if (l->in_len == sizeof(l->in))

@@ -108,7 +108,7 @@ static const char *end_of(const struct region *region)
 	return "";
 }
 
-/* Report the end of the order, once. */
+/* Set *stop to report the end of the order, and let all CPUs run freely from now on. Returns true. */
 static bool stop_at_end(struct race *r, struct gdb_stop *stop, unsigned cpu)
 {
 	const struct region *regions = r->run.regions;
@@ -125,7 +125,7 @@ static bool stop_at_end(struct race *r, struct gdb_stop *stop, unsigned cpu)
 	return true;
 }
 
-/* Report why the machine has ended or failed. */
+/* Set *stop to report why the machine has ended or failed. Returns true. */
 static bool stop_for_good(struct race *r, struct gdb_stop *stop, unsigned cpu)
 {
 	stop_at(stop, GDB_ENDED, cpu);

@@ -25,8 +25,8 @@ unsigned regs_size(unsigned number);
 unsigned regs_get(const struct replay_cpu *cpu, unsigned number, uint8_t out[REGS_ONE_MAX]);
 
 /*
- * Set a register. Returns 0, or -1 when it cannot be set. Only registers that a program may change can be changed; for the
- * others, only their present value is accepted.
+ * Set a register. Returns 0, or -1 when it cannot be set. Only registers that a program may change can be changed; for other
+ * registers, only their present value is accepted.
  */
 int regs_set(struct replay_cpu *cpu, unsigned number, const uint8_t *value);
 

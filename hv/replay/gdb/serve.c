@@ -56,7 +56,7 @@ static handler *const handlers[128] = {
 	['z'] = data_remove,
 };
 
-/* An unknown packet gets an empty reply. */
+/* Handle the received packet, and send its reply. The reply to an unknown packet is empty. */
 static void handle(struct server *s)
 {
 	const uint8_t *payload = s->link.payload;

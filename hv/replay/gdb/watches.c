@@ -36,7 +36,8 @@ static bool load_point(struct watches *w, const struct gdb_point *p, size_t inde
 			return false;
 		len = length_at(gva, left);
 		w->registers.address[w->used] = gva;
-		w->registers.dr7 |= x86_dr7_condition(w->used, type_of(p), len) | 2ull << (2 * w->used); /* for all tasks */
+		w->registers.dr7 |=
+			x86_dr7_condition(w->used, type_of(p), len) | 2ull << (2 * w->used); /* enabled for all tasks */
 		w->point[w->used++] = (uint8_t)index;
 	}
 	return true;

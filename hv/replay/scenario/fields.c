@@ -45,7 +45,7 @@ static void u8(struct walk *w, uint8_t *value)
 	bytes(w, value, sizeof(*value));
 }
 
-/* A byte from a file may have any value, but a bool must be 0 or 1. */
+/* Read or write a bool as one byte. A byte from a file may have any value, but a bool must be 0 or 1. */
 static void truth(struct walk *w, bool *value)
 {
 	uint8_t byte = *value ? 1 : 0;

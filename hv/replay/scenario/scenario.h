@@ -2,7 +2,7 @@
 /*
  * A scenario: one file with everything needed to run both orders of a race on any host with KVM and a CPU of the same vendor
  * (docs/scenario-format.md). It contains the state of the machine, its RAM, the positions of both sides, and the result of both
- * orders in the run that saved it. It contains no disks: a machine that is made from a scenario has silent ones.
+ * orders in the run that saved it. It contains no disks: in a machine that is made from a scenario, the disks serve no request.
  *
  * The file may come from anyone, so nothing in it is trusted: scenario_open() checks each value.
  */
