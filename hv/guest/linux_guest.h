@@ -46,7 +46,7 @@ struct guest {
 	struct target *target;
 	enum linux_stage stage;
 	struct symtab *symtab;
-	/* Source of the symbols: a path, or GUEST_OWN_TABLES. */
+	/* Where the symbols are from: the path of a file, or GUEST_OWN_TABLES. */
 	const char *source;
 	/* Why the requested symbols (the user's file, or the guest's tables) were rejected. "": they were not. */
 	char refused[512];

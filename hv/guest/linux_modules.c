@@ -247,7 +247,7 @@ uint64_t guest_modules_version(const struct guest *g)
 
 void guest_each_module(const struct guest *cg, void (*each)(void *ctx, const struct guest_module *m), void *ctx)
 {
-	struct guest *g = (struct guest *)cg; /* written only for its lock */
+	struct guest *g = (struct guest *)cg; /* not const, because its lock is taken */
 
 	pthread_rwlock_rdlock(&g->modules_lock);
 	for (size_t i = 0; i < g->module_count; i++)

@@ -16,7 +16,7 @@ static void fill_symbol(struct guest_symbol *out, const char *module, const stru
 
 int guest_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
 {
-	struct guest *g = (struct guest *)cg; /* written only for its lock */
+	struct guest *g = (struct guest *)cg; /* not const, because its lock is taken */
 	struct symbol sym;
 	int ret = -1;
 
@@ -43,7 +43,7 @@ out:
 
 int linux_module_symbol_at(const struct guest *cg, uint64_t addr, struct guest_symbol *out)
 {
-	struct guest *g = (struct guest *)cg; /* written only for its lock */
+	struct guest *g = (struct guest *)cg; /* not const, because its lock is taken */
 	struct symbol sym;
 	int ret = -1;
 

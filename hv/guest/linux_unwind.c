@@ -8,7 +8,7 @@
 #include "symbols/insn/flow.h"
 
 struct unwinding {
-	struct guest *g; /* written only for its lock */
+	struct guest *g; /* not const, because its lock is taken */
 	/*
 	 * The guest's own list of modules, for a PC in no known text: modules that are still initialising are not in
 	 * g->modules. `listed`: the list was read, or reading it has failed.

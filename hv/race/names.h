@@ -70,7 +70,7 @@ struct datum_name {
 	uint64_t offset;
 	/* The value before the conflict, formatted according to the type. "": it could not be decoded. */
 	char before[DEBUGINFO_VALUE_MAX + 64];
-	/* The value after the conflict, likewise. */
+	/* The value after the conflict, formatted in the same way. */
 	char after[DEBUGINFO_VALUE_MAX + 64];
 };
 

@@ -45,7 +45,7 @@ enum race_side_kind {
 	RACE_SIDE_DEVICE,
 };
 
-/* The copy of one interrupted stack: a part of a side's `below`. */
+/* The copy of one interrupted stack: a part of the buffer `below` of a side. */
 struct race_stack {
 	/* GVA of the copy's first byte. */
 	uint64_t gva;

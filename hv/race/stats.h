@@ -11,13 +11,17 @@
 enum window_phase {
 	/* From the target's report of the hit until the detector's lock was taken. */
 	WINDOW_LOCK,
-	/* Until the window was open: datum located and read, watchpoints requested. */
+	/* From taking the lock until the window was open: datum located and read, watchpoints requested. */
 	WINDOW_OPEN,
-	/* Until the watchpoints were set on all other CPUs. Only windows with watchpoints have this phase. */
+	/*
+	 * From the open window until the watchpoints were set on all other CPUs. Only windows with watchpoints have this phase.
+	 */
 	WINDOW_WATCH,
-	/* Until the decision to close the window: the hold proper. */
+	/* From the end of the phase before until the decision to close the window: the hold itself. */
 	WINDOW_HELD,
-	/* Until the watchpoints and the INT3 were removed. Then the host's scheduler lets the CPU continue. */
+	/*
+	 * From that decision until the watchpoints and the INT3 were removed. Then the host's scheduler lets the CPU continue.
+	 */
 	WINDOW_CLOSE,
 	WINDOW_PHASES
 };

@@ -21,8 +21,7 @@ enum suspicion_kind {
 enum protect_left_out {
 	PROTECT_UNPUBLISHED, /* the object was not yet published: only its creator had accessed it */
 	PROTECT_PER_CPU,
-	PROTECT_MARKED, /* both accesses are LOCKed, marked by READ_ONCE() or the like, or to data in the list of data that need
-			   no lock */
+	PROTECT_MARKED, /* both are LOCKed or marked by READ_ONCE() or the like, or the datum is listed as needing no lock */
 	PROTECT_RCU,	/* the reader is in an RCU read-side critical section */
 	PROTECT_APART,	/* the two operations were never seen at the same time */
 	PROTECT_MAYBE,	/* it is unknown whether the lock was held */

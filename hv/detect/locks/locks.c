@@ -418,7 +418,7 @@ bool locks_held(struct locks *l, unsigned cpu, const struct guest_context *conte
 	return false;
 }
 
-/* Add a moment with the current number to the ring. NULL: the ring is full, and the moment is lost. */
+/* Add a moment with the current number to the ring. Returns NULL if the ring is full: the moment is then lost. */
 static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint64_t now)
 {
 	struct raw_moment *raw = lock_ring_put(&l->ring, kind);
@@ -480,7 +480,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	guest_context(l->d->guest, regs, &context);
 	lock_sets_seen(&l->sets, cpu, &context);
 	l->number++;
-	/* An interrupt on a CPU with an open window does not change the held access. */
+	/* Keep the number of a held access: the context that stopped is then an interrupt on the same CPU. */
 	if (!l->d->hit.windows[cpu].open)
 		l->window[cpu] = l->number;
 	raw = put(l, LOCK_MOMENT_ACCESS, now);

@@ -51,8 +51,8 @@ struct target_action hook_hit(struct detect *d, struct point *point, unsigned cp
 		break;
 	}
 	/*
-	 * If emulation fails because the memory is unmapped, remove the point. The guest executes the instruction and takes
-	 * its page fault.
+	 * If emulation fails because the memory is unmapped, remove the point. The guest then executes the instruction itself,
+	 * and takes the page fault.
 	 */
 	if (window_would_miss(d, &insn, regs) || target_emulate(d->target, &insn, regs)) {
 		point = points_find(&d->points, insn.addr);
