@@ -141,7 +141,7 @@ static int prepare(struct detect *d, struct err *err)
 	return add_segment(d, NULL, "kernel", guest_symtab(d->guest), start.addr, end.addr, err);
 }
 
-/* Lock hooks can be planted only now that breakpoints are intercepted. */
+/* Plant the lock hooks of the kernel, which is possible only after breakpoints are intercepted. */
 static void follow_kernel(struct detect *d)
 {
 	const struct symtab *symbols = guest_symtab(d->guest);

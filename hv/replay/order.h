@@ -46,7 +46,7 @@ enum order_phase {
 	ORDER_TURNS,  /* both run in turns */
 };
 
-/* An order in progress. The caller owns what it points to, which must last as long as the order. */
+/* An order in progress. The caller owns the objects that this struct points to, which must last as long as the order. */
 struct ordering {
 	const struct order *order;
 	const struct copy_ops *ops;

@@ -140,7 +140,7 @@ bool stuck_run(const struct stuck_ops *ops, const struct order *order, unsigned 
 {
 	struct stuck s = {.ops = ops, .order = order, .cpus = cpus};
 
-	/* Without the return addresses, a loop that ended and began again would look like one that never ended. */
+	/* Give up if a return address is unknown: a loop that ended and began again would look like a loop that never ended. */
 	if (!order->sides[0].limits.return_address || !order->sides[1].limits.return_address)
 		return false;
 	if (!find_loop(&s, 0) || !find_loop(&s, 1))

@@ -19,7 +19,10 @@ static void unwind_side(struct detect *d, struct race_side *side)
 	bool unwound;
 
 	unwinding_side(d->guest, side);
-	/* The CPU stopped after the access, in the same function, unless the access was a call through memory. */
+	/*
+	 * Let frame 0 be at the accessing instruction. The CPU stopped after the access, in the same function, unless the
+	 * access was a call through memory.
+	 */
 	if (side->pc && side->symbol.addr == side->calls.frames[0].symbol.addr)
 		side->calls.frames[0].pc = side->pc;
 	unwound = side->calls.origin != GUEST_ORIGIN_UNKNOWN && !side->calls.guessed;

@@ -337,7 +337,10 @@ static void adapt(struct detect *d, struct rate_control *control, uint64_t now)
 
 	count_armed(d, &armed, &again);
 
-	/* Disarming stale points helps only if no more points, or no more pages with points, are possible. */
+	/*
+	 * Set `starved` only if no more points, or no more pages with points, are possible. Otherwise disarming stale points
+	 * does not help.
+	 */
 	control->starved =
 		rate < 0.8 * control->rate &&
 		(control->crowded || (limit < sites && d->sampler.wanted == limit && (few_points(d) || control->full)));

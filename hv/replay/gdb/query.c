@@ -124,7 +124,7 @@ void query_get(struct server *s, struct cursor c)
 		{"Attached", attached},
 		{"Symbol:", no_symbols_wanted},
 		{"Rcmd,", monitor},
-		{"C", current_thread}, /* Last and without text after it, because "C" is also the start of other names. */
+		{"C", current_thread}, /* Last, because "C" is also the start of other names. No text may follow it. */
 	};
 
 	if (c.end - c.at > 1 && *c.at == 'C')
