@@ -227,6 +227,7 @@ void opener_serve(void *ctx, pid_t parent, int socket)
 	(void)ctx;
 	/* Other processes of the user must not read this process's memory by /proc. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	prctl(PR_SET_NAME, "opener", 0, 0, 0);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || privileges_drop(&err) < 0)
 		return;
 	/* Set the death signal again: a change of the user clears it (prctl(2), PR_SET_PDEATHSIG). */

@@ -204,11 +204,12 @@ int sandbox_network_process(pid_t parent, const char *const *reads, size_t count
 {
 	/* Other processes of the user must not read this process's memory by /proc. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	prctl(PR_SET_NAME, "network", 0, 0, 0);
 	if (sandbox_no_new_privileges(err) < 0)
 		return -1;
 	if (!atomic_load(&process.prepared))
 		return 0;
-	if (privileges_drop(err) < 0)
+	if (privileges_drop(err) < 0 || privileges_none(err) < 0)
 		return -1;
 	/* Set the death signal again: a change of the user clears it (prctl(2), PR_SET_PDEATHSIG). */
 	die_with(parent);

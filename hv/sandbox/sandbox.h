@@ -106,9 +106,9 @@ void sandbox_finish(void);
 
 /*
  * Confine the calling process permanently. It is a helper of the run (helper.h) that speaks to networks for a guest, forked by
- * the process `parent` after sandbox_prepare(). It becomes the user as by sandbox_drop(), may use sockets of IPv4 and IPv6,
- * read files only in the folders of the `count` files of `reads` (with Landlock), and allocate `memory` bytes. In a process
- * that is not confined, it only becomes unable to gain privileges. Returns 0, or -1 with err set.
+ * the process `parent` after sandbox_prepare(). It becomes the user as by sandbox_drop(), without any capability, may use
+ * sockets of IPv4 and IPv6, read files only in the folders of the `count` files of `reads` (with Landlock), and allocate
+ * `memory` bytes. In a process that is not confined, it only becomes unable to gain privileges. Returns 0, or -1 with err set.
  */
 int sandbox_network_process(pid_t parent, const char *const *reads, size_t count, size_t memory, struct err *err);
 

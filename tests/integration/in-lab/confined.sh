@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Guests with every device, run by root, by root through sudo for a user (SUDO_UID), and by a user who is only in the group kvm. The script
-# leaves the state of the run's threads in $LAB_OUT/NAME.threads, one line a thread, that of its child in NAME.beside, and the report in NAME.json.
+# leaves the state of the run's threads in $LAB_OUT/NAME.threads, one line a thread, those of its helper processes in NAME.beside, and the report in NAME.json.
 . ./told.sh
 
 truncate -s 16M disk
@@ -34,7 +34,7 @@ run() {
 	children=$(cat /proc/"$started"/task/"$started"/children)
 	for child in $children; do
 		states /proc/"$child" >>"$LAB_OUT/$name.beside"
-		ls -l /proc/"$child"/fd >>"$LAB_OUT/$name.beside-fds"
+		ls -l /proc/"$child"/fd >"$LAB_OUT/$name.$(cat /proc/"$child"/comm)-fds"
 	done
 	ls -l /proc/"$started"/fd >"$LAB_OUT/$name.fds"
 	ls -nAR /run/user/1000 >"$LAB_OUT/$name.runtime"
