@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A budget for a share of time, kept as a balance (a token bucket). The balance grows with time and falls by what is spent. The
- * cost of an action may be known only after it, so the balance can become negative; then a spender that can wait waits until it
- * is no longer negative. Over any period, spending exceeds the share by at most the saved balance plus the last action. Pure
- * arithmetic: no clock, no lock. All times are in nanoseconds.
+ * cost of an action may be known only afterwards, so the balance can become negative. A spender that can wait then waits until
+ * the balance is 0 or more. Over any period, spending exceeds the share by at most the saved balance plus the cost of the last
+ * action. Pure arithmetic: no clock, no lock. All times are in nanoseconds.
  */
 #ifndef OUTRIDER_BASE_ALLOWANCE_H
 #define OUTRIDER_BASE_ALLOWANCE_H
@@ -12,7 +12,7 @@
 
 struct allowance {
 	double share;	  /* Budget per nanosecond of time: 0 to 1 for one CPU's time, more for several CPUs. */
-	double most_ns;	  /* Most that can be saved. Earnings beyond it are forfeited. */
+	double most_ns;	  /* Largest balance. Earnings beyond it are forfeited. */
 	double credit_ns; /* The balance. */
 	uint64_t last_ns; /* Time of the last update of credit_ns. */
 };

@@ -99,7 +99,8 @@ void clean_field(char *text, size_t size)
 }
 
 /*
- * Returns the length of the UTF-8 sequence at `text` (RFC 3629) and sets *code to its code point. Returns 0 if it is invalid.
+ * Returns the length of the UTF-8 sequence at `text` (RFC 3629) and sets *code to its code point. Returns 0 if the sequence is
+ * invalid.
  */
 static size_t sequence(const char *text, size_t n, uint32_t *code)
 {

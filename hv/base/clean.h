@@ -2,7 +2,7 @@
 /*
  * Makes untrusted text safe for terminals, JSON, XML, HTML and logs that programs parse. Text is cleaned once, on entry: text
  * from the guest or a debug file when the record takes it, text from a JSON file when the file is read, and a message when it
- * is made. After that no code need care about control characters.
+ * is made. Code that uses the text later need not expect control characters.
  *
  * Pure functions. Any thread.
  */
@@ -22,7 +22,7 @@
 void clean_text(const char *text, size_t n, char *out, size_t size);
 
 /*
- * Reverse clean_text(), for a name that is looked up outside, such as a file's: each \xHH becomes its byte, and \x00 ends the
+ * Reverse clean_text(), to look up a name outside Outrider, such as a file's: each \xHH becomes its byte, and \x00 ends the
  * text. Do not print the result. It is truncated to `size` bytes, including its NUL.
  */
 void unclean_text(const char *clean, char *out, size_t size);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Returns CLOCK_MONOTONIC in nanoseconds, the time base within a run. */
+/* Returns CLOCK_MONOTONIC in nanoseconds. All times within a run use this clock. */
 static inline uint64_t monotonic_ns(void)
 {
 	struct timespec now;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A device's access to guest memory, and the request that it was part of. Plain data: the VMM's devices fill it in, the
- * detector compares it with open windows, and the record of a race has it in place of the vCPU's registers and stack.
+ * A device's access to guest memory, and the request that the device was serving. Plain data: the VMM's devices fill it in, the
+ * detector compares it with open windows, and the record of a race stores it for a side that is a device, in place of a vCPU's
+ * registers and stack.
  *
  * The functions are pure. Any thread.
  */
@@ -41,14 +42,14 @@ enum device_op {
 struct device_request {
 	/* The device's type, such as "virtio-blk". Part of a race's identity, so it is the same in every run. */
 	char type[DEVICE_TYPE_MAX];
-	/* Index of the device among those of its type, from 0 in command line order. */
+	/* Index of the device among the devices of its type, from 0 in command line order. */
 	unsigned index;
 	/* Index of the virtqueue that the request came from. */
 	unsigned queue;
 	/* Head of the request's descriptor chain: an index into the queue's descriptor table. */
 	uint16_t head;
 	enum device_op op;
-	/* The first sector, in units of 512 bytes, if the operation has one; otherwise 0. */
+	/* The first sector (of 512 bytes) if the operation has a sector; otherwise 0. */
 	uint64_t sector;
 	/* The VMM's thread that serves the request: its id by gettid(2), and its name. */
 	int32_t tid;
@@ -65,8 +66,8 @@ struct device_access {
 	/* True: the device writes to guest memory. False: it reads. */
 	bool write;
 	/*
-	 * The descriptor that the bytes belong to: its index along the request's chain, from 0. Descriptors of an indirect
-	 * table count as if they were in the chain themselves.
+	 * Index of the accessed descriptor along the request's chain, from 0. Descriptors of an indirect table count as if they
+	 * were in the chain themselves.
 	 */
 	uint16_t descriptor;
 };
@@ -76,7 +77,7 @@ struct device_access {
  * watched: device_filter() compares only page numbers, modulo 64.
  */
 struct device_observer {
-	/* A device accesses a segment of a request that it serves, or is about to. */
+	/* A device accesses a segment of the request that it serves, or is about to access it. */
 	void (*segment)(void *ctx, const struct device_access *access);
 	/*
 	 * A device accesses a ring: descriptors, available ring, used ring or event indices. Driver and device share these by
@@ -95,7 +96,7 @@ const char *device_op_word(enum device_op op);
 
 /*
  * The reverse of device_op_word(), for reading reports: returns the operation with this word of a device of this type, or
- * DEVICE_OP_UNKNOWN if there is none.
+ * DEVICE_OP_UNKNOWN if no operation has this word.
  */
 enum device_op device_op_from_word(const char *type, const char *word);
 

@@ -7,11 +7,14 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* In the child of a fork: die with the thread of `parent` that forked. The process ends at once if that is over already. */
+/*
+ * In the child of a fork(): have the kernel kill this process when the thread of `parent` that forked it ends. If the parent
+ * has already ended, exit at once.
+ */
 static inline void die_with(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	/* The parent may have died before that. */
+	/* The parent may have died before the prctl(), which then has no effect. */
 	if (getppid() != parent)
 		_exit(1);
 }

@@ -12,7 +12,7 @@ enum exit_code {
 	EXIT_INPUT = 3,	   /* a file, the host or the guest is unusable: kernel, image, symbols, /dev/kvm, a full disk */
 	EXIT_GUEST = 4,	   /* the guest died: a triple fault, a KVM internal error, a panic, or its QEMU died */
 	EXIT_INTERNAL = 5, /* a bug in Outrider, or memory ran out */
-	EXIT_TIMEOUT = 124 /* --timeout was over; timeout(1) has the same status */
+	EXIT_TIMEOUT = 124 /* the time of --timeout was over; timeout(1) exits with the same status */
 };
 
 struct err {

@@ -23,7 +23,7 @@ static inline void limit_init(struct limit *l)
 	atomic_init(&l->end_ns, LIMIT_NONE);
 }
 
-/* Set the deadline to `ns` from now, unless it is earlier already. */
+/* Set the deadline to `ns` nanoseconds from now, unless the deadline is already earlier. */
 static inline void limit_within(struct limit *l, uint64_t ns)
 {
 	uint64_t end = monotonic_ns() + ns, old = atomic_load(&l->end_ns);

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The kernel image is linked into this range, and KASLR moves it only within the range: KERNEL_IMAGE_SIZE is 1 GiB. */
+/* The kernel image is linked into this range of 1 GiB (KERNEL_IMAGE_SIZE), and KASLR moves it only within this range. */
 #define LINUX_IMAGE_START UINT64_C(0xffffffff80000000)
 #define LINUX_IMAGE_END UINT64_C(0xffffffffc0000000)
 

@@ -18,8 +18,8 @@ static int disk_error(const struct new_file *f, struct err *err)
 }
 
 /*
- * Returns true if the file may be removed: only a killed outrider of this user leaves a regular file of this user's by this
- * name.
+ * Returns true if the file PATH.next may be removed: it is a regular file that this user owns, so a killed outrider of this
+ * user left it there.
  */
 static bool is_left_over(const char *path)
 {

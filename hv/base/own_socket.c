@@ -19,8 +19,8 @@ static bool is_own(const char *folder)
 }
 
 /*
- * Returns the length of the path, as snprintf() does. sudo(8) sets no XDG_RUNTIME_DIR, or leaves that of another user, and the
- * folder that it names is where pam_systemd(8) makes it.
+ * Write the path of the user's folder for sockets. Under sudo(8), XDG_RUNTIME_DIR is unset or names another user's folder, so
+ * try /run/user/UID next, where pam_systemd(8) makes the folder. Returns the length of the path, as snprintf() does.
  */
 static int choose_folder(char *folder, size_t size)
 {
@@ -45,14 +45,14 @@ int own_socket_folder(char *folder, size_t size, const char *advice, struct err 
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
 		return err_set(err, EXIT_INPUT, "cannot make the folder %s for a socket: %s; %s", folder, strerror(errno),
 			       advice);
-	/* The folder may be in /tmp, where anybody could have made it, or a link of that name, before. */
+	/* The folder may be in /tmp, where another user could have made a folder or a link of that name before. */
 	if (lstat(folder, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
 		return err_set(err, EXIT_INPUT, "%s is not a folder that only this user can enter; remove it, or %s", folder,
 			       advice);
 	return 0;
 }
 
-/* Whether the socket at `address` is this user's and no process listens on it. */
+/* Returns true if the socket at `address` belongs to this user and no process listens on it. */
 static bool is_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -95,8 +95,8 @@ int own_socket_listen(const char *path, int flags, int backlog)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 	if (fd < 0)
 		return -1;
-	/* The mode of a socket's file is that of the socket at the time of bind(2), so no process can connect between bind(2)
-	 * and a chmod(2). */
+	/* Set the mode before bind(2), which gives the socket's file the mode of the socket. With chmod(2) after bind(2),
+	 * another user could connect in between. */
 	if (fchmod(fd, 0600) == 0 && bind_anew(fd, &address) == 0 && listen(fd, backlog) == 0)
 		return fd;
 	saved = errno;

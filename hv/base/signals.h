@@ -11,9 +11,9 @@ static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SI
 #define CRASH_SIGNALS (sizeof(crash_signals) / sizeof(crash_signals[0]))
 
 /*
- * Fill `set` with the signals that a thread without signal handling should block: all except crash signals and SIGSYS, by
- * which the sandbox's filter works. If these were blocked too, a crash would still end the process, but without running a
- * handler.
+ * Fill `set` with the signals that a thread without signal handling should block: all except crash signals and SIGSYS, which
+ * the sandbox's filter raises. If these were blocked too, a crash or a forbidden system call would end the process without
+ * running a handler.
  */
 static inline void signals_but_crashes(sigset_t *set)
 {
@@ -23,7 +23,10 @@ static inline void signals_but_crashes(sigset_t *set)
 	sigdelset(set, SIGSYS);
 }
 
-/* The signal by which a vCPU is made to leave KVM_RUN (hv/vmm/kick.c). The sandbox lets copies send no other to their run. */
+/*
+ * Returns the signal that makes a vCPU leave KVM_RUN (hv/vmm/kick.c). The sandbox lets a copy of the machine send the run no
+ * other signal.
+ */
 static inline int signals_kick(void)
 {
 	return SIGRTMIN + 1;

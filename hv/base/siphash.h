@@ -14,8 +14,8 @@ struct siphash_key {
 };
 
 /*
- * Make a random key. If the host has no entropy yet, derive the key from the time: lookups stay correct, but collisions can
- * then be forced.
+ * Make a random key. If the host has no entropy yet, derive the key from the time: lookups stay correct, but an attacker who
+ * guesses the time can choose inputs that collide.
  */
 void siphash_key_make(struct siphash_key *key);
 
@@ -55,7 +55,7 @@ static inline uint64_t siphash(const struct siphash_key *key, const void *data, 
 	const uint8_t *bytes = data;
 	uint64_t word = 0;
 
-	/* Process little-endian words. The last word has the length in its top byte. */
+	/* Process little-endian words. The last word has the low byte of the length in its top byte. */
 	for (size_t i = 0; i < len; i++) {
 		word |= (uint64_t)bytes[i] << 8 * (i % 8);
 		if (i % 8 == 7) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The system calls that each kind of thread may make. The lists come from tracing each thread (strace -f) with glibc 2.36 and
- * 2.41, and from what the C library does when memory runs short or a thread ends. Each entry is a right, so a comment says what
- * needs the call where the call's name does not.
+ * 2.41, and from what the C library does when memory runs short or a thread ends. Each entry is a right. If the call's name
+ * does not say what needs the call, a comment does.
  */
 #include "hv/sandbox/calls.h"
 
@@ -23,8 +23,8 @@
 #define ALL (~0u)
 #define MAIN CALLS_MAIN
 /*
- * Threads that read files, and those that write them. OPENERS may open files without limits: the opener (opener.h), which opens
- * for the threads that write, and threads that fetch debug files.
+ * READERS read files, WRITERS write files. OPENERS may open files for writing too: the opener (opener.h), which opens files for
+ * the threads that write, and threads that fetch debug files.
  */
 #define READERS (K(SAMPLER) | K(REPORTER) | MAIN | CALLS_FETCH | CALLS_NETWORK)
 #define WRITERS (K(REPORTER) | MAIN | CALLS_FETCH)
@@ -43,7 +43,7 @@
 			}                 \
 		}                         \
 	}
-/* The call, if its argument `n` equals `value` in the bits of `mask`. */
+/* Allows the call if its argument `n` equals `value` in the bits of `mask`. */
 #define CALL_IF(name, kinds, n, mask, value)                                                       \
 	{                                                                                          \
 		SCMP_SYS(name), kinds, 1,                                                          \
@@ -53,7 +53,7 @@
 			}                                                                          \
 		}                                                                                  \
 	}
-/* The same with conditions on two arguments, `n` and `m`. */
+/* As CALL_IF, with conditions on two arguments, `n` and `m`, which must both hold. */
 #define CALL_IF2(name, kinds, n, n_mask, n_value, m, m_mask, m_value)                                  \
 	{                                                                                              \
 		SCMP_SYS(name), kinds, 2,                                                              \
@@ -65,14 +65,14 @@
 		}                                                                                      \
 	}
 /*
- * The bits of an int argument. The kernel ignores the upper half of the register, so a comparison of all 64 bits could be
- * evaded.
+ * The bits of an int argument. The kernel ignores the upper half of the register, so a thread could evade a comparison of all
+ * 64 bits by setting a bit of the upper half.
  */
 #define WORD 0xffffffffu
 #define FCNTL(command, kinds) CALL_IF(fcntl, kinds, 1, WORD, command)
 #define HANDLER(number, kinds) CALL_IF(rt_sigaction, kinds, 0, WORD, number)
 #define IOCTL(request, kinds) CALL_IF(ioctl, kinds, 1, WORD, request)
-/* All ioctls of type `type`, which is the second lowest byte of the request (Documentation/userspace-api/ioctl). */
+/* Allows all ioctls of type `type`, the second lowest byte of the request (Documentation/userspace-api/ioctl). */
 #define IOCTLS(type, kinds) CALL_IF(ioctl, kinds, 1, 0xff00, (type) << 8)
 
 static const struct call list[] = {
@@ -96,8 +96,8 @@ static const struct call list[] = {
 	CALL(sched_getaffinity, ALL), /* malloc() asks for the number of CPUs. */
 	CALL(sysinfo, ALL),	      /* qsort() asks for the amount of memory. */
 	/*
-	 * The handlers of a crash reset themselves, and so does abort(). SIGSYS is in no list: with another handler for it, a
-	 * thread could continue after a forbidden call.
+	 * A crash handler restores the signal's default action, and abort() does so too. SIGSYS is missing here: with another
+	 * handler for it, a thread could continue after a forbidden call.
 	 */
 	HANDLER(SIGABRT, ALL),
 	HANDLER(SIGSEGV, ALL),
@@ -128,9 +128,9 @@ static const struct call list[] = {
 	CALL(writev, ALL),
 	CALL(close, ALL),
 	/*
-	 * Commands that are missing here can have a signal sent to another process, or take a lock or a lease on a file that
-	 * other programs use: F_SETOWN, F_SETSIG and O_ASYNC together kill any process of the user. A terminal has an owner by
-	 * default, so O_ASYNC alone would already be too much.
+	 * Some commands are missing on purpose, because they make the kernel signal another process, or take a lock or a lease
+	 * on a file that other programs use. F_SETOWN, F_SETSIG and O_ASYNC together can kill any process of the user. A
+	 * terminal has an owner by default, so O_ASYNC alone can already send a signal.
 	 */
 	FCNTL(F_GETFD, ALL),
 	FCNTL(F_GETFL, ALL),
@@ -142,12 +142,12 @@ static const struct call list[] = {
 	CALL(fstat, ALL),
 	CALL_IF(newfstatat, ALL, 3, AT_EMPTY_PATH, AT_EMPTY_PATH), /* fstat() of glibc 2.33 to 2.38 */
 	CALL(lseek, ALL),
-	/* The terminal's mode, which is restored before the process ends, on any thread. */
+	/* The terminal's mode: any thread may end the process, and restores the mode before. */
 	IOCTL(TCGETS, ALL),
 	IOCTL(TCSETS, ALL),
 	IOCTL(TCSETSW, ALL),
 	IOCTL(TCSETSF, ALL),
-	IOCTL(TCGETS2, ALL), /* The same in glibc 2.42, whose isatty() uses it too. */
+	IOCTL(TCGETS2, ALL), /* As TCGETS, in glibc 2.42. Its isatty() uses TCGETS2 too. */
 	IOCTL(TCSETS2, ALL),
 	IOCTL(TCSETSW2, ALL),
 	IOCTL(TCSETSF2, ALL),
@@ -163,7 +163,7 @@ static const struct call list[] = {
 	CALL(rt_sigtimedwait, K(STOPPER) | MAIN),
 
 	/* Workers, and threads that change what workers wait for. */
-	CALL(epoll_wait, WORKERS | CALLS_NETWORK | STARTERS), /* The threads that a copy starts inherit its filter. */
+	CALL(epoll_wait, WORKERS | CALLS_NETWORK | STARTERS), /* Threads of a copy inherit the filter of SANDBOX_COPY. */
 	CALL(epoll_pwait, WORKERS | CALLS_NETWORK | STARTERS),
 	CALL(epoll_ctl, WORKERS | CALLS_NETWORK | K(VCPU) | STARTERS),
 	CALL(eventfd2, WORKERS | K(VCPU) | STARTERS),
@@ -252,7 +252,10 @@ static const struct call list[] = {
 	CALL(mkdir, CALLS_FETCH),
 	CALL(rmdir, CALLS_FETCH),
 	CALL(link, CALLS_FETCH),
-	/* Neither O_RDONLY nor Landlock limits fchmod() and utimensat(). */
+	/*
+	 * fchmod() and utimensat() change files even if these are open for reading only, and Landlock does not limit them. So
+	 * only threads that fetch debug files may call them.
+	 */
 	CALL(fchmod, CALLS_FETCH),
 	CALL(umask, CALLS_FETCH),
 	CALL(utimensat, CALLS_FETCH),

@@ -16,8 +16,8 @@
 #define CALLS_COPY (1u << SANDBOX_COPY)
 #define CALLS_UNIX_SOCKETS (CALLS_OPENER | CALLS_FETCH) /* Threads that may make sockets of AF_UNIX. */
 /*
- * CALLS_STOOD_IN: threads for which the opener makes forbidden file calls. CALLS_ASKING: threads that may send requests to the
- * opener.
+ * CALLS_STOOD_IN: threads for which the opener makes the file system calls that are forbidden to them. CALLS_ASKING: threads
+ * that may send requests to the opener.
  */
 #define CALLS_STOOD_IN (1u << SANDBOX_REPORTER | CALLS_MAIN)
 #define CALLS_ASKING (CALLS_STOOD_IN | 1u << SANDBOX_VSOCK)
@@ -30,7 +30,10 @@ struct call {
 	struct scmp_arg_cmp args[2];
 };
 
-/* The `calls_count` entries of the list. A system call may have several entries: one that fits allows the call. */
+/*
+ * The `calls_count` entries of the list. A system call may have several entries. It is allowed if the conditions of any entry
+ * hold.
+ */
 extern const struct call *const calls_list;
 extern const size_t calls_count;
 

@@ -21,7 +21,8 @@
 #define NAME_MAX_LEN 32
 
 /*
- * Data for the handler of SIGSYS. A signal handler takes no argument of its own, and a process has only one, so this is static.
+ * Data for the handler of SIGSYS. Static, because a signal handler gets no argument from its installer, and a process has only
+ * one handler of SIGSYS.
  */
 static struct {
 	void (*last)(void *ctx);
@@ -40,8 +41,8 @@ static void say(const char *text)
 }
 
 /*
- * Have the opener make the call, and continue the thread as if it had made the call itself. Returns false when the opener does
- * not make this call.
+ * Have the opener make the call, and continue the thread as if it had made the call itself. Returns false if the opener does
+ * not make calls of this number.
  */
 static bool stood_in(int call, ucontext_t *context)
 {
@@ -58,7 +59,10 @@ static bool stood_in(int call, ucontext_t *context)
 	return done;
 }
 
-/* Calls only async-signal-safe functions, and makes only system calls that every thread may make. */
+/*
+ * Handles a forbidden system call. Calls only async-signal-safe functions, and makes only system calls that every thread may
+ * make.
+ */
 static void on_sigsys(int number, siginfo_t *info, void *context)
 {
 	int call = info->si_syscall;
@@ -103,8 +107,8 @@ int filter_prepare(void (*last)(void *ctx), void *ctx, filter_stand_in *stand_in
 }
 
 /*
- * If a thread has SIGSYS blocked, the kernel kills the process without calling the handler (force_sig()), so no message would
- * name the call.
+ * Unblock SIGSYS. If a thread blocks SIGSYS, the kernel kills the process without calling the handler (force_sig()), so no
+ * message names the forbidden call.
  */
 static void unblock_sigsys(void)
 {
@@ -146,9 +150,9 @@ static int add_interface_names(scmp_filter_ctx filter)
 }
 
 /*
- * Signals. A thread may send signals to threads of its own process. A copy is forked from a thread and inherits its parent's
- * filter with the parent's process id. So a thread that copies the machine may send only the kick signal, which does no harm to
- * the parent.
+ * Allow a thread to send signals to threads of its own process. A copy of the machine is forked from a thread and inherits that
+ * thread's filter, which still has the parent's process id. So a thread that copies the machine may send only the kick signal,
+ * which does no harm to the parent.
  */
 static int add_signals(scmp_filter_ctx filter, unsigned kinds)
 {
@@ -160,13 +164,13 @@ static int add_signals(scmp_filter_ctx filter, unsigned kinds)
 	bool copies = kinds & CALLS_COPY, is_main = kinds & CALLS_MAIN;
 	int rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), copies && !is_main ? 2 : 1, own);
 
-	/* A copy makes a machine of its own, so it installs the kick's handler. */
+	/* A copy makes a machine of its own, and so installs the handler of the kick signal. */
 	if (rc == 0 && copies)
 		rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(rt_sigaction), 1, &kick);
 	return rc;
 }
 
-/* Rules for every thread: signals, and no clone3(), whose flags are in memory that no filter can read. */
+/* Add the rules for every thread: signals, and no clone3(), because a filter cannot read its flags, which are in memory. */
 static int add_common(scmp_filter_ctx filter, unsigned kinds)
 {
 	int rc = add_signals(filter, kinds);
@@ -177,7 +181,7 @@ static int add_common(scmp_filter_ctx filter, unsigned kinds)
 	return rc;
 }
 
-/* Allow the two calls only on the opener's socket. */
+/* Allow sendmsg() and recvmsg() only on the opener's socket. */
 static int add_opener(scmp_filter_ctx filter, int opener)
 {
 	const struct scmp_arg_cmp its = {0, SCMP_CMP_MASKED_EQ, 0xffffffffu, (scmp_datum_t)opener};
@@ -202,7 +206,7 @@ int filter_load(unsigned kinds, const char *name, int opener, struct err *err)
 		rc = add_interface_names(filter);
 	if (rc == 0 && opener >= 0 && kinds & CALLS_ASKING)
 		rc = add_opener(filter, opener);
-	/* ioctl() comes first in the filter, because a guest's speed depends on ioctl(KVM_RUN). */
+	/* Have the filter test for ioctl() first, because a guest's speed depends on ioctl(KVM_RUN). */
 	if (rc == 0)
 		rc = seccomp_syscall_priority(filter, SCMP_SYS(ioctl), UINT8_MAX);
 	if (rc == 0)

@@ -9,21 +9,22 @@
 #include "hv/base/err.h"
 
 /*
- * Makes a forbidden system call in another process, by the file descriptor that filter_load() was given. Returns false when it
- * does not make this call; otherwise *result is the call's result, -errno for an error.
+ * Has another process make a forbidden system call, through the file descriptor `opener` that filter_load() was given. Returns
+ * false if the other process does not make calls of this number. Otherwise sets *result to the call's result, -errno for an
+ * error.
  */
 typedef bool filter_stand_in(int opener, int call, const uint64_t args[6], long *result);
 
 /*
- * Install the handler of forbidden system calls for the whole process: it has `stand_in` make the call, or else ends the
- * process. `last` is as for sandbox_prepare(). Returns 0, or -1 with EXIT_INTERNAL.
+ * Install the handler of forbidden system calls for the whole process: the handler has `stand_in` make the call, and ends the
+ * process if `stand_in` returns false. `last` is as for sandbox_prepare(). Returns 0, or -1 with EXIT_INTERNAL.
  */
 int filter_prepare(void (*last)(void *ctx), void *ctx, filter_stand_in *stand_in, struct err *err);
 
 /*
  * Confine the calling thread to the calls of the kinds in `kinds` (bits, as in calls.h). Threads of CALLS_ASKING may use the
- * opener's socket `opener` (-1: none), and for threads of CALLS_STOOD_IN the stand-in makes forbidden calls. The message about
- * a forbidden call names the thread `name`, which must stay valid. Returns 0, or -1 with EXIT_INPUT.
+ * opener's socket `opener` (-1: none), and for threads of CALLS_STOOD_IN the function `stand_in` makes forbidden calls. The
+ * message about a forbidden call names the thread `name`, which must stay valid. Returns 0, or -1 with EXIT_INPUT.
  */
 int filter_load(unsigned kinds, const char *name, int opener, struct err *err);
 

@@ -17,10 +17,10 @@
 #include "hv/base/clean.h"
 #include "hv/base/die_with.h"
 
-/* Bytes of a helper's output that are kept: a line or two of an assertion. */
+/* Bytes of the end of a helper's output that are kept: enough for the message of a failed assertion. */
 #define WORDS_MAX 256
 
-/* Ignore Ctrl-C: it is for the run, which ends this process. */
+/* Ignore Ctrl-C and the other signals that end a run. The run handles them and then ends this process. */
 static void leave_signals(void)
 {
 	signal(SIGINT, SIG_IGN);
@@ -29,7 +29,10 @@ static void leave_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* Leave only these two open, as 0 to 2, so that no file descriptor that the process opens later becomes a standard stream. */
+/*
+ * Close all file descriptors except `socket`, which becomes 0, and `output`, which becomes 1 and 2. So no descriptor that the
+ * process opens later becomes a standard stream.
+ */
 static bool keep_only(int socket, int output)
 {
 	return dup2(socket, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 && dup2(STDOUT_FILENO, STDERR_FILENO) >= 0 &&
@@ -73,8 +76,8 @@ int helper_start(struct helper *h, void (*serve)(void *ctx, pid_t parent, int so
 	return 0;
 }
 
-/* Wait until the process has closed its side. Returns false after `patience_ms` without a message. Drops what it still sends.
- */
+/* Wait until the process has closed its end of the socket, and drop messages that it still sends. Returns false after
+ * `patience_ms` without a message. / */
 static bool has_ended(const struct helper *h, int patience_ms)
 {
 	struct pollfd ready = {.fd = h->socket, .events = POLLIN};
@@ -95,7 +98,7 @@ void helper_stop(struct helper *h, int patience_ms)
 {
 	if (!h->pid || h->owner != getpid())
 		return;
-	/* Closing the socket would not do: a copy of the machine may have this side open too. */
+	/* Use shutdown(2), because after close(2) a copy of the machine may still have this end of the socket open. */
 	if (shutdown(h->socket, SHUT_WR) < 0 || has_ended(h, patience_ms))
 		while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
 			;
@@ -104,7 +107,7 @@ void helper_stop(struct helper *h, int patience_ms)
 	*h = (struct helper){.socket = -1, .output = -1};
 }
 
-/* Copy the end of the process's output into `words`, without newlines at its end. Returns its length. */
+/* Copy the end of the process's output into `words`, without trailing newlines. Returns the length of `words`. */
 static size_t read_output(const struct helper *h, char words[WORDS_MAX])
 {
 	static const size_t room = 64 << 10; /* bytes: a pipe holds no more (pipe(7)) */
@@ -122,7 +125,10 @@ static size_t read_output(const struct helper *h, char words[WORDS_MAX])
 	return kept;
 }
 
-/* Whether the process has ended by itself. A process that closed its socket is about to. */
+/*
+ * Wait up to `patience_ms` for the process to end. A process that has just closed its socket ends soon. Returns true if it has
+ * ended.
+ */
 static bool await_end(const struct helper *h, unsigned patience_ms, siginfo_t *info)
 {
 	static const struct timespec ms = {.tv_nsec = 1000000};

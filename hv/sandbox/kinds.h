@@ -29,8 +29,8 @@ enum sandbox_kind {
 	/* Serves a debugger that connects to a listening socket. */
 	SANDBOX_DEBUGGER,
 	/*
-	 * The number of kinds, and the kind of the main thread: it may do what any thread of a used kind may, and start
-	 * threads.
+	 * The kind of the main thread, which may make the calls of every kind that the run uses, and start threads. As the last
+	 * constant it is also the number of the other kinds.
 	 */
 	SANDBOX_MAIN,
 };

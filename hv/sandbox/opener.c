@@ -32,7 +32,7 @@ struct opener {
 	struct places places;
 	char *let[LET_MAX]; /* paths for Landlock: a file in the folder of each place */
 	size_t let_count;
-	/* paths of sockets without _PORT; "": connecting is not allowed */
+	/* path of the Unix sockets, without the suffix _PORT; "": connecting is not allowed */
 	char calls[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	bool sealed;
 };
@@ -63,7 +63,10 @@ static int refuse(int error)
 	return -1;
 }
 
-/* Refuse an existing device or FIFO. O_NONBLOCK keeps open() from waiting for one, and has no effect on regular files. */
+/*
+ * Refuse an existing device or FIFO. The file was opened with O_NONBLOCK, so that open() did not wait for a FIFO's reader. The
+ * flag has no effect on regular files.
+ */
 static int keep_regular(int fd)
 {
 	struct stat st;
@@ -88,8 +91,8 @@ static int open_to_write(const struct opener *o, const struct opener_request *r,
 	return *fd < 0 ? -1 : 0;
 }
 
-/* Reading is not limited to places, because the thread may open the file itself by openat(2). The kernel limits the path to the
- * folder as far as the request's `resolve` says (openat2(2)). */
+/* Open a file for reading. The path need not be an allowed place, because the thread may open any file for reading by openat(2)
+ * itself. The kernel confines the path to the folder as the request's `resolve` says (openat2(2)). */
 static int open_below(const struct opener_request *r, int folder, int *fd)
 {
 	const struct open_how how = {.flags = r->flags | O_CLOEXEC, .resolve = r->resolve};
@@ -110,7 +113,10 @@ static int rename_file(const struct opener *o, const struct opener_request *r)
 		return -1;
 	if (p->ino != q->ino || p->dev != q->dev)
 		return refuse(EACCES);
-	/* glibc's renameat2() makes another system call (renameat) when there are no flags, which the filter forbids. */
+	/*
+	 * Make the system call directly. Without flags, glibc's renameat2() makes the system call renameat, which the filter
+	 * forbids.
+	 */
 	return (int)syscall(SYS_renameat2, p->folder, from, q->folder, to, (unsigned)r->flags);
 }
 
@@ -189,7 +195,7 @@ static int take_word(struct opener *o, const struct opener_request *r)
 
 /* ---- messages ---- */
 
-/* Returns whether a complete request was received. *sent becomes the file descriptor in the message, or -1. */
+/* Receive a request, and set *sent to the file descriptor in the message, or to -1. Returns true if the request is complete. */
 static bool take(int socket, struct opener_request *r, int *sent)
 {
 	union opener_control control;
@@ -225,7 +231,7 @@ void opener_serve(void *ctx, pid_t parent, int socket)
 	int sent;
 
 	(void)ctx;
-	/* Other processes of the user must not read this process's memory by /proc. */
+	/* Keep other processes of the user from reading this process's memory through /proc. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NAME, "opener", 0, 0, 0);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || privileges_drop(&err) < 0)

@@ -6,8 +6,8 @@
  * a thread. File descriptors are passed by SCM_RIGHTS (unix(7)).
  *
  * The opener runs as the same user as the run (privileges_drop()), and is confined too: it can write only in the folders of
- * those files (landlock(7), if the kernel has it), and may make no system call for networks, programs, processes or other file
- * descriptors.
+ * those files (landlock(7), if the kernel has it), and cannot use networks, run programs, start processes or use descriptors of
+ * other processes.
  */
 #ifndef OUTRIDER_SANDBOX_OPENER_H
 #define OUTRIDER_SANDBOX_OPENER_H
@@ -26,7 +26,7 @@ struct opener_config {
 	const char *const *files; /* NULL elements are ignored */
 	size_t file_count;
 	const char *folder; /* files of any name in this folder; NULL: none */
-	const char *calls;  /* paths of Unix sockets without _PORT; NULL: none */
+	const char *calls;  /* path of the Unix sockets, without the suffix _PORT; NULL: none */
 };
 
 /*
@@ -46,8 +46,8 @@ int opener_connect(const char *path, uint32_t port);
 
 /*
  * Have the opener make a system call that is forbidden to the calling thread. Async-signal-safe in the handler of SIGSYS, by
- * which the filter stops the thread. Returns whether the opener makes such calls; then *result is the call's result, -errno for
- * an error. A request that is not allowed fails with EACCES.
+ * which the filter stops the thread. Returns false if the opener does not make calls of this number. Otherwise sets *result to
+ * the call's result, -errno for an error. A request that is not allowed fails with EACCES.
  */
 bool opener_stands_in(int socket, int call, const uint64_t args[6], long *result);
 

@@ -13,15 +13,18 @@
 #include "hv/sandbox/opener.h"
 #include "hv/sandbox/opener_wire.h"
 
-/* 30 s: longer than a disk takes to wake from standby, which is some seconds. With a dead file server the request fails then,
- * instead of waiting without end. */
+/* Longest wait for an answer. A disk takes some seconds to wake from standby. A request for a file on a dead file server fails
+ * after this time instead of waiting forever. */
 #define ANSWER_MS 30000
 
-/* Serialises requests. Safe although a signal handler takes it: only the handler of SIGSYS does, and no code that holds the
- * lock makes a forbidden call. */
+/* Serialises requests. The handler of SIGSYS takes this lock too. That cannot deadlock, because no code that holds the lock
+ * makes a forbidden system call. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Receive one answer. Returns 0, or -errno after ANSWER_MS. *fd becomes the file descriptor in the answer, or -1. */
+/*
+ * Receive one answer, and set *fd to the file descriptor in it, or to -1. Returns 0, or -errno, such as -ETIMEDOUT after
+ * ANSWER_MS.
+ */
 static int take_answer(int socket, struct opener_answer *answer, int *fd)
 {
 	union opener_control control;
@@ -48,7 +51,7 @@ static int take_answer(int socket, struct opener_answer *answer, int *fd)
 	return n == (ssize_t)sizeof(*answer) ? 0 : -EIO;
 }
 
-/* Returns a file descriptor, 0 for a request without one, or -errno. */
+/* Send a request and wait for its answer. Returns the file descriptor if `wants_fd`, otherwise 0; or -errno. */
 static int ask_locked(int socket, struct opener_request *r, int sent, bool wants_fd)
 {
 	static uint32_t serial;
@@ -70,7 +73,7 @@ static int ask_locked(int socket, struct opener_request *r, int sent, bool wants
 	if (rc == 0)
 		rc = answer.result;
 	if (rc == 0 && wants_fd)
-		rc = fd >= 0 ? fd : -EMFILE; /* the process had no free file descriptor */
+		rc = fd >= 0 ? fd : -EMFILE; /* this process had no free file descriptor */
 	else if (fd >= 0)
 		close(fd);
 	return rc;
@@ -141,7 +144,10 @@ static bool copy_path(uint64_t from, char to[PATH_MAX])
 	return true;
 }
 
-/* Paths are relative to the working folder, which the opener shares. A path relative to another folder is refused. */
+/*
+ * The opener has the same working folder as the run, so it resolves relative paths alike. A path relative to another folder is
+ * refused.
+ */
 static long open_file(int socket, int at, uint64_t path, uint64_t flags, uint64_t mode)
 {
 	struct opener_request r = {.op = OPENER_OPEN, .flags = (uint32_t)flags, .mode = (uint32_t)mode};

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* One file, or all files, of a folder. */
+/* A place: one file of a folder, or all its files. */
 struct place {
 	int folder; /* O_PATH */
 	dev_t dev;
@@ -29,7 +29,7 @@ struct places {
 
 /*
  * Allow writing the file `path`, and `path`.next, which is renamed to `path` when it is complete. If `path` is a symbolic link,
- * allow its target too. A folder that does not exist adds no place. Returns 0, or -1 when there are too many places.
+ * allow its target too. If the file's folder does not exist, adds no place. Returns 0, or -1 if there are too many places.
  */
 int places_let_file(struct places *p, const char *path);
 
@@ -37,8 +37,9 @@ int places_let_file(struct places *p, const char *path);
 int places_let_folder(struct places *p, const char *folder);
 
 /*
- * Find the place of the file `path`, by whatever path it is named. *name becomes the file's name within `path`. Returns NULL
- * with errno set: EACCES when the file may not be written, otherwise why its folder cannot be opened.
+ * Find the place of the file `path`. Folders are compared by device and inode, so `path` may lead to the folder in any way.
+ * Sets *name to the last part of `path`. Returns NULL with errno set: EACCES if the file may not be written, otherwise the
+ * error of opening its folder.
  */
 const struct place *places_find(const struct places *p, const char *path, const char **name);
 

@@ -10,12 +10,12 @@
 #include <sys/socket.h>
 
 enum opener_op {
-	/* Before OPENER_SEAL: the requests to allow. Only OPENER_SEAL is answered. */
+	/* Before OPENER_SEAL: which requests to allow later. */
 	OPENER_LET_FILE,   /* Allow writing the file path[0]. */
 	OPENER_LET_FOLDER, /* Allow writing files of any name in the folder path[0]. */
 	OPENER_LET_CALLS,  /* Allow connecting to the Unix sockets path[0]_PORT. */
 	OPENER_SEAL,
-	/* After OPENER_SEAL: requests. */
+	/* After OPENER_SEAL: the requests themselves. */
 	OPENER_OPEN,	   /* open(path[0], flags, mode) */
 	OPENER_OPEN_BELOW, /* openat2(file descriptor in the message, or AT_FDCWD, path[0], {flags, 0, resolve}) */
 	OPENER_RENAME,	   /* renameat2(path[0], path[1], flags) */
@@ -43,8 +43,8 @@ union opener_control {
 };
 
 /*
- * Send `size` bytes at `bytes` as one message, with the file descriptor `fd`, -1 for none. Async-signal-safe. Returns whether
- * all were sent.
+ * Send `size` bytes at `bytes` as one message, with the file descriptor `fd`, -1 for none. Async-signal-safe. Returns true if
+ * all bytes were sent.
  */
 bool opener_send(int socket, const void *bytes, size_t size, int fd);
 

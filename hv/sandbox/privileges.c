@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /*
- * The most file descriptors that a run has at a time: images, queues, connections of a guest, and debug files of some hundred
+ * Limit of open file descriptors: enough for images, queues, a guest's connections, and the debug files of some hundred
  * modules.
  */
 #define DESCRIPTORS_MAX 4096
@@ -61,7 +61,9 @@ void descriptors_close(struct descriptors *d)
 
 /* ---- user and capabilities ---- */
 
-/* Returns the number in the environment variable, or 0 when it is not set or is not the id of a user other than root. */
+/*
+ * Returns the user or group id in the environment variable, or 0 if the variable is not set, is not a number, or is root's id.
+ */
 static unsigned id_of(const char *variable)
 {
 	const char *text = getenv(variable);
@@ -76,8 +78,8 @@ static unsigned id_of(const char *variable)
 }
 
 /*
- * Use the system calls directly: they change only the calling thread. The C library's functions would change all threads, and
- * some of these are already confined and must not make the calls.
+ * Use the system calls directly, because they change only the calling thread. The C library's functions would change all
+ * threads, and some threads are already confined and must not make these calls.
  */
 static int become_caller(unsigned uid, unsigned gid, struct err *err)
 {
@@ -94,8 +96,8 @@ static int become_caller(unsigned uid, unsigned gid, struct err *err)
 }
 
 /*
- * Drop all capabilities of the calling thread except those in the mask `keep`, of the first 32. Children of the thread inherit
- * this.
+ * Drop all capabilities of the calling thread except those in `keep`, a mask of the capabilities 0 to 31. Threads and processes
+ * that it starts inherit this.
  */
 static int keep_capabilities(uint32_t keep, struct err *err)
 {
@@ -176,7 +178,7 @@ void privileges_limit_memory(size_t bytes)
 
 #define READ_RIGHTS (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 
-/* All rights of an ABI of Landlock to change the file system or to run a program. */
+/* Returns all rights to change the file system or to run a program that version `abi` of Landlock knows. */
 static uint64_t rights_of(long abi)
 {
 	uint64_t rights = WRITE_RIGHTS | LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -209,7 +211,7 @@ static int allow_folder(int rules, const char *path, uint64_t rights)
 	return rc < 0 ? -1 : 0;
 }
 
-/* If the file is a symbolic link, allow its folder and that of its target. */
+/* Give `rights` in the folder of the file, and in the folder of its target if the file is a symbolic link. */
 static int allow_file(int rules, const char *path, uint64_t rights)
 {
 	char *real = realpath(path, NULL);
@@ -221,11 +223,13 @@ static int allow_file(int rules, const char *path, uint64_t rights)
 	return rc;
 }
 
-/* Take the rights `taken` from the calling thread everywhere but in the folders of the `count` files, where it keeps `left`. */
+/*
+ * Take the rights `taken` from the calling thread, except that it keeps the rights `left` in the folders of the `count` files.
+ */
 static int restrict_files(uint64_t taken, uint64_t left, const char *const *files, size_t count, struct err *err)
 {
 	const struct landlock_ruleset_attr attr = {.handled_access_fs = taken};
-	/* Older kernels support only the first member. */
+	/* Pass only the first member, the only one that older kernels support. */
 	int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr.handled_access_fs), 0), rc = 0;
 
 	if (rules < 0)

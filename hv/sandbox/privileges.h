@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Drop what a process may have been started with and does not need: root's privileges, file descriptors, the right to write any
- * file.
+ * Drops rights that a process was started with and does not need: root's privileges, inherited file descriptors, the right to
+ * write any file.
  */
 #ifndef OUTRIDER_SANDBOX_PRIVILEGES_H
 #define OUTRIDER_SANDBOX_PRIVILEGES_H
@@ -24,14 +24,14 @@ int descriptors_read(struct descriptors *d, struct err *err);
 void descriptors_close(struct descriptors *d);
 
 /*
- * Whether the calling thread runs as root for a user who called sudo(8), so that privileges_drop() will make it run as that
- * user.
+ * Returns true if the calling thread runs as root for a user who called sudo(8). privileges_drop() will then make it run as
+ * that user.
  */
 bool privileges_for_caller(void);
 
 /*
- * If root runs the process for a user who called sudo(8), make the calling thread run as that user; and drop capabilities, as
- * sandbox_drop() says. Returns 0, or -1 with EXIT_INPUT.
+ * If root runs the process for a user who called sudo(8), make the calling thread run as that user; and drop capabilities.
+ * sandbox_drop() explains both. Returns 0, or -1 with EXIT_INPUT.
  */
 int privileges_drop(struct err *err);
 
@@ -41,10 +41,10 @@ int privileges_none(struct err *err);
 /* Set limits: no core files, which would contain the guest's memory, and as many open files as a run needs. */
 void privileges_limit(void);
 
-/* Limit the memory that the process may allocate to `bytes`, for the rest of its life. */
+/* Limit the memory that the process may allocate to `bytes`, permanently. */
 void privileges_limit_memory(size_t bytes);
 
-/* Whether the host's kernel has Landlock. Without it, the two functions below do nothing. */
+/* Returns true if the host's kernel has Landlock. Without Landlock, the two functions below do nothing. */
 bool privileges_bound_files(void);
 
 /*
@@ -55,7 +55,7 @@ int privileges_write_only(const char *const *writes, size_t count, struct err *e
 
 /*
  * Allow the calling thread and the threads that it starts to read files only in the folders of the `count` files of `reads`,
- * and to write none. Returns 0, or -1 with EXIT_INTERNAL.
+ * and to write none. Does nothing if the host's kernel has no Landlock. Returns 0, or -1 with EXIT_INTERNAL.
  */
 int privileges_read_only(const char *const *reads, size_t count, struct err *err);
 

@@ -29,8 +29,8 @@
 #endif
 
 /*
- * 30 s: longer than a disk takes to wake from standby, which is some seconds. An opener that waits for a dead file server is
- * then left running.
+ * Longest wait for the opener to end. A disk takes some seconds to wake from standby. An opener that waits for a dead file
+ * server is left running after this time.
  */
 #define OPENER_END_MS 30000
 
@@ -45,8 +45,8 @@ static const char *const kind_names[] = {
 };
 
 /*
- * Confinement is a property of the process, as its signal handlers are, so threads of all components test it here.
- * sandbox_prepare() writes this while the process has one thread.
+ * Static, because confinement is a property of the process, as its signal handlers are. sandbox_prepare() writes this while the
+ * process has one thread; afterwards any thread reads it.
  */
 static struct {
 	atomic_bool prepared;
@@ -94,7 +94,7 @@ int sandbox_no_new_privileges(struct err *err)
 	return 0;
 }
 
-/* Allocates 4 MiB, more than malloc() caches for a thread, so that free() returns memory to the kernel. */
+/* Allocates and frees 4 MiB, more than malloc() caches for a thread, so that free() returns memory to the kernel. */
 static void *return_memory(void *unused)
 {
 	static const size_t size = 1 << 16;
@@ -108,9 +108,8 @@ static void *return_memory(void *unused)
 }
 
 /*
- * Returning memory of a thread other than the main thread for the first time, the C library reads
- * /proc/sys/vm/overcommit_memory, and caches the answer for all threads. Make it do so now, because most threads must not open
- * files later.
+ * Make the C library read /proc/sys/vm/overcommit_memory now, because most threads must not open files later. The C library
+ * reads this file when it first returns memory of a thread other than the main thread, and caches the content for all threads.
  */
 static int let_library_look(struct err *err)
 {
@@ -160,7 +159,7 @@ struct deed {
 	int rc;
 };
 
-/* Runs on a thread of its own, because it cannot get its privileges back. */
+/* Runs on a thread of its own, because a thread that drops its privileges cannot get them back. */
 static void *act_as_user(void *arg)
 {
 	struct deed *deed = arg;
@@ -192,8 +191,8 @@ int sandbox_enter(const struct sandbox_config *config, struct err *err)
 	atomic_store(&process.fetch, config->fetch);
 	if (opener_tell(process.opener.socket, &asked, err) < 0)
 		return -1;
-	/* The opener writes files for this process. libdebuginfod writes to a cache in a folder that may not exist yet, so the
-	 * limit does not apply with it. */
+	/* Forbid writing: the opener opens files for this process. But libdebuginfod, which fetches debug files, writes to a
+	 * cache in a folder that may not exist yet, so a run that uses it is not limited. */
 	if (!config->fetch && privileges_write_only(NULL, 0, err) < 0)
 		return -1;
 	return filter_load(config->used | CALLS_MAIN | (config->fetch ? CALLS_FETCH : 0), kind_names[SANDBOX_MAIN],
@@ -202,7 +201,7 @@ int sandbox_enter(const struct sandbox_config *config, struct err *err)
 
 int sandbox_network_process(pid_t parent, const char *const *reads, size_t count, size_t memory, struct err *err)
 {
-	/* Other processes of the user must not read this process's memory by /proc. */
+	/* Keep other processes of the user from reading this process's memory through /proc. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NAME, "network", 0, 0, 0);
 	if (sandbox_no_new_privileges(err) < 0)
@@ -240,7 +239,7 @@ void sandbox_thread(enum sandbox_kind kind)
 	/* A copy makes no requests to the opener. */
 	if (kind == SANDBOX_COPY && getpid() != process.pid)
 		close(process.opener.socket);
-	/* A thread that was started before sandbox_drop() still has its privileges. */
+	/* A thread that was started before sandbox_drop() still has the process's first privileges. */
 	if (prctl(PR_GET_SECCOMP) == 0 && privileges_none(&err) < 0)
 		goto fail;
 	if (filter_load(1u << kind | (fetches && atomic_load(&process.fetch) ? CALLS_FETCH : 0), kind_names[kind],

@@ -10,9 +10,10 @@
  * thread and the call. It never fails silently.
  *
  * The order of calls: sandbox_prepare() while the process has one thread; sandbox_drop() on the same thread when everything
- * that needs privileges is open; sandbox_enter() on it when everything else is open; and sandbox_thread() on each other thread
- * when it starts, at any time. A process that does not call sandbox_prepare() is not confined, and all other calls do nothing.
- * Programs that are built with a sanitizer are not confined either, because sanitizers make system calls of their own.
+ * that needs privileges is open; sandbox_enter() on the same thread when everything else is open; and sandbox_thread() on each
+ * other thread when that thread starts, at any time. A process that does not call sandbox_prepare() is not confined, and all
+ * other calls do nothing. Programs that are built with a sanitizer are not confined either, because sanitizers make system
+ * calls of their own.
  */
 #ifndef OUTRIDER_SANDBOX_SANDBOX_H
 #define OUTRIDER_SANDBOX_SANDBOX_H
@@ -38,32 +39,32 @@ struct sandbox_config {
 	size_t write_count;
 	/* A folder in which files of any name may be created, renamed and removed. NULL: none. */
 	const char *folder;
-	/* Unix sockets that may be connected to: CALLS_PORT, for any port. NULL: none. */
+	/* Path of the Unix sockets that may be connected to, without their suffix _PORT, which may be any port. NULL: none. */
 	const char *calls;
 };
 
 /*
- * Whether this build and the host's kernel can confine a process. `why`, of `size` bytes, becomes a short text on what is
- * available or missing; it may be NULL if `size` is 0.
+ * Returns true if this build and the host's kernel can confine a process. Writes into `why`, of `size` bytes, a short text on
+ * what is available or missing; `why` may be NULL if `size` is 0.
  */
 bool sandbox_available(char *why, size_t size);
 
 /*
- * Whether the host's kernel has Landlock, with `why` as above. Without Landlock, only system call filters keep a run from
+ * Returns true if the host's kernel has Landlock. `why` is as above. Without Landlock, only system call filters keep a run from
  * files.
  */
 bool sandbox_bounds_files(char *why, size_t size);
 
 #define SANDBOX_MISSING_MAX 256
 
-/* Write a message for the user on which confinement is missing on this host. Returns false when none is. */
+/* Write a message for the user about confinement that this host lacks. Returns false if this host lacks none. */
 bool sandbox_missing(char line[SANDBOX_MISSING_MAX]);
 
 /*
  * Make the process unable to gain privileges, record the file descriptors that it has inherited, and let sandbox_thread()
  * confine threads from now on. `last` is called before a forbidden system call ends the process, on the thread that made the
- * call, in a signal handler; it may set a terminal's mode, and nothing else. May be NULL. Returns 0, or -1 with EXIT_INPUT when
- * the host cannot do this.
+ * call, in a signal handler; it may set a terminal's mode, and nothing else. `last` may be NULL. Returns 0, or -1 with err set:
+ * EXIT_INPUT if the host cannot confine a process.
  */
 int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err);
 
@@ -75,21 +76,23 @@ int sandbox_no_new_privileges(struct err *err);
 
 /*
  * Close the inherited file descriptors above 2, lower the limits of the process, and drop privileges. If root runs the process
- * for a user who called sudo(8), the calling thread gets that user and his groups. If root runs it for no other user, the
- * thread stays root's, with only the capability CAP_DAC_OVERRIDE, by which root can write a report to any place. User and
- * capabilities change for the calling thread and for threads that it starts later. Threads that were started before keep the
- * user, and drop their capabilities in sandbox_thread(). Returns 0, or -1 with err set.
+ * for a user who called sudo(8), the calling thread gets that user and that user's groups. If root runs it for no other user,
+ * the thread stays root's, with only the capability CAP_DAC_OVERRIDE, which allows root to write a report to any place. User
+ * and capabilities change for the calling thread and for threads that it starts later. Threads that were started earlier keep
+ * their user, and drop their capabilities in sandbox_thread(). Returns 0, or -1 with err set.
  */
 int sandbox_drop(struct err *err);
 
 /*
  * Call act() with the user and the groups that sandbox_drop() gives the calling thread, before or after sandbox_drop(), so that
- * files which it creates belong to this user. If that is a different user than now, act() runs on a thread of its own, and the
- * call waits for it. Returns what act() returns, or -1 with err set when it could not be called.
+ * files which act() creates belong to that user. If the calling thread still runs as another user, act() runs on a thread of
+ * its own, and this function waits for it. Returns what act() returns, or -1 with err set if act() could not be called.
  */
 int sandbox_as_user(int (*act)(void *ctx, struct err *err), void *ctx, struct err *err);
 
-/* Confine the calling thread permanently. Threads that it starts later inherit that. Returns 0, or -1 with err set. */
+/*
+ * Confine the calling thread permanently. Threads that it starts later inherit the confinement. Returns 0, or -1 with err set.
+ */
 int sandbox_enter(const struct sandbox_config *config, struct err *err);
 
 /*
@@ -99,16 +102,17 @@ int sandbox_enter(const struct sandbox_config *config, struct err *err);
 int sandbox_call(const char *path, uint32_t port);
 
 /*
- * End the opener, so that no process of a run outlives it. Every request to the opener fails from then on. In a process that
- * ends without this call, the opener ends shortly after it.
+ * End the opener, so that it does not outlive the run. Every request to the opener fails from then on. If a process ends
+ * without this call, the opener ends shortly after that process.
  */
 void sandbox_finish(void);
 
 /*
- * Confine the calling process permanently. It is a helper of the run (helper.h) that speaks to networks for a guest, forked by
- * the process `parent` after sandbox_prepare(). It becomes the user as by sandbox_drop(), without any capability, may use
- * sockets of IPv4 and IPv6, read files only in the folders of the `count` files of `reads` (with Landlock), and allocate
- * `memory` bytes. In a process that is not confined, it only becomes unable to gain privileges. Returns 0, or -1 with err set.
+ * Confine the calling process permanently. The calling process is a helper of the run (helper.h) that connects a guest to
+ * networks; the process `parent` forked it after sandbox_prepare(). It gets the user that sandbox_drop() gives and no
+ * capability, may use sockets of IPv4 and IPv6, read files only in the folders of the `count` files of `reads` (with Landlock),
+ * and allocate at most `memory` bytes. If `parent` is not confined, the process only becomes unable to gain privileges. Returns
+ * 0, or -1 with err set.
  */
 int sandbox_network_process(pid_t parent, const char *const *reads, size_t count, size_t memory, struct err *err);
 
