@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Check from a domain's state and description whether outrider can attach to it. */
+/* Checks, from a domain's state and description, whether outrider can attach to the domain. */
 #include <libxml/parser.h>
 #include <libxml/xpath.h>
 #include <stdio.h>
@@ -37,8 +37,8 @@ static void xpath_text(xmlXPathContext *context, const char *path, char *out, si
 }
 
 /*
- * Read the facts, the `type` of the domain and the `arch` of its machine. Returns 0, or -1 when the description cannot be
- * read.
+ * Read the domain's description into `facts`, `type` (such as "kvm") and `arch` (such as "x86_64"). Returns 0, or -1 if the
+ * description cannot be read.
  */
 static int read_description(virDomainPtr domain, struct domain_facts *facts, char type[32], char arch[32])
 {

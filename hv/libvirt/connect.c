@@ -3,7 +3,7 @@
 
 #include "hv/libvirt/internal.h"
 
-/* Replaces libvirt's own handler, which would print the error to standard error. */
+/* Drops libvirt's errors. Installed in place of libvirt's own handler, which prints them to standard error. */
 static void say_nothing(void *ctx, virErrorPtr error)
 {
 	(void)ctx;
@@ -11,8 +11,8 @@ static void say_nothing(void *ctx, virErrorPtr error)
 }
 
 /*
- * Whether the error means that this user lacks permission. That includes a failure to ask for it, as on a host without a
- * system bus.
+ * Returns true if the error means that this user lacks permission. This includes a failure to ask for permission, as on a host
+ * without a system bus.
  */
 static bool may_not(const virError *error)
 {
@@ -54,8 +54,8 @@ virConnectPtr libvirt_connect(const char *uri, bool writable, struct err *err)
 		return NULL;
 	}
 	/*
-	 * Detect a daemon that no longer answers: 3 probes, 5 s apart. This call fails on local connections, which have no
-	 * network that could fail.
+	 * Close the connection when the daemon no longer answers: after 3 probes, 5 s apart. The call fails on a local
+	 * connection. Such a connection needs no probes, because the kernel closes it when the daemon ends.
 	 */
 	virConnectSetKeepAlive(connection, 5, 3);
 	return connection;

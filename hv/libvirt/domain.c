@@ -7,7 +7,10 @@
 
 #include "hv/libvirt/internal.h"
 
-/* Read the process ID from libvirt's own file: the system daemon's, or the user's. Returns 0 when there is none. */
+/*
+ * Read the process ID of the domain's QEMU from the file that the system's libvirt daemon wrote, or the user's daemon. Returns
+ * 0 if there is no file.
+ */
 static pid_t read_pid(const char *name)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -55,7 +58,10 @@ static int find_domain(struct domain *d, const char *name, struct err *err)
 	if (!d->domain)
 		return err_set(err, EXIT_INPUT, "there is no domain '%s'; `outrider list` shows which there are", name);
 	libvirt_check(d->domain, true, &d->facts, why, sizeof(why));
-	/* A gdbstub left open by a killed outrider can have stopped the domain. Attaching then repairs that. */
+	/*
+	 * Attach even so if a killed outrider left its gdbstub open: that gdbstub can have stopped the domain, and attaching
+	 * lets it run again.
+	 */
 	if (why[0] && libvirt_look_for_stub(d) != LIBVIRT_STUB_LEFT)
 		return err_set(err, EXIT_INPUT, "%s: %s", d->facts.name[0] ? d->facts.name : name, why);
 	d->pid = read_pid(d->facts.name);

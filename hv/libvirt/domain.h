@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Domains of libvirt's QEMU driver: list them, check whether outrider can attach to one, and open a private gdbstub on one.
- * QEMU's monitor opens the gdbstub on a socketpair, so that no other process can connect to it by a path, and closes it again.
+ * QEMU's monitor opens the gdbstub on a socketpair, so that no other process can connect to it by a path, and closes the
+ * gdbstub afterwards.
  *
- * A struct domain belongs to one thread, except for domain_event(). Every error tells what the user can do.
+ * A struct domain belongs to one thread, except for domain_event(). Every error message says what the user can do.
  */
 #ifndef OUTRIDER_LIBVIRT_DOMAIN_H
 #define OUTRIDER_LIBVIRT_DOMAIN_H
@@ -23,16 +24,16 @@ struct domain;
  */
 struct domain *domain_open(const char *uri, const char *name, struct err *err);
 
-/* Close the gdbstub if it is open, and free the domain. `d` may be NULL. */
+/* Close the gdbstub if it is open, and free `d`. The domain itself keeps running. `d` may be NULL. */
 void domain_free(struct domain *d);
 
 const struct domain_facts *domain_facts(const struct domain *d);
 
-/* The process ID of the domain's QEMU on this host, or 0 when it is unknown. */
+/* Returns the process ID of the domain's QEMU on this host, or 0 when it is unknown. */
 pid_t domain_pid(const struct domain *d);
 
 /*
- * Open a gdbstub, which stops the machine. Closes a gdbstub that a killed outrider left open first, and then sets *leftover;
+ * Open a gdbstub, which stops the machine. If a killed outrider left a gdbstub open, closes that first and sets *leftover;
  * otherwise *leftover is unchanged. Returns the descriptor, which the caller owns, or -1 with `err` set.
  */
 int domain_open_stub(struct domain *d, bool *leftover, struct err *err);
@@ -46,28 +47,29 @@ void domain_leave_stub(struct domain *d);
 /* Close the gdbstub that another process opened on a domain and can no longer close. */
 void domain_drop_stub(const char *uri, const char *name);
 
-/* What happened to the machine. Constant. */
+/* An event that ends a session. The structs are constants. */
 struct domain_event {
 	const char *what; /* A few words for the user. */
-	bool died;	  /* Its QEMU exited unasked: it was killed, or it crashed. */
+	bool died;	  /* The domain's QEMU was killed or crashed. */
 };
 
 /*
- * What happened to the machine since domain_open(), or NULL if nothing happened that ends a session. Any thread. A thread
- * started by domain_open() receives the events.
+ * Returns the first event since domain_open() that ends a session, or NULL if there was none. A thread that domain_open()
+ * started receives the events. Any thread may call this.
  */
 const struct domain_event *domain_event(struct domain *d);
 
 /*
- * As domain_event(), but waits for up to `ns` for an event, and polls the domain's state, as long as the connection to libvirt
- * is alive. libvirt reports an end some time after the gdbstub has closed. Called on the domain's own thread.
+ * As domain_event(), but waits up to `ns` nanoseconds for an event, and polls the domain's state meanwhile, because libvirt
+ * reports the end of a machine some time after its gdbstub has closed. Does not wait if the connection to libvirt is lost. To
+ * be called on the domain's own thread.
  */
 const struct domain_event *domain_event_within(struct domain *d, uint64_t ns);
 
 struct domain_listed {
 	const char *name;
-	const char *state;   /* Its state, for the user. */
-	const char *why_not; /* Why outrider cannot attach to it. "": it can. */
+	const char *state;   /* The domain's state, for the user. */
+	const char *why_not; /* Why outrider cannot attach to the domain. "": it can. */
 };
 
 /* Call `each` for every domain. The strings are valid during the call. Returns 0, or -1 with `err` set. */

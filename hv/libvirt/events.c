@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens to a domain during a session. libvirt has one event loop for a process, so its thread is started once and never
- * ends. This thread changes a domain only by storing a pointer to a constant.
+ * Receives the events of a domain during a session. libvirt has one event loop for a process, so the loop's thread is started
+ * once and never ends. That thread changes a struct domain only by storing a pointer to a constant in domain.event.
  *
- * libvirt reports each stop by outrider as an event "suspended", too. So that event is ignored: the gdbstub reports a stop by
+ * The event "suspended" is ignored, because libvirt sends it also for each stop by outrider. The gdbstub reports a stop by
  * another user.
  */
 #include <signal.h>
@@ -43,7 +43,7 @@ int libvirt_start_events(struct err *err)
 	return pthread_once(&once, start_loop) ? err_set(err, EXIT_INTERNAL, "cannot listen to libvirt's events") : 0;
 }
 
-/* All events of a domain. */
+/* All events that end a session. */
 static const struct domain_event ended = {.what = "the guest has ended"};
 static const struct domain_event died = {.what = "the guest's QEMU died", .died = true};
 static const struct domain_event shut_down = {.what = "the guest was shut down"};
@@ -61,7 +61,10 @@ static void tell(struct domain *d, const struct domain_event *what)
 	atomic_compare_exchange_strong(&d->event, &none, what);
 }
 
-/* A QEMU that was killed or has crashed closes its monitor without a message. libvirt then reports that the domain failed. */
+/*
+ * Returns the event for libvirt's reason of a stop. "Failed" means that QEMU was killed or crashed: its monitor closed without
+ * a message.
+ */
 static const struct domain_event *stopped(int detail)
 {
 	switch (detail) {
@@ -103,8 +106,8 @@ static void on_reboot(virConnectPtr connection, virDomainPtr domain, void *ctx)
 }
 
 /*
- * This event comes with the first pass over the guest's memory. libvirt goes on copying memory for a while, and in that time
- * outrider removes the breakpoints.
+ * Called when libvirt begins the first pass over the guest's memory. Copying takes a while, and in that time outrider removes
+ * the breakpoints, so that they do not migrate.
  */
 static void on_migration(virConnectPtr connection, virDomainPtr domain, int pass, void *ctx)
 {
@@ -140,8 +143,8 @@ const struct domain_event *domain_event(struct domain *d)
 }
 
 /*
- * Poll the state. The event of an end is queued after the events of all stops by outrider, possibly thousands. The state is
- * there at once, except for a transient domain, which is gone with its QEMU.
+ * Poll the domain's state. An event of the domain's end is queued after the events of all stops by outrider, possibly
+ * thousands, but the state changes at once. Polling finds no state of a transient domain, which vanishes with its QEMU.
  */
 static void look_at_state(struct domain *d)
 {

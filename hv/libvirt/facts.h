@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What libvirt's description of a domain tells. */
+/* What libvirt's description of a domain says. */
 #ifndef OUTRIDER_LIBVIRT_FACTS_H
 #define OUTRIDER_LIBVIRT_FACTS_H
 

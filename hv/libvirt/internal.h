@@ -23,7 +23,7 @@ struct domain {
 	pid_t pid;				    /* See domain_pid(). */
 	bool stub;				    /* A gdbstub of this process is open. */
 	_Atomic(const struct domain_event *) event; /* See domain_event(). Set once, by the thread that receives events. */
-	int callbacks[4]; /* libvirt's IDs of the registered callbacks. Negative: libvirt refused it. */
+	int callbacks[4]; /* libvirt's IDs of the registered callbacks. Negative: libvirt refused the callback. */
 	unsigned callback_count;
 };
 
@@ -35,12 +35,12 @@ virConnectPtr libvirt_connect(const char *uri, bool writable, struct err *err);
 /* ---- check.c ---- */
 
 /*
- * Check why outrider cannot attach to a domain: `why` becomes one line for the user, or "" when it can. `writable`: the
- * connection is. Also fills in `facts`, unless it is NULL.
+ * Check whether outrider can attach to a domain. Writes into `why` one line for the user that says why not, or "" if it can.
+ * `writable` says that the connection is not read-only. Also fills in `facts`, unless `facts` is NULL.
  */
 void libvirt_check(virDomainPtr domain, bool writable, struct domain_facts *facts, char *why, size_t size);
 
-/* The domain's state, in a word for the user. */
+/* Returns a word for the domain's state, for the user. */
 const char *libvirt_state_name(virDomainPtr domain);
 
 /* ---- events.c ---- */
@@ -48,7 +48,7 @@ const char *libvirt_state_name(virDomainPtr domain);
 /* Start the thread that runs libvirt's event loop, once for the process. Returns 0, or -1 with `err` set. */
 int libvirt_start_events(struct err *err);
 
-/* Register for the events of a domain, and deregister. */
+/* Register the callbacks for the events of a domain, and deregister them. */
 void libvirt_listen(struct domain *d);
 void libvirt_stop_listening(struct domain *d);
 
@@ -56,7 +56,7 @@ void libvirt_stop_listening(struct domain *d);
 
 /* The state of the domain's gdbstub. */
 enum libvirt_stub {
-	LIBVIRT_STUB_NONE,    /* There is none. */
+	LIBVIRT_STUB_NONE,    /* The domain has no gdbstub. */
 	LIBVIRT_STUB_LEFT,    /* A killed outrider left it open. */
 	LIBVIRT_STUB_BUSY,    /* It is in use. */
 	LIBVIRT_STUB_UNKNOWN, /* libvirt does not permit the use of QEMU's monitor. */

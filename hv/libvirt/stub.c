@@ -13,7 +13,7 @@
 #include "hv/libvirt/internal.h"
 
 #define STUB "outrider-gdb" /* The name of outrider's character device in QEMU. */
-#define RETRIES 20	    /* Attempts to connect again, half a second apart: libvirtd may be restarting. */
+#define RETRIES 20	    /* Attempts to connect again, 500 ms apart: libvirtd may be restarting. */
 
 /* ---- QEMU's monitor ---- */
 
@@ -57,7 +57,10 @@ static char *hmp(struct domain *d, const char *command)
 
 /* ---- the stub ---- */
 
-/* The monitor lists lines "NAME: filename=WHAT". WHAT is "disconnected" for a socket whose other end is closed. */
+/*
+ * Each line of the monitor's list is "NAME: filename=WHAT". For a socket whose other end is closed, WHAT begins with
+ * "disconnected". So a killed outrider's gdbstub can be told from one that is in use.
+ */
 enum libvirt_stub libvirt_look_for_stub(struct domain *d)
 {
 	char *list = hmp(d, "info chardev");
@@ -78,11 +81,11 @@ static void drop_stub(struct domain *d)
 	char why[256];
 
 	free(hmp(d, "gdbserver none"));
-	/* If a stub used the character device, QEMU has removed the device by itself, and this fails. */
+	/* This fails if a gdbstub used the character device, because QEMU then removed the device together with the gdbstub. */
 	qmp(d, "{\"execute\":\"chardev-remove\",\"arguments\":{\"id\":\"" STUB "\"}}", -1, why, sizeof(why));
 }
 
-/* Give QEMU the other end of a socketpair for its stub. */
+/* Pass `fd`, one end of a socketpair, to QEMU, and make QEMU open a gdbstub on it. */
 static int add_stub(struct domain *d, int fd, struct err *err)
 {
 	static const char getfd[] = "{\"execute\":\"getfd\",\"arguments\":{\"fdname\":\"" STUB "\"}}";
@@ -130,7 +133,9 @@ int domain_open_stub(struct domain *d, bool *leftover, struct err *err)
 	return fds[0];
 }
 
-/* Connect again if libvirtd was restarted since. Returns whether there is a connection. */
+/*
+ * Connect to libvirt again if the connection was lost, as when libvirtd was restarted. Returns true if there is a connection.
+ */
 static bool reconnect(struct domain *d)
 {
 	const struct timespec pause = {.tv_nsec = 500000000};

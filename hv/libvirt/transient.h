@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A libvirt domain with the lifetime of its connection: libvirt destroys it when the connection ends that started it. So it
- * does not outlive this process, even if that is killed. One thread.
+ * A libvirt domain that does not outlive this process, even if the process is killed: libvirt destroys the domain when the
+ * connection that started it ends. Not thread-safe.
  */
 #ifndef OUTRIDER_LIBVIRT_TRANSIENT_H
 #define OUTRIDER_LIBVIRT_TRANSIENT_H

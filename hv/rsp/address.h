@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses as gdb and gdbstubs write them: "unix:PATH", and "HOST:PORT", where a host in brackets may contain colons. */
+/* Addresses as gdb and gdbstubs write them: "unix:PATH" and "HOST:PORT". A HOST in brackets may contain colons. */
 #ifndef OUTRIDER_RSP_ADDRESS_H
 #define OUTRIDER_RSP_ADDRESS_H
 
@@ -8,7 +8,7 @@
 
 #include "hv/base/err.h"
 
-/* The path of "unix:PATH", or NULL if the address has another form. */
+/* Returns the path of "unix:PATH", or NULL if the address has another form. */
 const char *rsp_unix_path(const char *address);
 
 /* Convert a path to a socket's address. Returns 0, or -1 with EXIT_USAGE in `err`. */

@@ -21,7 +21,7 @@ struct attempt {
 	const struct limit *limit;
 };
 
-/* Whether there is time left. If not, errno is the reason. */
+/* Returns true if time is left. If not, sets errno to EINTR (the caller's limit was reached) or ETIMEDOUT. */
 static bool time_left(const struct attempt *t)
 {
 	uint64_t now = monotonic_ns();
@@ -53,7 +53,7 @@ static int finish_connect(int fd, const struct attempt *t)
 }
 
 /*
- * connect(2) within the time of `t`. connect() to a Unix socket with a full backlog fails with EAGAIN, and poll() cannot wait
+ * Connect within the time of `t`. If the backlog of a Unix socket is full, connect(2) fails with EAGAIN, and poll() cannot wait
  * for room, so try again every LIMIT_LOOK_NS. Returns 0, or -1 with errno set.
  */
 static int connect_within(int fd, const struct sockaddr *addr, socklen_t len, const struct attempt *t)

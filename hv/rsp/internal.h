@@ -13,17 +13,17 @@
 struct rsp {
 	int fd;
 	bool was_running;  /* The machine was running until rsp_open() stopped it. */
-	bool exited;	   /* The machine has ended, or at least its stub. */
+	bool exited;	   /* The machine has ended, or the stub has closed the connection. */
 	struct err dead;   /* Why the client is dead. EXIT_OK: it is alive. */
-	uint64_t requests; /* Number of requests. */
+	uint64_t requests; /* Number of round trips, see rsp_requests(). */
 
 	/* Limits of waiting (CLOCK_MONOTONIC, ns). */
 	const struct limit *limit; /* The caller's limit for all requests, or NULL. */
 	uint64_t total_ns;	   /* The end of the time set by rsp_allow(). LIMIT_NONE: none was set. */
-	uint64_t reply_ns;	   /* The whole reply to the last request must be here by then. */
+	uint64_t reply_ns;	   /* Deadline for the whole reply to the last request. */
 
 	/* Useless input since the last request. */
-	size_t noise;	  /* Bytes that belong to no expected packet. */
+	size_t noise;	  /* Received bytes that belong to no expected packet. */
 	unsigned naks;	  /* How often the stub reported the request as damaged. */
 	unsigned damaged; /* Number of damaged packets in a row. */
 
@@ -34,7 +34,7 @@ struct rsp {
 	bool binary_read;   /* The stub has the request `x`, which reads memory in binary. */
 	bool binary_write;  /* The stub has the request `X`, which writes memory in binary. */
 	bool physical;	    /* The stub can interpret addresses as guest-physical. */
-	bool was_physical;  /* The stub did so when the client connected. */
+	bool was_physical;  /* The stub interpreted addresses as guest-physical when the client connected. */
 	struct regmap map;
 
 	uint32_t general_thread; /* The thread of the last `Hg`. 0: none. */
@@ -47,8 +47,8 @@ struct rsp {
 	size_t payload_len;
 
 	/* Output. */
-	uint8_t out[RSP_OUTPUT]; /* '+' and the last packets, framed. A single packet is sent again if it was damaged on the
-				  * way. */
+	uint8_t out[RSP_OUTPUT]; /* A '+' and the last packets, framed. Kept until the next packets, because a single packet is
+				    sent again if it was damaged on the way. */
 	size_t out_len;
 	unsigned out_packets; /* Number of packets in `out`. */
 	bool unsent;	      /* The packets in `out` wait to be sent with the next one. */
@@ -60,38 +60,44 @@ struct rsp {
 /* Make the client dead, with this reason. Returns -1. */
 int rsp_die(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Keep a payload, which must be escaped already, to be sent with the next one. Returns 0, or -1 when the client is dead. */
+/*
+ * Keep a request's payload, which must be escaped already, to be sent together with the next request. Returns 0, or -1 when the
+ * client is dead.
+ */
 int rsp_keep(struct rsp *r, const char *payload, size_t len);
 
 /* Send the kept packets. Returns 0, or -1 when the client is dead. */
 int rsp_send_kept(struct rsp *r);
 
-/* Send a payload after the kept ones. Returns 0, or -1 when the client is dead. */
+/* Send the kept packets, and then this payload. Returns 0, or -1 when the client is dead. */
 int rsp_send(struct rsp *r, const char *payload, size_t len);
 
-/* Send the acknowledgement that is owed, if no packet will follow to carry it. */
+/* Send the acknowledgement that is owed. For use when no packet will follow to carry it. */
 void rsp_send_ack(struct rsp *r);
 
 /*
- * Receive the next packet into rsp.payload. Returns 1; 0 when none arrives until `deadline_ns` (CLOCK_MONOTONIC); or -1 when
- * the client is dead, which it also becomes after too much useless input.
+ * Receive the next packet into rsp.payload. Returns 1, 0 if no packet arrives until `deadline_ns` (CLOCK_MONOTONIC), or -1 if
+ * the client is dead. Too much useless input makes the client dead, too.
  */
 int rsp_receive(struct rsp *r, uint64_t deadline_ns);
 
-/* Count the last received packet as useless input. Returns 0, or -1 when that was too much and the client is dead. */
+/*
+ * Count the last received packet as useless input. Returns 0, or -1 if there was too much useless input; the client is dead
+ * then.
+ */
 int rsp_ignore(struct rsp *r);
 
 /* ---- reply.c ---- */
 
 /*
- * Whether rsp.payload reports a stop of the machine; sets `stop` if so. If it reports the machine's end, the client becomes
- * dead, and the function returns false.
+ * Returns true and sets `stop` if rsp.payload reports a stop of the machine. If it reports the machine's end, the client
+ * becomes dead, and the function returns false.
  */
 bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop);
 
 /*
- * Make a request and receive the reply into rsp.payload. An empty reply means that the stub does not have the request. Returns
- * 0, or -1 when the client is dead.
+ * Make a request and receive the reply into rsp.payload. An empty reply means that the stub does not support the request.
+ * Returns 0, or -1 when the client is dead.
  */
 int rsp_ask(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len);
@@ -100,13 +106,13 @@ int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len);
 int rsp_next_reply(struct rsp *r);
 
 /*
- * QEMU 8.1 and newer do not report that they stop a machine on connecting. Set rsp.was_running if this is such a QEMU and its
- * machine may have been running. A machine that its user had paused before looks the same. Returns 0, or -1 when the client is
- * dead.
+ * Set rsp.was_running if the stub is a QEMU of 8.1 or newer and the machine may have been running before the client connected.
+ * Such a QEMU stops the machine on connecting without reporting the stop, so a machine that its user had paused before looks
+ * the same. Returns 0, or -1 when the client is dead.
  */
 int rsp_ask_whether_it_ran(struct rsp *r);
 
-/* Whether the reply equals `what`. */
+/* Returns true if the reply equals `what`. */
 bool rsp_said(const struct rsp *r, const char *what);
 
 #endif

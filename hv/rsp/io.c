@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bytes to and from the stub, and packets made of them. */
+/* Sends and receives bytes, and makes packets of received bytes. */
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "hv/rsp/internal.h"
 
 #define NOISE_MAX (1u << 20) /* Bytes. No stub sends more than this without a request. */
-#define DAMAGE_MAX 16u	     /* A line that damages this many packets in a row is unusable. */
+#define DAMAGE_MAX 16u	     /* After this many damaged packets in a row, the client gives up. */
 
 int rsp_die(struct rsp *r, const char *fmt, ...)
 {
@@ -28,7 +28,7 @@ int rsp_die(struct rsp *r, const char *fmt, ...)
 
 /* ---- time limits ---- */
 
-/* Check the limits that hold for several requests. Returns 0, or -1 when one is exceeded and the client is dead. */
+/* Check the time limits that cover several requests. Returns 0, or -1 when one is exceeded and the client is dead. */
 static int check_limits(struct rsp *r)
 {
 	uint64_t now = monotonic_ns();
@@ -47,8 +47,8 @@ void rsp_allow(struct rsp *r, uint64_t ns)
 }
 
 /*
- * Wait until the descriptor is ready, or until it is time to check the limits again. Returns 1 when it is ready, 0 when it is
- * not, or -1 when the client is dead.
+ * Wait until the descriptor is ready, but no longer than LIMIT_LOOK_NS, after which the caller must check its limits again.
+ * Returns 1 if the descriptor is ready, 0 if not, or -1 if the client is dead.
  */
 static int wait_for(struct rsp *r, short events, uint64_t deadline_ns)
 {
@@ -92,7 +92,7 @@ static int send_all(struct rsp *r, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* Send the packets in rsp.out, with the owed acknowledgement before them, which saves a system call. */
+/* Send the packets in rsp.out. If an acknowledgement is owed, send its '+' with them, which saves a system call. */
 static int send_packets(struct rsp *r)
 {
 	bool ack = r->owe_ack && !r->no_ack;
@@ -190,8 +190,8 @@ int rsp_ignore(struct rsp *r)
 }
 
 /*
- * Send the last packet again, which the stub reported as damaged. If there were several, the stub does not tell which was
- * damaged.
+ * Send the last packet again, because the stub reported it as damaged. If several packets were sent together, the client dies,
+ * because the stub does not tell which of them was damaged.
  */
 static int send_again(struct rsp *r)
 {
@@ -202,7 +202,7 @@ static int send_again(struct rsp *r)
 	return send_packets(r);
 }
 
-/* Ask the stub to send its last packet again, which arrived damaged. */
+/* Ask the stub to send its last packet again, because it arrived damaged. */
 static int ask_again(struct rsp *r)
 {
 	if (r->no_ack || ++r->damaged > DAMAGE_MAX)
@@ -210,7 +210,10 @@ static int ask_again(struct rsp *r)
 	return send_all(r, (const uint8_t *)"-", 1);
 }
 
-/* Handle the input's tokens up to the next packet. Returns 1 for a packet, 0 when there is none yet, -1 when dead. */
+/*
+ * Handle the received tokens up to the next packet. Returns 1 for a packet, 0 if no packet is complete yet, -1 if the client is
+ * dead.
+ */
 static int take_token(struct rsp *r)
 {
 	for (;;) {
@@ -247,7 +250,7 @@ static int take_token(struct rsp *r)
 
 int rsp_receive(struct rsp *r, uint64_t deadline_ns)
 {
-	/* Parse once more what arrived by the deadline, but no more: a stub must not extend the wait by sending on. */
+	/* After the deadline, parse only once more what has arrived. A stub that keeps sending must not extend the wait. */
 	for (bool late = false;;) {
 		int ready, got = r->dead.code == EXIT_OK ? take_token(r) : -1;
 

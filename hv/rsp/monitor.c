@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What QEMU's monitor tells about the machine, asked through the stub (qRcmd). Other stubs have no monitor. */
+/* Asks QEMU's monitor about the machine, through the stub (qRcmd). Stubs other than QEMU's have no such monitor. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define COMMAND_MAX 32u
 
-/* Append the text of an output packet, as far as there is room. */
+/* Append the text of an output packet to `text`, and drop what does not fit. */
 static void add_output(const struct rsp *r, char *text, size_t size)
 {
 	size_t have = strlen(text), n = (r->payload_len - 1) / 2;
@@ -47,7 +47,7 @@ int rsp_ask_whether_it_ran(struct rsp *r)
 		return 0;
 	if (ask_monitor(r, "info status", text, sizeof(text)))
 		return -1;
-	/* A reason in parentheses follows if it is not a pause: the machine has not begun to run, or it failed. */
+	/* After "paused", QEMU prints a reason in parentheses if the machine has not begun to run, or has failed. */
 	r->was_running = strncmp(text, "VM status: paused\r", 18) == 0;
 	return 0;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Find out what is at the other end: the stub's features, the machine's registers, and physical memory. */
+/*
+ * Finds out what is at the other end: the stub's features, the machine's registers, and whether the stub reads physical memory.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ static int read_features(struct rsp *r)
 	return 0;
 }
 
-/* Read a document of the description (qXfer:features:read): a regmap_fetch. */
+/* Read a document of the stub's register description (qXfer:features:read). A regmap_fetch. */
 static char *fetch_document(void *ctx, const char *annex, struct err *err)
 {
 	struct rsp *r = ctx;
@@ -99,7 +101,7 @@ static int shake_hands(struct rsp *r, struct err *err)
 		return rsp_die(r, "the gdbstub cannot resume single CPUs (vCont)");
 	if (regmap_read(&r->map, fetch_document, r, err))
 		return -1;
-	/* With this request QEMU removes the points that an earlier client left. */
+	/* On this request QEMU removes the breakpoints and watchpoints that an earlier client left. */
 	if (rsp_send(r, "?", 1))
 		return -1;
 	if (rsp_wait(r, RSP_PATIENCE_NS, &stop) <= 0)
@@ -110,7 +112,10 @@ static int shake_hands(struct rsp *r, struct err *err)
 		return -1;
 	r->physical = rsp_said(r, "0") || rsp_said(r, "1");
 	r->was_physical = rsp_said(r, "1");
-	/* A stub that waits for an acknowledgement may drop input before it. QEMU does not. */
+	/*
+	 * A stub that waits for an acknowledgement may drop other input that arrives before the '+'. QEMU, which alone has
+	 * `physical`, does not.
+	 */
 	r->together = r->no_ack || r->physical;
 	if (rsp_ask(r, "X0,0:"))
 		return -1;
@@ -138,7 +143,7 @@ struct rsp *rsp_open(int fd, bool running, const struct limit *limit, bool *stan
 	if (r->dead.code != EXIT_OK)
 		err_set(err, r->dead.code, "%s", r->dead.text);
 	else if (r->was_running)
-		rsp_detach(r); /* The stub is unusable, but its machine must not stay stopped. */
+		rsp_detach(r); /* The stub is unusable, but the machine was running and must not stay stopped. */
 	if (standing)
 		*standing = rsp_left_standing(r);
 	rsp_close(r);

@@ -67,7 +67,7 @@ unsigned rsp_escape(uint8_t byte, uint8_t out[2])
 	return 1;
 }
 
-/* Repeat the last decoded byte. `count` is the character of the packet: the number of times plus RUN_BASE. */
+/* Repeat the last decoded byte. `count` is the character in the packet: the number of repetitions plus RUN_BASE. */
 static int expand_run(uint8_t count, uint8_t *out, size_t *len)
 {
 	unsigned times = count - RUN_BASE;
@@ -104,7 +104,7 @@ static bool sum_is_right(const uint8_t *payload, size_t n, const uint8_t *hex)
 	return rsp_from_hex(hex, 1, &want) == 0 && want == sum;
 }
 
-/* Scan the packet that begins at bytes[*used] with `$`, or a notification, which begins with `%`. */
+/* Scan the packet (`$`) or notification (`%`) that begins at bytes[*used]. */
 static enum rsp_token scan_packet(const uint8_t *bytes, size_t len, size_t *used, uint8_t *out, size_t *out_len)
 {
 	const uint8_t *start = bytes + *used + 1, *hash = memchr(start, '#', len - *used - 1);
@@ -141,7 +141,7 @@ enum rsp_token rsp_scan(const uint8_t *bytes, size_t len, size_t *used, uint8_t 
 			token = scan_packet(bytes, len, used, out, out_len);
 			if (token == RSP_NOTHING || token == RSP_HOSTILE || !notification)
 				return token;
-			break; /* The client did not ask for notifications, and does not acknowledge them. */
+			break; /* The client did not request notifications, so it drops them. / */
 		default:
 			++*used;
 		}

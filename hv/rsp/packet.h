@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Packets of the GDB remote serial protocol as bytes (GDB manual, appendix E.1): `$payload#checksum`, escapes, run lengths,
- * and hexadecimal numbers. Pure functions over buffers. Input comes from an untrusted peer, so every length in it is checked.
+ * Encodes and decodes packets of the GDB remote serial protocol (GDB manual, appendix E.1): `$payload#checksum`, escapes, run
+ * lengths, and hexadecimal numbers. Pure functions over buffers. Every length in the input is checked, because the peer is not
+ * trusted.
  */
 #ifndef OUTRIDER_RSP_PACKET_H
 #define OUTRIDER_RSP_PACKET_H
@@ -23,13 +24,13 @@ enum rsp_token {
 
 /*
  * Read the next token at the start of the `len` bytes. *used becomes the number of bytes of the token, and of the noise and
- * notifications before it. The caller drops these bytes, even after RSP_NOTHING. For RSP_PACKET the decoded payload of
+ * notifications before it. The caller must drop these bytes, even after RSP_NOTHING. For RSP_PACKET the decoded payload of
  * *out_len bytes is in `out`, which has room for RSP_PACKET_MAX bytes.
  */
 enum rsp_token rsp_scan(const uint8_t *bytes, size_t len, size_t *used, uint8_t *out, size_t *out_len);
 
 /*
- * Frame `payload`, in which no byte may need an escape. Returns the number of bytes written, len + 4, or 0 when that exceeds
+ * Frame `payload`, in which no byte may need an escape. Returns the number of bytes written, len + 4, or 0 if len + 4 exceeds
  * `size`.
  */
 size_t rsp_frame(const char *payload, size_t len, uint8_t *out, size_t size);

@@ -16,9 +16,9 @@
 
 static const struct wanted {
 	const char *name;
-	uint16_t at;  /* Its offset in struct x86_regs, in bytes. */
-	uint8_t size; /* Its size in struct x86_regs, in bytes. */
-	bool needed;  /* The client cannot work without it. */
+	uint16_t at;  /* The register's offset in struct x86_regs, in bytes. */
+	uint8_t size; /* The register's size in struct x86_regs, in bytes. */
+	bool needed;  /* The client cannot work without this register. */
 } wanted[REGMAP_REGS] = {
 	{"rax", offsetof(struct x86_regs, gpr[0]), 8, true},
 	{"rcx", offsetof(struct x86_regs, gpr[1]), 8, true},
@@ -48,7 +48,7 @@ static const struct wanted {
 	{"cr0", offsetof(struct x86_regs, cr0), 8, false},
 };
 
-#define WRITABLE 18u /* TARGET_RESUME_REGS may change this many of them, from the first on. */
+#define WRITABLE 18u /* TARGET_RESUME_REGS may change the first 18 registers of wanted[]: up to eflags. */
 
 struct reading {
 	struct regmap *map;
@@ -66,7 +66,7 @@ static bool is_element(const xmlNode *node, const char *name)
 	return node->type == XML_ELEMENT_NODE && strcmp((const char *)node->name, name) == 0;
 }
 
-/* Read a decimal attribute; `otherwise` is its default. Returns 0, or -1 when it is not a number up to `max`. */
+/* Read a decimal attribute; `otherwise` is its default. Returns 0, or -1 if the attribute is not a number up to `max`. */
 static int number_attribute(xmlNode *node, const char *name, uint32_t otherwise, uint32_t max, uint32_t *out)
 {
 	char *text = (char *)xmlGetNoNsProp(node, (const xmlChar *)name), *end;
@@ -123,7 +123,7 @@ static int read_children(struct reading *r, xmlNode *parent, unsigned depth)
 	for (xmlNode *node = parent->children; node; node = node->next) {
 		int ret = 0;
 
-		/* QEMU does not declare its prefix "xi", so libxml2 takes the prefix as part of the element's name. */
+		/* QEMU does not declare the XML prefix "xi", so libxml2 takes the prefix as part of the element's name. */
 		if (is_element(node, "include") || is_element(node, "xi:include")) {
 			ret = read_included(r, node, depth);
 		} else if (is_element(node, "reg")) {
@@ -145,8 +145,8 @@ static int read_children(struct reading *r, xmlNode *parent, unsigned depth)
 /* ---- XML ---- */
 
 /*
- * A document type can declare entities and attributes such that a few hundred kilobytes expand to gigabytes. No description
- * needs them. QEMU's document type declares nothing, so parsing stops at the first declaration.
+ * Stop parsing at the first declaration. A document type can declare entities and attributes such that a few hundred kilobytes
+ * expand to gigabytes. QEMU's document type declares nothing, so no valid description is refused.
  */
 static void refuse(void *parser)
 {
@@ -182,7 +182,7 @@ static void on_element(void *parser, const xmlChar *name, int type, xmlElementCo
 	refuse(parser);
 }
 
-/* libxml2 makes this callback free `values`. */
+/* Frees `values`, as libxml2 requires of this callback. */
 static void on_attribute(void *parser, const xmlChar *element, const xmlChar *name, int type, int otherwise,
 			 const xmlChar *value, xmlEnumeration *values)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The position of each register in a `g` packet, and its number. Both come from the stub's own description of the machine in
- * XML (GDB manual, appendix G). A register is found there by its name; no layout is assumed.
+ * The register map: each register's number, and its position in a `g` packet. Both come from the XML description of the machine
+ * that the stub sends (GDB manual, appendix G). A register is looked up in the description by name; no layout is assumed.
  */
 #ifndef OUTRIDER_RSP_REGMAP_H
 #define OUTRIDER_RSP_REGMAP_H
@@ -16,9 +16,9 @@
 struct regmap {
 	struct {
 		bool known;	 /* The stub describes this register. */
-		uint16_t number; /* Its number in the protocol. */
-		uint8_t size;	 /* Its size in bytes. */
-		uint32_t offset; /* Its offset in the `g` packet, in bytes. */
+		uint16_t number; /* The register's number in the protocol. */
+		uint8_t size;	 /* The register's size in bytes. */
+		uint32_t offset; /* The register's offset in the `g` packet, in bytes. */
 	} regs[REGMAP_REGS];
 };
 
@@ -29,8 +29,8 @@ struct regmap {
 typedef char *regmap_fetch(void *ctx, const char *annex, struct err *err);
 
 /*
- * Read the description. Returns 0, or -1 with `err` set when the machine is not an x86-64 one, or when a needed register is
- * missing.
+ * Read the description through `fetch`. Returns 0, or -1 with `err` set, for example if the machine is not x86-64, or if a
+ * needed register is missing.
  */
 int regmap_read(struct regmap *map, regmap_fetch *fetch, void *ctx, struct err *err);
 
@@ -41,8 +41,8 @@ int regmap_read(struct regmap *map, regmap_fetch *fetch, void *ctx, struct err *
 int regmap_decode(const struct regmap *map, const uint8_t *bytes, size_t len, struct x86_regs *regs);
 
 /*
- * The number, the size in bytes and the value of register `n`, from 0, of those that TARGET_RESUME_REGS may change: the
- * general registers, RIP and RFLAGS. Returns 0, or -1 when there is no register `n`.
+ * Set *number, *size (bytes) and *value to those of register `n`, counted from 0, among the registers that TARGET_RESUME_REGS
+ * may change: the general registers, RIP and RFLAGS. Returns 0, or -1 if there is no register `n`.
  */
 int regmap_writable(const struct regmap *map, unsigned n, const struct x86_regs *regs, unsigned *number, unsigned *size,
 		    uint64_t *value);

@@ -8,11 +8,14 @@
 
 #define MONITOR_MAX 4096u /* Maximum output packets of one monitor command. */
 #define G_MAX 16384u	  /* Maximum bytes of registers in a `g` packet. */
-#define KEPT_MAX 4096u	  /* Bytes of kept requests at which to send them, so that any other request still has room. */
+#define KEPT_MAX 4096u	  /* Bytes. A larger batch of kept requests is sent at once, to leave room for any other request. */
 
 /* ---- CPUs ---- */
 
-/* Append the thread IDs of a list "m1,2,3" to `ids`. Returns 0, or -1 when there are too many or it is no list. */
+/*
+ * Append the thread IDs of a list such as "m1,2,3" to `ids`. Returns 0, or -1 if there are more than `max` or the list is
+ * malformed.
+ */
 static int add_threads(const struct rsp *r, uint32_t *ids, unsigned max, unsigned *n)
 {
 	const uint8_t *at = r->payload + 1, *end = r->payload + r->payload_len;
@@ -33,7 +36,9 @@ int rsp_threads(struct rsp *r, uint32_t *ids, unsigned max)
 
 	if (rsp_ask(r, "qfThreadInfo"))
 		return -1;
-	/* QEMU sends one ID at a time. An empty list ends the loop, because a stub could send empty lists for ever. */
+	/*
+	 * QEMU sends one ID at a time. An empty list ends the loop, because a hostile stub could send empty lists without end.
+	 */
 	while (r->payload_len > 1 && r->payload[0] == 'm') {
 		if (add_threads(r, ids, max, &n) || rsp_ask(r, "qsThreadInfo"))
 			return -1;
@@ -121,7 +126,7 @@ static int read_some(struct rsp *r, uint64_t addr, uint8_t *buf, size_t len)
 	return rsp_from_hex(r->payload, len, buf);
 }
 
-/* The number of `len` bytes that fit into one request or reply, at two characters each. */
+/* Returns how many of `len` bytes of memory fit into one request or reply, at two characters a byte. */
 static size_t one_request(const struct rsp *r, size_t len)
 {
 	size_t room = (r->packet_size - 64) / 2;
@@ -202,7 +207,7 @@ int rsp_monitor(struct rsp *r, const char *command, char *out, size_t size)
 	rsp_to_hex((const uint8_t *)command, len, text + prefix);
 	if (rsp_ask_bytes(r, text, prefix + 2 * len))
 		return -1;
-	/* Output comes in packets of its own; an OK ends it. */
+	/* The output comes in packets that begin with 'O'. The packet "OK" follows them. */
 	for (unsigned i = 0; r->payload_len > 1 && r->payload[0] == 'O' && r->payload[1] != 'K'; i++) {
 		size_t n = (r->payload_len - 1) / 2, room = size - 1 - used;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests and their replies, and recognising a stop reply (GDB manual, E.3). */
+/* Sends requests, receives their replies, and recognises stop replies (GDB manual, E.3). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /* ---- stop replies ---- */
 
-/* Read a thread ID, which is HEX or pPROCESS.HEX. Returns 0 when it means all threads or any thread, or is malformed. */
+/* Read a thread ID, HEX or pPROCESS.HEX. Returns 0 if the ID is malformed, or means "all threads" or "any thread". */
 static uint32_t thread_id(const uint8_t *at, const uint8_t *end)
 {
 	uint64_t id;
@@ -67,7 +67,7 @@ bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop)
 		read_pair(at, stretch, stop);
 		at = semicolon ? semicolon + 1 : end;
 	}
-	/* A stub may select the thread that stopped. */
+	/* The stub may have selected the thread that stopped, so select a thread again before the next request for one. */
 	if (stop->thread != r->general_thread)
 		r->general_thread = 0;
 	return true;
@@ -86,7 +86,10 @@ int rsp_next_reply(struct rsp *r)
 			return rsp_die(r, "the gdbstub does not answer: another debugger may be connected to it");
 		if (got < 0)
 			return -1;
-		/* QEMU reports the stop on connecting without a request. No reply to a request has this form. */
+		/*
+		 * A stop reply here is QEMU's report that it stopped the machine on connecting: no reply to a request has this
+		 * form.
+		 */
 		if (!rsp_is_stop(r, &ignored))
 			return r->dead.code == EXIT_OK ? 0 : -1;
 		r->was_running = true;

@@ -6,11 +6,11 @@
  * All-stop mode: the machine stands still from rsp_open(), or from a stop, until rsp_resume(), and answers requests only in
  * that time. The client is not thread-safe.
  *
- * Errors: when a single request returns -1, the stub has refused it. When the connection is lost, or when the stub breaks the
- * protocol or does not answer within RSP_PATIENCE_NS, the client is dead. From then on every call fails, and rsp_dead() gives
- * the first reason.
+ * Errors: a request that the stub refuses returns -1. When the connection is lost, or when the stub breaks the protocol or does
+ * not answer within RSP_PATIENCE_NS, the client becomes "dead". From then on every call fails, and rsp_dead() gives the first
+ * reason.
  *
- * The stub is not trusted. Whatever it sends, no call takes longer than stated here.
+ * The stub is not trusted. Whatever the stub sends, no call takes longer than stated here.
  */
 #ifndef OUTRIDER_RSP_RSP_H
 #define OUTRIDER_RSP_RSP_H
@@ -31,49 +31,54 @@
 struct rsp;
 
 /*
- * Connect to "unix:PATH" or to "HOST:PORT", where a host in brackets may contain colons, before `limit`, which may be NULL.
+ * Connect to "unix:PATH" or to "HOST:PORT"; a HOST in brackets may contain colons. `limit` is a deadline, and may be NULL.
  * Returns the descriptor, which the caller owns, or -1 with `err` set.
  */
 int rsp_connect(const char *address, const struct limit *limit, struct err *err);
 
 /*
- * Take over the connected descriptor `fd` and find out what is at its other end. This stops the machine. `running`: the caller
- * knows that the machine was running. When `limit` is reached, the client is dead; `limit` may be NULL and must outlive the
- * client. Returns NULL with `err` set on failure, and closes the descriptor. A machine that was running then goes on, unless
- * *standing is set: the client died before it could resume the machine. `standing` may be NULL.
+ * Make a client of the connected descriptor `fd`, which the client then owns, and find out what is at its other end. This stops
+ * the machine. `running`: the caller knows that the machine was running. When the deadline `limit` is reached, the client is
+ * dead; `limit` may be NULL and must outlive the client. On failure, closes `fd` and returns NULL with `err` set. A machine
+ * that was running then runs on, unless *standing is set: the client died before it could resume the machine. `standing` may be
+ * NULL.
  */
 struct rsp *rsp_open(int fd, bool running, const struct limit *limit, bool *standing, struct err *err);
 
-/* Limit the total time of the requests that follow to `ns`. After that time, the client is dead. 0 removes the limit. */
+/*
+ * Limit the total time of the requests that follow to `ns` nanoseconds. A request after that time makes the client dead. 0
+ * removes the limit.
+ */
 void rsp_allow(struct rsp *r, uint64_t ns);
 
 /*
- * Close the connection and free the client. Without rsp_detach() before, the machine's state does not change. `r` may be NULL.
+ * Close the connection and free the client. Does not resume a stopped machine: call rsp_detach() before for that. `r` may be
+ * NULL.
  */
 void rsp_close(struct rsp *r);
 
-/* The descriptor of the connection, for poll(). Owned by the client. */
+/* Returns the descriptor of the connection, for poll(). Owned by the client. */
 int rsp_fd(const struct rsp *r);
 
 /*
- * Whether the machine was running until rsp_open() stopped it. QEMU before 8.1 reports that stop without a request, and
- * reports none if the machine stood still. Newer versions report none; with them, a machine that was merely paused counts as
- * running.
+ * Returns true if the machine was running until rsp_open() stopped it. QEMU before 8.1 reports the stop if the machine was
+ * running. Newer versions report no stop, so with them this is also true for a machine that its user had paused.
  */
 bool rsp_was_running(const struct rsp *r);
 
 /*
- * NULL while the client is alive, else one line with the reason of its death. *exited: the machine has ended, or at least its
- * stub.
+ * Returns NULL while the client is alive, else one line with the reason of its death. Sets *exited if the machine has ended or
+ * the stub has closed the connection.
  */
 const char *rsp_dead(const struct rsp *r, bool *exited);
 
 /*
- * Whether the client is dead, the machine has not ended, and it was running before rsp_open(), so that it may stand still now.
+ * Returns true if the client is dead, the machine has not ended, and it was running before rsp_open(), so that it may stand
+ * still now.
  */
 bool rsp_left_standing(const struct rsp *r);
 
-/* Number of round trips so far. Requests that were sent together count as one. */
+/* Returns the number of round trips so far. Requests that were sent together are one round trip. */
 uint64_t rsp_requests(const struct rsp *r);
 
 /* ---- while the machine stands still ---- */
@@ -90,7 +95,7 @@ int rsp_regs(struct rsp *r, uint32_t thread, struct x86_regs *regs);
 /* Set the general registers, RIP and RFLAGS of `after` that differ from `before`. Returns 0 or -1. */
 int rsp_set_regs(struct rsp *r, uint32_t thread, const struct x86_regs *before, const struct x86_regs *after);
 
-/* Whether a CPU is halted. False if the stub does not tell. */
+/* Returns true if a CPU is halted. Returns false if the stub does not tell. */
 bool rsp_halted(struct rsp *r, uint32_t thread);
 
 /*
@@ -113,13 +118,14 @@ enum rsp_point { RSP_SOFTWARE, RSP_HARDWARE, RSP_WATCH_WRITE, RSP_WATCH_READ, RS
 int rsp_insert(struct rsp *r, enum rsp_point type, uint64_t addr, unsigned len);
 
 /*
- * Remove such a point. If the stub is known to take several requests at a time, this one waits and is sent with the next
- * request. The point is gone before any other request is answered and before the machine continues, so removals in a batch
- * need no round trip of their own. Returns 0, or -1 when the client is dead. Whether the stub had the point is not reported.
+ * Remove a breakpoint or watchpoint. If the stub is known to accept several requests at a time, this request is kept and sent
+ * together with the next one, so that many removals need one round trip. The stub removes the point before it answers any later
+ * request and before the machine continues. Returns 0, or -1 if the client is dead. Does not report whether the stub had the
+ * point.
  */
 int rsp_remove(struct rsp *r, enum rsp_point type, uint64_t addr, unsigned len);
 
-/* Send what rsp_remove() has kept, and wait for the replies. Returns 0, or -1 when the client is dead. */
+/* Send the requests that rsp_remove() has kept, and wait for the replies. Returns 0, or -1 when the client is dead. */
 int rsp_flush(struct rsp *r);
 
 /*
@@ -134,7 +140,7 @@ int rsp_resume(struct rsp *r, const uint32_t *threads, unsigned n);
 /* Make one thread execute one instruction. rsp_wait() reports the stop after it. Returns 0 or -1. */
 int rsp_step(struct rsp *r, uint32_t thread);
 
-/* Make the stub remove every breakpoint and watchpoint of this client, and let the machine run on. Returns 0 or -1. */
+/* Make the stub remove every breakpoint and watchpoint of this client and resume the machine. Returns 0 or -1. */
 int rsp_detach(struct rsp *r);
 
 /* ---- while the machine runs ---- */
@@ -147,14 +153,14 @@ enum rsp_stop_kind {
 
 struct rsp_stop {
 	enum rsp_stop_kind kind;
-	uint32_t thread; /* The CPU. 0: the stub does not tell. */
+	uint32_t thread; /* The CPU that stopped. 0: the stub does not tell. */
 	uint64_t addr;	 /* The GVA of the watchpoint (RSP_STOP_WATCH only). */
 };
 
-/* Ask the machine to stop. rsp_wait() reports that stop, or another that came first. Returns 0 or -1. */
+/* Ask the stub to stop the machine. rsp_wait() reports that stop, or another stop that came first. Returns 0 or -1. */
 int rsp_interrupt(struct rsp *r);
 
-/* Wait for a stop, for `timeout_ns` at most. Returns 1 with `stop` set, 0 when the time is over, -1 when the client is dead. */
+/* Wait for a stop, for `timeout_ns` at most. Returns 1 with `stop` set, 0 if the time is over, -1 if the client is dead. */
 int rsp_wait(struct rsp *r, uint64_t timeout_ns, struct rsp_stop *stop);
 
 #endif

@@ -36,7 +36,7 @@ int rsp_wait(struct rsp *r, uint64_t timeout_ns, struct rsp_stop *stop)
 	uint64_t deadline = monotonic_ns() + timeout_ns;
 	int got;
 
-	/* Drop every other packet, such as console output or an unexpected reply. */
+	/* Drop packets that are not stop replies, such as console output or an unexpected reply. */
 	while ((got = rsp_receive(r, deadline)) > 0) {
 		if (rsp_is_stop(r, stop))
 			return 1;
