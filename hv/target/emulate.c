@@ -10,7 +10,7 @@ enum form { NOT_EMULATED, PUSH, RET, JUMP, CALL, TEST, MOVE, CLEAR };
 /* An instruction with two register operands (SDM vol. 2, table 2-2). */
 struct two_registers {
 	uint8_t opcode;
-	/* There is a REX before the opcode, so that the byte registers 4 to 7 are SPL to DIL, not AH to BH. */
+	/* A REX precedes the opcode, so that the byte registers 4 to 7 are SPL to DIL, not AH to BH. */
 	bool rex;
 	/* Size of the operands, in bytes. */
 	uint8_t size;
@@ -18,7 +18,9 @@ struct two_registers {
 	uint8_t reg, rm;
 };
 
-/* Whether the instruction is only an optional REX, one opcode byte and a ModRM with two registers. */
+/*
+ * Returns true, with *out set, if the instruction consists of an optional REX, one opcode byte and a ModRM with two registers.
+ */
 static bool is_two_registers(const struct insn *insn, struct two_registers *out)
 {
 	bool rex = insn->len == 3 && (insn->bytes[0] & 0xf0) == 0x40;
@@ -91,7 +93,7 @@ static uint64_t operand(const struct x86_regs *regs, const struct two_registers 
 	return (uint8_t)regs->gpr[gpr];
 }
 
-/* Set the flags of a logical AND (SDM vol. 2, TEST). AF is undefined; CPUs clear it. */
+/* Set the flags of a logical AND (SDM vol. 2, TEST). The SDM leaves AF undefined; CPUs clear AF. */
 static void test_registers(const struct insn *insn, struct x86_regs *regs)
 {
 	struct two_registers two;
@@ -109,7 +111,7 @@ static void test_registers(const struct insn *insn, struct x86_regs *regs)
 	regs->rflags |= flags;
 }
 
-/* A 32-bit operand clears the upper half of its register. */
+/* Carry out a mov. A 32-bit mov clears the upper half of the destination register. */
 static void move_register(const struct insn *insn, struct x86_regs *regs)
 {
 	struct two_registers two;

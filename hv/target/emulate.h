@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Emulate one instruction for a stopped CPU, so that a breakpoint on it never has to be removed. Only this component decides
- * which instructions can be emulated.
+ * Emulates one instruction for a stopped CPU, so that a breakpoint on the instruction never has to be removed. Only this
+ * component decides which instructions can be emulated.
  */
 #ifndef OUTRIDER_TARGET_EMULATE_H
 #define OUTRIDER_TARGET_EMULATE_H
@@ -13,8 +13,8 @@
 #include "symbols/insn/insn.h"
 
 /*
- * Whether target_emulate() can emulate this instruction in kernel mode. These are, without prefixes other than a REX.B of the
- * push and a REX of test and mov between registers (SDM vol. 2):
+ * Returns true if target_emulate() can emulate this instruction in kernel mode. The instructions below can be emulated, if they
+ * have no prefix. A push may have REX.B, and test and mov of two registers may have a REX (SDM vol. 2):
  *
  *   push r64	50+r, 41 50+r
  *   ret	c3
@@ -24,18 +24,19 @@
  *   mov	89 /r, 8b /r of two registers
  *   mov	c6 07 00, which clears the byte at RDI: an inlined spinlock release
  *
- * All but the last read and write general registers, RIP and the stack only. They fault only if their memory is unmapped. Only
- * test changes flags: the arithmetic flags, as a function of its operands. An emulated write hits no watchpoint. A direct call
- * is the push of a known address and a jump. Indirect calls and jumps are left out: with indirect branch tracking they also
- * change CPU state that cannot be set from outside. The guest's kernel must not use supervisor shadow stacks, onto which a
- * call would push, too; Linux does not.
+ * All but the last access only general registers, RIP and the stack. They fault only if their memory is unmapped. Only test
+ * changes flags: it sets the arithmetic flags from its operands. An emulated write hits no watchpoint. A direct call is
+ * emulated as a push and a jump. Indirect calls and jumps cannot be emulated: with indirect branch tracking they also change
+ * CPU state that cannot be set from outside. The guest's kernel must not use supervisor shadow stacks, onto which a call would
+ * push, too; Linux does not use them.
  */
 bool target_can_emulate(const struct insn *insn);
 
 /*
- * Emulate `insn` for a CPU that is stopped before it with these registers: change *regs and the guest's stack as the CPU
- * would. target_can_emulate() must have returned true. Returns 0. Returns -1, with *regs unchanged, when memory cannot be read
- * or written: the guest must then execute the instruction itself and take its page fault. Any thread, with the CPU stopped.
+ * Emulate `insn` for a CPU that is stopped before it with these registers: change *regs and the guest's stack as the CPU would.
+ * target_can_emulate() must have returned true. Returns 0. Returns -1, with *regs unchanged, if memory cannot be read or
+ * written: the guest must then execute the instruction itself and take its page fault. May be called on any thread while the
+ * CPU is stopped.
  */
 int target_emulate(struct target *t, const struct insn *insn, struct x86_regs *regs);
 

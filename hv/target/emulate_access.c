@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The first eight are numbered as in the instructions (SDM vol. 2, table A-6, group 1). */
+/* The first eight operations have the numbers that instructions encode (SDM vol. 2, table A-6, group 1). */
 enum operation { ADD, OR, ADC, SBB, AND, SUB, XOR, CMP, TEST, INC, DEC, MOVE };
 
 #define ARITHMETIC (X86_RFLAGS_CF | X86_RFLAGS_PF | X86_RFLAGS_AF | X86_RFLAGS_ZF | X86_RFLAGS_SF | X86_RFLAGS_OF)
@@ -11,15 +11,15 @@ enum operation { ADD, OR, ADC, SBB, AND, SUB, XOR, CMP, TEST, INC, DEC, MOVE };
 /* What an instruction does. Sizes are in bytes. */
 struct form {
 	enum operation operation;
-	/* Size of the operand in memory, and of the destination. They differ if the access is extended. */
+	/* Size of the operand in memory, and size of the destination. The sizes differ for movzx, movsx and movsxd. */
 	uint8_t size, to_size;
-	/* Sign extension. */
+	/* The operand in memory is sign-extended to the destination's size. */
 	bool sign;
 	/* The destination is the register, not the memory. */
 	bool load;
-	/* The other operand: the register, if immediate_size is 0. */
+	/* The other operand: an immediate of immediate_size bytes, or the register `reg` if immediate_size is 0. */
 	uint8_t reg, immediate_size;
-	/* There is a REX, so that the byte registers 4 to 7 are SPL to DIL, not AH to BH. */
+	/* The instruction has a REX, so that the byte registers 4 to 7 are SPL to DIL, not AH to BH. */
 	bool rex;
 };
 
@@ -29,7 +29,10 @@ struct opcode {
 	bool two_bytes, rex, rex_w, rex_r, word;
 };
 
-/* Whether the instruction has only prefixes for operand size, registers and segment. */
+/*
+ * Find the opcode and its prefixes. Returns false if the instruction has a prefix other than those of operand size, segment
+ * (GS, DS) and REX, or if its ModRM has no operand in memory.
+ */
 static bool find_opcode(const struct insn *insn, struct opcode *out)
 {
 	const uint8_t *b = insn->bytes, *end = b + insn->len;
@@ -48,13 +51,16 @@ static bool find_opcode(const struct insn *insn, struct opcode *out)
 	return out->at + 2 <= end && out->at[1] < 0xc0;
 }
 
-/* Operand size of an opcode. `byte`: the opcode is the form for bytes. */
+/* Returns the operand size in bytes. `byte`: the opcode is for byte operands. */
 static uint8_t operand_size(const struct opcode *o, bool byte)
 {
 	return byte ? 1 : o->rex_w ? 8 : o->word ? 2 : 4;
 }
 
-/* An instruction with an immediate, or with neither immediate nor register: inc and dec. */
+/*
+ * Fill in the form of an instruction without a register operand: one with an immediate, or inc or dec. Returns false if the
+ * instruction cannot be emulated.
+ */
 static bool group_form(const struct opcode *o, struct form *f)
 {
 	uint8_t op = *o->at, field = o->at[1] >> 3 & 7;
@@ -103,7 +109,7 @@ static bool extending_form(const struct opcode *o, struct form *f)
 	return op == 0xb6 || op == 0xb7 || op == 0xbe || op == 0xbf;
 }
 
-/* Whether the instruction can be emulated. */
+/* Fill in the form of an instruction. Returns false if the instruction cannot be emulated. */
 static bool form_of(const struct insn *insn, struct form *f)
 {
 	struct opcode o;
@@ -159,7 +165,7 @@ static uint64_t register_operand(const struct form *f, const struct x86_regs *re
 	return regs->gpr[f->reg] & mask(f->to_size);
 }
 
-/* A 32-bit operand clears the upper half of its register; a smaller one leaves the rest unchanged. */
+/* Write a register. A 32-bit write clears the upper half of the register; a smaller write leaves the other bits unchanged. */
 static void set_register(const struct form *f, struct x86_regs *regs, uint64_t value)
 {
 	uint64_t *gpr = &regs->gpr[is_high_byte(f, f->to_size) ? f->reg - 4 : f->reg];
@@ -172,7 +178,7 @@ static void set_register(const struct form *f, struct x86_regs *regs, uint64_t v
 		*gpr = (*gpr & ~mask(f->to_size)) | (value & mask(f->to_size));
 }
 
-/* The sign-extended immediate at the end of the instruction. */
+/* Returns the sign-extended immediate at the end of the instruction. */
 static uint64_t immediate_operand(const struct insn *insn, const struct form *f)
 {
 	uint64_t value = 0;
@@ -186,7 +192,7 @@ static uint64_t flag(bool set, uint64_t bit)
 	return set ? bit : 0;
 }
 
-/* The flags that depend on the result alone (SDM vol. 1, 3.4.3.1). */
+/* Returns the flags that depend on the result alone (SDM vol. 1, 3.4.3.1). */
 static uint64_t result_flags(uint64_t result, uint8_t size)
 {
 	return flag(!result, X86_RFLAGS_ZF) | flag(result >> (8 * size - 1) & 1, X86_RFLAGS_SF) |
@@ -212,7 +218,8 @@ static uint64_t subtract(uint64_t a, uint64_t b, bool borrow, uint8_t size, uint
 }
 
 /*
- * The result of the operation on the destination `a` and the source `b`. Updates *rflags. CPUs clear AF where it is undefined.
+ * Returns the result of the operation on the destination `a` and the source `b`. Updates *rflags. AF becomes 0 if the SDM
+ * leaves it undefined, as in CPUs.
  */
 static uint64_t calculate(enum operation operation, uint64_t a, uint64_t b, uint8_t size, uint64_t *rflags)
 {
@@ -254,7 +261,7 @@ static uint64_t calculate(enum operation operation, uint64_t a, uint64_t b, uint
 	return result;
 }
 
-/* Find the operand in guest-physical memory. Returns 0, or -1 when the CPU must access it itself. */
+/* Find the operand in guest-physical memory. Returns 0 with *gpa set, or -1 if the CPU must make the access itself. */
 static int locate(struct target *t, const struct insn *insn, const struct form *f, const struct x86_regs *regs, bool write,
 		  uint64_t *gpa)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Emulate one memory access for a stopped CPU, so that the CPU gets past a breakpoint that must stay. Only this component
+ * Emulates one memory access for a stopped CPU, so that the CPU gets past a breakpoint that stays planted. Only this component
  * decides which accesses can be emulated.
  */
 #ifndef OUTRIDER_TARGET_EMULATE_ACCESS_H
@@ -12,18 +12,18 @@
 
 /*
  * Emulate `insn` for a CPU that is stopped before it in kernel mode with these registers: change *regs and guest memory as the
- * CPU would. Returns 0. Returns -1, with nothing changed, when the access cannot be emulated; the CPU must then execute the
- * instruction itself. Any thread, with the CPU stopped. Does not allocate.
+ * CPU would. Returns 0. Returns -1, with nothing changed, if the access cannot be emulated; the CPU must then execute the
+ * instruction itself. May be called on any thread while the CPU is stopped. Does not allocate.
  *
- * Emulated are the plain accesses that make up nearly all compiled code (SDM vol. 2), with one operand in memory and the other
- * in a general register or an immediate:
+ * These instructions are emulated, with one operand in memory and the other a general register or an immediate (SDM vol. 2).
+ * They make up nearly all accesses of compiled code:
  *
  *   mov, movzx, movsx, movsxd
  *   add, or, adc, sbb, and, sub, xor, cmp, test, inc, dec	without LOCK
  *
  * The memory must be the kernel's, on one page, RAM, and mapped such that the CPU would neither fault nor change the page
  * tables. An aligned access is one load or one store; a read-modify-write is a load and a store, as on a CPU without LOCK. An
- * instruction that the CPU single-steps (RFLAGS.TF) is not emulated, because of its trap.
+ * instruction that the CPU single-steps (RFLAGS.TF) is not emulated, because the CPU must take the trap after it.
  *
  * An emulated access hits no watchpoint: neither the target's, which the caller must check for, nor the guest's own.
  */

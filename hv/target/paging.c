@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walk the guest's page tables from outside (SDM vol. 3, chapter 4). They are only read, so accessed and dirty bits do not
- * change.
+ * Walks the guest's page tables from outside (SDM vol. 3, chapter 4). The walk only reads them, so accessed and dirty bits do
+ * not change.
  */
 #include "hv/target/target.h"
 
@@ -19,7 +19,7 @@ static bool canonical(uint64_t gva, unsigned bits)
 	return (uint64_t)sign == gva;
 }
 
-/* Every entry on the way must have all bits of `each`, and the last entry those of `last`, too. */
+/* Translate `gva`. Fails unless every entry on the way has all bits of `each`, and the last entry also all bits of `last`. */
 static int walk(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, uint64_t each, uint64_t last, uint64_t *gpa)
 {
 	unsigned levels = cr4 & X86_CR4_LA57 ? 5 : 4;
@@ -61,7 +61,7 @@ int target_translate_quietly(struct target *t, const struct x86_regs *regs, uint
 	return walk(t, regs->cr3, regs->cr4, gva, each, write ? PTE_DIRTY : 0, gpa);
 }
 
-/* How many of the `len` bytes at `gva` are before the end of its page. */
+/* Returns how many of the `len` bytes at `gva` lie in the page of `gva`. */
 static size_t in_page(uint64_t gva, size_t len)
 {
 	size_t left = X86_PAGE_SIZE - (gva & (X86_PAGE_SIZE - 1));

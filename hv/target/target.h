@@ -27,16 +27,16 @@
 
 struct target;
 
-/* The target's capabilities. Constant after the target was created. */
+/* The target's capabilities. Constant once the target is created. */
 struct target_caps {
-	unsigned cpus;	  /* Number of CPUs, numbered from 0. */
-	unsigned watches; /* Watches that may be set at a time, 0 to TARGET_MAX_WATCHES. */
-	unsigned points;  /* Breakpoints that may be planted at a time. 0: any number. */
-	unsigned pages;	  /* Pages of text that may have breakpoints, besides lasting ones. 0: any number. */
-	unsigned lasting; /* More breakpoints, if they stay planted; used where `points` is small because planting is slow. */
+	unsigned cpus;	     /* Number of CPUs, numbered from 0. */
+	unsigned watches;    /* Watches that may be set at a time, 0 to TARGET_MAX_WATCHES. */
+	unsigned points;     /* Breakpoints that may be planted at a time. 0: any number. */
+	unsigned pages;	     /* Pages of text that may have breakpoints, not counting lasting ones. 0: any number. */
+	unsigned lasting;    /* Breakpoints beyond `points`, if they stay planted. For targets on which planting is slow. */
 	bool irq_while_held; /* A held CPU still takes its interrupts. */
 	bool parallel;	     /* Callbacks for different CPUs may run at the same time. */
-	bool costly_stops;   /* Reading or changing anything stops all CPUs, which takes a large part of a window's time. */
+	bool costly_stops;   /* Any access to the machine stops all CPUs, for a large part of a window's time. */
 	bool devices;	     /* Devices report their accesses to memory. */
 	bool late_watch; /* on_watch may be called late, at a later stop of the CPU. The client must check that an instruction
 			  * explains the hit. */
@@ -47,7 +47,7 @@ struct target_watch {
 	uint64_t gva;	 /* A multiple of `len`. */
 	uint8_t len;	 /* 1, 2, 4 or 8 bytes. */
 	bool read;	 /* Reads trap, too. Writes always trap. */
-	uint8_t owner;	 /* The held CPU. The watch is in force on it only while it is held, for its interrupt handlers. */
+	uint8_t owner;	 /* The held CPU. On it, the watch is in force only during the hold, for interrupt handlers. */
 	uint32_t cookie; /* Passed to on_watch. Distinguishes a retired watch from the next one in the same slot. */
 };
 
@@ -59,7 +59,7 @@ enum target_action_kind {
 	/* The CPU is held at regs->rip for hold_ns or until target_release(). Then on_hold_end is called. */
 	TARGET_HOLD,
 	/*
-	 * For on_breakpoint: the INT3 is the guest's own, so the guest gets its #BP. For on_watch: all of these watches were
+	 * For on_breakpoint: the INT3 is the guest's own, so the guest gets its #BP. For on_watch: all watches of the call were
 	 * retired, and the CPU continues.
 	 */
 	TARGET_NOT_MINE,
@@ -76,36 +76,38 @@ struct target_action {
  */
 struct target_client {
 	/*
-	 * The CPU is about to execute the instruction at regs->rip, where a breakpoint is planted or was planted a moment ago.
-	 * The client decides whether the INT3 there is the guest's own, while no breakpoint can be planted. If the client read
-	 * the byte later, it could take a newly planted INT3 for the guest's own, and the guest would get a #BP that kills it.
+	 * The CPU stopped for an INT3 at regs->rip, and is about to execute the instruction there. The breakpoint may have been
+	 * removed since. The client must decide whether the INT3 is the guest's own while it keeps other threads from planting
+	 * breakpoints. Otherwise it could take a newly planted INT3 for the guest's own, and the guest would get a #BP that
+	 * kills it.
 	 */
 	struct target_action (*on_breakpoint)(void *ctx, unsigned cpu, struct x86_regs *regs);
 	/*
-	 * An access hit the watches with these cookies. The access is done, and RIP is at the next instruction. Watches are
-	 * retired lazily, so some of these may be retired already. If all are, the client returns TARGET_NOT_MINE.
+	 * An access hit the watches with these cookies. The access is done, and RIP is at the next instruction. CPUs unload
+	 * retired watches late, so some of these watches may be retired already. If all are retired, the client returns
+	 * TARGET_NOT_MINE.
 	 */
 	struct target_action (*on_watch)(void *ctx, unsigned cpu, struct x86_regs *regs, const uint32_t *cookies, unsigned n);
 	/*
 	 * The hold of the CPU has ended. The CPU is still stopped, and continues after the action. TARGET_HOLD extends the
-	 * hold. regs->rip may differ from that at the start of the hold: the CPU may be in an interrupt handler, or in another
-	 * task if the held one was preempted.
+	 * hold. regs->rip may differ from its value at the start of the hold: the CPU may be in an interrupt handler, or in
+	 * another task if the held task was preempted.
 	 */
 	struct target_action (*on_hold_end)(void *ctx, unsigned cpu, struct x86_regs *regs);
 	/*
-	 * A device accesses a segment of a request, or a ring, in memory that matches the filter of target_devices_watch():
-	 * see struct device_observer. Called on the device's own thread, which holds no lock, and possibly at the same time
-	 * for several devices and for CPUs. The device waits meanwhile, so the client may wait only for its own locks, which
-	 * it must hold for bounded work only. Used with caps.devices.
+	 * A device accesses a segment of a request, or a ring, in memory that matches the filter of target_devices_watch(): see
+	 * struct device_observer. Called on the device's own thread, which holds no lock, and possibly at the same time for
+	 * several devices and for CPUs. The device waits meanwhile, so the client may wait only for its own locks, and must
+	 * hold these only for a bounded time. Used with caps.devices.
 	 */
 	void (*on_device)(void *ctx, const struct device_access *access);
 	void (*on_ring)(void *ctx, const struct device_access *access);
 	void *ctx; /* First argument of every callback. */
 };
 
-/* A target's implementation. The comment of each function target_NAME() below describes the operation NAME. */
+/* The operations that a target implements. The comment of each function target_NAME() below describes the operation NAME. */
 struct target_ops {
-	void (*enter)(struct target *t); /* NULL, together with `leave`, for a target that has nothing to do here. */
+	void (*enter)(struct target *t); /* enter and leave may be NULL. */
 	void (*leave)(struct target *t);
 	int (*stand_still)(struct target *t);
 	void (*go_on)(struct target *t);
@@ -123,7 +125,7 @@ struct target_ops {
 	int (*peek_regs)(struct target *t, unsigned cpu, struct x86_regs *regs);
 	void (*debug_regs_changed)(struct target *t, unsigned cpu);
 	bool (*idle)(struct target *t, unsigned cpu);
-	void (*devices_watch)(struct target *t, uint64_t filter); /* NULL, together with the next two, without caps.devices. */
+	void (*devices_watch)(struct target *t, uint64_t filter); /* All three are NULL without caps.devices. */
 	void (*devices_in_flight)(struct target *t, const struct device_observer *observer);
 	bool (*devices_busy)(struct target *t);
 	void (*stats)(struct target *t, struct target_stats *out);
@@ -140,10 +142,10 @@ struct target {
 
 /*
  * Put target_enter() and target_leave() around operations outside a callback that belong together, or that are done under the
- * client's locks. A target that can be accessed only while the machine stands still then stops it once for all of these
- * operations. It does so only after the guest has had its share of time, so target_enter() may wait for long. The calls nest.
- * target_enter() must not be called under the client's locks, because callbacks take those locks while the machine stands
- * still.
+ * client's locks. A target that can be accessed only while the machine stands still then stops the machine once for all of
+ * these operations. It stops the machine only after the guest has had its share of time, so target_enter() may wait for long.
+ * The calls nest. target_enter() must not be called under the client's locks, because callbacks take those locks while the
+ * machine stands still.
  */
 static inline void target_enter(struct target *t)
 {
@@ -162,28 +164,26 @@ static inline void target_leave(struct target *t)
  * call of target_go_on() by the same thread.
  *
  * From the return of target_stand_still() until target_go_on(), no CPU executes anything: each is outside the guest (for the
- * KVM target: outside KVM_RUN) and does not enter it. Its state is complete, with no device access half done, and can be read.
- * None of the client's callbacks for CPUs runs. The calls nest, and several threads may make them: the CPUs continue at the
- * last target_go_on().
+ * KVM target: outside KVM_RUN) and does not enter it. The state of each CPU is complete, with no device access half done, and
+ * can be read. None of the client's callbacks for CPUs runs. The calls nest, and several threads may make them: the CPUs
+ * continue at the last target_go_on().
  *
- * Not stopped are the machine's clocks, timers and devices, the time of a hold, and the client's own threads. A device may
- * still write to guest memory and call on_device and on_ring, and with KVM a thread that plants breakpoints may still write,
- * too. To keep that thread out, take the client's lock after target_stand_still() and not before: no CPU's callback runs then
- * that could hold it. A hold that ends meanwhile gets its on_hold_end after target_go_on(). Earlier changes stay: a planted
- * breakpoint is still in guest memory, and a held CPU is still held. With KVM the machine does not end meanwhile, either:
- * target_stop() takes effect after target_go_on().
+ * The machine's clocks, timers and devices, the time of a hold, and the client's own threads are not stopped. A device may
+ * still write to guest memory and call on_device and on_ring. With KVM, a thread of the client that plants breakpoints may
+ * still write, too. To exclude that thread, take the client's lock after target_stand_still() and not before: no CPU's callback
+ * runs then that could hold the lock. If a hold ends meanwhile, its on_hold_end is called after target_go_on(). Planted
+ * breakpoints stay in guest memory, and held CPUs stay held. With KVM, target_stop() takes effect only after target_go_on().
  *
- * The caller may use all functions of this interface meanwhile, except target_barrier(), which belongs in a callback. Other
- * threads may have to wait in any of them until target_go_on().
+ * The caller may use all functions of this interface meanwhile, except target_barrier(), which only a callback may call.
+ * Another thread that calls a function of this interface may have to wait until target_go_on().
  *
- * May be called on any thread, but not in a callback, since the CPU of that callback could not come to a stop, and not under
- * the client's locks, since a callback that must end first may be waiting for them. It waits until every CPU has left the
- * guest and has finished its callback or its device access. A target that owes the guest its share of time (see
- * target_enter()) waits for that, too.
+ * Waits until every CPU has left the guest and has finished its callback or its device access, and until the guest has had its
+ * share of time (see target_enter()). So any thread may call this, but not in a callback, which the wait would never see
+ * finished, and not under the client's locks, for which an unfinished callback may be waiting.
  *
- * Returns 0, or -1 when the machine has ended; then there is nothing to undo. The cost is one kick for each running CPU.
- * target_enter() does not do this, because the detector uses it around every round of planting, and with KVM such a round must
- * not stop the machine.
+ * Returns 0, or -1 if the machine has ended; then target_go_on() must not be called. The cost is one kick for each running CPU.
+ * target_enter() does not stop the machine in this way, because the detector calls target_enter() for every round of planting,
+ * and with KVM such a round must not stop the machine.
  */
 static inline int target_stand_still(struct target *t)
 {
@@ -204,15 +204,15 @@ static inline int target_read_phys(struct target *t, uint64_t gpa, void *buf, si
 
 /*
  * Translate a GVA of the kernel or of user space with the page tables at `cr3`. These have 4 levels, or 5 if cr4.LA57 is set
- * (SDM vol. 3, 4.5). The guest may change them meanwhile, so the result was true at some time during the call. Returns 0 with
- * `gpa` set, or -1 when the address is not mapped.
+ * (SDM vol. 3, 4.5). The guest may change the page tables meanwhile, so the result was true at some time during the call.
+ * Returns 0 with `gpa` set, or -1 when the address is not mapped.
  */
 int target_translate(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, uint64_t *gpa);
 
 /*
- * The same for an access that the kernel is about to make with these registers. Also fails when the access would have side
- * effects: when `write` is set and the page is read-only, or when the CPU would set an accessed or dirty bit (SDM vol. 3, 4.6
- * and 4.8).
+ * As target_translate(), for an access that the kernel is about to make with these registers. Also fails if the access would
+ * fault or have side effects: if `write` is set and the page is read-only, or if the CPU would set an accessed or dirty bit
+ * (SDM vol. 3, 4.6 and 4.8).
  */
 int target_translate_quietly(struct target *t, const struct x86_regs *regs, uint64_t gva, bool write, uint64_t *gpa);
 
@@ -220,14 +220,14 @@ int target_translate_quietly(struct target *t, const struct x86_regs *regs, uint
 int target_read(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, void *buf, size_t len);
 
 /*
- * Copy `len` bytes to the GVA `gva` in the same way. May only be used for what the stopped CPU was about to write there
- * itself.
+ * Copy `len` bytes to the GVA `gva`, page by page. Returns as target_read() does. Only for bytes that the stopped CPU was about
+ * to write to `gva` itself.
  */
 int target_write(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, const void *buf, size_t len);
 
 /*
- * Plant a breakpoint on the instruction at the GVA `gva`, which is mapped at the GPA `gpa`, if its first byte is still
- * `first`. CPUs may run meanwhile. Returns 0; 1 when there is another byte; -1 when the breakpoint cannot be planted.
+ * Plant a breakpoint on the instruction at the GVA `gva`, which is mapped at the GPA `gpa`, if its first byte is still `first`.
+ * CPUs may run meanwhile. Returns 0, 1 if memory has another byte, or -1 if the breakpoint cannot be planted.
  */
 static inline int target_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
 {
@@ -235,8 +235,8 @@ static inline int target_plant(struct target *t, uint64_t gva, uint64_t gpa, uin
 }
 
 /*
- * Remove a breakpoint, so that CPUs execute `first` again. `intact` is false when the rest of the instruction has changed. The
- * page may then have other contents, so the target leaves the byte unchanged.
+ * Remove a breakpoint, so that CPUs execute `first` again. `intact` false says that the rest of the instruction has changed:
+ * the page may have other contents, so the byte is left unchanged.
  */
 static inline void target_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact)
 {
@@ -244,8 +244,8 @@ static inline void target_unplant(struct target *t, uint64_t gva, uint64_t gpa, 
 }
 
 /*
- * A CPU stopped for a breakpoint at the GPA `gpa` that was removed since: `byte` is there now. Make sure that the CPU executes
- * `byte` when it continues.
+ * Make sure that a stopped CPU executes `byte` at the GPA `gpa` when it continues. The CPU stopped for a breakpoint there that
+ * was removed since, and memory has `byte` now.
  */
 static inline void target_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 {
@@ -253,8 +253,8 @@ static inline void target_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 }
 
 /*
- * Publish a watch in a slot that is clear. On other CPUs it is in force only after target_watch_sync(). To have one kick for
- * each CPU and window, set all slots of a window first and then sync once.
+ * Publish a watch in a slot that is clear. On other CPUs the watch is in force only after target_watch_sync(). Set all slots of
+ * a window before one target_watch_sync(), so that each CPU is kicked only once for the window.
  */
 static inline void target_watch_set(struct target *t, unsigned slot, const struct target_watch *watch)
 {
@@ -267,16 +267,16 @@ static inline void target_watch_clear(struct target *t, unsigned slot)
 	t->ops->watch_clear(t, slot);
 }
 
-/* Return when every CPU but `self` has loaded the published watches, or will load them before its next instruction. */
+/* Wait until every CPU but `self` has loaded the published watches, or will load them before its next instruction. */
 static inline void target_watch_sync(struct target *t, unsigned self)
 {
 	t->ops->watch_sync(t, self);
 }
 
 /*
- * Return when every other CPU has delivered the stops that it had before this call. Called in a callback of the CPU `self`,
- * without the client's locks. Waits for some milliseconds at most, because two CPUs may be doing this to each other. Returns
- * whether all CPUs have delivered; if not, one of them may still have a stop to report.
+ * Wait until every other CPU has delivered the stops that it had before this call. To be called in a callback of the CPU
+ * `self`, without the client's locks. The KVM target waits for at most 10 ms, because two CPUs may wait for each other here.
+ * Returns true if all CPUs have delivered; otherwise a CPU may still have a stop to report.
  */
 static inline bool target_barrier(struct target *t, unsigned self)
 {
@@ -284,7 +284,7 @@ static inline bool target_barrier(struct target *t, unsigned self)
 }
 
 /*
- * End the hold of a CPU now, if it is held. Its on_hold_end follows, on the thread that serves it. May be called under the
+ * End the hold of a CPU now, if the CPU is held. The thread that serves the CPU then calls on_hold_end. May be called under the
  * client's locks.
  */
 static inline void target_release(struct target *t, unsigned cpu)
@@ -293,7 +293,7 @@ static inline void target_release(struct target *t, unsigned cpu)
 }
 
 /*
- * Get the registers of a running CPU by stopping it for a moment. Must not be called in a callback. Returns 0, or -1 when the
+ * Get the registers of a running CPU by stopping it for a moment. Must not be called in a callback. Returns 0, or -1 if the
  * machine has ended.
  */
 static inline int target_peek_regs(struct target *t, unsigned cpu, struct x86_regs *regs)
@@ -302,24 +302,24 @@ static inline int target_peek_regs(struct target *t, unsigned cpu, struct x86_re
 }
 
 /*
- * The guest has written, or may have written, the debug registers of a CPU. The guest's breakpoints must work besides the
- * watches. The target reads these registers before the CPU's next entry into the guest: at once when called in a callback of
- * that CPU, otherwise surely only after target_watch_sync().
+ * Tell the target that the guest may have written the debug registers of a CPU, so that the guest's own breakpoints work
+ * besides the watches. The target reads these registers before the CPU's next entry into the guest. Outside a callback of that
+ * CPU, this is certain only after target_watch_sync().
  */
 static inline void target_debug_regs_changed(struct target *t, unsigned cpu)
 {
 	t->ops->debug_regs_changed(t, cpu);
 }
 
-/* Whether a CPU waits for an interrupt, as far as the target can find out without stopping it. */
+/* Returns true if a CPU waits for an interrupt, as far as the target can find out without stopping it. */
 static inline bool target_idle(struct target *t, unsigned cpu)
 {
 	return t->ops->idle(t, cpu);
 }
 
 /*
- * Set which memory is in open windows: the union of device_filter() over all of it, or 0. A device that begins an access to
- * memory that matches the filter calls on_device or on_ring from then on. Does nothing without caps.devices.
+ * Set the filter of the memory in open windows: the union of device_filter() over that memory, or 0. From then on, a device
+ * that begins an access to memory that matches the filter calls on_device or on_ring. Does nothing without caps.devices.
  */
 static inline void target_devices_watch(struct target *t, uint64_t filter)
 {
@@ -328,10 +328,10 @@ static inline void target_devices_watch(struct target *t, uint64_t filter)
 }
 
 /*
- * Call `observer`, before this returns, for every access of a device in progress to memory that matches the last filter. Call
- * this after target_devices_watch() and before the first read of the memory: then each access was reported by one of the two
- * or by both, or it was over before that read. May be called under the client's locks. The observer must not call a function
- * of this interface. Does nothing without caps.devices.
+ * Call `observer`, before this function returns, for every device access in progress to memory that matches the last filter.
+ * Call this function after target_devices_watch() and before the first read of the memory: then each access is reported to the
+ * client's callbacks, to `observer` or to both, or ended before that read. May be called under the client's locks. The observer
+ * must not call a function of this interface. Does nothing without caps.devices.
  */
 static inline void target_devices_in_flight(struct target *t, const struct device_observer *observer)
 {
@@ -339,22 +339,22 @@ static inline void target_devices_in_flight(struct target *t, const struct devic
 		t->ops->devices_in_flight(t, observer);
 }
 
-/* Whether any device serves a request, or was notified about one. Always false without caps.devices. */
+/* Returns true if any device serves a request, or was notified about a request. Always false without caps.devices. */
 static inline bool target_devices_busy(struct target *t)
 {
 	return t->ops->devices_busy && t->ops->devices_busy(t);
 }
 
 /*
- * Turn the interception of breakpoints on or off for all CPUs. It must be on while any breakpoint is planted. Returns 0 once
- * this is in force, or -1 with `err` set.
+ * Turn the interception of breakpoints on or off for all CPUs. Interception must be on while any breakpoint is planted. Returns
+ * 0 once the change is in force, or -1 with `err` set.
  */
 static inline int target_intercept(struct target *t, bool on, struct err *err)
 {
 	return t->ops->intercept(t, on, err);
 }
 
-/* The target's counts so far. */
+/* Get the target's counts so far. */
 static inline void target_stats(struct target *t, struct target_stats *out)
 {
 	t->ops->stats(t, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guest-physical memory and breakpoints, as operations of the target. */
+/* Operations of the target: guest-physical memory and breakpoints. */
 #include "hv/target/gdb/internal.h"
 
 int gdb_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
@@ -10,7 +10,10 @@ int gdb_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
 	if (ret <= 0)
 		return ret;
 	gdb_enter(t);
-	/* The search for the kernel reads the whole image. Nothing else goes on then, so target_stop() does not wait for it. */
+	/*
+	 * The search for the kernel reads guest memory for long. After target_stop(), fail its reads, so that the search ends
+	 * at once. No breakpoint is planted then.
+	 */
 	ret = (gt->searching && atomic_load(&t->ending)) || gdb_stop(gt) ? -1 : gdb_memory_read(&gt->memory, gpa, buf, len);
 	gdb_leave(t);
 	return ret;
@@ -39,7 +42,10 @@ int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
 	int ret = -1;
 
 	gdb_enter(t);
-	/* A point that was removed may still be in the text until rsp_flush(), if memory is read without the stub. */
+	/*
+	 * Flush first: the client may have kept a removal, and a read that bypasses the stub would then see the removed
+	 * breakpoint.
+	 */
 	if (gt->planted->count < gt->target.caps.points + gt->target.caps.lasting && gdb_stop(gt) == 0 &&
 	    rsp_flush(gt->rsp) == 0 && gdb_memory_read(&gt->memory, gpa, &byte, 1) == 0)
 		ret = byte != first ? 1 : rsp_insert(gt->rsp, point_type(gt), gva, 1);
@@ -50,8 +56,8 @@ int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
 }
 
 /*
- * The stub must forget the breakpoint in any case. It decides itself whether to write to text that has changed, so `intact` is
- * not used.
+ * Make the stub remove the breakpoint, even if the text has changed. The stub decides itself whether to write to changed text,
+ * so `intact` is not used.
  */
 void gdb_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact)
 {

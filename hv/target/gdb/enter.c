@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lock, and stopping the machine: when, and for how long.
+ * Takes the target's lock, and decides when to stop the machine, and for how long.
  *
- * Each stop costs a fraction of a millisecond by itself. So the machine is not resumed at once: the serving thread waits
- * LINGER_NS for another request, until the machine has stood still for SLICE_NS. The machine is not stopped again before the
- * guest has had its share of time. target_enter() alone does not stop it; the first operation after it that needs the machine
- * to stand still does.
+ * Each stop by itself costs a fraction of a millisecond. So the machine is not resumed after each request: the serving thread
+ * waits LINGER_NS for another request, until the machine has stood still for SLICE_NS. The machine is not stopped again before
+ * the guest has had its share of time. target_enter() does not stop the machine. The first operation after it stops the machine
+ * if the operation needs that.
  */
 #include <time.h>
 #include <unistd.h>
@@ -14,12 +14,12 @@
 
 #define LINGER_NS 100000u
 #define SLICE_NS 4000000u
-#define NAP_NS 1000000u	  /* Period of the checks of the credit. */
-#define HOLD_NS 50000000u /* Longest wait for the end of a window, limited because the next window may begin at once. */
+#define NAP_NS 1000000u	  /* How often a waiting thread checks the guest's share of time. */
+#define HOLD_NS 50000000u /* Longest wait for a time without a window. Windows may follow each other without a pause. */
 
 /* ---- the lock ---- */
 
-/* Whether the calling thread holds the lock. */
+/* Returns true if the calling thread holds the lock. */
 static bool mine(struct gdb_target *gt)
 {
 	return atomic_load(&gt->owned) && pthread_equal(atomic_load(&gt->owner), pthread_self());
@@ -38,7 +38,7 @@ void gdb_lock(struct gdb_target *gt)
 void gdb_unlock(struct gdb_target *gt)
 {
 	if (gt->depth == 1 && gt->stopped && rsp_flush(gt->rsp))
-		gdb_over(gt); /* Breakpoints that the client believes to be removed may still be in the text. */
+		gdb_over(gt); /* End the session: points that should be removed may still be planted. */
 	if (--gt->depth)
 		return;
 	atomic_store(&gt->owned, false);
@@ -49,13 +49,16 @@ void gdb_wake(struct gdb_target *gt)
 {
 	uint64_t one = 1;
 
-	/* If the counter is full, the write fails, but the serving thread wakes up all the same. */
+	/*
+	 * The write fails if the eventfd's counter is full, but then the serving thread has not read an earlier wake-up yet,
+	 * and wakes up for that.
+	 */
 	(void)!write(gt->wake_fd, &one, sizeof(one));
 }
 
 /* ---- stop and go ---- */
 
-/* Number of held CPUs. */
+/* Returns the number of held CPUs. */
 static unsigned held(const struct gdb_target *gt)
 {
 	unsigned n = 0;
@@ -130,8 +133,8 @@ static void lock_in_time(struct gdb_target *gt)
 		gdb_lock(gt);
 		gdb_account(gt);
 		/*
-		 * Stopping the machine can make QEMU forget a stop that a CPU has not reported yet. So do not stop it while a
-		 * window is open.
+		 * Stopping the machine can make QEMU forget a stop that a CPU has not reported yet. So do not stop the machine
+		 * while a window is open.
 		 */
 		now = gt->budget.credit_ns >= 0 && (gt->stopped || !held(gt) || monotonic_ns() - began > HOLD_NS);
 		if ((now || atomic_load(&gt->ending) || atomic_load(&gt->target.over)) && !(gt->stopped && gt->have_event))
@@ -151,7 +154,7 @@ void gdb_enter(struct target *t)
 		lock_in_time(gt);
 }
 
-/* While the caller has the lock, the serving thread delivers nothing. gdb_leave() lets the machine continue. */
+/* Return with the lock held, so that the serving thread delivers nothing. gdb_leave() lets the machine continue. */
 int gdb_stand_still(struct target *t)
 {
 	gdb_enter(t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Delivery of stops and ends of holds to the client, by the serving thread. */
+/* Delivers stops and ends of holds to the client. Runs on the serving thread. */
 #include "hv/target/gdb/internal.h"
 
-/* The CPU with this thread ID, or -1. */
+/* Returns the CPU with this thread ID, or -1. */
 static int cpu_of(const struct gdb_target *gt, uint32_t thread)
 {
 	for (unsigned c = 0; c < gt->target.caps.cpus; c++) {
@@ -25,7 +25,7 @@ static void act(struct gdb_target *gt, unsigned cpu, struct target_action action
 	gt->stale += action.kind == TARGET_NOT_MINE;
 }
 
-/* Whether a breakpoint is planted at `rip`. */
+/* Returns true if a breakpoint is planted at `rip`. */
 static bool at_point(const struct gdb_target *gt, uint64_t rip)
 {
 	for (unsigned i = 0; i < gt->planted->count; i++) {
@@ -36,10 +36,11 @@ static bool at_point(const struct gdb_target *gt, uint64_t rip)
 }
 
 /*
- * Two quirks of QEMU's gdbstub. When two CPUs stop at once, QEMU reports only one of them, and when an interrupt request comes
- * first, it reports neither. A CPU at a breakpoint stops there again when it continues; a CPU that hit a watchpoint does not.
- * And QEMU keeps that watchpoint as the reason of the CPU's next stop for a trap, whatever caused that stop. So if the CPU is
- * at a breakpoint, ignore a reported watchpoint.
+ * Deliver the stop in `event`. If the CPU is at a breakpoint, ignore a reported watchpoint, because of two quirks of QEMU's
+ * gdbstub. First, when two CPUs stop at the same time, QEMU reports only one of the stops, and none if rsp_interrupt() came
+ * first. A CPU whose stop at a breakpoint was not reported stops there again when it continues; a CPU with an unreported
+ * watchpoint does not. Second, QEMU then reports that watchpoint as the reason of the CPU's next stop for a trap, whatever
+ * caused that stop.
  */
 void gdb_deliver(struct gdb_target *gt)
 {
@@ -66,8 +67,8 @@ void gdb_deliver(struct gdb_target *gt)
 
 /*
  * Step the CPU once, and deliver the watchpoint that QEMU then reports. Used when watched memory has changed and no CPU has
- * reported a watchpoint. A CPU with an unreported watchpoint is still at the instruction after its access, and QEMU reports
- * the watchpoint at the CPU's next stop for a trap, such as the end of a single step. The report is about the time before the
+ * reported a watchpoint. A CPU with an unreported watchpoint is still at the instruction after its access, and QEMU reports the
+ * watchpoint at the CPU's next stop for a trap, such as the end of a single step. So the reported access happened before the
  * step.
  */
 static void ask_cpu(struct gdb_target *gt, unsigned cpu)

@@ -13,15 +13,15 @@
 
 /*
  * An emulating QEMU (TCG) single-steps every instruction on a page with a breakpoint. Measured on a busy kernel with
- * breakpoints at random places of its text: 16 of them cost a fifth of its speed, 64 more than half, and 256 leave a
- * thirtieth. So the limit is on pages; a second breakpoint on a page costs little.
+ * breakpoints at random places of its text: 16 breakpoints cost a fifth of the kernel's speed, 64 cost more than half, and with
+ * 256 a thirtieth is left. So the number of pages is limited; a second breakpoint on a page costs little.
  */
 #define EMULATED_PAGES 8u
-/* An emulator compares most blocks of code that it enters with all breakpoints. */
+/* Limits the number of breakpoints, too, because TCG compares most blocks of code that it enters with all breakpoints. */
 #define EMULATED_POINTS 128u
 #define LASTING_POINTS 256u
-#define END_NS 10000000000u /* Time for the stub to remove everything. After that the guard has to do it. */
-#define HARDWARE_POINTS 2u  /* An x86 CPU has four debug registers; the other two are for watchpoints. */
+#define END_NS 10000000000u /* Time for the stub to remove all points. After that, the guard process must do it. */
+#define HARDWARE_POINTS 2u  /* Debug registers for breakpoints. The other two of a CPU's four are for watchpoints. */
 
 /* ---- the machine ---- */
 
@@ -34,8 +34,8 @@ static void gdb_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 }
 
 /*
- * The stub intercepts breakpoints by itself; only the share of time changes here. Before the guest's kernel is found, the
- * client only reads its image from end to end, and may use half of the time for that.
+ * Change the share of time that the machine may stand still. The stub itself always intercepts breakpoints. Before the guest's
+ * kernel is found (`on` is false), the client only reads memory, and the machine may stand still for half of the time.
  */
 static int gdb_intercept(struct target *t, bool on, struct err *err)
 {
@@ -151,7 +151,7 @@ static bool on_kvm(struct gdb_target *gt)
 	return rsp_monitor(gt->rsp, "info kvm", answer, sizeof(answer)) == 0 && strstr(answer, "enabled");
 }
 
-/* Set `err` if the connection to the stub has failed. Returns 0, or -1 when it has. */
+/* Returns 0, or -1 with `err` set if the connection to the stub has failed. */
 static int check_stub(struct gdb_target *gt, struct err *err)
 {
 	bool exited;
@@ -190,7 +190,10 @@ static int look_around(struct gdb_target *gt, const struct gdb_config *config, s
 		.pages = kvm ? 0 : EMULATED_PAGES,
 		.lasting = kvm ? 0 : LASTING_POINTS,
 	};
-	/* QEMU has forgotten an earlier client's breakpoints by now. Another stub may not have. */
+	/*
+	 * Remove the breakpoints in the journal. QEMU has removed an earlier client's breakpoints by now, but another stub may
+	 * not have.
+	 */
 	gdb_remove_points(gt);
 	rsp_allow(gt->rsp, 0);
 	return check_stub(gt, err);
@@ -244,14 +247,14 @@ bool gdb_target_was_running(struct target *t)
 	return gdb_target(t)->was_running;
 }
 
-/* The serving thread blocks all signals, which are handled by the caller's threads. */
+/* Start the serving thread with all signals blocked, so that the caller's threads handle them. */
 int gdb_target_start(struct target *t, struct err *err)
 {
 	struct gdb_target *gt = gdb_target(t);
 	sigset_t all, old;
 	int rc;
 
-	/* The client's threads may already be waiting for their share of time. */
+	/* Take the lock, because the client's threads may already use the budget. */
 	gdb_lock(gt);
 	gt->started_ns = gt->budget.last_ns = monotonic_ns();
 	gt->paused_ns = 0;
@@ -309,7 +312,10 @@ static void end_serving(struct gdb_target *gt)
 	gt->serving = false;
 }
 
-/* Remove remaining breakpoints and watches one by one. Detaching would remove them, too, but would also resume the machine. */
+/*
+ * Remove the remaining breakpoints and watches one by one. rsp_detach() would remove them, too, but would also resume the
+ * machine.
+ */
 static void remove_all(struct gdb_target *gt)
 {
 	for (unsigned i = 0; i < TARGET_MAX_WATCHES; i++)

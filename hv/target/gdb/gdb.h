@@ -2,11 +2,11 @@
 /*
  * The gdbstub target: the machine of a running QEMU, with its guest on TCG or on KVM.
  *
- * A gdbstub stops all CPUs at each event, and it answers only while they stand still. One thread of the target serves the
- * stub: it delivers events to the client, and resumes the CPUs that are not held. Other threads stop the machine for what they
- * need (target_enter()), after waiting until the guest has had its share of time. From gdb_target_start() on, the machine
- * stands still for at most the share `overhead` of the time, on average. An event cannot wait, so its time is charged to the
- * same budget, and threads that can wait do so for longer.
+ * A gdbstub stops all CPUs at each event, and it answers only while they stand still. One thread of the target serves the stub:
+ * it delivers events to the client, and resumes the CPUs that are not held. Other threads stop the machine for their operations
+ * (target_enter()), after waiting until the guest has had its share of time. From gdb_target_start() on, the machine stands
+ * still for at most the share `overhead` of the time, on average. The delivery of an event cannot wait. The time that it takes
+ * is charged to the same budget, so that other threads wait for longer.
  *
  * A held CPU gets no interrupts: caps.irq_while_held is false.
  */
@@ -21,21 +21,21 @@
 struct gdb_config {
 	int fd;		 /* Connected to the stub. Owned by gdb_target_new(), even if it fails. */
 	bool running;	 /* The caller knows that the machine was running, whatever the stub reports. */
-	pid_t pid;	 /* The QEMU process on this host, which is checked. 0: ask the socket. */
+	pid_t pid;	 /* The QEMU process on this host, used only if it owns the socket's other end. 0: ask the socket. */
 	double overhead; /* Share of time that the machine may stand still, 0 to 1. */
 
-	/* The time limit of the connection; it must outlive the target. NULL: none. */
+	/* The deadline of the connection; it must outlive the target. NULL: none. */
 	struct limit *limit;
 
 	/*
-	 * Table of the planted breakpoints. Entries in it at the start were left in the machine, and are removed first. NULL:
-	 * the target uses a table of its own.
+	 * Table of the planted breakpoints. Breakpoints that the table has at the start were left in the machine by an earlier
+	 * process, and are removed first. NULL: the target uses a table of its own.
 	 */
 	struct gdb_planted *planted;
 
 	/*
-	 * Whether a guest on this host's KVM needs breakpoints in debug registers, because that KVM does not intercept INT3.
-	 * Called only for a guest on KVM. NULL: no guest needs that.
+	 * Returns true if a guest on this host's KVM needs breakpoints in debug registers, because that KVM does not intercept
+	 * INT3. Called only for a guest on KVM. NULL: no guest needs them.
 	 */
 	bool (*kvm_needs_hardware)(void);
 };
@@ -46,7 +46,10 @@ struct gdb_config {
  */
 struct target *gdb_target_new(const struct gdb_config *config, bool *standing, struct err *err);
 
-/* Whether the machine was running before. If not, another user has paused it, and detaching leaves it paused. */
+/*
+ * Returns true if the machine was running before gdb_target_new(). If not, another user has paused it, and detaching leaves it
+ * paused.
+ */
 bool gdb_target_was_running(struct target *t);
 
 /* Let the machine run. The target calls the client from here on. Returns 0, or -1 with `err` set. */
@@ -59,19 +62,19 @@ enum gdb_end {
 };
 
 /*
- * Wait for the end, for `timeout_ns` at most. The target still works after it, so that the client can remove its points.
- * Returns 0 with `end` set, 1 when the time is over, or -1 with `err` set when the stub has failed.
+ * Wait for the end of the session, for `timeout_ns` at most. The target can still be used afterwards, so that the client can
+ * remove its points. Returns 0 with `end` set, 1 if the time is over, or -1 with `err` set if the stub has failed.
  */
 int gdb_target_wait(struct target *t, uint64_t timeout_ns, enum gdb_end *end, struct err *err);
 
 /*
  * Release every held CPU, remove every breakpoint and watchpoint, and detach, unless the machine has ended. The machine then
- * runs on, or stays stopped if another user has paused it. A second call does nothing. Returns 0, or -1 with `err` set when
- * the stub has failed: the breakpoints may still be planted, and the machine may stand still.
+ * runs on, or stays stopped if another user has paused it. A second call does nothing. Returns 0, or -1 with `err` set if the
+ * stub has failed: then breakpoints may still be planted, and the machine may stand still.
  */
 int gdb_target_detach(struct target *t, struct err *err);
 
-/* Free the target, after detaching if that was not done. `t` may be NULL. */
+/* Detach if gdb_target_detach() was not called, and free the target. `t` may be NULL. */
 void gdb_target_free(struct target *t);
 
 /* The session's cost so far. */

@@ -2,8 +2,9 @@
 /*
  * Shared by the files of the gdbstub target only.
  *
- * A thread that talks to the stub holds gdb_target.lock. gdb_lock() takes it, and nests. During a callback of the client the
- * machine stands still and the serving thread holds this lock, so the client's locks are always taken after it.
+ * A thread that talks to the stub holds gdb_target.lock. gdb_lock() takes this lock, and its calls nest. During a callback of
+ * the client the machine stands still and the serving thread holds gdb_target.lock, so the client's locks are always taken
+ * after gdb_target.lock.
  */
 #ifndef OUTRIDER_TARGET_GDB_INTERNAL_H
 #define OUTRIDER_TARGET_GDB_INTERNAL_H
@@ -21,7 +22,7 @@
 
 #define GDB_BURST_NS 10000000.0 /* Cap of the saved budget, in ns: the longest time that the machine stands still at once. */
 
-/* The hold of one CPU (TARGET_HOLD). A held CPU is left out when the others are resumed. */
+/* The hold of one CPU (TARGET_HOLD). Resuming the machine does not resume a held CPU. */
 struct gdb_hold {
 	bool active;	      /* The CPU is held. */
 	atomic_bool released; /* Set by target_release() on any thread, without the lock: the hold has ended. */
@@ -30,7 +31,7 @@ struct gdb_hold {
 
 /* One of the machine's watches. */
 struct gdb_slot {
-	bool used;		   /* The client has set `watch` and not cleared it. */
+	bool used;		   /* The client has set `watch` and has not cleared it. */
 	bool installed;		   /* The stub has the watchpoint `there`. */
 	struct target_watch watch; /* What the client wants. */
 	struct target_watch there; /* What the stub has. */
@@ -49,7 +50,7 @@ struct gdb_target {
 	uint32_t threads[TARGET_MAX_CPUS]; /* The stub's thread ID of each CPU. */
 
 	pthread_mutex_t lock;
-	_Atomic pthread_t owner; /* The thread that holds the lock. It is valid while `owned` is set. */
+	_Atomic pthread_t owner; /* The thread that holds the lock. Valid while `owned` is set. */
 	atomic_bool owned;	 /* A thread holds the lock. */
 	unsigned depth;		 /* Number of nested calls of gdb_lock() by that thread. */
 
@@ -57,26 +58,26 @@ struct gdb_target {
 	bool stopped;	 /* The machine stands still. */
 	bool have_event; /* `event` is a stop that has not been delivered to the client yet. */
 	struct rsp_stop event;
-	uint64_t stopped_ns; /* When the machine was last stopped, on CLOCK_MONOTONIC. */
-	uint64_t linger_ns;  /* The serving thread does not resume the machine before this time. 0: it resumes it at once. */
+	uint64_t stopped_ns;	 /* When the machine was last stopped, on CLOCK_MONOTONIC. */
+	uint64_t linger_ns;	 /* The serving thread resumes the machine at this time, on CLOCK_MONOTONIC. 0: at once. */
 	struct allowance budget; /* How long the machine may stand still, kept up to date by gdb_account(). */
-	bool searching;		 /* The client has not found the guest's kernel yet: it only reads. */
+	bool searching;		 /* The client has not found the guest's kernel yet, and only reads memory. */
 	struct gdb_slot slots[TARGET_MAX_WATCHES];
 	struct gdb_hold holds[TARGET_MAX_CPUS];
 	struct gdb_planted *planted;	/* The breakpoints that are planted, caps.points at most. */
 	struct gdb_planted own_planted; /* Used if the caller keeps no journal. */
 	struct gdb_memory memory;
 	uint64_t started_ns; /* When gdb_target_start() was called, on CLOCK_MONOTONIC, or 0. */
-	uint64_t paused_ns;  /* How long the machine has stood still since then, in ns. */
+	uint64_t paused_ns;  /* How long the machine has stood still since started_ns, in ns. */
 	uint64_t lost_ns;    /* target_stats.lost_ns. */
 	uint64_t stops;	     /* Number of stops of the machine. */
 	uint64_t events;     /* Number of stops delivered to the client. */
 	uint64_t stale;	     /* Number of stops that the client rejected. */
 	uint64_t kicks;	     /* Number of times that the target stopped the running machine. */
 
-	pthread_t server; /* The thread that serves the stub. It is valid while `serving` is set. */
+	pthread_t server; /* The thread that serves the stub. Valid while `serving` is set. */
 	bool serving;
-	atomic_bool ending;	  /* target_stop() was called. No thread waits for the guest's share of time any more. */
+	atomic_bool ending;	  /* target_stop() was called. From then on no thread waits for the guest's share of time. */
 	atomic_bool finish;	  /* The serving thread is to return. */
 	int wake_fd;		  /* An eventfd that wakes the serving thread. */
 	pthread_mutex_t end_lock; /* Guards changes of `ending`, `foreign` and target.over. */
@@ -100,15 +101,15 @@ void gdb_wake(struct gdb_target *gt);
 void gdb_account(struct gdb_target *gt);
 
 /*
- * Stop the machine if it runs. If it stops for another event first, that is kept in gdb_target.event. The caller holds the
- * lock. Returns 0, or -1 when the connection is dead.
+ * Stop the machine if it runs. If the machine stops for another event first, gdb_target.event keeps that event for delivery.
+ * The caller holds the lock. Returns 0, or -1 when the connection is dead.
  */
 int gdb_stop(struct gdb_target *gt);
 
-/* The connection is dead: the machine is over for the target. */
+/* Record that the connection is dead, which ends the session. */
 void gdb_over(struct gdb_target *gt);
 
-/* Another user has stopped the machine. It stands still from here on, and the client is to end. */
+/* Record that another user has stopped the machine. The target does not resume it any more, and the session ends. */
 void gdb_paused(struct gdb_target *gt);
 
 /* The next three are operations of struct target_ops. gdb_leave() is its go_on, too. */
@@ -143,17 +144,17 @@ unsigned gdb_watch_cookies(const struct gdb_target *gt, uint64_t addr, uint32_t 
 /* Deliver gdb_target.event to the client and carry out its action. */
 void gdb_deliver(struct gdb_target *gt);
 
-/* Whether any CPU's hold is over or was released. */
+/* Returns true if any CPU's hold is over or was released. */
 bool gdb_any_hold_is_over(const struct gdb_target *gt);
 
-/* End these holds: call on_hold_end for each and carry out the client's action. */
+/* End the holds that are over or were released: call on_hold_end for each and carry out the client's action. */
 void gdb_end_holds(struct gdb_target *gt);
 
 bool gdb_barrier(struct target *t, unsigned self); /* An operation of struct target_ops. */
 
 /* ---- serve.c ---- */
 
-/* The serving thread. Its argument is the struct gdb_target. */
+/* Body of the serving thread. `target` is the struct gdb_target. */
 void *gdb_serve(void *target);
 
 #endif

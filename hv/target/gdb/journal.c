@@ -23,8 +23,8 @@ struct gdb_journal {
 };
 
 /*
- * Create the folder for journals: in /run for root, else where the system keeps files as long as the user is logged in. Both
- * are empty after a boot of the host.
+ * Create the folder for journals: in /run for root, else in $XDG_RUNTIME_DIR or /tmp. A boot of the host, which ends all
+ * guests, also empties these folders on most systems.
  */
 static int make_folder(char *folder, size_t size, struct err *err)
 {
@@ -50,7 +50,7 @@ static int open_file(struct gdb_journal *j, const char *key, struct err *err)
 
 	if (make_folder(folder, sizeof(folder), err))
 		return -1;
-	/* A hash, because a key can have characters that a file name cannot. */
+	/* Name the file by a hash, because a key can have characters that a file name cannot have. */
 	snprintf(j->path, sizeof(j->path), "%s/%016" PRIx64 ".journal", folder, fnv1a(FNV1A_START, key));
 	j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (j->fd < 0)

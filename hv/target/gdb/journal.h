@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The journal: the breakpoints planted in a machine, in a file that outlives this process. If the process is killed, the next
- * outrider that attaches finds what was left. The file is mapped into memory and shared, so an update costs one store. A lock
- * on the file shows that its owner is alive.
+ * outrider that attaches finds the breakpoints that were left in the machine. The file is mapped into memory and shared, so an
+ * update costs one store. A lock on the file shows that its owner is alive.
  */
 #ifndef OUTRIDER_TARGET_GDB_JOURNAL_H
 #define OUTRIDER_TARGET_GDB_JOURNAL_H
@@ -24,15 +24,15 @@ struct gdb_planted {
 struct gdb_journal;
 
 /*
- * Open the journal of the machine with this `key` (an address of a stub, or a domain). *left: its last owner was killed.
- * Returns NULL with `err` set on failure, for example when the owner is alive.
+ * Open the journal of the machine with this `key` (an address of a stub, or a domain). Sets *left to whether the journal's last
+ * owner was killed. Returns NULL with `err` set on failure, for example if the owner is alive.
  */
 struct gdb_journal *gdb_journal_open(const char *key, bool *left, struct err *err);
 
-/* The contents, for gdb_config.planted. Owned by the journal. */
+/* Returns the mapped content, for gdb_config.planted. Owned by the journal. */
 struct gdb_planted *gdb_journal_planted(struct gdb_journal *j);
 
-/* The path of the file. Owned by the journal. */
+/* Returns the path of the file. Owned by the journal. */
 const char *gdb_journal_path(const struct gdb_journal *j);
 
 /* Close the journal. `clean`: nothing is left in the machine, so remove the file. `j` may be NULL. */

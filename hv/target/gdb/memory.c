@@ -10,12 +10,12 @@
 #include "hv/base/x86.h"
 #include "hv/target/gdb/process.h"
 
-#define BLOCK (2u << 20)      /* Bytes of RAM to ask the monitor about at a time, */
-#define LOW_MEMORY (1u << 20) /* but page by page below this address, where PCs have holes and ROMs. */
+#define BLOCK (2u << 20)      /* Bytes of RAM to ask the monitor about at a time */
+#define LOW_MEMORY (1u << 20) /* Below this GPA, where PCs have holes and ROMs, the monitor is asked page by page */
 
 /* ---- what is RAM ---- */
 
-/* QEMU's own address of the page at `gpa`, or 0 when the page is not RAM. */
+/* Returns the address of the page at `gpa` in the QEMU process, or 0 if the page is not RAM. */
 static uint64_t ask_hva(struct gdb_memory *m, uint64_t gpa)
 {
 	char command[64], answer[256], *at;
@@ -23,7 +23,7 @@ static uint64_t ask_hva(struct gdb_memory *m, uint64_t gpa)
 	snprintf(command, sizeof(command), "gpa2hva 0x%" PRIx64, gpa);
 	if (rsp_monitor(m->rsp, command, answer, sizeof(answer)))
 		return 0;
-	/* The answer is "Host virtual address for 0x1000 (pc.ram) is 0x7f...". Anything else says why there is none. */
+	/* The answer is "Host virtual address for 0x1000 (pc.ram) is 0x7f...". Any other answer is an error message. */
 	at = strncmp(answer, "Host virtual address", 20) == 0 ? strstr(answer, " is 0x") : NULL;
 	return at ? strtoull(at + 4, NULL, 16) : 0;
 }
@@ -49,7 +49,7 @@ static void add_stretch(struct gdb_memory *m, const struct gdb_stretch *new)
 			goto out;
 		}
 	}
-	/* A guest can make the target ask about any number of addresses without memory, so empty a full table. */
+	/* If the table is full, empty it: a guest can make the target ask about any number of addresses that are not RAM. */
 	if (m->stretch_count == GDB_STRETCHES_MAX)
 		m->stretch_count = 0;
 	m->stretches[m->stretch_count++] = *new;
@@ -73,8 +73,8 @@ static struct gdb_stretch ask_about(struct gdb_memory *m, uint64_t gpa)
 }
 
 /*
- * Number of bytes from `gpa` on in one stretch of RAM, at most `len`, or 0 when `gpa` is not RAM. Without a monitor everything
- * counts as RAM, and the stub refuses the rest.
+ * Returns the number of bytes from `gpa` on in one stretch of RAM, at most `len`, or 0 when `gpa` is not RAM. Without a monitor
+ * every address is taken for RAM, and the stub fails an access to other addresses.
  */
 static size_t ram_here(struct gdb_memory *m, uint64_t gpa, size_t len)
 {
@@ -130,7 +130,7 @@ int gdb_memory_direct(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len)
 
 /* ---- through the stub ---- */
 
-/* The line that `gpa` is in, or NULL when the stub does not give it. */
+/* Returns the cached line that contains `gpa`, or NULL if the stub cannot read it. */
 static const struct gdb_line *read_line(struct gdb_memory *m, uint64_t gpa)
 {
 	struct gdb_line *line = &m->lines[gpa / GDB_LINE % GDB_LINES];
@@ -196,8 +196,8 @@ void gdb_memory_forget(struct gdb_memory *m)
 /* ---- life cycle ---- */
 
 /*
- * Whether the opened process has the guest's memory where the stub says: both must show the same bytes in samples of memory,
- * with enough non-zero bytes among them.
+ * Returns true if the opened process has the guest's memory at the addresses that the monitor tells. Compares samples of memory
+ * read from the process and through the stub. All must be equal, and enough bytes must not be 0.
  */
 static bool try_direct(struct gdb_memory *m)
 {

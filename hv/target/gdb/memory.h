@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest-physical memory of a machine with a gdbstub. QEMU's monitor, which the stub gives access to, tells what is RAM, and
- * its address in the QEMU process. If the host's kernel permits, reads go to that process (proc_pid_mem(5)), without stopping
- * the machine. Otherwise, and for every write, they go through the stub.
+ * Guest-physical memory of a machine with a gdbstub. QEMU's monitor, which the stub gives access to, tells which addresses are
+ * RAM, and where this RAM is in the QEMU process. If the host's kernel permits, memory is read from that process
+ * (proc_pid_mem(5)), without stopping the machine. Otherwise reads go through the stub. Writes always go through the stub.
  *
  * The caller of each function except gdb_memory_direct() holds the lock of its target.
  */
@@ -23,14 +23,14 @@
 
 /* A stretch of guest-physical addresses that the monitor was asked about. */
 struct gdb_stretch {
-	uint64_t gpa; /* Its first address. */
-	uint64_t len; /* Its length in bytes. */
-	uint64_t hva; /* Its address in the QEMU process. 0: it is not RAM. */
+	uint64_t gpa; /* GPA of the first byte. */
+	uint64_t len; /* Length in bytes. */
+	uint64_t hva; /* Address of the first byte in the QEMU process. 0: the stretch is not RAM. */
 };
 
 /*
- * A cached piece of memory, valid while the machine stands still. Reads are small, and the same page tables are read many
- * times.
+ * A cache line: a piece of memory, valid while the machine stands still. The cache saves requests, because the same page tables
+ * are read many times.
  */
 struct gdb_line {
 	bool valid;
@@ -47,27 +47,27 @@ struct gdb_memory {
 	pthread_rwlock_t lock; /* Guards the stretches. */
 	struct gdb_stretch stretches[GDB_STRETCHES_MAX];
 	unsigned stretch_count;
-	struct gdb_line lines[GDB_LINES]; /* A cache with one possible place for each address. */
+	struct gdb_line lines[GDB_LINES]; /* A direct-mapped cache. */
 };
 
 /*
- * Find out which ways to read memory there are. The machine stands still. `pid` 0: the process at the other end of the socket,
- * if known.
+ * Find out how memory can be read. To be called while the machine stands still. `pid` 0: use the process at the other end of
+ * the socket, if known.
  */
 void gdb_memory_init(struct gdb_memory *m, struct rsp *rsp, pid_t pid);
 void gdb_memory_fini(struct gdb_memory *m);
 
 /*
- * Read `len` bytes at `gpa` without the lock, while the machine runs or stands still. Returns 0; -1 when some of them are not
- * RAM; 1 when this needs the machine to stand still.
+ * Read `len` bytes at `gpa` without the lock, while the machine runs or stands still. Returns 0, -1 if any of them is not RAM,
+ * or 1 if the bytes can only be read while the machine stands still.
  */
 int gdb_memory_direct(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len);
 
-/* Read or write `len` bytes at `gpa` while the machine stands still. Returns 0, or -1 when some of them are not RAM. */
+/* Read or write `len` bytes at `gpa` while the machine stands still. Returns 0, or -1 if any of them is not RAM. */
 int gdb_memory_read(struct gdb_memory *m, uint64_t gpa, void *buf, size_t len);
 int gdb_memory_write(struct gdb_memory *m, uint64_t gpa, const void *buf, size_t len);
 
-/* Drop the cache, before the machine continues. */
+/* Empty the cache. To be called before the machine continues. */
 void gdb_memory_forget(struct gdb_memory *m);
 
 #endif

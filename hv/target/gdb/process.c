@@ -22,7 +22,7 @@ struct request {
 	struct unix_diag_req diag;
 };
 
-/* The inode of the peer in the kernel's answer, or 0. */
+/* Returns the inode of the peer socket in the kernel's answer, or 0 if the answer has none. */
 static uint32_t peer_in(const struct nlmsghdr *header, size_t len)
 {
 	const char *attr = (const char *)header + NLMSG_LENGTH(sizeof(struct unix_diag_msg)), *end;
@@ -48,7 +48,7 @@ static uint32_t peer_in(const struct nlmsghdr *header, size_t len)
 	return 0;
 }
 
-/* The inode of the socket that the Unix socket `fd` is connected to, or 0 when the kernel does not tell. */
+/* Returns the inode of the socket that the Unix socket `fd` is connected to, or 0 if the kernel does not tell. */
 static uint32_t peer_inode(int fd)
 {
 	union {
@@ -91,7 +91,7 @@ static pid_t peer_pid(int fd)
 	return peer.pid == getpid() ? 0 : peer.pid;
 }
 
-/* Whether a descriptor of the process whose folder in /proc is `process` is the socket with this inode. */
+/* Returns true if a process has the socket `inode` open. `process` is a descriptor of the process's folder in /proc. */
 static bool has_socket(int process, uint32_t inode)
 {
 	int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -127,7 +127,7 @@ int gdb_process_open(int socket, pid_t pid, const char **why)
 		return -1;
 	}
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	/* Files below this descriptor belong to one process, even if its ID is reused meanwhile. */
+	/* Open files relative to this folder: they belong to one process, even if its ID is reused meanwhile. */
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	memory = process >= 0 ? openat(process, "mem", O_RDONLY | O_CLOEXEC) : -1;
 	if (memory < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The thread that serves the machine. It waits for stops and for the ends of holds, delivers them, and resumes the CPUs. */
+/* The serving thread: waits for stops and for the ends of holds, delivers them, and resumes the CPUs. */
 #include <poll.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ static int resume(struct gdb_target *gt)
 		if (!gt->holds[c].active)
 			go[n++] = gt->threads[c];
 	}
-	/* If the client holds all CPUs, none runs until the first hold ends. */
+	/* If the client holds all CPUs, leave the machine stopped until the first hold ends. */
 	if (!n)
 		return 0;
 	gdb_account(gt);
@@ -31,7 +31,7 @@ static int resume(struct gdb_target *gt)
 	return -1;
 }
 
-/* Time until there is work other than what the stub reports, in ns. */
+/* Returns the time in ns until the next work that the stub does not report: the end of a hold or of lingering. */
 static uint64_t until_next(const struct gdb_target *gt)
 {
 	uint64_t now = monotonic_ns(), next = now + FOREVER_NS;
@@ -66,7 +66,7 @@ static void look_for_stop(struct gdb_target *gt)
 		gdb_paused(gt);
 }
 
-/* Do all pending work. Returns how long to wait afterwards, in ns. */
+/* Do all pending work. Returns the time in ns to wait for more work. */
 static uint64_t serve_once(struct gdb_target *gt)
 {
 	uint64_t wait;

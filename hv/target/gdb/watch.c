@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Watchpoints. The stub sets one on all CPUs at once, and only while the machine stands still. So a new watch is sent at
- * target_watch_sync(), and a retired one is removed before the machine continues.
+ * Sets and removes watchpoints. The stub sets a watchpoint on all CPUs at once, and only while the machine stands still. So a
+ * new watch is sent to the stub at target_watch_sync(), and a retired watch is removed before the machine continues.
  */
 #include "hv/target/gdb/internal.h"
 
@@ -40,7 +40,7 @@ static bool up_to_date(const struct gdb_slot *slot)
 
 void gdb_apply_watches(struct gdb_target *gt)
 {
-	/* Remove first: QEMU on KVM has only four watchpoints. */
+	/* Remove retired watchpoints before inserting new ones, because QEMU on KVM has only four watchpoints. */
 	for (unsigned i = 0; i < TARGET_MAX_WATCHES; i++) {
 		struct gdb_slot *slot = &gt->slots[i];
 
@@ -55,7 +55,7 @@ void gdb_apply_watches(struct gdb_target *gt)
 		if (slot->used && !slot->installed)
 			slot->installed = rsp_insert(gt->rsp, type(&slot->watch), slot->watch.gva, slot->watch.len) == 0;
 		if (slot->used)
-			slot->there = slot->watch; /* The cookie may differ even if nothing else does. */
+			slot->there = slot->watch; /* The new watch may have another cookie but the same address. */
 	}
 }
 
@@ -63,7 +63,7 @@ void gdb_watch_sync(struct target *t, unsigned self)
 {
 	struct gdb_target *gt = gdb_target(t);
 
-	(void)self; /* This CPU is stopped, as all are. */
+	(void)self; /* `self` is stopped, as all CPUs are. */
 	gdb_enter(t);
 	if (gdb_stop(gt) == 0)
 		gdb_apply_watches(gt);

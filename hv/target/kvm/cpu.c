@@ -3,7 +3,7 @@
 
 #include "hv/target/kvm/internal.h"
 
-#define LONG_NS 100000000u /* A guest's watchdog may notice this time, in ns. */
+#define LONG_NS 100000000u /* A stop longer than this, in ns, may trigger a guest's watchdog. */
 
 int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg)
 {
@@ -13,7 +13,7 @@ int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg)
 
 void kvm_cpu_stood(struct kvm_cpu *cpu, uint64_t since_ns)
 {
-	/* Fails if the guest has no kvmclock; then there is nothing to do. */
+	/* Ignore a failure: the guest then has no kvmclock. */
 	if (monotonic_ns() - since_ns > LONG_NS)
 		kvm_cpu_ioctl(cpu, KVM_KVMCLOCK_CTRL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug exits of one vCPU: decide whether each is the client's or the guest's own (SDM vol. 3, chapter 18;
- * Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG).
+ * Handles debug exits of one vCPU: decides whether the cause of an exit is the client's or the guest's own, and delivers the
+ * exit (SDM vol. 3, chapter 18; Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG).
  */
 #include <errno.h>
 #include <string.h>
@@ -21,8 +21,8 @@ static int inject_db(struct kvm_cpu *cpu, uint64_t causes, struct err *err)
 	if (kvm_cpu_ioctl(cpu, KVM_GET_DEBUGREGS, &regs))
 		goto fail;
 	/*
-	 * Linux disables its breakpoints in #DB and NMI handlers (local_db_save). The target's copies of them stay enabled, so
-	 * drop their hits here.
+	 * Drop hits of breakpoints that the guest has disabled meanwhile. Linux disables its breakpoints in #DB and NMI
+	 * handlers (local_db_save), but the target's copies of these breakpoints stay enabled.
 	 */
 	for (unsigned i = 0; i < 4; i++) {
 		if (!x86_dr7_enabled(regs.dr7, i))
@@ -39,8 +39,8 @@ fail:
 }
 
 /*
- * Sort the causes in `dr6`. `cookies` gets the cookies of the client's watches; returns their number. *guest gets the guest's
- * own causes, as bits of the DR6 that the guest is to see.
+ * Sort the causes in `dr6`. Write the cookies of the client's watches to `cookies`, and return their number. Set *guest to the
+ * guest's own causes, as bits of the DR6 that the guest is to see.
  */
 static unsigned sort_causes(const struct kvm_cpu *cpu, uint64_t dr6, uint32_t cookies[TARGET_MAX_WATCHES], uint64_t *guest)
 {
@@ -63,7 +63,7 @@ static void count_stale(struct kvm_cpu *cpu)
 	atomic_fetch_add_explicit(&cpu->stale_exits, 1, memory_order_relaxed);
 }
 
-/* KVM intercepted a #BP. RIP still points at the INT3. */
+/* Handle a #BP that KVM intercepted. RIP still points at the INT3. */
 static int on_intercepted_bp(struct kvm_cpu *cpu, struct x86_regs *regs, struct err *err)
 {
 	const struct target_client *client = cpu->kt->target.client;
@@ -82,8 +82,8 @@ struct exception_frame {
 };
 
 /*
- * The vCPU has stopped at the first instruction of the guest's #BP handler. If the INT3 is the client's, undo the delivery of
- * the exception: restore the registers from before it. If it is the guest's own, let the handler run.
+ * Handle a stop at the first instruction of the guest's #BP handler. If the INT3 is the client's, undo the delivery of the
+ * exception: restore the registers that the CPU had at the INT3. If the INT3 is the guest's own, let the handler run.
  */
 static int on_gate(struct kvm_cpu *cpu, struct x86_regs *regs, struct err *err)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loading the debug registers of one vCPU (SDM vol. 3, chapter 18; Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG).
+ * Loads the debug registers of one vCPU (SDM vol. 3, chapter 18; Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG).
  *
  * While KVM_GUESTDBG_USE_HW_BP is on, KVM keeps the guest's own debug registers but does not load them into the processor. The
- * guest's breakpoints must still work. So the enabled ones are copied into debug registers that the target does not use, and
- * their hits are injected into the guest (debug_exits.c).
+ * guest's breakpoints must still work. So enabled breakpoints of the guest are copied into debug registers that the target does
+ * not use, and their hits are injected into the guest (debug_exits.c).
  */
 #include <errno.h>
 #include <string.h>
@@ -14,19 +14,19 @@
 #define VECTOR_DB 1
 #define DR7_EXACT (3u << 8)
 
-/* The bit of DR7 that enables a breakpoint for all tasks. */
+/* Returns the bit of DR7 that enables a breakpoint for all tasks. */
 static uint64_t dr7_enable(unsigned reg)
 {
 	return 2ull << (2 * reg);
 }
 
-/* The position in DR7 of a breakpoint's type and length, four bits. */
+/* Returns the position in DR7 of the four bits with a breakpoint's type and length. */
 static unsigned dr7_condition_shift(unsigned reg)
 {
 	return 16 + 4 * reg;
 }
 
-/* The first debug register that is not in the set `taken`, or 4 if all are. */
+/* Returns the first debug register that is not in the set `taken`, or 4 if all are. */
 static unsigned free_register(unsigned taken)
 {
 	unsigned reg = 0;
@@ -37,9 +37,9 @@ static unsigned free_register(unsigned taken)
 }
 
 /*
- * Put the guest's own breakpoints into `debug`, in debug registers that are neither in `taken` nor in `ours`. If there are no
- * more, use those in `ours`, which are for watches: a window can do without a watch, but a debugger in the guest needs its
- * breakpoint. Returns `taken` with the registers used here.
+ * Put the guest's own breakpoints into `debug`, in debug registers that are neither in `taken` nor in `ours`. If these do not
+ * suffice, use registers in `ours`, which are for watches: a window can do without a watch, but a debugger in the guest needs
+ * its breakpoint. Returns `taken`, with the registers that the guest's breakpoints use added.
  */
 static unsigned load_guests(struct kvm_cpu *cpu, struct kvm_guest_debug *debug, unsigned taken, unsigned ours)
 {
@@ -59,7 +59,7 @@ static unsigned load_guests(struct kvm_cpu *cpu, struct kvm_guest_debug *debug, 
 	return taken;
 }
 
-/* The set of watches that this vCPU must load. Watches of a window that it owns are loaded only while it is held. */
+/* Returns the set of watches that this vCPU must load. A watch that this vCPU owns is loaded only while the vCPU is held. */
 static unsigned wanted_watches(const struct kvm_cpu *cpu)
 {
 	unsigned wanted = 0;
@@ -89,7 +89,8 @@ static void load_watches(struct kvm_cpu *cpu, struct kvm_guest_debug *debug, uns
 }
 
 /*
- * Compose what the vCPU must load in `debug`, and record the use of each register in `cpu`. The caller holds kvm_target.lock.
+ * Compose in `debug` what the vCPU must load, and record the use of each debug register in `cpu`. The caller holds
+ * kvm_target.lock.
  */
 static void compose(struct kvm_cpu *cpu, struct kvm_guest_debug *debug)
 {
@@ -150,8 +151,9 @@ int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err)
 	if (look_at_guest_regs(cpu, err))
 		return -1;
 	/*
-	 * A change after `generation` was read above may be loaded here already. It is loaded again at the next entry, since
-	 * only `generation` is recorded below: the guest's debug registers may have been read before that change.
+	 * compose() may already see a change that was made after `generation` was read above. That change is loaded again at
+	 * the next entry, because only `generation` is recorded below. This is necessary: the guest's debug registers may have
+	 * been read before that change.
 	 */
 	pthread_mutex_lock(&kt->lock);
 	compose(cpu, &debug);
@@ -169,10 +171,10 @@ int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err)
 }
 
 /*
- * Make room for a #DB when KVM is about to deliver another exception. A debug trap belongs to the completed instruction and
- * comes before a fault of the next one (SDM vol. 3, table 6-2), and that instruction faults again when the #DB handler
- * returns. KVM does the same with an exception whose delivery was interrupted (kvm_multiple_exception()). Returns whether an
- * exception was withdrawn. A #DB that is already pending is left: DR6 has its causes.
+ * Withdraw an exception that KVM is about to deliver, so that a #DB can be injected. The #DB is a debug trap of the completed
+ * instruction, and so comes before a fault of the next instruction (SDM vol. 3, table 6-2), which faults again when the #DB
+ * handler returns. KVM likewise drops an exception whose delivery was interrupted (kvm_multiple_exception()). A #DB that is
+ * already pending is not withdrawn: DR6 has its causes. Returns true if an exception was withdrawn.
  */
 static bool take_fault_back(struct kvm_cpu *cpu)
 {
@@ -195,11 +197,12 @@ int kvm_cpu_inject(struct kvm_cpu *cpu, uint32_t what, struct err *err)
 	pthread_mutex_unlock(&cpu->kt->lock);
 
 	debug.control |= KVM_GUESTDBG_ENABLE | what;
-	cpu->reload = true; /* The next load removes the request, and loads what changed since compose(). */
+	cpu->reload = true; /* The next load removes the injection request from KVM, and loads what changed since compose(). */
 	atomic_fetch_add_explicit(&cpu->reinjected, 1, memory_order_relaxed);
 	/*
-	 * KVM refuses with EBUSY when another exception is pending. For a #BP do nothing then, since RIP is still at the INT3.
-	 * A #DB would be lost, and with it a stop that a debugger in the guest waits for.
+	 * KVM refuses with EBUSY if another exception is pending. A refused #BP needs nothing more: RIP is still at the INT3,
+	 * which the guest executes again. A refused #DB would be lost, and a debugger in the guest may wait for it, so make
+	 * room and try again.
 	 */
 	rc = kvm_cpu_ioctl(cpu, KVM_SET_GUEST_DEBUG, &debug);
 	if (rc && errno == EBUSY && what == KVM_GUESTDBG_INJECT_DB && take_fault_back(cpu))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Change what all vCPUs' debug registers must hold, and wait until they hold it. */
+/* Changes what the debug registers of all vCPUs must hold, and waits until they are loaded. */
 #include "hv/target/kvm/internal.h"
 
 #define MOMENT_NS 200000     /* longest wait of kvm_wait_moved(), in ns */
@@ -55,9 +55,8 @@ void kvm_watch_sync(struct target *t, unsigned self)
 	uint32_t generation = atomic_load(&kt->desired.generation);
 
 	/*
-	 * A vCPU sets in_guest before it compares generations (struct vm_hooks). The generation was raised before in_guest is
-	 * read here. So either the vCPU sees the new generation by itself, or this thread sees in_guest set and kicks the
-	 * vCPU.
+	 * A vCPU sets in_guest before it compares generations (struct vm_hooks). This thread raises the generation before it
+	 * reads in_guest here. So either the vCPU sees the new generation, or this thread sees in_guest set and kicks the vCPU.
 	 */
 	for (unsigned i = 0; i < t->caps.cpus; i++) {
 		struct kvm_cpu *cpu = &kt->cpus[i];
@@ -77,16 +76,19 @@ void kvm_watch_sync(struct target *t, unsigned self)
 	}
 }
 
-/* Whether the vCPU has delivered what it stopped for before `generation`. A vCPU that stands still has nothing to deliver. */
+/*
+ * Returns true if the vCPU has delivered the stops that it had before `generation`. A vCPU that stands still has no stop to
+ * deliver.
+ */
 static bool is_done(const struct kvm_cpu *cpu, uint32_t generation)
 {
 	return up_to_date(cpu, generation) || cpu->stands;
 }
 
 /*
- * A vCPU loads a new generation only after it has handled its last stop. So raise the generation, and wait until every other
- * vCPU has loaded it. Unlike in kvm_watch_sync(), it is not enough that a vCPU is outside the guest: it may be about to
- * deliver a stop.
+ * Raise the generation, and wait until every other vCPU has loaded it: a vCPU loads a new generation only after it has handled
+ * its last stop. Unlike in kvm_watch_sync(), it is not enough that a vCPU is outside the guest: it may be about to deliver a
+ * stop.
  */
 bool kvm_barrier(struct target *t, unsigned self)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Forward the devices' accesses to guest memory from the VMM's accessor (hv/vmm/dma.h) to the client. */
+/* Forwards accesses of devices to guest memory from the VMM (hv/vmm/dma.h) to the client. */
 #include "hv/target/kvm/internal.h"
 
-/* The client to call, or NULL after the machine's end. */
+/* Returns the client to call, or NULL after the machine's end. */
 static const struct target_client *client_of(const struct kvm_target *kt)
 {
 	return atomic_load(&kt->target.over) ? NULL : kt->target.client;

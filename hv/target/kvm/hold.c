@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Carry out the client's actions on a vCPU, above all holding it without harm to the guest.
+ * Carries out the client's actions on a vCPU. The main one is to hold the vCPU without harm to the guest.
  *
- * A held vCPU is put into the halted state at the breakpoint, and its thread enters KVM_RUN. KVM then sleeps, which costs
- * nothing, and wakes the vCPU exactly when an interrupt is pending that the vCPU can take. The interrupt handler runs and
- * returns to the INT3; the vCPU hits it again, and the hold goes on. So another vCPU that spins until this one answers an IPI
- * gets its answer, and a race between an interrupt handler and the held task can be seen. If the held context has interrupts
- * off, only an NMI wakes the vCPU.
+ * A held vCPU is put into the halted state at the breakpoint, and its thread enters KVM_RUN. The thread then sleeps in KVM, and
+ * wakes exactly when an interrupt is pending that the vCPU can take. The interrupt handler runs and returns to the INT3; the
+ * vCPU hits it again, and the hold goes on. So another vCPU that spins until this one answers an IPI gets its answer, and a
+ * race between an interrupt handler and the held task can be seen. If the held context has interrupts off, only an NMI wakes
+ * the vCPU.
  *
- * The signal of a timer, one timer for each vCPU, ends the hold. So does a kick.
+ * Each vCPU has a timer, whose signal ends the hold. target_release() ends the hold by a kick.
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ static int set_mp_state(struct kvm_cpu *cpu, uint32_t state, struct err *err)
 	return 0;
 }
 
-/* Create the timer, once. It sends the kick signal to the calling thread, which must be the vCPU's. */
+/* Create the vCPU's timer. It sends the kick signal to the calling thread, which must be the vCPU's. */
 static int make_timer(struct kvm_cpu *cpu, struct err *err)
 {
 	struct sigevent event = {
@@ -61,9 +61,9 @@ static int begin(struct kvm_cpu *cpu, const struct x86_regs *regs, uint64_t hold
 	struct kvm_hold *hold = &cpu->hold;
 
 	/*
-	 * When the same context hits its INT3 again after an interrupt, the hold goes on: the timer still runs, and a release
-	 * still counts. When another context is to be held, a new hold begins, even if the old one was released and
-	 * on_hold_end has not been called for it yet.
+	 * If the held context hits its INT3 again after an interrupt, continue the hold: the timer still runs, and an earlier
+	 * release still ends the hold. If another context is to be held, begin a new hold, even if the old hold was released
+	 * and its on_hold_end has not been called yet.
 	 */
 	if (hold->active && (hold->rip != regs->rip || hold->rsp != regs->gpr[X86_RSP])) {
 		hold->active = false;
@@ -84,9 +84,9 @@ static int begin(struct kvm_cpu *cpu, const struct x86_regs *regs, uint64_t hold
 }
 
 /*
- * Whether the vCPU's halted state is the target's. If the held vCPU has left the held context for an interrupt, the state is
- * the guest's: it may have executed a HLT. If the vCPU is back and about to hit the INT3 again, it is runnable, and either
- * answer is right.
+ * Returns true if the vCPU is halted because the target holds it. If the held vCPU has left the held context for an interrupt,
+ * the guest itself may have halted the vCPU by a HLT. If the vCPU has returned and is about to hit the INT3 again, it is
+ * runnable, and either result is right.
  */
 static bool is_halted_by_us(const struct kvm_cpu *cpu)
 {
@@ -126,14 +126,14 @@ int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err)
 
 	kvm_cpu_regs_get(cpu, &regs);
 	/*
-	 * Clear the release here, not when the next hold begins: the client may release a hold after it decided on it and
-	 * before it began.
+	 * Clear `released` here, not when the next hold begins: the client may release the next hold between its decision to
+	 * hold and the begin of the hold.
 	 */
 	atomic_store(&hold->released, false);
 	action = client->on_hold_end(client->ctx, cpu->vcpu->index, &regs);
 	now = monotonic_ns();
 	if (action.kind == TARGET_HOLD) {
-		/* The vCPU is still halted, or runs a handler that returns to the INT3. Only the deadline changes. */
+		/* Change only the deadline: the vCPU is still halted, or runs an interrupt handler that returns to the INT3. */
 		hold->deadline_ns = now + action.hold_ns;
 		set_timer(cpu, hold->deadline_ns);
 		return 0;
@@ -144,7 +144,10 @@ int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err)
 	hold->active = false;
 	cpu->reload = true;
 
-	/* A vCPU that is elsewhere is running, or was halted by a HLT of the guest, which must not end here. */
+	/*
+	 * Make the vCPU runnable only if it is still in the held context. Elsewhere it runs, or the guest halted it by a HLT
+	 * that must not end here.
+	 */
 	if (regs.rip == hold->rip && regs.gpr[X86_RSP] == hold->rsp && set_mp_state(cpu, KVM_MP_STATE_RUNNABLE, err))
 		return -1;
 	return kvm_cpu_act(cpu, action, &regs, false, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a vCPU sleeps in KVM, from its binary statistics (KVM_GET_STATS_FD; Documentation/virt/kvm/api.rst, 4.134). One
- * pread() of the value "blocking" tells this without disturbing the vCPU. Kernels before 5.16 do not have this value; there no
- * vCPU counts as idle.
+ * Finds out whether a vCPU sleeps in KVM, by one pread() of the value "blocking" in the vCPU's binary statistics
+ * (KVM_GET_STATS_FD; Documentation/virt/kvm/api.rst, 4.134). This does not disturb the vCPU. Kernels before 5.16 do not have
+ * this value, so no vCPU is reported as sleeping.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define DESCRIPTORS_MAX 1024u
 
-/* The offset of the value with the name `wanted`, or -1. */
+/* Returns the offset in the file of the statistics value named `wanted`, or -1 if there is none. */
 static off_t find_value(int fd, const char *wanted)
 {
 	struct kvm_stats_header header;

@@ -2,9 +2,9 @@
 /*
  * Shared by the files of the KVM target only.
  *
- * struct kvm_desired has what the debug registers of all vCPUs must hold, and a generation number that every change raises.
- * Before every entry into the guest, a vCPU compares that number with the one that it has loaded, and loads the changes. The
- * thread that makes a change decides whether to kick running vCPUs: for a new watch it does, for a retired one it does not.
+ * struct kvm_desired says what the debug registers of all vCPUs must hold, with a generation number that every change raises.
+ * Before every entry into the guest, a vCPU compares this number with the generation that it has loaded, and loads the changes.
+ * Running vCPUs are kicked for a new watch (kvm_watch_sync()), but not for a retired watch.
  *
  * The kvm_cpu_*() functions with a struct err run on the vCPU's own thread, while the vCPU is outside KVM_RUN. They return 0,
  * or -1 with `err` set.
@@ -29,7 +29,7 @@
 
 /* One of the machine's watches. */
 struct kvm_slot {
-	bool used; /* The client has set `watch` and not cleared it. */
+	bool used; /* The client has set `watch` and has not cleared it. */
 	struct target_watch watch;
 };
 
@@ -61,8 +61,8 @@ struct kvm_cpu {
 	bool reload;				/* Load the debug registers again, even if the generation is the same. */
 	bool watching[TARGET_MAX_WATCHES];	/* Whether each debug register holds one of the machine's watches. */
 	uint32_t cookies[TARGET_MAX_WATCHES];	/* The cookie of the watch in each debug register. */
-	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* For each debug register: 0, or 1 + the number of the guest's own breakpoint
-						 * in it. */
+	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* For each debug register: 1 + the number of the guest's own breakpoint in it,
+						   or 0 for none. */
 	uint64_t gate;				/* The GVA of the #BP handler in KVM_GATE_SLOT. */
 
 	uint64_t guest_db[4];		/* The guest's own breakpoints, as last read. */
@@ -72,14 +72,14 @@ struct kvm_cpu {
 	struct kvm_hold hold;
 
 	int stats_fd;	   /* Descriptor of the vCPU's binary statistics, or -1 if KVM has none. */
-	off_t blocking_at; /* Offset of the value "blocking" in them. */
+	off_t blocking_at; /* Offset of the value "blocking" in the statistics. */
 
 	struct x86_regs *peek; /* The registers that kvm_peek_regs() waits for, or NULL. Guarded by kvm_target.lock. */
 	bool stands; /* The vCPU waits in kvm_cpu_stand() until the machine may continue. Guarded by kvm_target.lock. */
 
-	uint64_t stopped_at; /* Time of the debug exit that is being handled (CLOCK_MONOTONIC, ns). 0: none is. */
+	uint64_t stopped_at; /* Time of the debug exit that is being handled (CLOCK_MONOTONIC, ns). 0: no exit is. */
 
-	/* Five counters of struct target_stats, which explains them. */
+	/* Counters. The members of struct target_stats with these names explain them. */
 	struct kvm_lost lost;
 	_Atomic uint64_t stopped_ns;
 	_Atomic uint64_t stale_exits;
@@ -94,15 +94,15 @@ struct kvm_target {
 	struct device_observer observer; /* Called by the machine's devices. */
 	enum kvm_bp_method method;
 	/*
-	 * Guards `desired`, changes of `stands`, and every vCPU's `peek` and `stands`. Held for a short time only; no callback
-	 * of the client is called under it.
+	 * Guards `desired`, changes of `stands`, and every vCPU's `peek` and `stands`. Held for a short time only, and never
+	 * during a callback of the client.
 	 */
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* A vCPU loaded its debug registers, answered a peek or stands still, or the machine ended. */
-	pthread_cond_t go;    /* A vCPU that stands must check again: the machine may continue, or there is a peek to answer. */
+	pthread_cond_t go;    /* A vCPU that stands must check whether the machine may continue or a peek waits. */
 	/*
-	 * When target_stop() was called, or else when the machine ended (CLOCK_MONOTONIC, ns). No time is lost after it. 0:
-	 * not yet.
+	 * When target_stop() was called, or else when the machine ended (CLOCK_MONOTONIC, ns). Time after it is not counted as
+	 * lost. 0: not yet.
 	 */
 	_Atomic uint64_t ended_ns;
 	atomic_uint stands; /* Number of kvm_stand_still() calls without their kvm_go_on(). */
@@ -121,12 +121,12 @@ static inline struct kvm_target *kvm_target(struct target *t)
 int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg);
 
 /*
- * The vCPU was kept from running since `since_ns` (CLOCK_MONOTONIC). If that is long, tell the guest's watchdog through its
- * kvmclock.
+ * Tell the guest's watchdog, through kvmclock, that the vCPU was kept from running since `since_ns` (CLOCK_MONOTONIC), if that
+ * is longer than 100 ms.
  */
 void kvm_cpu_stood(struct kvm_cpu *cpu, uint64_t since_ns);
 
-/* Read and write the register file in the shared kvm_run page (KVM_CAP_SYNC_REGS), which takes no ioctl. */
+/* Read and write the registers in the shared kvm_run page (KVM_CAP_SYNC_REGS). This takes no ioctl. */
 void kvm_cpu_regs_get(const struct kvm_cpu *cpu, struct x86_regs *regs);
 void kvm_cpu_regs_set(struct kvm_cpu *cpu, const struct x86_regs *regs);
 
@@ -136,7 +136,7 @@ void kvm_cpu_regs_set(struct kvm_cpu *cpu, const struct x86_regs *regs);
 void kvm_cpu_idle_open(struct kvm_cpu *cpu);
 void kvm_cpu_idle_close(struct kvm_cpu *cpu);
 
-/* Whether the vCPU sleeps in KVM until an interrupt comes. Any thread. */
+/* Returns true if the vCPU sleeps in KVM until an interrupt comes. Any thread. */
 bool kvm_cpu_is_blocked(const struct kvm_cpu *cpu);
 
 /* ---- memory.c: operations of struct target_ops ---- */
@@ -157,8 +157,8 @@ bool kvm_barrier(struct target *t, unsigned self);
 void kvm_debug_regs_changed(struct target *t, unsigned cpu);
 
 /*
- * Wait for kvm_target.moved under kvm_target.lock, which the caller holds, for at most 200 us: a vCPU that leaves the guest by
- * itself does not signal it.
+ * Wait for kvm_target.moved, but at most 200 us, because a vCPU that leaves the guest by itself does not signal it. The caller
+ * holds kvm_target.lock.
  */
 void kvm_wait_moved(struct kvm_target *kt);
 
@@ -166,12 +166,12 @@ void kvm_wait_moved(struct kvm_target *kt);
 
 int kvm_peek_regs(struct target *t, unsigned cpu, struct x86_regs *regs); /* An operation of struct target_ops. */
 
-/* Give the registers to kvm_peek_regs() if it waits for them. The caller holds kvm_target.lock. */
+/* If a thread waits in kvm_peek_regs() for this vCPU's registers, pass them on. The caller holds kvm_target.lock. */
 int kvm_cpu_answer_peek(struct kvm_cpu *cpu, struct err *err);
 
 /* ---- stand.c ---- */
 
-int kvm_stand_still(struct target *t); /* This and the next are operations of struct target_ops. */
+int kvm_stand_still(struct target *t); /* This and kvm_go_on() are operations of struct target_ops. */
 void kvm_go_on(struct target *t);
 
 /*
@@ -181,18 +181,18 @@ void kvm_go_on(struct target *t);
 void kvm_cpu_stand_at_entry(struct kvm_cpu *cpu);
 
 /*
- * Call this first when KVM_RUN has returned -EINTR: do what another thread kicked the vCPU for. Answers a peek, and returns
- * only when no caller of kvm_stand_still() is left.
+ * Serve other threads that kicked the vCPU: pass registers to kvm_peek_regs(), and wait until no caller of kvm_stand_still() is
+ * left. To be called first after KVM_RUN has returned -EINTR.
  */
 int kvm_cpu_stand(struct kvm_cpu *cpu, struct err *err);
 
 /* ---- devices.c ---- */
 
-void kvm_devices_watch(struct target *t, uint64_t filter); /* This and the next two are operations of struct target_ops. */
+void kvm_devices_watch(struct target *t, uint64_t filter); /* Three operations of struct target_ops. */
 void kvm_devices_in_flight(struct target *t, const struct device_observer *observer);
 bool kvm_devices_busy(struct target *t);
 
-/* Start and stop the reports of the machine's devices to the client. */
+/* Begin and end to forward accesses of the machine's devices to the client. */
 void kvm_devices_observe(struct kvm_target *kt);
 void kvm_devices_ignore(struct kvm_target *kt);
 
@@ -212,15 +212,15 @@ int kvm_cpu_on_debug(struct kvm_cpu *cpu, struct err *err);
 /* ---- hold.c ---- */
 
 /*
- * Carry out the client's action. `regs` are the registers given to the client, which it may have changed. `dirty`: the target
- * itself changed them, so they must be written back whatever the action is.
+ * Carry out the client's action. `regs` are the registers that were passed to the client, which the client may have changed.
+ * `dirty`: the target itself changed them, so they must be written back whatever the action is.
  */
 int kvm_cpu_act(struct kvm_cpu *cpu, struct target_action action, struct x86_regs *regs, bool dirty, struct err *err);
 
-/* Whether the vCPU is held and its hold has ended: by time or by a release. */
+/* Returns true if the vCPU is held and its hold has ended: by time or by a release. */
 bool kvm_cpu_hold_is_over(const struct kvm_cpu *cpu);
 
-/* End such a hold: call the client's on_hold_end and carry out its action. */
+/* End a hold for which kvm_cpu_hold_is_over(): call the client's on_hold_end and carry out its action. */
 int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err);
 
 #endif

@@ -21,7 +21,10 @@ static bool kvm_idle(struct target *t, unsigned index)
 	return kvm_cpu_is_blocked(&kvm_target(t)->cpus[index]);
 }
 
-/* The current time, but not later than the end: when the machine ends, vCPUs leave the guest for good, which is no loss. */
+/*
+ * Returns the current time, or the time of the machine's end if that is earlier. vCPUs that left the guest at the end do not
+ * lose time.
+ */
 static uint64_t moment(const struct kvm_target *kt)
 {
 	uint64_t ended = atomic_load(&kt->ended_ns);
@@ -93,7 +96,10 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 	struct kvm_target *kt = ctx;
 	struct kvm_cpu *cpu = &kt->cpus[vcpu->index];
 
-	/* If the held vCPU's own interrupt handler runs into a conflict, the client releases the vCPU without a kick. */
+	/*
+	 * Check for the end of a hold here too: if an interrupt handler on the held vCPU causes a conflict, the client releases
+	 * the vCPU from its own thread, without a kick.
+	 */
 	if (kvm_cpu_hold_is_over(cpu) && kvm_cpu_hold_end(cpu, err))
 		return -1;
 	if (kvm_cpu_debug_load(cpu, err))
@@ -104,8 +110,8 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 		cpu->stopped_at = 0;
 	}
 	/*
-	 * A held vCPU is entered, too, to take its interrupts. The held context makes no progress meanwhile, so the time still
-	 * counts as lost.
+	 * A held vCPU enters the guest only to take interrupts. The held context makes no progress meanwhile, so this time is
+	 * still counted as lost.
 	 */
 	if (kvm_lost_goes_on(&cpu->lost) && !cpu->hold.active)
 		kvm_lost_end(&cpu->lost, moment(kt));

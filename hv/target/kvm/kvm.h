@@ -12,22 +12,22 @@
 
 /*
  * Create the target for `vm`, before vm_run(). The target uses `vm` until kvm_target_free() but does not own it. Returns NULL
- * with `err` set when memory runs out.
+ * with `err` set if memory runs out.
  */
 struct target *kvm_target_new(struct vm *vm, enum kvm_bp_method method, struct err *err);
 
-/* The hooks for vm_run(). Owned by the target. */
+/* Returns the hooks for vm_run(). Owned by the target. */
 const struct vm_hooks *kvm_target_hooks(struct target *t);
 
 /*
- * The vCPUs in the MP state HALTED because the target holds them: a bit (1u << index) for each, for vm_state_save(). Call it
- * while the machine stands still.
+ * Returns a bit (1u << index) for each vCPU whose MP state is HALTED because the target holds it, for vm_state_save(). To be
+ * called while the machine stands still.
  */
 unsigned kvm_target_held(struct target *t);
 
 /*
- * vm_run() has returned. Every thread that waits for a vCPU in a function of the target returns from it. When this function
- * returns, no device is in a callback of the client or will call one.
+ * To be called when vm_run() has returned. Every thread that waits for a vCPU in a function of the target then returns from
+ * that function. When this function returns, no device is in a callback of the client or will call one.
  */
 void kvm_target_over(struct target *t);
 

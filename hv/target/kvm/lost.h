@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long one vCPU was kept from its work, in one word that any thread may read at any time. While the vCPU may run, the word
- * is even: that time in ns. While the vCPU is kept from its work, the word is odd: that time less the time at which this
- * period began. Only the vCPU's own thread changes it. Times are CLOCK_MONOTONIC, in ns.
+ * The time for which one vCPU was kept from its work, in one word that any thread may read at any time. While the vCPU may run,
+ * the word is even: the total lost time. While the vCPU is kept from its work, the word is odd: the total lost time before this
+ * period, minus the time at which this period began. Only the vCPU's own thread changes the word. Times are CLOCK_MONOTONIC, in
+ * ns.
  */
 #ifndef OUTRIDER_TARGET_KVM_LOST_H
 #define OUTRIDER_TARGET_KVM_LOST_H
@@ -15,7 +16,7 @@ struct kvm_lost {
 	_Atomic int64_t word;
 };
 
-/* From `now_ns` on the vCPU is kept from its work, if it is not already. */
+/* Begin a period of lost time at `now_ns`, unless a period goes on already. */
 static inline void kvm_lost_begin(struct kvm_lost *l, uint64_t now_ns)
 {
 	int64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
@@ -24,13 +25,13 @@ static inline void kvm_lost_begin(struct kvm_lost *l, uint64_t now_ns)
 		atomic_store_explicit(&l->word, (word - (int64_t)now_ns) | 1, memory_order_relaxed);
 }
 
-/* Whether the vCPU is being kept from its work. */
+/* Returns true if the vCPU is being kept from its work. */
 static inline bool kvm_lost_goes_on(const struct kvm_lost *l)
 {
 	return atomic_load_explicit(&l->word, memory_order_relaxed) & 1;
 }
 
-/* From `now_ns` on the vCPU may run again. */
+/* End the period of lost time at `now_ns`. */
 static inline void kvm_lost_end(struct kvm_lost *l, uint64_t now_ns)
 {
 	int64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
@@ -39,7 +40,7 @@ static inline void kvm_lost_end(struct kvm_lost *l, uint64_t now_ns)
 		atomic_store_explicit(&l->word, (word + (int64_t)now_ns) & ~INT64_C(1), memory_order_relaxed);
 }
 
-/* The time so far, in ns. */
+/* Returns the total lost time until `now_ns`, in ns. */
 static inline uint64_t kvm_lost_ns(const struct kvm_lost *l, uint64_t now_ns)
 {
 	int64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);

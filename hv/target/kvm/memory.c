@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guest-physical memory, and the INT3s in the guest's text. */
+/* Reads and writes guest-physical memory, and plants INT3s in the guest's text. */
 #include <string.h>
 
 #include "hv/target/kvm/internal.h"
@@ -7,8 +7,8 @@
 /* ---- guest-physical memory ---- */
 
 /*
- * Memory that the guest can write with one store is read with one load, and the other way round, so that neither side sees a
- * value that is half old and half new.
+ * Read with one load what the guest can write with one store, and write with one store what the guest can read with one load.
+ * So neither side sees a value that is half old and half new.
  */
 #define LOAD(type)                                                                 \
 	do {                                                                       \
@@ -22,7 +22,7 @@
 		__atomic_store_n((type *)ram, value, __ATOMIC_RELAXED); \
 	} while (0)
 
-/* The size in bytes of the single load or store for this access, or 0 if one is not enough. */
+/* Returns `len` if a single load or store can make this access, otherwise 0. */
 static size_t whole(uint64_t gpa, size_t len)
 {
 	return (len == 1 || len == 2 || len == 4 || len == 8) && gpa % len == 0 ? len : 0;
@@ -79,8 +79,8 @@ int kvm_write_phys(struct target *t, uint64_t gpa, const void *buf, size_t len)
 }
 
 /*
- * Replace the byte `expect` at `gpa` by `value`, atomically, because the guest patches its text too. Returns 0; 1 when there
- * is another byte, which stays; -1 when `gpa` is not RAM.
+ * Replace the byte `expect` at `gpa` by `value`, atomically, because the guest patches its text too. Returns 0, 1 if memory has
+ * another byte, which stays unchanged, or -1 if `gpa` is not RAM.
  */
 static int swap_byte(struct target *t, uint64_t gpa, uint8_t expect, uint8_t value)
 {
@@ -107,8 +107,8 @@ void kvm_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bo
 }
 
 /*
- * An emulated CPU, as in the labs, may have cached the decoded INT3 and miss its removal. A write to the byte makes it decode
- * the instruction again.
+ * Write the byte again. An emulated CPU, as in the labs, may have cached the decoded INT3 and miss its removal; a write to the
+ * byte makes the CPU decode the instruction again.
  */
 void kvm_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 {

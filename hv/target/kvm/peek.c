@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Read the registers of a running vCPU: its own thread reads them and passes them on. */
+/* Reads the registers of a running vCPU: the vCPU's own thread reads them and passes them to the waiting thread. */
 #include <errno.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ int kvm_peek_regs(struct target *t, unsigned index, struct x86_regs *regs)
 	int ret;
 
 	pthread_mutex_lock(&kt->lock);
-	while (cpu->peek && !atomic_load(&kt->target.over)) /* Another thread waits for this vCPU's registers. */
+	while (cpu->peek && !atomic_load(&kt->target.over)) /* Another thread is already waiting for this vCPU's registers. */
 		kvm_wait_moved(kt);
 	cpu->peek = regs;
 	if (cpu->stands)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Making all vCPUs stand still.
+ * Makes all vCPUs stand still.
  *
  * kvm_target.stands counts the callers that want the machine to stand still. A vCPU sets in_guest before it reads this count,
- * just before KVM_RUN. A caller raises the count before it reads in_guest. So either the vCPU sees the count, or the caller
- * sees in_guest and kicks the vCPU. In the first case the vCPU sets immediate_exit in its kvm_run page, and in the second case
- * the signal's handler does. Either way KVM_RUN returns -EINTR at once, and the vCPU waits in its on_kick hook.
+ * just before KVM_RUN. A caller raises the count before it reads in_guest. So either the vCPU sees the count and sets
+ * immediate_exit in its kvm_run page, or the caller sees in_guest and kicks the vCPU, and the handler of the kick signal sets
+ * immediate_exit. Either way KVM_RUN returns -EINTR at once, and the vCPU waits in its on_kick hook.
  *
- * The vCPU waits there, and never on its way into KVM_RUN, because only a KVM_RUN that returned -EINTR has completed the last
- * KVM exit: the register that a port or MMIO read fills, and the registers in the kvm_run page that the target changed
+ * The vCPU waits in the hook and not before KVM_RUN, because only a KVM_RUN that returned -EINTR has completed the last KVM
+ * exit: the register that a port or MMIO read fills, and the registers in the kvm_run page that the target changed
  * (Documentation/virt/kvm/api.rst, "kvm_run structure" and KVM_CAP_SYNC_REGS). So ioctls on a vCPU that stands read a complete
  * state.
  */
 #include "hv/target/kvm/internal.h"
 
 /*
- * A vCPU stands while it waits in kvm_cpu_stand(). A vCPU without a thread stands, too: if its thread starts now, it sees
- * kvm_target.stands before the vCPU executes anything.
+ * Returns true if every vCPU stands. A vCPU stands while it waits in kvm_cpu_stand(). A vCPU without a thread stands, too: if
+ * its thread starts now, that thread sees kvm_target.stands before the vCPU executes anything.
  */
 static bool all_stand(const struct kvm_target *kt)
 {
@@ -27,7 +27,7 @@ static bool all_stand(const struct kvm_target *kt)
 	return true;
 }
 
-/* The caller holds kvm_target.lock. */
+/* Undo one kvm_stand_still(). The caller holds kvm_target.lock. */
 static void end_stand(struct kvm_target *kt)
 {
 	if (atomic_fetch_sub(&kt->stands, 1) == 1)
