@@ -196,7 +196,7 @@ static inline void target_go_on(struct target *t)
 	t->ops->go_on(t);
 }
 
-/* Copy the `len` bytes at the GPA `gpa`. Returns 0, or -1 when any of them is not RAM. */
+/* Copy the `len` bytes at the GPA `gpa` to `buf`. Returns 0, or -1 if any of them is not RAM. */
 static inline int target_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
 {
 	return t->ops->read_phys(t, gpa, buf, len);
@@ -216,7 +216,7 @@ int target_translate(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva,
  */
 int target_translate_quietly(struct target *t, const struct x86_regs *regs, uint64_t gva, bool write, uint64_t *gpa);
 
-/* Copy the `len` bytes at the GVA `gva`, page by page. Returns 0, or -1 when any of them is unmapped or not RAM. */
+/* Copy the `len` bytes at the GVA `gva` to `buf`, page by page. Returns 0, or -1 if any of them is unmapped or not RAM. */
 int target_read(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, void *buf, size_t len);
 
 /*

@@ -2,11 +2,11 @@
 /*
  * The gdbstub target: the machine of a running QEMU, with its guest on TCG or on KVM.
  *
- * A gdbstub stops all CPUs at each event, and it answers only while they stand still. One thread of the target serves the stub:
- * it delivers events to the client, and resumes the CPUs that are not held. Other threads stop the machine for their operations
- * (target_enter()), after waiting until the guest has had its share of time. From gdb_target_start() on, the machine stands
- * still for at most the share `overhead` of the time, on average. The delivery of an event cannot wait. The time that it takes
- * is charged to the same budget, so that other threads wait for longer.
+ * A gdbstub stops all CPUs at each event, and answers requests only while all CPUs stand still. One thread of the target serves
+ * the stub: it delivers events to the client, and resumes the CPUs that are not held. Other threads stop the machine for their
+ * operations (target_enter()), after waiting until the guest has had its share of time. From gdb_target_start() on, the machine
+ * stands still for at most the share `overhead` of the time, on average. The delivery of an event cannot wait. The time that it
+ * takes is charged to the same budget, so that other threads wait for longer.
  *
  * A held CPU gets no interrupts: caps.irq_while_held is false.
  */

@@ -4,7 +4,7 @@
  *
  * A held vCPU is put into the halted state at the breakpoint, and its thread enters KVM_RUN. The thread then sleeps in KVM, and
  * wakes exactly when an interrupt is pending that the vCPU can take. The interrupt handler runs and returns to the INT3; the
- * vCPU hits it again, and the hold goes on. So another vCPU that spins until this one answers an IPI gets its answer, and a
+ * vCPU hits the INT3 again, and the hold continues. So the held vCPU still handles an IPI for which another vCPU waits, and a
  * race between an interrupt handler and the held task can be seen. If the held context has interrupts off, only an NMI wakes
  * the vCPU.
  *

@@ -59,7 +59,7 @@ struct kvm_cpu {
 
 	_Atomic uint32_t loaded;		/* The generation that is loaded. Any thread reads this. */
 	bool reload;				/* Load the debug registers again, even if the generation is the same. */
-	bool watching[TARGET_MAX_WATCHES];	/* Whether each debug register holds one of the machine's watches. */
+	bool watching[TARGET_MAX_WATCHES];	/* For each debug register: true if it holds one of the machine's watches. */
 	uint32_t cookies[TARGET_MAX_WATCHES];	/* The cookie of the watch in each debug register. */
 	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* For each debug register: 1 + the number of the guest's own breakpoint in it,
 						   or 0 for none. */

@@ -16,7 +16,7 @@ struct kvm_lost {
 	_Atomic int64_t word;
 };
 
-/* Begin a period of lost time at `now_ns`, unless a period goes on already. */
+/* Begin a period of lost time at `now_ns`, unless such a period has already begun. */
 static inline void kvm_lost_begin(struct kvm_lost *l, uint64_t now_ns)
 {
 	int64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
