@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One error, explained once. The function that detects a failure writes the one-line message for the user: what went wrong,
- * where, and what to do. Callers only pass it on. The command line prints it and exits with its code.
+ * where, and what to do. Callers only pass the error on. The command line prints the message and exits with the error's code.
  */
 #ifndef OUTRIDER_BASE_ERR_H
 #define OUTRIDER_BASE_ERR_H

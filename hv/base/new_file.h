@@ -16,7 +16,7 @@
 struct new_file {
 	int fd; /* Descriptor of PATH.next. -1: none. */
 	char *path, *next_path;
-	uint64_t at; /* Bytes written, including skipped ones. */
+	uint64_t at; /* Bytes written, including skipped bytes. */
 };
 
 /*

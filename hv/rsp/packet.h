@@ -45,8 +45,8 @@ int rsp_from_hex(const uint8_t *hex, size_t n, uint8_t *out);
 void rsp_to_hex(const uint8_t *bytes, size_t n, char *out);
 
 /*
- * Read a hexadecimal number of at most 16 digits at *at, before `end`, and advance *at past it. Returns 0, or -1 when there is
- * no digit or more than 16.
+ * Read a hexadecimal number of at most 16 digits at *at, before `end`, and advance *at past it. Returns 0, or -1 if *at has no
+ * digit or more than 16 digits.
  */
 int rsp_number(const uint8_t **at, const uint8_t *end, uint64_t *out);
 

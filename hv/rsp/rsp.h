@@ -3,8 +3,8 @@
  * A client of a gdbstub (GDB manual, appendix E), complete for QEMU's stub of an x86-64 machine. Callers need only this
  * header.
  *
- * All-stop mode: the machine stands still from rsp_open(), or from a stop, until rsp_resume(), and answers requests only in
- * that time. The client is not thread-safe.
+ * All-stop mode: the machine stands still from rsp_open(), or from a stop, until rsp_resume(). The stub answers requests only
+ * in that time. The client is not thread-safe.
  *
  * Errors: a request that the stub refuses returns -1. When the connection is lost, or when the stub breaks the protocol or does
  * not answer within RSP_PATIENCE_NS, the client becomes "dead". From then on every call fails, and rsp_dead() gives the first

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The opener: a helper process (helper.h) that opens files for writing, renames and removes files, and connects to Unix sockets
- * for the run's threads, which must not do this themselves. Before the guest's first instruction, opener_tell() tells it which
- * files and sockets the run was configured with. From then on it serves only requests for these, even if a guest has taken over
- * a thread. File descriptors are passed by SCM_RIGHTS (unix(7)).
+ * for the run's threads, which must not do this themselves. Before the guest's first instruction, opener_tell() sends the
+ * opener the files and sockets that the run was configured with. From then on the opener serves only requests for these, even
+ * if a guest has taken over a thread. File descriptors are passed by SCM_RIGHTS (unix(7)).
  *
  * The opener runs as the same user as the run (privileges_drop()), and is confined too: it can write only in the folders of
- * those files (landlock(7), if the kernel has it), and cannot use networks, run programs, start processes or use descriptors of
- * other processes.
+ * those files (landlock(7), if the kernel has it), and may make no system call for networks, programs or processes.
  */
 #ifndef OUTRIDER_SANDBOX_OPENER_H
 #define OUTRIDER_SANDBOX_OPENER_H

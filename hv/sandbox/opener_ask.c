@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The run's side of the opener: it sends requests and waits for answers. */
+/* The run's side of the opener: sends requests and waits for answers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -66,7 +66,7 @@ static int ask_locked(int socket, struct opener_request *r, int sent, bool wants
 		rc = take_answer(socket, &answer, &fd);
 		if (rc < 0 || answer.serial == r->serial)
 			break;
-		/* An answer to an earlier request, which has timed out. */
+		/* Drop an answer to an earlier request, which has timed out. */
 		if (fd >= 0)
 			close(fd);
 	}

@@ -55,7 +55,7 @@ int privileges_write_only(const char *const *writes, size_t count, struct err *e
 
 /*
  * Allow the calling thread and the threads that it starts to read files only in the folders of the `count` files of `reads`,
- * and to write none. Does nothing if the host's kernel has no Landlock. Returns 0, or -1 with EXIT_INTERNAL.
+ * and to write no files. Does nothing if the host's kernel has no Landlock. Returns 0, or -1 with EXIT_INTERNAL.
  */
 int privileges_read_only(const char *const *reads, size_t count, struct err *err);
 
