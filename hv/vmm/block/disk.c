@@ -79,15 +79,15 @@ unsigned disk_descriptors(const struct disk *disk, int fds[2])
 	return disk->has_overlay ? 2 : 1;
 }
 
-/* Whether the bytes are unchanged since the copy was made. On a read-only disk all are. */
+/* Returns true if the bytes are unchanged since the copy was made, as all bytes of a read-only disk are. */
 static bool as_it_was(const struct disk *live, uint64_t offset, uint64_t len)
 {
 	return live->read_only || disk_marks_older(&live->marks, offset, len, live->copy_time);
 }
 
 /*
- * Read from the disk that was copied. Its image, and its overlay with the list of blocks, are those of the moment of fork(),
- * except for blocks that were written since.
+ * Read from the disk that was copied. Its image, and its overlay with the bitmap of blocks, have the content that they had at
+ * the fork(), except for blocks that were written since.
  */
 static int read_live(void *ctx, struct disk_iov *v, size_t len, uint64_t offset)
 {
@@ -177,7 +177,10 @@ int disk_write(struct disk *disk, struct iovec *iov, unsigned count, uint64_t of
 
 void disk_will_read(struct disk *disk, uint64_t offset, uint64_t len)
 {
-	/* Blocks of an overlay were written recently, and are mostly still in the host's page cache. */
+	/*
+	 * Announce reads of the image only: the blocks of an overlay were written recently, and are mostly still in the host's
+	 * page cache.
+	 */
 	/* posix_fadvise() takes a length of 0 as everything up to the end of the file. */
 	if (len && check(disk, offset, len, false) == 0)
 		posix_fadvise(disk->image.fd, (off_t)offset, (off_t)len, POSIX_FADV_WILLNEED);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A disk image: bytes at offsets, stored in a file or a block device of the host. This header is all that a device needs. It
- * uses neither guest memory nor virtio.
+ * A disk image: bytes at offsets, stored in a file or a block device of the host. A device that uses a disk includes only this
+ * header. Disks use neither guest memory nor virtio.
  *
  * Images are raw. An image in qcow2, VMDK, VDI, VHD, VHDX, QED or Parallels format is recognised by its magic number, and
- * refused with the command that converts it. libqcow, the only library for qcow2 in Debian 12 (20201213-1), was not used: it
- * calls itself experimental, reads versions 1 and 2 but not 3 (the default of qemu-img since 2.0), follows no backing files and
- * cannot write. QEMU's own block layer is no library; qemu-nbd would add a second process and a socket between the guest and
- * its disk.
+ * refused with the command that converts it. Outrider does not use libqcow, the only library for qcow2 in Debian 12
+ * (20201213-1): libqcow calls itself experimental, reads versions 1 and 2 but not 3 (the default of qemu-img since 2.0),
+ * follows no backing files and cannot write. QEMU's own block layer is no library; qemu-nbd would add a second process and a
+ * socket between the guest and its disk.
  *
  * With an overlay the image is only read. All writes go to a temporary file without a name, which disappears with this process.
  * The temporary file is in the folder that $TMPDIR names. Without $TMPDIR it is in the image's folder, or in /var/tmp if the
@@ -16,8 +16,8 @@
  * Locks keep one program from writing an image while another uses it (disk_lock.h).
  *
  * Threads: any number of threads may call disk_read() and the functions after it at the same time. Requests that do not overlap
- * do not affect each other, however close they are. Two concurrent requests that overlap leave a mix of both, as on a real
- * disk. All of these functions block, and may be slow.
+ * do not affect each other, even in the same block. Two concurrent writes that overlap leave a mix of both, as on a real disk.
+ * All of these functions may block for long.
  */
 #ifndef OUTRIDER_VMM_BLOCK_DISK_H
 #define OUTRIDER_VMM_BLOCK_DISK_H
@@ -47,53 +47,53 @@ struct disk *disk_open(const struct vmm_disk *config, struct err *err);
  */
 int disk_allow_copies(struct disk *disk, struct err *err);
 
-/* Begin a copy of the machine. No request may be in flight from this call until the fork() that follows. */
+/* Record that a copy of the machine begins. No request may be in flight from this call until the fork() that follows. */
 void disk_copy_begins(struct disk *disk);
 
 /*
- * In a process that was forked after disk_copy_begins() for `live`: make a disk with the content that `live` had at that time.
- * Writes to the new disk stay in memory. When the other process writes a block of `live`, the copy loses the block's old
+ * Make a disk with the content that `live` had at disk_copy_begins(). To be called in a process that was forked after that
+ * call. Writes to the new disk stay in memory. When the other process writes a block of `live`, the copy loses the block's old
  * content: reading it returns DISK_NEWER. `live` must outlive the copy. Returns NULL with `err` set.
  */
 struct disk *disk_copy(struct disk *live, struct err *err);
 
-/* The file descriptors of the disk, at most 2, which a copy of the disk needs open. Returns their number. */
+/* Write to `fds` the file descriptors that a copy of the disk needs open. Returns their number, 1 or 2. */
 unsigned disk_descriptors(const struct disk *disk, int fds[2]);
 
 /*
- * Returned by the functions of a copied disk, in place of an errno number: the old bytes were overwritten after the copy was
- * made.
+ * Returned by the functions of a copied disk, in place of an errno number: the wanted bytes were overwritten on the original
+ * disk after the copy was made.
  */
 #define DISK_NEWER (-1)
 
 /* Free the disk, and discard its overlay. No request may be in flight. NULL is allowed. */
 void disk_close(struct disk *disk);
 
-/* The size in bytes. Constant. */
+/* Returns the disk's size in bytes, which never changes. */
 uint64_t disk_size(const struct disk *disk);
 
 bool disk_read_only(const struct disk *disk);
 
-/* The path of the image as the user gave it. Valid as long as the disk. */
+/* Returns the path of the image as the user gave it. Valid as long as the disk. */
 const char *disk_path(const struct disk *disk);
 
 /*
- * The path that a message about a failed write names: that of the image, or of the overlay's folder. Valid as long as the disk.
+ * Returns the path for a message about a failed write: the image's, or that of the overlay's folder. Valid as long as the disk.
  */
 const char *disk_written_path(const struct disk *disk);
 
 /*
- * Copy between the disk from byte `offset` on and the `count` pieces of memory at `iov`, whose total length must lie in the
- * disk. The call changes the pieces' addresses and lengths. Returns 0, or DISK_NEWER, or an errno number: EINVAL when the range
- * is not in the disk, EROFS when the disk is read-only, otherwise the host's error, such as ENOSPC. After a failure any part of
- * the range may have been copied; no byte outside the range has changed.
+ * Copy between the disk, from byte `offset` on, and the `count` pieces of memory at `iov`. The call changes the pieces'
+ * addresses and lengths. Returns 0, or DISK_NEWER, or an errno number: EINVAL when the range is not in the disk, EROFS when the
+ * disk is read-only, otherwise the host's error, such as ENOSPC. After a failure any part of the range may have been copied; no
+ * byte outside the range has changed.
  */
 int disk_read(struct disk *disk, struct iovec *iov, unsigned count, uint64_t offset);
 int disk_write(struct disk *disk, struct iovec *iov, unsigned count, uint64_t offset);
 
 /*
  * Announce that the `len` bytes at `offset` will be read soon, so that the host starts to read them from its storage now. Does
- * not wait for that. Ignores a range that is not in the disk.
+ * not wait for the data. Ignores a range that is not in the disk.
  */
 void disk_will_read(struct disk *disk, uint64_t offset, uint64_t len);
 
@@ -105,14 +105,13 @@ void disk_will_read(struct disk *disk, uint64_t offset, uint64_t len);
 int disk_flush(struct disk *disk);
 
 /*
- * Return the `len` bytes at `offset` to the host, if the host can take them; reads of them are unspecified afterwards. Returns
- * as disk_write() does.
+ * Free the host's storage of the `len` bytes at `offset`, if the host supports that. What a read of these bytes returns
+ * afterwards is unspecified. Returns as disk_write() does.
  */
 int disk_discard(struct disk *disk, uint64_t offset, uint64_t len);
 
 /*
- * Make the `len` bytes at `offset` read as zeroes. `unmap`: the host may also take the space back. Returns as disk_write()
- * does.
+ * Make the `len` bytes at `offset` read as zeroes. `unmap`: the host may also free their storage. Returns as disk_write() does.
  */
 int disk_zero(struct disk *disk, uint64_t offset, uint64_t len, bool unmap);
 

@@ -77,7 +77,7 @@ int disk_file_open(struct disk_file *file, const char *path, bool write, struct 
 		return refuse_open(errno, path, write, err);
 	if (check_kind(&st, path, err) < 0)
 		return -1;
-	/* On a block device, O_EXCL makes open() fail while a file system on it is mounted (open(2)). */
+	/* With O_EXCL, open() of a block device fails while a file system on the device is mounted (open(2)). */
 	if (write && S_ISBLK(st.st_mode))
 		flags |= O_EXCL;
 	file->fd = open(path, flags);
@@ -119,7 +119,8 @@ int disk_file_flush(struct disk_file *file)
 }
 
 /*
- * fallocate(). Sets *cannot when the host does not support this for the file, or for a range that is not aligned to its blocks.
+ * Call fallocate(). Sets *cannot if the host does not support the operation for this file, or for a range that is not aligned
+ * to the file's blocks.
  */
 static int allocate(const struct disk_file *file, int mode, uint64_t offset, uint64_t len, bool *cannot)
 {
@@ -145,7 +146,7 @@ int disk_file_discard(struct disk_file *file, uint64_t offset, uint64_t len)
 
 static int write_zeroes(struct disk_file *file, uint64_t offset, uint64_t len)
 {
-	static uint8_t zeroes[1 << 16]; /* never written to */
+	static uint8_t zeroes[1 << 16]; /* always zero */
 
 	while (len > 0) {
 		size_t part = len < sizeof(zeroes) ? (size_t)len : sizeof(zeroes);

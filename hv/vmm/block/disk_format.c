@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The magic numbers are those of QEMU's drivers (block/NAME.c, bdrv_probe). */
+/* The magic numbers of image formats, taken from QEMU's drivers (block/NAME.c, bdrv_probe). */
 static const struct format {
 	const char *name;  /* for messages, and the usual suffix of the file */
 	const char *qemu;  /* the name that qemu-img uses */
@@ -26,13 +26,13 @@ static const struct format {
 	{"Parallels", "parallels", 0, "WithouFreSpacExt"},
 };
 
-/* Write `path` as one word of a shell's command line. The end is cut off if it does not fit. */
+/* Write `path` as one word of a shell's command line, truncated to `size` bytes. */
 static void shell_word(const char *path, char *out, size_t size)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-";
 	size_t at = 0;
 
-	/* A name that begins with a dash would be taken as an option. */
+	/* Without "./", qemu-img would take a path that begins with a dash as an option. */
 	const char *here = path[0] == '-' ? "./" : "";
 
 	if (!path[strspn(path, plain)]) {

@@ -29,7 +29,7 @@ static void use_up(struct disk_iov *v, size_t len)
 	}
 }
 
-/* Make one system call for at most `len` bytes of the front of *v. */
+/* Make one system call for at most `len` bytes at the front of *v. Returns its result. */
 static ssize_t transfer_some(transfer *call, int fd, struct disk_iov *v, size_t len, uint64_t offset)
 {
 	size_t sum = 0, excess;

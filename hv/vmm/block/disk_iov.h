@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Read and write an exact number of bytes of a file, from and to pieces of memory. */
+/* Reads and writes an exact number of bytes of a file, from and to pieces of memory. */
 #ifndef OUTRIDER_VMM_BLOCK_DISK_IOV_H
 #define OUTRIDER_VMM_BLOCK_DISK_IOV_H
 
@@ -14,7 +14,7 @@ struct disk_iov {
 	unsigned count;
 };
 
-/* The sum of the lengths of `count` pieces. SIZE_MAX: the sum overflows. */
+/* Returns the sum of the lengths of `count` pieces. SIZE_MAX: the sum overflows. */
 size_t disk_iov_len(const struct iovec *piece, unsigned count);
 
 /*

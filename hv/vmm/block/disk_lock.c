@@ -12,13 +12,13 @@ struct lock_bytes {
 	off_t first, count;
 };
 
-/* The locks that are taken, in this order. */
+/* The locks to take, in this order. disk_lock.h says what the bytes mean. */
 static const struct lock_bytes writer_takes[] = {{F_WRLCK, 0, 1}, {F_RDLCK, 100, 1}, {F_WRLCK, 101, 3}, {F_WRLCK, 201, 3}};
 static const struct lock_bytes reader_takes[] = {{F_RDLCK, 0, 1}, {F_RDLCK, 100, 1}, {F_RDLCK, 201, 1}, {F_RDLCK, 203, 1}};
 
 /*
- * The locks that another program must not hold, but that are not taken. A lock on byte 200 means that its holder allows no
- * consistent reads by others.
+ * Locks that are not taken, but must not conflict with a lock of another program. A lock on byte 200 means that its holder
+ * allows other programs no consistent reads.
  */
 static const struct lock_bytes writer_asks[] = {{F_WRLCK, 200, 1}};
 static const struct lock_bytes reader_asks[] = {{F_WRLCK, 101, 1}, {F_WRLCK, 103, 1}, {F_WRLCK, 200, 1}};
@@ -52,7 +52,7 @@ int disk_lock(int fd, bool write, const char *path, struct err *err)
 	for (size_t i = 0; i < take_count; i++) {
 		struct flock lock = lock_of(&takes[i]);
 
-		/* Any other error means that this file system, or this host, does not support open file description locks. */
+		/* Ignore other errors: this file system, or this host, does not support open file description locks. */
 		if (fcntl(fd, F_OFD_SETLK, &lock) < 0)
 			return errno == EAGAIN || errno == EACCES ? refuse(write, path, err) : 0;
 	}

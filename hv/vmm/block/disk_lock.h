@@ -2,7 +2,7 @@
 /*
  * Locks on an image file that keep Outrider, QEMU and libvirt from using an image at the same time in conflicting ways.
  *
- * They are open file description locks (fcntl(2), F_OFD_SETLK): they end with the file descriptor, also when the process is
+ * The locks are open file description locks (fcntl(2), F_OFD_SETLK): they end with the file descriptor, even if the process is
  * killed. QEMU locks single bytes of the file, independent of their content (block/file-posix.c). A shared lock on byte 100 + N
  * means that its holder uses permission N. A shared lock on byte 200 + N means that its holder does not share permission N with
  * other programs. Permission 0 is consistent reads, 1 writes, 2 writes of unchanged data, and 3 resizing. QEMU takes its locks

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The time of the last write of each block of a disk, for copies of the machine in other processes: a copy may read a block
- * only if it has not been written since the copy was made. The unit of time is one copy. The marks are in memory that fork()
- * shares.
+ * A mark is the time of the last write of a block of a disk. Copies of the machine in other processes use marks: a copy may
+ * read a block only if the block has not been written since the copy was made. Time is counted in copies: each copy advances it
+ * by one. The marks are in memory that fork() shares.
  *
  * The writer sets the mark before it writes the data, and a reader tests the mark after it has read the data. So a reader that
- * finds no newer mark has read the data of the time when the copy was made. Any thread of any of the processes may call both.
+ * finds no newer mark has read the data of the time when the copy was made. Any thread of any of these processes may call
+ * disk_marks_write() and disk_marks_older().
  */
 #ifndef OUTRIDER_VMM_BLOCK_DISK_MARKS_H
 #define OUTRIDER_VMM_BLOCK_DISK_MARKS_H
@@ -16,11 +17,11 @@
 
 #include "hv/base/err.h"
 
-/* Bytes that share one mark. */
+/* Bytes of a block, which has one mark. */
 #define DISK_MARKS_BLOCK 4096u
 
 struct disk_marks {
-	_Atomic uint32_t *words; /* the current time, then a word for each block; NULL: no marks */
+	_Atomic uint32_t *words; /* the current time, then the mark of each block; NULL: no marks */
 	size_t len;		 /* bytes */
 };
 
@@ -29,15 +30,13 @@ struct disk_marks {
 int disk_marks_open(struct disk_marks *m, uint64_t disk_size, struct err *err);
 void disk_marks_close(struct disk_marks *m);
 
-/*
- * Begin a copy, and return its time. No write may be in progress. Blocks that are written from now on are newer than that time.
- */
+/* Begin a copy, and return its time. No write may be in progress. Marks set from now on are newer than that time. */
 uint32_t disk_marks_next(struct disk_marks *m);
 
 /* Mark the bytes [offset, offset + len), which must lie in the disk, before they are written. Does nothing without marks. */
 void disk_marks_write(struct disk_marks *m, uint64_t offset, uint64_t len);
 
-/* Whether none of the bytes was written since the copy of time `time` was made. False without marks. */
+/* Returns true if none of the bytes was written since the copy of time `time` was made. Returns false without marks. */
 bool disk_marks_older(const struct disk_marks *m, uint64_t offset, uint64_t len, uint32_t time);
 
 #endif

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 /*
- * Blocks `first` to `last`, which a thread is writing to the temporary file for the first time. It is on that thread's stack.
+ * A claim of the blocks `first` to `last`: a thread is writing them to the temporary file for the first time. The struct is on
+ * that thread's stack.
  */
 struct overlay_claim {
 	uint64_t first, last;
@@ -38,7 +39,7 @@ static int open_nameless(const char *folder)
 	return fd;
 }
 
-/* The folder of a path. Returns NULL when memory ran out. */
+/* Returns the folder of a path, which the caller frees, or NULL if memory runs out. */
 static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -62,7 +63,7 @@ static int open_in(struct disk_overlay *o, char *folder)
 	return ftruncate(o->top.fd, (off_t)o->base.size);
 }
 
-/* True for a block device, whose folder (/dev) is in memory and so is no place for an overlay. */
+/* Returns true for a block device. The folder of a block device (/dev) is in memory, and so is no place for an overlay. */
 static bool is_device(const struct disk_file *file)
 {
 	struct stat st;
@@ -94,7 +95,7 @@ static int read_image(void *ctx, struct disk_iov *v, size_t len, uint64_t offset
 	return disk_file_read(ctx, v, len, offset);
 }
 
-/* Complete an overlay whose temporary file is open, or fail if `rc` is negative. */
+/* Complete an overlay whose temporary file is open. If `rc` is negative, or memory runs out, free the overlay and return -1. */
 static int finish_open(struct disk_overlay *o, int rc, struct err *err)
 {
 	uint64_t blocks = (o->base.size + OVERLAY_BLOCK - 1) / OVERLAY_BLOCK;
@@ -158,7 +159,10 @@ static bool all_there(const struct disk_overlay *o, uint64_t first, uint64_t las
 	return first > last;
 }
 
-/* Release order pairs with the acquire in is_there(): a thread that sees a bit also sees the block's bytes in the file. */
+/*
+ * Set the bits of the blocks. The release order pairs with the acquire in is_there(): a thread that sees a bit also sees the
+ * block's bytes in the file.
+ */
 static void set_there(struct disk_overlay *o, uint64_t first, uint64_t last)
 {
 	for (uint64_t block = first; block <= last; block++)
@@ -276,7 +280,7 @@ static int zero_blocks(struct disk_overlay *o, uint64_t first, uint64_t last)
 	int error;
 
 	claim(o, &c);
-	/* A block whose bit is clear may have bytes in the file too: a failed write leaves them. */
+	/* Zero also blocks whose bits are clear, because a failed write may have left bytes in the file. */
 	error = disk_file_zero(&o->top, start, (end < o->base.size ? end : o->base.size) - start, true);
 	if (!error)
 		set_there(o, first, last);
@@ -284,7 +288,10 @@ static int zero_blocks(struct disk_overlay *o, uint64_t first, uint64_t last)
 	return error;
 }
 
-/* The blocks that lie completely in a range: from *first up to but not including *end. The image's last block may be short. */
+/*
+ * Find the blocks that lie completely in a range: *first is the first of them, *end is the block after the last. The image's
+ * last block may be short.
+ */
 static void whole_blocks(const struct disk_overlay *o, uint64_t offset, uint64_t len, uint64_t *first, uint64_t *end)
 {
 	*first = (offset + OVERLAY_BLOCK - 1) / OVERLAY_BLOCK;

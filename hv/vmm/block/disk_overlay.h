@@ -5,9 +5,9 @@
  *
  * Offsets and lengths are in bytes and must lie in the image. The functions return 0 or an errno number, block, and may be
  * called by any number of threads at the same time. A block is copied to the temporary file as a whole. The thread that copies
- * it claims it, and other threads that want to copy it wait. The thread sets the block's bit when all its bytes are in the
- * file. So a thread that sees the bit needs no claim. A thread that does not see the bit reads the image's bytes, which are
- * correct because no write of these bytes has returned yet.
+ * a block claims the block, and other threads that need to copy the same block wait. The thread sets the block's bit when all
+ * bytes of the block are in the file. So a thread that sees the bit needs no claim. A thread that does not see the bit reads
+ * the image's bytes, which are correct because no write of these bytes has returned yet.
  */
 #ifndef OUTRIDER_VMM_BLOCK_DISK_OVERLAY_H
 #define OUTRIDER_VMM_BLOCK_DISK_OVERLAY_H
@@ -25,7 +25,7 @@
 
 struct overlay_claim;
 
-/* What an overlay lies over. */
+/* What an overlay reads blocks from that are not in the overlay. */
 struct disk_base {
 	/* Copy `len` bytes at `offset` to the front of *v, and remove that part from *v. Called by any number of threads.
 	 * Returns 0 or an errno number. */
@@ -45,16 +45,15 @@ struct disk_overlay {
 };
 
 /*
- * Make an empty overlay over `base`, which must outlive it; `path` is the image's path. The temporary file is made in the
- * folder of $TMPDIR or, when that is not set, in the image's folder, or else in /var/tmp. For a block device it is made in
- * /var/tmp instead of the device's folder. Returns 0, or -1 with EXIT_INPUT.
+ * Make an empty overlay over `base`, which must outlive the overlay; `path` is the image's path. disk.h says in which folder
+ * the temporary file is made. Returns 0, or -1 with EXIT_INPUT.
  */
 int disk_overlay_open(struct disk_overlay *o, struct disk_file *base, const char *path, struct err *err);
 
-/* Make an empty overlay in memory over any base, whose `ctx` must outlive it. Returns 0, or -1 with EXIT_INPUT. */
+/* Make an empty overlay in memory over any base. base->ctx must outlive the overlay. Returns 0, or -1 with EXIT_INPUT. */
 int disk_overlay_open_memory(struct disk_overlay *o, const struct disk_base *base, struct err *err);
 
-/* Free the overlay, and discard all that was written. Does nothing to a zeroed struct. */
+/* Free the overlay, and discard everything that was written to it. Does nothing to a zeroed struct. */
 void disk_overlay_close(struct disk_overlay *o);
 
 int disk_overlay_read(struct disk_overlay *o, struct disk_iov *v, size_t len, uint64_t offset);

@@ -3,7 +3,7 @@
 #define OUTRIDER_VMM_BLOCK_DISK_SECTOR_H
 
 /*
- * The unit of a disk in bytes. The size of every image is a multiple of it, and virtio's sector numbers count it (virtio 1.2,
+ * Bytes of a sector. The size of every image is a multiple of a sector, and virtio numbers sectors of this size (virtio 1.2,
  * 5.2.4).
  */
 #define DISK_SECTOR 512u

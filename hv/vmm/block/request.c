@@ -18,8 +18,8 @@ struct range {
 _Static_assert(sizeof(struct blk_header) == 16 && sizeof(struct range) == 16, "they are the guest's");
 
 /*
- * Takes the place of a status: the request is never completed, as on a very slow disk, because the data that it asks for is
- * lost (disk_copy()).
+ * Used in place of a status for a request that is never completed, as on a very slow disk, because the data that the request
+ * reads is lost (disk_copy()).
  */
 #define NO_ANSWER 0xff
 
@@ -49,7 +49,10 @@ static void tell_error(struct blk *blk, const char *what, int error)
 	blk->notes.note(blk->notes.ctx, line);
 }
 
-/* The status for what a disk function returned. `what` is the verb for the message to the user. */
+/*
+ * Returns the status of a request whose disk function returned `error`. On a failure of the host, tells the user; `what` is the
+ * verb of that message.
+ */
 static uint8_t status_of(struct blk *blk, const char *what, int error)
 {
 	if (!error)
@@ -63,7 +66,7 @@ static uint8_t status_of(struct blk *blk, const char *what, int error)
 	return VIRTIO_BLK_S_IOERR;
 }
 
-/* Whether all sectors lie in the disk. Safe against overflow for any arguments. */
+/* Returns true if all sectors lie in the disk. Safe against overflow for any arguments. */
 static bool in_disk(const struct blk *blk, uint64_t sector, uint64_t sectors)
 {
 	uint64_t capacity = disk_size(blk->disk) / DISK_SECTOR;
@@ -79,7 +82,7 @@ static int write_through(struct blk *blk)
 	return atomic_load(&blk->write_through) ? disk_flush(blk->disk) : 0;
 }
 
-/* The number of bytes of data of a read or write request. */
+/* Returns the number of bytes of data of a read or write request. */
 static uint64_t data_len(const struct virtq_request *rq, bool write)
 {
 	return write ? rq->read_len - sizeof(struct blk_header) : rq->write_len - 1;
@@ -108,7 +111,7 @@ static uint8_t flush(struct blk *blk, struct virtq_request *rq)
 	return status_of(blk, "flush", disk_flush(blk->disk));
 }
 
-/* Whether the device may discard or zero the range. VIRTIO_BLK_S_OK: yes. */
+/* Returns VIRTIO_BLK_S_OK if the device may discard or zero the range, or else the status of the refused request. */
 static uint8_t check_range(const struct blk *blk, const struct range *range, bool zero)
 {
 	uint32_t known = zero ? VIRTIO_BLK_WRITE_ZEROES_FLAG_UNMAP : 0;
@@ -129,7 +132,7 @@ static int clear(struct blk *blk, const struct range *range, bool zero)
 	return disk_zero(blk->disk, offset, len, range->flags & VIRTIO_BLK_WRITE_ZEROES_FLAG_UNMAP);
 }
 
-/* Discard or, if `zero` is set, write zeroes. The function checks all ranges before it changes the first. */
+/* Discard or, if `zero` is set, write zeroes. Checks all ranges before it changes the first. */
 static uint8_t clear_ranges(struct blk *blk, struct virtq_request *rq, bool zero)
 {
 	struct range ranges[BLK_DISCARD_SEGMENTS];
@@ -209,13 +212,13 @@ static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_h
 		virtq_drop(rq);
 		return;
 	}
-	/* A request that was refused has not been begun. */
+	/* A refused request is not in flight yet; it must be before its status is written. */
 	if (!rq->in_flight)
 		virtq_begin_status(rq, op, device_op_has_sector(op) ? h->sector : 0, 0, 0);
 	virtq_write(rq, rq->write_len - 1, &status, 1);
 	/*
-	 * The status is the last byte of the writable part. So the length covers the whole part, including data that a failed
-	 * read has not written.
+	 * Report the length of the whole writable part, although a failed read has not written all of it: the status is the
+	 * last byte of that part.
 	 */
 	virtq_push(rq, rq->write_len < UINT32_MAX ? (uint32_t)rq->write_len : UINT32_MAX);
 }
@@ -223,12 +226,11 @@ static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_h
 /* ---- a queue ---- */
 
 /*
- * A worker serves the requests of a queue in order. A read that misses the host's page cache blocks the reads after it,
- * although the host could fetch them all at the same time. So the worker announces all reads of a batch to the host
- * (POSIX_FADV_WILLNEED) before it serves the first.
- * An announcement is a system call. It costs a fifth of the time of a read that hits the page cache, so the worker announces
- * reads only after a read was slow: for the next ANNOUNCE_READS reads. A read is slow if it takes ANNOUNCE_NS ns plus one ns
- * for each byte, which a read from memory does not.
+ * A worker serves the requests of a queue in order. A read that misses the host's page cache delays the reads after it,
+ * although the host could fetch the data of all of them at the same time. So the worker announces all reads of a batch to the
+ * host (POSIX_FADV_WILLNEED) before it serves the first. An announcement is a system call. It costs a fifth of the time of a
+ * read that hits the page cache, so the worker announces reads only after a read was slow: for the next ANNOUNCE_READS reads. A
+ * read is slow if it takes ANNOUNCE_NS ns plus one ns for each byte, which a read from memory does not.
  */
 #define ANNOUNCE_NS 40000
 #define ANNOUNCE_READS 256
@@ -239,7 +241,7 @@ static void announce(struct blk *blk, const struct virtq_request *rq, const stru
 		disk_will_read(blk->disk, h->sector * DISK_SECTOR, data_len(rq, false));
 }
 
-/* Pop up to BLK_BATCH requests and fetch their headers. Returns how many there are. */
+/* Pop up to BLK_BATCH requests and read their headers. Returns the number of requests. */
 static unsigned pop_batch(struct virtq *q, struct blk_queue *queue)
 {
 	unsigned n = 0;
@@ -266,8 +268,8 @@ static void give_back(struct blk_queue *queue, unsigned first, unsigned count)
 }
 
 /*
- * An interrupt for each request would cost the guest more than a fast request itself. But a driver that keeps adding requests
- * must still learn of completed requests. So the worker interrupts at the end of a batch, and within a batch when TELL_NS ns
+ * An interrupt for each request would cost the guest more than a fast request itself. But the driver must also see completed
+ * requests while it keeps adding new ones. So the worker interrupts at the end of a batch, and within a batch when TELL_NS ns
  * have passed since the last interrupt.
  */
 #define TELL_NS 50000
@@ -281,7 +283,10 @@ static void serve_batch(struct blk *blk, struct virtq *q, struct blk_queue *queu
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t end_ns;
 
-		/* A thread is waiting for this worker to pause, and the remaining requests may transfer gigabytes. */
+		/*
+		 * Stop serving the batch: a thread is waiting for this worker to pause, and the remaining requests may transfer
+		 * gigabytes.
+		 */
 		if (virtq_is_held(q)) {
 			give_back(queue, i, count);
 			break;
@@ -313,7 +318,9 @@ void blk_serve_queue(struct blk *blk, struct virtq *q, struct blk_queue *queue)
 			kicks = false;
 			serve_batch(blk, q, queue, count);
 		} else if (kicks) {
-			/* The queue is empty, and notifications are on: the driver notifies of the next request. */
+			/*
+			 * The queue is empty, and notifications are on: the driver will notify the device of the next request.
+			 */
 			return;
 		} else {
 			virtq_kicks(q, true);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The requests of a virtio block device (virtio 1.2, section 5.2): from a chain of descriptors to the disk and back. This file
- * uses queues, but neither transport nor threads; virtio_blk.h is the device.
+ * Serves the requests of a virtio block device (virtio 1.2, section 5.2): from a chain of descriptors to the disk and back.
+ * This file uses queues, but neither transport nor threads; virtio_blk.h is the device.
  *
  * What the device does on errors of the driver:
- *  - NEEDS_RESET, when it cannot complete the request: the chain has less than a header of 16 bytes to read, or no byte for a
- *    status.
+ *  - NEEDS_RESET, if the device cannot complete the request: the readable part of the chain is shorter than the header of 16
+ *    bytes, or the chain has no byte for a status.
  *  - VIRTIO_BLK_S_IOERR, when a range is not in the disk or wraps, a length is no multiple of a sector, a discard has too many
  *    or too large segments, or the disk is read-only. The device then reads and writes no data.
  *  - VIRTIO_BLK_S_UNSUPP, when the device does not know the type of the request or a flag of a segment.
  *
- * A failure on the host is VIRTIO_BLK_S_IOERR too. A message tells the user of the first failure of each kind.
+ * A failure on the host is VIRTIO_BLK_S_IOERR too. The user gets a message about the first failure of each kind.
  *
- * Threads: any, each with its own queue and request. They share struct blk.
+ * Threads: any number of threads may serve different queues of one struct blk at the same time.
  */
 #ifndef OUTRIDER_VMM_BLOCK_REQUEST_H
 #define OUTRIDER_VMM_BLOCK_REQUEST_H
@@ -42,18 +42,18 @@
 #define BLK_ZERO_SECTORS (1u << 17)
 #define BLK_ZERO_SEGMENTS 1u
 
-/* Bytes of a disk's serial number. Only a shorter number ends with a NUL. */
+/* Bytes of a disk's serial number. A serial number of this length has no NUL at its end. */
 #define BLK_ID_LEN 20
 
 struct blk {
 	struct disk *disk;
 	char id[BLK_ID_LEN];
-	/* The disk's number, and where messages for the user go. */
+	/* The disk's number, and the receiver of messages for the user. */
 	unsigned index;
 	struct vmm_notes notes;
 	/* Flush after each write. Set when the driver did not negotiate flushes, or has switched the write-back cache off. */
 	atomic_bool write_through;
-	/* The user was told that the host's storage is full, and that the host had another error. */
+	/* Set when the user has got the message that the host's storage is full, or about another error of the host. */
 	atomic_flag told_full, told_error;
 };
 

@@ -63,7 +63,10 @@ static void config_read(void *dev, size_t offset, void *buf, size_t len)
 	memcpy(buf, (const char *)&config + offset, len);
 }
 
-/* A driver that negotiated neither flushes nor the switch relies on every completed write being on the medium (5.2.6.2). */
+/*
+ * Choose write-back or write-through. A driver that negotiated neither VIRTIO_BLK_F_FLUSH nor VIRTIO_BLK_F_CONFIG_WCE relies on
+ * every completed write being on the medium (5.2.6.2).
+ */
 static void set_write_through(struct virtio_blk *d)
 {
 	bool back = d->features & FEATURE(VIRTIO_BLK_F_CONFIG_WCE) ? atomic_load(&d->writeback)
@@ -100,7 +103,7 @@ static void queue_ready(void *dev, unsigned queue)
 	blk_serve_queue(&d->blk, virtio_queue(d->virtio, queue), &d->served[queue].queue);
 }
 
-/* The workers are paused, so no request is being served: reset has nothing to wait for or to drop. */
+/* The workers are paused, so no request is being served that the reset would have to wait for. */
 static void reset(void *dev)
 {
 	struct virtio_blk *d = dev;
@@ -146,7 +149,7 @@ unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus)
 	return config->queues ? config->queues : cpus < VIRTIO_BLK_QUEUES ? cpus : VIRTIO_BLK_QUEUES;
 }
 
-/* Make the device without its disk. */
+/* Make the device struct, without a disk. */
 static struct virtio_blk *new_card(unsigned index, unsigned queues, struct err *err)
 {
 	struct virtio_blk *d = calloc(1, sizeof(*d) + queues * sizeof(d->served[0]));
@@ -162,7 +165,9 @@ static struct virtio_blk *new_card(unsigned index, unsigned queues, struct err *
 	return d;
 }
 
-/* Returns NULL, and frees the device, on failure or when it has no disk. */
+/*
+ * Start the workers and add the device to the bus. On failure, or if the device has no disk, frees the device and returns NULL.
+ */
 static struct virtio_blk *plug(struct virtio_blk *d, const struct virtio_bus *bus, struct err *err)
 {
 	if (d->blk.disk && make_workers(d, bus->workers, err) == 0)
