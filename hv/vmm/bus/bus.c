@@ -37,8 +37,8 @@ static void set_slot(struct bus *bus, unsigned i, const struct bus_range *range)
 }
 
 /*
- * The number of ranges that begin at or below the address. During a change of the table the result may be any number up to
- * BUS_MAX_RANGES.
+ * Returns the number of ranges that begin at or below the address. During a change of the table the result may be any number up
+ * to BUS_MAX_RANGES.
  */
 static unsigned count_up_to(const struct bus *bus, enum bus_space space, uint64_t address)
 {
@@ -63,12 +63,12 @@ static bool holds(const struct bus_range *range, enum bus_space space, uint64_t 
 	return range->space == space && address >= range->base && offset < range->len && size <= range->len - offset;
 }
 
-/* Whether a range claims an access. */
+/* How much of an access a range claims. */
 enum claim { CLAIM_NONE, CLAIM_PART, CLAIM_WHOLE };
 
 /*
- * The table is sorted without overlaps. So if the last range that begins at or below the access's last byte holds no byte of
- * the access, no range does.
+ * Find the range that claims an access. The ranges in the table are sorted and do not overlap. So it is enough to test the last
+ * range that begins at or below the access's last byte: if that range does not contain a byte of the access, no range does.
  */
 static enum claim search(const struct bus *bus, enum bus_space space, uint64_t address, unsigned size, struct bus_range *out)
 {
@@ -89,7 +89,10 @@ static enum claim find_range(const struct bus *bus, enum bus_space space, uint64
 	unsigned before;
 
 	do {
-		/* The thread that changes the table may be waiting for this host CPU. */
+		/*
+		 * The table is being changed. Yield, because the thread that changes the table may be waiting for this host
+		 * CPU.
+		 */
 		while ((before = bus->changes) & 1)
 			sched_yield();
 		claim = search(bus, space, address, size, out);
@@ -116,13 +119,13 @@ static int check_bounds(const struct bus_range *range, struct err *err)
 	return 0;
 }
 
-/* Two ranges overlap when one of them holds the other's first byte. */
+/* Returns true if the ranges overlap: then one range contains the first byte of the other range. */
 static bool overlap(const struct bus_range *a, const struct bus_range *b)
 {
 	return holds(a, b->space, b->base, 1) || holds(b, a->space, a->base, 1);
 }
 
-/* Insert the range at the slot `at`. The ranges from there on move up by one slot. */
+/* Insert the range at the slot `at`. The ranges from that slot on move up by one slot. */
 static void insert(struct bus *bus, unsigned at, const struct bus_range *range)
 {
 	bus->changes++;
@@ -153,7 +156,7 @@ static int add_locked(struct bus *bus, const struct bus_range *range, struct err
 	unsigned at = count_up_to(bus, range->space, range->base);
 	char why[80];
 
-	/* The table is sorted without overlaps, so only the neighbours can overlap. */
+	/* The ranges in the table are sorted and do not overlap, so only the neighbours can overlap the new range. */
 	for (unsigned i = at ? at - 1 : 0; i < bus->count && i <= at; i++) {
 		struct bus_range neighbour = get_slot(bus, i);
 

@@ -10,7 +10,7 @@
 
 #include "hv/vmm/vmm.h"
 
-/* An interrupt line into KVM's 8259s and I/O APIC. Any thread may call `set`, also while it holds a device's lock. */
+/* An interrupt line into KVM's 8259s and I/O APIC. Any thread may call set(), even while it holds a device's lock. */
 struct irq_line {
 	void (*set)(void *ctx, unsigned gsi, bool level);
 	void *ctx;

@@ -25,7 +25,7 @@ enum {
 	OFF_FIRST_CAPABILITY = 0x40,
 };
 
-#define STATUS_CAPABILITIES 0x10 /* there is a capability list */
+#define STATUS_CAPABILITIES 0x10 /* the function has a capability list */
 #define BAR_WIDE 4		 /* a 64-bit memory BAR */
 
 static void put(uint8_t *at, uint64_t value, unsigned bytes)
@@ -144,7 +144,7 @@ static void move_bar(struct pci_function *fn, unsigned bar, uint64_t gpa, struct
 
 	if (b->gpa)
 		bus_remove(bus, BUS_MMIO, b->gpa);
-	/* Two BARs at one address are the guest's mistake. The bus refuses the second, which then stays unmapped. */
+	/* If the guest sets two BARs to overlapping addresses, the bus refuses the second BAR, which then stays unmapped. */
 	b->gpa = gpa && bus_add(bus, &range, NULL) == 0 ? gpa : 0;
 	if (fn->ops->bar_moved)
 		fn->ops->bar_moved(fn->ctx, bar, b->gpa);

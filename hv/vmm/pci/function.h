@@ -7,7 +7,7 @@
  * keep their value. This also implements sizing of a BAR: its low bits are not writable.
  *
  * A BAR is decoded while the command register's Memory Space bit is set and the BAR's whole range lies in the window
- * [PCI_WINDOW_GPA, PCI_WINDOW_END_GPA) without overlapping another range. Otherwise no device answers at its address.
+ * [PCI_WINDOW_GPA, PCI_WINDOW_END_GPA) without overlapping another range. Otherwise accesses to its address reach no device.
  *
  * Locking: callers hold pci.lock around each call once the function is plugged in.
  */
@@ -35,8 +35,8 @@ enum { PCI_COMMAND_MEMORY = 1 << 1, PCI_COMMAND_MASTER = 1 << 2, PCI_COMMAND_NO_
 struct pci_host {
 	void *ctx;
 	/*
-	 * Make a message-signalled interrupt. Returns an eventfd: a write to it sends the message that msi_route() has set for
-	 * *gsi. Returns -1 with `err` set on failure.
+	 * Make a message-signalled interrupt, and set *gsi to its GSI. Returns an eventfd, or -1 with `err` set. A write to the
+	 * eventfd sends the message that msi_route() has set for the GSI.
 	 */
 	int (*msi_open)(void *ctx, unsigned *gsi, struct err *err);
 	/* Set the message: writing `data` to the GPA `address`, which is that of a local APIC. */
@@ -44,15 +44,18 @@ struct pci_host {
 	/* Undo msi_open(). */
 	void (*msi_close)(void *ctx, unsigned gsi, int fd);
 	/*
-	 * Begin (`on`) or stop making `fd` readable at each guest write to the GPA, instead of a KVM exit. Returns false when
-	 * KVM refuses: writes then stay exits and come to the bus.
+	 * If `on`, make each write of the guest to `gpa` signal the eventfd `fd` instead of causing a KVM exit; otherwise stop
+	 * that. Returns false if KVM refuses: writes then still cause exits and reach the device through the bus.
 	 */
 	bool (*doorbell)(void *ctx, uint64_t gpa, int fd, bool on);
 };
 
 /* Callbacks to the owner of a function. Each member may be NULL. Called with pci.lock held. */
 struct pci_ops {
-	/* The guest is about to read `len` bytes at `offset`: update the registers in fn->config that are computed. */
+	/*
+	 * The guest is about to read `len` bytes at `offset`. The owner updates registers in fn->config whose values it
+	 * computes.
+	 */
 	void (*config_read)(void *ctx, unsigned offset, unsigned len);
 	/* The guest has written `len` bytes at `offset`. fn->config has the new values. */
 	void (*config_written)(void *ctx, unsigned offset, unsigned len);
@@ -61,11 +64,11 @@ struct pci_ops {
 };
 
 struct pci_bar {
-	uint64_t len; /* bytes, a power of two of at least 16; 0: there is no such BAR */
+	uint64_t len; /* bytes, a power of two of at least 16; 0: the function has no such BAR */
 	bool wide;    /* a 64-bit BAR, which also takes the next BAR's register */
 	const struct bus_ops *ops;
 	void *dev;
-	uint64_t gpa; /* address at which it is decoded; 0: nowhere */
+	uint64_t gpa; /* GPA at which the BAR is decoded; 0: nowhere */
 };
 
 struct pci_function {
@@ -98,22 +101,23 @@ void pci_function_bar(struct pci_function *fn, unsigned bar, uint64_t len, bool 
 
 /*
  * Append a capability with the id `id` and `len` bytes of `body`, which follow the two bytes of its header. Returns its offset
- * in configuration space, which is a multiple of 4. All its bits are read-only at first. To be called before pci_plug(). The
- * caller makes sure that there is room: a function's capabilities are known when it is programmed.
+ * in configuration space, which is a multiple of 4. The guest can write only those of its bits that the caller sets in
+ * pci_function.writable afterwards. To be called before pci_plug(). Asserts that configuration space has room, because the
+ * capabilities of each kind of device are constant.
  */
 unsigned pci_function_capability(struct pci_function *fn, uint8_t id, const void *body, size_t len);
 
-/* The GPA in a BAR's register, whether the BAR is decoded or not. */
+/* Returns the GPA in a BAR's register, whether the BAR is decoded or not. */
 uint64_t pci_function_bar_gpa(const struct pci_function *fn, unsigned bar);
 
 /* Set the register of a BAR. */
 void pci_function_place_bar(struct pci_function *fn, unsigned bar, uint64_t gpa);
 
-/* Access of the guest to `size` (1, 2 or 4) bytes at `offset`; offset + size is at most PCI_CONFIG_LEN. */
+/* Make the guest's access to `size` (1, 2 or 4) bytes at `offset`; offset + size is at most PCI_CONFIG_LEN. */
 uint32_t pci_function_read(struct pci_function *fn, unsigned offset, unsigned size);
 void pci_function_write(struct pci_function *fn, unsigned offset, unsigned size, uint32_t value);
 
-/* Set all bits that a guest can write to those of `config`, without calling the owner. */
+/* Copy all bits that a guest can write from `config`, without calling the owner. */
 void pci_function_put(struct pci_function *fn, const uint8_t config[PCI_CONFIG_LEN]);
 
 /* Put the BARs on the bus at the addresses in their registers. */

@@ -28,7 +28,10 @@ static void route(struct pci_msix *m, struct pci_msix_vector *v)
 			  v->routed[ENTRY_DATA]);
 }
 
-/* After a change of masks or of the message: route the message and send a pending one, as far as the masks allow. */
+/*
+ * To be called after a change of masks, of the message or of `pending`. If the vector is not masked, pass a changed message to
+ * the host, and send a pending message.
+ */
 static void settle(struct pci_msix *m, struct pci_msix_vector *v)
 {
 	uint64_t one = 1;
@@ -39,7 +42,7 @@ static void settle(struct pci_msix *m, struct pci_msix_vector *v)
 	if (!v->pending)
 		return;
 	v->pending = false;
-	/* The write fails only when the eventfd's counter is full. A message is then already on its way. */
+	/* Ignore a failure: the eventfd's counter is full then, so a message is already being sent. */
 	if (write(v->fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -119,8 +122,8 @@ static void write_dword(struct pci_msix *m, unsigned offset, uint32_t value)
 	pthread_mutex_lock(&v->lock);
 	v->entry[word] = word == ENTRY_CONTROL ? value & VECTOR_MASKED : word == ENTRY_ADDRESS ? value & ~3u : value;
 	/*
-	 * A driver changes a message while the vector is masked. If it does not, each half takes effect when it is written; a
-	 * message mixed from two is the driver's problem.
+	 * A correct driver masks the vector while it changes the message. Otherwise each part of the message takes effect when
+	 * it is written, and a message of old and new parts can be sent.
 	 */
 	settle(m, v);
 	pthread_mutex_unlock(&v->lock);

@@ -3,13 +3,12 @@
  * MSI-X of a PCI function (PCI Local Bus 3.0, 6.8.2): the capability, and a BAR that holds the vector table and, from
  * PCI_MSIX_PBA on, the pending bits.
  *
- * A vector is masked by itself, by its function's mask, or while the function is not bus master. A masked vector keeps at most
- * one message pending, and sends it when it is unmasked. While MSI-X is off, pci_msix_send() returns false, and the caller uses
- * INTA#.
+ * A vector is masked by its own mask bit, by its function's mask bit, or while the function is not bus master. A masked vector
+ * keeps at most one message pending, and sends it when it is unmasked. While MSI-X is off, pci_msix_send() returns false, and
+ * the caller uses INTA#.
  *
- * Locking: each vector has a lock of its own, so that queues on several workers do not contend. Only the lock of the host's
- * routing table is taken under it. The message of a vector is set on the host when the vector is unmasked and its message has
- * changed.
+ * Locking: each vector has a lock of its own, so that queues on several workers do not contend. Under a vector's lock, only the
+ * lock of the host's routing table is taken. A changed message of a vector is passed to the host once the vector is unmasked.
  */
 #ifndef OUTRIDER_VMM_PCI_MSIX_H
 #define OUTRIDER_VMM_PCI_MSIX_H
@@ -32,7 +31,7 @@ struct pci_msix_vector {
 	uint32_t routed[3]; /* the message that the host's routing table has */
 	bool pending;
 	unsigned gsi;
-	int fd; /* eventfd; a write sends the message; -1: none */
+	int fd; /* eventfd; a write sends the message */
 };
 
 struct pci_msix {
@@ -53,27 +52,27 @@ struct pci_msix_state {
 
 /*
  * Give the function `count` vectors (at most PCI_MSIX_MAX), in the BAR `bar`. To be called before pci_plug(). Returns 0, or -1
- * with `err` set when the host refuses; call pci_msix_destroy() in either case.
+ * with `err` set if the host refuses. pci_msix_destroy() must be called in either case.
  */
 int pci_msix_init(struct pci_msix *m, struct pci_function *fn, unsigned bar, unsigned count, const struct pci_host *host,
 		  struct err *err);
 
-/* To be called after the machine's threads have ended. Does nothing for a zeroed struct. */
+/* Free the vectors, after the machine's threads have ended. Does nothing for a zeroed struct. */
 void pci_msix_destroy(struct pci_msix *m);
 
-/* To be called from the function's pci_ops.config_written. */
+/* Update the masks from configuration space. To be called from the function's pci_ops.config_written. */
 void pci_msix_config_written(struct pci_msix *m);
 
 /*
- * Save the `count` vectors; load them after configuration space was loaded. Loading sends each pending message that is not
- * masked. It returns false, and changes nothing, when the state is none that a guest can produce.
+ * Save the `count` vectors; load them, after configuration space was loaded. Loading sends each pending message whose vector is
+ * not masked. Loading returns false, and changes nothing, if a guest cannot produce the state.
  */
 void pci_msix_save(struct pci_msix *m, struct pci_msix_state *out);
 bool pci_msix_load(struct pci_msix *m, const struct pci_msix_state *state);
 
 /*
- * Send the vector's message, or make it pending. Does nothing for a vector that the function does not have. Returns false when
- * MSI-X is off. Any thread may call it.
+ * Send the vector's message, or make it pending. Does nothing for a vector that the function does not have. Returns false if
+ * MSI-X is off. May be called on any thread.
  */
 bool pci_msix_send(struct pci_msix *m, unsigned vector);
 

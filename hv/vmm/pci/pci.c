@@ -16,8 +16,8 @@ enum { OFF_ADDRESS = 0, OFF_RESET = 1, OFF_DATA = 4 };
 #define STATUS_INTX 8 /* Interrupt Status */
 
 /*
- * Linux refuses configuration mechanism 1 when bus 0 has no host bridge (pci_sanity_check() in arch/x86/pci/direct.c). Linux
- * has no driver for Red Hat's generic host bridge, so nothing binds to it.
+ * A host bridge, because Linux refuses configuration mechanism 1 if bus 0 has none (pci_sanity_check() in
+ * arch/x86/pci/direct.c). This is Red Hat's generic host bridge, for which Linux has no driver.
  */
 static const struct pci_id bridge_id = {
 	.vendor = 0x1b36,
@@ -52,7 +52,7 @@ void pci_destroy(struct pci *pci)
 
 /* ---- adding functions ---- */
 
-/* A BAR is aligned to its size. */
+/* Choose an address for the BAR, aligned to the BAR's size. */
 static int place_bar(struct pci *pci, struct pci_function *fn, unsigned bar, struct err *err)
 {
 	uint64_t len = fn->bar[bar].len, gpa = (pci->next_gpa + len - 1) & ~(len - 1);
@@ -91,8 +91,8 @@ int pci_plug(struct pci *pci, struct pci_function *fn, struct err *err)
 
 /* ---- INTA# ---- */
 
-/* Called with pci.irq_lock held. Interrupt Status, in the status register, shows the level that the function drives, also while
- * Interrupt Disable is set. */
+/* Drive the GSI of the function's INTA#, unless Interrupt Disable is set in the command register. (Interrupt Status, in the
+ * status register, shows fn->intx in any case.) Called with pci.irq_lock held. */
 static void drive(struct pci *pci, struct pci_function *fn)
 {
 	unsigned pin = (fn->slot - 1) % PCI_GSI_COUNT;
@@ -114,13 +114,13 @@ void pci_intx(struct pci_function *fn, bool level)
 
 /* ---- configuration space ---- */
 
-/* The function at this address, or NULL. Only function 0 of the slots of bus 0 exists. Called with pci.lock held. */
+/* Returns the function at this address, or NULL. Only function 0 of the slots of bus 0 exists. Called with pci.lock held. */
 static struct pci_function *find(const struct pci *pci, unsigned bus, unsigned slot, unsigned function)
 {
 	return bus || function ? NULL : pci->slot[slot];
 }
 
-/* Registers from PCI_CONFIG_LEN on read as an empty list of extended capabilities. */
+/* Read registers of a function. Those from PCI_CONFIG_LEN on read as 0, an empty list of extended capabilities. */
 static uint32_t read_config(struct pci *pci, struct pci_function *fn, unsigned offset, unsigned size)
 {
 	uint32_t value;
@@ -260,7 +260,7 @@ void pci_function_save(struct pci *pci, unsigned slot, uint8_t config[PCI_CONFIG
 	pthread_mutex_unlock(&pci->irq_lock);
 }
 
-/* The interrupt controller's saved state already has the line's level, so only the bus's record of the line is set. */
+/* Set only the bus's record of the line, because the interrupt controller's saved state already has the line's level. */
 static void load_intx(struct pci *pci, struct pci_function *fn, bool intx)
 {
 	fn->intx = intx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A silent device: a virtio PCI device with the identity of another device but without a backend. Its registers answer, but no
- * worker serves its queues. In a copy of a machine it replaces each device whose backend cannot be copied.
+ * A silent device: a virtio PCI device with the identity of another device but without a backend. Its registers work, but no
+ * request in its queues is served. In a copy of a machine it replaces each device whose backend cannot be copied.
  */
 #ifndef OUTRIDER_VMM_PCI_SILENT_H
 #define OUTRIDER_VMM_PCI_SILENT_H
@@ -14,7 +14,7 @@ struct silent;
 
 /*
  * Add a PCI device with the identity and the configuration of the saved one to the next free slot. The caller has checked the
- * identity (virtio_identity_is_good()). Its registers are those after a reset. Returns NULL with `err` set on failure.
+ * identity (virtio_identity_is_good()). Its registers have the values after a reset. Returns NULL with `err` set on failure.
  */
 struct silent *silent_new(const struct virtio_bus *bus, const struct virtio_saved *saved, struct err *err);
 
