@@ -9,7 +9,10 @@ uint16_t net_sum(const void *data, size_t len, uint16_t sum)
 	const uint8_t *p = data;
 	uint64_t total = htobe16(sum);
 
-	/* The sum of 32-bit halves folds to the same 16 bits in whatever byte order (RFC 1071, section 2), and 2^32 fit. */
+	/*
+	 * Sum 32-bit halves in the host's byte order: the sum folds to the same 16 bits (RFC 1071, section 2). `total` has room
+	 * for 2^32 of them.
+	 */
 	for (; len >= 8; p += 8, len -= 8) {
 		uint64_t word;
 
@@ -34,7 +37,7 @@ bool net_complete_checksum(uint8_t *frame, size_t len, size_t start, size_t offs
 	if (start > len || len - start < 2 || offset > len - start - 2)
 		return false;
 	sum = (uint16_t)~net_sum(frame + start, len - start, 0);
-	/* UDP takes 0 for "no checksum" and means 0 by all ones (RFC 768); to TCP the two are the same number. */
+	/* Store all ones instead of 0, because 0 means "no checksum" in UDP (RFC 768). For TCP the two are the same number. */
 	sum = htobe16(sum ? sum : 0xffff);
 	memcpy(frame + start + offset, &sum, sizeof(sum));
 	return true;

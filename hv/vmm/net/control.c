@@ -5,7 +5,7 @@
 
 #include "hv/vmm/net/control.h"
 
-/* Whether the command's data is two tables, each a count and as many addresses, and nothing else. */
+/* Returns true if the command's data consists of exactly two tables, each a count followed by that number of addresses. */
 static bool are_address_tables(struct virtq_request *rq, uint64_t offset)
 {
 	for (unsigned i = 0; i < 2; i++) {

@@ -15,7 +15,7 @@
 #define TCP_FLAGS 13 /* offset of the flags in a TCP header */
 #define ARP_LEN 28   /* bytes of a request or reply for IPv4 addresses */
 
-/* Both TCP and UDP begin with the source port and the destination port. */
+/* Returns true if a TCP or UDP packet is to `port`. The headers of both begin with the source port and the destination port. */
 static bool to_port(const uint8_t *payload, size_t len, unsigned port)
 {
 	return len >= 4 && (unsigned)(payload[2] << 8 | payload[3]) == port;
@@ -37,8 +37,8 @@ static bool allows_ipv4(const uint8_t *packet, size_t len)
 	if (to >> 24 == 127 || to >> 24 == 0)
 		return false;
 	/*
-	 * ip_input() of libslirp 4.7.0 hands each packet with a bit other than "don't fragment" to ip_reass(), which takes
-	 * bytes of the packet for a pointer and writes through it (mended in 4.8.0 by commit 26be815b).
+	 * Refuse fragments, and packets with the reserved bit. ip_input() of libslirp 4.7.0 passes them to ip_reass(), which
+	 * uses bytes of the packet as a pointer and writes through it (fixed in 4.8.0 by commit 26be815b).
 	 */
 	if (be16toh(ip.ip_off) & (uint16_t)~IP_DF)
 		return false;
@@ -59,7 +59,9 @@ static bool allows_ipv6(const uint8_t *packet, size_t len)
 	memcpy(&ip, packet, sizeof(ip));
 	if (ip.ip6_vfc >> 4 != 6)
 		return false;
-	/* ::/96 holds the unspecified and the loopback address, and ::ffff:0:0/96 the mapped ones. */
+	/*
+	 * Refuse ::/96, which contains the unspecified and the loopback address, and the IPv4-mapped addresses ::ffff:0:0/96.
+	 */
 	if (memcmp(to, zeros, sizeof(zeros)) == 0 && ((to[10] == 0 && to[11] == 0) || (to[10] == 0xff && to[11] == 0xff)))
 		return false;
 	inet_pton(AF_INET6, NET_USER_DNS6, &dns);
@@ -85,7 +87,9 @@ bool net_guard_allows(const uint8_t *frame, size_t len)
 	}
 }
 
-/* `payload` is what follows the IP header. libslirp makes a socket for no TCP segment but a plain SYN. */
+/*
+ * As net_guard_opens(), for the `payload` after the IP header. Of TCP segments, libslirp makes a socket only for a plain SYN.
+ */
 static bool payload_opens(uint8_t protocol, const uint8_t *payload, size_t len)
 {
 	switch (protocol) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which frames of the guest user-mode networking may look at. libslirp connects the guest to whatever address its packet names,
- * and libslirp 4.7's own switch (disable_host_loopback) covers only the addresses of its own network. A hostile guest also
- * writes 127.0.0.1, 0.0.0.0 (which Linux takes for loopback) or an IPv4 address mapped into IPv6 on a packet, and libslirp maps
- * every port of the DNS server's address to the host's name server, which is often 127.0.0.53.
+ * Decides which frames of the guest libslirp gets. libslirp connects the guest to any address that a packet names, and libslirp
+ * 4.7's own switch (disable_host_loopback) covers only the addresses of its own network. A hostile guest can also send packets
+ * to 127.0.0.1, to 0.0.0.0 (which Linux treats as loopback) or to an IPv4-mapped IPv6 address. And libslirp maps every port of
+ * the DNS server's address to the host's name server, which is often 127.0.0.53.
  */
 #ifndef OUTRIDER_VMM_NET_GUARD_H
 #define OUTRIDER_VMM_NET_GUARD_H
@@ -24,15 +24,15 @@
 #define NET_USER_DNS6 "fec0::3"
 
 /*
- * Whether a frame of `len` bytes may go to libslirp. ARP passes. An IPv4 or IPv6 packet passes unless it is truncated; it is a
- * fragment of an IPv4 packet, or its reserved bit is set; its destination is a loopback, "this network" or IPv4-mapped address;
- * or its destination is the DNS server, and it is neither ICMP nor TCP or UDP to port 53.
+ * Returns true if libslirp may get the frame of `len` bytes: ARP, IPv4 or IPv6. Refused are: truncated packets; IPv4 fragments,
+ * and IPv4 packets with the reserved bit; packets to a loopback, "this network" or IPv4-mapped address; and packets to the DNS
+ * server, except ICMP, and TCP and UDP to port 53.
  */
 bool net_guard_allows(const uint8_t *frame, size_t len);
 
 /*
- * Whether libslirp may make a socket for a frame that net_guard_allows(): for the SYN of a TCP connection, a UDP packet that is
- * not for the DHCP server, or a ping.
+ * Returns true if libslirp might make a socket for this frame, which net_guard_allows() has allowed. That is so for the SYN of
+ * a TCP connection, a UDP packet that is not for the DHCP server, and a ping.
  */
 bool net_guard_opens(const uint8_t *frame, size_t len);
 

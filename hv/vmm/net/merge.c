@@ -12,7 +12,7 @@
 #define ETH NET_ETH_LEN
 #define IP_MAX 65535 /* bytes of the largest IP packet */
 
-/* Where things are in a TCP segment that can be merged. The headers have no options, which libslirp never sends with data. */
+/* The layout of a TCP segment that can be merged. Its headers have no options: libslirp sends no options with data. */
 struct segment {
 	bool ipv6;
 	size_t tcp;	/* offset of the TCP header in the frame */
@@ -26,7 +26,7 @@ static size_t tcp_offset(bool ipv6)
 	return ETH + (ipv6 ? sizeof(struct ip6_hdr) : sizeof(struct ip));
 }
 
-/* The IP header says that the packet fills the frame, is whole, and holds TCP. */
+/* Returns true if the IP header says that the packet fills the frame, is no fragment, and contains TCP. */
 static bool is_plain_ip(const uint8_t *frame, size_t len, bool ipv6)
 {
 	struct ip ip;
@@ -41,7 +41,10 @@ static bool is_plain_ip(const uint8_t *frame, size_t len, bool ipv6)
 	       (be16toh(ip.ip_off) & (IP_MF | IP_OFFMASK)) == 0;
 }
 
-/* Read a frame as a segment with data. Returns false when it is something else, or more than an acknowledgement of its own. */
+/*
+ * Parse a frame as a TCP segment with data. Returns false if the frame is something else, or if the segment has a flag other
+ * than ACK and PSH.
+ */
 static bool parse(const struct net_merge *m, const uint8_t *frame, size_t len, struct segment *s)
 {
 	unsigned type;
@@ -61,7 +64,10 @@ static bool parse(const struct net_merge *m, const uint8_t *frame, size_t len, s
 	return s->head.th_off == 5 && (s->head.th_flags & ~TH_PUSH) == TH_ACK;
 }
 
-/* The bytes of the headers that are the same in all segments of a merged frame: all but lengths, id, sequence and checksums. */
+/*
+ * Returns true if all headers of the two frames are equal, except the fields that differ between segments of one merged frame:
+ * lengths, id, sequence number, flags and checksums.
+ */
 static bool same_connection(const uint8_t *a, const uint8_t *b, const struct segment *s)
 {
 	const struct tcphdr *head = &s->head;
@@ -81,7 +87,10 @@ static bool same_connection(const uint8_t *a, const uint8_t *b, const struct seg
 	       held.th_win == head->th_win;
 }
 
-/* The segment continues the held frame, is no longer than the segments in it, and the merged frame fits into one IP packet. */
+/*
+ * Returns true if the segment continues the held frame, is no longer than the segments in that frame, and the merged frame fits
+ * into one IP packet.
+ */
 static bool follows(const struct net_merge *m, const uint8_t *frame, const struct segment *s)
 {
 	struct tcphdr first;
@@ -124,8 +133,8 @@ static void put16(uint8_t *at, uint16_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* Write the merged packet's length, and return the sum of the pseudo header, which is what a driver expects in TCP's checksum.
- */
+/* Write the merged packet's length, and return the sum of the pseudo header, which a driver expects in the checksum field of
+ * TCP. / */
 static uint16_t finish_ip(struct net_merge *m, bool ipv6, size_t tcp)
 {
 	uint16_t tcp_len = (uint16_t)(m->len - tcp);

@@ -15,18 +15,18 @@
 #include "hv/vmm/net/wire.h"
 
 /*
- * 512 MiB: the buffers of as many connections as there can be (NET_SOCKETS_DESCRIPTORS, 256 KiB each in libslirp), and as much
- * again. libslirp ends the process when it gets no memory.
+ * Limit of the process's memory in bytes: twice the size of the buffers of all connections (NET_SOCKETS_DESCRIPTORS, 256 KiB
+ * each in libslirp). libslirp ends the process if an allocation fails.
  */
 #define MEMORY_MAX (512u << 20)
 
-#define BURST 64 /* messages of the run that are taken before libslirp's sockets are served */
+#define BURST 64 /* messages to read from the run before libslirp's sockets are served */
 
 struct process {
 	int socket;
 	uint32_t generation;
 	struct net_slirp *slirp;
-	bool full; /* the run takes no frames: its socket is full */
+	bool full; /* the socket to the run is full */
 	union {
 		struct net_header header;
 		struct net_start start;
@@ -45,7 +45,10 @@ static bool send_frame(void *ctx, const struct virtio_net_hdr_v1 *hdr, const voi
 	if (!p->full && writev(p->socket, parts, 2) >= 0)
 		return true;
 	p->full = p->full || errno == EAGAIN;
-	/* The end of the run shows in the next read, and a frame that is too long for the socket never goes. */
+	/*
+	 * Drop the frame on other errors: the next read detects that the run has ended, and a frame that is too long for the
+	 * socket can never be sent.
+	 */
 	return !p->full;
 }
 
@@ -56,7 +59,7 @@ static void sent(void *ctx)
 
 /* ---- from the run ---- */
 
-/* Returns whether the message, of `len` bytes, is one. */
+/* Handle a message of `len` bytes. Returns false if it is malformed. */
 static bool take(struct process *p, size_t len)
 {
 	const struct net_header *header = &p->message.header;
@@ -74,7 +77,7 @@ static bool take(struct process *p, size_t len)
 	return true;
 }
 
-/* Take messages until there are no more, or BURST of them. Returns false when the run has ended. */
+/* Read and handle up to BURST messages. Returns false if the run has ended or sent a malformed message. */
 static bool take_burst(struct process *p)
 {
 	bool goes_on = true;
@@ -94,11 +97,11 @@ static bool take_burst(struct process *p)
 
 static int prepare(struct process *p, const struct vmm_net *net, pid_t parent, struct err *err)
 {
-	/* libslirp looks up the host's name server in this file again and again. */
+	/* libslirp reads the host's name server from this file again and again. */
 	static const char *const reads[] = {"/etc/resolv.conf"};
 	const struct net_peer peer = {.receive = send_frame, .received = sent, .ctx = p};
 
-	/* Ports below 1024 need the privileges that go with the confinement. */
+	/* Open the forwarded ports before the confinement: ports below 1024 need privileges that it drops. */
 	p->slirp = net_slirp_new(net, &peer, err);
 	if (!p->slirp || sandbox_network_process(parent, reads, 1, MEMORY_MAX, err) < 0)
 		return -1;

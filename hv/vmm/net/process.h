@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The network process of a run: user-mode networking (slirp.h) in a helper process (hv/sandbox/helper.h), confined to sockets
- * of IPv4 and IPv6. A guest that takes it over, or makes it crash or loop, gets no further: the run loses the guest's network,
- * and goes on. wire.h has the messages.
+ * of IPv4 and IPv6. If a guest takes over this process, or makes it crash or loop, only the guest's network is lost; the run
+ * continues. wire.h defines the messages.
  */
 #ifndef OUTRIDER_VMM_NET_PROCESS_H
 #define OUTRIDER_VMM_NET_PROCESS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * System calls beside read and write: socket, bind, connect, accept, getsockopt, setsockopt, getsockname, getpeername,
- * shutdown, send, sendto, recv, recvfrom, recvmsg, ioctl(FIONREAD), fcntl, close, epoll_ctl, epoll_wait, timerfd_settime; stat,
- * open, read and close of /etc/resolv.conf, and the socket ioctl of if_nametoindex().
+ * The system calls of libslirp and these files, besides read and write: socket, bind, connect, accept, getsockopt, setsockopt,
+ * getsockname, getpeername, shutdown, send, sendto, recv, recvfrom, recvmsg, ioctl(FIONREAD), fcntl, close, epoll_ctl,
+ * epoll_wait, timerfd_settime; stat, open, read and close of /etc/resolv.conf, and the socket ioctl of if_nametoindex().
  */
 #include "hv/vmm/net/slirp.h"
 
@@ -18,11 +18,11 @@
 #include "hv/vmm/net/merge.h"
 #include "hv/vmm/net/sockets.h"
 
-#define ETH_MIN 60 /* bytes of the shortest frame on a wire; libslirp's parsers expect that much */
+#define ETH_MIN 60 /* bytes of the shortest frame on a wire; libslirp's parsers expect at least this length */
 
 /*
- * Bytes of frames that wait for the peer, at most. While some wait, no socket is read, so only answers to the guest's own
- * frames are added: acknowledgements, DHCP. A guest that sends and never receives loses what is beyond.
+ * Most bytes of frames that wait for the peer. While frames wait, no socket is read, so only replies to the guest's own frames
+ * are added: acknowledgements, DHCP. Frames beyond this limit are dropped, as for a guest that sends and never receives.
  */
 #define WAITING_MAX (1u << 20)
 
@@ -41,9 +41,9 @@ struct net_slirp {
 	struct net_merge merge;
 	bool started;
 	bool checksums;		      /* the guest's driver accepts VIRTIO_NET_HDR_F_DATA_VALID */
-	bool delivered;		      /* the peer got a frame since its last received() */
+	bool delivered;		      /* the peer got a frame since received() was last called */
 	struct waiting *first, *last; /* frames for the peer, which has no room */
-	size_t waiting;		      /* bytes in these */
+	size_t waiting;		      /* bytes of the waiting frames */
 	uint64_t dropped;
 };
 
@@ -51,7 +51,7 @@ static void keep(struct net_slirp *s, const struct virtio_net_hdr_v1 *hdr, const
 {
 	struct waiting *w = s->waiting + len > WAITING_MAX ? NULL : malloc(sizeof(*w) + len);
 
-	/* TCP sends it again, and other protocols tolerate a loss. */
+	/* Drop the frame: TCP sends it again, and other protocols tolerate a loss. */
 	if (!w)
 		return;
 	w->next = NULL;
@@ -95,7 +95,7 @@ static void give_merged(struct net_slirp *s)
 		give(s, &hdr, s->merge.frame, len);
 }
 
-/* After a burst, send the frames that libslirp made, and ask libslirp which sockets it waits for now. */
+/* End a burst of calls into libslirp: pass the held frame to the guest, and ask libslirp which sockets it waits for now. */
 static void end_burst(struct net_slirp *s)
 {
 	give_merged(s);
@@ -120,7 +120,7 @@ static ssize_t send_packet(const void *frame, size_t len, void *ctx)
 	give_merged(s);
 	if (net_merge_add(&s->merge, frame, len))
 		return (ssize_t)len;
-	/* libslirp has computed the checksum. */
+	/* The checksum is valid: libslirp has computed it. */
 	hdr.flags = s->checksums ? VIRTIO_NET_HDR_F_DATA_VALID : 0;
 	give(s, &hdr, frame, len);
 	return (ssize_t)len;
@@ -128,7 +128,7 @@ static ssize_t send_packet(const void *frame, size_t len, void *ctx)
 
 static void guest_error(const char *message, void *ctx)
 {
-	/* The guest could fill a log with these. */
+	/* Ignore the message: a guest could fill a log with messages. */
 	(void)message;
 	(void)ctx;
 }
@@ -175,7 +175,7 @@ static void unregister_poll_fd(int fd, void *ctx)
 
 static void notify(void *ctx)
 {
-	/* Every burst ends with net_sockets_prepare(). */
+	/* Nothing to do: every burst ends with net_sockets_prepare() anyway. */
 	(void)ctx;
 }
 
@@ -300,8 +300,8 @@ static Slirp *new_slirp(struct net_slirp *s)
 	return slirp_new(&config, &callbacks, s);
 }
 
-/* Why libslirp cannot listen on the port. libslirp gives no reason, so this tries to bind the port itself. Returns an errno
- * value. */
+/* Returns the errno value that says why libslirp cannot listen on the port. libslirp gives no reason, so try to bind the port
+ * here. */
 static int why_not(const struct vmm_forward *f)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = f->address, .sin_port = htobe16(f->port)};

@@ -12,9 +12,9 @@
 
 #define NS_PER_MS 1000000
 #define NS_PER_S 1000000000
-#define EVENTS_AT_ONCE 64 /* the next wait reports the rest */
+#define EVENTS_AT_ONCE 64 /* the next wait reports further events */
 
-#define OPENERS 32 /* frames for which libslirp may make a socket, between two counts of the sockets */
+#define OPENERS 32 /* frames that might open a socket, between two counts of the open descriptors */
 
 static const struct {
 	int slirp;
@@ -68,7 +68,7 @@ void net_sockets_destroy(struct net_sockets *s)
 	free(s->held);
 }
 
-/* Make room for one more element after `count`. Without memory the process ends, as it does in libslirp (GLib). */
+/* Make room for element number `count`, counted from 0. Aborts the process if memory runs out, as libslirp does (GLib). */
 static void *grow(void *array, size_t count, size_t *room, size_t element)
 {
 	if (count < *room)
@@ -92,7 +92,7 @@ static struct net_socket *socket_of(struct net_sockets *s, int fd)
 
 void net_sockets_opened(struct net_sockets *s, int fd)
 {
-	/* libslirp may have closed another socket of this number without a call of net_sockets_closing(). */
+	/* Forget an earlier socket of this number, which libslirp may have closed without a call of net_sockets_closing(). */
 	socket_of(s, fd)->events = 0;
 }
 
@@ -112,7 +112,7 @@ bool net_sockets_may_open(struct net_sockets *s)
 
 	if (!s->full && s->openers++ % OPENERS)
 		return true;
-	/* A new descriptor is the lowest that is free, so this asks whether all below the limit are taken. */
+	/* A new descriptor gets the lowest free number, so its number tells whether all numbers below the limit are taken. */
 	lowest = fcntl(s->timer_fd, F_DUPFD_CLOEXEC, 0);
 	s->full = lowest < 0 || lowest >= s->most;
 	if (lowest >= 0)
@@ -127,11 +127,13 @@ struct net_timer *net_sockets_timer_new(struct net_sockets *s, SlirpTimerId id, 
 			s->timer[i] = (struct net_timer){.used = true, .id = id, .ctx = ctx, .expires = -1};
 			return &s->timer[i];
 		}
-	/* libslirp makes one timer of each id. */
+	/* Cannot happen: libslirp makes one timer of each id. */
 	abort();
 }
 
-/* Let the timerfd expire at `when` or before. An early expiry costs little, and setting it for each later time costs more. */
+/*
+ * Let the timerfd expire at `when` or earlier. An early expiry costs less than a system call for each change to a later time.
+ */
 static void arm(struct net_sockets *s, int64_t when)
 {
 	struct itimerspec at = {.it_value = {.tv_sec = when / NS_PER_S, .tv_nsec = when % NS_PER_S}};
@@ -209,9 +211,9 @@ void net_sockets_prepare(struct net_sockets *s, Slirp *slirp)
 }
 
 /*
- * epoll reports an error or a hang-up for every socket. libslirp reads then, also a socket that it waits to write to because
- * its buffer for the guest is full: soread() of libslirp 4.7 asserts that the buffer has room. So such a socket is only
- * writable.
+ * Returns the socket's events for libslirp. epoll reports errors and hang-ups even if libslirp did not ask to read, and
+ * libslirp then reads the socket. But libslirp does not ask to read while its buffer for the guest is full, and soread() of
+ * libslirp 4.7 asserts that the buffer has room. So report such a socket only as writable.
  */
 static uint32_t without_unasked_read(const struct net_socket *socket)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes one file descriptor of libslirp's sockets and timers, so that a loop can wait for them. Before each wait, libslirp says
- * which events of which sockets it waits for (slirp_pollfds_fill()), and after the wait the loop passes it the events that came
- * (slirp_pollfds_poll()). The events are in an epoll set, and only changes go to the host's kernel.
+ * Combines libslirp's sockets and timers into one file descriptor, so that a loop can wait for it. Before each wait, libslirp
+ * says which events of which sockets it waits for (slirp_pollfds_fill()), and after the wait it gets the events that occurred
+ * (slirp_pollfds_poll()). The sockets are in an epoll set, which needs a system call only if the awaited events of a socket
+ * change.
  *
- * Threads: one at a time.
+ * Not thread-safe.
  */
 #ifndef OUTRIDER_VMM_NET_SOCKETS_H
 #define OUTRIDER_VMM_NET_SOCKETS_H
@@ -19,32 +20,32 @@
 
 /* The state of the file descriptor whose number is the index of the entry. */
 struct net_socket {
-	uint32_t events; /* epoll's events that libslirp waits for; 0: it is not in the epoll set */
+	uint32_t events; /* epoll's events that libslirp waits for; 0: the socket is not in the epoll set */
 	uint32_t ready;	 /* epoll's events of the last wait */
-	bool held;	 /* it is in the list of that name */
-	unsigned round;	 /* the last net_sockets_prepare() in which libslirp asked for it */
+	bool held;	 /* the socket is in net_sockets.held */
+	unsigned round;	 /* the last net_sockets_prepare() in which libslirp asked for this socket */
 };
 
 struct net_timer {
 	bool used;
 	SlirpTimerId id;
-	void *ctx;	 /* libslirp's */
-	int64_t expires; /* in ms of net_sockets_clock(); -1: it does not run */
+	void *ctx;	 /* for slirp_handle_timer() */
+	int64_t expires; /* in ms of net_sockets_clock(); -1: the timer does not run */
 };
 
 /*
- * File descriptors of the process that connections do not get: for files, and for connections between two counts
- * (net_sockets_may_open()). Where the process may have fewer than twice as many, connections get half of them.
+ * File descriptors reserved for files, and for connections that are opened between two counts (net_sockets_may_open()). If the
+ * process may have fewer than twice this number, half of its descriptors are reserved.
  */
 #define NET_SOCKETS_SPARED 64
 
-/* The most file descriptors that are used. libslirp looks through all its sockets at each wait, so more would make it slow. */
+/* Most file descriptors that are used. libslirp walks all its sockets at each wait, so more sockets would make it slow. */
 #define NET_SOCKETS_DESCRIPTORS 1024
 
 struct net_sockets {
-	int epoll_fd; /* readable when net_sockets_serve() has something to do; -1: there is none */
+	int epoll_fd; /* readable when net_sockets_serve() has something to do; -1: not made */
 	int timer_fd;
-	int64_t armed;		   /* when the timerfd expires, in ns of net_sockets_clock(); INT64_MAX: it does not */
+	int64_t armed;		   /* when the timerfd expires, in ns of net_sockets_clock(); INT64_MAX: never */
 	unsigned round;		   /* counts net_sockets_prepare() */
 	struct net_socket *socket; /* `size` entries, by file descriptor */
 	size_t size;
@@ -54,15 +55,15 @@ struct net_sockets {
 	size_t held_count, held_room;
 	struct net_timer timer[SLIRP_TIMER_NUM];
 	int most;	  /* libslirp gets no new socket once all descriptors below this number are taken */
-	bool full;	  /* that was so at the last count */
+	bool full;	  /* all descriptors below `most` were taken at the last count */
 	unsigned openers; /* counts net_sockets_may_open() */
 };
 
-/* Returns 0, or -1 with EXIT_INTERNAL; net_sockets_destroy() may follow either way. */
+/* Initialise `s`. Returns 0, or -1 with EXIT_INTERNAL; net_sockets_destroy() may follow in either case. */
 int net_sockets_init(struct net_sockets *s, struct err *err);
 void net_sockets_destroy(struct net_sockets *s);
 
-/* libslirp's clock: monotonic, in ns. */
+/* Returns CLOCK_MONOTONIC in ns, the clock for libslirp. */
 int64_t net_sockets_clock(void);
 
 /* For libslirp's callbacks: a socket was made, or is about to be closed. */
@@ -70,12 +71,12 @@ void net_sockets_opened(struct net_sockets *s, int fd);
 void net_sockets_closing(struct net_sockets *s, int fd);
 
 /*
- * Returns whether libslirp may get a frame for which it would open a socket. Call it once for each such frame: it counts the
- * calls, and the descriptors from time to time.
+ * Returns true if libslirp may get a frame for which it might open a socket. To be called exactly once for each such frame,
+ * because the open descriptors are counted only once in a number of calls.
  */
 bool net_sockets_may_open(struct net_sockets *s);
 
-/* For libslirp's callbacks: a timer. `timer` is what net_sockets_timer_new() returned, and `expires` is in ms. */
+/* For libslirp's callbacks: make, set and free a timer. `expires` is in ms of net_sockets_clock(). */
 struct net_timer *net_sockets_timer_new(struct net_sockets *s, SlirpTimerId id, void *ctx);
 void net_sockets_timer_set(struct net_sockets *s, struct net_timer *timer, int64_t expires);
 void net_sockets_timer_free(struct net_timer *timer);
@@ -83,7 +84,10 @@ void net_sockets_timer_free(struct net_timer *timer);
 /* Ask libslirp what it waits for. To be called after every burst of calls into libslirp. */
 void net_sockets_prepare(struct net_sockets *s, Slirp *slirp);
 
-/* Tell libslirp what has come, and call its timers that have expired. net_sockets_prepare() comes next. */
+/*
+ * Pass the events that have occurred to libslirp, and call its timers that have expired. net_sockets_prepare() must be called
+ * next.
+ */
 void net_sockets_serve(struct net_sockets *s, Slirp *slirp);
 
 #endif

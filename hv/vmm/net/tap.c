@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A tap interface (Linux' Documentation/networking/tuntap.rst). The header in front of each frame is the one that the guest's
- * driver writes and reads (IFF_VNET_HDR), so checksums and segments are left to the host's kernel or its
- * network card, where one of them needs them. The guest chose the header's values, and the host's kernel takes none of them for
- * granted.
+ * driver writes and reads (IFF_VNET_HDR), so the host's kernel or its network card computes checksums and cuts segments when
+ * that is needed. The guest chose the header's values, and the host's kernel checks them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,14 +21,14 @@
 #include "hv/base/fnv1a.h"
 #include "hv/vmm/net/backend.h"
 
-#define BURST 64 /* frames that are read before the worker looks at its other file descriptors */
+#define BURST 64 /* frames to read before the worker serves its other file descriptors */
 
 struct net_tap {
 	struct net_backend base;
 	int fd;
 	bool started;
-	bool waiting; /* the frame that was read last has no room with the guest; the tap is not watched */
-	size_t len;   /* bytes of that frame */
+	bool waiting; /* the guest has no room for the frame that was read last, and the tap is not watched */
+	size_t len;   /* bytes of the frame that was read last */
 	struct virtio_net_hdr_v1 hdr;
 	uint8_t frame[NET_FRAME_MAX];
 };
@@ -49,7 +48,7 @@ static void watch(struct net_tap *t)
 		worker_watch(t->base.worker, t->fd, EPOLLIN, serve_tap, t, NULL);
 }
 
-/* Read the next frame. Returns false when there is none now. A frame that is too short or too long has a length of 0. */
+/* Read the next frame. Returns false if there is none now. Sets the length of a frame that is too short or too long to 0. */
 static bool read_frame(struct net_tap *t)
 {
 	struct iovec part[] = {{&t->hdr, sizeof(t->hdr)}, {t->frame, sizeof(t->frame)}};
@@ -88,7 +87,7 @@ static void tap_start(struct net_backend *b, uint64_t features)
 		offload |= TUN_F_TSO4;
 	if (features & NET_BIT(VIRTIO_NET_F_GUEST_TSO6))
 		offload |= TUN_F_TSO6;
-	/* All of these were tried when the tap was opened. */
+	/* Cannot fail: find_offloads() has tried all these bits. */
 	ioctl(t->fd, TUNSETOFFLOAD, offload);
 	t->started = true;
 	watch(t);
@@ -111,8 +110,8 @@ static bool tap_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr,
 
 	part[0] = (struct iovec){(void *)hdr, sizeof(*hdr)};
 	memcpy(part + 1, piece, count * sizeof(*piece));
-	/* This fails for a header that contradicts the frame, and while the interface is down. A wire would lose the frame,
-	 * too. */
+	/* Drop the frame if its header contradicts the frame, or while the interface is down, in which case a wire would lose
+	 * the frame, too. */
 	if (writev(tap_of(b)->fd, part, (int)count + 1) < 0)
 		b->dropped++;
 	return true;
@@ -148,7 +147,7 @@ static const struct net_backend_ops tap_ops = {
 
 /* ---- making one ---- */
 
-/* The name of the user, for a command line. Where there is none, it is the number, which `ip` takes as well. */
+/* Write the user's name, for a command line. A user without a name is written as a number, which `ip` accepts as well. */
 static void user_name(char *buf, size_t size)
 {
 	const struct passwd *entry = getpwuid(geteuid());
@@ -159,7 +158,7 @@ static void user_name(char *buf, size_t size)
 		snprintf(buf, size, "%u", geteuid());
 }
 
-/* Say why TUNSETIFF failed with the error `why`, and the command that helps. */
+/* Write a message that says why TUNSETIFF failed with the error `why`, and which command helps. */
 static int refuse(const char *name, int why, struct err *err)
 {
 	char user[64];
@@ -190,8 +189,8 @@ static int refuse(const char *name, int why, struct err *err)
 	return err_set(err, EXIT_INPUT, "--net tap=%s: the host's kernel refuses the interface: %s", name, strerror(why));
 }
 
-/* Attach t->fd to the interface. Returns 0 or an errno value. TUNSETIFF would make a missing interface where it has the right.
- */
+/* Attach t->fd to the interface. Returns 0 or an errno value. Check first that the interface exists, because TUNSETIFF creates
+ * a missing interface if the process has the right. / */
 static int attach(struct net_tap *t, const char *name)
 {
 	int header = sizeof(struct virtio_net_hdr_v1), little_endian = 1;
@@ -207,8 +206,8 @@ static int attach(struct net_tap *t, const char *name)
 }
 
 /*
- * Returns the offloads of the tap. The kernel accepts unfinished frames of the guest always, and gives the guest unfinished
- * frames if it has TUNSETOFFLOAD.
+ * Returns the offloads of the tap. The kernel always accepts frames with incomplete checksums and large TCP frames from the
+ * guest. It passes such frames to the guest if TUNSETOFFLOAD succeeds.
  */
 static uint64_t find_offloads(int fd)
 {
@@ -232,11 +231,14 @@ static uint16_t find_mtu(const char *name)
 	if (ioctl(fd, SIOCGIFMTU, &request) == 0)
 		mtu = request.ifr_mtu;
 	close(fd);
-	/* What a driver accepts as an MTU (virtio 1.2, section 5.1.4.1). */
+	/* The range of an MTU that a driver accepts (virtio 1.2, section 5.1.4.1). */
 	return mtu >= 68 && mtu <= 65535 ? (uint16_t)mtu : 0;
 }
 
-/* Interfaces of one host may be bridged together, so each has an address of its own, which is the same in each run. */
+/*
+ * Derive the MAC address from the interface's name. So guests on one bridge have different addresses, which are the same in
+ * each run.
+ */
 static void find_mac(const char *name, uint8_t mac[6])
 {
 	uint64_t hash = fnv1a(FNV1A_START, name);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * User-mode networking: the run's side of its network process (process.h). Frames go to it and come from it as messages
- * (wire.h), and this process makes no socket for the guest.
+ * User-mode networking: the run's side of its network process (process.h), which makes the sockets for the guest. Frames are
+ * messages (wire.h) to and from the network process.
  *
- * Back-pressure: while the guest has no room, the messages of the process stay in the socket, and fill it; the process then
- * reads none of its own sockets. While the process does not read, one frame of the guest waits here, and the card takes no more
- * from its queue.
+ * Back-pressure: while the guest has no room, messages of the network process stay in the socket. When the socket is full, the
+ * network process does not read its own sockets. While the network process does not read messages, one frame of the guest waits
+ * here, and the device takes no more frames from its queue.
  *
- * The process is not trusted: the guest's frames have been through its parsers. Its messages are checked, and one that is none
- * ends the guest's network, as the end of the process does. One line tells the user.
+ * The network process is not trusted, because it parses the guest's frames. A malformed message from it, or its end, ends the
+ * guest's network, and the user gets a message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,24 +24,24 @@
 #include "hv/vmm/net/slirp.h"
 #include "hv/vmm/net/wire.h"
 
-#define BURST 64 /* messages of the process that are given to the guest before the worker serves its other events */
-/* 2 s: the process ends within milliseconds, unless it loops, or the host has no time for it. */
+#define BURST 64 /* messages to pass to the guest before the worker serves its other events */
+/* Longest wait for the process to end. It ends within milliseconds, unless it loops or the host is overloaded. */
 #define END_MS 2000
-#define WORDS_MS 100 /* a process that crashed closes its socket some ms before it can be waited for */
+#define WORDS_MS 100 /* a crashed process closes its socket some ms before waitid() reports its end */
 
 struct net_user {
 	struct net_backend base;
 	struct vmm_notes notes;
 	struct helper process;
 	bool started;
-	bool fallen; /* the process has ended, or sent what is no message: the guest has no network */
+	bool fallen; /* the process has ended, or sent a malformed message: the guest has no network */
 	uint64_t features;
 	uint32_t generation;
-	/* A message that the process did not take yet; 0 bytes: none. */
+	/* A message that waits for room in the socket; 0 bytes: none. */
 	size_t out_len;
 	uint8_t out[NET_MESSAGE_MAX];
-	/* A message that the guest had no room for; 0 bytes: none. One byte more than the longest message, which a longer one
-	 * fills. */
+	/* A message that the guest had no room for; 0 bytes: none. The buffer is one byte larger than the longest message, so
+	 * that a longer message is detected. */
 	size_t in_len;
 	union {
 		struct net_header header;
@@ -56,7 +56,7 @@ static struct net_user *user_of(struct net_backend *b)
 
 static void serve_process(void *ctx, uint32_t events);
 
-/* Have the worker wait for what can be done. */
+/* Have the worker watch the socket for the events that can be handled now. */
 static void watch(struct net_user *u)
 {
 	uint32_t events = (u->in_len ? 0 : EPOLLIN) | (u->out_len ? EPOLLOUT : 0);
@@ -67,7 +67,7 @@ static void watch(struct net_user *u)
 		worker_watch(u->base.worker, u->process.socket, events, serve_process, u, NULL);
 }
 
-/* The guest has no network from here on. */
+/* End the guest's network, and tell the user. */
 static void fall(struct net_user *u, const char *why)
 {
 	char words[320], line[512];
@@ -85,7 +85,10 @@ static void fall(struct net_user *u, const char *why)
 
 /* ---- to the process ---- */
 
-/* Try to send the message in `out`. A process that has ended is noticed by the read. */
+/*
+ * Try to send the message in `out`. Errors other than a full socket are ignored: the next read detects that the process has
+ * ended.
+ */
 static void flush(struct net_user *u)
 {
 	if (!u->out_len || (write(u->process.socket, u->out, u->out_len) < 0 && errno == EAGAIN))
@@ -131,7 +134,10 @@ static bool user_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr
 
 /* ---- from the process ---- */
 
-/* Whether the guest's driver may get this, so that a fallen process cannot give it what it did not negotiate. */
+/*
+ * Returns true if the guest's driver has negotiated what the header asks for. A process that a guest has taken over could send
+ * anything.
+ */
 static bool offload_allowed(const struct net_user *u, const struct virtio_net_hdr_v1 *hdr, size_t len)
 {
 	uint64_t gso = hdr->gso_type == VIRTIO_NET_HDR_GSO_TCPV4   ? NET_BIT(VIRTIO_NET_F_GUEST_TSO4)
@@ -146,7 +152,10 @@ static bool offload_allowed(const struct net_user *u, const struct virtio_net_hd
 	return u->features & gso && le16toh(hdr->hdr_len) < len && le16toh(hdr->gso_size) && le16toh(hdr->csum_start) < len;
 }
 
-/* Returns whether the message in `in`, of `len` bytes, is one. A frame for an earlier driver is dropped. */
+/*
+ * Returns true if the message of `len` bytes in `in` is a valid frame. The header of a frame for an earlier driver is not
+ * checked, because that frame is dropped.
+ */
 static bool is_frame(const struct net_user *u, size_t len)
 {
 	return len >= sizeof(u->in.header) + NET_FRAME_MIN && len <= NET_MESSAGE_MAX &&
@@ -155,7 +164,7 @@ static bool is_frame(const struct net_user *u, size_t len)
 		offload_allowed(u, &u->in.header.offload, len - sizeof(u->in.header)));
 }
 
-/* Give the guest the frame in `in`. Returns false when there is no room: the frame stays. */
+/* Pass the frame in `in` to the guest. Returns false if the guest has no room; the frame then stays in `in`. */
 static bool give(struct net_user *u)
 {
 	size_t header = sizeof(u->in.header);
@@ -167,7 +176,7 @@ static bool give(struct net_user *u)
 	return true;
 }
 
-/* Read one message, and give it to the guest. Returns whether there may be more that the guest has room for. */
+/* Read one message, and pass it to the guest. Returns true if the caller should try to read another message. */
 static bool take(struct net_user *u)
 {
 	ssize_t n = read(u->process.socket, &u->in, sizeof(u->in));
@@ -252,7 +261,7 @@ static const struct net_backend_ops user_ops = {
 
 /* ---- making one ---- */
 
-/* Wait for the first message of the process. */
+/* Wait for the first message of the process, which says whether it can work. Returns 0, or -1 with `err` set. */
 static int await_ready(const struct helper *process, struct err *err)
 {
 	struct net_ready ready = {.code = EXIT_INTERNAL, .text = "the network process of --net user ended before it was ready"};

@@ -16,12 +16,12 @@
 
 enum { RX, TX, CONTROL, QUEUES };
 
-#define HEADER sizeof(struct virtio_net_hdr_v1) /* bytes before each frame, whatever was negotiated (5.1.6.1) */
-#define SEND_BURST VIRTQ_MAX_SIZE		/* frames sent before the worker serves its other events */
+#define HEADER sizeof(struct virtio_net_hdr_v1) /* bytes before each frame, with any negotiated features (5.1.6.1) */
+#define SEND_BURST VIRTQ_MAX_SIZE		/* frames to send before the worker serves its other events */
 
 /*
- * The most receive buffers that are collected for one frame. A driver that merges buffers offers at least 1518 bytes each, so
- * 44 of them hold the largest frame.
+ * Most receive buffers to collect for one frame. A driver that merges buffers offers at least 1518 bytes in each, so 44 buffers
+ * have room for the largest frame.
  */
 #define HELD_MAX 64
 
@@ -30,9 +30,12 @@ struct virtio_net {
 	struct worker *worker;
 	struct net_backend *backend;
 	struct virtio_net_config config;
-	int again_fd;	   /* eventfd: the worker stopped after a burst, and the transmit queue may have more */
-	unsigned held_max; /* HELD_MAX, or 1 when the driver does not merge buffers */
-	/* The worker must start the backend with `features`, because the confinement of a vCPU's thread does not allow it. */
+	int again_fd;	   /* eventfd: wakes the worker after a burst, because the transmit queue may have more frames */
+	unsigned held_max; /* HELD_MAX, or 1 if the driver does not merge buffers */
+	/*
+	 * The worker must start the backend with `features`. The confinement of the vCPU's thread that activates the device
+	 * does not allow that.
+	 */
 	bool starting;
 	uint64_t features;
 	/*
@@ -41,7 +44,7 @@ struct virtio_net {
 	 */
 	struct virtq_request *held[HELD_MAX];
 	unsigned held_count;
-	uint64_t room; /* bytes in these */
+	uint64_t room; /* bytes of room in the held buffers */
 	bool starved;  /* the backend waits for receive buffers */
 	bool stopped;  /* the backend takes no frame of the guest for now */
 	struct virtio_net_counts counts;
@@ -51,7 +54,7 @@ struct virtio_net {
 
 /* ---- to the guest ---- */
 
-/* Pop receive buffers until they have room for `need` bytes. Returns whether they do. */
+/* Pop receive buffers until the held buffers have room for `need` bytes. Returns true if they have. */
 static bool collect(struct virtio_net *net, struct virtq *q, uint64_t need)
 {
 	while (net->room < need && net->held_count < net->held_max) {
@@ -70,7 +73,7 @@ static bool collect(struct virtio_net *net, struct virtq *q, uint64_t need)
 	return net->room >= need && !virtio_broken(net->virtio);
 }
 
-/* The number of held buffers that `need` bytes fill. The caller has collected that much room. */
+/* Returns the number of held buffers that `need` bytes fill. To be called after collect() has returned true for `need`. */
 static unsigned buffers_for(const struct virtio_net *net, uint64_t need)
 {
 	unsigned n = 0;
@@ -80,7 +83,7 @@ static unsigned buffers_for(const struct virtio_net *net, uint64_t need)
 	return n;
 }
 
-/* Remove the first `n` buffers from `held`. Their structs become free ones at its end. */
+/* Remove the first `n` buffers from `held`, and move their structs to the free structs at the end of `held`. */
 static void release(struct virtio_net *net, unsigned n)
 {
 	struct virtq_request *freed[HELD_MAX];
@@ -125,7 +128,7 @@ static bool receive(void *ctx, const struct virtio_net_hdr_v1 *hdr, const void *
 	}
 	n = buffers_for(net, HEADER + len);
 	header.num_buffers = htole16((uint16_t)n);
-	/* The kernel's tap marks checksums as valid even if the driver did not negotiate that. */
+	/* Clear the flags if the driver did not negotiate checksums: the kernel's tap marks checksums as valid all the same. */
 	if (!(net->features & NET_BIT(VIRTIO_NET_F_GUEST_CSUM)))
 		header.flags = 0;
 	fill(net, n, &header, frame, len);
@@ -150,7 +153,7 @@ static void buffers_ready(struct virtio_net *net)
 
 /* ---- from the guest ---- */
 
-/* Returns whether the backend takes another frame now. */
+/* Send the frame of a request. Returns true if the backend accepts another frame now. */
 static bool send_frame(struct virtio_net *net, struct virtq_request *rq)
 {
 	struct iovec piece[NET_PIECES_MAX];
@@ -169,7 +172,7 @@ static bool send_frame(struct virtio_net *net, struct virtq_request *rq)
 	return net->backend->ops->send(net->backend, &header, piece, count);
 }
 
-/* Send up to a burst of frames. Returns whether the queue may have more frames that can be sent now. */
+/* Send up to SEND_BURST frames. Returns true if the queue may have more frames that can be sent now. */
 static bool send_burst(struct virtio_net *net, struct virtq *q)
 {
 	struct virtq_request *rq = &net->request;
@@ -267,7 +270,10 @@ static void net_activate(void *dev, uint64_t features)
 {
 	struct virtio_net *net = dev;
 
-	/* Segmentation offload needs checksum offload, and a driver must not negotiate the one without the other (5.1.3.1). */
+	/*
+	 * Ignore segmentation offload without checksum offload. Segmentation needs checksums, and a driver must not negotiate
+	 * it alone (5.1.3.1).
+	 */
 	if (!(features & NET_BIT(VIRTIO_NET_F_GUEST_CSUM)))
 		features &= ~(NET_BIT(VIRTIO_NET_F_GUEST_TSO4) | NET_BIT(VIRTIO_NET_F_GUEST_TSO6));
 	net->held_max = features & NET_BIT(VIRTIO_NET_F_MRG_RXBUF) ? HELD_MAX : 1;

@@ -4,11 +4,11 @@
  * backend (backend.h) sends and receives the frames on the host.
  *
  * The guest is not trusted. The device drops and counts a frame that is too long or too short. A request that breaks a rule of
- * the device (no header, or a readable or writable part where none is allowed) sets NEEDS_RESET, and the device waits for a
+ * the device (no header, or a readable or writable part that is not allowed) makes the device set NEEDS_RESET and wait for a
  * reset.
  *
- * The device does not filter: a guest receives every frame of the backend, whatever filters it set by the control queue.
- * User-mode networking has only frames for this guest, and a bridge sends a tap only frames for it.
+ * The device does not filter: a guest receives every frame of the backend, whatever filters the guest has set through the
+ * control queue. User-mode networking has only frames for this guest, and a bridge sends only frames for this guest to its tap.
  *
  * Threads: one worker, "net N", serves all queues and the backend.
  */
@@ -37,15 +37,15 @@ struct virtio_net_counts {
 };
 
 /*
- * Make network device number `index` with the backend, and add it to the bus. The device owns the backend from then on, also
- * when the call fails. Returns NULL with EXIT_INTERNAL.
+ * Make network device number `index` with the backend, and add it to the bus. The device then owns the backend, even if the
+ * call fails. Returns NULL with EXIT_INTERNAL on failure.
  */
 struct virtio_net *virtio_net_new(const struct virtio_bus *bus, struct net_backend *backend, unsigned index, struct err *err);
 
-/* To be called after the machine's threads have ended. NULL is allowed. */
+/* Free the device and its backend, after the machine's threads have ended. NULL is allowed. */
 void virtio_net_free(struct virtio_net *net);
 
-/* To be read while the worker is paused. */
+/* Returns the counts. To be called while the worker is paused. */
 struct virtio_net_counts virtio_net_counts(const struct virtio_net *net);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The messages between the run (user.c) and its network process (process.c), on a SOCK_SEQPACKET socket, which keeps the bounds
- * of messages (unix(7)). Neither side trusts the other: a message whose length or kind is wrong ends the conversation.
+ * of messages (unix(7)). The run and the process do not trust each other: a message whose length or kind is wrong ends the
+ * guest's network.
  */
 #ifndef OUTRIDER_VMM_NET_WIRE_H
 #define OUTRIDER_VMM_NET_WIRE_H
@@ -13,7 +14,7 @@
 #include "hv/base/err.h"
 #include "hv/vmm/net/backend.h"
 
-/* The first message, of the process: whether it can do its work. */
+/* The first message of the network process, which says whether it can work. */
 struct net_ready {
 	int32_t code; /* enum exit_code */
 	char text[sizeof(((struct err *)NULL)->text)];
@@ -28,7 +29,7 @@ struct net_header {
 	uint32_t kind;
 	/* The number of NET_MESSAGE_START messages so far. A frame for an earlier driver is dropped. */
 	uint32_t generation;
-	/* What is still to be done for the frame (backend.h). */
+	/* Which offloads the frame needs (backend.h). */
 	struct virtio_net_hdr_v1 offload;
 };
 
