@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The part of the i8042 keyboard controller that a PC without a keyboard needs: a status register that is never busy, and the
- * command that pulses the reset line. Linux reboots by that command when other ways fail.
+ * command that pulses the reset line. Linux reboots by that command if other ways fail.
  */
 #ifndef OUTRIDER_VMM_PLATFORM_I8042_H
 #define OUTRIDER_VMM_PLATFORM_I8042_H

@@ -5,7 +5,7 @@
 
 #include "hv/base/clock.h"
 
-#define STATUS_MASK 0x8731 /* the bits that exist; writing 1 to a bit clears it */
+#define STATUS_MASK 0x8731 /* the bits that are implemented; writing 1 to a bit clears the bit */
 #define ENABLE_MASK 0x4721
 #define CONTROL_SCI_EN 1
 #define CONTROL_MASK 0x1c07
@@ -67,13 +67,13 @@ static void update_sci(struct pm *pm)
 	irq_set(&pm->sci, level);
 }
 
-/* The 16-bit register with its high byte (`hi`) or its low byte replaced. */
+/* Returns the 16-bit register with its high byte (`hi`) or its low byte replaced. */
 static uint16_t with_byte(uint16_t reg, bool hi, uint8_t byte)
 {
 	return hi ? (uint16_t)((reg & 0x00ff) | byte << 8) : (uint16_t)((reg & 0xff00) | byte);
 }
 
-/* Returns whether the byte sets SLP_EN with the SLP_TYP of S5. */
+/* Write one byte of a register. Returns true if the byte sets SLP_EN with the SLP_TYP of S5, which powers the machine off. */
 static bool write_byte(struct pm *pm, uint64_t offset, uint8_t byte)
 {
 	bool hi = offset & 1;

@@ -13,7 +13,7 @@
 #include "hv/vmm/bus/bus.h"
 #include "hv/vmm/bus/lines.h"
 
-#define PM_LEN 12 /* ports from PM_PORT */
+#define PM_LEN 12 /* number of ports from PM_PORT on */
 
 struct pm {
 	pthread_mutex_t lock;

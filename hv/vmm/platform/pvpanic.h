@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pvpanic ISA device (QEMU docs/specs/pvpanic.rst): one port, to which a guest with the driver loaded reports a kernel
- * panic.
+ * The pvpanic ISA device (QEMU docs/specs/pvpanic.rst): one port, through which a guest that has loaded the driver reports a
+ * kernel panic.
  */
 #ifndef OUTRIDER_VMM_PLATFORM_PVPANIC_H
 #define OUTRIDER_VMM_PLATFORM_PVPANIC_H

@@ -28,8 +28,9 @@ enum { D_VALID = 0x80 };
 enum { ALARM_ANY = 0xc0, HOUR_PM = 0x80 };
 
 /*
- * The first gmtime_r() or timegm() of a process reads the time zone's file, which a confined thread may not open. In a confined
- * process that has called one before, this call reads nothing. tzset() would read the file each time.
+ * Make the C library read the time zone's file now, because a confined thread may not open files later. Only the first
+ * gmtime_r() or timegm() of a process reads the file, so a copy in a confined process can call this again. tzset() would read
+ * the file each time.
  */
 static void read_time_zone(void)
 {
@@ -56,8 +57,8 @@ void rtc_destroy(struct rtc *rtc)
 }
 
 /*
- * A value in the format of register B, binary or BCD. Keeps only the last two digits, because a guest can set the clock to a
- * year of more digits.
+ * Returns a value in the format that register B chooses, binary or BCD. Encodes only the last two decimal digits of `value`: a
+ * guest can set the clock to a century of more digits.
  */
 static uint8_t encode(const struct rtc *rtc, int value)
 {
@@ -106,7 +107,7 @@ static bool is_time(unsigned index)
 	return index == CENTURY || (index <= YEAR && index != SECONDS_ALARM && index != MINUTES_ALARM && index != HOURS_ALARM);
 }
 
-/* Restart the clock with the time in the registers. Invalid values are harmless, because timegm() normalizes them. */
+/* Set the clock to the time in the registers. Invalid values are harmless, because timegm() normalizes them. */
 static void take_time(struct rtc *rtc, time_t host_time)
 {
 	const uint8_t *r = rtc->ram;
@@ -239,7 +240,7 @@ void rtc_tick(struct rtc *rtc, time_t host_time)
 
 /* ---- snapshots ---- */
 
-/* More seconds than a guest can move the clock: its year has two digits, and its century two. */
+/* More seconds than a guest can move the clock: the registers have two digits for the year, and two for the century. */
 #define OFFSET_MAX (INT64_C(1) << 40)
 
 void rtc_save(struct rtc *rtc, struct rtc_state *out)

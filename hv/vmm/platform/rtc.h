@@ -15,7 +15,7 @@
 #include "hv/vmm/bus/bus.h"
 #include "hv/vmm/bus/lines.h"
 
-#define RTC_LEN 2 /* ports from RTC_PORT */
+#define RTC_LEN 2 /* number of ports from RTC_PORT on */
 
 struct rtc {
 	pthread_mutex_t lock;
@@ -40,8 +40,8 @@ void rtc_init(struct rtc *rtc, const struct irq_line *irq);
 void rtc_destroy(struct rtc *rtc);
 
 /*
- * Raise the update-ended and alarm interrupts that are due in the second `host_time` (of time(2)). To be called once a second,
- * from any thread.
+ * Raise the update-ended and alarm interrupts that are due at `host_time`, in seconds as time(2) returns. To be called once a
+ * second, on any thread.
  */
 void rtc_tick(struct rtc *rtc, time_t host_time);
 

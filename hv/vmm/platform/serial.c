@@ -35,8 +35,8 @@ static unsigned fifo_size(const struct serial *s)
 }
 
 /*
- * Number of received bytes that turns the interrupt into "data available" (FCR bits 6 and 7). Fewer bytes raise the character
- * timeout, which a real UART raises after a delay, and this one at once.
+ * Returns the number of received bytes that turns the interrupt into "data available" (FCR bits 6 and 7). Fewer bytes raise the
+ * character timeout interrupt. A real UART raises it after a delay, this UART at once.
  */
 static unsigned rx_trigger(const struct serial *s)
 {
@@ -45,7 +45,7 @@ static unsigned rx_trigger(const struct serial *s)
 	return s->fcr & FCR_ENABLE ? level[s->fcr >> 6] : 1;
 }
 
-/* The pending interrupt of the highest priority, as IIR shows it. */
+/* Returns the pending interrupt of the highest priority, as IIR shows it. */
 static uint8_t pending(const struct serial *s)
 {
 	if ((s->ier & IER_LINE) && s->overrun)
@@ -57,7 +57,7 @@ static uint8_t pending(const struct serial *s)
 	return IIR_NONE;
 }
 
-/* On a PC, OUT2 gates the interrupt line. */
+/* Set the level of the interrupt line. On a PC, the line is low while OUT2 is clear. */
 static void update_irq(struct serial *s)
 {
 	bool level = pending(s) != IIR_NONE && (s->mcr & MCR_OUT2) && !(s->mcr & MCR_LOOP);
@@ -89,7 +89,7 @@ static uint8_t pop(struct serial *s)
 	return byte;
 }
 
-/* Drop the byte if the console cannot be written to (a closed pipe, a full disk): the guest must not stop because of that. */
+/* Write the byte to the console. If this fails (a closed pipe, a full disk), drop the byte, so that the guest does not stop. */
 static void emit(const struct serial *s, uint8_t byte)
 {
 	while (write(s->out_fd, &byte, 1) < 0 && errno == EINTR)
@@ -117,7 +117,10 @@ static void write_fcr(struct serial *s, uint8_t value)
 
 static void write_ier(struct serial *s, uint8_t value)
 {
-	/* Enabling the transmitter-empty interrupt while the transmitter is empty raises it. Drivers start sending that way. */
+	/*
+	 * Enabling the transmitter-empty interrupt while the transmitter is empty raises the interrupt. Drivers start sending
+	 * in this way.
+	 */
 	if (value & ~s->ier & IER_TX)
 		s->tx_irq_pending = true;
 	s->ier = value & IER_MASK;
@@ -174,7 +177,9 @@ static uint8_t read_lsr(struct serial *s)
 	return lsr;
 }
 
-/* In loopback mode each modem output feeds an input: RTS feeds CTS, DTR feeds DSR, OUT1 feeds RI and OUT2 feeds DCD. */
+/*
+ * In loopback mode each modem output is connected to an input: RTS feeds CTS, DTR feeds DSR, OUT1 feeds RI and OUT2 feeds DCD.
+ */
 static uint8_t read_msr(const struct serial *s)
 {
 	uint8_t mcr = s->mcr;
@@ -208,7 +213,7 @@ static uint8_t read_register(struct serial *s, uint64_t offset)
 	}
 }
 
-/* A register is one byte, so a wider access touches several registers. */
+/* Read `size` registers. A register is one byte, so a wider access reads several registers. */
 static uint64_t serial_read(void *dev, uint64_t offset, unsigned size)
 {
 	struct serial *s = dev;
@@ -231,7 +236,7 @@ static void serial_write(void *dev, uint64_t offset, unsigned size, uint64_t val
 		write_register(s, offset + i, (uint8_t)(value >> 8 * i));
 		if (offset + i == REG_DATA && !(s->lcr & LCR_DLAB) && s->irq_level && pending(s) == IIR_TX) {
 			/*
-			 * Sending a byte drops the line for a moment, so that an edge-triggered input of the interrupt
+			 * Lower the line for a moment when a byte is sent, so that an edge-triggered input of the interrupt
 			 * controller sees an edge for the next interrupt.
 			 */
 			s->irq_level = false;

@@ -15,7 +15,7 @@
 #include "hv/vmm/bus/bus.h"
 #include "hv/vmm/bus/lines.h"
 
-#define SERIAL_LEN 8 /* ports from SERIAL_PORT */
+#define SERIAL_LEN 8 /* number of ports from SERIAL_PORT on */
 #define SERIAL_FIFO 16
 
 struct serial {
@@ -28,7 +28,7 @@ struct serial {
 	bool tx_irq_pending;	    /* the transmitter-empty interrupt is due: from the write of a byte until the read of IIR */
 	bool irq_level;		    /* the level that `irq` was last set to */
 	uint8_t rx[SERIAL_FIFO];    /* the receive FIFO, a ring */
-	unsigned rx_head, rx_count; /* index of its oldest byte, and number of bytes */
+	unsigned rx_head, rx_count; /* index of the FIFO's oldest byte, and number of bytes */
 };
 
 /* The state that a guest can see. */
@@ -45,8 +45,8 @@ void serial_init(struct serial *s, int out_fd, const struct irq_line *irq, const
 void serial_destroy(struct serial *s);
 
 /*
- * The number of bytes of input that the FIFO has room for. It is 0 until the guest enables receive interrupts: a driver clears
- * the FIFO when it starts, so earlier input would be lost. Any thread may call this.
+ * Returns the number of bytes of input that the FIFO has room for, or 0 until the guest enables receive interrupts: a driver
+ * clears the FIFO when it starts, so earlier input would be lost. Any thread may call this.
  */
 unsigned serial_room(struct serial *s);
 
@@ -54,9 +54,9 @@ unsigned serial_room(struct serial *s);
 void serial_input(struct serial *s, const uint8_t *data, unsigned n);
 
 /*
- * Save the registers; load them into a UART before its machine runs. Loading does not drive the interrupt line: the interrupt
- * controller's own saved state has the line's level. Loading returns false, and changes nothing, when no UART can be in this
- * state.
+ * Save the registers; load them into a UART before its machine runs. Loading does not drive the interrupt line, because the
+ * interrupt controller's own saved state has the line's level. Loading returns false, and changes nothing, if no UART can be in
+ * this state.
  */
 void serial_save(struct serial *s, struct serial_state *out);
 bool serial_load(struct serial *s, const struct serial_state *state);

@@ -7,9 +7,9 @@
 enum { TYPE_ENTROPY = 4, CLASS_NONE = 0xff0000 };
 
 /*
- * The most bytes that one request gets. A driver requests more if it needs more, and a guest that offers gigabytes must not
- * keep the worker from its other requests. Linux's driver asks for 32 to 64 bytes. getrandom() returns up to 256 bytes
- * completely, without being interrupted by a signal (getrandom(2)).
+ * Most bytes that one request gets, so that a guest that requests gigabytes does not occupy the worker. A driver that needs
+ * more bytes makes another request. Linux's driver asks for 32 to 64 bytes. A signal does not interrupt a getrandom() of up to
+ * 256 bytes (getrandom(2)).
  */
 #define FILL_MAX 256
 
