@@ -28,7 +28,7 @@ struct header {
 
 struct section_header {
 	uint32_t type, index;
-	uint64_t len; /* bytes without this header and without padding before the next one */
+	uint64_t len; /* bytes of data, without this header and without the padding before the next section */
 };
 
 _Static_assert(sizeof(struct header) % ALIGN == 0 && sizeof(struct section_header) % ALIGN == 0, "sections are aligned");
@@ -39,7 +39,7 @@ enum how_many { ONE, EACH_CPU, EACH_CHIP, CARDS };
 static const struct kind {
 	const char *what; /* the name for messages; NULL: no section has this type */
 	enum how_many how_many;
-	size_t least, most, step; /* the lengths in bytes that it can have: from `least` to `most` in steps of `step` */
+	size_t least, most, step; /* the valid lengths in bytes: from `least` to `most`, multiples of `step` */
 } kinds[SECTION_END] = {
 #define EXACT(what, how_many, type)                           \
 	{                                                     \
@@ -71,7 +71,7 @@ static const struct kind {
 
 /* ---- writing ---- */
 
-/* Append `len` zeroed bytes. Returns their address, or NULL when memory has run out. */
+/* Append `len` zeroed bytes. Returns their address, or NULL if memory has run out. */
 static void *grow(struct block_writer *w, size_t len)
 {
 	void *at;
@@ -174,7 +174,7 @@ static int read_header(const struct vm_state *state, struct header *header, stru
 	return 0;
 }
 
-/* The number of different indices that sections of this type can have. */
+/* Returns the number of different indices that sections of this type can have. */
 static uint32_t most_of(const struct block *block, enum section type)
 {
 	switch (kinds[type].how_many) {
@@ -200,7 +200,7 @@ static int check_section(const struct block *block, const struct block_section *
 	return block_find(block, s->type, s->index) ? bad_section(err, s, "it is there twice") : 0;
 }
 
-/* Read SECTION_MACHINE, which comes first because the checks of all other sections use it. */
+/* Read SECTION_MACHINE. It must be the first section, because the checks of all other sections use it. */
 static int read_machine(struct block *block, const struct block_section *s, struct err *err)
 {
 	struct block_machine *m = &block->machine;
@@ -213,7 +213,7 @@ static int read_machine(struct block *block, const struct block_section *s, stru
 	return 0;
 }
 
-/* Read the section at *at, and advance *at to the next one. */
+/* Read the section at *at, and advance *at to the next section. */
 static int read_section(const struct vm_state *state, size_t *at, struct block *block, struct err *err)
 {
 	struct section_header header;
@@ -223,7 +223,7 @@ static int read_section(const struct vm_state *state, size_t *at, struct block *
 		return bad(err, "it is truncated");
 	memcpy(&header, state->data + *at, sizeof(header));
 	*at += sizeof(header);
-	/* The first test bounds the length, so that aligning it in the second cannot overflow. */
+	/* The first test bounds header.len, so that aligned() in the second test cannot overflow. */
 	if (header.len > state->len - *at || aligned((size_t)header.len) > state->len - *at)
 		return bad(err, "it is truncated");
 	if (header.type >= SECTION_END || !kinds[header.type].what)

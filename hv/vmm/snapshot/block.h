@@ -4,7 +4,7 @@
  * slot of the PCI bus), and data whose format depends on the type. All numbers are little-endian, and each section begins at a
  * multiple of 8 bytes.
  *
- * A block is not trusted until block_open() has checked its form. The functions that load the sections check their contents.
+ * A block is not trusted. block_open() checks its form, and the functions that load the sections check their contents.
  */
 #ifndef OUTRIDER_VMM_SNAPSHOT_BLOCK_H
 #define OUTRIDER_VMM_SNAPSHOT_BLOCK_H
@@ -15,7 +15,10 @@
 #include "hv/base/err.h"
 #include "hv/vmm/snapshot/snapshot.h"
 
-/* Section types. A number is never reused: a new meaning of a section needs a new number and a new version of the block. */
+/*
+ * Section types. A number is never reused: if the meaning of a section changes, it needs a new number, and the block a new
+ * version.
+ */
 enum section {
 	SECTION_MACHINE = 1,
 	/* One for each vCPU. */
@@ -54,7 +57,7 @@ struct block_machine {
 
 /* ---- writing ---- */
 
-/* A block under construction. At the start it is all zero except `machine`. */
+/* A block under construction. Initially all zero. */
 struct block_writer {
 	uint8_t *data;
 	size_t len, room;
@@ -63,15 +66,18 @@ struct block_writer {
 };
 
 /*
- * Append a section of `len` bytes. Returns its data, zeroed, which the caller fills in before the next call. Returns NULL when
- * memory has run out; block_end() then returns the error.
+ * Append a section of `len` bytes. Returns the address of its zeroed data, which the caller must fill in before the next call.
+ * Returns NULL if memory has run out; block_end() then returns the error.
  */
 void *block_add(struct block_writer *w, enum section type, uint32_t index, size_t len);
 
 /* Append a section with a copy of the `len` bytes at `data`. */
 void block_put(struct block_writer *w, enum section type, uint32_t index, const void *data, size_t len);
 
-/* Finish the block. The caller owns it from now on. Returns 0, or -1 with EXIT_INTERNAL; the writer is empty in both cases. */
+/*
+ * Finish the block, and store it in *out. The caller then owns it. Returns 0, or -1 with EXIT_INTERNAL; the writer is empty in
+ * both cases.
+ */
 int block_end(struct block_writer *w, struct vm_state *out, struct err *err);
 
 /* Free an unfinished block. */
@@ -87,7 +93,7 @@ struct block_section {
 	size_t len;
 };
 
-/* A block whose form was checked. It points into the bytes that it was opened from. */
+/* A block whose form was checked. The sections point into the bytes of the struct vm_state. */
 struct block {
 	struct block_machine machine;
 	unsigned count;
@@ -96,11 +102,15 @@ struct block {
 
 /*
  * Check the form of a block: the version is known; the block is complete; each section has a known type and a valid length, and
- * occurs once; no section is missing, except those of PCI devices. Returns 0, or -1 with EXIT_INPUT and what is wrong.
+ * occurs once; no section is missing, except those of PCI devices. Returns 0, or -1 with EXIT_INPUT and a message that says
+ * what is wrong.
  */
 int block_open(const struct vm_state *state, struct block *block, struct err *err);
 
-/* The section, or NULL, which is possible only for PCI devices. Its data may be unaligned. */
+/*
+ * Returns the section, or NULL if there is none. After block_open() that is possible only for PCI devices. The section's data
+ * may be unaligned.
+ */
 const struct block_section *block_find(const struct block *block, enum section type, uint32_t index);
 
 /* Copy the `len` bytes of a section, which must exist and have that length. */

@@ -45,15 +45,15 @@ struct moment moment_now(void)
 /* ---- the TSC ---- */
 
 /*
- * The offset that KVM adds to the host's TSC for the guest. Older kernels do not have the attribute (KVM_VCPU_TSC_OFFSET, Linux
- * 5.16).
+ * Returns the attribute by which *offset is read or set: the offset that KVM adds to the host's TSC for the guest. Kernels
+ * before Linux 5.16 do not have this attribute (KVM_VCPU_TSC_OFFSET).
  */
 static struct kvm_device_attr offset_attr(uint64_t *offset)
 {
 	return (struct kvm_device_attr){.group = KVM_VCPU_TSC_CTRL, .attr = KVM_VCPU_TSC_OFFSET, .addr = (uintptr_t)offset};
 }
 
-/* Compute the guest's TSC at the moment *at, where KVM does not report the offset. */
+/* Compute the guest's TSC at the moment *at from its present value. Used if KVM does not report the offset. */
 static int read_tsc(struct vcpu *vcpu, const struct moment *at, uint64_t *tsc, struct err *err)
 {
 	struct one_msr m = {.nmsrs = 1, .entry = {.index = MSR_TSC}};
@@ -79,8 +79,8 @@ int cpu_time_save(struct vcpu *vcpu, const struct moment *at, struct block_write
 }
 
 /*
- * Set the TSC's frequency. Fails if this host's KVM cannot change it, except for a difference of at most 0.1 %, which is the
- * error of measuring one clock twice.
+ * Set the TSC's frequency. Fails if this host's KVM cannot change it. A difference of up to 0.1 % is ignored: two measurements
+ * of one clock differ by that much.
  */
 static int set_speed(struct vcpu *vcpu, uint64_t khz, struct err *err)
 {
@@ -102,7 +102,7 @@ int cpu_time_load(struct vcpu *vcpu, const struct moment *at, const struct block
 	if (set_speed(vcpu, block->machine.tsc_khz, err) < 0)
 		return -1;
 	block_get(block, SECTION_TSC, vcpu->index, &tsc, sizeof(tsc));
-	/* All vCPUs get the same offset, so their TSCs stay synchronised. */
+	/* If the saved TSCs are synchronised, all vCPUs get the same offset and stay synchronised. */
 	offset = tsc - at->tsc;
 	if (ioctl(vcpu->fd, KVM_SET_DEVICE_ATTR, &attr) == 0)
 		return 0;
@@ -149,7 +149,10 @@ int clock_save(struct vm *vm, const struct moment *at, struct block_machine *out
 	return 0;
 }
 
-/* Newer kernels add the time since the moment themselves (KVM_CLOCK_REALTIME), so a delay of the call does no harm. */
+/*
+ * Set KVM's clock. With KVM_CLOCK_REALTIME, KVM itself adds the time since the moment *at, so a delay before the ioctl does no
+ * harm.
+ */
 int clock_load(struct vm *vm, const struct moment *at, const struct block *block, struct err *err)
 {
 	struct kvm_clock_data data = {.clock = block->machine.clock_ns};

@@ -12,8 +12,8 @@
 #include "hv/vmm/snapshot/snapshot.h"
 
 /*
- * How long a device may take to finish the request that it serves, 1 s. Meanwhile all vCPUs of the guest are held, and a run
- * that is told to end waits too.
+ * Time limit, in ns, for devices to finish the requests that they serve. All vCPUs of the guest stand still meanwhile, and the
+ * end of the run is delayed, too.
  */
 #define STAND_NS UINT64_C(1000000000)
 

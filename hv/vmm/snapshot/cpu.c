@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of a vCPU (Documentation/virt/kvm/api.rst). Dependencies between the parts decide the order of loading:
+ * Saves and loads the state of a vCPU (Documentation/virt/kvm/api.rst). The parts depend on each other, so they are loaded in
+ * this order:
  *
- *  - CPUID is first: KVM checks all later parts against it.
- *  - The control registers contain the base of the local APIC, and so whether it is in x2APIC mode.
- *  - XCR0 decides which components the FPU's state may have.
- *  - Loading the local APIC's registers starts its timer, except in TSC-deadline mode: that timer's MSR is compared with the
- *    TSC, so it is loaded after the APIC and the TSC. The kvmclock's MSR is loaded after KVM's clock.
- *  - The MP state is last, when all other parts are loaded.
+ *  - CPUID, against which KVM checks all later parts.
+ *  - The control registers, which include the local APIC's base address and x2APIC mode.
+ *  - XCR0, then the FPU: XCR0 decides which components the FPU's state may have.
+ *  - Most MSRs, the general registers, the local APIC, pending events and debug registers. Loading the local APIC starts its
+ *    timer, except in TSC-deadline mode: that timer's MSR is compared with the TSC, so it is loaded later, after the TSC. The
+ *    kvmclock's MSR is loaded after KVM's clock.
+ *  - The MP state, after all other parts.
  */
 #include <errno.h>
 #include <linux/kvm.h>
@@ -135,7 +137,7 @@ int cpu_is_intel(struct vcpu *vcpu, uint32_t *intel, struct err *err)
 
 /* ---- control registers and the MP state ---- */
 
-/* The nested state, of a guest that runs guests itself, is not saved. */
+/* Save the control registers. Fails for a guest that runs guests itself, because KVM's nested state is not saved. */
 static int save_sregs(struct vcpu *vcpu, struct block_writer *w, struct err *err)
 {
 	union part_data data;
@@ -144,7 +146,7 @@ static int save_sregs(struct vcpu *vcpu, struct block_writer *w, struct err *err
 		return -1;
 	if (data.sregs.cr4 & CR4_VMXE || data.sregs.efer & EFER_SVME)
 		return err_set(err, EXIT_INPUT, "the guest runs virtual machines itself, which cannot be copied with it");
-	/* An interrupt that is being injected is saved with the pending events. */
+	/* Clear the interrupt that is being injected: the pending events have it. */
 	memset(data.sregs.interrupt_bitmap, 0, sizeof(data.sregs.interrupt_bitmap));
 	block_put(w, SECTION_SREGS, vcpu->index, &data, sizeof(data.sregs));
 	return 0;
@@ -164,7 +166,7 @@ static int save_mp(struct vcpu *vcpu, bool runnable, struct block_writer *w, str
 
 /* ---- the FPU ---- */
 
-/* A host whose CPUs have no XSAVE saves no XCRs, and accepts none. */
+/* Load the XCRs, if there are any: a host whose CPUs have no XSAVE saves no XCRs, and accepts none. */
 static int load_xcrs(struct vcpu *vcpu, const struct block *block, struct err *err)
 {
 	struct kvm_xcrs xcrs;
@@ -174,8 +176,8 @@ static int load_xcrs(struct vcpu *vcpu, const struct block *block, struct err *e
 }
 
 /*
- * The size in bytes of a vCPU's FPU state: that of struct kvm_xsave, or more with features whose state does not fit there.
- * *extended says which (KVM_CAP_XSAVE2).
+ * Returns the size in bytes of a vCPU's FPU state. Sets *extended if the state is larger than struct kvm_xsave, because the CPU
+ * has features whose state does not fit there (KVM_CAP_XSAVE2).
  */
 static size_t xsave_size(const struct vm *vm, bool *extended)
 {
@@ -196,7 +198,10 @@ static int save_xsave(struct vcpu *vcpu, struct block_writer *w, struct err *err
 	return 0;
 }
 
-/* KVM reads as many bytes as its own state has, so the lengths must match. */
+/*
+ * Load the FPU's state. KVM reads as many bytes as its own state has, so the buffer has at least that many, zeroed after the
+ * saved bytes.
+ */
 static int load_xsave(struct vcpu *vcpu, const struct block *block, struct err *err)
 {
 	const struct block_section *s = block_find(block, SECTION_XSAVE, vcpu->index);
@@ -230,8 +235,8 @@ struct msr_list {
 _Static_assert(offsetof(struct msr_list, index) == offsetof(struct kvm_msr_list, indices), "KVM reads it as its kvm_msr_list");
 
 /*
- * MSRs that are not saved. The TSC has a section of its own. A write to a wall clock's MSR only makes KVM store the time of day
- * in guest RAM; a guest that needs the time of day writes the MSR again.
+ * Returns true for MSRs that are not saved. The TSC has a section of its own. A write to a wall clock's MSR only makes KVM
+ * store the time of day in guest RAM; a guest that needs the time of day writes the MSR again.
  */
 static bool left_out(uint32_t msr)
 {
@@ -258,7 +263,7 @@ static int list_msrs(struct vcpu *vcpu, struct msrs *msrs, struct err *err)
 
 /*
  * Read all MSRs of the list that this vCPU has. KVM_GET_MSRS stops at the first MSR that it cannot read, such as one of a
- * feature that is not in the vCPU's CPUID. That MSR is skipped.
+ * feature that is not in the vCPU's CPUID. Skip that MSR.
  */
 static int get_msrs(struct vcpu *vcpu, struct msrs *msrs, struct err *err)
 {
@@ -292,7 +297,7 @@ static int save_msrs(struct vcpu *vcpu, struct block_writer *w, struct err *err)
 	return 0;
 }
 
-/* Whether an MSR that KVM refuses to write has the wanted value already, so that the refusal does no harm. */
+/* Returns true if an MSR that KVM refuses to write has the wanted value already, so that the refusal does no harm. */
 static bool has_value(struct vcpu *vcpu, const struct kvm_msr_entry *wanted)
 {
 	struct msrs one = {.count = 1, .entry[0].index = wanted->index};
@@ -326,7 +331,7 @@ static int set_msrs(struct vcpu *vcpu, const struct kvm_msr_entry *entry, uint32
 	return 0;
 }
 
-/* Load the MSRs that depend on clocks (`late`), or all others. */
+/* Load the MSRs that depend on clocks (`late`), or all other MSRs. */
 static int load_msrs(struct vcpu *vcpu, bool late, const struct block *block, struct err *err)
 {
 	const struct block_section *s = block_find(block, SECTION_MSRS, vcpu->index);

@@ -9,16 +9,16 @@
 
 /* ---- cpu.c: a vCPU, except its time ---- */
 
-/* Save the vCPU. `runnable`: save the MP state RUNNABLE instead of the one that KVM reports. */
+/* Save the vCPU. `runnable`: save the MP state as RUNNABLE, whatever KVM reports. */
 int cpu_save(struct vcpu *vcpu, bool runnable, struct block_writer *w, struct err *err);
 
 /* Load the state into a vCPU that has never run. cpu_time_load() and then cpu_load_end() must follow. */
 int cpu_load(struct vcpu *vcpu, const struct block *block, struct err *err);
 
-/* Load the parts that depend on the machine's clocks: MSRs of timers, and the MP state. */
+/* Load the parts that must follow the machine's clocks: MSRs of timers, and the MP state. */
 int cpu_load_end(struct vcpu *vcpu, const struct block *block, struct err *err);
 
-/* Whether the CPUs' vendor is GenuineIntel. */
+/* Set *intel to 1 if the CPUs' vendor is GenuineIntel, else to 0. */
 int cpu_is_intel(struct vcpu *vcpu, uint32_t *intel, struct err *err);
 
 /* ---- clocks.c: TSCs and KVM's clock ---- */
@@ -29,7 +29,10 @@ int cpu_time_save(struct vcpu *vcpu, const struct moment *at, struct block_write
 /* Set the vCPU's TSC so that it has the saved value at the moment *at. */
 int cpu_time_load(struct vcpu *vcpu, const struct moment *at, const struct block *block, struct err *err);
 
-/* Save and load KVM's clock in the same way, and the frequency of the TSC. */
+/*
+ * Save KVM's clock as of the moment *at, and the frequency of the TSC; load KVM's clock so that it has the saved value at the
+ * moment *at.
+ */
 int clock_save(struct vm *vm, const struct moment *at, struct block_machine *out, struct err *err);
 int clock_load(struct vm *vm, const struct moment *at, const struct block *block, struct err *err);
 
@@ -46,8 +49,8 @@ int chips_load(struct vm *vm, const struct block *block, struct err *err);
 void parts_save(struct vm *vm, const struct moment *at, struct block_writer *w);
 
 /*
- * Make the PCI devices of the block, before the vCPUs exist: disks that are copies of those in `disks`, which may be NULL, an
- * entropy device, and silent devices for all others. parts_load() loads the registers of all devices.
+ * Make the PCI devices of the block, before the vCPUs exist: copies of the disks in `disks` (may be NULL), an entropy device,
+ * and silent devices in place of all other devices. parts_load() loads the registers of all devices.
  */
 int parts_add_cards(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err);
 int parts_load(struct vm *vm, const struct moment *at, const struct block *block, struct err *err);

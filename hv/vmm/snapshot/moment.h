@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One moment on all clocks of the host. Saving stores the value of each clock of the machine at one moment. Loading sets each
- * clock so that it has its saved value at another moment. So the clocks of a copy agree with each other as those of the saved
- * machine did, however long saving and loading take.
+ * One moment on all clocks of the host. Saving stores the values that all clocks of the machine have at one moment. Loading
+ * sets each clock so that it has its saved value at one later moment. So the clocks of a copy agree with each other as the
+ * clocks of the saved machine did, however long saving and loading take.
  */
 #ifndef OUTRIDER_VMM_SNAPSHOT_MOMENT_H
 #define OUTRIDER_VMM_SNAPSHOT_MOMENT_H
@@ -15,7 +15,7 @@ struct moment {
 	uint64_t real_ns; /* CLOCK_REALTIME */
 };
 
-/* The current moment. Reads the clocks several times, and takes the reading that took the least time. */
+/* Returns the current moment. Reads the clocks several times, and returns the reading that took the least time. */
 struct moment moment_now(void);
 
 #endif

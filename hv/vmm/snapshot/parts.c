@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The devices of a snapshot. A platform device is a line in `parts`; the PCI devices are found on the PCI bus. */
+/*
+ * Saves and loads the devices. Each platform device with state has a line in `parts`; the PCI devices are found on the PCI bus.
+ */
 #include <linux/virtio_ids.h>
 
 #include "hv/vmm/block/disk.h"
@@ -103,7 +105,7 @@ static int bad_card(unsigned slot, struct err *err)
 	return err_set(err, EXIT_INPUT, "the state of the machine is not usable: the card in slot %u cannot be", slot);
 }
 
-/* Whether the saved device is a disk that the caller has and that can be copied. */
+/* Returns true if the saved device is a disk that the caller has and that can be copied. */
 static bool has_disk(const struct virtio_saved *saved, struct disk *const *disks)
 {
 	const struct virtio_identity *card = &saved->identity;
@@ -113,8 +115,9 @@ static bool has_disk(const struct virtio_saved *saved, struct disk *const *disks
 }
 
 /*
- * Whether the saved device is an entropy device. A copy gets a working one, because it reaches nothing outside, and because the
- * guest could not unload the driver while its request is never answered.
+ * Returns true if the saved device is an entropy device. A copy gets a working entropy device, because the device reaches
+ * nothing outside, and because the guest cannot unload the driver while a request is pending, which a silent device never
+ * completes.
  */
 static bool is_entropy(const struct virtio_saved *saved)
 {
@@ -142,7 +145,7 @@ static int add_card(struct vm *vm, unsigned slot, const struct virtio_saved *sav
 	return vm->disk[index] ? 0 : -1;
 }
 
-/* Slots are filled in order, so a gap between saved slots makes the block invalid. */
+/* virtio_add() fills slots in order, so a block with a gap between its slots is invalid. */
 int parts_add_cards(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err)
 {
 	bool gap = false;
@@ -191,7 +194,8 @@ int parts_load(struct vm *vm, const struct moment *at, const struct block *block
 				       parts[i].what);
 	}
 	/*
-	 * Load each function twice: the first time, a BAR may be refused because another function's BAR still has that address.
+	 * Load each function twice: at the first time, the bus may refuse a BAR, because another function's BAR still has its
+	 * address.
 	 */
 	for (unsigned i = 0; i < 2 * PCI_SLOTS; i++)
 		if (virtio_in_slot(&vm->pci, i % PCI_SLOTS))

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of a machine, without its RAM, as a block of bytes; and copies of the machine that are made from such a block. This
- * header is all that a caller needs besides vmm.h.
+ * Saves the state of a machine, without its RAM, as a block of bytes, and makes copies of the machine from such a block. A
+ * caller includes only this header and vmm.h.
  *
  * The block has all state that a guest can see: each vCPU's registers, MSRs, FPU, local APIC and its pending events, KVM's
- * interrupt controllers, timer and clock, the messages of MSI-X, and the registers of the devices. The block may come from a
- * file, so loading checks each value. It can be loaded only on CPUs of the same vendor, by a KVM that supports its MSRs and
- * features.
+ * interrupt controllers, timer and clock, the messages of MSI-X, and the registers of the devices. A block may come from a
+ * file, so loading checks each value. A block can be loaded only on CPUs of the same vendor, by a KVM that supports its MSRs
+ * and features.
  *
- * A copy is a KVM VM of its own on RAM that the caller provides. It reaches nothing outside. Its disks have the content of the
- * machine's disks at the time when the copy was made, and what the copy writes to them stays in memory. A request for blocks
- * that the machine itself has overwritten since stays in flight. Its entropy device works. All other PCI devices are silent
- * (dev/silent.h), and so are disks for which the caller passes no disk: their registers answer, but no worker serves their
- * queues. The copy's serial port writes to a file descriptor of the caller.
+ * A copy is a KVM VM of its own on RAM that the caller provides. It cannot reach anything outside. Its disks have the content
+ * that the machine's disks had when the copy was made, and the copy's writes to them stay in memory. A read of blocks that the
+ * machine itself has overwritten since is never completed. Its entropy device works. All other PCI devices are silent
+ * (hv/vmm/pci/silent.h): their registers work, but no request in their queues is served. A disk is silent too, if the caller
+ * passes no disk for it. The copy's serial port writes to a file descriptor of the caller.
  *
  * A KVM VM belongs to the process that made it. After fork() the child has RAM of its own, copied on write, and makes its copy
  * of the machine there:
  *
- *	target_stand_still();
- *	vm_devices_stand_still(vm, err);
- *	vm_state_save(vm, held, &state, err);
- *	pid = fork();
- *	if (pid == 0) {
- *		vm_forked(vm, &parent);
- *		... close the other descriptors of the parent, fill in the config from `parent` ...
- *		copy = vm_copy_new(&state, &parent.ram, &config, err);
- *		...
- *	}
- *	vm_devices_go_on(vm);
- *	target_go_on();
+ * 	target_stand_still();
+ * 	vm_devices_stand_still(vm, err);
+ * 	vm_state_save(vm, held, &state, err);
+ * 	pid = fork();
+ * 	if (pid == 0) {
+ * 		vm_forked(vm, &parent);
+ * 		... close the other descriptors of the parent, fill in the config from `parent` ...
+ * 		copy = vm_copy_new(&state, &parent.ram, &config, err);
+ * 		...
+ * 	}
+ * 	vm_devices_go_on(vm);
+ * 	target_go_on();
  */
 #ifndef OUTRIDER_VMM_SNAPSHOT_SNAPSHOT_H
 #define OUTRIDER_VMM_SNAPSHOT_SNAPSHOT_H
@@ -58,8 +58,9 @@ struct vm_state_facts {
 
 /*
  * Save the state of a machine that stands still (target_stand_still()), or whose vm_run() has not begun or has returned. `held`
- * has a bit (1u << index) for each vCPU that the caller has put into the MP state HALTED: the block has it as RUNNABLE. Waits
- * for callbacks of workers to finish. Returns 0, or -1 with `err` set; vm_state_free() frees the block.
+ * has a bit (1u << index) for each vCPU that the caller itself has put into the MP state HALTED. The block has the MP state
+ * RUNNABLE for these vCPUs. Waits for callbacks of workers to finish. Returns 0, or -1 with `err` set; vm_state_free() frees
+ * the block.
  */
 int vm_state_save(struct vm *vm, unsigned held, struct vm_state *state, struct err *err);
 
@@ -73,9 +74,10 @@ void vm_state_free(struct vm_state *state);
 int vm_state_check(const struct vm_state *state, struct vm_state_facts *facts, struct err *err);
 
 /*
- * Between these two calls no device touches RAM or changes its state, so that state, RAM and disks are of the same moment. The
- * machine must stand still. vm_devices_stand_still() waits at most 1 s for each device to finish the request that it serves. It
- * returns 0, or -1 with EXIT_INPUT when a device is still waiting for the host; vm_devices_go_on() must not follow then.
+ * Pause the devices, and resume them. Between these two calls no device accesses RAM or changes its state, so that state, RAM
+ * and disks are of the same moment. The machine must stand still. vm_devices_stand_still() waits at most 1 s for the devices to
+ * finish the requests that they serve. It returns 0, or -1 with EXIT_INPUT if a device is still waiting for the host;
+ * vm_devices_go_on() must not be called then.
  */
 int vm_devices_stand_still(struct vm *vm, struct err *err);
 void vm_devices_go_on(struct vm *vm);
@@ -84,24 +86,24 @@ void vm_devices_go_on(struct vm *vm);
 struct vm_parent {
 	struct ram ram;			   /* copied on write */
 	int kvm_fd;			   /* /dev/kvm, for struct vm_copy_config */
-	struct disk *disks[VMM_MAX_DISKS]; /* for struct vm_copy_config; NULL: there is no such disk, or it cannot be copied */
+	struct disk *disks[VMM_MAX_DISKS]; /* for struct vm_copy_config; NULL: no such disk */
 	int fds[2 * VMM_MAX_DISKS];	   /* the `fd_count` file descriptors of these disks, which must stay open */
 	unsigned fd_count;
 };
 
 struct vm_copy_config {
-	struct disk *const *disks;    /* the disks of struct vm_parent; the caller keeps them; NULL: all disks are silent */
-	int kvm_fd;		      /* an open /dev/kvm, which the caller keeps; -1: vm_copy_new() opens it */
-	int console_out;	      /* file descriptor for the output of the copy's serial port; the caller keeps it */
+	struct disk *const *disks;    /* vm_parent.disks, which the caller owns; NULL: all disks are silent */
+	int kvm_fd;		      /* an open /dev/kvm, which the caller owns; -1: vm_copy_new() opens it */
+	int console_out;	      /* file descriptor for the output of the copy's serial port; the caller owns it */
 	bool log_dirty;		      /* KVM tracks the pages that the copy writes, for vm_copy_dirty() */
 	const struct vm_hooks *hooks; /* hooks for vcpu_enter(), as for vm_run(); NULL: none */
 };
 
 /*
  * Make a machine from a block, on RAM of the size that the block has. The caller owns the RAM, which must outlive the machine.
- * Otherwise the copy is a machine like any other: vm_run() runs it freely, with a thread for each vCPU; vcpu_enter() runs one
- * vCPU at a time; and vm_destroy() frees it. Its state is that of the saved machine; its clocks go on from the saved time.
- * Returns NULL with `err` set: with EXIT_INPUT when the block is invalid, or when this host's KVM refuses a part of it.
+ * The copy has the state of the saved machine, and its clocks continue from the saved time. Run it by vm_run(), with a thread
+ * for each vCPU, or by vcpu_enter(), one vCPU at a time; vm_destroy() frees it. Returns NULL with `err` set on failure:
+ * EXIT_INPUT if the block is invalid, or if this host's KVM refuses a part of it.
  */
 struct vm *vm_copy_new(const struct vm_state *state, const struct ram *ram, const struct vm_copy_config *config,
 		       struct err *err);
@@ -114,23 +116,27 @@ int vm_copy_devices_start(struct vm *vm, struct err *err);
 void vm_copy_devices_pause(struct vm *vm);
 
 /*
- * Set the bits of the pages that the machine has written since it was made or since the last call. The machine must have been
- * made with log_dirty. Page n of the RAM's mapping (struct ram) is bit n % 64 of bitmap[n / 64], which has room for all pages.
- * No thread of the machine may run. Pages that the caller writes are not included. Returns 0, or -1 with `err` set.
+ * Get the set of pages that the machine has written since it was made or since the last call. The machine must have been made
+ * with log_dirty. Page n of the RAM's mapping (struct ram) is bit n % 64 of bitmap[n / 64]; the `words` words must suffice for
+ * all pages. No thread of the machine may run. Pages that the caller writes are not included. Returns 0, or -1 with `err` set.
  */
 int vm_copy_dirty(struct vm *vm, uint64_t *bitmap, size_t words, struct err *err);
 
 /*
- * To be called first in the child of a fork() of the process that runs `vm`, whose devices stood still: closes the parent's KVM
- * VM, which the child cannot use, without affecting the parent. Only what *out has may be used of `vm` afterwards. The other
- * file descriptors of the parent, such as sockets, stay open; the caller closes them.
+ * To be called first in the child of a fork() of the process that runs `vm`, whose devices stood still: closes the child's
+ * descriptors of the parent's KVM VM, which the child cannot use, without affecting the parent. Afterwards the child may use
+ * only those parts of `vm` that *out names. The other file descriptors of the parent, such as sockets, stay open; the caller
+ * closes them.
  */
 void vm_forked(struct vm *vm, struct vm_parent *out);
 
-/* The machine's RAM. The machine keeps it. */
+/* Returns the machine's RAM, which the machine still owns. */
 struct ram vm_ram_all(const struct vm *vm);
 
-/* Take the RAM from the machine: vm_destroy() will not free it, and the caller frees it by ram_unmap(). */
+/*
+ * Returns the machine's RAM, which the caller then owns: vm_destroy() will not free it, and the caller must free it by
+ * ram_unmap().
+ */
 struct ram vm_ram_take(struct vm *vm);
 
 #endif
