@@ -3,7 +3,8 @@
  * The members of struct virtio, and the functions that the files of this folder share.
  *
  * Locking order: pci.lock, then virtio.lock, then one of virtio.config_lock, virtio.isr_lock and the lock of an MSI-X vector. A
- * worker takes only the last three, because a thread pauses workers while it holds virtio.lock.
+ * worker may take only the last three of these locks, because another thread may hold virtio.lock while it waits for workers to
+ * pause.
  */
 #ifndef OUTRIDER_VMM_VIRTIO_INTERNAL_H
 #define OUTRIDER_VMM_VIRTIO_INTERNAL_H
@@ -22,7 +23,7 @@ enum {
 	STATUS_NEEDS_RESET = 64,
 };
 
-/* The BARs, and the parts of the registers BAR. */
+/* The numbers of the BARs, and the offsets in the registers BAR. */
 #define VIRTIO_REGS_BAR 4
 #define VIRTIO_MSIX_BAR 1
 #define VIRTIO_REGS_LEN 0x4000
@@ -37,12 +38,12 @@ struct virtio_queue {
 	struct virtio *v;
 	struct virtq q;
 	struct worker *worker;
-	int kick_fd; /* eventfd that the driver's notification makes readable; never read, and watched with EPOLLET */
+	int kick_fd; /* eventfd that a notification of the driver signals; never read, so it is watched with EPOLLET */
 	/* The registers of the queue, guarded by virtio.lock. */
 	uint16_t size;
 	uint64_t desc, avail, used;
 	bool enabled;
-	uint64_t bell; /* GPA whose writes KVM turns into events of `kick_fd`; 0: none */
+	uint64_t bell; /* GPA at which a write of the guest signals `kick_fd` (ioeventfd); 0: none */
 	/* The MSI-X vector, or PCI_MSIX_NONE. */
 	_Atomic(uint16_t) vector;
 };
@@ -55,12 +56,12 @@ struct virtio {
 	struct pci_msix msix;
 
 	pthread_mutex_t lock;	 /* guards the members up to `regs_gpa` */
-	_Atomic(uint8_t) status; /* without NEEDS_RESET; workers read it */
+	_Atomic(uint8_t) status; /* the device status without NEEDS_RESET; workers read it */
 	uint64_t offered, accepted;
 	uint32_t offered_select, accepted_select;
 	uint16_t queue_select;
 	bool running;	   /* DRIVER_OK is set, the function is bus master, and notifications are served */
-	uint64_t regs_gpa; /* address at which the registers are decoded; 0: nowhere */
+	uint64_t regs_gpa; /* GPA at which the registers are decoded; 0: nowhere */
 
 	/* NEEDS_RESET: the reason for the user, and the flag that queues test. */
 	_Atomic(const char *) why_broken;
@@ -69,7 +70,7 @@ struct virtio {
 
 	pthread_mutex_t config_lock; /* guards the device's configuration, and `generation` */
 	uint8_t generation;
-	pthread_mutex_t isr_lock; /* guards `isr` and the INTA# level that follows from it */
+	pthread_mutex_t isr_lock; /* guards `isr` and the level of INTA#, which depends on `isr` */
 	uint8_t isr;
 
 	unsigned queues;
@@ -85,37 +86,41 @@ void virtio_interrupt_queue(void *ctx, unsigned queue);
 /* Interrupt the driver for a change of the configuration, or because NEEDS_RESET was set. */
 void virtio_interrupt_config(struct virtio *v);
 
-/* Read the ISR status. Clears it and INTA#. */
+/* Returns the ISR status, and clears it and INTA#. */
 uint8_t virtio_isr(struct virtio *v);
 
-/* MSI-X was enabled or disabled: set INTA# accordingly. */
+/* Set INTA# after MSI-X was enabled or disabled. */
 void virtio_intx_changed(struct virtio *v);
 
 /* ---- state.c: status and reset; called with virtio.lock held ---- */
 
-/* The driver writes the device status. */
+/* Handle the driver's write of `status` to the device status. */
 void virtio_set_status(struct virtio *v, uint8_t status);
 
 /*
- * The bus master bit or the address of the registers has changed: start or stop serving notifications, and move the ioeventfds.
+ * Start or stop serving notifications, and move the ioeventfds. To be called after a change of the device status, the bus
+ * master bit or the address of the registers.
  */
 void virtio_settle(struct virtio *v);
 
-/* The driver broke a rule: set NEEDS_RESET. `ctx` is the struct virtio. Called by workers, without the lock. */
+/* Set NEEDS_RESET, because the driver broke a rule. `ctx` is the struct virtio. Called by workers, without the lock. */
 void virtio_break_device(void *ctx, unsigned queue, const char *why);
 
-/* Start the queues that the driver enabled. The workers are paused. */
+/* Start the queues that the driver has enabled. The workers must be paused. */
 void virtio_start_queues(struct virtio *v);
 
-/* Whether the device accepts the features that the driver chose. */
+/* Returns true if the device accepts the features that the driver chose. */
 bool virtio_features_are_good(const struct virtio *v);
 
-/* Notify the queue's worker: the driver's write came as a KVM exit instead of by the ioeventfd. Called without the lock. */
+/*
+ * Notify the queue's worker. Called if the driver's write to the notification register was a KVM exit instead of an event of
+ * the ioeventfd. Called without the lock.
+ */
 void virtio_kick(struct virtio_queue *queue);
 
 /*
- * A worker stopped serving a queue that may have more requests. `ctx` is the struct virtio. Called by workers, without the
- * lock.
+ * Have a queue served again, because its worker stopped although the queue may have more requests. `ctx` is the struct virtio.
+ * Called by workers, without the lock.
  */
 void virtio_queue_left(void *ctx, unsigned queue);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A virtio device's interrupts: MSI-X or, while that is off, INTA# with the ISR status (virtio 1.2, 4.1.4.5 and 4.1.5.3). */
+/*
+ * Raises a virtio device's interrupts: by MSI-X or, while MSI-X is off, by INTA# with the ISR status (virtio 1.2, 4.1.4.5 and
+ * 4.1.5.3).
+ */
 #include "hv/vmm/virtio/internal.h"
 
 enum { ISR_QUEUE = 1, ISR_CONFIG = 2 };
 
-/* Called with virtio.isr_lock held. */
+/* Set the level of INTA#. Called with virtio.isr_lock held. */
 static void drive(struct virtio *v)
 {
 	pci_intx(&v->fn, v->isr && !v->msix.enabled);

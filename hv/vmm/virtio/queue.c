@@ -38,7 +38,7 @@ static uint64_t avail_entry(const struct virtq *q, uint16_t i)
 	return q->place.avail + 4 + 2u * (i & (q->place.size - 1u));
 }
 
-/* The used index at which the driver wants the next interrupt. */
+/* Returns the GPA of used_event: the used index at which the driver wants the next interrupt. */
 static uint64_t used_event(const struct virtq *q)
 {
 	return q->place.avail + 4 + 2u * q->place.size;
@@ -59,7 +59,7 @@ static uint64_t used_entry(const struct virtq *q, uint16_t i)
 	return q->place.used + 4 + 8u * (i & (q->place.size - 1u));
 }
 
-/* The available index at which the device wants the next notification. */
+/* Returns the GPA of avail_event: the available index at which the device wants the next notification. */
 static uint64_t avail_event(const struct virtq *q)
 {
 	return q->place.used + 4 + 8u * q->place.size;
@@ -159,7 +159,10 @@ static int broken(struct virtq *q, const char *why)
 
 /* ---- popping a request ---- */
 
-/* Append a segment. Readable segments must come before writable ones (2.7.4.2). */
+/*
+ * Append a segment. Readable segments must come before writable segments (2.7.4.2). Returns NULL, or what is wrong with the
+ * chain.
+ */
 static const char *add_segment(struct virtq_request *rq, const struct desc *d)
 {
 	unsigned i = rq->readable + rq->writable;
@@ -186,7 +189,7 @@ static const char *add_segment(struct virtq_request *rq, const struct desc *d)
 	return NULL;
 }
 
-/* A table of descriptors: the queue's, or an indirect one. */
+/* A table of descriptors: the queue's own, or an indirect table. */
 struct table {
 	uint64_t gpa;
 	uint32_t count;
@@ -208,8 +211,8 @@ static const char *enter_indirect(const struct virtq *q, struct table *table, co
 }
 
 /*
- * Each iteration adds a segment, or enters the one indirect table that a chain may have. So there are at most VIRTQ_MAX_SIZE +
- * 2.
+ * Walk the chain of a request. Each iteration adds a segment, or enters the one indirect table that a chain may have, so the
+ * loop ends after at most VIRTQ_MAX_SIZE + 2 iterations. Returns NULL, or what is wrong with the chain.
  */
 static const char *walk(struct virtq *q, struct virtq_request *rq)
 {
@@ -252,8 +255,9 @@ static bool has_more(struct virtq *q)
 }
 
 /*
- * Request a notification of the next entry. The driver may have added an entry before it could see the request, so read its
- * index again afterwards. Without event indices the driver notifies of each entry.
+ * Ask the driver to notify the device of the next entry, and return true if the ring has an entry already. The driver may have
+ * added an entry before it could see the new event index, so read the available index again afterwards. Without event indices
+ * the driver notifies the device of each entry, so nothing needs to be asked.
  */
 static bool has_more_after_asking(struct virtq *q)
 {
@@ -303,7 +307,10 @@ void virtq_kicks(struct virtq *q, bool on)
 	if (!q->place.size || q->kicks_off == !on)
 		return;
 	q->kicks_off = !on;
-	/* With event indices, it is enough not to advance the event index; has_more_after_asking() advances it again. */
+	/*
+	 * With event indices there is nothing to store: while notifications are off, has_more_after_asking() does not advance
+	 * the event index, so the driver sends none.
+	 */
 	if (!q->place.event_index)
 		dma_ring_store16(&q->ring, used_flags(q), on ? 0 : USED_NO_NOTIFY);
 }
@@ -318,7 +325,7 @@ static void name_thread(struct device_request *by)
 	pthread_getname_np(pthread_self(), by->thread, sizeof(by->thread));
 }
 
-/* Shorten the segments [first, end), as the detector sees them, to `len` bytes in all. */
+/* Shorten the segments [first, end) to `len` bytes in all, for the detector. */
 static void shorten(struct virtq_request *rq, unsigned first, unsigned end, uint64_t len)
 {
 	for (unsigned i = first; i < end; i++) {
@@ -397,7 +404,10 @@ unsigned virtq_iov(struct virtq_request *rq, bool writable, uint64_t offset, uin
 	return n;
 }
 
-/* Copy between `to` or `from` and one part of the request. One of the two is NULL. */
+/*
+ * Copy from one part of the request to `to`, or from `from` to it. Either `to` or `from` is NULL. Returns the number of bytes
+ * copied.
+ */
 static size_t copy(struct virtq_request *rq, bool writable, uint64_t offset, uint8_t *to, const uint8_t *from, size_t len)
 {
 	size_t done = 0;
@@ -448,7 +458,7 @@ void virtq_publish(struct virtq *q)
 		return;
 	q->published = q->next_used;
 	dma_ring_store16(&q->ring, used_index(q), q->published);
-	/* virtq_interrupt() compares 16-bit indices, so it must be called before they wrap. */
+	/* Call virtq_interrupt() before the difference of its 16-bit indices wraps. */
 	if ((uint16_t)(q->published - q->signalled) >= 0x8000)
 		virtq_interrupt(q);
 }
@@ -460,8 +470,8 @@ void virtq_push(struct virtq_request *rq, uint32_t written)
 }
 
 /*
- * Whether the driver wants an interrupt now (2.7.7.2). The caller stored the used index before this loads the driver's event
- * index.
+ * Returns true if the driver wants an interrupt now (2.7.7.2). The caller must have stored the used index before this function
+ * loads the driver's event index.
  */
 static bool wants_interrupt(struct virtq *q)
 {

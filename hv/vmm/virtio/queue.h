@@ -7,20 +7,20 @@
  * after a writable one, a descriptor of length 0, an indirect table inside an indirect table, an index out of range. The
  * transport then sets NEEDS_RESET, and virtq_pop() returns -1 on all queues of the device until the driver resets it.
  *
- * All accesses to guest memory use hv/vmm/dma.h, which tells the detector of them.
+ * All accesses to guest memory use hv/vmm/dma.h, which reports them to the detector.
  *
- * Threads: one thread at a time calls the functions of a queue. It is the worker of the queue, or a thread of the transport
- * while that worker is paused. Different queues share no state, even those of one device.
+ * Threads: only one thread at a time may call the functions of a queue: the queue's worker, or a thread of the transport while
+ * the worker is paused. Different queues share no state, even if they belong to one device.
  *
  * The loop of a device, on its worker:
  *
- *	while (virtq_pop(q, rq) > 0) {
- *		virtq_read(rq, 0, &header, sizeof(header));
- *		virtq_begin(rq, op, sector);
- *		... virtq_iov(), virtq_write() ...
- *		virtq_push(rq, written);
- *	}
- *	virtq_interrupt(q);
+ * 	while (virtq_pop(q, rq) > 0) {
+ * 		virtq_read(rq, 0, &header, sizeof(header));
+ * 		virtq_begin(rq, op, sector);
+ * 		... virtq_iov(), virtq_write() ...
+ * 		virtq_push(rq, written);
+ * 	}
+ * 	virtq_interrupt(q);
  */
 #ifndef OUTRIDER_VMM_VIRTIO_QUEUE_H
 #define OUTRIDER_VMM_VIRTIO_QUEUE_H
@@ -33,10 +33,10 @@
 
 #include "hv/vmm/dma.h"
 
-/* The largest queue, and the largest number of descriptors in a chain. The guest may choose a smaller power of two. */
+/* Most entries of a queue, and most descriptors of a chain. The guest may choose a smaller power of two for a queue. */
 #define VIRTQ_MAX_SIZE 256
 
-/* What the driver set up for a queue. */
+/* A queue's size, addresses and features, as the driver has set them up. */
 struct virtq_place {
 	/* Number of entries: a power of two, at most VIRTQ_MAX_SIZE. */
 	uint16_t size;
@@ -55,33 +55,33 @@ struct virtq_wiring {
 	/* The driver broke a rule: set NEEDS_RESET. `why` is a constant. */
 	void (*broken)(void *ctx, unsigned queue, const char *why);
 	/*
-	 * virtq_pop() returned 0 because of `standing`, and the queue may have requests: serve it again. May be NULL if
-	 * `standing` is.
+	 * virtq_pop() returned 0 because of `standing`, although the queue may have requests: the queue must be served again
+	 * later. May be NULL if `standing` is NULL.
 	 */
 	void (*left)(void *ctx, unsigned queue);
 	void *ctx;
-	/* Set by `broken` and tested by all queues of the device: the device serves nothing until it is reset. */
+	/* Set by `broken`, and tested by all queues of the device: a broken device serves no request until it is reset. */
 	const atomic_bool *device_broken;
-	/* Not 0 while all workers of the machine must pop no request (struct workers). NULL: no such limit. */
+	/* While this is not 0, no worker of the machine may pop a request (struct workers). NULL: no such limit. */
 	const atomic_uint *standing;
 };
 
 #define VIRTQ_NOT_ASKED 0x10000u
 
-/* Devices call the functions below, and access no member. */
+/* A queue. Devices use only the functions below, and access no member. */
 struct virtq {
 	struct dma *dma;
 	struct dma_ring ring;
-	/* The device and queue, and the thread that serves it, as recorded in requests in flight. */
+	/* The device, the queue, and the thread that serves the queue, as recorded in requests in flight. */
 	struct device_request by;
 	struct virtq_wiring wiring;
 	/* The size is 0 while the queue is not started. */
 	struct virtq_place place;
-	/* virtq_pop() returns 0; see virtq_hold(). */
+	/* While set, virtq_pop() returns 0. See virtq_hold(). */
 	atomic_bool held;
 	/* The device polls the queue and wants no notifications. */
 	bool kicks_off;
-	/* Incremented by virtq_start() and virtq_stop(), to recognise requests that were popped before. */
+	/* Incremented by virtq_start() and virtq_stop(), to recognise requests that were popped before that. */
 	uint32_t epoch;
 	/* The value of avail_event, the index at which the driver is to notify, or VIRTQ_NOT_ASKED. */
 	uint32_t wanted;
@@ -94,8 +94,9 @@ struct virtq {
 };
 
 /*
- * A request: one chain of descriptors that the driver made available. The segments that the device reads come first, then those
- * that it writes. The device owns the struct. It takes some 10 KiB, so a device allocates it once and reuses it.
+ * A request: one chain of descriptors that the driver made available. The segments that the device reads come first, then the
+ * segments that it writes. The device owns the struct, and should allocate it once and reuse it, because it is some 10 KiB
+ * large.
  */
 struct virtq_request {
 	struct virtq *q;
@@ -103,30 +104,30 @@ struct virtq_request {
 	uint32_t epoch;
 	/* The first descriptor of the chain. */
 	uint16_t head;
-	/* The number of segments that the device reads, and of those that it writes. */
+	/* The number of segments that the device reads, and of segments that it writes. */
 	uint16_t readable, writable;
-	/* The sums of their lengths in bytes. */
+	/* Bytes of the segments that the device reads, and of the segments that it writes. */
 	uint64_t read_len, write_len;
 	/* virtq_begin() was called. */
 	bool in_flight;
 	struct dma_flight flight;
-	/* The segments for the detector (GPAs), and for the device (host addresses). */
+	/* The segments: their GPAs, for the detector, and their host addresses, for the device. */
 	struct dma_segment segment[VIRTQ_MAX_SIZE + 1]; /* the last element is for virtq_begin_status() */
 	struct iovec iov[VIRTQ_MAX_SIZE];
 };
 
 /* The position of a started queue. */
 struct virtq_state {
-	uint32_t wanted; /* these three lines are as in struct virtq */
+	uint32_t wanted; /* these members are as in struct virtq */
 	uint16_t next_avail, next_used, published, signalled;
 	uint8_t kicks_off;
 	uint8_t unused[3]; /* 0 */
 };
 
 /*
- * Save the position of a queue; and let a queue that was just started continue from a saved position. Any index is valid,
- * because a driver may have any. virtq_resume() returns false, and changes nothing, for a state that no queue can have. For the
- * transport.
+ * Save the position of a queue; and let a queue that was just started continue from a saved position. Every index is valid,
+ * because a driver may have any index. virtq_resume() returns false, and changes nothing, for a state that no queue can have.
+ * For the transport.
  */
 void virtq_save(const struct virtq *q, struct virtq_state *out);
 bool virtq_resume(struct virtq *q, const struct virtq_state *state);
@@ -138,7 +139,7 @@ bool virtq_resume(struct virtq *q, const struct virtq_state *state);
 void virtq_init(struct virtq *q, struct dma *dma, const struct device_request *by, const struct virtq_wiring *wiring);
 
 /*
- * Start the queue at index 0 of its rings. Returns 0, or -1 when the size is no power of two or too large, or when a ring is
+ * Start the queue at index 0 of its rings. Returns 0, or -1 if the size is no power of two or too large, or if a ring is
  * misaligned or not in guest RAM; the queue is then not started. For the transport.
  */
 int virtq_start(struct virtq *q, const struct virtq_place *place);
@@ -150,34 +151,35 @@ int virtq_start(struct virtq *q, const struct virtq_place *place);
 void virtq_stop(struct virtq *q);
 
 /*
- * Make virtq_pop() return 0 from now on, or (`on` false) no longer. The transport holds the queues of a device before it pauses
- * the worker, so that a guest which keeps adding requests cannot keep a callback running. Any thread may call it.
+ * Hold the queue, so that virtq_pop() returns 0, or (`on` false) release it. The transport holds the queues of a device before
+ * it pauses the worker, so that a guest which keeps adding requests cannot keep a callback running. May be called on any
+ * thread.
  */
 void virtq_hold(struct virtq *q, bool on);
 
 /*
- * Whether virtq_pop() returns 0 whatever the driver adds, because the queue is held or all workers of the machine are being
- * paused. A device that has popped several requests tests this before it begins each, and returns the remaining ones
- * (virtq_unpop()).
+ * Returns true if the queue is held or all workers of the machine are being paused, so that virtq_pop() returns 0 whatever the
+ * driver adds. A device that has popped several requests must test this before it begins each request, and then return the
+ * remaining requests by virtq_unpop().
  */
 bool virtq_is_held(const struct virtq *q);
 
 /*
- * Take the next request. Returns 1 with *rq filled in; 0 when there is none, and the driver will notify when it adds one
- * (unless virtq_kicks() is off); -1 when the queue is not started, or the device is broken. A device ends its loop on 0 and on
- * -1.
+ * Take the next request. Returns 1 with *rq filled in; 0 if there is no request, and then the driver will notify the device of
+ * the next request (unless virtq_kicks() is off); or -1 if the queue is not started or the device is broken. A device ends its
+ * loop on 0 and on -1.
  */
 int virtq_pop(struct virtq *q, struct virtq_request *rq);
 
 /*
- * Return the last popped request to the queue, to be popped again, because the device cannot serve it now. Several requests are
- * returned in reverse order.
+ * Return the last popped request to the queue, to be popped again, because the device cannot serve it now. Several requests
+ * must be returned in reverse order.
  */
 void virtq_unpop(struct virtq_request *rq);
 
 /*
- * Announce that from now on until virtq_push() the device may access the request's segments. To be called once the device has
- * parsed the request's header, and before it touches the data. `sector` is in units of 512 bytes; 0 for a device without
+ * Announce that from now on until virtq_push() the device may access the request's segments. To be called after the device has
+ * parsed the request's header, and before it accesses the data. `sector` is in units of 512 bytes; 0 for a device without
  * sectors.
  */
 void virtq_begin(struct virtq_request *rq, enum device_op op, uint64_t sector);
@@ -185,7 +187,7 @@ void virtq_begin(struct virtq_request *rq, enum device_op op, uint64_t sector);
 /*
  * As virtq_begin(), for a device that accesses only the first `read_len` bytes of the readable part and the first `write_len`
  * bytes of the writable part. The detector reports a race for each of these bytes that a CPU accesses, so a network device that
- * receives a frame passes its length.
+ * receives a frame must pass the frame's length.
  */
 void virtq_begin_part(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len);
 
@@ -197,22 +199,22 @@ void virtq_begin_status(struct virtq_request *rq, enum device_op op, uint64_t se
 
 /*
  * Copy up to `len` bytes from the request's readable part, from `offset` on, to `buf`; or from `buf` to its writable part.
- * Returns the number of bytes copied, which is less than `len` when the part ends before. The guest may change its memory at
- * any time: a device reads each byte of a header once, and uses its copy.
+ * Returns the number of bytes copied, which is less than `len` if the part is shorter. The guest may change its memory at any
+ * time, so a device must read each byte of a header only once, and then use its copy.
  */
 size_t virtq_read(struct virtq_request *rq, uint64_t offset, void *buf, size_t len);
 size_t virtq_write(struct virtq_request *rq, uint64_t offset, const void *buf, size_t len);
 
 /*
- * The host addresses of up to `len` bytes of the readable or writable part from `offset` on, for preadv() and the like. Fills
- * at most `max` elements and returns their number. Their lengths add up to less than `len` when the part ends before, or when
- * `max` is too small.
+ * Write the host addresses of up to `len` bytes of the readable or writable part from `offset` on to `iov`, for preadv() and
+ * the like. Fills at most `max` elements and returns their number. Their lengths add up to less than `len` if the part is
+ * shorter, or if `max` is too small.
  */
 unsigned virtq_iov(struct virtq_request *rq, bool writable, uint64_t offset, uint64_t len, struct iovec *iov, unsigned max);
 
 /*
  * Complete the request: end its flight, and return its buffers to the driver as used. `written` is the number of bytes written
- * at the start of the writable part. Requests may be pushed in any order. The next virtq_interrupt() notifies the driver.
+ * at the start of the writable part. Requests may be pushed in any order. The next virtq_interrupt() interrupts the driver.
  */
 void virtq_push(struct virtq_request *rq, uint32_t written);
 
@@ -226,16 +228,20 @@ void virtq_publish(struct virtq *q);
 /* End the request's flight and forget the request, without returning its buffers; for a device that is being reset. */
 void virtq_drop(struct virtq_request *rq);
 
-/* Interrupt the driver for the requests pushed since the last call, unless it suppresses interrupts now. */
+/* Interrupt the driver for the requests pushed since the last call, unless the driver suppresses interrupts now. */
 void virtq_interrupt(struct virtq *q);
 
 /*
  * Switch the driver's notifications on, which is the state after virtq_start(), or (`on` false) off while the device polls.
- * After switching them on, pop once more: the driver does not notify of entries that it added before.
+ * After switching them on, call virtq_pop() once more, because the driver sends no notification for entries that it added
+ * before.
  */
 void virtq_kicks(struct virtq *q, bool on);
 
-/* The driver broke a rule of the device type, such as a request without a header: set NEEDS_RESET. `why` is for a message. */
+/*
+ * Set NEEDS_RESET, because the driver broke a rule of the device type, for example by a request without a header. `why` is for
+ * a message, and must be a constant.
+ */
 void virtq_break(struct virtq *q, const char *why);
 
 #endif

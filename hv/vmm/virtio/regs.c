@@ -59,7 +59,10 @@ static void queue_image(const struct virtio_queue *queue, uint8_t *image)
 	put(image + QUEUE_DEVICE, queue->used, 8);
 }
 
-/* All registers as the driver sees them. A queue that does not exist has size 0. Called with virtio.lock held. */
+/*
+ * Write all registers to `image`, as the driver sees them. A queue that does not exist has size 0. Called with virtio.lock
+ * held.
+ */
 static void common_image(struct virtio *v, uint8_t image[VIRTIO_COMMON_LEN])
 {
 	memset(image, 0, VIRTIO_COMMON_LEN);
@@ -98,7 +101,10 @@ static void accept_features(struct virtio *v, uint32_t word)
 		v->accepted = (v->accepted & ~(0xffffffffull << shift)) | (uint64_t)word << shift;
 }
 
-/* A vector that the function does not have reads back as VIRTIO_MSI_NO_VECTOR, which tells the driver that it was refused. */
+/*
+ * Returns the vector, or VIRTIO_MSI_NO_VECTOR if the function does not have it. The driver reads the register back to see
+ * whether the vector was accepted.
+ */
 static uint16_t checked_vector(const struct virtio *v, uint16_t vector)
 {
 	return vector < v->msix.count ? vector : PCI_MSIX_NONE;
@@ -123,7 +129,7 @@ static void queue_write(struct virtio *v, unsigned offset, unsigned size, uint64
 		return;
 	if (offset == QUEUE_VECTOR && size == 2)
 		queue->vector = checked_vector(v, (uint16_t)value);
-	/* The remaining registers are fixed once the queue is enabled, and a queue must be enabled before DRIVER_OK. */
+	/* Ignore writes to the other registers of an enabled queue, and after DRIVER_OK: a queue must be enabled before. */
 	if (queue->enabled || v->status & STATUS_DRIVER_OK)
 		return;
 	if (offset == QUEUE_SIZE && size == 2)
@@ -138,7 +144,7 @@ static void queue_write(struct virtio *v, unsigned offset, unsigned size, uint64
 		set_address(&queue->desc, offset - QUEUE_DESC, size, value);
 }
 
-/* Called with virtio.lock held. */
+/* Handle a write to the common configuration. Called with virtio.lock held. */
 static void common_write_locked(struct virtio *v, unsigned offset, unsigned size, uint64_t value)
 {
 	if (offset == OFFERED_SELECT && size == 4)

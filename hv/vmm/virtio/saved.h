@@ -15,7 +15,7 @@
 
 #define VIRTIO_NAME_MAX 16
 
-/* The identity of a device, from struct virtio_ops and the arguments of virtio_add(). Constant. */
+/* The identity of a device: what is constant, from struct virtio_ops and the arguments of virtio_add(). */
 struct virtio_identity {
 	char name[VIRTIO_NAME_MAX]; /* ends with a 0 */
 	uint64_t offered;	    /* feature bits */
@@ -45,18 +45,18 @@ struct virtio_saved {
 	uint8_t end[4]; /* 0 */
 };
 
-/* The virtio device in a slot of the PCI bus, or NULL when there is none. */
+/* Returns the virtio device in a slot of the PCI bus, or NULL if the slot has none. */
 struct virtio *virtio_in_slot(struct pci *pci, unsigned slot);
 
 /* Save a device. Its workers must be paused, and no vCPU may access it. */
 void virtio_save(struct virtio *v, struct virtio_saved *out);
 
-/* Whether virtio_add() can make a device with this identity. */
+/* Returns true if virtio_add() can make a device with this identity. */
 bool virtio_identity_is_good(const struct virtio_identity *identity);
 
 /*
  * Load the registers into a device with the same identity, before its machine runs, after pci_function_load(). If DRIVER_OK is
- * set, notify the device of all its queues. Returns false when no device can have these registers; the device must then be
+ * set, notifies the device of all its queues. Returns false if no device can have these registers; the device must then be
  * removed.
  */
 bool virtio_load(struct virtio *v, const struct virtio_saved *state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A virtio device's status register, and what each change of it starts and stops (virtio 1.2, 2.1 and 3.1). */
+/* Implements a virtio device's status register, and starts and stops the device when it changes (virtio 1.2, 2.1 and 3.1). */
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -24,12 +24,15 @@ void virtio_kick(struct virtio_queue *queue)
 {
 	uint64_t one = 1;
 
-	/* The write fails only when the eventfd's counter is full. The worker is then already woken. */
+	/* Ignore a failure: the eventfd's counter is full then, and the worker is already woken. */
 	if (write(queue->kick_fd, &one, sizeof(one)) < 0)
 		return;
 }
 
-/* The worker has consumed the notification that woke it. This new one stays in the eventfd until the worker goes on. */
+/*
+ * Notify the worker again, because it has consumed the notification that woke it. The new notification stays in the eventfd
+ * until the worker continues.
+ */
 void virtio_queue_left(void *ctx, unsigned queue)
 {
 	struct virtio *v = ctx;
@@ -47,7 +50,10 @@ static void on_kick(void *ctx, uint32_t events)
 	queue->v->ops->queue_ready(queue->v->dev, queue->q.by.queue);
 }
 
-/* While the device runs and its registers are decoded, an ioeventfd catches writes to the queue's notification register. */
+/*
+ * Set up or remove the ioeventfd that catches writes to the queue's notification register. It exists while the device runs and
+ * its registers are decoded.
+ */
 static void settle_bell(struct virtio_queue *queue)
 {
 	struct virtio *v = queue->v;
@@ -60,13 +66,13 @@ static void settle_bell(struct virtio_queue *queue)
 		return;
 	if (queue->bell)
 		host->doorbell(host->ctx, queue->bell, queue->kick_fd, false);
-	/* When KVM refuses, writes to the register stay exits, which regs.c handles. */
+	/* If KVM refuses, writes to the register still cause exits, which regs.c handles. */
 	queue->bell = bell && host->doorbell(host->ctx, bell, queue->kick_fd, true) ? bell : 0;
 }
 
 static void watch_queue(struct virtio_queue *queue)
 {
-	/* Notify the worker of requests that the driver has added before. */
+	/* Have the worker look for requests that the driver has added already. */
 	virtio_kick(queue);
 	if (worker_watch(queue->worker, queue->kick_fd, EPOLLIN | EPOLLET, on_kick, queue, NULL) < 0)
 		virtio_break_device(queue->v, queue->q.by.queue, "the host is out of memory");
@@ -76,8 +82,8 @@ static void unwatch_queue(struct virtio_queue *queue)
 {
 	worker_unwatch(queue->worker, queue->kick_fd);
 	/*
-	 * Wait until no callback runs: the worker may be in the callback of another file descriptor of the device, such as a
-	 * tap's.
+	 * Wait until no callback runs: the worker may be running the callback of another file descriptor of the device, such as
+	 * a tap's.
 	 */
 	worker_pause(queue->worker);
 	worker_resume(queue->worker);
@@ -196,12 +202,15 @@ void virtio_set_status(struct virtio *v, uint8_t status)
 		reset(v);
 		return;
 	}
-	/* FEATURES_OK reads back as 0 when the device does not accept what the driver chose. */
+	/*
+	 * Leave FEATURES_OK clear if the device does not accept the features that the driver chose. The driver reads the
+	 * register back.
+	 */
 	if (added & STATUS_FEATURES_OK && !virtio_features_are_good(v))
 		added &= (uint8_t)~STATUS_FEATURES_OK;
 	if (!((v->status | added) & STATUS_FEATURES_OK))
 		added &= (uint8_t)~STATUS_DRIVER_OK;
-	/* Writes only add bits: a driver clears them by a reset. */
+	/* Writes only set bits: a driver clears bits by a reset. */
 	v->status |= added;
 	if (added & STATUS_DRIVER_OK)
 		start(v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A virtio device as a PCI function (virtio 1.2, 4.1): its identity, capabilities and BARs, from creation to removal. */
+/* Makes a virtio device a PCI function (virtio 1.2, 4.1), with identity, capabilities and BARs, and removes it. */
 #include "hv/vmm/virtio/virtio.h"
 
 #include <assert.h>
@@ -20,7 +20,7 @@
 /* Types of capability (4.1.4). */
 enum { CFG_COMMON = 1, CFG_NOTIFY, CFG_ISR, CFG_DEVICE, CFG_ACCESS };
 
-/* Offsets in a capability of type CFG_ACCESS, by which configuration space accesses a BAR (4.1.4.9). */
+/* Offsets in a capability of type CFG_ACCESS, through which the driver accesses a BAR by configuration space (4.1.4.9). */
 enum { ACCESS_BAR = 4, ACCESS_OFFSET = 8, ACCESS_LENGTH = 12, ACCESS_DATA = 16 };
 
 /* ---- the configuration access capability ---- */
@@ -33,7 +33,7 @@ static uint32_t config_u32(const struct virtio *v, unsigned field)
 	return value;
 }
 
-/* The BAR to which the capability points, or NULL unless it points to 1, 2 or 4 aligned bytes in a BAR. */
+/* Returns the BAR to which the capability points, or NULL unless it points to 1, 2 or 4 aligned bytes in a BAR. */
 static const struct pci_bar *accessed_bar(const struct virtio *v)
 {
 	unsigned bar = v->fn.config[v->cap_access + ACCESS_BAR];
@@ -115,7 +115,7 @@ struct virtio *virtio_in_slot(struct pci *pci, unsigned slot)
 
 /* ---- making the function ---- */
 
-/* A capability's body after its id and link: struct virtio_pci_cap, and for two types 4 bytes more. */
+/* A capability without its id and link: the other members of struct virtio_pci_cap, and 4 more bytes for two of the types. */
 struct cap_body {
 	uint8_t len, type, bar, id, padding[2];
 	uint32_t offset, length, more;

@@ -22,7 +22,8 @@
 #define FOR_EVER (UINT64_C(1) << 62) /* ns; a time that no clock reaches */
 
 /*
- * A watched file descriptor. After worker_unwatch() it stays until the current batch of events, which may point to it, is done.
+ * A watched file descriptor. After worker_unwatch() the struct stays allocated until the current batch of events, which may
+ * point to it, is done.
  */
 struct watch {
 	struct watch *next;
@@ -41,7 +42,7 @@ struct worker {
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock; /* guards the members below */
-	pthread_cond_t moved; /* `busy` or `pauses` has changed, or the thread has been told to end; uses CLOCK_MONOTONIC */
+	pthread_cond_t moved; /* `busy`, `pauses` or `ending` has changed; uses CLOCK_MONOTONIC */
 	struct watch *watches;
 	unsigned pauses;
 	bool busy;	/* a callback runs */
@@ -52,8 +53,8 @@ struct worker {
 /* ---- the thread ---- */
 
 /*
- * Wait while the worker is paused, then mark it busy for the callback of the watch. Returns false when there is no callback to
- * call.
+ * Wait while the worker is paused, then mark the worker busy and copy the watch for its callback. Returns false if there is no
+ * callback to call.
  */
 static bool enter(struct worker *w, const struct watch *watch, struct watch *copy)
 {
@@ -78,7 +79,7 @@ static void leave(struct worker *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Free unwatched file descriptors between two batches of events. Returns whether the thread continues. */
+/* Free the structs of unwatched file descriptors, between two batches of events. Returns false if the thread must end. */
 static bool next_round(struct worker *w)
 {
 	bool ending;
@@ -99,7 +100,10 @@ static bool next_round(struct worker *w)
 	return !ending;
 }
 
-/* Whatever woke the worker, a notification of the driver or an event of the backend, its device is busy now. */
+/*
+ * Call the callback, with the device marked as busy, whether a notification of the driver or an event of the backend woke the
+ * worker.
+ */
 static void serve(const struct worker *w, const struct watch *watch, uint32_t events)
 {
 	struct dma *dma = w->all->dma;
@@ -153,7 +157,7 @@ static struct timespec at(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
 }
 
-/* Tell the thread to end. */
+/* Make the thread end after its current callback. */
 static void end(struct worker *w)
 {
 	uint64_t one = 1;
@@ -162,12 +166,12 @@ static void end(struct worker *w)
 	w->ending = true;
 	pthread_cond_broadcast(&w->moved);
 	pthread_mutex_unlock(&w->lock);
-	/* The write fails only when the eventfd's counter is full. The thread is then already awake. */
+	/* Ignore a failure: the eventfd's counter is full then, and the thread is already awake. */
 	if (write(w->wake_fd, &one, sizeof(one)) < 0)
 		return;
 }
 
-/* Wait until `until_ns` for the thread, which was told to end. Returns whether it has ended. */
+/* Join the thread, after end(), but wait no longer than `until_ns` (CLOCK_MONOTONIC). Returns true if the thread has ended. */
 static bool joined(struct worker *w, uint64_t until_ns)
 {
 	const struct timespec until = at(until_ns);
@@ -229,7 +233,10 @@ int worker_watch(struct worker *w, int fd, uint32_t events, worker_fn *fn, void 
 	return ret < 0 ? err_set(err, EXIT_INTERNAL, "%s cannot wait for a file descriptor: %s", w->name, strerror(error)) : 0;
 }
 
-/* Wait until no callback runs, or until `until_ns`. Returns whether none runs. Called with the worker's lock held. */
+/*
+ * Wait until no callback runs, or until `until_ns` (CLOCK_MONOTONIC). Returns true if no callback runs. On the worker's own
+ * thread, does not wait. Called with the worker's lock held.
+ */
 static bool wait_idle(struct worker *w, uint64_t until_ns)
 {
 	const struct timespec until = at(until_ns);
@@ -254,7 +261,9 @@ void worker_unwatch(struct worker *w, int fd)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Wait until a pause that has begun is in force, or until `until_ns`. Returns whether it is in force. */
+/*
+ * Wait until a pause that has begun is in force, or until `until_ns` (CLOCK_MONOTONIC). Returns true if the pause is in force.
+ */
 static bool wait_paused(struct worker *w, uint64_t until_ns)
 {
 	bool idle;
@@ -453,7 +462,7 @@ void workers_resume(struct workers *all)
 	pthread_mutex_unlock(&all->lock);
 }
 
-/* An epoll set is readable while one of its file descriptors is ready. */
+/* Poll the epoll sets of the workers: an epoll set is readable while one of its file descriptors is ready. */
 bool workers_woken(const struct workers *all)
 {
 	const struct worker *w = all->first;
