@@ -41,7 +41,7 @@ struct listening {
 	const char *path, *advice;
 };
 
-/* Returns the file descriptor, or -1. */
+/* Listen on the socket. Runs as the user (sandbox_as_user()). Returns the file descriptor, or -1 with `err` set. */
 static int listen_as_user(void *ctx, struct err *err)
 {
 	const char *path = ((const struct listening *)ctx)->path, *advice = ((const struct listening *)ctx)->advice;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A packet of the virtio socket device: its header as in guest memory (virtio 1.2, section 5.10.6). */
+/* The header of a packet of the virtio socket device, as in guest memory (virtio 1.2, section 5.10.6). */
 #ifndef OUTRIDER_VMM_VSOCK_PACKET_H
 #define OUTRIDER_VMM_VSOCK_PACKET_H
 

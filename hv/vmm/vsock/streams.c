@@ -13,7 +13,7 @@
 #include "hv/vmm/vsock/host.h"
 #include "hv/vmm/vsock/socket.h"
 
-/* The most replies to packets without a connection (RST) that wait for the guest at a time. */
+/* Most replies (RST) to packets without a connection that wait for the guest at a time. */
 #define REPLIES 64
 
 /* The host's ports for connections that programs of the host open. They lie above the ports that programs usually choose. */
@@ -22,7 +22,7 @@
 
 #define ADVICE "end the machine that has it, or give --vsock CID,socket=PATH with another path"
 
-/* After accept4() failed for want of file descriptors, try again in 100 ms. */
+/* Time in ns after which a failed accept4() is tried again, for example because file descriptors had run out. */
 #define RETRY_NS 100000000
 
 /* the length of "CONNECT 4294967295\n" */
@@ -42,7 +42,7 @@ enum due { DUE_REQUEST = 1, DUE_RESPONSE = 2, DUE_CREDIT = 4, DUE_CREDIT_REQUEST
 struct stream {
 	struct vsock_streams *all;
 	enum state state;
-	int fd; /* connected socket of the program of the host; none in FREE and DEAD */
+	int fd; /* connected socket of the program of the host; not open in FREE and DEAD */
 	uint32_t host_port, guest_port;
 	unsigned due; /* enum due */
 	char call[CALL_LENGTH + 1];
@@ -50,14 +50,14 @@ struct stream {
 
 	/* From the guest to the host. */
 	unsigned char *held; /* VSOCK_BUFFER bytes; NULL: not needed yet */
-	size_t held_len;     /* bytes in `held`, which the socket had no room for */
+	size_t held_len;     /* bytes in `held`, for which the socket had no room */
 	uint32_t received;   /* bytes received from the guest; wraps */
 	uint32_t forwarded;  /* bytes that were written to the socket; wraps */
-	uint32_t told;	     /* the value of `forwarded` in the last packet to the guest */
+	uint32_t told;	     /* the value of `forwarded` that the last packet to the guest contained */
 	unsigned guest_shut; /* enum vsock_shutdown, received from the guest */
 
 	/* From the host to the guest. */
-	bool readable;		/* the socket may have bytes, or its end */
+	bool readable;		/* the socket may have bytes to read, or be at its end */
 	bool hung_up;		/* the program has closed its socket for both directions */
 	uint32_t sent;		/* bytes sent to the guest; wraps */
 	uint32_t room;		/* buf_alloc of the guest's last packet */
@@ -70,7 +70,7 @@ struct vsock_streams {
 	uint32_t guest_cid;
 	struct vsock_wake wake;
 	int listener;
-	int retry; /* timerfd that runs after accept4() failed */
+	int retry; /* timerfd, set after accept4() has failed */
 	char path[VSOCK_PATH_MAX];
 	uint32_t next_port; /* port for the next connection that a program of the host opens */
 	unsigned turn;	    /* index of the stream that is next to send a packet */
@@ -100,7 +100,7 @@ static void forget(struct stream *t)
 	t->state = FREE;
 }
 
-/* Close the connection, and send the guest an RST if it knows the connection. */
+/* Close the connection. If the guest has sent or received a packet of this connection, also send the guest an RST. */
 static void kill_stream(struct stream *t)
 {
 	if (t->state == ASKED || (t->state == CALLED && t->due & DUE_REQUEST)) {
@@ -124,7 +124,9 @@ static struct stream *find(struct vsock_streams *s, uint32_t host_port, uint32_t
 
 static void on_socket(void *ctx, uint32_t events);
 
-/* Make a stream of the connected socket `fd`. Closes `fd` and returns NULL when all streams are in use. */
+/*
+ * Make a stream of the connected socket `fd`. On failure, for example if all streams are in use, closes `fd` and returns NULL.
+ */
 static struct stream *add(struct vsock_streams *s, int fd, enum state state)
 {
 	struct stream *t = s->stream;
@@ -136,7 +138,9 @@ static struct stream *add(struct vsock_streams *s, int fd, enum state state)
 		return NULL;
 	}
 	*t = (struct stream){.all = s, .state = state, .fd = fd};
-	/* Edge-triggered, because a socket stays readable while the guest has no buffer space. */
+	/*
+	 * Edge-triggered: a level-triggered event would repeat while the socket is readable and the guest has no buffer space.
+	 */
 	if (worker_watch(s->worker, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, on_socket, t, NULL) == 0)
 		return t;
 	forget(t);
@@ -145,8 +149,8 @@ static struct stream *add(struct vsock_streams *s, int fd, enum state state)
 
 /* ---- from the guest to the host ---- */
 
-/* Whether the connection is over: both sides have shut it down, or the guest has shut both directions, and no held bytes are
- * left to write. */
+/* Once no held bytes are left to write, shut down the socket as the guest has shut down the connection. If the guest has shut
+ * down both directions, close the connection. */
 static void finish_shutdown(struct stream *t)
 {
 	if (t->held_len)
@@ -157,7 +161,7 @@ static void finish_shutdown(struct stream *t)
 		kill_stream(t);
 }
 
-/* Count bytes that were written to the socket, and send a credit update when the guest may be waiting for it. */
+/* Count `len` bytes that were written to the socket, and send a credit update if the guest may be waiting for one. */
 static void forwarded(struct stream *t, size_t len)
 {
 	t->forwarded += (uint32_t)len;
@@ -165,7 +169,7 @@ static void forwarded(struct stream *t, size_t len)
 		t->due |= DUE_CREDIT;
 }
 
-/* Write to the socket. Returns the number of bytes written, or -1 when the program of the host is gone. */
+/* Write to the socket. Returns the number of bytes written, or -1 if the program of the host is gone. */
 static ssize_t write_socket(struct stream *t, const void *data, size_t len)
 {
 	ssize_t n = send(t->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -195,7 +199,10 @@ static void flush(struct stream *t)
 	finish_shutdown(t);
 }
 
-/* Keep the bytes that the socket had no room for. They fit, because the guest had at most VSOCK_BUFFER bytes of credit. */
+/*
+ * Keep the bytes that the socket had no room for. They fit into `held`, because the guest had at most VSOCK_BUFFER bytes of
+ * credit. Returns false if memory runs out.
+ */
 static bool hold(struct stream *t, const unsigned char *data, size_t len)
 {
 	if (!t->held)
@@ -207,7 +214,7 @@ static bool hold(struct stream *t, const unsigned char *data, size_t len)
 	return true;
 }
 
-/* Take payload from the guest. Returns false when the connection must be closed. */
+/* Pass payload from the guest to the program of the host. Returns false if the connection must be closed. */
 static bool take_data(struct stream *t, const unsigned char *data, size_t len)
 {
 	ssize_t n = 0;
@@ -225,7 +232,9 @@ static bool take_data(struct stream *t, const unsigned char *data, size_t len)
 
 /* ---- packets from the guest ---- */
 
-/* Reply with RST, except to an RST. The caller has checked that there is room for the reply (vsock_streams_full()). */
+/*
+ * Reply with RST, except to an RST. The device does not take packets while there is no room for a reply (vsock_streams_full()).
+ */
 static void refuse(struct vsock_streams *s, const struct vsock_header *h)
 {
 	if (h->op == VSOCK_OP_RST || vsock_streams_full(s))
@@ -240,7 +249,7 @@ static void refuse(struct vsock_streams *s, const struct vsock_header *h)
 	};
 }
 
-/* A program in the guest connects to a port of the host. */
+/* Handle a connection of a program in the guest to a port of the host. */
 static void called_by_guest(struct vsock_streams *s, const struct vsock_header *h)
 {
 	int fd = vsock_socket_call(s->path, h->dst_port);
@@ -257,7 +266,9 @@ static void called_by_guest(struct vsock_streams *s, const struct vsock_header *
 	t->guest_fwd_cnt = h->fwd_cnt;
 }
 
-/* The guest has accepted the connection of a program of the host. */
+/*
+ * Handle that the guest has accepted the connection of a program of the host. Returns false if the connection must be closed.
+ */
 static bool accepted_by_guest(struct stream *t)
 {
 	char line[16];
@@ -270,7 +281,10 @@ static bool accepted_by_guest(struct stream *t)
 	return write_socket(t, line, (size_t)len) == len;
 }
 
-/* Handle a packet of a connection. Returns false when the guest must not send it in this state. */
+/*
+ * Handle a packet of a connection. Returns false if the guest must not send this packet now, or if the connection must be
+ * closed.
+ */
 static bool take_packet(struct stream *t, const struct vsock_header *h, const void *payload, size_t len)
 {
 	if (h->op == VSOCK_OP_RESPONSE)
@@ -329,7 +343,7 @@ bool vsock_streams_full(const struct vsock_streams *s)
 	return s->reply_count == REPLIES;
 }
 
-/* The guest's free buffer space in bytes; 0 if the guest claims to have removed more bytes than were sent. */
+/* Returns the guest's free buffer space in bytes; 0 if the guest claims to have removed more bytes than were sent. */
 static uint32_t credit(const struct stream *t)
 {
 	uint32_t under_way = t->sent - t->guest_fwd_cnt;
@@ -373,7 +387,7 @@ static void fill_header(struct stream *t, struct vsock_header *h, enum vsock_op 
 	t->due &= ~(unsigned)DUE_CREDIT;
 }
 
-/* Read from the socket for the guest. Returns the number of bytes; 0 when none are available. */
+/* Read from the socket for the guest. Returns the number of bytes read, 0 if no bytes are available. */
 static size_t read_socket(struct stream *t, void *payload, size_t room)
 {
 	size_t most = credit(t) < room ? credit(t) : room;
@@ -395,7 +409,7 @@ static size_t read_socket(struct stream *t, void *payload, size_t room)
 	return 0;
 }
 
-/* Make the next packet of one stream. Returns false when it has none to send. */
+/* Make the next packet of one stream. Returns false if the stream has no packet to send. */
 static bool give(struct stream *t, struct vsock_header *h, void *payload, size_t room)
 {
 	static const struct {
@@ -467,7 +481,7 @@ static uint32_t new_port(struct vsock_streams *s)
 	}
 }
 
-/* Read "CONNECT PORT\n" byte by byte, because the bytes after it are for the guest. */
+/* Read "CONNECT PORT\n" byte by byte, because the bytes after this line are for the guest. */
 static void read_call(struct stream *t)
 {
 	ssize_t n;
@@ -502,13 +516,16 @@ static void on_socket(void *ctx, uint32_t events)
 	if (t->state == ASKED)
 		read_call(t);
 	else if (t->hung_up && (t->state == CALLED || (t->state == OPEN && t->guest_shut & VSOCK_NO_RECEIVE)))
-		kill_stream(t); /* no later read would notice the closed socket */
+		kill_stream(t); /* close it now, because no later read would detect the closed socket */
 	else if (t->state == OPEN && t->held_len)
 		flush(t);
 	s->wake.ready(s->wake.ctx);
 }
 
-/* Other devices may use up the file descriptors, and nothing signals when one is closed. So a timer retries accept4(). */
+/*
+ * Accept new connections. If accept4() fails, a timer retries it: other devices may have used up the file descriptors, and no
+ * event tells when one is closed.
+ */
 static void on_listener(void *ctx, uint32_t events)
 {
 	static const struct itimerspec later = {.it_value = {.tv_nsec = RETRY_NS}};
@@ -541,7 +558,8 @@ static int start_listening(struct vsock_streams *s, struct err *err)
 	if (s->retry < 0)
 		return err_set(err, EXIT_INTERNAL, "no file descriptor for the vsock device: %s", strerror(errno));
 	/*
-	 * Edge-triggered: when accept4() fails for want of file descriptors, a level-triggered event would repeat without end.
+	 * Edge-triggered: if accept4() fails because no file descriptor is free, a level-triggered event would repeat without
+	 * end.
 	 */
 	if (worker_watch(s->worker, s->listener, EPOLLIN | EPOLLET, on_listener, s, err) < 0)
 		return -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The queues of the socket device. One worker serves all of them. */
+/* Serves the queues of the socket device. One worker serves all three queues. */
 #include "hv/vmm/vsock/virtio_vsock.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct virtio_vsock {
 	unsigned char payload[VSOCK_BUFFER];
 };
 
-/* Give the driver one packet. Returns false when there is no packet, or no buffer for it. */
+/* Pass one packet to the driver. Returns false if there is no packet, or no buffer for it. */
 static bool send_packet(struct virtio_vsock *v)
 {
 	struct virtq *q = virtio_queue(v->virtio, QUEUE_RECEIVE);
@@ -50,7 +50,7 @@ static bool send_packet(struct virtio_vsock *v)
 	return true;
 }
 
-/* Take one packet from the driver. Returns false when there is none, or the device cannot take one now. */
+/* Take one packet from the driver. Returns false if there is no packet, or if the device cannot take one now. */
 static bool take_packet(struct virtio_vsock *v)
 {
 	struct virtq *q = virtio_queue(v->virtio, QUEUE_TRANSMIT);
@@ -73,8 +73,8 @@ static bool take_packet(struct virtio_vsock *v)
 	return true;
 }
 
-/* Move packets until neither direction has any. A packet in one direction can free buffer space for the other direction, or
- * cause a reply. */
+/* Move packets in both directions until neither direction can continue. A packet in one direction can free buffer space for the
+ * other direction, or cause a reply. */
 static void serve(void *ctx)
 {
 	struct virtio_vsock *v = ctx;
@@ -90,7 +90,10 @@ static void serve(void *ctx)
 
 static void queue_ready(void *dev, unsigned queue)
 {
-	/* The event queue reports a migration to another host, so its buffers are never used. */
+	/*
+	 * The event queue would report a migration to another host. The machine never migrates, so the buffers of this queue
+	 * are not used.
+	 */
 	if (queue != QUEUE_EVENT)
 		serve(dev);
 }
@@ -112,7 +115,7 @@ static void config_read(void *dev, size_t offset, void *buf, size_t len)
 static uint64_t features(void *dev)
 {
 	(void)dev;
-	return 0; /* Without feature bits the device has stream sockets (virtio 1.2, section 5.10.3). */
+	return 0; /* Without feature bits the device offers stream sockets (virtio 1.2, section 5.10.3). */
 }
 
 static struct worker *worker(void *dev, unsigned queue)
@@ -135,7 +138,7 @@ static const struct virtio_ops ops = {
 	.worker = worker,
 };
 
-/* Tell the user the socket's path, if it is the default one. */
+/* Tell the user the socket's path. Called only for the default path, which the user did not choose. */
 static void tell_path(const struct vmm_notes *notes, const char *path)
 {
 	char line[VSOCK_PATH_MAX + 64];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A virtio socket device (virtio 1.2, section 5.10) with stream sockets, implemented in this process: it needs neither the
- * host's vhost_vsock nor the right to use it, and guests of one host may have the same context id. streams.h says how
- * programs of the host call the guest and the guest calls them.
+ * A virtio socket device (virtio 1.2, section 5.10) with stream sockets, implemented in this process. So it needs neither the
+ * host's vhost_vsock nor the right to use vhost_vsock, and guests of one host may have the same context id. streams.h says how
+ * programs of the host and of the guest connect to each other.
  */
 #ifndef OUTRIDER_VMM_VSOCK_VIRTIO_VSOCK_H
 #define OUTRIDER_VMM_VSOCK_VIRTIO_VSOCK_H
