@@ -131,8 +131,8 @@ struct builder {
 };
 
 /*
- * Take `len` zeroed bytes of the buffer, aligned to 64 bytes as the FACS requires, and set *gpa to their GPA. Returns NULL when
- * the buffer has no room, and then also from every later call.
+ * Reserve `len` zeroed bytes of the buffer, aligned to 64 bytes as the FACS requires, and set *gpa to their GPA. Returns NULL
+ * if the buffer has no room; every later call then returns NULL too.
  */
 static void *take_room(struct builder *b, size_t len, uint64_t *gpa)
 {

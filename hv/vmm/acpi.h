@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ACPI tables (ACPI 6.4, chapter 5): RSDP, XSDT, FADT, FACS, MADT, MCFG, and the DSDT that iasl compiled from dsdt.asl. The
- * builder only writes bytes into a buffer.
+ * Builds the ACPI tables (ACPI 6.4, chapter 5): RSDP, XSDT, FADT, FACS, MADT, MCFG, and the DSDT that iasl compiled from
+ * dsdt.asl. The builder only writes bytes into a buffer.
  */
 #ifndef OUTRIDER_VMM_ACPI_H
 #define OUTRIDER_VMM_ACPI_H

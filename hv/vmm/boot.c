@@ -14,7 +14,7 @@
 
 #define CONSOLE "console=ttyS0"
 
-/* Flat segments. The entries before them stay null, so that the selectors are those of boot_entry.h. */
+/* Flat segments, at the selectors of boot_entry.h. The entries in between are null. */
 static const uint64_t gdt[] = {
 	[BOOT_CODE64_SEL / 8] = 0x00af9b000000ffff,
 	[BOOT_DATA_SEL / 8] = 0x00cf93000000ffff,
@@ -35,7 +35,7 @@ static void write_page_tables(struct ram *ram)
 		dir[i] = i << 21 | 0x83; /* present, writable, page size */
 }
 
-/* The first bytes of a kernel's file. They tell a bzImage from an ELF file. */
+/* The first bytes of a kernel's file, which show whether the file is a bzImage or an ELF file. */
 struct kernel_head {
 	uint8_t bytes[BZIMAGE_HEAD_MAX];
 	size_t len;
@@ -77,8 +77,8 @@ static int check_kernel(const struct boot_file *kernel, struct err *err)
 }
 
 /*
- * Open all images as the machine will, then close them, so that a bad image is reported before the VM is made. All are open at
- * the same time, so that the locks of an image that is given twice conflict here.
+ * Open all images as the machine will, then close them, so that a bad image is reported before the VM is made. All images are
+ * open at the same time, so that an image that is given twice is detected by its conflicting locks.
  */
 static int check_disks(const struct vmm_config *config, struct err *err)
 {

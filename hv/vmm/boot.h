@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Load a kernel into guest RAM by the boot protocol that its file supports. */
+/* Loads a kernel into guest RAM by the boot protocol that the kernel's file supports. */
 #ifndef OUTRIDER_VMM_BOOT_H
 #define OUTRIDER_VMM_BOOT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The 64-bit boot protocol: Documentation/arch/x86/boot.rst and zero-page.rst. */
+/* Loads a bzImage by the 64-bit boot protocol (Documentation/arch/x86/boot.rst and zero-page.rst). */
 #include <string.h>
 
 #include "hv/vmm/boot_protocols.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state in which the first CPU enters a loaded kernel. A boot protocol chooses it, and vcpu_reset() (machine.h) sets it.
+ * The state in which the first CPU enters a loaded kernel. A boot protocol's loader chooses this state, and vcpu_reset()
+ * (machine.h) sets it.
  */
 #ifndef OUTRIDER_VMM_BOOT_ENTRY_H
 #define OUTRIDER_VMM_BOOT_ENTRY_H

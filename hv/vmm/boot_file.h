@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Read the files that a user gives to boot. Every read is checked against the file's size, and every error names the file. */
+/*
+ * Reads the kernel and the initrd that the user gives. Every read is checked against the file's size, and every error names the
+ * file.
+ */
 #ifndef OUTRIDER_VMM_BOOT_FILE_H
 #define OUTRIDER_VMM_BOOT_FILE_H
 
@@ -16,14 +19,14 @@ struct boot_file {
 };
 
 /*
- * Open the file at `path`. `what` and `path` must outlive *file. Returns 0, or -1 with EXIT_INPUT when it cannot be opened, is
- * not a regular file or is empty.
+ * Open the file at `path`. `what` and `path` must outlive *file. Returns 0, or -1 with EXIT_INPUT if the file cannot be opened,
+ * is not a regular file or is empty.
  */
 int boot_file_open(struct boot_file *file, const char *what, const char *path, struct err *err);
 
 /*
- * Copy exactly `len` bytes at `offset` of the file to `buf`. Returns 0, or -1 with EXIT_INPUT: "is truncated" when the file has
- * fewer bytes.
+ * Copy exactly `len` bytes at `offset` of the file to `buf`. Returns 0, or -1 with EXIT_INPUT. The message says "is truncated"
+ * if the file has fewer bytes.
  */
 int boot_file_read(const struct boot_file *file, uint64_t offset, void *buf, size_t len, struct err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The loaders, one for each boot protocol. A loader copies kernel and initrd into guest RAM, writes the boot parameters of its
- * protocol, and sets the state in which the first CPU enters the kernel. It returns 0, or -1 with `err` set: EXIT_INPUT, or
- * EXIT_USAGE for a command line that is too long for the kernel.
+ * protocol, and sets the state in which the first CPU enters the kernel. A loader returns 0, or -1 with `err` set: EXIT_INPUT,
+ * or EXIT_USAGE for a command line that is too long for the kernel.
  */
 #ifndef OUTRIDER_VMM_BOOT_PROTOCOLS_H
 #define OUTRIDER_VMM_BOOT_PROTOCOLS_H

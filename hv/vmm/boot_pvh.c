@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The PVH entry of an ELF vmlinux (Xen's docs/misc/pvh.pandoc and public/arch-x86/hvm/start_info.h). The ELF note
- * XEN_ELFNOTE_PHYS32_ENTRY says where it is (Linux: arch/x86/platform/pvh/head.S).
+ * Loads an ELF vmlinux for its PVH entry (Xen's docs/misc/pvh.pandoc and public/arch-x86/hvm/start_info.h). The ELF note
+ * XEN_ELFNOTE_PHYS32_ENTRY has the entry's address (Linux: arch/x86/platform/pvh/head.S).
  */
 #include <elf.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct memmap_entry {
 	uint32_t type, reserved;
 };
 
-/* What the kernel reads at its start, all in the one page at BOOT_START_INFO_GPA. */
+/* The page at BOOT_START_INFO_GPA, which the kernel reads at its start. */
 struct start_page {
 	struct start_info info;
 	struct module_entry initrd;
@@ -40,8 +40,8 @@ struct start_page {
 _Static_assert(sizeof(struct start_page) <= X86_PAGE_SIZE, "the PVH start page must not reach into what follows it");
 
 /*
- * Read the note at *at, and move *at to the note after it. Returns false at the end of the notes or at a malformed note. The
- * lengths come from the file, so none of them is trusted.
+ * Read the note at *at, and move *at to the note after it. Returns false at the end of the notes or at a malformed note. Checks
+ * all lengths, because the file is not trusted.
  */
 static bool next_note(const uint8_t *notes, size_t len, size_t *at, Elf64_Nhdr *note, const uint8_t **name,
 		      const uint8_t **desc)
@@ -102,7 +102,7 @@ static int load_segment(const struct boot_request *req, const Elf64_Phdr *ph, ui
 	if (!ph->p_memsz)
 		return 0;
 	to = ram_at(req->ram, ph->p_paddr, ph->p_memsz);
-	/* A segment must lie in RAM above the first MiB: the boot tables and parameters are in the first MiB. */
+	/* A segment must lie in RAM above the first MiB, which has the boot tables and parameters. */
 	if (!to || ph->p_paddr < BIOS_END_GPA || ph->p_paddr >= RAM_HOLE_START)
 		return err_set(err, EXIT_INPUT,
 			       "kernel %s wants %llu KiB at 0x%llx, which is not guest RAM; give --memory a larger size",

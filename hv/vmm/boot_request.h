@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The input of a boot protocol's loader, which boot_load() (boot.h) fills in, and the loading of the initrd, which the
- * protocols share.
+ * The input of a boot protocol's loader, which boot_load() (boot.h) fills in; and boot_initrd(), which all loaders use to load
+ * the initrd.
  */
 #ifndef OUTRIDER_VMM_BOOT_REQUEST_H
 #define OUTRIDER_VMM_BOOT_REQUEST_H
@@ -17,7 +17,7 @@
 struct boot_request {
 	struct ram *ram;
 	struct boot_file kernel; /* the kernel's file, open */
-	const char *initrd;	 /* path of the initrd; NULL when there is none */
+	const char *initrd;	 /* path of the initrd; NULL: no initrd */
 	char *cmdline;		 /* the complete kernel command line */
 	uint64_t rsdp;		 /* GPA of the ACPI tables' RSDP */
 };
@@ -25,12 +25,12 @@ struct boot_request {
 /* Where the loader put the initrd. */
 struct boot_initrd {
 	uint64_t at;   /* GPA */
-	uint64_t size; /* bytes; 0 when there is no initrd */
+	uint64_t size; /* bytes; 0: no initrd */
 };
 
 /*
- * Read the initrd, if there is one, into guest RAM, at an address that a kernel with the setup header `limits` can reach, and
- * outside [start, end), the GPAs that the kernel takes for itself. Returns 0, or -1 with EXIT_INPUT when the initrd cannot be
+ * If `req` has an initrd, read it into guest RAM, at an address that a kernel with the setup header `limits` can reach and that
+ * is outside [start, end), the GPAs that the kernel uses for itself. Returns 0, or -1 with EXIT_INPUT when the initrd cannot be
  * read or does not fit.
  */
 int boot_initrd(const struct boot_request *req, const struct setup_header *limits, uint64_t start, uint64_t end,

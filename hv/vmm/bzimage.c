@@ -7,7 +7,7 @@
 #include "hv/vmm/layout.h"
 
 #define HDR_OFFSET offsetof(struct boot_params, hdr)
-#define HDR_JUMP_END 0x202    /* the jump's displacement is in the byte before */
+#define HDR_JUMP_END 0x202    /* end of the jump instruction, whose last byte is the displacement */
 #define HDR_MAGIC 0x53726448  /* "HdrS" */
 #define PROTOCOL_64BIT 0x020c /* 2.12, the first with xloadflags */
 #define SECTOR 512u
@@ -46,7 +46,7 @@ int bzimage_parse(const uint8_t *head, size_t len, uint64_t file_size, const cha
 
 	if (!bzimage_matches(head, len))
 		return err_set(err, EXIT_INPUT, "kernel %s is not a bzImage", path);
-	/* An older protocol has a shorter header. The bytes after its end are not part of it, and must read as zero. */
+	/* An older protocol has a shorter header. Leave the members beyond the header's end 0. */
 	end = HDR_JUMP_END + head[HDR_JUMP_END - 1];
 	memset(out, 0, sizeof(*out));
 	if (end > len)

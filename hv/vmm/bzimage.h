@@ -15,7 +15,7 @@
 #include "hv/base/err.h"
 #include "hv/vmm/ram.h"
 
-/* Number of bytes at the file's start that are read to find the setup header, which ends at offset 0x202 + 255 at most. */
+/* Number of bytes to read from the start of a file. They include the setup header, which ends at offset 0x202 + 255 at most. */
 #define BZIMAGE_HEAD_MAX 1024
 
 struct bzimage {
@@ -24,7 +24,7 @@ struct bzimage {
 	uint64_t payload_size;	 /* size of the protected-mode code in bytes */
 };
 
-/* Whether a file that starts with these `len` bytes has the magic number of a bzImage. */
+/* Returns true if a file that starts with these `len` bytes has the magic number of a bzImage. */
 bool bzimage_matches(const uint8_t *head, size_t len);
 
 /*
@@ -34,16 +34,16 @@ bool bzimage_matches(const uint8_t *head, size_t len);
 int bzimage_parse(const uint8_t *head, size_t len, uint64_t file_size, const char *path, struct bzimage *out, struct err *err);
 
 /*
- * The GPA at which to load the kernel, in a machine with `low` bytes of RAM at GPA 0: the kernel's preferred address, or 0 when
- * its init_size bytes do not fit between there and `low`. A lower address would not help: even a relocatable kernel moves
- * itself up to its preferred address before it unpacks.
+ * Returns the GPA at which to load the kernel, in a machine with `low` bytes of RAM at GPA 0: the kernel's preferred address,
+ * or 0 if init_size bytes do not fit between that address and `low`. A lower address would not help: even a relocatable kernel
+ * moves itself up to its preferred address before it unpacks.
  */
 uint64_t bzimage_place(const struct setup_header *hdr, uint64_t low);
 
 /*
- * The highest page-aligned GPA for an initrd of `size` bytes, in a machine with `low` bytes of RAM at GPA 0, such that the
- * kernel can reach the initrd (initrd_addr_max) and the initrd does not overlap [start, end), the GPAs that the kernel takes
- * for itself. 0: no such GPA exists.
+ * Returns the page-aligned GPA to load an initrd of `size` bytes at, as high as possible, in a machine with `low` bytes of RAM
+ * at GPA 0, such that the kernel can reach the initrd (initrd_addr_max) and the initrd does not overlap [start, end), the GPAs
+ * that the kernel uses for itself. Returns 0 if no such GPA exists.
  */
 uint64_t bzimage_place_initrd(const struct setup_header *hdr, uint64_t size, uint64_t low, uint64_t start, uint64_t end);
 

@@ -22,7 +22,7 @@ int cpuid_supported(int kvm_fd, struct cpuid_table *out, struct err *err)
 	return 0;
 }
 
-/* The first entry of a leaf: its subleaf 0, if it has subleaves. NULL when the table has none. */
+/* Returns the first entry of a leaf, which is subleaf 0 if the leaf has subleaves, or NULL if the table has no such leaf. */
 static struct kvm_cpuid_entry2 *find_leaf(struct cpuid_table *table, uint32_t leaf)
 {
 	for (unsigned i = 0; i < table->nent; i++)
@@ -31,7 +31,7 @@ static struct kvm_cpuid_entry2 *find_leaf(struct cpuid_table *table, uint32_t le
 	return NULL;
 }
 
-/* The number of low bits of an APIC id that distinguish the CPUs of a package. */
+/* Returns the number of low bits of an APIC id that distinguish the CPUs of a package. */
 static unsigned id_bits(unsigned cpus)
 {
 	unsigned bits = 0;
@@ -80,7 +80,7 @@ static void set_extended_topology(struct cpuid_table *table, uint32_t leaf, unsi
 	add_level(table, leaf, 2, 0, 0, 0, index);
 }
 
-/* Leaf 1: the initial APIC id, the number of logical processors, and the features that depend on the machine. */
+/* Set leaf 1: the initial APIC id, the number of logical processors, and the features that depend on the machine. */
 static void set_features(struct kvm_cpuid_entry2 *e, unsigned index, unsigned cpus, bool tsc_deadline)
 {
 	e->ebx = (e->ebx & 0xffff) | cpus << 16 | index << 24;
@@ -93,7 +93,10 @@ static void set_features(struct kvm_cpuid_entry2 *e, unsigned index, unsigned cp
 		e->edx &= ~(1u << 28);
 }
 
-/* Leaf 4 and AMD's 0x8000001d: which CPUs share a cache. Each core has its own levels 1 and 2; the package shares level 3. */
+/*
+ * Set leaf 4 or AMD's 0x8000001d, which say how many CPUs share a cache. Each core has its own levels 1 and 2; the package
+ * shares level 3.
+ */
 static void set_cache(struct kvm_cpuid_entry2 *e, unsigned cpus, bool core_ids)
 {
 	uint32_t ids = (1u << id_bits(cpus)) - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CPUID of the guest. The guest has every feature that KVM supports on this host. KVM leaves the topology to the VMM: one
- * package with as many cores as the machine has vCPUs, and one thread a core. A vCPU's number is its APIC id (SDM vol. 2 CPUID,
- * vol. 3 chapter "Detecting hardware multi-threading"; APM vol. 3 appendix E).
+ * The CPUID of the guest. The guest has every feature that KVM supports on this host. KVM leaves the topology to the VMM. Here
+ * it is one package with one core for each vCPU, and one thread a core. A vCPU's number is its APIC id (SDM vol. 2 CPUID, vol.
+ * 3 chapter "Detecting hardware multi-threading"; APM vol. 3 appendix E).
  */
 #ifndef OUTRIDER_VMM_CPUID_H
 #define OUTRIDER_VMM_CPUID_H
@@ -25,16 +25,16 @@ struct cpuid_table {
 int cpuid_supported(int kvm_fd, struct cpuid_table *out, struct err *err);
 
 /*
- * Change the host's table to that of CPU `index` of a machine with `cpus` CPUs. The result may be passed in again for the next
- * CPU. `tsc_deadline` says that KVM's local APIC has the TSC-deadline timer mode (KVM_CAP_TSC_DEADLINE_TIMER): KVM does not put
- * that bit into its table.
+ * Change the table that cpuid_supported() filled in to that of CPU `index` of a machine with `cpus` CPUs. The changed table may
+ * be passed in again for the next CPU. `tsc_deadline` says that KVM's local APIC has the TSC-deadline timer mode
+ * (KVM_CAP_TSC_DEADLINE_TIMER): KVM does not set that feature's bit in its table.
  */
 void cpuid_for_cpu(struct cpuid_table *table, unsigned index, unsigned cpus, bool tsc_deadline);
 
-/* The width of a guest-physical address in bits; 36 when the table has no leaf for it. */
+/* Returns the width of a guest-physical address in bits; 36 if the table has no leaf 0x80000008. */
 unsigned cpuid_phys_bits(struct cpuid_table *table);
 
-/* Whether the table's vendor is GenuineIntel. */
+/* Returns true if the table's vendor is GenuineIntel. */
 bool cpuid_is_intel(struct cpuid_table *table);
 
 #endif

@@ -7,13 +7,13 @@
 
 /* File descriptors of a queue: its notification, its interrupt, and its worker's epoll set and eventfd. */
 #define EACH_QUEUE 4
-/* File descriptors of a disk besides: its image, an overlay, and the configuration interrupt. */
+/* File descriptors of a disk, besides those of its queues: its image, an overlay, and the configuration interrupt. */
 #define EACH_DISK 3
 /* File descriptors of a vCPU: KVM's vCPU and its statistics, and a timer. */
 #define EACH_CPU 3
 /* File descriptors of the machine, the console, the sandbox, the report and the other devices. */
 #define OTHERS 64
-/* File descriptors beyond the needed ones, for connections of the guest and for debug files. A run works with fewer. */
+/* Reserve of file descriptors for connections of the guest and for debug files. A run also works without this reserve. */
 #define SPARE 1024
 
 static rlim_t needed(const struct vmm_config *config)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The machine's devices. The platform devices are in every machine: this file puts their ranges on the bus, connects their
- * lines to KVM's interrupt controllers, and connects them to the machine's end. PCI devices are in a machine if its
- * configuration asks for them. A new device is a file in dev/, a member of struct vm, and its lines here.
+ * Makes the machine's devices. The platform devices are in every machine: this file puts their ranges on the bus, and connects
+ * their interrupt and power lines. PCI devices are in a machine if its configuration asks for them. A new device is a file in
+ * the folder of its kind, a member of struct vm, and its lines here.
  */
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
@@ -110,7 +110,7 @@ void machine_remove_devices(struct vm *vm)
 	bus_destroy(&vm->bus);
 }
 
-/* Test workers_woken() first: a worker that starts serving between the two tests makes the second one true. */
+/* Test workers_woken() first: if a worker begins to serve between the two tests, dma_busy() is true. */
 bool vm_devices_busy(const struct vm *vm)
 {
 	return workers_woken(&vm->workers) || dma_busy(&vm->dma);

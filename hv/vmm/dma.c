@@ -51,7 +51,9 @@ static void tell_flight(struct dma *dma, const struct device_observer *observer,
 	}
 }
 
-/* The observer, which stays valid until put_observer(), which must follow. NULL: none is set. */
+/*
+ * Returns the observer, or NULL if none is set. The observer stays valid until put_observer(), which must follow in both cases.
+ */
 static const struct device_observer *get_observer(struct dma *dma)
 {
 	atomic_fetch_add(&dma->calling, 1);
@@ -148,7 +150,7 @@ static void note_ring(struct dma_ring *ring, uint64_t gpa, uint32_t len, bool wr
 	put_observer(ring->dma);
 }
 
-/* The host address of a value in a ring, or NULL when it is not in RAM or not naturally aligned. */
+/* Returns the host address of a value of `len` bytes in a ring, or NULL if the value is not in RAM or not naturally aligned. */
 static void *value_at(const struct dma_ring *ring, uint64_t gpa, uint32_t len)
 {
 	return gpa % len ? NULL : dma_at(ring->dma, gpa, len);
@@ -205,7 +207,7 @@ int dma_ring_read(struct dma_ring *ring, uint64_t gpa, void *to, size_t len)
 		return -1;
 	note_ring(ring, gpa, (uint32_t)len, false);
 	memcpy(to, at, len);
-	/* Keep the compiler from reading guest memory again instead of using the copy. */
+	/* Keep the compiler from reading guest memory again instead of using the copy: the guest may have changed it. */
 	__asm__ volatile("" ::: "memory");
 	return 0;
 }

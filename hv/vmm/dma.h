@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The only way of a device into guest RAM. It checks bounds, and it tells the detector of device accesses to memory that a CPU
- * is about to access. There are two kinds of memory:
+ * Devices access guest RAM only through these functions. They check bounds, and report device accesses to memory that a CPU is
+ * about to access to the detector. There are two kinds of memory:
  *
  *  - The segments of a request. From dma_begin(), when the device has popped the request, to dma_end(), just before it
- *    publishes the used index, these bytes belong to the device: a CPU's access to them races with the device's. In between,
- *    the device copies in any way at the addresses of dma_at().
- *  - The ring: descriptors, available and used ring, event indices. Driver and device access it concurrently by design, in an
- *    order that the protocol prescribes (virtio 1.2, section 2.7), so an access to it is no race. dma_ring_*() makes these
- *    accesses, and marks them for the observer as ring accesses.
+ *    publishes the used index, these bytes belong to the device: a CPU's access to them races with the device's. Meanwhile the
+ *    device may access them in any way, at the addresses that dma_at() returns.
+ *  - The ring: descriptors, available and used ring, event indices. Driver and device access the ring concurrently by design,
+ *    in an order that the protocol prescribes (virtio 1.2, section 2.7), so an access to the ring is no race. dma_ring_*()
+ *    makes these accesses, and reports them to the observer as ring accesses.
  *
  * The observer, which is the KVM target, has windows: ranges of memory that it watches for a limited time. A request's flight
  * lasts from dma_begin() to dma_end(). When a window and a flight overlap in time, at least one of the two threads detects
@@ -16,20 +16,20 @@
  *
  *  - dma_begin() puts the flight in the list (1), then reads the filter of watched memory (2). The observer publishes the
  *    filter by dma_watch() (3), then walks the list by dma_in_flight() (4). (1) and (4) hold the same lock. When (4) comes
- *    after (1), (4) finds the flight, unless it has ended by then, before the window's first read of the memory. When (4) comes
- *    before (1), the unlock after (4) happens before (1), so (3) happens before (2), and (2) sees the filter. When both happen,
- *    the observer is called twice, and must expect that.
+ *    after (1), (4) finds the flight, unless the flight has ended already: then it ended before the window's first read of the
+ *    memory. When (4) comes before (1), the unlock after (4) happens before (1), so (3) happens before (2), and (2) sees the
+ *    filter. When (4) finds the flight and (2) sees the filter, the observer is called twice, and must expect that.
  *  - A store to a ring takes no lock. It publishes the address in ring->storing (1), then reads the filter (2). The observer
  *    publishes the filter (3), then reads ring->storing (4). All four are sequentially consistent, so they have one order. When
- *    (2) does not see the filter, (2) came before (3), therefore (1) before (4), and (4) sees the store, or finds that it is
- *    done, before the window's first read of the memory. When (2) sees the filter, the observer is called before the store is
- *    made, so before any CPU can see the changed bytes.
+ *    (2) does not see the filter, (2) came before (3), therefore (1) before (4), and (4) sees the store, or the store is done
+ *    already, before the window's first read of the memory. When (2) sees the filter, the observer is called before the store,
+ *    and so before any CPU can see the changed bytes.
  *
- * With no window open, a flight costs two short uncontended locks and a load. An access to a ring costs one load and, for a
- * store, publishing its address.
+ * Without an open window, a flight costs two short uncontended locks and a load. An access to a ring costs one load, and a
+ * store to a ring also two stores to ring->storing.
  *
- * Threads: any, but one struct dma_ring and one struct dma_flight belong to one thread at a time. No thread waits or makes a
- * system call while it holds the lock, with one exception: dma_in_flight() calls the observer under it.
+ * Any thread may call these functions, but a struct dma_ring or struct dma_flight belongs to one thread at a time. No thread
+ * waits or makes a system call while it holds the lock, with one exception: dma_in_flight() calls the observer under it.
  */
 #ifndef OUTRIDER_VMM_DMA_H
 #define OUTRIDER_VMM_DMA_H
@@ -48,14 +48,14 @@ struct dma_ring;
 
 struct dma {
 	const struct ram *ram;
-	/* The sum of device_filter() over all watched memory. 0: no memory is watched. */
+	/* The union (bitwise or) of device_filter() over all watched memory. 0: no memory is watched. */
 	_Atomic uint64_t watched;
 	_Atomic(const struct device_observer *) observer;
 	/* Number of threads that are about to call the observer, or are in it. */
 	atomic_uint calling;
 	/* Number of requests in flight, plus number of workers that serve a device. */
 	atomic_uint busy;
-	/* Guards the two lists. */
+	/* Guards the lists `flights` and `rings`. */
 	pthread_mutex_t lock;
 	struct dma_flight *flights;
 	struct dma_ring *rings;
@@ -70,10 +70,10 @@ struct dma_segment {
 };
 
 /*
- * A request in flight. The caller owns it and what it points to, and does not change either from dma_begin() to dma_end(). The
+ * A request in flight. The caller owns the struct and the segments, and must not change them from dma_begin() to dma_end(). The
  * segments must be exactly the bytes that the device will access if the host does not fail: the detector reports a race for
- * each of these bytes that a CPU accesses meanwhile. So where a device may use less of its buffers than the request offers,
- * such as when it receives a frame, find out the length first.
+ * each of these bytes that a CPU accesses meanwhile. So if a device may use less of its buffers than the request offers, as
+ * when it receives a frame, it must find out the length first.
  */
 struct dma_flight {
 	struct device_request by;
@@ -94,43 +94,44 @@ struct dma_ring {
 	struct dma_ring *next, **link;
 };
 
-/* `ram` must outlive `dma`. */
+/* Initialise `dma`. `ram` must outlive `dma`. */
 void dma_init(struct dma *dma, const struct ram *ram);
 
-/* All flights and rings must have been removed. */
+/* Destroy `dma`. All flights and rings must have been removed. */
 void dma_destroy(struct dma *dma);
 
 /*
- * The host address of [gpa, gpa + len), or NULL when any of these bytes is not RAM. The guest may change the bytes at any time.
+ * Returns the host address of [gpa, gpa + len), or NULL when any of these bytes is not RAM. The guest may change the bytes at
+ * any time.
  */
 void *dma_at(const struct dma *dma, uint64_t gpa, size_t len);
 
 /*
- * Announce that the device is going to access the segments. Call it once the device knows what it will access, and before it
- * accesses the segments, except for headers that it had to read first. Takes the lock briefly, and calls the observer, which
- * may take locks of its own for bounded work: so the caller must not hold a lock that another thread holds while it waits.
+ * Announce that the device is going to access the segments. To be called before the device accesses the segments, except for
+ * headers that it must read to know them. Takes dma.lock briefly. Calls the observer, which may wait for locks of its own, so
+ * the caller must not hold a lock that a thread with one of these locks may wait for.
  */
 void dma_begin(struct dma *dma, struct dma_flight *flight);
 
-/* The device will not access the segments any more. Call it before publishing the used index. */
+/* End the flight: the device will not access the segments any more. To be called before the used index is published. */
 void dma_end(struct dma *dma, struct dma_flight *flight);
 
 /*
- * A worker begins to serve a device, after a notification of the driver or an event of the backend; and has finished. Between
- * two requests none may be in flight, but the device is not idle.
+ * Record that a worker begins to serve a device, after a notification of the driver or an event of the backend, or that it has
+ * finished. Between these calls the device is busy, even if no request is in flight.
  */
 void dma_serve_begin(struct dma *dma);
 void dma_serve_end(struct dma *dma);
 
-/* Add the ring, with `by` set, before its first use; and remove it. */
+/* Add a ring of the device and queue `by`, before the first use of the ring; and remove it. */
 void dma_ring_add(struct dma *dma, struct dma_ring *ring, const struct device_request *by);
 void dma_ring_remove(struct dma_ring *ring);
 
 /*
- * Load from a ring and store to it. Each value is read or written once, and in one access if it is naturally aligned. All loads
- * and stores by these functions are sequentially consistent, which is at least what virtio 1.2 requires: an acquire load of the
- * available index, a release store of the used index, and a store of an event index that is ordered before the next load of the
- * index it refers to. Return 0, or -1 when the address is not RAM or, for the functions with a width, not naturally aligned.
+ * Load from a ring and store to it. Each value is read or written once, in one access. All loads and stores by these functions
+ * are sequentially consistent, which is at least what virtio 1.2 requires: an acquire load of the available index, a release
+ * store of the used index, and a store of an event index that is ordered before the next load of the index it refers to. Return
+ * 0, or -1 if the address is not RAM or not naturally aligned.
  */
 int dma_ring_load16(struct dma_ring *ring, uint64_t gpa, uint16_t *value);
 int dma_ring_load32(struct dma_ring *ring, uint64_t gpa, uint32_t *value);
@@ -149,22 +150,24 @@ int dma_ring_read(struct dma_ring *ring, uint64_t gpa, void *to, size_t len);
 
 /*
  * Set the observer, which must live until it is replaced. Its functions are called on the thread of dma_begin() or
- * dma_ring_...(), before these return, without a lock, and do bounded work only. NULL removes the observer. Returns when no
- * call of the old observer is running, so it must not be called from one.
+ * dma_ring_...(), before these return, without a lock, and do bounded work only. NULL removes the observer. With NULL, waits
+ * until no call of the old observer is running, so it must not be called by the observer.
  */
 void dma_observe(struct dma *dma, const struct device_observer *observer);
 
-/* Watch the memory of this filter from now on: the sum of device_filter() over all windows. 0: watch none. */
+/*
+ * Watch the memory of this filter from now on: the union (bitwise or) of device_filter() over all windows. 0: watch no memory.
+ */
 void dma_watch(struct dma *dma, uint64_t filter);
 
 /*
- * Call `observer` for all segments of requests in flight and all ring stores in progress that may be in watched memory. Called
- * under the lock, so `observer` must not call a function of this header.
+ * Call `observer` for all segments of requests in flight and all ring stores in progress that may be in watched memory.
+ * `observer` is called under dma.lock, so it must not call a function of this header.
  */
 void dma_in_flight(struct dma *dma, const struct device_observer *observer);
 
 /*
- * Whether a request is in flight, or may be soon because a worker serves a device. vm_devices_busy() also sees pending
+ * Returns true if a request is in flight, or may be soon because a worker serves a device. vm_devices_busy() also sees pending
  * notifications.
  */
 bool dma_busy(const struct dma *dma);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The end of the machine: any thread can end it, once, and the first reason counts. */
+/* Ends the machine. Any thread can end it; only the first end has an effect, and its reason is kept. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "hv/base/clock.h"
 #include "hv/vmm/machine.h"
 
-/* Async-signal-safe, since vm_stop() is. */
+/* Returns true if this call ended the machine. Async-signal-safe, because vm_stop() must be. */
 static bool claim_end(struct vm *vm, enum vm_end end)
 {
 	int running = 0;
@@ -23,7 +23,7 @@ void machine_wake(struct vm *vm)
 
 	for (unsigned i = 0; i < vm->cpus; i++)
 		vcpu_kick(&vm->vcpu[i]);
-	/* The write fails only when the eventfd's counter is full. The waiting thread is then already awake. */
+	/* Ignore a failure: the eventfd's counter is full then, and the waiting thread is already awake. */
 	if (write(vm->wake_fd, &one, sizeof(one)) < 0)
 		errno = saved;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The host's KVM: open it, check the capabilities that the VMM needs, and create an empty VM. The machine and the host
- * self-test use this.
+ * Opens the host's KVM, checks the capabilities that the VMM needs, and creates an empty VM. Used by the machine and by the
+ * host self-test.
  */
 #ifndef OUTRIDER_VMM_HOST_H
 #define OUTRIDER_VMM_HOST_H
@@ -14,19 +14,19 @@
 struct kvm_run;
 
 struct host_cap {
-	const char *name; /* its name in <linux/kvm.h> */
+	const char *name; /* the capability's name in <linux/kvm.h> */
 	int cap;
 };
 
-/* The capabilities that the VMM cannot do without. *n is set to their number. */
+/* Returns the capabilities that the VMM needs, and sets *n to their number. */
 const struct host_cap *host_needed_caps(size_t *n);
 
-/* Whether KVM reports the capability `cap` (KVM_CHECK_EXTENSION). */
+/* Returns true if KVM reports the capability `cap` (KVM_CHECK_EXTENSION). */
 bool host_has_cap(int kvm_fd, int cap);
 
 /*
- * Whether KVM reports that it can block interrupts while it single-steps a vCPU (KVM_GUESTDBG_BLOCKIRQ). The replay of both
- * orders of a race needs that.
+ * Returns true if KVM reports that it can block interrupts while it single-steps a vCPU (KVM_GUESTDBG_BLOCKIRQ). The replay of
+ * both orders of a race needs that.
  */
 bool host_blocks_interrupts(int kvm_fd);
 

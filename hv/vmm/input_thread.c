@@ -8,7 +8,7 @@
 #include "hv/sandbox/sandbox.h"
 #include "hv/vmm/machine.h"
 
-#define POLL_FULL_MS 20 /* ms between two tests of whether the guest's full FIFO has room */
+#define POLL_FULL_MS 20 /* ms between two tests for room in the guest's full FIFO */
 
 /* Read up to `room` bytes of input into the serial port. Returns false at the end of the input. */
 static bool feed(struct vm *vm, unsigned room)

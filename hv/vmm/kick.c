@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kicks: make a vCPU leave KVM_RUN. The signal interrupts a KVM_RUN in progress. A KVM_RUN that has not begun yet returns at
- * once because of immediate_exit, which the signal's handler sets on the vCPU's own thread (Documentation/virt/kvm/api.rst,
- * KVM_RUN). So no kick is lost.
+ * Kicks: signals that make a vCPU leave KVM_RUN. The signal interrupts a KVM_RUN in progress. A KVM_RUN that has not begun yet
+ * returns at once because of immediate_exit, which the signal's handler sets on the vCPU's own thread
+ * (Documentation/virt/kvm/api.rst, KVM_RUN). So no kick is lost.
  *
- * A copy of a machine may run in a process that a confined process has forked. Its threads inherit the seccomp filter, which
- * allows tgkill() only for the parent's process id. The filter does allow timer_settime(), and a timer can only signal threads
- * of its own process. So timers kick a copy's vCPUs.
+ * A copy of a machine may run in a process that a confined process has forked. The copy's threads inherit the seccomp filter,
+ * which allows tgkill() only for the parent's process id. So timers kick a copy's vCPUs: the filter allows timer_settime(), and
+ * a timer can only signal threads of its own process.
  */
 #include <errno.h>
 #include <linux/kvm.h>
@@ -80,7 +80,7 @@ void vcpu_kick(struct vcpu *vcpu)
 	if (!tid)
 		return;
 	atomic_fetch_add_explicit(&vcpu->kicks, 1, memory_order_relaxed);
-	/* tgkill() takes a thread id. So, unlike pthread_kill(), it is defined even if the thread has just ended. */
+	/* Use tgkill(), which takes a thread id: unlike pthread_kill(), it is defined even if the thread has just ended. */
 	if (atomic_load(&vcpu->has_kick_timer))
 		timer_settime(vcpu->kick_timer, 0, &at_once, NULL);
 	else

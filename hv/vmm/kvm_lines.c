@@ -62,7 +62,10 @@ static unsigned add_messages(const struct kvm_lines *lines, struct kvm_irq_routi
 	return n;
 }
 
-/* Called with the lock held. Returns whether KVM accepted the table; if not, KVM keeps the previous one. */
+/*
+ * Pass the table of GSIs to KVM. Called with the lock held. Returns false if KVM refused the table; KVM then keeps the previous
+ * table.
+ */
 static bool update(const struct kvm_lines *lines)
 {
 	bool taken;
@@ -143,8 +146,8 @@ static void msi_route(void *ctx, unsigned gsi, uint64_t address, uint32_t data)
 	pthread_mutex_lock(&lines->lock);
 	*m = (struct kvm_message){.used = true, .set = true, .address = address, .data = data};
 	/*
-	 * The guest chose the message. A message that KVM refuses is removed, because it would make KVM refuse every later
-	 * table too.
+	 * The guest chose the message, so KVM may refuse it. Remove a refused message, because KVM would refuse every later
+	 * table with it, too.
 	 */
 	if (!update(lines))
 		m->set = false;
@@ -154,8 +157,8 @@ static void msi_route(void *ctx, unsigned gsi, uint64_t address, uint32_t data)
 /* ---- notifications ---- */
 
 /*
- * With length 0, KVM matches a write of any size, and on some hosts without decoding the guest's instruction (api.rst,
- * KVM_CAP_IOEVENTFD_ANY_LENGTH).
+ * Connect a write of the guest at `gpa` to the eventfd `fd`, or disconnect it. With length 0, KVM matches a write of any size,
+ * and on some hosts need not decode the guest's instruction (api.rst, KVM_CAP_IOEVENTFD_ANY_LENGTH).
  */
 static bool doorbell(void *ctx, uint64_t gpa, int fd, bool on)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What KVM does for devices without a KVM exit: message-signalled interrupts (KVM_IRQFD with KVM_SET_GSI_ROUTING), and
- * notifications by a write of the guest (KVM_IOEVENTFD). Documentation/virt/kvm/api.rst describes the three.
+ * Sets up what KVM does for devices without a KVM exit: message-signalled interrupts (KVM_IRQFD with KVM_SET_GSI_ROUTING), and
+ * notifications by a write of the guest (KVM_IOEVENTFD). Documentation/virt/kvm/api.rst describes these ioctls.
  *
  * KVM_SET_GSI_ROUTING replaces the whole table of GSIs. The entries for the 8259s and the I/O APIC stay as KVM_CREATE_IRQCHIP
  * sets them up: GSI n is pin n.
@@ -26,16 +26,16 @@ struct kvm_message {
 };
 
 struct kvm_lines {
-	const int *vm_fd; /* the VM's file descriptor, which is opened later */
+	const int *vm_fd; /* the VM's file descriptor, opened before the first use */
 	pthread_mutex_t lock;
-	struct kvm_message message[KVM_LINES_MESSAGES]; /* message[i] is that of the GSI GSI_COUNT + i */
+	struct kvm_message message[KVM_LINES_MESSAGES]; /* message[i] belongs to the GSI GSI_COUNT + i */
 };
 
 /* *vm_fd must hold the VM's file descriptor by the time of the first call through kvm_lines_host(). */
 void kvm_lines_init(struct kvm_lines *lines, const int *vm_fd);
 void kvm_lines_destroy(struct kvm_lines *lines);
 
-/* The functions for the PCI bus. *lines must outlive them. */
+/* Returns the functions that the PCI bus calls. *lines must outlive their use. */
 struct pci_host kvm_lines_host(struct kvm_lines *lines);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The machine's guest-physical addresses (GPA), ports and interrupt lines. The devices, the ACPI tables, the boot protocols and
- * dsdt.asl must agree on them. dsdt.asl repeats the ports and the interrupt lines of the devices that it describes.
+ * dsdt.asl must agree on these numbers. dsdt.asl repeats the ports and the interrupt lines of the devices that it describes.
  */
 #ifndef OUTRIDER_VMM_LAYOUT_H
 #define OUTRIDER_VMM_LAYOUT_H
@@ -22,7 +22,7 @@
 #define PCI_ECAM_LEN MIB(1)
 #define LAPIC_GPA 0xfee00000u
 
-/* The input of the boot protocols is in conventional memory. The kernel copies it before it reuses the pages. */
+/* What the boot protocols pass to the kernel is in conventional memory. The kernel copies it before it reuses the pages. */
 #define BOOT_GDT_GPA 0x500ull
 #define BOOT_START_INFO_GPA 0x6000ull /* PVH: hvm_start_info, memory map and module list in one page */
 #define BOOT_PARAMS_GPA 0x7000ull

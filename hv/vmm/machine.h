@@ -2,8 +2,8 @@
 /*
  * The members of struct vm, and the functions about the machine that the files of this folder share.
  *
- * Locking: vm_create() sets the members above `ended`, and vm_run() sets `hooks`. They do not change while vCPUs run, except
- * that the bus and each device change and lock their own state.
+ * Locking: vm_create() sets the members above `ended`, and vm_run() sets `hooks`. These members do not change while vCPUs run,
+ * but the bus and each device change and lock their own state.
  */
 #ifndef OUTRIDER_VMM_MACHINE_H
 #define OUTRIDER_VMM_MACHINE_H
@@ -35,7 +35,7 @@ struct vm {
 	struct ram ram;
 	bool ram_is_callers;  /* vm_destroy() does not free the RAM */
 	bool kicks_by_timers; /* see kick.c */
-	struct dma dma;	      /* the devices' access to that RAM */
+	struct dma dma;	      /* the devices' access to `ram` */
 	unsigned cpus;
 	struct vcpu vcpu[VMM_MAX_CPUS];
 	size_t run_size; /* size of each vcpu->run mapping in bytes */
@@ -50,8 +50,8 @@ struct vm {
 	struct i8042 i8042;
 	struct pvpanic pvpanic;
 	struct virtio_blk *disk[VMM_MAX_DISKS]; /* in the order of the configuration; the remaining elements are NULL */
-	struct virtio_rng *rng;			/* NULL: the machine has none; likewise the devices that follow */
-	struct net_backend *network;		/* until the device `net` has it */
+	struct virtio_rng *rng;			/* NULL: the machine has no such device; so also for `net` and `vsock` */
+	struct net_backend *network;		/* the network's backend until `net` owns it */
 	struct virtio_net *net;
 	struct virtio_vsock *vsock;
 	struct silent *silent[PCI_SLOTS]; /* only in a copy: the silent devices, indexed by slot */
@@ -69,7 +69,7 @@ struct vm {
 
 /*
  * End the machine for the reason `end`, and keep the printf-formatted line for vm_end_detail(). Only the first call has an
- * effect. Any thread may call it, but no signal handler. In end.c.
+ * effect. May be called on any thread, but not in a signal handler. In end.c.
  */
 void machine_end(struct vm *vm, enum vm_end end, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
@@ -80,20 +80,20 @@ void machine_fail(struct vm *vm, const struct err *err);
 void machine_wake(struct vm *vm);
 
 /*
- * Make a machine with `cpus` vCPUs to come and the platform devices, without a KVM VM, RAM, PCI devices and vCPUs. The file
- * descriptors are those of struct vmm_config. Returns NULL with `err` set; vm_destroy() frees the machine. In vm.c.
+ * Make a machine with the platform devices and room for `cpus` vCPUs, but without a KVM VM, RAM, PCI devices and vCPUs. The
+ * file descriptors are those of struct vmm_config. Returns NULL with `err` set; vm_destroy() frees the machine. In vm.c.
  */
 struct vm *machine_new(unsigned cpus, int console_in, int console_out, struct err *err);
 
 /*
- * Open what a machine needs of the host, and create its VM. `kvm_fd` is an open /dev/kvm, which the machine takes over. Returns
- * 0, or -1 with `err` set. In vm.c.
+ * Create the machine's VM and what else the machine needs from the host. `kvm_fd` is an open /dev/kvm, which the machine then
+ * owns. Returns 0, or -1 with `err` set. In vm.c.
  */
 int machine_open(struct vm *vm, int kvm_fd, struct err *err);
 
 /*
- * Put the platform devices on the bus, and connect their interrupts and power lines. On failure too, call
- * machine_remove_devices(), after the machine's threads have ended.
+ * Put the platform devices on the bus, and connect their interrupts and power lines. Returns 0, or -1 with `err` set;
+ * machine_remove_devices() removes the devices in either case, after the machine's threads have ended.
  */
 int machine_add_devices(struct vm *vm, int console_out, struct err *err);
 
@@ -104,15 +104,15 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err);
 int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err);
 
 /*
- * Open the host's side of the network device that `config` asks for. The machine must not have RAM yet, because that may fork a
- * process. Returns 0, or -1 with `err` set; machine_remove_devices() frees it in either case.
+ * Open the host's side of the network device that `config` asks for. This may fork a process, so it must be called before the
+ * machine has RAM. Returns 0, or -1 with `err` set; machine_remove_devices() frees the backend in either case.
  */
 int machine_open_network(struct vm *vm, const struct vmm_config *config, struct err *err);
 void machine_remove_devices(struct vm *vm);
 
 /*
- * Create the vCPUs. CPU 0 starts at the kernel's entry, as `entry` says; the others wait for INIT and SIPI. Returns 0, or -1
- * with `err` set; machine_destroy_vcpus() frees the vCPUs in either case.
+ * Create the vCPUs. CPU 0 starts at the kernel's entry, as `entry` says; all other CPUs wait for INIT and SIPI. Returns 0, or
+ * -1 with `err` set; machine_destroy_vcpus() frees the vCPUs in either case.
  */
 int machine_create_vcpus(struct vm *vm, const struct boot_entry *entry, struct err *err);
 
@@ -123,13 +123,13 @@ void machine_destroy_vcpus(struct vm *vm);
 /* Set the CPUID and the MSRs of a vCPU and, on CPU 0, the registers that the boot protocol requires. In vcpu_state.c. */
 int vcpu_reset(struct vm *vm, unsigned index, const struct boot_entry *entry, struct err *err);
 
-/* Hooks that do nothing. */
+/* Hooks that do nothing, for a machine without a detector. */
 extern const struct vm_hooks machine_no_hooks;
 
-/* The body of a vCPU's thread. `arg` is the struct vcpu. */
+/* Body of a vCPU's thread. `arg` is the struct vcpu. */
 void *vcpu_thread(void *arg);
 
-/* The body of the thread that serves console input and the clock. `arg` is the struct vm. */
+/* Body of the thread that serves console input and the clock. `arg` is the struct vm. */
 void *input_thread(void *arg);
 
 /* Install the handler of the kick signal, for the whole process. May be called repeatedly. Returns 0, or -1 with `err` set. */
@@ -142,7 +142,10 @@ int kick_setup(struct err *err);
 int kick_make_timer(struct vcpu *vcpu, struct err *err);
 void kick_free_timer(struct vcpu *vcpu);
 
-/* Set the vCPU that the calling thread runs, so that a kick finds its kvm_run. NULL: none any more. */
+/*
+ * Set the vCPU that the calling thread runs, so that the kick's handler finds the vCPU's kvm_run. NULL: the thread runs no vCPU
+ * any more.
+ */
 void kick_attach(struct vcpu *vcpu);
 
 /*

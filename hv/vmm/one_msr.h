@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One MSR for KVM_GET_MSRS and KVM_SET_MSRS: struct kvm_msrs itself has room for no entry. */
+/* A buffer for one MSR, for KVM_GET_MSRS and KVM_SET_MSRS: struct kvm_msrs itself ends with a flexible array. */
 #ifndef OUTRIDER_VMM_ONE_MSR_H
 #define OUTRIDER_VMM_ONE_MSR_H
 

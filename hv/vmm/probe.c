@@ -17,7 +17,7 @@
 
 #define TICK_MS 50
 #define KICK_AFTER_MS 10000    /* all checks together take 1 s to 2 s on a slow emulator */
-#define GIVE_UP_AFTER_MS 15000 /* a thread still in KVM_RUN has then ignored kicks for 5 s */
+#define GIVE_UP_AFTER_MS 15000 /* after 5 s of ignored kicks */
 
 static const char *const names[PROBE_CHECKS] = {
 	[PROBE_OPEN] = "/dev/kvm",
@@ -35,7 +35,7 @@ static const char *const names[PROBE_CHECKS] = {
 	[PROBE_IDT_GATE] = "INT3 by IDT gate",
 };
 
-/* The checks that must pass for either method of catching breakpoints. */
+/* The checks that must pass, whichever way INT3s are caught. */
 static const enum probe_id always_needed[] = {
 	PROBE_OPEN,  PROBE_CAPS,      PROBE_GUEST, PROBE_OWN_BP, PROBE_EXECUTE,
 	PROBE_WRITE, PROBE_READWRITE, PROBE_FOUR,  PROBE_STEP,	 PROBE_INJECT_DB,
@@ -92,7 +92,7 @@ out:
 	return NULL;
 }
 
-/* Wait for the thread of the checks. Returns false when it hangs in the host's kernel. */
+/* Wait for the thread that runs the checks. Returns false if the thread hangs in the host's kernel. */
 static bool wait_for(pthread_t thread, struct probing *p)
 {
 	for (unsigned waited = 0; waited < GIVE_UP_AFTER_MS; waited += TICK_MS) {

@@ -24,7 +24,7 @@ void probe_report(struct probing *p, enum probe_id id, bool works, const char *f
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Record that the check failed, and the outcome that was seen instead of the expected one. */
+/* Record that the check failed, and which outcome was seen instead of the expected outcome. */
 static void report_failure(struct probing *p, enum probe_id id)
 {
 	const struct probe_result *r = &p->last;
@@ -61,7 +61,10 @@ static void conclude(struct probing *p, enum probe_id id, bool works, const char
 		report_failure(p, id);
 }
 
-/* Run a snippet with the given debugging. If KVM refuses the state, record that and return false. */
+/*
+ * Run a snippet with the debugging that `control`, `dr` and `dr7` describe. If KVM refuses the state, record this and return
+ * false.
+ */
 static bool start_snippet(struct probing *p, enum probe_id id, enum probe_snippet snippet, uint32_t control,
 			  const uint64_t dr[4], uint64_t dr7)
 {
@@ -123,7 +126,7 @@ static void check_write(struct probing *p)
 {
 	const uint64_t dr[4] = {0, PROBE_DATA};
 
-	/* The snippet loads before it stores. A write register must not trap on the load. */
+	/* The snippet loads before it stores. A write watchpoint must not trap on the load. */
 	if (!start_snippet(p, PROBE_WRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(1, X86_DR_WRITE, 4)))
 		return;
 	conclude(p, PROBE_WRITE, debug_exit(p, VECTOR_DB, 2, probe_guest_after_store()),
@@ -180,7 +183,7 @@ static void check_step(struct probing *p)
 	report_failure(p, PROBE_STEP);
 }
 
-/* Copy the frame of the running handler. Returns false when the frame's RIP is not `rip`. */
+/* Copy the exception frame of the running handler. Returns false if the frame's RIP is not `rip`. */
 static bool frame_of(const struct probing *p, uint64_t rip, struct probe_frame *frame)
 {
 	return probe_guest_frame(&p->guest, &p->last.regs, frame) && frame->rip == rip;
@@ -226,8 +229,8 @@ static void check_inject_db(struct probing *p)
 }
 
 /*
- * Run an INT3 with an execute register on the #BP handler: the CPU must stop at the handler, with the INT3's frame on its
- * stack.
+ * Run an INT3 with an execute breakpoint on the #BP handler. Returns true if the CPU stops at the handler, with the INT3's
+ * exception frame on its stack.
  */
 static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
 {
@@ -247,7 +250,7 @@ static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
 	return true;
 }
 
-/* Continue from `regs`. Returns whether the outcome is `expected`; if not, the finding includes `what`. */
+/* Continue from `regs`. Returns true if the outcome is `expected`. Otherwise records a failure, with `what` in its finding. */
 static bool goes_on(struct probing *p, const struct kvm_regs *regs, enum probe_outcome expected, const char *what)
 {
 	if (ioctl(p->guest.vcpu.fd, KVM_SET_REGS, regs) < 0) {
@@ -289,7 +292,7 @@ void probe_run_checks(struct probing *p)
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		checks[i](p);
-		/* A KVM that hung once would hang again, and the host is unusable anyway. */
+		/* Stop here: a KVM that hung once would hang again, and the host is unusable anyway. */
 		if (p->last.outcome == OUTCOME_TIMEOUT)
 			return;
 	}

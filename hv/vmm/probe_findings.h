@@ -11,7 +11,7 @@ enum probe_breakpoints {
 	BP_INTERCEPT,
 	/* A debug register stops the CPU at the first instruction of the guest's #BP handler, the target of its IDT gate 3. */
 	BP_IDT_GATE,
-	/* Neither works. */
+	/* Neither method works. */
 	BP_NONE,
 };
 
@@ -26,9 +26,12 @@ enum probe_id {
 	PROBE_READWRITE, /* a read-or-write debug register causes such a KVM exit on a read and on a write */
 	PROBE_FOUR,	 /* all four debug registers work at once, with lengths of 1, 2, 4 and 8 bytes */
 	PROBE_STEP,	 /* single-stepping works */
-	PROBE_INJECT_BP, /* an INT3 that was a KVM exit can be handed to the guest's own handler */
-	PROBE_INJECT_DB, /* a #DB can be handed to the guest's own handler, which reads the DR6 that was set for it */
-	/* an execute debug register stops the CPU at the #BP handler; the INT3's frame is on the stack and lets it be undone */
+	PROBE_INJECT_BP, /* an INT3 that was a KVM exit can be injected into the guest, so that the guest's own handler runs */
+	PROBE_INJECT_DB, /* a #DB can be injected into the guest, whose own handler then reads the DR6 that was set */
+	/*
+	 * an execute debug register stops the CPU at the #BP handler; with the INT3's exception frame on the stack, the
+	 * exception can be undone
+	 */
 	PROBE_IDT_GATE,
 	PROBE_CHECKS,
 };
@@ -36,16 +39,16 @@ enum probe_id {
 struct probe_check {
 	const char *name;  /* a short name for the user; static */
 	bool tried;	   /* false: the test stopped before this check, or a check that it needs failed */
-	bool works;	   /* it was tried and passed */
-	bool needed;	   /* the detector cannot run on this host when this check fails */
+	bool works;	   /* the check was tried and passed */
+	bool needed;	   /* the detector cannot run on this host if this check fails */
 	char finding[192]; /* one line on what was seen */
 };
 
 #define PROBE_MAX_CAPS 24
 
 struct probe_cap {
-	const char *name; /* its name in <linux/kvm.h>; static */
-	bool present;	  /* KVM reports it */
+	const char *name; /* the capability's name in <linux/kvm.h>; static */
+	bool present;	  /* KVM reports the capability */
 };
 
 struct host_probe {

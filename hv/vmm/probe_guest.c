@@ -25,8 +25,8 @@
 #define PORT_BP 0xd3
 
 /*
- * The guest's code, which is position-independent. The #DB handler leaves DR6 in RAX. A handler never returns: the CPU is reset
- * for the next snippet. The port numbers in the code are the constants above, and 0x6000 is PROBE_DATA.
+ * The guest's code, which is position-independent. The #DB handler leaves DR6 in RAX. A handler never returns, because the CPU
+ * is reset before each snippet. The port numbers in the code are the constants above, and 0x6000 is PROBE_DATA.
  */
 __asm__(".pushsection .rodata\n"
 	"probe_code:\n"
@@ -105,7 +105,7 @@ uint64_t probe_dr7(unsigned reg, enum x86_dr_type type, unsigned len)
 	return 1ull << 2 * reg | x86_dr7_condition(reg, type, len) | 1ull << 10;
 }
 
-/* Write a 64-bit interrupt gate (SDM vol. 3, figure 6-8) to code segment 8. */
+/* Write a 64-bit interrupt gate (SDM vol. 3, figure 6-8) for a handler at `target` in the code segment 8. */
 static void set_gate(uint8_t *memory, unsigned vector, uint64_t target)
 {
 	uint64_t gate[2] = {(target & 0xffff) | 8ull << 16 | 0x8e00ull << 32 | (target >> 16 & 0xffff) << 48, target >> 32};

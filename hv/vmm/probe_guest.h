@@ -30,8 +30,8 @@ enum probe_snippet {
 enum probe_outcome {
 	OUTCOME_DONE,	    /* the snippet ran to its end */
 	OUTCOME_BP_HANDLER, /* the guest's own #BP handler was entered */
-	OUTCOME_DB_HANDLER, /* the guest's own #DB handler was entered; `dr6` is what it read */
-	OUTCOME_DEBUG,	    /* KVM_EXIT_DEBUG; `exception`, `dr6` and `rip` are those that KVM reports */
+	OUTCOME_DB_HANDLER, /* the guest's own #DB handler was entered, and read `dr6` */
+	OUTCOME_DEBUG,	    /* KVM_EXIT_DEBUG, for which KVM reports `exception`, `dr6` and `rip` */
 	OUTCOME_DEAD,	    /* any other KVM exit, or KVM_RUN failed; `what` says which */
 	OUTCOME_TIMEOUT,    /* probe_host() kicked the guest because it took too long */
 };
@@ -71,17 +71,17 @@ struct probe_frame {
 int probe_guest_create(struct probe_guest *g, struct err *err);
 void probe_guest_destroy(struct probe_guest *g);
 
-/* Addresses of a snippet's first instruction, and of the #BP handler's. */
+/* Return the address of a snippet's first instruction, and of the #BP handler's first instruction. */
 uint64_t probe_guest_snippet(enum probe_snippet snippet);
 uint64_t probe_guest_bp_handler(void);
 
-/* The address of the instruction that follows the store of SNIPPET_WRITE. */
+/* Returns the address of the instruction that follows the store of SNIPPET_WRITE. */
 uint64_t probe_guest_after_store(void);
 
-/* Copy the frame at RSP. Returns false when it is not in the guest's memory. */
+/* Copy the exception frame at RSP. Returns false if the frame is not in the guest's memory. */
 bool probe_guest_frame(const struct probe_guest *g, const struct kvm_regs *regs, struct probe_frame *out);
 
-/* Put the CPU at the start of `snippet`, with no pending event and no debugging. Returns 0, or -1 when KVM refuses. */
+/* Put the CPU at the start of `snippet`, with no pending event and no debugging. Returns 0, or -1 if KVM refuses. */
 int probe_guest_reset(struct probe_guest *g, enum probe_snippet snippet);
 
 /*
@@ -93,7 +93,7 @@ int probe_guest_debug(struct probe_guest *g, uint32_t control, const uint64_t dr
 /* Enter the guest once, and set *out to the reason why KVM_RUN returned. */
 void probe_guest_run(struct probe_guest *g, struct probe_result *out);
 
-/* DR7 with `reg` enabled for the current task, to trap on `type` at `len` bytes. */
+/* Returns a DR7 that enables debug register `reg` for the current task, with the condition `type` on `len` bytes. */
 uint64_t probe_dr7(unsigned reg, enum x86_dr_type type, unsigned len);
 
 #endif

@@ -29,7 +29,7 @@ int ram_map(struct ram *ram, uint64_t size, struct err *err)
 			       (unsigned long long)(size >> 20), strerror(errno));
 	/*
 	 * Huge pages are faster under nested paging, but each page that the guest touches then takes 2 MiB of the host. Use
-	 * them only for a guest smaller than half of the host's memory, where the waste fits.
+	 * them only if the guest's memory is smaller than half of the host's, so that the host has room for the waste.
 	 */
 	if (size / (uint64_t)sysconf(_SC_PAGESIZE) < (uint64_t)sysconf(_SC_PHYS_PAGES) / 2)
 		madvise(host, size, MADV_HUGEPAGE);

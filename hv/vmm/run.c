@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The machine's threads, from start to join. */
+/* Starts the machine's threads, waits for the machine's end, and joins the threads. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,13 +13,13 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 /*
- * A thread that was woken and has not ended after 100 ms missed its kick, and is woken again. A thread that got its kick ends
- * far sooner.
+ * A thread that has not ended 100 ms after it was woken is woken again, because it may have missed its kick: a thread that got
+ * its kick ends far sooner.
  */
 #define WAKE_NS UINT64_C(100000000)
 
-/* A thread starts with all signals blocked except the kick and those of a crash, so that SIGINT, SIGTERM and the like are
- * delivered to the thread that called vm_run(). */
+/* Start a thread with all signals blocked except the kick signal and crash signals, so that SIGINT, SIGTERM and the like are
+ * delivered to other threads, such as the one that called vm_run(). */
 static int start_thread(struct vm *vm, pthread_t *thread, void *(*body)(void *), void *arg)
 {
 	sigset_t all, old;
@@ -43,7 +43,7 @@ static void start_threads(struct vm *vm, pthread_t *input_tid, bool *input, unsi
 {
 	struct err err = {0};
 
-	/* The workers start first: a vCPU may notify a device at once. */
+	/* Start the workers first, because a vCPU may notify a device at once. */
 	if (workers_start(&vm->workers, &err) < 0) {
 		machine_fail(vm, &err);
 		return;
@@ -55,7 +55,10 @@ static void start_threads(struct vm *vm, pthread_t *input_tid, bool *input, unsi
 		++*vcpus;
 }
 
-/* Each thread that ends the machine calls machine_wake() after it has set `ended`. */
+/*
+ * Wait until `ended` is set. A thread that ends the machine sets `ended` and then calls machine_wake(), which makes wake_fd
+ * readable.
+ */
 static void wait_for_end(struct vm *vm)
 {
 	struct pollfd woken = {.fd = vm->wake_fd, .events = POLLIN};
@@ -77,7 +80,10 @@ static void leave(struct vm *vm, const char *name)
 		snprintf(vm->left, sizeof(vm->left), "%s", name);
 }
 
-/* A kick that arrives just before a blocking system call does not interrupt it, so the threads are woken every WAKE_NS. */
+/*
+ * Join a thread, but wake all threads every WAKE_NS meanwhile: a kick that arrives just before a blocking system call does not
+ * interrupt the call.
+ */
 static void join_thread(struct vm *vm, pthread_t thread, const char *name)
 {
 	for (;;) {

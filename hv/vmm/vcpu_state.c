@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A vCPU's state: its registers at the start, as the boot protocol requires, and its description for the user at the end. */
+/* Sets a vCPU's registers at the start, as the boot protocol requires, and describes its registers for the user at the end. */
 #include <errno.h>
 #include <linux/kvm.h>
 #include <stdio.h>
@@ -58,7 +58,10 @@ static uint64_t get_msr(struct vcpu *vcpu, uint32_t msr)
 	return ioctl(vcpu->fd, KVM_GET_MSRS, &m) == 1 ? m.entry.data : 0;
 }
 
-/* Set the MSRs as firmware leaves them: RAM write-back, hole uncached, fast string instructions (SDM vol. 3, 12.11; vol. 4). */
+/*
+ * Set the MSRs as firmware leaves them: RAM is write-back, the RAM hole is uncached, and fast string instructions are on (SDM
+ * vol. 3, 12.11; vol. 4).
+ */
 static int set_msrs(struct vcpu *vcpu, struct cpuid_table *cpuid, struct err *err)
 {
 	uint64_t phys_mask = (1ull << cpuid_phys_bits(cpuid)) - 1;
@@ -163,7 +166,10 @@ void vcpu_describe(struct vcpu *vcpu, char *buf, size_t size)
 		snprintf(buf, size, "registers not readable");
 		return;
 	}
-	/* A shutdown leaves the state undefined under SVM (APM vol. 2, 15.14.3), so kvm_amd resets the CPU before that exit. */
+	/*
+	 * Under SVM, a shutdown leaves the CPU's state undefined (APM vol. 2, 15.14.3), so kvm_amd has reset the registers
+	 * before this exit.
+	 */
 	if (vcpu->run->exit_reason == KVM_EXIT_SHUTDOWN && r.rip == RESET_RIP && !(s.cr0 & CR0_PE)) {
 		snprintf(buf, size, "AMD-V does not keep its state");
 		return;

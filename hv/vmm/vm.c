@@ -77,7 +77,7 @@ struct vm *vm_create(const struct vmm_config *config, struct err *err)
 	vm = machine_new(config->cpus, config->console_in, config->console_out, err);
 	if (!vm)
 		return NULL;
-	/* Before the RAM is there: a network process must not have the guest's memory. */
+	/* Open the network before the machine has RAM, because the network process must not inherit guest memory. */
 	if (kick_setup(err) < 0 || machine_open_network(vm, config, err) < 0 || open_host(vm, config, err) < 0 ||
 	    machine_add_cards(vm, config, err) < 0 || fill_ram(vm, config, &entry, err) < 0 ||
 	    machine_create_vcpus(vm, &entry, err) < 0) {

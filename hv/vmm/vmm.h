@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The virtual machine monitor: it runs an unmodified x86-64 Linux kernel on KVM, by KVM's ioctls and without a library. This
- * header is all that a caller needs.
+ * The virtual machine monitor, which runs an unmodified x86-64 Linux kernel on KVM, by KVM's ioctls and without a library. A
+ * caller includes only this header.
  *
  * Threads: vm_run() starts one thread for each vCPU, one for console input, and the workers of the devices (virtio/worker.h),
  * and returns when the machine has ended. A hook runs on the thread of its vCPU, while that vCPU is outside KVM_RUN, so it may
@@ -48,7 +48,7 @@ struct vmm_disk {
 struct vmm_forward {
 	/* True: UDP. False: TCP. */
 	bool udp;
-	/* The host's address to listen on, in network byte order. INADDR_ANY: all of them. */
+	/* The host's address to listen on, in network byte order. INADDR_ANY: all addresses. */
 	struct in_addr address;
 	/* The host's port, 1 to 65535, in host byte order. */
 	uint16_t port;
@@ -57,7 +57,7 @@ struct vmm_forward {
 };
 
 enum vmm_net_kind {
-	/* User-mode networking: this process makes the guest's connections, without any privilege. */
+	/* User-mode networking: a helper process makes the guest's connections, without any privilege. */
 	VMM_NET_USER,
 	/* A tap interface of the host. */
 	VMM_NET_TAP,
@@ -76,7 +76,7 @@ struct vmm_net {
 /* Receives messages on failures of the host that do not end the run, such as a full disk. */
 struct vmm_notes {
 	/*
-	 * Take one line for the user, without a newline. Any thread may call it. It must not block for long. NULL: messages are
+	 * Take one line for the user, without a newline. Called on any thread. Must not block for long. NULL: messages are
 	 * dropped.
 	 */
 	void (*note)(void *ctx, const char *line);
@@ -86,8 +86,8 @@ struct vmm_notes {
 
 struct vmm_config {
 	const char *kernel;  /* path of a bzImage, or of an ELF vmlinux that has a PVH note */
-	const char *initrd;  /* path of the initial RAM disk; NULL: the machine has none */
-	const char *cmdline; /* appended to the "console=" parameter of the VMM; NULL: nothing */
+	const char *initrd;  /* path of the initial RAM disk; NULL: no initial RAM disk */
+	const char *cmdline; /* kernel parameters after the VMM's "console=" parameter; NULL: none */
 	unsigned cpus;	     /* number of vCPUs, 1 to VMM_MAX_CPUS */
 	uint64_t memory;     /* size of guest RAM in bytes; the host allocates a page when the guest first touches it */
 	int console_out;     /* file descriptor for the serial port's output */
@@ -98,18 +98,18 @@ struct vmm_config {
 	size_t disk_count;
 	/* Copies of the machine (vmm/snapshot), with copies of its disks, may be made. */
 	bool copies;
-	/* The network interface. NULL: the machine has none. */
+	/* The network interface. NULL: no network. */
 	const struct vmm_net *net;
 	/* The machine has an entropy device. */
 	bool rng;
-	/* The guest's context id on its vsock device, at least 3. 0: the machine has no such device. */
+	/* The guest's context id on its vsock device, at least 3. 0: no vsock device. */
 	uint32_t vsock_cid;
 	/*
-	 * Path of the Unix socket by which programs of the host reach the vsock device. NULL: the path of vsock_default_path().
-	 * Ignored if vsock_cid is 0.
+	 * Path of the Unix socket through which programs of the host reach the vsock device. NULL: the path of
+	 * vsock_default_path(). Ignored if vsock_cid is 0.
 	 */
 	const char *vsock_socket;
-	/* Must last as long as the machine. */
+	/* What notes.ctx points to must outlive the machine. */
 	struct vmm_notes notes;
 };
 
@@ -135,7 +135,7 @@ struct vcpu {
 	struct vm *vm;
 	unsigned index;	     /* number of this vCPU, from 0; also its APIC id */
 	int fd;		     /* for the vCPU's ioctls */
-	struct kvm_run *run; /* KVM's data on the last exit; the machine maps and unmaps it */
+	struct kvm_run *run; /* data shared with KVM, such as on the last exit; the machine maps and unmaps it */
 	pthread_t thread;
 	/* The id of this vCPU's thread while the thread runs, else 0. */
 	_Atomic int tid;
@@ -143,11 +143,11 @@ struct vcpu {
 	atomic_bool in_guest;
 	/* The number of times that KVM_RUN returned. */
 	_Atomic uint64_t exits;
-	/* The number of those returns that were KVM_EXIT_DEBUG. */
+	/* The number of times that KVM_RUN returned KVM_EXIT_DEBUG. */
 	_Atomic uint64_t debug_exits;
 	/* The number of signals that vcpu_kick() sent to this vCPU. */
 	_Atomic uint64_t kicks;
-	/* Only in a copy: `kick_timer` sends the kicks. */
+	/* `kick_timer` sends the kicks. True only in a copy. */
 	atomic_bool has_kick_timer;
 	timer_t kick_timer;
 };
@@ -177,22 +177,22 @@ struct vm_hooks {
 int vmm_check_files(const struct vmm_config *config, struct err *err);
 
 /*
- * Build the machine: open /dev/kvm, load kernel and initrd, write their tables, and create the vCPUs. Of `config`, only `notes`
- * and the console's file descriptors must outlive this call; the caller keeps them. Returns NULL with `err` set on failure;
- * otherwise the caller frees the machine by vm_destroy().
+ * Build the machine: open /dev/kvm, load kernel and initrd, write their tables, and create the vCPUs. Of what `config` has,
+ * only the console's file descriptors and what notes.ctx points to must outlive the machine; the caller owns them. Returns NULL
+ * with `err` set on failure; otherwise the caller frees the machine by vm_destroy().
  */
 struct vm *vm_create(const struct vmm_config *config, struct err *err);
 
 /*
- * Run the machine until it ends; to be called once. `hooks` may be NULL, and must otherwise outlive the call. Sets *end, and
- * returns 0, or -1 with `err` set when an error of the VMM or a hook ended the machine. Waits for the machine's threads to end;
- * see vm_leave_within().
+ * Run the machine until it ends; to be called once. `hooks` may be NULL, and must otherwise outlive the call. Sets *end.
+ * Returns 0, or -1 with `err` set if an error of the VMM or of a hook ended the machine. Waits for the machine's threads to
+ * end; see vm_leave_within().
  */
 int vm_run(struct vm *vm, const struct vm_hooks *hooks, enum vm_end *end, struct err *err);
 
 /*
- * One line for the user on how the machine ended: the vCPU, its RIP and other registers, KVM's suberror and the like. The
- * machine owns it: it is valid until vm_destroy().
+ * Returns one line for the user on how the machine ended: the vCPU, its RIP and other registers, KVM's suberror and the like.
+ * The line is valid until vm_destroy().
  */
 const char *vm_end_detail(const struct vm *vm);
 
@@ -200,15 +200,15 @@ const char *vm_end_detail(const struct vm *vm);
 void vm_stop(struct vm *vm);
 
 /*
- * Let vm_run() return at most `ns` ns from now once the machine has ended, even if some of its threads have not: a worker may
- * be waiting for the host, such as for a disk that does not answer, and a vCPU for this thread. The first call counts.
- * Async-signal-safe.
+ * Limit the time for which vm_run() waits for threads after the machine's end: `ns` nanoseconds from now, vm_run() returns even
+ * if some threads have not ended. A worker may be waiting for the host, such as for a disk that does not respond, and a vCPU's
+ * thread for the caller. Only the first call has an effect. Async-signal-safe.
  */
 void vm_leave_within(struct vm *vm, uint64_t ns);
 
 /*
- * The name of a thread that vm_run() did not wait for, or NULL. That thread still uses the machine, its configuration and its
- * hooks: vm_destroy() then does nothing, and the process must exit.
+ * Returns the name of a thread that vm_run() did not wait for, or NULL. That thread still uses the machine, its configuration
+ * and its hooks: vm_destroy() then does nothing, and the process must exit.
  */
 const char *vm_left(const struct vm *vm);
 
@@ -217,42 +217,46 @@ void vm_destroy(struct vm *vm);
 
 unsigned vm_cpu_count(const struct vm *vm);
 
-/* The vCPU `index`, or NULL when there is none. The machine owns it. */
+/* Returns the vCPU `index`, or NULL if there is no such vCPU. The machine owns it. */
 struct vcpu *vm_vcpu(struct vm *vm, unsigned index);
 
 /*
- * Make the vCPU leave KVM_RUN soon, or not enter it. A signal interrupts KVM_RUN, and its handler sets kvm_run.immediate_exit,
- * so that a kick just before KVM_RUN is not lost. Does nothing while the vCPU's thread does not run. Async-signal-safe.
+ * Kick the vCPU: make it leave KVM_RUN soon, or return from its next KVM_RUN at once. A signal interrupts KVM_RUN, and its
+ * handler sets kvm_run.immediate_exit, so that a kick just before KVM_RUN is not lost. Does nothing while the vCPU's thread
+ * does not run. Async-signal-safe.
  */
 void vcpu_kick(struct vcpu *vcpu);
 
 /*
- * Make one KVM_RUN of the vCPU on the calling thread, and handle its exit: devices answer, and hooks are called. So one thread
- * can run the vCPUs of a machine in turn. Must not be called while vm_run() runs. vcpu_kick() does not find the vCPU here;
- * instead the signal vcpu_kick_signal() to the calling thread ends the KVM_RUN soon, such as from a timer with SIGEV_THREAD_ID.
- * Returns 0, or -1 with `err` set on an error of the VMM or a hook.
+ * Make one KVM_RUN of the vCPU on the calling thread, and handle its exit by calls of devices and hooks. In this way one thread
+ * can run all vCPUs of a machine in turn. Must not be called while vm_run() runs. vcpu_kick() has no effect here. To end the
+ * KVM_RUN soon, send the signal vcpu_kick_signal() to the calling thread, for example by a timer with SIGEV_THREAD_ID. Returns
+ * 0, or -1 with `err` set on an error of the VMM or a hook.
  */
 int vcpu_enter(struct vcpu *vcpu, struct err *err);
 
-/* Whether the machine has ended, with the reason in *end. */
+/* Returns true, with the reason in *end, if the machine has ended. */
 bool vm_ended(const struct vm *vm, enum vm_end *end);
 
-/* The signal that vcpu_kick() sends. A timer that sends it to the vCPU's own thread (SIGEV_THREAD_ID) also kicks the vCPU. */
+/*
+ * Returns the signal that vcpu_kick() sends. A timer that sends it to the vCPU's own thread (SIGEV_THREAD_ID) also kicks the
+ * vCPU.
+ */
 int vcpu_kick_signal(void);
 
 /*
- * The only accessor for guest RAM: returns the host address of `len` bytes of RAM at the GPA `gpa`, or NULL when any of these
- * bytes is not RAM or the range wraps. Code of all layers passes every address from the guest through this function. The guest
- * may change the bytes at any time. The host address is valid until vm_destroy().
+ * Returns the host address of `len` bytes of RAM at the GPA `gpa`, or NULL if any of these bytes is not RAM or the range wraps.
+ * This is the only accessor for guest RAM: code of all layers passes every address from the guest through this function. The
+ * guest may change the bytes at any time. The host address is valid until vm_destroy().
  */
 void *vm_ram(struct vm *vm, uint64_t gpa, size_t len);
 
-/* The devices' access to guest RAM (hv/vmm/dma.h), for an observer of device accesses. The machine owns it. */
+/* Returns the devices' access to guest RAM (hv/vmm/dma.h), for an observer of device accesses. The machine owns it. */
 struct dma *vm_dma(struct vm *vm);
 
 /*
- * Whether a device serves a request, or was notified and has not begun to. To be called while the machine runs, by any thread.
- * Takes no lock.
+ * Returns true if a device serves a request, or was notified and has not begun to serve one. May be called on any thread while
+ * the machine runs. Takes no lock.
  */
 bool vm_devices_busy(const struct vm *vm);
 
