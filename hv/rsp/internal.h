@@ -24,7 +24,7 @@ struct rsp {
 
 	/* Useless input since the last request. */
 	size_t noise;	  /* Received bytes that belong to no expected packet. */
-	unsigned naks;	  /* How often the stub reported the request as damaged. */
+	unsigned naks;	  /* Number of times that the stub reported the request as damaged. */
 	unsigned damaged; /* Number of damaged packets in a row. */
 
 	/* The stub's features. */

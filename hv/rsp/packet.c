@@ -141,7 +141,7 @@ enum rsp_token rsp_scan(const uint8_t *bytes, size_t len, size_t *used, uint8_t 
 			token = scan_packet(bytes, len, used, out, out_len);
 			if (token == RSP_NOTHING || token == RSP_HOSTILE || !notification)
 				return token;
-			break; /* The client did not request notifications, so it drops them. / */
+			break; /* The client did not request notifications, so it drops them. */
 		default:
 			++*used;
 		}

@@ -24,11 +24,11 @@
  *   mov	89 /r, 8b /r of two registers
  *   mov	c6 07 00, which clears the byte at RDI: an inlined spinlock release
  *
- * All but the last access only general registers, RIP and the stack. They fault only if their memory is unmapped. Only test
- * changes flags: it sets the arithmetic flags from its operands. An emulated write hits no watchpoint. A direct call is
- * emulated as a push and a jump. Indirect calls and jumps cannot be emulated: with indirect branch tracking they also change
- * CPU state that cannot be set from outside. The guest's kernel must not use supervisor shadow stacks, onto which a call would
- * push, too; Linux does not use them.
+ * All of them except the last access only general registers, RIP and the stack. These instructions fault only if their memory
+ * is unmapped. Only test changes flags: it sets the arithmetic flags from its operands. An emulated write hits no watchpoint. A
+ * direct call is emulated as a push and a jump. Indirect calls and jumps cannot be emulated: with indirect branch tracking they
+ * also change CPU state that cannot be set from outside. The guest's kernel must not use supervisor shadow stacks, onto which a
+ * call would push, too; Linux does not use them.
  */
 bool target_can_emulate(const struct insn *insn);
 

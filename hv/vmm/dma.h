@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Devices access guest RAM only through these functions. They check bounds, and report device accesses to memory that a CPU is
- * about to access to the detector. There are two kinds of memory:
+ * Devices access guest RAM only through these functions. They check bounds, and report to the detector the device accesses to
+ * memory that a CPU is about to access. There are two kinds of memory:
  *
  *  - The segments of a request. From dma_begin(), when the device has popped the request, to dma_end(), just before it
  *    publishes the used index, these bytes belong to the device: a CPU's access to them races with the device's. Meanwhile the
@@ -18,7 +18,8 @@
  *    filter by dma_watch() (3), then walks the list by dma_in_flight() (4). (1) and (4) hold the same lock. When (4) comes
  *    after (1), (4) finds the flight, unless the flight has ended already: then it ended before the window's first read of the
  *    memory. When (4) comes before (1), the unlock after (4) happens before (1), so (3) happens before (2), and (2) sees the
- *    filter. When (4) finds the flight and (2) sees the filter, the observer is called twice, and must expect that.
+ *    filter. When (4) finds the flight and (2) sees the filter, the observer is called twice for one access, and must allow for
+ *    that.
  *  - A store to a ring takes no lock. It publishes the address in ring->storing (1), then reads the filter (2). The observer
  *    publishes the filter (3), then reads ring->storing (4). All four are sequentially consistent, so they have one order. When
  *    (2) does not see the filter, (2) came before (3), therefore (1) before (4), and (4) sees the store, or the store is done
@@ -108,8 +109,8 @@ void *dma_at(const struct dma *dma, uint64_t gpa, size_t len);
 
 /*
  * Announce that the device is going to access the segments. To be called before the device accesses the segments, except for
- * headers that it must read to know them. Takes dma.lock briefly. Calls the observer, which may wait for locks of its own, so
- * the caller must not hold a lock that a thread with one of these locks may wait for.
+ * headers that it must read to know them. Takes dma.lock briefly. Calls the observer, which may wait for the detector's locks,
+ * so the caller must not hold a lock that a thread holding one of these may wait for.
  */
 void dma_begin(struct dma *dma, struct dma_flight *flight);
 

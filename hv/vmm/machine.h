@@ -50,7 +50,7 @@ struct vm {
 	struct i8042 i8042;
 	struct pvpanic pvpanic;
 	struct virtio_blk *disk[VMM_MAX_DISKS]; /* in the order of the configuration; the remaining elements are NULL */
-	struct virtio_rng *rng;			/* NULL: the machine has no such device; so also for `net` and `vsock` */
+	struct virtio_rng *rng;			/* `rng`, `net` and `vsock` are NULL if the machine has no such device */
 	struct net_backend *network;		/* the network's backend until `net` owns it */
 	struct virtio_net *net;
 	struct virtio_vsock *vsock;

@@ -202,7 +202,7 @@ void vm_stop(struct vm *vm);
 /*
  * Limit the time for which vm_run() waits for threads after the machine's end: `ns` nanoseconds from now, vm_run() returns even
  * if some threads have not ended. A worker may be waiting for the host, such as for a disk that does not respond, and a vCPU's
- * thread for the caller. Only the first call has an effect. Async-signal-safe.
+ * thread may be waiting for the caller. Only the first call has an effect. Async-signal-safe.
  */
 void vm_leave_within(struct vm *vm, uint64_t ns);
 

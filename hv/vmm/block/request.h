@@ -6,9 +6,9 @@
  * What the device does on errors of the driver:
  *  - NEEDS_RESET, if the device cannot complete the request: the readable part of the chain is shorter than the header of 16
  *    bytes, or the chain has no byte for a status.
- *  - VIRTIO_BLK_S_IOERR, when a range is not in the disk or wraps, a length is no multiple of a sector, a discard has too many
- *    or too large segments, or the disk is read-only. The device then reads and writes no data.
- *  - VIRTIO_BLK_S_UNSUPP, when the device does not know the type of the request or a flag of a segment.
+ *  - VIRTIO_BLK_S_IOERR, if a range is not in the disk or wraps, a length is no multiple of a sector, a discard has too many or
+ *    too large segments, or the disk is read-only. The device then reads and writes no data.
+ *  - VIRTIO_BLK_S_UNSUPP, if the device does not support the type of the request or a flag of a segment.
  *
  * A failure on the host is VIRTIO_BLK_S_IOERR too. The user gets a message about the first failure of each kind.
  *

@@ -190,7 +190,7 @@ static int refuse(const char *name, int why, struct err *err)
 }
 
 /* Attach t->fd to the interface. Returns 0 or an errno value. Check first that the interface exists, because TUNSETIFF creates
- * a missing interface if the process has the right. / */
+ * a missing interface if the process has the right. */
 static int attach(struct net_tap *t, const char *name)
 {
 	int header = sizeof(struct virtio_net_hdr_v1), little_endian = 1;

@@ -17,18 +17,18 @@
  * A KVM VM belongs to the process that made it. After fork() the child has RAM of its own, copied on write, and makes its copy
  * of the machine there:
  *
- * 	target_stand_still();
- * 	vm_devices_stand_still(vm, err);
- * 	vm_state_save(vm, held, &state, err);
- * 	pid = fork();
- * 	if (pid == 0) {
- * 		vm_forked(vm, &parent);
- * 		... close the other descriptors of the parent, fill in the config from `parent` ...
- * 		copy = vm_copy_new(&state, &parent.ram, &config, err);
- * 		...
- * 	}
- * 	vm_devices_go_on(vm);
- * 	target_go_on();
+ *	target_stand_still();
+ *	vm_devices_stand_still(vm, err);
+ *	vm_state_save(vm, held, &state, err);
+ *	pid = fork();
+ *	if (pid == 0) {
+ *		vm_forked(vm, &parent);
+ *		... close the other descriptors of the parent, fill in the config from `parent` ...
+ *		copy = vm_copy_new(&state, &parent.ram, &config, err);
+ *		...
+ *	}
+ *	vm_devices_go_on(vm);
+ *	target_go_on();
  */
 #ifndef OUTRIDER_VMM_SNAPSHOT_SNAPSHOT_H
 #define OUTRIDER_VMM_SNAPSHOT_SNAPSHOT_H

@@ -14,13 +14,13 @@
  *
  * The loop of a device, on its worker:
  *
- * 	while (virtq_pop(q, rq) > 0) {
- * 		virtq_read(rq, 0, &header, sizeof(header));
- * 		virtq_begin(rq, op, sector);
- * 		... virtq_iov(), virtq_write() ...
- * 		virtq_push(rq, written);
- * 	}
- * 	virtq_interrupt(q);
+ *	while (virtq_pop(q, rq) > 0) {
+ *		virtq_read(rq, 0, &header, sizeof(header));
+ *		virtq_begin(rq, op, sector);
+ *		... virtq_iov(), virtq_write() ...
+ *		virtq_push(rq, written);
+ *	}
+ *	virtq_interrupt(q);
  */
 #ifndef OUTRIDER_VMM_VIRTIO_QUEUE_H
 #define OUTRIDER_VMM_VIRTIO_QUEUE_H
