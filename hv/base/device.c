@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Each operation belongs to the devices of type `type`. */
+/* The operations: the type of the devices that have the operation, its word, and whether it has a sector. */
 static const struct {
 	const char *type, *word;
 	bool sector;

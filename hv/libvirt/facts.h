@@ -9,7 +9,7 @@
 struct domain_facts {
 	char name[256];
 	char kernel[1024];  /* Path of the kernel that QEMU loads. "": the kernel is in the domain's disk image. */
-	char cmdline[2048]; /* That kernel's command line, or "". */
+	char cmdline[2048]; /* Command line of `kernel`, or "". */
 	uint64_t memory;    /* Bytes of guest memory. */
 	unsigned cpus;
 	bool kvm; /* The guest runs on KVM, not on TCG. */

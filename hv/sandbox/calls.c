@@ -185,7 +185,7 @@ static const struct call list[] = {
 	CALL_IF(open, READERS, 1, O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY),
 	CALL(openat, OPENERS),
 	CALL(open, OPENERS),
-	CALL(openat2, OPENERS), /* Its flags are in memory, which no seccomp filter can read. */
+	CALL(openat2, OPENERS), /* No seccomp filter can read the flags of openat2(), which are in memory. */
 	CALL(newfstatat, READERS),
 	CALL(stat, READERS),
 	CALL(lstat, READERS),

@@ -26,7 +26,7 @@ bool host_has_cap(int kvm_fd, int cap);
 
 /*
  * Returns true if KVM reports that it can block interrupts while it single-steps a vCPU (KVM_GUESTDBG_BLOCKIRQ). The replay of
- * both orders of a race needs that.
+ * both orders of a race needs this feature.
  */
 bool host_blocks_interrupts(int kvm_fd);
 

@@ -51,7 +51,7 @@ struct vm {
 	struct pvpanic pvpanic;
 	struct virtio_blk *disk[VMM_MAX_DISKS]; /* in the order of the configuration; the remaining elements are NULL */
 	struct virtio_rng *rng;			/* `rng`, `net` and `vsock` are NULL if the machine has no such device */
-	struct net_backend *network;		/* the network's backend until `net` owns it */
+	struct net_backend *network;		/* backend of the network device, until the member `net` owns it */
 	struct virtio_net *net;
 	struct virtio_vsock *vsock;
 	struct silent *silent[PCI_SLOTS]; /* only in a copy: the silent devices, indexed by slot */

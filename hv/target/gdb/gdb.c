@@ -20,7 +20,7 @@
 /* Limits the number of breakpoints, too, because TCG compares most blocks of code that it enters with all breakpoints. */
 #define EMULATED_POINTS 128u
 #define LASTING_POINTS 256u
-#define END_NS 10000000000u /* Time for the stub to remove all points. After that, the guard process must do it. */
+#define END_NS 10000000000u /* Time for the stub to remove all points. After that, the guard process must remove them. */
 #define HARDWARE_POINTS 2u  /* Debug registers for breakpoints. The other two of a CPU's four are for watchpoints. */
 
 /* ---- the machine ---- */

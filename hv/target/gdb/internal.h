@@ -38,7 +38,7 @@ struct gdb_slot {
 };
 
 struct gdb_target {
-	struct target target; /* First: gdb_target() converts a pointer to it. */
+	struct target target; /* The first member, because gdb_target() casts a pointer to it. */
 	struct rsp *rsp;
 	struct limit *limit; /* gdb_config.limit, or `own_limit`. */
 	struct limit own_limit;

@@ -11,7 +11,7 @@
 #define VECTOR_BP 3
 #define DR6_STEP (1u << 14)
 #define DR6_TASK_SWITCH (1u << 15)
-#define DR6_ACTIVE_LOW 0xffff0ff0u /* These bits are 1 unless their cause has occurred. */
+#define DR6_ACTIVE_LOW 0xffff0ff0u /* Bits of DR6 that are 1 unless their cause has occurred. */
 
 /* Inject the guest's own #DB for `causes`, a set of DR6 bits, with DR6 as the processor would have set it. */
 static int inject_db(struct kvm_cpu *cpu, uint64_t causes, struct err *err)

@@ -88,7 +88,7 @@ struct kvm_cpu {
 };
 
 struct kvm_target {
-	struct target target; /* First: kvm_target() converts a pointer to it. */
+	struct target target; /* The first member, because kvm_target() casts a pointer to it. */
 	struct vm *vm;
 	struct vm_hooks hooks;
 	struct device_observer observer; /* Called by the machine's devices. */

@@ -26,7 +26,10 @@ static int open_nameless(const char *folder)
 	char name[4096];
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 
-	/* Some file systems, such as NFS, do not support O_TMPFILE. There, make a file with a name and unlink it. */
+	/*
+	 * Some file systems, such as NFS, do not support O_TMPFILE. On such a file system, make a file with a name and unlink
+	 * it.
+	 */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
 	if (snprintf(name, sizeof(name), "%s/outrider-XXXXXX", folder) >= (int)sizeof(name)) {

@@ -146,7 +146,7 @@ static int save_sregs(struct vcpu *vcpu, struct block_writer *w, struct err *err
 		return -1;
 	if (data.sregs.cr4 & CR4_VMXE || data.sregs.efer & EFER_SVME)
 		return err_set(err, EXIT_INPUT, "the guest runs virtual machines itself, which cannot be copied with it");
-	/* Clear the interrupt that is being injected: the pending events have it. */
+	/* Clear the interrupt that is being injected: it is saved with the pending events. */
 	memset(data.sregs.interrupt_bitmap, 0, sizeof(data.sregs.interrupt_bitmap));
 	block_put(w, SECTION_SREGS, vcpu->index, &data, sizeof(data.sregs));
 	return 0;
