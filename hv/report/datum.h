@@ -10,13 +10,13 @@
 #define DATUM_TEXT_MAX 1200 /* bytes of the texts below, including the NUL */
 
 /*
- * Write the datum's printable name. With debug files, for example "inode->i_nlink". Without: what the guest's own data
- * structures tell, for example "jiffies_64", "runqueues+0x148 of CPU 1", "task_struct.flags", "kmalloc-64+0x10". Returns false,
+ * Write the datum's printable name. With debug files: for example "inode->i_nlink". Without debug files, from the guest's own
+ * data structures: for example "jiffies_64", "runqueues+0x148 of CPU 1", "task_struct.flags", "kmalloc-64+0x10". Returns false,
  * and writes "", if the datum has no name.
  */
 bool datum_path(const struct race *race, char out[DATUM_TEXT_MAX]);
 
-/* The same for memory that is not a race's, by the guest's own data structures. */
+/* Write the printable name of any guest memory, from the guest's own data structures. Returns as datum_path() does. */
 bool datum_memory_path(const struct guest_memory *memory, char out[DATUM_TEXT_MAX]);
 
 /*
@@ -25,10 +25,10 @@ bool datum_memory_path(const struct guest_memory *memory, char out[DATUM_TEXT_MA
  */
 bool datum_memory(const struct guest_memory *memory, char out[DATUM_TEXT_MAX]);
 
-/* The same as a JSON object; null if it is unknown. */
+/* Returns the kind of the memory as a JSON object, or null if the kind is unknown. */
 json_t *datum_memory_json(struct json_builder *b, const struct guest_memory *memory);
 
-/* Read the member "memory" of a race's object. It may be missing: then the kind is unknown. */
+/* Read the member "memory" of a race's JSON object. If the member is missing, the kind of the memory is unknown. */
 void datum_memory_read(struct json_reader *r, const json_t *race, struct guest_memory *out);
 
 #endif

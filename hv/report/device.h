@@ -7,16 +7,16 @@
 
 #define DEVICE_TEXT_MAX 192 /* bytes of the texts below, including the NUL */
 
-/* The kind of device and request, which is the same in every run: "virtio-blk (read request)". */
+/* Write the kind of device and of request, for example "virtio-blk (read request)". The text is the same in every run. */
 void device_kind(const struct device_access *access, char out[DEVICE_TEXT_MAX]);
 
 /*
- * The request: "virtio-blk 0, queue 0: read of sector 8192, descriptor 3, segment 1". The descriptor is the head of the
- * request's chain, the segment is the accessed part of the chain.
+ * Describe the request: "virtio-blk 0, queue 0: read of sector 8192, descriptor 3, segment 1". The descriptor is the head of
+ * the request's chain, the segment is the accessed part of the chain.
  */
 void device_request(const struct device_access *access, char out[DEVICE_TEXT_MAX]);
 
-/* The VMM's thread that served the request: "thread disk0 queue0 (tid 4711)". */
+/* Name the VMM's thread that served the request: "thread disk0 queue0 (tid 4711)". */
 void device_thread(const struct device_access *access, char out[DEVICE_TEXT_MAX]);
 
 #endif

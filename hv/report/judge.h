@@ -22,7 +22,7 @@ struct report_judge {
 	 * Returns the verdict on race `index` of the store, as docs/report-format.md describes it, or NULL if memory runs out.
 	 */
 	json_t *(*verdict)(void *ctx, size_t index);
-	/* Print one line with the number of races of each class. */
+	/* Print one line with the number of races of each class of verdict. */
 	void (*sum)(void *ctx, FILE *out);
 	/* First argument of all functions. */
 	void *ctx;

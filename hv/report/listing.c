@@ -90,7 +90,7 @@ static void trim(const char *text, size_t len, char out[LISTING_SOURCE_MAX])
 	clean_text(plain, n, out, LISTING_SOURCE_MAX);
 }
 
-/* Find the innermost source line of an instruction. For the access, the report itself may have it. */
+/* Find the innermost source line of an instruction. The access's own line may be in race->names already. */
 static void find_line(const struct race *race, unsigned which, uint16_t at, struct listing_line *out)
 {
 	size_t n;

@@ -6,7 +6,7 @@
 
 #include "hv/base/linux_image.h"
 
-/* Arguments of loaded_keep(). */
+/* Arguments of keep_module(). */
 struct keeping {
 	const struct report_modules *loaded;
 	struct race *race;
@@ -70,7 +70,10 @@ static int keep_address(struct keeping *k, uint64_t gva)
 	return 0;
 }
 
-/* Check each 8-byte value at any offset in the datum: naming a pointer needs the module that it points into. */
+/*
+ * Keep the modules that values in the datum point into: naming a pointer needs its module. Any 8 bytes, at any offset, may be a
+ * pointer.
+ */
 static int keep_values(struct keeping *k, const uint8_t *bytes, uint32_t len)
 {
 	int rc = 0;

@@ -13,29 +13,29 @@
 /* Returns the word for an enum lock_kind: "spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq" or "bit". */
 const char *lock_kind_word(uint8_t kind);
 
-/* "unprotected" or "interrupt". */
+/* Returns "unprotected" or "interrupt". */
 const char *suspicion_kind_word(enum suspicion_kind kind);
 
-/* "none", "open", "seen" or "given-up". */
+/* Returns "none", "open", "seen" or "given-up". */
 const char *confirm_word(enum confirm_state state);
 
-/* Write the result of the attempt to confirm a suspicion, for people, without a full stop. */
+/* Write the result of the attempt to confirm a suspicion, as a phrase for people, without a full stop. */
 #define CONFIRM_TEXT_MAX 128
 void confirm_text(const struct suspicion *s, char out[CONFIRM_TEXT_MAX]);
 
-/* "unpublished", "per-cpu", "marked", "rcu", "apart", "maybe" or "handed-over". */
+/* Returns "unpublished", "per-cpu", "marked", "rcu", "apart", "maybe" or "handed-over". */
 const char *left_out_word(enum protect_left_out reason);
 
-/* The same as a phrase for people: "not published yet". */
+/* Returns the reason as a phrase for people: "not published yet". */
 const char *left_out_phrase(enum protect_left_out reason);
 
 /*
- * Describe the locks that a side held: "cb_lock, perhaps cmd_lock, rtnl_mutex (as a reader)", or "no lock", which is said only
- * if the side's function is among those whose locks were followed. "": unknown. Printable.
+ * Write the locks that a side held, printable: "cb_lock, perhaps cmd_lock, rtnl_mutex (as a reader)". Without a lock, write "no
+ * lock" if the locks of the side's function were followed, otherwise "".
  */
 void side_locks_text(const struct race_locks *locks, char out[SIDE_LOCKS_TEXT_MAX]);
 
-/* The reverse functions. They return the enum's value, or -1 for any other word. */
+/* The reverse of the functions *_word(). They return the enum's value, or -1 for any other word. */
 int lock_kind_from_word(const char *word);
 int suspicion_kind_from_word(const char *word);
 int confirm_from_word(const char *word);

@@ -44,7 +44,7 @@ const struct report_module *report_modules_find(const struct report_modules *m, 
 	return at == RACE_INDEX_NONE ? NULL : &m->list[at];
 }
 
-/* Returns 0, or -1 if memory runs out. */
+/* Make room for one more module. Returns 0, or -1 if memory runs out. */
 static int make_room(struct report_modules *m)
 {
 	size_t room = m->room ? 2 * m->room : 16;

@@ -33,7 +33,7 @@ struct report_module {
 	size_t nsections;
 };
 
-/* A list that owns its modules. All zero: an empty one. */
+/* A list that owns its modules. All zero: an empty list. */
 struct report_modules {
 	/* In the order in which they were added. */
 	struct report_module *list;
@@ -44,7 +44,10 @@ struct report_modules {
 	size_t bytes;
 	/* Index of `list`, by id. */
 	struct race_index index;
-	/* Random key, made with the first module, since ids in a report are untrusted. */
+	/*
+	 * Key of the index's hash, chosen at random when the first module is added: a report's ids are untrusted, and could all
+	 * collide.
+	 */
 	struct siphash_key key;
 };
 
@@ -54,12 +57,12 @@ void report_modules_free(struct report_modules *m);
 /* Add a copy of `module` with printable names, unless the list has its id. Returns 0, or -1 with err set if memory runs out. */
 int report_modules_add(struct report_modules *m, const struct report_module *module, struct err *err);
 
-/* Returns the module with that id, valid until the next one is added; or NULL. */
+/* Returns the module with that id, valid until the next module is added; NULL if the list has no such id. */
 const struct report_module *report_modules_find(const struct report_modules *m, uint64_t id);
 
 /*
  * Returns 0 if `gva` is in the module's text; otherwise the distance in bytes from the nearest section that begins at or below
- * it; or UINT64_MAX if it cannot belong to the module.
+ * `gva`; UINT64_MAX if `gva` cannot belong to the module.
  */
 uint64_t report_module_distance(const struct report_module *module, uint64_t gva);
 
@@ -72,7 +75,10 @@ json_t *report_module_json(const struct report_module *module);
 /* Returns the whole list as JSON, or NULL if memory runs out. */
 json_t *report_modules_json(const struct report_modules *m);
 
-/* Read such an object and add the module to `m`. Returns 0, or -1 with err set: EXIT_INPUT if the object is not valid. */
+/*
+ * Read a module from an object as report_module_json() makes it, and add it to `m`. Returns 0, or -1 with err set: EXIT_INPUT
+ * if the object is not valid.
+ */
 int report_modules_read(struct report_modules *m, const json_t *object, struct err *err);
 
 #endif

@@ -11,8 +11,8 @@ static void forget_first(struct nearby *a)
 }
 
 /*
- * Decode from offset `at`. Returns true if an instruction begins at offset `access`, with the instructions near it in *out.
- * Stops at INT3, which pads the gap after a function.
+ * Decode the code from offset `at`. Returns true if an instruction begins at offset `access`, and sets *out to the instructions
+ * near it. Stops at INT3, which pads the gap after a function.
  */
 static bool walk(struct insn_decoder *decoder, const struct race_side *side, uint32_t at, uint64_t access, struct nearby *out)
 {

@@ -14,33 +14,34 @@
 #define REPLAY_LINE_MAX 640
 #define REPLAY_DATUM_MAX (REPLAY_NAME_MAX + 32)
 
-/* "no-state-change", "state-change" or "replay-failure". */
+/* Returns "no-state-change", "state-change" or "replay-failure". */
 const char *replay_outcome_word(enum replay_outcome outcome);
 
-/* "fault", "warning", "deadlock", "endless" or "cannot-load". NULL: no failure. */
+/* Returns "fault", "warning", "deadlock", "endless" or "cannot-load"; NULL if the replay did not fail. */
 const char *replay_failure_word(enum replay_failure why);
 
-/* "not-run", "return", "blocked", "limit" or "fault". */
+/* Returns "not-run", "return", "blocked", "limit" or "fault". */
 const char *replay_end_word(enum replay_end end);
 
-/* "not-run", "runs", "off", "panic", "triple-fault" or "hang". */
+/* Returns "not-run", "runs", "off", "panic", "triple-fault" or "hang". */
 const char *replay_machine_word(enum replay_machine machine);
 
-/* The reverse functions. They return the enum's value, or -1 for any other word. */
+/* The reverse of the functions *_word(). They return the enum's value, or -1 for any other word. */
 int replay_outcome_from_word(const char *word);
 int replay_failure_from_word(const char *word);
 int replay_end_from_word(const char *word);
 int replay_machine_from_word(const char *word);
 
-/* "first" and "second", for orders 0 and 1. */
+/* Returns "first" or "second", for orders 0 and 1. */
 const char *replay_order_word(unsigned order);
 
 /*
- * Returns the trouble that an order ended in, as a phrase: the guest's own message if there is one. "" if there was no trouble.
+ * Returns the trouble that an order ended in, as a phrase: the guest's own message if there is one. Returns "" if there was no
+ * trouble.
  */
 const char *replay_trouble(const struct replay_order *order);
 
-/* Write the name of a difference, or its address. */
+/* Write the name of the memory that differs, or its address if there is no name. */
 void replay_datum(const struct replay_difference *difference, char out[REPLAY_DATUM_MAX]);
 
 /*

@@ -30,7 +30,7 @@ struct report {
 	struct run_facts run;	       /* a copy of config->run; its kernel is owned */
 	struct report_modules modules; /* all modules that a recorded race may be in */
 	struct report_modules loaded;  /* the modules that are loaded now */
-	struct insn_decoder *decoder;  /* for naming */
+	struct insn_decoder *decoder;  /* decodes the races' code, to name their data */
 	char *locks;		       /* from locks_json_text(); NULL: locks were not followed */
 	char *suspicions;	       /* from text_suspicions() */
 	bool json_behind;	       /* the failure to write the file was reported */

@@ -3,7 +3,7 @@
  * The report of one run: races as they are found, on the screen and in a JSON file, and a summary at the end. Callers need only
  * this header.
  *
- * No locks: one thread at a time uses a report. While the detector runs, that is its reporter thread.
+ * No locks: one thread at a time uses a report. While the detector runs, only its reporter thread does.
  */
 #ifndef OUTRIDER_REPORT_REPORT_H
 #define OUTRIDER_REPORT_REPORT_H
@@ -58,7 +58,7 @@ size_t report_races(const struct report *r);
 
 /*
  * Add and print the result of running one instance of a race in both orders. `site_a` and `site_b` are as for
- * race_store_add_replay(). The file contains it from report_finish() on. Does nothing if the race was not recorded. Returns 0,
+ * race_store_add_replay(). report_finish() writes the result to the file. Does nothing if the race was not recorded. Returns 0,
  * or -1 with err set.
  */
 int report_replay(struct report *r, const char *site_a, const char *site_b, const struct replay_instance *instance,
@@ -78,9 +78,9 @@ int report_name_locks(struct report *r, struct protection *protection, struct er
 int report_locks(struct report *r, const struct protection *protection, const struct suspicions *suspicions, struct err *err);
 
 /*
- * Finish the report: have the races judged, print the summary, and rewrite the file as a complete one. `end` is a word or line
- * that says how the run ended. `stats` may be NULL if nothing was counted. Returns 0, or -1 with err set if the file is not
- * complete; its last valid state then remains.
+ * Finish the report: have the races judged, print the summary, and rewrite the file with the final results. `end` is a word or
+ * line that says how the run ended. `stats` may be NULL if nothing was counted. Returns 0, or -1 with err set if the file could
+ * not be completed; its last valid state then remains.
  */
 int report_finish(struct report *r, const struct detect_stats *stats, const char *end, struct err *err);
 

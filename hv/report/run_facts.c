@@ -14,7 +14,10 @@ void run_kernel_free(struct run_kernel *kernel)
 	*kernel = (struct run_kernel){0};
 }
 
-/* The strings are const because in a run being recorded they belong to the caller. In a run read from a file they are ours. */
+/*
+ * Free a string of a run that was read from a file. The strings are const since, in a run being recorded, they belong to the
+ * caller.
+ */
 static void give_up(const void *p)
 {
 	free((void *)p);

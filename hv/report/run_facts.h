@@ -109,8 +109,8 @@ void run_kernel_free(struct run_kernel *kernel);
 void run_facts_free(struct run_facts *facts);
 
 /*
- * Returns true if both describe the same run: same start, same host, same seed. Files of older versions have no start. Then it
- * is the same run if both are finished, with the same seed and the same sampling time to the microsecond.
+ * Returns true if both describe the same run: same start, same host, same seed. Files of older versions have no start. Then two
+ * finished runs are the same if the seed and, to the microsecond, the sampling time are equal.
  */
 bool run_facts_same(const struct run_facts *a, const struct run_facts *b);
 

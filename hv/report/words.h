@@ -15,7 +15,7 @@ const char *access_word(uint8_t rw);
 /* Returns the kind of a context: "task", "softirq", "hardirq" or "nmi"; "unknown" if it is not known. */
 const char *context_word(const struct guest_context *context);
 
-/* Describe a context, which must be known: "task, interrupts off, preemption on, in an RCU section". */
+/* Write the phrase for a context, which must be known: "task, interrupts off, preemption on, in an RCU section". */
 void context_phrase(const struct guest_context *context, char out[CONTEXT_PHRASE_MAX]);
 
 /* Returns how a conflict was noticed: "watchpoint", "breakpoint", "re-read" or "device". */
@@ -24,21 +24,21 @@ const char *how_word(enum race_how how);
 /* Returns the kind of a frame, an enum unwind_kind: "stopped", "call" or "interrupted". */
 const char *frame_word(uint8_t kind);
 
-/* Returns the entry into the kernel: "syscall", "exception", "interrupt", "nmi", "kthread" or "idle"; NULL if unknown. */
+/* Returns how the kernel was entered: "syscall", "exception", "interrupt", "nmi", "kthread" or "idle"; NULL if unknown. */
 const char *origin_word(enum guest_origin origin);
 
-/* Returns a phrase that says why a call stack was guessed or is incomplete; NULL if it is complete and without a guess. */
+/* Returns a phrase that says why a call stack was guessed or is incomplete; NULL if it is neither. */
 const char *trouble_phrase(const struct guest_calls *calls);
 
 /*
- * Format a value of `len` bytes, at most RACE_DATA_MAX: 1, 2, 4 and 8 bytes as a little-endian integer, "0x1"; other lengths as
+ * Write a value of `len` bytes, at most RACE_DATA_MAX: 1, 2, 4 and 8 bytes as a little-endian integer, "0x1"; other lengths as
  * bytes in memory order, "01 00 ff"; no bytes as "".
  */
 void value_text(const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX]);
 
 /*
- * The reverse functions. They return the enum's value, or -1 for any other word. access_from_word() returns enum insn_rw bits,
- * 0 for "unknown". context_from_word() returns 0 and sets `kind` and `known`; "unknown" clears `known`.
+ * The reverse of the functions *_word(). They return the enum's value, or -1 for any other word. access_from_word() returns
+ * enum insn_rw bits, 0 for "unknown". context_from_word() returns 0 and sets `kind` and `known`; "unknown" clears `known`.
  */
 int access_from_word(const char *word);
 int context_from_word(const char *word, struct guest_context *context);

@@ -15,7 +15,10 @@
 /* Read the file. Free the table with prefer_free(). Returns NULL with err set: EXIT_INPUT if the file is not valid. */
 struct prefer *prefer_load(const char *path, struct err *err);
 
-/* The same for the `len` bytes at `text`. `path` is for messages. */
+/*
+ * Read the weights from the `len` bytes at `text` instead of a file. `path` is the name for messages. Returns as prefer_load()
+ * does.
+ */
 struct prefer *prefer_read(const char *text, size_t len, const char *path, struct err *err);
 
 #endif

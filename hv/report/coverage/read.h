@@ -19,7 +19,7 @@ struct coverage_summary {
 	/* The run had ended when the file was written. */
 	bool complete;
 	uint64_t seed;
-	/* Sites in the pool, as the run estimated. */
+	/* Number of sites in the pool, as the run estimated. */
 	uint64_t pool_sites;
 	uint64_t hits, windows, conflicts;
 	/* Sampling time in nanoseconds. */
@@ -30,8 +30,8 @@ struct coverage_taker {
 	/* Called with the summary, before the first function. Returns 0, or -1 with err set to stop reading. */
 	int (*summary)(void *ctx, const struct coverage_summary *summary, struct err *err);
 	/*
-	 * Called per function with an armed site, in file order. `function` is valid during the call. Returns as summary()
-	 * does.
+	 * Called for each function with an armed site, in file order. `function` is valid only during the call. Returns 0, or
+	 * -1 with err set to stop reading.
 	 */
 	int (*function)(void *ctx, const struct coverage_function *function, struct err *err);
 	void *ctx;

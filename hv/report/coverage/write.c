@@ -77,7 +77,7 @@ static int put_function(FILE *out, const struct coverage_function *fn)
 	return 0;
 }
 
-/* Returns the text of one group of functions, for struct json_items. */
+/* Returns the text of group `index` of functions, from malloc(): the text() function of struct json_items. */
 static char *functions_text(void *ctx, size_t index)
 {
 	struct coverage_file *f = ctx;

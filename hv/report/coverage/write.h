@@ -38,7 +38,7 @@ struct coverage_file *coverage_file_create(const char *path, const struct covera
 int coverage_file_write(struct coverage_file *f, const struct coverage_facts *facts, struct coverage *coverage,
 			struct err *err);
 
-/* `f` may be NULL. */
+/* Close and free the file. `f` may be NULL. */
 void coverage_file_close(struct coverage_file *f);
 
 #endif

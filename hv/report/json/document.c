@@ -18,7 +18,7 @@ static json_t *time_json(const char *time)
 	return time[0] ? json_string(time) : json_null();
 }
 
-/* Returns null for an unknown host; runs of this version always know it. */
+/* Returns the host as an object, or null if it is unknown, as in a report of an older version. */
 static json_t *host_json(const struct run_host *h)
 {
 	if (!h->name)
@@ -28,8 +28,8 @@ static json_t *host_json(const struct run_host *h)
 }
 
 /*
- * Bytes of the command line that are recorded. The host's kernel allows up to 6 MiB; made printable, that would cost a reader
- * 24 MiB.
+ * Most bytes of the command line that are recorded. The host's kernel allows up to 6 MiB, and each byte can take four
+ * characters when made printable: a reader would need 24 MiB.
  */
 #define OPTIONS_MAX (1u << 20)
 
@@ -78,7 +78,7 @@ static json_t *run_json(const struct run_facts *run)
 	return NULL;
 }
 
-/* Returns the object's text without its closing brace. */
+/* Returns the object's text without its closing brace, so that the list of races can follow as a member. */
 static char *open_object(json_t *object)
 {
 	char *text = object ? json_dumps(object, JSON_REAL_PRECISION(12)) : NULL;
@@ -169,7 +169,7 @@ static json_t *counters_json(const struct detect_stats *s)
 	return o;
 }
 
-/* Returns the non-empty buckets, each with its exclusive upper bound in ns. */
+/* Returns the histogram's non-empty buckets as a list, each with its exclusive upper bound in ns. */
 static json_t *buckets_json(const struct histogram *h)
 {
 	json_t *list = json_array();
@@ -224,7 +224,7 @@ char *document_tail(const struct run_facts *run, const struct report_modules *mo
 	char *text = object ? json_dumps(object, JSON_REAL_PRECISION(12)) : NULL;
 	char *tail = NULL;
 
-	/* Skip the object's opening brace: the head has it. */
+	/* Omit the object's opening brace, text[0]: document_head() has written it. */
 	if (text && asprintf(&tail, "\n],\n%s%s%s%s\n", locks ? "\"locks\": " : "", locks ? locks : "", locks ? ",\n" : "",
 			     text + 1) < 0)
 		tail = NULL;

@@ -22,9 +22,9 @@ const char *document_names_word(bool debug_files);
 char *document_head(const struct run_facts *run);
 
 /*
- * Returns the text after the last race: `], ...}` and a newline, from malloc(). It has the run's kernel and, if the run is
- * finished, its end. `stats` are the counters of a finished run, or NULL. `locks` comes from locks_json_text(); NULL if locks
- * were not followed. Returns NULL if memory runs out.
+ * Returns the text after the last race: `], ...}` and a newline, from malloc(). The text includes the run's kernel and, if the
+ * run is finished, how it ended. `stats` are the counters of a finished run, or NULL. `locks` comes from locks_json_text();
+ * NULL if locks were not followed. Returns NULL if memory runs out.
  */
 char *document_tail(const struct run_facts *run, const struct report_modules *modules, const struct detect_stats *stats,
 		    const char *locks);

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One of the two files: the head, `items` items up to offset `end`, then a tail. */
+/* One of the two files (file.h). It holds the head, `items` items up to offset `end`, then a tail. */
 struct half {
-	int fd; /* -1: none */
+	int fd; /* -1: no file is open */
 	off_t end;
 	size_t items;
 };
@@ -21,7 +21,7 @@ struct json_file {
 	char *path, *next_path;
 	char *head;
 	struct half now;  /* `path`: the document that readers see */
-	struct half next; /* `next_path`: an older version of the same document, or none */
+	struct half next; /* `next_path`: an older version of the same document, or no file */
 	bool cannot_exchange;
 	bool in_the_way; /* `next_path` names a file that is not ours to remove */
 };
@@ -66,10 +66,7 @@ static void drop_next(struct json_file *f)
 	f->next = (struct half){.fd = -1};
 }
 
-/*
- * Returns true if the file may be removed: only a killed outrider of this user leaves a regular file of this user's by this
- * name.
- */
+/* Returns true if the file may be removed. A regular file of this user with this name can only come from a killed outrider. */
 static bool is_left_over(const char *path)
 {
 	struct stat st;
@@ -121,7 +118,7 @@ static int write_items(struct half *h, const struct json_items *all)
 	return 0;
 }
 
-/* Make NAME.next the current document. */
+/* Write the items that NAME.next lacks and the new tail to it, so that it can replace NAME. */
 static int prepare_next(struct json_file *f, const char *tail, const struct json_items *all)
 {
 	off_t at;

@@ -21,7 +21,7 @@
 struct json_file;
 
 /*
- * All items, in order of age. If the text of an item changes later, the file keeps the text that was written, until
+ * All items of the list, oldest first. If the text of an item changes later, the file keeps the text that was written, until
  * json_file_rewrite().
  */
 struct json_items {
@@ -47,8 +47,8 @@ struct json_file *json_file_create(const char *path, const char *head, const cha
 int json_file_update(struct json_file *f, const char *tail, const struct json_items *all, struct err *err);
 
 /*
- * Write the whole document anew and fsync(2) it before it takes the name. On failure the old document remains. Returns 0, or -1
- * with err set.
+ * Write the whole document to a new file and fsync(2) it, before the new file replaces the old one. On failure the old document
+ * remains. Returns 0, or -1 with err set.
  */
 int json_file_rewrite(struct json_file *f, const char *head, const char *tail, const struct json_items *all, struct err *err);
 

@@ -15,7 +15,10 @@ struct reading {
 	struct json_stream *in;
 	const char *path;
 	size_t room; /* capacity of l->races and l->verdicts */
-	/* the first error in an item; reported only after the schema was checked, since another schema may explain it */
+	/*
+	 * The first error in an item. It is reported only after the schema was checked: an unknown schema is the better
+	 * explanation.
+	 */
 	struct err wrong_item;
 };
 
@@ -111,7 +114,10 @@ static int read_list(struct reading *r, const struct long_list *list, struct err
 	return json_stream_take(r->in, ']') ? 0 : json_stream_wrong(r->in, "',' or ']' expected", err);
 }
 
-/* Read the lock record after its opening brace. Returns an empty object that represents it in the document. */
+/*
+ * Read the lock record, after its opening brace, into r->l->locks. Returns an empty object, which the document has in place of
+ * the record.
+ */
 static json_t *read_locks(struct reading *r, struct err *err)
 {
 	if (r->l->locks.protection) {

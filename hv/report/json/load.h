@@ -18,7 +18,7 @@ struct report_load {
 	json_t *document;
 	/* The races, in file order. */
 	struct race **races;
-	/* Each race's member "verdict", in the same order, unchanged. NULL: none. */
+	/* Each race's member "verdict", in the same order, unchanged. NULL: the race has none. */
 	json_t **verdicts;
 	/* Number of races. */
 	size_t count;
@@ -38,8 +38,8 @@ struct report_load {
 int report_load(struct report_load *out, const char *path, struct err *err);
 
 /*
- * Read only the lock record of the file at `path`; free it with lock_record_fini(). The whole file is checked. Returns 0, or -1
- * as report_load() does, also with EXIT_INPUT if the file has no lock record. `out` is then all zero.
+ * Read only the lock record of the file at `path`; free it with lock_record_fini(). The whole file is checked. Returns 0.
+ * Returns -1 with `out` all zero and the errors of report_load(); a file without a lock record is also EXIT_INPUT.
  */
 int json_locks_load(struct lock_record *out, const char *path, struct err *err);
 
@@ -49,7 +49,10 @@ void report_load_free(struct report_load *l);
 /* Remove the races for which wanted(ctx, race) returns false, with their verdicts. */
 void report_load_keep(struct report_load *l, bool (*wanted)(void *ctx, const struct race *race), void *ctx);
 
-/* Move all races to `store`, as races of a new run. Returns 0, or -1 if memory runs out; the load then still owns the rest. */
+/*
+ * Move all races to `store`, as races of a new run. Returns 0, or -1 if memory runs out; the load then still owns the races
+ * that were not moved.
+ */
 int report_load_into(struct report_load *l, struct race_store *store, struct err *err);
 
 /*

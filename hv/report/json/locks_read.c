@@ -16,7 +16,7 @@ struct reading {
 	struct json_stream *in;
 	const char *path;
 	struct err *err;
-	/* For the current item: "races.json: access 12". */
+	/* Reader of the current item, and the item's name in messages: "races.json: access 12". */
 	struct json_reader r;
 	char what[256];
 	/* Capacity of out->suspicions.list. */

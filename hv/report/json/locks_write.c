@@ -67,7 +67,7 @@ static json_t *all_held_json(struct json_builder *b, const struct prot_access *a
 	return list;
 }
 
-/* Write the accessed datum. */
+/* Add the members that name the accessed datum and tell how it was accessed. */
 static void put_datum(struct json_builder *b, json_t *o, const struct prot_access *a)
 {
 	json_put(b, o, "name", json_clean(a->name, sizeof(a->name)));
@@ -133,7 +133,10 @@ static json_t *take_json(struct json_builder *b, const struct writing *w, size_t
 	return o;
 }
 
-/* Returns a side: its index, and its site for people and filters. */
+/*
+ * Returns one side of a suspicion as an object: the index of its access or taking, and its site, which saves people and filters
+ * from looking up the index.
+ */
 static json_t *side_json(struct json_builder *b, const struct writing *w, const struct suspicion *s, unsigned side)
 {
 	const char *site =

@@ -10,7 +10,7 @@
 /* Returns the source lines of one frame as a list, innermost first; null if none are known. `names` may be NULL. */
 json_t *names_source_json(struct json_builder *b, const struct race_names *names, unsigned side, unsigned frame);
 
-/* Returns the name of the datum in a side's code as an object; null if it has none. `names` may be NULL. */
+/* Returns the datum's name as seen from a side's code, as an object; null if there is no name. `names` may be NULL. */
 json_t *names_datum_json(struct json_builder *b, const struct race_names *names, unsigned side);
 
 /*

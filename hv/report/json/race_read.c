@@ -17,7 +17,7 @@
 #define CPU_MAX UINT16_MAX
 #define MODULES_MAX 4096 /* most modules of a race */
 
-/* Returns the value of a word by `lookup`, or `fallback` on error. */
+/* Read a word. Returns its value by `lookup`, or `fallback` on error. */
 static int read_word(struct json_reader *r, const json_t *o, const char *key, int (*lookup)(const char *word), int fallback)
 {
 	int value = lookup(json_read_string(r, o, key));
@@ -68,8 +68,8 @@ static void read_registers(struct json_reader *r, const json_t *side, struct x86
 }
 
 /*
- * Returns a whole number of 64 bits. It may be negative: invalid tables of a guest can put a function's start after the
- * address.
+ * Returns the member "offset", a whole number of 64 bits. It may be negative: invalid tables of a guest can put a function's
+ * start after the address.
  */
 static uint64_t read_offset(struct json_reader *r, const json_t *o)
 {
@@ -115,7 +115,7 @@ static void read_calls(struct json_reader *r, const json_t *stack, struct race *
 		const json_t *frame = json_array_get(frames, i);
 
 		read_frame(r, frame, &out->frames[i]);
-		/* The source lines of the first frame are the side's own, which read_cpu_side() reads. */
+		/* Skip the first frame: its source lines are those of the side, which read_cpu_side() reads. */
 		if (i)
 			names_source_read(r, frame, which, (unsigned)i, &race->names);
 		out->guessed |= !out->frames[i].reliable;
@@ -159,7 +159,7 @@ static void read_access(struct json_reader *r, const json_t *parent, struct race
 	side->size = (uint32_t)json_read_number(r, o, "size", UINT32_MAX);
 }
 
-/* Read the code. Reports of older versions lack the calls in it. */
+/* Read the member "code". Reports of older versions lack the list of calls in it. */
 static void read_code(struct json_reader *r, const json_t *parent, struct race_side *side)
 {
 	const json_t *o = json_read_object(r, parent, "code"), *calls;
@@ -324,7 +324,7 @@ static void read_instances(struct json_reader *r, const json_t *o, struct race *
 		json_read_wrong(r, "instances", "a list of at least one");
 		return;
 	}
-	/* Other members of the first observation are stored in the first instance. */
+	/* Copy the remaining members of the first observation from the first instance: the file has them only there. */
 	race->first.time_ns = race->instances[0].time_ns;
 	race->first.held_ns = race->instances[0].held_ns;
 	for (int i = 0; i < 2; i++)
@@ -347,7 +347,7 @@ static void read_modules(struct json_reader *r, const json_t *o, struct race *ra
 		race->modules[race->module_count++] = (uint64_t)json_integer_value(json_array_get(list, i));
 }
 
-/* The file does not store which of the two names is the better one. It is the one that "name" repeats. */
+/* Set which of the datum's two names is the better one. The file has no member for this, but "name" repeats the better one. */
 static void read_best(const json_t *o, struct race *race)
 {
 	const char *path = json_string_value(json_object_get(json_object_get(o, "name"), "path"));

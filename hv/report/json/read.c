@@ -7,7 +7,7 @@
 
 #include "hv/base/clean.h"
 
-#define SECONDS_MAX 18446744073.0 /* the range of 64-bit nanoseconds */
+#define SECONDS_MAX 18446744073.0 /* seconds; as nanoseconds, a larger number would exceed 64 bits */
 
 bool json_read_wrong(struct json_reader *r, const char *key, const char *wanted)
 {

@@ -49,7 +49,7 @@ uint64_t json_read_hex(struct json_reader *r, const json_t *object, const char *
 /* Returns a whole number from 0 to `max`. */
 uint64_t json_read_number(struct json_reader *r, const json_t *object, const char *key, uint64_t max);
 
-/* true or false. */
+/* Returns a member that must be true or false. Returns false on error. */
 bool json_read_bool(struct json_reader *r, const json_t *object, const char *key);
 
 /* Reads a number of seconds. Returns nanoseconds, rounded to a microsecond. */

@@ -7,10 +7,10 @@
 #include "hv/report/json/read.h"
 #include "hv/report/json/write.h"
 
-/* `locks` must be known. */
+/* Returns the locks as an object. locks->known must be true. */
 json_t *side_locks_json(struct json_builder *b, const struct race_locks *locks);
 
-/* Read the member "locks" of `side`. Sets all to zero if it is missing, and on error. */
+/* Read the member "locks" of `side`. *locks becomes all zero if the member is missing or invalid. */
 void side_locks_read(struct json_reader *r, const json_t *side, struct race_locks *locks);
 
 #endif

@@ -9,20 +9,24 @@
 #include <string.h>
 
 #define BUFFER_SIZE 65536 /* bytes */
-#define FIRST_GIVE 64 /* first bytes passed to jansson per value: a list of small numbers is then not read again and again */
-#define KEEP 4096     /* bytes already passed to jansson that stay in the buffer; jansson reads ahead in steps of 1 KiB */
+/* bytes of a value that jansson gets first; few, since bytes after a small value must be passed again for the next one */
+#define FIRST_GIVE 64
+#define KEEP 4096 /* bytes already passed to jansson that stay in the buffer; jansson reads ahead in steps of 1 KiB */
 
 struct json_stream {
 	const char *path;
 	FILE *file;
 	int error;	 /* errno of a failed read; 0: none */
 	uint64_t before; /* bytes of the file before the buffer */
-	uint64_t line;	 /* of the next byte, from 1 */
+	uint64_t line;	 /* line of the next byte, from 1 */
 	size_t pos, len; /* position of the next byte, and end of the buffered bytes */
 	char buffer[BUFFER_SIZE];
 };
 
-/* State of one json_load_callback(), to return the bytes after the value. */
+/*
+ * State during one json_load_callback(): the number of bytes passed to jansson, so that those after the value can be read
+ * again.
+ */
 struct feed {
 	struct json_stream *s;
 	size_t given;
@@ -56,7 +60,7 @@ void json_stream_close(struct json_stream *s)
 	free(s);
 }
 
-/* Make sure that a byte is at `pos`. Returns false at the end of the file, or if it cannot be read. */
+/* If all buffered bytes are used, read more. Returns false at the end of the file, or if it cannot be read. */
 static bool fill(struct json_stream *s)
 {
 	size_t drop = s->pos > KEEP ? s->pos - KEEP : 0;
@@ -131,8 +135,8 @@ static size_t give(void *buffer, size_t size, void *data)
 }
 
 /*
- * Return the bytes after the value. jansson reports how many bytes it used, and reads ahead by less than one give(). These
- * bytes are still in the buffer, since fill() keeps the last KEEP bytes.
+ * Move `pos` back to the first byte after the value. jansson reports how many bytes it used, and reads ahead by less than one
+ * give(). These bytes are still in the buffer, since fill() keeps the last KEEP bytes.
  */
 static void take_back(const struct feed *feed, size_t used)
 {
@@ -143,7 +147,10 @@ static void take_back(const struct feed *feed, size_t used)
 	s->line -= lines_in(s->buffer + s->pos, excess);
 }
 
-/* `byte` is a position in the file, from 1. */
+/*
+ * Set the error for a place in the file: `line` and `byte` count from 1. If a read has failed, that is the error instead.
+ * Returns -1.
+ */
 static int wrong_at(const struct json_stream *s, uint64_t line, uint64_t byte, const char *what, struct err *err)
 {
 	if (s->error)

@@ -21,7 +21,7 @@ struct json_stream;
 /* Open `path`, or standard input for "-". `path` must outlive the stream. Returns NULL with err set if it cannot be opened. */
 struct json_stream *json_stream_open(const char *path, struct err *err);
 
-/* `s` may be NULL. */
+/* Close and free the stream. `s` may be NULL. */
 void json_stream_close(struct json_stream *s);
 
 /* Skip blanks; if `c` comes next, consume it and return true. */

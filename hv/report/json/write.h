@@ -28,31 +28,34 @@ void json_append(struct json_builder *b, json_t *array, json_t *value);
 
 /*
  * Write a whole document, indented and with a newline at its end, and free it. A write error stays in the stream. Returns 0, or
- * -1 with err set if memory ran out, also before, which b->failed says.
+ * -1 with err set if memory runs out now or ran out before (b->failed).
  */
 int json_document_write(FILE *out, struct json_builder *b, json_t *document, struct err *err);
 
 /* The functions below return a new value, or NULL if memory runs out. */
 
-/* A string "0x...", since JSON numbers do not preserve 64 bits. */
+/* Returns a string "0x...", since JSON numbers do not preserve 64 bits. */
 json_t *json_hex(uint64_t value);
 
-/* A string of `len` bytes in hexadecimal. */
+/* Returns a string of `len` bytes in hexadecimal. */
 json_t *json_bytes(const uint8_t *bytes, size_t len);
 
-/* A string that is printable already. NULL and "" become null. */
+/* Returns a string from text that is printable already. NULL and "" become null. */
 json_t *json_text(const char *text);
 
-/* A whole number. Limited to 63 bits: a larger value becomes INT64_MAX. */
+/* Returns a whole number, limited to 63 bits: a larger value becomes INT64_MAX. */
 json_t *json_whole(uint64_t value);
 
-/* A number of seconds. `ns` is rounded down to a microsecond. */
+/* Returns `ns` as a number of seconds, rounded down to a microsecond. */
 json_t *json_seconds(uint64_t ns);
 
-/* A printable string from text of the guest or a debug file, which ends at a NUL or after `size` bytes. "" becomes null. */
+/*
+ * Returns a printable string from text of the guest or a debug file, which ends at a NUL or after `size` bytes. "" becomes
+ * null.
+ */
 json_t *json_clean(const char *text, size_t size);
 
-/* A build id of `len` bytes in hexadecimal. null for length 0 (unknown) and above 64 bytes. */
+/* Returns a build id of `len` bytes as a string in hexadecimal; null if `len` is 0 (unknown) or above 64. */
 json_t *json_build_id(const uint8_t *id, size_t len);
 
 #endif

@@ -196,7 +196,7 @@ static int find_missing(struct chart_datum *d, const struct ref *refs, size_t n)
 
 /*
  * Returns the length of the owner's name: "nic" of "nic->flags" and of "nic.flags", "kmalloc-64" of "kmalloc-64+0x8". A '-'
- * alone does not end it, since names of caches contain dashes.
+ * alone does not end the owner's name, since names of caches contain dashes.
  */
 static size_t owner_of(const char *name)
 {
@@ -234,7 +234,7 @@ static int chart_datum(struct lock_chart *chart, const struct ref *refs, size_t 
 	return d->lock[0] ? find_missing(d, refs, n) : 0;
 }
 
-/* Returns the offset at the end of a name such as "kmalloc-64+0x8", or 0 if there is none. */
+/* Returns the offset at the end of a name such as "kmalloc-64+0x8", or 0 if the name has no offset. */
 static uint64_t offset_of(const struct chart_datum *d)
 {
 	const char *member = d->name + d->owner_len;
@@ -299,7 +299,10 @@ static void add_suspicion(struct making *m, const struct protection *p, const st
 	m->chart->suspicion_count += wanted;
 }
 
-/* Ranks the results of confirmation for one pair of sites: seeing the race is best, having tried in vain comes next. */
+/*
+ * Returns the rank of a result of confirmation, to keep the strongest one for a pair of sites: first a race that was seen, next
+ * a confirmation that was given up.
+ */
 static int confirm_worth(enum confirm_state confirm)
 {
 	static const int worth[] = {[CONFIRM_NONE] = 0, [CONFIRM_OPEN] = 1, [CONFIRM_GIVEN_UP] = 2, [CONFIRM_SEEN] = 3};

@@ -20,9 +20,12 @@ struct chart_missing {
 
 struct chart_datum {
 	char name[CHART_NAME_MAX];
-	/* Length in bytes of the part of `name` that names the variable, struct or cache. The rest names the place in it. */
+	/*
+	 * Length in bytes of the part of `name` that names the variable, struct or cache. The part after it names the place
+	 * inside.
+	 */
 	size_t owner_len;
-	/* The lock held at most of the writes and, among equals, at most of the accesses. "": never a lock. */
+	/* The lock held at most of the writes and, among equals, at most of the accesses. "": no access held a lock. */
 	char lock[CHART_NAME_MAX];
 	/* Accesses since publication, and at how many of these `lock` protected the access. */
 	uint64_t total, held;
@@ -48,7 +51,8 @@ struct lock_chart {
 	struct chart_datum *data;
 	size_t count;
 	/*
-	 * Sorted by rank, highest first. Of those with the same id and kind, the one with the strongest result of confirmation.
+	 * Sorted by rank, highest first. Of several suspicions with the same id and kind, only the one with the strongest
+	 * result of confirmation.
 	 */
 	struct chart_suspicion *suspicions;
 	size_t suspicion_count;
@@ -57,14 +61,14 @@ struct lock_chart {
 };
 
 /*
- * Make the chart of `n` records; skips records whose `protection` is NULL. `wanted(ctx, function)` returns true for functions
- * whose accesses and takings to include; a suspicion is included if one of its sides is. NULL: include all. Returns 0, or -1
- * with EXIT_INTERNAL if memory runs out. In both cases call lock_chart_fini().
+ * Make the chart of `n` records; skips records whose `protection` is NULL. If `wanted` is not NULL, the chart has only the
+ * accesses and takings of functions for which wanted(ctx, function) returns true, and the suspicions with such a function on
+ * one side. Returns 0, or -1 with EXIT_INTERNAL if memory runs out. In both cases call lock_chart_fini().
  */
 int lock_chart_make(struct lock_chart *chart, const struct lock_record *records, size_t n,
 		    bool (*wanted)(const void *ctx, const char *function), const void *ctx, struct err *err);
 
-/* The same with only the suspicions, for reports that have a section on them. */
+/* Make a chart with only the suspicions, for reports that have a section on them. Returns as lock_chart_make() does. */
 int lock_chart_suspicions(struct lock_chart *chart, const struct lock_record *records, size_t n, struct err *err);
 
 /* Free the members and empty the chart. */

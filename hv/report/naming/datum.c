@@ -27,9 +27,9 @@ static bool decode(const struct naming *n, const struct race_side *side, struct 
 }
 
 /*
- * Set *disp to the distance of the access from what its base register points to. `after`: the registers are from after the
- * instruction. If the instruction wrote the base register, its old value is lost; then use the operand's displacement and
- * index. Returns false if the index register was written too.
+ * Set *disp to the distance in bytes from the address in the base register to the access. `after`: the registers are from after
+ * the instruction. If the instruction wrote the base register, that address is lost; then *disp is the operand's displacement
+ * plus its scaled index. Returns false if the instruction wrote the index register, too.
  */
 static bool displacement(const struct race_side *side, const struct insn *insn, const struct insn_mem *mem, bool after,
 			 int64_t *disp)
@@ -99,7 +99,10 @@ static void put_value(const struct naming *n, const struct race *race, struct de
 		name_pointer(n, race, bytes, text, size);
 }
 
-/* The recorded values are those of the sampled datum. The other side may have accessed only a part of it. */
+/*
+ * Set the datum's value before and after as text, if the side's access lies within the sampled datum, whose values were
+ * recorded. The other side may have accessed only a part of it.
+ */
 static void put_values(const struct naming *n, const struct race *race, const struct race_side *side, struct debuginfo *di,
 		       const struct debuginfo_datum *d, struct datum_name *out)
 {
@@ -132,7 +135,7 @@ static bool by_variable(const struct naming *n, const struct race *race, const s
 struct register_access {
 	const struct debug_image *image;
 	const struct insn_mem *mem;
-	int64_t disp; /* bytes from where the register points, by the debug files, to the access */
+	int64_t disp; /* bytes from the object that the register points to to the access */
 };
 
 static int ask(const struct naming *n, const struct race_side *side, const struct register_access *a,
@@ -172,11 +175,15 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 	if (found <= 0)
 		return found;
 	if (m->object && offset < m->object_size && is_of_object(out->owner, m)) {
-		/* The copy may have begun inside the object: the offset in the first answer says how far inside. */
+		/*
+		 * The copy may have begun inside the object. Look up again with the distance from the object's start, by the
+		 * offset found.
+		 */
 		a->disp = (int64_t)((uint64_t)a->disp + offset - out->offset);
 		found = ask(n, side, a, out);
 		/*
-		 * The register may hold one of several pointers, and the second answer may be about another one than the first.
+		 * The register may hold one of several pointers, and the second lookup may have chosen another one. Accept its
+		 * result only if the type and the offset are the allocator's.
 		 */
 		if (found <= 0 || (is_of_object(out->owner, m) && out->offset == offset))
 			return found;

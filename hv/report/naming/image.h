@@ -27,19 +27,25 @@ struct naming {
 	struct sources *sources;
 };
 
-/* Returns the kernel's image. Its strings belong to the naming. */
+/* Returns the kernel's image. Its strings belong to `n`. */
 struct debug_image naming_kernel(const struct naming *n);
 
 /*
  * Find the image that contains `gva`: the kernel, or a module that was loaded when the race was observed. Returns false if
- * there is none. The image's strings belong to the naming.
+ * there is none. The image's strings belong to `n`.
  */
 bool naming_image(const struct naming *n, const struct race *race, uint64_t gva, struct debug_image *out);
 
-/* The same, searching all of n->modules, which must all be loaded now. */
+/*
+ * Find the image that contains `gva`: the kernel, or any module of n->modules, all of which must be loaded now. Returns as
+ * naming_image() does.
+ */
 bool naming_image_any(const struct naming *n, uint64_t gva, struct debug_image *out);
 
-/* The same for code at `gva`. Also returns false if the image is not the one in the site's name. */
+/*
+ * Find the image that contains the code at `gva`, as naming_image_any() does. Also returns false if the image is not the one in
+ * the site's name.
+ */
 bool naming_image_of_site(const struct naming *n, const char *site, uint64_t gva, struct debug_image *out);
 
 #endif

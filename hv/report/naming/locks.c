@@ -12,11 +12,11 @@ struct work {
 	const struct naming *n;
 	struct protection *p;
 	struct pointees *pointees;
-	uint64_t learn_until_ns, until_ns; /* CPU time of this thread */
+	uint64_t learn_until_ns, until_ns; /* limits in ns of this thread's CPU time: for learning pointers, for all work */
 	bool late;
 };
 
-/* Returns true while there is time left before `until_ns`. */
+/* Returns true if this thread's CPU time is below `until_ns`. Otherwise sets w->late. */
 static bool in_time(struct work *w, uint64_t until_ns)
 {
 	bool late = thread_cpu_ns() > until_ns;
@@ -76,7 +76,7 @@ struct found_name {
 	char owner[DEBUGINFO_TYPE_MAX], member[DEBUGINFO_PATH_MAX];
 };
 
-/* Returns false if debug files do not know the datum. */
+/* Find the datum's name in debug files. Returns false if they do not have it. */
 static bool find_name(const struct work *w, const struct guest_memory *m, uint64_t gva, uint32_t size, uint32_t life,
 		      struct found_name *out)
 {

@@ -112,7 +112,7 @@ static int name_side(const struct naming *n, const struct race *race, unsigned s
 	const struct race_side *s = &race->first.sides[side];
 	int rc = 0;
 
-	/* A side that was not unwound has only the place of the access. */
+	/* A side whose stack was not unwound has only one frame: the place of the access. */
 	if (s->calls.count == 0)
 		return name_call(n, race, side, 0, site_address(s), names, err);
 	for (unsigned i = 0; i < s->calls.count && rc == 0; i++) {

@@ -9,7 +9,7 @@
 #include "hv/base/siphash.h"
 #include "hv/race/index.h"
 
-/* Most pointees searched for those that contain a byte. With more, no name is given. */
+/* Most pointees to compare with a byte or with another pointee. If there are more nearby, the datum gets no name. */
 #define LOOKED_THROUGH 256
 #define FIRST_ROOM 64
 /* Most bytes by which a slab object exceeds its struct: objects are aligned to cache lines. */
@@ -24,10 +24,10 @@ struct answer {
 	uint32_t size;
 	uint8_t gpr;
 	struct debuginfo *di; /* NULL: unknown pointee */
-	uint64_t type;	      /* debuginfo_datum.owner_id */
+	uint64_t type;	      /* type of the pointee, as debuginfo_datum.owner_id */
 	uint64_t type_size;
-	uint64_t offset; /* of the access, in bytes from the start of the pointee */
-	char tag[64];	 /* name of the type, without "struct "; "": it does not fit */
+	uint64_t offset; /* bytes from the start of the pointee to the access */
+	char tag[64];	 /* name of the type, without "struct "; "": too long */
 };
 
 /* The struct in all objects of a slab cache that is named like the struct. */
@@ -42,7 +42,10 @@ struct pointee {
 	struct debuginfo *di;
 	uint64_t type;
 	uint32_t life;
-	/* Of the first access through the pointer: bytes from the start of the pointee, and size. */
+	/*
+	 * The first access through the pointer: bytes from the start of the pointee to the access, and the access's size in
+	 * bytes.
+	 */
 	uint64_t offset;
 	uint32_t used;
 	bool doubtful; /* another pointer contradicts this one */
@@ -208,7 +211,7 @@ static bool is_wanted(void *ctx, size_t position)
 	return a->pc == b->pc && a->distance == b->distance && a->size == b->size && a->gpr == b->gpr;
 }
 
-/* Returns the answer for the use, looked up once, or NULL if memory runs out. */
+/* Returns the cached answer for the use, asking the debug files at the first call. Returns NULL if memory runs out. */
 static const struct answer *answer_of(struct pointees *p, const struct pointer_use *use)
 {
 	struct answer a = {
@@ -327,7 +330,7 @@ static bool is_wanted_member(void *ctx, size_t position)
 	return a->di == b->di && a->type == b->type && a->offset == b->offset && a->size == b->size;
 }
 
-/* Query the debug file. Rejects names that do not fit: a truncated name could equal another one. */
+/* Fill in *k from the debug file. Reject names that do not fit: a truncated name could equal another one. */
 static void ask_member(struct known_member *k)
 {
 	struct debuginfo_datum d;
@@ -391,7 +394,10 @@ static bool agree(const struct pointee_member *a, const struct pointee_member *b
 	return is_larger(b, a) ? is_part(b, a) : is_part(a, b);
 }
 
-/* Returns true if `inner`, which begins inside `outer`, is not a part of it, although both may be in one lifetime. */
+/*
+ * Returns true if the two contradict each other: both may be in one lifetime, and `inner` begins inside `outer`, but is not a
+ * part of it.
+ */
 static bool clashes(struct pointees *p, const struct pointee *outer, const struct pointee *inner)
 {
 	struct pointee_member o, i;

@@ -12,7 +12,7 @@
 #include "hv/race/protection.h"
 #include "hv/report/naming/image.h"
 
-/* The lifetime of a pointee that may be in any lifetime. */
+/* Lifetime of a pointee or an access whose lifetime is unknown. It matches every lifetime. */
 #define POINTEE_ANY_LIFE UINT32_MAX
 
 /* An instruction that accessed `size` bytes at `gva` through its base register. */
@@ -21,7 +21,7 @@ struct pointer_use {
 	uint64_t pc, gva;
 	uint32_t size; /* in bytes */
 	struct base_register base;
-	const struct guest_memory *memory; /* what `gva` belongs to */
+	const struct guest_memory *memory; /* describes the memory at `gva` */
 	uint32_t life;			   /* as in struct prot_access, or POINTEE_ANY_LIFE */
 };
 
@@ -34,10 +34,10 @@ struct pointee_member {
 	uint64_t owner_size; /* size of the struct in bytes */
 };
 
-/* Returns an empty set, or NULL if memory runs out. `n` must outlive it. */
+/* Returns an empty set, or NULL if memory runs out. `n` must outlive the set. */
 struct pointees *pointees_new(const struct naming *n);
 
-/* `p` may be NULL. */
+/* Free the set. `p` may be NULL. */
 void pointees_free(struct pointees *p);
 
 /*
@@ -58,7 +58,7 @@ void pointees_sort(struct pointees *p);
 bool pointees_at(struct pointees *p, uint64_t gva, uint32_t size, const struct guest_memory *memory, uint32_t life,
 		 struct pointee_member *out);
 
-/* Returns the name after "struct " or "union " of a type from debug files, or NULL if it has none. */
+/* Returns the name after "struct " or "union " of a type from debug files, or NULL if the type has no name. */
 const char *pointee_tag(const char *owner);
 
 #endif

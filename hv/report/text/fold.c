@@ -27,8 +27,8 @@ static size_t no_room(const char *text, size_t len)
 }
 
 /*
- * Returns the number of bytes of `text` that fit into `room` characters when broken before a blank; all of it if it fits; at
- * least the first word.
+ * Returns the number of bytes of `text` that fit into `room` characters: all of them, or up to a blank where the line is
+ * broken. Never less than the first word.
  */
 static size_t part_that_fits(const char *text, size_t len, size_t room)
 {
@@ -55,7 +55,7 @@ static size_t part_that_fits(const char *text, size_t len, size_t room)
 	return blank ? blank : at;
 }
 
-/* Returns the number of leading blanks, ignoring colours. */
+/* Returns the number of leading blanks of a line, ignoring colours. */
 static size_t blanks_before(const char *line, size_t len)
 {
 	size_t blanks = 0;

@@ -51,7 +51,7 @@ static void put_registers(FILE *out, const struct x86_regs *regs)
 			i % 4 == 3 ? "\n" : "");
 }
 
-/* As in a kernel oops, <> marks the first byte of the accessing instruction. */
+/* Print the bytes of code near the access. As in a kernel oops, <> marks the first byte of the accessing instruction. */
 static void put_code(FILE *out, const struct race_side *side)
 {
 	uint64_t at = site_address(side) - side->code_gva;
@@ -80,7 +80,7 @@ static void put_instruction(FILE *out, const struct listing_line *l, const char 
 	fputc('\n', out);
 }
 
-/* Returns false if there is no listing. */
+/* Print the disassembly near the access. Returns false, and prints nothing, if there is none. */
 static bool put_listing(FILE *out, const struct race *race, unsigned which, const struct text_style *style)
 {
 	struct listing listing;

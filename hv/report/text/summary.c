@@ -7,7 +7,7 @@
 #include "hv/report/text/text.h"
 #include "hv/report/words.h"
 
-/* The rate counts as reached at 80 % of the requested hits. */
+/* The summary takes the requested rate as reached from 80 % of its hits on. */
 #define RATE_REACHED 0.8
 
 static int more_often_first(const void *left, const void *right)
@@ -107,7 +107,7 @@ static void put_cost(FILE *out, const struct detect_stats *s)
 	fputc('\n', out);
 }
 
-/* Explain why there were fewer hits than requested, or than the cost limit allows, if that is so. */
+/* If there were fewer hits than requested, or than the cost limit allows, explain why. */
 static void put_rate(FILE *out, const struct detect_stats *s)
 {
 	double seconds = (double)s->sampling_ns / 1e9, rate = per(s->hits, seconds);
@@ -174,8 +174,8 @@ void text_summary(FILE *out, const struct race_store *store, const struct detect
 
 	fprintf(out, "%sSUMMARY%s  ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));
 	/*
-	 * "no races" would be misleading here: the kernel was not found, the module was never loaded, or the guest ended too
-	 * soon.
+	 * Do not print "no races", which would be misleading: the kernel was not found, the module was never loaded, or the
+	 * guest ended too soon.
 	 */
 	if (stats && !stats->sampling_ns) {
 		fputs("nothing was sampled: the run ended before the first point was armed\n", out);

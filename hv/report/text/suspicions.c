@@ -32,7 +32,7 @@ static void put_left_out(FILE *out, const struct suspicions *s)
 		fprintf(out, "%s%" PRIu64 " %s", before, s->left_out[i], left_out_phrase(i));
 		before = ", ";
 	}
-	/* true if the loop has printed a reason */
+	/* `before` is ", " if the loop has printed a reason */
 	if (before[0] == ',')
 		fputc('\n', out);
 }

@@ -27,7 +27,7 @@ static void title_side(FILE *out, const struct race *race, unsigned which)
 		return;
 	}
 	text_site(side, site);
-	/* Without the instruction, the only certain place is where the CPU was directly after it. */
+	/* If the instruction is unknown, print "just before": only the place directly after the access is certain. */
 	fprintf(out, "%s%s %s %s", side->locked ? "locked " : "", access_word(race->rw[which]), side->pc ? "in" : "just before",
 		site);
 }
