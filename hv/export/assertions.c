@@ -41,7 +41,7 @@ static void outcome(const struct assertion *a, char out[LINE_MAX_BYTES])
 			 "never checked: no such access was sampled after a second task had accessed the datum");
 }
 
-/* Write how and by which function an assertion was broken, as a sentence without a full stop. */
+/* Write how an assertion was broken and by which function, as a sentence without a full stop. */
 static void who(const struct assertion_break *b, char out[LINE_MAX_BYTES])
 {
 	char function[SITE_NAME_MAX + 2] = "an unknown function", from[SITE_NAME_MAX + 32] = "";

@@ -11,7 +11,10 @@
 #include "hv/report/json/write.h"
 #include "hv/race/assertion.h"
 
-/* Broken assertions come first. If `a` is NULL, writes nothing, or null in JSON. The caller checks the stream for errors. */
+/*
+ * Write the assertions, broken ones first. If `a` is NULL, write nothing, or null in JSON. The caller checks the stream for
+ * errors.
+ */
 void assertions_text(FILE *out, const struct assertions *a);
 void assertions_html(FILE *out, const struct assertions *a);
 json_t *assertions_json(struct json_builder *b, const struct assertions *a);

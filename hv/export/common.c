@@ -91,7 +91,7 @@ void export_title(const struct race *race, char out[EXPORT_TITLE_MAX])
 
 const struct run_facts *export_first_run(const struct export_run *run, const struct race *race)
 {
-	/* Run numbers of race_store_begin_run() begin at 1, in the order of the list. */
+	/* Find the race's first run by its number: race_store_begin_run() numbers the runs of the list from 1. */
 	unsigned number = race->kept ? race->instances[0].run : 0;
 
 	return number && number <= run->run_count ? &run->runs[number - 1] : NULL;

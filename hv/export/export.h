@@ -22,7 +22,7 @@ enum export_level {
 	EXPORT_BENIGN,	/* a rule explains why the race is harmless, or that it is synchronisation */
 };
 
-/* Returns the level of a race of this class. */
+/* Returns the level of a race whose verdict has this class. */
 enum export_level export_level_of(enum verdict_class class);
 
 /* A race and its verdict. The caller owns the strings. */
@@ -31,17 +31,17 @@ struct export_race {
 	enum export_level level;
 	const char *verdict; /* one or two words; NULL: no verdict was requested */
 	int rank;	     /* 0 to 99; higher comes first */
-	bool folded;	     /* print in short: likely no bug, or suppressed, and the user did not ask for all races in full */
+	bool folded;	     /* print in short: likely no bug, or suppressed; false if the user asked for all races in full */
 	const struct rule *rule; /* in rule_table[]: the deciding rule; NULL: no verdict was requested */
 	const char *evidence;	 /* a sentence, or NULL */
-	bool fails;		 /* makes the command fail under --fail-on, or would */
+	bool fails;		 /* the race makes the command fail, if --fail-on is given */
 	const char *suppression; /* the reason in the user's suppressions; NULL: not suppressed */
 };
 
 struct export_run {
 	const char *tool_version;
 	const char *kernel; /* the kernel's version line; NULL: unknown */
-	/* The runs that the races are from, in the order of their numbers by race_store_begin_run(). */
+	/* The runs that the races are from. Run number n (race_store_begin_run()) is runs[n - 1]. */
 	const struct run_facts *runs;
 	size_t run_count;
 	const struct export_race *races; /* in the order of output */
@@ -51,25 +51,25 @@ struct export_run {
 	struct listing_maker *listing; /* disassembles code; NULL: code is written as bytes */
 };
 
-/* Each function returns 0, or -1 with EXIT_INTERNAL if memory runs out. */
+/* Each of the following functions returns 0, or -1 with EXIT_INTERNAL if memory runs out. */
 
-/* SARIF 2.1.0 (OASIS), for code review and scanning tools. */
+/* Write SARIF 2.1.0 (OASIS), for code review and scanning tools. */
 int export_sarif(FILE *out, const struct export_run *run, struct err *err);
 
-/* JUnit XML, for continuous integration. A race with `fails` is a failed test case, a suppressed race a skipped one. */
+/* Write JUnit XML, for continuous integration. A race with `fails` is a failed test case, a suppressed race a skipped one. */
 int export_junit(FILE *out, const struct export_run *run, struct err *err);
 
 /*
- * The format of the kernel's own reports (Documentation/dev-tools/kcsan.rst), for parsers of kernel logs. It names Outrider as
- * the reporter and has the verdict in an extra line. Omits folded races.
+ * Write the format of the kernel's own reports (Documentation/dev-tools/kcsan.rst), for parsers of kernel logs. The document
+ * names Outrider as the reporter and has the verdict in an extra line. Omits folded races.
  */
 int export_kcsan(FILE *out, const struct export_run *run, struct err *err);
 
-/* One HTML page without external scripts or styles, readable without scripts. */
+/* Write one HTML page without external scripts or styles, readable without scripts. */
 int export_html(FILE *out, const struct export_run *run, struct err *err);
 
 /*
- * A mail about a race to the kernel's maintainers, beginning with its Subject: line, in the form that the kernel's lists
+ * Write a mail about a race to the kernel's maintainers, beginning with its Subject: line, in the form that the kernel's lists
  * require: plain text in 72 columns. The sender must replace EXPORT_UPSTREAM_TO_FILL_IN by the consequences of the race.
  */
 #define EXPORT_UPSTREAM_TO_FILL_IN "[Say here what this race leads to, and how you would mend it, before you send this mail.]"

@@ -4,7 +4,7 @@
 
 #include "hv/export/html.h"
 
-/* Write the kernel's release: the third word of "Linux version RELEASE ...". */
+/* Write the page's title with the kernel's release: the third word of "Linux version RELEASE ...". */
 static void put_title(FILE *out, const void *ctx)
 {
 	static const char before[] = "Linux version ";

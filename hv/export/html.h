@@ -12,13 +12,16 @@
 void html_page_begin(FILE *out, void (*title)(FILE *out, const void *ctx), const void *ctx, const char *more_style);
 void html_page_end(FILE *out, const char *version);
 
-/* Escape and write a text of ours. */
+/* Escape and write a text of Outrider itself. */
 void html_text(FILE *out, const char *text);
 
-/* Write text of the guest in the `size` bytes at `text`, at most 256: made printable, then escaped. */
+/* Write a text of the guest, in the `size` bytes at `text`, at most 256. The text is made printable, then escaped. */
 void html_guest(FILE *out, const char *text, size_t size);
 
-/* Write a string of the guest, the host or a file, of any length: made printable, truncated to 1024 bytes, then escaped. */
+/*
+ * Write a string of the guest, the host or a file, of any length. The string is made printable, truncated to 1024 bytes, then
+ * escaped.
+ */
 void html_foreign(FILE *out, const char *text);
 
 /* Write the name of a site or datum as html_foreign() does, with optional line breaks between its parts. */
@@ -37,7 +40,7 @@ const char *html_level_class(int level);
 /* Returns the words for this level, to follow a number of races. */
 const char *html_level_words(int level);
 
-/* Returns the verdict in one or two words, "not judged" without one. */
+/* Returns the verdict in one or two words; "not judged" if there is no verdict. */
 const char *html_verdict(const struct export_race *r);
 
 /* Write the facts about the runs: kernel, time, host and options. */
@@ -58,7 +61,7 @@ void html_side(FILE *out, const struct export_run *run, const struct race *race,
 /* Write the datum's value before and after, decoded and as bits. */
 void html_values(FILE *out, const struct race *race);
 
-/* Write the results of running the race in both orders, if it was. */
+/* Write the results of running the race in both orders. Writes nothing if it was not run. */
 void html_replay(FILE *out, const struct race *race);
 
 /* Draw the times of the recorded instances on an axis as long as the longest run. */

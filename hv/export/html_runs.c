@@ -79,7 +79,7 @@ static void put_asked(FILE *out, const struct run_facts *run)
 	end(out);
 }
 
-/* Write how the run ended. An unfinished run must not look finished. */
+/* Write how the run ended, or that it did not: an unfinished run must not look finished. */
 static void put_end(FILE *out, const struct run_facts *run)
 {
 	begin(out, "Ended");

@@ -70,7 +70,10 @@ static void put_bytes(FILE *out, const struct race_side *side)
 	fputs("</pre>", out);
 }
 
-/* Write the source line above its first instruction, as objdump -S does: side by side they would not fit. */
+/*
+ * Write the instruction. Its source line goes above the first instruction of the line, as in objdump -S: side by side they
+ * would not fit.
+ */
 static void put_instruction(FILE *out, const struct listing_line *l)
 {
 	if (l->line && !l->same_line) {
@@ -157,7 +160,7 @@ static void put_datum(FILE *out, const struct race *race, unsigned which)
 	fputs("</p>\n", out);
 }
 
-/* Write a side that no CPU made. */
+/* Write a side that no CPU made: a device's, or an unseen writer's. */
 static void put_other_side(FILE *out, const struct race *race, unsigned which)
 {
 	const struct race_side *side = &race->first.sides[which];

@@ -5,7 +5,7 @@
 #include "hv/report/device.h"
 #include "hv/report/words.h"
 
-/* On a narrow screen, the cell shows the label in place of the table's head. */
+/* Begin a cell of the table. On a narrow screen, the cell shows `label`, since the table's head is hidden. */
 static void begin_cell(FILE *out, const char *classes, const char *label)
 {
 	fprintf(out, "<td class=\"%s\" data-label=\"%s\">", classes, label);

@@ -13,19 +13,19 @@
 /* Make the string in the `size` bytes at `text` printable; `size` is at most 256. */
 void export_text(const char *text, size_t size, char out[EXPORT_NAME_MAX]);
 
-/* Write the name of a side's function, or its address without one. */
+/* Write the name of a side's function, or the address of the access if the function is unknown. */
 void export_function(const struct race_side *side, char out[EXPORT_NAME_MAX]);
 
 /*
- * Returns the index of the primary side, which represents a race where a format allows only one location. It must be the same
- * in every run, since servers identify a race by it, but which side was held is chance. So it is the side with a source line
- * or, if both or neither have one, the side whose site sorts first.
+ * Returns the index of the primary side, which represents a race if a format allows only one location. The primary side must be
+ * the same in every run, since servers identify a race by it. Which side was held is chance. So the primary side is the one
+ * with a source line or, if both or neither have one, the side whose site sorts first.
  */
 unsigned export_primary(const struct race *race);
 
 /*
- * Write the maker of a side's access, the same in every run: the function, or a device with the kind of request. For an unseen
- * writer, writes a phrase that says so.
+ * Write who made a side's access, the same in every run: the function, or the kind of device and request. For an unseen writer,
+ * write a phrase that says so.
  */
 void export_who(const struct race *race, unsigned which, char out[EXPORT_NAME_MAX]);
 

@@ -7,11 +7,11 @@
 #include "hv/report/text/text.h"
 
 /*
- * The functions of libxml2 return a negative number on failure. The results are combined by |, which keeps the sign bit, so one
- * check at the end suffices.
+ * The functions of libxml2 return a negative number on failure. Their results are combined by |, which keeps the sign bit, so
+ * one check at the end suffices.
  */
 
-/* libxml2 has a character type of its own. The short name keeps the calls readable. */
+/* Returns `text` as libxml2's own character type. The short name keeps the calls readable. */
 static const xmlChar *x(const char *text)
 {
 	return (const xmlChar *)text;
@@ -32,7 +32,7 @@ static struct counts count(const struct export_run *run)
 	return c;
 }
 
-/* Write the text report of a race, as the content of a failed test. */
+/* Write the text report of a race, as the content of a failed test case. */
 static int write_text(xmlTextWriter *w, const struct race *race)
 {
 	const struct text_style style = {0};
@@ -77,7 +77,7 @@ static int write_skipped(xmlTextWriter *w, const struct export_race *r)
 	return rc | xmlTextWriterEndElement(w);
 }
 
-/* Servers identify a test by class and name, so both must be the same in every run. */
+/* Write the test case of a race. Servers identify a test by class and name, so both must be the same in every run. */
 static int write_case(xmlTextWriter *w, const struct export_race *r)
 {
 	unsigned primary = export_primary(r->race);
@@ -195,7 +195,10 @@ static int write_properties(xmlTextWriter *w, const struct export_run *run)
 	return p.rc | xmlTextWriterEndElement(w);
 }
 
-/* Write time and host of the first run, which servers show with the suite. The format has no time zone and no milliseconds. */
+/*
+ * Write time and host of the first run, which servers show with the suite. JUnit's format of a time has no time zone and no
+ * milliseconds.
+ */
 static int write_when(xmlTextWriter *w, const struct run_facts *first)
 {
 	int rc = 0;
@@ -207,7 +210,7 @@ static int write_when(xmlTextWriter *w, const struct run_facts *first)
 	return rc | xmlTextWriterWriteFormatAttribute(w, x("time"), "%.3f", (double)first->sampled_ns / 1e9);
 }
 
-/* Write a suspicion as skipped: it neither fails nor passes. */
+/* Write a suspicion as a skipped test case: a suspicion neither fails nor passes. */
 static int write_suspicion(xmlTextWriter *w, const struct chart_suspicion *c)
 {
 	int rc = xmlTextWriterStartElement(w, x("testcase"));
@@ -220,7 +223,7 @@ static int write_suspicion(xmlTextWriter *w, const struct chart_suspicion *c)
 	return rc | xmlTextWriterEndElement(w);
 }
 
-/* Write the suspicions as a suite of their own. */
+/* Write the suspicions as a separate test suite. */
 static int write_suspicions(xmlTextWriter *w, const struct lock_chart *locks)
 {
 	int rc = xmlTextWriterStartElement(w, x("testsuite"));

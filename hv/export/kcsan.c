@@ -12,7 +12,8 @@
 
 /* The letter of each taint flag, by bit number (taint_flags[] in kernel/panic.c). */
 static const char taint_letters[] = "PFSRMBUDAWCIOELKXTNJ";
-#define TAINT_ALWAYS 19 /* Flags that the kernel has since 5.18. A later flag is printed only if it is set. */
+/* Number of taint flags that the kernel always prints, since 5.18. A later flag is printed only if it is set. */
+#define TAINT_ALWAYS 19
 
 /* Write "task 175", or "interrupt" for a context that is not a task's. */
 static void put_who(FILE *out, const struct race_side *side)
@@ -149,7 +150,7 @@ static void put_release(FILE *out, const char *banner)
 		fprintf(out, " #%.*s", (int)strcspn(build + 2, " "), build + 2);
 }
 
-/* Write the device's access in an extra line. In KCSAN's format it only is "race at unknown origin". */
+/* Write the device's access in an extra line, since KCSAN's format has only "race at unknown origin" for it. */
 static void put_device(FILE *out, const struct race *race)
 {
 	const struct race_side *side = &race->first.sides[1];

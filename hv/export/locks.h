@@ -24,12 +24,12 @@ struct export_locks {
 	bool all;
 };
 
-/* Each function returns 0, or -1 with EXIT_INTERNAL if memory runs out. */
+/* Each of the following functions returns 0, or -1 with EXIT_INTERNAL if memory runs out. */
 int export_locks_text(FILE *out, const struct export_locks *locks, struct err *err);
 int export_locks_json(FILE *out, const struct export_locks *locks, struct err *err);
 int export_locks_html(FILE *out, const struct export_locks *locks, struct err *err);
 
-/* Returns true if text and HTML list the datum. */
+/* Returns true if the text and HTML outputs list the datum. */
 bool export_locks_shows(const struct export_locks *locks, const struct chart_datum *d);
 
 #endif

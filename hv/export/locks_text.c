@@ -6,7 +6,7 @@
 #include "hv/export/locks.h"
 #include "hv/report/lock_words.h"
 
-/* Functions without the lock that a line names. The rest is only counted. */
+/* Most functions without the lock that one line names. Further ones are only counted. */
 #define MISSING_SHOWN 4
 
 bool export_locks_shows(const struct export_locks *locks, const struct chart_datum *d)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Static Analysis Results Interchange Format 2.1.0 (OASIS, 2020). Section numbers in this file refer to it. Optional properties
- * are those that GitHub's code scanning requires (docs.github.com, "SARIF support for code scanning").
+ * Static Analysis Results Interchange Format 2.1.0 (OASIS, 2020). Section numbers in this file refer to this standard. The
+ * optional properties are those that GitHub's code scanning requires (docs.github.com, "SARIF support for code scanning").
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 #define RULE_TEXT_MAX 1024
 
-/* Section 3.27.10. */
+/* The values of a result's "level", section 3.27.10. */
 static const char *const level_words[] = {[EXPORT_HARMFUL] = "error", [EXPORT_UNSURE] = "warning", [EXPORT_BENIGN] = "note"};
 
-/* For races without a verdict. Follows the rules of rule_table[] in the document. */
+/* The rule of races without a verdict. In the document, it comes after the rules of rule_table[]. */
 static const struct rule unjudged = {
 	.name = "data-race",
 	.class = VERDICT_UNCLEAR,
@@ -61,8 +61,9 @@ static json_t *suppressions(struct json_builder *b, const char *reason)
 }
 
 /*
- * Section 3.27.17. Hosts match a result with those of earlier runs by the hash of the primary location's line plus a counter
- * for equal hashes. Use the race's id instead: it is the same in every run of a kernel, and unique within a run.
+ * Returns the "partialFingerprints", section 3.27.17. By default, hosts match a result with those of earlier runs by the hash
+ * of the primary location's line plus a counter for equal hashes. The race's id is better: it is the same in every run of a
+ * kernel, and unique within a run.
  */
 static json_t *fingerprints(struct json_builder *b, const struct race *race)
 {
@@ -151,7 +152,7 @@ static json_t *rule_help(struct json_builder *b, const struct rule *rule)
 	return o;
 }
 
-/* Section 3.49. */
+/* Returns a reportingDescriptor object, section 3.49. */
 static json_t *rule(struct json_builder *b, const struct rule *rule)
 {
 	json_t *o = json_object(), *configuration = json_object();
@@ -224,7 +225,7 @@ static json_t *run_properties(struct json_builder *b, const struct run_facts *ru
 	return o;
 }
 
-/* Sections 3.20.2 and 3.20.3: the words of the command line, and the whole line. */
+/* Add "arguments" (section 3.20.3), the words of the command line, and "commandLine" (section 3.20.2), the whole line. */
 static void put_command(struct json_builder *b, json_t *o, const struct run_facts *run)
 {
 	json_t *words = json_array();
@@ -247,7 +248,7 @@ static void put_command(struct json_builder *b, json_t *o, const struct run_fact
 	free(line);
 }
 
-/* Section 3.58: code hosts show that the run was not finished. */
+/* Returns a list of one notification (section 3.58), so that code hosts show that the run was not finished. */
 static json_t *not_finished(struct json_builder *b)
 {
 	json_t *list = json_array(), *o = json_object();
@@ -259,7 +260,7 @@ static json_t *not_finished(struct json_builder *b)
 	return list;
 }
 
-/* Section 3.20. */
+/* Returns an invocation object, section 3.20. */
 static json_t *invocation(struct json_builder *b, const struct run_facts *run)
 {
 	json_t *o = json_object();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code hosts show a location only if it has a file and a region with both ends. So a function without a source line gets a
- * made-up file, whose name is the same in every run. So does a device.
+ * Code hosts show a location only if it has a file and a region with both ends. So a device, and a function without a source
+ * line, get a made-up file, whose name is the same in every run.
  */
 #include "hv/export/sarif_place.h"
 
@@ -41,8 +41,8 @@ static void append(char uri[URI_MAX], const char *text)
 }
 
 /*
- * Append a component of a path, percent-encoded (RFC 3986). Clean text has \xHH for each byte that is not ASCII; in a URI it
- * becomes %HH.
+ * Append a component of a path, percent-encoded (RFC 3986). Clean text has \xHH for each byte that is not ASCII; in the URI,
+ * this becomes %HH.
  */
 static void append_part(char uri[URI_MAX], const char *text, size_t len)
 {
@@ -66,7 +66,7 @@ static void step_up(char uri[URI_MAX], size_t root)
 	uri[slash ? (size_t)(slash - uri) : root] = '\0';
 }
 
-/* Append a path with "." and ".." resolved, which hosts do not do. */
+/* Append a path. Resolve "." and ".." in it, since hosts do not. */
 static void append_path(char uri[URI_MAX], const char *path)
 {
 	size_t root = strlen(uri), len;
@@ -106,7 +106,9 @@ static json_t *artifact(struct json_builder *b, const struct place *p)
 	return o;
 }
 
-/* Section 3.30. The end of the expression is unknown, so the region is the character where it begins. */
+/*
+ * Returns a region object, section 3.30. The end of the expression is unknown, so the region is the character where it begins.
+ */
 static json_t *region(struct json_builder *b, const struct source_line *line)
 {
 	unsigned number = line ? line->line : 1, column = line && line->column ? line->column : 1;
@@ -119,7 +121,10 @@ static json_t *region(struct json_builder *b, const struct source_line *line)
 	return o;
 }
 
-/* Sections 3.28, 3.29 and 3.33. Takes ownership of `where`, an artifact's location. */
+/*
+ * Returns a location with its physical location (3.29) and logical location (3.33), section 3.28. Takes ownership of `where`,
+ * an artifact's location.
+ */
 static json_t *located(struct json_builder *b, json_t *where, const struct source_line *line, const char *name,
 		       const char *full_name, const char *kind)
 {
@@ -141,7 +146,10 @@ static json_t *location(struct json_builder *b, const struct place *p)
 	return located(b, artifact(b, p), p->line, p->function, p->full_name, "function");
 }
 
-/* A device has no file and no line. Its made-up file is named by what is the same in every run. */
+/*
+ * Returns the location of a device's access. A device has no file and no line. Its made-up file is named by the kind of device
+ * and of request, which are the same in every run.
+ */
 static json_t *device_location(struct json_builder *b, const struct race *race, unsigned which)
 {
 	const struct device_request *request = &race->first.sides[which].device.request;
@@ -179,7 +187,10 @@ json_t *sarif_site(struct json_builder *b, const char *site)
 	return location(b, &(struct place){NULL, function, module, site});
 }
 
-/* Returns place `k` of a call: a source line, or its function if none is known. `name` is a buffer for the function's name. */
+/*
+ * Returns place `k` of a call: a source line, or the call's function if no line is known. `name` is a buffer for the function's
+ * name.
+ */
 static struct place place_of(const struct guest_frame *call, const struct source_line *lines, size_t k,
 			     char name[EXPORT_NAME_MAX])
 {
@@ -194,7 +205,7 @@ static struct place place_of(const struct guest_frame *call, const struct source
 	return (struct place){line && line->file[0] && line->line ? line : NULL, name, call->symbol.module, name};
 }
 
-/* Call `each` for every place of a side's calls, innermost first. Inlined functions have a place of their own. */
+/* Call `each` for every place of a side's calls, innermost first. An inlined function is a place by itself. */
 static void each_place(struct json_builder *b, const struct race *race, unsigned which,
 		       void (*each)(struct json_builder *b, json_t *list, json_t *where, const char *function), json_t *list)
 {
@@ -213,7 +224,7 @@ static void each_place(struct json_builder *b, const struct race *race, unsigned
 	}
 }
 
-/* Section 3.45. */
+/* Append a stack frame object, section 3.45. */
 static void add_frame(struct json_builder *b, json_t *list, json_t *where, const char *function)
 {
 	json_t *frame = json_object();
@@ -242,7 +253,7 @@ json_t *sarif_stacks(struct json_builder *b, const struct race *race)
 	return list;
 }
 
-/* Section 3.38. Steps are ordered outermost first, so insert each at the front. */
+/* Add a threadFlowLocation object, section 3.38. Steps are ordered outermost first, so insert each at the front. */
 static void add_step(struct json_builder *b, json_t *list, json_t *where, const char *function)
 {
 	json_t *step = json_object();
@@ -276,7 +287,7 @@ static void access_text(const struct race *race, unsigned which, char out[ACCESS
 		 name, side->cpu, when);
 }
 
-/* The last step of a thread flow. The other side's access came first, while the held one waited. */
+/* Returns the last step of a thread flow: the access. The other side's access came first, while the held side waited. */
 static json_t *access_step(struct json_builder *b, const struct race *race, unsigned which)
 {
 	json_t *step = json_object(), *where = sarif_access(b, race, which);
@@ -295,7 +306,7 @@ static json_t *thread_flow(struct json_builder *b, const struct race *race, unsi
 	json_t *o = json_object(), *steps = json_array();
 
 	each_place(b, race, which, add_step, steps);
-	/* access_step() describes the innermost place in full. */
+	/* Replace the innermost step by access_step(), which describes the same place in full. */
 	if (json_array_size(steps))
 		json_array_remove(steps, json_array_size(steps) - 1);
 	json_append(b, steps, access_step(b, race, which));
@@ -320,7 +331,10 @@ json_t *sarif_code_flow(struct json_builder *b, const struct race *race)
 	return o;
 }
 
-/* Section 3.14.14. The roots have no URI, since a report may be exported on any machine. The last root is the devices'. */
+/*
+ * Returns the roots, section 3.14.14. They have no URI, since a report may be exported on any machine. The last root is that of
+ * devices.
+ */
 json_t *sarif_roots(struct json_builder *b, bool devices)
 {
 	static const char *const said[][2] = {

@@ -11,7 +11,7 @@
 #define SARIF_SYMBOLS "GUEST_SYMBOLS"
 #define SARIF_DEVICES "GUEST_DEVICES"
 
-/* Returns the roots of a run (section 3.14.14). `devices`: also that of devices. */
+/* Returns the roots of a run (section 3.14.14), with the root of devices only if `devices` is true. */
 json_t *sarif_roots(struct json_builder *b, bool devices);
 
 /* Returns a message object (section 3.11) with that text. */
@@ -28,7 +28,7 @@ json_t *sarif_stacks(struct json_builder *b, const struct race *race);
 
 /*
  * Returns the code flow (section 3.36) of a race: one thread flow for each side that a vCPU or a device made, from the
- * outermost call to the access. The other side's access comes before the held one.
+ * outermost call to the access. The other side's access comes before the held side's.
  */
 json_t *sarif_code_flow(struct json_builder *b, const struct race *race);
 

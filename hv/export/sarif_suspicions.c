@@ -16,8 +16,8 @@ static const char *const suspicion_rules[][3] = {
 };
 
 /*
- * Section 3.36: one thread flow of one step per side. The side without the lock comes last: code hosts then show the other side
- * next to it.
+ * Returns the code flows, section 3.36: one thread flow of one step per side. The side without the lock comes last: code hosts
+ * then show the other side next to it.
  */
 static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
 {
@@ -40,7 +40,7 @@ static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
 	return list;
 }
 
-/* As for races: the id is unique within a kind of suspicion. */
+/* Returns the "partialFingerprints", as for races: the id is unique within a kind of suspicion. */
 static json_t *fingerprints(struct json_builder *b, const struct suspicion *s)
 {
 	json_t *o = json_object();
@@ -50,7 +50,10 @@ static json_t *fingerprints(struct json_builder *b, const struct suspicion *s)
 	return o;
 }
 
-/* Section 3.27.9: kind "review", since only a person can tell whether it is a defect. Such a result has level "none". */
+/*
+ * Returns a result of kind "review" (section 3.27.9), since only a person can tell whether the suspicion is a defect. Such a
+ * result has level "none".
+ */
 static json_t *suspicion_result(struct json_builder *b, const struct chart_suspicion *c)
 {
 	const struct suspicion *s = &c->suspicion;

@@ -221,7 +221,7 @@ static const char *how_phrase(const struct race *race)
 	}
 }
 
-/* Returns the reason why the value was the same before and after. */
+/* Returns a phrase that says why the value was the same before and after. */
 static const char *unchanged_phrase(const struct observation *o)
 {
 	switch (o->how) {
@@ -262,7 +262,7 @@ static void put_how(FILE *out, const struct export_run *run, const struct race *
 {
 	const struct observation *o = &race->first;
 	uint64_t sampled = 0, delay = 0;
-	/* The version that observed the race, which can differ from the one that writes the mail. */
+	/* Name the version that observed the race, which can differ from the one that writes the mail. */
 	const char *version = run->run_count && run->runs[0].tool_version ? run->runs[0].tool_version : run->tool_version;
 	char longest[64] = "", version_shown[EXPORT_NAME_MAX];
 
