@@ -6,8 +6,8 @@
 #define Z_95 1.959964 /* standard deviations on each side of the mean that contain 95 % of a normal distribution */
 
 /*
- * Variance of the bias-corrected estimate. If no pair was seen twice, another formula applies (Chao 1987, as in the user's
- * guide of EstimateS, appendix B, equations 6 and 7).
+ * Returns the variance of the bias-corrected estimate. If no pair was seen twice, another formula applies (Chao 1987, as in the
+ * user's guide of EstimateS, appendix B, equations 6 and 7).
  */
 static double variance(double once, double twice, double part, double all)
 {
@@ -28,7 +28,10 @@ struct learn_estimate learn_chao1(const struct learn_counts *counts)
 	double unseen = part * once * (once - 1) / (2 * (twice + 1)), factor;
 	struct learn_estimate e = {observed, observed, observed, counts->observed && counts->runs != 1};
 
-	/* With fewer than two pairs that were seen once, the estimate is that no pair is unseen. */
+	/*
+	 * With fewer than two pairs that were seen once, the estimate is that all pairs were seen, and the formula would divide
+	 * by 0.
+	 */
 	if (!e.known || counts->once < 2)
 		return e;
 	factor = exp(Z_95 * sqrt(log(1 + variance(once, twice, part, observed + unseen) / (unseen * unseen))));

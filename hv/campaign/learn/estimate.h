@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 struct learn_counts {
-	/* Number of pairs that were seen at all, exactly once, and exactly twice. */
+	/* Numbers of pairs: seen at all, seen exactly once, and seen exactly twice. */
 	uint64_t observed, once, twice;
 	/*
-	 * Number of runs, if `once` and `twice` count the runs that saw a pair; this form is also called Chao2. 0: they count
-	 * observations.
+	 * Number of runs, if `once` and `twice` count the runs that saw a pair (this form is also called Chao2). 0: `once` and
+	 * `twice` count observations.
 	 */
 	uint64_t runs;
 };
@@ -26,11 +26,14 @@ struct learn_counts {
 struct learn_estimate {
 	/* The estimated number of all pairs, and its 95 % confidence interval. */
 	double pairs, low, high;
-	/* False after one run, or if nothing was seen. Then all three numbers are the observed one. */
+	/* False after one run, or if nothing was seen. Then `pairs`, `low` and `high` are the observed number. */
 	bool known;
 };
 
-/* Compute the bias-corrected form, which needs no pair that was seen twice, with Chao's log-normal interval. */
+/*
+ * Returns the bias-corrected form of the estimate, which works without a pair that was seen twice, with Chao's log-normal
+ * interval.
+ */
 struct learn_estimate learn_chao1(const struct learn_counts *counts);
 
 #endif

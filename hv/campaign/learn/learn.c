@@ -9,7 +9,7 @@ struct learning {
 	uint64_t sites;
 };
 
-/* Callbacks for store_sites() and store_each_pair(). -1, without memory, ends the reading. */
+/* Callbacks for store_sites() and store_each_pair(). They return -1 if memory runs out, which ends the reading. */
 static int take_site(void *ctx, const struct store_site *site)
 {
 	struct learning *l = ctx;

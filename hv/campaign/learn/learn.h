@@ -10,9 +10,9 @@
 #include "hv/campaign/store/store.h"
 
 /*
- * Write the weights of the kernel with this build id (hexadecimal) to `path`, by way of a file that is renamed. Returns 0; 1,
- * without a file, if the store has no coverage of that build; or -1 with err set. The file depends only on the content of the
- * store; the run chooses by its own seed.
+ * Write the weights of the kernel with this build id (hexadecimal) to `path`, as a new file that replaces the old one by a
+ * rename. Returns 0, or -1 with err set. Returns 1 and writes no file if the store has no coverage of that build. The file
+ * depends only on the content of the store; the run chooses by its own seed.
  */
 int learn_prefer(struct store *s, const char *build_id, const char *path, struct err *err);
 

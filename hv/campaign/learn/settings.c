@@ -25,7 +25,7 @@ struct yield {
 /* Sort keys of a run. */
 struct place {
 	size_t index;
-	/* Number of earlier runs of the same setting in the list, and a random key among the runs with the same turn. */
+	/* Number of earlier runs of the same setting in the list, and a random key to sort the runs with the same turn. */
 	size_t turn;
 	double key;
 };
@@ -79,8 +79,8 @@ static int add_rounds(struct store *s, const char *campaign, int64_t before, str
 }
 
 /*
- * Weight a setting by its new races a second. Each setting counts one more run that equals the mean of all runs, so that a
- * single lucky run does not decide.
+ * Set the weight of each setting by its new races a second. Each setting counts one more run that equals the mean of all runs,
+ * so that a single lucky run does not decide.
  */
 static void weigh(struct yield *yields, size_t count)
 {
@@ -107,8 +107,8 @@ static void weigh(struct yield *yields, size_t count)
 }
 
 /*
- * Random sort key. In the order of these keys, the probability of each item to come first is proportional to its weight, and
- * likewise for the rest (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
+ * Returns a random sort key. In the order of these keys, the probability of an item to come next is proportional to its weight
+ * among the items that are left (Efraimidis and Spirakis, Information Processing Letters 97, 2006).
  */
 static double random_key(const char *uuid, const struct learn_setting *s, size_t turn, double weight)
 {
@@ -130,7 +130,7 @@ static int by_turn_and_key(const void *a, const void *b)
 	return (one->key > other->key) - (one->key < other->key);
 }
 
-/* List each setting once. Returns their number. */
+/* List each setting once. Returns the number of settings. */
 static size_t list_settings(const struct learn_setting *list, size_t count, struct yield *yields)
 {
 	size_t settings = 0;

@@ -17,10 +17,10 @@
 
 #define FIRST_BUCKETS 1024u
 /*
- * Priors: a site's own counts are mixed with the expectation from its function as if it were that number of further
- * observations, and a function's with the kernel's. Whether a CPU passes a site and whether its memory can be watched hardly
- * changes, so those two priors are small. Conflicts are rare, so a few windows without a conflict say little, and their prior
- * is large.
+ * Priors, in observations. A site's own counts are mixed with the share expected from its function, as if that share came from
+ * so large a number of further observations. A function's counts are mixed with the kernel's in the same way. How often CPUs
+ * pass a site and whether its memory can be watched hardly changes, so these two priors are small. Conflicts are rare: a few
+ * windows without one say little, and their prior is large.
  */
 #define PASSED_PRIOR 1.0
 #define WATCHED_PRIOR 0.5
@@ -41,14 +41,14 @@
 
 struct counts {
 	double armed, hits, windows, conflicts;
-	/* Conflicts after the first conflict of a site, and pairs after its first pair, with the site as the sampled side. */
+	/* Conflicts after the first one, and pairs after the first one, of sites as the sampled side. */
 	double again, other;
 };
 
 struct site {
 	uint32_t offset;
 	struct counts counts;
-	/* The site is the sampled side of a pair. */
+	/* The site was the sampled side of a pair. */
 	bool raced;
 };
 
@@ -103,7 +103,7 @@ void weights_free(struct weights *w)
 
 /* ---- counts ---- */
 
-/* The bucket with the function of this name, or the empty bucket where to put it. */
+/* Returns the bucket of the function with this name or, if it has none, the empty bucket for it. */
 static uint32_t *bucket_of(const struct weights *w, const char *name)
 {
 	uint32_t at = (uint32_t)siphash(&w->key, name, strlen(name)) & w->mask;
@@ -225,7 +225,7 @@ void weights_add_pair(struct weights *w, const char *sampled, const char *other)
 	char name[SITE_NAME_MAX];
 	uint32_t offset;
 
-	/* The pair does not say which site was sampled. Take the first site with conflicts of its own. */
+	/* The pair does not say which site was sampled. Take the first of the two sites that has conflicts. */
 	for (unsigned i = 0; i < 2; i++) {
 		uint32_t entry = site_split(names[i], name, &offset) ? *bucket_of(w, name) : 0;
 		struct site *site = entry ? find_site(&w->functions[entry - 1], offset) : NULL;
@@ -244,7 +244,7 @@ void weights_add_pair(struct weights *w, const char *sampled, const char *other)
 
 /* ---- the rule ---- */
 
-/* A counted share, mixed with an expected share that weighs as much as `prior` observations. */
+/* Returns a counted share, mixed with an expected share that weighs as much as `prior` observations. */
 static double mixed(double counted, double of, double expected, double prior)
 {
 	double share = (counted + prior * expected) / (of + prior);
@@ -252,7 +252,10 @@ static double mixed(double counted, double of, double expected, double prior)
 	return share < 1 ? share : 1;
 }
 
-/* `passed` counts a sample point as not hit if it was still armed at the end of the run, or was disarmed to make room. */
+/*
+ * Returns the shares of these counts. A sample point counts as not passed if it was still armed at the end of the run, or was
+ * disarmed to make room.
+ */
 static struct shares shares_of(const struct counts *c, const struct shares *expected, double scale)
 {
 	return (struct shares){
@@ -264,9 +267,9 @@ static struct shares shares_of(const struct counts *c, const struct shares *expe
 }
 
 /*
- * Expected number of new pairs from one sample point. A point that no CPU passes costs little, so `passed` counts by its
- * square root. The first conflict of a site shows a new pair, later ones mostly the same pair. The last factor prefers sites
- * with few windows, because less is known about them.
+ * Returns the expected number of new pairs from one sample point. A point that no CPU passes costs little, so `passed` counts
+ * by its square root. The first conflict of a site shows a new pair, later ones mostly the same pair. The last factor prefers
+ * sites with few windows, because less is known about them.
  */
 static double expected_yield(const struct shares *s, const struct counts *c)
 {
@@ -280,7 +283,7 @@ static double clamped(double weight)
 
 /* ---- the file ---- */
 
-/* Encode `name` as a JSON string without the closing quotation mark, from malloc(). NULL: out of memory. */
+/* Returns `name` as a JSON string without the closing quotation mark, from malloc(), or NULL if memory runs out. */
 static char *quoted(const char *name)
 {
 	json_t *string = json_string(name);
@@ -338,7 +341,7 @@ static int put_document(const struct weights *w, const char *build_id, FILE *out
 	struct writer to = {.out = out};
 
 	fprintf(out, "{\"schema\": \"" PREFER_SCHEMA "\",\n");
-	/* The reader of the file checks that it is hexadecimal. */
+	/* put_weights() escapes names, but not the build id: the reader of the file checks that it is hexadecimal. */
 	if (build_id[0])
 		fprintf(out, "\"build_id\": \"%.*s\",\n", 2 * PREFER_BUILD_ID_MAX, build_id);
 	fputs("\"weight\": 1,\n\"functions\": {", out);
@@ -357,7 +360,9 @@ int weights_write(struct weights *w, const char *build_id, const char *path, str
 
 	if (next) {
 		sprintf(next, "%s.next", path);
-		/* O_EXCL on a new file: a run could have put a link here, to a foreign file. */
+		/*
+		 * Remove the file, and create it anew with O_EXCL: a run could have put a link here that leads to another file.
+		 */
 		unlink(next);
 		out = fopen(next, "wxe");
 	}

@@ -8,7 +8,7 @@
 
 #include "hv/campaign/list/fill_internal.h"
 
-/* Set the campaign: the given one, or that of the round that started last. */
+/* Set the campaign to the given one, or to that of the round that started last. */
 static int choose_campaign(struct fill *f)
 {
 	struct store_rounds_query q = {.last = 1};
@@ -42,8 +42,8 @@ static int get_rounds(struct fill *f)
 }
 
 /*
- * Find a round by number, else by the start of its uuid. Numbers come first, because a uuid can begin with digits. Of several
- * rounds with the same number, take the last.
+ * Find a round by its number or, if no round has that number, by the start of its uuid. A uuid can begin with digits, too. Of
+ * several rounds with the same number, take the last.
  */
 static int find_round(struct fill *f, const char *name, size_t *index)
 {
@@ -67,7 +67,7 @@ static int find_round(struct fill *f, const char *name, size_t *index)
 		       f->rounds.list[f->rounds.count - 1].number);
 }
 
-/* Set the base round: the given one, or the round before. */
+/* Set the base round to the given one, or to the round before the first selected one. */
 static int choose_base(struct fill *f)
 {
 	const char *base = f->query->against ? f->query->against : f->query->since;

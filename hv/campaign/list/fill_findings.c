@@ -5,7 +5,7 @@
 
 #include "hv/campaign/list/fill_internal.h"
 
-#define NUMBER_MAX 64 /* characters of a number or address that same_line() skips at once */
+#define NUMBER_MAX 64 /* most characters of a number or address that same_line() skips */
 
 /* Skip the time that printk writes before a line: "[ 12.345678] ". */
 static const char *without_time(const char *line)
@@ -16,8 +16,8 @@ static const char *without_time(const char *line)
 }
 
 /*
- * Length of the number or address at `text`, which has at least one digit. 0: there is none. NUMBER_MAX bounds the scan,
- * because a guest can write a line of any length.
+ * Returns the length of the number or address at `text`, or 0 if there is none. It has at least one digit. NUMBER_MAX bounds
+ * the search, because a guest can write a line of any length.
  */
 static size_t number_at(const char *text)
 {
@@ -29,7 +29,7 @@ static size_t number_at(const char *text)
 	return digit ? len : 0;
 }
 
-/* Compare two lines. Numbers and addresses differ from round to round, so any two are equal. */
+/* Returns whether two lines are equal apart from numbers and addresses, which differ from round to round. */
 static bool same_line(const char *a, const char *b)
 {
 	a = without_time(a);
@@ -45,7 +45,7 @@ static bool same_line(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* Clear is_new of the findings that the earlier round `index` has, too. */
+/* Clear is_new of the findings that round `index`, an earlier one, has as well. */
 static int compare_with_round(struct fill *f, size_t index)
 {
 	struct store_findings old = {0};
@@ -91,7 +91,7 @@ static int add_round(struct fill *f, size_t index)
 	return rc;
 }
 
-/* When two rounds are compared, the base round is the only earlier round. */
+/* Earlier rounds decide which findings are new. When two rounds are compared, the base round is the only earlier round. */
 int fill_findings(struct fill *f)
 {
 	int rc = 0;

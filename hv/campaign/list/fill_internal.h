@@ -26,23 +26,23 @@ int fill_rounds(struct fill *f);
 int fill_coverage(struct fill *f);
 int fill_findings(struct fill *f);
 
-/* Fill *r. It gets its builds only if the summary shows them. Returns 0, or -1 with f->err set. */
+/* Fill in *r. Reads the race's builds only if the summary shows them. Returns 0, or -1 with f->err set. */
 int fill_race(struct fill *f, const struct store_race *from, enum store_change change, struct summary_race *r);
 
-/* Convert a class of the store. An empty rule means that the race was not judged. */
+/* Returns the summary's class for a class of the store. An empty rule means that the race was not judged. */
 enum summary_class fill_class(enum verdict_class class, const char *rule);
 
 /*
- * Copy a string into the summary, and make it printable: fill_text() for guests' text, fill_line() for users' text. NULL with
- * f->err set: out of memory.
+ * Copy a string into the summary, made printable: fill_text() for text of guests, fill_line() for text of users. Returns NULL
+ * with f->err set if memory runs out.
  */
 const char *fill_text(struct fill *f, const char *text);
 const char *fill_line(struct fill *f, const char *text);
 
-/* Format milliseconds since 1970 as "2026-11-22T01:00:00Z", and 0 as "". */
+/* Returns milliseconds since 1970 as "2026-11-22T01:00:00Z", and 0 as "". */
 const char *fill_time(struct fill *f, int64_t ms);
 
-/* The release in a kernel's version line, as "6.1.0-56-cloud-amd64", or "". */
+/* Returns the release in a kernel's version line, "6.1.0-56-cloud-amd64", or "" if there is none. */
 const char *fill_release(struct fill *f, const char *banner);
 
 #endif

@@ -21,7 +21,7 @@ enum summary_class fill_class(enum verdict_class class, const char *rule)
 	return rule[0] ? classes[class] : SUMMARY_UNJUDGED;
 }
 
-/* "write in ext4_foo [ext4]". A name with a colon is a device's, because no function has a colon. */
+/* Returns a side as "write in ext4_foo [ext4]". A name with a colon is a device's, because no function's name has a colon. */
 static const char *side_text(struct fill *f, const struct store_side *side)
 {
 	char text[SIDE_MAX];
@@ -36,7 +36,7 @@ static const char *side_text(struct fill *f, const struct store_side *side)
 	return fill_text(f, text);
 }
 
-/* The subsystem of the first side with a known source file. */
+/* Returns the subsystem of the first side with a known source file. */
 static const char *subsystem_of(struct fill *f, const struct store_race *from)
 {
 	const struct store_side *side = &from->sides[from->sides[0].file[0] || !from->sides[1].file[0] ? 0 : 1];
@@ -178,8 +178,8 @@ static void free_seen(struct seen *s)
 }
 
 /*
- * Append a race to the summary, with its state in the second round or else in the first. `old` or `now` is NULL if that round
- * did not see the race.
+ * Append a race to the summary, as it was in the second round or, if that round did not see the race, in the first. `old` or
+ * `now` is NULL if that round did not see the race.
  */
 static int fill_compared(struct fill *f, const struct store_race *old, const struct store_race *now)
 {

@@ -48,7 +48,9 @@ int fill_rounds(struct fill *f)
 
 /* ---- coverage ---- */
 
-/* Number of sites that can be sampled: the sum over all kernel builds of the largest pool of a run of that build. */
+/*
+ * Returns the number of sites that can be sampled: the sum over all kernel builds of the largest pool of a run of that build.
+ */
 static int fill_pool(struct fill *f, const struct store_coverage *covered)
 {
 	uint64_t *pools = calloc(covered->builds + 1, sizeof(*pools));
@@ -66,7 +68,7 @@ static int fill_pool(struct fill *f, const struct store_coverage *covered)
 	return 0;
 }
 
-/* Whether the round with this id is selected. */
+/* Returns whether the round with this id is selected. */
 static bool is_now(const struct fill *f, int64_t round)
 {
 	for (size_t i = f->from; i <= f->to; i++) {

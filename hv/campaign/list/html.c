@@ -21,7 +21,7 @@ static void put_title(FILE *out, const void *ctx)
 	list_rounds_put(out, m);
 }
 
-/* Most of an answer is constant text and numbers, but list_kinds_put() writes words from the store, so escape all of it. */
+/* Write an answer, escaped: list_kinds_put() writes words from the store. */
 static void put_escaped(FILE *out, const struct summary *m, enum list_answer answer)
 {
 	char *text = NULL;

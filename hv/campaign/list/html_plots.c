@@ -4,11 +4,11 @@
 #include "hv/campaign/list/plot.h"
 #include "hv/campaign/list/sentences.h"
 
-/* Number of bars that fit next to each other. Only the latest rounds have one. */
+/* Number of bars that fit next to each other. The plot shows only the latest rounds. */
 #define BARS_MAX 30
 #define LABELS_MAX 10
 
-/* Number every n-th bar only, so that the numbers do not overlap. */
+/* Label only every few bars, so that numbers do not overlap. */
 static void put_round_label(const struct plot *p, size_t i, size_t count, unsigned number)
 {
 	size_t each = (count + LABELS_MAX - 1) / LABELS_MAX;
@@ -35,7 +35,7 @@ static double smallest(double a, double b)
 
 /* ---- races over rounds ---- */
 
-/* Draw the most serious class at the bottom, where its height is easy to read. */
+/* Draw a bar of the races by class. The most serious class is at the bottom, where its height is easy to read. */
 static void put_races_bar(const struct plot *p, const struct summary_round *r, double at, double width)
 {
 	unsigned harmful = r->of_class[SUMMARY_HARMFUL],
@@ -120,8 +120,8 @@ static struct unit unit_of(const struct summary *m)
 }
 
 /*
- * Counts start at the origin. Estimates start at their first value, and are cut at the top of the drawing, because the first
- * estimates can be many times too large.
+ * Draw a line. Counts start at the origin. Estimates start at their first value and are cut at the top of the drawing, because
+ * the first estimates can be many times too large.
  */
 static void put_line(const struct plot *p, const struct summary *m, struct unit unit, const char *class,
 		     double (*value)(const struct summary_point *p))
@@ -220,7 +220,10 @@ static void put_lost_bar(const struct plot *p, const struct summary_round *r, do
 	fputs("</g>", p->out);
 }
 
-/* Runs that attached to a machine of another VMM do not report how long CPUs were stopped. */
+/*
+ * Draw the plot of overhead only if a run reported it: runs that attached to a machine of another VMM do not know how long CPUs
+ * were stopped.
+ */
 static void plot_lost(FILE *out, const struct summary *m)
 {
 	size_t count;

@@ -6,7 +6,7 @@
 #include "hv/campaign/list/sentences.h"
 #include "hv/export/html.h"
 
-/* The style sheet's class for each enum summary_class. */
+/* Returns the style sheet's class for a class of races. */
 static const char *class_style(enum summary_class class)
 {
 	static const char *const styles[SUMMARY_CLASSES] = {
@@ -19,7 +19,7 @@ static const char *class_style(enum summary_class class)
 
 /* ---- the table ---- */
 
-/* A narrow screen shows the label instead of the table's head. */
+/* Begin a cell of the table. A narrow screen shows the label instead of the table's head. */
 static void begin_cell(FILE *out, const char *classes, const char *label)
 {
 	fprintf(out, "<td class=\"%s\" data-label=\"%s\">", classes, label);
@@ -152,7 +152,7 @@ static void put_builds(FILE *out, const struct summary_race *r)
 	fputs("</tbody></table></div>\n", out);
 }
 
-/* Escape the text, because list_seen_put() does not. */
+/* Write where the race was seen. Escape the text, because list_seen_put() does not. */
 static void put_seen(FILE *out, const struct summary *m, const struct summary_race *r)
 {
 	char text[1024] = "";
@@ -167,7 +167,7 @@ static void put_seen(FILE *out, const struct summary *m, const struct summary_ra
 	fputs("</p>\n", out);
 }
 
-/* Only races that need attention are open. */
+/* Write the section of a race. Only sections of races that need attention are open. */
 static void put_section(FILE *out, const struct summary *m, const struct summary_race *r)
 {
 	fputs("<section class=\"race\" id=\"race-", out);

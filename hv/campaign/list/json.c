@@ -164,7 +164,7 @@ static json_t *summary_json(struct json_builder *b, const struct summary *m)
 	return o;
 }
 
-/* Subsystems are an array, because titles from MAINTAINERS would make poor JSON keys. */
+/* Returns the subsystems as an array, because titles from MAINTAINERS would make poor JSON keys. */
 static json_t *subsystems_json(struct json_builder *b, const struct summary *m)
 {
 	size_t count;

@@ -16,18 +16,19 @@ struct list_style {
 	unsigned width; /* Fold lines at this number of characters. 0: 100. */
 };
 
-/* Text for a terminal. The first lines summarise the round; races and findings follow. */
+/* Write text for a terminal. The first lines summarise the round; races and findings follow. */
 void list_text(FILE *out, const struct summary *m, const struct list_style *style);
 
-/* A mail: a Subject: line, other header lines, and the summary as plain text of 72 columns. */
+/* Write a mail: a Subject: line, other header lines, and the summary as plain text of 72 columns. */
 void list_mail(FILE *out, const struct summary *m, const struct list_style *style);
 
 /*
- * The document outrider-campaign-list/1, which docs/campaigns.md describes. Returns 0, or -1 with err set if memory runs out.
+ * Write the document outrider-campaign-list/1, which docs/campaigns.md describes. Returns 0, or -1 with err set if memory runs
+ * out.
  */
 int list_json(FILE *out, const struct summary *m, struct err *err);
 
-/* One HTML page, which loads nothing from elsewhere and is readable without scripts. */
+/* Write one HTML page, which loads nothing from elsewhere and is readable without scripts. */
 void list_html(FILE *out, const struct summary *m);
 
 #endif

@@ -14,8 +14,8 @@
 #define STEPS 5 /* maximum number of steps of an axis */
 
 /*
- * The smallest of 1, 2, 5, 10, 20, ... that divides an axis up to `most` into at most STEPS steps. Counts need no step below
- * 1.
+ * Returns the smallest step of 1, 2, 5, 10, 20, ... that divides an axis up to `most` into at most STEPS steps. Counts need no
+ * step below 1.
  */
 static double step_of(double most)
 {
@@ -30,7 +30,7 @@ static double step_of(double most)
 	return most;
 }
 
-/* The first multiple of the step that is not less than `most`. */
+/* Returns the first multiple of the step that is not less than `most`. */
 static double end_of(double most)
 {
 	double step = step_of(most), end = step;
@@ -40,7 +40,7 @@ static double end_of(double most)
 	return end;
 }
 
-/* Write a number in short form, as "40k". */
+/* Write a number in short form: "40k". */
 static void put_number(FILE *out, double value)
 {
 	if (value >= 1e6)

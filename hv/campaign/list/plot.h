@@ -20,7 +20,7 @@ struct plot {
  */
 struct plot plot_begin(FILE *out, const char *title, const char *says, double x_most, double y_most);
 
-/* Draw the lines and numbers of the y axis. `unit` follows each number. */
+/* Draw the lines and numbers of the y axis. Each number is followed by `unit`. */
 void plot_y_axis(const struct plot *p, const char *unit);
 
 /* Draw the numbers of a continuous x axis, and `name` below it. */
@@ -29,20 +29,20 @@ void plot_x_axis(const struct plot *p, const char *name);
 /* Write the name of the x axis below it. */
 void plot_x_name(const struct plot *p, const char *name);
 
-/* Convert a value to a coordinate. */
+/* Returns the coordinate of a value on the x or the y axis. */
 double plot_x(const struct plot *p, double value);
 double plot_y(const struct plot *p, double value);
 
 /* Write one number below the x axis, at the x coordinate `at`. */
 void plot_x_label(const struct plot *p, double at, unsigned number);
 
-/* Draw a bar from the value `from` to `to`, centred at the x coordinate `at`. A bar of height 0 is left out. */
+/* Draw a bar from the value `from` to the value `to`, centred at the x coordinate `at`. A bar of height 0 is not drawn. */
 void plot_bar(const struct plot *p, const char *class, double at, double width, double from, double to);
 
 /* Draw a dot at a coordinate, with a tooltip. */
 void plot_dot(const struct plot *p, const char *class, double x, double y, const char *says);
 
-/* In a plot with `count` bars: the x coordinate of the middle of bar `i`, and the width of a bar. */
+/* Return the x coordinate of the middle of bar `i`, and the width of a bar, in a plot with `count` bars. */
 double plot_bar_middle(size_t i, size_t count);
 double plot_bar_width(size_t count);
 

@@ -7,7 +7,7 @@
 #include "hv/campaign/list/subsystem.h"
 
 /*
- * Which rounds a round summary shows. A round is given by its number, or by the first characters of its uuid. All zero: the
+ * The rounds that a round summary shows. A round is given by its number, or by the first characters of its uuid. All zero: the
  * last round.
  */
 struct summary_query {
@@ -16,7 +16,7 @@ struct summary_query {
 	const char *since;    /* Show all rounds after this one, and compare with it. NULL: compare with the round before. */
 	const char *against;  /* Compare two rounds only, and ignore all other rounds. NULL: compare with all earlier rounds. */
 	const struct subsystems *subsystems; /* NULL: a race belongs to a folder of the source, or to a module. */
-	/* Read the builds of all races, not only of races that the summary shows in full. */
+	/* Read the builds of all races. False: only of races that the summary shows in full. */
 	bool all;
 };
 

@@ -74,7 +74,7 @@ static int get_triage(struct fill *f, int64_t id, struct race_history *s)
 	return rc;
 }
 
-/* Stores are not trusted, but this only parses JSON: race_read() checks the object later. */
+/* Parse the race's record as JSON. The store is untrusted; race_read() checks the object later. */
 static int get_record(struct fill *f, int64_t id, struct race_history *s)
 {
 	char *text = store_race_record(f->store, id, true, f->err);

@@ -12,16 +12,16 @@
 struct race_history;
 
 /*
- * Read the history of the race with the id `race`. `subsystems` may be NULL. race_history_free() frees the result. NULL with
- * err set: the store cannot be read, or memory ran out.
+ * Read the history of the race with the id `race`. `subsystems` may be NULL. Free the result with race_history_free(). Returns
+ * NULL with err set if the store cannot be read or memory runs out.
  */
 struct race_history *race_history_get(struct store *store, int64_t race, const struct subsystems *subsystems,
 				      const char *version, struct err *err);
 void race_history_free(struct race_history *s);
 
 /*
- * Write text for a terminal: the race, its triage, builds and rounds, and the whole report from the run that saw it last. A
- * write error stays in the stream. Returns 0, or -1 with err set: memory ran out, or the stored report is not valid.
+ * Write text for a terminal: the race, its triage, builds and rounds, and the whole report from the run that saw the race last.
+ * A write error stays in the stream. Returns 0, or -1 with err set if memory runs out or the stored report is not valid.
  */
 int race_history_text(FILE *out, const struct race_history *s, const struct list_style *style, struct err *err);
 

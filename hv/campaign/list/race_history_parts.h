@@ -11,7 +11,7 @@ struct race_history {
 	struct summary m;		 /* contains this race only, and owns all strings */
 	const struct summary_race *race; /* in `m` */
 	uint64_t seen, runs, rounds;
-	const char *first, *last; /* start times of the first and the last round that saw it */
+	const char *first, *last; /* start times of the first and the last round that saw the race */
 	struct race_history_round {
 		unsigned number;
 		const char *campaign, *started;

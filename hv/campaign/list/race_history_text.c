@@ -80,7 +80,7 @@ static void put_rounds(FILE *out, const struct race_history *s, const struct tex
 	}
 }
 
-/* The report is not folded, so that it looks as `outrider report` prints it. */
+/* Write the race's report. Lines are not folded, so that they look as `outrider report` prints them. */
 static int put_record(FILE *out, const struct race_history *s, const struct text_style *style, struct err *err)
 {
 	struct race *race;

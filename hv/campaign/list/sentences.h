@@ -7,35 +7,38 @@
 
 #include "hv/campaign/list/summary.h"
 
-/* The first lines of a round summary, one for each question that it answers. */
+/* The questions that the first lines of a round summary answer, one line each. */
 enum list_answer { LIST_NEW, LIST_GONE, LIST_CHANGED, LIST_BROKE, LIST_COVERED, LIST_ANSWERS };
 
-/* What a round summary says to one question: its label ("new"), and a clause without a full stop ("3 races are new"). */
+/*
+ * The two parts of the answer to one question. list_answer_word() returns its label ("new"), list_answer_put() writes a clause
+ * without a full stop ("3 races are new").
+ */
 const char *list_answer_word(enum list_answer answer);
 void list_answer_put(FILE *out, const struct summary *m, enum list_answer answer);
 
-/* Whether the answer needs attention: a new harmful candidate, a verdict that became more serious, or a finding. */
+/* Returns whether the answer needs attention: a new harmful candidate, a verdict that became more serious, or a finding. */
 bool list_answer_is_bad(const struct summary *m, enum list_answer answer);
 
-/* "3 new races (1 harmful), 1 changed, 2 findings": short enough for the subject of a mail. */
+/* Write a line that is short enough for the subject of a mail: "3 new races (1 harmful), 1 changed, 2 findings". */
 void list_headline_put(FILE *out, const struct summary *m);
 
-/* "round 12 against round 11", "rounds 9 to 12 against round 8", "round 1, the first". */
+/* Write "round 12 against round 11", "rounds 9 to 12 against round 8", "round 1, the first". */
 void list_rounds_put(FILE *out, const struct summary *m);
 
-/* "2026-11-22 01:00 to 06:58 UTC, 48 of 48 runs done; 1 attempt was cut off". */
+/* Write "2026-11-22 01:00 to 06:58 UTC, 48 of 48 runs done; 1 attempt was cut off". */
 void list_when_put(FILE *out, const struct summary *m);
 
-/* "; 2 attempts were cut off", or nothing if `attempts` is 0. */
+/* Write "; 2 attempts were cut off", or nothing if `attempts` is 0. */
 void list_cut_off_put(FILE *out, uint64_t attempts);
 
-/* The amount of sampling, and the share of time that CPUs were stopped. */
+/* Write the amount of sampling, and the share of time that CPUs were stopped. */
 void list_effort_put(FILE *out, const struct summary *m);
 
-/* "seen 14 times in 3 runs, first in round 9; in 6.1.0-56-cloud-amd64". */
+/* Write "seen 14 times in 3 runs, first in round 9; in 6.1.0-56-cloud-amd64". */
 void list_seen_put(FILE *out, const struct summary *m, const struct summary_race *r);
 
-/* "2 panics, 1 hang": the number of findings of each kind. */
+/* Write "2 panics, 1 hang": the number of findings of each kind. */
 void list_kinds_put(FILE *out, const struct summary *m);
 
 /* Write a number with its unit: "1 race", "2 races". */
@@ -49,7 +52,7 @@ const char *list_number(uint64_t n, char out[LIST_NUMBER_MAX]);
 #define LIST_TIME_MAX 32
 const char *list_time(const char *stamp, char out[LIST_TIME_MAX]);
 
-/* "5 h 12 min", "12 min", "40 s". */
+/* Write "5 h 12 min", "12 min", "40 s". */
 void list_span_put(FILE *out, uint64_t ns);
 
 /* Numbers of races of one subsystem: those that need attention, those that are new, back or changed, and all. */
@@ -59,8 +62,8 @@ struct list_subsystem {
 };
 
 /*
- * The subsystems with races of the selected rounds, those with most races that need attention first. Returns an array of
- * *count items from malloc(), or NULL with *count 0 if there are none or memory runs out.
+ * Returns the subsystems with races of the selected rounds, an array of *count items from malloc(). Those with most races that
+ * need attention come first. Returns NULL with *count 0 if there are none, or memory runs out.
  */
 struct list_subsystem *list_subsystems(const struct summary *m, size_t *count);
 

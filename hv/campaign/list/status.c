@@ -17,7 +17,7 @@
 #define TEXT_WIDTH 100
 #define ROUNDS 2
 
-/* Whether the processes of an unfinished run are alive. */
+/* Whether the processes of an unfinished run live. */
 enum life { LIFE_RUNS, LIFE_CUT_OFF, LIFE_UNKNOWN };
 
 struct status_run {
@@ -42,8 +42,8 @@ struct status {
 /* ---- queries ---- */
 
 /*
- * The runner locks stderr.log while any process of the run lives. If the run is on another machine, the file does not exist
- * here.
+ * Returns whether the run lives: the runner locks stderr.log as long as any process of the run lives. If the run is on another
+ * machine, the file does not exist here.
  */
 static enum life life_of(const char *folder)
 {
@@ -104,7 +104,7 @@ static int get_round(struct fill *f, const struct store_round *from, struct stat
 	return r->campaign && r->started && r->ended ? get_runs(f, from->id, r) : -1;
 }
 
-/* Without a campaign, take that of the round that started last. */
+/* Get the campaign's rounds. If `campaign` is NULL, take the campaign of the round that started last. */
 static int get_rounds(struct fill *f, const char *campaign, struct status *s)
 {
 	struct store_rounds_query q = {.campaign = campaign, .last = 1};
@@ -243,7 +243,7 @@ static json_t *runs_json(struct json_builder *b, const struct status_round *r)
 
 		json_put(b, o, "run", json_text(r->runs[i].key));
 		json_put(b, o, "started", json_text(r->runs[i].started));
-		/* null: unknown on this machine */
+		/* null: it is unknown on this machine whether the run lives */
 		json_put(b, o, "alive",
 			 r->runs[i].life == LIFE_UNKNOWN ? json_null() : json_boolean(r->runs[i].life == LIFE_RUNS));
 		json_append(b, list, o);

@@ -11,8 +11,8 @@
 struct status;
 
 /*
- * Read the last two rounds of a campaign; NULL: of the campaign whose round started last. status_free() frees the result.
- * NULL with err set: there is no round, the store cannot be read, or memory ran out.
+ * Read the last two rounds of a campaign; NULL: the campaign whose round started last. Free the result with status_free().
+ * Returns NULL with err set if there is no round, the store cannot be read, or memory runs out.
  */
 struct status *status_get(struct store *store, const char *campaign, struct err *err);
 void status_free(struct status *s);

@@ -20,9 +20,9 @@
 struct pattern {
 	char letter;	     /* F, X or N */
 	const char *text;    /* without a slash at its end */
-	size_t literal;	     /* number of characters before the first wildcard */
+	size_t literal;	     /* number of characters of `text` before the first wildcard */
 	bool below;	     /* The pattern ended with a slash. */
-	regex_t regex;	     /* for N */
+	regex_t regex;	     /* the compiled pattern, for N only */
 	const char *section; /* title of the section */
 };
 
@@ -72,7 +72,7 @@ static struct pattern *grow(struct subsystems *s)
 	return &s->list[s->count];
 }
 
-/* A regular expression that does not compile is skipped: the kernel's use Perl's syntax. */
+/* Add a pattern. Skips a regular expression that does not compile, since the kernel's use Perl's syntax. */
 static int add_pattern(struct subsystems *s, char letter, char *text, const char *section)
 {
 	struct pattern *p = grow(s);
@@ -89,7 +89,7 @@ static int add_pattern(struct subsystems *s, char letter, char *text, const char
 	if (p->below)
 		text[len - 1] = '\0';
 	p->literal = strcspn(text, "*?[");
-	/* Skip "*" and the like, which match every file. */
+	/* Keep the pattern unless it is "*" or the like, which match every file. */
 	s->count += p->literal != 0 || strpbrk(text, "/") != NULL;
 	return 0;
 }
@@ -189,7 +189,9 @@ const char *subsystem_find(const struct subsystems *s, const char *file)
 
 	for (size_t i = 0; s && file[0] && i < s->count; i++) {
 		const struct pattern *p = &s->list[i];
-		/* N: matches a word anywhere in the path, so any F: pattern is more specific. */
+		/*
+		 * Rank the pattern by its length. N: matches a word anywhere in the path, so any F: pattern is more specific.
+		 */
 		size_t len = p->letter == 'N' ? 1 : 2 + p->literal + strlen(p->text);
 
 		if (p->letter == 'X' || len <= best_len || !fits(p, file) || left_out(s, p->section, file))

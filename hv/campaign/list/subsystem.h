@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Maps a source file to a subsystem of the kernel by the kernel's file MAINTAINERS: the section with the most specific
- * pattern that matches. Sections that match all files ("THE REST") do not count.
+ * Maps a source file to a subsystem of the kernel by the kernel's file MAINTAINERS: the section with the most specific pattern
+ * that matches the file. Sections that match all files ("THE REST") are ignored.
  */
 #ifndef OUTRIDER_CAMPAIGN_LIST_SUBSYSTEM_H
 #define OUTRIDER_CAMPAIGN_LIST_SUBSYSTEM_H
@@ -13,21 +13,21 @@
 struct subsystems;
 
 /*
- * Read MAINTAINERS in the folder of a kernel's source. subsystems_free() frees the result. NULL with err set; EXIT_INPUT: it
- * cannot be read, or has no section with files.
+ * Read the file MAINTAINERS in the folder of a kernel's source. Free the result with subsystems_free(). Returns NULL with err
+ * set: EXIT_INPUT if the file cannot be read, or has no section with files.
  */
 struct subsystems *subsystems_read(const char *folder, struct err *err);
 void subsystems_free(struct subsystems *s);
 
 /*
- * The title of the section for `file`, a path relative to the source tree. NULL: there is none, `s` is NULL, or `file` is "".
- * The title belongs to `s`, and is not made printable.
+ * Returns the title of the section for `file`, a path relative to the source tree. Returns NULL if there is no such section,
+ * `s` is NULL, or `file` is "". The title belongs to `s`, and is not made printable.
  */
 const char *subsystem_find(const struct subsystems *s, const char *file);
 
 /*
- * A substitute for a section: the first two folders of the file's path ("fs/ext4"), or the module, or "kernel" if neither is
- * known. Writes to `out` and returns it.
+ * Write a substitute for a section to `out`, and return `out`: the first two folders of the file's path ("fs/ext4"), else the
+ * module, else "kernel".
  */
 const char *subsystem_folder(const char *file, const char *module, char *out, size_t size);
 

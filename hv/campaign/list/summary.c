@@ -22,7 +22,7 @@ void summary_free(struct summary *m)
 
 /* ---- text ---- */
 
-/* Make room for one more text. The list is full at 0 and at each power of two, and doubles then. */
+/* Make room for one more text. The list is full if its length is 0 or a power of two; its capacity then doubles. */
 static bool has_room(struct summary_texts *t)
 {
 	char **list;
@@ -35,7 +35,7 @@ static bool has_room(struct summary_texts *t)
 	return list != NULL;
 }
 
-/* Give a string from malloc() to `m`. It is NULL if memory ran out. */
+/* Make `m` the owner of a string from malloc(). `text` is NULL if memory ran out. Returns the string, or NULL with err set. */
 static const char *own(struct summary *m, char *text, struct err *err)
 {
 	if (!text || !has_room(&m->texts)) {
@@ -112,7 +112,7 @@ size_t summary_of_class(const struct summary *m, enum store_change change, enum 
 	return n;
 }
 
-/* A change from "not judged" is never for the worse. */
+/* Returns whether the class became more serious. A change from "not judged" never counts as that. */
 static bool class_is_worse(const struct summary_race *r)
 {
 	return r->judged_before && r->before.class != SUMMARY_UNJUDGED && r->verdict.class < r->before.class;
@@ -144,7 +144,7 @@ bool summary_is_worse(const struct summary_race *r)
 
 /* ---- rounds ---- */
 
-/* The mean is weighted by sampled time. */
+/* Add the overhead of a round to a sum of rounds: the mean, weighted by sampled time, and the worst run. */
 static void add_lost(struct summary_round *sum, const struct summary_round *r)
 {
 	double whole = (double)sum->sampled_ns + (double)r->sampled_ns;
@@ -186,7 +186,7 @@ struct summary_round summary_total(const struct summary *m)
 		if (m->rounds[i].now)
 			add_round(&sum, &m->rounds[i]);
 	}
-	/* Count a race that several rounds saw once. */
+	/* Set the sum's races by the list of races: adding up the rounds would count a race once for each round that saw it. */
 	sum.races = (unsigned)(m->race_count - summary_of(m, STORE_CHANGE_GONE));
 	sum.fresh = (unsigned)summary_of(m, STORE_CHANGE_NEW);
 	return sum;

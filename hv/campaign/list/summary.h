@@ -47,16 +47,16 @@ struct summary_race {
 	const char *datum;     /* "inode->i_size", or "" */
 	const char *subsystem; /* "EXT4 FILE SYSTEM", or a folder of the source, or a module; never "" */
 	enum store_change change;
-	struct summary_verdict verdict; /* in the selected rounds, or the last verdict if the race is gone */
-	struct summary_verdict before;	/* of the last round before the selected ones that saw the race */
+	struct summary_verdict verdict; /* verdict in the selected rounds, or the last verdict if the race is gone */
+	struct summary_verdict before;	/* verdict in the last round before the selected ones that saw the race */
 	bool judged_before;		/* `before` is set. */
 	enum store_triage triage;
 	const char *note, *who, *when; /* of the triage; "" if there is none */
 	const char *suppressed;	       /* the reason of the suppression, or "" */
 	uint64_t instances;	       /* observations in the selected rounds */
-	unsigned runs;		       /* runs of the selected rounds that saw it */
-	unsigned rounds;	       /* rounds up to the last selected one that saw it */
-	unsigned first_round;	       /* number of the first round that saw it */
+	unsigned runs;		       /* number of runs of the selected rounds that saw the race */
+	unsigned rounds;	       /* number of rounds, up to the last selected one, that saw the race */
+	unsigned first_round;	       /* number of the first round that saw the race */
 	struct summary_build *builds;
 	size_t build_count;
 };
@@ -77,12 +77,12 @@ struct summary_round {
 	unsigned number;
 	bool now;		     /* The round is selected. With --since there can be several. */
 	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" if the round has not ended. */
-	unsigned runs, done, broken; /* planned; ended; ended with a finding */
-	unsigned cut_off;	     /* attempts of runs that were cut off; they do not count as runs */
-	unsigned races;		     /* races that the round saw, in total and by class */
+	unsigned runs, done, broken; /* number of runs that were planned, that ended, and that ended with a finding */
+	unsigned cut_off;	     /* number of attempts of runs that were cut off; `runs` and `done` do not include them */
+	unsigned races;		     /* number of races that the round saw, in total and by class */
 	unsigned of_class[SUMMARY_CLASSES];
 
-	unsigned fresh; /* races of these that no earlier round saw */
+	unsigned fresh; /* number of these races that no earlier round saw */
 	uint64_t hits, windows, conflicts, sampled_ns;
 	/*
 	 * Share of CPU time that breakpoint handling took, in thousandths: the mean of all runs, and the worst run. -1:
@@ -130,43 +130,49 @@ struct summary {
 void summary_free(struct summary *m);
 
 /*
- * Copy `text` into `m`. summary_text() is for text of guests and files: clean_text() makes it printable. summary_line() is
- * for text of users: clean_line() keeps letters of all languages. NULL means "". Returns NULL with err set if memory runs
- * out.
+ * Copy `text` into `m`. summary_text() is for text of guests and files, which clean_text() makes printable. summary_line() is
+ * for text of users, in which clean_line() keeps letters of all languages. NULL means "". Returns NULL with err set if memory
+ * runs out.
  */
 const char *summary_text(struct summary *m, const char *text, struct err *err);
 const char *summary_line(struct summary *m, const char *text, struct err *err);
 
-/* Sort races by change, then those that need attention first, then class, rank, sides and id. */
+/* Sort races by change, then by need for attention, class, rank, sides and id. */
 void summary_sort(struct summary *m);
 
-/* Number of races with a change; with a change and a class. */
+/* Return the number of races with this change, or with this change and class. */
 size_t summary_of(const struct summary *m, enum store_change change);
 size_t summary_of_class(const struct summary *m, enum store_change change, enum summary_class class);
 
-/* Number of races of each class that the selected rounds saw. */
+/* Set of_class to the number of races of each class that the selected rounds saw. */
 void summary_classes(const struct summary *m, unsigned of_class[SUMMARY_CLASSES]);
 
-/* Number of races whose class became more serious. */
+/* Returns the number of races whose class became more serious. */
 size_t summary_worse(const struct summary *m);
 
-/* The figures of all selected rounds as if they were one round: `started` of the first, `ended` of the last. */
+/*
+ * Returns the figures of all selected rounds as if they were one round. `started` is that of the first round, `ended` that of
+ * the last.
+ */
 struct summary_round summary_total(const struct summary *m);
 
-/* Coverage after the selected rounds, and before them. All zero if there is none. */
+/* Return the coverage after the selected rounds, and before them. All zero if there is none. */
 struct summary_point summary_covered(const struct summary *m);
 struct summary_point summary_covered_before(const struct summary *m);
 
 /*
- * Whether a race needs attention: it is new, it is back, or its class became more serious; and no user marked it as known or
- * wontfix, and no suppression matches it.
+ * Returns whether a race needs attention: it is new, it is back, or its class became more serious; and no user marked it as
+ * known or wontfix, and no suppression matches it.
  */
 bool summary_is_worse(const struct summary_race *r);
 
-/* Words for text and for JSON. */
+/* Returns the word for a class, the same in text and JSON. */
 const char *summary_class_word(enum summary_class class);
 
-/* The meaning of a change as a clause: "no earlier round has these". It depends on whether two rounds are compared. */
+/*
+ * Returns the meaning of a change as a clause: "no earlier round has these". The clause differs if only two rounds are
+ * compared.
+ */
 const char *summary_change_means(const struct summary *m, enum store_change change);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A round summary for a terminal and for a mail: the same lines, but the mail has another width and no colours. */
+/* Writes a round summary for a terminal, or as a mail. The mail has the same lines, with another width and no colours. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define TEXT_WIDTH 100
 #define MAIL_WIDTH 72
-#define GONE_MAX 20 /* races that are gone, without --all */
+#define GONE_MAX 20 /* most gone races that are shown without --all */
 
 struct paper {
 	FILE *out;
@@ -67,14 +67,14 @@ static void put_triage(const struct paper *p, const struct summary_race *r)
 		r->when[0] ? ", " : "", list_time(r->when, when), r->note[0] ? ": " : "", r->note);
 }
 
-/* A race that needs no attention gets one line. */
+/* Print a race that needs no attention, on one line. */
 static void put_short(const struct paper *p, const struct summary_race *r)
 {
 	fprintf(p->out, "  %s  %s%s%s: %s <-> %s%s%s\n", r->id, summary_class_word(r->verdict.class),
 		r->verdict.rule[0] ? ", " : "", r->verdict.rule, r->side[0], r->side[1], r->datum[0] ? ": " : "", r->datum);
 }
 
-/* Whether a race gets one line: it is gone, likely no bug, or suppressed. */
+/* Returns whether a race gets only one line, because it is gone, likely no bug, or suppressed. */
 static bool is_folded(const struct summary_race *r)
 {
 	return r->change == STORE_CHANGE_GONE || r->verdict.class >= SUMMARY_SYNCHRONISATION || r->suppressed[0];
@@ -106,7 +106,10 @@ static void put_heading(const struct paper *p, enum store_change change)
 		summary_change_means(p->m, change));
 }
 
-/* Without --all, only count a race that did not change, or that is gone and was likely no bug. */
+/*
+ * Returns whether a race is only counted. Without --all, these are races that did not change, and gone races that were likely
+ * no bugs.
+ */
 static bool is_left_out(const struct paper *p, const struct summary_race *r)
 {
 	return !p->all && (r->change > STORE_CHANGE_GONE ||
@@ -122,7 +125,10 @@ static void put_left_out(const struct paper *p, size_t more, const char *which)
 	fprintf(p->out, " that %s: --all shows them\n", which);
 }
 
-/* After a short round the list of gone races is long, and says little. Show only the GONE_MAX with the highest rank. */
+/*
+ * Returns whether enough races of this change were printed. After a short round the list of gone races is long, and says
+ * little: without --all, show only the GONE_MAX with the highest rank.
+ */
 static bool is_enough(const struct paper *p, enum store_change change, size_t shown)
 {
 	return change == STORE_CHANGE_GONE && !p->all && shown >= GONE_MAX;
@@ -239,7 +245,7 @@ static void put_list(const struct paper *p)
 
 /* ---- the two formats ---- */
 
-/* Write the whole list folded at `width`; without memory for that, unfolded. */
+/* Write the whole list folded at `width`, or unfolded if memory runs out. */
 static void put_folded(FILE *to, const struct summary *m, const struct list_style *style, unsigned width)
 {
 	struct text_style colours = {.colour = style->colour};
@@ -256,7 +262,7 @@ void list_text(FILE *out, const struct summary *m, const struct list_style *styl
 	put_folded(out, m, style, style->width ? style->width : TEXT_WIDTH);
 }
 
-/* A mail header has one line and only ASCII, so replace other characters of the campaign's name. */
+/* Write a word of a mail header, which has one line and only ASCII. Other characters of the campaign's name become '?'. */
 static void put_word(FILE *out, const char *text)
 {
 	for (; *text; text++)

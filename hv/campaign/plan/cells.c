@@ -19,7 +19,7 @@ static bool is_excluded(const struct plan_cell *cell, const struct plan_exclude 
 	return true;
 }
 
-/* The `index`-th cell of the whole matrix. The kernel changes fastest. */
+/* Returns cell `index` of the whole matrix. The kernel changes fastest. */
 static struct plan_cell cell_at(const struct plan *p, size_t index)
 {
 	struct plan_cell cell;
@@ -31,7 +31,7 @@ static struct plan_cell cell_at(const struct plan *p, size_t index)
 	return cell;
 }
 
-/* Number of cells before any is excluded, or 0 with err set. */
+/* Returns the number of cells before any is excluded, or 0 with err set. */
 static size_t count_all(const struct plan *p, struct err *err)
 {
 	size_t count = 1;
@@ -96,8 +96,8 @@ const struct plan_value *plan_value_of(const struct plan *p, const struct plan_c
 }
 
 /*
- * The name that replaces a placeholder such as {kernel} at `text`, and the placeholder's length in *len. NULL: these braces
- * are no placeholder.
+ * Returns the name that replaces a placeholder such as {kernel} at `text`, and sets *len to the placeholder's length. Returns
+ * NULL if these braces are no placeholder.
  */
 static const char *name_for(const struct plan_cell *cell, const char *text, size_t *len)
 {

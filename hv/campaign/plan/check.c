@@ -13,7 +13,7 @@
 #define MEMORY_MIN (64 * MIB)
 #define MEMORY_MAX (UINT64_C(1) << 40)
 
-/* The elements that define the parts of each axis. */
+/* The names of the elements that define the parts of each axis. */
 static const char *const elements[PLAN_AXES] = {"os", "image", "workload", "sampling"};
 
 /* ---- names ---- */

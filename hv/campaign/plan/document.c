@@ -87,13 +87,13 @@ typedef const xmlError *xml_error;
 typedef xmlError *xml_error;
 #endif
 
-/* The first error. Line 0: there was none. */
+/* The first error of the parser. Line 0: there was none. */
 struct refused {
 	int line;
 	char what[200];
 };
 
-/* Refuse a document type declaration, without which a file has no entities and no external parts. */
+/* Refuse a document type declaration. Without it, a file has no entities and no external parts. */
 static void refuse_doctype(void *ctx, const xmlChar *name, const xmlChar *public, const xmlChar *system)
 {
 	xmlParserCtxt *parser = ctx;
@@ -128,7 +128,7 @@ static void ignore_error(void *ctx, xml_error e)
 
 xmlDoc *plan_document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struct err *err)
 {
-	/* Without XML_PARSE_HUGE the parser limits the depth, and the length of names and texts. */
+	/* Do not set XML_PARSE_HUGE: without it, the parser limits the depth, and the length of names and texts. */
 	const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_BIG_LINES | XML_PARSE_NOCDATA;
 	struct refused refused = {0};
 	xmlParserCtxt *parser = NULL;
@@ -148,7 +148,7 @@ xmlDoc *plan_document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struc
 	parser->_private = &refused;
 	parser->sax->internalSubset = refuse_doctype;
 	parser->sax->serror = note_error;
-	/* Errors of encodings do not go to the parser's handler. Without this, libxml2 would print them. */
+	/* Ignore errors of encodings: they do not reach the parser's own handler, and libxml2 would print them. */
 	xmlSetStructuredErrorFunc(NULL, ignore_error);
 	doc = xmlCtxtReadMemory(parser, bytes, (int)len, NULL, NULL, options);
 	xmlSetStructuredErrorFunc(NULL, NULL);
@@ -188,7 +188,7 @@ const xmlNode *document_next(const xmlNode *node)
 	return element_from(node->next);
 }
 
-/* Remove and collapse blanks. Frees `text`, which may be NULL. */
+/* Remove blanks at both ends, and make one blank of each other sequence. Frees `text`, which may be NULL. */
 static char *collapse(xmlChar *text)
 {
 	char *out = text ? strdup((const char *)text) : NULL, *to = out;

@@ -19,14 +19,14 @@ struct expand {
 	const struct plan *plan;
 	struct plan_text *text;
 	struct err *err;
-	/* The options of the current cell. */
+	/* The options of the current cell: `count` of them. */
 	const char **options;
 	size_t count;
 };
 
 /* ---- options ---- */
 
-/* Add `string` to the list's memory, and return it. An error stays in e->err. */
+/* Make the list of runs the owner of `string`, and return it. An error stays in e->err. */
 static const char *own(struct expand *e, char *string)
 {
 	return plan_copy(e->text, string, e->err);
@@ -60,7 +60,7 @@ static const char *file_of(struct expand *e, const struct plan_cell *cell, const
 	return value ? own(e, plan_file(e->plan, cell, value->text)) : NULL;
 }
 
-/* The value of --disk. It writes a comma in a file name twice. */
+/* Returns the value of --disk. A comma in the file name is doubled, since --disk takes a single comma as a separator. */
 static const char *disk_of(struct expand *e, const struct plan_cell *cell, const struct plan_value *disk)
 {
 	const char *path = file_of(e, cell, disk);
@@ -76,7 +76,7 @@ static const char *disk_of(struct expand *e, const struct plan_cell *cell, const
 	return own(e, out);
 }
 
-/* Add the options that each part of the cell may give several times. */
+/* Add the options that may be given several times, from each part of the cell. */
 static void add_lists(struct expand *e, const struct plan_cell *cell)
 {
 	static const struct {
@@ -98,7 +98,9 @@ static void add_lists(struct expand *e, const struct plan_cell *cell)
 	}
 }
 
-/* The kernel's command line: the words of all parts, from <machine> to the workload. NULL: no part has one. */
+/*
+ * Returns the kernel's command line: the words of all parts, from <machine> to the workload. Returns NULL if no part has any.
+ */
 static const char *cmdline_of(struct expand *e, const struct plan_cell *cell)
 {
 	const struct plan_part *part;
@@ -164,7 +166,7 @@ static void add_sampling(struct expand *e, const struct plan_cell *cell)
 
 /* ---- machines ---- */
 
-/* Set each number from the last part that has it, or else to its default. */
+/* Set each number to that of the last part that sets it, else to its default. */
 static void set_numbers(const struct expand *e, const struct plan_cell *cell, struct plan_run *run)
 {
 	const struct plan_part *part;
@@ -203,7 +205,7 @@ static const struct plan_domain *domain_of(struct expand *e, const struct plan_c
 	return d;
 }
 
-/* Make what all runs of a cell share. */
+/* Returns a run with the settings that all runs of a cell share. */
 static struct plan_run run_of_cell(struct expand *e, const struct plan_cell *cell)
 {
 	const struct plan_part *image = cell->parts[PLAN_IMAGE];
@@ -251,7 +253,7 @@ static void set_seed(struct expand *e, struct plan_run *run, unsigned round, uns
 		     p->drawn ? index + 1 : p->seed_from + index) < 0)
 		key = NULL;
 	run->key = own(e, key);
-	/* 32 bits are enough, and users can type them. */
+	/* A random seed has 32 bits. They are enough, and users can type them. */
 	run->seed = p->drawn && run->key ? (uint32_t)hash_of(p, round, run->key) : p->seed_from + index;
 }
 
@@ -276,7 +278,7 @@ static void fill(struct expand *e, const struct plan_cell *cells, size_t count, 
 		runs->list[i] = run_of_cell(e, &cells[i]);
 	shuffle(runs->list, count, hash_of(e->plan, round, "order"));
 	/*
-	 * The first `count` entries are the cells. Go backwards, so that each cell is still there when its copies with other
+	 * The first `count` entries are the cells. Go backwards, so that each cell stays unchanged until its copies with other
 	 * seeds are made.
 	 */
 	for (size_t i = runs->count; i-- > 0 && e->err->code == EXIT_OK;) {

@@ -2,7 +2,7 @@
 /*
  * Checks a document against the grammar. libxml2 says whether the document is valid, but its messages often name only the
  * outermost element. So on an error this file searches for the cause: first for an element or attribute that the grammar does
- * not have at this place, then for the innermost element that is invalid on its own. The grammar's <documentation> of that
+ * not allow at its place, then for the innermost element that is invalid on its own. The grammar's <documentation> of that
  * element tells the user what was expected.
  */
 #include "hv/campaign/plan/grammar.h"
@@ -21,13 +21,13 @@ static const char grammar_text[] =
 #include "campaign.rng.h"
 	;
 
-#define GRAMMAR_DEPTH 64 /* maximum depth of nested references, against references in a circle */
+#define GRAMMAR_DEPTH 64 /* maximum depth of nested references; ends the search if references form a circle */
 
 /* ---- the grammar ---- */
 
-/* A pattern that the grammar allows directly in an element. */
+/* A pattern of the grammar that may occur directly in an element. */
 struct allowed {
-	const xmlNode *pattern; /* the grammar's <element> or <attribute>; NULL: there is none */
+	const xmlNode *pattern; /* the grammar's <element> or <attribute>; NULL: not found */
 	bool many;		/* The element may be repeated. */
 };
 
@@ -80,7 +80,7 @@ static struct allowed allowed_in(const xmlNode *pattern, const char *kind, const
 	return out;
 }
 
-/* The grammar's documentation of an element, from malloc(). NULL: out of memory. */
+/* Returns the grammar's documentation of an element, from malloc(), or NULL if memory runs out. */
 static char *expected(const xmlNode *pattern)
 {
 	for (const xmlNode *n = document_first(pattern); n; n = document_next(n)) {
@@ -94,7 +94,7 @@ static char *expected(const xmlNode *pattern)
 
 #define PATTERNS_MAX 64 /* more than the number of elements in the grammar */
 
-/* Schemas for single patterns of the grammar. Each is made when it is first used. */
+/* Schemas for single patterns of the grammar, each made at its first use. */
 struct schemas {
 	const xmlDoc *grammar;
 	struct {
@@ -110,7 +110,7 @@ typedef const xmlError *xml_error;
 typedef xmlError *xml_error;
 #endif
 
-/* Only the result counts; the messages are not used. */
+/* Drop libxml2's messages: only the result of the validation is used. */
 static void ignore_error(void *ctx, xml_error e)
 {
 	(void)ctx;
@@ -130,7 +130,7 @@ static xmlRelaxNG *parse_schema(xmlDoc *grammar)
 	return schema;
 }
 
-/* Make a schema from the grammar with `pattern` as its start. */
+/* Returns a schema made from the grammar with `pattern` as its start. */
 static xmlRelaxNG *make_schema(const xmlDoc *grammar, const xmlNode *pattern)
 {
 	xmlDoc *copy = xmlCopyDoc((xmlDoc *)(uintptr_t)grammar, 1);
@@ -180,7 +180,7 @@ static int validate(xmlRelaxNG *schema, xmlDoc *doc)
 	return rc > 0 ? 1 : rc;
 }
 
-/* Whether the element is valid on its own. */
+/* Returns whether the element alone is valid. */
 static bool fits(struct schemas *s, const xmlNode *node, const xmlNode *pattern)
 {
 	xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
@@ -203,7 +203,7 @@ struct walk {
 	struct err *err;
 };
 
-/* Set the error "PATH:LINE: SENTENCE; expected ...". Returns -1. */
+/* Set the error "PATH:LINE: SENTENCE; expected ...", with the place of `at` and the documentation of `pattern`. Returns -1. */
 static int say(const struct walk *w, const xmlNode *at, const char *sentence, const xmlNode *pattern)
 {
 	char *wanted = expected(pattern);
@@ -236,7 +236,7 @@ static int check_attributes(const struct walk *w, const xmlNode *node, const xml
 	return 0;
 }
 
-/* Returns 0 if the grammar has all elements and attributes in `node`, or -1 with the error set. */
+/* Check that the grammar has all elements and attributes in `node`. Returns 0, or -1 with the error set. */
 static int find_unknown(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
 {
 	char sentence[256];
@@ -251,14 +251,17 @@ static int find_unknown(const struct walk *w, const xmlNode *node, const xmlNode
 				 a.pattern && !n->ns ? "there twice" : "not known", (const char *)node->name);
 			return say(w, n, sentence, pattern);
 		}
-		/* The parser limits the depth of the recursion. */
+		/* The recursion ends: the parser limits the document's depth. */
 		if (find_unknown(w, n, a.pattern) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Report the innermost element that is invalid on its own. `node` is invalid, and the grammar has all elements in it. */
+/*
+ * Set the error for the innermost element that is invalid on its own. `node` is invalid, and the grammar has all elements in
+ * it.
+ */
 static void blame(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
 {
 	char sentence[128];

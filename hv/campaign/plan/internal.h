@@ -6,10 +6,10 @@
 #include "hv/campaign/plan/document.h"
 #include "hv/campaign/plan/plan.h"
 
-#define PLAN_CELLS_MAX 10000 /* kernels x images x workloads x samplings */
-#define PLAN_RUNS_MAX 100000 /* cells x seeds */
+#define PLAN_CELLS_MAX 10000 /* limit of kernels x images x workloads x samplings */
+#define PLAN_RUNS_MAX 100000 /* limit of cells x seeds */
 
-/* Strings that are freed together. All zero: empty. */
+/* A list of strings that are freed together. All zero: an empty list. */
 struct plan_text {
 	char **list;
 	size_t count;
@@ -17,11 +17,13 @@ struct plan_text {
 
 /* ---- text.c ---- */
 
-/* Give a string from malloc() to `t`. It is NULL if memory ran out. Returns the string, or NULL with err set. */
+/*
+ * Make `t` the owner of a string from malloc(). `string` is NULL if memory ran out. Returns the string, or NULL with err set.
+ */
 char *plan_copy(struct plan_text *t, char *string, struct err *err);
 void plan_text_free(struct plan_text *t);
 
-/* A value in the campaign file, and its line. `text` is NULL if the file does not have it. */
+/* A value in the campaign file, and its line number. `text` is NULL if the file does not have the value. */
 struct plan_value {
 	const char *text;
 	long line;
@@ -78,7 +80,7 @@ struct plan {
 	uint64_t budget_ns;
 	unsigned jobs, failures;
 	bool learns;
-	bool drawn; /* The seeds are computed for each round. */
+	bool drawn; /* Each round computes its own seeds. */
 	uint64_t seed_from;
 	unsigned seed_count;
 	long seeds_line;
@@ -105,25 +107,28 @@ int plan_read_domains(struct plan *p, struct err *err);
 
 /* ---- cells.c ---- */
 
-/* The cells that are not excluded: an array of at least one cell from malloc(), or NULL with err set. */
+/* Returns the cells that are not excluded: an array of at least one cell from malloc(), or NULL with err set. */
 struct plan_cell *plan_cells(const struct plan *p, size_t *count, struct err *err);
 
-/* The value of a member (see PLAN_MEMBER) in the last part of the cell that sets it, or NULL. <machine> is the first part. */
+/*
+ * Returns the value of a member (see PLAN_MEMBER) in the last part of the cell that sets it, or NULL. <machine> is the first
+ * part.
+ */
 #define PLAN_MEMBER(member) offsetof(struct plan_part, member)
 const struct plan_value *plan_value_of(const struct plan *p, const struct plan_cell *cell, size_t member);
 
-/* The `i`-th part of the cell, in the order in which later parts override earlier ones. NULL after the last part. */
+/* Returns part `i` of the cell, in the order in which later parts override earlier ones. Returns NULL after the last part. */
 const struct plan_part *plan_part_of(const struct plan *p, const struct plan_cell *cell, size_t i);
 
 /*
- * Copy `text`, and replace {kernel}, {image}, {workload} and {sampling} by the names of the cell's parts. From malloc(), or
- * NULL without memory.
+ * Returns a copy of `text` from malloc(), in which the names of the cell's parts replace {kernel}, {image}, {workload} and
+ * {sampling}. Returns NULL if memory runs out.
  */
 char *plan_fill_in(const struct plan_cell *cell, const char *text);
 
 /*
- * Like plan_fill_in(), for a file name, which is relative to the folder of the campaign file. `cell` may be NULL. From
- * malloc(), or NULL without memory.
+ * Returns a file name, filled in as by plan_fill_in(), as a path: the name is relative to the folder of the campaign file.
+ * `cell` may be NULL. The path is from malloc(); NULL if memory runs out.
  */
 char *plan_file(const struct plan *p, const struct plan_cell *cell, const char *name);
 

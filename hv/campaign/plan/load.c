@@ -8,7 +8,7 @@
 #include "hv/campaign/plan/grammar.h"
 #include "hv/campaign/plan/internal.h"
 
-/* The folder of a file. From malloc(), or NULL without memory. */
+/* Returns the folder of a file, from malloc(), or NULL if memory runs out. */
 static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -20,7 +20,7 @@ static const char *text_of(struct parse *p, const xmlNode *node)
 	return plan_copy(&p->plan->text, document_text(node), p->err);
 }
 
-/* The attribute's value, or NULL if there is none. An error stays in p->err. */
+/* Returns the value of an attribute, or NULL if the element does not have it. An error stays in p->err. */
 static const char *attribute_of(struct parse *p, const xmlNode *node, const char *name)
 {
 	char *value = document_attribute(node, name);
@@ -28,7 +28,7 @@ static const char *attribute_of(struct parse *p, const xmlNode *node, const char
 	return value ? plan_copy(&p->plan->text, value, p->err) : NULL;
 }
 
-/* The grammar ensures that the text is a number. */
+/* Returns the number in `text`, or 0 for NULL. The grammar ensures that the text is a number. */
 static uint64_t number_in(const char *text)
 {
 	return text ? strtoull(text, NULL, 10) : 0;
@@ -39,7 +39,7 @@ struct unit {
 	double factor;
 };
 
-/* Read a positive amount with its unit. A larger value than `most` becomes `most`. */
+/* Read a positive amount with its unit. A value larger than `most` becomes `most`. */
 static uint64_t amount(struct parse *p, const xmlNode *node, const struct unit *units, double most)
 {
 	const char *text = text_of(p, node), *unit = attribute_of(p, node, "unit");
@@ -89,7 +89,10 @@ static void add_value(struct parse *p, struct plan_values *values, struct plan_v
 /* Read an element into a member of the plan. An error stays in p->err. */
 typedef void reader(struct parse *p, const xmlNode *node, void *member);
 
-/* Which function reads an element, and the offset of the member that it gets. An element with two members has two entries. */
+/*
+ * The function that reads an element, and the offset of the member that receives the value. An element with two members has two
+ * entries.
+ */
 struct element {
 	const char *name;
 	reader *read;
@@ -188,7 +191,7 @@ static void read_interface(struct parse *p, const xmlNode *node, void *member)
 	part->net = value_of(device ? plan_copy(&p->plan->text, tap, p->err) : "user", node);
 }
 
-/* Join the functions with commas, as --sample expects them. */
+/* Append the function to the part's list, with commas between functions, as --sample expects. */
 static void read_function(struct parse *p, const xmlNode *node, void *member)
 {
 	struct plan_part *part = member;
@@ -285,7 +288,7 @@ static void read_failure(struct parse *p, const xmlNode *node, void *member)
 
 	*failures = 0;
 	for (size_t i = 0; on && i < sizeof(words) / sizeof(words[0]); i++) {
-		/* strstr() is enough, because no word contains another one. */
+		/* Search with strstr(): it is enough, because no word contains another one. */
 		if (strstr(on, words[i].word))
 			*failures |= words[i].bit;
 	}
@@ -341,7 +344,7 @@ static const struct element campaign_elements[] = {
 	{NULL, NULL, 0},
 };
 
-/* An axis that the file does not have gets one part without settings. */
+/* Give an axis that the file does not have one part without settings. */
 static void add_default(struct parse *p, struct plan_parts *parts, const char *name)
 {
 	if (parts->count)

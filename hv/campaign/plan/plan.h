@@ -17,12 +17,13 @@
 
 /* Limits of one run. 0: no limit. */
 struct plan_limits {
-	uint64_t time_ns;      /* nanoseconds of wall clock, from the start of the process */
-	uint64_t cpu_ns;       /* nanoseconds of CPU time, of all processes of the run */
-	uint64_t memory;       /* bytes of memory, of all processes of the run */
-	uint64_t output;       /* bytes of all files in the run's folder */
-	uint64_t silence_ns;   /* nanoseconds without output on the guest's console, after which the run counts as a hang */
-	uint64_t heartbeat_ns; /* nanoseconds between heartbeats of the guest agent, likewise; from its first one on */
+	uint64_t time_ns;    /* nanoseconds of wall clock, from the start of the process */
+	uint64_t cpu_ns;     /* nanoseconds of CPU time, of all processes of the run */
+	uint64_t memory;     /* bytes of memory, of all processes of the run */
+	uint64_t output;     /* bytes of all files in the run's folder */
+	uint64_t silence_ns; /* nanoseconds without output on the guest's console, after which the run is a hang */
+	/* nanoseconds without a heartbeat of the guest agent, after its first, until the run is a hang */
+	uint64_t heartbeat_ns;
 };
 
 /* What makes `outrider campaign run` exit with status 1. Bits. */
@@ -46,8 +47,8 @@ struct plan_domain {
 
 struct plan_run {
 	/*
-	 * "KERNEL/IMAGE/WORKLOAD/SAMPLING/SEED": names the cell, the same in every round and on every machine. If the seeds
-	 * are computed for each round, SEED is "#N" for the N-th seed, and `seed` has its value. Names contain no slash.
+	 * "KERNEL/IMAGE/WORKLOAD/SAMPLING/SEED", which names the cell, the same in every round and on every machine. If each
+	 * round computes its seeds, SEED is "#N" for the N-th seed, whose value is `seed`. Names contain no slash.
 	 */
 	const char *key;
 	const char *kernel, *image, *workload, *sampling; /* names of the parts */
@@ -77,36 +78,36 @@ struct plan;
 
 /*
  * Read the campaign file at `path`. File names in it are relative to its folder. The file is not trusted: entities are not
- * expanded, no other file is read as a part of it, and its size, its depth and the number of its runs are limited.
- * plan_free() frees the plan. NULL with EXIT_INPUT and "FILE:LINE: what is wrong; what was expected".
+ * expanded, no other file is read as a part of it, and its size, its depth and the number of its runs are limited. Free the
+ * plan with plan_free(). Returns NULL with EXIT_INPUT and "FILE:LINE: what is wrong; what was expected".
  */
 struct plan *plan_load(const char *path, struct err *err);
 
-/* NULL is allowed. */
+/* Free the plan. `p` may be NULL. */
 void plan_free(struct plan *p);
 
-/* The campaign's name. */
+/* Returns the campaign's name. */
 const char *plan_name(const struct plan *p);
 
-/* The path of the campaign file, as given to plan_load(). */
+/* Returns the path of the campaign file, as given to plan_load(). */
 const char *plan_path(const struct plan *p);
 
-/* A hash of the campaign file's content, as 16 hexadecimal digits. It shows whether the file changed between rounds. */
+/* Returns a hash of the campaign file's content, as 16 hexadecimal digits. It shows whether the file changed between rounds. */
 const char *plan_hash(const struct plan *p);
 
-/* The time that one round may take, in nanoseconds. 0: no limit. */
+/* Returns the limit on the time of one round in nanoseconds. 0: no limit. */
 uint64_t plan_budget_ns(const struct plan *p);
 
-/* Number of parallel runs that the file asks for. 0: the file does not say. */
+/* Returns the number of parallel runs that the file asks for; 0 if the file does not say. */
 unsigned plan_jobs(const struct plan *p);
 
-/* Bits of enum plan_failure. */
+/* Returns what makes `outrider campaign run` fail, as bits of enum plan_failure. */
 unsigned plan_failures(const struct plan *p);
 
-/* The path of the program that runs instead of Outrider itself, or NULL. */
+/* Returns the path of the program that runs instead of Outrider itself, or NULL. */
 const char *plan_emulator(const struct plan *p);
 
-/* Whether runs prefer sites that earlier runs have not covered. */
+/* Returns whether runs prefer sites that earlier runs have not covered. */
 bool plan_learns(const struct plan *p);
 
 /*
@@ -123,11 +124,13 @@ void plan_runs_free(struct plan_runs *runs);
  */
 int plan_check_host(const struct plan *p, unsigned cpus, struct err *err);
 
-/* Whether the run with this key belongs to shard `index` (from 1) of `count`. All machines get the same answer. */
+/*
+ * Returns whether the run with this key belongs to shard `index` (from 1) of `count`. The result is the same on all machines.
+ */
 bool plan_in_shard(const char *key, unsigned index, unsigned count);
 
 /*
- * Whether `only` selects the run with this key. `only` is a list of glob patterns (fnmatch(3)), separated by commas. A
+ * Returns whether `only` selects the run with this key. `only` is a list of glob patterns (fnmatch(3)), separated by commas. A
  * pattern must match the whole key or one of its parts.
  */
 bool plan_is_selected(const char *key, const char *only);

@@ -10,7 +10,7 @@
 
 #define NS_PER_MS 1000000
 
-/* Words under construction, each ended by a NUL. finish() makes a list of them. */
+/* Words under construction, each ended by a NUL byte. finish() makes a list of pointers to them. */
 struct words {
 	char *text;
 	size_t size, count;
@@ -29,7 +29,7 @@ static void add(struct words *w, const char *fmt, ...)
 	w->count++;
 }
 
-/* Return the list and the words in one block of memory. */
+/* Returns the list and the words in one block of memory from malloc(). */
 static char **finish(struct words *w)
 {
 	char **list = NULL, *word;

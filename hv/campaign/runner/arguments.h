@@ -7,14 +7,14 @@
 #include "hv/campaign/runner/job.h"
 
 /*
- * Make the command line of a run that is about to start: a list of words, ended by NULL. The list and its words are one block
- * from malloc(). NULL with err set: out of memory.
+ * Returns the command line of a run that is about to start: a list of words, ended by NULL. The list and its words are one
+ * block from malloc(). Returns NULL with err set if memory runs out.
  */
 char **arguments_make(const struct job *j, const struct job_config *config, struct err *err);
 
 /*
- * Make the shell line that repeats the run, from malloc(). It begins with `cd`, because file names can be relative, and ends
- * with a newline. NULL with err set: out of memory.
+ * Returns the shell line that repeats the run, from malloc(). It begins with `cd`, because file names can be relative, and ends
+ * with a newline. Returns NULL with err set if memory runs out.
  */
 char *arguments_quote(char *const *argv, struct err *err);
 

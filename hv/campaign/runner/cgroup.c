@@ -18,7 +18,7 @@
 
 /* ---- files ---- */
 
-/* Used after fork(): it must not call malloc(), also not by stdio. */
+/* Write `text` to a file of the group. Called after fork(), so malloc() is not allowed, nor is stdio, which calls it. */
 static bool write_file(const char *folder, const char *name, const char *text)
 {
 	char path[PATH_MAX + 64];
@@ -50,7 +50,7 @@ static bool read_file(const char *folder, const char *name, char text[FILE_MAX])
 	return n > 0;
 }
 
-/* Read the number after "WORD " at the start of a line. */
+/* Read the number that follows "WORD " at the start of a line of the file. */
 static bool read_field(const char *folder, const char *name, const char *word, uint64_t *value)
 {
 	char text[FILE_MAX], *line = text;
@@ -104,7 +104,10 @@ static bool find_own(char own[PATH_MAX])
 	return found;
 }
 
-/* The pid of the runner that made the group PREFIX "PID-N" or RUNNER "PID". 0 for any other name. */
+/*
+ * Returns the pid of the runner that made a group. The group's name is PREFIX "PID-N" or RUNNER "PID"; returns 0 for any other
+ * name.
+ */
 static pid_t owner(const char *name)
 {
 	size_t len = strncmp(name, RUNNER, strlen(RUNNER)) == 0 ? strlen(RUNNER) : strlen(PREFIX);
@@ -114,8 +117,8 @@ static pid_t owner(const char *name)
 
 /*
  * Remove the groups of killed runners; rmdir() fails for a group that has processes. A live runner's group can be empty for a
- * moment, so groups of live runners stay. A group with this process's pid is from an earlier process, because this one has
- * made none yet. Returns whether a group of another runner is left.
+ * moment, so keep the groups of live runners. A group with this process's pid is from an earlier process, because this process
+ * has made none yet. Returns whether a group of another runner is left.
  */
 static bool sweep(const char *base)
 {
@@ -143,8 +146,8 @@ static void self_group(const struct cgroup_base *base, char path[PATH_MAX])
 }
 
 /*
- * In cgroup version 2, a group that passes a controller to its children cannot have processes itself. So move this process to
- * a child group first.
+ * Enable the memory controller for child groups. In cgroup version 2, a group that does so cannot have processes itself. So
+ * move this process to a child group first.
  */
 static bool enable_memory(const struct cgroup_base *base)
 {
@@ -187,7 +190,9 @@ void cgroup_leave(struct cgroup_base *base)
 	self_group(base, self);
 	write_file(base->path, "cgroup.procs", "0");
 	rmdir(self);
-	/* Other runners need the controller, or their groups lose their limits. */
+	/*
+	 * Disable the memory controller only if there is no other runner: the groups of other runners would lose their limits.
+	 */
 	if (!sweep(base->path))
 		write_file(base->path, "cgroup.subtree_control", "-memory");
 }

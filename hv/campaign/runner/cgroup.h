@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Control groups of version 2 (cgroups(7)), if this process may make some. Each run has a group, which counts the run's
+ * Control groups of version 2 (cgroups(7)), if this process may make some. Each run has a control group, which counts the run's
  * resources, limits its memory, and kills all its processes at once. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_CGROUP_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The group in which the runs' groups are made. */
+/* The group in which the groups of the runs are made. */
 struct cgroup_base {
 	char path[PATH_MAX]; /* "": there is none */
 	bool memory;	     /* The memory controller can be used. */
@@ -24,24 +24,24 @@ struct cgroup {
 };
 
 /*
- * Find a group in which this process can make others. For memory limits, the process moves to a new child group. If there is
- * none, base->path is "", and the functions below do nothing.
+ * Find a group in which this process can make others. To limit memory, the process moves to a new child group of its own. If no
+ * group is found, base->path is "", and the functions below do nothing.
  */
 void cgroup_find(struct cgroup_base *base);
 
-/* Undo cgroup_find(). */
+/* Undo cgroup_find(): leave the child group and remove it. */
 void cgroup_leave(struct cgroup_base *base);
 
-/* Make a group for a run. `memory` limits its memory in bytes; 0 does not. */
+/* Make a group for a run. `memory` is the limit of its memory in bytes; 0: no limit. */
 void cgroup_make(struct cgroup_base *base, struct cgroup *g, uint64_t memory);
 
-/* Move the calling process into the group. Safe after fork(). */
+/* Move the calling process into the group. Calls no malloc(), so that a child may call it after fork(). */
 void cgroup_enter(const struct cgroup *g);
 
 /* Read the group's CPU time in nanoseconds and its memory in bytes. A value that cannot be read stays unchanged. */
 void cgroup_usage(const struct cgroup *g, uint64_t *cpu_ns, uint64_t *memory);
 
-/* Whether the kernel killed a process of the group because it exceeded its memory limit. */
+/* Returns whether the kernel killed a process of the group because it exceeded its memory limit. */
 bool cgroup_ran_out(const struct cgroup *g);
 
 /* Kill all processes of the group. */

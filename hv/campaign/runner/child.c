@@ -22,7 +22,7 @@
 #define OTHERS_WAIT_NS UINT64_C(5000000000)
 #define OTHERS_KILL_NS UINT64_C(30000000000)
 #define LOOK_NS 50000000
-#define LOOKS 40 /* attempts to take a lock, LOOK_NS apart */
+#define LOOKS 40 /* attempts to take the lock, LOOK_NS apart */
 
 /* Open the file for an output stream of the program. Returns its descriptor, or -1 with err set. */
 static int open_log(const char *folder, const char *name, struct err *err)
@@ -33,7 +33,7 @@ static int open_log(const char *folder, const char *name, struct err *err)
 
 	if (!path)
 		return -1;
-	/* An earlier attempt of the run can have left a link or FIFO here. Remove it. */
+	/* Remove anything but a regular file: an earlier attempt of the run can have left a link or FIFO here. */
 	if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
@@ -43,7 +43,7 @@ static int open_log(const char *folder, const char *name, struct err *err)
 	return fd;
 }
 
-/* Retry for 2 s, because `campaign status` (hv/campaign/list/status.c) takes the lock for a moment. */
+/* Lock the file. Retry for 2 s, because `campaign status` (hv/campaign/list/status.c) takes the lock for a moment. */
 static bool lock_log(int fd)
 {
 	const struct timespec look = {.tv_nsec = LOOK_NS};
@@ -100,7 +100,7 @@ int child_start(struct child *c, struct cgroup_base *base, const struct child_co
 		err_set(err, EXIT_INPUT, "cannot start a run: fork: %s", strerror(errno));
 		goto out;
 	}
-	/* Parent and child both set the group, so that it is set before either relies on it. */
+	/* Set the process group in the parent, too: then it is set before either process relies on it. */
 	setpgid(c->supervisor, c->supervisor);
 	c->life = life[1];
 	c->result = result[0];
@@ -132,7 +132,7 @@ bool child_is_over(struct child *c)
 	/* WNOWAIT keeps the supervisor a zombie, so that its pid and its group's id cannot be reused. */
 	if (waitid(P_PID, (id_t)c->supervisor, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ? errno == EINTR : info.si_pid == 0)
 		return false;
-	/* The supervisor may have written the status just before it ended. */
+	/* Read the status once more: the supervisor may have written it just before it ended. */
 	if (!c->ended && read(c->result, &status, sizeof(status)) == sizeof(status))
 		note_end(c, status, false);
 	note_end(c, 0, true);
@@ -148,7 +148,7 @@ void child_terminate(const struct child *c)
 
 void child_kill(const struct child *c)
 {
-	/* The supervisor was not reaped, so no other process group can have this id. */
+	/* Kill the group by its id: the supervisor was not reaped, so no other process group can have this id. */
 	kill(-c->supervisor, SIGKILL);
 	cgroup_kill(&c->group);
 }

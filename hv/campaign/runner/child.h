@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The processes of one run: the program, and its supervisor. The supervisor is a process of Outrider between the runner and the
- * program. Both are in one process group, and in a control group if there is one.
+ * The processes of one run: the program, and its supervisor, which is a process of Outrider between the runner and the program.
+ * Both are in one process group, and in a control group if there is one.
  *
  * If the runner dies, the supervisor kills the program and all its children. The supervisor also tells the runner how the
- * program ended. If the supervisor is killed, the kernel kills the program (PR_SET_PDEATHSIG), and the runner kills the rest of
- * the group. So no run outlives its runner. Without control groups, a program that made its own process group escapes this;
- * child_end_others() finds it by the lock on stderr.log.
+ * program ended. If the supervisor is killed, the kernel kills the program (PR_SET_PDEATHSIG), and the runner kills the other
+ * processes of the group. So no run outlives its runner. Without control groups, a program that made its own process group
+ * escapes this; child_end_others() finds it by the lock on stderr.log.
  *
  * The calling process must be single-threaded, because child_start() forks.
  */
@@ -34,12 +34,12 @@ struct child {
 	struct cgroup group;
 };
 
-/* Start the program. Returns 0, or -1 with err set. After success, call child_free() when child_is_over() returned true. */
+/* Start the program. Returns 0, or -1 with err set. After success, call child_free() once child_is_over() has returned true. */
 int child_start(struct child *c, struct cgroup_base *base, const struct child_config *config, struct err *err);
 
 /*
- * Check for the end of the program and of the supervisor. Returns true when the supervisor has ended; then all processes of the
- * run were killed.
+ * Check for the end of the program and of the supervisor. Returns true if the supervisor has ended; all processes of the run
+ * are then killed.
  */
 bool child_is_over(struct child *c);
 
@@ -49,17 +49,17 @@ void child_terminate(const struct child *c);
 /* Send SIGKILL to all processes of the run. */
 void child_kill(const struct child *c);
 
-/* CPU time in nanoseconds and memory in bytes that the processes of the run use. */
+/* Set the CPU time in nanoseconds and the memory in bytes that the processes of the run use. */
 void child_usage(const struct child *c, uint64_t *cpu_ns, uint64_t *memory);
 
-/* Whether the kernel killed a process of the run because it exceeded its memory limit. */
+/* Returns whether the kernel killed a process of the run because it exceeded its memory limit. */
 bool child_ran_out(const struct child *c);
 
 void child_free(struct child *c);
 
 /*
- * End the processes that a killed runner's run left: those that hold the lock on stderr.log in this folder. Waits 5 s for
- * their end, and then kills them for up to 25 s. Returns 0 when there are none, or -1 with EXIT_INPUT.
+ * End the processes that are left of a killed runner's run: those that hold the lock on stderr.log in this folder. Waits 5 s
+ * for their end, and then kills them for up to 25 s. Returns 0 if none is left, or -1 with EXIT_INPUT.
  */
 int child_end_others(const char *folder, struct err *err);
 

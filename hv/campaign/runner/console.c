@@ -10,13 +10,13 @@
 #include "hv/base/clock.h"
 
 #define CHUNK 65536
-/* Chunks in the last call: 1 GiB, the largest --console-limit; a sparse file can pretend to be larger. */
+/* Limit of chunks in the last call: 1 GiB, the largest --console-limit. A sparse file can pretend to be larger. */
 #define CHUNKS_END_MAX 16384
-#define CHUNKS_MAX 64 /* chunks in one call: 4 MiB, so that a flooding console does not delay the other runs */
+#define CHUNKS_MAX 64 /* limit of chunks in one call: 4 MiB, so that a flooding console does not delay the other runs */
 
 /*
- * Beginnings of kernel messages that report an invalid state, after the time stamp. Messages of user programs seldom begin
- * like this; if one does, the run gets a false finding, and nothing worse.
+ * Beginnings of kernel messages that report an invalid state, after the time stamp. Messages of user programs seldom begin like
+ * this. If such a message does, the run gets a false finding, and nothing worse.
  */
 static const struct {
 	const char *begin;
@@ -69,8 +69,8 @@ static const char *behind_marks(const char *line)
 }
 
 /*
- * Check the rest of a message whose beginning is shared with harmless ones. For "INFO: task " only "INFO: task NAME:PID
- * blocked for more than N seconds." and its variant for I/O report a lockup.
+ * Check a message whose beginning is shared with harmless messages. Of those that begin with "INFO: task ", only "INFO: task
+ * NAME:PID blocked for more than N seconds." and its variant for I/O report a lockup.
  */
 static bool is_whole(const char *begin, const char *line)
 {
@@ -93,7 +93,9 @@ enum store_outcome console_judge(const char *line)
 	return STORE_OK;
 }
 
-/* Record the finding without its time stamp, which differs in each run, so that it equals the finding of another run. */
+/*
+ * Record the finding of a line. Omit the time stamp, which differs in each run, so that equal findings of two runs are equal.
+ */
 static void end_line(struct console *c, const char *file, struct ending *ending)
 {
 	enum store_outcome kind;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads the guest's console while it grows: finds lines that report a panic or lockup, and notes when the last byte came. The
- * console is not trusted: a line has a bounded length, and only lines that look like kernel messages count. Not thread-safe.
+ * console is not trusted: a line has a bounded length, and only lines that look like kernel messages can be findings. Not
+ * thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_CONSOLE_H
 #define OUTRIDER_CAMPAIGN_RUNNER_CONSOLE_H
@@ -20,12 +21,12 @@ struct console {
 };
 
 /*
- * Read the new part of the file `path`, and add findings to `ending`. `file` is its name in the run's folder. With `end`, the
- * run has ended, and a last line without a newline counts, too.
+ * Read the new part of the file `path`, and add findings to `ending`. `file` is the name of the file in the run's folder. `end`
+ * says that the run has ended: then a last line without a newline is read, too.
  */
 void console_read(struct console *c, const char *path, const char *file, bool end, struct ending *ending);
 
-/* The finding that a console line reports: STORE_PANIC, STORE_LOCKUP, or STORE_OK for none. */
+/* Returns the finding that a console line reports, STORE_PANIC or STORE_LOCKUP, or else STORE_OK. */
 enum store_outcome console_judge(const char *line);
 
 #endif

@@ -11,7 +11,10 @@
 
 #define STATUS "status"
 
-/* Position in the order of seriousness. The most serious finding becomes the run's outcome. */
+/*
+ * Returns the seriousness of an outcome, a higher number for a more serious one. The most serious finding becomes the run's
+ * outcome.
+ */
 static int weight(enum store_outcome outcome)
 {
 	static const enum store_outcome order[] = {STORE_OK,   STORE_LIMIT, STORE_FAILED, STORE_LOCKUP,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The end of a run: its outcome, and its findings that are no races. The run's folder keeps it as the file `status`, so that
- * it survives this process, and a store that is away. Only ending_write() and ending_read() do I/O.
+ * The end of a run: its outcome, and its findings that are no races. It is kept as the file `status` in the run's folder, so
+ * that it is not lost if this process ends or the store is away. Only ending_write() and ending_read() do I/O.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_ENDING_H
 #define OUTRIDER_CAMPAIGN_RUNNER_ENDING_H
@@ -30,12 +30,12 @@ struct ending {
 };
 
 /*
- * Add a finding, unless the same kind and line are there already, or the list is full. The most serious finding sets the
- * outcome. `line` is not trusted: unprintable bytes become \xHH.
+ * Add a finding, unless the list has the same kind and line already, or is full. The most serious finding sets the outcome.
+ * `line` is not trusted: unprintable bytes become \xHH.
  */
 void ending_add(struct ending *e, enum store_outcome kind, const char *file, const char *line);
 
-/* Whether there is a finding of this kind. */
+/* Returns whether there is a finding of this kind. */
 bool ending_has(const struct ending *e, enum store_outcome kind);
 
 /* Write the file `status` to the folder. Returns 0, or -1 with err set. */

@@ -19,9 +19,9 @@
 #define CID 3
 #define FOLDERS "/tmp"
 #define PREFIX "outrider-run-"
-#define TRIES 100 /* attempts to lock a new folder before another process sweeps it */
+#define TRIES 100 /* attempts to make a folder and lock it before another process sweeps it */
 
-/* The sockets in the folder: Outrider listens on "v", and connects to "v_PORT" when the guest calls PORT. */
+/* The names of the sockets in the folder: Outrider listens on "v", and connects to "v_PORT" when the guest calls PORT. */
 static const char *const sockets[] = {"v", "v_999"};
 
 static void socket_path(const struct heartbeat *h, const char *suffix, struct sockaddr_un *address)
@@ -31,8 +31,8 @@ static void socket_path(const struct heartbeat *h, const char *suffix, struct so
 }
 
 /*
- * Make a folder, and lock it against heartbeat_sweep(). Another process can sweep the folder before the lock is taken. Then
- * the path is gone, or is another folder, and the next attempt makes a new one.
+ * Make a folder, and lock it against heartbeat_sweep(). Another process can sweep the folder before the lock is taken: then the
+ * path leads nowhere or to another folder, and the next attempt makes a new one.
  */
 static bool make_folder(struct heartbeat *h)
 {
@@ -61,8 +61,8 @@ int heartbeat_open(struct heartbeat *h, struct err *err)
 
 	*h = (struct heartbeat){.lock = -1, .listener = -1, .agent = -1};
 	/*
-	 * A socket's path has at most 107 bytes (unix(7)), and a run's folder can be longer, so use a short folder. mkdtemp()
-	 * gives it mode 0700.
+	 * Make a short folder for the sockets: a socket's path has at most 107 bytes (unix(7)), and a run's folder can be
+	 * longer. mkdtemp() gives the folder mode 0700.
 	 */
 	if (!make_folder(h))
 		return err_set(err, EXIT_INPUT, "cannot make a folder in " FOLDERS ": %s", strerror(errno));
@@ -95,7 +95,10 @@ void heartbeat_close(struct heartbeat *h)
 	close_one(&h->agent);
 }
 
-/* rmdir() fails if other files are in the folder, so a foreign folder stays. */
+/*
+ * Remove the sockets and the folder of a dead process. rmdir() fails if other files are in the folder, so a foreign folder
+ * stays.
+ */
 static void sweep_folder(int parent, const char *name)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -20,14 +20,17 @@ struct heartbeat {
 	uint64_t last_ns;		 /* monotonic_ns() of the last message of the agent */
 };
 
-/* Listen for the agent. Returns 0, or -1 with err set. Call heartbeat_close() in both cases. */
+/* Listen for the agent. Returns 0, or -1 with err set. In both cases call heartbeat_close(), which removes the sockets. */
 int heartbeat_open(struct heartbeat *h, struct err *err);
 void heartbeat_close(struct heartbeat *h);
 
-/* Remove the folders of this user's processes that were killed. The folder of a live process is locked, and stays. */
+/* Remove the folders that killed processes of this user left. The folder of a live process is locked, and stays. */
 void heartbeat_sweep(void);
 
-/* Write the value of --vsock to `out`. With `to_repeat` it is for a command that a user runs later, without this socket. */
+/*
+ * Write the value of --vsock to `out`, which has `size` bytes. `to_repeat`: the value is for a command that a user runs later,
+ * without this socket.
+ */
 void heartbeat_option(const struct heartbeat *h, bool to_repeat, char *out, unsigned size);
 
 /* Read what the agent sent. Returns the nanoseconds since its last message; 0 if no agent is connected. */

@@ -15,30 +15,30 @@
 enum job_state {
 	JOB_WAITING,
 	JOB_RUNNING,
-	JOB_ENDED, /* It has ended, and is not in the store yet. */
-	JOB_DONE,  /* It is in the store. */
+	JOB_ENDED, /* The run has ended, and is not in the store yet. */
+	JOB_DONE,  /* The run is in the store. */
 };
 
 struct job {
 	const struct plan_run *run;
 	enum job_state state;
 	char uuid[STORE_UUID_MAX];
-	char *folder;  /* NULL: it was never started */
+	char *folder;  /* NULL: the run was never started */
 	char *command; /* shell command that repeats the run */
 	unsigned attempts;
 	bool begun; /* The store has the run as begun. */
 	unsigned quarantined,
 		quarantined_stored; /* Quarantine: the largest N of a folder FOLDER~N, and the largest N that the store has. */
-	/* State of the current attempt: */
+	/* State of the current attempt, in this and the following members: */
 	struct child child;
 	struct machine machine;
 	struct console console;
 	struct heartbeat heartbeat;
 	struct ending ending;
 	uint64_t started_ns, usage_ns;
-	uint64_t sigterm_ns; /* monotonic_ns() when it was asked to end; 0: it was not */
-	bool killed;	     /* The runner killed it. */
-	bool cut_short;	     /* It was asked to end early by a signal, and must run again. */
+	uint64_t sigterm_ns; /* monotonic_ns() when the run was asked to end; 0: it was not asked */
+	bool killed;	     /* The runner killed the run. */
+	bool cut_short;	     /* The runner asked the run to end early because of a signal; the run must start again. */
 	bool program_given;  /* The program is not Outrider itself, but the campaign's <emulator>. */
 };
 
@@ -61,18 +61,18 @@ void job_terminate(struct job *j);
 /* Kill the run. */
 void job_kill(struct job *j);
 
-/* The result of an attempt. */
+/* What became of an attempt. */
 enum job_verdict {
 	JOB_OVER,	 /* The run is finished, and j->ending has its outcome. */
-	JOB_INTERRUPTED, /* A foreign process killed it, or the runner cut it short: it must run again. */
+	JOB_INTERRUPTED, /* A foreign process killed the run, or the runner cut it short: it must start again. */
 	JOB_LOST,	 /* The machine that carries the guest failed. This is no finding; j->ending has the message. */
 };
 enum job_verdict job_judge(struct job *j);
 
-/* Free what only a running job has. */
+/* Free what a job has only while it runs. */
 void job_release(struct job *j);
 
-/* The time, in milliseconds since 1970 in UTC. */
+/* Returns the time, in milliseconds since 1970 in UTC. */
 int64_t job_now(void);
 
 #endif

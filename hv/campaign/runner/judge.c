@@ -25,7 +25,7 @@ enum wrapper_status { WRAPPER_FAILED = 125, WRAPPER_CANNOT = 126, WRAPPER_NOWHER
 
 /* ---- messages in stderr.log ---- */
 
-/* Whether a line is a message of a compiler's sanitizer. */
+/* Returns whether a line is a message of a compiler's sanitizer. */
 static bool is_sanitizer(const char *line)
 {
 	static const char *const words[] = {"ERROR: AddressSanitizer",	   "ERROR: LeakSanitizer",
@@ -40,7 +40,7 @@ static bool is_sanitizer(const char *line)
 	return false;
 }
 
-/* Skip the pid in "==123==ERROR: ...", which differs in each run. */
+/* Skip the pid in "==123==ERROR: ...", since it differs in each run. */
 static const char *skip_pid(const char *line)
 {
 	size_t n = strspn(line, "=0123456789");
@@ -62,7 +62,7 @@ static FILE *open_errors(const struct job *j)
 	return in;
 }
 
-/* Read a line, and cut it to `size` bytes. */
+/* Read a line. Only its first `size` - 1 bytes are kept. */
 static bool next_line(FILE *in, char *line, int size)
 {
 	if (!fgets(line, size, in))
@@ -188,6 +188,6 @@ enum job_verdict job_judge(struct job *j)
 		verdict = judge_signal(j, WTERMSIG(j->child.status));
 	else
 		verdict = judge_status(j, WEXITSTATUS(j->child.status), last);
-	/* A run that was cut short keeps its findings, but must run again. */
+	/* A run that was cut short keeps its findings, but must start again. */
 	return j->cut_short ? JOB_INTERRUPTED : verdict;
 }

@@ -32,7 +32,7 @@ static void remove_all(xmlNode *node, const char *name)
 	}
 }
 
-/* Set the node's only element of this name to this text. */
+/* Set the text of the node's only element of this name. */
 static xmlNode *set(xmlNode *node, const char *name, const char *text)
 {
 	remove_all(node, name);
@@ -57,7 +57,7 @@ static void set_file(xmlNode *node, const char *name, const char *path)
 	free(absolute);
 }
 
-/* Boot the run's kernel instead of the domain's. It needs a console on the serial port, or the runner would not see a panic. */
+/* Make the domain boot the run's kernel. Add a console on the serial port, without which the runner would not see a panic. */
 static void set_kernel(xmlNode *domain, const struct plan_domain *d)
 {
 	xmlNode *os = inner(domain, "os");

@@ -18,11 +18,11 @@ struct machine {
 	struct domain_transient *domain;
 };
 
-/* Make the domain's XML for this run, from malloc(). NULL with err set: the file is invalid, or memory ran out. */
+/* Returns the domain's XML for this run, from malloc(), or NULL with err set if the file is invalid or memory runs out. */
 char *machine_xml(const struct machine *m, struct err *err);
 
 /*
- * Start the domain. The same process must call machine_stop(). Without m->run it does nothing. Returns 0, or -1 with err set.
+ * Start the domain. Does nothing if m->run is NULL. The same process must call machine_stop(). Returns 0, or -1 with err set.
  */
 int machine_start(struct machine *m, struct err *err);
 void machine_stop(struct machine *m);

@@ -47,7 +47,7 @@ static void add_usage(void *ctx, pid_t pid)
 	n = fread(text, 1, sizeof(text) - 1, in);
 	fclose(in);
 	text[n] = '\0';
-	/* The name is in brackets, and can contain brackets. */
+	/* Skip the process's name: it is in brackets, and can contain brackets. */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest, ") %*c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %*d %*d %*u %*u %ld",
 			    &group, &user, &system, &child_user, &child_system, &pages) != 6)

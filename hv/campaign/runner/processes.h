@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Resources and open files of processes, from /proc. It replaces control groups on hosts where they cannot be used. Not
+ * Resources and open files of processes, from /proc. Used instead of control groups on hosts where they cannot be used. Not
  * thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_PROCESSES_H
@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 /*
- * Sum up the processes of a process group: CPU time in nanoseconds, with that of reaped children, and resident memory in
- * bytes. Shared memory counts once for each process.
+ * Sum up the processes of a process group: CPU time in nanoseconds, with that of reaped children, and resident memory in bytes.
+ * Memory that several processes share is added once for each of them.
  */
 void processes_usage(pid_t group, uint64_t *cpu_ns, uint64_t *memory);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The round's progress: one line on a terminal, overwritten each second. Without a terminal there is none. Not thread-safe. */
+/*
+ * The round's progress: one line on a terminal, overwritten each second. If standard error is not a terminal, nothing is shown.
+ * Not thread-safe.
+ */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_PROGRESS_H
 #define OUTRIDER_CAMPAIGN_RUNNER_PROGRESS_H
 
@@ -21,11 +24,11 @@ struct progress_figures {
 
 void progress_begin(struct progress *p, bool quiet);
 
-/* Whether a second has passed since the line was last shown. */
+/* Returns whether a second has passed since the line was last shown. */
 bool progress_is_due(struct progress *p);
 void progress_show(struct progress *p, const struct progress_figures *f);
 
-/* Print a message for the user on standard error, above the progress line. Its text need not be trusted. */
+/* Print a message for the user on standard error, above the progress line. Its text may come from an untrusted source. */
 void progress_say(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 void progress_end(struct progress *p);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Recovers a round that was begun: finds the runs that are done, and stores what killed runners left. */
+/* Recovers a round that was begun: finds the runs that are done, and stores the runs that killed runners left unfinished. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static int by_key(const void *key, const void *run)
 	return strcmp(key, ((const struct store_run *)run)->key);
 }
 
-/* store_runs() sorts by key. */
+/* Find a run by its key with a binary search: store_runs() sorts by key. */
 static const struct store_run *find(const struct store_runs *runs, const char *key)
 {
 	return runs->count ? bsearch(key, runs->list, runs->count, sizeof(*runs->list), by_key) : NULL;
@@ -55,9 +55,9 @@ static void add_run(const struct runner *r, const char *key)
 }
 
 /*
- * Find quarantined attempts, in the spool and in the store. The store lacks an attempt that was quarantined while the store
- * was away. The spool lacks one whose folder a user deleted; its number N stays taken, because the store keeps the first
- * attempt with a name.
+ * Find quarantined attempts, in the spool and in the store. The store lacks an attempt that was quarantined while the store was
+ * away. The spool lacks an attempt whose folder a user deleted; its number N is not used again, because the store keeps the
+ * first attempt with a name.
  */
 static void find_quarantined(struct runner *r, const struct store_runs *runs)
 {
@@ -80,7 +80,7 @@ static int recover(struct runner *r, struct job *j, const struct store_runs *run
 	j->folder = folder;
 	if ((there && child_end_others(j->folder, err) < 0) || run_store_quarantined(&r->run_store, j, err) < 0)
 		return -1;
-	/* The run was never started, or the runner was killed just after it renamed the folder. */
+	/* Without a folder, the run was never started, or the runner was killed just after it renamed the folder. */
 	if (!there) {
 		free(folder);
 		j->folder = NULL;

@@ -29,7 +29,7 @@ static size_t count_selected(const struct runner *r, const struct plan_runs *run
 	return count;
 }
 
-/* Count the runs of this shard. Any round number will do, because the keys do not depend on it. */
+/* Count the runs of this shard. The round's number does not matter, because keys do not depend on it. */
 static int count_planned(const struct runner *r, size_t *count, struct err *err)
 {
 	struct plan_runs runs;
@@ -64,7 +64,7 @@ static int make_jobs(struct runner *r, struct err *err)
 	return 0;
 }
 
-/* Sort the jobs in the order of their start. A plan that does not learn keeps the order of the plan. */
+/* Sort the jobs in the order of their start. If the plan does not learn, the order is that of the plan. */
 static int order_jobs(struct runner *r, struct err *err)
 {
 	size_t count = r->job_count, *order = calloc(count + 1, sizeof(*order));
@@ -125,7 +125,7 @@ static int begin_round(struct runner *r, struct err *err)
 	if (count_planned(r, &planned, err) < 0)
 		return -1;
 	plan.planned = (unsigned)planned;
-	/* The number gives all shards of the round the same uuid, on all machines. */
+	/* Compute the uuid from the round's number, so that it is the same for all shards of the round, on all machines. */
 	if (r->config->round) {
 		snprintf(number, sizeof(number), "%" PRIu64, r->config->round);
 		store_uuid(plan_name(r->plan), number, uuid);
@@ -159,7 +159,7 @@ static int find_unfinished(struct runner *r, struct err *err)
 	return rc;
 }
 
-/* The spool keeps --only for the time when the round is resumed. */
+/* Save --only in the spool, or read it back if the round is resumed. */
 static int save_only(struct runner *r, bool resumed, struct err *err)
 {
 	if (!resumed)
@@ -180,8 +180,8 @@ static void block_signals(struct runner *r, sigset_t *before)
 	sigaddset(&r->signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &r->signals, before);
 	/*
-	 * The parent process may have ignored SIGCHLD, which exec() inherits. Then neither the runner nor its children could
-	 * wait for a child.
+	 * Restore the default action of SIGCHLD. The parent process may have ignored the signal, which exec() inherits, and
+	 * then neither the runner nor its children could wait for a child.
 	 */
 	signal(SIGCHLD, SIG_DFL);
 }
@@ -194,7 +194,7 @@ static int open_round(struct runner *r, struct err *err)
 	if (root && spool_open(&r->spool, root, r->round_uuid, r->shard, err) == 0 &&
 	    save_only(r, r->config->resume, err) == 0 && make_jobs(r, err) == 0 &&
 	    (!plan_learns(r->plan) || order_jobs(r, err) == 0))
-		/* A round with --round may have been begun before, by a runner that was killed. */
+		/* Recover a round with --round, too: a runner that was killed may have begun it. */
 		rc = r->config->resume || r->config->round ? runner_recover(r, err) : 0;
 	free(root);
 	return rc;
@@ -285,7 +285,7 @@ static int count_found(struct runner *r, struct err *err)
 	return count_races(r, err);
 }
 
-/* A round ends when all its runs are done or its budget is used up, but not at a signal that leaves runs undone. */
+/* End the round if all its runs are done or its budget is used up. A signal that leaves runs undone does not end the round. */
 static int end_round(struct runner *r, struct err *err)
 {
 	struct err away = {0};

@@ -29,7 +29,7 @@ static int begin(const struct run_store *k, const struct job *j, const char *key
 					    .shard = k->shard};
 	int rc;
 
-	/* The file ends with a newline; the store's column does not. */
+	/* Remove the newline at the end of the file: the store's column has none. */
 	if (len && text[len - 1] == '\n')
 		text[len - 1] = '\0';
 	rc = store_run_begin(k->store, k->round, &plan, id, err);
@@ -132,7 +132,10 @@ static int store_quarantined(const struct run_store *k, const struct job *j, uns
 		goto out;
 	}
 	rc = 0;
-	/* A user deleted the folder. If the store lacks the attempt, its data are lost. */
+	/*
+	 * Without the folder, which a user has deleted, there is nothing to store. If the store lacks the attempt, its data are
+	 * lost.
+	 */
 	if (access(folder, F_OK) < 0)
 		goto out;
 	rc = begin(k, j, key, folder, &id, err);

@@ -2,7 +2,7 @@
 /*
  * The runner of a campaign. It runs the runs of a round as child processes, several at once, each with limits. It records how
  * each run ended, and writes its results to the store. A guest that panics or hangs, and an Outrider that crashes, are
- * findings. They are kept with everything that is needed to repeat them, and are no errors of the campaign.
+ * findings. Findings are kept with everything that is needed to repeat them, and are no errors of the campaign.
  *
  * Each run has a folder in the spool, `SPOOL/ROUND-UUID/RUN-UUID/`, with
  *
@@ -16,9 +16,9 @@
  *     status         how the run ended, written at its end
  *
  * When the runner is killed, its runs are killed, too, and their files stay. With `resume`, the next runner first ends
- * processes that are left, and then stores the files: a run with a status as itself, and an unfinished one as an attempt with
- * "~1" appended to its key. Then it starts the unfinished runs again. It does the same at once for a run that a foreign
- * process killed.
+ * processes that are left. Then it stores the files: a run with a `status` as a finished run, an unfinished run as an attempt
+ * with "~1" appended to its key. Then it starts the unfinished runs again. If a foreign process kills a run, the runner does
+ * the same at once for this run.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_RUNNER_H
 #define OUTRIDER_CAMPAIGN_RUNNER_RUNNER_H
@@ -44,7 +44,7 @@ struct runner_config {
 
 struct runner_result {
 	uint64_t round; /* number of the round; 0: with `resume`, there was none to continue */
-	/* Number of runs: of this shard, and by result. */
+	/* Number of runs of this shard: planned, and by result in the next members. */
 	unsigned planned;
 	unsigned done;	   /* in the store */
 	unsigned skipped;  /* not run, or not finished, because the budget was used up or a signal came */
@@ -53,7 +53,7 @@ struct runner_result {
 	unsigned findings; /* a panic, hang, lockup or crash */
 	unsigned limits;   /* exceeded a limit */
 	unsigned failed;   /* could not run */
-	/* Of the whole round: */
+	/* Figures of the whole round: */
 	uint64_t hits, races;
 	uint64_t fresh, fresh_harmful, fresh_unclear; /* races that no earlier round saw, or that were marked as fixed */
 	int signal;				      /* the signal that ended the round early, or 0 */

@@ -16,7 +16,7 @@
 #define ROUNDS 8 /* latest rounds that are searched for a build id */
 #define BUILD_MAX 64
 
-/* Find the build id of the kernel's last run in a round. Returns whether there is one. */
+/* Find the build id of the kernel's last run in a round. Returns whether the round has such a run. */
 static bool find_in(const struct runner *r, int64_t round, const char *kernel, char build[BUILD_MAX])
 {
 	struct store_runs runs = {0};
@@ -56,7 +56,10 @@ static bool find_build(const struct runner *r, const char *kernel, char build[BU
 	return found;
 }
 
-/* Write the job's file `prefer.json` from the store's coverage. Returns its name, or NULL if the store has none. */
+/*
+ * Write the job's file `prefer.json` from the store's coverage. Returns the file's name, or NULL if the store has no coverage
+ * of the kernel.
+ */
 static const char *write_prefer(const struct runner *r, const struct job *j)
 {
 	char build[BUILD_MAX], *path;
@@ -73,10 +76,10 @@ static const char *write_prefer(const struct runner *r, const struct job *j)
 
 #define TICK_NS 50000000
 #define ATTEMPTS_MAX 3 /* attempts of a run that is killed from outside, or whose machine fails */
-/* Pause before a store that is away is tried again. It doubles from 15 s up to 60 s. */
+/* Pause before the runner tries a store that is away again. It doubles from 15 s up to 60 s. */
 #define PAUSE_FIRST_NS UINT64_C(15000000000)
 #define PAUSE_MAX_NS UINT64_C(60000000000)
-/* Milliseconds to wait for another writer after a failure, because the runs are not watched meanwhile. */
+/* Milliseconds to wait for another writer after a failure. Short, because the runs are not watched meanwhile. */
 #define PAUSE_WAIT_MS 1000
 
 /* ---- the store ---- */
@@ -88,14 +91,14 @@ static void store_failed(struct runner *r, const struct err *err)
 	if (!r->store_ns)
 		progress_say(&r->progress, "%s; what the runs find is kept in %s until the store can take it", err->text,
 			     r->spool.folder);
-	/* The first of several failures at the same time sets the pause. */
+	/* Several failures at the same time are one: only the first sets the pause. */
 	if (r->store_ns > now)
 		return;
 	r->pause_ns = !r->store_ns ? PAUSE_FIRST_NS : 2 * r->pause_ns < PAUSE_MAX_NS ? 2 * r->pause_ns : PAUSE_MAX_NS;
 	r->store_ns = now + r->pause_ns;
 }
 
-/* Whether the store lacks something of this run. */
+/* Returns whether the store lacks data of this run. */
 static bool is_owed(const struct job *j)
 {
 	return j->state == JOB_ENDED || j->quarantined != j->quarantined_stored || (j->state == JOB_RUNNING && !j->begun);
@@ -118,7 +121,7 @@ static int store_job(struct runner *r, struct job *j)
 	return 0;
 }
 
-/* The store is back if it took something, or if there was nothing to take and it can be read. */
+/* Find out whether the store is back: something was stored or, if there was nothing to store, the store can be read. */
 static void try_store(struct runner *r, bool stored)
 {
 	const struct store_rounds_query query = {.id = r->run_store.round};
@@ -135,8 +138,8 @@ static void try_store(struct runner *r, bool stored)
 }
 
 /*
- * Store everything that the store lacks. One failure can be the fault of that run's data, so the others are still tried;
- * after two failures the store is considered away. After the first failure, wait less for the lock.
+ * Store everything that the store lacks. One failure can be due to that run's data, so the other runs are still tried; after
+ * two failures the store is taken as away. After the first failure, wait less for the lock.
  */
 static void store_jobs(struct runner *r, unsigned wait_ms)
 {
@@ -159,7 +162,7 @@ static void store_jobs(struct runner *r, unsigned wait_ms)
 	store_set_wait(r->store, STORE_WAIT_MS);
 }
 
-/* Like store_jobs(), but while runs are running: a store that is away must not delay watching them. */
+/* Store what the store lacks while runs are running: a store that is away must not delay watching them. */
 static void store_owed(struct runner *r)
 {
 	struct err err = {0};
@@ -316,7 +319,7 @@ static int start_job(struct runner *r, struct job *j, struct err *err)
 	return 0;
 }
 
-/* Start every waiting run that fits. A large run that does not fit yet does not hold up smaller ones after it. */
+/* Start every waiting run for which there is room. A large run that must wait does not hold up smaller ones after it. */
 static int start_jobs(struct runner *r, struct err *err)
 {
 	for (size_t i = 0; i < r->job_count; i++) {

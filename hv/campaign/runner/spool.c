@@ -48,8 +48,8 @@ static int make_folders(char *path, struct err *err)
 
 /*
  * Make and lock the folder s->folder, and make its path absolute. Each shard has its own lock, because shards have different
- * runs. fcntl() locks belong to the process: a supervisor that was forked just before its runner was killed does not inherit
- * the lock, as it would with flock().
+ * runs. The lock is one of fcntl(), which belongs to the process. With flock(), a supervisor that was forked just before its
+ * runner was killed would inherit the lock.
  */
 static int lock_folder(struct spool *s, const char *shard, struct err *err)
 {
@@ -82,7 +82,9 @@ static int lock_folder(struct spool *s, const char *shard, struct err *err)
 int spool_open(struct spool *s, const char *root, const char *round, const char *shard, struct err *err)
 {
 	s->lock = -1;
-	/* The uuid comes from the store, which is not trusted: "../x" would leave the spool. */
+	/*
+	 * Refuse a uuid that is not hexadecimal. It comes from the store, which is not trusted: "../x" would leave the spool.
+	 */
 	if (!round[0] || round[strspn(round, "0123456789abcdef")])
 		return err_set(err, EXIT_INPUT, "the store is damaged: the uuid of its round is '%.40s'; take it from a backup",
 			       round);
@@ -123,7 +125,7 @@ static int write_all(int fd, const char *text)
 	return fsync(fd);
 }
 
-/* A rename is durable only when the folder is synced. */
+/* Sync the folder after a rename, which is durable only then. */
 static void sync_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -144,7 +146,7 @@ int spool_write(const char *folder, const char *name, const char *text, struct e
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		goto out;
 	}
-	/* O_EXCL on a new file: a run could have put a link here, to a foreign file. */
+	/* Remove the file, and create it anew with O_EXCL: a run could have put a link here that leads to another file. */
 	unlink(scratch);
 	fd = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0 || write_all(fd, text) < 0 || rename(scratch, path) < 0) {

@@ -18,22 +18,22 @@ struct spool {
 };
 
 /*
- * Make the folder ROOT/ROUND if necessary, and lock it for this shard ("I/N", or "" for the whole round). Returns 0, or -1
- * with err set; EXIT_INPUT also if another process works on this shard. A process must not open the same spool twice, because
+ * Make the folder ROOT/ROUND if necessary, and lock it for this shard ("I/N", or "" for the whole round). Returns 0, or -1 with
+ * err set; EXIT_INPUT includes that another process works on this shard. A process must not open the same spool twice, because
  * closing the second descriptor of the lock file would release the first lock (fcntl(2)). Call spool_close() in both cases.
  */
 int spool_open(struct spool *s, const char *root, const char *round, const char *shard, struct err *err);
 void spool_close(struct spool *s);
 
-/* Join a folder and a name. From malloc(); NULL with EXIT_INTERNAL: out of memory. */
+/* Returns FOLDER/NAME from malloc(), or NULL with EXIT_INTERNAL if memory runs out. */
 char *spool_path(const char *folder, const char *name, struct err *err);
 
-/* Make the run's folder if necessary. Returns its path from malloc(), or NULL with err set. */
+/* Make the run's folder if it does not exist. Returns its path from malloc(), or NULL with err set. */
 char *spool_run_folder(const struct spool *s, const char *run, struct err *err);
 
 /*
- * Open a file of the folder for reading. Returns a descriptor, or -1 if there is no such regular file: a run can leave a link
- * or a FIFO instead.
+ * Open a file of the folder for reading. Returns a descriptor, or -1 if there is no regular file of this name: a run can leave
+ * a link or a FIFO instead.
  */
 int spool_open_file(const char *folder, const char *name);
 
@@ -43,10 +43,10 @@ int spool_write(const char *folder, const char *name, const char *text, struct e
 /* Read a small file. Returns its text from malloc(), or NULL if it cannot be read or has more than 64 KiB. */
 char *spool_read(const char *folder, const char *name);
 
-/* Whether the folder has a regular file of this name that is not empty. */
+/* Returns whether the folder has a regular file of this name that is not empty. */
 bool spool_has(const char *folder, const char *name);
 
-/* Total size in bytes of the regular files directly in the folder. */
+/* Returns the total size in bytes of the regular files directly in the folder. */
 uint64_t spool_size(const char *folder);
 
 /*

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #define POLL_MS 20
-#define LIFE 3 /* descriptor numbers of the two pipes in the supervisor */
+#define LIFE 3 /* numbers of the two pipes' descriptors in the supervisor */
 #define RESULT 4
-/* Seconds that the kernel's CPU limit exceeds the campaign's, so that the runner can send SIGTERM first. */
+/* Seconds by which the kernel's CPU limit is above the campaign's, so that the runner can send SIGTERM first. */
 #define CPU_SPARE_S 30
 
 static void limit(int resource, uint64_t value, uint64_t spare)
@@ -69,7 +69,10 @@ static noreturn void program(const struct child_config *config, pid_t supervisor
 static void close_other_files(const struct supervisor *k)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	/* Duplicate to numbers from 16 on, above all targets of dup2() below. */
+	/*
+	 * Duplicate the descriptors to numbers from 16 on, above all targets of dup2() below, so that no dup2() closes one of
+	 * them.
+	 */
 	int out = fcntl(k->out, F_DUPFD, 16), log = fcntl(k->log, F_DUPFD, 16);
 	int life = fcntl(k->life, F_DUPFD, 16), result = fcntl(k->result, F_DUPFD, 16), in = fcntl(nothing, F_DUPFD, 16);
 
@@ -81,7 +84,7 @@ static void close_other_files(const struct supervisor *k)
 	close_range(RESULT + 1, ~0u, 0);
 }
 
-/* Wait up to wait_ms for the runner to close its end of the life pipe, as it does when it dies. */
+/* Wait up to wait_ms milliseconds for the end of the runner. The runner's end of the life pipe closes when the runner dies. */
 static bool runner_is_gone(int wait_ms)
 {
 	struct pollfd fds = {.fd = LIFE, .events = POLLIN};
@@ -96,8 +99,8 @@ static void finish(const struct child_config *config)
 }
 
 /*
- * Reap the program and its orphaned children, which the kernel gives to the supervisor (PR_SET_CHILD_SUBREAPER). Report the
- * program's end only after finish(): until then the run is not over. Returns when no child is left, or the runner has died.
+ * Reap the program and its orphaned children, whose parent becomes the supervisor (PR_SET_CHILD_SUBREAPER). Report the
+ * program's end only after finish(): until then the run is not over. Returns if no child is left, or the runner has died.
  */
 static void wait_for_all(const struct child_config *config, pid_t pid)
 {
@@ -115,7 +118,7 @@ static void wait_for_all(const struct child_config *config, pid_t pid)
 	}
 }
 
-/* Whether SIGTERM arrived before the program was started. */
+/* Returns whether SIGTERM arrived before the program was started. */
 static bool sigterm_is_pending(void)
 {
 	sigset_t pending;
@@ -123,7 +126,7 @@ static bool sigterm_is_pending(void)
 	return sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
 }
 
-/* End without a program: finish what was prepared, and report `status` as if it were the program's. */
+/* End the supervisor without running the program: call finish(), and report `status` as if it were the program's. */
 static noreturn void end_without(const struct child_config *config, int status)
 {
 	finish(config);
@@ -139,7 +142,7 @@ noreturn void supervisor_main(const struct supervisor *k)
 	sigset_t all;
 
 	setpgid(0, 0);
-	/* SIGTERM is meant for the program, so the supervisor blocks it. */
+	/* Block all signals in the supervisor: SIGTERM is meant for the program. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

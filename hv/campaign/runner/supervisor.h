@@ -11,11 +11,11 @@
 
 struct child_config {
 	char *const *argv;  /* ended by NULL; argv[0] is a path */
-	const char *folder; /* of the run; output goes to its stdout.log and stderr.log */
+	const char *folder; /* of the run; the program's output goes to stdout.log and stderr.log in it */
 	const struct plan_limits *limits;
 	/* Limit the size of each file to limits->output. Not set if the program writes disk images, which can be larger. */
 	bool limit_files;
-	/* The supervisor calls prepare() before the program starts, and finish() after it ended. NULL: nothing to do. */
+	/* prepare() is called before the program starts, finish() after it has ended. Both may be NULL. */
 	int (*prepare)(void *ctx, struct err *err);
 	void (*finish)(void *ctx);
 	void *ctx;
@@ -25,7 +25,7 @@ struct supervisor {
 	const struct child_config *config;
 	const struct cgroup *group;
 	int out, log;	  /* files for standard output and standard error of the program */
-	int life, result; /* ends of pipes */
+	int life, result; /* the supervisor's ends of the two pipes */
 };
 
 /* Main function of the supervisor after fork(): start the program, and wait until it or the runner ends. */

@@ -46,7 +46,7 @@ static void finish(void *ctx)
 	machine_stop(ctx);
 }
 
-/* Remove files of an earlier attempt. run_store_quarantine() has kept what they had. */
+/* Remove files of an earlier attempt. run_store_quarantine() has already moved those that are needed. */
 static void clear_folder(const struct job *j)
 {
 	static const char *const names[] = {"races.json", "coverage.json", "console.log", "status", "stdout.log", "stderr.log"};
@@ -161,7 +161,10 @@ static void check_usage(struct job *j, uint64_t now)
 		stop(j, STORE_LIMIT, "", "the run used more memory than its limit of", l->memory >> 20, "MiB");
 }
 
-/* A domain that the campaign did not start has its console elsewhere. */
+/*
+ * Returns whether the guest's console is in the run's folder. A domain that the campaign did not start has its console
+ * elsewhere.
+ */
 static bool has_console(const struct plan_run *r)
 {
 	return !r->attach || r->domain->file;

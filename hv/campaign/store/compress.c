@@ -8,9 +8,9 @@
 #include <zlib.h>
 
 /*
- * Bound on the size that a small record can unpack to. Coverage and records are estimated to compress to between a tenth and
- * a fifth of their size; zlib's maximum is 1032 to 1. So a text of more than RATIO_FREE bytes (1 MiB) may be at most
- * RATIO_MAX times as large as its record.
+ * Limits of the size that a small record can unpack to. Coverage and records are estimated to compress to between a tenth and a
+ * fifth of their size; zlib's maximum is 1032 to 1. So a text of more than RATIO_FREE bytes (1 MiB) may be at most RATIO_MAX
+ * times as large as its record.
  */
 #define RATIO_MAX 64
 #define RATIO_FREE (1u << 20)

@@ -10,14 +10,14 @@
 #define COMPRESS_TEXT_MAX (256u << 20)
 
 /*
- * Compress `len` bytes of text: the length in 4 bytes, then zlib data. Returns *size bytes from malloc(). NULL with err set:
- * EXIT_INTERNAL without memory, EXIT_INPUT for more than COMPRESS_TEXT_MAX bytes.
+ * Compress `len` bytes of text to the length in 4 bytes, then zlib data. Returns *size bytes from malloc(), or NULL with err
+ * set: EXIT_INTERNAL if memory runs out, EXIT_INPUT for more than COMPRESS_TEXT_MAX bytes.
  */
 void *record_compress(const char *text, size_t len, size_t *size, struct err *err);
 
 /*
- * Decompress to a text with a NUL at its end, from malloc(). `data` is not trusted. NULL with err set: EXIT_INPUT if
- * record_compress() did not make it, with a message that begins with `where`.
+ * Returns the decompressed text with a NUL at its end, from malloc(). `data` is not trusted. Returns NULL with err set:
+ * EXIT_INPUT if the data are not from record_compress(), with a message that begins with `where`.
  */
 char *record_decompress(const void *data, size_t size, const char *where, struct err *err);
 

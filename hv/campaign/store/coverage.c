@@ -5,14 +5,14 @@
 
 #include "hv/campaign/store/internal.h"
 
-/* Sites of one query. A kernel can have a million sites, and libpq holds the whole result of a query in memory. */
+/* Sites that one query reads. A kernel can have a million sites, and libpq holds the whole result of a query in memory. */
 #define PAGE 20000
 
 /* ---- sites ---- */
 
 /*
- * Pass one page of sites after *after to `each`, and set *after to the last name. Returns the number of sites, or -1. *stop
- * is what `each` returned last.
+ * Pass one page of sites after *after to `each`, and set *after to the last name. Returns the number of sites, or -1. Sets
+ * *stop to the last return value of `each`.
  */
 static int64_t sites_page(struct store *s, const char *build_id, const char **after, struct store_text *text,
 			  int (*each)(void *ctx, const struct store_site *site), void *ctx, int *stop, struct err *err)
@@ -29,7 +29,10 @@ static int64_t sites_page(struct store *s, const char *build_id, const char **af
 		struct store_site site = {.name = db_text(rows, 0)};
 
 		store_columns(rows, 1, NULL, "iiiii", &site.armed, &site.hits, &site.windows, &site.conflicts, &site.runs);
-		/* SQLite sorts a blob after all text, so a page that ends with one would be read for ever. */
+		/*
+		 * Refuse a page that ends with a blob instead of a name: SQLite sorts a blob after all text, so the same page
+		 * would come for ever.
+		 */
 		if (count == PAGE - 1 && strcmp(site.name, *after) <= 0) {
 			rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: a site has no name", store_where(s));
 			break;
@@ -65,7 +68,7 @@ int store_sites(struct store *s, const char *build_id, int (*each)(void *ctx, co
 
 /* ---- pairs ---- */
 
-/* Count the pairs of sites that exactly one run saw, that two runs saw, and all of them. */
+/* Count the pairs of sites that exactly one run saw, the pairs that exactly two runs saw, and all pairs. */
 static const char pairs_sql[] =
 	"SELECT count(*), coalesce(sum(CASE WHEN p.runs = 1 THEN 1 ELSE 0 END), 0), "
 	"coalesce(sum(CASE WHEN p.runs = 2 THEN 1 ELSE 0 END), 0), coalesce(sum(p.seen), 0) FROM (SELECT b.kernel_id, "
@@ -155,8 +158,8 @@ static int add_step(struct steps *steps, int64_t at, uint64_t count, struct err 
 enum { ARMED, HIT, FIRST, SECOND, THIRD, RACES, SERIES };
 
 /*
- * Number of sites of a campaign's kernels for each pair of times of first arming and first hit. A campaign can have millions
- * of sites: one pass fills both series, and only the far fewer groups are sorted.
+ * Count the sites of a campaign's kernels for each pair of times of first arming and first hit. A campaign can have millions of
+ * sites: one pass fills both series, and only the far fewer groups are sorted.
  */
 static const char sites_sql[] =
 	"SELECT x.first_armed, x.first_hit, count(*) FROM site x WHERE x.kernel_id IN (SELECT DISTINCT u.kernel_id FROM run u "
@@ -209,7 +212,7 @@ static void pair_add(struct pair *p, int64_t at)
  * sightings, and memory holds one struct pair for each pair.
  */
 static const char pairs_seen_sql[] =
-	/* CROSS JOIN makes SQLite join in the written order: from the pairs, by an index, to their sightings. */
+	/* CROSS JOIN makes SQLite join in the written order: first the pairs, then by an index their sightings. */
 	"SELECT b.id, r.line, u.started FROM build_race b CROSS JOIN race r CROSS JOIN sighting g CROSS JOIN run u "
 	"CROSS JOIN round w WHERE r.id = b.race_id AND g.build_race_id = b.id AND u.id = g.run_id AND w.id = u.round_id "
 	"AND w.campaign = $1 ORDER BY b.id";
@@ -271,7 +274,10 @@ static int read_seen(struct store *s, const char *campaign, struct steps series[
 	return rc;
 }
 
-/* Sum of all steps up to the time `until`. *at and *sum continue from the call before, since `until` never decreases. */
+/*
+ * Returns the sum of all steps up to the time `until`. *at and *sum continue from the previous call, since `until` never
+ * decreases.
+ */
 static uint64_t reach(const struct steps *steps, size_t *at, uint64_t *sum, int64_t until)
 {
 	for (; *at < steps->count && steps->list[*at].at <= until; (*at)++)

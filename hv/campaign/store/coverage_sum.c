@@ -24,7 +24,7 @@ static int by_name(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* Saturate: the counts of a foreign store can have any value. */
+/* Returns a + b, at most INT64_MAX: the counts of a foreign store can have any value. */
 static int64_t sum(int64_t a, int64_t b)
 {
 	return a > INT64_MAX - b ? INT64_MAX : a + b;

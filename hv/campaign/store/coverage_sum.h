@@ -19,13 +19,16 @@ struct coverage_sum {
 	size_t summed; /* Bytes of the text that the last summing made. */
 };
 
-/* Add a text from malloc(), and take ownership of it, also on failure. Returns 0, or -1 with err set. */
+/* Add a text from malloc(). The sum owns the text from now on, even on failure. Returns 0, or -1 with err set. */
 int coverage_sum_add(struct coverage_sum *p, char *text, struct err *err);
 
-/* The sum as one text from malloc(), with one line for each site, by name in byte order. NULL with err set: out of memory. */
+/*
+ * Returns the sum as one text from malloc(), with one line for each site, by name in byte order. Returns NULL with err set if
+ * memory runs out.
+ */
 char *coverage_sum_text(struct coverage_sum *p, size_t *len, struct err *err);
 
-/* Free the texts. The sum is empty then, and can be used again. */
+/* Free the texts. The sum is then empty, and can be used again. */
 void coverage_sum_free(struct coverage_sum *p);
 
 #endif

@@ -15,22 +15,22 @@ struct coverage_text_site {
 };
 
 /*
- * Parse the first line of *text in place, and move *text to the start of the next line. out->name points into the text.
- * False: the text has ended, or the line has another form.
+ * Parse the first line of *text in place, and move *text to the start of the next line. out->name points into the text. Returns
+ * false if the text has ended, or the line has another form.
  */
 bool coverage_text_next(char **text, struct coverage_text_site *out);
 
 /*
- * Write a run's coverage as a row of `cover`, and add it to the sums of its sites. Call it in a transaction. 0, or -1 with
- * err set.
+ * Write a run's coverage as a row of `cover`, and add it to the sums of its sites. Call it in a transaction. Returns 0, or -1
+ * with err set.
  */
 int coverage_text_write(struct db *db, const struct run_data_coverage *coverage, const struct run_data_run *run, int64_t kernel,
 			struct err *err);
 
 /*
  * Add each line of `text`, which covers `runs` runs, to the sums of the kernel's sites. A site's times of first arming and
- * first hit become `started` if that is earlier. The text is parsed in place. Call it in a transaction. 0, or -1 with err
- * set.
+ * first hit become `started` if that is earlier. The text is parsed in place. Call it in a transaction. Returns 0, or -1 with
+ * err set.
  */
 int coverage_text_add(struct db *db, char *text, int64_t kernel, int64_t runs, int64_t started, struct err *err);
 

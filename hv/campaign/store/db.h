@@ -27,28 +27,28 @@ struct db_rows;
 enum db_mode { DB_READ, DB_WRITE, DB_MAKE };
 
 /*
- * Open the database `where`, as store_open() describes. The caller checks with db_mark_read() that the database is a store,
- * and which version it has. NULL with err set: it cannot be opened. db_close() frees it.
+ * Open the database `where`, as store_open() describes. The caller checks with db_mark_read() whether the database is a store,
+ * and of which version. Free it with db_close(). Returns NULL with err set if it cannot be opened.
  */
 struct db *db_open(const char *where, enum db_mode mode, unsigned wait_ms, struct err *err);
 
-/* Roll back an open transaction, and free the database. NULL is allowed. */
+/* Roll back an open transaction, and free the database. `db` may be NULL. */
 void db_close(struct db *db);
 
-/* The place of the database without a password, for messages. It belongs to the database. */
+/* Returns the place of the database without a password, for messages. The string belongs to the database. */
 const char *db_where(const struct db *db);
 
-/* Set for how many milliseconds later calls wait for another process that writes. */
+/* Set the time in milliseconds that later calls wait for another process that writes. */
 void db_set_wait(struct db *db, unsigned wait_ms);
 
 /*
- * Reconnect to a server without waiting for it (only the look-up of its host name can block). Returns 1 when the database can
- * be used; 0 while the connection is being made: call again; or -1 with err set: the server is away, and the next call starts
- * a new connection. A local file always returns 1.
+ * Reconnect to a server without waiting for it (only the look-up of its host name can block). Returns 1 if the database can be
+ * used; 0 while the connection is being made, and then the caller calls again; or -1 with err set if the server is away, and
+ * then the next call starts a new connection. For a local file, always returns 1.
  */
 int db_back(struct db *db, struct err *err);
 
-/* Begin a transaction. Only one process at a time has a transaction that writes. If the connection is lost, connect again. */
+/* Begin a transaction. Only one process at a time has a transaction that writes. If the connection was lost, connect again. */
 int db_begin(struct db *db, bool write, struct err *err);
 
 /*
@@ -57,33 +57,36 @@ int db_begin(struct db *db, bool write, struct err *err);
  */
 int db_commit(struct db *db, struct err *err);
 
-/* Roll the transaction back. Without a transaction it does nothing. */
+/* Roll the transaction back. Does nothing without a transaction. */
 void db_rollback(struct db *db);
 
-/* End a transaction with the result `rc` of its statements: commit if it is 0, else roll back. Returns `rc`, or -1. */
+/*
+ * End a transaction whose statements had the result `rc`: commit if `rc` is 0, else roll back. Returns `rc`, or -1 if the
+ * commit fails.
+ */
 int db_end(struct db *db, int rc, struct err *err);
 
-/* Run a statement that returns no rows. Returns the number of rows that it changed, or -1. */
+/* Run a statement that returns no rows. Returns the number of rows that the statement changed, or -1. */
 int64_t db_run(struct db *db, struct err *err, const char *sql, const char *types, ...);
 
-/* Like db_run(), but returns 0, or -1 with err set. */
+/* Run a statement as db_run() does. Returns 0, or -1 with err set. */
 int db_exec(struct db *db, struct err *err, const char *sql, const char *types, ...);
 
 /*
- * Like db_exec(), but without waiting, so that a server's answer need not be awaited. If the statement fails, a
- * later call returns the error, db_commit() at the latest. Returns 0, or -1 with err set.
+ * Run a statement as db_exec() does, but do not wait for a server's result. If the statement fails, a later call returns the
+ * error, db_commit() at the latest. Returns 0, or -1 with err set.
  */
 int db_send(struct db *db, struct err *err, const char *sql, const char *types, ...);
 
 /*
- * Run statements without values, each ended by a semicolon. They are not kept prepared. The words of db_words become the
- * backend's words. 0, or -1 with err set.
+ * Run statements without values, each ended by a semicolon. They are not kept prepared. The words of db_words are replaced by
+ * the backend's words. Returns 0, or -1 with err set.
  */
 int db_script(struct db *db, const char *sql, struct err *err);
 
 /*
- * Run a query. The result is at no row yet: call db_next(). db_rows_end() must follow before the transaction ends. NULL with
- * err set: it failed.
+ * Run a query. The result is at no row yet: call db_next(). Call db_rows_end() before the transaction ends. Returns NULL with
+ * err set on failure.
  */
 struct db_rows *db_query(struct db *db, struct err *err, const char *sql, const char *types, ...);
 
@@ -91,21 +94,24 @@ struct db_rows *db_query(struct db *db, struct err *err, const char *sql, const 
 int db_next(struct db_rows *rows, struct err *err);
 
 /*
- * Call `read` for each row with `ctx`, and end the rows. `read` returns 0, or -1 with err set to stop. `rows` may be NULL
- * from a db_query() that failed. Returns 0, or -1 with err set.
+ * Call `read` for each row with `ctx`, and end the rows. `read` returns 0, or -1 with err set to stop. `rows` may be NULL from
+ * a db_query() that failed. Returns 0, or -1 with err set.
  */
 int db_each(struct db_rows *rows, int (*read)(const struct db_rows *row, void *ctx, struct err *err), void *ctx,
 	    struct err *err);
 
-/* Column `column`, counted from 0, of the current row. Text and bytes are valid until the next row. A missing text is "". */
+/*
+ * Return the value of column `column`, counted from 0, in the current row. Text and bytes are valid until the next row. A
+ * missing text is "".
+ */
 int64_t db_int(const struct db_rows *rows, int column);
 const char *db_text(const struct db_rows *rows, int column);
 const void *db_bytes(const struct db_rows *rows, int column, size_t *len);
 
-/* Free a query's rows. NULL is allowed. */
+/* Free a query's rows. `rows` may be NULL. */
 void db_rows_end(struct db_rows *rows);
 
-/* Run a query for one number. Returns 1; 0 without a row, with *out unchanged; or -1 with err set. */
+/* Run a query for one number, and set *out to it. Returns 1; 0 if there is no row, with *out unchanged; or -1 with err set. */
 int db_number(struct db *db, struct err *err, int64_t *out, const char *sql, const char *types, ...);
 
 /* The mark that says that the database is a store. Both numbers are 0 in a database without a mark. */
@@ -119,22 +125,22 @@ int db_mark_read(struct db *db, struct db_mark *out, struct err *err);
 int db_mark_write(struct db *db, int64_t application, int64_t version, struct err *err);
 
 /*
- * Check that the database has exactly the tables and indexes that the first `count` scripts of `steps` make (see
- * db_script()). Anything else could run foreign code or invent rows: views, triggers, virtual tables, generated columns,
- * foreign indexes. 0, or -1 with EXIT_INPUT and the first difference.
+ * Check that the database has exactly the tables and indexes that the first `count` scripts of `steps` make (see db_script()).
+ * Anything else could run foreign code or invent rows: views, triggers, virtual tables, generated columns, foreign indexes.
+ * Returns 0, or -1 with EXIT_INPUT and the first difference.
  */
 int db_shape(struct db *db, const char *const *steps, int64_t count, struct err *err);
 
 /* Prepare a store, or an empty database, for writing. Call it outside a transaction. */
 int db_adopt(struct db *db, struct err *err);
 
-/* Check the whole database for damage. It reads all of the database. 0, or -1 with EXIT_INPUT. */
+/* Check the whole database for damage, which reads all of it. Returns 0, or -1 with EXIT_INPUT. */
 int db_sound(struct db *db, struct err *err);
 
-/* Size of the database in bytes. -1 with err set. */
+/* Returns the size of the database in bytes, or -1 with err set. */
 int64_t db_size(struct db *db, struct err *err);
 
-/* Give unused pages back to the file system. Call it outside a transaction. */
+/* Return unused pages to the file system. Call it outside a transaction. */
 int db_shrink(struct db *db, struct err *err);
 
 #endif

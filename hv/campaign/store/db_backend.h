@@ -7,17 +7,17 @@
 
 #include "hv/campaign/store/db.h"
 
-#define DB_VALUES_MAX 24 /* values of one statement */
+#define DB_VALUES_MAX 24 /* most values of one statement */
 
 /*
- * Bytes of one value. The largest value is the compressed coverage of a kernel with a million sites: about 50 bytes of text
- * for each site, which zlib reduces to about a sixth.
+ * Most bytes of one value. The largest value is the compressed coverage of a kernel with a million sites: about 50 bytes of
+ * text for each site, which zlib reduces to about a sixth.
  */
 #define DB_VALUE_MAX (64 << 20)
 
 /*
- * Bytes of a text. The longest text is a user's note, which is one argument of a command line. Linux bounds an argument by 128
- * KiB (MAX_ARG_STRLEN), and a byte that is not printable is kept as four.
+ * Most bytes of a text. The longest text is a user's note, which is one argument of a command line. Linux limits an argument to
+ * 128 KiB (MAX_ARG_STRLEN), and a byte that is not printable is kept as four.
  */
 #define DB_TEXT_MAX (512 << 10)
 
@@ -34,7 +34,7 @@ struct db_statement {
 	struct db_statement *next;
 	const char *sql; /* a string constant */
 	void *prepared;
-	bool busy; /* Its rows are being read, so it cannot run again. */
+	bool busy; /* The statement's rows are being read, so it cannot run again. */
 };
 
 /* The rows of a query. A backend's own struct begins with this one. */
@@ -44,23 +44,23 @@ struct db_rows {
 };
 
 struct db_backend {
-	/* The backend's text for each word of db_words, in the same order. */
+	/* The backend's replacement of each word of db_words, in the same order. */
 	const char *const *words;
 	int (*open)(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err);
-	/* All statements were forgotten before. */
+	/* Close the connection. All statements have been forgotten by then. */
 	void (*close)(struct db *db);
-	/* db_back(). NULL: the database is never away. */
+	/* Implements db_back(). NULL: the database is never away. */
 	int (*back)(struct db *db, struct err *err);
-	/* db_set_wait(). NULL: setting db.wait_ms is enough. */
+	/* Implements db_set_wait(). NULL: setting db.wait_ms is enough. */
 	void (*set_wait)(struct db *db);
 	int (*begin)(struct db *db, bool write, struct err *err);
 	int (*end)(struct db *db, bool commit, struct err *err);
 	int (*script)(struct db *db, const char *sql, struct err *err);
 	int (*prepare)(struct db *db, struct db_statement *st, const char *types, struct err *err);
 	void (*forget)(struct db *db, struct db_statement *st);
-	/* Run a statement without waiting for the answer. NULL: the backend cannot, and db_send() uses query(). */
+	/* Run a statement without waiting for its result. NULL: the backend cannot, and db_send() calls query(). */
 	int (*send)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err);
-	/* Run a statement with `n` values. changed() then returns the number of rows that it changed. */
+	/* Run a statement with `n` values. changed() then returns the number of rows that the statement changed. */
 	struct db_rows *(*query)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n,
 				 struct err *err);
 	int64_t (*changed)(struct db_rows *rows);
@@ -71,7 +71,7 @@ struct db_backend {
 	void (*rows_end)(struct db_rows *rows);
 	int (*mark_read)(struct db *db, struct db_mark *out, struct err *err);
 	int (*mark_write)(struct db *db, int64_t application, int64_t version, struct err *err);
-	/* db_shape(), db_adopt() and db_sound(). NULL: the backend has nothing to do. */
+	/* Implement db_shape(), db_adopt() and db_sound(). NULL: the backend has nothing to do. */
 	int (*shape)(struct db *db, const char *const *steps, int64_t count, struct err *err);
 	int (*adopt)(struct db *db, struct err *err);
 	int (*sound)(struct db *db, struct err *err);
@@ -79,7 +79,7 @@ struct db_backend {
 	int (*shrink)(struct db *db, struct err *err);
 };
 
-/* Words in scripts that stand for different text in each backend. NULL ends the list. */
+/* Words in scripts that each backend replaces by its own text. NULL ends the list. */
 extern const char *const db_words[];
 
 struct db {
@@ -89,21 +89,24 @@ struct db {
 	void *handle;
 	struct db_statement *statements;
 	bool in_transaction;
-	unsigned sent; /* statements that were sent, and whose answers were not read yet */
+	unsigned sent; /* number of statements that were sent, and whose results were not read yet */
 	unsigned wait_ms;
-	/* SQLite's virtual machine has run this many instructions in total, and stops at steps_max. Only for SQLite. */
+	/*
+	 * The number of instructions that SQLite's virtual machine has run in total, and the limit at which it stops. Only for
+	 * SQLite.
+	 */
 	uint64_t steps, steps_max;
-	/* A connection that is made without waiting: the start time (0: none), and what PQresetPoll() waits for. */
+	/* A connection that is made without waiting: its start in ns (0: none), and the event that PQresetPoll() waits for. */
 	uint64_t call_ns;
 	int call_wants;
 };
 
 extern const struct db_backend db_sqlite, db_postgres;
 
-/* A prepared statement for `sql` that is not in use. NULL with err set: it could not be prepared. */
+/* Returns a prepared statement for `sql` that is not in use, or NULL with err set if it cannot be prepared. */
 struct db_statement *db_statement(struct db *db, const char *sql, const char *types, struct err *err);
 
-/* A copy of the script with the backend's words, from malloc(). NULL: out of memory. */
+/* Returns a copy of the script with the backend's words, from malloc(), or NULL if memory runs out. */
 char *db_with_words(const struct db_backend *backend, const char *sql);
 
 /* Forget all prepared statements, because their connection is gone. */

@@ -13,8 +13,8 @@ static bool is_server(const char *where)
 }
 
 /*
- * Copy a URL without its password. The password stands between the first colon and the last @ of the host part, or in a
- * parameter.
+ * Returns a copy of a URL without its password. The password is between the first colon and the last @ of the host part, or in
+ * a parameter.
  */
 static char *shown_place(const char *where)
 {
@@ -23,7 +23,7 @@ static char *shown_place(const char *where)
 	if (!shown || !is_server(where))
 		return shown;
 	host = strstr(shown, "://") + 3;
-	/* libpq allows a question mark in a password, but no slash. */
+	/* Search for the @ up to the first slash: libpq allows a question mark in a password, but no slash. */
 	at = memrchr(host, '@', strcspn(host, "/"));
 	colon = strchr(host, ':');
 	if (at && colon && colon < at)

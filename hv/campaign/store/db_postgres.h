@@ -8,7 +8,7 @@
 
 #include "hv/campaign/store/db_backend.h"
 
-/* Length of the first line of a server's message. Our messages have one line. */
+/* Returns the length of the first line of a server's message, since a message of Outrider has one line. */
 static inline int postgres_first_line(const char *text)
 {
 	return (int)strcspn(text, "\n");
@@ -16,16 +16,16 @@ static inline int postgres_first_line(const char *text)
 
 /* ---- db_postgres_answer.c: answers ---- */
 
-/* Whether a statement failed because the server is away or shuts down. `result` may be NULL. */
+/* Returns whether a statement failed because the server is away or shuts down. `result` may be NULL. */
 bool postgres_is_away(struct db *db, const PGresult *result);
 
-/* Set err from the failed `result`, or from the connection if it is NULL. Returns -1. */
+/* Set err from the failed `result` or, if that is NULL, from the connection. Returns -1. */
 int postgres_fail(struct db *db, const PGresult *result, struct err *err);
 
 /* Check that the statement succeeded, and free its result. Returns 0, or -1 with err set. */
 int postgres_finish(struct db *db, PGresult *result, struct err *err);
 
-/* Read the answers of all statements that were sent. Returns 0, or -1 with err set to the first failure. */
+/* Read the results of all statements that were sent. Returns 0, or -1 with err set to the first failure. */
 int postgres_settle(struct db *db, struct err *err);
 
 /* Run statements without values. Returns 0, or -1 with err set. */
@@ -33,7 +33,7 @@ int postgres_script(struct db *db, const char *sql, struct err *err);
 
 /* ---- db_postgres_call.c: the connection ---- */
 
-/* The backend's functions of these names (db_backend.h). */
+/* These functions implement the operations of the same names in db_backend.h. */
 int postgres_open(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err);
 void postgres_close(struct db *db);
 int postgres_back(struct db *db, struct err *err);

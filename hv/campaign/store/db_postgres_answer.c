@@ -43,8 +43,8 @@ int postgres_finish(struct db *db, PGresult *result, struct err *err)
 }
 
 /*
- * In pipeline mode libpq accepts only prepared statements, so the mode ends here. After a failure the server skips the
- * statements up to the sync.
+ * Send a sync, read all results, and leave pipeline mode, in which libpq accepts only prepared statements. After a failure the
+ * server skips the statements up to the sync.
  */
 int postgres_settle(struct db *db, struct err *err)
 {
@@ -56,7 +56,9 @@ int postgres_settle(struct db *db, struct err *err)
 	db->sent = 0;
 	if (!PQpipelineSync(db->handle))
 		rc = postgres_fail(db, NULL, err);
-	/* A NULL follows the result of each statement. The result of the sync comes last. */
+	/*
+	 * Read until the result of the sync, which comes last. After the result of each statement, PQgetResult() returns NULL.
+	 */
 	for (bool synced = false; !synced && PQstatus(db->handle) == CONNECTION_OK;) {
 		PGresult *result = PQgetResult(db->handle);
 

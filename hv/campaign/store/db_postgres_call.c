@@ -6,7 +6,7 @@
 #include "hv/base/clock.h"
 #include "hv/campaign/store/db_postgres.h"
 
-#define CALL_S 10 /* seconds that connecting may take */
+#define CALL_S 10 /* seconds until connecting times out */
 #define TEXT(x) TEXT_OF(x)
 #define TEXT_OF(x) #x
 
@@ -29,7 +29,7 @@ static int set_up(struct db *db, struct err *err)
 
 int postgres_open(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err)
 {
-	/* libpq lets later parameters win, so the URL in dbname overrides the three before it. */
+	/* The parameters before dbname are defaults: libpq lets later parameters win, so the URL in dbname overrides them. */
 	static const char *const keys[] = {"connect_timeout",
 					   "tcp_user_timeout",
 					   "keepalives_idle",
@@ -82,7 +82,7 @@ static bool is_calling(const struct db *db)
 	return db->call_wants == PGRES_POLLING_READING || db->call_wants == PGRES_POLLING_WRITING;
 }
 
-/* Whether PQresetPoll() can continue at once. */
+/* Returns whether PQresetPoll() can continue without blocking. */
 static bool is_ready(const struct db *db)
 {
 	struct pollfd fd = {.fd = PQsocket(db->handle), .events = db->call_wants == PGRES_POLLING_READING ? POLLIN : POLLOUT};
@@ -90,7 +90,7 @@ static bool is_ready(const struct db *db)
 	return fd.fd < 0 || poll(&fd, 1, 0) != 0;
 }
 
-/* libpq requires the first poll to behave as if the last one had returned PGRES_POLLING_WRITING. */
+/* Start a new connection. libpq requires the first poll to behave as if the last one had returned PGRES_POLLING_WRITING. */
 static int begin_call(struct db *db, struct err *err)
 {
 	forget_connection(db);

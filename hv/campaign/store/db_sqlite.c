@@ -42,8 +42,8 @@ static int mark_read(struct db *db, struct db_mark *out, struct err *err)
 	int64_t tables = 0;
 
 	/*
-	 * Count the tables first. If another process makes the store meanwhile, this order reads no tables with a mark. The
-	 * other order could read tables without a mark, which is refused.
+	 * Count the tables before reading the mark. If another process makes the store meanwhile, this order finds no tables
+	 * with a mark. The other order could find tables without a mark, which is refused.
 	 */
 	if (pragma(db, "SELECT count(*) FROM sqlite_master", &tables, err) < 0 ||
 	    pragma(db, "PRAGMA application_id", &out->application, err) < 0 ||
@@ -79,8 +79,8 @@ static int make_folders(const char *path, struct err *err)
 }
 
 /*
- * Create an empty file with mode 0600, because a store can contain guest memory. SQLite accepts an empty file, and reports
- * the error if this fails.
+ * Create an empty file with mode 0600, because a store can contain guest memory. SQLite accepts an empty file. If this function
+ * fails, SQLite reports the error.
  */
 static void make_file(const char *path)
 {
@@ -98,13 +98,13 @@ static int open_handle(struct db *db, const char *name, int flags, enum db_mode 
 		return rc;
 	sqlite3_busy_timeout(db->handle, (int)db->wait_ms);
 	sqlite_guard(db, mode);
-	/* SQLite opens lazily. This reads the first page now. */
+	/* Read the first page now, to find errors: SQLite opens a file lazily. */
 	return sqlite3_exec(db->handle, "PRAGMA schema_version", NULL, NULL, NULL);
 }
 
 /*
- * The file's name as a URI that says that no process writes it. SQLite can read a store in WAL mode on a read-only disk only
- * with this flag.
+ * Returns the file's name as a URI that tells SQLite that no process writes the file. SQLite can read a store in WAL mode on a
+ * read-only disk only with this flag.
  */
 static char *immutable_name(const char *path)
 {
@@ -151,7 +151,7 @@ static int open_to_read(struct db *db)
 	return rc;
 }
 
-/* Opening a FIFO would block for ever, and a device would be read. */
+/* Refuse a FIFO, which would block for ever when opened, and a device. */
 static int check_kind(struct db *db, enum db_mode mode, struct err *err)
 {
 	struct stat st;
@@ -181,7 +181,7 @@ static int sqlite_open(struct db *db, enum db_mode mode, unsigned wait_ms, struc
 	return 0;
 }
 
-/* journal_mode is written to the file, so the caller checks first that the file is a store. */
+/* Prepare the file for writing. journal_mode is written to the file, so the caller has checked that the file is a store. */
 static int adopt(struct db *db, struct err *err)
 {
 	/* synchronous=FULL puts each commit on the disk. SQLite accepts auto_vacuum only before the first table. */
@@ -209,7 +209,7 @@ static int begin(struct db *db, bool write, struct err *err)
 
 static int end(struct db *db, bool commit, struct err *err)
 {
-	/* Some errors roll the transaction back by themselves. */
+	/* Some errors have rolled the transaction back already. */
 	if (!commit && sqlite3_get_autocommit(db->handle))
 		return 0;
 	return script(db, commit ? "COMMIT" : "ROLLBACK", err);
@@ -227,8 +227,8 @@ static int prepare(struct db *db, struct db_statement *st, const char *types, st
 	if (!sql)
 		return err_set(err, EXIT_INTERNAL, "out of memory");
 	/*
-	 * SQLite takes "$2" as a name and numbers names by their first use. "?2" is a number. Our statements use the dollar
-	 * sign only here.
+	 * Replace the dollar sign by a question mark. SQLite takes "$2" as a name and numbers names by their first use, while
+	 * "?2" is a number. Our statements have dollar signs only in placeholders.
 	 */
 	for (char *dollar = strchr(sql, '$'); dollar; dollar = strchr(dollar, '$'))
 		*dollar = '?';
@@ -331,7 +331,7 @@ static int mark_write(struct db *db, int64_t application, int64_t version, struc
 {
 	char sql[96];
 
-	/* A pragma takes no bound values. */
+	/* Print the numbers into the statement, since a pragma takes no bound values. */
 	snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d", (int)application, (int)version);
 	return script(db, sql, err);
 }

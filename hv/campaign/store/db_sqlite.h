@@ -17,12 +17,12 @@ int sqlite_fail(struct db *db, struct err *err);
 /* Set the limits of a new connection, before it reads the file. */
 void sqlite_guard(struct db *db, enum db_mode mode);
 
-/* Check that the values of the current row have sizes that Outrider writes. 0, or -1 with err set. */
+/* Check that the values of the current row have sizes that Outrider writes. Returns 0, or -1 with err set. */
 int sqlite_guard_row(struct db *db, sqlite3_stmt *stmt, struct err *err);
 
 /* ---- db_sqlite_shape.c ---- */
 
-/* The backend's functions of these names (db_backend.h). */
+/* These functions implement the operations of the same names in db_backend.h. */
 int sqlite_shape(struct db *db, const char *const *steps, int64_t count, struct err *err);
 int sqlite_sound(struct db *db, struct err *err);
 

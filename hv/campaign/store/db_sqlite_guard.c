@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Limits for an untrusted file: what its schema may do, and how much memory and work reading it may take. */
+/* Limits for an untrusted file: what its schema may do, and how much memory and work it can cost to read the file. */
 #include <string.h>
 #include <sys/stat.h>
 
 #include "hv/campaign/store/db_sqlite.h"
 
 /*
- * Bound on the memory that SQLite uses in this process, in bytes. A crafted file cannot take more. The value is an estimate:
- * several times what the largest store that docs/campaigns.md describes should need.
+ * Limit in bytes of the memory that SQLite uses in this process, for any file. The value is an estimate: several times what the
+ * largest store that docs/campaigns.md describes should need.
  */
 #define HEAP_MAX (INT64_C(1) << 30)
 
 /*
- * Bound on the work of reading a store, in instructions of SQLite's virtual machine: STEPS_MIN for any store, and
- * STEPS_PER_BYTE for each byte of the file. A crafted file cannot keep a reader busy for longer. The values are estimates,
+ * Limit of the work of reading a store, in instructions of SQLite's virtual machine: STEPS_MIN for any store, plus
+ * STEPS_PER_BYTE for each byte of the file. So a crafted file cannot keep a reader busy without end. The values are estimates,
  * chosen far above what the lists and a merge of an honest store should need.
  */
 #define STEPS_MIN UINT64_C(2000000000)
@@ -64,9 +64,15 @@ void sqlite_guard(struct db *db, enum db_mode mode)
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		sqlite3_db_config(handle, settings[i].what, settings[i].on, NULL);
 	sqlite3_hard_heap_limit64(HEAP_MAX);
-	/* These pragmas do not read the file. Without mmap a damaged page is an error instead of a SIGBUS. */
+	/*
+	 * Set these pragmas before the file is read, which they do not do. Without mmap a damaged page is an error instead of a
+	 * SIGBUS.
+	 */
 	sqlite3_exec(handle, "PRAGMA mmap_size=0; PRAGMA cell_size_check=ON", NULL, NULL, NULL);
-	/* Readers only: a campaign keeps its store open for writing for days, and the number of instructions only grows. */
+	/*
+	 * Limit the instructions of readers only: a campaign keeps its store open for writing for days, and their number only
+	 * grows.
+	 */
 	if (mode != DB_READ)
 		return;
 	stat(db->where, &st);
@@ -83,7 +89,9 @@ int sqlite_guard_row(struct db *db, sqlite3_stmt *stmt, struct err *err)
 		if (type != SQLITE_TEXT && type != SQLITE_BLOB)
 			continue;
 		size = sqlite3_column_bytes(stmt, i);
-		/* The only columns with bytes are "data" of `record` and of `cover`. */
+		/*
+		 * Refuse a long value in any other column than "data" of `record` and of `cover`, the only columns with bytes.
+		 */
 		if (size > DB_TEXT_MAX && (type == SQLITE_TEXT || strcmp(sqlite3_column_name(stmt, i), "data") != 0))
 			return err_set(err, EXIT_INPUT,
 				       "%s: the store is damaged: a text in it has %d bytes, and outrider writes %d at most; "

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares the schema of a foreign file with ours. The scripts that make a store run in a new database in memory, and
- * sqlite_master of the file must have the same objects, with the same SQL text up to blanks, and no others. Names alone would
- * not be enough: a table with the right name can be a virtual table, which invents its rows, or can have generated columns.
+ * Compares the schema of a foreign file with ours. The scripts that make a store run in a new database in memory. Then
+ * sqlite_master of the file must have the same objects as that database, with the same SQL text up to blanks, and no others.
+ * Names alone would not be enough: a table with the right name can be a virtual table, which invents its rows, or can have
+ * generated columns.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@ static const char *const statistics[] = {
 };
 
 /*
- * Tables come before their indexes, so that an error names the table. The last column is 0 for an object without a B-tree of
- * its own: it has no root page, or shares one with another object.
+ * List the objects. Tables come before their indexes, so that an error names the table. The last column is 0 for an object
+ * without a B-tree of its own: it has no root page, or shares its root page with another object.
  */
 static const char objects_sql[] = "SELECT type, name, tbl_name, coalesce(sql, ''), "
 				  "typeof(rootpage) = 'integer' AND rootpage > 1 AND NOT EXISTS (SELECT 1 FROM sqlite_master o "
@@ -33,7 +34,7 @@ static const char *column(sqlite3_stmt *stmt, int i)
 	return text ? text : "";
 }
 
-/* Compare two statements. Any number of blanks equals one blank. */
+/* Returns whether two statements are the same, where any number of blanks equals one blank. */
 static bool is_same_sql(const char *a, const char *b)
 {
 	for (;; a++, b++) {
@@ -53,7 +54,7 @@ static bool is_same_sql(const char *a, const char *b)
 static bool is_statistics(sqlite3_stmt *there)
 {
 	for (size_t i = 0; i < sizeof(statistics) / sizeof(statistics[0]); i++) {
-		/* SQLite reserves names that begin with "sqlite_", so these tables are its own. */
+		/* SQLite reserves names that begin with "sqlite_", so such a table was made by SQLite. */
 		if (strcmp(column(there, SQL), statistics[i]) == 0)
 			return sqlite3_column_int(there, ROOT);
 	}
@@ -67,7 +68,7 @@ static int next(struct db *db, sqlite3_stmt *stmt, struct err *err)
 	return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : sqlite_fail(db, err);
 }
 
-/* The next object of the file that is not a table of ANALYZE. */
+/* Go to the next object of the file that is not a table of ANALYZE. */
 static int next_there(struct db *db, sqlite3_stmt *there, struct err *err)
 {
 	int rc;

@@ -7,7 +7,7 @@
 
 const char *const db_words[] = {"$ID", "$TEXT", "$BYTES", "$ROWLESS", NULL};
 
-/* Write `sql` with the backend's words to `out`, unless it is NULL. Returns the number of bytes with the NUL. */
+/* Write `sql` with the backend's words to `out`, unless `out` is NULL. Returns the number of bytes with the NUL. */
 static size_t with_words(const struct db_backend *backend, const char *sql, char *out)
 {
 	size_t len = 0;

@@ -13,7 +13,7 @@
 
 /* ---- choose rounds ---- */
 
-/* Count the later rounds of the same campaign. The list is in the order of starts. */
+/* Returns the number of later rounds of the same campaign. The list is in the order of starts. */
 static unsigned newer(const struct store_rounds *rounds, size_t i)
 {
 	unsigned count = 0;
@@ -33,7 +33,7 @@ static bool is_old(const struct store_rounds *rounds, size_t i, const struct sto
 
 /* ---- single observations ---- */
 
-/* Sightings in round $1 whose race has a triage other than "new". The latest statement about the race counts. */
+/* Sightings in round $1 whose race has a triage other than "new". If a race has several triage states, the latest is valid. */
 #define TRIAGED                                                                                                          \
 	"(SELECT g.id FROM sighting g JOIN build_race b ON b.id = g.build_race_id JOIN race r ON r.id = b.race_id "      \
 	"WHERE g.round_id = $1 AND coalesce((SELECT t.state FROM said t JOIN race o ON o.id = t.race_id WHERE o.line = " \
@@ -60,7 +60,7 @@ static int fold_instances(struct store *s, int64_t round, bool dry_run, uint64_t
 static int coverage_sum_next(struct store *s, int64_t round, int64_t kernel, int64_t *after, struct coverage_sum *p,
 			     int64_t *runs, struct err *err)
 {
-	/* One row for each query, because libpq holds the whole result in memory. */
+	/* Read one row with each query, because libpq holds the whole result in memory. */
 	struct db_rows *rows =
 		db_query(s->db, err,
 			 "SELECT run_id, runs, data FROM cover WHERE round_id = $1 AND kernel_id = $2 AND run_id > $3 "
@@ -74,8 +74,8 @@ static int coverage_sum_next(struct store *s, int64_t round, int64_t kernel, int
 		char *text = record_decompress(data, size, store_where(s), err);
 
 		/*
-		 * In a damaged SQLite file a run_id can be text, which sorts after all numbers, so this row would come again
-		 * for ever.
+		 * Refuse a row that does not come after *after. In a damaged SQLite file a run_id can be text, which sorts
+		 * after all numbers, and the same row would come for ever.
 		 */
 		if (text && db_int(rows, 0) <= *after) {
 			free(text);
@@ -122,7 +122,7 @@ static int fold_kernel(struct store *s, int64_t round, int64_t kernel, struct er
 	return rc;
 }
 
-/* Fold one kernel after another, until no row of a single run is left. */
+/* Fold the coverage of one kernel after another, until no row of a single run is left. */
 static int fold_coverage(struct store *s, int64_t round, bool dry_run, uint64_t *count, struct err *err)
 {
 	int64_t there = 0, kernel = -1;

@@ -11,12 +11,12 @@ struct store {
 	struct db *db;
 };
 
-/* The time, in milliseconds since 1970 in UTC. */
+/* Returns the time, in milliseconds since 1970 in UTC. */
 int64_t store_now(void);
 
 /*
- * Append a zeroed item of `item` bytes to a list, and return it. `list` is the address of the list's pointer, and *count
- * grows by 1. NULL with err set: out of memory.
+ * Append a zeroed item of `item` bytes to a list. `list` is the address of the list's pointer, and *count grows by 1. Returns
+ * the item, or NULL with err set if memory runs out.
  */
 void *store_grow(void *list, size_t *count, size_t item, struct err *err);
 
@@ -29,7 +29,10 @@ void store_columns(const struct db_rows *rows, int first, struct store_text *tex
 /* Read the function, module, kind and file of two sides from eight columns. */
 void store_side_columns(const struct db_rows *rows, int first, struct store_text *text, struct store_side sides[2]);
 
-/* A verdict's class, and a triage state, as the database has them. A store is not trusted. */
+/*
+ * Return a verdict's class, and a triage state, for a value of the database. A store is not trusted: any other value gives the
+ * default.
+ */
 enum verdict_class store_class_of(int64_t value);
 enum store_triage store_triage_of(int64_t value);
 

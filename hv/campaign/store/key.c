@@ -10,7 +10,7 @@
 
 /* ---- sides ---- */
 
-/* The name for code without a symbol. It has no address, because the address changes with each boot. */
+/* Returns the name for code without a symbol. The name has no address, because the address changes with each boot. */
 static const char *nameless(const char *site)
 {
 	if (strncmp(site, "stop:", 5) == 0)
@@ -19,8 +19,8 @@ static const char *nameless(const char *site)
 }
 
 /*
- * Cut the suffixes that compilers append to a function (".isra.0", ".constprop.1", ".part.0", ".cold"), because they change
- * with the build. A C function has no dot in its name.
+ * Returns the side's function without the suffixes that compilers append (".isra.0", ".constprop.1", ".part.0", ".cold"),
+ * because they change with the build. A C function has no dot in its name.
  */
 static const char *function_of(const struct race *race, unsigned which, struct store_text *text)
 {
@@ -32,7 +32,10 @@ static const char *function_of(const struct race *race, unsigned which, struct s
 	return text_printf(text, "%.*s", (int)(1 + strcspn(name + 1, ".")), name);
 }
 
-/* A read-modify-write counts as a write: the compiler chooses whether x++ is one instruction or three. */
+/*
+ * Returns the kind of an access. A read-modify-write is a write here: the compiler chooses whether x++ is one instruction or
+ * three.
+ */
 static const char *kind_of(uint8_t rw)
 {
 	return rw & INSN_WRITE ? "write" : rw & INSN_READ ? "read" : "access";
@@ -71,8 +74,8 @@ static int compare(const struct store_side *a, const struct store_side *b)
 /* ---- the datum ---- */
 
 /*
- * Name a variable by its name, and a member of an allocated object by type and member. An anonymous type or a guessed name
- * can differ in the next build, so such a datum has no name.
+ * Returns the datum's name: a variable by its name, a member of an allocated object by type and member. Returns "" for an
+ * anonymous type or a guessed name, since they can differ in the next build.
  */
 static const char *datum_of(const struct race *race, struct store_text *text)
 {
@@ -91,7 +94,7 @@ static const char *place_of(const struct race *race, struct store_text *text)
 {
 	const struct guest_memory *m = &race->first.memory;
 
-	/* The offset of a per-CPU variable is the same on every CPU. */
+	/* Use the offset of a per-CPU variable, which is the same on every CPU. */
 	if (m->symbol.name[0])
 		return text_printf(text, "%s%s%s+%" PRIu32, m->symbol.module, m->symbol.module[0] ? ":" : "", m->symbol.name,
 				   m->offset);

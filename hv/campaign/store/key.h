@@ -11,15 +11,15 @@
 #include "hv/race/race.h"
 
 struct race_key {
-	/* In byte order of function, module and kind. */
+	/* Sorted in byte order of function, module and kind. */
 	struct store_side sides[2];
 	/* Both sides as one text. */
 	const char *sides_text;
 	/* The datum's name from debug files, as "struct rq.nr_running" or "jiffies_64". "": unknown. */
 	const char *datum;
 	/*
-	 * The datum's place from the guest's own tables, as "mount_lock+0" or "struct task_struct.flags". It does not depend
-	 * on debug files. "": unknown.
+	 * The datum's place from the guest's own tables, as "mount_lock+0" or "struct task_struct.flags", the same with and
+	 * without debug files. "": unknown.
 	 */
 	const char *place;
 	/*
@@ -31,7 +31,7 @@ struct race_key {
 	char name[STORE_RACE_ID_MAX];
 };
 
-/* Make the key of a report's race. `text` owns its strings, and text_failed() says whether memory ran out. */
+/* Make the key of a report's race. `text` owns its strings; text_failed() says afterwards whether memory ran out. */
 void race_key(const struct race *race, struct store_text *text, struct race_key *out);
 
 /* Set sides_text, identity and name from the rest of the key. The sides must be in order. */

@@ -56,8 +56,8 @@ static int merge_parts(struct merging *m, const struct store_round *r, int64_t i
 /* ---- folded coverage ---- */
 
 /*
- * A folded row is the sum over several runs, and cannot be split. It is added only if `into` has no coverage of this round
- * and kernel yet, so that no run counts twice. Each run that is in the sums has left a row in `cover`.
+ * Merge a folded row of coverage, which is the sum over several runs and cannot be split. It is added only if `into` has no
+ * coverage of this round and kernel yet, so that no run is added twice. Each run that is in the sums has left a row in `cover`.
  */
 static int merge_folded(struct merging *m, const struct store_round *r, int64_t into, const struct db_rows *row,
 			struct err *err)
@@ -164,7 +164,7 @@ static int write_run(struct merging *m, const struct store_run *r, int64_t round
 	struct run_data_run run = {.round = round, .uuid = r->uuid, .started = r->started};
 	int64_t state = -1;
 
-	/* Another process may have written the run since merge_run() looked. */
+	/* Read the state again: another process may have written the run since merge_run() read it. */
 	if (db_number(m->into->db, err, &state, "SELECT state FROM run WHERE uuid = $1", "t", r->uuid) < 0)
 		return -1;
 	if (state == STORE_DONE || (int64_t)r->state == state)
@@ -256,7 +256,7 @@ int store_merge(struct store *into, struct store *from, struct store_merged *out
 	int rc;
 
 	*out = (struct store_merged){0};
-	/* The check reads all of `from`; the merge does so anyway. */
+	/* Check all of `from` for damage. This reads it completely, but the merge does so anyway. */
 	if (db_sound(from->db, err) < 0)
 		return -1;
 	if (race_count(into, &before, err) < 0 || store_rounds(from, &(struct store_rounds_query){0}, &rounds, err) < 0)

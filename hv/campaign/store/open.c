@@ -60,7 +60,7 @@ void *store_grow(void *list, size_t *count, size_t item, struct err *err)
 {
 	char **bytes = list;
 
-	/* The list is full when the count is 0 or a power of two. Then double it. */
+	/* The list is full if *count is 0 or a power of two. Then double its capacity. */
 	if (!(*count & (*count - 1))) {
 		char *more = realloc(*bytes, (*count ? 2 * *count : 1) * item);
 

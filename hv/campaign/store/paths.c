@@ -18,7 +18,7 @@ static char *joined(const char *a, const char *b, struct err *err)
 	return NULL;
 }
 
-/* The user's folder for data. The XDG Base Directory Specification says to ignore a relative path. */
+/* Returns the user's folder for data. Ignores a relative path, as the XDG Base Directory Specification says. */
 static char *data_folder(const char *below, struct err *err)
 {
 	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -63,15 +63,15 @@ char *store_runs_folder(const char *where, struct err *err)
 void store_uuid(const char *first, const char *second, char out[STORE_UUID_MAX])
 {
 	/*
-	 * Two arbitrary keys. All versions and machines must use the same ones, or merged stores would have two uuids for one
-	 * run.
+	 * Two arbitrary keys. All versions and machines must use these two: otherwise merged stores would have two uuids for
+	 * one run.
 	 */
 	static const struct siphash_key keys[2] = {{{0x6f75747269646572, 1}}, {{0x6f75747269646572, 2}}};
 	size_t len = strlen(first) + 1 + strlen(second);
 	uint64_t hash[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		/* Hash the length too, or "ab" with "c" could equal "a" with "bc". */
+		/* Hash the length, too: otherwise "ab" with "c" could equal "a" with "bc". */
 		struct siphash_key key = {{keys[i].k[0] ^ siphash(&keys[i], first, strlen(first)), keys[i].k[1] ^ len}};
 
 		hash[i] = siphash(&key, second, strlen(second));

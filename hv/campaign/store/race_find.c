@@ -8,7 +8,7 @@
 #include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/selection.h"
 
-#define SHOWN_MAX 4 /* ids that a message about an ambiguous prefix lists */
+#define SHOWN_MAX 4 /* most ids that a message about an ambiguous prefix lists */
 
 /* ---- by id ---- */
 
@@ -125,7 +125,7 @@ static struct store_build *new_build(const struct db_rows *rows, struct store_bu
 	return b;
 }
 
-/* The rows are ordered so that those of one build are adjacent. */
+/* Read the builds of a race. The rows are ordered so that those of one build are adjacent. */
 static int read_builds(struct store *s, const struct selection *selection, int64_t race, struct store_builds *out,
 		       struct err *err)
 {
@@ -206,7 +206,7 @@ void store_race_rounds_free(struct store_race_rounds *r)
 	*r = (struct store_race_rounds){0};
 }
 
-/* Two races that are shown as one can both be in a round. Their rows are adjacent; add the second to the first. */
+/* Add a row to the row of the same round before. A round can have two races that are shown as one; their rows are adjacent. */
 static void add_row(struct store_race_round *r, const struct store_race_round *more)
 {
 	r->seen += more->seen;

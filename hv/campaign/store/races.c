@@ -9,7 +9,7 @@
 /* State of one race while its rounds are read. */
 struct folded {
 	struct store_race race;
-	/* The most serious verdict of the selected rounds, and of the latest round before them. */
+	/* The most serious verdict of the selected rounds, and that of the latest round before them. */
 	struct run_data_verdict now, last;
 	bool seen_now, seen_base, has_first, has_last;
 	size_t last_place; /* of the latest round before the selected rounds */
@@ -21,7 +21,10 @@ struct listing {
 	struct store *s;
 	struct selection selection;
 	struct store_races *out;
-	/* The last verdict that was read. Consecutive rounds of a race mostly share one, so it need not be copied again. */
+	/*
+	 * The last verdict that was read. Consecutive rounds of a race mostly have the same verdict, which is then not copied
+	 * again.
+	 */
 	int64_t verdict_id;
 	struct run_data_verdict verdict;
 };
@@ -48,8 +51,8 @@ static const struct run_data_verdict *verdict_of(struct listing *l, const struct
 }
 
 /*
- * The rounds of a race come in the order of their starts. Two races that are shown as one can both have the same round; then
- * the more serious verdict wins.
+ * Add a round before the selected ones. The rounds of a race come in the order of their starts. Two races that are shown as one
+ * can both have the same round; then the more serious verdict wins.
  */
 static void fold_before(struct folded *f, const struct selection_round *r, const struct run_data_verdict *v)
 {
@@ -160,7 +163,9 @@ static int read_triage(struct listing *l, struct store_race *r, struct err *err)
 	return rc;
 }
 
-/* Whether a selected round has a run that saw the race, and that started after the user marked it as fixed. */
+/*
+ * Returns 1 if a selected round has a run that saw the race, and that started after the user marked it as fixed, else 0; or -1.
+ */
 static int is_back(struct listing *l, const struct store_race *r, struct err *err)
 {
 	struct db_rows *rows;
@@ -205,7 +210,7 @@ static int finish(struct listing *l, struct folded *f, bool all, struct err *err
 	struct store_race *r = &f->race, *added;
 	int back;
 
-	/* Only later rounds, or rounds of another campaign, have the race. */
+	/* Skip a race that only later rounds, or rounds of another campaign, have. */
 	if (!r->id || (!f->seen_now && !f->seen_base))
 		return 0;
 	if (read_sides(l, r, err) < 0 || read_builds(l, r, err) < 0 || read_triage(l, r, err) < 0)
@@ -232,7 +237,7 @@ static int finish(struct listing *l, struct folded *f, bool all, struct err *err
 
 /* ---- all races ---- */
 
-/* All rounds of each race that is in a selected round or in the base round. */
+/* Selects all rounds of each race that is in a selected round or in the base round. */
 static const char races_sql[] =
 	"SELECT r.line, x.round_id, x.seen, x.runs, v.class, v.rank, v.rule, v.evidence, v.suppressed, v.id FROM "
 	"race r JOIN race_round x ON x.race_id = r.id JOIN round d ON d.id = x.round_id JOIN verdict v ON v.id = "

@@ -8,8 +8,8 @@
 #include "hv/campaign/store/internal.h"
 
 /*
- * Rounds; from this number on, one query over the whole store counts the races of all rounds. Below it, one query a round is
- * cheaper.
+ * From this number of rounds on, one query over the whole store counts the races of all rounds. For fewer rounds, one query a
+ * round is cheaper.
  */
 #define MANY 16
 
@@ -29,7 +29,7 @@ static void random_uuid(char out[STORE_UUID_MAX])
 	} seed = {{0}};
 	char text[2][17];
 
-	/* Without random numbers, the time makes the uuid unique enough. */
+	/* Without random numbers, make the uuid from the time, which is unique enough. */
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		seed.word[0] = (uint64_t)store_now();
 	snprintf(text[0], sizeof(text[0]), "%016llx", (unsigned long long)seed.word[0]);
@@ -38,8 +38,8 @@ static void random_uuid(char out[STORE_UUID_MAX])
 }
 
 /*
- * The next number: one more than the largest that a round of the campaign has or that store_round_number() gave out. The
- * caller has a transaction that writes, so no other process can get the same number.
+ * Find the next number: one more than the largest number of the campaign, of its rounds and of those that store_round_number()
+ * reserved. The caller has a transaction that writes, so no other process can get the same number.
  */
 static int next_number(struct store *s, const char *campaign, int64_t *number, struct err *err)
 {
@@ -60,7 +60,10 @@ static int next_number(struct store *s, const char *campaign, int64_t *number, s
 	return 0;
 }
 
-/* A number with --round belongs to one round, whose uuid is computed from it. An error if another round has the number. */
+/*
+ * Check that no other round of the campaign has the number. A number given with --round belongs to one round, whose uuid is
+ * computed from it.
+ */
 static int check_number(struct store *s, const struct store_round_plan *plan, const char *uuid, struct err *err)
 {
 	int64_t others = 0;
@@ -93,7 +96,7 @@ static int begin(struct store *s, const struct store_round_plan *plan, const cha
 {
 	if (insert_round(s, plan, uuid, id, err) < 0)
 		return -1;
-	/* If the shard was begun before, it continues. */
+	/* Insert the shard, or continue it if it was begun before. */
 	return db_exec(s->db, err,
 		       "INSERT INTO part (round_id, shard, planned, started, ended) VALUES ($1, $2, $3, $4, 0) "
 		       "ON CONFLICT (round_id, shard) DO UPDATE SET planned = excluded.planned, ended = 0",
@@ -158,7 +161,7 @@ static int read_head(const struct db_rows *rows, void *ctx, struct err *err)
 	return 0;
 }
 
-/* Newest first, so that LIMIT keeps the newest rounds. */
+/* Read the rounds, newest first, so that LIMIT keeps the newest ones. */
 static int read_heads(struct store *s, const struct store_rounds_query *q, struct store_rounds *out, struct err *err)
 {
 	const char *name = q->name ? q->name : "";
@@ -205,8 +208,8 @@ static int read_parts(struct store *s, struct store_round *r, struct err *err)
 }
 
 /*
- * `whole` is 0 for an attempt that was cut off (see store_is_attempt()). Its hits and races count, but it is no run of the
- * plan.
+ * Read the sums over a round's runs. `whole` is 0 for an attempt that was cut off (see store_is_attempt()): its hits and races
+ * are included, but it is no run of the plan.
  */
 static int read_runs(struct store *s, struct store_round *r, struct err *err)
 {
@@ -247,7 +250,7 @@ static void count_races(struct store_round *r, int64_t class, int64_t races, int
 	r->new_races += (uint64_t)fresh;
 }
 
-/* Count each race once, by its most serious verdict in the round. It is new if no earlier round has it. */
+/* Count each race of the round once, by its most serious verdict in the round. The race is new if no earlier round has it. */
 static int read_races(struct store *s, struct store_round *r, struct err *err)
 {
 	struct db_rows *rows =
@@ -267,8 +270,8 @@ static int read_races(struct store *s, struct store_round *r, struct err *err)
 }
 
 /*
- * The same for all rounds in one query. The rounds of each race are numbered by their start, and the race is new in the first
- * one.
+ * Count the races as read_races() does, for all rounds in one query. The rounds of each race are numbered by their start, and
+ * the race is new in the round with number 1.
  */
 static const char all_races_sql[] =
 	"SELECT y.round_id, y.class, count(*), sum(CASE WHEN y.nth = 1 THEN 1 ELSE 0 END) FROM (SELECT x.round_id, "

@@ -29,7 +29,7 @@ struct run_data_race {
 	const char *site[2]; /* In byte order. */
 	int64_t seen, first_ns, last_ns;
 	struct run_data_verdict verdict;
-	/* Further places of a named datum, from another store. */
+	/* Further places of a named datum, if the data come from another store. */
 	const char **places;
 	size_t place_count;
 	struct run_data_instance *instances;
@@ -56,19 +56,25 @@ struct run_data {
 	struct store_text *text;
 };
 
-/* Make empty run data with memory for strings. 0, or -1 with EXIT_INTERNAL. Call run_data_free() in both cases. */
+/* Make empty run data with memory for strings. Returns 0, or -1 with EXIT_INTERNAL. Call run_data_free() in both cases. */
 int run_data_init(struct run_data *d, struct err *err);
 void run_data_free(struct run_data *d);
 
-/* Read a run's report: its races, their verdicts, and the figures of the run. -1 with EXIT_INPUT: the file is invalid. */
+/*
+ * Read a run's report: its races, their verdicts, and the figures of the run. Returns 0, or -1 with err set: EXIT_INPUT if the
+ * file is invalid.
+ */
 int run_data_read_races(struct run_data *d, const char *path, struct err *err);
 
-/* Read a run's coverage file. -1 with EXIT_INPUT: the file is invalid, or of another kernel than the report. */
+/*
+ * Read a run's coverage file. Returns 0, or -1 with err set: EXIT_INPUT if the file is invalid, or is of another kernel than
+ * the report.
+ */
 int run_data_read_coverage(struct run_data *d, const char *path, struct err *err);
 
 /*
- * Read the data of the run with this id, in a transaction of its own. The store is trusted no more than a file. 0, or -1
- * with err set.
+ * Read the data of the run with this id, in a transaction of its own. The store is trusted no more than a file. Returns 0, or
+ * -1 with err set.
  */
 int run_data_fetch(struct run_data *d, struct store *from, int64_t run, struct err *err);
 
@@ -80,24 +86,24 @@ struct run_data_run {
 };
 
 /*
- * Write a run's data. The caller has a transaction, and has checked in it that the run was not written before. 0, or -1 with
- * err set.
+ * Write a run's data. The caller has a transaction, and has checked in it that the run was not written before. Returns 0, or -1
+ * with err set.
  */
 int run_data_write(struct db *db, const struct run_data *d, const struct run_data_run *run, struct err *err);
 
-/* Find or insert a kernel, and set *id. *id is 0 if nothing is known about the kernel. 0, or -1 with err set. */
+/* Find or insert a kernel, and set *id. *id is 0 if nothing is known about the kernel. Returns 0, or -1 with err set. */
 int kernel_id(struct db *db, const char *build_id, const char *banner, int64_t *id, struct err *err);
 
 /*
- * Write a race's record if it is earlier than the first record that the store keeps, or later than the last one. 0, or -1
- * with err set.
+ * Write a race's record if it is earlier than the first record that the store keeps, or later than the last one. Returns 0, or
+ * -1 with err set.
  */
 int record_write(struct db *db, int64_t race, const struct run_data_run *run, const char *report, const void *data, size_t size,
 		 struct err *err);
 
 /*
- * Whether verdict a goes before b: the more serious class first, then the higher rank, then the texts in byte order, so that
- * the order is total.
+ * Returns whether verdict `a` sorts before `b`: the more serious class first, then the higher rank, then the texts in byte
+ * order, so that the order is total.
  */
 bool verdict_weighs_more(const struct run_data_verdict *a, const struct run_data_verdict *b);
 

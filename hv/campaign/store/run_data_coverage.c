@@ -16,7 +16,7 @@ struct reading {
 	FILE *out; /* writes to d->coverage */
 };
 
-/* The report has the kernel and the counters, too. If there is a report, its values win. */
+/* Take the kernel and the counters, unless the report has been read: it has them, too, and its values win. */
 static int take_summary(void *ctx, const struct coverage_summary *summary, struct err *err)
 {
 	struct reading *r = ctx;
@@ -41,7 +41,7 @@ static int take_function(void *ctx, const struct coverage_function *function, st
 {
 	struct reading *r = ctx;
 
-	/* A blank separates the name from the numbers in the run's text. No symbol has one. */
+	/* Refuse a name with a blank, which separates the name from the numbers in the run's text. No symbol has a blank. */
 	if (strchr(function->name, ' '))
 		return err_set(err, EXIT_INPUT, "%s: the name of the function \"%.80s\" has a blank", r->path, function->name);
 	for (size_t i = 0; i < function->count; i++) {
@@ -71,7 +71,7 @@ int run_data_read_coverage(struct run_data *d, const char *path, struct err *err
 	if (rc < 0)
 		run_file_explain(&file, err);
 	run_file_close(&file);
-	/* The stream is in memory, so fclose() fails only without memory. */
+	/* fclose() can only fail if memory ran out: the stream is in memory. */
 	if (fclose(r.out) != 0 && rc == 0)
 		rc = err_set(err, EXIT_INTERNAL, "out of memory");
 	if (rc == 0 && text_failed(d->text, err))

@@ -119,8 +119,8 @@ static int fetch_places(struct run_data *d, struct run_data_race *r, struct stor
 		}
 		*place = text_copy(d->text, db_text(rows, 0));
 		/*
-		 * Check here, because a crafted file needs few rows to fill the memory: each of its races can refer to the
-		 * same places.
+		 * Check for lost strings after each race. A crafted file needs few rows to fill the memory: each of its races
+		 * can refer to the same places.
 		 */
 		if (text_failed(d->text, err)) {
 			rc = -1;
@@ -161,7 +161,7 @@ static int fetch_races(struct run_data *d, struct store *from, int64_t run, stru
 
 static int fetch_cover(struct run_data *d, struct store *from, int64_t run, struct err *err)
 {
-	/* round_id is there because the index begins with it. */
+	/* Give round_id in the query as well, because the index begins with it. */
 	struct db_rows *rows = db_query(
 		from->db, err,
 		"SELECT data FROM cover WHERE run_id = $1 AND round_id = (SELECT round_id FROM run WHERE id = $1)", "i", run);

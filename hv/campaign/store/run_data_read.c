@@ -24,7 +24,7 @@ static int class_from_word(const char *word)
 	return -1;
 }
 
-/* Read the verdict from the report. False: it has none, or one that this version does not know. */
+/* Read the verdict from the report. Returns false if there is none, or this version does not know it. */
 static bool verdict_of_file(const json_t *o, struct store_text *text, struct run_data_verdict *out)
 {
 	const char *rule = json_string_value(json_object_get(o, "rule")), *suppressed;
@@ -45,7 +45,7 @@ static bool verdict_of_file(const json_t *o, struct store_text *text, struct run
 	return true;
 }
 
-/* A killed run leaves a report without verdicts. Judge its races now, with the lists of this program. */
+/* Judge the races with the lists of this program. Used for the report of a killed run, which has no verdicts. */
 static int judge(struct run_data *d, const struct report_load *l, struct err *err)
 {
 	struct verdicts verdicts = {0};
@@ -143,7 +143,7 @@ static int take_race(struct run_data *d, size_t i, const struct report_load *l, 
 	return take_instances(out, race, err) < 0 ? -1 : take_record(out, race, l->verdicts[i], err);
 }
 
-/* Writers insert races in one order, so two writers do not wait for each other in a circle. */
+/* Sort races by identity. All writers insert in this order, so two writers do not wait for each other in a circle. */
 static int by_identity(const void *left, const void *right)
 {
 	const struct run_data_race *a = left, *b = right;
@@ -178,8 +178,8 @@ static int64_t counter(const json_t *sampling, const char *name)
 }
 
 /*
- * Share of CPU time that breakpoint handling took, in thousandths. -1: unknown, because the run did not finish, or attached
- * to a machine of another VMM.
+ * Returns the share of CPU time that breakpoint handling took, in thousandths, or -1 if it is unknown: the run did not finish,
+ * or attached to a machine of another VMM.
  */
 static int64_t lost_permille(const struct run_facts *run, int64_t stopped_us)
 {

@@ -17,13 +17,16 @@
  * only one is possible, the race becomes its alias. docs/campaigns.md gives the reasons.
  */
 
-/* A race with a named datum is no alias. */
+/* Make each race with a named datum no alias: its line is its own id. */
 static int named(struct db *db, const char *sides, struct err *err)
 {
 	return db_exec(db, err, "UPDATE race SET line = id WHERE sides = $1 AND datum <> '' AND line <> id", "t", sides);
 }
 
-/* A race with only a place is an alias of the race with a named datum that was seen at this place, if there is exactly one. */
+/*
+ * Make each race with only a place an alias of the race with a named datum that was seen at this place, if there is exactly
+ * one.
+ */
 static int placed(struct db *db, const char *sides, struct err *err)
 {
 	return db_exec(db, err,
@@ -35,7 +38,7 @@ static int placed(struct db *db, const char *sides, struct err *err)
 		       "t", sides);
 }
 
-/* A race without datum and place is an alias of the race with the same sides, if there is exactly one. */
+/* Make each race without datum and place an alias of the race with the same sides, if there is exactly one. */
 static int bare(struct db *db, const char *sides, struct err *err)
 {
 	return db_exec(db, err,
@@ -58,7 +61,7 @@ static int alias_update(struct db *db, const char *sides, struct err *err)
 /* The ids of a race of the run's data in the database. */
 struct written {
 	int64_t race, build_race, verdict;
-	bool fresh; /* The race or one of its places was not in the store. */
+	bool fresh; /* The race, or one of its places, is new in the store. */
 };
 
 /* ---- rows that several runs share ---- */
@@ -96,7 +99,7 @@ static int new_race(struct db *db, const struct race_key *key, int64_t *id, stru
 {
 	const struct store_side *a = &key->sides[0], *b = &key->sides[1];
 
-	/* race_files() sets the files. */
+	/* Insert the race without source files, which race_files() sets. */
 	return db_number(
 		db, err, id,
 		"INSERT INTO race (name, identity, sides, function0, module0, kind0, file0, function1, module1, kind1, file1, "
@@ -105,7 +108,10 @@ static int new_race(struct db *db, const struct race_key *key, int64_t *id, stru
 		b->module, b->kind, key->datum, key->datum[0] ? "" : key->place);
 }
 
-/* Of several files, keep the first in byte order, so that the order of runs does not matter. Few functions have two. */
+/*
+ * Set the source files of a race. Of several files, keep the first in byte order, so that the order of runs does not matter.
+ * Few functions have two files.
+ */
 static int race_files(struct db *db, const struct race_key *key, int64_t id, struct err *err)
 {
 	if (!key->sides[0].file[0] && !key->sides[1].file[0])
@@ -165,10 +171,12 @@ static int build_race_id(struct db *db, const struct run_data_race *r, int64_t r
 
 /* ---- records ---- */
 
-/* Which of the two records of a race this one replaces: bit 0 for the first, bit 1 for the last. Or -1. */
+/*
+ * Returns which of the two records of a race this record replaces: bit 0 for the first, bit 1 for the last; or -1 with err set.
+ */
 static int record_wanted(struct db *db, int64_t race, const struct run_data_run *run, const char *report, struct err *err)
 {
-	/* A record in the store stays if it is earlier (or later), or the same. */
+	/* A record in the store is not replaced if it is the same, or earlier as the first one, or later as the last one. */
 	struct db_rows *rows = db_query(
 		db, err,
 		"SELECT latest, CASE WHEN (started, run_uuid, report) <= ($2, $3, $4) THEN 1 ELSE 0 END, "
@@ -280,7 +288,7 @@ static int add_to_round(struct db *db, const struct run_data *d, int64_t race, i
 		       "iiii", race, run->round, seen, verdict_key);
 }
 
-/* The races are sorted by identity, so all its races of one identity are adjacent. */
+/* Add the races to the sums of the round. They are sorted by identity, so all races of one identity are adjacent. */
 static int write_sums(struct db *db, const struct run_data *d, const struct written *w, const struct run_data_run *run,
 		      struct err *err)
 {
@@ -312,7 +320,7 @@ int run_data_write(struct db *db, const struct run_data *d, const struct run_dat
 		return err_set(err, EXIT_INTERNAL, "out of memory");
 	if (kernel_id(db, d->build_id, d->banner, &kernel, err) < 0)
 		goto out;
-	/* Races of unknown kernels all belong to one kernel with the banner "unknown". */
+	/* Give races of unknown kernels one common kernel, with the banner "unknown". */
 	if (!kernel && d->race_count && kernel_id(db, "", "unknown", &kernel, err) < 0)
 		goto out;
 	if (db_send(db, err,

@@ -10,7 +10,7 @@
 
 #include "hv/base/err.h"
 
-/* Bytes of a run's report, and of its coverage. A run keeps at most 8192 races, whose report has about 160 MB. */
+/* Most bytes of a run's report, and of its coverage. A run keeps at most 8192 races, whose report has about 160 MB. */
 #define RUN_FILE_MAX (UINT64_C(512) << 20)
 
 struct run_file {
@@ -19,11 +19,11 @@ struct run_file {
 	char name[32]; /* /proc path of the open file, so that a change at `path` has no effect */
 };
 
-/* Open the regular file at `path`. -1 with EXIT_INPUT: it is a symbolic link, no regular file, or too large. */
+/* Open the regular file at `path`. Returns 0, or -1 with EXIT_INPUT if it is a symbolic link, no regular file, or too large. */
 int run_file_open(struct run_file *f, const char *path, struct err *err);
 void run_file_close(struct run_file *f);
 
-/* Replace f->name by f->path at the start of an error's text. */
+/* In an error's text, replace f->name at the start by f->path. */
 void run_file_explain(const struct run_file *f, struct err *err);
 
 #endif

@@ -76,7 +76,7 @@ static int write_findings(struct store *s, int64_t run, const struct store_run_r
 	return 0;
 }
 
-/* Read the run's row. Returns 1, 0 if the run has ended already, or -1. */
+/* Read the run's row. Returns 1; 0 if the run has ended already; or -1. */
 static int take_run(struct store *s, int64_t id, struct run_data_run *run, char uuid[STORE_UUID_MAX], struct err *err)
 {
 	struct db_rows *rows = db_query(s->db, err, "SELECT state, round_id, uuid, started FROM run WHERE id = $1", "i", id);
@@ -110,7 +110,7 @@ static int end(struct store *s, int64_t id, const struct store_run_result *r, co
 	return 0;
 }
 
-/* Read the run's files. *bad is the file that is invalid. */
+/* Read the run's files. Sets *bad to the file that is invalid. */
 static int read_files(const struct store_run_result *r, struct run_data *d, enum store_bad *bad, struct err *err)
 {
 	struct err why = {0};
@@ -122,7 +122,7 @@ static int read_files(const struct store_run_result *r, struct run_data *d, enum
 		*bad = STORE_BAD_COVERAGE;
 	if (*bad == STORE_BAD_NONE)
 		return 0;
-	/* Out of memory says nothing about the file. */
+	/* Report a failure such as a lack of memory as it is: it says nothing about the file. */
 	if (why.code != EXIT_INPUT)
 		*bad = STORE_BAD_NONE;
 	return err_set(err, why.code, "%s", why.text);

@@ -29,7 +29,7 @@ static int refuse(struct db *db, const struct db_mark *mark, const struct schema
 		       db_where(db), mark->version, steps->count);
 }
 
-/* Whether the mark is that of a store, with a version that this program knows. */
+/* Returns whether the mark is that of a store, with a version that this program knows. */
 static bool is_known(const struct db_mark *mark, const struct schema_steps *steps)
 {
 	return mark->application == SCHEMA_APPLICATION && mark->version >= 0 && mark->version <= steps->count;
@@ -41,7 +41,7 @@ static int step_up(struct db *db, const struct schema_steps *steps, bool make, s
 
 	if (db_begin(db, true, err) < 0)
 		return -1;
-	/* Another process may have brought the store up since look() read the mark. */
+	/* Read the mark again: another process may have updated the store since look() read it. */
 	if (db_mark_read(db, &mark, err) < 0)
 		goto back;
 	if (make && mark.empty)
@@ -65,7 +65,7 @@ back:
 	return -1;
 }
 
-/* Read mark and tables in one transaction, because another process may change both meanwhile. */
+/* Read the mark, and check the tables. Both in one transaction, because another process may change both meanwhile. */
 static int look(struct db *db, const struct schema_steps *steps, bool make, bool write, struct db_mark *mark, struct err *err)
 {
 	int rc = -1;

@@ -35,7 +35,7 @@ static struct selection_round *find(const struct selection *selection, int64_t i
 	return NULL;
 }
 
-/* The latest earlier round of the same campaign. The list is in the order of starts. */
+/* Returns the latest earlier round of the same campaign. The list is in the order of starts. */
 static struct selection_round *before(const struct selection *selection, const struct selection_round *r)
 {
 	for (size_t i = r->place - 1; i-- > 0;) {
@@ -80,7 +80,7 @@ static int by_id(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Set the pointers into the list, after its last sort. */
+/* Set the pointers into the list. Called after the list's last sort, which moves its items. */
 static void point(struct selection *selection)
 {
 	for (size_t i = 0; i < selection->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which rounds a query selects, and which came before them. Only hv/campaign/store/ uses this header. */
+/* The rounds that a query selects, and those that came before them. Only hv/campaign/store/ uses this header. */
 #ifndef OUTRIDER_CAMPAIGN_STORE_SELECTION_H
 #define OUTRIDER_CAMPAIGN_STORE_SELECTION_H
 
@@ -12,9 +12,9 @@ struct selection_round {
 	const char *campaign;
 	size_t place; /* number in the order of starts, from 1 */
 	bool now;     /* The query selects this round. */
-	bool before;  /* It was started before all selected rounds. */
+	bool before;  /* The round was started before all selected rounds. */
 	bool base;    /* The base round: the query compares the selected rounds with it. */
-	bool later;   /* It was started after all selected rounds. */
+	bool later;   /* The round was started after all selected rounds. */
 };
 
 /* All rounds of the store, sorted by id. */
@@ -26,14 +26,14 @@ struct selection {
 };
 
 /*
- * Read all rounds, and mark those that `q` selects. Call it in a transaction. `text` owns the strings. 0, or -1; EXIT_INPUT:
- * the store has no such round; EXIT_USAGE: q->since is no earlier round of the same campaign.
+ * Read all rounds, and mark those that `q` selects. Call it in a transaction. `text` owns the strings. Returns 0, or -1 with
+ * err set: EXIT_INPUT if the store has no such round, EXIT_USAGE if q->since is no earlier round of the same campaign.
  */
 int selection_init(struct selection *selection, struct store *s, const struct store_races_query *q, struct store_text *text,
 		   struct err *err);
 void selection_free(struct selection *selection);
 
-/* The round with this id, or NULL. */
+/* Returns the round with this id, or NULL if there is none. */
 const struct selection_round *selection_round(const struct selection *selection, int64_t id);
 
 #endif

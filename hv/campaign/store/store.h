@@ -46,56 +46,58 @@ enum store_mode {
 };
 
 /*
- * Open the store `where`: the path of an SQLite file, or a URL that begins with postgresql:// or postgres:// (libpq's form).
- * An older version is brought up to date, unless the mode is STORE_READ. A newer version is refused. Each later call waits at
- * most `wait_ms` milliseconds for another writer. store_close() frees the store. NULL with err set: it cannot be opened.
+ * Open the store `where`: the path of an SQLite file, or a URL that begins with postgresql:// or postgres:// (libpq's form). An
+ * older version is brought up to date, unless the mode is STORE_READ. A newer version is refused. Each later call waits at most
+ * `wait_ms` milliseconds for another writer. Free the store with store_close(). Returns NULL with err set if it cannot be
+ * opened.
  */
 struct store *store_open(const char *where, enum store_mode mode, unsigned wait_ms, struct err *err);
 
-/* NULL is allowed. All data are on the disk already, so a process that dies without this call loses nothing. */
+/* Free the store. `s` may be NULL. All data are on the disk already, so a process that dies without this call loses nothing. */
 void store_close(struct store *s);
 
-/* Set for how many milliseconds later calls wait for another writer. */
+/* Set the time in milliseconds that later calls wait for another writer. */
 void store_set_wait(struct store *s, unsigned wait_ms);
 
 /*
- * Reconnect to a server that was away, without waiting for it. Returns 1 when the store can be used; 0 while the connection
- * is being made: call again soon; or -1 with err set: the server is away, and the next call starts a new connection.
+ * Reconnect to a server that was away, without waiting for it. Returns 1 if the store can be used; 0 while the connection is
+ * being made, and then the caller calls again soon; or -1 with err set if the server is away, and then the next call starts a
+ * new connection.
  */
 int store_is_back(struct store *s, struct err *err);
 
-/* The place of the store without a password, for messages. It belongs to the store. */
+/* Returns the place of the store without a password, for messages. The string belongs to the store. */
 const char *store_where(const struct store *s);
 
 /*
- * The default place: ${XDG_DATA_HOME}/outrider/campaigns.db, or below ~/.local/share. From malloc(). NULL with err set: there
- * is none.
+ * Returns the default place, from malloc(): ${XDG_DATA_HOME}/outrider/campaigns.db, or the same below ~/.local/share. Returns
+ * NULL with err set if neither folder is known.
  */
 char *store_default_path(struct err *err);
 
 /*
- * The folder for the files of runs: "runs" beside an SQLite file; for a server, "runs" beside store_default_path(). It need
- * not exist. From malloc(). NULL with err set: there is none.
+ * Returns the folder for the files of runs, from malloc(): "runs" beside an SQLite file; for a server, "runs" beside
+ * store_default_path(). The folder need not exist. Returns NULL with err set if no folder is known.
  */
 char *store_runs_folder(const char *where, struct err *err);
 
-/* The uuid that is computed from two texts, as a round's uuid and a run's key. The same texts always give the same uuid. */
+/* Compute a uuid from two texts, such as a round's uuid and a run's key. The same texts always give the same uuid. */
 void store_uuid(const char *first, const char *second, char out[STORE_UUID_MAX]);
 
 /* ---- rounds ---- */
 
-/* What a round begins with. A NULL string means "". */
+/* The properties of a round that begins. A NULL string means "". */
 struct store_round_plan {
 	const char *campaign;
 	/*
-	 * NULL: a random uuid. All shards of a round use one uuid on all machines, so that their stores merge to one round. A
-	 * round with this uuid that exists is joined.
+	 * NULL: a random uuid. All shards of a round have the same uuid on all machines, so that their stores merge to one
+	 * round. If a round with this uuid exists, the shard joins it.
 	 */
 	const char *uuid;
-	uint64_t number;       /* 0: the campaign's next number. */
-	const char *plan_hash; /* A hash of the campaign file, to see that the file has changed. */
+	uint64_t number;       /* 0: the campaign's next number */
+	const char *plan_hash; /* hash of the campaign file, to notice changes of the file */
 	const char *shard;     /* "" for the whole round, or "I/N". */
-	unsigned planned;      /* Runs that this shard will do. */
+	unsigned planned;      /* number of runs that this shard will do */
 };
 
 /* One night of a campaign. */
@@ -106,10 +108,10 @@ struct store_round {
 	uint64_t number;
 	const char *plan_hash;
 	int64_t started, ended; /* `ended` is 0 until all shards have ended. */
-	/* Runs of all shards. Attempts that were cut off are not counted here. */
+	/* Numbers of runs of all shards, without attempts that were cut off. */
 	uint64_t planned, begun, done, ok;
 	uint64_t cut_off; /* Attempts that were cut off (see store_is_attempt()). */
-	/* Results of the runs that have ended. `races` counts races of the store, each once. */
+	/* Results of the runs that have ended. `races` is the number of different races of the store. */
 	uint64_t races, new_races, findings;
 	uint64_t hits, windows, conflicts, sampled_ns, sampled_runs;
 	uint64_t of_class[STORE_CLASSES]; /* Races by the class of their most serious verdict. */
@@ -129,21 +131,21 @@ struct store_rounds {
 void store_rounds_free(struct store_rounds *r);
 
 /*
- * Begin a round, or join the round with this uuid. `out` gets a list with this one round. EXIT_USAGE: another round of the
- * campaign has the number.
+ * Begin a round, or join the round with this uuid. `out` becomes a list with this one round. Returns -1 with EXIT_USAGE if
+ * another round of the campaign has the number.
  */
 int store_round_begin(struct store *s, const struct store_round_plan *plan, struct store_rounds *out, struct err *err);
 
 /*
- * Reserve a number for a round of the campaign that is begun later, in any number of shards. The number is never given out
- * again, even if the round never begins.
+ * Reserve a number for a round of the campaign that is begun later, in any number of shards. The number is never used for
+ * another round, even if the round never begins.
  */
 int store_round_number(struct store *s, const char *campaign, uint64_t *number, struct err *err);
 
 /* Mark this shard of the round as ended. */
 int store_round_end(struct store *s, int64_t round, const char *shard, struct err *err);
 
-/* Which rounds to list. All zero: all rounds. */
+/* The rounds to list. All zero: all rounds. */
 struct store_rounds_query {
 	const char *campaign; /* NULL: all campaigns. */
 	int64_t id;	      /* Only the round with this id. */
@@ -173,14 +175,14 @@ enum store_outcome {
 
 enum store_state { STORE_RUNNING, STORE_DONE };
 
-/* "ok", "panic", ... */
+/* Returns the word of an outcome: "ok", "panic", ... */
 const char *store_outcome_word(enum store_outcome outcome);
-/* The outcome with that word, or -1. */
+/* Returns the outcome with that word, or -1 if there is none. */
 int store_outcome_from_word(const char *word);
 
 /* A cell of the matrix that is about to run. A NULL string means "". */
 struct store_run_plan {
-	const char *key; /* Names the cell; the same in every round and on every machine. */
+	const char *key; /* name of the cell, the same in every round and on every machine */
 	const char *kernel, *image, *workload, *sampling;
 	uint64_t seed;
 	const char *engine;  /* "run" or "attach" */
@@ -192,7 +194,7 @@ struct store_run_plan {
 /* A finding of a run that is no race. */
 struct store_finding {
 	const char *kind; /* The word of an enum store_outcome. */
-	const char *line; /* The first line of output that shows it. */
+	const char *line; /* the first line of output that shows the finding */
 	const char *file; /* The file with the details, or "". */
 };
 
@@ -209,18 +211,18 @@ struct store_run_result {
 
 /*
  * Record that a run is about to start, and set *id to its id in this store. A run that began and never ended begins again.
- * Returns 1 if the run has ended already; then nothing is changed.
+ * Returns 1 if the run has ended already; the store is then unchanged.
  */
 int store_run_begin(struct store *s, int64_t round, const struct store_run_plan *plan, int64_t *id, struct err *err);
 
-/* Which file of a run is invalid. */
+/* The file of a run that is invalid. */
 enum store_bad { STORE_BAD_NONE, STORE_BAD_RACES, STORE_BAD_COVERAGE };
 
 /*
  * Record the end of a run: its outcome, findings, races and coverage, in one transaction. The files are read before the
- * transaction begins. They are not trusted: a fault in them is EXIT_INPUT with the file's name. *bad, unless it is NULL,
- * tells such a fault from a failure of the store: it names the file that would fail again, and the caller may end the run
- * without this file. Returns 1 if the run has ended already; then nothing is changed.
+ * transaction begins. They are not trusted: an invalid file is EXIT_INPUT with the file's name. Then *bad, unless `bad` is
+ * NULL, says which file is invalid, and the caller may end the run without this file; STORE_BAD_NONE means a failure of the
+ * store. Returns 1 if the run has ended already; the store is then unchanged.
  */
 int store_run_end(struct store *s, int64_t run, const struct store_run_result *result, enum store_bad *bad, struct err *err);
 
@@ -236,7 +238,7 @@ struct store_run {
 	const char *build_id; /* Build id of the guest's kernel, in hexadecimal. "": unknown. */
 	const char *banner;   /* Version line of the guest's kernel. "": unknown. */
 	uint64_t hits, windows, conflicts, sampled_ns;
-	int lost_permille;  /* In thousandths. -1: unknown. */
+	int lost_permille;  /* Share of CPU time that breakpoint handling took, in thousandths. -1: unknown. */
 	uint64_t races;	    /* Races of the store that the run saw. */
 	uint64_t new_races; /* Races of these that no earlier round saw. */
 };
@@ -249,12 +251,12 @@ struct store_runs {
 void store_runs_free(struct store_runs *r);
 
 /*
- * Whether the key belongs to an attempt that was cut off before the run was finished. The store keeps an attempt as a run of
- * its own. Its key is the run's key with "~" and a number appended; names in a campaign file have no "~".
+ * Returns whether the key belongs to an attempt that was cut off before the run was finished. The store keeps an attempt as a
+ * run of its own. Its key is the run's key with "~" and a number appended; names in a campaign file contain no "~".
  */
 bool store_is_attempt(const char *key);
 
-/* All runs of a round that were begun, by key in byte order. */
+/* List all runs of a round that were begun, by key in byte order. */
 int store_runs(struct store *s, int64_t round, struct store_runs *out, struct err *err);
 
 struct store_finding_entry {
@@ -274,7 +276,7 @@ struct store_findings {
 };
 void store_findings_free(struct store_findings *f);
 
-/* All findings of a round, by run key, then in the order in which the run reported them. */
+/* List all findings of a round, by run key, then in the order in which the run reported them. */
 int store_findings(struct store *s, int64_t round, struct store_findings *out, struct err *err);
 
 /* ---- races ---- */
@@ -287,20 +289,20 @@ enum store_triage {
 	STORE_TRIAGES,
 };
 const char *store_triage_word(enum store_triage triage);
-/* The state with that word, or -1. */
+/* Returns the state with that word, or -1 if there is none. */
 int store_triage_from_word(const char *word);
 
 /* How a race changed in the selected rounds, compared with the rounds before. */
 enum store_change {
 	STORE_CHANGE_NEW,     /* No earlier round of any campaign had it. */
-	STORE_CHANGE_BACK,    /* A user marked it as fixed, and a run that started later saw it. */
-	STORE_CHANGE_VERDICT, /* Its class or rule differs from the last time that it was seen. */
+	STORE_CHANGE_BACK,    /* A user marked the race as fixed, and a run that started later saw it. */
+	STORE_CHANGE_VERDICT, /* The race's class or rule differs from the last time that it was seen. */
 	STORE_CHANGE_GONE,    /* The base round had it, and no selected round has it. */
 	STORE_CHANGE_AGAIN,   /* The base round did not have it; an earlier round had it with the same verdict. */
 	STORE_CHANGE_NONE,    /* The base round had it, with the same verdict. */
 	STORE_CHANGES,
 };
-/* "new", "back", "changed", "gone", "again", "same" */
+/* Returns the word of a change: "new", "back", "changed", "gone", "again", "same". */
 const char *store_change_word(enum store_change change);
 
 /* One of a race's two sides, which are in byte order of function, module and kind. */
@@ -319,14 +321,14 @@ struct store_race {
 	const char
 		*datum; /* The datum: "struct rq.nr_running", "jiffies_64", or a place such as "mount_lock+0". "": unknown. */
 	enum store_change change;
-	/* The most serious verdict of the selected rounds. If the race is gone: of the last round before them that saw it. */
+	/* The most serious verdict of the selected rounds. If the race is gone, that of the last earlier round that saw it. */
 	enum verdict_class class;
 	const char *rule, *evidence;
 	int rank;
 	const char *suppressed; /* The reason of the suppression in the report. "": the race is not suppressed. */
 	/*
-	 * Number of earlier rounds that saw the race, and the most serious verdict of the latest of them. If the race is
-	 * gone, both verdicts are the same.
+	 * Number of earlier rounds that saw the race, and the most serious verdict of the latest of these rounds. If the race
+	 * is gone, both verdicts are the same.
 	 */
 	uint64_t earlier;
 	enum verdict_class before_class;
@@ -335,17 +337,17 @@ struct store_race {
 	enum store_triage triage;
 	const char *note, *who;
 	int64_t triaged;
-	/* In the selected rounds: */
+	/* In the selected rounds, numbers of: */
 	uint64_t seen; /* observations */
-	uint64_t runs; /* runs that saw it */
+	uint64_t runs; /* runs that saw the race */
 	/* In all rounds up to the last selected one: */
-	int64_t first, last;		  /* start times of the first and the last round that saw it */
+	int64_t first, last;		  /* start times of the first and the last round that saw the race */
 	uint64_t first_round, last_round; /* the numbers of these rounds */
 	const char *first_campaign;
 	uint64_t total_seen, total_runs, rounds;
 	/* In the whole store: */
-	uint64_t builds;     /* kernel builds in which it was seen */
-	const char *reports; /* ids that reports give it, separated by blanks, at most 8 */
+	uint64_t builds;     /* number of kernel builds in which the race was seen */
+	const char *reports; /* the race's ids in reports, separated by blanks, at most 8 */
 };
 
 struct store_races {
@@ -358,8 +360,8 @@ void store_races_free(struct store_races *r);
 struct store_races_query {
 	int64_t round; /* Select this round. 0: select all rounds; then no race is new or gone. */
 	/*
-	 * Also select the rounds of the same campaign after this one, and compare with this one (the base round). 0: the base
-	 * round is the round of the same campaign before.
+	 * Also select the rounds of the same campaign after this one, which is the base round: the selected rounds are compared
+	 * with it. 0: the base round is the campaign's round before the selected ones.
 	 */
 	int64_t since;
 	int64_t race; /* Only the race with this id. 0: all races. */
@@ -369,25 +371,25 @@ struct store_races_query {
 int store_races(struct store *s, const struct store_races_query *q, struct store_races *out, struct err *err);
 
 /*
- * Find the race whose id begins with `name`, or else the race that reports give such an id. EXIT_USAGE: there is none, or
- * there are several, which the message lists.
+ * Find the race whose id begins with `name` or, if there is none, the race whose id in a report does. Returns -1 with
+ * EXIT_USAGE if there is no such race, or several, which the message lists.
  */
 int store_race_find(struct store *s, const char *name, int64_t *race, struct err *err);
 
 /*
- * The JSON object of a race, as docs/report-format.md describes it: from the first run that saw the race, or with `latest`
- * from the last one. From malloc(). NULL without err set: the store has no record of it.
+ * Returns the JSON object of a race as text from malloc(), as docs/report-format.md describes it: from the first run that saw
+ * the race or, with `latest`, from the last run. Returns NULL without err set if the store has no record of the race.
  */
 char *store_race_record(struct store *s, int64_t race, bool latest, struct err *err);
 
-/* A kernel build in which a race was seen. There is one entry for each build and each id that reports give the race. */
+/* A kernel build in which a race was seen. There is one entry for each build and each id that the race has in reports. */
 struct store_build {
 	const char *build_id, *banner;
 	const char *report;  /* The race's id in the report. */
 	const char *site[2]; /* The names of the sites in the report, in byte order. */
 	uint64_t seen, runs;
-	int64_t first, last; /* Start times of the first and the last round that saw it. */
-	bool now;	     /* A selected round saw it. */
+	int64_t first, last; /* start times of the first and the last round that saw the race */
+	bool now;	     /* A selected round saw the race in this build. */
 };
 
 struct store_builds {
@@ -397,7 +399,7 @@ struct store_builds {
 };
 void store_builds_free(struct store_builds *b);
 
-/* The builds of q->race, in the order in which they first saw it. `q` selects rounds as for store_races(). */
+/* List the builds of q->race, in the order in which they first saw it. `q` selects rounds as for store_races(). */
 int store_builds(struct store *s, const struct store_races_query *q, struct store_builds *out, struct err *err);
 
 /* A round that saw a race. */
@@ -419,14 +421,14 @@ struct store_race_rounds {
 };
 void store_race_rounds_free(struct store_race_rounds *r);
 
-/* All rounds of all campaigns that saw the race, oldest first. 0, or -1 with err set and an empty list. */
+/* List all rounds of all campaigns that saw the race, oldest first. Returns 0, or -1 with err set and an empty list. */
 int store_race_rounds(struct store *s, int64_t race, struct store_race_rounds *out, struct err *err);
 
 /* ---- triage: what users say about races ---- */
 
 /*
- * Add a triage state to a race. The history keeps the earlier states. `note` and `who` may be NULL. `at` is the time, or 0
- * for now. `race` is an id from store_races() or store_race_find().
+ * Add a triage state to a race. The history keeps the earlier states. `note` and `who` may be NULL. `at` is the time in
+ * milliseconds since 1970, or 0 for now. `race` is an id from store_races() or store_race_find().
  */
 int store_triage_set(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
 		     struct err *err);
@@ -444,7 +446,7 @@ struct store_history {
 };
 void store_history_free(struct store_history *h);
 
-/* All triage states of a race, oldest first. The last one counts. */
+/* List all triage states of a race, oldest first. The last state is the valid one. */
 int store_history(struct store *s, int64_t race, struct store_history *out, struct err *err);
 
 /* ---- coverage ---- */
@@ -467,13 +469,13 @@ int store_sites(struct store *s, const char *build_id, int (*each)(void *ctx, co
 struct store_pair {
 	/* The names in the report, in byte order. Valid only during the call. */
 	const char *site[2];
-	/* Runs that saw the pair. */
+	/* Number of runs that saw the pair. */
 	uint64_t runs;
 };
 
 /*
- * Call `each` for every pair that was seen in the kernel with this build id, in no order. Stopping and restrictions are as
- * for store_sites().
+ * Call `each` for every pair that was seen in the kernel with this build id, in no particular order. The rules for `each` are
+ * those of store_sites().
  */
 int store_each_pair(struct store *s, const char *build_id, int (*each)(void *ctx, const struct store_pair *pair), void *ctx,
 		    struct err *err);
@@ -481,14 +483,14 @@ int store_each_pair(struct store *s, const char *build_id, int (*each)(void *ctx
 /* Counts of the pairs of sites that raced. Estimates of the number of unseen pairs use them. */
 struct store_pairs {
 	uint64_t observed;     /* pairs that at least one run saw */
-	uint64_t once, twice;  /* pairs that exactly one run saw, and that exactly two runs saw */
+	uint64_t once, twice;  /* pairs that exactly one run saw, and pairs that exactly two runs saw */
 	uint64_t runs;	       /* runs of the kernel that sampled */
 	uint64_t observations; /* observations of all pairs */
 };
 
 /*
- * Count pairs for the kernel `build_id`, or with NULL for all kernels; the same pair in two kernels counts twice. Only runs
- * that started at or before `until` count; 0: all runs.
+ * Count pairs for the kernel `build_id`, or for all kernels if it is NULL; the same pair in two kernels is two pairs. Ignores
+ * runs that started after `until`; 0: all runs.
  */
 int store_pairs(struct store *s, const char *build_id, int64_t until, struct store_pairs *out, struct err *err);
 
@@ -500,7 +502,7 @@ struct store_covered {
 	int64_t run, round, ended;
 	uint64_t number;		 /* number of the round */
 	uint64_t sampled_ns;		 /* nanoseconds of sampling */
-	uint64_t sites_armed, sites_hit; /* sites of all kernels that were armed, and hit, at least once */
+	uint64_t sites_armed, sites_hit; /* sites of all kernels that were armed, and that were hit */
 	uint64_t pairs, once, twice;	 /* pairs of sites that raced in any run, in exactly one, and in exactly two */
 	uint64_t races;			 /* races of the store */
 	uint64_t pool;			 /* sites in the pool of this run; 0 if unknown */
@@ -514,7 +516,7 @@ struct store_coverage {
 };
 void store_coverage_free(struct store_coverage *c);
 
-/* The ended runs of a campaign in the order of their starts, up to the round with the id `until` (0: all rounds). */
+/* List the ended runs of a campaign in the order of their starts, up to the round with the id `until` (0: all rounds). */
 int store_coverage(struct store *s, const char *campaign, int64_t until, struct store_coverage *out, struct err *err);
 
 /* ---- the store as a whole ---- */
@@ -523,29 +525,29 @@ struct store_merged {
 	uint64_t rounds, runs, races, triage; /* rows that were not in `into` before */
 	uint64_t
 		/*
-		 * Runs whose coverage was left out: it was folded together with that of other runs, and `into` has coverage of
-		 * the same round and kernel already.
+		 * Number of runs whose coverage was left out: it was folded together with that of other runs, and `into` has
+		 * coverage of the same round and kernel already.
 		 */
 		coverage_left;
 };
 
 /*
  * Merge all data of `from` into `into`, run by run. A run that has ended in `into` is not changed, so a second merge changes
- * nothing. The triage histories are united, and the latest state counts. If the merge fails midway, `into` is consistent, and
- * another merge continues.
+ * nothing. The triage histories are united, and the latest state is the valid one. If the merge fails midway, `into` is
+ * consistent, and another merge continues.
  */
 int store_merge(struct store *into, struct store *from, struct store_merged *out, struct err *err);
 
 struct store_gc_plan {
-	unsigned keep_rounds; /* The newest rounds of each campaign to leave unfolded, at least 1. */
+	unsigned keep_rounds; /* number of newest rounds of each campaign to leave unfolded, at least 1 */
 	int64_t before;	      /* Fold only rounds that started before this time. 0: no limit. */
 	bool dry_run;	      /* Change nothing; only compute what would be folded. */
 };
 
 struct store_freed {
-	uint64_t rounds;    /* rounds that had something to fold */
-	uint64_t instances; /* single observations that are now only counted */
-	uint64_t coverage;  /* runs whose coverage is now only in the sum of their round */
+	uint64_t rounds;    /* number of rounds that had something to fold */
+	uint64_t instances; /* number of single observations that were folded into counts */
+	uint64_t coverage;  /* number of runs whose coverage is now only in the sum of their round */
 	int64_t bytes;	    /* bytes by which the store on the disk became smaller; 0 for a dry run */
 };
 

@@ -10,8 +10,8 @@
 
 #define BLOCK_SIZE 16384u
 /*
- * Bytes of all strings of one list. The strings of one race have about 2 KiB, so this is enough for 100,000 races, more than
- * anyone can read. A crafted store can ask for more.
+ * Most bytes of all strings of one list. The strings of one race have about 2 KiB, so this is enough for 100,000 races, more
+ * than anyone can read. The limit is for a crafted store, which can ask for more.
  */
 #define ALL_MAX ((size_t)256 << 20)
 
@@ -88,8 +88,8 @@ static const char *copy_plain(struct store_text *t, const char *text)
 }
 
 /*
- * Letters of other languages stay as they are. CLEAN_FIELD_MAX bytes are enough for names and notes of users; a longer text
- * is cleaned in a copy on the heap.
+ * Copy text that a user wrote. Letters of other languages stay as they are. CLEAN_FIELD_MAX bytes are enough for names and
+ * notes of users; a longer text is cleaned in a copy on the heap.
  */
 static const char *copy_cleaned(struct store_text *t, const char *text)
 {

@@ -12,22 +12,25 @@
 
 struct store_text;
 
-/* Make memory without strings. NULL with err set: out of memory. */
+/* Returns memory without strings, or NULL with err set if memory runs out. */
 struct store_text *text_new(struct err *err);
 
-/* NULL is allowed. */
+/* Free all strings. `t` may be NULL. */
 void text_free(struct store_text *t);
 
 /*
- * Copy `text` and make it safe to print, because stores are not trusted. The copy belongs to `t`. NULL means "". When memory
- * runs out or all strings exceed their limit, return "" and remember it for text_failed().
+ * Returns a copy of `text` that is safe to print, because stores are not trusted. The copy belongs to `t`. NULL means "". If
+ * memory runs out or all strings exceed their limit, returns "", and text_failed() will return true.
  */
 const char *text_copy(struct store_text *t, const char *text);
 
-/* Like text_copy(), with a printf() format. */
+/* Returns a string made by a printf() format, as text_copy() does. */
 const char *text_printf(struct store_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether any string was lost. Then err is set: EXIT_INTERNAL if memory ran out, EXIT_INPUT if the strings exceed the limit. */
+/*
+ * Returns whether any string was lost, and then sets err: EXIT_INTERNAL if memory ran out, EXIT_INPUT if the strings exceed the
+ * limit.
+ */
 bool text_failed(const struct store_text *t, struct err *err);
 
 #endif

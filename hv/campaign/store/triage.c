@@ -11,7 +11,7 @@ void store_history_free(struct store_history *h)
 	*h = (struct store_history){0};
 }
 
-/* Two states of a race at the same millisecond would have no order, so the later one gets the next millisecond. */
+/* Move *at after the time of the race's last state: two states in the same millisecond would have no order. */
 static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
 {
 	int64_t last = 0;
