@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `outrider agent`: sends commands to the guest agent (docs/guest-agent.md). The agent connects to the host, so this command
- * listens on the socket of the agent's port until it does.
+ * `outrider agent`: sends commands to the guest agent (docs/guest-agent.md). The agent is the side that connects, so this
+ * command listens on the socket of the agent's port until the agent does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ struct agent_options {
 	const char *socket; /* socket of the machine's vsock device; NULL: the default of `cid` */
 	uint64_t timeout;   /* ns */
 	bool wait;
-	char command[COMMAND_MAX + 1]; /* "": none, and standard input has the commands */
+	char command[COMMAND_MAX + 1]; /* "": no command was given; commands come from standard input */
 };
 
 enum agent_key { KEY_VSOCK = 0x100, KEY_SOCKET, KEY_TIMEOUT, KEY_WAIT };
@@ -102,9 +102,9 @@ struct dialogue {
 	char in[LINE_MAX_LEN];
 	size_t in_len;
 	bool answered;	     /* "ok" or "error" was received */
-	bool refused;	     /* it was "error" */
+	bool refused;	     /* the agent's reply was "error" */
 	bool failed;	     /* a job of --wait has failed */
-	unsigned long job;   /* the job to wait for; 0: any */
+	unsigned long job;   /* the job to wait for; 0: any job */
 	unsigned long waits; /* number of jobs that must still end */
 	uint64_t deadline;   /* deadline for the answer, as monotonic_ns() */
 };
@@ -116,7 +116,10 @@ static bool begins(const char *line, const char *word)
 	return strncmp(line, word, len) == 0 && (line[len] == ' ' || line[len] == '\0');
 }
 
-/* The number of the field "KEY=NUMBER" in the line, or 0. `key` includes the blank before it and the "=". */
+/*
+ * Returns the number of the field "KEY=NUMBER" in the line, or 0 if the line has no such field. `key` includes the blank before
+ * it and the "=".
+ */
 static unsigned long field(const char *line, const char *key)
 {
 	const char *at = strstr(line, key);
@@ -130,7 +133,7 @@ static bool is_unasked(const char *line)
 	       begins(line, "done");
 }
 
-/* Update the state of the dialogue by a line from the agent. */
+/* Update the state of the dialogue with a line from the agent. */
 static void follow(struct dialogue *d, const char *line)
 {
 	if (begins(line, "done") && d->waits && (!d->job || field(line, " job=") == d->job)) {
@@ -147,7 +150,10 @@ static void follow(struct dialogue *d, const char *line)
 	d->waits = d->job ? 1 : field(line, " stopping=");
 }
 
-/* With a command, show only its answer, and with --wait also all lines until the end. */
+/*
+ * Print a line from the agent if the user asked for it. With a command, that is only the reply, and with --wait also all lines
+ * until the end.
+ */
 static void show(struct dialogue *d, char *line)
 {
 	bool unasked = is_unasked(line), waiting = d->answered && d->options->wait;
@@ -179,7 +185,7 @@ static bool read_agent(struct dialogue *d)
 	}
 	d->in_len -= (size_t)(line - d->in);
 	memmove(d->in, line, d->in_len);
-	/* No agent sends a line of this length. Drop the part that was received. */
+	/* Drop a line that fills the buffer. The agent's lines are shorter. */
 	if (d->in_len == sizeof(d->in) - 1)
 		d->in_len = 0;
 	return true;
@@ -189,11 +195,11 @@ static bool is_over(const struct dialogue *d)
 {
 	if (!d->options->command[0] || !d->answered)
 		return false;
-	/* A poweroff ends when the agent closes the connection. */
+	/* With --wait, go on until all jobs have ended. A poweroff goes on until the agent closes the connection. */
 	return d->refused || !d->options->wait || (!d->waits && strcmp(d->options->command, "poweroff") != 0);
 }
 
-/* Send bytes of standard input. Returns false at its end. */
+/* Send bytes of standard input to the agent. Returns false at the end of standard input. */
 static bool send_input(const struct dialogue *d)
 {
 	char data[COMMAND_MAX];
@@ -209,7 +215,10 @@ static int poll_ms(uint64_t deadline)
 	return now >= deadline ? 0 : deadline - now > UINT64_C(3600000000000) ? 3600000 : (int)((deadline - now) / 1000000) + 1;
 }
 
-/* Returns an exit code; `err` is set when the code is one of enum exit_code other than EXIT_OK. */
+/*
+ * Exchange lines until the command is done. Returns an exit code; `err` is set if the code is one of enum exit_code other than
+ * EXIT_OK.
+ */
 static int speak(struct dialogue *d, struct err *err)
 {
 	const char *command = d->options->command;
@@ -273,7 +282,7 @@ static int speak_to_agent(const struct agent_options *o, struct err *err)
 	if (listener < 0)
 		return err->code;
 	d.fd = await_agent(listener, machine, d.deadline, err);
-	/* Only one agent connects, so remove the socket. */
+	/* Remove the socket: only one agent connects. */
 	unlink(path);
 	close(listener);
 	if (d.fd < 0)

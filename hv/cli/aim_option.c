@@ -8,9 +8,7 @@
 #include "hv/cli/race_wanted.h"
 #include "hv/report/json/load.h"
 
-/*
- * Cut the value into the file's path and the list of ids, which is NULL when there is none. A '#' may also be part of a path.
- */
+/* Cut the value into the file's path and the list of ids, which is NULL if there is none. A '#' may also be part of a path. */
 static void split(char *value, char **ids)
 {
 	char *mark = strrchr(value, '#');
@@ -22,7 +20,7 @@ static void split(char *value, char **ids)
 	*ids = mark + 1;
 }
 
-/* Add each id of the comma-separated list to the wanted races. Cuts up the list. */
+/* Add each id of the comma-separated list to the wanted races. Writes NULs into the list. */
 static int want(struct races_wanted *wanted, char *ids, struct err *err)
 {
 	char *id;

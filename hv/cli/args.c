@@ -48,8 +48,10 @@ struct outer_input {
 	struct cli_input *command;
 };
 
-/* Decrement *index to 0 over the options of the parser and its children. Returns the option there, or NULL when there are
- * fewer. */
+/*
+ * Step through the options of the parser and its children, decrementing *index for each. Returns the option at which *index is
+ * 0, or NULL if there are fewer.
+ */
 static const struct argp_option *option_at(const struct argp *argp, size_t *index)
 {
 	const struct argp_option *o;
@@ -114,7 +116,7 @@ static void look_up(struct refused *r, const struct argp *argp, const char *name
 	r->near = suggest_end(&suggest);
 }
 
-/* Options of one command that another command cannot have, and the reason for the user. */
+/* Options that a command cannot have although another command has them, with the reason for the user. */
 static const struct {
 	const char *command, *option, *why;
 } elsewhere[] = {
@@ -123,7 +125,7 @@ static const struct {
 	{"attach", "save", "another program has the machine, and fork() copies this one's: `outrider run` has --replay"},
 };
 
-/* The reason why the command cannot have this option, or NULL. */
+/* Returns the reason why the command cannot have this option, or NULL if elsewhere[] has none. */
 static const char *reason_against(const char *command, const char *word, size_t len)
 {
 	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
@@ -133,7 +135,7 @@ static const char *reason_against(const char *command, const char *word, size_t 
 	return NULL;
 }
 
-/* Report in one line what is wrong with a long option. `last`: no argument follows it. */
+/* Set an error that says in one line what is wrong with a long option. `last`: no argument follows the word. */
 static void explain_long(const struct outer_input *in, const char *word, bool last)
 {
 	size_t len = strcspn(word + 2, "=");
@@ -160,7 +162,10 @@ static void explain_long(const struct outer_input *in, const char *word, bool la
 			in->name, in->name);
 }
 
-/* Report a long option that was typed with one dash, as QEMU has them: -kernel. Returns whether the word is one. */
+/*
+ * Set an error for a long option that was typed with one dash, as in QEMU: -kernel. Returns false if the word is no such
+ * option.
+ */
 static bool explain_one_dash(const struct outer_input *in, const char *word)
 {
 	struct refused r;
@@ -175,7 +180,7 @@ static bool explain_one_dash(const struct outer_input *in, const char *word)
 	return true;
 }
 
-/* Report in one line what is wrong with a word of short options, each of which is a letter. */
+/* Set an error that says in one line what is wrong with a word of short options, each of which is a letter. */
 static void explain_short(const struct argp_state *state, const struct outer_input *in, const char *word)
 {
 	const struct argp_option *o;
@@ -192,13 +197,17 @@ static void explain_short(const struct argp_state *state, const struct outer_inp
 			in->name, in->name);
 }
 
-/* getopt has refused an option silently (ARGP_NO_ERRS). Find the word, and report in one line what is wrong with it. */
+/*
+ * Find the word that getopt has refused silently (ARGP_NO_ERRS), and set an error that says in one line what is wrong with it.
+ */
 static void explain(const struct argp_state *state, const struct outer_input *in)
 {
 	const char *word = "this";
 	int last = state->next - 1;
 
-	/* getopt stops after a long option, but at a word of short options. */
+	/*
+	 * The word is the previous one for a long option, since getopt has stopped after it, or the next one for short options.
+	 */
 	if (last > 0 && last < state->argc && state->argv[last][0] == '-')
 		word = state->argv[last];
 	else if (state->next < state->argc)
@@ -209,8 +218,10 @@ static void explain(const struct argp_state *state, const struct outer_input *in
 		explain_short(state, in, word);
 }
 
-/* Report in one line that a word is neither an option nor an argument. For a command with --kernel, a kernel without its option
- * is the likely mistake. */
+/*
+ * Set an error that says in one line that a word is neither an option nor an argument. For a command with --kernel, a kernel
+ * without its option is the likely mistake.
+ */
 static void explain_stray(const struct outer_input *in, const char *word)
 {
 	const struct argp_option *o;
@@ -257,7 +268,7 @@ static error_t outer_parser(int key, char *arg, struct argp_state *state)
 		help_command(state->root_argp, in->name);
 		exit(output_end(EXIT_OK));
 	case ARGP_KEY_ARG:
-		/* Leave the argument to the command's parser, which is called next. */
+		/* Leave the argument to the command's parser, which argp calls next. */
 		if (in->argp->args_doc && arg[0])
 			return ARGP_ERR_UNKNOWN;
 		if (in->argp->args_doc)
@@ -267,7 +278,7 @@ static error_t outer_parser(int key, char *arg, struct argp_state *state)
 			explain_stray(in, arg);
 		return EINVAL;
 	case ARGP_KEY_ERROR:
-		/* Keep the first error: explain() adds nothing when the command's parser has already set one. */
+		/* Keep the first error: explain() adds nothing if the command's parser has set an error already. */
 		explain(state, in);
 		return 0;
 	default:

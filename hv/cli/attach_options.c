@@ -40,7 +40,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		o->engine.connect = arg;
 		return 0;
 	case KEY_GDB:
-		/* Accept QEMU's notation of such an address too. */
+		/* Accept QEMU's notation of the address, "tcp:HOST:PORT", as well. */
 		o->engine.gdb = strncmp(arg, "tcp:", 4) == 0 ? arg + 4 : arg;
 		return 0;
 	case KEY_OVERHEAD:

@@ -14,8 +14,8 @@ struct attach_options {
 };
 
 /*
- * Read the command line and check every value. Returns 0, or -1 with err set. detect_options_free() of o->detect must follow in
- * both cases. `o` must not be moved.
+ * Read the command line and check every value. Returns 0, or -1 with err set. In both cases call detect_options_free() for
+ * o->detect. `o` must not be moved.
  */
 int attach_options_parse(struct attach_options *o, int argc, char **argv, struct err *err);
 

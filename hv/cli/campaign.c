@@ -25,7 +25,7 @@ const struct cli_command campaign_commands[] = {
 static const char doc[] = "Look for races over many kernels, workloads and seeds, and keep what was found.\v"
 			  "`outrider campaign COMMAND --help` explains a command and its exit status.";
 
-/* Each subcommand parses the options after its name, so there is no parser here. */
+/* No parser: each subcommand parses the options after its name. */
 const struct argp cli_campaign_argp = {.args_doc = "COMMAND [ARGUMENT...]", .doc = doc};
 
 static int unknown(const char *word)

@@ -18,7 +18,7 @@ int campaign_triage(int argc, char **argv);
 int campaign_merge(int argc, char **argv);
 int campaign_gc(int argc, char **argv);
 
-/* Their options and arguments. */
+/* The options and arguments of the subcommands. */
 extern const struct argp campaign_run_argp;
 extern const struct argp campaign_submit_argp;
 extern const struct argp campaign_check_argp;

@@ -52,7 +52,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 const struct argp campaign_fail_argp = {.options = options, .parser = parser};
 
-/* The number of races and findings that make the command fail because of `what`. */
+/* Returns the number of races and findings that match one word of --fail-on, `what`. */
 static size_t count(const struct summary *m, enum what what)
 {
 	static const enum summary_class worst[] = {

@@ -18,7 +18,7 @@ extern const struct argp campaign_fail_argp;
 #define CAMPAIGN_FAIL_GROUP 5
 
 /*
- * Returns the exit code that the options select for the list, or EXIT_OK when no finding makes the command fail. Prints the
+ * Returns the exit code that the options select for the round, or EXIT_OK if no finding makes the command fail. Prints the
  * reason in one line on standard error.
  */
 int campaign_fail_code(const struct campaign_fail *f, const struct summary *m);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The command's name for a message: "run" of "campaign run". */
+/* Returns the command's name for a message: "run" for "campaign run". */
 static const char *command(const struct argp_state *state)
 {
 	const char *blank = strrchr(state->argv[0], ' ');

@@ -5,10 +5,10 @@
 
 #include "hv/cli/cli.h"
 
-/* Take an argument as *file, which is NULL before. A second argument is an error. */
+/* Set *file to an argument. A second argument is an error: *file must be NULL before. */
 error_t campaign_take_file(const char **file, char *arg, struct argp_state *state);
 
-/* To be called after the last argument: reports an error if there was no file. */
+/* Check after the last argument that a file was given; otherwise report an error. */
 error_t campaign_need_file(const char *file, struct argp_state *state);
 
 #endif

@@ -37,7 +37,7 @@ static const char doc[] =
 	"Lists stay the same. A round that has not ended is not folded, and neither are the observations of a race without a "
 	"triage state.";
 
-/* Milliseconds from 1970 to the date. Returns -1 for an invalid date. */
+/* Returns the milliseconds from 1970 to the date, or -1 for an invalid date. */
 static int64_t date_ms(const char *text)
 {
 	struct tm day = {0};

@@ -11,7 +11,7 @@
 #include "hv/cli/choice.h"
 #include "hv/session/terminal.h"
 
-/* Lines are at most 100 characters wide, so that they stay readable on a wide terminal. */
+/* Lines are at most 100 characters wide: longer lines are hard to read, even on a wide terminal. */
 #define WIDTH_MAX 100
 
 /* ---- options: store and campaign ---- */
@@ -146,7 +146,10 @@ void campaign_show_init(struct campaign_show *s, struct err *err)
 
 /* ---- a list, a race ---- */
 
-/* Must be called before the text is redirected to a pager, while standard output still is the terminal. */
+/*
+ * Returns the style of the output. Call it before the text is redirected to a pager, while standard output is still the
+ * terminal.
+ */
 static struct list_style style_of(const struct campaign_show *s)
 {
 	struct list_style style = {.all = s->all, .width = WIDTH_MAX};
@@ -189,7 +192,7 @@ static int print_race(struct campaign_show *s, const struct race_history *histor
 	return race_history_text(stdout, history, &style, err);
 }
 
-/* Returns 0 with *out NULL when no sources were given. */
+/* Read the subsystems of --sources. Sets *out to NULL, and returns 0, if no sources were given. */
 static int get_subsystems(const struct campaign_show *s, struct subsystems **out, struct err *err)
 {
 	*out = s->sources ? subsystems_read(s->sources, err) : NULL;

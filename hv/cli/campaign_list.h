@@ -20,10 +20,10 @@ struct campaign_place {
 extern const struct argp campaign_place_argp;
 extern const struct argp campaign_store_argp;
 
-/* Open the store. Returns NULL with err set when it cannot be opened. */
+/* Open the store. Returns NULL with err set if it cannot be opened. */
 struct store *campaign_place_open(const struct campaign_place *p, enum store_mode mode, struct err *err);
 
-/* In the order of the words of campaign_forms. */
+/* The formats, in the order of the words of campaign_forms. */
 enum campaign_form { CAMPAIGN_TEXT, CAMPAIGN_JSON, CAMPAIGN_HTML, CAMPAIGN_MAIL };
 
 /* How a list is shown. */

@@ -76,7 +76,7 @@ static int merge_one(struct store *into, const char *place, bool quiet, struct e
 	return rc;
 }
 
-/* Check that all stores can be read before creating one. */
+/* Check that all stores can be read before creating the store to merge into. */
 static int try_all(const struct merge_options *o, struct err *err)
 {
 	for (size_t i = 0; i < o->count; i++) {

@@ -157,7 +157,7 @@ static void print_summary(const struct plan *plan, const struct runner_result *r
 		print_count("", r->skipped, "runs were left out, as the budget was used up\n");
 }
 
-/* The command's exit code. A round in which no run could be started must not look like one without findings. */
+/* Returns the command's exit code. A round in which no run could be started must not end like a round without findings. */
 static int code_of(const struct plan *plan, const struct runner_result *r, struct err *err)
 {
 	if (r->signal)
@@ -169,7 +169,7 @@ static int code_of(const struct plan *plan, const struct runner_result *r, struc
 	return is_failure(plan, r) ? EXIT_FOUND : EXIT_OK;
 }
 
-/* The path of this program, which the runs execute unless the campaign file has an <emulator>. */
+/* Returns the path of this program, which runs use unless the campaign file has an <emulator>. */
 static const char *own_path(char path[PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);

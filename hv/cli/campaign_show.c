@@ -9,7 +9,7 @@ enum key { KEY_SINCE = 0x200 };
 
 struct options {
 	struct campaign_show show; /* This must be the first member, as cli_parse() says. */
-	const char *what;	   /* a round or a race, or NULL */
+	const char *what;	   /* a round or a race; NULL: not given */
 	const char *since;
 };
 
@@ -48,7 +48,7 @@ static const struct argp_child children[] = {{&campaign_show_argp, 0, NULL, 0}, 
 const struct argp campaign_show_round_argp = {
 	.options = options, .parser = parser, .args_doc = "[ROUND | RACE]", .doc = doc, .children = children};
 
-/* The ids of races have 12 digits, so a shorter number is a round. */
+/* Returns whether the argument is a round's number. The ids of races have 12 digits, so a shorter number is a round. */
 static bool is_round(const char *what)
 {
 	return strspn(what, "0123456789") == strlen(what) && strlen(what) < STORE_RACE_ID_MAX - 1;

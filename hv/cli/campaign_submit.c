@@ -222,7 +222,7 @@ static int wait_for(pid_t pid, struct err *err)
 		       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-/* Run sbatch with the script on its standard input. Its output goes to ours. Returns 0, or -1 with err set. */
+/* Run sbatch with the script on its standard input. Its output goes to our standard output. Returns 0, or -1 with err set. */
 static int submit(const char *script, struct err *err)
 {
 	char *const argv[] = {"sbatch", NULL};

@@ -82,7 +82,7 @@ static const char *user_name(void)
 	return user ? user->pw_name : "";
 }
 
-/* Print what was stored, with the race's full id: `RACE` may have been an abbreviation. */
+/* Print the new state, with the race's full id: the user's RACE may have been an abbreviation. */
 static int say(struct store *store, int64_t race, const struct options *o, struct err *err)
 {
 	const struct store_races_query q = {.race = race};

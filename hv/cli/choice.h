@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Option values that are one word of a table. The same table serves the parser, the error line and completion. An option takes
- * such a value when its line in the option table names the choice's metavar. cli_choices[] in commands.c lists all choices.
+ * such a value if its line in the option table names the choice's metavar. cli_choices[] in commands.c lists all choices.
  */
 #ifndef OUTRIDER_CLI_CHOICE_H
 #define OUTRIDER_CLI_CHOICE_H
@@ -11,26 +11,26 @@
 struct cli_choice {
 	/* The name of the value in the option tables, for example "FORMAT". */
 	const char *metavar;
-	/* Returns the i-th word, counted from 0, or NULL after the last. */
+	/* Returns word `i`, counted from 0, or NULL after the last word. */
 	const char *(*word)(size_t i);
 };
 
-/* The formats of `report`, the orders of its races, and which races make a command fail. */
+/* The formats of `report`, and the orders of its races. */
 extern const struct cli_choice report_formats;
 extern const struct cli_choice report_orders;
 
-/* The formats of `diff` and `replay`. */
+/* The formats of `diff` and `replay`; the races that make a command fail. */
 extern const struct cli_choice diff_forms;
 extern const struct cli_choice fail_on_choice;
-/* The findings that make a command fail which lists a round of a campaign, and the forms of that list. */
+/* The findings that make a command fail if the command lists a round of a campaign, and the formats of that list. */
 extern const struct cli_choice campaign_fails;
 extern const struct cli_choice campaign_forms;
 /* The formats of `locks`. */
 extern const struct cli_choice lock_forms;
 
 /*
- * Find the index of `arg` among the words of `choice`. Returns 0 with *index set; or an error_t for the parser to return, with
- * an error set that lists the words, suggests a similar one, and names the option by its long name `option`.
+ * Set *index to the index of `arg` among the words of `choice`. Returns 0. On failure, returns an error_t for the parser to
+ * return, and sets an error that lists the words, suggests a similar one, and names the option by its long name `option`.
  */
 error_t cli_choose(struct argp_state *state, const struct cli_choice *choice, const char *option, const char *arg,
 		   size_t *index);

@@ -14,7 +14,7 @@
 struct cli_command {
 	const char *name;
 	int (*main)(int argc, char **argv);
-	/* The options and arguments. */
+	/* The command's options and arguments. */
 	const struct argp *argp;
 	/* A short description of the subcommand. */
 	const char *what;
@@ -23,8 +23,8 @@ struct cli_command {
 };
 
 /*
- * The subcommands. argv[0] is the subcommand's name. Each returns the exit code, after printing the reason if it is not
- * EXIT_OK.
+ * The main functions of the subcommands. argv[0] is the subcommand's name. Each returns the exit code, after printing the
+ * reason if the code is not EXIT_OK.
  */
 int cli_run(int argc, char **argv);
 int cli_attach(int argc, char **argv);
@@ -38,7 +38,7 @@ int cli_locks(int argc, char **argv);
 int cli_campaign(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 
-/* Their options and arguments, from which --help and completion are generated. */
+/* The options and arguments of the subcommands, from which --help and completion are generated. */
 extern const struct argp cli_run_argp;
 extern const struct argp cli_attach_argp;
 extern const struct argp cli_list_argp;
@@ -54,7 +54,7 @@ extern const struct argp cli_replay_argp;
 /* The subcommands of `outrider campaign`. */
 extern const struct cli_command campaign_commands[];
 
-/* Help texts of options that commands which find races share with commands which show them. */
+/* Help texts of options that are the same for commands that find races and for commands that show races. */
 #define CLI_RULES_HELP "more lists of special variables, marked accesses and so on; may be given several times"
 #define CLI_SOURCES_HELP                                                                                                     \
 	"the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several " \
@@ -68,8 +68,8 @@ int cli_fail(const struct err *e);
 void cli_note(const char *line);
 
 /*
- * Call argp_parse() with the error handling of this program. A wrong option or argument is one line and EXIT_USAGE, where argp
- * itself would print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the first member of
+ * Call argp_parse() with the error handling of this program. A wrong option or argument is one line and EXIT_USAGE; argp itself
+ * would print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the first member of
  * state->input, and returns EINVAL. Arguments are an error unless `argp` has an args_doc. `argv` is not changed. --help prints
  * the help and exits with 0. Returns 0, or -1 with err set.
  */
@@ -78,11 +78,11 @@ struct cli_input {
 };
 int cli_parse(const struct argp *argp, int argc, char **argv, struct cli_input *input);
 
-/* Call err_set(EXIT_USAGE, ...) on the parser's error. Returns EINVAL, for the parser to return. */
+/* Set the parser's error to EXIT_USAGE with this message. Returns EINVAL, for the parser to return. */
 error_t cli_usage(struct argp_state *state, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Read the value of an option. The whole of `text` must be the value. Each returns 0, or -1 when `text` is not a value,
+ * Read the value of an option. The whole of `text` must be the value. Each function returns 0, or -1 if `text` is not a value,
  * overflows, or lies outside [min, max]. A size has the suffix K, M, G or T, which are powers of 1024; without a suffix it is
  * in MiB, as with QEMU's -m. *out is in bytes. A time is a decimal number with the unit ms, s, m or h; without a unit it is in
  * seconds. *out is in nanoseconds.

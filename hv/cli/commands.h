@@ -6,7 +6,7 @@
 #include "hv/cli/choice.h"
 #include "hv/cli/cli.h"
 
-/* An entry without a name ends the table. */
+/* The subcommands of outrider. An entry without a name ends the table. */
 extern const struct cli_command cli_commands[];
 
 /* All option values that are one word of a table, for completion. NULL ends the list. */

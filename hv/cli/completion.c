@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Options of every subcommand that are not in its tables. */
+/* Options that every subcommand has besides those in its tables. */
 static const struct argp_option common[] = {{"help", 'h', NULL, 0, "explain this command", 0}, {0}};
 
 /* ---- walking the tables ---- */
 
-/* Calls `each` for every option of the parser and of its children. */
+/* Call `each` for every option of the parser and of its children. */
 static void each_option(const struct argp *argp, void (*each)(void *ctx, const struct argp_option *o), void *ctx)
 {
 	for (const struct argp_option *o = argp->options; o && (o->name || o->doc); o++) {
@@ -22,7 +22,7 @@ static void each_option(const struct argp *argp, void (*each)(void *ctx, const s
 		each_option(child->argp, each, ctx);
 }
 
-/* Calls `each` for every option that the subcommand takes. */
+/* Call `each` for every option that the subcommand takes. */
 static void each_option_of(const struct cli_command *c, void (*each)(void *ctx, const struct argp_option *o), void *ctx)
 {
 	each_option(c->argp, each, ctx);
@@ -30,9 +30,9 @@ static void each_option_of(const struct cli_command *c, void (*each)(void *ctx, 
 }
 
 /*
- * The commands that take options and arguments of their own: those of `commands`, with a command that has subcommands replaced
- * by these, named "OUTER INNER". The list and the names of inner commands come from malloc(); leaves_free() frees both. Returns
- * NULL when memory runs out.
+ * Returns the commands that take options and arguments themselves: those of `commands`, where a command that has subcommands is
+ * replaced by these, named "OUTER INNER". The list and the names of inner commands come from malloc(); leaves_free() frees
+ * both. Returns NULL if memory runs out.
  */
 static struct cli_command *leaves(const struct cli_command *commands)
 {
@@ -78,7 +78,10 @@ struct value {
 	enum value_kind { VALUE_FREE, VALUE_FILE, VALUE_FOLDER, VALUE_DOMAIN, VALUE_URI } kind;
 };
 
-/* An option whose value has several parts, such as "IMAGE[,ro]", is completed by the first part. */
+/*
+ * Returns how to complete the value of an option. A value that has several parts, such as "IMAGE[,ro]", is completed by the
+ * first part.
+ */
 static struct value value_of(const char *metavar, const struct cli_choice *const *choices)
 {
 	static const struct {
@@ -101,7 +104,7 @@ static struct value value_of(const char *metavar, const struct cli_choice *const
 	return (struct value){.kind = VALUE_FREE};
 }
 
-/* The arguments of a subcommand are files or domains. */
+/* Returns how to complete the arguments of a subcommand: they are libvirt domains, or else files. */
 static struct value argument_of(const struct cli_command *c)
 {
 	if (!c->argp->args_doc)
@@ -209,8 +212,8 @@ static void bash_names(const struct cli_command *commands)
 }
 
 /*
- * Print shell code that completes the subcommands of `c`, and that adds the subcommand to $command, which the rest of the
- * printed script compares.
+ * Print shell code that completes the subcommands of `c`, and that appends the subcommand to $command, which the code printed
+ * after it compares.
  */
 static void bash_inner(const struct cli_command *c)
 {
@@ -314,7 +317,7 @@ static void zsh_option(void *ctx, const struct argp_option *o)
 	struct value v;
 
 	fputs("\t\t\t", stdout);
-	/* An option that may be given several times is offered again. */
+	/* Mark an option that may be given several times, so that zsh offers it again. */
 	if (strstr(o->doc, "several times"))
 		fputs("'*'", stdout);
 	if (has_letter(o))
@@ -340,7 +343,10 @@ static void zsh_names(const struct cli_command *commands)
 	}
 }
 
-/* Print the words of a command with subcommands, and set the name by which the rest of the file knows a subcommand. */
+/*
+ * Print shell code that completes the subcommands of `c`, and that sets $words[1] to "OUTER INNER", by which the code printed
+ * after it finds the subcommand's options.
+ */
 static void zsh_inner(const struct cli_command *c)
 {
 	printf("\tif [[ $words[1] == %s ]]; then\n\t\tcommands=(\n", c->name);

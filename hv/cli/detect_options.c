@@ -189,7 +189,10 @@ const struct argp detect_argp = {.options = options, .parser = parser, .children
 /* 60 s: a kernel boots within seconds on hardware, and within a minute on a host that is itself a virtual machine. */
 #define WAIT_KERNEL_NS UINT64_C(60000000000)
 
-/* On a slow host, such as an emulated one, an environment variable sets the time for all runs. */
+/*
+ * Read the time to wait for the kernel from the environment, which sets it for all runs on a slow host, such as an emulated
+ * one.
+ */
 static int read_environment(struct detect_options *o, struct err *err)
 {
 	const char *text = getenv("OUTRIDER_WAIT_KERNEL");
@@ -218,7 +221,7 @@ int detect_options_init(struct detect_options *o, int argc, char **argv, struct 
 	o->session.symbols = o->symbols;
 	o->session.judge = &o->judge.report;
 	o->session.sources = o->judge.sources;
-	/* A seed of 32 bits: a user may have to type it again. */
+	/* Choose a random seed. It has 32 bits only, because a user may have to type it. */
 	if (getrandom(&o->session.detect.seed, sizeof(uint32_t), 0) != sizeof(uint32_t))
 		return err_set(err, EXIT_INTERNAL, "no random number for a seed: give --seed N");
 	return 0;
@@ -232,7 +235,7 @@ void detect_options_free(struct detect_options *o)
 	free(o->symbols);
 }
 
-/* Whether a comma-separated list has an empty part. */
+/* Returns whether a comma-separated list has an empty part. */
 static bool has_empty_part(const char *list)
 {
 	size_t len = strlen(list);

@@ -14,17 +14,17 @@ struct detect_options {
 	struct session_config session;
 	/* The values of --symbols. The array has one element for each word of the command line. */
 	const char **symbols;
-	/* The value of --prefer, and the contents of that file. NULL: not given. */
+	/* The value of --prefer, and the contents of that file. NULL: --prefer was not given. */
 	const char *prefer_file;
 	struct prefer *prefer;
-	/* The same for --aim. */
+	/* The value of --aim, and the races of that file that it selects. NULL: --aim was not given. */
 	const char *aim_at;
 	struct known_races *known_races;
-	/* --locks was given, --rate, and --wait-kernel. */
+	/* True if the option was given: --locks, --rate, --wait-kernel. */
 	bool locks, rate, wait_kernel;
 };
 
-/* The option group "How". A command with such options of its own puts them into this group. */
+/* The option group "How". If a command has further options of this kind, it puts them into this group. */
 #define DETECT_GROUP_HOW 3
 
 /* The highest values of --rate (hits/s) and of --overhead (percent). */
@@ -35,8 +35,8 @@ struct detect_options {
 extern const struct argp detect_argp;
 
 /*
- * Set the defaults, including a random seed, and keep `argv` for the record. Returns 0, or -1 with err set.
- * detect_options_free() must follow in both cases. `o` must not be moved.
+ * Set the defaults, including a random seed, and keep `argv` for the record of the run. Returns 0, or -1 with err set. In both
+ * cases call detect_options_free(). `o` must not be moved.
  */
 int detect_options_init(struct detect_options *o, int argc, char **argv, struct err *err);
 
@@ -44,7 +44,7 @@ void detect_options_free(struct detect_options *o);
 
 /*
  * Check the options against each other, after they were parsed, and read the files of --prefer and --aim. Returns 0, or -1 with
- * err set: EXIT_USAGE, or EXIT_INPUT for a file.
+ * err set: EXIT_INPUT if a file is not valid, else EXIT_USAGE.
  */
 int detect_options_check(struct detect_options *o, struct err *err);
 

@@ -64,7 +64,7 @@ static char *keep(struct device_options *o, const char *arg)
 }
 
 /*
- * Cut the first word off *rest, which becomes NULL after the last one. Commas separate words, and two commas stand for one
+ * Cut the first word off *rest, which becomes NULL after the last one. Commas separate words, and two commas mean one comma
  * inside a word, as in QEMU's options. Returns the word.
  */
 static char *next_word(char **rest)
@@ -81,7 +81,7 @@ static char *next_word(char **rest)
 	return word;
 }
 
-/* Returns the text after `name` in `word`, such as "4" after "queues=", or NULL when `word` does not begin with `name`. */
+/* Returns the text after `name` in `word`, such as "4" after "queues=", or NULL if `word` does not begin with `name`. */
 static const char *value_behind(const char *word, const char *name)
 {
 	size_t len = strlen(name);
@@ -157,7 +157,7 @@ static error_t disk_option(struct argp_state *state, struct device_options *o, c
 
 /* ---- network ---- */
 
-/* Cut off the part of *text before `end`. Returns the part, or NULL when there is no `end`. */
+/* Cut off the part of *text before `end`. Returns the part, or NULL if *text does not contain `end`. */
 static char *cut(char **text, const char *end)
 {
 	char *part = *text, *at = strstr(part, end);
@@ -179,7 +179,7 @@ static int read_port(const char *text, uint16_t *port)
 	return 0;
 }
 
-/* Parse "tcp:127.0.0.1:2222-:22". Without an address, the port is reachable from this host only. Returns 0, or -1. */
+/* Parse "tcp:127.0.0.1:2222-:22" into *f. Without an address, the port can be reached from this host only. Returns 0, or -1. */
 static int read_forward(char *text, struct vmm_forward *f)
 {
 	const char *protocol = cut(&text, ":"), *address = protocol ? cut(&text, ":") : NULL;

@@ -10,14 +10,14 @@
 /* The most ports that one command line forwards to the guest. */
 #define DEVICE_FORWARDS_MAX 64
 
-/* The most option values to copy: each disk, one network interface and one vsock. */
+/* The most option values to copy: of each disk, one network interface and one vsock device. */
 #define DEVICE_TEXTS_MAX (VMM_MAX_DISKS + 2)
 
 struct device_options {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	struct vmm_disk disks[VMM_MAX_DISKS];
 	size_t disk_count;
-	/* --net was given. `net` has the interface, unless the value was "none". */
+	/* --net was given. `net` describes the interface, unless the value was "none". */
 	bool net_given, net_none;
 	struct vmm_net net;
 	struct vmm_forward forwards[DEVICE_FORWARDS_MAX];
@@ -25,7 +25,7 @@ struct device_options {
 	/* The guest's context id. 0: --vsock was not given. */
 	uint32_t vsock_cid;
 	const char *vsock_socket; /* NULL: not given */
-	/* Copies of option values, cut into words, to which the strings above point. */
+	/* Copies of option values, cut into words. The strings above point into these copies. */
 	char *texts[DEVICE_TEXTS_MAX];
 	size_t text_count;
 };
@@ -36,11 +36,11 @@ extern const struct argp device_argp;
 /* The words that a value of --net begins with. */
 extern const struct cli_choice device_nets;
 
-/* Initialise `o` without devices. device_options_free() must follow. `o` must not be moved. */
+/* Initialise `o` without devices. Call device_options_free() in the end. `o` must not be moved. */
 void device_options_init(struct device_options *o, struct err *err);
 void device_options_free(struct device_options *o);
 
-/* Put the devices into `config`, which must not outlive `o`. */
+/* Set the devices of `config`, which must not outlive `o`. */
 void device_options_apply(const struct device_options *o, struct vmm_config *config);
 
 #endif

@@ -90,7 +90,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Without --old the first of two files is the old one. */
+/* Separate the old files from the new ones. Without --old, the first of two files is the old one. */
 static int split_files(struct diff_options *o, struct err *err)
 {
 	if (!o->old_count && o->in.count != 2)
@@ -105,7 +105,7 @@ static int split_files(struct diff_options *o, struct err *err)
 	return 0;
 }
 
-/* Judge each side by the rules for its own kernel. */
+/* Load the files of one side and judge its races, by the rules for its own kernel. */
 static int load_side(struct diff_options *o, const char **files, size_t count, struct diff_side *out, struct err *err)
 {
 	const char **kept = o->in.files;
@@ -257,7 +257,7 @@ static int put_json(const struct changes *c, const struct diff_side *old, const 
 
 /* ---- the command ---- */
 
-/* Only changes for the worse decide the exit code. */
+/* Returns the exit code. Only changes for the worse can make the command fail. */
 static int code_of(const struct diff_options *o, const struct changes *c)
 {
 	struct verdicts worse = {.list = calloc(c->count + 1, sizeof(*worse.list))};

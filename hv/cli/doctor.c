@@ -35,7 +35,7 @@ static void print_caps(const struct host_probe *probe)
 	}
 }
 
-/* Does not affect the exit code: without the sandbox, --no-sandbox runs guests. */
+/* Print whether the sandbox works. This does not affect the exit code: without the sandbox, --no-sandbox runs guests. */
 static void print_sandbox(void)
 {
 	char why[128];
@@ -46,7 +46,7 @@ static void print_sandbox(void)
 	printf("  %-6s %-28s %s\n", works ? "ok" : "no", "sandbox (Landlock)", why);
 }
 
-/* Does not affect the exit code: without it, guests run without --replay. */
+/* Print whether --replay works. This does not affect the exit code: guests run without --replay, too. */
 static void print_replay(const struct host_probe *probe)
 {
 	bool works = probe->blocks_interrupts;

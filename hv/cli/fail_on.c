@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-/* Indexed by enum fail_on_what - 1. */
+/* The words of --fail-on, indexed by enum fail_on_what - 1. */
 static const char *const words[] = {"harmful", "unclear", "any-new"};
 
 static const char *fail_on_word(size_t i)
@@ -29,7 +29,7 @@ static const char *fail_on_word(size_t i)
 
 const struct cli_choice fail_on_choice = {"RACES", fail_on_word};
 
-/* The existing meaning of an exit code, or NULL. */
+/* Returns the meaning that an exit code already has, or NULL if it has none. */
 static const char *meaning(uint64_t code)
 {
 	static const struct {

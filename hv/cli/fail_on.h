@@ -9,7 +9,7 @@
 #include "hv/report/run_facts.h"
 #include "pruner/verdicts.h"
 
-/* The races that make a command fail. Suppressed races never do. */
+/* The races that make a command fail. Suppressed races never make a command fail. */
 enum fail_on_what {
 	FAIL_ON_NOTHING,
 	FAIL_ON_HARMFUL, /* harmful candidates */
@@ -33,26 +33,26 @@ extern const struct argp fail_on_argp;
 #define FAIL_ON_DEFAULT_CODE 1
 
 /*
- * Read the value of --error-exitcode, which must be a number without another meaning. Returns 0, or an error_t for the parser
- * to return, with an error set.
+ * Read the value of --error-exitcode, which must be a number without another meaning. Returns 0. On failure, sets an error and
+ * returns an error_t for the parser to return.
  */
 error_t fail_on_read_code(const char *arg, struct argp_state *state, unsigned char *out);
 
 /* Returns whether one of the two options was given. */
 bool fail_on_is_asked(const struct fail_on *f);
 
-/* Returns whether the race makes the command fail. Without either option, as with --fail-on harmful. */
+/* Returns whether the race makes the command fail. If neither option was given, the races are those of --fail-on harmful. */
 bool fail_on_race(const struct fail_on *f, const struct judged *j);
 
 /*
- * Returns the exit code that the options select for the races, or EXIT_OK when no race makes the command fail. Prints the
- * number of such races in one line on standard error.
+ * Returns the exit code that the options select for the races, or EXIT_OK if no race makes the command fail. Prints the number
+ * of such races in one line on standard error.
  */
 int fail_on_code(const struct fail_on *f, const struct verdicts *v);
 
 /*
- * If races decide the exit code, warn on standard error about facts by which "no race" says nothing about the kernel: the run
- * in `file` is not finished, or sampled nothing.
+ * If races decide the exit code, warn on standard error if a run without races says nothing about the kernel: the run in `file`
+ * is not finished, or sampled nothing.
  */
 void fail_on_doubt(const struct fail_on *f, const struct run_facts *run, const char *file);
 

@@ -8,14 +8,19 @@
 
 #include "hv/session/terminal.h"
 
-/* With a narrower width argp cannot lay out its two columns. Wider lines are hard to read. */
+/*
+ * Limits of the width of help texts. In less than WIDTH_MIN columns argp cannot lay out its two columns. Lines longer than
+ * WIDTH_MAX are hard to read.
+ */
 #define WIDTH_MIN 50
 #define WIDTH_MAX 110
 /* The column in which argp explains an option. */
 #define EXPLAINED_AT 29
 
-/* The exit codes. Each line applies to the subcommands in `commands`, or to all when it is NULL. "campaign-run" stands for
- * `outrider campaign run`. A code may have several lines. */
+/*
+ * The exit codes. Each line applies to the subcommands in `commands`, or to all if it is NULL. "campaign-run" means `outrider
+ * campaign run`. A code may have several lines.
+ */
 static const struct exit_line {
 	const char *code;
 	const char *commands;
@@ -60,7 +65,7 @@ static const struct exit_line {
 	{"124", "run attach", "--timeout was over"},
 };
 
-/* Whether `word` is in the list of words `words`. */
+/* Returns whether `word` is in the list of words `words`. */
 static bool has_word(const char *words, const char *word)
 {
 	size_t len = strlen(word);
@@ -72,8 +77,10 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* Print `text` in lines of at most `width` characters: the first line continues the current one, and the others begin with
- * `indent` blanks. */
+/*
+ * Print `text` in lines of at most `width` characters. The first line continues the current line, and the following lines begin
+ * with `indent` blanks.
+ */
 static void print_folded(const char *text, size_t indent, size_t width)
 {
 	size_t at = indent;
@@ -125,8 +132,8 @@ static void print_exit_lines(const char *command, size_t width)
 }
 
 /*
- * Print a line from argp, folded. The explanation of an option begins in a fixed column, and stays in it. An option that
- * reaches into that column gets a line of its own.
+ * Print a line from argp, folded. The explanation of an option begins in a fixed column, and its further lines begin there,
+ * too. An option that reaches into that column gets a line of its own.
  */
 static void print_line(const char *line, size_t width)
 {
@@ -146,9 +153,9 @@ static void print_line(const char *line, size_t width)
 }
 
 /*
- * Returns argp's help in lines that are not folded, from malloc(), or NULL when memory runs out. argp must not fold a line: in
- * doing so it may read the byte after the end of its buffer (glibc's argp-fmtstream.c, when a part of a line ends just at the
- * margin), and its output then is random. ARGP_HELP_FMT is the only way to set argp's line width.
+ * Returns argp's help in lines that are not folded, from malloc(), or NULL if memory runs out. argp must not fold a line: if a
+ * part of a line ends just at the margin, argp may read the byte after the end of its buffer (glibc's argp-fmtstream.c), and
+ * its output is then random. ARGP_HELP_FMT is the only way to set argp's line width.
  */
 static char *unfolded(const struct argp *argp, char *program)
 {

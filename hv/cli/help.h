@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --help prints. */
+/* Prints the text of --help. */
 #ifndef OUTRIDER_CLI_HELP_H
 #define OUTRIDER_CLI_HELP_H
 

@@ -52,7 +52,7 @@ static json_t *verdict(void *ctx, size_t index)
 	return verdict_json(&j->verdicts.list[index]);
 }
 
-/* Takes no sources: while the run goes on, the thread that names races uses them. */
+/* Judge the record of locks, without the user's sources: while the run goes on, the thread that names races uses them. */
 static int judge_locks(void *ctx, const struct protection *p, bool last, struct suspicions *out, struct err *err)
 {
 	const struct judge *j = ctx;
@@ -101,7 +101,10 @@ void judge_free(struct judge *j)
 
 int judge_code(struct judge *j, int code, const struct err *err)
 {
-	/* A session that a signal ended before it began has an exit code that differs from its error's. */
+	/*
+	 * Take the error's exit code only if `code` is EXIT_OK. If a signal ended the session before it began, `code` is the
+	 * signal's and differs from the error's.
+	 */
 	if (err->code != EXIT_OK && !code)
 		code = (int)err->code;
 	if (err->code != EXIT_OK)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The verdicts on a run that has just ended: the options of `run` and `attach` for it, and the exit code that follows. */
+/*
+ * The verdicts on a run that has just ended: the options of `run` and `attach` for verdicts, and the exit code that the
+ * verdicts select.
+ */
 #ifndef OUTRIDER_CLI_JUDGE_H
 #define OUTRIDER_CLI_JUDGE_H
 
@@ -13,7 +16,7 @@ struct judge {
 	struct fail_on fail_on;
 	/* Computes verdicts for the report. */
 	struct report_judge report;
-	/* Judges suspicions from followed locks. */
+	/* Judges suspicions, if locks are followed. */
 	struct suspector_judge suspect;
 	struct sources *sources;
 	struct prune_rules *rules;
@@ -25,14 +28,14 @@ struct judge {
 /* A child parser for argp, in the option group FAIL_ON_GROUP. Its input is a struct judge. */
 extern const struct argp judge_argp;
 
-/* Prepare the rules. Returns 0, or -1 with err set. judge_free() must follow in both cases. `j` must not be moved. */
+/* Prepare the rules. Returns 0, or -1 with err set. In both cases call judge_free(). `j` must not be moved. */
 int judge_init(struct judge *j, struct err *err);
 void judge_free(struct judge *j);
 
 /*
- * To be called when a run has ended with `code`, which may be EXIT_OK in spite of an error in `err`, or be that of a signal.
- * Prints the error, if there is one. Returns the exit code: that of the run if the run failed, otherwise the one that the
- * verdicts select.
+ * Print the error of a run that has ended with `code`, if there is one, and return the exit code: that of the run if the run
+ * failed, otherwise the one that the verdicts select. `code` may be EXIT_OK although `err` has an error, or may be that of a
+ * signal.
  */
 int judge_code(struct judge *j, int code, const struct err *err);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `outrider locks`: shows which lock protects which datum, and where the lock is missing, by the records of runs with --locks.
+ * `outrider locks`: shows which lock protects which datum, and which accesses lack the lock, by the records of runs with
+ * --locks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct locks_options {
 	const char *module;	/* shell patterns, or NULL */
 	bool all;
 	const char *assert_file; /* or NULL */
-	bool broken;		 /* an assertion is broken */
+	bool broken;		 /* an assertion was broken */
 	struct redirect redirect;
 	const char **files;
 	size_t count;
@@ -106,7 +107,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* Whether a function belongs to one of the wanted modules. `ctx` is the options. */
+/* Returns whether a function belongs to one of the modules that the user wants. `ctx` is the struct locks_options. */
 static bool is_wanted(const void *ctx, const char *function)
 {
 	const struct locks_options *o = ctx;
@@ -119,7 +120,7 @@ static bool is_wanted(const void *ctx, const char *function)
 	return conf_match(o->module, module);
 }
 
-/* The contents of the files. A run that several files have is used once. */
+/* The contents of the files. If several files have the same run, only one of them is used. */
 struct lock_files {
 	struct lock_record *records;
 	struct run_facts *runs;
@@ -127,7 +128,7 @@ struct lock_files {
 	size_t count;
 };
 
-/* Returns NULL with `err` unset when no assertions were given. */
+/* Check the user's assertions against the files. Returns NULL without an error if no assertions were given. */
 static struct assertions *check(const struct locks_options *o, const struct lock_files *files, struct err *err)
 {
 	struct assertions *a = o->assert_file ? assertions_read(o->assert_file, err) : NULL;
@@ -163,7 +164,7 @@ static int print(struct locks_options *o, const struct lock_files *files, struct
 	return rc;
 }
 
-/* The path of the file that was read before and has the same run, or NULL. */
+/* Returns the path of the file that was read before and has the same run, or NULL if there is none. */
 static const char *same_run(const struct lock_files *files, const struct run_facts *run)
 {
 	for (size_t i = 0; i < files->count; i++) {

@@ -33,7 +33,7 @@ static int unknown(const char *word)
 	return cli_fail(&err);
 }
 
-/* `outrider help COMMAND` is `outrider COMMAND --help`. */
+/* Run `outrider help COMMAND` as `outrider COMMAND --help`. */
 static int help(int argc, char **argv)
 {
 	char option[] = "--help";
@@ -53,8 +53,8 @@ static int help(int argc, char **argv)
 }
 
 /*
- * Open missing standard streams: otherwise the next opened file would get the number of a closed one, and console output and
- * errors would go into that file.
+ * Open missing standard streams: otherwise the next file to be opened would get the number of a closed stream, and console
+ * output and errors would go into that file.
  */
 static void open_missing_streams(void)
 {
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 {
 	open_missing_streams();
 	/*
-	 * When the reader of our output goes away, write() fails with EPIPE instead of a signal, and the writer restores the
+	 * Ignore SIGPIPE: if the reader of our output has gone, write() then fails with EPIPE, and the writer can restore the
 	 * terminal before it ends.
 	 */
 	signal(SIGPIPE, SIG_IGN);

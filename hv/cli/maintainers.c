@@ -42,7 +42,10 @@ static bool find_script(const struct sources *sources, struct script *s)
 	return false;
 }
 
-/* The script passes names to git by a shell, so give it only names without characters that are special to a shell. */
+/*
+ * Returns whether the name has no character that is special to a shell. The script passes names to git by a shell, so it gets
+ * only such names.
+ */
 static bool is_plain(const char *file)
 {
 	for (; *file; file++) {
@@ -53,14 +56,17 @@ static bool is_plain(const char *file)
 }
 
 /*
- * Add the source file of a side. The name is not trusted: it must be that of a file below the folder, and must not look like an
- * option.
+ * Add the source file of a side to the script's arguments. The name is not trusted: it must be that of a file below the folder,
+ * and must not look like an option.
  */
 static void add_file(const struct sources *sources, struct script *s, const struct race *race, unsigned which)
 {
 	size_t n;
 	const struct source_line *line = race_names_lines(race->names, which, 0, &n);
-	/* Take the outermost function, not one that was inlined into it: that may be a helper which other people maintain. */
+	/*
+	 * Take the file of the outermost function. A function that was inlined into it may be a helper which other people
+	 * maintain.
+	 */
 	const char *file = n ? line[n - 1].file : "";
 
 	if (!file[0] || file[0] == '-' || file[0] == '/' || !is_plain(file) || !sources_below(sources, s->folder, file))
@@ -72,7 +78,10 @@ static void add_file(const struct sources *sources, struct script *s, const stru
 
 /* ---- the script ---- */
 
-/* Makes only async-signal-safe calls, because other threads may have held locks when the process forked. */
+/*
+ * Run the script in the child process. Makes only async-signal-safe calls, because other threads may have held locks when the
+ * process forked.
+ */
 static void run_script(const struct script *s, int output)
 {
 	static char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
@@ -89,7 +98,9 @@ static void run_script(const struct script *s, int output)
 	_exit(127);
 }
 
-/* Read until the script closes its output, there is too much of it, or the time is up. Returns whether the script closed it. */
+/*
+ * Read until the script closes its output, the buffer is full, or the time is up. Returns true if the script closed its output.
+ */
 static bool read_output(struct script *s, int fd)
 {
 	uint64_t end = monotonic_ns() + SECONDS_MAX * UINT64_C(1000000000), now;
@@ -135,7 +146,7 @@ static bool ask(struct script *s)
 
 /* ---- the script's output ---- */
 
-/* Whether this is an address without blanks, "a@b". */
+/* Returns whether the text is an address without blanks, "a@b". */
 static bool is_address(const char *text, size_t len)
 {
 	size_t at = 0, ats = 0;
@@ -146,7 +157,7 @@ static bool is_address(const char *text, size_t len)
 }
 
 /*
- * Write a name in the form for a mail header: ASCII words unchanged, and all else encoded by RFC 2047. Returns false for an
+ * Write a name in the form for a mail header: ASCII words unchanged, all other words encoded by RFC 2047. Returns false for an
  * invalid name.
  */
 static bool put_name(char *out, size_t size, const char *name, size_t len)
@@ -175,7 +186,7 @@ static bool parse_line(char *line, char recipient[LINE_MAX_BYTES], bool *maintai
 {
 	char *role = strrchr(line, '(') ? strstr(line, " (") : NULL, *open, name[LINE_MAX_BYTES];
 
-	/* A name may contain parentheses too, so search for the role after the address. */
+	/* Search for the role after the address, since a name may contain parentheses, too. */
 	open = strchr(line, '<');
 	if (open && strchr(open, '>'))
 		role = strstr(strchr(open, '>'), " (");

@@ -10,11 +10,11 @@
 
 /*
  * Write the To: and Cc: lines of a mail about `race`: maintainers, then reviewers and lists. They come from the script of the
- * first folder in `sources` that has one. The script runs without a shell, with only a PATH in its environment, in that folder,
- * on the files of both accesses that lie below the folder, for 20 seconds at most. Only lines of its output in the form of an
- * address are used.
+ * first folder in `sources` that has a script. The script runs without a shell, with only a PATH in its environment, in that
+ * folder, on the files of both accesses that lie below the folder, for 20 seconds at most. Only lines of its output in the form
+ * of an address are used.
  *
- * Writes nothing when there is no script, or when the script fails; note(ctx, line) then reports that in one line.
+ * If there is no script, or the script fails, nothing is written, and note(ctx, line) is called with the reason.
  */
 void maintainers_write(FILE *out, struct sources *sources, const struct race *race, void (*note)(void *ctx, const char *line),
 		       void *ctx);

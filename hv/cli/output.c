@@ -8,7 +8,10 @@
 
 #include "hv/base/err.h"
 
-/* stdio loses the errno of an earlier failed write. poll() reports a pipe without a reader at any time. */
+/*
+ * Returns whether the reader of standard output has gone. Ask poll(), since stdio loses the errno of an earlier failed write,
+ * and poll() reports a pipe without a reader at any time.
+ */
 static bool reader_is_gone(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider prune`: prints only the verdicts, one line for each race, likely bugs first; or all the evidence on one race. */
+/* `outrider prune`: prints the verdict of each race on one line, likely bugs first; or all the evidence on one race. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 
 enum race_files_key { KEY_SYMBOLS = 0x300, KEY_RULES, KEY_SOURCES, KEY_RACE, KEY_NO_PAGER, KEY_DEBUGINFOD };
 
-/* Options of every command with files of races: what names and judges the races, and where the output goes. */
+/* Options of every command that reads files of races: what names and judges the races, and where the output goes. */
 static const struct argp_option side_options[] = {
 	{"symbols", KEY_SYMBOLS, "PATH", 0,
 	 "debug files: a vmlinux, a module, an unpacked -dbg package, a build tree or a folder by build id; may be given "
@@ -170,7 +170,7 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 	return 0;
 }
 
-/* Tell the user that a run in the file `dropped` is taken from the file `kept`. */
+/* Tell the user that the file `dropped` has the same run as the file `kept`, which is used. */
 static void say_same_run(struct race_files *f, const char *dropped, const char *kept)
 {
 	char line[CLEAN_FIELD_MAX];
@@ -187,7 +187,7 @@ struct loaded {
 	bool on_disk;
 	dev_t dev;
 	ino_t ino;
-	/* Another file has the same run, which is used instead. */
+	/* Another file has the same run, and is used instead. */
 	bool dropped;
 };
 
@@ -207,7 +207,7 @@ static void drop_same_runs(struct race_files *f, struct loaded *files, size_t co
 	}
 }
 
-/* The path of the first of `count` files that is the same file as `file`, or NULL. */
+/* Returns the path of the first of `count` files that is the same file as `file`, or NULL if none is. */
 static const char *same_file(const struct loaded *file, const struct loaded *files, size_t count)
 {
 	for (size_t i = 0; file->on_disk && i < count; i++) {
@@ -230,7 +230,7 @@ static struct loaded loaded_of(const char *path)
 	return file;
 }
 
-/* Load each file into `out`, and count them in *count. The caller frees those in `out`, also after a failure. */
+/* Load each file into `out`, and count the loaded files in *count. The caller frees them, also after a failure. */
 static int load_each(struct race_files *f, struct loaded *out, size_t *count, struct err *err)
 {
 	for (size_t i = 0; i < f->count; i++) {

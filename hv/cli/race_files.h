@@ -28,38 +28,38 @@ struct race_files {
 	struct races_wanted wanted; /* load only these races */
 };
 
-/* The parser of FILE... and of the options of every command with such files. Its input is a struct race_files. */
+/* The parser of FILE... and of the options of every command that reads such files. Its input is a struct race_files. */
 extern const struct argp race_files_argp;
 
-/* The same without --race, for a command that compares sets of files. */
+/* The parser race_files_argp without --race, for a command that compares sets of files. */
 extern const struct argp race_sides_argp;
 
-/* Initialise `f`. Returns 0, or -1 with EXIT_INTERNAL. race_files_free() must follow in both cases. `f` must not be moved. */
+/* Initialise `f`. Returns 0, or -1 with EXIT_INTERNAL. In both cases call race_files_free(). `f` must not be moved. */
 int race_files_init(struct race_files *f, struct err *err);
 void race_files_free(struct race_files *f);
 
 /*
- * Load only this race and others that are added in the same way. `id` is an id or the first characters of one, and must last as
- * long as `f`. Returns 0; or, as an option parser does, EINVAL with the error of `f` set.
+ * Select this race. Only selected races are loaded. `id` is an id or the first characters of one, and must last as long as `f`.
+ * Returns 0. On failure, as in an option parser, returns EINVAL with the error of `f` set.
  */
 error_t race_files_want(struct race_files *f, const char *id);
 
 /*
- * Load the wanted races of one file, and name them. After success the caller frees `out` with report_load_free(). Returns 0; or
- * -1 with err set as report_load() sets it, or to EXIT_INTERNAL.
+ * Load the wanted races of one file, and name them. After success the caller frees `out` with report_load_free(). Returns 0, or
+ * -1 with err set: to the error of report_load(), or to EXIT_INTERNAL.
  */
 int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err);
 
 /*
- * Load the races of all files into `store`, and select the rules for their kernels. A run that several files have is used once,
- * from a file in which it is finished if there is one; a line on standard error reports that. `runs` becomes the facts of the
- * runs; race_runs_free() must follow. Returns 0; or -1 with err set as race_files_load() and races_wanted_all_found() set it,
- * and then `runs` is empty.
+ * Load the races of all files into `store`, and select the rules for their kernels. If several files have the same run, the run
+ * is taken from one of them, preferably one in which the run is finished, and a line on standard error says so. `runs` becomes
+ * the facts of the runs; free them with race_runs_free(). Returns 0, or -1 with `runs` empty and err set to the error of
+ * race_files_load() or of races_wanted_all_found().
  */
 int race_files_load_all(struct race_files *f, struct race_store *store, struct race_runs *runs, struct err *err);
 
 /*
- * Print one line on standard error, cleaned by clean_line(), unless the struct race_files `ctx` is quiet. Can serve as a note()
+ * Print one line on standard error, cleaned by clean_line(), unless `ctx`, a struct race_files, is quiet. Can serve as a note()
  * callback.
  */
 void race_files_note(void *ctx, const char *line);

@@ -18,13 +18,13 @@ struct race_runs {
 	size_t count;
 };
 
-/* Allocate room for `most` runs. Returns 0, or -1 with EXIT_INTERNAL. race_runs_free() must follow in both cases. */
+/* Allocate room for `most` runs. Returns 0, or -1 with EXIT_INTERNAL. In both cases call race_runs_free(). */
 int race_runs_init(struct race_runs *runs, size_t most, struct err *err);
 
 /* Free all facts of the runs. `runs` is then empty. */
 void race_runs_free(struct race_runs *runs);
 
-/* Whether any of the runs followed locks. */
+/* Returns whether any of the runs followed locks. */
 bool race_runs_followed_locks(const struct race_runs *runs);
 
 /* Returns the version line of the first kernel that a run has recorded, or NULL. `runs` owns the string. */

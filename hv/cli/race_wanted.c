@@ -27,7 +27,7 @@ void races_wanted_free(struct races_wanted *w)
 	*w = (struct races_wanted){0};
 }
 
-/* Record the id of a race that matches, once. */
+/* Record the id of a race that matches, unless it is recorded already. */
 static void note_found(struct race_wanted *w, const char *id)
 {
 	size_t kept = w->count < RACE_WANTED_SHOWN ? w->count : RACE_WANTED_SHOWN;
@@ -54,7 +54,7 @@ bool races_wanted_has(struct races_wanted *w, const char *id)
 	return found;
 }
 
-/* Report that the user's abbreviation matches several races. */
+/* Set the error that the user's abbreviation matches several races. Returns -1. */
 static int several(const struct race_wanted *w, struct err *err)
 {
 	char ids[RACE_WANTED_SHOWN * (CLEAN_MAX(RACE_ID_MAX) + 2)] = "", id[CLEAN_MAX(RACE_ID_MAX)];

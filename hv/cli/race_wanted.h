@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The races that the user selected by ids, or by the ids' first characters, among those of some files. */
+/* The races that the user selected from some files, by ids or the ids' first characters. */
 #ifndef OUTRIDER_CLI_RACE_WANTED_H
 #define OUTRIDER_CLI_RACE_WANTED_H
 
@@ -9,15 +9,15 @@
 #include "hv/base/err.h"
 #include "hv/race/race.h"
 
-/* The most ids that an error line shows when several races match. */
+/* The most ids that an error line shows if several races match. */
 #define RACE_WANTED_SHOWN 4
 
 /* One id that the user gave. */
 struct race_wanted {
 	const char *id;
-	/* The ids of the races that match it. */
+	/* The ids of the races that match `id`. */
 	char found[RACE_WANTED_SHOWN][RACE_ID_MAX];
-	size_t count; /* may be more than `found` has */
+	size_t count; /* number of races that match; can be more than `found` has room for */
 };
 
 /* All zero: all races are wanted. */
@@ -27,19 +27,19 @@ struct races_wanted {
 };
 
 /*
- * Select this race, and only this and others that are added in the same way. `id` must last as long as `w`. Returns 0, or -1
- * with err set: EXIT_USAGE when `id` is empty.
+ * Select this race. If any race is selected, only selected races are wanted. `id` must last as long as `w`. Returns 0, or -1
+ * with err set: EXIT_USAGE if `id` is empty.
  */
 int races_wanted_add(struct races_wanted *w, const char *id, struct err *err);
 
 void races_wanted_free(struct races_wanted *w);
 
-/* Whether the race `id` of a file is wanted. Records it as found if so. */
+/* Returns whether the race `id` of a file is wanted, and if so records that the race was found. */
 bool races_wanted_has(struct races_wanted *w, const char *id);
 
 /*
- * To be called after all files were read. Returns 0; or -1 with EXIT_USAGE when a wanted race was in none of the files, or when
- * an abbreviation matches several races.
+ * Check after all files were read that each wanted race was found. Returns 0, or -1 with EXIT_USAGE if a wanted race was in
+ * none of the files, or an abbreviation matches several races.
  */
 int races_wanted_all_found(const struct races_wanted *w, struct err *err);
 

@@ -15,8 +15,8 @@
 /* ---- Ctrl-C ---- */
 
 /*
- * The name of the file to remove when a signal ends the process, or "". Static, because a signal handler has no other access to
- * it.
+ * The name of the file to remove if a signal ends the process, or "". Static, because a signal handler cannot get it as an
+ * argument.
  */
 static const char *volatile to_drop = "";
 
@@ -26,7 +26,7 @@ static void drop_and_end(int number)
 	raise(number);
 }
 
-/* Until the output is complete, make the signals that end the process remove `name` first. "" ends that. */
+/* If a signal ends the process from now on, remove the file `name` first. "": remove no file. */
 static void drop_at_signal(const char *name)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
@@ -43,7 +43,9 @@ static void drop_at_signal(const char *name)
 
 /* ---- the file ---- */
 
-/* Redirect standard output to `fd`, which is closed, and keep the previous one. Returns 0, or -1 with errno. */
+/*
+ * Redirect standard output to `fd`, which is then closed, and keep the previous standard output. Returns 0, or -1 with errno.
+ */
 static int lead_to(struct redirect *o, int fd)
 {
 	int saved;
@@ -59,9 +61,7 @@ static int lead_to(struct redirect *o, int fd)
 	return 0;
 }
 
-/*
- * Create a new file next to o->place, with a new file's default access rights. Returns its file descriptor, or -1 with errno.
- */
+/* Create a new file next to o->place, with a new file's default access rights. Returns its descriptor, or -1 with errno. */
 static int open_next(struct redirect *o)
 {
 	mode_t mask = umask(0);
@@ -83,7 +83,7 @@ static int open_next(struct redirect *o)
 	return fd;
 }
 
-/* Open the file for the output. Returns its file descriptor, or -1 with errno. */
+/* Open the file for the output. Returns its descriptor, or -1 with errno. */
 static int open_output(struct redirect *o)
 {
 	struct stat st;
@@ -92,10 +92,13 @@ static int open_output(struct redirect *o)
 		snprintf(o->place, sizeof(o->place), "%.*s", PATH_MAX - 1, o->file);
 		return open_next(o);
 	}
-	/* A deleted file that is open has a name in /proc, but no path, so it cannot be replaced. */
+	/*
+	 * Write directly to what is no regular file, and to a deleted file that is open: this has a name in /proc, but no path,
+	 * so it cannot be replaced.
+	 */
 	if (!S_ISREG(st.st_mode) || !realpath(o->file, o->place))
 		return open(o->file, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
-	/* A file that the user may not write must not be replaced either. */
+	/* Do not replace a file that the user may not write. */
 	return access(o->place, W_OK) < 0 ? -1 : open_next(o);
 }
 
@@ -125,7 +128,7 @@ int redirect_begin(struct redirect *o, struct err *err)
 
 /* ---- the pager ---- */
 
-/* Whether a program of this name, of `len` characters, is in a folder of $PATH. */
+/* Returns whether a folder of $PATH has a program with this name of `len` characters. */
 static bool is_in_path(const char *name, size_t len)
 {
 	const char *path = getenv("PATH");
@@ -145,7 +148,7 @@ static bool is_in_path(const char *name, size_t len)
 	return false;
 }
 
-/* Returns the pager's command line, or NULL for no pager. */
+/* Returns the pager's command line, or NULL if there is no pager. */
 static const char *wanted_pager(void)
 {
 	const char *ours = getenv("OUTRIDER_PAGER"), *users = getenv("PAGER"), *pager = ours ? ours : users ? users : "less";
@@ -153,7 +156,7 @@ static const char *wanted_pager(void)
 
 	if (!pager[0] || strcmp(pager, "cat") == 0)
 		return NULL;
-	/* Check only a plain command name. The shell handles the rest: quotes, variables, pipes. */
+	/* Check only whether a plain command name exists. The shell handles anything else: quotes, variables, pipes. */
 	if (strcspn(pager, "/\\'\"$|&;()<>`*?[#~=") < len || is_in_path(pager, len))
 		return pager;
 	if (pager == ours || pager == users)
@@ -188,8 +191,8 @@ void redirect_page(struct redirect *o)
 		return;
 	}
 	/*
-	 * Leave Ctrl-C to the pager, which continues after it. Otherwise the shell and the pager would read the terminal at the
-	 * same time.
+	 * Leave Ctrl-C to the pager, which continues after it. If this process ended, the shell and the pager would read the
+	 * terminal at the same time.
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
@@ -198,7 +201,7 @@ void redirect_page(struct redirect *o)
 
 /* ---- the end ---- */
 
-/* Restore standard output. A pager sees the end of its text. */
+/* Restore standard output. This closes the pipe, so a pager sees the end of its text. */
 static void give_back(struct redirect *o)
 {
 	dup2(o->saved - 1, STDOUT_FILENO);

@@ -13,35 +13,35 @@
 #include "hv/base/err.h"
 
 struct redirect {
-	/* Values of the options. */
+	/* The values of the options --output and --no-pager. */
 	const char *file; /* --output, or NULL */
 	bool no_pager;
 	/* Private to redirect.c. */
 	int saved;	      /* the previous standard output, plus 1; 0: none */
-	pid_t pager;	      /* or 0 */
+	pid_t pager;	      /* 0: no pager */
 	char place[PATH_MAX]; /* path of `file` with all symbolic links resolved */
 	char next[PATH_MAX];  /* temporary file that is renamed to `place` when the output is complete, or "" */
 };
 
 /*
- * Open --output FILE, if it was given. A regular file is replaced only when redirect_end() finds the output complete; until
- * then its old content stays. A symbolic link is followed, and stays a link. A FIFO or a device is written directly. Returns 0,
- * or -1 with EXIT_INPUT.
+ * Open --output FILE, if it was given. A regular file is replaced only if redirect_end() finds the output complete; until then
+ * its old content stays. A symbolic link is followed, and stays a link. A FIFO or a device is written directly. Returns 0, or
+ * -1 with EXIT_INPUT.
  */
 int redirect_begin(struct redirect *o, struct err *err);
 
 /*
- * Text for the user follows: pass it through a pager, if standard output is a terminal and neither --output nor --no-pager was
- * given. The pager is $OUTRIDER_PAGER, or $PAGER, or less; `cat` or "" means none. It gets LESS=FRX unless the user has set
- * LESS. If the pager cannot be found, a line on standard error says so, and the text is printed without it.
+ * Pass the text that follows through a pager, if standard output is a terminal and neither --output nor --no-pager was given.
+ * The pager is $OUTRIDER_PAGER, or $PAGER, or less; `cat` or "" means none. It is started with LESS=FRX unless the user has set
+ * LESS. If the pager cannot be found, a line on standard error says so, and the text is printed without a pager.
  */
 void redirect_page(struct redirect *o);
 
 /*
- * To be called when the command has printed everything, or failed with `err`. If standard output was redirected, flush it,
- * rename the temporary file to FILE, wait for the pager, and restore standard output. After a failure the incomplete file is
- * removed; the same happens when SIGINT, SIGTERM or SIGHUP ends the process before this call. A pager that the user quits early
- * is no failure. `err` becomes EXIT_INPUT when FILE could not be written. May be called without redirect_begin().
+ * End the redirection, after the command has printed everything, or failed with `err`: flush standard output, rename the
+ * temporary file to FILE, wait for the pager, and restore standard output. After a failure the incomplete file is removed; the
+ * same happens if SIGINT, SIGTERM or SIGHUP ends the process before this call. A pager that the user quits early is no failure.
+ * `err` becomes EXIT_INPUT if FILE could not be written. Does nothing without redirect_begin() and redirect_page().
  */
 void redirect_end(struct redirect *o, struct err *err);
 

@@ -18,7 +18,7 @@
 #include "hv/vmm/host.h"
 #include "hv/vmm/probe.h"
 
-/* The result of a replay differs from the recorded one. */
+/* Exit code if the result of a replay differs from the recorded one. */
 #define EXIT_OTHER 1
 
 struct replay {
@@ -28,7 +28,7 @@ struct replay {
 	struct replay_config config;
 	struct run_plan plan;
 	int kvm_fd;	     /* -1: this host has no usable KVM */
-	struct err host_err; /* the reason why */
+	struct err host_err; /* the reason why kvm_fd is -1 */
 };
 
 /* ---- this host ---- */
@@ -41,7 +41,9 @@ static void note(void *ctx, const char *line)
 		cli_note(line);
 }
 
-/* Keep the host's error: errors of the scenario are reported first, because another host would not fix these. */
+/*
+ * Open KVM. Only keep an error of the host: errors of the scenario are reported first, because another host would not fix them.
+ */
 static void open_host(struct replay *r)
 {
 	struct host_probe probe;
@@ -126,8 +128,8 @@ static void make_plan(struct replay *r)
 }
 
 /*
- * The recorded result. Without a free run it has no state of the machine after one, so that it compares with a replay that
- * makes none.
+ * Returns the recorded result, to compare with a replay. If the replay has no free run, the recorded state of the machine after
+ * a free run is removed.
  */
 static struct replay_instance recorded(const struct replay *r)
 {
@@ -224,7 +226,7 @@ struct core {
 	struct vmcore_kernel kernel;
 };
 
-/* Called in the process of a run. */
+/* Write a core of the copy. Called in the process of a run. */
 static int write_core(void *ctx, struct copy *copy, struct err *err)
 {
 	const struct core *core = ctx;
@@ -276,7 +278,7 @@ static int act(struct replay *r, int *code, struct err *err)
 
 static int run(struct replay *r, int *code, struct err *err)
 {
-	/* Must come first: sandbox_prepare() takes open file descriptors as inherited, and sandbox_drop() closes them. */
+	/* Prepare the sandbox first: sandbox_prepare() takes open descriptors as inherited, and sandbox_drop() closes them. */
 	if (!r->options.no_sandbox && sandbox_prepare(NULL, NULL, err) < 0)
 		return -1;
 	open_host(r);

@@ -30,7 +30,7 @@ bool replay_gdb_is_unix(const char *address)
 	return strncmp(address, UNIX, strlen(UNIX)) == 0;
 }
 
-/* A path for a socket, with this process's id in its name. */
+/* Choose a path for a socket, with this process's id in its name. Returns 0, or -1 with `err` set. */
 static int own_path(struct replay_gdb *g, struct err *err)
 {
 	char folder[OWN_SOCKET_PATH_MAX];
@@ -87,7 +87,7 @@ int replay_gdb_open(struct replay_gdb *g, const char *address, struct err *err)
 
 	if ((replay_gdb_is_unix(address) ? open_unix(g, address + strlen(UNIX), err) : open_tcp(g, address, err)) < 0)
 		return -1;
-	/* Block the signals that end a process, because an ended process would leave the socket's file. */
+	/* Block the signals that end a process: if one ended it, the socket's file would stay. */
 	end_signals(&signals);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	return 0;
@@ -118,8 +118,8 @@ static int serve(void *ctx, struct err *err)
 }
 
 /*
- * Wait for a signal or for the server's process. That process has the signals blocked too, so it ends only when told to by
- * `tell`.
+ * Wait for a signal or for the end of the server's process. That process has the signals blocked, too, so it ends only after a
+ * message through `tell`.
  */
 static void wait_for_end(const sigset_t *signals, int tell)
 {

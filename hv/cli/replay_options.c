@@ -168,7 +168,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 const struct argp cli_replay_argp = {.options = options, .parser = parser, .args_doc = "SCENARIO", .doc = doc};
 
-/* Whether both paths lead to the same file. */
+/* Returns whether both paths lead to the same file. */
 static bool same_file(const char *a, const char *b)
 {
 	struct stat x, y;

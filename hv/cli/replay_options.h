@@ -12,17 +12,17 @@ struct replay_options {
 	const char *path;
 	/* The order to run, 1 or 2. 0: both. */
 	unsigned order;
-	/* The length of the free run. Without --for it is that of the scenario. */
+	/* The length of the free run in ns. Without --for, the scenario's length is used. */
 	bool free_given;
 	uint64_t free_ns;
 	uint64_t times;
-	const char *gdb, *vmcore; /* or NULL */
+	const char *gdb, *vmcore; /* NULL: not given */
 	bool json, quiet, verbose, no_sandbox, debuginfod;
 	const char **symbols; /* symbol_count paths */
 	size_t symbol_count;
 };
 
-/* Read the command line. Returns 0, or -1 with `err` set. replay_options_free() must follow in both cases. */
+/* Read the command line. Returns 0, or -1 with `err` set. In both cases call replay_options_free(). */
 int replay_options_parse(struct replay_options *o, int argc, char **argv, struct err *err);
 void replay_options_free(struct replay_options *o);
 

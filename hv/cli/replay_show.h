@@ -8,19 +8,21 @@
 
 /* The results of both orders. */
 struct replay_shown {
-	/* The first replay, or the first whose outcome differs from the recorded one. Its sites and data are named. */
+	/*
+	 * The first replay whose outcome differs from the recorded one, or else the first replay. Its sites and data are named.
+	 */
 	struct replay_instance instance;
-	/* Number of replays, number with the recorded outcome, and number identical to the recorded one. */
+	/* Number of all replays, of those with the recorded outcome, and of those identical to the recorded one. */
 	uint64_t times, same, identical;
 };
 
-/* Print the race, the results of both orders, and whether they are the recorded ones. */
+/* Print the race, the results of both orders, and whether they are the recorded results. */
 void replay_show_both(struct scene *s, const struct replay_shown *shown);
 
 /* Print the result of the order in which the access of side `first` goes first. `same`: it is the recorded result. */
 void replay_show_one(struct scene *s, unsigned first, const struct alone *one, bool same);
 
-/* The same as JSON. Return 0, or -1 with EXIT_INTERNAL: memory ran out. */
+/* Print the same results as JSON. Return 0, or -1 with EXIT_INTERNAL if memory runs out. */
 int replay_show_both_json(struct scene *s, const struct replay_shown *shown, struct err *err);
 int replay_show_one_json(struct scene *s, unsigned first, const struct alone *one, bool same, struct err *err);
 

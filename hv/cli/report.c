@@ -17,7 +17,9 @@
 
 enum report_key { KEY_FORMAT = 0x200, KEY_ALL, KEY_SORT, KEY_SUPPRESS, KEY_GEN_SUPPRESSIONS };
 
-/* The function that writes all races in a format. text and json have none, because they need more than the races. */
+/*
+ * The functions that write all races in a format. The formats text and json have none, because they need more than the races.
+ */
 static const struct format {
 	const char *name;
 	int (*export)(FILE *out, const struct export_run *run, struct err *err);
@@ -151,7 +153,7 @@ static int report_json(struct report_options *o, struct err *err)
 	return rc;
 }
 
-/* A mail is about one race. The script of the user's source tree finds the recipients. */
+/* Begin a mail, which is about one race. The script of the user's source tree finds the recipients. */
 static int begin_mail(const struct report_options *o, const struct verdicts *v, struct err *err)
 {
 	if (v->count != 1)
@@ -205,7 +207,7 @@ out:
 	return rc;
 }
 
-/* Whether the output shows disassembled code. */
+/* Returns whether the output shows disassembled code. */
 static bool wants_code(const struct report_options *o)
 {
 	if (o->format == FORMAT_TEXT)

@@ -70,7 +70,7 @@ void show_text(const struct verdicts *v, const struct race_store *store, const s
 {
 	FILE *narrow = how->width ? fold_open(stdout, how->width) : NULL;
 
-	/* Without memory for folding, print the lines in full width. */
+	/* If memory for folding runs out, print the lines in full width. */
 	put_text(narrow ? narrow : stdout, v, store, runs, how);
 	if (narrow)
 		fclose(narrow);
@@ -131,7 +131,7 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 	return rc;
 }
 
-/* `ctx` has a verdict for each race, in the order of the races. */
+/* Add the verdict to a race's object. `ctx` has a verdict for each race, in the order of the races. */
 static int add_verdict(void *ctx, size_t index, json_t *race)
 {
 	const struct verdicts *v = ctx;
@@ -143,6 +143,6 @@ int show_json(struct verdicts *v, struct report_load *l, struct err *err)
 {
 	if (json_object_set_new(l->document, "judged", json_true()) < 0)
 		return err_set(err, EXIT_INTERNAL, "out of memory while making the report");
-	/* A write error stays recorded in the stream. */
+	/* Ignore a write error here: it stays recorded in the stream. */
 	return report_load_write(l, stdout, add_verdict, v, err) < 0 && err->code != EXIT_OK ? -1 : 0;
 }

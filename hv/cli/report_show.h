@@ -18,7 +18,7 @@ struct show_how {
 	struct listing_maker *listing;
 	/* Show every race in full. */
 	bool all;
-	/* Fold lines to this number of characters. 0: do not fold. */
+	/* Fold lines at this number of characters. 0: do not fold. */
 	unsigned width;
 	/* Standard output is a terminal with colours, possibly by way of a pager. */
 	bool colour;
@@ -28,22 +28,22 @@ struct show_how {
 
 /*
  * Print the races as text, in the order of `v`. The facts of the runs come first. Races that are not folded are shown in full,
- * each with its verdict. Then each folded race is one line with its evidence. The table of the races in `store` follows;
- * `store` and `v` have the same races.
+ * each with its verdict. Then each folded race is one line with its evidence. The table of the races in `store` comes last.
+ * `store` and `v` must have the same races.
  */
 void show_text(const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
 	       const struct show_how *how);
 
-/* Print a suppression of each race that show_text() would show in full, for the user to fill in the reasons. */
+/* Print a suppression for each race that show_text() would show in full. The user fills in the reasons. */
 void show_suppressions(const struct verdicts *v, const struct show_how *how);
 
-/* Write the races to standard output in the form of `export`, in the order of `v`. Returns 0, or -1 when memory ran out. */
+/* Write the races to standard output in the format of `export`, in the order of `v`. Returns 0, or -1 if memory runs out. */
 int show_export(const struct verdicts *v, const struct race_runs *runs, const struct show_how *how,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err);
 
 /*
  * Write the document of `l` to standard output, with the races in their present state and a verdict for each. `v` must be in
- * the order of `l`. Returns 0, or -1 when memory runs out. A write error stays recorded in the stream.
+ * the order of `l`. Returns 0, or -1 if memory runs out. A write error stays recorded in the stream.
  */
 int show_json(struct verdicts *v, struct report_load *l, struct err *err);
 

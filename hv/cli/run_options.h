@@ -19,8 +19,8 @@ struct run_options {
 };
 
 /*
- * Read the command line and check every value. Returns 0, or -1 with err set. run_options_free() must follow in both cases. `o`
- * must not be moved.
+ * Read the command line and check every value. Returns 0, or -1 with err set. In both cases call run_options_free(). `o` must
+ * not be moved.
  */
 int run_options_parse(struct run_options *o, int argc, char **argv, struct err *err);
 void run_options_free(struct run_options *o);

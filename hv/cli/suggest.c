@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* The most characters of a word to compare: no option or command is longer. */
+/* The most characters of a word to compare. No option or command is longer. */
 #define WORD_MAX 40
 
 static unsigned least(unsigned a, unsigned b, unsigned c)
@@ -15,8 +15,10 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 	return ab < c ? ab : c;
 }
 
-/* The optimal string alignment distance (Damerau's, without a second edit inside a swapped pair). A capital
- * letter in `a` equals the same small letter in `b`. */
+/*
+ * Returns the number of edits from `a` to `b`: the optimal string alignment distance (Damerau's, without a second edit inside a
+ * swapped pair). A capital letter in `a` equals the same small letter in `b`.
+ */
 static unsigned edits(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	unsigned d[WORD_MAX + 1][WORD_MAX + 1];
@@ -51,7 +53,7 @@ void suggest_offer(struct suggest *s, const char *known)
 	distance = edits(s->word, s->len, known, known_len);
 	if (s->len >= 2 && strncmp(s->word, known, s->len) == 0)
 		distance = 1;
-	/* Not similar if every character would change. */
+	/* Reject a word that needs as many edits as it has characters. */
 	if (distance > allowed || distance >= s->len || distance >= s->distance)
 		return;
 	s->best = known;

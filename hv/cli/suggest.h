@@ -15,14 +15,14 @@ struct suggest {
 /* Begin a search for a known word similar to the first `len` characters of `word`. */
 struct suggest suggest_begin(const char *word, size_t len);
 
-/* Offer a known word. `known` must last as long as `s` is used. */
+/* Compare a known word with the typed one. `known` must last as long as `s` is used. */
 void suggest_offer(struct suggest *s, const char *known);
 
 /*
- * Returns the nearest of the offered words, the first of several with equal distance; or NULL when none is near. A word is near
- * if the typed word becomes it by inserting, deleting, replacing or swapping at most one character for each three typed, and
- * one in any case. Capitals in the typed word do not count. A known word that begins with the two or more typed characters is
- * near too.
+ * Returns the nearest of the offered words, the first of several with equal distance; or NULL if none is near. A word is near
+ * if the typed word becomes it by inserting, deleting, replacing or swapping at most one character for each three typed
+ * characters, but one edit is always allowed. Capitals in the typed word equal small letters. A known word is near, too, if it
+ * begins with the typed characters and these are at least two.
  */
 const char *suggest_end(const struct suggest *s);
 

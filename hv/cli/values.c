@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* strtoull() accepts signs and leading blanks, but a value of an option must start with a digit. */
+/* Read the number at the start of `text`. It must begin with a digit: strtoull() would also accept signs and leading blanks. */
 static int leading_number(const char *text, const char **rest, uint64_t *out)
 {
 	char *end;
