@@ -9,7 +9,7 @@
 
 #define POLL_NS 200000000u
 #define EVENT_NS 15000000000u  /* Time for libvirt to report why a gdbstub closed. */
-#define GIVE_UP_NS 1000000000u /* When the user cancels attaching: time for the gdbstub to let the guest run on. */
+#define GIVE_UP_NS 1000000000u /* When the user cancels attaching: time for the gdbstub to resume the guest. */
 
 static struct attach_engine *attach_engine(struct engine *e)
 {
@@ -17,8 +17,8 @@ static struct attach_engine *attach_engine(struct engine *e)
 }
 
 /*
- * Whether this host's KVM needs debug registers for breakpoints, found by a probe: the guest runs on the same KVM. If the
- * probe fails, assume a KVM that intercepts INT3.
+ * Returns whether this host's KVM needs debug registers for breakpoints. A probe finds out, since the guest runs on the same
+ * KVM. If the probe fails, assume a KVM that intercepts INT3.
  */
 static bool kvm_needs_hardware(void)
 {
@@ -62,7 +62,7 @@ static int open_journal(struct attach_engine *a, struct gdb_config *config, stru
 	if (!a->journal)
 		return -1;
 	config->planted = gdb_journal_planted(a->journal);
-	/* A guest in which an earlier outrider was killed may stand still although its user did not pause it. */
+	/* Resume a guest in which an earlier outrider was killed: it may stand still although its user did not pause it. */
 	config->running = a->left;
 	return 0;
 }
@@ -128,10 +128,13 @@ static int run_attached(struct engine *e, struct err *err)
 		ret = gdb_target_wait(e->target, POLL_NS, &a->end, err);
 		a->ended = a->domain ? domain_event(a->domain) : NULL;
 	} while (ret > 0 && !a->ended);
-	/* A closed gdbstub gives no reason. libvirt does. */
+	/* Ask libvirt for the reason: a gdbstub that has closed gives none. */
 	if (a->domain && !a->ended && a->end == GDB_END_GONE)
 		a->ended = domain_event_within(a->domain, EVENT_NS);
-	/* From here on removing the points quickly matters more than the share of time that the guest stands still. */
+	/*
+	 * Tell the target that the run is ending: from here on, removing the points quickly matters more than the share of time
+	 * that the guest stands still.
+	 */
 	target_stop(e->target);
 	return ret < 0 ? -1 : 0;
 }
@@ -148,7 +151,7 @@ static void give_up_attaching(struct engine *e)
 
 static void attached_over(struct engine *e)
 {
-	(void)e; /* The machine goes on, so the detector removes its breakpoints from a running machine. */
+	(void)e; /* Nothing to do: the machine goes on, so the detector removes its breakpoints from a running machine. */
 }
 
 static const char *end_of(const struct attach_engine *a)
@@ -166,7 +169,7 @@ static const char *end_of(const struct attach_engine *a)
 	return "detached, the guest runs on";
 }
 
-/* Remove everything from the guest. If the gdbstub fails on the way, the guard tries again from the start. */
+/* Remove everything from the guest. If the gdbstub fails meanwhile, the guard tries again from the start. */
 static void detach(struct attach_engine *a, struct err *err)
 {
 	struct err failed = {0};
@@ -215,7 +218,7 @@ static void close_attached(struct engine *e)
 {
 	struct attach_engine *a = attach_engine(e);
 
-	/* Without a target, what an earlier outrider left was not removed, so the journal must stay. */
+	/* Keep the journal if there is no target: what an earlier outrider left was then not removed. */
 	bool clean = e->target || !a->left;
 
 	if (e->target)

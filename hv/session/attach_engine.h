@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine of `outrider attach`: a machine that is running already and has a gdbstub. The engine never ends the machine. It
- * removes what it planted, and lets the machine run on.
+ * The engine of `outrider attach`: a machine that is running already and has a gdbstub. The engine never ends the machine. In
+ * the end, it removes its points, and lets the machine run on.
  */
 #ifndef OUTRIDER_SESSION_ATTACH_ENGINE_H
 #define OUTRIDER_SESSION_ATTACH_ENGINE_H
@@ -24,17 +24,17 @@ struct attach_engine {
 	struct engine engine;
 	const struct attach_engine_config *config;
 	struct screen *screen;
-	struct domain *domain; /* NULL: the gdbstub does not belong to a libvirt domain. */
+	struct domain *domain; /* NULL: the gdbstub is not that of a libvirt domain. */
 	struct guard *guard;
 	struct gdb_journal *journal;
 	struct limit limit;		  /* When to give up the connection to the gdbstub. */
 	bool standing;			  /* The gdbstub failed: the guest may stand still, with points planted. */
-	bool left;			  /* An earlier outrider was killed here, and left points in the guest. */
+	bool left;			  /* An earlier outrider was killed in this guest, and left points in it. */
 	const struct domain_event *ended; /* The end of the machine as libvirt reported it, or NULL. */
 	enum gdb_end end;
 };
 
-/* `config` and `guard` must outlive the engine. */
+/* Initialise the engine. `config` and `guard` must outlive it. */
 void attach_engine_init(struct attach_engine *e, const struct attach_engine_config *config, struct guard *guard);
 
 #endif

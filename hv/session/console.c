@@ -16,7 +16,7 @@
 #include "hv/sandbox/sandbox.h"
 
 #define PARTIAL_LINE_MS 100
-#define LINE_MAX_KEPT 200 /* Bytes. Enough for printk's time stamp and the message of a panic. */
+#define LINE_MAX_KEPT 200 /* Bytes of a line. Enough for printk's time stamp and the message of a panic. */
 
 struct console {
 	struct screen *screen;
@@ -24,9 +24,9 @@ struct console {
 	int out;       /* The file's descriptor, or -1. */
 	uint64_t room; /* Bytes that may still be written to the file. Used by the thread only. */
 	int pipe[2];
-	int failure; /* errno of the first failed write to the file. Used by the thread until it is joined. */
-	bool unread; /* The file is a pipe whose reader did not read before the run's end. Used as `failure`. */
-	bool full;   /* The file has its last line. Used by the thread only. */
+	int failure; /* errno of the first failed write to the file. Owned by the thread until it is joined. */
+	bool unread; /* The file is a pipe whose reader did not read before the run's end. Owned as `failure` is. */
+	bool full;   /* The last line was written to the file. Used by the thread only. */
 	bool started;
 	pthread_t thread;
 	size_t pending_len;
@@ -40,7 +40,10 @@ struct console {
 	atomic_bool panicked;
 };
 
-/* The text after "Kernel panic - not syncing: " in a line with or without printk's "[ 1.234567] ", or NULL. */
+/*
+ * Returns the text after "Kernel panic - not syncing: " in a line with or without printk's "[ 1.234567] ", or NULL if the line
+ * is another one.
+ */
 static const char *panic_text(const char *line)
 {
 	static const char words[] = "Kernel panic - not syncing: ";
@@ -86,7 +89,7 @@ static void put_file(struct console *c, const char *bytes, size_t len)
 		c->unread = patience_write(screen_patience(c->screen), c->out, bytes, len, &c->failure) < len && !c->failure;
 }
 
-/* Write as much as the limit allows. If that is not all, end the file with a line that says so. */
+/* Write as many bytes as the limit allows. If the limit is reached, end the file with a line that says so. */
 static void put_limited(struct console *c, const char *bytes, size_t len)
 {
 	static const char last[] = "\n[outrider: --console-limit is reached; the rest of the console is not written]\n";
@@ -120,8 +123,8 @@ static void add_clean(struct console *c, size_t *used, char byte)
 }
 
 /*
- * Forward bytes without terminal control sequences. The kernel ends lines by carriage return and newline: only the newline is
- * forwarded. A lone carriage return is made visible, since it would let the guest overwrite a line on the screen.
+ * Forward bytes without terminal control sequences. The kernel ends lines by carriage return and newline: forward only the
+ * newline. Make a lone carriage return visible, since it would let the guest overwrite a line on the screen.
  */
 static void put_clean(struct console *c, const char *bytes, size_t len)
 {
@@ -146,8 +149,8 @@ static void put(struct console *c, const char *bytes, size_t len)
 }
 
 /*
- * Forward whole lines if possible, so that a report does not split one. Forward an unfinished line, such as a prompt, after
- * the guest was silent for PARTIAL_LINE_MS or when the buffer is full.
+ * Forward whole lines if possible, so that a report does not split a line. Forward an unfinished line, such as a prompt, after
+ * the guest was silent for PARTIAL_LINE_MS or if the buffer is full.
  */
 static void put_lines(struct console *c, bool all)
 {
@@ -161,7 +164,7 @@ static void put_lines(struct console *c, bool all)
 	memmove(c->pending, c->pending + len, c->pending_len);
 }
 
-/* If writing fails, go on reading: the guest must not block on its console. */
+/* The console's thread. If writing fails, it goes on reading: the guest must not block on its console. */
 static void *forward(void *arg)
 {
 	struct console *c = arg;
@@ -187,7 +190,10 @@ static void *forward(void *arg)
 	return NULL;
 }
 
-/* With O_NONBLOCK, opening a FIFO without a reader fails. Without it, open() would wait for a reader and ignore Ctrl-C. */
+/*
+ * Open the file with O_NONBLOCK: opening a FIFO without a reader then fails. Otherwise open() would wait for a reader and
+ * ignore Ctrl-C.
+ */
 static int open_file(const char *file, struct err *err)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);

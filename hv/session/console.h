@@ -16,26 +16,25 @@
 struct console;
 
 /*
- * Open the console and start its thread. `file` is created, or truncated if it exists. At most about `most` bytes go to the
- * file, since a guest can write without end; a line in the file and a message on `screen` then say so. With `clean`, bytes
- * that are not printable ASCII become \xHH, except tabs and line ends. If `file` is NULL, the console goes to `screen`, which
- * must outlive the console. Returns NULL with err set on failure.
+ * Open the console and start its thread. `file` is created, or truncated if it exists. At most about `most` bytes are written
+ * to the file, since a guest can write without end; a line in the file and a message on `screen` then say so. `clean`: bytes
+ * that are not printable ASCII become \xHH, except tabs and line ends. If `file` is NULL, the console is written to `screen`.
+ * `screen` must outlive the console. Returns NULL with err set on failure.
  */
 struct console *console_open(const char *file, uint64_t most, bool clean, struct screen *screen, struct err *err);
 
-/* The descriptor that the guest's serial port writes to. The console owns it. */
+/* Returns the descriptor that the guest's serial port writes to. The console owns it. */
 int console_fd(const struct console *c);
 
 /*
- * The kernel's message for its panic, made printable: the rest of the first line that begins with "Kernel panic - not syncing:
- * ". NULL: there was no such line. Any thread.
+ * Returns the kernel's message for its panic, made printable: the rest of the first line that begins with "Kernel panic - not
+ * syncing: ". Returns NULL if there was no such line. Any thread may call this function.
  */
 const char *console_panic(const struct console *c);
 
 /*
  * Forward what is left in the pipe and join the thread; console_panic() does not change after that. The serial port must no
- * longer use the descriptor. A second call does nothing. Returns 0, or -1 with err set when the file does not have all of the
- * console.
+ * longer use the descriptor. A second call does nothing. Returns 0, or -1 with err set if the file lacks a part of the console.
  */
 int console_finish(struct console *c, struct err *err);
 

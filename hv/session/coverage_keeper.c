@@ -9,11 +9,11 @@
 #include "hv/report/coverage/write.h"
 #include "hv/sandbox/sandbox.h"
 
-/* Period of the writes. */
+/* Period of the writes: 10 s. */
 #define PERIOD_NS UINT64_C(10000000000)
-/* Writing may take 1/50 of a CPU's time; if it takes more, the period grows. */
+/* Limit of the time for writing: 1/50 of a CPU. If writing takes more, the period grows. */
 #define WRITING_PART 50u
-/* Retry after 100 ms when another thread holds the detector's lock. */
+/* Retry after 100 ms if another thread holds the detector's lock. */
 #define AGAIN_NS UINT64_C(100000000)
 
 struct coverage_keeper {
@@ -21,7 +21,7 @@ struct coverage_keeper {
 	struct coverage_file *file;
 	pthread_t thread;
 	bool started;
-	/* A write failed, and the user has seen the error. Used by the thread only. */
+	/* The user has seen the error of a failed write. Used by the thread only. */
 	bool told;
 	/* Guards `stop`. */
 	pthread_mutex_t lock;
@@ -63,13 +63,13 @@ static int write_now(struct coverage_keeper *k, const struct detect_stats *stats
 	struct coverage_facts facts = {
 		.tool_version = OUTRIDER_VERSION, .seed = k->config.seed, .stats = *stats, .complete = complete};
 
-	/* Without a sample there was no kernel either, so there is no build ID. */
+	/* Ask for the build ID only after the first sample: before, the kernel may not have been found. */
 	if (detect_sampled_ns(k->config.detect))
 		facts.build_id_len = guest_build_id(k->config.guest, &facts.build_id);
 	return coverage_file_write(k->file, &facts, detect_coverage(k->config.detect), err);
 }
 
-/* Sleep for `ns`, but wake up when `stop` is set. Returns `stop`. */
+/* Sleep for `ns`, but wake up if `stop` is set. Returns `stop`. */
 static bool sleep_or_stop(struct coverage_keeper *k, uint64_t ns)
 {
 	uint64_t until = monotonic_ns() + ns;
@@ -84,7 +84,7 @@ static bool sleep_or_stop(struct coverage_keeper *k, uint64_t ns)
 	return stop;
 }
 
-/* A failed write does not end the run. Only the last write decides the exit code. */
+/* Write the file during the run. A failure does not end the run: only the last write decides the exit code. */
 static void write_meanwhile(struct coverage_keeper *k, const struct detect_stats *stats)
 {
 	struct err err = {0};

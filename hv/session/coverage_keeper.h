@@ -34,7 +34,8 @@ struct coverage_keeper *coverage_keeper_new(const struct coverage_keeper_config 
 int coverage_keeper_start(struct coverage_keeper *k, struct err *err);
 
 /*
- * After the detector was stopped: join the thread, and write the file for the last time. Errors go to `err`. `k` may be NULL.
+ * Join the thread, and write the file for the last time. Call it after the detector was stopped. Errors are stored in `err`.
+ * `k` may be NULL.
  */
 void coverage_keeper_finish(struct coverage_keeper *k, struct err *err);
 

@@ -18,47 +18,48 @@
 struct engine;
 struct vm;
 
-/* What ended a run from outside the guest. */
+/* The reason for ending a run from outside the guest. */
 enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DURATION, STOP_TIMEOUT, STOP_NO_KERNEL, STOP_PANIC };
 
 /* Functions are called on the session's thread, except where a comment says otherwise. */
 struct engine_ops {
 	/*
-	 * Create the machine, and set e->target unless the engine was told to detect nothing. `screen` outlives the engine. 0,
-	 * or -1.
+	 * Create the machine, and set e->target unless the engine's configuration excludes detection. `screen` outlives the
+	 * engine. Returns 0, or -1 with err set.
 	 */
 	int (*open)(struct engine *e, struct screen *screen, struct err *err);
 	/*
 	 * Make open() fail within a second. Called on any thread, during open() only. NULL: the process may exit at any point
-	 * of open(), since nothing would stay on the host.
+	 * of open(), since nothing would be left behind on the host.
 	 */
 	void (*give_up)(struct engine *e);
-	/* Run the machine until it ends or stop() is called. Returns -1 with err set when Outrider itself failed. */
+	/* Run the machine until it ends or stop() is called. Returns 0, or -1 with err set if Outrider itself failed. */
 	int (*run)(struct engine *e, struct err *err);
 	/*
 	 * Make run() return within two seconds, even if the machine's devices are waiting for the host. Called on any thread.
 	 */
 	void (*stop)(struct engine *e);
 	/*
-	 * After run(): the name of a thread that still waits for the host, which run() did not wait for, or NULL. Such a
-	 * thread goes on using the machine and the screen, so the session must not call close(), and the process must exit.
-	 * May be NULL.
+	 * Called after run(). Returns the name of a thread that still waits for the host, for which run() did not wait, or NULL
+	 * if there is none. Such a thread continues to use the machine and the screen, so the session must not call close(),
+	 * and the process must exit. left() may be NULL.
 	 */
 	const char *(*left)(const struct engine *e);
 	/* Called after run() has returned, before the detector removes its points. */
 	void (*over)(struct engine *e);
-	/* Called after the detector has finished. An error goes to `err`, unless `err` has one already. */
+	/* Called after the detector has finished. Sets `err` on failure, unless `err` has an error already. */
 	void (*finish)(struct engine *e, struct err *err);
-	/* The kernel's message for its panic, or NULL if there was none. Called on any thread. May be NULL. */
+	/* Returns the kernel's message for its panic, or NULL if there was none. Called on any thread. panic() may be NULL. */
 	const char *(*panic)(const struct engine *e);
 	/*
-	 * A few words on how the machine ended, for the summary. If the guest died, sets `err`, unless `err` has an error
-	 * already.
+	 * Returns a few words on how the machine ended, for the summary. If the guest died, sets `err`, unless `err` has an
+	 * error already.
 	 */
 	const char *(*end_word)(struct engine *e, enum stop_reason stopped, struct err *err);
 	/*
-	 * The machine, to make a copy of. *held becomes the vCPUs that the target has halted to hold them, a bit (1u << index)
-	 * for each. Called on any thread, while the machine stands still. NULL: such a machine cannot be copied.
+	 * Returns the machine, to make a copy of it. Sets *held to the vCPUs that the target has halted to hold them, a bit (1u
+	 * << index) for each. Called on any thread, while the machine stands still. still() is NULL if such a machine cannot be
+	 * copied.
 	 */
 	struct vm *(*still)(struct engine *e, unsigned *held);
 	/* Free what open() made; open() may have failed halfway. */
@@ -69,14 +70,14 @@ struct engine {
 	const struct engine_ops *ops;
 	struct target *target; /* NULL: the engine detects nothing. */
 	const char *beginning; /* A word for the message when the machine starts to run. */
-	const char *stopping;  /* What stop() does, for a message. */
+	const char *stopping;  /* what stop() does, for a message */
 	const char *since;     /* Where run() begins, for an error: "the guest's start". */
 	bool keyboard;	       /* The user's keys go to the guest. */
-	/* Threads that run() starts, a bit (1u << enum sandbox_kind) for each. 0: the engine cannot be confined. */
+	/* Kinds of threads that run() starts, a bit (1u << enum sandbox_kind) for each. 0: the engine cannot be confined. */
 	unsigned sandbox_kinds;
 	/* A file that close() removes, set by open(). NULL: none. */
 	const char *socket;
-	/* For the report. NULL and 0: the value is unknown. */
+	/* Facts for the report. NULL and 0: unknown. */
 	const char *kernel;
 	const char *cmdline;
 	uint64_t memory; /* Bytes. */

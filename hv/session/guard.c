@@ -17,9 +17,9 @@
 #include "hv/libvirt/domain.h"
 #include "hv/rsp/rsp.h"
 
-#define QUIET_MS 300	      /* A gdbstub that is silent for this long has sent all its answers. */
-#define SETTLE_NS 3000000000u /* A peer that is not silent after this time is no gdbstub. */
-#define LAST_S 30	      /* The guard exits this long after outrider, even if it is waiting. */
+#define QUIET_MS 300	      /* milliseconds of silence after which a gdbstub has sent all its replies */
+#define SETTLE_NS 3000000000u /* nanoseconds after which a peer that is still not silent is no gdbstub */
+#define LAST_S 30	      /* seconds after outrider's end at which the guard exits, even if it is waiting */
 
 struct guard {
 	int fd; /* The session's end of the socket to the guard's process. */
@@ -28,7 +28,7 @@ struct guard {
 };
 
 /*
- * The message to the guard's process: all that it needs, with the gdbstub's descriptor attached. A message without a
+ * The message to the guard's process: all that the guard needs, with the gdbstub's descriptor attached. A message without a
  * descriptor says that nothing is left to remove.
  */
 struct charge {
@@ -44,8 +44,8 @@ union control {
 /* ---- the process ---- */
 
 /*
- * Bring the gdbstub into a known state. It may be reading a packet, sending an answer, or running the machine. End the packet,
- * which then has a wrong checksum; stop the machine; and discard the answers to outrider's requests.
+ * Bring the gdbstub into a known state. It may be reading a packet, sending a reply, or running the machine. End the packet,
+ * which then has a wrong checksum; stop the machine; and discard the replies to outrider's requests.
  */
 static void settle(int fd)
 {
@@ -66,7 +66,10 @@ static void take_over(int fd, const struct charge *charge)
 	struct rsp *rsp;
 
 	settle(fd);
-	/* rsp_open() makes QEMU remove all breakpoints and watchpoints. Detaching lets the machine run. */
+	/*
+	 * Open the connection anew, which makes QEMU remove all breakpoints and watchpoints. Then detach, which resumes the
+	 * machine.
+	 */
 	rsp = rsp_open(fd, true, NULL, NULL, NULL);
 	if (rsp) {
 		rsp_detach(rsp);
@@ -77,7 +80,7 @@ static void take_over(int fd, const struct charge *charge)
 	unlink(charge->journal);
 }
 
-/* Receive one message. Returns false when the connection is closed. */
+/* Receive one message. Returns false if the connection is closed. */
 static bool listen_once(int from, struct charge *charge, int *fd)
 {
 	union control control;
@@ -100,8 +103,8 @@ static bool listen_once(int from, struct charge *charge, int *fd)
 }
 
 /*
- * Close every inherited descriptor except `from`. Otherwise a process that reads outrider's output would wait for the guard's
- * end, too.
+ * Close every inherited descriptor except `from`. Otherwise a process that reads outrider's output would see no end of file
+ * before the guard ends.
  */
 static void close_inherited(int from)
 {
@@ -116,7 +119,10 @@ static void close_inherited(int from)
 	close_range((unsigned)from + 1, ~0u, 0);
 }
 
-/* Leave outrider's process group and session, since Ctrl-C and the end of a terminal kill the whole group. */
+/*
+ * Run the guard's process. It leaves outrider's process group and session, since Ctrl-C and the end of a terminal kill the
+ * whole group.
+ */
 static void be_guard(int from)
 {
 	struct charge charge = {0};
@@ -130,7 +136,7 @@ static void be_guard(int from)
 	while (listen_once(from, &charge, &fd))
 		;
 	/*
-	 * SIGALRM ends the process: libvirt may hang, and the gdbstub is not trusted. The journal then informs the next
+	 * Let SIGALRM end the process: libvirt may hang, and the gdbstub is not trusted. The journal then informs the next
 	 * outrider.
 	 */
 	alarm(LAST_S);
@@ -181,7 +187,7 @@ void guard_watch(struct guard *g, int fd, const char *journal, const char *uri, 
 	header->cmsg_type = SCM_RIGHTS;
 	header->cmsg_len = CMSG_LEN(sizeof(fd));
 	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	/* If the guard is gone, the journal still tells the next outrider what to remove. */
+	/* Ignore a failure: if the guard is gone, the journal still informs the next outrider of what to remove. */
 	(void)!sendmsg(g->fd, &message, MSG_NOSIGNAL);
 }
 

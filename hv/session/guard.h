@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The guard is a process that waits until outrider is gone. If outrider was killed without cleaning up, the guard removes
- * everything that outrider planted in the attached machine, and lets the machine run. It shares outrider's connection to the
- * gdbstub and has no other descriptor of outrider's. It exits at most 30 s after outrider.
+ * everything that outrider planted in the attached machine, and resumes the machine. The guard shares outrider's connection to
+ * the gdbstub and has no other descriptor of outrider's. It exits at most 30 s after outrider.
  */
 #ifndef OUTRIDER_SESSION_GUARD_H
 #define OUTRIDER_SESSION_GUARD_H
@@ -15,21 +15,21 @@ struct guard;
 struct guard *guard_start(struct err *err);
 
 /*
- * Tell the guard that the machine whose gdbstub is connected to `fd` now has points to remove. The guard then also removes the
- * file `journal`. `domain` is the libvirt domain whose gdbstub the guard closes, through the connection `uri` (NULL: libvirt's
- * default). `domain` NULL: there is no gdbstub to close. All strings are copied.
+ * Tell the guard that the machine whose gdbstub is connected to `fd` now has points to remove. If the guard removes them, it
+ * also removes the file `journal`. `domain` is the libvirt domain whose gdbstub the guard closes, through the connection `uri`
+ * (NULL: libvirt's default). If `domain` is NULL, there is no gdbstub to close. All strings are copied.
  */
 void guard_watch(struct guard *g, int fd, const char *journal, const char *uri, const char *domain);
 
 /*
- * Outrider failed to remove everything, because the gdbstub did not answer in time. The guard tries once more, as soon as
+ * Leave the removal to the guard, because the gdbstub did not answer outrider in time. The guard tries once more, as soon as
  * outrider has closed its end of the connection and called guard_end().
  */
 void guard_take_over(struct guard *g);
 
 /*
- * Tell the guard that nothing is left to remove, and wait for its end. After guard_take_over(), do not wait: the guard goes on
- * by itself. `g` may be NULL.
+ * Tell the guard that nothing is left to remove, and wait for its end. After guard_take_over(), do not wait: the guard then
+ * continues on its own. `g` may be NULL.
  */
 void guard_end(struct guard *g);
 

@@ -7,14 +7,14 @@
 
 #include "hv/report/run_facts.h"
 
-/* The facts, and storage for their strings. */
+/* The facts, and the memory for their strings. */
 struct host {
 	struct run_host facts;
 	struct utsname names;
 	char cpu[128];
 };
 
-/* Fill in `host->facts`. What cannot be found out stays unknown. `host` must not be moved afterwards. */
+/* Fill in `host->facts`. A fact that cannot be found stays unknown. `host` must not be moved afterwards. */
 void host_read(struct host *host);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* Bytes that a pipe takes without blocking once poll() reports it ready: PIPE_BUF (pipe(7)). */
 #define AT_A_TIME 4096u
-/* Check every 100 ms whether patience has ended; a tenth of the second that readers have at the end of a run. */
+/* Check every 100 ms whether patience has ended: a tenth of the second that readers have at the end of a run. */
 #define LOOK_MS 100
 
 void patience_ends_in(struct patience *p, uint64_t ns)
@@ -26,7 +26,10 @@ static bool has_ended(const struct patience *p)
 	return until_ns && monotonic_ns() >= until_ns;
 }
 
-/* Wait for a reader. Returns false when patience ends before. An error of `fd` counts as ready: write() then reports it. */
+/*
+ * Wait for a reader. Returns true if `fd` is ready, false if patience ends before. An `fd` with an error is ready, too: write()
+ * then reports the error.
+ */
 static bool wait_ready(const struct patience *p, int fd)
 {
 	struct pollfd out = {.fd = fd, .events = POLLOUT};

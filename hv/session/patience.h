@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing to a pipe or terminal whose reader may be slow, or stopped. A run waits for such a reader until a signal or a limit
- * ends it. From then on the report must not depend on readers of the run's output.
+ * Writing to a pipe or terminal whose reader may be slow, or stopped. Patience is the time to wait for such readers. A run
+ * waits without limit until a signal or one of its limits ends it. From then on the report must not depend on readers of the
+ * run's output.
  *
  * Any thread may call these functions.
  */
@@ -14,7 +15,7 @@
 #include <stdint.h>
 
 struct patience {
-	/* From this time on (CLOCK_MONOTONIC, ns), do not wait for readers. 0: wait. */
+	/* The time (CLOCK_MONOTONIC, ns) from which readers are not waited for. 0: wait without limit. */
 	_Atomic uint64_t until_ns;
 };
 
@@ -22,8 +23,8 @@ struct patience {
 void patience_ends_in(struct patience *p, uint64_t ns);
 
 /*
- * Write `len` bytes to `fd`. Returns the number of bytes written. Fewer than `len`: patience ended before the reader was
- * ready, or a write failed and *failure is its errno; otherwise *failure is unchanged. If `p` is NULL, wait without limit.
+ * Write `len` bytes to `fd`. Returns the number of bytes written. If that is less than `len`, patience ended before the reader
+ * was ready, or a write failed and *failure is its errno; otherwise *failure is unchanged. If `p` is NULL, wait without limit.
  */
 size_t patience_write(const struct patience *p, int fd, const char *bytes, size_t len, int *failure);
 

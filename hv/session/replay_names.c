@@ -15,7 +15,10 @@ void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous
 	}
 }
 
-/* The GVA of a byte on one of the two stacks, and which side's stack it is. 0: it is on neither. */
+/*
+ * Returns the GVA of a byte on one of the two stacks, and sets *side to the side whose stack it is. Returns 0 if the byte is on
+ * neither stack.
+ */
 static uint64_t on_stack(const struct guest *g, const struct replay_rendezvous *rendezvous, uint64_t gpa, unsigned *side)
 {
 	for (*side = 0; *side < 2; ++*side) {
@@ -31,7 +34,10 @@ static uint64_t on_stack(const struct guest *g, const struct replay_rendezvous *
 	return 0;
 }
 
-/* Try the datum's own page first: a module's variable has two GVAs, one of them in the kernel's direct map. */
+/*
+ * Returns a GVA of a byte. Try the datum's own page first: a module's variable has two GVAs, one of them in the kernel's direct
+ * map.
+ */
 static uint64_t find_gva(const struct guest *g, const struct replay_rendezvous *rendezvous, uint64_t gpa)
 {
 	if (gpa / X86_PAGE_SIZE == rendezvous->gpa / X86_PAGE_SIZE)
@@ -39,7 +45,7 @@ static uint64_t find_gva(const struct guest *g, const struct replay_rendezvous *
 	return guest_mapped_at(g, gpa);
 }
 
-/* Only the kernel's variables, slab objects and per-CPU memory have names. */
+/* Set the name of a difference. Only the kernel's variables, slab objects and per-CPU memory have names. */
 static void name_memory(const struct guest *g, const struct replay_rendezvous *rendezvous, struct replay_difference *d)
 {
 	struct guest_page_state page;

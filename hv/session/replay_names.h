@@ -10,18 +10,18 @@
 #include "hv/race/rendezvous.h"
 #include "hv/race/replay.h"
 
-/* What naming needs to know of a rendezvous after it has ended. */
+/* The facts about a rendezvous that are needed for naming after the rendezvous has ended. */
 struct replay_rendezvous {
 	uint64_t gva, gpa; /* of the datum */
 	char comm[2][sizeof(((struct guest_context *)0)->comm)];
-	struct x86_regs regs[2]; /* To find the stacks, and to interpret other memory. */
+	struct x86_regs regs[2]; /* used to find the stacks, and to interpret other memory */
 };
 
 void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous *out);
 
 /*
- * Set the GVA and the name of each difference in memory, as far as the guest's tables have them now, which may be later than
- * the rendezvous. Reads some hundred words of guest memory for each difference, so it must not be called in a callback.
+ * Set the GVA and the name of each difference in memory, if the guest's tables have them now, which may be later than the
+ * rendezvous. Reads some hundred words of guest memory for each difference, so it must not be called in a callback.
  */
 void replay_names_give(const struct guest *g, const struct replay_rendezvous *rendezvous, struct replay_instance *instance);
 

@@ -18,27 +18,27 @@
 #include "hv/session/replay_names.h"
 #include "hv/session/scenario_folder.h"
 
-/* Copies at a time. Each costs twice the pages that the guest and the copy write. */
+/* Number of copies at the same time. Each costs twice the pages that the guest and the copy write. */
 #define AT_ONCE SCENARIO_FILES
-/* Pairs of instructions that are counted, a power of two. No run has found more races than that. */
+/* Number of pairs of instructions in the table, a power of two. No run has found more races than that. */
 #define PAIRS 4096u
-/* Instances of a pair to replay. More than the number that can fold a race (docs/pruning.md) add nothing. */
+/* Most instances of a pair to replay. More instances than are needed to fold a race (docs/pruning.md) add nothing. */
 #define INSTANCES_MAX 64u
 /*
- * Longest region. Most functions return within some hundred instructions; the end of a longer region says little about the
+ * Longest region, in instructions. Most functions return within some hundred; the end of a longer region says little about the
  * access.
  */
 #define INSTRUCTIONS 20000u
 
-/* Two instructions that had a rendezvous. */
+/* Two instructions that met in a rendezvous. */
 struct pair {
-	uint64_t gva[2];  /* the smaller one first; 0: a free slot */
-	uint32_t offered; /* number of rendezvous offered */
-	uint32_t next;	  /* the rendezvous to replay next */
+	uint64_t gva[2];  /* GVAs, the smaller one first; 0: a free slot */
+	uint32_t offered; /* number of rendezvous of this pair so far */
+	uint32_t next;	  /* number of the rendezvous to replay next */
 	uint32_t runs;	  /* number of replays */
 };
 
-/* The outcomes of a race that have a scenario: a bit (1u << kind) for each enum replay_kept. */
+/* The outcomes of a race that have a scenario already, a bit (1u << kind) for each enum replay_kept. */
 struct kept {
 	char race[RACE_ID_MAX]; /* "": a free slot */
 	unsigned kinds;
@@ -48,7 +48,7 @@ struct job {
 	bool used;
 	/* The race of this rendezvous's two sites. */
 	char race[RACE_ID_MAX];
-	/* The outcomes for which a scenario is wanted. 0: none. */
+	/* The outcomes for which a scenario is wanted, bits as in struct kept. 0: none. */
 	unsigned wanted;
 	struct replay_job replay;
 	char site[2][SITE_NAME_MAX];
@@ -67,7 +67,7 @@ struct replayer {
 	pthread_mutex_t lock;	  /* Guards `jobs` and `kept`. */
 	struct job jobs[AT_ONCE];
 	struct kept kept[PAIRS];
-	/* Its file number i belongs to jobs[i]. */
+	/* File number i of the folder belongs to jobs[i]. */
 	struct scenario_folder folder;
 	struct scenario_facts facts; /* the same for all scenarios */
 	int wake;		     /* eventfd that wakes the replayer's thread */
@@ -132,7 +132,7 @@ void replayer_kernel_known(struct replayer *r)
 
 /* ---- which rendezvous to replay ---- */
 
-/* The pair's slot, created if new. NULL: all slots are taken. */
+/* Returns the pair's slot, which is created if the pair has none, or NULL if all slots are taken. */
 static struct pair *find_pair(struct replayer *r, uint64_t low, uint64_t high)
 {
 	size_t at = (size_t)((low * 31 + high) * UINT64_C(0x9e3779b97f4a7c15) >> 52);
@@ -149,8 +149,8 @@ static struct pair *find_pair(struct replayer *r, uint64_t low, uint64_t high)
 }
 
 /*
- * A pair with frequent rendezvous must not keep others from being replayed. So after its n-th replay, a pair skips n
- * rendezvous.
+ * Returns whether to replay the pair's rendezvous. After its n-th replay, a pair skips n rendezvous, so that a pair with
+ * frequent rendezvous does not keep others from being replayed.
  */
 bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
 {
@@ -181,7 +181,7 @@ static void name_sites(struct replayer *r, const struct rendezvous *m, struct jo
 	race_id(job->site[0], job->site[1], job->race);
 }
 
-/* The race's slot, created if new. NULL: all slots are taken. */
+/* Returns the race's slot, which is created if the race has none, or NULL if all slots are taken. */
 static struct kept *find_kept(struct replayer *r, const char *race)
 {
 	for (size_t i = 0; i < PAIRS; i++) {
@@ -195,7 +195,7 @@ static struct kept *find_kept(struct replayer *r, const char *race)
 	return NULL;
 }
 
-/* Which outcomes of this job to keep a scenario of. Returns false when that is none. */
+/* Set the outcomes of this job for which to keep a scenario. Returns false if there are none. */
 static bool wants_scenario(struct replayer *r, struct job *job, struct replay_keep *keep)
 {
 	const struct kept *kept;
@@ -215,7 +215,7 @@ static bool wants_scenario(struct replayer *r, struct job *job, struct replay_ke
 	return job->wanted;
 }
 
-/* The parameters of this replay. */
+/* Returns the parameters of this replay. */
 static struct replay_config config_of(const struct replayer *r, const struct rendezvous *m)
 {
 	struct replay_config config = r->replay;
@@ -247,7 +247,10 @@ static void tell_once(struct replayer *r, const char *text)
 		screen_try_note(r->config.screen, text);
 }
 
-/* Mark the holder before it forks, so that its children inherit the mark. The guest does not stand still meanwhile. */
+/*
+ * Start a copy's replay. Mark the holder before it forks, so that its children inherit the mark. The guest does not stand still
+ * meanwhile.
+ */
 static void let_go(struct replayer *r, struct job *job)
 {
 	if (!expendable_mark(r->config.expendable, job->replay.pid))
@@ -291,7 +294,7 @@ static void end_job(struct replayer *r, struct job *job)
 	atomic_fetch_sub(&r->under_way, 1);
 }
 
-/* Show the first failure only: a full disk stays full for later scenarios. */
+/* Keep the job's scenario if its outcome is wanted. Show only the first failure: a full disk stays full for later scenarios. */
 static void take_scenario(struct replayer *r, struct job *job, const struct replay_instance *instance)
 {
 	enum replay_kept kind = replay_kept(instance);
@@ -321,7 +324,10 @@ static void take_result(struct replayer *r, struct job *job)
 
 	replay_finish(&job->replay, &instance);
 	take_scenario(r, job, &instance);
-	/* A holder dies with the detector's thread that started it. That is no result. */
+	/*
+	 * Report the outcome. Not if the run is closing and the copy could not be loaded: the holder dies with the detector's
+	 * thread that started it, which is no result.
+	 */
 	if (!atomic_load(&r->closing) || instance.why != REPLAY_CANNOT_LOAD) {
 		replay_names_give(r->config.guest, &job->rendezvous, &instance);
 		r->config.replayed(r->config.ctx, job->site[0], job->site[1], &instance);

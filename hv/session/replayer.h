@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs races in both orders (hv/replay): decides which rendezvous get a copy of the machine, starts their replays, and hands
+ * Runs races in both orders (hv/replay): decides which rendezvous get a copy of the machine, starts their replays, and passes
  * the outcomes to the report.
  *
  * Threads: the detector calls replayer_wants() on vCPU threads, under its lock, and replayer_rendezvous() on its rendezvous
- * thread. The replayer's own thread waits for results. The session's thread calls all else.
+ * thread. The replayer's own thread waits for results. All other functions are called on the session's thread.
  */
 #ifndef OUTRIDER_SESSION_REPLAYER_H
 #define OUTRIDER_SESSION_REPLAYER_H
@@ -20,15 +20,15 @@ struct replayer_config {
 	struct engine *engine; /* with the operation `still` */
 	struct guest *guest;
 	struct screen *screen;
-	/* Started before; the replayer calls it with its own lock held. */
+	/* Started before the replayer, which calls it with its own lock held. */
 	struct expendable *expendable;
-	/* How long each order runs on after its region, in ns. 0: not at all. */
+	/* Time for which each order runs on after its region, in ns. 0: not at all. */
 	uint64_t free_ns;
-	/* The folder for scenarios. NULL: none are kept. */
+	/* The folder for scenarios. NULL: no scenario is kept. */
 	const char *save;
 	/*
-	 * The outcome of an instance of the race with these site names. `site_a` is the side that goes first in order 0.
-	 * Called on the replayer's thread.
+	 * Receives the outcome of an instance of the race with these site names. `site_a` is the side that goes first in order
+	 * 0. Called on the replayer's thread.
 	 */
 	void (*replayed)(void *ctx, const char *site_a, const char *site_b, const struct replay_instance *instance);
 	void *ctx;
@@ -36,26 +36,28 @@ struct replayer_config {
 
 struct replayer;
 
-/* `config` is copied; what it points to must outlive the replayer. Returns NULL with `err` set on failure. */
+/*
+ * Create a replayer. `config` is copied; what it points to must outlive the replayer. Returns NULL with `err` set on failure.
+ */
 struct replayer *replayer_new(const struct replayer_config *config, struct err *err);
 
 /* Start the thread. Returns 0, or -1 with err set. Call replayer_stop() in either case. */
 int replayer_start(struct replayer *r, struct err *err);
 
 /*
- * The guest's kernel is found, so replays can begin. Reads its symbols and some words of its memory. Call it once, and not in
- * a callback.
+ * Allow replays to begin, after the guest's kernel was found. Reads the kernel's symbols and some words of its memory. Call it
+ * once, and not in a callback.
  */
 void replayer_kernel_known(struct replayer *r);
 
-/* For struct detect_sink: rendezvous_wanted() and rendezvous(). */
+/* These functions implement rendezvous_wanted() and rendezvous() of struct detect_sink. */
 bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b);
 void replayer_rendezvous(struct replayer *r, const struct rendezvous *m);
 
-/* The run is about to end: start no replay any more, and report none that ends without a result. */
+/* Prepare for the end of the run: start no further replay, and do not report a replay that ends without a result. */
 void replayer_closing(struct replayer *r);
 
-/* End the replays under way, after the detector was stopped. `r` may be NULL here and below. */
+/* End the replays under way. Call it after the detector was stopped. `r` may be NULL here and below. */
 void replayer_stop(struct replayer *r);
 void replayer_free(struct replayer *r);
 

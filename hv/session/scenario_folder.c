@@ -18,7 +18,7 @@ static char *path_in(const struct scenario_folder *f, const char *name, struct e
 	return NULL;
 }
 
-/* The name has the process ID, because two runs may use the same folder. */
+/* Open the temporary file number `index`. Its name has the process ID, because two runs may use the same folder. */
 static int open_aside(struct scenario_folder *f, unsigned index, struct err *err)
 {
 	char name[64], *path;
@@ -65,7 +65,7 @@ int scenario_folder_fd(const struct scenario_folder *f, unsigned index)
 	return f->aside[index].fd;
 }
 
-/* Whether a copy has written something to the file. */
+/* Returns whether a copy has written something to the file. */
 static bool has_bytes(struct new_file *aside)
 {
 	struct stat st;
@@ -76,7 +76,7 @@ static bool has_bytes(struct new_file *aside)
 	return true;
 }
 
-/* Give the file its final name, and open a new temporary one. */
+/* Rename the file to its final name, and open a new temporary one. */
 static int keep(struct scenario_folder *f, unsigned index, const char *name, struct err *err)
 {
 	char *path = path_in(f, name, err);

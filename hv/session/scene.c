@@ -7,7 +7,10 @@
 #include "hv/report/naming/naming.h"
 #include "hv/session/symbol_files.h"
 
-/* The memory does not change, so the first poll decides about the kernel. Further polls read more modules. */
+/*
+ * Number of polls for the kernel. The memory does not change, so the first poll decides whether it is found. Further polls read
+ * more modules.
+ */
 #define POLLS 50
 
 static int read_gva(void *ctx, uint64_t gva, void *buf, size_t len)
@@ -51,7 +54,7 @@ static void find_modules(struct scene *s)
 	} while (guest_modules_version(s->guest) != version);
 }
 
-/* CPU 0 of the image is a side's CPU: it is in kernel mode, so its page tables map all of the kernel. */
+/* Find the kernel. CPU 0 of the image is a side's CPU, which is in kernel mode, so its page tables map all of the kernel. */
 static int open_kernel(struct scene *s, const struct scene_config *config, struct err *err)
 {
 	const struct guest_symbol_files files = {.find = find_vmlinux, .ctx = s};
@@ -103,7 +106,7 @@ void scene_name(struct scene *s, struct replay_instance *instance)
 
 /* ---- source lines ---- */
 
-/* A search for the image that contains `gva`, and the source line there. */
+/* State of the search for the image that contains `gva`, and for the source line there. */
 struct search {
 	struct scene *scene;
 	uint64_t gva;
@@ -181,7 +184,7 @@ int32_t scene_pid(const struct scene *s, const struct replay_cpu *cpu)
 	struct guest_context context = {.pid = -1};
 	struct x86_regs regs = cpu->regs;
 
-	/* In user mode, the base of the CPU's per-CPU data is in the other GS base register (SWAPGS). */
+	/* If the CPU is in user mode, the base of its per-CPU data is in the other GS base register (SWAPGS). */
 	if (x86_user_mode(&regs))
 		regs.gs_base = cpu->kernel_gs_base;
 	if (s->known)

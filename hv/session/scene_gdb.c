@@ -24,7 +24,9 @@ static bool has_side(const struct search *q, const struct guest_module *m)
 	return false;
 }
 
-/* gdb places only the sections of a module that the command names. These have code and variables. */
+/*
+ * Print the gdb command for a module. gdb places only the sections that the command names. These four have code and variables.
+ */
 static void say_module(void *ctx, const struct guest_module *m)
 {
 	static const char *const names[] = {".text", ".data", ".bss", ".rodata"};

@@ -14,7 +14,7 @@
 #include "hv/base/clean.h"
 
 #define NOTE_WAIT_NS 200000000L
-/* Time for a reader once the run was told to end. The report is due two seconds later. */
+/* Time for readers after the run was asked to end: 1 s. The report is due within another two seconds. */
 #define READER_NS UINT64_C(1000000000)
 
 struct screen {
@@ -22,10 +22,10 @@ struct screen {
 	bool same;     /* Standard output and standard error are the same file, so an unfinished line on one disturbs the
 			* other. */
 	bool quiet;    /* Show no messages. */
-	bool mid_line; /* The console left an unfinished line on standard output. */
+	bool mid_line; /* The last line of the console on standard output is unfinished. */
 	int failure;   /* errno of the first write to standard output that failed, or 0. */
 	struct patience patience;
-	char *kept; /* kept_len bytes: what was unread when patience ended, and all output after it. */
+	char *kept; /* `kept_len` bytes: the output that was unread when patience ended, and all later output */
 	size_t kept_len;
 };
 
@@ -53,7 +53,7 @@ void screen_free(struct screen *s)
 	free(s);
 }
 
-/* Keep what was not read in time, for screen_check(). */
+/* Keep output that was not read in time, for screen_check(). */
 static void keep(struct screen *s, const char *bytes, size_t len)
 {
 	char *kept = realloc(s->kept, s->kept_len + len);
@@ -95,8 +95,8 @@ void screen_report(struct screen *s, const char *text, size_t len)
 }
 
 /*
- * Lock with a timeout. The lock's holder may be waiting for a reader of standard output that never comes. A message, which may
- * be the answer to Ctrl-C, must not wait for it. A split line does less harm.
+ * Lock with a timeout. The lock's holder may be waiting for a reader of standard output that never comes. A message must not
+ * wait for that reader: it may be the reply to Ctrl-C. A split line does less harm.
  */
 static bool lock_for_note(struct screen *s)
 {
@@ -135,7 +135,7 @@ void screen_try_note(struct screen *s, const char *line)
 	struct pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT};
 	const struct timespec patience = {.tv_nsec = NOTE_WAIT_NS};
 
-	/* A pipe that poll() reports ready takes 4 KiB, more than a message. */
+	/* Write only if standard error is ready: a ready pipe takes 4 KiB, which is more than a message. */
 	if (ppoll(&error, 1, &patience, NULL) > 0)
 		screen_note(s, line);
 }
@@ -154,7 +154,7 @@ void screen_error(struct screen *s, const char *line)
 	locked = lock_for_note(s);
 	if (locked && s->same)
 		finish_line(s);
-	/* A failure is ignored: there is nowhere else to report it. */
+	/* Ignore a failure: there is nowhere else to report it. */
 	patience_write(&s->patience, STDERR_FILENO, text, len, &failure);
 	if (locked)
 		pthread_mutex_unlock(&s->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The screen is standard output and standard error, shared by the guest's console, reports and messages, so that none splits
- * another's lines. A report is written whole and starts at the beginning of a line, even after an unfinished console line.
+ * The screen is standard output and standard error, shared by the guest's console, reports and messages. None of these splits a
+ * line of another. A report is written whole and starts at the beginning of a line, even after an unfinished console line.
  *
  * Any thread may call these functions. The screen has its own lock.
  */
@@ -16,7 +16,7 @@
 
 struct screen;
 
-/* Returns NULL with err set when memory runs out. */
+/* Returns a new screen, or NULL with err set if memory runs out. */
 struct screen *screen_new(struct err *err);
 void screen_free(struct screen *s);
 
@@ -33,8 +33,8 @@ void screen_error(struct screen *s, const char *line);
 void screen_note(struct screen *s, const char *line);
 
 /*
- * Like screen_note() for callers that must not wait for a reader of standard error either: without a reader the message is
- * dropped.
+ * Write a message like screen_note(), but never wait for a reader of standard error either: the message is dropped if standard
+ * error is not ready.
  */
 void screen_try_note(struct screen *s, const char *line);
 
@@ -42,17 +42,17 @@ void screen_try_note(struct screen *s, const char *line);
 void screen_console(struct screen *s, const void *bytes, size_t len);
 
 /*
- * The run was told to end. One second later, stop waiting for readers: unread output is kept for screen_check(), unread
- * messages are dropped.
+ * Stop waiting for readers in one second, because the run was asked to end: then unread output is kept for screen_check(), and
+ * unread messages are dropped.
  */
 void screen_hurry(struct screen *s);
 
-/* The limit for other writers that wait for a reader. Valid as long as the screen. */
+/* Returns the patience of the screen, for other writers that wait for a reader. Valid as long as the screen. */
 const struct patience *screen_patience(const struct screen *s);
 
 /*
- * Write the kept output, waiting for the reader. Returns 0, or -1 with err set when any write to standard output has failed,
- * for example because the reader is gone or the disk is full.
+ * Write the kept output, waiting for the reader. Returns 0, or -1 with err set if any write to standard output has failed, for
+ * example because the reader is gone or the disk is full.
  */
 int screen_check(struct screen *s, struct err *err);
 

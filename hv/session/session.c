@@ -22,7 +22,10 @@
 
 /* Period of the progress messages of --verbose without --stats-every. */
 #define VERBOSE_EVERY_NS UINT64_C(10000000000)
-/* Least duration while no point is armed: on a loaded host, arming the first point through a gdbstub can take seconds. */
+/*
+ * Least duration of a run while no point is armed, 2 s: on a loaded host, arming the first point through a gdbstub can take
+ * seconds.
+ */
 #define FIRST_POINT_NS UINT64_C(2000000000)
 #define NS_PER_S 1e9
 
@@ -44,9 +47,9 @@ struct session {
 	struct report *report;
 	struct coverage_keeper *coverage; /* NULL: coverage is not recorded. */
 	struct sink sink;
-	/* Makes the OOM killer prefer copies of the machine. All zero without --replay. */
+	/* Makes the kernel's OOM killer prefer copies of the machine. All zero without --replay. */
 	struct expendable expendable;
-	/* The user has seen the detector's error that stop_detector() passed on, so session_run() does not return its text. */
+	/* The user has seen the detector's error that stop_detector() stored, so session_run() does not return its text. */
 	bool said;
 	uint64_t started_ns;
 	struct stats_line stats_line; /* Used by the stopper's thread only. */
@@ -77,7 +80,7 @@ static int symbol_at(void *ctx, uint64_t addr, struct guest_symbol *out)
 
 /* ---- life cycle ---- */
 
-/* After Ctrl-C, do not wait for downloads of debug files. */
+/* Cancel downloads of debug files after Ctrl-C. */
 static bool cancelled(void *ctx)
 {
 	const struct session *s = ctx;
@@ -103,7 +106,7 @@ static int open_names(struct session *s, struct err *err)
 
 /* ---- confinement ---- */
 
-/* Restore the terminal's mode before a forbidden system call ends the process. */
+/* Restore the terminal's mode, before a forbidden system call ends the process. */
 static void last(void *ctx)
 {
 	struct session *s = ctx;
@@ -210,7 +213,10 @@ static int open_locks(struct session *s, struct err *err)
 	return s->config->lock_list ? lock_functions_load(s->locks, s->config->lock_list, err) : 0;
 }
 
-/* The detector calls this before the first race, so the reporter's thread does not use the debug files yet. */
+/*
+ * Find a vmlinux by its build ID. Debug files may be used here: the detector calls this function before the first race, when
+ * the reporter's thread does not use them yet.
+ */
 static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
 {
 	struct session *s = ctx;
@@ -225,7 +231,10 @@ static int open_detector(struct session *s, struct err *err)
 	struct detect_config detect = s->config->detect;
 	const char *symbols;
 
-	/* Files in a folder give names only. The guest's own tables say best where the kernel's symbols are. */
+	/*
+	 * Take only a file as the source of kernel symbols, not a folder: the guest's own tables say best where the kernel's
+	 * symbols are.
+	 */
 	if (symbol_files_kernel(s->config->symbols, s->config->symbol_count, &symbols, err) < 0)
 		return -1;
 	s->guest = guest_new(s->engine->target, symbols, &files, err);
@@ -282,13 +291,13 @@ static int open_all(struct session *s, struct err *err)
 	s->sink.screen = s->screen;
 	if (s->screen && s->config->replay && expendable_start(&s->expendable, err) < 0)
 		return -1;
-	/* Read the list first: an error in it must not stop a guest that is running already. */
+	/*
+	 * Read the list of lock functions before the engine opens the machine: an error in the list must not stop a guest that
+	 * is running already.
+	 */
 	if (!s->screen || open_locks(s, err) < 0 || s->engine->ops->open(s->engine, s->screen, err) < 0)
 		return -1;
-	/*
-	 * Starting a libvirt machine's gdbstub may need privileges. Reading the guest's memory from here on does not, so drop
-	 * them.
-	 */
+	/* Drop privileges now: starting a libvirt machine's gdbstub may need them, but reading the guest's memory does not. */
 	if (s->engine->sandbox_kinds ? sandbox_drop(err) < 0 : sandbox_no_new_privileges(err) < 0)
 		return -1;
 	if (!s->config->no_detect &&
@@ -321,8 +330,8 @@ static int start_detector(struct session *s, struct err *err)
 }
 
 /*
- * The time sampled so far, in ns. As long as no point was armed: the time since the first try to arm one, or 0 up to
- * FIRST_POINT_NS. Without a detector: the time since the start.
+ * Returns the time sampled so far, in ns. Before the first point is armed, returns the time since the first try to arm one, or
+ * 0 up to FIRST_POINT_NS. Without a detector, returns the time since the start.
  */
 static uint64_t elapsed_ns(void *session)
 {
@@ -352,7 +361,10 @@ static void tell_progress(void *session)
 	struct stats_sample now = {0};
 	char line[STATS_LINE_MAX];
 
-	/* The stopper must not wait for a busy target or for a reader. It calls this again soon. */
+	/*
+	 * Do nothing if the target is busy: the stopper must not wait for it or for a reader, and calls this function again
+	 * soon.
+	 */
 	if (!s->detect || !stats_line_is_due(&s->stats_line, detect_sampled_ns(s->detect)) ||
 	    !detect_try_stats(s->detect, &now.stats))
 		return;
@@ -361,7 +373,7 @@ static void tell_progress(void *session)
 	screen_try_note(s->screen, line);
 }
 
-/* Join the detector's threads. Their first failure goes to `err`, unless `err` has an error already. */
+/* Join the detector's threads. Sets `err` to their first failure, unless `err` has an error already. */
 static void stop_detector(struct session *s, struct err *err)
 {
 	s->engine->ops->over(s->engine);
@@ -384,7 +396,7 @@ static void judge_no_kernel(const struct session *s, struct err *err)
 		(double)s->config->wait_kernel_ns / NS_PER_S, s->engine->since);
 }
 
-/* Set `err`: the kernel was found, but nothing was sampled. */
+/* Set `err`, for a run that found the kernel but sampled nothing. */
 static void judge_no_point(const struct session *s, struct err *err)
 {
 	const struct detect_config *d = &s->config->detect;
@@ -402,7 +414,7 @@ static void judge_no_point(const struct session *s, struct err *err)
 		err_set(err, EXIT_INPUT, "nothing was sampled: no point could be armed while --duration lasted");
 }
 
-/* Set `err` if a limit ended the run before it could do its work. */
+/* Set `err` if a limit ended the run before its work was done. */
 static void judge_limit(const struct session *s, enum stop_reason stopped, struct err *err)
 {
 	if (stopped == STOP_TIMEOUT)
@@ -414,7 +426,7 @@ static void judge_limit(const struct session *s, enum stop_reason stopped, struc
 		judge_no_point(s, err);
 }
 
-/* A few words on how the run ended, for the summary. */
+/* Returns a few words on how the run ended, for the summary. */
 static const char *end_word(struct session *s, enum stop_reason stopped, struct err *err)
 {
 	const char *ended = s->engine->ops->end_word(s->engine, stopped, err);
@@ -452,7 +464,7 @@ static void summarize(struct session *s, const char *end, struct err *err)
 	coverage_keeper_finish(s->coverage, err);
 }
 
-/* The name of the engine's thread that still waits for the host, or NULL. */
+/* Returns the name of the engine's thread that still waits for the host, or NULL if there is none. */
 static const char *left(const struct session *s)
 {
 	return s->running && s->engine->ops->left ? s->engine->ops->left(s->engine) : NULL;
@@ -485,12 +497,12 @@ static void run_all(struct session *s, struct err *err)
 	summarize(s, end_word(s, stopped, err), err);
 }
 
-/* Free everything and restore the terminal. Errors go to `err`. */
+/* Free everything and restore the terminal. Errors are stored in `err`. */
 static void close_all(struct session *s, struct err *err)
 {
 	terminal_restore(&s->terminal);
 	if (left(s)) {
-		/* The thread uses what would be freed, and the process ends now. */
+		/* Free nothing: the thread still uses the memory, and the process ends now. */
 		if (s->engine->socket)
 			unlink(s->engine->socket);
 		screen_check(s->screen, err);
@@ -512,7 +524,7 @@ static void close_all(struct session *s, struct err *err)
 	sink_destroy(&s->sink);
 }
 
-/* A signal came before the run began. Report the signal, whatever failed because of it. */
+/* Set `err` for a signal that came before the run began, whatever failed because of it. Returns the exit code. */
 static int gave_up(int number, struct err *err)
 {
 	*err = (struct err){0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A session is one search for races in one machine. It creates screen, engine, detector, names and report, runs them, and
- * frees them in reverse order. It knows nothing of the command line.
+ * A session is one search for races in one machine. It creates screen, engine, detector, names and report, runs them, and frees
+ * them in reverse order. It does not depend on the command line.
  */
 #ifndef OUTRIDER_SESSION_SESSION_H
 #define OUTRIDER_SESSION_SESSION_H
@@ -30,13 +30,13 @@ struct session_config {
 	 * given.
 	 */
 	unsigned overhead_percent;
-	/* JSON file for the races. NULL: none. */
+	/* Path of the JSON file for the races. NULL: no file is written. */
 	const char *json;
-	/* JSON file for the coverage. NULL: none. */
+	/* Path of the JSON file for the coverage. NULL: no file is written. */
 	const char *coverage;
 	/*
-	 * End the session after this much sampled time, in ns. As long as no point could be armed, the time since the kernel
-	 * was found counts instead. 0: no limit.
+	 * End the session after this much sampled time, in ns. Until a point could be armed, the limit applies to the time
+	 * since the kernel was found. 0: no limit.
 	 */
 	uint64_t duration_ns;
 	/* End the session, without a search, if the kernel is not found within this time, in ns. 0: no limit. */
@@ -54,11 +54,11 @@ struct session_config {
 	bool no_sandbox;
 	/* Run observed races in both orders, in copies of the machine. The engine must have still(). */
 	bool replay;
-	/* How long each order runs on after its region, in ns. 0: not at all. */
+	/* Time for which each order runs on after its region, in ns. 0: not at all. */
 	uint64_t replay_free_ns;
-	/* The folder for scenarios of these races. NULL: none are kept. */
+	/* The folder for scenarios of these races. NULL: no scenario is kept. */
 	const char *replay_save;
-	/* Judges the record of locks. NULL: locks are not followed. The session itself sets detect.locks. */
+	/* Judges the record of locks. NULL: locks are not followed. The session itself fills in detect.locks. */
 	const struct suspector_judge *suspect;
 	/* The user's list of lock functions, added to the built-in list. NULL: none. */
 	const char *lock_list;

@@ -81,14 +81,14 @@ static void tell_modules(struct sink *s)
 	free(l.list);
 }
 
-/* Show the error at once, since the run goes on, and keep it for the exit code. */
+/* Show an error at once, since the run continues, and keep it for the exit code. */
 static void tell_error(struct sink *s, const struct err *err)
 {
 	screen_error(s->screen, err->text);
 	keep_error(s, err, true);
 }
 
-/* The suspector identifies races by their IDs. */
+/* Tell the suspector which race was seen, by the race's ID. */
 static void tell_suspector(const struct sink *s, const struct observation *o)
 {
 	char site[2][SITE_NAME_MAX], id[RACE_ID_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The receiver of the detector's callbacks: races go to the report, messages to the screen, and failures are kept for the
- * session.
+ * The receiver of the detector's callbacks. It adds races to the report, writes messages to the screen, and keeps failures for
+ * the session.
  *
  * Threads: the detector calls from its sampler and its reporter, the replayer from its own thread. The reporter's and the
  * replayer's thread use the report, under `report_lock`.
@@ -19,7 +19,7 @@
 #include "hv/session/suspector.h"
 
 struct sink {
-	/* The session owns these three and sets them before the detector starts. */
+	/* Set by the session, which owns these three, before the detector starts. */
 	struct screen *screen;
 	struct guest *guest;
 	struct report *report;
@@ -31,39 +31,43 @@ struct sink {
 	pthread_mutex_t report_lock;
 	/* Number of races in the report. Any thread may read it. */
 	atomic_size_t races;
-	/* The report has the guest's kernel. Used by the reporter's thread. */
+	/* The report has the guest's kernel already. Used by the reporter's thread. */
 	bool kernel_told;
-	/* guest_modules_version() of the modules that the report has. Used by the reporter's thread. */
+	/* guest_modules_version() of the modules that the report has now. Used by the reporter's thread. */
 	uint64_t modules_told;
 
 	pthread_mutex_t lock; /* Guards the two members below: both threads of the detector can fail. */
 	struct err err;	      /* The first failure. */
-	bool said;	      /* The user has seen it. */
+	bool said;	      /* The user has seen the first failure. */
 };
 
 void sink_init(struct sink *s);
 void sink_destroy(struct sink *s);
 
 /*
- * The callbacks for detect_new(). `s` must outlive the detector. `replays`: include those for rendezvous; `locks`: the one for
- * lock moments.
+ * Returns the callbacks for detect_new(). `s` must outlive the detector. `replays`: include the callbacks for rendezvous;
+ * `locks`: include the callback for lock moments.
  */
 struct detect_sink sink_callbacks(struct sink *s, bool replays, bool locks);
 
-/* Give the guest's kernel to the report, once. Called on the reporter's thread, or after detect_stop(). */
+/* Pass the guest's kernel to the report, once. Called on the reporter's thread, or after detect_stop(). */
 void sink_kernel_known(struct sink *s);
 
 /*
- * Name the data and locks of a record by debug files, for struct suspector_config. `sink` is a struct sink. Returns 0, or -1.
+ * Name the data and locks of a record by debug files. A callback for struct suspector_config; `sink` is a struct sink. Returns
+ * 0, or -1 with err set.
  */
 int sink_name_locks(void *sink, struct protection *p, struct err *err);
 
-/* Take the outcome of a race that was run in both orders, for struct replayer_config. `sink` is a struct sink. */
+/*
+ * Add the outcome of a race that was run in both orders to the report. A callback for struct replayer_config; `sink` is a
+ * struct sink.
+ */
 void sink_replayed(void *sink, const char *site_a, const char *site_b, const struct replay_instance *instance);
 
 /*
- * Pass the first failure on to `err`, unless `err` has an error already. Returns true when `err` now has this failure and the
- * user has seen it. Called after detect_stop(), when the detector's threads are gone.
+ * Set `err` to the first failure, unless `err` has an error already. Returns true if `err` now has this failure and the user
+ * has seen it. Called after detect_stop(), when the detector's threads have ended.
  */
 bool sink_take_error(struct sink *s, struct err *err);
 

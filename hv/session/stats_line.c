@@ -26,7 +26,7 @@ void stats_line_make(struct stats_line *p, const struct stats_sample *now, char 
 		 s->sampling_ns / 1000000000, per_second(s->hits, b->hits, seconds), s->sites,
 		 per_second(s->windows, b->windows, seconds), now->races, now->races == 1 ? "" : "s",
 		 now->races - p->last.races, lost);
-	/* After a late message, do not shorten the next period. */
+	/* The next message is due at the next multiple of the period: a late message does not shift later ones. */
 	p->due_ns = (s->sampling_ns / p->every_ns + 1) * p->every_ns;
 	p->last = *now;
 }

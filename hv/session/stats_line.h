@@ -12,23 +12,23 @@
 /* Bytes of a message, with the NUL. */
 #define STATS_LINE_MAX 240
 
-/* The counts at one time. */
+/* The counts at one point in time. */
 struct stats_sample {
 	struct detect_stats stats; /* Of its `target` only the lost time is used. */
 	size_t races;
 };
 
-/* Used by one thread. Initially all zero except `every_ns`. */
+/* The state of the progress messages. Used by one thread. Initially all zero except `every_ns`. */
 struct stats_line {
 	uint64_t every_ns; /* Period of messages, in ns of sampled time. 0: none. */
 	uint64_t due_ns;   /* When the next message is due, in ns of sampled time. */
 	struct stats_sample last;
 };
 
-/* Whether a message is due after this much sampled time, in ns. */
+/* Returns whether a message is due after `sampled_ns` of sampled time. */
 bool stats_line_is_due(const struct stats_line *p, uint64_t sampled_ns);
 
-/* Write the message for `now`, and keep `now` as the start of the next one. */
+/* Write the message for `now`, and keep `now` as the start of the next message's period. */
 void stats_line_make(struct stats_line *p, const struct stats_sample *now, char line[STATS_LINE_MAX]);
 
 #endif

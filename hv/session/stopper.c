@@ -16,7 +16,7 @@
 #define POLL_NS 100000000L
 /* Polls from the first line of a panic to the stop: 5 s, in which the kernel prints its trace, or reboots by itself. */
 #define PANIC_POLLS 50
-/* Time for an engine to give up open(). It may be waiting for libvirt, or for a name server. */
+/* Time for an engine to end open() after give_up(): 2 s. It may be waiting for libvirt, or for a name server. */
 #define GIVE_UP_NS 2000000000u
 
 enum phase { OPENING, RUNNING, ENDING, CLOSING };
@@ -32,8 +32,8 @@ struct stopper {
 	struct screen *screen; /* NULL during open(). */
 	uint64_t running_ns;   /* When RUNNING began. */
 	enum stop_reason reason;
-	int signal;	 /* The first signal that came, or 0. */
-	uint64_t end_ns; /* The deadline of an engine that was told to give up (CLOCK_MONOTONIC, ns). */
+	int signal;	 /* the first signal that came; 0: none so far */
+	uint64_t end_ns; /* the deadline of an engine that was asked to give up (CLOCK_MONOTONIC, ns) */
 	unsigned panic_polls;
 };
 
@@ -45,7 +45,7 @@ static void stop_signals(sigset_t *set)
 	sigaddset(set, SIGHUP);
 }
 
-/* `why` is NULL if the run's error tells the reason. */
+/* Stop the engine for this reason. `why` is a message, or NULL if the run's error gives the reason. */
 static void stop(struct stopper *s, enum stop_reason reason, const char *why)
 {
 	if (s->reason != STOP_NONE)
@@ -63,7 +63,7 @@ static void end_at_once(const struct stopper *s, int number)
 	_exit(128 + number);
 }
 
-/* A signal during open(): no run has to be stopped. */
+/* Handle a signal during open(), when there is no run to stop. */
 static void give_up(struct stopper *s, int number)
 {
 	const struct engine *engine = s->config->engine;
@@ -99,8 +99,8 @@ static void on_signal(struct stopper *s, int number)
 }
 
 /*
- * End the process if the engine does not give up open() in time, and tell the user, who pressed Ctrl-C, that it ended before
- * the search.
+ * End the process if the engine does not end open() in time. Tell the user, who pressed Ctrl-C, that it ended before the
+ * search.
  */
 static void poll_opening(const struct stopper *s)
 {
@@ -110,7 +110,7 @@ static void poll_opening(const struct stopper *s)
 	end_at_once(s, s->signal);
 }
 
-/* Which limit is exceeded. *what names its option. */
+/* Returns which limit is exceeded, or STOP_NONE. Sets *what to a phrase that names the limit's option. */
 static enum stop_reason over_limit(const struct stopper *s, const char **what)
 {
 	const struct stopper_config *c = s->config;

@@ -2,8 +2,8 @@
 /*
  * The stopper ends a run from outside the guest: on SIGINT, SIGTERM or SIGHUP, when --duration, --timeout or --wait-kernel is
  * over, and when the guest's kernel has panicked and would otherwise halt for ever. From then on no thread waits for a reader
- * of the run's output (screen_hurry()). The stopper's thread waits for the signals, so no code runs in a signal handler. It
- * starts first and ends last in a session, so that Ctrl-C works at every moment.
+ * of the run's output (screen_hurry()). The stopper's thread waits for the signals, so no code runs in a signal handler. This
+ * thread starts first and ends last in a session, so that Ctrl-C works at every moment.
  *
  * A signal during open() makes the engine give up. If that takes more than two seconds, the process exits with 128 plus the
  * signal's number. A signal while the machine runs stops the engine. A second signal ends the process at once in every phase.
@@ -19,18 +19,24 @@
 #include "hv/session/screen.h"
 #include "hv/session/terminal.h"
 
-/* The message when a signal ended open(). The argument is the signal's name without "SIG". */
+/* The message if a signal ended open(). The argument is the signal's name without "SIG". */
 #define STOPPER_GAVE_UP "SIG%s: ended before the search for races had begun"
 
 struct stopper_config {
 	struct engine *engine;	   /* The engine to stop, and to check for a panic. */
 	struct terminal *terminal; /* Restored when a signal ends the process at once. */
 	uint64_t duration_ns;	   /* Limit of elapsed_ns(). 0: none. */
-	uint64_t wait_kernel_ns;   /* Limit of the engine's run until is_ready(), in ns. 0: none. */
+	uint64_t wait_kernel_ns;   /* Limit of the time from the engine's start until is_ready(), in ns. 0: none. */
 	uint64_t timeout_ns;	   /* Limit of the time since stopper_start(), in ns. 0: none. */
-	/* Whether the guest's kernel was found and points could be armed. Called as elapsed_ns(). */
+	/*
+	 * Returns whether the guest's kernel was found and points could be armed. Called on the stopper's thread while the
+	 * engine runs. Must not block.
+	 */
 	bool (*is_ready)(void *ctx);
-	/* The time so far, in ns. Called on the stopper's thread while the engine runs. Must not block. */
+	/*
+	 * Returns the time to compare with duration_ns, in ns. Called on the stopper's thread while the engine runs. Must not
+	 * block.
+	 */
 	uint64_t (*elapsed_ns)(void *ctx);
 	/* Called repeatedly on the stopper's thread while the engine runs. Must not block. May be NULL. */
 	void (*tick)(void *ctx);
@@ -46,22 +52,25 @@ struct stopper;
  */
 struct stopper *stopper_start(const struct stopper_config *config, struct err *err);
 
-/* The first signal so far, or 0. */
+/* Returns the number of the first signal so far, or 0 if there was none. */
 int stopper_signal(struct stopper *s);
 
 /*
- * The engine is open and about to run. Messages go to `screen`, which must stay valid until stopper_closing(). Returns false
- * if a signal came before: then the engine must not run.
+ * Enter the phase in which the machine runs, after the engine was opened. Messages are written to `screen`, which must stay
+ * valid until stopper_closing(). Returns false if a signal came before: then the engine must not run.
  */
 bool stopper_running(struct stopper *s, struct screen *screen);
 
 /*
- * The engine's run is over, and the report is being made. Returns why the stopper stopped the engine, or STOP_NONE. A signal
- * after the end of --duration replaces that reason. A first signal from now on only calls screen_hurry().
+ * Enter the phase in which the report is made, after the engine's run is over. Returns why the stopper stopped the engine, or
+ * STOP_NONE. A signal after the end of --duration replaces that reason. A first signal from now on only calls screen_hurry().
  */
 enum stop_reason stopper_ending(struct stopper *s);
 
-/* The engine's run is over, or will not begin. From now on a first signal does nothing, and a second one ends the process. */
+/*
+ * Enter the last phase, after the engine's run, or if it will not begin. A first signal from now on does nothing, and a second
+ * signal ends the process.
+ */
 void stopper_closing(struct stopper *s);
 
 /* Join the stopper's thread and free the stopper. `s` may be NULL. */

@@ -11,19 +11,22 @@
 #include "hv/base/clock.h"
 #include "hv/sandbox/sandbox.h"
 
-/* Period of judgements. Judging may take 1/20 of a CPU's time; if it takes more, the period grows. */
+/* Period of judgements: 2 s. Judging may take 1/20 of a CPU's time; if it takes more, the period grows. */
 #define PERIOD_NS UINT64_C(2000000000)
 #define JUDGING_PART 20u
-/* Give a pair up after both of its sites were hit this many times without a race. */
+/* Give up confirming a pair after both of its sites were hit this many times without a race. */
 #define REACHED_ENOUGH 500u
-/* Withdraw a pair after this many accesses at its two sites followed each other, all ordered by locks. */
+/*
+ * Number of times that an access at one site of a pair directly followed an access at the other site, each time ordered by
+ * locks, after which the pair's suspicion is withdrawn.
+ */
 #define ORDERED_ENOUGH 16u
 /*
- * After both sites were hit, wait for this many judgements to learn whether locks order the accesses, before reporting the
- * suspicion.
+ * Number of judgements between the first hits of both sites and the report of the suspicion. Meanwhile it may turn out that
+ * locks order the accesses.
  */
 #define WAIT_JUDGEMENTS 3u
-/* Bounds of the suspicions that are followed (the list itself has all), and of the IDs of races that were seen. */
+/* Limits of the suspicions that are followed (the list itself has all), and of the IDs of races that were seen. */
 #define FOLLOWED_MAX 1024u
 #define SEEN_MAX 4096u
 
@@ -31,13 +34,13 @@
 struct followed {
 	char id[RACE_ID_MAX];
 	enum confirm_state state;
-	/* The user has seen it. `withdrawn`: no longer suspected. */
+	/* `told`: the user has seen the suspicion. `withdrawn`: the accesses are no longer suspected. */
 	bool told, withdrawn;
-	/* Number of judgements that found it, since both of its sites were hit, before it was reported. */
+	/* Number of judgements with this suspicion since both of its sites were hit, until the suspicion is reported. */
 	unsigned waited;
-	/* The order of its accesses: as counted in earlier attempts to confirm it, and in all attempts. */
+	/* How the suspicion's accesses were ordered: counted in earlier attempts to confirm it, and in all attempts. */
 	struct pair_order before, order;
-	/* The sites' GVAs at the last attempt to confirm it, the protected side's first. */
+	/* The sites' GVAs at the last attempt to confirm the suspicion, the protected side's first. */
 	uint64_t site[2];
 	uint64_t reached[2];
 };
@@ -46,7 +49,7 @@ struct suspector {
 	struct suspector_config config;
 	pthread_t thread;
 	bool started;
-	/* Guards all members below. Taken before the detector's lock. */
+	/* Guards all members below. Lock it before the detector's lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stop;
@@ -56,7 +59,7 @@ struct suspector {
 	struct suspicions found;
 	struct followed followed[FOLLOWED_MAX];
 	unsigned followed_count;
-	/* IDs of races that were seen, suspected before or not. */
+	/* IDs of all races that were seen, suspected or not. */
 	char seen[SEEN_MAX][RACE_ID_MAX];
 	unsigned seen_count;
 	/* The first failure. */
@@ -136,7 +139,7 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX])
 	if (!was_seen(s, id) && s->seen_count < SEEN_MAX)
 		memcpy(s->seen[s->seen_count++], id, RACE_ID_MAX);
 	f = find(s, id);
-	/* The next judgement reports a withdrawn one again. */
+	/* A withdrawn suspicion is not reported here: the next judgement reports it again. */
 	if (f && f->state != CONFIRM_SEEN && !f->withdrawn) {
 		const struct suspicion *suspicion = suspicions_find(&s->found, id);
 
@@ -189,15 +192,15 @@ static void learn_order(struct suspector *s, struct followed *f)
 	f->order.none = f->before.none + now.none;
 }
 
-/* Look after a suspicion that is being confirmed: withdraw it, report it or give it up. */
+/* Check a suspicion that is being confirmed, and withdraw it, report it or give up confirming it. */
 static void look_after(struct suspector *s, struct followed *f, const struct suspicion *suspicion, bool last)
 {
 	bool there = detect_confirm_reached(s->config.detect, f->site[0], f->site[1], f->reached);
 
-	/* If the text was unloaded, keep what was learnt of the order. */
+	/* If the text was unloaded, keep the order that was learnt before. */
 	if (there)
 		learn_order(s, f);
-	/* At the end of the run, one ordered pair of accesses is enough to withdraw what was not reported yet. */
+	/* At the end of the run, one ordered pair of accesses is enough to withdraw a suspicion that was not reported yet. */
 	if (!f->order.none && f->order.by_locks >= (last && !f->told ? 1 : ORDERED_ENOUGH)) {
 		withdraw(s, f, suspicion->text);
 		return;
@@ -231,7 +234,7 @@ static struct followed *begin(struct suspector *s, const struct suspicion *suspi
 	return f;
 }
 
-/* Update the state of a suspicion, and follow it if it is new. Returns whether it still is a suspicion. */
+/* Update the state of a suspicion, and follow it if it is new. Returns whether it is still a suspicion. */
 static bool follow(struct suspector *s, struct suspicion *suspicion, bool last)
 {
 	struct followed *f = find(s, suspicion->id);
@@ -253,7 +256,7 @@ static bool follow(struct suspector *s, struct suspicion *suspicion, bool last)
 	return !f->withdrawn;
 }
 
-/* Keep the entries that are still suspected. */
+/* Follow all suspicions, and remove those that are no longer suspected from the list. */
 static void follow_all(struct suspector *s, struct suspicions *found, bool last)
 {
 	size_t kept = 0;
@@ -268,7 +271,7 @@ static void follow_all(struct suspector *s, struct suspicions *found, bool last)
 	found->count = kept;
 }
 
-/* Called with s->lock held. */
+/* Judge the record and follow the suspicions. Called with s->lock held. */
 static void judge(struct suspector *s, bool last)
 {
 	struct suspicions found = {0};
@@ -276,7 +279,7 @@ static void judge(struct suspector *s, bool last)
 	if (s->err.code != EXIT_OK && !last)
 		return;
 	protection_name(s->record);
-	/* Read debug files at the end only: they are slow to read, and lock moments would be lost meanwhile. */
+	/* Read debug files only at the end of the run: reading is slow, and lock moments would be lost meanwhile. */
 	if (last && s->config.namer.name && s->record->access_count + s->record->lock_count)
 		s->config.namer.name(s->config.namer.ctx, s->record, &s->err);
 	if (s->config.judge->judge(s->config.judge->ctx, s->record, last, &found, &s->err) < 0) {

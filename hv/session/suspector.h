@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the record of accesses and locks during a run, has it judged every few seconds, and makes the detector try to confirm
- * each suspected race, until the race is seen or the pair of sites is given up.
+ * Keeps the record of accesses and locks during a run, has the record judged every few seconds, and makes the detector try to
+ * confirm each suspected race, until the race is seen or confirming the pair of sites is given up.
  *
  * Threads: the detector calls suspector_moment() on the thread that follows locks, and suspector_race() on the reporter's
- * thread. The suspector's own thread judges. The session's thread calls all else.
+ * thread. The suspector's own thread judges. All other functions are called on the session's thread.
  */
 #ifndef OUTRIDER_SESSION_SUSPECTOR_H
 #define OUTRIDER_SESSION_SUSPECTOR_H
@@ -14,11 +14,11 @@
 #include "hv/race/suspicion.h"
 #include "hv/session/screen.h"
 
-/* Judges the record, so that the session does not depend on the rules. */
+/* Judges the record. These are callbacks, so that the session does not depend on the rules. */
 struct suspector_judge {
 	/*
-	 * Does what protect_judge() does. Called on the suspector's thread. With `last`, called on the session's thread after
-	 * the run; it may then read debug files and sources.
+	 * Judges as protect_judge() does. Called on the suspector's thread. If `last` is true, called on the session's thread
+	 * after the run, and may then read debug files and sources.
 	 */
 	int (*judge)(void *ctx, const struct protection *p, bool last, struct suspicions *out, struct err *err);
 	void *ctx;
@@ -26,8 +26,8 @@ struct suspector_judge {
 
 struct suspector_namer {
 	/*
-	 * Improve the names that protection_name() gave. Called once, on the session's thread after the run. NULL: keep those
-	 * names.
+	 * Improve the names that protection_name() has made. Called once, on the session's thread after the run. NULL: keep
+	 * those names.
 	 */
 	int (*name)(void *ctx, struct protection *p, struct err *err);
 	void *ctx;
@@ -44,27 +44,27 @@ struct suspector_config {
 struct suspector;
 
 /*
- * `config` is copied; what it points to must outlive the suspector's thread. Returns NULL with EXIT_INTERNAL in `err` on
- * failure.
+ * Create a suspector. `config` is copied; what it points to must outlive the suspector's thread. Returns NULL with
+ * EXIT_INTERNAL in `err` on failure.
  */
 struct suspector *suspector_new(const struct suspector_config *config, struct err *err);
 
 /* Start the thread. Returns 0, or -1 with EXIT_INTERNAL in `err`. */
 int suspector_start(struct suspector *s, struct err *err);
 
-/* For struct detect_sink: moment(). */
+/* Add a lock moment to the record. Implements moment() of struct detect_sink. */
 void suspector_moment(struct suspector *s, const struct lock_moment *m);
 
-/* The race with this ID was seen. */
+/* Record that the race with this ID was seen. */
 void suspector_race(struct suspector *s, const char id[RACE_ID_MAX]);
 
 /*
- * After the detector was stopped: join the thread and judge the record for the last time. Returns 0, or -1 with the first
- * failure in `err`; the record and the list are then as complete as possible. `s` may be NULL here and below.
+ * Join the thread and judge the record for the last time. Call it after the detector was stopped. Returns 0, or -1 with the
+ * first failure in `err`; the record and the list are then as complete as possible. `s` may be NULL here and below.
  */
 int suspector_finish(struct suspector *s, struct err *err);
 
-/* The named results after suspector_finish(). Owned by the suspector. */
+/* Return the results, with names, after suspector_finish(). The suspector owns them. */
 const struct protection *suspector_record(const struct suspector *s);
 const struct suspicions *suspector_found(const struct suspector *s);
 

@@ -14,7 +14,7 @@ enum kind {
 	MAP,	 /* Anything else. Reading it fails if it is no System.map. */
 };
 
-/* The kind of the file, or -1 with errno set. A FIFO or a device is not opened. */
+/* Returns the kind of the file, or -1 with errno set. Fails for a FIFO or a device without opening it. */
 static int kind_of(const char *path)
 {
 	Elf64_Ehdr header = {0};

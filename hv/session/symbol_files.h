@@ -12,8 +12,8 @@
 #include "symbols/files/debug_images.h"
 
 /*
- * Find the file with the kernel's symbols among the `count` paths. Returns 0 with *kernel set, to NULL if there is none.
- * Returns -1 with err set when a path cannot be read (EXIT_INPUT), or when there are two such files (EXIT_USAGE).
+ * Find the file with the kernel's symbols among the `count` paths. Returns 0 and sets *kernel to the path, or to NULL if there
+ * is none. Returns -1 with err set if a path cannot be read (EXIT_INPUT), or if there are two such files (EXIT_USAGE).
  */
 int symbol_files_kernel(const char *const *paths, size_t count, const char **kernel, struct err *err);
 

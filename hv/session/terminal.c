@@ -12,8 +12,8 @@
 #include "hv/base/signals.h"
 
 /*
- * Data for the crash handlers, which have no argument of their own: the mode to restore while `changed`, and the previous
- * action of each signal.
+ * Data for the crash handlers, to which no argument can be passed: the mode to restore while `changed`, and the previous action
+ * of each signal.
  */
 static struct {
 	atomic_bool changed, installed;
@@ -22,9 +22,8 @@ static struct {
 } crash;
 
 /*
- * Restore the mode with async-signal-safe functions only, then let the signal take its previous action, which ends the process
- * unless a debugging tool has a handler. A fault recurs when its instruction is executed again; other signals are raised
- * again.
+ * Restore the mode with async-signal-safe functions only, then restore the signal's previous action, which ends the process
+ * unless a debugging tool has a handler. A fault recurs when its instruction is executed again; other signals are raised again.
  */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
@@ -38,7 +37,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
 		raise(number);
 }
 
-/* Install the handlers. A thread with no stack left dies without them. */
+/* Install the handlers. They run on the stack of the thread that crashed: a thread whose stack is used up dies without them. */
 static void restore_at_crash(const struct termios *mode)
 {
 	struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -63,7 +62,7 @@ void terminal_guest_mode(struct terminal *t)
 	struct termios mode;
 
 	t->changed = false;
-	/* Changing the terminal from the background would stop the process (SIGTTOU). */
+	/* Change the mode only in the foreground: from the background this would stop the process (SIGTTOU). */
 	if (!isatty(STDIN_FILENO) || !terminal_readable() || tcgetattr(STDIN_FILENO, &t->saved) < 0)
 		return;
 	mode = t->saved;
@@ -79,7 +78,7 @@ void terminal_guest_mode(struct terminal *t)
 
 void terminal_restore(struct terminal *t)
 {
-	/* TCSANOW, since TCSADRAIN would wait here for a terminal whose output is stopped. */
+	/* Use TCSANOW: TCSADRAIN would wait here if the terminal's output is stopped. */
 	atomic_store(&crash.changed, false);
 	if (t->changed)
 		tcsetattr(STDIN_FILENO, TCSANOW, &t->saved);

@@ -14,19 +14,19 @@ struct terminal {
 	struct termios saved; /* The mode that terminal_restore() restores. */
 };
 
-/* Whether standard input may be read: it is no terminal, or this process is in the terminal's foreground job. */
+/* Returns whether standard input may be read: it is no terminal, or this process is in the terminal's foreground job. */
 bool terminal_readable(void);
 
-/* Whether standard output is a terminal with colours, and the user has not set NO_COLOR (no-color.org). */
+/* Returns whether standard output is a terminal with colours, and the user has not set NO_COLOR (no-color.org). */
 bool terminal_wants_colour(void);
 
-/* The number of characters in a line of standard output: COLUMNS if set, else the width of the terminal, else 79. */
+/* Returns the number of characters in a line of standard output: COLUMNS if set, else the width of the terminal, else 79. */
 unsigned terminal_width(void);
 
 /*
  * Switch the terminal to the guest's mode. Does nothing if standard input is no terminal, or if this process is not in its
- * foreground job. Call terminal_restore() on every way out. On a crash (hv/base/signals.h) a handler restores the mode, and
- * the process then dies of the signal. So a process can have one terminal at a time.
+ * foreground job. Call terminal_restore() on every path to the process's end. On a crash (hv/base/signals.h) a handler restores
+ * the mode, and the process then dies of the signal. So a process can have one terminal at a time.
  */
 void terminal_guest_mode(struct terminal *t);
 

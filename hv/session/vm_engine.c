@@ -7,8 +7,8 @@
 #include "hv/session/terminal.h"
 
 /*
- * Time for the machine's threads to end: half of the 3 s in which a stopped run has its report, and many times longer than a
- * disk needs for a request.
+ * Time for the machine's threads to end, 1.5 s: half of the 3 s within which a stopped run has its report, and many times
+ * longer than a disk needs for a request.
  */
 #define LEAVE_NS UINT64_C(1500000000)
 
@@ -17,7 +17,7 @@ static struct vm_engine *vm_engine(struct engine *e)
 	return (struct vm_engine *)e;
 }
 
-/* Not screen_note(): a device must not wait for a reader of standard error. */
+/* Show a device's message. Not with screen_note(): a device must not wait for a reader of standard error. */
 static void note_of_device(void *screen, const char *line)
 {
 	screen_try_note(screen, line);
@@ -64,7 +64,7 @@ static const char *vm_engine_left(const struct engine *e)
 static void stop_vm(struct engine *e)
 {
 	vm_leave_within(vm_engine(e)->vm, LEAVE_NS);
-	/* The target must know when the end began. */
+	/* Stop by way of the target, which must know when the end began. */
 	if (e->target)
 		target_stop(e->target);
 	else
@@ -77,7 +77,7 @@ static void vm_over(struct engine *e)
 		kvm_target_over(e->target);
 }
 
-/* Finish the console, unless a vCPU thread that still waits for the host may write to it. */
+/* Finish the console, unless a vCPU thread that still waits for the host could write to the console. */
 static void finish_vm(struct engine *e, struct err *err)
 {
 	if (!vm_engine_left(e))
@@ -89,7 +89,7 @@ static const char *vm_panic(const struct engine *e)
 	return console_panic(((const struct vm_engine *)e)->console);
 }
 
-/* Set `err` if the guest died. */
+/* Set `err` if the guest has died. */
 static void judge_end(const struct vm_engine *v, enum stop_reason stopped, struct err *err)
 {
 	const char *panic = console_panic(v->console);

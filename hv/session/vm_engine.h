@@ -29,10 +29,10 @@ struct vm_engine {
 	struct console *console;
 	struct vm *vm;
 	enum vm_end end;
-	char socket[VSOCK_PATH_MAX]; /* of the vsock device, if the configuration names none */
+	char socket[VSOCK_PATH_MAX]; /* path of the vsock device's socket, if the configuration has none */
 };
 
-/* `config` must outlive the engine. */
+/* Initialise the engine. `config` must outlive it. */
 void vm_engine_init(struct vm_engine *e, const struct vm_engine_config *config);
 
 #endif
