@@ -11,13 +11,17 @@
 #include "symbols/files/debug_images.h"
 #include "symbols/files/sources.h"
 
-/* Owns nothing. A string that was not given may be NULL, unless its comment says otherwise. */
+/*
+ * Parameters of a report, which does not own them. A string that was not given may be NULL, unless its comment says otherwise.
+ */
 struct report_config {
-	/* Path of the JSON file. NULL: none is written. */
+	/* Path of the JSON file. NULL: no file is written. */
 	const char *json;
 	/* How races are printed. */
 	struct text_style style;
-	/* Debug files to name races by before they are printed. NULL: none. Only the report may use them. */
+	/*
+	 * Debug files that give races their names before they are printed. NULL: no debug files. Only the report may use them.
+	 */
 	struct debug_images *images;
 	/* The user's source files. The files named in the debug files are added to them. NULL: none. */
 	struct sources *sources;

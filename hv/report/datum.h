@@ -20,8 +20,8 @@ bool datum_path(const struct race *race, char out[DATUM_TEXT_MAX]);
 bool datum_memory_path(const struct guest_memory *memory, char out[DATUM_TEXT_MAX]);
 
 /*
- * Write the kind of the memory as a phrase: "slab task_struct, +44 in 3264 bytes at 0x...". Returns false, and writes "", if it
- * is unknown.
+ * Write the kind of the memory as a phrase: "slab task_struct, +44 in 3264 bytes at 0x...". Returns false, and writes "", if
+ * the kind is unknown.
  */
 bool datum_memory(const struct guest_memory *memory, char out[DATUM_TEXT_MAX]);
 

@@ -45,10 +45,12 @@ struct listing {
 /* Makes listings. One thread at a time may use it. */
 struct listing_maker;
 
-/* `sources` must outlive the maker; it may be NULL. Returns NULL with EXIT_INTERNAL if memory runs out. */
+/*
+ * Returns a maker of listings, or NULL with EXIT_INTERNAL if memory runs out. `sources` must outlive the maker; it may be NULL.
+ */
 struct listing_maker *listing_maker_new(struct sources *sources, struct err *err);
 
-/* `m` may be NULL. */
+/* Free the maker. `m` may be NULL. */
 void listing_maker_free(struct listing_maker *m);
 
 /*

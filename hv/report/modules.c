@@ -10,8 +10,8 @@
 
 #define SECTIONS_MAX 1024 /* most sections of a module in a report; bounds hostile files */
 /*
- * The sections of a module's data lie apart from its text, and their sizes are unknown. An address belongs to the nearest
- * section that begins at or below it, if that is less than 64 MiB away.
+ * Limit of a data section's size: 64 MiB. The sections of a module's data lie apart from its text, and their sizes are unknown.
+ * An address belongs to the nearest section that begins at or below it, if the distance is less than this limit.
  */
 #define SECTION_MAX (UINT64_C(64) << 20)
 
@@ -157,7 +157,7 @@ static void read_sections(struct json_reader *r, const json_t *o, struct report_
 		json_read_wrong(r, "sections", "small enough for the memory there is");
 		return;
 	}
-	/* jansson's iteration takes a non-const object, but does not change it. */
+	/* The cast is safe: jansson's iteration takes a non-const object, but does not change it. */
 	json_object_foreach((json_t *)sections, name, value)
 	{
 		struct image_section *section = &out->sections[out->nsections++];

@@ -35,7 +35,7 @@ struct report_module {
 
 /* A list that owns its modules. All zero: an empty list. */
 struct report_modules {
-	/* In the order in which they were added. */
+	/* The modules, in the order in which they were added. */
 	struct report_module *list;
 	size_t count;
 	/* Capacity of `list`. */

@@ -32,7 +32,7 @@ struct run_host {
 	unsigned cpus;
 };
 
-/* The guest's kernel. All zero until the session has found it. */
+/* The guest's kernel. All zero until the session has found the kernel. */
 struct run_kernel {
 	/* The kernel's version line, "Linux version ...". */
 	char *banner;
@@ -48,7 +48,7 @@ struct run_kernel {
 	bool debug_files;
 };
 
-/* Whether Outrider was confined while it ran the guest (hv/sandbox). */
+/* Tells if Outrider was confined while it ran the guest (hv/sandbox). */
 enum run_sandbox {
 	/* Outrider attached to a machine of another VMM, or the file is of an older version. */
 	RUN_SANDBOX_UNKNOWN,
@@ -74,7 +74,7 @@ struct run_facts {
 	const char *cmdline;
 	/* The function globs of --sample. NULL: all functions. */
 	const char *sample;
-	/* The module of --module. NULL: not limited to one. */
+	/* The module of --module. NULL: sampling is not limited to a module. */
 	const char *module;
 	/* Seed for choosing sample points and delays. */
 	uint64_t seed;
@@ -86,13 +86,13 @@ struct run_facts {
 	uint64_t memory;
 	/* Hits per second requested (--rate). */
 	unsigned rate;
-	/* Cost limit requested in percent (--overhead). 0: none; only the rate limits sampling. */
+	/* Cost limit requested in percent (--overhead). 0: no cost limit; only the rate limits sampling. */
 	unsigned overhead_percent;
 	/* Number of vCPUs. */
 	unsigned cpus;
 	enum run_sandbox sandbox;
 	struct run_kernel kernel;
-	/* The run has ended and its record is complete. False: it is still running, or was killed. */
+	/* The run has ended and its record is complete. False: the run is not over, or was killed. */
 	bool finished;
 	/* Each race has a verdict. False: races were not judged, which happens at the end of the run. */
 	bool judged;

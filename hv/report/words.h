@@ -12,7 +12,7 @@
 /* Returns the kind of an access by its enum insn_rw bits: "read", "write" or "read-write"; "unknown" for 0. */
 const char *access_word(uint8_t rw);
 
-/* Returns the kind of a context: "task", "softirq", "hardirq" or "nmi"; "unknown" if it is not known. */
+/* Returns the kind of a context: "task", "softirq", "hardirq" or "nmi"; "unknown" if !context->known. */
 const char *context_word(const struct guest_context *context);
 
 /* Write the phrase for a context, which must be known: "task, interrupts off, preemption on, in an RCU section". */
@@ -46,10 +46,10 @@ int how_from_word(const char *word);
 int frame_from_word(const char *word);
 int origin_from_word(const char *word);
 
-/* The reverse of trouble_phrase(): sets `end` and `why` of the calls. Returns 0, or -1 for any other phrase. */
+/* The reverse of trouble_phrase(): sets `end` and `why` of *calls. Returns 0, or -1 for any other phrase. */
 int trouble_from_phrase(const char *phrase, struct guest_calls *calls);
 
-/* The reverse of value_text(): reads a value of `len` bytes. Returns 0, or -1 if the text is not such a value. */
+/* Read a value of `len` bytes from text, the reverse of value_text(). Returns 0, or -1 if the text is not such a value. */
 int value_from_text(const char *text, uint32_t len, uint8_t *bytes);
 
 /* Names of the general registers, by enum x86_gpr. */

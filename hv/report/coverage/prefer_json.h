@@ -9,7 +9,7 @@
 #include "hv/race/prefer.h"
 
 #define PREFER_SCHEMA "outrider-prefer/1"
-/* Size limit of the file in bytes. With weights for a million sites it has 40 MB. */
+/* Size limit of the file in bytes. A file with weights for a million sites has 40 MB. */
 #define PREFER_FILE_MAX (64u << 20)
 
 /* Read the file. Free the table with prefer_free(). Returns NULL with err set: EXIT_INPUT if the file is not valid. */

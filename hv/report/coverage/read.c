@@ -54,7 +54,7 @@ static int take_summary(struct reading *g, struct err *err)
 	return r.failed ? -1 : g->taker->summary(g->taker->ctx, &s, err);
 }
 
-/* A missing count means 0. */
+/* Read a count. A missing count means 0. */
 static uint32_t count_of(struct json_reader *r, const json_t *site, const char *key)
 {
 	return json_object_get(site, key) ? (uint32_t)json_read_number(r, site, key, UINT32_MAX) : 0;

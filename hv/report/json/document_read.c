@@ -44,7 +44,7 @@ static uint64_t read_seconds(struct json_reader *r, const json_t *object, const 
 	return json_read_optional(object, key) ? json_read_seconds(r, object, key) : 0;
 }
 
-/* A seed is a string, since JSON numbers do not preserve 64 bits. */
+/* Read the seed from a string, since JSON numbers do not preserve 64 bits. */
 static uint64_t read_seed(struct json_reader *r, const json_t *run)
 {
 	const char *text;

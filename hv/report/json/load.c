@@ -127,7 +127,10 @@ static json_t *read_locks(struct reading *r, struct err *err)
 	return locks_json_read(r->in, r->path, &r->l->locks, err) < 0 ? NULL : json_object();
 }
 
-/* Read the value of `key`. Lists and the lock record go to their handlers, other values into the document. */
+/*
+ * Read the value of `key`. A long list or the lock record is passed to its handler, any other value becomes a member of the
+ * document.
+ */
 static int read_value(struct reading *r, const char *key, struct err *err)
 {
 	const struct long_list *list = long_list(key);
@@ -147,7 +150,7 @@ static int read_value(struct reading *r, const char *key, struct err *err)
 	}
 	if (json_object_set_new(document, key, value) < 0)
 		return err_set(err, EXIT_INTERNAL, "%s: out of memory", r->path);
-	/* The schema comes first in our files: check it before any race is read. */
+	/* Check the schema before any race is read: it comes first in our files. */
 	return strcmp(key, "schema") == 0 ? check_schema(document, r->path, err) : 0;
 }
 

@@ -22,7 +22,7 @@ static int no_memory(struct err *err)
 	return err_set(err, EXIT_INTERNAL, "out of memory while making the report");
 }
 
-/* Write `value` and release it. NULL means that memory ran out. */
+/* Write `value` and release it. `value` is NULL if memory ran out. */
 static int write_value(const struct writing *w, json_t *value)
 {
 	int rc = value ? json_dumpf(value, w->out, FLAGS) : no_memory(w->err);

@@ -68,7 +68,7 @@ static uint8_t read_context(struct json_reader *r, const json_t *o, bool *known)
 	return context.kind;
 }
 
-/* Check that an entry was added as a new one. A duplicate would shift the indices of all that follow. */
+/* Check that an entry was added as a new one. A duplicate would shift the indices of all entries after it. */
 static void check_added(struct reading *g, uint32_t at, uint32_t count_before)
 {
 	if (protection_no_memory(g->out->protection))

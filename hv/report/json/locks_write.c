@@ -202,7 +202,7 @@ static json_t *left_out_json(const struct suspicions *s)
 	return NULL;
 }
 
-/* Write `value` and release it. NULL means that memory ran out. */
+/* Write `value` and release it. `value` is NULL if memory ran out. */
 static int write_value(const struct writing *w, json_t *value)
 {
 	int rc = value ? json_dumpf(value, w->out, JSON_ENCODE_ANY)

@@ -331,7 +331,7 @@ static void read_instances(struct json_reader *r, const json_t *o, struct race *
 		race->first.sides[i].rw = race->instances[0].sides[i].rw;
 }
 
-/* Read the modules. Reports of older versions have none. */
+/* Read the list of modules. Reports of older versions lack the list. */
 static void read_modules(struct json_reader *r, const json_t *o, struct race *race)
 {
 	const json_t *list = json_read_optional(o, "modules") ? json_read_array(r, o, "modules", MODULES_MAX) : NULL;

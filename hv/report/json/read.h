@@ -25,10 +25,10 @@ struct json_reader {
 	bool failed;
 };
 
-/* Set the error: the member `key` is not what `wanted` says, a phrase such as "a number". Returns false. */
+/* Set the error that the member `key` should be `wanted`, a phrase such as "a number". Returns false. */
 bool json_read_wrong(struct json_reader *r, const char *key, const char *wanted);
 
-/* Returns a member. NULL if it is missing or null, which is no error. */
+/* Returns a member, or NULL if it is missing or null. Neither is an error. */
 const json_t *json_read_optional(const json_t *object, const char *key);
 
 /* Returns a member that must be an object. NULL on error. */
@@ -40,7 +40,7 @@ const json_t *json_read_array(struct json_reader *r, const json_t *object, const
 /* Returns a member that must be a string. "" on error. */
 const char *json_read_string(struct json_reader *r, const json_t *object, const char *key);
 
-/* Read a string, made printable by clean_text() and truncated to `size` bytes, including the NUL. null gives "". */
+/* Read a string, made printable by clean_text() and truncated to `size` bytes, including the NUL. null is read as "". */
 void json_read_text(struct json_reader *r, const json_t *object, const char *key, char *out, size_t size);
 
 /* Returns the value of a string "0x..." of at most 64 bits. */

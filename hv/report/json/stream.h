@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads a JSON file value by value. The caller walks the outer lists and objects itself; only the requested value becomes a
- * tree in memory. jansson parses each value.
+ * Reads a JSON file value by value. The caller reads the brackets, commas and keys of the outer lists and objects itself; only
+ * the requested value becomes a tree in memory. jansson parses each value.
  */
 #ifndef OUTRIDER_REPORT_JSON_STREAM_H
 #define OUTRIDER_REPORT_JSON_STREAM_H

@@ -159,9 +159,9 @@ static bool is_of_object(const char *owner, const struct guest_memory *m)
 }
 
 /*
- * A string instruction advances its registers. So debug files can tell the object in which it began, but not how far it has
- * come. If the guest's allocator says that the access is in an object of that type, use the offset in that object. Otherwise
- * mark the name as a guess.
+ * Name the datum of a string instruction. It advances its registers, so debug files can tell the object in which the
+ * instruction began, but not the distance from there to the access. If the guest's allocator says that the access is in an
+ * object of that type, use the offset in that object. Otherwise mark the name as a guess.
  */
 static int ask_string(const struct naming *n, const struct race *race, const struct race_side *side, struct register_access *a,
 		      struct debuginfo_datum *out)
@@ -290,7 +290,7 @@ static void name_side(const struct naming *n, const struct race *race, unsigned 
 	by_memory(n, race, side, out);
 }
 
-/* Ranks names by how much they tell. The parameter of an inlined function only gives "*addr". */
+/* Returns the rank of a name by how much it tells. The parameter of an inlined function only results in "*addr". */
 static int worth(const struct datum_name *d)
 {
 	if (d->by == DATUM_UNNAMED || d->guess)

@@ -9,7 +9,7 @@
 #include "symbols/files/sources.h"
 #include "symbols/insn/insn.h"
 
-/* All that naming the races of one run needs. Owns nothing. */
+/* Everything that is needed to name the races of one run. The struct owns nothing. */
 struct naming {
 	struct debug_images *images;
 	struct insn_decoder *decoder;

@@ -65,7 +65,7 @@ static bool by_variable(const struct work *w, const struct guest_memory *m, uint
 	if (m->kind != GUEST_MEMORY_KERNEL && m->kind != GUEST_MEMORY_MODULE)
 		return false;
 	di = naming_image_any(w->n, gva, &image) ? debug_images_of(w->n->images, &image) : NULL;
-	/* Accept the answer only if the variable is the one that the guest's tables name. */
+	/* Accept the result only if the variable is the one that the guest's tables name. */
 	return di && !strcmp(m->symbol.module, m->kind == GUEST_MEMORY_MODULE ? image.name : "") &&
 	       debuginfo_variable_at(di, gva, size, out, NULL) > 0 && out->fit >= DEBUGINFO_FIT_INSIDE && out->variable &&
 	       !strncmp(out->path, m->symbol.name, len) && strchr(".[", out->path[len]);

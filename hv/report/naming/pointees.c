@@ -16,7 +16,8 @@
 #define CACHE_ALIGNED 64u
 
 /*
- * The answer of debug files for the pointer in a register at an instruction, for one distance from the pointer to the access.
+ * The cached result of asking debug files for the pointer in a register at an instruction, for one distance in bytes from the
+ * pointer to the access.
  */
 struct answer {
 	uint64_t pc;
@@ -76,8 +77,8 @@ struct pointees {
 };
 
 /*
- * Structs that are only found inside other structs. A pointer to one of these does not identify the object. Naming data by it
- * would merge many data into one.
+ * Structs that are only found inside other structs. A pointer to such a struct does not identify the object, and naming data by
+ * the pointer would merge many data into one.
  */
 static const char *const embedded[] = {
 	"callback_head",     "completion",   "delayed_work",	 "hlist_bl_head",    "hlist_bl_node",
@@ -168,7 +169,7 @@ static bool is_site_of(struct debuginfo *di, const char *site, uint64_t pc)
 	return len && !strncmp(frames[count - 1].function, name, len) && (name[len] == '+' || name[len] == '.');
 }
 
-/* Look up the pointee of the use's pointer. Fills in *a if it is certainly a named struct. */
+/* Look up the pointee of the use's pointer. Fills in *a if debug files say for certain that the pointee is a named struct. */
 static void ask(const struct pointees *p, const struct pointer_use *use, struct answer *a)
 {
 	struct debug_image image;

@@ -14,7 +14,7 @@ struct text_style {
 	bool colour;
 	/*
 	 * Find the function that contains a kernel address, to name the words of a stack that could not be unwound. Returns 0,
-	 * or -1 if there is none. NULL: words are not named.
+	 * or -1 if no function contains the address. NULL: words are not named.
 	 */
 	int (*symbol_at)(void *ctx, uint64_t addr, struct guest_symbol *out);
 	/* First argument of symbol_at(). */

@@ -19,7 +19,7 @@
  */
 void text_race(FILE *out, const struct race *race, const struct text_style *style);
 
-/* Print the results so far of running a race in both orders, after a line that names the race. It must have a replay. */
+/* Print the results so far of running a race in both orders, after a line that names the race. The race must have a replay. */
 void text_replay(FILE *out, const struct race *race, const struct text_style *style);
 
 /*
