@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes races in the formats of other tools. Each function writes a whole document to a stream. It does not check for write
- * errors: the caller does, by ferror() or fclose().
+ * Writes races in the formats of other tools. Each function writes a whole document to a stream. The caller checks for write
+ * errors, by ferror() or fclose().
  */
 #ifndef OUTRIDER_EXPORT_EXPORT_H
 #define OUTRIDER_EXPORT_EXPORT_H
@@ -19,7 +19,7 @@
 enum export_level {
 	EXPORT_HARMFUL, /* a maintainer should look at the race */
 	EXPORT_UNSURE,	/* no rule applies to the race, or it was not judged */
-	EXPORT_BENIGN,	/* a rule explains why the race is harmless, or that it is synchronisation */
+	EXPORT_BENIGN,	/* a rule explains why the race is harmless, or finds that it is synchronisation */
 };
 
 /* Returns the level of a race whose verdict has this class. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The drawing has 1000 by 20 units. The page stretches it to the available width. */
+/* Size of the drawing: 1000 by 20 units. The page stretches the drawing to the available width. */
 #include <inttypes.h>
 
 #include "hv/export/html.h"

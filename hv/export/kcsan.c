@@ -198,7 +198,7 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 	fputs("\n" RULER "\n", out);
 }
 
-/* Write suspicions in extra lines: they are no reports, and a parser must not take them for one. */
+/* Write suspicions in extra lines: suspicions are no reports of races, and a parser must not take them for reports. */
 static void put_suspicions(FILE *out, const struct lock_chart *locks)
 {
 	for (size_t i = 0; locks && i < locks->suspicion_count; i++)

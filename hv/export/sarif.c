@@ -123,8 +123,8 @@ static json_t *result(struct json_builder *b, const struct export_race *r)
 }
 
 /*
- * Properties that code hosts sort and filter by. The precision is not "high": that the race exists was observed, but that it is
- * harmful may be a guess.
+ * Returns the properties that code hosts sort and filter by. The precision is not "high": the race was observed, but that the
+ * race is harmful may be a guess.
  */
 static json_t *rule_properties(struct json_builder *b, const struct rule *rule)
 {
