@@ -3,7 +3,7 @@
 
 #include "hv/campaign/learn/weights.h"
 
-/* Context of the store's callbacks. */
+/* State for the store's callbacks take_site() and take_pair(). */
 struct learning {
 	struct weights *weights;
 	uint64_t sites;
@@ -32,7 +32,9 @@ int learn_prefer(struct store *s, const char *build_id, const char *path, struct
 	struct learning l = {.weights = weights_new()};
 	int rc = -1;
 
-	/* If the store failed, err is set already, and err_set() keeps the first error. */
+	/*
+	 * After a failure of the store, err is already set, and this call does not change it: err_set() keeps the first error.
+	 */
 	if (!l.weights || store_sites(s, build_id, take_site, &l, err) < 0 ||
 	    store_each_pair(s, build_id, take_pair, &l, err) < 0)
 		err_set(err, EXIT_INTERNAL, "out of memory for what was learnt");

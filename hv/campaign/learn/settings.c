@@ -9,7 +9,7 @@
 #include "hv/base/fnv1a.h"
 #include "hv/base/rng.h"
 
-/* Number of latest rounds whose yield counts: a setting that found new races long ago may be saturated now. */
+/* Number of the latest rounds from which yields are computed: a setting that found new races long ago may be saturated now. */
 #define ROUNDS 4u
 /* The largest ratio between the weights of two settings, so that no setting starves. */
 #define MOST 10.0
@@ -18,11 +18,11 @@
 struct yield {
 	const struct learn_setting *setting;
 	double found, seconds, runs, weight;
-	/* Number of runs of this setting that place_all() has placed. */
+	/* Number of runs of this setting that place_all() has put in order so far. */
 	size_t placed;
 };
 
-/* Sort keys of a run. */
+/* The sort keys of a run. */
 struct place {
 	size_t index;
 	/* Number of earlier runs of the same setting in the list, and a random key to sort the runs with the same turn. */

@@ -12,7 +12,7 @@
 #include "hv/base/err.h"
 #include "hv/campaign/store/store.h"
 
-/* The setting of a run, by the names of its parts. */
+/* The setting of a run: the names of its kernel, image, workload and sampling. */
 struct learn_setting {
 	const char *kernel, *image, *workload, *sampling;
 };

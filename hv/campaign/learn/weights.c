@@ -26,7 +26,10 @@
 #define WATCHED_PRIOR 0.5
 #define CONFLICT_PRIOR 4.0
 #define AGAIN_PRIOR 2.0
-/* Expected shares for a kernel with few observations, and the factor of the priors for the kernel's own counts. */
+/*
+ * Expected shares for a kernel with few observations. KERNEL_PRIOR is the factor by which the priors are larger when the
+ * kernel's own counts are mixed with these shares.
+ */
 #define KERNEL_PRIOR 20.0
 #define PASSED_USUAL 0.3
 #define WATCHED_USUAL 0.6
@@ -64,7 +67,9 @@ struct weights {
 	size_t count, room;
 	struct counts counts;
 	struct siphash_key key;
-	/* Hash table with open addressing, at most half full. A bucket has 1 + the index of a function; 0: it is empty. */
+	/*
+	 * Hash table with open addressing, at most half full. A bucket has 1 + the index of a function; 0: the bucket is empty.
+	 */
 	uint32_t *buckets, mask;
 };
 
@@ -295,7 +300,7 @@ static char *quoted(const char *name)
 	return text;
 }
 
-/* Writes the members of a JSON object. */
+/* State of writing the members of a JSON object. */
 struct writer {
 	FILE *out;
 	bool failed, some;

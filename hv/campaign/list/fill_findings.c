@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Findings of the selected rounds, and whether earlier rounds had the same findings. */
+/* Fills in the findings of the selected rounds, and whether earlier rounds had the same findings. */
 #include <stdlib.h>
 #include <string.h>
 

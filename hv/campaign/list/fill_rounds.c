@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The figures of each round, and the coverage of the runs up to the selected rounds. */
+/* Fills in the figures of each round, and the coverage of the runs up to the selected rounds. */
 #include <stdlib.h>
 
 #include "hv/campaign/learn/estimate.h"

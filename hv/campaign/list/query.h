@@ -15,7 +15,7 @@ struct summary_query {
 	const char *round;    /* NULL: the last round. */
 	const char *since;    /* Show all rounds after this one, and compare with it. NULL: compare with the round before. */
 	const char *against;  /* Compare two rounds only, and ignore all other rounds. NULL: compare with all earlier rounds. */
-	const struct subsystems *subsystems; /* NULL: a race belongs to a folder of the source, or to a module. */
+	const struct subsystems *subsystems; /* NULL: the subsystem of a race is a folder of the source, or a module */
 	/* Read the builds of all races. False: only of races that the summary shows in full. */
 	bool all;
 };

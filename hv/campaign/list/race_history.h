@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A race history: everything that a store knows about one race, over all kernel builds and rounds. */
+/* A race history: all facts in a store about one race, over all kernel builds and rounds. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_RACE_HISTORY_H
 #define OUTRIDER_CAMPAIGN_LIST_RACE_HISTORY_H
 

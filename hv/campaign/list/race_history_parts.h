@@ -25,7 +25,7 @@ struct race_history {
 		const char *note, *who, *at;
 	} * triage;
 	size_t triage_count;
-	json_t *record; /* the race in the latest report; NULL: the store has none */
+	json_t *record; /* the race in the latest report; NULL: the store has no record */
 };
 
 #endif

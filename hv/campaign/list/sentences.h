@@ -55,7 +55,7 @@ const char *list_time(const char *stamp, char out[LIST_TIME_MAX]);
 /* Write "5 h 12 min", "12 min", "40 s". */
 void list_span_put(FILE *out, uint64_t ns);
 
-/* Numbers of races of one subsystem: those that need attention, those that are new, back or changed, and all. */
+/* Numbers of races of one subsystem: `worse` need attention, `shown` are new, back or changed, `all` are all races. */
 struct list_subsystem {
 	const char *name;
 	size_t worse, shown, all;

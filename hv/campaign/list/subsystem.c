@@ -167,7 +167,7 @@ static bool fits(const struct pattern *p, const char *file)
 		return regexec(&p->regex, file, 0, NULL, 0) == 0;
 	if (strncmp(p->text, file, p->literal) != 0)
 		return false;
-	/* A pattern for everything below a folder does not match the folder itself. */
+	/* Reject the folder itself: the pattern is for the files below it. */
 	if (p->below && strcmp(p->text, file) == 0)
 		return false;
 	return fnmatch(p->text, file, FNM_PATHNAME | (p->below ? FNM_LEADING_DIR : 0)) == 0;

@@ -37,7 +37,7 @@ struct summary_build {
 	const char *release;	  /* "6.1.0-56-cloud-amd64", or "" */
 	const char *build_id;	  /* hexadecimal, or "" */
 	const char *report;	  /* the race's id in reports of this build: 12 hexadecimal digits */
-	const char *first, *last; /* start times of the first and the last round that saw it: "2026-11-22T01:00:00Z" */
+	const char *first, *last; /* start times of the first and the last round that saw the race: "2026-11-22T01:00:00Z" */
 	bool now;		  /* A selected round saw the race in this build. */
 };
 
@@ -51,7 +51,7 @@ struct summary_race {
 	struct summary_verdict before;	/* verdict in the last round before the selected ones that saw the race */
 	bool judged_before;		/* `before` is set. */
 	enum store_triage triage;
-	const char *note, *who, *when; /* of the triage; "" if there is none */
+	const char *note, *who, *when; /* parts of the triage; "" if there is no triage */
 	const char *suppressed;	       /* the reason of the suppression, or "" */
 	uint64_t instances;	       /* observations in the selected rounds */
 	unsigned runs;		       /* number of runs of the selected rounds that saw the race */
@@ -65,7 +65,7 @@ struct summary_race {
 struct summary_finding {
 	const char *kind;    /* panic, hang, lockup, crash, limit or failed */
 	const char *run;     /* the run's key */
-	const char *line;    /* the first line of output that shows it, or "" */
+	const char *line;    /* the first line of output that shows the finding, or "" */
 	const char *console; /* the file with the guest's console, or "" */
 	const char *folder;  /* the folder of the run's files, or ""; its file "command" has the command */
 	const char *command; /* the command that repeats the run, or "" */

@@ -39,7 +39,7 @@ static int read_all(int fd, char *bytes, size_t size, size_t *len)
 /* Read a file. Returns its bytes from malloc(), or NULL with err set. */
 static char *read_file(const char *path, size_t *len, struct err *err)
 {
-	/* O_NONBLOCK, because opening a FIFO without a writer would block. */
+	/* Open with O_NONBLOCK, because opening a FIFO without a writer would block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	char *bytes = NULL;
 	struct stat st;

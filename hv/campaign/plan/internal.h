@@ -37,7 +37,7 @@ struct plan_values {
 
 /*
  * The settings of one element: <machine>, <os>, <image>, <workload> or <sampling>. A number is 0 if the element does not set
- * it.
+ * the number.
  */
 struct plan_part {
 	const char *name; /* "" for <machine> */

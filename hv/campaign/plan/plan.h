@@ -64,7 +64,7 @@ struct plan_run {
 	bool agent; /* The guest agent may connect by vsock, as the limit `heartbeat` needs. Only for `outrider run`. */
 	struct plan_limits limits;
 	unsigned vcpus;
-	uint64_t memory;      /* bytes of guest memory; 0: the domain's XML has it */
+	uint64_t memory;      /* bytes of guest memory; 0: as in the domain's XML */
 	uint64_t duration_ns; /* nanoseconds, for --duration */
 };
 

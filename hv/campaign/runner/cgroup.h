@@ -13,12 +13,12 @@
 
 /* The group in which the groups of the runs are made. */
 struct cgroup_base {
-	char path[PATH_MAX]; /* "": there is none */
+	char path[PATH_MAX]; /* "": no group was found */
 	bool memory;	     /* The memory controller can be used. */
 	unsigned made;
 };
 
-/* The group of one run. "": there is none. */
+/* The control group of one run. `path` is "" if the run has none. */
 struct cgroup {
 	char path[PATH_MAX];
 };

@@ -129,7 +129,10 @@ bool child_is_over(struct child *c)
 
 	if (!c->ended && read(c->result, &status, sizeof(status)) == sizeof(status))
 		note_end(c, status, false);
-	/* WNOWAIT keeps the supervisor a zombie, so that its pid and its group's id cannot be reused. */
+	/*
+	 * Poll for the supervisor's end. WNOWAIT keeps the supervisor a zombie, so that its pid and its group's id cannot be
+	 * reused.
+	 */
 	if (waitid(P_PID, (id_t)c->supervisor, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ? errno == EINTR : info.si_pid == 0)
 		return false;
 	/* Read the status once more: the supervisor may have written it just before it ended. */

@@ -24,7 +24,7 @@
 #include "hv/campaign/runner/supervisor.h"
 
 struct child {
-	pid_t supervisor; /* 0: none */
+	pid_t supervisor; /* pid of the supervisor; 0: none is running */
 	int life;	  /* write end of a pipe; when it is closed, the supervisor kills the run */
 	int result;	  /* read end of a pipe; the supervisor writes the program's status */
 	bool ended;	  /* The program has ended, and `status` is valid. */

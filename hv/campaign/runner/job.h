@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A run of the plan in this round, from waiting until it is in the store. watch.c starts and watches it, judge.c decides how
- * it ended, and run_store.c writes it to the store. Not thread-safe.
+ * A run of the plan in this round, from its planning until it is in the store. watch.c starts and watches the run, judge.c
+ * decides how it ended, and run_store.c writes it to the store. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_JOB_H
 #define OUTRIDER_CAMPAIGN_RUNNER_JOB_H
@@ -26,7 +26,7 @@ struct job {
 	char *folder;  /* NULL: the run was never started */
 	char *command; /* shell command that repeats the run */
 	unsigned attempts;
-	bool begun; /* The store has the run as begun. */
+	bool begun; /* The beginning of the run is recorded in the store. */
 	unsigned quarantined,
 		quarantined_stored; /* Quarantine: the largest N of a folder FOLDER~N, and the largest N that the store has. */
 	/* State of the current attempt, in this and the following members: */
@@ -44,15 +44,15 @@ struct job {
 
 struct job_config {
 	const char *program;
-	bool emulator;	    /* `program` is an <emulator>. */
-	const char *prefer; /* Name of the file for --prefer in the run's folder, or NULL. */
+	bool emulator;	    /* `program` is the campaign's <emulator>. */
+	const char *prefer; /* name of the file for --prefer in the run's folder; NULL: no --prefer */
 	bool to_repeat;	    /* Make the command for a user to repeat the run later, when the heartbeat's socket is gone. */
 };
 
 /* Start the run. j->folder must be set. Returns 0, or -1 with err set. */
 int job_start(struct job *j, struct cgroup_base *base, const struct job_config *config, struct err *err);
 
-/* Check a running job: limits, console, heartbeat. Returns true when it has ended; then call job_judge(). */
+/* Check a running job: limits, console, heartbeat. Returns true if the run has ended; then call job_judge(). */
 bool job_poll(struct job *j);
 
 /* Ask the run to end with SIGTERM. job_poll() kills it after 30 s. */

@@ -19,7 +19,7 @@
 
 /*
  * Exit statuses of wrapper programs instead of Outrider's own: see docs/labs.md and sh(1). An <emulator> exits with
- * WRAPPER_FAILED if the machine failed in which it runs Outrider.
+ * WRAPPER_FAILED if the machine in which it runs Outrider has failed.
  */
 enum wrapper_status { WRAPPER_FAILED = 125, WRAPPER_CANNOT = 126, WRAPPER_NOWHERE = 127, WRAPPER_SIGNAL = 128 };
 
@@ -112,7 +112,7 @@ static void crash(struct job *j, const char *fmt, const char *what)
 	ending_add(&j->ending, STORE_CRASH, "stderr.log", line);
 }
 
-/* Signals that the program itself causes by a fault. */
+/* Returns whether a signal is one that the program itself causes by a fault. */
 static bool is_fault(int number)
 {
 	return number == SIGSEGV || number == SIGBUS || number == SIGABRT || number == SIGILL || number == SIGFPE ||

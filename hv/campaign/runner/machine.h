@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A libvirt domain that exists for one run. A file of the campaign defines it, with the run's kernel. libvirt destroys it
- * when the run ends, or when the process that started it dies.
+ * A libvirt domain that exists for one run. A file of the campaign defines the domain, and the run's kernel is added. libvirt
+ * destroys the domain when the run ends, or when the process that started the domain dies.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_MACHINE_H
 #define OUTRIDER_CAMPAIGN_RUNNER_MACHINE_H
@@ -13,7 +13,7 @@
 
 struct machine {
 	const struct plan_run *run; /* NULL: there is no domain to start */
-	const char *folder;	    /* of the run; the guest's console goes to its console.log */
+	const char *folder;	    /* folder of the run; the guest's console is written to console.log in it */
 	char name[MACHINE_NAME_MAX];
 	struct domain_transient *domain;
 };

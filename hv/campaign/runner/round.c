@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A round, from its begin to its end. */
+/* Runs a round, from its begin to its end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static int begin_round(struct runner *r, struct err *err)
 	return rc;
 }
 
-/* Find the last round that this shard has begun and not ended. Returns 1 if there is none. */
+/* Find the last round that this shard has begun and not ended. Returns 0; 1 if there is no such round; or -1 with err set. */
 static int find_unfinished(struct runner *r, struct err *err)
 {
 	const struct store_rounds_query query = {

@@ -45,7 +45,10 @@ int run_store_begin(const struct run_store *k, const struct job *j, struct err *
 	return begin(k, j, j->run->key, j->folder, &id, err);
 }
 
-/* Record the run's end. If one of its files is invalid, leave it out, and append the fault to the run's detail. */
+/*
+ * Record the run's end. If one of the run's files is invalid, record the end without it, and append the fault to the run's
+ * detail.
+ */
 static int end_with(const struct run_store *k, int64_t id, struct store_run_result *result, struct err *err)
 {
 	char detail[3 * sizeof(err->text)];
@@ -100,7 +103,7 @@ static int end(const struct run_store *k, const struct ending *e, const char *fo
 
 /* ---- unfinished attempts ---- */
 
-/* Reconstruct how an unfinished attempt ended from its files. */
+/* Find out from its files how an unfinished attempt ended. */
 static void ending_of(const char *folder, struct ending *e)
 {
 	char *races = spool_path(folder, "races.json", NULL), *path = spool_path(folder, "console.log", NULL);

@@ -33,7 +33,7 @@
 struct runner_config {
 	const char *store;	/* the store: a file, or a URL of PostgreSQL */
 	const char *program;	/* path of this program, for plans without an <emulator> */
-	unsigned jobs;		/* number of parallel runs; 0: as the plan says, or as many as the host's CPUs allow */
+	unsigned jobs;		/* number of parallel runs; 0: the plan's number, or as many as the host's CPUs allow */
 	bool overcommit;	/* Parallel runs may have more vCPUs in total than the host has CPUs. */
 	const char *only;	/* see plan_is_selected(); NULL: all runs */
 	unsigned shard, shards; /* number of this shard, from 1, and of all shards; 0: the matrix is not split */
@@ -43,12 +43,12 @@ struct runner_config {
 };
 
 struct runner_result {
-	uint64_t round; /* number of the round; 0: with `resume`, there was none to continue */
+	uint64_t round; /* number of the round; 0: with `resume`, no round could be continued */
 	/* Number of runs of this shard: planned, and by result in the next members. */
 	unsigned planned;
 	unsigned done;	   /* in the store */
 	unsigned skipped;  /* not run, or not finished, because the budget was used up or a signal came */
-	unsigned unstored; /* finished, but the store could not take them */
+	unsigned unstored; /* finished, but could not be stored */
 	/* Bad outcomes of the runs that this process ran: */
 	unsigned findings; /* a panic, hang, lockup or crash */
 	unsigned limits;   /* exceeded a limit */
@@ -61,7 +61,7 @@ struct runner_result {
 
 /*
  * Run a round. SIGINT, SIGTERM and SIGHUP ask the runs to end, and a second signal kills them. The calling process must be
- * single-threaded. Returns 0 with *result set, also if runs failed or a signal came, or -1 with err set.
+ * single-threaded. Returns 0 with *result set, even if runs failed or a signal came, or -1 with err set.
  */
 int runner_run(const struct plan *plan, const struct runner_config *config, struct runner_result *result, struct err *err);
 

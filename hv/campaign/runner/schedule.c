@@ -373,7 +373,7 @@ static void wait_a_tick(struct runner *r)
 
 /* ---- main loop ---- */
 
-/* After an error, kill all runs before returning. */
+/* Kill all runs and wait for their end, after an error and before returning. */
 static void end_all(struct runner *r)
 {
 	const struct timespec tick = {.tv_nsec = TICK_NS};

@@ -25,7 +25,7 @@ char *spool_path(const char *folder, const char *name, struct err *err)
 
 static int make_folder(const char *path, struct err *err)
 {
-	/* Mode 0700, because the files can contain guest memory. */
+	/* Make the folder with mode 0700, because the files can contain guest memory. */
 	if (mkdir(path, 0700) == 0 || errno == EEXIST)
 		return 0;
 	return err_set(err, EXIT_INPUT, "cannot make the folder %s: %s", path, strerror(errno));

@@ -24,12 +24,12 @@ struct runner {
 	char shard[32]; /* "" or "I/N" */
 	char *only;	/* NULL: all runs */
 	struct plan_runs runs;
-	struct job *jobs; /* one for each run of this shard */
+	struct job *jobs; /* the runs of this shard */
 	size_t job_count;
 	unsigned cpus;	      /* number of CPUs of this host */
 	uint64_t begin_ns;    /* monotonic_ns() at the start of this process's work */
 	uint64_t deadline_ns; /* monotonic_ns() when the budget is used up; UINT64_MAX: never */
-	bool budget_over;     /* No further run is started. */
+	bool budget_over;     /* The budget is used up: no further run is started. */
 	uint64_t store_ns;    /* monotonic_ns() of the next attempt to reach a store that is away; 0: the store is reachable */
 	uint64_t pause_ns;    /* nanoseconds from the last attempt to reach the store to the next */
 	sigset_t signals;     /* signals that end the round, and SIGCHLD */

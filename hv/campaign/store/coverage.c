@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Coverage in sums for each site, pairs of sites, and coverage over time. */
+/* Reads and counts coverage: sums for each site, pairs of sites, and coverage over time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,7 +165,7 @@ static const char sites_sql[] =
 	"SELECT x.first_armed, x.first_hit, count(*) FROM site x WHERE x.kernel_id IN (SELECT DISTINCT u.kernel_id FROM run u "
 	"JOIN round w ON w.id = u.round_id WHERE w.campaign = $1) GROUP BY x.first_armed, x.first_hit";
 
-/* Fill the series ARMED and HIT. */
+/* Fill in the series ARMED and HIT. */
 static int read_sites(struct store *s, const char *campaign, struct steps series[SERIES], struct err *err)
 {
 	struct db_rows *rows = db_query(s->db, err, sites_sql, "t", campaign);
@@ -185,7 +185,9 @@ static int read_sites(struct store *s, const char *campaign, struct steps series
 	return rc;
 }
 
-/* A pair of sites, the race that it is shown as, and the start times of the first three runs that saw it, in order. */
+/*
+ * A pair of sites, the id of the race that it is shown as, and the start times of the first three runs that saw it, in order.
+ */
 struct pair {
 	int64_t id, race, at[3];
 	unsigned count;
@@ -208,8 +210,8 @@ static void pair_add(struct pair *p, int64_t at)
 }
 
 /*
- * All sightings of a pair are in consecutive rows. ORDER BY follows the index, so that the database need not sort all
- * sightings, and memory holds one struct pair for each pair.
+ * Select the sightings of all pairs. All sightings of a pair are in consecutive rows. ORDER BY follows the index, so that the
+ * database need not sort all sightings, and memory holds one struct pair for each pair.
  */
 static const char pairs_seen_sql[] =
 	/* CROSS JOIN makes SQLite join in the written order: first the pairs, then by an index their sightings. */
@@ -255,7 +257,7 @@ static int by_time(const void *left, const void *right)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* Fill the series FIRST, SECOND and THIRD of pairs, and RACES. */
+/* Fill in the series FIRST, SECOND and THIRD of pairs, and RACES. */
 static int read_seen(struct store *s, const char *campaign, struct steps series[SERIES], struct err *err)
 {
 	struct pair *list = NULL;
@@ -285,7 +287,7 @@ static uint64_t reach(const struct steps *steps, size_t *at, uint64_t *sum, int6
 	return *sum;
 }
 
-/* Build ids of the kernels that the runs used. A campaign has few, so build_number() searches them one by one. */
+/* Build ids of the kernels that the runs used. A campaign has few kernels, so build_number() compares them one by one. */
 struct builds {
 	struct store_text *text;
 	const char **ids;

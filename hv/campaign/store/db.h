@@ -52,8 +52,8 @@ int db_back(struct db *db, struct err *err);
 int db_begin(struct db *db, bool write, struct err *err);
 
 /*
- * Commit the transaction. After a failure nothing was written, with one exception: when the connection is lost during the
- * commit, the server may have committed.
+ * Commit the transaction. After a failure nothing was written, with one exception: if the connection is lost during the commit,
+ * the server may have committed. Returns 0, or -1 with err set.
  */
 int db_commit(struct db *db, struct err *err);
 
@@ -114,7 +114,7 @@ void db_rows_end(struct db_rows *rows);
 /* Run a query for one number, and set *out to it. Returns 1; 0 if there is no row, with *out unchanged; or -1 with err set. */
 int db_number(struct db *db, struct err *err, int64_t *out, const char *sql, const char *types, ...);
 
-/* The mark that says that the database is a store. Both numbers are 0 in a database without a mark. */
+/* The mark that identifies the database as a store. Both numbers are 0 in a database without a mark. */
 struct db_mark {
 	int64_t application, version;
 	bool empty; /* The database has no table. */

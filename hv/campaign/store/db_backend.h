@@ -29,7 +29,7 @@ struct db_value {
 	size_t len;
 };
 
-/* A prepared statement, kept for later calls. */
+/* A prepared statement, which is kept for later calls. */
 struct db_statement {
 	struct db_statement *next;
 	const char *sql; /* a string constant */
@@ -109,7 +109,7 @@ struct db_statement *db_statement(struct db *db, const char *sql, const char *ty
 /* Returns a copy of the script with the backend's words, from malloc(), or NULL if memory runs out. */
 char *db_with_words(const struct db_backend *backend, const char *sql);
 
-/* Forget all prepared statements, because their connection is gone. */
+/* Remove all prepared statements from the list, because their connection is gone. */
 void db_forget_all(struct db *db);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The PostgreSQL backend. The tables are in the schema "outrider", so the database may have other tables. An advisory lock
- * lets one writer in at a time. The server releases it at the end of the transaction, even if the writer dies.
+ * admits one writer at a time. The server releases the lock at the end of the transaction, even if the writer dies.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static int prepare(struct db *db, struct db_statement *st, const char *types, st
 
 static void forget(struct db *db, struct db_statement *st)
 {
-	(void)db; /* The server drops the statement with the connection. */
+	(void)db; /* Nothing to do: the server drops the statement with the connection. */
 	free(st->prepared);
 }
 

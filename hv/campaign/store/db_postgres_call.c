@@ -16,7 +16,7 @@ static void quiet(void *ctx, const char *message)
 	(void)message;
 }
 
-/* Settings that each new connection needs. */
+/* Make the settings that each new connection needs. */
 static int set_up(struct db *db, struct err *err)
 {
 	char sql[160];

@@ -11,7 +11,10 @@
 
 #include "hv/campaign/store/db_sqlite.h"
 
-/* Tables of ANALYZE (see db_shrink()) in different versions of SQLite. They only guide the query planner. */
+/*
+ * The statements that make the tables of ANALYZE (see db_shrink()) in different versions of SQLite. These tables only guide the
+ * query planner.
+ */
 static const char *const statistics[] = {
 	"CREATE TABLE sqlite_stat1(tbl,idx,stat)",
 	"CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",

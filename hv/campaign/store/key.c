@@ -41,7 +41,10 @@ static const char *kind_of(uint8_t rw)
 	return rw & INSN_WRITE ? "write" : rw & INSN_READ ? "read" : "access";
 }
 
-/* Returns the source file of the outermost function: that of the last line. The lines before it are of inlined functions. */
+/*
+ * Returns the source file of the outermost function, which is that of the last line. The lines before the last are of inlined
+ * functions.
+ */
 static const char *file_of(const struct race *race, unsigned which, struct store_text *text)
 {
 	size_t n;

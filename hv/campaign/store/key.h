@@ -13,7 +13,7 @@
 struct race_key {
 	/* Sorted in byte order of function, module and kind. */
 	struct store_side sides[2];
-	/* Both sides as one text. */
+	/* Both sides as one text, by which the database compares them. */
 	const char *sides_text;
 	/* The datum's name from debug files, as "struct rq.nr_running" or "jiffies_64". "": unknown. */
 	const char *datum;

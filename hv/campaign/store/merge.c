@@ -16,7 +16,7 @@ struct merging {
 
 /* ---- rounds ---- */
 
-/* Insert the round into `into` if it is not there, and set *id to its id there. */
+/* Insert the round into `into` if it is not there yet, and set *id to the round's id in `into`. */
 static int merge_round(struct merging *m, const struct store_round *r, int64_t *id, struct err *err)
 {
 	int64_t made = db_run(m->into->db, err,

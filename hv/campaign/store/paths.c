@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Default places of stores, and uuids that are computed from names. */
+/* Finds the default places of stores, and computes uuids from names. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

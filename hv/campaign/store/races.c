@@ -6,7 +6,7 @@
 #include "hv/campaign/store/run_data.h"
 #include "hv/campaign/store/selection.h"
 
-/* State of one race while its rounds are read. */
+/* State of one race while the rows of its rounds are read. */
 struct folded {
 	struct store_race race;
 	/* The most serious verdict of the selected rounds, and that of the latest round before them. */
@@ -14,7 +14,7 @@ struct folded {
 	bool seen_now, seen_base, has_first, has_last;
 	size_t last_place; /* of the latest round before the selected rounds */
 	size_t edge[2];
-	size_t last_counted; /* place of the last round that was counted in race.rounds */
+	size_t last_counted; /* place of the last round that race.rounds includes */
 };
 
 struct listing {
@@ -202,7 +202,10 @@ static enum store_change change_of(const struct folded *f, bool back)
 	return f->seen_base ? STORE_CHANGE_NONE : STORE_CHANGE_AGAIN;
 }
 
-/* Complete a race after its last round, and append it to the list if it belongs there. */
+/*
+ * Complete a race after its last round, and append it to the list if a selected round or the base round saw it. `all`: all
+ * rounds are selected, so no race is new or gone.
+ */
 static int finish(struct listing *l, struct folded *f, bool all, struct err *err)
 {
 	static const struct run_data_verdict none = {.class = VERDICT_UNCLEAR, .rule = "", .evidence = "", .suppressed = ""};

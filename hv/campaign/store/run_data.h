@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The data of one run that go into the store. They come from the run's files (run_data_read.c) or from another store (merge.c,
- * run_data_fetch.c), and run_data_write.c writes both. Only hv/campaign/store/ uses this header.
+ * The data of one run that are written to the store. They come from the run's files (run_data_read.c) or from another store
+ * (merge.c, run_data_fetch.c). In both cases run_data_write.c writes them. Only hv/campaign/store/ uses this header.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_RUN_DATA_H
 #define OUTRIDER_CAMPAIGN_STORE_RUN_DATA_H
@@ -34,7 +34,7 @@ struct run_data_race {
 	size_t place_count;
 	struct run_data_instance *instances;
 	size_t instance_count;
-	/* The race's JSON object, compressed (compress.h). NULL: there is none. */
+	/* The race's JSON object, compressed (compress.h). NULL: the race has no record. */
 	void *record;
 	size_t record_size;
 };
@@ -78,7 +78,7 @@ int run_data_read_coverage(struct run_data *d, const char *path, struct err *err
  */
 int run_data_fetch(struct run_data *d, struct store *from, int64_t run, struct err *err);
 
-/* The row of the run that a run's data belongs to. */
+/* The row of the run whose data are written. */
 struct run_data_run {
 	int64_t id, round;
 	const char *uuid;

@@ -81,7 +81,7 @@ static int fetch_instances(struct run_data_race *r, struct store *from, int64_t 
 	return db_each(db_query(from->db, err, sql, "i", sighting), fetch_instance, r, err);
 }
 
-/* Take the record of the race if it is from this run. */
+/* Fetch the record of the race if the record is from this run. */
 static int fetch_record(struct run_data_race *r, struct store *from, int64_t race, int64_t run, struct err *err)
 {
 	struct db_rows *rows =

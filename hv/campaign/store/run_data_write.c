@@ -50,8 +50,8 @@ static int bare(struct db *db, const char *sides, struct err *err)
 }
 
 /*
- * Compute the aliases of all races with these two sides again. The result depends only on the set of races, not on the order
- * in which they came.
+ * Compute the aliases of all races with these two sides again. The result depends only on the set of races, not on the order in
+ * which they were inserted.
  */
 static int alias_update(struct db *db, const char *sides, struct err *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens a file of a run for a parser that takes a path. The run could write to its folder, and a guest may have taken over
- * the run. So a name in the folder can be a symbolic link, a FIFO that blocks for ever, or a file without end.
+ * Opens a file of a run for a parser that takes a path. The run's processes could write to its folder, and a guest may have
+ * taken over such a process. So a name in the folder can be a symbolic link, a FIFO that blocks for ever, or a file without
+ * end.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_RUN_FILE_H
 #define OUTRIDER_CAMPAIGN_STORE_RUN_FILE_H

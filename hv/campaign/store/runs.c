@@ -177,7 +177,7 @@ static int read_run(const struct db_rows *rows, void *ctx, struct err *err)
 	return 0;
 }
 
-/* A race is new in a run if no earlier round has it. */
+/* Selects the runs of a round with their counts. A race is new in a run if no earlier round has the race. */
 static const char runs_sql[] =
 	"SELECT u.id, u.round_id, u.uuid, u.seed, u.state, u.outcome, u.started, u.ended, u.hits, u.windows, u.conflicts, "
 	"u.sampled_ns, "

@@ -13,7 +13,7 @@ struct selection_round {
 	size_t place; /* number in the order of starts, from 1 */
 	bool now;     /* The query selects this round. */
 	bool before;  /* The round was started before all selected rounds. */
-	bool base;    /* The base round: the query compares the selected rounds with it. */
+	bool base;    /* The base round, with which the query compares the selected rounds. */
 	bool later;   /* The round was started after all selected rounds. */
 };
 

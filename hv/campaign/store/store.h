@@ -116,7 +116,7 @@ struct store_round {
 	uint64_t hits, windows, conflicts, sampled_ns, sampled_runs;
 	uint64_t of_class[STORE_CLASSES]; /* Races by the class of their most serious verdict. */
 	/*
-	 * Share of CPU time that breakpoint handling took, in thousandths: the mean over all runs that report it, and the
+	 * Share of CPU time that breakpoint handling took, in thousandths: the mean over all runs that report a share, and the
 	 * worst run. -1: unknown.
 	 */
 	int lost_permille, lost_most;
@@ -149,7 +149,7 @@ int store_round_end(struct store *s, int64_t round, const char *shard, struct er
 struct store_rounds_query {
 	const char *campaign; /* NULL: all campaigns. */
 	int64_t id;	      /* Only the round with this id. */
-	/* Only the round with this number, or whose uuid begins with this text of at least 4 characters. NULL: any. */
+	/* Only rounds with this number, or with a uuid that begins with this text of at least 4 characters. NULL: any. */
 	const char *name;
 	int64_t before;	 /* Only rounds that were started before the round with this id. */
 	bool unfinished; /* Only rounds whose shard `shard` ("" or NULL: the whole round) has begun and not ended. */
@@ -240,7 +240,7 @@ struct store_run {
 	uint64_t hits, windows, conflicts, sampled_ns;
 	int lost_permille;  /* Share of CPU time that breakpoint handling took, in thousandths. -1: unknown. */
 	uint64_t races;	    /* Races of the store that the run saw. */
-	uint64_t new_races; /* Races of these that no earlier round saw. */
+	uint64_t new_races; /* number of these races that no earlier round saw */
 };
 
 struct store_runs {
@@ -294,12 +294,12 @@ int store_triage_from_word(const char *word);
 
 /* How a race changed in the selected rounds, compared with the rounds before. */
 enum store_change {
-	STORE_CHANGE_NEW,     /* No earlier round of any campaign had it. */
+	STORE_CHANGE_NEW,     /* No earlier round of any campaign had the race. */
 	STORE_CHANGE_BACK,    /* A user marked the race as fixed, and a run that started later saw it. */
 	STORE_CHANGE_VERDICT, /* The race's class or rule differs from the last time that it was seen. */
-	STORE_CHANGE_GONE,    /* The base round had it, and no selected round has it. */
-	STORE_CHANGE_AGAIN,   /* The base round did not have it; an earlier round had it with the same verdict. */
-	STORE_CHANGE_NONE,    /* The base round had it, with the same verdict. */
+	STORE_CHANGE_GONE,    /* The base round had the race, and no selected round has it. */
+	STORE_CHANGE_AGAIN,   /* The base round did not have the race; an earlier round had it with the same verdict. */
+	STORE_CHANGE_NONE,    /* The base round had the race, with the same verdict. */
 	STORE_CHANGES,
 };
 /* Returns the word of a change: "new", "back", "changed", "gone", "again", "same". */
@@ -480,7 +480,7 @@ struct store_pair {
 int store_each_pair(struct store *s, const char *build_id, int (*each)(void *ctx, const struct store_pair *pair), void *ctx,
 		    struct err *err);
 
-/* Counts of the pairs of sites that raced. Estimates of the number of unseen pairs use them. */
+/* Counts of the pairs of sites that raced, from which the number of unseen pairs is estimated. */
 struct store_pairs {
 	uint64_t observed;     /* pairs that at least one run saw */
 	uint64_t once, twice;  /* pairs that exactly one run saw, and pairs that exactly two runs saw */
