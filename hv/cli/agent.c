@@ -21,7 +21,7 @@
 #define PORT 999 /* AGENT_PORT of the guest agent */
 #define DEFAULT_CID 3
 #define DEFAULT_TIMEOUT UINT64_C(10000000000) /* ns */
-#define COMMAND_MAX 511			      /* bytes that the agent accepts in one line */
+#define COMMAND_MAX 511			      /* most bytes that the agent accepts in one line */
 #define LINE_MAX_LEN 4096
 #define ADVICE "end the other `outrider agent`, or name the machine by --vsock or --socket"
 
@@ -165,7 +165,7 @@ static void show(struct dialogue *d, char *line)
 	fflush(stdout);
 }
 
-/* Read from the agent. Returns false when it has closed the connection. */
+/* Read from the agent. Returns false if the agent has closed the connection. */
 static bool read_agent(struct dialogue *d)
 {
 	ssize_t n = recv(d->fd, d->in + d->in_len, sizeof(d->in) - 1 - d->in_len, MSG_DONTWAIT);

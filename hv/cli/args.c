@@ -41,7 +41,7 @@ error_t cli_usage(struct argp_state *state, const char *fmt, ...)
 	return EINVAL;
 }
 
-/* Input of the outer parser. The command's own parser, its child, gets only `command`. */
+/* Input of the outer parser. Its child, the command's own parser, has only `command` as input. */
 struct outer_input {
 	const struct argp *argp; /* the command's own parser */
 	const char *name;
@@ -77,7 +77,7 @@ static const struct argp_option *nth_option(const struct argp *argp, size_t i)
 /* Facts about a long option that getopt has refused. */
 struct refused {
 	const struct argp_option *is; /* the only option that the word names or abbreviates, or NULL */
-	char several[160];	      /* the options that the word abbreviates if it is ambiguous: "--sample, --seed" */
+	char several[160];	      /* if the word is ambiguous, the options that it abbreviates: "--sample, --seed" */
 	const char *near;	      /* an option with a similar name, or NULL */
 };
 

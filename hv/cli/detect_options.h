@@ -10,7 +10,7 @@
 struct detect_options {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	struct judge judge;
-	/* The session as the options describe it. The strings are those of argv. */
+	/* The session's parameters, as the options give them. The strings are those of argv. */
 	struct session_config session;
 	/* The values of --symbols. The array has one element for each word of the command line. */
 	const char **symbols;

@@ -9,8 +9,8 @@
 #include "hv/cli/suggest.h"
 
 /*
- * Valid context ids of a guest. Lower ids are those of the hypervisor and the host, and the next higher one is VMADDR_CID_ANY
- * (vsock(7)).
+ * Smallest and largest context id of a guest (vsock(7)). Ids below are those of the hypervisor and the host, and the id above
+ * is VMADDR_CID_ANY.
  */
 #define CID_MIN 3
 #define CID_MAX (UINT32_MAX - 1)

@@ -15,7 +15,7 @@
 enum diff_key { KEY_OLD = 0x200, KEY_FORM, KEY_ALL, KEY_SUPPRESS };
 
 struct diff_options {
-	struct race_files in; /* This must be the first member; see cli_parse(). It has the files of one side at a time. */
+	struct race_files in; /* This must be the first member; see cli_parse(). Has the files of one side at a time. */
 	struct fail_on fail_on;
 	struct suppressions *suppressions; /* or NULL */
 	const char **old;		   /* the files of --old */

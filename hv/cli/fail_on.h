@@ -29,7 +29,7 @@ struct fail_on {
 extern const struct argp fail_on_argp;
 #define FAIL_ON_GROUP 5
 
-/* The exit code without --error-exitcode. It has no other meaning. */
+/* The exit code without --error-exitcode. No other result of a command has this code. */
 #define FAIL_ON_DEFAULT_CODE 1
 
 /*

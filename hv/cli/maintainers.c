@@ -18,7 +18,7 @@
 #define SECONDS_MAX 20
 #define SAID_MAX 65536 /* bytes of the script's output that are read */
 #define LINE_MAX_BYTES 256
-#define FILES_MAX 2 /* one for each side */
+#define FILES_MAX 2 /* at most one file for each side */
 
 struct script {
 	size_t folder;			  /* index of the folder in the sources */

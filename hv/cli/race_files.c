@@ -179,7 +179,7 @@ static void say_same_run(struct race_files *f, const char *dropped, const char *
 	race_files_note(f, line);
 }
 
-/* The files after reading, before their races are merged into one store. */
+/* The contents of a file, before the races of all files are merged into one store. */
 struct loaded {
 	struct report_load load;
 	const char *path;
@@ -191,7 +191,10 @@ struct loaded {
 	bool dropped;
 };
 
-/* Of several files with the same run, keep only one: the first finished one, or else the first. */
+/*
+ * Of several files with the same run, keep only one: the first file in which the run is finished, or if there is none, the
+ * first file.
+ */
 static void drop_same_runs(struct race_files *f, struct loaded *files, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {

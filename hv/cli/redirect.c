@@ -30,7 +30,9 @@ static void drop_and_end(int number)
 static void drop_at_signal(const char *name)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	/* SA_RESETHAND: the handler is called once, and the signal that it raises ends the process. */
+	/*
+	 * SA_RESETHAND removes the handler after the first call, so that the signal that the handler raises ends the process.
+	 */
 	const struct sigaction drop = {.sa_handler = drop_and_end, .sa_flags = SA_RESETHAND | SA_NODEFER};
 	struct sigaction now;
 

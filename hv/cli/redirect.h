@@ -17,7 +17,7 @@ struct redirect {
 	const char *file; /* --output, or NULL */
 	bool no_pager;
 	/* Private to redirect.c. */
-	int saved;	      /* the previous standard output, plus 1; 0: none */
+	int saved;	      /* the previous standard output, plus 1; 0: not redirected */
 	pid_t pager;	      /* 0: no pager */
 	char place[PATH_MAX]; /* path of `file` with all symbolic links resolved */
 	char next[PATH_MAX];  /* temporary file that is renamed to `place` when the output is complete, or "" */

@@ -19,7 +19,7 @@ struct replay_shown {
 /* Print the race, the results of both orders, and whether they are the recorded results. */
 void replay_show_both(struct scene *s, const struct replay_shown *shown);
 
-/* Print the result of the order in which the access of side `first` goes first. `same`: it is the recorded result. */
+/* Print the result of the order in which the access of side `first` goes first. `same`: the result equals the recorded one. */
 void replay_show_one(struct scene *s, unsigned first, const struct alone *one, bool same);
 
 /* Print the same results as JSON. Return 0, or -1 with EXIT_INTERNAL if memory runs out. */

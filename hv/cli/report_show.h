@@ -22,7 +22,7 @@ struct show_how {
 	unsigned width;
 	/* Standard output is a terminal with colours, possibly by way of a pager. */
 	bool colour;
-	/* Selects the races that make the command fail. Only exports need it. */
+	/* Selects the races that make the command fail. Used by exports only. */
 	const struct fail_on *fail_on;
 };
 
