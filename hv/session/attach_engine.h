@@ -27,8 +27,8 @@ struct attach_engine {
 	struct domain *domain; /* NULL: the gdbstub is not that of a libvirt domain. */
 	struct guard *guard;
 	struct gdb_journal *journal;
-	struct limit limit;		  /* When to give up the connection to the gdbstub. */
-	bool standing;			  /* The gdbstub failed: the guest may stand still, with points planted. */
+	struct limit limit;		  /* when to give up the connection to the gdbstub */
+	bool standing;			  /* The gdbstub failed: the guest may stand still, with points in it. */
 	bool left;			  /* An earlier outrider was killed in this guest, and left points in it. */
 	const struct domain_event *ended; /* The end of the machine as libvirt reported it, or NULL. */
 	enum gdb_end end;

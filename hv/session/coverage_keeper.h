@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the file of --coverage up to date. A thread rewrites it every 10 s, or less often if writing takes long, so that a
- * killed run loses the coverage of its last seconds only. The end of a run writes the complete file.
+ * Keeps the file of --coverage up to date. A thread rewrites the file every 10 s, or less often if writing takes long, so that
+ * a killed run loses the coverage of its last seconds only. At the end of a run the complete file is written.
  *
  * All functions are called on the session's thread.
  */

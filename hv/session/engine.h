@@ -62,7 +62,7 @@ struct engine_ops {
 	 * copied.
 	 */
 	struct vm *(*still)(struct engine *e, unsigned *held);
-	/* Free what open() made; open() may have failed halfway. */
+	/* Free what open() made. open() may have failed halfway. */
 	void (*close)(struct engine *e);
 };
 
@@ -75,7 +75,7 @@ struct engine {
 	bool keyboard;	       /* The user's keys go to the guest. */
 	/* Kinds of threads that run() starts, a bit (1u << enum sandbox_kind) for each. 0: the engine cannot be confined. */
 	unsigned sandbox_kinds;
-	/* A file that close() removes, set by open(). NULL: none. */
+	/* Path of a file that close() removes, set by open(). NULL: no such file. */
 	const char *socket;
 	/* Facts for the report. NULL and 0: unknown. */
 	const char *kernel;

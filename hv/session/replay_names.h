@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Name the memory that differs between two orders. A copy of the machine knows guest-physical addresses only; the names come
- * from the guest that goes on running.
+ * Names the memory that differs between two orders. A copy of the machine has guest-physical addresses only; the names come
+ * from the guest, which continues to run.
  */
 #ifndef OUTRIDER_SESSION_REPLAY_NAMES_H
 #define OUTRIDER_SESSION_REPLAY_NAMES_H

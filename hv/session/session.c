@@ -40,7 +40,7 @@ struct session {
 	struct detect *detect;	      /* NULL: the session does not look for races. */
 	bool running;		      /* The engine's run() was called. */
 	bool detecting;		      /* The detector's threads run. */
-	/* The debug files. Used by the reporter's thread while it runs. */
+	/* The debug files. While the reporter's thread runs, only that thread uses them. */
 	struct debug_images *images;
 	struct host host;
 	struct report_config report_config;

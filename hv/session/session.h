@@ -60,7 +60,7 @@ struct session_config {
 	const char *replay_save;
 	/* Judges the record of locks. NULL: locks are not followed. The session itself fills in detect.locks. */
 	const struct suspector_judge *suspect;
-	/* The user's list of lock functions, added to the built-in list. NULL: none. */
+	/* Path of the user's list of lock functions, which are added to the built-in list. NULL: no such list. */
 	const char *lock_list;
 	/* Run the machine without looking for races. */
 	bool no_detect;

@@ -153,7 +153,7 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX])
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Start to confirm a new suspicion, or one whose text was unloaded and loaded again. */
+/* Start to confirm a new suspicion, or a suspicion whose text was unloaded and loaded again. */
 static void confirm(struct suspector *s, struct followed *f, const struct suspicion *suspicion)
 {
 	for (unsigned i = 0; i < 2; i++)

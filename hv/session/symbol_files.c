@@ -11,7 +11,7 @@ enum kind {
 	FOLDER,
 	MODULE,	 /* Relocatable ELF: a module, or its debug file. */
 	VMLINUX, /* Other ELF. */
-	MAP,	 /* Anything else. Reading it fails if it is no System.map. */
+	MAP,	 /* anything else; reading the file fails if it is no System.map */
 };
 
 /* Returns the kind of the file, or -1 with errno set. Fails for a FIFO or a device without opening it. */

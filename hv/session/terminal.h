@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The user's terminal as the guest's keyboard. Every key goes to the guest at once and without echo, except Ctrl-C, which
+ * The user's terminal as the guest's keyboard. Every key is sent to the guest at once and without echo, except Ctrl-C, which
  * still ends the run.
  */
 #ifndef OUTRIDER_SESSION_TERMINAL_H
