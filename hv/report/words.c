@@ -14,7 +14,7 @@ const char *const gpr_names[X86_GPRS] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Indexed by enum insn_rw bits. */
+/* The words for kinds of access, indexed by enum insn_rw bits. */
 static const char *const access_words[] = {
 	[0] = "unknown", [INSN_READ] = "read", [INSN_WRITE] = "write", [INSN_READ | INSN_WRITE] = "read-write"};
 

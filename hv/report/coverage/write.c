@@ -10,7 +10,7 @@
 #include "hv/report/json/file.h"
 #include "hv/report/json/write.h"
 
-/* Functions per item of the JSON file. */
+/* Number of functions in one item of the JSON file. */
 #define FUNCTIONS_AT_A_TIME 64u
 
 struct coverage_file {

@@ -178,7 +178,7 @@ int json_file_rewrite(struct json_file *f, const char *head, const char *tail, c
 	return 0;
 }
 
-/* Resolve links: the file itself will be replaced by rename(2). */
+/* Returns the path with links resolved, from malloc(): rename(2) will replace the file itself, not a link to it. */
 static char *real_name(const char *path, struct err *err)
 {
 	char *name = realpath(path, NULL);

@@ -6,7 +6,7 @@
 #include "hv/report/json/locks_json.h"
 #include "hv/report/json/race_json.h"
 
-/* ENSURE_ASCII: members that this version does not know are kept unchanged, and may contain any characters. */
+/* ENSURE_ASCII escapes other characters: members that this version does not know are written unchanged, and may contain any. */
 #define FLAGS (JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY | JSON_ENSURE_ASCII)
 
 struct writing {

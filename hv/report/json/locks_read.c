@@ -27,7 +27,9 @@ struct reading {
 
 static uint32_t read_index(struct json_reader *r, const json_t *o, const char *key, uint32_t count)
 {
-	/* For an empty list this accepts index 0, which check_indices() rejects after all lists have been read. */
+	/*
+	 * Returns the index. For an empty list, 0 is accepted here; check_indices() rejects it after all lists have been read.
+	 */
 	return (uint32_t)json_read_number(r, o, key, count ? count - 1 : 0);
 }
 

@@ -24,7 +24,7 @@ struct json_stream {
 };
 
 /*
- * State during one json_load_callback(): the number of bytes passed to jansson, so that those after the value can be read
+ * State during one json_load_callback(): the number of bytes passed to jansson, so that the bytes after the value can be read
  * again.
  */
 struct feed {

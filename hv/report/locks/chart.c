@@ -10,7 +10,7 @@
 #include "hv/base/order.h"
 #include "symbols/insn/insn.h"
 
-/* Locks compared per datum. Bounds the time for a hostile record. */
+/* Most locks compared for one datum, which limits the time for a hostile record. */
 #define LOCKS_COMPARED 32
 
 /* An access in one of the records. */

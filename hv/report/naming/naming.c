@@ -51,7 +51,10 @@ void naming_line(const struct debuginfo_frame *frame, struct source_line *line)
 	put_file(frame, line->file);
 }
 
-/* Allow reading the source file that a user's debug file was compiled from, under its name in the report. */
+/*
+ * Allow the report to read the source file that a user's debug file was compiled from, and to find it by the name used in the
+ * report.
+ */
 static void allow_file(const struct naming *n, const struct debuginfo_frame *frame, const char *name)
 {
 	char path[PATH_MAX];

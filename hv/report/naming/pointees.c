@@ -31,7 +31,7 @@ struct answer {
 	char tag[64];	 /* name of the type, without "struct "; "": too long */
 };
 
-/* The struct in all objects of a slab cache that is named like the struct. */
+/* A slab cache that is named like a struct, and that struct, which all its objects are. */
 struct cache_type {
 	char cache[64];
 	struct debuginfo *di;
@@ -52,7 +52,7 @@ struct pointee {
 	bool doubtful; /* another pointer contradicts this one */
 };
 
-/* A cached answer of debug files about bytes of a type. */
+/* A cached result of asking debug files about bytes of a type. */
 struct known_member {
 	struct debuginfo *di;
 	uint64_t type, offset;
@@ -276,7 +276,7 @@ int pointees_learn(struct pointees *p, const struct pointer_use *use)
 	start = use->gva - a->offset;
 	if (!a->di || start > use->gva || start + a->type_size < start)
 		return 0;
-	/* A struct that extends outside of its object has been identified wrongly. */
+	/* Ignore a struct that extends outside of its object: it has been identified wrongly. */
 	if (m->object && (start < m->object || start + a->type_size > m->object + m->object_size))
 		return 0;
 	if (make_room((void **)&p->list, p->count, &p->room, sizeof(*p->list)) || learn_cache(p, m, start, a))
@@ -362,7 +362,7 @@ static bool member_of(struct pointees *p, const struct pointee *t, uint64_t offs
 		return p->members[at].known;
 	}
 	ask_member(&k);
-	/* If memory runs out, do not cache: the next lookup queries again. */
+	/* Cache the result. If memory runs out, it is not cached, and the next lookup asks again. */
 	if (!make_room((void **)&p->members, count, &p->member_room, sizeof(k)) && !race_index_make_room(&p->member_index)) {
 		p->members[count] = k;
 		race_index_add(&p->member_index, hash);
