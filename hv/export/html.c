@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The page is complete without its script, which adds sorting, filtering and copying. */
+/* Writes the HTML page of a report. The page is complete without its script, which adds sorting, filtering and copying. */
 #include <string.h>
 
 #include "hv/export/html.h"

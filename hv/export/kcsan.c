@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Follows kernel/kcsan/report.c and dump_stack_print_info() (lib/dump_stack.c), except that Outrider is the reporter. */
+/*
+ * Writes the format of kernel/kcsan/report.c and of dump_stack_print_info() (lib/dump_stack.c), except that Outrider is the
+ * reporter.
+ */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -141,7 +144,10 @@ static void put_release(FILE *out, const char *banner)
 		return;
 	}
 	fprintf(out, "%.*s", (int)strcspn(release, " "), release);
-	/* The compiler's name precedes the build number, and may contain " #" itself. */
+	/*
+	 * Take the last " #" that a digit follows as the build number: the compiler's name precedes it, and may contain " #"
+	 * itself.
+	 */
 	for (const char *at = release; (at = strstr(at, " #")); at++) {
 		if (isdigit((unsigned char)at[2]))
 			build = at;
@@ -179,7 +185,7 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 
 	fputs(RULER "\n", out);
 	put_title(out, r->race);
-	/* As in KCSAN's reports, the access that the watchpoint caught comes first. */
+	/* Write the access that the watchpoint caught first, as in KCSAN's reports. */
 	if (o->sides[1].kind == RACE_SIDE_CPU)
 		put_side(out, r->race, 1);
 	else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Section numbers refer to SARIF 2.1.0. */
+/* Section numbers in this file refer to SARIF 2.1.0 (OASIS, 2020). */
 #include "hv/export/sarif_suspicions.h"
 
 #include "hv/export/sarif_place.h"
