@@ -14,7 +14,7 @@
 /* The largest ratio between the weights of two settings, so that no setting starves. */
 #define MOST 10.0
 
-/* How many new races the runs of a setting found. */
+/* The new races that the runs of a setting found. */
 struct yield {
 	const struct learn_setting *setting;
 	double found, seconds, runs, weight;

@@ -147,7 +147,7 @@ static int by_id(const void *x, const void *y)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
-/* The races that a round saw. */
+/* The races that one round saw. */
 struct seen {
 	struct store_races races;
 	const struct store_race **list; /* sorted by id */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The page uses the style and script of the page of `outrider report`. The script expects the same table and sections. */
+/*
+ * Writes a round summary as an HTML page, with the style and script of the page of `outrider report`. The script expects the
+ * same table and sections.
+ */
 #include "hv/campaign/list/html.h"
 
 #include <stdlib.h>

@@ -105,7 +105,7 @@ static double estimate_of(const struct summary_point *p)
 	return p->estimate;
 }
 
-/* Unit of the time axis: hours from two hours on, minutes below. */
+/* Unit of the time axis: hours if the axis has two hours or more, otherwise minutes. */
 struct unit {
 	double ns;
 	const char *name;

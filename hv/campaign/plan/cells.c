@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The cells of the matrix, and the values that a cell takes from its parts. */
+/* Enumerates the cells of the matrix, and finds the values that a cell takes from its parts. */
 #include <fnmatch.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks of a campaign file that a grammar cannot express: duplicate and missing names, missing files, and sizes. */
+/* Checks a campaign file for errors that a grammar cannot express: duplicate and missing names, missing files, and sizes. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the number of vCPUs from libvirt's domain XML, for which the plan needs it. */
+/* Reads the number of vCPUs from libvirt's domain XML. The plan needs the number for images that do not set it. */
 #include <stdlib.h>
 #include <string.h>
 

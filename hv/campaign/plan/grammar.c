@@ -166,7 +166,7 @@ static void schemas_free(struct schemas *s)
 		xmlRelaxNGFree(s->list[i].schema);
 }
 
-/* Returns 0 if the document is valid, 1 if it is not, or -1 if libxml2 failed. */
+/* Validate a document. Returns 0 if it is valid, 1 if it is not, or -1 if libxml2 failed. */
 static int validate(xmlRelaxNG *schema, xmlDoc *doc)
 {
 	xmlRelaxNGValidCtxt *valid = schema ? xmlRelaxNGNewValidCtxt(schema) : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Strings that are freed together. */
+/* Keeps strings that are freed together. */
 #include <stdlib.h>
 
 #include "hv/campaign/plan/internal.h"

@@ -134,7 +134,7 @@ void store_coverage_free(struct store_coverage *c)
 	*c = (struct store_coverage){0};
 }
 
-/* A number grew by `count` at the time `at`. */
+/* One step of a number over time: it grew by `count` at the time `at` (milliseconds since 1970). */
 struct step {
 	int64_t at;
 	uint64_t count;

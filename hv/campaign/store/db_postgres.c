@@ -19,7 +19,7 @@
 /* Number of the writers' advisory lock. It is arbitrary, but all Outrider processes must use the same one. */
 #define WRITERS_LOCK "5715997"
 
-/* Type numbers, which are the same in every PostgreSQL (pg_type.dat). */
+/* PostgreSQL's numbers of the three types, which are the same in every version (pg_type.dat). */
 enum { TYPE_BYTEA = 17, TYPE_INT8 = 20, TYPE_TEXT = 25 };
 
 struct postgres_rows {

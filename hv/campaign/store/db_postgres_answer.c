@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Answers of a PostgreSQL server, and its failures as messages for users. */
+/* Reads the answers of a PostgreSQL server, and turns its failures into messages for users. */
 #include "hv/campaign/store/db_postgres.h"
 
 bool postgres_is_away(struct db *db, const PGresult *result)

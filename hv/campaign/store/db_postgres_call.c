@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The connection to a PostgreSQL server: connect, and reconnect after a loss. */
+/* Connects to a PostgreSQL server, and reconnects after a loss. */
 #include <poll.h>
 #include <stdio.h>
 

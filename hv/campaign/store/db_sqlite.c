@@ -184,7 +184,10 @@ static int sqlite_open(struct db *db, enum db_mode mode, unsigned wait_ms, struc
 /* Prepare the file for writing. journal_mode is written to the file, so the caller has checked that the file is a store. */
 static int adopt(struct db *db, struct err *err)
 {
-	/* synchronous=FULL puts each commit on the disk. SQLite accepts auto_vacuum only before the first table. */
+	/*
+	 * Set the pragmas. synchronous=FULL puts each commit on the disk. SQLite accepts auto_vacuum only before the first
+	 * table.
+	 */
 	return script(
 		db,
 		"PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "

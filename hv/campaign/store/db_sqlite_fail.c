@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* SQLite's errors as one-line messages that say what to do. */
+/* Turns SQLite's errors into one-line messages that say what to do. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -70,8 +70,8 @@ void sqlite_guard(struct db *db, enum db_mode mode)
 	 */
 	sqlite3_exec(handle, "PRAGMA mmap_size=0; PRAGMA cell_size_check=ON", NULL, NULL, NULL);
 	/*
-	 * Limit the instructions of readers only: a campaign keeps its store open for writing for days, and their number only
-	 * grows.
+	 * Limit the instructions of readers only: a campaign keeps its store open for writing for days, and the number of
+	 * instructions only grows.
 	 */
 	if (mode != DB_READ)
 		return;

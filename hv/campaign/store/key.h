@@ -13,7 +13,7 @@
 struct race_key {
 	/* Sorted in byte order of function, module and kind. */
 	struct store_side sides[2];
-	/* Both sides as one text, by which the database compares them. */
+	/* Both sides as one text, the same for all races with these two sides. */
 	const char *sides_text;
 	/* The datum's name from debug files, as "struct rq.nr_running" or "jiffies_64". "": unknown. */
 	const char *datum;

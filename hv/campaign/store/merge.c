@@ -110,7 +110,7 @@ static int merge_all_folded(struct merging *m, const struct store_round *r, int6
 	return rc;
 }
 
-/* Merge what a round has apart from its runs. */
+/* Merge the data of a round apart from its runs. */
 static int merge_head(struct merging *m, const struct store_round *r, int64_t *into, struct err *err)
 {
 	if (db_begin(m->into->db, true, err) < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Queries about one race: its id from a prefix, its record, and its builds. */
+/* Queries the store about one race: its id from a prefix, its record, and its builds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -58,7 +58,7 @@ static int alias_update(struct db *db, const char *sides, struct err *err)
 	return named(db, sides, err) < 0 || placed(db, sides, err) < 0 ? -1 : bare(db, sides, err);
 }
 
-/* The ids of a race of the run's data in the database. */
+/* The ids that a race of the run's data has in the database. */
 struct written {
 	int64_t race, build_race, verdict;
 	bool fresh; /* The race, or one of its places, is new in the store. */

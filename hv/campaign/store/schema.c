@@ -52,7 +52,7 @@ static int step_up(struct db *db, const struct schema_steps *steps, bool make, s
 	}
 	if (db_shape(db, steps->sql, mark.version, err) < 0)
 		goto back;
-	/* Write the mark first: it makes PostgreSQL's schema, which the scripts need. */
+	/* Write the mark before the tables: writing it makes PostgreSQL's schema, which the scripts need. */
 	if (db_mark_write(db, SCHEMA_APPLICATION, steps->count, err) < 0)
 		goto back;
 	for (int64_t i = mark.version; i < steps->count; i++) {

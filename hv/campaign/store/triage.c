@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Triage of races by users. */
+/* Stores and lists the triage of races by users. */
 #include <stdlib.h>
 
 #include "hv/campaign/store/internal.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Words for the enums of store.h. */
+/* Converts between the enums of store.h and their words. */
 #include <string.h>
 
 #include "hv/campaign/store/store.h"
