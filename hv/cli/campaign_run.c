@@ -169,7 +169,7 @@ static int code_of(const struct plan *plan, const struct runner_result *r, struc
 	return is_failure(plan, r) ? EXIT_FOUND : EXIT_OK;
 }
 
-/* Returns the path of this program, which runs use unless the campaign file has an <emulator>. */
+/* Returns the path of this program, which the runs execute unless the campaign file has an <emulator>. */
 static const char *own_path(char path[PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);

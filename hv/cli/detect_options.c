@@ -186,7 +186,10 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&judge_argp, 0, NULL, 0}, {0}};
 const struct argp detect_argp = {.options = options, .parser = parser, .children = children};
 
-/* 60 s: a kernel boots within seconds on hardware, and within a minute on a host that is itself a virtual machine. */
+/*
+ * Default of --wait-kernel: 60 s. A kernel boots within seconds on hardware, and within a minute on a host that is itself a
+ * virtual machine.
+ */
 #define WAIT_KERNEL_NS UINT64_C(60000000000)
 
 /*

@@ -16,7 +16,7 @@
 
 enum locks_key { KEY_FORMAT = 0x200, KEY_MODULE, KEY_ALL, KEY_ASSERT, KEY_NO_PAGER };
 
-/* The exit code for a broken assertion. */
+/* The command's exit code if an assertion is broken. */
 enum locks_exit { EXIT_BROKEN = 1 };
 
 struct locks_options {

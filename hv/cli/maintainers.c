@@ -136,7 +136,7 @@ static bool ask(struct script *s)
 	close(ends[0]);
 	if (child < 0)
 		return false;
-	/* Kill the script's whole process group. */
+	/* Kill the script's whole process group if the script did not close its output. */
 	if (!closed)
 		kill(-child, SIGKILL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
