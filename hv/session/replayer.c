@@ -46,7 +46,7 @@ struct kept {
 
 struct job {
 	bool used;
-	/* The race of this rendezvous's two sites. */
+	/* The id of the race of this rendezvous's two sites. */
 	char race[RACE_ID_MAX];
 	/* The outcomes for which a scenario is wanted, bits as in struct kept. 0: none. */
 	unsigned wanted;

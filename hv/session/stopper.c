@@ -14,7 +14,9 @@
 #include "hv/sandbox/sandbox.h"
 
 #define POLL_NS 100000000L
-/* Polls from the first line of a panic to the stop: 5 s, in which the kernel prints its trace, or reboots by itself. */
+/*
+ * Number of polls from the first line of a panic to the stop: 5 s, in which the kernel prints its trace, or reboots by itself.
+ */
 #define PANIC_POLLS 50
 /* Time for an engine to end open() after give_up(): 2 s. It may be waiting for libvirt, or for a name server. */
 #define GIVE_UP_NS 2000000000u

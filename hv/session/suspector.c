@@ -54,7 +54,7 @@ struct suspector {
 	pthread_cond_t wake;
 	bool stop;
 	struct protection *record;
-	/* The record has the kernel's slide. */
+	/* The kernel's slide has been set in the record. */
 	bool slide_set;
 	struct suspicions found;
 	struct followed followed[FOLLOWED_MAX];
