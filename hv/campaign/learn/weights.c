@@ -44,7 +44,10 @@
 
 struct counts {
 	double armed, hits, windows, conflicts;
-	/* Conflicts after the first one, and pairs after the first one, of sites as the sampled side. */
+	/*
+	 * `again`: conflicts of a site after its first conflict. `other`: pairs of a site after its first pair, with the site
+	 * as the sampled side. Both summed over the sites.
+	 */
 	double again, other;
 };
 

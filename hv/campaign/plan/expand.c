@@ -253,7 +253,7 @@ static void set_seed(struct expand *e, struct plan_run *run, unsigned round, uns
 		     p->drawn ? index + 1 : p->seed_from + index) < 0)
 		key = NULL;
 	run->key = own(e, key);
-	/* A random seed has 32 bits. They are enough, and users can type them. */
+	/* A seed that is computed has 32 bits. They are enough, and users can type them. */
 	run->seed = p->drawn && run->key ? (uint32_t)hash_of(p, round, run->key) : p->seed_from + index;
 }
 

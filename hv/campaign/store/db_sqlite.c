@@ -151,7 +151,7 @@ static int open_to_read(struct db *db)
 	return rc;
 }
 
-/* Refuse a FIFO, which would block for ever when opened, and a device. */
+/* Refuse what is no regular file: opening a FIFO would block for ever, and a device would be read. */
 static int check_kind(struct db *db, enum db_mode mode, struct err *err)
 {
 	struct stat st;

@@ -45,7 +45,10 @@ static bool verdict_of_file(const json_t *o, struct store_text *text, struct run
 	return true;
 }
 
-/* Judge the races with the lists of this program. Used for the report of a killed run, which has no verdicts. */
+/*
+ * Judge the races without a verdict in the report, with the lists of this program: a killed run leaves a report without
+ * verdicts.
+ */
 static int judge(struct run_data *d, const struct report_load *l, struct err *err)
 {
 	struct verdicts verdicts = {0};
