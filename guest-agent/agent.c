@@ -13,10 +13,10 @@
 
 struct outcome {
 	int run, failed; /* numbers of workloads */
-	bool stop;	 /* "poweroff" was said: run no more */
+	bool stop;	 /* the word "poweroff" or "serve" came: run no more workloads */
 };
 
-/* A workload runs in a process of its own, since one that crashes must not take init, and so the guest, with it. */
+/* Run a workload in a new process. If the workload ran as process 1, its crash would be the end of init, and a kernel panic. */
 static int run_workload(const char *word)
 {
 	const char *args;
@@ -67,7 +67,7 @@ static void usage(FILE *out)
 	serve_print_options(out);
 }
 
-/* Serve the host as the last word of all. */
+/* Serve the host. "serve" is the last workload, because all words after "serve" are its options. */
 static void run_serve(int argc, char **argv, struct outcome *o)
 {
 	bool power_off;
@@ -81,7 +81,7 @@ static void run_serve(int argc, char **argv, struct outcome *o)
 		serve_power_off();
 }
 
-/* Returns how many of the words were used. */
+/* Run the workload argv[0]. Returns how many of the words were used. */
 static int run_argument(int argc, char **argv, struct outcome *o)
 {
 	if (strcmp(argv[0], "serve") != 0) {

@@ -36,37 +36,36 @@ extern const struct workload workload_gt, workload_gtcase, workload_busy, worklo
  */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Say the line with ": " and the text of errno added. Returns AGENT_FAIL. */
+/* Write a line as say() does, with ": " and the text of errno appended. Returns AGENT_FAIL. */
 int say_failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The time of CLOCK_MONOTONIC in seconds. */
+/* Returns the time of CLOCK_MONOTONIC in seconds. */
 double now(void);
 
-/* Sleep for that long; a signal does not shorten it. */
+/* Sleep for `seconds`. A signal does not shorten the sleep. */
 void sleep_seconds(double seconds);
 
-/* Read a number of seconds above 0 and at most a day. Returns false (and says a line) when `text` is not one. */
+/* Parse a number of seconds, above 0 and at most 86400. Returns false and writes a line if `text` is no such number. */
 bool parse_seconds(const char *text, double *seconds);
 
 /*
- * How long a workload runs. Without a limit it runs for `seconds`. With a limit above 0 it first waits until the console says
- * that it is enough, but not longer than `limit` seconds, and then runs for `seconds` more.
+ * How long a workload runs, in seconds. If `limit` is 0, the workload runs for `seconds`. Otherwise it runs until the line
+ * "enough NAME" comes on standard input, at most for `limit` seconds, and then for `seconds` more.
  */
 struct duration {
 	double seconds, limit;
 };
 
-/* Read "SECONDS[:LIMIT]"; both are as parse_seconds() has them. Returns false (and says a line) when `text` is not that. */
+/* Parse "SECONDS[:LIMIT]", each as parse_seconds() does. Returns false and writes a line if `text` has another form. */
 bool parse_duration(const char *text, struct duration *d);
 
 /*
  * Read lines from standard input, for `limit` seconds at most, until one is "enough NAME". All other lines are dropped.
- * Returns false (and says a line) when the line did not come. At the end of the input the rest of the time is waited for all
- * the same.
+ * Returns false and writes a line if that line did not come. The end of the input does not shorten the wait.
  */
 bool wait_for_enough(const char *name, double limit);
 
-/* Returns when the duration `d` of `name` has passed: false when `d` has a limit and no "enough NAME" came. */
+/* Wait until the duration `d` of the workload `name` has passed. Returns false if `d` has a limit and no "enough NAME" came. */
 bool let_pass(const char *name, const struct duration *d);
 
 /* Read up to size - 1 bytes of a small file, and add a '\0'. Returns how many bytes were read, or -1 with errno set. */
@@ -76,16 +75,17 @@ long read_text(const char *path, char *buf, size_t size);
 int wait_status(int pid);
 
 /*
- * Count a round of work into the counter that count_rounds_in() named. Heartbeats show from it that a workload makes
- * progress. Without a counter, do nothing. The counter is in memory that is shared with the processes of the workload.
+ * count_rounds_in() sets the counter of this process and its children, and count_round() adds a round of work to that counter.
+ * Without a counter, count_round() does nothing. The counter is in memory that the agent shares with the processes of the
+ * workload: the agent sends the count with each heartbeat, so that the host sees whether the workload makes progress.
  */
 void count_rounds_in(atomic_ulong *counter);
 void count_round(void);
 
-/* Mount what the workloads need, and give this process a console. Only for process 1. */
+/* Mount the file systems that the workloads need, and open the console for this process. Only for process 1. */
 void init_system(void);
 
-/* Kill what the last workload left running. Only for process 1. */
+/* Kill the processes that the last workload left running. Only for process 1. */
 void init_kill_rest(void);
 
 /* Power the machine off. Only for process 1. Does not return. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The stressors of the workload "busy". Each exercises one part of the kernel, from several processes at once. A round is short
- * (milliseconds on real hardware) and removes what it made. It checks what the kernel returns, and not its own work.
+ * (milliseconds on real hardware) and removes the files and processes that it made. A round checks what system calls return.
  */
 #ifndef OUTRIDER_BUSY_H
 #define OUTRIDER_BUSY_H
@@ -11,7 +11,7 @@
 enum busy_result {
 	BUSY_OK,
 	BUSY_ERROR, /* errno says why */
-	/* The guest lacks what the round needs, such as modules or /proc/sys. That is no failure; a line says "skipped". */
+	/* The guest lacks what the round needs, such as modules. Reported as "skipped", not as a failure. */
 	BUSY_SKIP,
 };
 
@@ -31,10 +31,10 @@ extern const struct stressor stressor_exec, stressor_signals, stressor_futex, st
 extern const struct stressor stressor_files, stressor_pipes, stressor_procfs, stressor_mount;
 extern const struct stressor stressor_unix, stressor_tcp, stressor_udp, stressor_memory, stressor_cow, stressor_modules;
 
-/* A pseudo-random number of 24 bits from the worker's own seed. */
+/* Returns a pseudo-random number of 24 bits, and advances the worker's seed. */
 unsigned int busy_random(struct busy_worker *w);
 
-/* Bring the loopback interface up, which the network stressors need. Says a line when that fails. */
+/* Bring up the loopback interface, which the network stressors need. Writes a line if that fails. */
 void busy_loopback_up(void);
 
 #endif

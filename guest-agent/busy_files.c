@@ -97,8 +97,9 @@ const struct stressor stressor_files = {"files", false, round_files};
 const struct stressor stressor_pipes = {"pipes", false, round_pipes};
 
 /*
- * Read FOLDER/NAME + `behind` for the entries NAME of a folder: those that begin with a digit if `behind` is not empty, else
- * the regular files. A file that does not open is skipped, since kernels differ in what they have. Returns how many were read.
+ * Read up to 64 files: each regular file of a folder if `behind` is empty, otherwise FOLDER/NAME with `behind` appended, for
+ * each NAME that begins with a digit. Skip a file that does not open: kernels have different files. Returns how many files
+ * were read.
  */
 static unsigned int read_entries(const char *folder, const char *behind)
 {
@@ -138,7 +139,7 @@ static enum busy_result round_procfs(struct busy_worker *w)
 	return read_entries("/proc", "/stat") ? BUSY_OK : BUSY_ERROR;
 }
 
-/* The round runs in a mount namespace of its own, so that a worker that is killed leaves no mount. */
+/* Mount and unmount in a new mount namespace, so that a worker that is killed leaves no mount in the guest. */
 static enum busy_result round_mount(struct busy_worker *w)
 {
 	int pid = fork(), rc;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Modules: loads those of the initramfs that were not loaded at boot, in their order, and unloads them again. */
+/*
+ * Modules: loads the modules that the file ORDER lists and that are not loaded yet, in the file's order, and unloads them in
+ * reverse.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,7 +28,7 @@ static int load_module(const char *path)
 	return rc;
 }
 
-/* The module of the file a-b.ko has the name a_b in the kernel. */
+/* Unload the module of the file `path`. The kernel names the module of a-b.ko a_b. */
 static void unload_module(const char *path)
 {
 	char name[64];

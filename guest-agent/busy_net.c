@@ -26,7 +26,7 @@ void busy_loopback_up(void)
 	close(fd);
 }
 
-/* One process sends by `from` and receives by `to` in turn, which cannot block: a message fits into the socket's buffer. */
+/* Send and receive messages in turn, in one process. send() cannot block: one message fits into the socket's buffer. */
 static bool exchange(int from, int to)
 {
 	char buf[MESSAGE] = "";
@@ -50,7 +50,7 @@ static enum busy_result round_unix(struct busy_worker *w)
 	return ok ? BUSY_OK : BUSY_ERROR;
 }
 
-/* Bind to a free port of 127.0.0.1, and set *address to where. */
+/* Bind to a free port of 127.0.0.1, and set *address to that address and port. */
 static bool bind_loopback(int fd, struct sockaddr_in *address)
 {
 	socklen_t len = sizeof(*address);
@@ -61,7 +61,7 @@ static bool bind_loopback(int fd, struct sockaddr_in *address)
 	return !bind(fd, (struct sockaddr *)address, len) && !getsockname(fd, (struct sockaddr *)address, &len);
 }
 
-/* The client resets its connection when it closes it. Else every round would leave a TIME_WAIT, and the ports would run out. */
+/* The client closes its connection by a reset. Otherwise each round would leave a port in TIME_WAIT until none is free. */
 static enum busy_result round_tcp(struct busy_worker *w)
 {
 	struct linger reset = {.l_onoff = 1};

@@ -18,7 +18,7 @@
 #include "agent.h"
 #include "busy.h"
 
-/* Execute this very program. Without arguments it prints its usage and exits with AGENT_USAGE. */
+/* Execute the agent itself without arguments: it prints its usage to standard error and exits with AGENT_USAGE. */
 static enum busy_result round_exec(struct busy_worker *w)
 {
 	int pid = fork();
@@ -69,7 +69,7 @@ static long futex(atomic_uint *word, int op, unsigned int value)
 	return syscall(SYS_futex, word, op, value, op == FUTEX_WAIT ? &limit : NULL, NULL, 0);
 }
 
-/* Take turns with the other side until turn `limit`. This side has the turns whose number is odd (`me` is 1) or even (0). */
+/* Take turns with the other process until turn `limit`. `me` is 1 for the process with the odd turns, 0 for the even turns. */
 static void take_turns(atomic_uint *word, unsigned int me, unsigned int limit)
 {
 	unsigned int turn;

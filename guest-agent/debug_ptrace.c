@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A debugger: it does to a child what gdb would do. */
+/* Checks with a child under ptrace: the agent uses breakpoints and debug registers as gdb does. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
@@ -63,7 +63,7 @@ bool check_ptrace_breakpoint(void)
 	return pid > 0 && debug_finish(pid, ok);
 }
 
-/* Debug register 0 must trap `per_round` times a round, and each time DR6 must name that register and no other. */
+/* Returns true if debug register 0 traps `per_round` times in each round, and DR6 names only that register each time. */
 static bool count_register(unsigned long address, unsigned long dr7, unsigned int per_round)
 {
 	pid_t pid = debug_child();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A program that handles its own SIGTRAP. */
+/* Checks of traps in this program itself, which it handles as SIGTRAP. */
 #include <signal.h>
 #include <string.h>
 #include <sys/ucontext.h>
@@ -8,12 +8,12 @@
 #include "agent.h"
 #include "debug.h"
 
-/* Vectors, as the kernel puts them into REG_TRAPNO. */
+/* Exception vectors (#DB and #BP). The kernel stores the vector in REG_TRAPNO of the signal's context. */
 #define TRAP_DB 1
 #define TRAP_BP 3
 #define EFLAGS_TF 0x100
 
-/* What the handler saw. It is at file scope because a signal handler has no argument of its own. */
+/* The traps that the handler counted. At file scope, because a signal handler gets no pointer from the program. */
 static volatile struct {
 	unsigned int breakpoints, steps, other;
 	greg_t rip;

@@ -12,8 +12,8 @@
 #define NO_CHAR (-1)
 
 /*
- * Read a single character, so that what follows a line is left for the next reader. Returns NO_CHAR when none came until `end`,
- * a time of now()'s clock.
+ * Read a single character, because bytes after the line must stay in the input for the next reader. Returns NO_CHAR if no
+ * character came until `end`, in seconds of now()'s clock.
  */
 static int next_char(double end)
 {
@@ -31,14 +31,14 @@ static int next_char(double end)
 		n = read(STDIN_FILENO, &c, 1);
 		if (n == 1)
 			return c;
-		/* The input has ended. With a negative descriptor poll() just sleeps. */
+		/* The input has ended. poll() ignores a negative descriptor and sleeps, so the loop still waits until `end`. */
 		if (n == 0 || (errno != EINTR && errno != EAGAIN))
 			input.fd = -1;
 	}
 	return NO_CHAR;
 }
 
-/* Read a line, of which the end is dropped when it is too long. Returns false when no whole line came until `end`. */
+/* Read a line, and cut it off at size - 1 bytes. Returns false if no whole line came until `end`. */
 static bool next_line(double end, char *line, size_t size)
 {
 	size_t len = 0;
@@ -60,7 +60,7 @@ bool wait_for_enough(const char *name, double limit)
 
 	snprintf(wanted, sizeof(wanted), "enough %s", name);
 	if (terminal) {
-		/* An echo would end up in the middle of the lines that the guest prints. */
+		/* Turn the echo off: the terminal would print it in the middle of the lines that the guest prints. */
 		silent = saved;
 		silent.c_lflag &= ~(tcflag_t)ECHO;
 		tcsetattr(STDIN_FILENO, TCSANOW, &silent);

@@ -24,7 +24,10 @@ static const struct {
 	{"tmpfs", "/tmp", "size=64m,mode=1777", true},
 };
 
-/* When the initramfs holds no device nodes the kernel could open no console. The devtmpfs that was just mounted has them. */
+/*
+ * Open the console as standard input, output and error. If the initramfs has no /dev/console, the kernel started this process
+ * without them; the devtmpfs that was just mounted has the node.
+ */
 static void open_console(void)
 {
 	int fd = open("/dev/console", O_RDWR | O_NOCTTY);

@@ -24,7 +24,7 @@ static int make_pipes(int input[2], int output[2])
 		close(input[1]);
 		return -1;
 	}
-	/* The agent never waits for a job; what a job prints may wait for the agent. */
+	/* Only the job's ends of the pipes block: a job waits for the agent, but the agent never waits for a job. */
 	fcntl(input[1], F_SETFL, O_NONBLOCK);
 	fcntl(output[0], F_SETFL, O_NONBLOCK);
 	return 0;

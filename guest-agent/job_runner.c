@@ -18,9 +18,9 @@
 
 struct runner {
 	const struct job_work *work;
-	sigset_t signals; /* SIGTERM and SIGCHLD, which are waited for; all signals are blocked */
-	sigset_t before;  /* the mask for the job's processes */
-	int left;	  /* processes that the runner started and that have not ended */
+	sigset_t signals; /* SIGTERM and SIGCHLD, for which the runner waits; it blocks all signals */
+	sigset_t before;  /* the signal mask of the job's processes */
+	int left;	  /* number of processes that the runner started and that have not ended */
 	int pid[MAX_CPUS];
 	int started;
 	int rc;
@@ -47,7 +47,7 @@ static void pin(int cpu)
 	setenv("OUTRIDER_CPU", number, 1);
 }
 
-/* The body of a process of the job. `cpu` is negative for one that may run anywhere. */
+/* Do the work of one process of the job. The process is pinned to `cpu`, or to no CPU if `cpu` is negative. */
 static int work_on(const struct job_work *work, int cpu)
 {
 	if (cpu >= 0)
@@ -90,7 +90,10 @@ static void start_all(struct runner *r)
 			start(r, cpu);
 }
 
-/* Wait for children that have ended. Returns whether there are any left, of the job's own or those that lost their parents. */
+/*
+ * Collect the children that have ended. Returns whether the runner still has children. Processes of the job whose parent has
+ * ended are also children of the runner, since it is a subreaper.
+ */
 static bool reap(struct runner *r)
 {
 	int status, pid;
@@ -107,7 +110,7 @@ static bool reap(struct runner *r)
 	return pid == 0 || errno != ECHILD;
 }
 
-/* Wait for one of the signals, for that long at most. Returns the signal, or -1. */
+/* Wait for SIGTERM or SIGCHLD for at most `seconds`. Returns the signal, or -1 at the end of that time. */
 static int wait_signal(const struct runner *r, double seconds)
 {
 	struct timespec limit = {.tv_sec = (time_t)seconds};
@@ -140,10 +143,10 @@ int job_runner(const struct job_work *work)
 	sigemptyset(&r.signals);
 	sigaddset(&r.signals, SIGTERM);
 	sigaddset(&r.signals, SIGCHLD);
-	/* The agent blocks signals that it waits for, and ignores SIGPIPE. The job's processes do neither. */
+	/* Give the job's processes the default signal state. The agent blocks the signals it waits for, and ignores SIGPIPE. */
 	sigemptyset(&r.before);
 	signal(SIGPIPE, SIG_DFL);
-	/* A process of the job may signal its parent, which the runner becomes when that parent has ended. */
+	/* Block all signals: a process of the job can signal its parent, which is the runner if its first parent has ended. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setsid();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The process that looks after the processes of one job.
+ * The runner: the process that starts the processes of one job and kills what is left of them at the job's end (job.h).
  */
 #ifndef OUTRIDER_JOB_RUNNER_H
 #define OUTRIDER_JOB_RUNNER_H
@@ -12,20 +12,19 @@
 #include "named_commands.h"
 
 struct job_work {
-	const struct workload *workload; /* NULL: it is `command` */
+	const struct workload *workload; /* NULL: the job runs `command` */
 	struct named_command command;
-	const char *args; /* what follows "NAME:", or ""; it points into the word */
+	const char *args; /* what follows "NAME:" in the word, or ""; it points into the word */
 	atomic_ulong *rounds;
 };
 
-/* Find what `word` names: a workload of the agent, or else a command of the file `commands`. Returns false when it is neither.
- */
+/* Find what `word` names: a workload of the agent, or else a command of the file `commands`. Returns false for neither. */
 bool job_work_find(const char *word, const char *commands, struct job_work *work);
 
 /*
- * The body of the runner, which is a new child of the agent: start the job's processes, and wait until they have ended, or
- * until SIGTERM comes, as it does when the agent dies. Then no process that came from them is left. Returns the exit status:
- * the first that is not 0 among the processes that it started, or 128 + SIGTERM.
+ * Run a job, in a new child of the agent: start the job's processes, and wait until they have ended or SIGTERM comes. The
+ * kernel sends SIGTERM when the agent dies. Then kill every process that descends from them. Returns the exit status: 128 +
+ * SIGTERM, or the first status that is not 0 of the processes that the runner started, or 0.
  */
 int job_runner(const struct job_work *work);
 

@@ -35,7 +35,7 @@ void link_drop(struct link *link)
 	link->retry_at = now() + RETRY;
 }
 
-/* A terminal must neither echo nor change what passes. */
+/* If `fd` is a terminal, make the line discipline neither echo nor change the bytes. */
 static void make_raw(int fd)
 {
 	struct termios t;
@@ -56,7 +56,7 @@ static void open_console(struct link *link, const char *path)
 	link->state = LINK_UP;
 }
 
-/* Returns false when this machine has no vsock. */
+/* Begin to connect to the host by vsock. Returns false if this machine has no vsock. */
 static bool call_host(struct link *link)
 {
 	struct sockaddr_vm host = {.svm_family = AF_VSOCK, .svm_cid = VMADDR_CID_HOST, .svm_port = link->port};
@@ -149,7 +149,7 @@ void link_flush(struct link *link)
 
 bool link_send(struct link *link, bool may_be_lost, const char *fmt, ...)
 {
-	/* What may be lost leaves half of the room for what may not. */
+	/* Lines that may be lost fill only half of the queue. The other half is for lines that must not be lost. */
 	size_t most = may_be_lost ? LINK_ROOM / 2 : LINK_ROOM;
 	char line[1024];
 	va_list ap;
@@ -185,7 +185,7 @@ void link_finish(struct link *link)
 		struct pollfd fds = {.fd = link->fd, .events = link->out_len ? POLLOUT : POLLIN};
 
 		if (!link->out_len && !said) {
-			/* shutdown() fails on a console, and no peer would answer it: there is nothing to wait for. */
+			/* After a shutdown() the host hangs up. On a console it fails, and no hang-up would come. */
 			if (shutdown(link->fd, SHUT_WR))
 				break;
 			said = true;

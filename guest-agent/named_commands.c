@@ -6,7 +6,7 @@
 
 #include "agent.h"
 
-/* Read one line. Returns false for a line that has no command. */
+/* Parse one line of the file. Returns false for a line without a valid command. */
 static bool read_command(const char *file, unsigned int number, const char *line, struct named_command *c)
 {
 	char copies[16];

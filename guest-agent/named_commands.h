@@ -17,10 +17,10 @@ struct named_command {
 	char command[1024];
 };
 
-/* Find the command of that name (its first `len` bytes). Returns false when there is none, or no file. */
+/* Find the command whose name is the first `len` bytes of `name`. Returns false if there is no such command, or no file. */
 bool named_command_find(const char *file, const char *name, size_t len, struct named_command *found);
 
-/* Call fn(ctx) for each command of the file, and say a line for each line that is none. */
+/* Call fn(ctx, command) for each command of the file. Write a message for each line that is neither command nor comment. */
 void named_commands_each(const char *file, void (*fn)(void *ctx, const struct named_command *command), void *ctx);
 
 #endif

@@ -14,7 +14,7 @@
 /* A process as /proc/PID/stat has it (proc(5)). */
 struct process {
 	int pid, parent;
-	bool below; /* it comes from the process that was asked for */
+	bool below; /* it descends from the root */
 	unsigned long long ticks, child_ticks;
 };
 
@@ -33,7 +33,7 @@ static bool read_process(int pid, struct process *p)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (read_text(path, text, sizeof(text)) < 0)
 		return false;
-	/* The name may contain any byte, parentheses too, so the next field begins after the last parenthesis of the line. */
+	/* The next field begins after the last ')' of the line: the process's name before it can contain parentheses. */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest, ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &state, &p->parent, &user,
 			    &system, &child_user, &child_system) != 6)
@@ -78,7 +78,7 @@ static void mark_below(const struct table *t, int root)
 	}
 }
 
-/* The processes of the machine, with those below `root` marked. The caller frees t->process. */
+/* Read all processes of the machine, and mark the descendants of `root`. The caller frees t->process. */
 static void read_table(struct table *t, int root)
 {
 	DIR *dir = opendir("/proc");

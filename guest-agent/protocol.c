@@ -19,7 +19,7 @@ size_t line_take(struct line_reader *reader, const char *data, size_t n, enum li
 	*state = reader->too_long ? LINE_TOO_LONG : LINE_WHOLE;
 	if (reader->len && reader->text[reader->len - 1] == '\r')
 		reader->len--;
-	/* A '\0' inside of the line must not hide what follows it, so it becomes a character that no command has. */
+	/* Replace a '\0' inside the line, which would hide the bytes after it, by a character that command_read() refuses. */
 	for (size_t i = 0; i < reader->len; i++)
 		if (!reader->text[i])
 			reader->text[i] = '\1';
@@ -67,7 +67,7 @@ static bool has_control_character(const char *line)
 	return false;
 }
 
-/* A number of a job is 1 to 9 digits, and not 0. */
+/* Parse the number of a job: 1 to 9 digits, and not 0. */
 static bool read_job(const char *text, unsigned int *job)
 {
 	size_t len = strspn(text, "0123456789");

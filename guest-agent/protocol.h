@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lines that the host sends to the agent (docs/guest-agent.md): taken out of a stream of bytes, and read as a command.
- * Nothing here does any input or output, or knows a workload.
+ * Parses what the host sends to the agent (docs/guest-agent.md): splits a stream of bytes into lines, and parses a line as a
+ * command. These functions read from memory, and do not check that a workload or a job exists.
  */
 #ifndef OUTRIDER_PROTOCOL_H
 #define OUTRIDER_PROTOCOL_H
@@ -16,7 +16,7 @@
 /* The longest line in bytes, without its newline. */
 #define LINE_LENGTH 511
 
-/* Bytes of a line that have come so far. All zeros is a reader before its first line. */
+/* The bytes of a line that have come so far. A reader starts as all zeros. */
 struct line_reader {
 	char text[LINE_LENGTH + 1];
 	size_t len;
@@ -48,7 +48,7 @@ struct command {
 /* Read a line as a command. A line with a control character other than a tab is VERB_BAD. */
 void command_read(const char *line, struct command *command);
 
-/* Print a line on each command, each line after `prefix`. */
+/* Print a line that describes each command. Each line begins with `prefix`. */
 void commands_print(FILE *out, const char *prefix);
 
 #endif

@@ -29,14 +29,14 @@ enum { POLL_SIGNALS, POLL_LINK, POLL_JOBS, POLL_COUNT = POLL_JOBS + JOBS };
 
 struct server {
 	struct link link;
-	struct line_reader reader; /* of what the host sends */
+	struct line_reader reader; /* for lines from the host */
 	char input[4096];	   /* unparsed bytes from the host: input_len bytes from input_at */
 	size_t input_at, input_len;
 	struct job job[JOBS];
 	unsigned int last_job;
 	const char *commands; /* file of the configured commands */
 	double heartbeat, next_heartbeat;
-	unsigned long dropped; /* lines of jobs that were left out since the last heartbeat, since the host did not read */
+	unsigned long dropped; /* number of lines of jobs that were not sent since the last heartbeat */
 	sigset_t before;
 	int signals;
 	bool over; /* SIGTERM came, or the host said poweroff: return once all jobs have ended */
@@ -83,7 +83,7 @@ static void send_heartbeat(struct server *s)
 	}
 }
 
-/* A line that a job has printed. */
+/* Send the line of the job's reader, which the job has printed, to the host. */
 static void send_output(struct server *s, struct job *job)
 {
 	char *text = job->reader.text;
@@ -92,7 +92,7 @@ static void send_output(struct server *s, struct job *job)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = *c == '\t' ? ' ' : '?';
 	job->lines++;
-	/* The agent's own workloads begin each line with PREFIX, for consoles. The message names the job already. */
+	/* Remove PREFIX, with which the agent's own workloads begin each line for consoles: the message names the job. */
 	if (!strncmp(text, PREFIX, strlen(PREFIX)))
 		text += strlen(PREFIX);
 	s->dropped += !link_send(&s->link, true, "output job=%u %s", job->number, text);
@@ -111,7 +111,7 @@ static void read_output(struct server *s, struct job *job)
 		job->output = -1;
 		return;
 	}
-	/* A line that is too long is cut off where it becomes so. */
+	/* A line longer than LINE_LENGTH is sent without the bytes beyond that length. */
 	for (size_t at = 0; at < (size_t)n;) {
 		at += line_take(&job->reader, data + at, (size_t)n - at, &state);
 		if (state != LINE_MORE)
@@ -129,7 +129,7 @@ static void send_text(struct server *s, const char *kind, char *text)
 		link_send(&s->link, false, "%s %s", kind, line + strspn(line, " "));
 }
 
-/* Have `print` print into memory, and send each line as one of that kind. */
+/* Call `print` with a file in memory, and send each line that it prints, with `kind` as the first word. */
 static void send_printed(struct server *s, const char *kind, void (*print)(FILE *out))
 {
 	char *text = NULL;
@@ -169,7 +169,7 @@ static void send_status(struct server *s)
 	link_send(&s->link, false, "ok jobs=%u uptime=%.2f", running_jobs(s), now());
 }
 
-/* A place for a new job: a free one, or that of the job that ended first. NULL: all are running. */
+/* Returns a place for a new job: a free place, or that of the job that ended first, or NULL if all jobs are running. */
 static struct job *free_place(struct server *s)
 {
 	struct job *oldest = NULL;
@@ -205,7 +205,7 @@ static void start_job(struct server *s, const char *word)
 	}
 }
 
-/* Stop the job of that number, or all jobs. Returns how many are going to end. */
+/* Stop the job of that number, or all jobs if `number` is 0. Returns how many running jobs it stopped. */
 static unsigned int stop_jobs(struct server *s, unsigned int number)
 {
 	unsigned int n = 0;
@@ -281,13 +281,16 @@ static void obey(struct server *s, const char *line)
 	}
 }
 
-/* Whether there is room for the answer to one more command, so that a host which asks faster than it reads loses nothing. */
+/*
+ * Returns whether the queue to the host has room for the reply to one more command. Without room the agent reads no commands,
+ * so a host that sends faster than it reads loses no reply.
+ */
 static bool can_answer(const struct server *s)
 {
 	return s->link.out_len < LINK_ROOM / 2;
 }
 
-/* Obey what the host has said so far. */
+/* Carry out the whole lines that have come from the host, as long as there is room for replies. */
 static void obey_host(struct server *s)
 {
 	enum line_state state;
@@ -314,7 +317,7 @@ static void read_host(struct server *s)
 
 static void end_job(struct server *s, struct job *job, int status)
 {
-	/* What the job has printed comes before its end. No process that could print more is left. */
+	/* Send what the job has printed before the message that the job has ended. No process that could print more is left. */
 	while (job->output >= 0) {
 		struct pollfd output = {.fd = job->output, .events = POLLIN};
 
@@ -332,7 +335,7 @@ static void reap(struct server *s)
 {
 	int status, pid;
 
-	/* Process 1 also gets the children of others. */
+	/* waitpid() also returns processes that are no runners: process 1 and subreapers become the parent of orphans. */
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		for (int i = 0; i < JOBS; i++)
 			if ((s->job[i].state == JOB_RUNNING || s->job[i].state == JOB_STOPPING) && s->job[i].runner == pid)
@@ -352,7 +355,7 @@ static void take_signals(struct server *s)
 	reap(s);
 }
 
-/* How long poll() may sleep, in milliseconds. */
+/* Returns how long poll() may sleep, in milliseconds, or -1 for no limit. */
 static int patience(const struct server *s)
 {
 	double until = s->link.state == LINK_DOWN ? s->link.retry_at : s->next_heartbeat, left = until - now();
@@ -413,7 +416,7 @@ void serve_print_options(FILE *out)
 	fprintf(out, "    --commands FILE: the commands that the host may start (default " NAMED_COMMANDS_FILE ")\n");
 }
 
-/* Set the option of that name. Returns false after saying what is wrong. */
+/* Set the option `name`. If the option is not valid, write why and return false. */
 static bool set_option(struct server *s, const char *name, const char *value)
 {
 	unsigned long port;
@@ -460,7 +463,7 @@ static int serve_host(struct server *s)
 {
 	if (!open_signals(s))
 		return say_failed("serve: signals");
-	/* Should a runner be killed, what it looked after becomes a child of this process, which waits for it. */
+	/* If a runner is killed, the processes of its job become children of this process, which waits for them. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	say("serving");
 	while (!s->over || running_jobs(s))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent as a service: it does what the host says (docs/guest-agent.md).
+ * The agent as a service: it carries out commands that the host sends (docs/guest-agent.md).
  */
 #ifndef OUTRIDER_SERVE_H
 #define OUTRIDER_SERVE_H
@@ -8,18 +8,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Print a line on each option of "serve". */
+/* Print a line that describes each option of "serve". */
 void serve_print_options(FILE *out);
 
 /*
- * Serve the host until it says poweroff, or until SIGTERM or SIGINT comes. `argv` are the options, `argc` their number. All
- * jobs have ended when it returns. Returns an enum agent_rc, and sets *power_off to whether the host wants the machine to be
- * powered off.
+ * Serve the host until the command "poweroff", SIGTERM or SIGINT comes. `argv` are the options, `argc` their number. All jobs
+ * have ended on return. Returns an enum agent_rc, and sets *power_off if the end was the command "poweroff".
  */
 int serve(int argc, char *const argv[], bool *power_off);
 
-/* Have the system power the machine off: by systemd, or by the command poweroff. Returns only when that fails, and has said
- * why. */
+/* Power the machine off by systemctl, or by the command poweroff. Returns only if both fail, after it has written why. */
 void serve_power_off(void);
 
 #endif

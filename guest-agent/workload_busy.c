@@ -28,7 +28,7 @@ struct busy {
 	atomic_ulong rounds[STRESSORS];
 	atomic_bool over;
 	unsigned int cpus;
-	int pid[STRESSORS * MAX_CPUS]; /* of the process of a stressor on a CPU; 0: none was started; -1: fork() failed */
+	int pid[STRESSORS * MAX_CPUS]; /* the process of each stressor on each CPU; 0: not started; -1: fork() failed */
 };
 
 static int run_stressor(struct busy *b, size_t which, unsigned int cpu)
@@ -43,7 +43,7 @@ static int run_stressor(struct busy *b, size_t which, unsigned int cpu)
 	snprintf(w.dir, sizeof(w.dir), "/tmp/busy-%s-%u", s->name, cpu);
 	if (mkdir(w.dir, 0755) && errno != EEXIST)
 		return say_failed("busy: %s: %s", s->name, w.dir);
-	/* At least one round, however slow the machine. */
+	/* Even if the time is over already, do one round: finish_stressor() reports a stressor without rounds as failed. */
 	do {
 		enum busy_result r = s->round(&w);
 
@@ -71,7 +71,10 @@ static void start_all(struct busy *b)
 	}
 }
 
-/* Wait for the processes of one stressor, and say how it went. Returns true unless one of them failed or none made a round. */
+/*
+ * Wait for the processes of one stressor, and write a line with the result. Returns false if a process failed, or if no process
+ * did a round or was skipped.
+ */
 static bool finish_stressor(struct busy *b, size_t which)
 {
 	unsigned long rounds;

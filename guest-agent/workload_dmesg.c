@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the kernel messages of level warning or worse since boot, and fails when one of them means trouble. */
+/* Prints the kernel messages of level warning or worse since boot, and fails if one is a lockup, stall, oops or splat. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define LEVEL_WARNING 4
 
-/* Words that mean trouble whatever the message's level: a lockup, stall, oops or warning splat. */
+/* Words of a lockup, stall, oops or warning splat. A message with one of them is trouble, whatever the message's level. */
 static const char *const trouble[] = {
 	"BUG:",	       "cut here",	     "Oops",	     "lockup",	     "LOCKUP", "rcu: INFO", "blocked for more than",
 	"Call Trace:", "general protection", "Kernel panic", "nobody cared",
@@ -22,7 +22,7 @@ struct counts {
 
 static bool is_trouble(const char *text)
 {
-	/* Only at the start, since the kernel reports CPU vulnerabilities by "RETBleed: WARNING: ..." at boot. */
+	/* Only at the start of the text: "RETBleed: WARNING: ..." at boot reports a flaw of the CPU, and is no splat. */
 	if (!strncmp(text, "WARNING:", strlen("WARNING:")))
 		return true;
 	for (size_t i = 0; i < sizeof(trouble) / sizeof(*trouble); i++)

@@ -22,7 +22,7 @@ struct gt_line {
 	unsigned long long rounds[2];
 };
 
-/* *loaded says whether this call loaded the module, which may be there already. Returns an enum agent_rc. */
+/* Load the module, if it is not loaded yet. Sets *loaded if this call loaded it. Returns an enum agent_rc. */
 static int load_module(bool *loaded)
 {
 	int fd = open(MODULE_FILE, O_RDONLY | O_CLOEXEC), rc = AGENT_OK;
@@ -45,7 +45,7 @@ static int unload_module(void)
 	return syscall(SYS_delete_module, MODULE_NAME, O_NONBLOCK) ? say_failed("gt: unload " MODULE_NAME) : AGENT_OK;
 }
 
-/* Read the module's cases. Returns their number, or -1 after saying a line. */
+/* Read the module's cases. Returns their number, or writes a line and returns -1. */
 static int list_cases(struct gt_line lines[MAX_CASES])
 {
 	char text[8192], *save;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads the modules that vm-images/build-initramfs put into the guest. A guest with udev loads what its devices need itself. */
+/* Loads the modules that vm-images/build-initramfs put into the guest. A guest with udev does not need this workload. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -30,7 +30,7 @@ static int run_wait(const char *args)
 const struct workload workload_wait = {
 	"wait", "wait:LIMIT: until the console says \"enough wait\"; fails after LIMIT seconds without that", run_wait};
 
-/* Make the console the controlling terminal, without which Ctrl-C would not reach the command. */
+/* Make the console the controlling terminal. Ctrl-C on the console signals only processes of that terminal's session. */
 static void take_terminal(void)
 {
 	int fd;
@@ -47,7 +47,7 @@ static int run_sh(const char *args)
 {
 	static const char *const shells[] = {"/bin/sh", "/bin/busybox", "/busybox"};
 
-	/* A single command gets no terminal: the end of its session would hang the terminal up and lose its last output. */
+	/* A single command gets no controlling terminal, which would hang up at the command's end and lose its last output. */
 	if (getppid() == 1 && !*args)
 		take_terminal();
 	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {

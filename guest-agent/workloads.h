@@ -10,13 +10,13 @@
 
 #include "agent.h"
 
-/* Find the workload of the word "NAME" or "NAME:ARGS", and set *args to what follows the colon, or "". NULL: there is none. */
+/* Returns the workload of the word "NAME" or "NAME:ARGS", or NULL. Sets *args to what follows the colon, or to "". */
 const struct workload *workload_find(const char *word, const char **args);
 
-/* Print a line on each workload. */
+/* Print a line that describes each workload. */
 void workloads_print(FILE *out);
 
-/* The workload number `index` from 0, or NULL after the last one. */
+/* Returns the workload at `index`, counted from 0, or NULL after the last one. */
 const struct workload *workload_at(size_t index);
 
 #endif
