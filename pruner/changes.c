@@ -13,7 +13,7 @@
 struct left {
 	const struct judged *judged;
 	size_t place;		    /* The race's position in its list. */
-	char *key;		    /* The key of this matching pass, or NULL when the race has none or is matched already. */
+	char *key;		    /* The key of this matching pass. NULL: the race has no such key, or has a match already. */
 	uint64_t offset[2];	    /* The offsets of both sites in their functions. */
 	const struct judged *match; /* NULL: no match was found yet. */
 };
@@ -25,7 +25,7 @@ struct side {
 
 /* ---- the keys that races are matched by ---- */
 
-/* Sort the two sites by their bytes, as the id does. Which site was the held one is chance. */
+/* Sort two strings bytewise, as the race's id sorts its sites: it is chance which of the two sites was the held side. */
 static void sort_two(const char *a, const char *b, const char **first, const char **second)
 {
 	bool swap = strcmp(a, b) > 0;
@@ -135,7 +135,10 @@ static bool may_match_always(const struct race *a, const struct race *b)
 	return true;
 }
 
-/* Two races whose data have different names are not the same race. The pass before this one has matched equal names. */
+/*
+ * Returns whether two races without a match may be the same race: the datum of at least one has no name. The pass before this
+ * one matched the races with equal names, so two named data have different names here.
+ */
 static bool may_match_without_datum(const struct race *a, const struct race *b)
 {
 	char datum[DATUM_MAX];
@@ -217,7 +220,7 @@ static void add(struct changes *out, const struct judged *before, const struct j
 	out->of_kind[c->kind]++;
 }
 
-/* Compare the addresses of the entries: each list is an array, so they give the order in the list. */
+/* Sort by kind, then by the position in the list. Each list is one array, so the addresses of its entries give the position. */
 static int in_order(const void *left, const void *right)
 {
 	const struct change *a = left, *b = right;

@@ -14,7 +14,7 @@
 enum change_kind {
 	CHANGE_NEW,	/* Only the new list has the race. */
 	CHANGE_VERDICT, /* Both lists have the race, with different classes or rules. */
-	CHANGE_GONE,	/* Only the old list has it. */
+	CHANGE_GONE,	/* Only the old list has the race. */
 	CHANGE_MOVED,	/* Both lists have the race, with different ids and the same verdict. */
 	CHANGE_NONE,	/* Both lists have the race, with the same id and verdict. */
 	CHANGE_KINDS,
@@ -23,7 +23,7 @@ enum change_kind {
 struct change {
 	enum change_kind kind;
 	const struct judged *before; /* NULL: the old list does not have the race. */
-	const struct judged *now;    /* NULL: the new list does not have it. */
+	const struct judged *now;    /* NULL: the new list does not have the race. */
 };
 
 struct changes {
@@ -34,8 +34,8 @@ struct changes {
 
 /*
  * Compare two lists, which must outlive `out`. `out` lists the changes in the order of enum change_kind. Changes of one kind
- * keep the order of the new list, or of the old list when only that has the race. Returns 0, or -1 with err set when memory
- * ran out. The caller calls changes_free() in both cases.
+ * are in the order of the new list, and those of CHANGE_GONE in the order of the old list. Returns 0, or -1 with err set if
+ * memory ran out. The caller calls changes_free() in both cases.
  */
 int changes_find(struct changes *out, const struct verdicts *before, const struct verdicts *now, struct err *err);
 void changes_free(struct changes *c);

@@ -18,7 +18,7 @@ static const struct {
 	[VERDICT_BENIGN] = {0, 19},
 };
 
-/* The evidence begins with the facts that make the race worse, and ends with this. */
+/* Append to the evidence that no benign pattern fits. Before that, the evidence has the facts that make the race worse. */
 static void no_pattern(const struct view *v, struct verdict *out)
 {
 	if (out->evidence[0])
@@ -29,7 +29,7 @@ static void no_pattern(const struct view *v, struct verdict *out)
 		verdict_evidence(out, "; the writer was not seen");
 }
 
-/* Add up the points. For a race that the rules prune, the facts only decide the rank and do not join the evidence. */
+/* Add up the points of all facts. For a race that a rule prunes, the facts change only the rank, and not the evidence. */
 static int add_up(const struct view *v, struct verdict *out, enum rule_id *worst)
 {
 	struct verdict unsaid = {0};

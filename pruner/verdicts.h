@@ -11,7 +11,7 @@
 
 struct judged {
 	const struct race *race;
-	size_t found; /* The position of the race in the order in which the races were found. */
+	size_t found; /* The position of the race in the list as it was judged: the order in which races were found. */
 	struct verdict verdict;
 	const char *suppressed; /* The reason of the user's suppression, or NULL. The suppressions own it. */
 };
@@ -23,7 +23,7 @@ struct verdicts {
 
 enum verdicts_order { VERDICTS_BY_RANK, VERDICTS_BY_COUNT, VERDICTS_BY_TIME, VERDICTS_BY_SITE };
 
-/* Returns the word of order number `i` ("rank", "count", "time" or "site"), or NULL when there is no such order. */
+/* Returns the name of the enum verdicts_order `i` ("rank", "count", "time" or "site"), or NULL if `i` is none. */
 const char *verdicts_order_word(size_t i);
 
 /*
@@ -40,8 +40,8 @@ void verdicts_free(struct verdicts *v);
 void verdicts_sort(struct verdicts *v, enum verdicts_order order);
 
 /*
- * Returns whether reports show the race on one line only, unless the user asks for all: it is suppressed, benign or
- * synchronisation.
+ * Returns whether the race is suppressed, benign or synchronisation. Reports show such a race on one line only, unless the
+ * user asks for all.
  */
 bool verdict_is_folded(const struct judged *j);
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_FIRST (16u << 10) /* Bytes. Most lists fit. It is doubled up to FILE_MAX. */
-#define FILE_MAX (4u << 20)    /* Bytes. A longer file is no list that people write. */
+#define FILE_FIRST (16u << 10) /* First size of the buffer, in bytes. Most lists fit. It is doubled up to FILE_MAX. */
+#define FILE_MAX (4u << 20)    /* Bytes. No list that people write is that long: a longer file is refused. */
 #define GLOB_MAX 256
 
 int conf_wrong(const char *file, unsigned line, struct err *err, const char *fmt, ...)
@@ -109,7 +109,7 @@ int conf_parse(const char *name, const char *text, size_t len, conf_each each, v
 	return rc;
 }
 
-/* Read all of the file, up to FILE_MAX bytes. Returns them, or NULL with `err` set. The caller frees them. */
+/* Read the file, at most FILE_MAX bytes of it. Returns the bytes, which the caller frees, or NULL with `err` set. */
 static char *read_all(FILE *file, const char *path, size_t *len, struct err *err)
 {
 	size_t room = FILE_FIRST;

@@ -23,7 +23,7 @@ struct conf_stanza {
 	} fields[CONF_FIELDS_MAX];
 };
 
-/* Takes one stanza, whose strings are valid only during the call. Returns 0, or -1 with err set, which ends parsing. */
+/* A callback for one stanza, whose strings are valid only during the call. Returns 0, or -1 with err set to end parsing. */
 typedef int (*conf_each)(void *ctx, const struct conf_stanza *stanza, struct err *err);
 
 /*

@@ -36,8 +36,8 @@ void datum_of_memory(const struct guest_memory *memory, struct datum_name *out)
 		return;
 	out->by = DATUM_BY_VARIABLE;
 	/*
-	 * An address after the beginning of a variable, without a known member, may belong to another, unnamed datum. It gets
-	 * the name "NAME+". Lists have a pattern with "+" for variables that are known to be so large.
+	 * An address after the beginning of a variable, without a known member, may belong to another, unnamed datum. Such a
+	 * datum gets the name "NAME+". Lists have the pattern "NAME+" for variables that are known to be larger than one word.
 	 */
 	if (symbol->name[0] && !memory->member[0] && memory->offset)
 		snprintf(out->variable, sizeof(out->variable), "%.*s+", (int)sizeof(out->variable) - 2, symbol->name);

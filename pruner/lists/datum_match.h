@@ -15,13 +15,14 @@ void datum_last_part(const struct datum_name *d, char out[DEBUGINFO_PATH_MAX]);
 /*
  * Returns whether the datum's names match the shell patterns. Each string may have several patterns, separated by blanks. NULL
  * matches every name. Types are compared without qualifiers. `member` is compared with the whole path of the member, for
- * example "stats.rx_packets", and with its last part. For a datum without a member it is compared with the variable's name.
+ * example "stats.rx_packets", and with the last part of that path. If the datum has no member, `member` is compared with the
+ * variable's name.
  */
 bool datum_match(const struct datum_name *d, const char *variable, const char *type, const char *member);
 
 /*
  * Set `out` to the names that the guest's own tables give the datum: kallsyms for variables, slab caches and BTF for types.
- * They often say as much as debug files. A datum without a variable and a type becomes DATUM_UNNAMED.
+ * These tables often give the same names as debug files. A datum without a variable and a type becomes DATUM_UNNAMED.
  */
 void datum_of_memory(const struct guest_memory *memory, struct datum_name *out);
 

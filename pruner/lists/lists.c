@@ -101,7 +101,7 @@ static char **text_field(struct list_entry *e, const char *key)
 	return NULL;
 }
 
-/* Read a key with two possible values. *out says whether it has the second one. */
+/* Read a key with two possible values. Sets *out to true for the second value. */
 static int either(const char *file, const struct conf_field *f, const char *first, const char *second, bool *out,
 		  struct err *err)
 {
@@ -301,7 +301,10 @@ bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry 
 	return rules->kernel == KERNEL_ANY || (rules->kernel >= e->kernel_from && rules->kernel <= e->kernel_to);
 }
 
-/* An entry that allows a function to read without the lock does not allow it to store without the lock. */
+/*
+ * Returns whether the entry is for the function of the query. If the entry's kind is by_design and it lists readers, the
+ * functions may read without the lock, but not store.
+ */
 static bool fits_side(const struct list_entry *e, const struct list_query *query)
 {
 	if (!traits[e->kind].by_design)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The lists that the rules use: kinds of entries, and how a rule finds one. Only the pruner uses this header. */
+/* The lists that the rules use: the kinds of entries, and how a rule finds an entry. Only the pruner uses this header. */
 #ifndef OUTRIDER_PRUNER_LISTS_LISTS_H
 #define OUTRIDER_PRUNER_LISTS_LISTS_H
 
@@ -17,16 +17,16 @@ enum list_kind {
 	LIST_LOCK,	    /* Functions that take a lock. */
 	LIST_UNLOCK,	    /* Functions that release a lock. */
 	LIST_FREE,	    /* Functions that free an object, at once or later. */
-	LIST_GRACE_FREE,    /* Those of LIST_FREE that free an object only after an RCU grace period. */
+	LIST_GRACE_FREE,    /* Functions of LIST_FREE that free an object only after an RCU grace period. */
 	LIST_GRACE_WAIT,    /* Functions that return after an RCU grace period. */
 	LIST_SECTION_BEGIN, /* Functions that begin an RCU read-side critical section. */
 	LIST_SECTION_END,   /* Functions that end an RCU read-side critical section. */
 	LIST_ALLOC,	    /* Functions that return a new object. */
-	LIST_CHECK,	    /* Functions that only check the objects that they are given. */
+	LIST_CHECK,	    /* Functions that only check their arguments. */
 	LIST_RCU_READ,	    /* Functions and macros of marked reads that need a read-side critical section. */
 	LIST_RCU_WRITE,	    /* Functions and macros of marked writes that readers under RCU may race with. */
 	LIST_PAGE_COPY,	    /* Functions that copy user data into a page. */
-	/* Functions that wait for the end of a page's write-back before the page is changed, where that is needed. */
+	/* Functions that wait for the end of a page's write-back before the page is changed, if the disk needs that. */
 	LIST_STABLE_PAGES,
 	LIST_SHOW,     /* Functions that print numbers for people and keep no pointer to them. */
 	LIST_REFCOUNT, /* Reference counts. */
@@ -47,7 +47,7 @@ struct list_entry {
 	bool two_writers; /* The entry also fits races of two writers. */
 	bool of_writer;	  /* `function` lists functions that write the datum. Otherwise it lists functions that read it. */
 	bool covers_all;  /* LIST_MARKED with `word`: the macro marks all accesses in its parentheses. */
-	uint8_t access;	  /* LIST_MARKED: INSN_READ or INSN_WRITE when the entry marks only such accesses. 0: it marks both. */
+	uint8_t access;	  /* LIST_MARKED: the kind that the entry marks, INSN_READ or INSN_WRITE. 0: it marks both kinds. */
 	uint32_t kernel_from, kernel_to; /* The first and the last kernel that the entry is for, as major << 16 | minor. */
 };
 
@@ -86,7 +86,7 @@ const struct list_entry *rules_datum(const struct prune_rules *rules, const stru
 const struct list_entry *rules_access(const struct prune_rules *rules, enum list_kind kind, const char *function,
 				      uint8_t access);
 
-/* Returns the first entry of the list `kind` that names this function and is for all kinds of access, or NULL. */
+/* Returns the first entry of the list `kind` that names this function and has no key "access", or NULL. */
 const struct list_entry *rules_function(const struct prune_rules *rules, enum list_kind kind, const char *function);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The configuration of the rules: lists of variables and functions, the kernel of the races, and its source. docs/pruning.md
- * describes the lists.
+ * The configuration of the rules: lists of variables and functions, the version of the guest kernel, and its source.
+ * docs/pruning.md describes the lists.
  *
  * One thread at a time may use a struct prune_rules.
  */

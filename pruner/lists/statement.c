@@ -81,7 +81,7 @@ static int to_code(struct source *s, int c)
 	}
 }
 
-/* Read the code of the next line, without what exceeds LINE_KEPT. Returns false at the end of the text. */
+/* Read the code of the next line, at most LINE_KEPT characters of it. Returns false at the end of the text. */
 static bool next_line(struct source *s, char line[LINE_KEPT + 1])
 {
 	size_t len = 0;

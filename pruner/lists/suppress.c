@@ -15,7 +15,7 @@
 
 struct entry {
 	unsigned line, expires; /* `expires` is a date as a decimal number, for example 20270131. */
-	char *site[2];		/* Shell patterns. A single one may fit either side; two must fit both sides. */
+	char *site[2];		/* Shell patterns. If site[1] is NULL, site[0] may fit either side; two must fit both sides. */
 	char *type, *member, *variable, *reason;
 	bool used;
 };
@@ -138,7 +138,7 @@ void suppress_free(struct suppressions *s)
 
 /*
  * Returns whether the patterns fit a site: its whole name "ext4:ext4_foo+0x1c", the name without offset, or the function
- * alone. The site of a device, "virtio-blk:read", has no function: a pattern "read" for a kernel function must not fit it.
+ * alone. The site of a device, "virtio-blk:read", must fit as a whole, because a pattern "read" is for a kernel function.
  */
 static bool site_fits(const char *globs, const struct race *race, unsigned which)
 {

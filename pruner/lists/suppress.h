@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Suppressions: a file in which users list races that they know, each with a reason. `outrider report` folds these races. It
- * names entries that fit no race or have expired, so that users can remove them. docs/pruning.md describes the file.
+ * Suppressions: a file in which users list races that they know, each with a reason. `outrider report` shows such a race on one
+ * line. It names entries that fit no race or have expired, so that users can remove them. docs/pruning.md describes the file.
  */
 #ifndef OUTRIDER_PRUNER_LISTS_SUPPRESS_H
 #define OUTRIDER_PRUNER_LISTS_SUPPRESS_H
@@ -22,11 +22,11 @@ struct suppressions *suppress_read(const char *path, unsigned today, struct err 
 /* As suppress_read(), with today's date in the time zone of this host. */
 struct suppressions *suppress_read_today(const char *path, struct err *err);
 
-/* `s` may be NULL. */
+/* Free the suppressions. `s` may be NULL. */
 void suppress_free(struct suppressions *s);
 
 /*
- * Returns the reason of the first entry that fits the race, or NULL when none fits. Marks all entries that fit as used. `s`
+ * Returns the reason of the first entry that fits the race, or NULL if no entry fits. Marks all entries that fit as used. `s`
  * may be NULL.
  */
 const char *suppress_find(struct suppressions *s, const struct race *race);

@@ -9,8 +9,8 @@
 #define GLOB_TEXT_MAX 200 /* Longer names are cut, and end in a star. */
 
 /*
- * Write a shell pattern that fits `len` bytes of text. Blanks separate patterns, and other characters have a meaning in
- * patterns. So all but plain characters become a question mark, which fits any character.
+ * Write a shell pattern that fits `len` bytes of text. Blanks separate patterns, and some characters are operators of patterns.
+ * Therefore only letters, digits and "_.:+->" are written, and any other character becomes "?", which fits each character.
  */
 static void put_glob(FILE *out, const char *text, size_t len)
 {
@@ -44,7 +44,7 @@ static void put_key(FILE *out, const char *key, const char *value)
 	put_glob(out, value, strlen(value));
 }
 
-/* Write the datum's name: of a variable its name, of an object its type, which is the same in every run. */
+/* Write the variable's name, or the type of an object, and the member. These names are the same in every run. */
 static void put_datum(FILE *out, const struct race *race)
 {
 	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;
