@@ -57,8 +57,9 @@ static bool is_ud2(const struct insn_op *op)
 }
 
 /*
- * Linux continues after the ud2 of a WARN_ON(), and stops at the ud2 of a BUG(). The bytes are the same. A function does not
- * end in a WARN_ON(), so a ud2 that only padding follows is a BUG().
+ * Mark a ud2 at the end of the function as an instruction without a successor. Linux continues after the ud2 of a WARN_ON(),
+ * and stops at the ud2 of a BUG(). The bytes are the same. A function does not end in a WARN_ON(), so a ud2 that only padding
+ * follows is a BUG().
  */
 static void end_at_bug(struct code *code, const struct guest_symbol *symbol)
 {
@@ -104,8 +105,8 @@ static bool is_tail_call(const struct code_insn *insn)
 }
 
 /*
- * Returns whether instruction `i` may continue in a part of its function that was not kept. That part may then jump to any
- * instruction.
+ * Returns whether execution may continue after instruction `i` in a part of its function that was not kept. From there it may
+ * jump to any kept instruction.
  */
 static bool leaves_kept_code(const struct code *code, unsigned i, const struct guest_symbol *symbol)
 {
@@ -116,7 +117,7 @@ static bool leaves_kept_code(const struct code *code, unsigned i, const struct g
 
 	if (insn->op.kind == INSN_OP_JUMP)
 		return next[0] == CODE_OUTSIDE && !is_tail_call(insn);
-	/* After the function's last instruction nothing follows: it is a call that does not return. */
+	/* If the function ends here, its last instruction is a call that does not return. */
 	if (n && next[0] == CODE_OUTSIDE && (!symbol->size || after - symbol->addr < symbol->size))
 		return true;
 	return n > 1 && next[1] == CODE_OUTSIDE;
@@ -128,7 +129,7 @@ static bool is_closed(const struct code *code, const struct guest_symbol *symbol
 		if (leaves_kept_code(code, i, symbol))
 			return false;
 	}
-	/* The rest of its function jumps into a cold part, so not all paths into it are known. */
+	/* A ".cold" symbol is a part of a function. The other part jumps into it from code that was not kept. */
 	return code->whole && !strstr(symbol->name, ".cold");
 }
 

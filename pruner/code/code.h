@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The decoded instructions of one side of a race, and the control flow between them. The code is what the report kept of the
- * function: at most RACE_CODE_MAX bytes.
+ * The decoded instructions of one side of a race, and the control flow between them. The kept code is the part of the
+ * function's code that the report has: at most RACE_CODE_MAX bytes.
  */
 #ifndef OUTRIDER_PRUNER_CODE_CODE_H
 #define OUTRIDER_PRUNER_CODE_CODE_H
@@ -15,7 +15,7 @@ struct code {
 	unsigned count;
 	/* The index of the racing instruction. -1: the report does not name it, or the kept code does not contain it. */
 	int access;
-	/* The code begins at the function's start. */
+	/* The kept code begins at the function's start. Its end may be missing. */
 	bool whole;
 	/*
 	 * `whole` is set, and the code contains each successor inside the function of each of its instructions. So all paths
@@ -27,7 +27,7 @@ struct code {
 		struct insn_op op;
 		/* The name of the function that the instruction calls or jumps to, or NULL. The side owns it. */
 		const char *callee;
-		bool has_predecessor; /* Some instruction of the code has this one as a successor. */
+		bool has_predecessor; /* An instruction of the code has this instruction as a successor. */
 		/*
 		 * The instruction calls a function that prints its arguments for people (LIST_SHOW). The caller of code_load()
 		 * sets this.

@@ -58,8 +58,8 @@ bool operand_mentioned(const struct operand *o, const char *from, const char *to
 }
 
 /*
- * Returns whether the name leads on to another datum, by the text after it: "it->", "(it)->", or "it[3]" for a datum that is
- * no element.
+ * Returns whether the text after the name accesses another datum through the name: "name->", "(name)->", or "name[3]" if the
+ * datum is not an element.
  */
 static bool leads_on(const struct operand *o, const char *at, const char *to)
 {
@@ -74,7 +74,7 @@ static bool leads_on(const struct operand *o, const char *at, const char *to)
 	return strncmp(at, "->", 2) == 0;
 }
 
-/* The star of a cast, "(struct thing *)", dereferences nothing. */
+/* Returns whether the star is part of a cast, "(struct thing *)", where it dereferences nothing. */
 static bool is_in_cast(const char *star, const char *to)
 {
 	while (star < to && (*star == '*' || is_blank(*star)))
@@ -83,8 +83,8 @@ static bool is_in_cast(const char *star, const char *to)
 }
 
 /*
- * Returns whether the parenthesis holds arguments of a call, which may do anything with them. this_cpu_ptr(&x) is the
- * exception: it is this CPU's x.
+ * Returns whether the parenthesis holds the arguments of a call, which may use them in any way. this_cpu_ptr(&x) does not count
+ * as a call: it is the variable x of this CPU.
  */
 static bool holds_arguments(const char *parenthesis, const char *from)
 {

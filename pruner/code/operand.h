@@ -11,7 +11,7 @@
 /* A datum in the notation of a statement. */
 struct operand {
 	char name[DEBUGINFO_PATH_MAX]; /* The last part of the datum's path. "": not known. */
-	bool element;		       /* The path ends in an index after the name, as in "slots[3]". */
+	bool element;		       /* The path ends with an index, as in "slots[3]". */
 	bool pointee;		       /* The name is a pointer to the datum, as in "*name". */
 };
 
@@ -20,16 +20,16 @@ static inline bool is_word_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Set *out to how a statement writes the datum. */
+/* Set *out to the datum as a C statement writes it. */
 void operand_of(const struct datum_name *d, struct operand *out);
 
 /* Returns the parenthesis that closes the one at `text`, or the end of the text if none does. */
 const char *operand_end(const char *text);
 
 /*
- * Returns whether the first argument in the parentheses from `from` to `to` accesses the datum itself. False when the datum is
- * only a pointer or an index on the path to what is accessed, or an argument of another call. The function sees only the text,
- * and returns false in doubt.
+ * Returns whether the first argument in the parentheses from `from` to `to` accesses the datum itself. Returns false if the
+ * datum is only a pointer or an index by which the argument reaches other memory, or an argument of another call. The function
+ * sees only the text, and returns false in doubt.
  */
 bool operand_is_accessed(const struct operand *o, const char *from, const char *to);
 

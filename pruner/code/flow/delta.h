@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How value flow describes the difference between a loaded value and the value that code made of it. */
+/* How value flow describes the difference between a loaded value and a value that the code computes from it. */
 #ifndef OUTRIDER_PRUNER_CODE_FLOW_DELTA_H
 #define OUTRIDER_PRUNER_CODE_FLOW_DELTA_H
 
 #include <stdint.h>
 
 /*
- * How a value differs from the value that was loaded. Where several paths lead to one point, the bits of all paths are
- * combined.
+ * How a value differs from the value that was loaded. At a join of paths, the result has the bits of all paths.
  */
 enum flow_delta {
 	FLOW_UP = 1,   /* A positive constant was added. */

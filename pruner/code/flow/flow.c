@@ -9,14 +9,14 @@
 #include "pruner/code/flow/internal.h"
 
 /*
- * The limit on passes over the code. A pass that changes a value clears bits of its `must` or sets bits of its `may`, and both
- * have 64 bits. Code that is not stable after that many passes counts as not understood.
+ * The limit on passes over the code: 64 + 64. A pass that changes a value clears bits of its `must` or sets bits of its `may`,
+ * and both have 64 bits. If the states still change after this many passes, the analysis has failed.
  */
 #define ROUNDS_MAX 128
 
 /*
- * The state at the function's start, at the targets of a jump table, and at code that only unkept code jumps to. Each register
- * holds a value of its own that nothing is known about.
+ * Returns the state at the function's start, at the targets of a jump table, and at code that only unkept code jumps to. Each
+ * register holds an unknown value with its own value number.
  */
 static struct state entry_state(const struct code *code, unsigned i)
 {
@@ -70,7 +70,7 @@ void flow_free(struct flow *flow)
 	free(flow);
 }
 
-/* A store of a register or an immediate. The register may hold a value that was loaded from the same place. */
+/* Set *out for a store of a register or an immediate. The store merges if the register was loaded from the same place. */
 static void plain_store(const struct state *state, const struct insn_op *op, struct flow_write *out)
 {
 	struct value v = value_of(state, &op->src, op->imm);
@@ -85,7 +85,7 @@ static void plain_store(const struct state *state, const struct insn_op *op, str
 	out->deltas = v.deltas;
 }
 
-/* A read-modify-write instruction counts as a load and a store of the same place. */
+/* Set *out for a read-modify-write instruction, as for a load from a place and a store to the same place. */
 static void update(const struct state *state, const struct insn_op *op, struct flow_write *out)
 {
 	struct value there = {.loaded = true, .size = op->dst.size}, by = value_of(state, &op->src, op->imm), v;

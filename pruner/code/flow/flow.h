@@ -53,7 +53,7 @@ bool flow_same_place(const struct flow *flow, unsigned i, unsigned j);
 
 /*
  * A pointer, named by its origin: the value `root` plus `disp` bytes. Two pointers with the same root point into the same
- * object. FLOW_POINTER_UNKNOWN and FLOW_POINTER_FIXED are no such roots.
+ * object. Two pointers with the root FLOW_POINTER_UNKNOWN or FLOW_POINTER_FIXED need not.
  */
 struct flow_pointer {
 	int32_t root;
@@ -92,9 +92,9 @@ bool flow_is_argument(const struct flow *flow, unsigned i, const struct flow_poi
 int flow_definition(const struct flow *flow, const struct flow_pointer *p);
 
 /*
- * Returns the index of the instruction at which the pointer's root gets its value: its definition, or the instruction where
- * paths with different values join. The root is a new value each time that execution reaches this instruction. -1: the root
- * has its value from the start of the code.
+ * Returns the index of the instruction at which the pointer's root gets its value: its definition, or the instruction at which
+ * paths with different values join. Each time that execution reaches this instruction, the root gets a new value. Returns -1 if
+ * the root has its value from the start of the code.
  */
 int flow_definition_or_join(const struct flow *flow, const struct flow_pointer *p);
 
@@ -116,8 +116,8 @@ struct flow_read {
 	/* The value is an argument of a function that prints it for people (LIST_SHOW). */
 	bool shown;
 	/*
-	 * The value reaches memory other than by `written_back`, another function, or the caller. Also set when this cannot be
-	 * excluded: an instruction is not understood, or the code goes on where no code was kept.
+	 * The value reaches another function, the caller, or memory (other than by `written_back`). Also set if that cannot be
+	 * excluded: an instruction is not understood, or execution continues in code that was not kept.
 	 */
 	bool escapes;
 };

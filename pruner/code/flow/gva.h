@@ -13,17 +13,17 @@ struct flow_access {
 	const struct flow *flow;
 	unsigned at; /* The index of the accessing instruction. */
 	/*
-	 * The registers at the access. A held side has them from before the access, and a side that a watchpoint caught from
-	 * after it (SDM vol. 3, 17.2.4). So registers that the access itself writes are not used.
+	 * The registers at the access: of a held side from before the access, and of a side that a watchpoint caught from after
+	 * the access (SDM vol. 3, 17.2.4). Registers that the accessing instruction writes are therefore not used.
 	 */
 	const struct x86_regs *regs;
 	uint64_t gva; /* The GVA of the access. */
 };
 
 /*
- * Returns the GVA that instruction `i` of the same function accesses, or 0 when that is not known. It follows if the
- * instruction has exactly one memory operand without an index register, and some register held the operand's base at the
- * recorded access.
+ * Returns the GVA that instruction `i` of the same function accesses, or 0 if that is not known. The GVA is known if the
+ * instruction has exactly one memory operand, without an index register, and the recorded access gives the value of the
+ * operand's base: in a register or by its own GVA.
  */
 uint64_t flow_gva(const struct flow_access *a, unsigned i);
 

@@ -6,7 +6,7 @@
 #include "pruner/code/code.h"
 #include "pruner/code/flow/delta.h"
 
-#define FLOW_ABSOLUTE (-1) /* The base of a place whose address has no base register. */
+#define FLOW_ABSOLUTE (-1) /* The base of a place whose address is a constant: the address has no base register. */
 #define FLOW_NO_NUMBER 0   /* The value number of a value that is not known to equal any other value. */
 
 /*
@@ -21,7 +21,7 @@ struct place {
 
 /* What is known about the value in a register. */
 struct value {
-	/* The value number, or FLOW_NO_NUMBER. */
+	/* Equal for equal values (docs/glossary.md), or FLOW_NO_NUMBER. */
 	int32_t value_number;
 	/* The value was loaded from `from`, and differs from the loaded value only in the bits in `changed`. */
 	bool loaded;
@@ -34,7 +34,7 @@ struct value {
 };
 
 struct state {
-	bool reached; /* Some path leads to the instruction. */
+	bool reached; /* A path leads to the instruction. */
 	struct value gpr[X86_GPRS];
 };
 
@@ -54,8 +54,8 @@ static inline int32_t flow_value_number(unsigned i, unsigned reg)
 }
 
 /*
- * Set *out to the memory operand of `op`. `state` is the state before `op`. Returns false when the instruction has no memory
- * operand, several, or one with an index register, and when nothing is known about the base.
+ * Set *out to the place of the memory operand of `op`. `state` is the state before `op`. Returns false if the instruction does
+ * not have exactly one memory operand, if the operand has an index register, or if the base has no value number.
  */
 bool flow_place(const struct state *state, const struct insn_op *op, struct place *out);
 bool place_equal(const struct place *a, const struct place *b);
@@ -63,15 +63,14 @@ bool place_equal(const struct place *a, const struct place *b);
 /* Change *state as instruction number `i`, `op`, does (the transfer function of abstract interpretation). */
 void flow_transfer(struct state *state, const struct insn_op *op, unsigned i);
 
-/* Join the state `from` into `into`, where two paths meet. Returns whether `into` changed. */
+/* Join the state `from` into the state `into` at an instruction where two paths meet. Returns whether `into` changed. */
 bool flow_join(struct state *into, const struct state *from);
 
 /* Returns the value of `dst` OP `src`. Both are `size` bytes wide. */
 struct value value_combine(enum insn_op_kind kind, const struct value *dst, const struct value *src, unsigned size);
 
 /*
- * Returns the value of an immediate or a register operand. For any other operand it returns a value that nothing is known
- * about.
+ * Returns the value of an immediate or a register operand, and an unknown value for any other operand.
  */
 struct value value_of(const struct state *state, const struct insn_operand *operand, uint64_t imm);
 

@@ -3,8 +3,9 @@
 #include "pruner/code/flow/parts.h"
 
 /*
- * Returns whether the instruction overwrites all flags. inc and dec, which the decoder gives as an addition or subtraction of
- * 1, keep CF. bt, bts, btr and btc keep ZF. A shift by a register may be a shift by 0, which keeps all flags (SDM vol. 2).
+ * Returns whether the instruction overwrites all flags (SDM vol. 2). An addition or subtraction of 1 does not count, because
+ * the decoder returns it also for inc and dec, which keep CF. bt, bts, btr and btc keep ZF. A shift by 0 keeps all flags, and
+ * a shift by a register may be one.
  */
 static bool sets_all_flags(const struct insn_op *op)
 {

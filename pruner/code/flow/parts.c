@@ -48,8 +48,8 @@ void parts_set_made(struct parts *parts, uint16_t regs, enum made made)
 }
 
 /*
- * Join two registers. Parts with different shifts cannot be joined: the bits of both count as used, and the register then
- * holds a value that was computed from the loaded one.
+ * Join what two paths know of one register. Parts with different shifts cannot be joined: the bits of both count as used, and
+ * the register then holds a result that was computed from the value.
  */
 static bool join_part(struct part *into, const struct part *from, uint64_t *used)
 {

@@ -8,12 +8,12 @@
 
 #include "pruner/code/flow/internal.h"
 
-/* Whether a register holds a result that was computed from the value. When two paths join, the greater one counts. */
+/* Whether a register holds a result that was computed from the value. At a join of two paths, the greater constant counts. */
 enum made {
 	NOT_MADE,
 	/*
-	 * The register was loaded by a pop after the value was pushed. Compilers drop a pushed argument by such a pop, so the
-	 * register may hold the value although the source does not use it.
+	 * The register was loaded by a pop after the value was pushed. Compilers remove a pushed argument from the stack by
+	 * such a pop, so the register may hold the value although the source does not use the value any more.
 	 */
 	POPPED,
 	MADE,
@@ -39,18 +39,18 @@ struct parts {
 /* Returns the bits of the value that the registers `regs` hold. */
 uint64_t parts_bits(const struct parts *parts, uint16_t regs);
 
-/* Returns those of the registers `regs` that hold bits of the value or something computed from it. */
+/* Returns the subset of the registers `regs` that hold bits of the value or a result computed from it. */
 uint16_t parts_with_some(const struct parts *parts, uint16_t regs);
 
-/* The registers `regs` no longer hold anything of the value. */
+/* Record that the registers `regs` hold no bits of the value and no result computed from it. */
 void parts_clear(struct parts *parts, uint16_t regs);
 
-/* The registers `regs` hold a new result. `made` says how it depends on the value. */
+/* Record that the registers `regs` hold a new result. `made` says how the result depends on the value. */
 void parts_set_made(struct parts *parts, uint16_t regs, enum made made);
 
 /*
- * Join `from` into `into`, where two paths meet. Returns whether `into` changed. Bits of the value that cannot be followed
- * further are added to *used.
+ * Join `from` into `into` at an instruction where two paths meet. Returns whether `into` changed. Bits of the value that cannot
+ * be followed further are added to *used.
  */
 bool parts_join(struct parts *into, const struct parts *from, uint64_t *used);
 
@@ -59,7 +59,7 @@ struct follow {
 	unsigned from; /* The instruction that loads the value. */
 	struct flow_read *out;
 	struct parts *parts; /* What the registers hold before each instruction. */
-	unsigned *queue;     /* The instructions whose state changed and that must be stepped again. */
+	unsigned *queue;     /* The instructions whose state changed: flow_step() must be called for them again. */
 	unsigned queue_len;
 };
 
@@ -67,15 +67,15 @@ struct follow {
 void flow_step(struct follow *f, struct parts *parts, unsigned i);
 
 /*
- * Record in f->out that the contents of the registers `regs` leave the code that is followed: their bits are used, and the
+ * Record in f->out that the contents of the registers `regs` reach code that is not analysed: their bits are used, and the
  * value escapes.
  */
 void flow_leave(struct follow *f, const struct parts *parts, uint16_t regs);
 
 /*
  * Returns whether the code may read the flags that instruction `i` sets. The search follows code without branches, since
- * compilers put only moves and jumps between an instruction and the reader of its flags. The ABI passes no flags into or out
- * of a function.
+ * compilers put only moves and jumps between an instruction and the reader of its flags. At a branch the result is true. At a
+ * call or return it is false, because the ABI passes no flags into or out of a function.
  */
 bool flow_flags_are_read(const struct code *code, unsigned i);
 

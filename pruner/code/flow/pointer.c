@@ -31,7 +31,7 @@ int flow_definition(const struct flow *flow, const struct flow_pointer *p)
 
 static struct flow_pointer root_of(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget);
 
-/* Returns the root of the value with this value number, plus `disp` bytes. */
+/* Returns the pointer that is `disp` bytes after the value with this value number. */
 static struct flow_pointer resolve(const struct flow *flow, int32_t value_number, int64_t disp, unsigned budget)
 {
 	const struct flow_pointer p = {.root = value_number, .disp = disp};
@@ -54,7 +54,7 @@ static struct flow_pointer resolve(const struct flow *flow, int32_t value_number
 	return p;
 }
 
-/* Returns what register `reg` holds after instruction `i`, plus `disp` bytes. */
+/* Returns the pointer that is `disp` bytes after the value of register `reg` after instruction `i`. */
 static struct flow_pointer root_after(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget)
 {
 	const struct insn_op *op = &flow->code->insns[i].op;
@@ -92,8 +92,10 @@ static unsigned predecessors_of(const struct flow *flow, unsigned i, unsigned pr
 }
 
 /*
- * A register has no value number where paths with different values join. Its root is then named by the place of the join. When
- * all paths bring the same value, the root is that value. The caller of the function is one more predecessor of instruction 0.
+ * Returns the pointer that is `disp` bytes after the value of register `reg` before instruction `i`. At a join of paths the
+ * register may have no value number. If the pointers on all paths are the same, the result is that pointer. Otherwise the root
+ * is a number made of the joining instruction and the register. The caller of the function is one more predecessor of
+ * instruction 0.
  */
 static struct flow_pointer root_of(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget)
 {

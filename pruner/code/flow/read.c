@@ -44,7 +44,7 @@ static void follow(struct follow *f, const struct parts *start)
 	}
 }
 
-/* What the loading instruction itself does with the value, for instructions that do not put it into a register. */
+/* Set *out to what the loading instruction itself does with the value, if it does not load the value into a register. */
 static void look(const struct code *code, unsigned i, struct flow_read *out)
 {
 	const struct insn_op *op = &code->insns[i].op;
@@ -82,7 +82,7 @@ static bool begin(struct follow *f, struct parts *parts)
 	parts->gpr[op->dst.reg].mask = flow_bytes(op->src.size);
 	if (op->kind == INSN_OP_MOV)
 		f->out->used = 0;
-	else /* The result depends on the register's old content too, so all bits of the value count. */
+	else /* The register's old content also decides the result, so all bits of the value stay marked as used. */
 		parts->gpr[op->dst.reg].made = MADE;
 	return true;
 }

@@ -24,9 +24,9 @@ struct seqcount_section {
 	unsigned begin, end;
 	/* The reader chooses a copy by bit 0 of the count. */
 	bool latch;
-	/* For a latch: bit 0 of the count, as the reader loaded it or as the writer left it before its store. */
+	/* For a latch: bit 0 of the count, as loaded by the reader, or as left by the writer's addition before its store. */
 	bool odd;
-	/* Before it compares the counts, the reader stores data through a pointer of its caller. */
+	/* Before the reader compares the counts, it stores data through a pointer that its caller passed. */
 	bool stores_to_caller;
 	/* The access is to the count itself. */
 	bool of_count;
@@ -51,10 +51,9 @@ struct seqcount_section {
 bool seqcount_of_reader(const struct flow_access *a, struct seqcount_section *out);
 
 /*
- * Find the section of the count at the GVA `count` that the store `a` is in, begins or ends. Returns true and sets *out when
- * every path through the function adds 1 to the count an even number of times, and the access comes after an odd number of
- * additions. With a latch the access may also come after two additions, or a greater even number. Returns false when there is
- * no such section.
+ * Find the section of the count at the GVA `count` that the store `a` is in, begins or ends. Returns true and sets *out if
+ * every path through the function adds 1 to the count an even number of times, and `a` comes after an odd number of additions.
+ * With a latch, `a` may also come after two additions, or a greater even number. Returns false if there is no such section.
  */
 bool seqcount_of_writer(const struct flow_access *a, uint64_t count, bool latch, struct seqcount_section *out);
 

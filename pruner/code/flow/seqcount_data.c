@@ -37,8 +37,8 @@ static bool is_on_stack(const struct seqcount_walk *w, unsigned i)
 }
 
 /*
- * Returns whether the instruction is div or idiv (SDM vol. 2, opcodes F6 and F7). With a divisor from a half-done update it
- * may fault.
+ * Returns whether the instruction is div or idiv (SDM vol. 2, opcodes F6 and F7). A divisor from a half-done update can be 0,
+ * and the division then faults.
  */
 static bool divides(const struct insn_op *op)
 {
@@ -51,7 +51,7 @@ static bool divides(const struct insn_op *op)
 	       (bytes[at + 1] >> 3 & 6) == 6;
 }
 
-/* Returns whether the instruction's address is an argument of the function plus an offset. */
+/* Returns whether the instruction accesses memory at an argument of the function plus a constant offset. */
 static bool is_callers(const struct seqcount_walk *w, unsigned i)
 {
 	const struct insn_mem *mem = &w->flow->code->insns[i].op.insn.mem[0];
@@ -82,9 +82,9 @@ static void store(struct seqcount_walk *w, struct path *path, const struct insn_
 }
 
 /*
- * Returns whether the instruction follows a pointer or an index that the code loads in each round. After a branch on data from
- * a half-done update, such a pointer may be wrong: NULL where a flag says that it is set, or beyond the end of an array where
- * a length says that it is not.
+ * Returns whether the instruction follows a pointer or an index that the code loads again in each round. After a branch on data
+ * from a half-done update, such a pointer may be wrong: NULL although a flag says that the pointer is set, or beyond the end of
+ * an array although the index is below a length.
  */
 static bool may_stray(const struct seqcount_walk *w, unsigned i)
 {
@@ -103,7 +103,7 @@ static bool may_stray(const struct seqcount_walk *w, unsigned i)
 	return begin >= 0 && again[begin];
 }
 
-/* Returns whether the instruction passes data on to where they are not followed, or may fault because of them. */
+/* Returns whether the instruction passes data to code that is not analysed, or may fault because of their value. */
 static bool leaves(const struct path *path, const struct insn_op *op, bool of_data)
 {
 	bool jumps = op->kind == INSN_OP_JUMP || op->kind == INSN_OP_CALL;
@@ -150,7 +150,7 @@ static void judge(struct seqcount_walk *w, struct path *path, unsigned i, bool o
 		    (path->decided && may_stray(w, i));
 }
 
-/* Update the registers that hold data, current or discarded, to what they hold after the instruction. */
+/* Update path->data and path->stale, the registers that hold data, to the state after the instruction. */
 static void update_data(struct path *path, const struct insn_op *op, bool of_data)
 {
 	uint16_t writes = op->writes & (uint16_t) ~(1u << X86_RSP);
@@ -181,7 +181,7 @@ void seqcount_use_data(struct seqcount_walk *w, struct path *path, unsigned i)
 	if (op->kind == INSN_OP_NOP && !insn_is_ud2(&op->insn))
 		return;
 	if (loads_data) {
-		/* The load starts a new round. The code overwrites what the last round left on the stack, or never reads it. */
+		/* Outside the section, the load starts a new round. Data of the last round on the stack are not read again. */
 		path->on_stack = path->on_stack && path->phases & SEQCOUNT_INSIDE;
 		w->wrong |= w->judging && (op->kind == INSN_OP_CALL || op->kind == INSN_OP_JUMP || op->insn.nmem != 1 ||
 					   op->insn.flags & INSN_STRING);

@@ -48,7 +48,7 @@ static bool join(struct path *into, const struct path *from)
 	return memcmp(&was, into, sizeof(was)) != 0;
 }
 
-/* The path goes on with an even count. Registers with this count hold a start, unless the path has loaded data already. */
+/* Update a path on which the tested count is even: its registers hold a SEQCOUNT_START, unless the path has loaded data. */
 static void take_even(struct path *path)
 {
 	if (path->phases & SEQCOUNT_INSIDE)
@@ -89,7 +89,7 @@ static void take_changed(const struct seqcount_walk *w, struct path *path)
 	path->on_stack = path->decided = path->flags_of_data = false;
 }
 
-/* Update the path by the branch that a conditional jump takes. `jumps`: the jump is taken. */
+/* Update the path after a conditional jump that is taken (`jumps`) or not. */
 static void take_branch(struct seqcount_walk *w, struct path *path, const struct insn_op *op, bool jumps)
 {
 	int when = code_condition(op);
@@ -116,7 +116,7 @@ bool seqcount_step(struct seqcount_walk *w, unsigned i)
 
 	seqcount_use_data(w, &after, i);
 	seqcount_track(w, &after, i);
-	/* A reader that returns after it found the count changed gives up. It does not retry. */
+	/* The function returns without having found the count unchanged. A reader would retry. */
 	if (w->judging && op->kind == INSN_OP_RET && after.phases & (SEQCOUNT_INSIDE | SEQCOUNT_RETRY))
 		w->wrong = true;
 	for (unsigned j = 0; j < n; j++) {

@@ -12,15 +12,15 @@
 /* What a register holds of the count. */
 enum seqcount_held {
 	SEQCOUNT_NOTHING,
-	SEQCOUNT_LOADED, /* The count, as loaded after all data that the path has loaded. */
-	/* The count that began the section. It was even, or bit 0 was cleared. For a latch: the count that chose the copy. */
+	SEQCOUNT_LOADED, /* The count. The path has loaded no data after it. */
+	/* The count that began the section: even, or with bit 0 cleared. For a latch: the count that chose the copy. */
 	SEQCOUNT_START,
-	SEQCOUNT_INDEX, /* Computed from bit 0 of the count. It chooses the copy of a latch. */
+	SEQCOUNT_INDEX, /* A number computed from bit 0 of the count, which chooses the copy of a latch. */
 };
 
 /* Where execution is, relative to the section. The values are bits: where paths join, several may be set. */
 enum seqcount_phase {
-	SEQCOUNT_OUTSIDE = 1, /* The path has loaded no data, or found the count unchanged after them. */
+	SEQCOUNT_OUTSIDE = 1, /* The path has loaded no data, or has found the count unchanged after it loaded the data. */
 	SEQCOUNT_INSIDE = 2,  /* The path has loaded data, and has not compared the counts yet. */
 	SEQCOUNT_RETRY = 4,   /* The path found the count changed. Its data are invalid, and it must retry. */
 };
@@ -29,7 +29,7 @@ enum seqcount_phase {
 enum seqcount_flags {
 	SEQCOUNT_FLAGS_ELSE,
 	SEQCOUNT_FLAGS_PARITY, /* ZF is set when bit 0 of a count is 0. */
-	SEQCOUNT_FLAGS_SAME,   /* ZF is set when the count equals the one that began the section. */
+	SEQCOUNT_FLAGS_SAME,   /* ZF is set when the count equals the count that began the section. */
 };
 
 #define SEQCOUNT_SEVERAL (-1) /* The load or register differs between the paths that join here. */
@@ -41,13 +41,13 @@ struct path {
 		uint8_t kind; /* enum seqcount_held */
 		int16_t load; /* The instruction that loaded the count, as an index, or SEQCOUNT_SEVERAL. */
 	} gpr[X86_GPRS];
-	uint16_t data;	    /* The registers that hold data or something computed from data. One bit for each enum x86_gpr. */
+	uint16_t data;	    /* The registers that hold data or a result computed from data. One bit for each enum x86_gpr. */
 	uint16_t stale;	    /* The registers that hold data of a round that the reader discarded. */
 	bool on_stack;	    /* A part of the data is on the stack. */
 	bool decided;	    /* The path took a branch that depends on data. */
 	uint8_t flags;	    /* enum seqcount_flags */
 	int8_t flags_reg;   /* For SEQCOUNT_FLAGS_PARITY: the register that was tested, or SEQCOUNT_SEVERAL. */
-	int16_t flags_load; /* The instruction that loaded the count which set the flags, or SEQCOUNT_SEVERAL. */
+	int16_t flags_load; /* The instruction that loaded the count that set the flags, or SEQCOUNT_SEVERAL. */
 	bool flags_of_data;
 };
 
@@ -58,10 +58,10 @@ struct seqcount_walk {
 	struct place count; /* The place of the count. */
 	bool latch;
 	struct path *states; /* The state before each instruction. */
-	/* The states are final. A last pass over the code finds the fields below. */
+	/* The states no longer change. A last pass over the code checks each instruction, and sets the fields below. */
 	bool judging;
-	bool wrong;	       /* The code is no section of a reader. */
-	bool retry_found;      /* Some path compares the counts after the data. */
+	bool wrong;	       /* The code is not a reader's section. */
+	bool retry_found;      /* A path compares the counts after it has loaded the data. */
 	bool stores_to_caller; /* See struct seqcount_section. */
 	bool clears_odd;       /* See struct seqcount_section. */
 	unsigned retry_load;   /* The instruction that loads the count for the comparison, as an index. */
@@ -70,7 +70,7 @@ struct seqcount_walk {
 /* Returns whether the instruction loads 4 bytes into a register, as a reader loads the count. */
 bool seqcount_loads(const struct insn_op *op);
 
-/* Returns whether the instruction is such a load, or compares 4 bytes of memory with a register. */
+/* Returns whether seqcount_loads() is true, or the instruction compares 4 bytes of memory with a register. */
 bool seqcount_reads(const struct insn_op *op);
 
 /* Set the state at the function's start, and at code that only unkept code leads to. */
@@ -80,12 +80,12 @@ void seqcount_enter(struct path *path);
 bool seqcount_step(struct seqcount_walk *w, unsigned i);
 
 /*
- * Check what instruction `i` does with the data, and set w->wrong where a reader must not do it. Update which registers of
- * *path hold data.
+ * Update which registers of *path hold data after instruction `i`. If w->judging, set w->wrong if the instruction uses the data
+ * in a way that a reader must not.
  */
 void seqcount_use_data(struct seqcount_walk *w, struct path *path, unsigned i);
 
-/* Update what the registers and flags of *path hold of the count, as instruction `i` does. */
+/* Update what the registers and flags of *path hold of the count after instruction `i`. */
 void seqcount_track(struct seqcount_walk *w, struct path *path, unsigned i);
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 /*
- * The limit on passes over the code. Where paths join, a state only loses knowledge about the count and only gains registers
- * with data, so the states become stable. Code that needs more passes counts as no section.
+ * The limit on passes over the code. At a join of paths, a state only loses knowledge about the count and only gains registers
+ * with data, so the states stop changing. Few passes are usual; code that needs more than 128 is not taken for a section.
  */
 #define ROUNDS_MAX 128
 
@@ -21,7 +21,7 @@ static bool is_candidate(const struct flow *flow, unsigned i, struct place *out)
 	return flow->states[i].reached && seqcount_loads(op) && flow_place(&flow->states[i], op, out) && !out->seg;
 }
 
-/* Returns whether an instruction before `i` loads the same place, so that the place was tried already. */
+/* Returns whether an instruction before `i` loads from `place`: then the place was tried as the count already. */
 static bool was_tried(const struct flow *flow, unsigned i, const struct place *place)
 {
 	struct place other;
@@ -62,7 +62,7 @@ static bool judge(struct seqcount_walk *w)
 	return !w->wrong && w->retry_found;
 }
 
-/* Check whether the code is a reader of the count at w->count. On success w->states is the caller's to free. */
+/* Check whether the code is a reader of the count at w->count. If so, set *w to the result; the caller frees w->states. */
 static bool try(struct seqcount_walk *w, bool latch)
 {
 	struct seqcount_walk fresh = {.flow = w->flow, .at = w->at, .of_count = w->of_count, .count = w->count, .latch = latch};
@@ -78,7 +78,7 @@ static bool try(struct seqcount_walk *w, bool latch)
 	return true;
 }
 
-/* Set *odd to bit 0 of the count that began the section. A register that held the count at the recorded access has it. */
+/* Set *odd to bit 0 of the count that began the section, from a register that held the count at the recorded access. */
 static bool parity(const struct seqcount_walk *w, const struct flow_access *a, bool *odd)
 {
 	const struct path *path = &w->states[a->at];
@@ -94,8 +94,8 @@ static bool parity(const struct seqcount_walk *w, const struct flow_access *a, b
 }
 
 /*
- * Returns the load that begins the section, for people: the last load of the count before the access in the order of the code,
- * or the first one of all.
+ * Returns the load that begins the section. It is only printed, so the choice is simple: the last load of the count before the
+ * access in the order of the code, or else the first load of the count.
  */
 static unsigned begin_load(const struct seqcount_walk *w, unsigned at)
 {

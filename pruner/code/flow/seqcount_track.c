@@ -59,7 +59,7 @@ static void set_flags(struct path *path, enum seqcount_flags flags, int16_t load
 	path->flags_reg = reg;
 }
 
-/* The count that instruction `load` loaded begins a section: its registers now hold a start. */
+/* The count that instruction `load` loaded begins a section: registers with that count now hold a SEQCOUNT_START. */
 static void start(struct path *path, int16_t load)
 {
 	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
@@ -68,7 +68,10 @@ static void start(struct path *path, int16_t load)
 	}
 }
 
-/* "count & 1" tests whether the count is even, or selects the copy of a latch. "count & ~1" makes a start of any count. */
+/*
+ * Track an AND with an immediate. "count & 1" tests whether the count is even, or selects the copy of a latch. "count & ~1" can
+ * begin a section with any count, because an odd count then differs at the retry.
+ */
 static void mask(struct seqcount_walk *w, struct path *path, const struct insn_op *op)
 {
 	uint8_t kind = held(path, &op->dst);
@@ -89,8 +92,8 @@ static void mask(struct seqcount_walk *w, struct path *path, const struct insn_o
 }
 
 /*
- * Returns whether the instruction compares the start with a count that was loaded later, or with the count in memory. *load
- * becomes the instruction that loaded the later count.
+ * Returns whether the instruction compares a SEQCOUNT_START with a count that was loaded later, or with the count in memory.
+ * Sets *load to the instruction that loaded the later count.
  */
 static bool compares_start(const struct seqcount_walk *w, const struct path *path, const struct insn_op *op, unsigned i,
 			   int16_t *load)
@@ -124,7 +127,7 @@ static void update_flags(const struct seqcount_walk *w, struct path *path, const
 		set_flags(path, SEQCOUNT_FLAGS_ELSE, SEQCOUNT_SEVERAL, SEQCOUNT_SEVERAL);
 }
 
-/* Returns whether the instruction computes something from the index of a copy: a multiple, a sum, an address. */
+/* Returns whether the instruction computes a number from a SEQCOUNT_INDEX: a multiple, a sum, an address. */
 static bool makes_index(const struct path *path, const struct insn_op *op)
 {
 	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
@@ -135,8 +138,8 @@ static bool makes_index(const struct path *path, const struct insn_op *op)
 }
 
 /*
- * Instruction `load` is about to load the count again, in the next round of a loop. Registers with the count of the last round
- * no longer hold a count that may be compared.
+ * Instruction `load` loads the count again, in the next round of a loop. Registers with the count that it loaded in the last
+ * round hold an old count, which must not be compared: they become SEQCOUNT_NOTHING.
  */
 static void forget_round(struct path *path, int16_t load)
 {
@@ -172,7 +175,7 @@ static void change(struct seqcount_walk *w, struct path *path, const struct insn
 	path->gpr[op->dst.reg].load = load;
 }
 
-/* The path loads data. Counts that were loaded before the data cannot show that the count is unchanged after them. */
+/* The path loads data. A count that was loaded before the data cannot show that the count was unchanged after the data. */
 static void enter_section(struct seqcount_walk *w, struct path *path)
 {
 	bool started = false;

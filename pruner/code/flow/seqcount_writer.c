@@ -6,7 +6,7 @@
 #include "pruner/code/flow/internal.h"
 #include "pruner/code/flow/seqcount.h"
 
-/* The number of additions to the count on the paths to an instruction. The values are bits: several paths may lead there. */
+/* The number of additions to the count on the paths to an instruction. The values are bits, because paths may differ. */
 enum { NEVER = 1, ODD = 2, EVEN = 4 };
 
 #define COUNT_SIZE 4 /* bytes; the field `sequence` of seqcount_t is an unsigned int */
@@ -36,7 +36,7 @@ static bool adds_one(const struct insn_op *op)
 	       (op->kind == INSN_OP_LEA ? op->src.kind == INSN_OPERAND_REG : op->src.kind == INSN_OPERAND_IMM);
 }
 
-/* Returns whether an addition of 1 shortly before `i` made the register that `i` stores. */
+/* Returns whether instruction `i` stores a register whose last write, at most NEARBY instructions before, added 1 to it. */
 static bool register_was_raised(const struct writer *w, unsigned i)
 {
 	int8_t reg = w->code->insns[i].op.src.reg;
@@ -120,7 +120,7 @@ static bool ends_even(const struct writer *w)
 	return true;
 }
 
-/* Find the additions next to the store, in the order of the code. */
+/* Set out->begin and out->end to the last addition before the store and the first one after it, in the order of the code. */
 static void find_additions(const struct writer *w, struct seqcount_section *out)
 {
 	bool end = false;
@@ -151,6 +151,6 @@ bool seqcount_of_writer(const struct flow_access *a, uint64_t count, bool latch,
 	find_additions(&w, out);
 	if (out->of_count)
 		return out->begin != out->end;
-	/* A latch's second copy is changed after two additions. */
+	/* A latch's writer changes the second copy after two additions. */
 	return parity == ODD || (latch && parity == EVEN);
 }

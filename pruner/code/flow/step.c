@@ -7,12 +7,12 @@
 #include "pruner/code/flow/parts.h"
 
 /*
- * The largest constant, in either direction, that counts as arithmetic in lea. Numbers in the source are smaller, and the
- * address of an array is far larger.
+ * A constant of lea from -4096 to 4096 is taken for a number, and any other for an address. Numbers in sources are mostly
+ * smaller, and the address of an array is far larger.
  */
 #define LEA_NUMBER_MAX 4096
 
-/* The bits of the value that these registers hold count as used. */
+/* Record that the bits of the value in the registers `regs` are used. */
 static void use(struct follow *f, const struct parts *parts, uint16_t regs)
 {
 	f->out->used |= parts_bits(parts, regs);
@@ -47,7 +47,7 @@ static void record_address(struct follow *f, const struct parts *parts, const st
 	}
 }
 
-/* The flags of instruction `i` depend on these registers. */
+/* Record that the flags that instruction `i` sets depend on the registers `regs`. */
 static void record_flags(struct follow *f, const struct parts *parts, uint16_t regs, unsigned i)
 {
 	if (!has_some(parts, regs) || !flow_flags_are_read(f->flow->code, i))
@@ -74,9 +74,9 @@ static void store(struct follow *f, const struct parts *parts, const struct insn
 }
 
 /*
- * An instruction that has no case of its own. It may use all bits of the registers that it reads, and its result is no longer
- * a part of the value. The result only counts as computed from the value. RSP never counts so, because every stack access
- * would then be an address made of the value.
+ * Record an instruction without its own case in flow_step(). It may use all bits of the registers that it reads. Its result is
+ * no longer a part of the value, but is computed from the value. RSP is never marked as computed from the value, because every
+ * stack access would then be an address computed from the value.
  */
 static void other(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
@@ -92,8 +92,8 @@ static void other(struct follow *f, struct parts *parts, const struct insn_op *o
 }
 
 /*
- * lea does arithmetic, or computes an address. It computes the address of an array's element when the array's address is in
- * another register or is a large constant. A result of 32 bits is no address.
+ * Record a lea, which does arithmetic or computes an address. It computes the address of an array's element if the array's
+ * address is in another register or is a large constant. A result of 32 bits is no address.
  */
 static void lea(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
@@ -124,7 +124,7 @@ static void test(struct follow *f, const struct parts *parts, const struct insn_
 	}
 }
 
-/* jrcxz and loop test a register, not the flags. */
+/* Record a conditional jump. jrcxz and loop test a register, not the flags; record_flags() has recorded a test of flags. */
 static void branch(struct follow *f, struct parts *parts, const struct insn_op *op)
 {
 	bool some = has_some(parts, op->reads);
@@ -135,8 +135,8 @@ static void branch(struct follow *f, struct parts *parts, const struct insn_op *
 }
 
 /*
- * mov, and, and shr between registers leave a part of the value whose bits are known. After any other operation the bits are
- * not followed.
+ * Record an instruction that changes a register. After a mov, and, or shr the register's bits of the value are known. After any
+ * other operation the bits are not followed.
  */
 static void change(struct follow *f, struct parts *parts, const struct insn_op *op, unsigned i)
 {
@@ -178,7 +178,7 @@ static void push(struct follow *f, struct parts *parts, const struct insn_op *op
 		f->out->escapes = true;
 }
 
-/* A pop may load any of the pushed values, because their order is not followed. */
+/* Record a pop. The analysis does not know the order of pushed values, so the pop may load any of them. */
 static void pop(struct follow *f, struct parts *parts, const struct insn_op *op)
 {
 	if (op->dst.kind == INSN_OPERAND_REG && op->dst.reg != X86_RSP)
@@ -188,8 +188,8 @@ static void pop(struct follow *f, struct parts *parts, const struct insn_op *op)
 }
 
 /*
- * These functions are assembly. A retpoline may jump to the target in any register, and __put_user and __get_user take their
- * argument in RAX.
+ * Returns whether the callee is an assembly function that takes arguments in registers other than the ABI's: a retpoline jumps
+ * to the address in any register, and __put_user and __get_user take an argument in RAX.
  */
 static bool takes_any_register(const char *callee)
 {
@@ -217,8 +217,8 @@ static void call(struct follow *f, struct parts *parts, const struct insn_op *op
 }
 
 /*
- * A function that returns 16 bytes has the second half in RDX. RDX may also hold a stale value. So its bits do not count as
- * used, but the value escapes.
+ * Record a return. RAX holds the result. RDX holds the second half of a result of 16 bytes, or else an old value. Therefore the
+ * bits in RDX are not recorded as used, but the value escapes.
  */
 static void ret(struct follow *f, const struct parts *parts)
 {

@@ -40,8 +40,8 @@ static struct value load(const struct state *state, const struct insn_op *op, un
 }
 
 /*
- * Returns the register after `value` was written to its low `size` bytes. A write of 4 bytes clears the upper half (SDM vol.
- * 1, 3.4.1.1). A write of 1 or 2 bytes keeps the rest of `old`.
+ * Returns the value of a register that held `old`, after `value` was written to its low `size` bytes. A write of 4 bytes clears
+ * the upper half (SDM vol. 1, 3.4.1.1). A write of 1 or 2 bytes keeps the other bytes of `old`.
  */
 static struct value fit(const struct value *value, const struct value *old, unsigned size)
 {
@@ -94,8 +94,8 @@ static void move(struct state *state, const struct insn_op *op, unsigned i)
 }
 
 /*
- * A shift reads `size` bytes of its operand. Of the shift count it uses the low 6 bits for an operand of 8 bytes, and
- * otherwise the low 5 (SDM vol. 2, SHL).
+ * Cut the operands of a shift to the bits that the CPU uses: `size` bytes of `dst`, and of the shift count the low 6 bits if
+ * `size` is 8, otherwise the low 5 bits (SDM vol. 2, SHL).
  */
 static void cut_for_shift(struct value *dst, struct value *by, unsigned size)
 {
@@ -177,7 +177,7 @@ static void to_register(struct state *state, const struct insn_op *op, unsigned 
 		forget(state, i, op->writes);
 }
 
-/* A store to a place: registers that were loaded from this place no longer hold its content. */
+/* After a store to a place, registers that were loaded from this place no longer hold its content. */
 static void unload(struct state *state, const struct insn_op *op)
 {
 	struct place place;

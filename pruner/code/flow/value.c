@@ -17,7 +17,7 @@ static bool is_constant(const struct value *v)
 	return !v->loaded && v->may == v->must;
 }
 
-/* Returns the lowest bit of `may` and all bits above it. An addition or subtraction can change only these. */
+/* Returns the lowest set bit of `may` and all bits above it: the bits that adding or subtracting the number can change. */
 static uint64_t upwards(uint64_t may)
 {
 	return may ? ~((may & -may) - 1) : 0;
