@@ -5,8 +5,8 @@
  * (hv/race/protection.h). So the guest kernel needs no ASSERT_EXCLUSIVE_WRITER() and no rebuild. docs/locks.md describes the
  * file.
  *
- * An access breaks an assertion only if the record surely knows which locks the access held, and if a second task or interrupt
- * accessed the object before: the creator of an object needs no lock until then.
+ * An access breaks an assertion only if the record is complete about the locks that the access held, and if a second task or
+ * interrupt has accessed the object: until then the creator of the object needs no lock.
  *
  * No locking: one thread at a time may use a list of assertions.
  */

@@ -22,10 +22,10 @@ bool assertions_broken(const struct assertions *a)
 
 enum answer { NO, YES, NOT_KNOWN };
 
-/* The record writes a member as "object.member", or as "object->member" where the struct's name is not known. */
+/* The size of a name in the record: "object.member", or "object->member" if the struct's name is not known. */
 #define NAME_MAX_LEN sizeof(((struct prot_access *)0)->name)
 
-/* Set `out` to the name with "." for each "->", as assertions_read() has put it into the patterns. */
+/* Set `out` to the name with "." for each "->", because assertions_read() replaces "->" in the patterns too. */
 static void put_dots(const char *name, char out[NAME_MAX_LEN])
 {
 	size_t n = 0;
@@ -47,7 +47,7 @@ static bool names_datum(const char *globs, const char *name)
 	return conf_match(globs, dotted);
 }
 
-/* Returns whether the patterns fit a lock, by its whole name or by the name of the member that it is. */
+/* Returns whether the patterns fit the whole name of a lock, or the last member in that name. */
 static bool names_lock(const char *globs, const char *name)
 {
 	char dotted[NAME_MAX_LEN];
@@ -58,7 +58,7 @@ static bool names_lock(const char *globs, const char *name)
 	return conf_match(globs, name) || conf_match(globs, dotted) || (member && conf_match(globs, member + 1));
 }
 
-/* Returns whether the patterns name a state of the context that excludes others as a lock does. */
+/* Returns whether the patterns name a state of the context that excludes other contexts as a lock does. */
 static bool names_context(const char *globs, const struct prot_access *a)
 {
 	return (a->in_rcu && conf_match(globs, "rcu")) || (a->irqs_off && conf_match(globs, "irqs-off")) ||

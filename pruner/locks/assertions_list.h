@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of assertions, as the file's reader fills it. assertions_free() is here too. */
+/* Adds assertions to a list, and frees them. assertions_read() fills the list. */
 #ifndef OUTRIDER_PRUNER_LOCKS_ASSERTIONS_LIST_H
 #define OUTRIDER_PRUNER_LOCKS_ASSERTIONS_LIST_H
 
 #include "hv/race/assertion.h"
 
 /*
- * Append *a to the list, which then owns all strings of *a. Returns 0, or -1 when memory ran out; then the caller still owns
- * them.
+ * Append *a to the list, which then owns all strings of *a. Returns 0, or -1 if memory ran out; then the caller still owns the
+ * strings.
  */
 int assertions_add(struct assertions *list, const struct assertion *a);
 

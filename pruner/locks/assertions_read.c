@@ -10,7 +10,7 @@
 
 #define ASSERTIONS_MAX 4096u
 
-/* Returns a copy with "." for each "->" between members, so that it can be compared with the record's names. */
+/* Returns a copy with "." for each "->" between members, as assertions_check() compares names. The caller frees the copy. */
 static char *with_dots(const char *globs)
 {
 	char *out = strdup(globs);
@@ -59,7 +59,7 @@ static const char *words_of(uint8_t rw)
 	return rw == INSN_WRITE ? "writes" : rw == INSN_READ ? "reads" : "accesses";
 }
 
-/* Returns the assertion in one line, for people. */
+/* Returns the assertion in one line of text for reports, or NULL. The caller frees the text. */
 static char *text_of(const struct assertion *a)
 {
 	char text[1024];

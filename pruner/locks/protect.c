@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sorts all accesses by datum, and compares each with the others to the same datum. Two sites may access many data. The two
- * accesses with the highest weight represent them.
+ * Sorts all accesses by datum, and compares each access with the other accesses to the same datum. Two sites may be suspected
+ * for many data. The two accesses with the highest weight then represent the pair of sites.
  */
 #include "pruner/locks/protect.h"
 
@@ -19,7 +19,7 @@
 struct found {
 	/* The numbers of the two sites, the smaller one first. They are the key of the tree. */
 	uint32_t site[2];
-	/* The two accesses that represent the pair, as places in the order. */
+	/* The two accesses that represent the pair, as indices into `order`. */
 	uint32_t at[2];
 	/* The weight of these two accesses. */
 	unsigned weight;
@@ -98,8 +98,8 @@ static void end(struct judging *j)
 }
 
 /*
- * Returns the weight of two accesses as evidence about their sites. The greatest part is whether they were seen at the same
- * time, the next whether a lock is in the datum's own object.
+ * Returns the weight of two accesses as evidence about their sites: 2 if their operations were seen to run at the same time,
+ * plus 1 if either access holds a lock in the datum's own object.
  */
 static unsigned weigh(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
 {
@@ -146,7 +146,7 @@ static int store_pair(struct judging *j, uint32_t x, uint32_t y)
 	return in ? 0 : -1;
 }
 
-/* Compare all accesses to the datum at place `from` of the order. Returns the place after them, or 0 when memory ran out. */
+/* Compare all accesses to the datum at index `from` of the order. Returns the index after them, or 0 if memory ran out. */
 static uint32_t compare_datum(struct judging *j, uint32_t from)
 {
 	const struct prot_access *first = access_at(j, from);
@@ -193,8 +193,8 @@ static void add_pair(const void *node, VISIT visit, void *ctx)
 }
 
 /*
- * The highest rank comes first. The id, the kind and the index decide between equal ranks, so the order is complete.
- * drop_repeated() keeps the first suspicion with an id.
+ * Sort by rank, the highest first. The id, the kind and the index decide between equal ranks, so that the same record always
+ * gives the same order. drop_repeated() keeps the first suspicion with an id.
  */
 static int by_rank(const void *a, const void *b)
 {
@@ -209,8 +209,8 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * Returns whether an earlier entry has the same id. Only interrupt suspicions can: their lock may be a member of many objects.
- * The tree has each pair of sites once.
+ * Returns whether an earlier entry has the same id. Only suspicions about interrupts can have the same id, because their lock
+ * may be a member of many objects. The tree has each pair of sites only once.
  */
 static bool listed_before(const struct suspicions *s, size_t i)
 {

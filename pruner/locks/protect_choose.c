@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Of all locks that one side holds, chooses the one that is held in most accesses to the datum. That is most likely the lock
- * that its programmer meant.
+ * Of all locks that one side holds, chooses the lock that is held in most accesses to the datum. That is most likely the lock
+ * by which the programmer protects the datum.
  */
 #include "pruner/locks/protect_choose.h"
 
@@ -23,8 +23,8 @@ static bool covered(const struct protection *p, const struct prot_access *a, uin
 }
 
 /*
- * Count the accesses to the bytes of the two sides, and those that hold the lock. Objects of one kind are counted together.
- * Accesses before an object was published do not count.
+ * Set s->total to the number of accesses to the bytes of the two sides, and s->held to the number of these that hold the lock.
+ * Objects of one kind are counted together. Accesses before an object was published are not counted.
  */
 static void count(const struct protect_ordered *o, const uint32_t at[2], uint32_t lock, struct suspicion *s)
 {
@@ -53,7 +53,11 @@ static bool covers_too(const struct prot_access *b, uint32_t lock)
 	return h && suspicion_covers(h, b);
 }
 
-/* Try the locks of side `which`. A lock that is held more often, or is in the datum's own object, replaces the one in *s. */
+/*
+ * Try the locks of side `which`. A lock replaces the lock in *s if more accesses hold it, or if as many accesses hold it and
+ * only the new lock is in the datum's own object. With `covering`, try only locks that protect this access and not the other
+ * access.
+ */
 static void try_side(const struct protect_ordered *o, const uint32_t at[2], unsigned which, bool covering, struct suspicion *s)
 {
 	const struct prot_access *a = access_at(o, at[which]), *b = access_at(o, at[!which]);
@@ -82,8 +86,8 @@ void protect_choose(const struct protect_ordered *o, const uint32_t at[2], struc
 	try_side(o, at, 0, true, s);
 	try_side(o, at, 1, true, s);
 	/*
-	 * Two writers may both hold the lock shared, as readers. It then protects neither access, so the two calls above skip
-	 * it.
+	 * Two writers may both hold a lock shared, as readers. The lock then protects neither access, so the two calls above
+	 * skip it. Choose it if there is no other lock.
 	 */
 	if (s->lock == PROTECTION_NONE) {
 		try_side(o, at, 0, false, s);

@@ -5,7 +5,7 @@
 
 #include "pruner/locks/protect_facts.h"
 
-/* The accesses of a record, `count` indices, in the order of protect_order(). */
+/* The accesses of a record in the order of protect_order(): `count` indices into p->accesses. */
 struct protect_ordered {
 	const struct protection *p;
 	uint32_t *index;
@@ -13,7 +13,7 @@ struct protect_ordered {
 };
 
 /*
- * Set the sides, the lock, `held`, `total` and `met` of a suspicion. `at` has the places in the order of the two suspected
+ * Set the sides, the lock, `held`, `total` and `met` of a suspicion. at[] has the indices into o->index of the two suspected
  * accesses, which are to the same datum.
  */
 void protect_choose(const struct protect_ordered *o, const uint32_t at[2], struct suspicion *s);

@@ -35,8 +35,8 @@ bool protect_inside(const struct protection *p, const struct prot_access *a, uin
 }
 
 /*
- * Returns whether all objects of the cache are of one kind, so that an offset is the same member in all of them. The kmalloc
- * caches hold objects of many kinds.
+ * Returns whether all objects of the slab cache have one type, so that an offset is the same member in each object. The kmalloc
+ * caches hold objects of many types.
  */
 static bool of_one_kind(const struct guest_memory *m)
 {

@@ -16,12 +16,12 @@ const struct prot_held *protect_held(const struct prot_access *a, uint32_t lock)
 bool protect_inside(const struct protection *p, const struct prot_access *a, uint32_t lock);
 
 /*
- * The order of accesses by what they access: -1, 0 or 1 as for qsort(3). Accesses to one datum are neighbours. So are accesses
- * to the same member of all objects of one kind.
+ * Compares two accesses by what they access, as qsort(3) needs: returns -1, 0 or 1. In this order, accesses to one datum are
+ * neighbours, and so are accesses to the same member of all objects of one kind.
  */
 int protect_order(const struct prot_access *a, const struct prot_access *b);
 
-/* Returns whether both access the same aligned word of 8 bytes, in the same life of its object. */
+/* Returns whether both access the same aligned word of 8 bytes, and its object was not freed in between. */
 bool protect_same_datum(const struct prot_access *a, const struct prot_access *b);
 
 /* Returns whether both access the same word of objects of one kind. The objects may differ. */
@@ -30,7 +30,7 @@ bool protect_same_member(const struct prot_access *a, const struct prot_access *
 /* Returns whether two accesses to the same member have a byte in common. */
 bool protect_overlap(const struct prot_access *a, const struct prot_access *b);
 
-/* Returns whether both are the same lock, or the same member of two objects of one kind. */
+/* Returns whether `a` and `b` are the same lock, or the same member of two objects of one kind. */
 bool protect_same_lock(const struct protection *p, uint32_t a, uint32_t b);
 
 #endif

@@ -32,7 +32,10 @@ static bool waits_for(const struct protection *p, const struct prot_take *handle
 	       !(handler->shared && open->shared) && can_come(handler, open);
 }
 
-/* Count the takes of the lock in contexts below the interrupt, and those that have the interrupt off. */
+/*
+ * Set s->total to the number of times that contexts which the interrupt can interrupt took the lock, and s->held to how many of
+ * these had the interrupt off.
+ */
 static void count(const struct protection *p, const struct prot_take *handler, struct suspicion *s)
 {
 	for (uint32_t i = 0; i < p->take_count; i++) {

@@ -6,8 +6,8 @@
 #include "pruner/locks/protect_facts.h"
 
 /*
- * Returns whether an interrupt can come while take number `take` holds its lock, and then wait for the same lock. If so, set
- * all members of *s but the text. Several takes may give the same id, when a lock is a member of many objects.
+ * Returns whether an interrupt can come while the lock of p->takes[take] is held, and then wait for the same lock. If so, set
+ * all members of *s but the text. Several takes give suspicions with the same id if the lock is a member of many objects.
  */
 bool protect_interrupt(const struct protection *p, uint32_t take, struct suspicion *s);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The conditions of a suspicion: DILP's, and the reasons why a pair without a common lock may be right. Cheap checks that
- * clear most pairs come first.
+ * The conditions of a suspicion: DILP's, and the reasons why two accesses without a common lock may be correct. Cheap checks
+ * that exclude most pairs come first.
  */
 #include "pruner/locks/protect_pair.h"
 
@@ -13,13 +13,13 @@ static bool reads_only(const struct prot_access *a)
 	return !(a->rw & INSN_WRITE);
 }
 
-/* One task, or one kind of interrupt on one CPU, made all accesses of both. So they were never concurrent. */
+/* Returns whether one task, or one kind of interrupt on one CPU, made all accesses of both: they were never concurrent. */
 static bool same_context(const struct prot_access *a, const struct prot_access *b)
 {
 	return !a->several && !b->several && a->who == b->who && (a->who >= 0 || a->context == b->context);
 }
 
-/* Tasks that cannot be preempted made both accesses on one CPU. So they were never concurrent. */
+/* Returns whether tasks that could not be preempted made all accesses of both on one CPU: they were never concurrent. */
 static bool one_cpu(const struct prot_access *a, const struct prot_access *b)
 {
 	if (a->several_cpus || b->several_cpus || a->cpu != b->cpu || !a->context_known || !b->context_known)
@@ -30,7 +30,7 @@ static bool one_cpu(const struct prot_access *a, const struct prot_access *b)
 
 enum apart { NOT_APART, MAYBE_APART, SURELY_APART };
 
-/* Whether a lock that both hold orders the two accesses. */
+/* Returns whether a lock that both accesses hold orders them. */
 static enum apart locks_apart(const struct prot_access *a, const struct prot_access *b)
 {
 	enum apart apart = a->held_overflow || b->held_overflow ? MAYBE_APART : NOT_APART;
@@ -58,8 +58,8 @@ static bool locked_by_any(const struct prot_access *a)
 }
 
 /*
- * Returns whether the access surely holds a spinning lock. An interrupt can take such a lock, but cannot sleep for another
- * one.
+ * Returns whether the access surely holds a lock whose taker spins. An interrupt can take only such a lock, because it cannot
+ * sleep.
  */
 static bool locked_by_spinning(const struct protection *p, const struct prot_access *a)
 {
@@ -76,8 +76,9 @@ static bool locked_by_spinning(const struct protection *p, const struct prot_acc
 }
 
 /*
- * Returns whether an interrupt that makes one access can come at the other one, although the record does not show that it did.
- * A mutex cannot keep an interrupt away. Code that holds only a mutex therefore expects no interrupt there.
+ * Returns whether an interrupt that makes one access can come at the other access, although the record does not show that it
+ * came. If both sides hold only mutexes, the result is false: an interrupt cannot take a mutex, so a programmer who protects
+ * the datum by a mutex expects no interrupt to access it.
  */
 static bool could_interrupt(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
 {
@@ -86,8 +87,8 @@ static bool could_interrupt(const struct protection *p, const struct prot_access
 }
 
 /*
- * Returns whether the reader is in an RCU section and the writer holds a lock. Such a reader needs no lock. If the kernel
- * counts no RCU sections, any reader of 8 bytes may be in one, because RCU readers load pointers.
+ * Returns whether the reader is in an RCU read-side critical section and the writer holds a lock. Such a reader needs no lock.
+ * If the kernel keeps no count of these sections, a reader of 8 bytes is taken for one in a section: RCU readers load pointers.
  */
 static bool reader_of(const struct prot_access *reader, const struct prot_access *writer)
 {
@@ -135,8 +136,8 @@ static bool by_design(const struct protection *p, const struct prune_rules *rule
 }
 
 /*
- * Returns whether tasks accessed the datum one after another: each task's accesses end before those of the next one begin. A
- * program that stops one thread before it starts the next one looks like this.
+ * Returns whether tasks accessed the datum one after another: each task's accesses end before the accesses of the next task
+ * begin. A program that stops one thread before it starts the next thread gives such a record.
  */
 static bool one_after_another(const struct prot_access *a, const struct prot_access *b)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rank of a suspicion. The greater the share of accesses that hold the lock, the more likely the others forgot it. A lock
- * in the datum's own object is most likely made for it.
+ * The rank of a suspicion. The greater the share of accesses that hold the lock, the more likely the lock is missing in the
+ * other accesses by mistake. A lock in the datum's own object most likely protects that datum.
  */
 #include "pruner/lists/datum_match.h"
 #include "pruner/lists/lists.h"
 #include "pruner/locks/protect_text.h"
 
-/* Points: the maximum for RANK_SHARE, the full value for the rest. */
+/* Points that the rank gets: RANK_SHARE times the share of accesses that hold the lock, and each other constant in full. */
 #define RANK_SHARE 50
 #define RANK_MET 25
 #define RANK_INSIDE 15
@@ -16,7 +16,7 @@
 #define RANK_REFCOUNT 20
 /* A wrong statistic does little harm. */
 #define RANK_STATISTIC (-30)
-/* With fewer accesses, the share of protected ones shows no rule. */
+/* Below this number of accesses, the share of accesses that hold the lock is no evidence. */
 #define RANK_FEW_ACCESSES 4
 #define RANK_FEW (-10)
 

@@ -41,7 +41,7 @@ static void add_function(const struct protection *p, struct suspicion *s, uint32
 		add(s, " (reached from %.60s())", protect_function(p, operation));
 }
 
-/* Append which locks the unprotected side holds. Returns whether anything was appended. */
+/* Append which lock the unprotected side holds instead. Returns whether anything was appended. */
 static bool add_other_lock(const struct protection *p, struct suspicion *s, const struct prot_access *b)
 {
 	if (protect_held(b, s->lock)) {
@@ -59,7 +59,7 @@ static bool add_other_lock(const struct protection *p, struct suspicion *s, cons
 	return false;
 }
 
-/* Append why the two can run at the same time. `before` joins that to the sentence. */
+/* Append why the two accesses can run at the same time. `before` is the conjunction that joins this clause to the sentence. */
 static void add_when(const struct protection *p, struct suspicion *s, const struct prot_access *a, const struct prot_access *b,
 		     const char *before)
 {
