@@ -50,7 +50,7 @@ static bool successor_reaches(const struct code *code, const bool jumps[RACE_COD
 	return reached[i];
 }
 
-/* Returns whether instruction `j` is a branch of jumps[] with two different successors, which next[] becomes. */
+/* Returns whether instruction `j` is a branch of jumps[] with two different successors. Sets next[] to these successors. */
 static bool is_branch(const struct code *code, const bool jumps[RACE_CODE_MAX], unsigned j, int next[2])
 {
 	return jumps[j] && code_successors(code, j, next) == 2 && next[0] != next[1];
@@ -82,7 +82,7 @@ bool handoff_guarded(const struct handoff_side *end, const bool jumps[RACE_CODE_
 	return !reached[i];
 }
 
-/* Returns whether `jump` tests that a 64-bit operand is 0: a "test reg,reg" or "cmp $0" sets the flags that it reads. */
+/* Returns whether `jump` tests whether a 64-bit operand is 0: a "test reg,reg" or "cmp $0" sets the flags that `jump` reads. */
 static bool tests_zero(const struct code *code, unsigned jump)
 {
 	const struct insn_op *op;
@@ -136,7 +136,8 @@ static int index_of(const struct view_side *s, const struct race_side *other)
 struct breach {
 	const struct race *judged;
 	const struct handoff_side *end, *partner;
-	bool data, other; /* A race on the data was found; a race of the two functions away from their word was found. */
+	/* `data`: a race at an is_data instruction was found. `other`: another race for handoff_broken() was found. */
+	bool data, other;
 };
 
 static bool is_at_word(const struct handoff_side *end, const struct race_side *side)

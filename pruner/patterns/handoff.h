@@ -4,8 +4,8 @@
  * functions below find what each side accesses, which accesses a branch on the word guards, and whether the report has a race
  * that shows that the handoff fails.
  *
- * On x86 the CPU keeps loads in order, and stores in order (SDM vol. 3, 9.2.2). So the other side sees the order of the
- * machine code. Only the pruner's rules use this header.
+ * On x86 the CPU keeps loads in order, and stores in order (SDM vol. 3, 9.2.2). So the other side sees a function's loads and
+ * its stores in the order of its machine code. Only the pruner's rules use this header.
  */
 #ifndef OUTRIDER_PRUNER_PATTERNS_HANDOFF_H
 #define OUTRIDER_PRUNER_PATTERNS_HANDOFF_H
@@ -23,7 +23,7 @@ struct handoff_side {
 	bool is_data[RACE_CODE_MAX]; /* The instruction accesses the data. */
 };
 
-/* Find the GVAs that the side's code accesses. The access of the side must be followed (view_side.followed). */
+/* Find the GVAs that the side's code accesses. view_side.followed must be set for the side. */
 void handoff_resolve(const struct view_side *s, struct handoff_side *out);
 
 /*
@@ -43,8 +43,8 @@ void handoff_dependencies(const struct handoff_side *end, uint64_t gva, unsigned
 bool handoff_guarded(const struct handoff_side *end, const bool jumps[RACE_CODE_MAX], int from, unsigned i);
 
 /*
- * Returns whether instruction `i` runs only after a branch in `jumps` that found a word of 8 bytes to be 0, or with `zero`
- * false, not to be 0. Paths start at the function's start.
+ * Returns whether instruction `i` runs only after a branch in `jumps` that found a word of 8 bytes to be 0 (if `zero`), or not
+ * to be 0 (if not `zero`). Paths start at the function's start.
  */
 bool handoff_guarded_by_zero(const struct handoff_side *end, const bool jumps[RACE_CODE_MAX], bool zero, unsigned i);
 
@@ -52,12 +52,12 @@ bool handoff_guarded_by_zero(const struct handoff_side *end, const bool jumps[RA
 bool handoff_data_raced(const struct view *v, const struct handoff_side *a, const struct handoff_side *b);
 
 /*
- * Returns whether the report has a race that shows that the handoff fails: a race at an is_data instruction, or a race of the
- * two functions in which neither is at an is_word instruction.
+ * Returns whether the report has a race that shows that the handoff fails: a race at an is_data instruction, or a race between
+ * the two functions in which neither side is at an is_word instruction.
  */
 bool handoff_broken(const struct view *v, const struct handoff_side *a, const struct handoff_side *b);
 
-/* Returns whether the report has a race on `gva` in which a function other than the writer's stores, or both sides store. */
+/* Returns whether the report has a race on `gva` in which both sides store, or a function other than the writer's stores. */
 bool handoff_other_writer(const struct view *v, uint64_t gva, const struct handoff_side *writer);
 
 /* Returns whether the report has a race on `gva` in which both sides store. */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which locks a side holds. Where Outrider followed the locks, the recorded lockset says so. Otherwise the calls of lock
- * functions on the paths to the access show it. The second method misses a lock that a caller holds, except for a spinlock,
- * which turns preemption off.
+ * Finds which locks a side holds. If the run followed locks (--locks), the recorded lockset has them. Otherwise the calls of
+ * lock functions on the paths to the access show them. The second method misses a lock that a caller holds, except for a
+ * spinlock, which turns preemption off.
  */
 #include <string.h>
 
 #include "pruner/patterns/lock.h"
 
-/* Whether a lock is held at an instruction. The values are bits: on one path it may be held, and on another free. */
+/* Whether a lock is held at an instruction. The values are bits: a lock may be held on one path and free on another. */
 enum { FREE = 1, HELD = 2 };
 
 static uint8_t state_after_call(const struct view *v, const char *callee, uint8_t states)
@@ -47,8 +47,8 @@ static void propagate(const struct view *v, const struct view_side *s, uint8_t s
 }
 
 /*
- * No instruction branches to some code, for example to an exception handler's landing pad. Such code counts as entered without
- * a lock.
+ * Set the state at each instruction to which no kept instruction leads, for example an exception handler's landing pad: such
+ * code is assumed to be entered without a lock.
  */
 static void seed(const struct code *code, uint8_t states[RACE_CODE_MAX])
 {
@@ -58,7 +58,10 @@ static void seed(const struct code *code, uint8_t states[RACE_CODE_MAX])
 	}
 }
 
-/* The lockset is known. A caller may still hold a spinlock that was not followed: preemption is off then. */
+/*
+ * Returns what the recorded lockset shows. If the lockset is empty but preemption or interrupts are off, a caller may hold a
+ * spinlock that was not recorded: then the result is LOCK_UNKNOWN.
+ */
 static enum lock_held held_of_set(const struct race_side *side)
 {
 	const struct guest_context *context = &side->context;
@@ -86,7 +89,7 @@ enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
 		return LOCK_UNKNOWN;
 	seed(&s->code, states);
 	propagate(v, s, states);
-	/* The lock surely counts as held only if all paths are known: an unknown path may have released it. */
+	/* The lock is surely held only if all paths are known: a path through unkept code may release the lock. */
 	if (states[s->at] == HELD && s->code.closed)
 		return LOCK_HELD;
 	return states[s->at] == FREE && s->code.whole && context->known && context->kind == GUEST_TASK ? LOCK_NONE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The locks that a side holds at its access: as Outrider followed them (--locks), or as the calls in the kept code show. */
+/* The locks that a side holds at its access: as --locks recorded them, or as the calls in the kept code show. */
 #ifndef OUTRIDER_PRUNER_PATTERNS_LOCK_H
 #define OUTRIDER_PRUNER_PATTERNS_LOCK_H
 

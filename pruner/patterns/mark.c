@@ -20,7 +20,7 @@ static void describe(struct view_side *s, const char *how, const char *where, un
 		snprintf(s->mark, sizeof(s->mark), "%.60s%s", how, where);
 }
 
-/* Set *out to the datum that raced. A marked access must have it in its parentheses. */
+/* Set *out to the datum of the race, which the parentheses of a marking macro must contain. */
 static void wanted_operand(const struct view *v, unsigned which, struct operand *out)
 {
 	const struct datum_name *names[VIEW_NAMES];
@@ -42,8 +42,8 @@ struct wanted {
 };
 
 /*
- * Returns whether the macro `word` marks the access. Its parentheses are from `from` to `to`. They contain the datum, or the
- * macro itself accesses the datum as set_current_state() accesses current->__state.
+ * Returns whether the macro `word` marks the access: the macro's parentheses, from `from` to `to`, contain the datum, or the
+ * macro itself accesses the datum, as set_current_state() accesses current->__state.
  */
 static bool is_marking(const struct wanted *w, const char *word, const char *from, const char *to)
 {
@@ -63,7 +63,10 @@ static bool is_marking(const struct wanted *w, const char *word, const char *fro
 	return false;
 }
 
-/* Find a marked access to the datum in the statement, for example "x = READ_ONCE(foo->bar)". `word` becomes the macro. */
+/*
+ * Returns whether the statement has a marked access to the datum, for example "x = READ_ONCE(foo->bar)". Sets `word` to the
+ * macro's name.
+ */
 static bool marked_in(const struct wanted *w, const char *text, char word[WORD_MAX])
 {
 	while (*text) {
@@ -109,8 +112,7 @@ static void by_source(const struct view *v, unsigned which, struct view_side *s,
 }
 
 /*
- * Reads of data that only LOCKed instructions change are marked in the kernel's source, by macros that leave no trace in
- * machine code.
+ * Mark a read of data in LIST_ATOMIC. The kernel's source marks such reads by macros that leave no trace in machine code.
  */
 static void by_datum(const struct view *v, struct view_side *s)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a function does too early after its store of a pointer, as far as its code shows. */
+/* Finds what a function does too early, before a grace period, after its store of a pointer. */
 #include "pruner/patterns/rcu_publish_writer.h"
 
 /* Functions that neither store nor free their arguments. */
@@ -48,7 +48,7 @@ bool writer_escapes(const struct writer *w)
 	return false;
 }
 
-/* Returns whether a store before the publishing one is to the same address. */
+/* Returns whether the function stores to the address before the store that makes the object reachable. */
 static bool was_stored_before(const struct writer *w, const struct flow_pointer *where)
 {
 	for (unsigned i = 0; i < w->s->code.count; i++) {

@@ -21,11 +21,11 @@ struct rcu_publish {
 	bool removes;
 	/* A function that the code calls after the store, and that waits for a grace period or frees after one. NULL: none. */
 	const char *grace;
-	/* `grace` frees the removed object; or it waits, and the removed object is freed after that. */
+	/* `grace` frees the removed object; or `grace` waits, and the removed object is freed after the wait. */
 	bool grace_of_removed;
 	/*
-	 * A function that frees without a grace period before it. The code may call it after the store; or on another path, if
-	 * `freed_of_shared` is set. NULL: none.
+	 * A function that frees, and that the code may call after the store without a grace period in between. If
+	 * `freed_of_shared` is set, the call may also be on another path. NULL: no such call.
 	 */
 	const char *freed;
 	/*
@@ -33,14 +33,14 @@ struct rcu_publish {
 	 * store of the function removes.
 	 */
 	bool freed_of_shared;
-	/* Some path of the function waits for a grace period, or frees after one. */
+	/* Some path of the function waits for a grace period, or frees after a grace period. */
 	bool waits_somewhere;
-	/* Some path of the function frees an object without a grace period, other than one that it allocated itself. */
+	/* Some path of the function frees, without a grace period, an object that the function did not allocate. */
 	bool frees_elsewhere;
 	/*
-	 * The function changes the link of the removed object, or inserts it again, without a grace period in between. Or the
-	 * store is into an object that the function inserts only later, so that a reader at the store reached the object
-	 * earlier.
+	 * The function changes the link of the removed object, or inserts that object again, without a grace period in between.
+	 * Or the store is into an object that the function makes reachable only later: then a reader that races with the store
+	 * has found the object in an earlier use.
 	 */
 	bool reused;
 	/*

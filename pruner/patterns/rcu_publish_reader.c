@@ -4,17 +4,17 @@
 #include "pruner/patterns/rcu_publish.h"
 #include "pruner/patterns/rcu_publish_writer.h"
 
-/* The deepest nesting of sections that is told apart. Deeper ones count as 7, the highest bit of a uint8_t. */
+/* The deepest nesting of sections that is distinguished. A deeper nesting is recorded as 7, the highest bit of a uint8_t. */
 #define NESTING_MAX 7
 
 struct reader {
 	const struct writer w; /* The reader's function, for the functions of rcu_publish_writer.h. */
 	struct flow_pointer read;
-	/* A spinlock (preemption off) keeps the object alive, not a section. */
+	/* A spinlock (preemption off) keeps the object alive, and no section does. */
 	bool by_lock;
 	/*
-	 * The nesting of sections at each instruction, on the paths from the load: bit n is set when a path is in n sections.
-	 * A path that left the last section stays at 0.
+	 * The nesting of sections before each instruction, on the paths from the load: bit n is set if a path is in n sections.
+	 * A path that has left the last section stays at 0.
 	 */
 	uint8_t sections[RACE_CODE_MAX];
 	/* The registers that may hold a pointer into the object, before each instruction. One bit for each enum x86_gpr. */
@@ -22,8 +22,8 @@ struct reader {
 };
 
 /*
- * Returns the smallest nesting in an instance in which only sections kept the object alive. 0: in every instance, something
- * else did.
+ * Returns the smallest nesting of sections, of all instances in which only sections kept the object alive. 0: there is no such
+ * instance.
  */
 static unsigned sections_in(const struct race *race, unsigned side)
 {
@@ -40,7 +40,7 @@ static unsigned sections_in(const struct race *race, unsigned side)
 	return fewest < NESTING_MAX ? fewest : NESTING_MAX;
 }
 
-/* Returns whether in some instance only a lock that turns preemption off kept the object alive. */
+/* Returns whether, in some instance, only a lock that turns preemption off kept the object alive. */
 static bool is_by_lock(const struct race *race, unsigned side)
 {
 	bool found = false;
@@ -66,7 +66,7 @@ static uint8_t sections_after(const struct reader *reader, unsigned i)
 
 /*
  * Returns the registers that may hold a pointer into the object after instruction `i`. A copy of the pointer, or the pointer
- * plus a number, is such a pointer. A value that is loaded through it is not.
+ * plus a number, is such a pointer. A value that is loaded from the object is not.
  */
 static uint16_t holders_after(const struct reader *reader, unsigned i)
 {
@@ -98,8 +98,8 @@ static bool join(struct reader *reader, unsigned into, uint8_t sections, uint16_
 }
 
 /*
- * Propagate sections and registers along all paths from the load. A path that comes back to the load gets a new pointer there,
- * and ends.
+ * Propagate sections and registers along all paths from the load. A path ends if it comes back to the load, which gives a new
+ * pointer.
  */
 static void propagate(struct reader *reader, unsigned sections)
 {
@@ -140,8 +140,8 @@ static bool may_follow(const struct reader *reader, unsigned i)
 }
 
 /*
- * Returns whether the instruction may pass the pointer to another function, by a call or a tail call. Functions that begin or
- * end a section take no arguments; the pointer is only by chance in an argument register there.
+ * Returns whether the instruction may pass the pointer to another function, by a call or a tail call. A function that begins or
+ * ends a section is excluded: it takes no arguments, and the pointer is in an argument register only by chance.
  */
 static bool passes_on(const struct reader *reader, unsigned i)
 {

@@ -8,7 +8,7 @@ static void add_removed(struct writer *w, const struct flow_pointer *p)
 		w->removed[w->removed_count++] = *p;
 }
 
-/* Returns whether a store before the publishing one puts `old` into the object that becomes reachable. */
+/* Returns whether the writer, before its store, stores the pointer `old` into the object that becomes reachable. */
 static bool is_kept(const struct writer *w, const struct flow_pointer *old)
 {
 	for (unsigned i = 0; i < w->s->code.count; i++) {
@@ -24,7 +24,7 @@ static bool is_kept(const struct writer *w, const struct flow_pointer *old)
 	return false;
 }
 
-/* Returns the only predecessor of instruction `i`, or -1 when there is none or more than one. */
+/* Returns the only predecessor of instruction `i`, or -1 if the instruction has no or several predecessors. */
 static int only_predecessor(const struct code *code, unsigned i)
 {
 	int next[2], predecessor = -1;
@@ -42,7 +42,8 @@ static int only_predecessor(const struct code *code, unsigned i)
 }
 
 /*
- * Returns whether `jump` leads to instruction `i` only if the tested value is 0: by a je that is taken, or a jne that is not.
+ * Returns whether `jump` leads to instruction `i` only if the tested value is 0: by a je that is taken, or a jne that is not
+ * taken.
  */
 static bool jumps_if_zero(const struct writer *w, unsigned jump, unsigned i)
 {
@@ -77,8 +78,9 @@ static bool is_null(const struct writer *w, const struct flow_pointer *p)
 }
 
 /*
- * The store removes what the writer loaded from the same place before, with two exceptions: the new object points to it, or
- * the writer stores it back. When the writer loaded the place twice, a new object that points to one of the copies keeps both.
+ * Add the object of the old pointer, which the writer loaded from the same place before. The store removes that object with two
+ * exceptions: the new object points to the old object, or the writer stores the old pointer back. If the writer loaded the
+ * place twice, a new object that points to one of the two pointers' objects keeps both.
  */
 static void find_replaced(struct writer *w, struct rcu_publish *out)
 {
@@ -108,7 +110,10 @@ static void find_unlinked(struct writer *w)
 		add_removed(w, &w->link);
 }
 
-/* A new list entry may replace an old one: its link gets the value of the old entry's link. The old entry is then removed. */
+/*
+ * Add an old list entry that a new entry replaces: the writer stores the value of the old entry's link to the new entry's link,
+ * and so removes the old entry.
+ */
 static void find_bypassed(struct writer *w)
 {
 	const struct code *code = &w->s->code;
@@ -127,8 +132,8 @@ static void find_bypassed(struct writer *w)
 }
 
 /*
- * Returns whether a new entry is added at a list's end. The entry points to the list's head, and its predecessor was loaded
- * from the head's prev. The code then need not load the predecessor's next, which is the head.
+ * Returns whether a new entry is added at a list's end: the entry points to the list's head, and its predecessor was loaded
+ * from the head's `prev`. Such code does not load the old pointer, the predecessor's `next`, because that points to the head.
  */
 static bool is_added_at_end(const struct writer *w)
 {

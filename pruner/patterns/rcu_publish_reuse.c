@@ -11,8 +11,8 @@
 #define FIXED_OBJECT 256
 
 /*
- * Returns whether both pointers may point into one object. Used only for evidence against the writer, so in doubt the answer
- * is yes.
+ * Returns whether both pointers may point into one object. The result is true in doubt, because it is used only as evidence
+ * against the writer.
  */
 static bool maybe_same_object(const struct flow_pointer *a, const struct flow_pointer *b)
 {
@@ -56,8 +56,8 @@ static bool is_put_back(const struct writer *w)
 }
 
 /*
- * Returns whether the store is into an object that a later store makes reachable. A back link from the stored object does not
- * count.
+ * Returns whether the store is into an object that a later store makes reachable. A later store into the same object, or into
+ * the stored object as a back link, does not count.
  */
 static bool is_before_publication(const struct writer *w)
 {

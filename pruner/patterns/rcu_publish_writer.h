@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The writer's code, as the parts of rcu_publish_of() analyse it. The origin of a pointer (struct flow_pointer) identifies the
- * object that it points into. Where the origin is not known, the functions below claim nothing.
+ * The writer's code, as the parts of rcu_publish_of() analyse it. The root of a pointer (struct flow_pointer) identifies the
+ * object that the pointer points into. If a root is not known, the functions below return false.
  */
 #ifndef OUTRIDER_PRUNER_PATTERNS_RCU_PUBLISH_WRITER_H
 #define OUTRIDER_PRUNER_PATTERNS_RCU_PUBLISH_WRITER_H
@@ -21,14 +21,15 @@ struct writer {
 	struct flow_pointer removed[WRITER_REMOVED_MAX];
 	unsigned removed_count;
 	/*
-	 * For an object that is removed from a list: the address of its link to the next entry. Otherwise the root is unknown.
+	 * If an object is removed from a list: the address of its link to the next entry. Otherwise the root of `link` is
+	 * unknown.
 	 */
 	struct flow_pointer link;
-	/* Instructions that may run after the store, and those that may run after it without a grace period in between. */
+	/* The instructions that may run after the store: all of them, and those without a grace period in between. */
 	bool after[RACE_CODE_MAX], before_grace[RACE_CODE_MAX];
 };
 
-/* Returns whether the pointer's origin identifies an object. */
+/* Returns whether the pointer's root identifies an object. */
 static inline bool writer_is_object(const struct flow_pointer *p)
 {
 	return p->root != FLOW_POINTER_UNKNOWN && p->root != FLOW_POINTER_FIXED;
@@ -58,22 +59,22 @@ void writer_reachable(const struct writer *w, unsigned from, int barrier, bool s
 /* Returns whether the store may run after instruction `i`. */
 bool writer_reaches_store(const struct writer *w, unsigned i);
 
-/* Returns whether a plain load of 8 bytes gave the pointer. *from becomes the address of the load. */
+/* Returns whether the pointer was loaded by a plain load of 8 bytes. Sets *from to the address of that load. */
 bool writer_loaded(const struct writer *w, const struct flow_pointer *p, struct flow_pointer *from);
 
 /* Returns whether instruction `i` is a plain store of 8 bytes. */
 bool writer_is_plain_store(const struct writer *w, unsigned i);
 
 /*
- * Returns whether instruction `i` stores a pointer that was loaded from another object's link, as removing that object from a
- * list does. *link becomes the address of the link.
+ * Returns whether instruction `i` stores a pointer that was loaded from another object's link: code that removes that object
+ * from a list does so. Sets *link to the address of the link.
  */
 bool writer_unlinks(const struct writer *w, unsigned i, struct flow_pointer *link);
 
 /* Find the objects that the store removes, and set w->removed, w->link and the members of *out about the old pointer. */
 void writer_find_removed(struct writer *w, struct rcu_publish *out);
 
-/* Find the calls that free or wait, and set the members of *out about them. w->removed must be set. */
+/* Find the calls that free, or wait for a grace period, and set the members of *out about them. w->removed must be set. */
 void writer_find_frees(const struct writer *w, struct rcu_publish *out);
 
 /* Returns whether the pointer, at instruction `i` after the store, points into a removed object. */

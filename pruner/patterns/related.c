@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All sides that vCPUs made, in two sorted lists: by function, and by run and address. */
+/* Indexes the sides of races that are accesses by vCPUs: by function, and by run and address. */
 #include "pruner/patterns/related.h"
 
 #include <stdlib.h>

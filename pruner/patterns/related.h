@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The other races of a report, in two sorted lists. Some rules need them: a flag hands data over only if no race shows the
- * data in conflict, and an index has one writer only if no race shows a second one.
+ * data in conflict, and an index has one writer only if no race shows a second writer.
  */
 #ifndef OUTRIDER_PRUNER_PATTERNS_RELATED_H
 #define OUTRIDER_PRUNER_PATTERNS_RELATED_H
@@ -16,7 +16,7 @@ struct related;
  */
 struct related *related_new(struct race *const *races, size_t count);
 
-/* `c` may be NULL. */
+/* Free the index. `c` may be NULL. */
 void related_free(struct related *c);
 
 /*

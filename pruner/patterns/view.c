@@ -38,7 +38,7 @@ bool view_updates(const struct view_side *s)
 	return false;
 }
 
-/* Either side's name is the datum's name. A side may have no name, because debug files often lack it for inlined code. */
+/* Both sides access the same datum, so the name from the other side's code serves too: debug files often name only one. */
 void view_names(const struct view *v, unsigned which, const struct datum_name *out[VIEW_NAMES])
 {
 	out[0] = v->side[which].datum;

@@ -16,13 +16,13 @@
 enum lock_held {
 	LOCK_UNKNOWN,
 	/*
-	 * The context holds no lock. Without a lockset: the function takes none on any path to the access, and is preemptible
-	 * there.
+	 * The context holds no lock. Without a lockset: the function takes no lock on any path to the access, and can be
+	 * preempted at the access.
 	 */
 	LOCK_NONE,
 	/*
-	 * The context holds a lock. Without a lockset: the function takes one on every path to the access, or preemption or
-	 * interrupts are off there.
+	 * The context holds a lock. Without a lockset: the function takes a lock on every path to the access, or preemption or
+	 * interrupts are off at the access.
 	 */
 	LOCK_HELD,
 };
@@ -51,20 +51,20 @@ struct view {
 	const struct race *race;
 	const struct related *related; /* The other races of the report, or NULL. */
 	struct datum_name by_memory;   /* The datum's name by the guest's own tables. */
-	char datum[DATUM_TEXT_MAX];    /* The best known name of the datum, for people. */
+	char datum[DATUM_TEXT_MAX];    /* The best known name of the datum, for messages. */
 	struct view_side side[2];
 };
 
 /*
- * Make the view of a race. `rules`, `related` and `race` must outlive it. The caller gives the result to view_free(). Returns
- * NULL when memory ran out.
+ * Make the view of a race. `rules`, `related` and `race` must outlive the view. The caller gives the result to view_free().
+ * Returns NULL if memory ran out.
  */
 struct view *view_new(const struct prune_rules *rules, const struct related *related, const struct race *race);
 void view_free(struct view *v);
 
 /*
- * Returns whether the side stores to the datum, or may. An unseen writer counts as one that stores. A load whose value the
- * code writes back later counts as a store.
+ * Returns whether the side stores to the datum, or may store to it. An unseen writer stores. A load whose value the code writes
+ * back later counts as a store.
  */
 bool view_changes(const struct view_side *s);
 
@@ -78,8 +78,8 @@ bool view_updates(const struct view_side *s);
 void view_names(const struct view *v, unsigned which, const struct datum_name *out[VIEW_NAMES]);
 
 /*
- * Returns the first entry of the list `kind` that fits the datum by any of its names, or NULL. *name becomes the name that
- * fitted; `name` may be NULL. A name that is a guess fits no entry. If both sides write, an entry of LIST_SPECIAL,
+ * Returns the first entry of the list `kind` that fits the datum by any of its names, or NULL. Sets *name to the name that
+ * fits; `name` may be NULL. A name that is a guess fits no entry. If both sides write, an entry of LIST_SPECIAL,
  * LIST_APPROXIMATE or LIST_BOTH_VALID must allow two writers.
  */
 const struct list_entry *view_listed(const struct view *v, enum list_kind kind, const struct datum_name **name);
@@ -93,7 +93,10 @@ const char *view_function(const struct view_side *s);
  */
 uint64_t view_offset(const struct view_side *s, unsigned i);
 
-/* Read the values of an instance as numbers. Returns false when there are none, or when they are longer than 8 bytes. */
+/*
+ * Set *before and *after to the datum's values before and after an instance, as numbers. Returns false if the instance has no
+ * values, or values longer than 8 bytes.
+ */
 bool view_values(const struct race_instance *instance, uint64_t *before, uint64_t *after);
 
 #endif
