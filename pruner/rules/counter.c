@@ -9,7 +9,7 @@
 
 #define INSTANCES_ENOUGH 3
 
-/* Returns how a side changes the datum, as enum flow_delta bits. 0: the side only reads. */
+/* Returns how a side changes the datum, as enum flow_delta bits, or 0 if the side only reads. */
 static unsigned deltas(const struct view_side *s)
 {
 	unsigned deltas = 0;
@@ -23,7 +23,7 @@ static unsigned deltas(const struct view_side *s)
 	return deltas;
 }
 
-/* What the side does with the value that it loaded, besides storing it back: use it as an index, an id or a condition. */
+/* What a side does with the loaded value besides storing it back: `taken` as an address or elsewhere, `tested` by a branch. */
 struct uses {
 	bool taken, tested;
 };
@@ -35,8 +35,8 @@ static void add_uses(const struct flow_read *read, struct uses *out)
 }
 
 /*
- * Find the uses by a side that counts, of all loads that its store may depend on. A side that only reads may use the value in
- * any way.
+ * Add the uses of the datum's value by a side that adds to the datum: of all loads on which its store may depend. A side that
+ * only reads may use the value in any way.
  */
 static void uses_of(const struct view_side *s, struct uses *out)
 {
@@ -57,7 +57,7 @@ static void uses_of(const struct view_side *s, struct uses *out)
 	}
 }
 
-/* How the datum changed at one address in one run, over the instances in the order of time. */
+/* How the datum changed at one address in one run, over the instances in time order. */
 struct growth {
 	unsigned instances, grew; /* `grew` counts the instances with a greater value than the one before. */
 	uint64_t from, to;

@@ -13,8 +13,8 @@
 #include "pruner/rules/rules.h"
 
 /*
- * Returns the index of the first frame, at `from` or further out, whose function is in the list `kind`. -1: none. The search
- * ends at a frame that is a guess, and at the end of the context of the access.
+ * Returns the index of the first frame, at `from` or further out, whose function is in the list `kind`, or -1. The search ends
+ * at a frame that is a guess, and at the end of the context of the access.
  */
 static int frame_of(const struct view *v, const struct guest_calls *calls, enum list_kind kind, unsigned from)
 {
@@ -30,8 +30,8 @@ static int frame_of(const struct view *v, const struct guest_calls *calls, enum 
 }
 
 /*
- * Returns whether a disk reads a page of the page cache while a system call copies the user's data into it, by a function that
- * waits first where that is needed.
+ * Returns whether a disk reads a page of the page cache while a system call copies the user's data into the page, by a function
+ * that first waits if the disk needs that.
  */
 bool rule_write_back(const struct view *v, struct verdict *out)
 {

@@ -24,7 +24,7 @@ static bool shifted(const struct view_side *s, uint64_t start, uint64_t mask, ui
 	return true;
 }
 
-/* Returns the bits that the reader uses. Its source may name a bit field that is smaller than what its code loads. */
+/* Returns the bits that the reader uses: of a bit field, only the bits of that field, though the code loads a whole word. */
 static uint64_t used_bits(const struct view_side *reader)
 {
 	const struct datum_name *d = reader->datum;
@@ -43,8 +43,8 @@ static bool bits_of(const struct view_side *reader, const struct view_side *writ
 }
 
 /*
- * Returns the side whose access the instance's values belong to. The instance does not name it, so its size and address
- * decide. Returns -1 when both sides fit and their addresses differ.
+ * Returns the index of the held side, to whose access the instance's values belong. The instance does not record which side
+ * was held, so the size and the address decide. Returns -1 if neither side fits, or if both fit and their addresses differ.
  */
 static int held_side(const struct view *v, const struct race_instance *instance)
 {

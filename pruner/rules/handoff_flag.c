@@ -4,9 +4,9 @@
  * after all its accesses to the data. The other side accesses the data only after a branch on the flag. Machine code does not
  * show whether the source has smp_store_release() or a plain store, so the class is unclear.
  *
- * If both sides store the flag, both must test it before they access the data. If only one side does, all instances must show
- * the same change of the flag. If the report has a race on the data, the flag does not hand them over, even if it is marked on
- * both sides.
+ * If both sides store the flag, both must test the flag before they access the data. If only one side stores the flag, all
+ * instances must show the same change of the flag. If the report has a race on the data, the flag does not hand the data over,
+ * even if both sides mark their accesses to the flag.
  */
 #include <inttypes.h>
 
@@ -26,7 +26,7 @@ static bool is_flag(const struct handoff *h, const struct handoff_side *end, uns
 	return handoff_accesses(end, i, h->flag, h->size, rw);
 }
 
-/* Mark what both functions access, except the flag. Returns whether one of them stores to it. */
+/* Mark the instructions that access memory of both functions, except the flag. Returns whether one of them is a store. */
 static bool find_data(struct handoff *h)
 {
 	const struct code *r = &h->reader.side->code, *w = &h->writer.side->code;
@@ -53,7 +53,7 @@ static bool find_data(struct handoff *h)
 	return stored;
 }
 
-/* Where the paths begin that must test the flag. The values are bits. */
+/* Where the paths begin on which the flag must be tested: at the function's start, or at its stores to the flag. Bits. */
 enum { ENTRY = 1, STORES = 2 };
 
 /*
@@ -102,7 +102,7 @@ static bool stores_flag(const struct handoff *h, const struct handoff_side *end)
 	return false;
 }
 
-/* Returns whether the writer accesses the data only in its turn. */
+/* Returns whether the writer accesses the data only while the flag says that the data are its own. */
 static bool writer_waits(const struct view *v, const struct handoff *h)
 {
 	return tests_first(h, &h->writer, ENTRY | STORES) ||
@@ -121,7 +121,7 @@ static void describe(const struct view *v, const struct handoff *h, struct verdi
 	verdict_evidence(out, "only the source shows whether %s is accessed with acquire and release", v->datum);
 }
 
-/* Find out whether the race is on a flag that guards data of both functions, as far as the reader's code shows. Sets *h. */
+/* Returns whether the race is on a flag that guards data of both functions, as far as the reader's code shows. Sets *h. */
 static bool is_flag_of_data(const struct view *v, struct handoff *h)
 {
 	unsigned r = v->side[0].writes ? 1 : 0;

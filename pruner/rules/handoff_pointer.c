@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Objects that a pointer hands over, without RCU (Documentation/memory-barriers.txt in Linux, acquire and release). The giver
- * stores the pointer after all its accesses to the object. The taker follows the pointer only after a branch on it. The rule
- * fits in two cases. In the first, the pointer is a box for one object: the giver fills it only when it is NULL, and the taker
- * stores NULL. In the second, the giver hands the object over for good: every instance shows a store over NULL, the taker only
- * reads, and neither side frees the object.
+ * stores the pointer after all its accesses to the object. The taker follows the pointer only after a branch on the pointer.
+ * The box is the memory that holds the pointer. The rule fits in two cases. In the first, the box is filled again and again:
+ * the giver stores the pointer only if the box is NULL, and the taker stores NULL. In the second, the giver hands the object
+ * over for good: every instance shows a store over NULL, the taker only reads, and neither side frees the object.
  *
  * The class is unclear unless both sides are marked: machine code does not show whether the source has acquire and release.
  */
@@ -20,7 +20,7 @@ struct handoff {
 	const struct view *v;
 	uint64_t box;
 	struct handoff_side giver, taker;
-	bool giver_branches[RACE_CODE_MAX], taker_branches[RACE_CODE_MAX]; /* Branches on what was in the box. */
+	bool giver_branches[RACE_CODE_MAX], taker_branches[RACE_CODE_MAX]; /* Branches on a value loaded from the box. */
 	bool emptied;							   /* The taker stores NULL to the box. */
 	unsigned filled, taken; /* The giver's store of the pointer, and the taker's first access to the object. */
 };
@@ -60,7 +60,11 @@ static bool stores_null(const struct view_side *s, unsigned i)
 	return write.constant && !write.value;
 }
 
-/* Check a store of the giver to the box, and the code after it. */
+/*
+ * Returns whether a store of the giver to the box hands an object over: the giver writes to the object, but neither accesses it
+ * after the store, nor passes it on, nor frees it. If the taker empties the box, the store must follow a branch that found the
+ * box to be NULL.
+ */
 static bool check_store(struct handoff *g, unsigned store)
 {
 	const struct view_side *s = g->giver.side;
@@ -98,7 +102,7 @@ static bool gives(struct handoff *g)
 	return gives;
 }
 
-/* Returns whether the taker follows the pointer, and only where it found the box not to be NULL. */
+/* Returns whether the taker follows the pointer, and only after a branch that found the box not to be NULL. */
 static bool takes(struct handoff *g)
 {
 	const struct view_side *s = g->taker.side;
@@ -123,7 +127,10 @@ static bool takes(struct handoff *g)
 	return takes;
 }
 
-/* Returns whether the taker stores only NULL to the box, and only where it found the box not to be NULL. Sets emptied. */
+/*
+ * Returns whether the taker stores nothing but NULL to the box, and only after a branch that found the box not to be NULL. Sets
+ * g->emptied if there is such a store.
+ */
 static bool empties(struct handoff *g)
 {
 	const struct view_side *s = g->taker.side;
@@ -235,7 +242,7 @@ bool rule_handoff_pointer(const struct view *v, struct verdict *out)
 	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
 	struct handoff g;
 
-	/* The race may be on the giver's store, or on the taker's. */
+	/* The race may be on the giver's store to the box, or on the taker's store. */
 	if (!is_candidate(reader, writer) || (!fits(v, writer, reader, &g) && !fits(v, reader, writer, &g)))
 		return false;
 	out->class = reader->marked && writer->marked ? VERDICT_SYNCHRONISATION : VERDICT_UNCLEAR;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Marked accesses: the kernel itself says that they are meant to race (atomic_*, READ_ONCE(), test_bit(), rcu_dereference(),
- * seqcounts, data_race()). DataCollider's users sorted these out by hand. Here inline chains and sources show the marks.
+ * Marked accesses: by the mark, the kernel's source says that an access may race (atomic_*, READ_ONCE(), test_bit(),
+ * rcu_dereference(), seqcounts, data_race()). DataCollider's users excluded such races by hand. Here inline chains and sources
+ * show the marks.
  *
- * A mark says that each access is made as a whole. It does not say that two writers agree: unless both are LOCKed, one store
- * may undo another. Two unlocked list_del_rcu() are a bug. If both sides store what they computed from an old value, an update
- * is surely lost, as with two producers of one ring.
+ * A mark says that each access is made as a whole. It does not order two writers: unless both accesses are LOCKed, one store
+ * may undo the other store. Two unlocked list_del_rcu() are a bug. If both sides store a value computed from an old value,
+ * an update is surely lost, as with two producers of one ring; then the rule does not fit.
  */
 #include "pruner/rules/rules.h"
 

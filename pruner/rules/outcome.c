@@ -19,7 +19,7 @@ static bool continued_without_trouble(const struct replay_instance *instance)
 	return true;
 }
 
-/* Put what the outcomes say before what the rules say, and give the verdict another class and rule. */
+/* Give the verdict another class and rule. The evidence then begins with `line`, and ends with the verdict of the rules. */
 static void take_over(struct verdict *out, enum verdict_class class, enum rule_id rule, const char *line)
 {
 	const struct verdict by_rules = *out;
@@ -43,7 +43,7 @@ static int change(const char *const said[2], enum rule_id rule, struct verdict *
 	return points + CHANGE_POINTS;
 }
 
-/* Returns whether the verdict can become milder. A rule may give verdicts of several classes. */
+/* Returns whether the verdict can become milder. The verdict's class decides, since one rule may give several classes. */
 static bool is_doubted(const struct verdict *v)
 {
 	return v->class == VERDICT_HARMFUL || v->class == VERDICT_UNCLEAR;

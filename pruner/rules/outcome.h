@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What running a race in both orders adds to the verdict that the rules found by its code (replay paper, sections 4.3 and 5).
- * An outcome may make any race a harmful candidate. It may make an unclear race benign, but never a harmful candidate. Where
- * rule and outcome disagree, the evidence has both.
+ * Changes a verdict of the rules by the outcomes of running the race in both orders (replay paper, sections 4.3 and 5). An
+ * outcome may make any race a harmful candidate. It may make an unclear race benign, and a harmful candidate unclear, but never
+ * a harmful candidate benign. If rule and outcome disagree, the evidence has both.
  */
 #ifndef OUTRIDER_PRUNER_RULES_OUTCOME_H
 #define OUTRIDER_PRUNER_RULES_OUTCOME_H
@@ -13,15 +13,15 @@
 #include "pruner/rules/verdict.h"
 
 /*
- * The number of instances without a state change that folds a race. Only one in ten instances of the paper's harmful races
- * showed a state change or a replay failure (its figure 4). Such a race passes 44 instances without one with a probability of
- * 0.9^44, below 1%.
+ * The number of instances without a state change after which a verdict becomes milder. Only one in ten instances of the paper's
+ * harmful races showed a state change or a replay failure (its figure 4). The probability that such a race shows neither in 44
+ * instances is 0.9^44, below 1%.
  */
 #define OUTCOME_ENOUGH UINT64_C(44)
 
 /*
  * Apply the outcomes of the race to a verdict whose class, rule and evidence the rules have set. `points` are the race's
- * points within its class. Returns the points with those of the outcomes.
+ * points within its class. Returns the points including the points for the outcomes.
  */
 int outcome_weigh(const struct race *race, struct verdict *out, int points);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rings of one producer and one consumer (Documentation/core-api/circular-buffers.rst in Linux). Each side owns an index that
- * only it stores. It accesses the slot of its index only after a comparison of both indices, and stores its index only after
- * that access. The race is between a store of one index and the other side's load of it.
+ * Rings of one producer and one consumer (Documentation/core-api/circular-buffers.rst in Linux). Each side owns an index to
+ * which only this side stores. A side accesses the slot of its index only after a comparison of both indices, and stores its
+ * index only after that access. The race is between a store of one index and the other side's load of that index.
  *
- * That no other function stores to an index follows only from the absence of such a race in the report. Machine code does not
- * show whether the source has smp_store_release() or a plain store. So the class is unclear.
+ * The only evidence that no other function stores to an index is that the report has no such race. Machine code does not show
+ * whether the source has smp_store_release() or a plain store. So the class is unclear.
  */
 #include <inttypes.h>
 
@@ -39,7 +39,10 @@ static bool advances(const struct ring_end *e, const struct flow_dependencies *o
 	return on_own->data[i] || (op->kind == INSN_OP_ADD && op->src.kind == INSN_OPERAND_IMM);
 }
 
-/* Mark the accesses to indices and slots. Returns whether there are slots, and all stores of the side advance its own index. */
+/*
+ * Mark the accesses to indices and slots. Returns whether there are slots, and all stores of the side to an index advance its
+ * own index.
+ */
 static bool find_slots(struct ring_end *e, const struct flow_dependencies *on_own)
 {
 	const struct code *code = &e->handoff.side->code;
@@ -64,7 +67,10 @@ static bool find_slots(struct ring_end *e, const struct flow_dependencies *on_ow
 	return stores && slots;
 }
 
-/* Returns whether the side accesses slots only after the comparison. After a store of its index it must compare again. */
+/*
+ * Returns whether the side accesses slots, and stores its index, only after a comparison of the indices, and accesses no slot
+ * after that store without another comparison.
+ */
 static bool keeps_order(const struct ring_end *e, const bool compared[RACE_CODE_MAX])
 {
 	const struct code *code = &e->handoff.side->code;
@@ -108,7 +114,7 @@ static void describe(const struct ring_end *reader, const struct ring_end *write
 		     "whether the stores are releases");
 }
 
-/* Returns whether instruction `i` of the reader stores the reader's own index, and both sides are then ends of a ring. */
+/* Returns whether instruction `i` of the reader stores an index that makes both sides the two ends of a ring. */
 static bool try_own(const struct view *v, struct ring_end *reader, struct ring_end *writer, unsigned i)
 {
 	const struct insn_mem *mem = &reader->handoff.side->code.insns[i].op.insn.mem[0];

@@ -13,8 +13,7 @@
 #include "pruner/patterns/rcu_section.h"
 
 #define FACTS_MAX 16 /* More than the functions below can find. */
-
-/* Evidence begins with what goes wrong, and says afterwards what the datum is. */
+/* What a fact is about. The evidence has the facts about the accesses first, and then those about the datum. */
 enum subject { OF_ACCESSES, OF_DATUM };
 
 struct tally {
@@ -26,7 +25,7 @@ struct tally {
 		enum subject subject;
 		int points;
 		char text[VERDICT_EVIDENCE_MAX];
-	} facts[FACTS_MAX]; /* By subject. Those of one subject are ordered by points, then as they were found. */
+	} facts[FACTS_MAX]; /* Sorted by subject, then by falling points, then in the order in which they were added. */
 };
 
 static bool comes_before(const struct fact *f, enum subject subject, int points)
@@ -63,7 +62,7 @@ add(struct tally *t, enum subject subject, int points, enum rule_id rule, const 
 	va_end(args);
 }
 
-/* Points for the datum's name: a reference count, or what LIST_RAISE has of linkage, lengths and so on. */
+/* Add the fact that the datum is, by its name, a reference count or in LIST_RAISE (linkage, lengths and so on). */
 static void names(struct tally *t)
 {
 	const struct list_entry *e;
@@ -83,8 +82,8 @@ bool raise_is_address(uint64_t value)
 }
 
 /*
- * Returns whether a value of the datum is an address. A typedef may hide that a type is a pointer. One of the two values may
- * be NULL.
+ * Returns whether a value of the datum is an address: a typedef may hide that the datum's type is a pointer. One address is
+ * enough, because the other value may be NULL.
  */
 static bool looks_like_pointer(const struct race *race)
 {
@@ -116,7 +115,7 @@ static void pointer(struct tally *t)
 	add(t, OF_DATUM, 10, RULE_POINTER, "%s is a pointer", t->v->datum);
 }
 
-/* Returns whether the side stores what it computed from the datum's old value, in one instruction or in several. */
+/* Returns whether the side stores a value that it computed from the datum's old value, by one instruction or several. */
 static bool updates(const struct view_side *s)
 {
 	return s->side->kind == RACE_SIDE_CPU && s->followed &&
@@ -139,8 +138,8 @@ static void lost_update(struct tally *t)
 }
 
 /*
- * Returns whether grace periods wait for the side, so that no free after a grace period can race with it. For a side that
- * changes the datum that is not enough: if an update of a reference count is lost, the object is freed twice or too early.
+ * Returns whether grace periods wait for the side, so that no free after a grace period can race with it. False for a side that
+ * changes the datum: if an update of a reference count is lost, the object is freed twice or too early despite grace periods.
  */
 static bool is_waited_for(const struct view *v, unsigned which)
 {
@@ -208,7 +207,7 @@ static void interrupt(struct tally *t)
 /* Returns whether one aligned access of `whole` contains all bytes of `part`. */
 static bool covered(const struct race_side *part, const struct race_side *whole)
 {
-	/* Two addresses of the same memory are equal within a page. */
+	/* The two GVAs may differ although the memory is the same, but their offsets in the page are equal. */
 	uint64_t from = (part->gva - whole->gva) % X86_PAGE_SIZE;
 
 	return whole->size <= sizeof(uint64_t) && whole->gva % whole->size == 0 && part->size <= whole->size &&
@@ -225,7 +224,7 @@ bool raise_may_tear(const struct view *v)
 		return false;
 	if (covered(other->side, writer->side))
 		return other->writes && other->side->size != writer->side->size;
-	/* A LOCKed access stores its datum at once. It may be narrower than the reader's access: only the byte of its bit. */
+	/* A LOCKed store is not torn, even if it is narrower than the reader's access and stores only the byte of a bit. */
 	return !writer->side->locked || other->writes || !covered(writer->side, other->side);
 }
 
@@ -263,7 +262,7 @@ static void half_marked(struct tally *t)
 	}
 }
 
-/* Only the end of the request orders a CPU and a device. rule_device() has said so in the evidence. */
+/* Count the points for a race with a device. The evidence has this fact already, from rule_device(). */
 static void device(struct tally *t)
 {
 	if (t->v->side[1].side->kind == RACE_SIDE_DEVICE)
@@ -274,7 +273,7 @@ int raise_points(const struct view *v, struct verdict *out, enum rule_id *worst)
 {
 	struct tally t;
 
-	/* add() sets the facts, which are 16 KiB. */
+	/* The array of facts, 16 KiB, is not cleared: add() sets each fact that is used. */
 	t.v = v;
 	t.points = t.most = 0;
 	t.worst = RULE_NO_BENIGN_PATTERN;

@@ -12,17 +12,18 @@
  */
 bool raise_is_address(uint64_t value);
 
-/* Returns whether the datum is a pointer by its type or by its values. False when neither is known. */
+/* Returns whether the datum is a pointer by its type or by its values. False if neither is known. */
 bool raise_is_pointer(const struct view *v);
 
 /*
- * Returns whether one side can see, or overwrite, only a part of what the other side stores. False when one side is not known.
+ * Returns whether one side may load, or overwrite, only a part of what the other side stores. False if one side is not known.
  */
 bool raise_may_tear(const struct view *v);
 
 /*
- * Add the facts to the evidence: first what goes wrong, then what the datum is, both by falling points. Returns the sum of
- * their points. *worst becomes the rule of the fact with the most points, and RULE_NO_BENIGN_PATTERN when no fact has points.
+ * Add the facts to the evidence: first those about the accesses, then those about the datum, each group by falling points.
+ * Returns the sum of their points. Sets *worst to the rule of the fact with the most points, or to RULE_NO_BENIGN_PATTERN if no
+ * fact has points.
  */
 int raise_points(const struct view *v, struct verdict *out, enum rule_id *worst);
 

@@ -2,11 +2,12 @@
 /*
  * Pointers and lists under RCU (Documentation/RCU/whatisRCU.rst, listRCU.rst and checklist.rst in Linux). A writer stores a
  * pointer to a complete object, and frees the object that the pointer led to only after a grace period. A reader follows the
- * pointer inside a read-side critical section, and the grace period waits for it. Such a race on the pointer is meant.
+ * pointer inside a read-side critical section, and the grace period waits for this section. RCU allows such a race on the
+ * pointer.
  *
- * Guest memory shows the reader's section, or a mark does. The writer's code shows what the writer does, or a mark does. With
- * both, the race is synchronisation. If one of the two is wrong, the race is a harmful candidate, whatever the marks say: the
- * mark of an access says nothing about the object.
+ * The recorded context or a mark shows the reader's section. The writer's code or a mark shows what the writer does. If both
+ * sides follow the rules of RCU, the race is synchronisation. If one side breaks them, the race is a harmful candidate even if
+ * its accesses are marked, because a mark says nothing about the object.
  */
 #include <string.h>
 
@@ -25,7 +26,7 @@ struct rcu {
 	enum rcu_section rcu_section;
 	/* In every instance the store replaced NULL. */
 	bool was_null;
-	/* The side is marked, by a macro of RCU. */
+	/* The side is marked by a macro or function of RCU. */
 	bool reader_marked, writer_marked;
 	struct rcu_publish rcu_publish;
 	/* Whether the reader uses the pointer after its section. */
@@ -102,9 +103,9 @@ static bool removes_correctly(const struct rcu *r)
 }
 
 /*
- * Returns whether the writer stores a new object and removes none: the old pointer is NULL, or the new object points to the
- * object of the old pointer. The function must free nothing at once on other paths either, because readers may access that
- * too.
+ * Returns whether the writer stores a new object and removes no object: the old pointer is NULL, or the new object points to
+ * the object of the old pointer. On no path may the function free another object without a grace period, because readers may
+ * access that object too.
  */
 static bool adds_correctly(const struct rcu *r)
 {
@@ -118,15 +119,15 @@ static bool adds_correctly(const struct rcu *r)
 }
 
 /*
- * Returns whether the writer follows RCU's rules. A writer that only adds may belong to a structure without RCU. Then a mark
- * or a grace period elsewhere in the function is needed.
+ * Returns whether the writer follows RCU's rules. A writer that only adds an object may belong to a structure without RCU, so
+ * that writer also needs a mark, or a wait for a grace period elsewhere in the function.
  */
 static bool follows_rcu(const struct rcu *r)
 {
 	return removes_correctly(r) || (adds_correctly(r) && (r->writer_marked || r->rcu_publish.waits_somewhere));
 }
 
-/* Returns whether the reader only tests the pointer, as with rcu_access_pointer(). That needs no section. */
+/* Returns whether the reader only tests the pointer, as with rcu_access_pointer(). Such a reader needs no section. */
 static bool only_tests(const struct view_side *reader)
 {
 	return reader->followed && !reader->read.dereferenced && !reader->read.escapes;
@@ -180,7 +181,7 @@ static bool violation(struct verdict *out, enum rule_id rule)
 	return true;
 }
 
-/* Returns whether the pair looks like reader and writer under RCU, right or wrong. */
+/* Returns whether the two sides look like a reader and a writer under RCU, whether or not they follow its rules. */
 static bool looks_like_rcu(const struct rcu *r)
 {
 	return (r->rcu_section == RCU_SECTION_INSIDE || r->reader_marked) &&
@@ -223,7 +224,7 @@ static bool violates_rcu(const struct rcu *r, struct verdict *out)
 	return false;
 }
 
-/* Returns the class that the evidence supports. VERDICT_HARMFUL: the evidence is too weak for this rule. */
+/* Returns the class that the evidence supports, or VERDICT_HARMFUL if the evidence is too weak for this rule. */
 static enum verdict_class class_by_evidence(const struct rcu *r)
 {
 	const struct rcu_publish *p = &r->rcu_publish;
@@ -274,7 +275,7 @@ bool rule_rcu(const struct view *v, struct verdict *out)
 		return false;
 	if (violates_rcu(&r, out))
 		return true;
-	/* If both sides are marked and the code shows no more, rule_marked() decides. */
+	/* If both sides are marked and the code shows nothing more, rule_marked() decides. */
 	if (r.reader_marked && r.writer_marked && !follows_rcu(&r) && r.outlives == RCU_PUBLISH_ENDS_WITH_SECTION)
 		return false;
 	class = class_by_evidence(&r);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of the rules. It is all there is about a rule besides its code: the pruner applies the rules by it,
- * `outrider prune --list-rules` prints it, and SARIF explains races with it. docs/pruning.md has a row for each rule.
+ * The table of the rules. It has everything about a rule except the rule's code: the pruner applies the rules by this table,
+ * `outrider prune --list-rules` prints the table, and SARIF output explains races with it. docs/pruning.md has a row for each
+ * rule.
  *
  * Constant data. Any thread.
  */
@@ -15,19 +16,19 @@
 struct view;
 
 /*
- * The stages in which the rules are tried. The first rule that fits names the race. Within a stage the order is that of the
- * table. A rule may have a part in two stages.
+ * The stages in which the rules are tried. The first rule that fits names the race. Within a stage, the rules are tried in the
+ * order of the table. A rule may have a function in two stages.
  */
 enum rule_stage {
 	/* The datum belongs to one side at a time: a device has it, or a pointer hands it over. */
 	RULE_BY_OWNER,
-	/* The code of both sides, or the kernel's own marks, prove it. */
+	/* The code of both sides, or the marks in the kernel's source, prove the pattern. */
 	RULE_BY_PROOF,
 	/* Lists that people wrote name the datum or the functions. */
 	RULE_BY_LIST,
 	/* The accesses and the values look like a pattern. */
 	RULE_BY_PATTERN,
-	/* The code looks like a protocol of the two sides, and a part of the proof is missing. */
+	/* The code looks like a protocol of the two sides, but a part of the proof is missing. */
 	RULE_BY_DOUBT,
 	RULE_STAGES,
 };
@@ -40,17 +41,17 @@ struct rule {
 	/* Explanations for a reader who sees a race in a code host and does not know Outrider. */
 	struct {
 		const char *found;   /* What the rule finds: a sentence. */
-		const char *unclear; /* When the class is unclear instead of `class`: follows an "if". NULL: never. */
+		const char *unclear; /* The condition for the class unclear instead of `class`; text after "if". NULL: never. */
 		const char *meaning; /* What that means: sentences. */
 		const char *next;    /* What to do next: sentences. */
 	} help;
 	/*
-	 * Returns true if the rule fits the race, and then has set class, rule and evidence of *out. It may set another rule
-	 * that judges the same pattern. NULL: no part in this stage. A rule without any part is set by such another rule, by
-	 * the facts of raise.h, or by the outcomes of outcome.h.
+	 * Returns true if the rule fits the race, and then has set class, rule and evidence of *out. The function may set
+	 * another rule for a related pattern. NULL: the rule is not tried in this stage. A rule that is tried in no stage is
+	 * set by the function of another rule, by the facts of raise.h, or by the outcomes of outcome.h.
 	 */
 	bool (*apply[RULE_STAGES])(const struct view *v, struct verdict *out);
-	/* Points that a verdict of this rule gets in addition to those of the facts. */
+	/* Points that a verdict of this rule gets in addition to the points of the facts (raise.h). */
 	int points;
 	/*
 	 * Enough instances without a state change (OUTCOME_ENOUGH) refute the rule: an unclear race becomes benign, and a

@@ -17,7 +17,10 @@ bool rule_write_back(const struct view *v, struct verdict *out);
  */
 bool rule_device(const struct view *v, struct verdict *out);
 bool rule_marked(const struct view *v, struct verdict *out);
-/* "rcu-publication", and where a part of it is wrong, "freed-under-readers", "reused-under-readers" or "reader-outside-rcu". */
+/*
+ * "rcu-publication"; or if a side breaks the rules of RCU, "freed-under-readers", "reused-under-readers" or
+ * "reader-outside-rcu".
+ */
 bool rule_rcu(const struct view *v, struct verdict *out);
 bool rule_flags(const struct view *v, struct verdict *out);
 bool rule_counter(const struct view *v, struct verdict *out);
@@ -26,7 +29,7 @@ bool rule_same_value(const struct view *v, struct verdict *out);
 bool rule_spin(const struct view *v, struct verdict *out);
 bool rule_shown(const struct view *v, struct verdict *out);
 
-/* "sequence-count". The first fits when the code of both sides proves it, the second when there is a doubt. */
+/* "sequence-count". rule_seqcount() fits if the code of both sides proves it, and rule_doubtful_seqcount() in doubt. */
 bool rule_seqcount(const struct view *v, struct verdict *out);
 bool rule_doubtful_seqcount(const struct view *v, struct verdict *out);
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Same-value writes (replay paper, table 2, "redundant writes"). Both sides store one value. DataCollider's authors removed
- * this rule, because their figure 4 is a bug of this kind. So this rule only names the race, which keeps a high rank.
+ * Same-value writes (replay paper, table 2, "redundant writes"). Both sides store the same value. DataCollider's authors
+ * removed this rule, because their figure 4 shows a bug of this kind. So here the class is unclear, and the race keeps a high
+ * rank.
  */
 #include <inttypes.h>
 
 #include "pruner/rules/rules.h"
 
 /*
- * Set *value to the value that the side stores, by its code or by the register that it stored in the first instance. Returns
- * false when it is not known.
+ * Set *value to the value that the side stores: a constant in its code, or the register that it stored in the first instance.
+ * Returns false if the value is not known.
  */
 static bool stored(const struct view_side *s, uint64_t *value)
 {
@@ -43,7 +44,7 @@ bool rule_same_value(const struct view *v, struct verdict *out)
 {
 	uint64_t a, b;
 
-	/* If both sides compute the new value from the old one, they store the same value exactly when one update is lost. */
+	/* If both sides compute the new value from the old value, they store the same value exactly when one update is lost. */
 	if (view_updates(&v->side[0]) || view_updates(&v->side[1]))
 		return false;
 	if (!stored(&v->side[0], &a) || !stored(&v->side[1], &b) || a != b || v->side[0].side->gva != v->side[1].side->gva ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sequence counts (Documentation/locking/seqlock.rst in Linux). After its loads, the reader checks whether the count is still
- * the same as before them, and retries if it is not. The writer adds 1 to the count before its store and after it. The code of
- * both sides must show this. A race on the count itself has the same evidence.
+ * Sequence counts (Documentation/locking/seqlock.rst in Linux). After its loads, the reader checks whether the count is the
+ * same as before the loads, and retries if it is not. The writer adds 1 to the count before its store and after it. The code of
+ * both sides must show this. For a race on the count itself, the same evidence is needed.
  *
  * A reader that uses a value before the check may use half an update. The rule does not fit such a race. The class is unclear
  * when
@@ -25,7 +25,7 @@ static struct flow_access access_of(const struct view_side *s)
 	return (struct flow_access){.flow = s->flow, .at = s->at, .regs = &s->side->regs, .gva = s->side->gva};
 }
 
-/* Disabled interrupts do not keep an NMI away. */
+/* Returns whether context `comes` may interrupt context `runs`. An NMI comes even while interrupts are disabled. */
 static bool may_interrupt(const struct guest_context *comes, const struct guest_context *runs)
 {
 	return comes->known && runs->known && comes->kind > runs->kind && (comes->kind == GUEST_NMI || !runs->irqs_off);
@@ -41,9 +41,9 @@ static bool reader_interrupts_writer(const struct race *race, unsigned reader)
 }
 
 /*
- * Returns whether the writer ran in an interrupt in one instance, and with this interrupt enabled in another. Such a writer
- * leaves the count even in the middle of the update that it interrupts. Softirqs do not count, because the record does not
- * show whether a task has disabled them.
+ * Returns whether the writer ran in an interrupt in one instance, and with this interrupt enabled in another. If such a writer
+ * interrupts an update, the count is even in the middle of that update. Softirqs are left out, because the record does not show
+ * whether a task has disabled them.
  */
 static bool writer_interrupts_itself(const struct race *race, unsigned writer)
 {
@@ -59,8 +59,8 @@ static bool writer_interrupts_itself(const struct race *race, unsigned writer)
 }
 
 /*
- * Returns whether nothing keeps a second writer away. write_seqcount_begin() and all its locks disable preemption, except for
- * a latch. Only kernels that count RCU sections (CONFIG_PREEMPT_RCU) show that preemption is enabled.
+ * Returns whether nothing prevents a second writer. write_seqcount_begin() and all its locks disable preemption, except for a
+ * latch. Only kernels that count RCU sections (CONFIG_PREEMPT_RCU) show that preemption is enabled.
  */
 static bool may_have_second_writer(const struct view_side *writer)
 {
@@ -108,8 +108,8 @@ static void describe(const struct view_side *reader, const struct view_side *wri
 }
 
 /*
- * Returns whether the report has a race of two writers. Two writers that add at the same time leave the count even in the
- * middle of an update.
+ * Returns whether the report has a race of two writers. If two writers add 1 at the same time, the count is even in the middle
+ * of their updates.
  */
 static bool has_two_writers(const struct view *v, const struct view_side *writer, const struct seqcount_section *write)
 {
@@ -119,7 +119,7 @@ static bool has_two_writers(const struct view *v, const struct view_side *writer
 	       handoff_two_stores_by(v, writer, stores, sizeof(stores) / sizeof(stores[0]));
 }
 
-/* Returns whether the code of both sides shows a section of one count. *but becomes the reason for doubt, or NULL. */
+/* Returns whether the code of both sides shows a section of one count. Sets *but to the reason for doubt, or to NULL. */
 static bool matches(const struct view *v, struct verdict *out, const char **but)
 {
 	unsigned r = v->side[0].writes ? 1 : 0;
@@ -131,7 +131,7 @@ static bool matches(const struct view *v, struct verdict *out, const char **but)
 	    !seqcount_of_reader(&load, &read) || !seqcount_of_writer(&store, read.count, read.latch, &write) ||
 	    read.of_count != write.of_count || has_two_writers(v, writer, &write))
 		return false;
-	/* A reader that starts now must not read the copy that the writer changes. */
+	/* A reader that begins during the writer's store must read the other copy. */
 	if (read.latch && !read.of_count && read.odd == write.odd)
 		return false;
 	*but = doubt(v, reader, writer, &read);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * User-built synchronisation (replay paper, table 2). A loop only reads the datum, until the other side stores the value that
- * ends the loop. Whether that works depends on the order of the accesses around it, so the rule names the race and does not
- * fold it.
+ * ends the loop. Whether the code after the loop sees the other side's earlier stores depends on the order of accesses, so the
+ * class is unclear.
  */
 #include "pruner/rules/rules.h"
 
-#define LOOP_MAX 12 /* instructions from the access back to it; a loop that only waits is shorter */
+#define LOOP_MAX 12 /* most instructions from the access back to the access; a loop that only waits is shorter */
 
 static bool idle(const struct insn_op *op)
 {

@@ -14,9 +14,8 @@ static bool broken_handoff(const struct view *v, struct verdict *out)
 }
 
 /*
- * Equal states refute a rule if the paper found no state change for its kind (section 5.4). Other rules find what equal states
- * do not refute: for example an object that is freed after the regions end, or a store of one value by both sides, which is
- * equal in either order.
+ * `refuted_by_equal_states` is set if the replay paper found no state change for this kind of race (section 5.4). It is not set
+ * if a bug would leave equal states: for example, an object is freed after the regions end, or both sides store one value.
  */
 const struct rule rule_table[RULE_COUNT] = {
 	/* ---- the datum belongs to one side at a time, or a protocol of the two sides orders the accesses ---- */
@@ -47,7 +46,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_OWNER] = rule_device},
 	},
-	/* rule_rcu() judges the next four. */
+	/* rule_rcu() sets the next four rules. */
 	[RULE_FREED_UNDER_READERS] = {
 		.name = "freed-under-readers",
 		.class = VERDICT_HARMFUL,
@@ -239,8 +238,8 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_PATTERN] = rule_same_value},
 		/*
-		 * DataCollider's authors would not prune this pattern, because a bug of theirs has it (figure 4). So it leads its
-		 * class.
+		 * DataCollider's authors would not prune this pattern, because a bug of theirs has it (figure 4). So such a race
+		 * gets a high rank within its class.
 		 */
 		.points = 15,
 	},
@@ -257,7 +256,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		.apply = {[RULE_BY_PATTERN] = rule_spin},
 		.refuted_by_equal_states = true,
 	},
-	/* ---- the fact with the most points names the race (pruner/rules/raise.h) ---- */
+	/* ---- rules for facts (pruner/rules/raise.h): if no rule above fits, the fact with the most points names the race ---- */
 	[RULE_REFERENCE_COUNT] = {
 		.name = "reference-count",
 		.class = VERDICT_HARMFUL,
@@ -418,8 +417,8 @@ const struct rule rule_table[RULE_COUNT] = {
 			.next = READ_BOTH MARK_BOTH,
 		},
 		/*
-		 * No rule knows anything about such a race, and many of the recorded harmful races are of this kind. So it
-		 * only gets a lower rank, and stays unfolded.
+		 * Many of the recorded harmful races are of this kind, so equal states make such a race unclear and not
+		 * benign.
 		 */
 		.refuted_by_equal_states = true,
 	},

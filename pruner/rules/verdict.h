@@ -8,7 +8,7 @@ enum verdict_class {
 	VERDICT_HARMFUL,
 	/* A pattern fits, but it also fits real bugs too often, or the evidence is too weak. */
 	VERDICT_UNCLEAR,
-	/* Both sides are marked accesses. By the kernel's own rules they are no race. */
+	/* Both sides are marked accesses, or a protocol such as RCU orders them. By the kernel's rules this is no race. */
 	VERDICT_SYNCHRONISATION,
 	/* A benign pattern fits. */
 	VERDICT_BENIGN,
@@ -59,7 +59,7 @@ enum rule_id {
 
 struct verdict {
 	enum verdict_class class;
-	/* The rule that decided. */
+	/* The rule that fits, or that the facts or outcomes have set. */
 	enum rule_id rule;
 	/* 0 to 99. A race with a higher rank is more likely to be harmful. The ranks of two classes do not overlap. */
 	int rank;
