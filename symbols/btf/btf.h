@@ -24,7 +24,7 @@ struct symtab;
  */
 struct btf *btf_parse(const void *blob, size_t len, struct err *err);
 
-/* `btf` may be NULL. */
+/* Free the type information. `btf` may be NULL. */
 void btf_free(struct btf *btf);
 
 /*
@@ -63,19 +63,19 @@ uint32_t btf_sizeof(const struct btf *btf, const char *type);
 int btf_path_at(const struct btf *btf, const char *type, uint32_t offset, uint32_t size, char *out, size_t max);
 
 /*
- * The same for variable `variable`. BTF describes only per-CPU variables. Writes the name of the variable's type to
- * type[type_max], or "" if the type has no name.
+ * As btf_path_at(), but for an access at byte `offset` of the variable `variable`. BTF describes only per-CPU variables. Writes
+ * the name of the variable's type to type[type_max], or "" if the type has no name.
  */
 int btf_variable_at(const struct btf *btf, const char *variable, uint32_t offset, uint32_t size, char *type, size_t type_max,
 		    char *out, size_t max);
 
 /*
- * Returns true if BTF shows that function `name` of the kernel image returns void; if several functions have the name, all
- * must. Scans all types, so do not call it on the hit path.
+ * Returns true if BTF shows that function `name` of the kernel image returns void. If several functions have this name, all
+ * must return void. Scans all types, so do not call it when handling a hit.
  */
 bool btf_returns_nothing(const struct btf *btf, const char *name);
 
-/* Find the value of an enumerator by its name, in any enum. Returns 0, or -1 if there is none. */
+/* Find the value of the first enumerator with this name, in any enum. Returns 0, or -1 if there is no such enumerator. */
 int btf_enumerator(const struct btf *btf, const char *name, int64_t *value);
 
 #endif

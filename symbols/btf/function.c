@@ -5,7 +5,7 @@
 #include "symbols/btf/btf.h"
 #include "symbols/btf/types.h"
 
-/* Does not recognise a typedef of void as a return type. No function of the kernel has one. */
+/* Returns whether the return type is void. A typedef of void is not recognised; no function of the kernel returns one. */
 static bool is_void(const struct btf *btf, const struct btf_type *function)
 {
 	struct btf_type proto;

@@ -16,7 +16,7 @@
 struct place {
 	uint32_t type;	 /* id of the type at this place */
 	uint64_t offset; /* bytes */
-	uint32_t bits;	 /* width of a bit-field in bits; 0 for anything else */
+	uint32_t bits;	 /* width of a bit-field in bits; 0 if the place is no bit-field */
 	uint32_t shift;	 /* index of a bit-field's lowest bit in the byte at `offset` */
 };
 
@@ -36,8 +36,8 @@ static void enter_field(struct place *at, const struct btf_type *t, const struct
 }
 
 /*
- * Move *at to member `name` of the struct or union at *at. Members of anonymous structs and unions count as its own. *steps
- * counts the members visited.
+ * Move *at to member `name` of the struct or union at *at, or of an anonymous struct or union inside it. *steps counts the
+ * members visited.
  */
 static bool find_field(const struct btf *btf, struct place *at, const char *name, unsigned depth, uint32_t *steps)
 {

@@ -8,8 +8,8 @@
 #include "hv/base/fnv1a.h"
 
 /*
- * Most slots that one lookup probes. It bounds the cost of names that a hostile blob made to collide. A type past the limit is
- * not found.
+ * Most slots that one lookup probes. The limit bounds the cost of names that a hostile blob made to collide. A type whose slot
+ * is past the limit is not found.
  */
 #define MAX_PROBES 1024u
 

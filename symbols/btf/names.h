@@ -10,8 +10,8 @@
 int btf_index_names(struct btf *btf, struct err *err);
 
 /*
- * Returns the id of the struct or union called `name`, or of the type that a typedef called `name` stands for; 0 if there is
- * none. A struct or union with members wins over a forward declaration and over a typedef.
+ * Returns the id of the struct or union called `name`, or of the type that a typedef called `name` stands for, or 0. A struct
+ * or union with members has precedence over a forward declaration and over a typedef.
  */
 uint32_t btf_find_type(const struct btf *btf, const char *name);
 

@@ -26,7 +26,7 @@ struct way {
 	char text[MAX_TEXT];
 	size_t len;	/* length of text without the NUL */
 	enum fit fit;	/* how well the member at the end of the path matches the access */
-	bool anonymous; /* that member has no name: only a path on to one of its members is valid */
+	bool anonymous; /* that last member has no name, so the path must continue to one of its members */
 };
 
 struct search {

@@ -75,10 +75,10 @@ bool btf_type_get(const struct btf *btf, uint32_t id, struct btf_type *out);
  */
 void btf_extra(const struct btf *btf, uint32_t id, uint32_t index, void *out, uint32_t size);
 
-/* Returns the string at an offset, or "" if the offset is outside the strings. Valid as long as `btf`. */
+/* Returns the string at an offset, or "" if the offset is outside the strings. The string is valid as long as `btf`. */
 const char *btf_string(const struct btf *btf, uint32_t offset);
 
-/* Resolve typedefs and qualifiers. Returns the id of the underlying type, or 0 if they form a circle. */
+/* Returns the id of the type under all typedefs and qualifiers, or 0 if these refer to each other in a circle. */
 uint32_t btf_resolve(const struct btf *btf, uint32_t id);
 
 /* Returns the size of a type in bytes, or 0 if it has none or is 4 GiB or larger. */
@@ -95,7 +95,7 @@ static inline uint32_t btf_vlen(const struct btf_type *t)
 	return t->info & 0xffff;
 }
 
-/* For a struct or union: members may be bit-fields. For an enum: values are signed. */
+/* Returns the record's flag. For a struct or union: members may be bit-fields. For an enum: values are signed. */
 static inline bool btf_kind_flag(const struct btf_type *t)
 {
 	return t->info >> 31;
