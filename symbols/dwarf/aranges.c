@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * .debug_aranges (DWARF 5 section 6.1.2) is a small section that lists the addresses of most units. It lacks units of assembler
- * code and of some compilers. On the first miss, open each unit that it lacks once, and add the unit's own ranges.
+ * .debug_aranges (DWARF 5 section 6.1.2) is a small section that lists the addresses of most units. The section lacks units of
+ * assembler code and of some compilers. If a query finds no unit there, di_unit_of_code() opens each unit that the section
+ * lacks, once, and adds the ranges in the unit itself.
  */
 #include "symbols/dwarf/aranges.h"
 
@@ -36,7 +37,7 @@ static int add_arange(struct debuginfo *di, Dwarf_Debug dbg, Dwarf_Arange arange
 	return di_ranges_add(di, &di->addresses, start, start + length, head->offset);
 }
 
-/* A missing or corrupt section is no error: read_units() then reads the ranges of all units. */
+/* Read .debug_aranges. A missing or corrupt section is no error: read_units() then reads the ranges of all units. */
 static int read_aranges(struct debuginfo *di)
 {
 	struct di_view view = {.di = di};

@@ -16,21 +16,21 @@ bool di_has(struct di_unit *u, Dwarf_Die die, Dwarf_Half at);
 bool di_flag(struct di_unit *u, Dwarf_Die die, Dwarf_Half at);
 
 /*
- * Read a constant; a signed one is sign-extended to 64 bits. An expression or a reference counts as absent, since its value is
- * known only at run time.
+ * Read a constant. A signed constant is sign-extended to 64 bits. An expression or a reference counts as absent, since its
+ * value is known only at run time.
  */
 bool di_number(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, uint64_t *value);
 
 /* Read an offset into another section, or the index of a list (DW_FORM_rnglistx, DW_FORM_loclistx). */
 bool di_offset_value(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, uint64_t *value);
 
-/* Read a reference to a DIE. *offset becomes the DIE's place, or 0 if the function returns false. */
+/* Read a reference to a DIE. Sets *offset to the DIE's place, or to 0 if the function returns false. */
 bool di_reference(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, uint64_t *offset);
 
-/* Returns a string in the file's sections, or NULL if the attribute is absent or with the error set. */
+/* Returns a string in the file's sections. Returns NULL if the attribute is absent, or with the error set. */
 const char *di_string(struct di_unit *u, Dwarf_Die die, Dwarf_Half at);
 
-/* Returns the form of an attribute, DW_FORM_*, or 0 if the attribute is absent or with the error set. */
+/* Returns the form of an attribute, DW_FORM_*. Returns 0 if the attribute is absent, or with the error set. */
 Dwarf_Half di_form(struct di_unit *u, Dwarf_Die die, Dwarf_Half at);
 
 /*

@@ -2,8 +2,8 @@
 /*
  * No widely used table maps a data address to its variable: .debug_names is optional, and gcc does not write it. Reading every
  * DIE of a kernel takes many seconds. But the location of a variable at a fixed address always has the same encoding in
- * .debug_info: the length 9, DW_OP_addr and the address. One scan for these bytes lists all such variables, and some other
- * positions that match by accident. A candidate is verified when its address is queried.
+ * .debug_info: the length 9, DW_OP_addr and the address. One scan for these bytes finds the candidates: all such variables, and
+ * some other positions that match by accident. A candidate is verified when its address is queried.
  */
 #include "symbols/dwarf/candidates.h"
 
@@ -30,7 +30,7 @@ struct stretch {
 struct pass {
 	struct debuginfo *di;
 	struct stretch *loaded; /* The sections in memory at run time. Other addresses are not variables. */
-	size_t n;		/* Number of `loaded`. */
+	size_t n;		/* Number of entries in `loaded`. */
 	size_t room;		/* Entries that di->candidates has room for. */
 };
 
@@ -158,7 +158,7 @@ int di_index_candidates(struct debuginfo *di)
 	for (size_t i = 1; i < di->file.count; i++) {
 		const struct di_section *data = &di->file.sections[i];
 
-		/* In the DWARF of variables that it discarded, the linker leaves address 0. */
+		/* Exclude address 0, which the linker writes to the DWARF of variables that it has discarded. */
 		if (data->alloc && data->size)
 			p.loaded[p.n++] = (struct stretch){data->link ? data->link : 1, data->link + data->size};
 	}

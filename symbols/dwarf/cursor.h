@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads little-endian values in sequence from untrusted bytes. Private to symbols/dwarf/. A read past the end returns 0, sets
- * `bad` and does not move the position. After that every read fails.
+ * `bad` and does not move the position. After a failed read, every read fails.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_CURSOR_H
 #define OUTRIDER_SYMBOLS_DWARF_CURSOR_H
@@ -14,11 +14,11 @@
 struct di_cursor {
 	const uint8_t *bytes;
 	uint64_t at;  /* Offset in `bytes` of the next read; never above `end`. */
-	uint64_t end; /* Offset of the first byte after the readable ones. */
+	uint64_t end; /* Offset of the first byte after the readable bytes. */
 	bool bad;     /* A read has failed. */
 };
 
-/* Returns true if there are bytes left and no read has failed. */
+/* Returns true if bytes are left and no read has failed. */
 static inline bool di_more(const struct di_cursor *c)
 {
 	return !c->bad && c->at < c->end;
@@ -90,7 +90,7 @@ static inline const char *di_cstring(struct di_cursor *c)
 
 /*
  * Read the length field that begins a unit or table (DWARF 5 section 7.4). Sets c->end to the end of the unit or table, and
- * *width to the size of an offset in it, 4 or 8 bytes. Returns false if it would end after the readable bytes.
+ * *width to the size of an offset in it, 4 or 8 bytes. Returns false if the unit or table would end after the readable bytes.
  */
 static inline bool di_enter(struct di_cursor *c, size_t *width)
 {

@@ -18,13 +18,13 @@
 /* Most steps from a register back to the origin of its value. */
 #define MAX_STEPS 6
 
-/* An access further than this many objects from a pointer is not attributed to that pointer. */
+/* An access this number of objects or more beyond a pointer is not attributed to that pointer. */
 #define MAX_INDEX 65536
 
 /* A datum with the criteria that rank it. */
 struct rated {
 	struct debuginfo_datum datum;
-	bool first_object;    /* It is in the object at the pointer, not in a later one (pointer[3]). */
+	bool first_object;    /* The datum is in the object at the pointer, not in a later element (pointer[3]). */
 	uint64_t object_size; /* Size of the variable or pointee in bytes. */
 };
 
@@ -38,7 +38,7 @@ struct lookup {
 	uint64_t size;
 	const char *function;	       /* The function whose scope is being searched. */
 	struct rated found[MAX_FOUND]; /* Best first. */
-	size_t n;		       /* Number of `found`. */
+	size_t n;		       /* Number of entries in `found`. */
 };
 
 /* Returns true if `a` is a better match than `b`. */
@@ -51,7 +51,7 @@ static bool better(const struct rated *a, const struct rated *b)
 	return a->object_size > b->object_size;
 }
 
-/* Insert a match into `found`. Among equal matches the first stays first: it comes from the inner scope. */
+/* Insert a match into `found`. Equal matches stay in the order of insertion, because the first is from the innermost scope. */
 static void keep_best(struct lookup *q, const struct rated *r)
 {
 	size_t at = q->n;
@@ -177,7 +177,7 @@ static int look_through(struct lookup *q, const struct di_scopes *scopes)
 
 static int collect(struct lookup *q, unsigned steps);
 
-/* The register was loaded from memory. If the loaded datum is a pointer, the access is to its pointee. */
+/* Handle a register that was loaded from memory. If the loaded datum is a pointer, the access is to its pointee. */
 static int through_load(struct lookup *q, const struct di_origin *from, unsigned steps)
 {
 	struct lookup inner = {.di = q->di, .u = q->u, .pc = from->pc, .reg = from->reg, .disp = from->disp, .size = 8};
@@ -202,7 +202,7 @@ static int through_load(struct lookup *q, const struct di_origin *from, unsigned
 	return 0;
 }
 
-/* The register is the return value of a function of this file. If that is a pointer, the access is to its pointee. */
+/* Handle a register with the return value of a function of this file. If it is a pointer, the access is to its pointee. */
 static int through_return(struct lookup *q, uint64_t target)
 {
 	struct di_unit *u = di_unit_of_code(q->di, target), *same;
@@ -228,7 +228,7 @@ static int through_return(struct lookup *q, uint64_t target)
 	return status;
 }
 
-/* The register is a constant: the address of a variable or of a part of it. */
+/* Handle a register with a constant: the address of a variable or of a part of a variable. */
 static int at_address(struct lookup *q, uint64_t addr)
 {
 	struct rated r = {.first_object = true};
@@ -260,8 +260,8 @@ static int follow(struct lookup *q, const struct di_origin *from, unsigned steps
 }
 
 /*
- * Where paths join, the value has several possible origins. Give an answer only if all of them lead to the same member of the
- * same type: then the path taken does not matter.
+ * Handle a register with several possible origins, because paths join before the PC. Add a datum only if all origins lead to
+ * the same member of the same type: then it does not matter which path was taken.
  */
 static int follow_all(struct lookup *q, const struct di_origin *from, int n, unsigned steps)
 {
@@ -284,7 +284,7 @@ static int follow_all(struct lookup *q, const struct di_origin *from, int n, uns
 	return 0;
 }
 
-/* Find what reg + disp may be at the PC, first by the variables in scope, then by the origins of the register's value. */
+/* Find the data at reg + disp: by the variables in scope at the PC, then by the origins of the register's value. */
 static int collect(struct lookup *q, unsigned steps)
 {
 	struct di_origin from[DI_MAX_ORIGINS];

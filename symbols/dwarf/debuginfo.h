@@ -9,8 +9,9 @@
  * All addresses are run-time addresses: see debuginfo_slide() and debuginfo_place(). Not thread-safe: one thread at a time may
  * use a debuginfo; different debuginfos are independent. Every returned const char * lives as long as its debuginfo.
  *
- * Every query returns the number of results, 0 if the file has none for the address. It returns -1 with EXIT_INPUT in err if
- * the DWARF that it needs is corrupt (a later query may still succeed), or with EXIT_INTERNAL if memory runs out.
+ * Every query returns the number of results, which is 0 if the file has nothing about the address. A query returns -1 with
+ * EXIT_INPUT in err if the DWARF that it needs is corrupt (a later query may still succeed), or with EXIT_INTERNAL if memory
+ * runs out.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_DEBUGINFO_H
 #define OUTRIDER_SYMBOLS_DWARF_DEBUGINFO_H
@@ -29,8 +30,8 @@ struct debuginfo;
 #define DEBUGINFO_TYPE_MAX 128	/* bytes, including the NUL */
 
 /*
- * Open an x86-64 ELF file with DWARF. Returns NULL with EXIT_INPUT if the file is not one, is truncated or has no .debug_info,
- * or with EXIT_INTERNAL if memory runs out.
+ * Open an x86-64 ELF file with DWARF. Returns NULL with EXIT_INPUT if the file is not such a file, is truncated or has no
+ * .debug_info, or with EXIT_INTERNAL if memory runs out.
  *
  * Relocations of a module's debug sections are applied to a private copy, when a section is first needed. Relocations of a
  * linked file (a Debian vmlinux keeps .rela.debug_*) are ignored: the linker has already applied them.
@@ -56,9 +57,9 @@ int debuginfo_place(struct debuginfo *di, const char *section, uint64_t addr);
 
 /* One frame of an inline chain, or the function that contains the code. */
 struct debuginfo_frame {
-	const char *function; /* NULL if it is unknown (assembler without symbols). */
-	const char *file;     /* As the compiler was given it, with its directory. NULL if there is no line information. */
-	const char *comp_dir; /* The directory that a relative `file` is relative to; may be NULL. */
+	const char *function; /* NULL: unknown (assembler without symbols). */
+	const char *file;     /* The path given to the compiler, with its directory. NULL: no line information. */
+	const char *comp_dir; /* The directory to which a relative `file` is relative; may be NULL. */
 	unsigned line;	      /* 0: none. */
 	unsigned column;      /* 0: none. */
 	bool inlined;	      /* The function was inlined into the next frame. */
@@ -116,9 +117,9 @@ int debuginfo_variable_at(struct debuginfo *di, uint64_t addr, size_t size, stru
  * value, so it includes a scaled index. `size` is in bytes. Writes up to `max` data to `out` and returns how many.
  *
  * The query considers variables and parameters in scope at `pc`, including those of inlined functions, if their location lists
- * put their value into that register, plus a constant, and if they point to a complete type. It also follows the register's
- * value back through the function's code. The best match comes first: a member that the access matches, then the larger
- * pointee, since it names more context, then the inner scope.
+ * put their value, plus a constant, into that register, and if they point to a complete type. The query also follows the
+ * register's value back through the function's code. The results are sorted: first by how well the access matches the member,
+ * then the larger pointee first, since it names more context, then the inner scope first.
  */
 int debuginfo_datum(struct debuginfo *di, uint64_t pc, enum x86_gpr reg, int64_t disp, size_t size, struct debuginfo_datum *out,
 		    size_t max, struct err *err);

@@ -18,7 +18,7 @@ uint64_t di_offset(struct di_unit *u, Dwarf_Die die);
 /* Returns the DIE's tag, DW_TAG_*, or 0 with the error set. */
 Dwarf_Half di_tag(struct di_unit *u, Dwarf_Die die);
 
-/* Callback of di_children(), called per child. It returns 0 to continue, 1 to stop, or -1 with the error set. */
+/* Callback of di_children(), called for each child. Returns 0 to continue, 1 to stop, or -1 with the error set. */
 typedef int (*di_child_fn)(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx);
 
 /*
@@ -28,9 +28,9 @@ typedef int (*di_child_fn)(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, v
 int di_children(struct di_unit *u, Dwarf_Die parent, di_child_fn each, void *ctx);
 
 /*
- * Returns the DIE's name. Without one of its own, the name comes from its abstract origin, its specification, or the type
- * unit's type that its signature refers to. If `linkage` is set, prefers the linkage name. Returns NULL if there is no name, or
- * with the error set.
+ * Returns the DIE's name. If the DIE itself has no name, returns the name of its abstract origin, of its specification, or of
+ * the type unit's type that its signature refers to. If `linkage` is set, prefers the linkage name. Returns NULL if there is no
+ * name, or with the error set.
  */
 const char *di_name(struct di_unit *u, Dwarf_Die die, bool linkage);
 

@@ -13,7 +13,7 @@ struct form {
 	unsigned mod; /* Field of ModRM. */
 };
 
-/* Returns false if the instruction has another form. */
+/* Decode the instruction's fields. Returns false if the instruction has another form. */
 static bool read_form(const struct insn *i, struct form *f)
 {
 	size_t at = 0;
@@ -41,7 +41,7 @@ static int64_t signed_at(const uint8_t *bytes, size_t width)
 	return wide;
 }
 
-/* lea with a base and a displacement, or relative to RIP. A lea with an index stays DI_UNKNOWN. */
+/* Describe a lea with a base and a displacement, or relative to RIP. A lea with an index stays DI_UNKNOWN. */
 static void from_lea(const struct insn *i, const struct form *f, struct di_origin *out)
 {
 	const uint8_t *disp = f->modrm + 1;
@@ -64,7 +64,7 @@ static void from_lea(const struct insn *i, const struct form *f, struct di_origi
 	out->disp = width ? signed_at(disp, width) : 0;
 }
 
-/* mov of eight bytes from memory into the register. */
+/* Describe a mov of eight bytes from memory into the register. */
 static void from_load(const struct insn *i, bool relocatable, struct di_origin *out)
 {
 	const struct insn_mem *m = &i->mem[0];
@@ -83,7 +83,7 @@ static void from_load(const struct insn *i, bool relocatable, struct di_origin *
 	out->addr = (uint64_t)m->disp + (m->base == INSN_REG_RIP ? i->addr + i->len : 0);
 }
 
-/* add or sub of a constant to the register itself. */
+/* Describe an add or sub of a constant to the register itself. */
 static void from_arithmetic(const struct insn *i, const struct form *f, struct di_origin *out)
 {
 	int64_t constant = signed_at(f->modrm + 1, f->opcode == 0x83 ? 1 : 4);

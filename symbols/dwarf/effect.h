@@ -9,7 +9,7 @@
 #include "symbols/insn/insn.h"
 
 enum di_origin_kind {
-	DI_UNKNOWN, /* None of the following. */
+	DI_UNKNOWN, /* No origin of the following kinds. */
 	DI_SUM,	    /* reg + disp, where `reg` has its value before the instruction at `pc`. */
 	DI_LOAD,    /* The eight bytes in memory at reg + disp, or at link address `addr` if `reg` is -1. */
 	DI_ADDRESS, /* Link address `addr`. */

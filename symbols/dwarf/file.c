@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens, maps and checks a debug file. libelf reads the headers. Their needed fields are copied, since relocation may change
- * the mapped bytes.
+ * Opens, maps and checks a debug file. libelf reads the headers. The needed fields are copied, because relocation may change
+ * the mapped bytes later.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 #define MAX_INFLATED (1u << 30) /* bytes of a decompressed section */
 
 /*
- * First link address for the sections of a relocatable file, and the minimum distance in bytes between two sections. With a
- * gap, the end of one section is never the start of the next.
+ * The first link address for the sections of a relocatable file, and the minimum gap in bytes between two sections. The gap
+ * makes sure that the end address of one section is never the start address of the next section.
  */
 #define RELOCATABLE_BASE 0x100000ull
 #define RELOCATABLE_GAP 4096ull
@@ -199,7 +199,7 @@ static int inflate_section(struct di_file *f, struct di_section *s, struct err *
 	if (head.ch_type != ELFCOMPRESS_ZLIB)
 		return err_set(err, EXIT_INPUT, "%s: section %s is compressed, and not by zlib; unpack it with objcopy",
 			       f->path, s->name);
-	/* zlib expands one byte to at most 1032. Reject a larger claim before memory is allocated for it. */
+	/* zlib expands one byte to at most 1032 bytes. Reject a larger size before memory of that size is allocated. */
 	if (!head.ch_size || head.ch_size > MAX_INFLATED || head.ch_size / 1032 > s->size)
 		return err_set(err, EXIT_INPUT, "%s: section %s claims to inflate to %lu bytes", f->path, s->name,
 			       (unsigned long)head.ch_size);

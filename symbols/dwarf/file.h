@@ -3,9 +3,9 @@
  * The ELF side of a debug file: its mapped sections and its symbol table. Private to symbols/dwarf/ and symbols/files/. A
  * compressed section is inflated, and a module's debug section relocated, on first use. Everything in the file is untrusted.
  *
- * There are two kinds of address. Link addresses are used by the DWARF, run-time addresses by callers. The sections of a
+ * There are two kinds of address. The DWARF uses link addresses, and callers use run-time addresses. The sections of a
  * relocatable file all begin at address 0. So this component assigns them distinct link addresses, and relocates the DWARF to
- * these.
+ * these addresses.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_FILE_H
 #define OUTRIDER_SYMBOLS_DWARF_FILE_H
@@ -22,7 +22,7 @@ struct di_section {
 	char *name;
 	uint8_t *bytes;	       /* In the map or in `inflated`. NULL: not in the file (.bss, stripped), or corrupt. */
 	uint64_t size;	       /* Bytes. */
-	uint8_t *inflated;     /* The bytes of a compressed section, after its first use. NULL: none. */
+	uint8_t *inflated;     /* The bytes of a compressed section, after its first use; otherwise NULL. */
 	uint64_t link;	       /* Link address. */
 	uint64_t run;	       /* Run-time address, valid if `placed`. */
 	uint32_t type;	       /* sh_type of the ELF section header. */
@@ -39,7 +39,7 @@ struct di_file {
 	uint8_t *map;		     /* The whole file, a private mapping. */
 	size_t map_size;	     /* Bytes. */
 	bool relocatable;	     /* The file is a module, not linked. */
-	struct di_section *sections; /* By section number. [0] is empty. */
+	struct di_section *sections; /* Indexed by section number. [0] is empty. */
 	size_t count;		     /* Number of sections. */
 	uint64_t percpu_size;	     /* Bytes of a linked kernel's per-CPU section at address 0. 0: there is none. */
 	uint64_t slide;		     /* Run-time address minus link address, in a linked file. */
@@ -53,20 +53,20 @@ struct di_file {
  */
 int di_file_open(struct di_file *f, const char *path, struct err *err);
 
-/* Unmap and free. A closed or zeroed `f` is allowed. */
+/* Unmap the file and free its sections. A closed or zeroed `f` is allowed. */
 void di_file_close(struct di_file *f);
 
 /* Returns true if the file has DWARF: a non-empty section .debug_info. */
 bool di_file_has_dwarf(const struct di_file *f);
 
 /*
- * Returns the section of that name, inflated and relocated. Returns NULL if the file has no bytes of such a section, or with
- * err set if it is corrupt.
+ * Returns the section `name`, inflated and relocated. Returns NULL if the file has no bytes of such a section, or with err set
+ * if the section is corrupt.
  */
 struct di_section *di_file_section(struct di_file *f, const char *name, struct err *err);
 
 /*
- * Returns the `len` bytes of code at link address `addr`, relocated. Returns NULL if they are not in the file, or with err set.
+ * Returns the `len` bytes of code at link address `addr`, relocated. Returns NULL if the file lacks them, or with err set.
  */
 const uint8_t *di_file_code(struct di_file *f, uint64_t addr, uint64_t len, struct err *err);
 
@@ -95,8 +95,8 @@ const char *di_file_function(const struct di_file *f, uint64_t addr);
 const char *di_file_call(const struct di_file *f, uint64_t operand, uint64_t target);
 
 /*
- * Find the data symbols that contain link address `addr`. If they begin at different addresses, only those with the highest
- * start count. Sets *start to it, writes up to `max` names to `names`, and returns their number.
+ * Find the data symbols that contain link address `addr`. If they begin at different addresses, use only the symbols with the
+ * highest start. Sets *start to that address, writes up to `max` names to `names`, and returns their number.
  */
 size_t di_file_objects(const struct di_file *f, uint64_t addr, const char **names, size_t max, uint64_t *start);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Relocations of a module's debug sections (x86-64 psABI, table 4.9). They refer to other debug sections, whose link address is
- * 0, and to code and data, whose link addresses di_file_open() has assigned. The relocated value is symbol plus addend; the old
- * content of the section is ignored.
+ * Applies the relocations of a module's debug sections (x86-64 psABI, table 4.9). They refer to other debug sections, whose
+ * link address is 0, and to code and data, whose link addresses di_file_open() has assigned. The relocated value is symbol plus
+ * addend; the old content of the section is ignored.
  */
 #include <elf.h>
 #include <string.h>
 
 #include "symbols/dwarf/file.h"
 
-/* Returns the value of a symbol; 0 for an undefined symbol, as a linker writes for discarded sections. */
+/* Returns the value of a symbol, or 0 for an undefined symbol: linkers also write 0 for discarded sections. */
 static uint64_t symbol_value(const struct di_file *f, const struct di_section *symtab, uint32_t index)
 {
 	Elf64_Sym sym;

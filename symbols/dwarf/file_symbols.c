@@ -10,7 +10,7 @@ struct symbol_table {
 	size_t count; /* Number of symbols. */
 };
 
-/* Returns false if the file has no usable symbol table. */
+/* Find the symbol table and its names. Returns false if the file has no usable symbol table. */
 static bool find_table(const struct di_file *f, struct symbol_table *t)
 {
 	for (size_t i = 1; i < f->count; i++) {
@@ -66,7 +66,7 @@ const char *di_file_function(const struct di_file *f, uint64_t addr)
 			best = sym;
 		found = true;
 	}
-	/* A function in assembler often has a type but no size. It then extends to the next function. */
+	/* A function in assembler often has a type but no size: such a function extends to the next function. */
 	if (!found || (best.st_size && addr - best.st_value >= best.st_size))
 		return NULL;
 	return name_of(&t, &best);
@@ -97,7 +97,10 @@ size_t di_file_objects(const struct di_file *f, uint64_t addr, const char **name
 	return n;
 }
 
-/* Most calls in a module go to functions of the kernel. Only the relocation of the operand names these. */
+/*
+ * Returns the name of the symbol to which the relocation at `offset` of the section refers, or NULL. Most calls in a module are
+ * to functions of the kernel, which only the relocation of the call's operand names.
+ */
 static const char *relocated_name(const struct di_file *f, size_t section, uint64_t offset)
 {
 	struct symbol_table t;

@@ -13,7 +13,7 @@ static void name_path(const struct di_pointee *to, const struct di_path *below, 
 {
 	const char *text = to->text ? to->text : to->variable;
 	bool bracket = below->text[0] == '[', star = to->by_pointer && !to->index && (bracket || !below->len);
-	/* In C, the prefix operator * binds weaker than the postfix operators that follow, so parenthesise it. */
+	/* In C, the prefix operator * binds weaker than the postfix operators that follow, so put "*pointer" in parentheses. */
 	bool wrap = (star && bracket) || (text[0] == '*' && (below->len || to->index));
 	struct di_path whole = {0};
 	char index[32];

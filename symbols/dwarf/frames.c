@@ -31,8 +31,8 @@ static struct position position_of_call(struct di_unit *u, const struct di_lines
 }
 
 /*
- * Convert scopes to frames, innermost first. `position` is that of the PC. The DIE of an inlined function has the position of
- * its call, which is the position of the next frame.
+ * Convert scopes to frames, innermost first. `position` is the source position of the PC. The DIE of an inlined function has
+ * the position of its call, which is the position of the next frame. Returns the number of frames, or -1 with the error set.
  */
 static int frames_of(struct di_unit *u, const struct di_scopes *scopes, const struct di_lines *lines, struct position position,
 		     struct debuginfo_frame *frames)

@@ -50,7 +50,10 @@ static int add_head(struct debuginfo *di, const struct di_head *head, size_t *ro
 	return 0;
 }
 
-/* Stops at an invalid header: units after it cannot be found, units before it are still usable. */
+/*
+ * Add the headers of all units in a section; `mark` is a bit added to their places. Stops at an invalid header: units after it
+ * cannot be found, but units before it are usable.
+ */
 static int index_section(struct debuginfo *di, const char *name, uint64_t mark, size_t *room)
 {
 	struct di_section *s = di_file_section(&di->file, name, di->err);

@@ -11,10 +11,10 @@
  */
 int di_index(struct debuginfo *di);
 
-/* Returns the header of the unit that contains the place `offset`. Returns NULL, without an error, if there is none. */
+/* Returns the header of the unit that contains the place `offset`, or NULL, without an error, if there is no such unit. */
 struct di_head *di_head_at(struct debuginfo *di, uint64_t offset);
 
-/* Returns the type unit with this signature, or NULL with the error set if there is none. */
+/* Returns the header of the type unit with this signature, or NULL with the error set if there is no such unit. */
 const struct di_head *di_type_unit(struct debuginfo *di, uint64_t signature);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "symbols/dwarf/error.h"
 
-#define MAX_ENTRIES 65536u /* of a directory or file table; bounds hostile files */
+#define MAX_ENTRIES 65536u /* most entries of a directory or file table; bounds hostile files */
 #define MAX_FORMATS 16u	   /* fields of an entry; DWARF 5 defines five */
 
 /* An entry of a directory or file table. Its other fields (time, size, checksum) are skipped. */
@@ -15,7 +15,7 @@ struct file_entry {
 	uint64_t dir;	  /* For a file: the index of its directory. */
 };
 
-/* Returns the string at an offset of a section, or NULL if there is none. */
+/* Returns the string at an offset of a section, or NULL if there is no valid string. */
 static const char *string_at(struct debuginfo *di, const char *section, uint64_t offset)
 {
 	struct di_section *s = di_file_section(&di->file, section, di->err);
@@ -112,8 +112,8 @@ static int read_table(struct debuginfo *di, struct di_cursor *c, size_t width, s
 }
 
 /*
- * Read a table of DWARF 2 to 4: strings, terminated by an empty one. In a file table, three numbers follow each string. Entries
- * are numbered from 1. Returns as read_table() does.
+ * Read a table of DWARF 2 to 4: strings, terminated by an empty string. In a file table, three numbers follow each string.
+ * Entries are numbered from 1. Returns as read_table() does.
  */
 static int read_old_table(struct debuginfo *di, struct di_cursor *c, bool files, struct file_entry **out, size_t *n)
 {

@@ -24,7 +24,7 @@ static void reset(struct line_state *s)
 	s->column = 0;
 }
 
-/* Each opcode takes at least one byte and makes at most one row, so the section's size bounds the table's size. */
+/* Append a row. Each opcode has at least one byte and adds at most one row, so the section's size bounds the table's size. */
 static int add_row(struct line_state *s, bool end)
 {
 	struct di_lines *lines = s->lines;
@@ -92,7 +92,7 @@ static void run_standard(struct line_state *s, uint64_t opcode)
 	case DW_LNS_fixed_advance_pc:
 		s->addr += di_take(s->c, 2);
 		break;
-	/* Skip an opcode without effect on the rows, or of a later standard, with the number of operands from the header. */
+	/* Skip an opcode without effect on the rows, or of a later standard. The header has its number of operands. */
 	default:
 		for (unsigned i = 0; i < s->code->lengths[opcode]; i++)
 			di_uleb(s->c);

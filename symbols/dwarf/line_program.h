@@ -3,8 +3,8 @@
  * Decodes line tables: the header, then the line number program, which generates the rows. Private to symbols/dwarf/.
  *
  * libdwarf is not used here for two reasons. The libdwarf of Debian 12 starts DWARF 5 programs with file 0, but the standard
- * (section 6.2.2) and all compilers say file 1, and its result cannot be told from a program that sets file 0. Also, it takes
- * 100 bytes per row.
+ * (section 6.2.2) and all compilers start with file 1, and a caller cannot distinguish libdwarf's 0 from a program that sets
+ * file 0. Also, libdwarf needs 100 bytes per row.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_LINE_PROGRAM_H
 #define OUTRIDER_SYMBOLS_DWARF_LINE_PROGRAM_H

@@ -8,7 +8,7 @@
 /* A row. It applies from its address up to the next row's address. */
 struct di_line {
 	uint64_t addr;	 /* Link address. */
-	uint32_t file;	 /* File number; UINT32_MAX if it is larger than that. */
+	uint32_t file;	 /* File number; UINT32_MAX if the number does not fit. */
 	uint32_t line;	 /* 0: none, or a number that does not fit. */
 	uint16_t column; /* 0: none, or a number that does not fit. */
 	bool end;	 /* `addr` is the first address after a sequence of code; the other fields have no meaning. */
@@ -18,7 +18,7 @@ _Static_assert(!offsetof(struct di_line, addr), "di_bisect() takes the first eig
 
 /* Name of a source file. Both strings are in the debug file's sections. */
 struct di_source {
-	const char *dir;  /* The directory that `name` is relative to; may be NULL. */
+	const char *dir;  /* The directory to which `name` is relative; may be NULL. */
 	const char *name; /* NULL: the name cannot be read. */
 };
 

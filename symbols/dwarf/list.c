@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The entries of range lists and location lists have the same kinds, but different codes for them. An entry of a location list
- * also has an expression.
+ * The entries of range lists and location lists have the same kinds, but the two lists have different codes for these kinds. An
+ * entry of a location list also has an expression.
  */
 #include "symbols/dwarf/list.h"
 
@@ -121,8 +121,8 @@ static int next_entry(struct di_list *list, struct di_entry *e)
 }
 
 /*
- * DWARF 4 and earlier: pairs of offsets, terminated by a pair of zeros. If the first offset has all bits set, the second is a
- * new base.
+ * Read the next entry of a list of DWARF 4 or earlier: pairs of offsets, terminated by a pair of zeros. If the first offset has
+ * all bits set, the second offset is a new base.
  */
 static int next_old_entry(struct di_list *list, struct di_entry *e)
 {

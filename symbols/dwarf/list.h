@@ -4,7 +4,7 @@
  * versions (.debug_ranges and .debug_loc). Private to symbols/dwarf/.
  *
  * libdwarf is not used here for two reasons. On a corrupt section, the libdwarf of Debian 12 frees memory twice. And before the
- * first list, it reads the headers of all lists in the file.
+ * first list, libdwarf reads the headers of all lists in the file.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_LIST_H
 #define OUTRIDER_SYMBOLS_DWARF_LIST_H
@@ -17,7 +17,7 @@ struct di_list {
 	struct di_unit *u;
 	struct di_cursor c;
 	bool locations; /* A location list; otherwise a range list. */
-	uint64_t base;	/* The link address that offsets in the list are relative to. */
+	uint64_t base;	/* The link address to which offsets in the list are relative. */
 };
 
 struct di_entry {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Evaluates location expressions (DWARF 5 section 2.5) that amount to a register plus a constant. The evaluation stack holds
+ * Evaluates location expressions (DWARF 5 section 2.5) whose result is a register plus a constant. The evaluation stack holds
  * such sums. Any operation with another result ends the evaluation.
  */
 #include "symbols/dwarf/location.h"
@@ -12,7 +12,7 @@
 #define MAX_STACK 8 /* depth of the evaluation stack; deeper expressions are not register plus constant */
 
 struct sum {
-	int reg; /* DWARF's register number. -1: only the constant. */
+	int reg; /* DWARF's register number. -1: the sum is only the constant. */
 	uint64_t constant;
 };
 
@@ -60,8 +60,8 @@ static void add_sums(struct evaluation *e, bool subtract)
 }
 
 /*
- * The value is in a register. The stack must be empty, and nothing may follow: the standard only allows another piece of the
- * value to follow, and pieces are not evaluated here.
+ * Execute an operation that says that the value is in a register. The stack must be empty, and no operation may follow: the
+ * standard allows only another piece of the value to follow, and pieces are not evaluated here.
  */
 static void in_register(struct evaluation *e, uint64_t reg)
 {
@@ -138,8 +138,8 @@ static void evaluate(const uint8_t *expression, uint64_t length, struct di_locat
 }
 
 /*
- * Evaluate a location that is a single expression, valid at all PCs. Returns 1 if it is one, 0 if not, or -1 with the error
- * set.
+ * Evaluate a location that is a single expression, valid at all PCs. Returns 1, 0 if the location has another form, or -1 with
+ * the error set.
  */
 static int lone_expression(struct di_unit *u, Dwarf_Die variable, struct di_location *out)
 {

@@ -13,10 +13,10 @@
 /* A member of a structure or union. */
 struct member {
 	const char *name; /* NULL: anonymous. */
-	uint64_t type;	  /* Place of its type. */
+	uint64_t type;	  /* Place of the member's type. */
 	uint64_t offset;  /* Bytes from the start of the structure. */
 	uint64_t size;	  /* Bytes; for a bit-field, all bytes it touches. 0: an array without a bound. */
-	bool open;	  /* It is an array without a bound. */
+	bool open;	  /* The member is an array without a bound. */
 	uint64_t bits;	  /* Width of a bit-field. 0: not a bit-field. */
 	uint64_t bit_at;  /* First bit of a bit-field, from the start of the structure. */
 };
@@ -79,7 +79,7 @@ static void place_bits(struct di_unit *u, Dwarf_Die die, struct member *m)
 	m->size = (m->bit_at % 8 + m->bits + 7) / 8;
 }
 
-/* Returns 0, or -1 with the error set. A member whose offset is an expression gets offset 0; C has no such members. */
+/* Read a member's DIE. An offset that is an expression, as in no C program, reads as 0. Returns 0, or -1 with the error set. */
 static int read_member(struct di_unit *u, Dwarf_Die die, struct member *m)
 {
 	struct di_type type;
@@ -122,7 +122,7 @@ static int look_at_member(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, vo
 		add_name(&way, m.name);
 	if (descend(u->di, m.type, look->offset - m.offset, look->size, look->depth + 1, &way))
 		return -1;
-	/* In a union, the first declared of equal matches wins. */
+	/* Of equal matches in a union, keep the member that was declared first. */
 	if (!m.open && way.fit > look->best.fit)
 		look->best = way;
 	else if (m.open && way.fit > look->open.fit)

@@ -19,9 +19,9 @@
 struct search {
 	const struct di_sweep *s;
 	int reg;
-	bool *seen;   /* By instruction: already visited. */
+	bool *seen;   /* For each instruction: it was visited already. */
 	size_t *todo; /* Instructions whose predecessors have not been visited. */
-	size_t n;     /* Number of `todo`. */
+	size_t n;     /* Number of entries in `todo`. */
 	size_t writers[DI_MAX_ORIGINS];
 	size_t n_writers;
 	bool from_start; /* A path reaches the function's start. */
@@ -38,8 +38,8 @@ static bool writes(const struct di_sweep *s, size_t at, int reg)
 }
 
 /*
- * Returns true if execution never falls through to the next instruction. Also true, conservatively, for inc, dec and push of a
- * memory operand (opcode 0xff); that only costs an origin.
+ * Returns true if execution never falls through to the next instruction. Also true for inc, dec and push of a memory operand
+ * (opcode 0xff): then the search may find no origin, but never a wrong one.
  */
 static bool ends_flow(const struct insn *i)
 {
@@ -60,7 +60,7 @@ static void come_from(struct search *f, size_t at)
 		f->failed = true;
 }
 
-/* Visit all predecessors of instruction `at`: the one before it, if execution falls through, and jumps to it. */
+/* Visit all predecessors of instruction `at`: the instruction before it, if execution falls through, and jumps to `at`. */
 static void go_back(struct search *f, size_t at)
 {
 	bool through = at && !ends_flow(&f->s->at[at - 1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the origin of a register's value in the function's code. It resolves pointers that were just loaded and have no
- * variable of their own, like inode->i_sb in inode->i_sb->s_flags. Private to symbols/dwarf/.
+ * Finds the origin of a register's value in the function's code, for pointers that were just loaded and are in no variable,
+ * like inode->i_sb in inode->i_sb->s_flags. Private to symbols/dwarf/.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_ORIGIN_H
 #define OUTRIDER_SYMBOLS_DWARF_ORIGIN_H
@@ -9,7 +9,7 @@
 #include "symbols/dwarf/effect.h"
 #include "symbols/dwarf/state.h"
 
-#define DI_MAX_ORIGINS 4 /* origins of one value; more say nothing useful */
+#define DI_MAX_ORIGINS 4 /* most origins of one value; more origins rarely lead to one datum */
 
 /*
  * Find the instructions of the function's code [low, high) that computed the value of `reg` at link address `pc`, along all

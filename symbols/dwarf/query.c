@@ -11,15 +11,16 @@ void di_begin(struct debuginfo *di, struct di_query *q, struct err *err)
 	q->err = err;
 	di->err = &q->local;
 	/*
-	 * A query of a valid file reads each DIE at most a few times, and a DIE takes at least one byte. So a few times the
-	 * file's size suffices. The cap of 4 million bounds the time that a large hostile file can cost.
+	 * The budget counts DIEs, list entries and instructions. A query of a valid file reads each DIE at most a few times,
+	 * and a DIE has at least one byte. So four times the file's size in bytes suffices. The limit of 4 million bounds the
+	 * time that a large hostile file can cost.
 	 */
 	di->budget = 10000 + 4 * (uint64_t)di->file.map_size;
 	if (di->budget > most)
 		di->budget = most;
 	di->searches = 40;
 	di_units_trim(di);
-	/* Pages read for closed units are no longer needed, and the kernel has mapped 16 pages around each access. */
+	/* Drop resident pages: those of closed units are no longer needed, and the kernel maps 16 pages around each access. */
 	if (di->opened > DI_CACHE_UNITS) {
 		di->opened = 0;
 		di_file_release(&di->file);

@@ -9,7 +9,10 @@
 #include "symbols/dwarf/error.h"
 #include "symbols/dwarf/ranges.h"
 
-/* Functions are children of the unit's top DIE, or nested in the namespaces or modules of languages other than C. */
+/*
+ * Add the code ranges of a function to u->functions. Functions are children of the unit's top DIE, or nested in the namespaces
+ * or modules of languages other than C.
+ */
 static int list_function(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	unsigned *depth = ctx;
@@ -51,7 +54,7 @@ struct search {
 	struct di_scopes *out;
 };
 
-/* Returns true if a DIE with this tag can have code of its own inside a function. */
+/* Returns true if a DIE with this tag can be a scope with code ranges inside a function. */
 static bool may_hold_code(Dwarf_Half tag)
 {
 	return tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram ||

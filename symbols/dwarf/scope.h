@@ -12,7 +12,7 @@ struct di_scope {
 
 struct di_scopes {
 	struct di_scope at[DI_MAX_DEPTH]; /* Outermost first: at[0] is the function. */
-	size_t n;			  /* Scopes in `at`. 0: no function contains the PC. */
+	size_t n;			  /* Number of scopes in `at`. 0: no function contains the PC. */
 	uint64_t low, high;		  /* Link addresses [low, high) of the function's code range with the PC. */
 };
 

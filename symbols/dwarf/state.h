@@ -42,8 +42,8 @@ struct di_range {
 
 struct di_ranges {
 	struct di_range *at;
-	size_t n;    /* Ranges in `at`. */
-	size_t room; /* Ranges that `at` has room for. */
+	size_t n;    /* Number of ranges in `at`. */
+	size_t room; /* Number of ranges that fit into `at`. */
 };
 
 /* A position in .debug_info whose bytes look like the expression of a variable at a fixed address. */
@@ -55,7 +55,7 @@ struct di_candidate {
 _Static_assert(!offsetof(struct di_head, offset) && !offsetof(struct di_range, low) && !offsetof(struct di_candidate, addr),
 	       "di_bisect() takes the first eight bytes for the key");
 
-/* What libdwarf gets to see of the file (see view.h). */
+/* The part of the file that libdwarf can read (see view.h). */
 struct di_view {
 	struct debuginfo *di;
 	const struct di_head *window; /* The only visible unit. NULL: all sections are visible as a whole. */
@@ -98,7 +98,7 @@ struct debuginfo {
 	struct di_unit *units; /* Cache of open units, unordered. */
 	size_t n_units;
 	size_t opened;	/* Units opened since the file's pages were last dropped. */
-	uint64_t clock; /* Counts uses of units, to find the least recently used one. */
+	uint64_t clock; /* Counts uses of units, to find the least recently used unit. */
 
 	struct di_strings *strings; /* Returned strings that are not in the file. NULL: none. */
 	struct di_sweep *sweep;	    /* The last decoded function. NULL: none. */
@@ -107,7 +107,7 @@ struct debuginfo {
 	struct err *err;
 	/* Work that the running query may still do, in DIEs, list entries and instructions. */
 	uint64_t budget;
-	/* Register searches (origin.h) that the running query may still make. Joining paths multiply their number. */
+	/* Number of origin searches (origin.h) that the running query may still make. Each join of paths multiplies them. */
 	unsigned searches;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Owns the strings that are returned to callers but not contained in the file: paths made of a directory and a name. */
+/* Keeps strings for callers that are not in the file itself: paths made of a directory and a name. */
 #ifndef OUTRIDER_SYMBOLS_DWARF_STRINGS_H
 #define OUTRIDER_SYMBOLS_DWARF_STRINGS_H
 

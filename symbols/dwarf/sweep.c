@@ -72,7 +72,7 @@ out:
 	return status;
 }
 
-/* ftrace's call is the function's first instruction, or the second after endbr64. */
+/* Returns the index of ftrace's call: it is the function's first instruction, or the second one after an endbr64. */
 static size_t find_tracer(const struct debuginfo *di, const struct di_sweep *s)
 {
 	for (size_t i = 0; i < s->n && i < 2; i++) {

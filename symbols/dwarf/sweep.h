@@ -17,23 +17,23 @@ _Static_assert(!offsetof(struct insn, addr) && !offsetof(struct di_branch, targe
 
 struct di_sweep {
 	uint64_t low, high; /* Link addresses [low, high) of the code. */
-	struct insn *at;    /* Its instructions, in order, up to the first one that cannot be decoded. */
+	struct insn *at;    /* The instructions in order, up to the first that cannot be decoded. */
 	size_t n;
 	struct di_branch *branches; /* Sorted by target. */
 	size_t n_branches;
-	size_t tracer; /* Index of the call of __fentry__, which preserves all registers. SIZE_MAX: there is none. */
+	size_t tracer; /* Index of the call of __fentry__, which preserves all registers. SIZE_MAX: no such call. */
 };
 
 /*
- * Returns the instructions at link addresses [low, high), which must begin with a function's first instruction. Only the last
- * sweep is cached: it is valid until the next call. Returns NULL if the file has no such code, or with the error set.
+ * Returns the instructions at link addresses [low, high), which must begin with a function's first instruction. The result is
+ * valid until the next call: only one sweep is cached. Returns NULL if the file has no such code, or with the error set.
  */
 const struct di_sweep *di_sweep(struct debuginfo *di, uint64_t low, uint64_t high);
 
 /* Free a sweep. `s` may be NULL. */
 void di_sweep_free(struct di_sweep *s);
 
-/* Returns the index of the instruction at link address `pc`, or SIZE_MAX if none begins there. */
+/* Returns the index of the instruction at link address `pc`, or SIZE_MAX if no instruction begins at `pc`. */
 size_t di_sweep_index(const struct di_sweep *s, uint64_t pc);
 
 /* Returns the direct jumps to link address `target`, and their number in *n. */

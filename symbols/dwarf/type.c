@@ -48,8 +48,8 @@ int di_dimensions(struct debuginfo *di, uint64_t where, struct di_dimensions *ou
 }
 
 /*
- * Read the type DIE at `where`. Returns 1 if it only refers to its target, 0 if it is a type of its own, or -1 with the error
- * set.
+ * Read the type DIE at `where`. Returns 1 if the DIE only renames, qualifies or refers to its target, 0 for any other type, or
+ * -1 with the error set.
  */
 static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, struct di_dimensions *dims)
 {
@@ -65,7 +65,7 @@ static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, 
 	if (di_die_at(di, where, &u, &die))
 		return -1;
 	out->tag = di_tag(u, die);
-	/* A stub: some compilers refer to a type unit's type through a DIE with only its tag and DW_AT_signature. */
+	/* Some compilers refer to a type unit's type through a stub: a DIE with only a tag and DW_AT_signature. */
 	stub = di_reference(u, die, DW_AT_signature, &out->target);
 	if (!stub)
 		di_reference(u, die, DW_AT_type, &out->target);
@@ -79,7 +79,7 @@ static int read_type(struct debuginfo *di, uint64_t where, struct di_type *out, 
 	return status || di->err->code != EXIT_OK ? -1 : stub || only_a_name(out->tag);
 }
 
-/* Returns the bytes of an array with elements of `element` bytes, or 0 if unknown or on overflow. */
+/* Returns the size in bytes of an array with elements of `element` bytes, or 0 if the size is unknown or overflows. */
 static uint64_t array_size(const struct di_dimensions *dims, uint64_t element)
 {
 	uint64_t size = element;

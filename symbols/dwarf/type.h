@@ -8,7 +8,7 @@
 struct di_type {
 	uint64_t where;	 /* Place of the type's DIE. 0: void. */
 	Dwarf_Half tag;	 /* DW_TAG_*. 0: void. */
-	uint64_t target; /* Place of the element type, pointee type or return type. 0: void, or none. */
+	uint64_t target; /* Place of the element type, pointee type or return type. 0: void, or the type has no target. */
 	uint64_t size;	 /* Bytes. 0: unknown (void, function, incomplete type, flexible array). */
 	bool incomplete; /* Declared but not defined. */
 };

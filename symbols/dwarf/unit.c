@@ -9,7 +9,7 @@
 #include "symbols/dwarf/ranges.h"
 #include "symbols/dwarf/view.h"
 
-/* Most units open during a query. A file that needs more has units that refer to each other without end. */
+/* Most units open during a query. If a query needs more, the units refer to each other without end. */
 #define QUERY_UNITS 96
 
 /* Read the unit's header and top DIE. */

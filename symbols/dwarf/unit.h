@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The units of .debug_info (and DWARF 4's .debug_types), and how libdwarf sees them. Private to symbols/dwarf/.
+ * The units of .debug_info (and DWARF 4's .debug_types), and how libdwarf reads them. Private to symbols/dwarf/.
  *
- * libdwarf keeps everything it has read of a file until the file is closed, and gives up on a file at its first bad unit. So
- * each unit is opened as a libdwarf file of its own: its .debug_info is that one unit, and its other sections are those of the
- * real file. Closing units then frees their memory, and a corrupt unit does not affect others. In return, references between
- * units must be resolved here: see di_reference() and di_die_at() of die.h.
+ * libdwarf keeps in memory everything it has read of a file until the file is closed, and reads nothing after the first bad
+ * unit of a file. So each unit is opened as a separate libdwarf file: the .debug_info of that file is the one unit, and its
+ * other sections are those of the real file. Closing a unit then frees its memory, and a corrupt unit does not affect other
+ * units. The cost is that references between units must be resolved here: see di_reference() (attribute.h) and di_die_at()
+ * (die.h).
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_UNIT_H
 #define OUTRIDER_SYMBOLS_DWARF_UNIT_H
@@ -16,8 +17,8 @@
 #define DI_CACHE_UNITS 24
 
 /*
- * Returns the unit that contains the place `offset`, from the cache or newly opened. It stays open until the query ends.
- * Returns NULL with the error set, also if the query has opened QUERY_UNITS units: then they refer to each other without end.
+ * Returns the unit that contains the place `offset`, from the cache or newly opened. The unit stays open until the query ends.
+ * Returns NULL with the error set, also if QUERY_UNITS units are open: then units refer to each other without end.
  */
 struct di_unit *di_unit_at(struct debuginfo *di, uint64_t offset);
 

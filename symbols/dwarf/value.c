@@ -14,7 +14,7 @@ struct scalar {
 	uint64_t encoding; /* For a base type: DW_ATE_*. */
 	uint64_t size;	   /* Bytes. */
 	uint64_t value;
-	const char *enumerator;		 /* The enumerator equal to the value. NULL: none. */
+	const char *enumerator;		 /* The enumerator equal to the value. NULL: no enumerator is. */
 	char flags[DEBUGINFO_VALUE_MAX]; /* The one-bit enumerators set in the value: "A|B". */
 	uint64_t named;			 /* Bits that `flags` names. */
 };
@@ -69,7 +69,7 @@ static int read_scalar(struct debuginfo *di, uint64_t where, struct scalar *s)
 	return status;
 }
 
-/* Extract the value from the bytes. Returns false if not all of its bytes are there. */
+/* Extract the value from the bytes of an access. Returns false if the bytes do not contain the whole value. */
 static bool take_value(const struct debuginfo_datum *d, const uint8_t *bytes, size_t size, uint64_t *value)
 {
 	uint64_t bits = d->bit_size ? d->bit_offset + (uint64_t)d->bit_size : d->size * 8;
@@ -92,7 +92,7 @@ static void write_signed(uint64_t value, unsigned bits, char *text)
 	snprintf(text, DEBUGINFO_VALUE_MAX, "%ld", (long)((value ^ sign) - sign));
 }
 
-/* Returns 1, or 0 for a type whose values are not printed. */
+/* Write the value to `text`. Returns 1, or 0 for a type whose values are not printed. */
 static int write_scalar(const struct scalar *s, unsigned bits, char *text)
 {
 	bool number = s->tag == DW_TAG_base_type && (s->encoding == DW_ATE_signed || s->encoding == DW_ATE_signed_char);

@@ -14,7 +14,7 @@
 #include "symbols/dwarf/unit.h"
 
 #define MAX_NAMES 8   /* ELF symbols that can share one address */
-#define MAX_TRIES 256 /* Candidates tried per search. Most turn out not to be a variable at the address. */
+#define MAX_TRIES 256 /* Most candidates tried per search. Usually most of them are no variable at the address. */
 
 /* The query. */
 struct lookup {
@@ -49,8 +49,8 @@ static int last_before(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void 
 }
 
 /*
- * Find the DIE that contains the expression, level by level. The caller frees *die. Returns 1; 0 if there is none; or -1 with
- * the error set.
+ * Find the DIE that contains the expression, level by level. Returns 1, and the caller frees *die; 0 if there is no such DIE;
+ * or -1 with the error set.
  */
 static int find_die(struct di_unit *u, struct found *f, Dwarf_Die *die)
 {
@@ -164,9 +164,9 @@ static int try_between(const struct lookup *q, uint64_t low, uint64_t high, stru
 }
 
 /*
- * A variable that begins before the ELF symbol cannot contain the address. A candidate at the symbol's start is most likely the
- * variable, so try it first: between there and the address may be any number of other candidates, addresses of members in call
- * parameters.
+ * Find the variable by the candidates. A variable that begins before the ELF symbol cannot contain the address. First try the
+ * candidates at the symbol's start: one of them is most likely the variable. Between the start and the address there may be any
+ * number of other candidates, such as addresses of members in call parameters.
  */
 static int find_variable(const struct lookup *q, struct debuginfo_datum *out)
 {

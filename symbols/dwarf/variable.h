@@ -7,8 +7,8 @@
 
 /*
  * debuginfo_variable_at() for use inside a query: find the variable that contains link address `link`, and the member that an
- * access of `size` bytes touches. out->start is the variable's run-time address, or 0 if it is not in memory. Returns 1; 0 if
- * there is no variable; or -1 with the error set.
+ * access of `size` bytes touches. out->start becomes the variable's run-time address, or 0 if that is not known (a section that
+ * was not placed). Returns 1; 0 if there is no variable; or -1 with the error set.
  */
 int di_variable_at(struct debuginfo *di, uint64_t link, uint64_t size, struct debuginfo_datum *out);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * The sections that libdwarf sees, by section number minus 1: libdwarf requires section 0 to be empty. Range lists and location
- * lists are hidden: see list.h.
+ * The sections that libdwarf can read, indexed by section number minus 1: libdwarf requires section 0 to be empty. The sections
+ * of range lists and location lists are left out: list.h reads them.
  */
 static const char *const section_names[] = {
 	".debug_info",	   ".debug_types", ".debug_abbrev",	 ".debug_str",
@@ -21,7 +21,7 @@ static const char *window_name(const struct di_view *v)
 	return v->window->offset & DI_IN_TYPES ? ".debug_types" : ".debug_info";
 }
 
-/* Returns true if libdwarf sees the section. */
+/* Returns true if libdwarf can read the section. */
 static bool shown(const struct di_view *v, const char *name)
 {
 	bool units = !strcmp(name, ".debug_info") || !strcmp(name, ".debug_types");
