@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Test whether the host's kernel has openat2(2). `fd` is a folder's descriptor. Returns 0, or -1 with errno set. */
+/* Test whether openat2(2) works on this host. `fd` is a folder's descriptor. Returns 0, or -1 with errno set. */
 int beneath_works(int fd);
 
 /*
  * Open the regular file `path` of at most `max` bytes for reading. If `fd` is a folder's descriptor, the file must lie below
- * that folder after all links are resolved. If `fd` is AT_FDCWD and the path absolute, it may lie anywhere. Never opens a FIFO
- * or device, not even briefly, because opening some devices has an effect.
+ * that folder after all links are resolved. If `fd` is AT_FDCWD and the path absolute, the file may lie anywhere. A FIFO or
+ * device is refused before it is opened, because opening some devices has an effect.
  *
  * Returns a descriptor, which the caller closes, and the file's size in bytes in *size. Returns -1 with errno set on failure:
  * ENOENT or ENOTDIR if there is no such file, EXDEV or ELOOP if a link leads out of the folder, EINVAL if the file is not

@@ -17,7 +17,7 @@ struct known_image {
 	char *name;
 	uint8_t id[ID_MAX];
 	size_t id_len;
-	struct debuginfo *di; /* its debug file; NULL if there is no usable one */
+	struct debuginfo *di; /* the image's debug file; NULL if there is no usable file */
 	bool users;	      /* the debug file lies in a place that the user named */
 	bool failed;	      /* a failed query was reported */
 	bool placed;	      /* the file was relocated by `slide` and `generation` below */
@@ -138,7 +138,7 @@ static const char *fetch(struct debug_images *images, const struct debug_image *
 	fetched = debuginfod_fetch(images->debuginfod, image->name, image->id, image->id_len, err);
 	if (!fetched)
 		return NULL;
-	/* Add the file as a place to search: so its build id is compared with the image's, like that of any other file. */
+	/* Add the file as a place to search, so that its build id is compared with the image's build id. */
 	rc = debugfiles_add(images->files, fetched, err);
 	free(fetched);
 	if (rc < 0)
@@ -187,13 +187,13 @@ static struct known_image *add_image(struct debug_images *images, const struct d
 	return k;
 }
 
-/* Relocate the debug file to the image's addresses in memory, unless it already is. */
+/* Relocate the debug file to the image's addresses in memory, unless the file is relocated to them already. */
 static void place_image(struct known_image *k, const struct debug_image *image)
 {
 	if (k->placed && k->slide == image->slide && k->generation == image->generation)
 		return;
 	debuginfo_slide(k->di, image->slide);
-	/* Ignore a failure: a section that is not in the file, or has no debug information, answers no query. */
+	/* Ignore a failure: queries simply find nothing in a section that the file lacks. */
 	for (size_t i = 0; i < image->nsections; i++)
 		debuginfo_place(k->di, image->sections[i].name, image->sections[i].addr);
 	k->slide = image->slide;

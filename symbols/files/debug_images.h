@@ -3,10 +3,10 @@
  * The debug files of a running kernel and its modules. The kernel and each module is an image. When an image is first asked
  * for, its debug file is found by build id, opened once, and relocated to the image's addresses in guest memory.
  *
- * A debug file can be unusable: missing, of another build, or corrupt. That is reported at most once per image, in one line.
- * After that, queries about the image return "nothing", and callers do without.
+ * A debug file can be unusable: missing, of another build, or corrupt. An unusable file is reported at most once per image, in
+ * one line. Then debug_images_of() returns NULL for the image, and callers go on without debug information.
  *
- * Not thread-safe: one thread at a time may use a struct debug_images. Returned strings live as long as it does.
+ * Not thread-safe: one thread at a time may use a struct debug_images. Returned strings live as long as this struct.
  */
 #ifndef OUTRIDER_SYMBOLS_FILES_DEBUG_IMAGES_H
 #define OUTRIDER_SYMBOLS_FILES_DEBUG_IMAGES_H
@@ -24,7 +24,7 @@ struct debug_images;
 struct debug_image {
 	const char *name;  /* DEBUG_IMAGE_KERNEL, or a module's name */
 	const uint8_t *id; /* build id */
-	/* bytes of the build id; 0 if it is unknown: then a file of any build with the image's name is accepted */
+	/* bytes of the build id; 0 if the build id is unknown: then a file of any build with the image's name is accepted */
 	size_t id_len;
 	uint64_t slide; /* for the kernel: the KASLR slide in bytes */
 	/* for a module: a number that changes each time the module is loaded, since its addresses may change */
@@ -43,15 +43,16 @@ struct debug_images_sink {
 	void *ctx;
 };
 
-/* Returns NULL with EXIT_INTERNAL if memory runs out. `sink` is copied. */
+/* Make an empty set of images. `sink` is copied. Returns NULL with EXIT_INTERNAL if memory runs out. */
 struct debug_images *debug_images_new(const struct debug_images_sink *sink, struct err *err);
 
-/* Close all files and free. `images` may be NULL. */
+/* Close all files and free the images. `images` may be NULL. */
 void debug_images_free(struct debug_images *images);
 
 /*
- * Add a file or folder to search, after those added before (see debugfiles.h). Use it for places that the user named: once
- * there is one, an image without a debug file is reported. Returns 0, or -1 with EXIT_INPUT if there is no such file or folder.
+ * Add a file or folder that the user named to the places to search, after the places added before (see debugfiles.h). After
+ * the first call, an image without a debug file is reported. Returns 0, or -1 with EXIT_INPUT if there is no such file or
+ * folder.
  */
 int debug_images_add(struct debug_images *images, const char *path, struct err *err);
 
@@ -73,8 +74,8 @@ int debug_images_use_debuginfod(struct debug_images *images, struct err *err);
 const char *debug_images_path(struct debug_images *images, const char *name, const uint8_t *id, size_t len);
 
 /*
- * Returns the image's debug file, relocated to the image's addresses, for the queries of debuginfo.h. It belongs to `images`.
- * Returns NULL if there is no usable file.
+ * Returns the image's debug file, relocated to the image's addresses, for the queries of debuginfo.h. `images` still owns the
+ * result. Returns NULL if there is no usable file.
  */
 struct debuginfo *debug_images_of(struct debug_images *images, const struct debug_image *image);
 

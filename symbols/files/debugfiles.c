@@ -37,7 +37,7 @@ struct wanted {
 	const uint8_t *id;
 	size_t len;		  /* bytes of the build id; 0 if it is unknown */
 	char hex[2 * MAX_ID + 1]; /* the build id as text */
-	bool given;		  /* the file being tried is one that the user named, not one in a folder */
+	bool given;		  /* the place being searched is a file, not a folder */
 	const char *other;	  /* a file of that name, but of another build */
 	struct err unusable;	  /* why a file of that name cannot be used */
 };
@@ -115,7 +115,7 @@ static int add_file(struct place *p, const char *path)
 	return p->files[p->n] ? (int)(p->n++, 0) : -1;
 }
 
-/* List the files of a folder. Skips what is unreadable: the file may be elsewhere. */
+/* List the files of a folder. Unreadable folders in it are skipped: the wanted file may be elsewhere. */
 static int walk_folder(struct place *p, struct err *err)
 {
 	char *const roots[] = {p->path, NULL};
@@ -138,7 +138,7 @@ static int walk_folder(struct place *p, struct err *err)
 	return status ? err_set(err, EXIT_INTERNAL, "%s: out of memory", p->path) : 0;
 }
 
-/* Returns true if the file's name is that of kernel or module `name`. */
+/* Returns true if the file's name fits the kernel or module `name`. */
 static bool is_called(const char *path, const char *name)
 {
 	const char *base = strrchr(path, '/');
@@ -157,8 +157,8 @@ static bool is_called(const char *path, const char *name)
 }
 
 /*
- * Returns true if the user expects this file to fit, so that its rejection must be explained: it is named like the image, or
- * the user gave it, under any name, for the kernel.
+ * Returns true if the user expects this file to fit, so that its rejection must be explained: the file is named like the image,
+ * or the image is the kernel and the file was given under any name except a module's.
  */
 static bool is_meant(const struct wanted *w, const char *path)
 {
@@ -167,7 +167,7 @@ static bool is_meant(const struct wanted *w, const char *path)
 	return is_called(path, w->name) || (w->given && !strcmp(w->name, "vmlinux") && !strstr(base ? base : path, ".ko"));
 }
 
-/* Returns true if the file has DWARF, is of the right kind, and has the wanted build id, if that is known. */
+/* Returns true if the file has DWARF, is of the right kind, and has the wanted build id if the build id is known. */
 static bool fits(struct wanted *w, const char *path)
 {
 	bool dwarf, kind, same;

@@ -17,15 +17,15 @@
 
 struct debugfiles;
 
-/* Returns NULL with EXIT_INTERNAL if memory runs out. */
+/* Make a list of places to search, which is empty. Returns NULL with EXIT_INTERNAL if memory runs out. */
 struct debugfiles *debugfiles_new(struct err *err);
 
-/* `df` may be NULL. */
+/* Free the places and all returned paths. `df` may be NULL. */
 void debugfiles_free(struct debugfiles *df);
 
 /*
- * Add `path`, a file or folder, to the places to search, after those added before. Returns 0, or -1 with EXIT_INPUT if there is
- * no such file or folder, and with EXIT_INTERNAL if memory runs out.
+ * Add `path`, a file or folder, to the places to search, after the places added before. Returns 0, or -1 with EXIT_INPUT if
+ * there is no such file or folder, and with EXIT_INTERNAL if memory runs out.
  */
 int debugfiles_add(struct debugfiles *df, const char *path, struct err *err);
 
@@ -34,12 +34,12 @@ int debugfiles_add(struct debugfiles *df, const char *path, struct err *err);
  * for the build id `id` of `len` bytes. If `len` is 0, the build id is unknown and any build fits. The path lives as long as
  * `df`.
  *
- * Returns NULL with EXIT_INPUT if there is no such file. The message names a file of that name that is of another build or
- * unusable, if there is one.
+ * Returns NULL with EXIT_INPUT if there is no such file. If a file has the name, but is of another build or unusable, the
+ * message names that file.
  */
 const char *debugfiles_find(struct debugfiles *df, const char *name, const uint8_t *id, size_t len, struct err *err);
 
-/* The same, and sets *place to the index of the place that has the file, in the order of debugfiles_add(), from 0. */
+/* As debugfiles_find(). Also sets *place to the index of the place with the file, from 0 in the order of debugfiles_add(). */
 const char *debugfiles_find_in(struct debugfiles *df, const char *name, const uint8_t *id, size_t len, size_t *place,
 			       struct err *err);
 

@@ -10,7 +10,7 @@
 
 #include "hv/base/clock.h"
 
-/* While a file takes longer, print its progress every 3 seconds. */
+/* Period of progress lines: 3 s, so that a file that is fetched in less time prints none. */
 #define NOTE_NS UINT64_C(3000000000)
 #define MIB (1 << 20)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fetches debug files by build id from the debuginfod servers that the user's environment names (DEBUGINFOD_URLS).
- * libdebuginfod does the work and keeps a cache; debuginfod_find_debuginfo(3) describes it and its other variables, for example
- * DEBUGINFOD_TIMEOUT.
+ * libdebuginfod does the work and keeps a cache; debuginfod_find_debuginfo(3) describes the cache and further variables, for
+ * example DEBUGINFOD_TIMEOUT.
  *
  * Not thread-safe: one thread at a time may use a client.
  */
@@ -25,10 +25,10 @@ struct debuginfod_sink {
 
 struct debuginfod;
 
-/* `sink` is copied. Returns NULL with EXIT_INPUT if no server is named, and with EXIT_INTERNAL if memory runs out. */
+/* Make a client. `sink` is copied. Returns NULL with EXIT_INPUT if no server is named, or EXIT_INTERNAL if memory runs out. */
 struct debuginfod *debuginfod_new(const struct debuginfod_sink *sink, struct err *err);
 
-/* `d` may be NULL. */
+/* Free the client. `d` may be NULL. */
 void debuginfod_free(struct debuginfod *d);
 
 /*

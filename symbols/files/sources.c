@@ -14,7 +14,7 @@
 #include "symbols/files/beneath.h"
 
 #define KEPT_MAX 16    /* files whose text is cached; the frames of one race name about as many */
-#define NOTES_MAX 5    /* lines about refused files; a hostile report could name any number of them */
+#define NOTES_MAX 5    /* most lines about refused files; a hostile report could name any number of files */
 #define NAME_SHOWN 200 /* bytes of a file's name that a line shows */
 
 struct folder {
@@ -127,7 +127,7 @@ int sources_add(struct sources *s, const char *folder, struct err *err)
 	return 0;
 }
 
-/* A hostile debug file may name any path. Read only files that are named as a compiler's input is. */
+/* Returns true if the path ends like the name of a source file. A hostile debug file may name any path as source. */
 static bool is_called_as_source(const char *path)
 {
 	static const char *const endings[] = {".c", ".h", ".S", ".s", ".inc", ".rs", ".cc", ".cpp"};
@@ -192,7 +192,7 @@ static const char *reason(int error)
 	}
 }
 
-/* A missing file is normal and not reported. Any other error is, in one line. */
+/* Report in one line that the file is not read, and why. A missing file is normal and is not reported. */
 static void note_refused(struct sources *s, const char *name, int error)
 {
 	char line[CLEAN_MAX(NAME_SHOWN) + 128], clean[CLEAN_MAX(NAME_SHOWN)];
@@ -206,7 +206,7 @@ static void note_refused(struct sources *s, const char *name, int error)
 	s->sink.note(s->sink.ctx, line);
 }
 
-/* The file may shrink during the read. Then the text is shorter than `size`. */
+/* Read the file into k->text. The text is shorter than `size` if the file shrinks meanwhile. Returns false without memory. */
 static bool read_all(int fd, size_t size, struct kept *k)
 {
 	ssize_t n = 1;
@@ -222,7 +222,7 @@ static bool read_all(int fd, size_t size, struct kept *k)
 	return k->text != NULL;
 }
 
-/* Returns true if the file was read. `name` is the report's name of the file, for messages. */
+/* Open and read the file. Returns true if the file was read. `name` is the report's name of the file, for messages. */
 static bool try_file(struct sources *s, int fd, const char *path, const char *name, struct kept *k)
 {
 	size_t size;
@@ -272,7 +272,10 @@ static bool try_plainly(struct sources *s, const char *name, struct kept *k)
 	return false;
 }
 
-/* The folder may be a subfolder of the compiled tree: try what follows the folder's own name in the path, below the folder. */
+/*
+ * Try each folder as a subfolder of the compiled tree: if the folder's own name is in the path, look below the folder for the
+ * part of the path after that name.
+ */
 static bool try_parts(struct sources *s, const char *name, struct kept *k)
 {
 	for (size_t i = 0; i < s->folder_count; i++) {
@@ -313,7 +316,7 @@ bool sources_below(const struct sources *s, size_t i, const char *path)
 	return fd >= 0;
 }
 
-/* `clean` is the file's name from the report, with unprintable bytes escaped. */
+/* Find and read a file. `clean` is the file's name from the report, with unprintable bytes escaped. */
 static void find_file(struct sources *s, const char *clean, struct kept *k)
 {
 	char bytes[PATH_MAX];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The source files that the user allows Outrider to read. A report says which file to show, and the report may come from
- * anybody. So a file is read only if it lies below a folder that the user named, or if it was compiled into a debug file that
- * the user named.
+ * The source files that the user allows Outrider to read. A report names the files to show, and the report is not trusted. So a
+ * file is read only if it lies below a folder that the user named, or if a debug file that the user named lists it as source.
  *
  * The kernel confines every path to its folder (openat2(2) with RESOLVE_BENEATH). A path with ".." is refused, a symbolic link
  * that leads out of the folder is not followed, and only regular files of at most SOURCES_FILE_MAX bytes are opened.
@@ -17,7 +16,7 @@
 
 #include "hv/base/err.h"
 
-/* Size limit of a file in bytes. The largest source files of Linux, generated lists of registers, come near to it. */
+/* Size limit of a file in bytes. The largest source files of Linux, generated lists of registers, are nearly this large. */
 #define SOURCES_FILE_MAX ((size_t)16 << 20)
 
 struct sources;
@@ -28,22 +27,25 @@ struct sources_sink {
 	void *ctx;
 };
 
-/* Returns NULL with EXIT_INTERNAL if memory runs out. `sink` is copied; if it is NULL, no lines are reported. */
+/*
+ * Make a set without folders. `sink` is copied; if it is NULL, no lines are reported. Returns NULL with EXIT_INTERNAL if memory
+ * runs out.
+ */
 struct sources *sources_new(const struct sources_sink *sink, struct err *err);
 
-/* `s` may be NULL. */
+/* Close the folders and free the cached files. `s` may be NULL. */
 void sources_free(struct sources *s);
 
 /*
- * Allow files below `folder`, searched after the folders added before. Returns 0; or -1 with EXIT_INPUT if there is no such
- * folder, or the host's kernel has no openat2(2) (Linux has it since 5.6); or -1 with EXIT_INTERNAL if memory runs out.
+ * Allow files below `folder`, which is searched after the folders added before. Returns 0; or -1 with EXIT_INPUT if there is no
+ * such folder, or the host's kernel has no openat2(2), which Linux has since 5.6; or -1 with EXIT_INTERNAL if memory runs out.
  */
 int sources_add(struct sources *s, const char *folder, struct err *err);
 
 /*
- * Allow the file at the absolute path `path` to be read under the name `name`. For files that are named in a debug file that
- * the user gave. Ignores a path that does not end like a source file's (.c, .h, .S and the like). If memory runs out, the file
- * is simply not allowed. `s` may be NULL.
+ * Allow the file at the absolute path `path` to be read under the name `name`. Call it for files that are named in a debug file
+ * that the user gave. Ignores a path that does not end like the name of a source file (.c, .h, .S and the like). If memory runs
+ * out, the file is not allowed. `s` may be NULL.
  */
 void sources_allow(struct sources *s, const char *name, const char *path);
 
@@ -58,14 +60,14 @@ bool sources_below(const struct sources *s, size_t i, const char *path);
  * the next call for this `s`. Returns NULL if there is no such file, or it may not be read, or `s` is NULL.
  *
  * A relative name is searched below each folder. An absolute name is searched at its path, if that is below a folder, and then
- * with each folder as root. Next come the files of sources_allow(). Last, a folder is taken as a subfolder of the compiled
- * tree: below a folder "hold", "/build/hold/src/a.c" and "hold/src/a.c" name src/a.c.
+ * with each folder as root. Next, the files of sources_allow() are searched. Last, each folder is taken for a subfolder of the
+ * compiled tree: with a folder "/home/user/hold", "/build/hold/src/a.c" and "hold/src/a.c" name /home/user/hold/src/a.c.
  */
 const char *sources_text(struct sources *s, const char *name, size_t *len);
 
 /*
  * Returns line `line` of a file, counted from 1, without its newline, and its length in bytes in *len. The line is part of the
- * file's text and valid as long as that. Returns NULL if there is no such line.
+ * text that sources_text() returns, and is valid as long as that text. Returns NULL if there is no such line.
  */
 const char *sources_line(struct sources *s, const char *name, unsigned line, size_t *len);
 
