@@ -123,8 +123,9 @@ static void classify(struct insn *out, const struct insn_prefixes *p, const cs_i
 	operands(out, p, ci, facts);
 	implicit_registers(out, ci->detail, facts);
 	/*
-	 * EVEX (0x62): an access may be smaller than its operand, since masks leave out elements and a broadcast reads only
-	 * one. These instructions are not sampled. The kernel does not access its shared data with them, so no race is missed.
+	 * Do not sample instructions with an EVEX prefix (0x62): an access may be smaller than its operand, since masks leave
+	 * out elements and a broadcast reads only one element. The kernel does not access its shared data by these
+	 * instructions, so no race is missed.
 	 */
 	if (opcode == 0x62 && out->nmem) {
 		out->nmem = 0;
@@ -135,19 +136,19 @@ static void classify(struct insn *out, const struct insn_prefixes *p, const cs_i
 	operand_flags(out, facts);
 }
 
-/* Capstone 4 decodes ud0 and ud1 as two bytes, without their ModRM byte (SDM vol. 2, UD). */
+/* Returns true for ud0 and ud1, which Capstone 4 decodes as two bytes, without their ModRM byte (SDM vol. 2, UD). */
 static bool length_is_wrong(const cs_insn *ci)
 {
 	return ci->id == X86_INS_UD2B || ci->id == X86_INS_UD0;
 }
 
-/* ud0, ud1 and udb always fault. The kernel's trap handlers decode ud1 and udb to find out why the code trapped. */
+/* Returns true for ud0, ud1 and udb, which always fault. The kernel's trap handlers decode ud1 and udb to find the cause. */
 static bool is_undefined(const uint8_t *opcode)
 {
 	return opcode[0] == UDB || (opcode[0] == 0x0f && (opcode[1] == 0xb9 || opcode[1] == 0xff));
 }
 
-/* Decode an instruction that Capstone does not know, or whose length it has wrong. */
+/* Decode an instruction that Capstone does not know, or to which Capstone gives a wrong length. */
 static unsigned decode_unknown(const uint8_t *code, size_t len, uint64_t addr, struct insn *out)
 {
 	struct insn_prefixes p = insn_scan_prefixes(code, (unsigned)len);
@@ -179,7 +180,7 @@ unsigned insn_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, 
 	dec->detailed = false;
 	if (!avail)
 		return 0;
-	/* INT3 pads the gaps between functions: half of all "instructions" in a kernel's text. Do not call Capstone for it. */
+	/* Do not call Capstone for INT3, which fills the gaps between functions: half of the "instructions" in a kernel. */
 	if (code[0] == X86_INT3) {
 		*out = (struct insn){.addr = addr, .len = 1, .bytes = {X86_INT3}, .flags = INSN_INT3 | INSN_BRANCH};
 		return 1;

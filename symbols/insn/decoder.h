@@ -14,8 +14,8 @@ struct insn_decoder {
 };
 
 /*
- * Returns the enum x86_gpr that a Capstone register is, or is a part of; INSN_REG_RIP for RIP and EIP; INSN_REG_NONE for all
- * others.
+ * Returns the enum x86_gpr of a Capstone register, which may be a part of that register; INSN_REG_RIP for RIP and EIP; or
+ * INSN_REG_NONE for any other register.
  */
 int8_t insn_gpr(unsigned capstone_reg);
 

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /*
- * Operands are counted in Intel's order. The instruction reads a memory operand in the second or a later place; xchg, which
- * also writes it, is the only exception. F_FIRST_READ and F_FIRST_WRITE say what it does to a memory operand in the first
- * place. If neither bit is set, the decoder does not understand the operand, and marks the instruction INSN_INDIRECT, so that
- * it is never sampled.
+ * Operands are counted in Intel's order. The instruction reads a memory operand in the second or a later place, and does not
+ * write it; only xchg also writes it. F_FIRST_READ and F_FIRST_WRITE say what the instruction does to a memory operand in the
+ * first place. If neither bit is set, the access is unknown, and the decoder marks the instruction INSN_INDIRECT, so that it is
+ * never sampled.
  */
 enum insn_fact {
 	F_FIRST_READ = 1 << 0,	/* a memory operand in the first place is read */
@@ -25,12 +25,12 @@ enum insn_fact {
 	F_CALL = 1 << 6,	/* sets INSN_CALL */
 	F_RET = 1 << 7,		/* sets INSN_RET */
 	F_STACK = 1 << 8,	/* the instruction accesses an implicit stack slot */
-	F_REG_READ = 1 << 9,	/* a register in the first place is only read; without this bit it is written */
+	F_REG_READ = 1 << 9,	/* a register in the first place is only read; without this bit, the register is written */
 	F_REG2_WRITE = 1 << 10, /* a register in the second place is written too */
 	F_RAX_WRITE = 1 << 11,	/* RAX is written, but Capstone does not list it */
 };
 
-/* Returns the enum insn_fact bits of instruction `id` (Capstone's enum x86_insn), or 0 if the table has no entry for it. */
+/* Returns the enum insn_fact bits of instruction `id` (Capstone's enum x86_insn), or 0 if the table has no such entry. */
 uint16_t insn_facts(unsigned id);
 
 #endif

@@ -15,7 +15,7 @@ struct insn_branch {
 
 /*
  * Returns true if `insn` is a direct near call or jump, conditional or not, with or without prefixes (SDM vol. 2: CALL, JMP,
- * Jcc, LOOP, with a displacement of 8 or 32 bits). *out is written only then.
+ * Jcc, LOOP, with a displacement of 8 or 32 bits). Writes *out only if the result is true.
  */
 bool insn_direct_branch(const struct insn *insn, struct insn_branch *out);
 
@@ -31,8 +31,8 @@ bool insn_ends_flow(const struct insn *insn);
 #define INSN_CALL_LEN_MAX 7 /* bytes of the longest near call without prefixes */
 
 /*
- * Returns true if a near call, direct (E8) or indirect (FF /2), may end where the `len` bytes at `code` end. That must be so
- * before every return address. Prefixes of the call do not matter. A true result is no proof: the bytes may belong to other
+ * Returns true if the `len` bytes at `code` may end with a near call, direct (E8) or indirect (FF /2). The bytes before a real
+ * return address always do. Prefixes of the call do not matter. A true result is no proof: the bytes may belong to other
  * instructions.
  */
 bool insn_call_may_end(const uint8_t *code, size_t len);

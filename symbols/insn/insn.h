@@ -22,7 +22,7 @@
 enum insn_rw { INSN_READ = 1, INSN_WRITE = 2 };
 
 enum insn_flag {
-	/* It has a LOCK prefix, or is locked without one (xchg with memory). */
+	/* The instruction has a LOCK prefix, or is locked without the prefix (xchg with memory). */
 	INSN_LOCKED = 1 << 0,
 	/* It has a memory operand that it does not access: lea, nop, prefetch, clflush, invlpg and so on. */
 	INSN_NO_ACCESS = 1 << 1,
@@ -69,12 +69,12 @@ struct insn_mem {
 	int8_t base;   /* enum x86_gpr, INSN_REG_RIP or INSN_REG_NONE */
 	int8_t index;  /* enum x86_gpr or INSN_REG_NONE */
 	uint8_t scale; /* 1, 2, 4 or 8 */
-	uint8_t seg;   /* INSN_FS, INSN_GS, or 0 where the segment base is 0 */
+	uint8_t seg;   /* INSN_FS, INSN_GS, or 0 if the segment base is 0 */
 	bool addr32;   /* the 0x67 prefix is present: the address is truncated to 32 bits before the segment base is added */
 };
 
 struct insn {
-	uint64_t addr;	/* the GVA that insn_decode() was called with */
+	uint64_t addr;	/* the GVA that was passed to insn_decode() */
 	uint16_t flags; /* enum insn_flag bits */
 	uint8_t len;	/* bytes */
 	uint8_t nmem;	/* number of explicit memory operands that the instruction accesses; at most INSN_MAX_MEM */
@@ -90,10 +90,10 @@ struct insn {
 /* Owns a Capstone handle. Two threads must not use a decoder at the same time: each thread makes its own. */
 struct insn_decoder;
 
-/* Returns NULL if memory runs out or Capstone cannot be set up. Free with insn_decoder_free(). */
+/* Make a decoder. Returns NULL if memory runs out or Capstone cannot be set up. Free it with insn_decoder_free(). */
 struct insn_decoder *insn_decoder_new(void);
 
-/* `dec` may be NULL. */
+/* Free a decoder. `dec` may be NULL. */
 void insn_decoder_free(struct insn_decoder *dec);
 
 /*
@@ -111,8 +111,8 @@ struct mem_access {
 
 /*
  * Calculate the accesses that `insn` will make with `regs`, whose RIP is the instruction's address (SDM vol. 1, 3.7.5), and
- * write them to out[]. Returns how many: 0 for a REP instruction whose RCX is 0, otherwise insn->nmem. If RFLAGS.DF is set, a
- * string instruction goes down in memory, and mem_access.gva is still the lowest address. For the hit path: it does not
+ * write them to out[]. Returns their number: 0 for a REP instruction whose RCX is 0, otherwise insn->nmem. If RFLAGS.DF is set,
+ * a string instruction goes down in memory, but mem_access.gva is still the lowest address. Called for every hit: does not
  * allocate, lock or read guest memory.
  */
 unsigned insn_accesses(const struct insn *insn, const struct x86_regs *regs, struct mem_access out[INSN_MAX_MEM]);

@@ -50,7 +50,7 @@ static bool vector_map(const uint8_t *code, size_t len, size_t *pos, unsigned *m
 	return (*map >= MAP_0F && *map <= MAP_0F3A) || *map == MAP_5 || *map == MAP_6;
 }
 
-/* Groups of the two-byte map in which new instructions are encoded. All of them have a ModRM byte and no immediate. */
+/* Returns true for opcodes of the two-byte map with which new instructions are encoded: all have ModRM and no immediate. */
 static bool growing_group(uint8_t opcode)
 {
 	switch (opcode) {

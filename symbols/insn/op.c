@@ -7,16 +7,16 @@
 
 #define ALL_GPRS UINT16_MAX
 
-/* Capstone reports only in these bits, not in its list of written registers, that cmpxchg and xadd set the flags. */
+/* Capstone's bits for written flags. For cmpxchg and xadd, Capstone does not list RFLAGS among the written registers. */
 #define MODIFIES_FLAGS                                                                                                      \
 	(X86_EFLAGS_MODIFY_AF | X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_SF | X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_MODIFY_PF | \
 	 X86_EFLAGS_MODIFY_OF)
 #define KIND(name, kind) [X86_INS_##name] = INSN_OP_##kind
 
 /*
- * Both BUG() and WARN_ON() compile to ud2, and this table cannot tell which it is. The trap handler continues after the ud2 of
- * a WARN_ON(), never after the ud2 of a BUG(). Treating both as a no-op follows a path that does not exist after BUG(). That is
- * safe: the extra path can only make callers conclude less.
+ * ud2 is treated as a no-op here. Both BUG() and WARN_ON() compile to ud2, and this table cannot distinguish them. The trap
+ * handler continues after the ud2 of a WARN_ON(), never after the ud2 of a BUG(). So after a BUG(), callers follow a path that
+ * does not exist. That is safe: the extra path can only make callers conclude less.
  */
 static const uint8_t kind_of[X86_INS_ENDING] = {
 	KIND(MOV, MOV),
@@ -138,8 +138,8 @@ static void lea_operands(struct insn_op *op, const cs_x86 *x)
 }
 
 /*
- * A return through a thunk (retpolines) is an ordinary jump at this level: only the name of its target shows that it is a
- * return.
+ * Set the target of a direct call or jump. A return by a jump to a return thunk stays an ordinary jump here: only the name of
+ * the target shows that it is a return.
  */
 static void branch_target(struct insn_op *op, const cs_x86 *x)
 {

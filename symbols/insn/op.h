@@ -34,7 +34,7 @@ enum insn_op_kind {
 	INSN_OP_JCC, /* a jump by the flags or by RCX (jrcxz, loop) */
 	INSN_OP_CALL,
 	INSN_OP_RET,
-	INSN_OP_STOP, /* execution does not continue after it: int3, ud1 */
+	INSN_OP_STOP, /* execution does not continue after this instruction: int3, ud1 */
 	INSN_OP_NOP,  /* nop, pause, and ud2: Linux continues after the ud2 of a WARN_ON() */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The prefixes of an instruction, scanned from its bytes (SDM vol. 2, 2.1.1). Capstone's list of prefixes is not enough:
- * Capstone keeps only one prefix of each group, and drops a prefix that it takes for a part of the opcode. Private to
+ * Capstone keeps only one prefix of each group, and drops a prefix that Capstone regards as a part of the opcode. Private to
  * symbols/insn.
  */
 #ifndef OUTRIDER_SYMBOLS_INSN_PREFIXES_H

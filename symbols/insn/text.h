@@ -10,10 +10,10 @@
 /* Owns a Capstone handle. Two threads must not use a printer at the same time. */
 struct insn_printer;
 
-/* Returns NULL if memory runs out or Capstone cannot be set up. Free with insn_printer_free(). */
+/* Make a printer. Returns NULL if memory runs out or Capstone cannot be set up. Free it with insn_printer_free(). */
 struct insn_printer *insn_printer_new(void);
 
-/* `p` may be NULL. */
+/* Free a printer. `p` may be NULL. */
 void insn_printer_free(struct insn_printer *p);
 
 /*
