@@ -27,8 +27,8 @@ static bool find_notes_layout(const struct btf *btf, struct notes_layout *l)
 }
 
 /*
- * Read one attribute. Returns 1 if it holds the build id, 0 if it is another note, and -1 if it is no note: the array has
- * ended.
+ * Read one attribute. Returns 1 if the attribute holds the build id, 0 if it is another note, and -1 if it is no note: then the
+ * array has ended.
  */
 static int from_attribute(const struct guest_reader *reader, const struct notes_layout *l, uint64_t attr,
 			  struct module_info *module)
@@ -60,8 +60,8 @@ static void from_notes(const struct guest_reader *reader, const struct btf *btf,
 	if (!notes_attrs || !find_notes_layout(btf, &l))
 		return;
 	/*
-	 * The place of the number of notes depends on the kernel's version. Go by the attributes' names instead: each begins
-	 * with ".note".
+	 * Recognise an attribute by its name, which begins with ".note". The kernel's count of the attributes is not used,
+	 * because its place depends on the kernel's version.
 	 */
 	for (unsigned i = 0; i < MAX_NOTES; i++) {
 		if (from_attribute(reader, &l, notes_attrs + l.attrs.offset + (uint64_t)i * l.stride, module))

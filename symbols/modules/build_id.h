@@ -10,8 +10,8 @@
 
 /*
  * Read the build id of the module at module->addr into module->build_id and build_id_len. The source is module.build_id
- * (CONFIG_STACKTRACE_BUILD_ID). On a kernel without that member, it is the module's ELF notes, which the kernel keeps for sysfs
- * (struct module_notes_attrs, kernel/module/sysfs.c). build_id_len is 0 if the guest's memory holds no build id.
+ * (CONFIG_STACKTRACE_BUILD_ID). On a kernel without that member, the source is the module's ELF notes, which the kernel keeps
+ * for sysfs (struct module_notes_attrs, kernel/module/sysfs.c). build_id_len is 0 if the guest's memory holds no build id.
  */
 void module_read_build_id(const struct guest_reader *reader, const struct btf *btf, const struct module_layout *layout,
 			  struct module_info *module);

@@ -5,7 +5,8 @@
 #include "symbols/modules/layout.h"
 
 /*
- * Look up `path`, then `older`. Linux up to 6.3 describes a module's text in core_layout and init_layout, Linux 6.4 in mem[].
+ * Look up `path`, and if that fails, `older`. Linux up to 6.3 describes a module's text in core_layout and init_layout, and
+ * since 6.4 in mem[].
  */
 static void find_either(const struct btf *btf, const char *path, const char *older, struct btf_member *out)
 {

@@ -16,7 +16,7 @@ enum module_state { MODULE_LIVE, MODULE_COMING, MODULE_GOING };
 struct module_info {
 	char name[MODULE_NAME_MAX]; /* printable, without blanks and slashes */
 	enum module_state state;
-	uint64_t addr;			    /* of the module's struct module */
+	uint64_t addr;			    /* address of the module's struct module */
 	uint64_t text, text_size;	    /* the core text */
 	uint64_t init_text, init_text_size; /* missing once the kernel has freed the init text */
 	uint64_t noinstr, noinstr_size;	    /* section .noinstr.text, inside text */

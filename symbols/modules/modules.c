@@ -23,7 +23,7 @@ struct walk {
 	struct module_layout layout;
 	uint64_t head;	/* GVA of the list head */
 	uint64_t at;	/* GVA of the current entry */
-	uint64_t prev;	/* GVA of the entry before it, or of the head */
+	uint64_t prev;	/* GVA of the entry before the current entry, or of the head */
 	unsigned count; /* entries visited */
 	uint8_t module[MODULE_STRUCT_MAX];
 };
@@ -46,7 +46,7 @@ static int walk_start(struct walk *w, const struct guest_reader *reader, const s
 /*
  * Step to the next entry and read the first `bytes` of its struct module into w->module. Returns 1, or 0 at the end of the
  * list, or -1 if the list is unreadable or being changed. The check of `prev` detects a change: list_del_rcu() poisons the
- * `prev` of a removed entry, and while an entry is being added, its successor's `prev` still names another one.
+ * `prev` of a removed entry, and while an entry is being added, its successor's `prev` still points to another entry.
  */
 static int walk_next(struct walk *w, size_t bytes)
 {
@@ -98,8 +98,8 @@ int modules_stamp(const struct guest_reader *reader, const struct symtab *kernel
 }
 
 /*
- * A module's name comes from its file's name: letters, digits, '_', rarely '-' or '.'. Reject unprintable characters and
- * slashes.
+ * Copy the module's name. Returns false if the name has unprintable characters, blanks or slashes: a real name comes from the
+ * file's name, and has letters, digits, '_', rarely '-' or '.'.
  */
 static bool copy_name(const struct walk *w, char name[MODULE_NAME_MAX])
 {
@@ -157,8 +157,8 @@ static int take_module(const struct walk *w, struct module_info *m)
 }
 
 /*
- * Walk the list and append all modules to *list. Returns 0, or -1 if the list changed or memory ran out; only the latter sets
- * err.
+ * Walk the list and append all modules to *list. Returns 0, or -1 if the list changed or memory ran out. Sets err only if
+ * memory ran out.
  */
 static int collect_modules(struct walk *w, struct module_info **list, size_t *n, struct err *err)
 {

@@ -20,9 +20,9 @@
 #include "symbols/tables/symtab.h"
 
 /*
- * Calculate a value that changes when a module is loaded, unloaded or changes its state. If it is unchanged, the caller need
- * not read the list again. Reads some 24 bytes per module. Returns 0 and *stamp, or -1 if the list is unreadable or was
- * changing.
+ * Calculate a value that changes when a module is loaded, unloaded or changes its state. If the value is unchanged, the caller
+ * need not read the list again. Reads about 24 bytes per module. Returns 0 and sets *stamp, or returns -1 if the list is
+ * unreadable or was changing.
  */
 int modules_stamp(const struct guest_reader *reader, const struct symtab *kernel, const struct btf *btf, uint64_t *stamp);
 
@@ -38,8 +38,8 @@ int modules_read(const struct guest_reader *reader, const struct symtab *kernel,
 
 /*
  * Find the load addresses of the module's sections, in what the kernel keeps for /sys/module/NAME/sections (struct
- * module_sect_attrs, kernel/module/sysfs.c). Writes at most `max` sections to out[]. Returns how many; 0 if the kernel does not
- * keep them.
+ * module_sect_attrs, kernel/module/sysfs.c). Writes at most `max` sections to out[]. Returns their number, or 0 if the kernel
+ * does not keep them.
  */
 unsigned module_sections(const struct guest_reader *reader, const struct btf *btf, const struct module_info *module,
 			 struct image_section *out, unsigned max);

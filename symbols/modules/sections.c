@@ -24,7 +24,7 @@ static bool usable(const struct sections_layout *l)
 }
 
 /*
- * Up to Linux 6.13 an element is a struct module_sect_attr that contains a bin_attribute. Later it is the bin_attribute itself.
+ * Up to Linux 6.13 an element is a struct module_sect_attr that contains a bin_attribute. Later, an element is a bin_attribute.
  */
 static bool find_sections_layout(const struct btf *btf, struct sections_layout *l)
 {

@@ -113,7 +113,7 @@ static int add_symbols(const struct tables *t, struct symtab_builder *b, struct 
 		size_t len = strnlen(name, t->strings_len - sym->st_name);
 		char type = t->types[i];
 
-		/* The module's table may change while we read it. Skip an invalid name and go on. */
+		/* Skip an invalid name: the module's table may change during the read. */
 		if (sym->st_shndx == SHN_UNDEF || !sym->st_value || !symtab_name_ok(name, len))
 			continue;
 		if ((type < 'A' || type > 'Z') && (type < 'a' || type > 'z'))
