@@ -97,8 +97,8 @@ static char symbol_type(Elf *elf, const GElf_Sym *sym)
 }
 
 /*
- * Returns true if scripts/mksysmap of the kernel puts this symbol into System.map. Filtering alike gives the same names from
- * every source of symbols.
+ * Returns true if scripts/mksysmap of the kernel puts this symbol into System.map. With this filter, a vmlinux and a System.map
+ * give the same names.
  */
 static bool in_sysmap(const GElf_Sym *sym, const char *name)
 {

@@ -8,7 +8,7 @@
 
 /*
  * Find the GNU build id in `len` bytes of notes, which may be invalid. Skips a build id longer than `max` bytes. Returns the
- * length of the build id and points *id to it, inside `notes`. Returns 0 if there is none.
+ * length of the build id in bytes and points *id to it, inside `notes`. Returns 0 if there is no such build id.
  */
 size_t elf_notes_build_id(const uint8_t *notes, size_t len, size_t max, const uint8_t **id);
 

@@ -23,7 +23,7 @@ struct guest_image {
  */
 int guest_image_read(const struct guest_reader *reader, uint64_t start, uint64_t end, struct guest_image *out, struct err *err);
 
-/* May be called more than once for an image. */
+/* Free the copy. May be called more than once for an image. */
 void guest_image_free(struct guest_image *image);
 
 /* Returns the little-endian value at a byte offset. The caller has checked that the value ends at or below image->len. */

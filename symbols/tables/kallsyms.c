@@ -6,7 +6,7 @@
 
 #define BUDGET (64ull << 20) /* stock kernels need 0.3 to 7 million steps */
 
-/* Add all names. Returns 1, or 0 if the tables turn out not to hold names, or -1 with err. */
+/* Add all names. Returns 1, or 0 if the tables do not hold valid names, or -1 with err. */
 static int add_names(const struct kallsyms *k, struct symtab_builder *b, struct err *err)
 {
 	size_t pos = k->names, len;
@@ -30,7 +30,7 @@ static int add_names(const struct kallsyms *k, struct symtab_builder *b, struct 
 	return 1;
 }
 
-/* Returns NULL without err if the tables turn out to be no kallsyms tables. */
+/* Read all symbols. Returns NULL with err; or NULL without err if these are no kallsyms tables, and the search must go on. */
 static struct symtab *read_kallsyms(const struct kallsyms *k, struct err *err)
 {
 	struct symtab_builder *b = symtab_builder_new();

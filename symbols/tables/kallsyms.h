@@ -10,8 +10,8 @@
  *   since 6.4:  num_syms, names, markers, token_table, token_index, offsets, relative_base, seqs_of_names
  *   since 7.0:  as since 6.4, without relative_base
  *
- * Each table is aligned to eight bytes, since 7.0 to four. The versions are those of the stock kernels that were examined. The
- * search never relies on the version: it recognises the tables by their content.
+ * Each table is aligned to eight bytes, and since 7.0 to four bytes. The versions are those of the stock kernels that were
+ * examined. The search never relies on the version: it recognises the tables by their content.
  */
 #ifndef OUTRIDER_SYMBOLS_TABLES_KALLSYMS_H
 #define OUTRIDER_SYMBOLS_TABLES_KALLSYMS_H
@@ -22,7 +22,7 @@
 
 #define KALLSYMS_TOKENS 256
 
-/* How to calculate an address from its entry in the table of offsets. */
+/* How to calculate a symbol's address from its entry in the table of offsets. */
 enum kallsyms_encoding {
 	KALLSYMS_RELATIVE, /* relative_base plus the entry, which is unsigned */
 	/*
@@ -33,13 +33,13 @@ enum kallsyms_encoding {
 	KALLSYMS_SELF, /* the address of the entry plus the entry, which is signed */
 };
 
-/* The tables found by now. Positions are byte offsets into the image. */
+/* The tables that were found so far. Positions are byte offsets into the image. */
 struct kallsyms {
 	const struct guest_image *image;
 	size_t align; /* alignment of the tables in bytes: 8 or 4 */
 	size_t token_table;
 	size_t token_index;
-	uint32_t num; /* symbols */
+	uint32_t num; /* number of symbols */
 	size_t names;
 	size_t names_end; /* the end of the last name */
 	bool long_names;  /* since 6.1: if the top bit of the length byte is set, a second length byte follows */
@@ -50,12 +50,12 @@ struct kallsyms {
 };
 
 /*
- * Find a token table and its index, beginning at *from. Moves *from to where the search for the next one begins. Returns false
- * if there is none.
+ * Find a token table and its index, searching from *from on. Moves *from to where the search for the next table begins. Returns
+ * false if no table is found.
  */
 bool kallsyms_find_tokens(struct kallsyms *k, size_t *from);
 
-/* After kallsyms_find_tokens(): find the names and check them against the markers. Returns false if there are none. */
+/* After kallsyms_find_tokens(): find the names and check them against the markers. Returns false if no names are found. */
 bool kallsyms_find_names(struct kallsyms *k);
 
 /* After kallsyms_find_names(): find the table of offsets. Returns false if no candidate gives sorted kernel addresses. */
@@ -69,7 +69,7 @@ bool kallsyms_name_length(const struct kallsyms *k, size_t *pos, size_t *len);
 
 /*
  * Expand the `len` tokens at `pos` to one letter, the symbol's type, and the symbol's name. Writes at most `size` bytes to out,
- * without a NUL. Returns how many, or 0 if they do not fit.
+ * without a NUL. Returns the number of bytes, or 0 if they do not fit.
  */
 size_t kallsyms_expand(const struct kallsyms *k, size_t pos, size_t len, char *out, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Search for the kallsyms tables. scripts/kallsyms.c makes each character that occurs in a symbol a token, whose number is the
- * character. So every token table contains the strings "0" to "9" in a row. The search looks for these, derives the positions
- * of all other tables from them, and checks the tables against each other.
+ * character's code. So every token table contains the strings "0" to "9" in a row. The search looks for these strings, derives
+ * the positions of all other tables from them, and checks the tables against each other.
  */
 #include <string.h>
 
@@ -40,8 +40,8 @@ static bool spend(struct kallsyms *k, uint64_t steps)
 }
 
 /*
- * Returns true if each token is printable, begins both where the index says and where its predecessor ends, and the index
- * directly follows the last token.
+ * Returns true if each token is printable, begins at its offset in the index and directly after the token before it, and the
+ * index directly follows the last token.
  */
 static bool tokens_consistent(const struct kallsyms *k)
 {
@@ -156,15 +156,15 @@ static bool markers_agree(const struct kallsyms *k)
 	return true;
 }
 
-/* Cheap pre-check: the first name expands to a type letter and a name. */
+/* Returns true if the first name expands to a type letter and a name. This cheap check excludes most wrong positions. */
 static bool first_name_plausible(struct kallsyms *k)
 {
 	char name[SYMTAB_MAX_NAME];
 	size_t pos = k->names, len, n;
 
 	/*
-	 * A hostile image may have empty tokens, and names of thousands of them that expand to nothing. Charge one step per
-	 * token.
+	 * Spend one step per token, not per name: a hostile image may have empty tokens, and names of thousands of empty tokens
+	 * that expand to nothing.
 	 */
 	if (!kallsyms_name_length(k, &pos, &len) || !spend(k, len))
 		return false;
@@ -178,7 +178,7 @@ static bool names_here(struct kallsyms *k, size_t num_at)
 	if (!k->num || k->num > SYMTAB_MAX_SYMBOLS || (k->align == 8 && guest_image_u32(k->image, num_at + 4)))
 		return false;
 	k->names = num_at + k->align;
-	/* Without long names, both length encodings look alike. Try both. */
+	/* Try both length encodings: the version is not known, and tables without long names fit both. */
 	for (unsigned kind = 0; kind < 2; kind++) {
 		k->long_names = kind == 0;
 		if (first_name_plausible(k) && walk_names(k) && markers_agree(k))
@@ -188,7 +188,8 @@ static bool names_here(struct kallsyms *k, size_t num_at)
 }
 
 /*
- * In all orders the names precede the tokens. Search downwards from the tokens: the nearest match is most likely the right one.
+ * Search downwards from the tokens, because in all kernel versions the names precede the tokens. The match nearest to the
+ * tokens is most likely the right one.
  */
 bool kallsyms_find_names(struct kallsyms *k)
 {
@@ -211,7 +212,7 @@ uint64_t kallsyms_address(const struct kallsyms *k, uint32_t index)
 	case KALLSYMS_RELATIVE:
 		return k->relative_base + offset;
 	case KALLSYMS_PERCPU:
-		/* Equals the base - 1 - (s32)offset of the kernel's kallsyms_sym_address(). */
+		/* base + ~offset is the same as "base - 1 - offset" in the kernel's kallsyms_sym_address(). */
 		return (int32_t)offset >= 0 ? offset : k->relative_base + ~offset;
 	case KALLSYMS_SELF:
 		break;
@@ -219,7 +220,7 @@ uint64_t kallsyms_address(const struct kallsyms *k, uint32_t index)
 	return k->image->base + k->offsets + 4 * (size_t)index + (uint64_t)(int64_t)(int32_t)offset;
 }
 
-/* kallsyms sorts symbols by address. A wrong position or encoding gives addresses out of order. */
+/* Returns true if the addresses are sorted, as in kallsyms. A wrong position or encoding gives unsorted addresses. */
 static bool addresses_sorted(const struct kallsyms *k)
 {
 	uint64_t last = 0;
@@ -246,8 +247,8 @@ static bool based_offsets(struct kallsyms *k, size_t at)
 	if (!x86_kernel_address(k->relative_base))
 		return false;
 	/*
-	 * With KALLSYMS_PERCPU all symbols except absolute ones have negative entries. One negative entry tells the two
-	 * encodings apart.
+	 * With KALLSYMS_PERCPU, all symbols except absolute symbols have negative entries. So a single negative entry
+	 * distinguishes this encoding from KALLSYMS_RELATIVE.
 	 */
 	k->encoding = KALLSYMS_RELATIVE;
 	for (uint32_t i = 0; i < k->num && k->encoding == KALLSYMS_RELATIVE; i++) {
@@ -274,6 +275,6 @@ bool kallsyms_find_offsets(struct kallsyms *k)
 
 	if (based_offsets(k, after) || (k->names >= before && based_offsets(k, k->names - before)))
 		return true;
-	/* Last resort: without a relative_base to check, any table of growing numbers could pass for offsets. */
+	/* Try this encoding last: it has no relative_base to check, so any table of growing numbers could look like offsets. */
 	return self_relative_offsets(k, after);
 }

@@ -10,8 +10,8 @@
 #include "symbols/tables/symtab_table.h"
 
 /*
- * Most slots that one lookup probes. It bounds the cost of names that a hostile guest made to collide; real kernels need far
- * fewer.
+ * Most slots that one lookup probes. The limit bounds the cost of names that a hostile guest made to collide. Real kernels need
+ * far fewer probes.
  */
 #define MAX_PROBES 1024
 
@@ -48,7 +48,7 @@ size_t symtab_build_id(const struct symtab *st, const uint8_t **id)
 	return st->build_id_len;
 }
 
-/* Absolute and per-CPU symbols keep their addresses when KASLR moves the kernel. */
+/* Returns true if KASLR moves the symbol. Absolute and per-CPU symbols keep their addresses. */
 static bool slides(const struct symtab_entry *e)
 {
 	return e->type != 'A' && e->type != 'a';
@@ -108,7 +108,7 @@ static bool is_marker(const char *name)
 	return false;
 }
 
-/* Ranks the symbols at one address by how well they name it for a reader. Higher is better. */
+/* Returns how well a symbol names its address in a report, compared with other symbols at that address. Higher is better. */
 static unsigned preference(const struct symtab *st, const struct symtab_entry *e)
 {
 	bool text = e->type == 't' || e->type == 'T';
@@ -146,7 +146,7 @@ void symtab_choose_names(struct symtab *st)
 
 		if (best && kernel != x86_kernel_address(group))
 			best = 0;
-		/* In the kernel half, a symbol that does not slide names nothing: the symbol before it extends past it. */
+		/* In the kernel half, skip a symbol that does not slide: its address is named by the symbol before it. */
 		if (slides(e) == kernel && (!best || e->addr != group || p > best_preference)) {
 			best = (uint32_t)i + 1;
 			best_preference = p;

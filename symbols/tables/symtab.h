@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Kernel symbols: names and bounds, from a vmlinux, a System.map, or the kallsyms tables in the guest's own memory. Guest
- * memory is read through a struct guest_reader, so this works without a machine.
+ * memory is read only through a struct guest_reader, so these functions do not need a running machine.
  *
  * A symtab stores link-time addresses. After symtab_set_slide() all addresses that its functions take or return are run-time
  * addresses. From then on a symtab is immutable, so lookups need no lock.
@@ -44,7 +44,7 @@ struct symtab *symtab_from_kallsyms(const struct guest_reader *reader, uint64_t 
 /* Make a symtab of `n` symbols. Names are copied. Returns NULL with err as symtab_load() does. */
 struct symtab *symtab_from_array(const struct symbol *symbols, size_t n, struct err *err);
 
-/* `st` may be NULL. */
+/* Free the symbols and their names. `st` may be NULL. */
 void symtab_free(struct symtab *st);
 
 /* Set the KASLR slide in bytes. Call it before other threads use the symtab. */
@@ -53,15 +53,15 @@ void symtab_set_slide(struct symtab *st, uint64_t slide);
 /* Point *id to the build id of the vmlinux that the symbols come from. Returns its length in bytes; 0 for any other source. */
 size_t symtab_build_id(const struct symtab *st, const uint8_t **id);
 
-/* Find a symbol by its exact name, the lowest address first if several have it. Returns 0, or -1 if there is none. */
+/* Find a symbol by its exact name, or of several symbols, the one with the lowest address. Returns 0, or -1 if not found. */
 int symtab_find(const struct symtab *st, const char *name, struct symbol *out);
 
-/* Returns the run-time address of the symbol that symtab_find() finds, or 0 if there is none. */
+/* Returns the run-time address of the symbol that symtab_find() finds, or 0 if it finds no symbol. */
 uint64_t symtab_addr(const struct symtab *st, const char *name);
 
 /*
- * Find the symbol that contains run-time address `addr`. If several begin at one address, prefers a function's own name to a
- * section marker. Returns 0, or -1 if there is none.
+ * Find the symbol that contains run-time address `addr`. If several symbols begin at one address, prefers a function's name to
+ * a section marker. Returns 0, or -1 if there is no such symbol.
  */
 int symtab_at(const struct symtab *st, uint64_t addr, struct symbol *out);
 

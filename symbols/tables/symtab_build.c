@@ -56,7 +56,7 @@ static int grow(void **array, size_t *capacity, size_t need, size_t size)
 	return 0;
 }
 
-/* Names are printed on terminals and in reports. A guest must not inject control characters there. */
+/* Names are printed on terminals and in reports, so a guest's names must not contain control characters. */
 bool symtab_name_ok(const char *name, size_t len)
 {
 	if (!len || len >= SYMTAB_MAX_NAME)
@@ -135,7 +135,7 @@ static void guess_sizes(struct symtab *st)
 	}
 }
 
-/* Index in address order: of several symbols with one name, the first is found. */
+/* Index the names in address order, so that a lookup of a name of several symbols finds the one with the lowest address. */
 static int index_names(struct symtab *st, struct err *err)
 {
 	st->hash_size = 16;

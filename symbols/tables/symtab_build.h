@@ -20,10 +20,10 @@ struct symtab_builder;
 /* Bytes of all names together. Without this limit, the tokens of a hostile kallsyms could expand megabytes into gigabytes. */
 #define SYMTAB_MAX_NAMES (128u << 20)
 
-/* Returns NULL if memory runs out. */
+/* Make a builder without symbols. Returns NULL if memory runs out. */
 struct symtab_builder *symtab_builder_new(void);
 
-/* `b` may be NULL. */
+/* Free a builder and its symbols. `b` may be NULL. */
 void symtab_builder_free(struct symtab_builder *b);
 
 /* Returns true if a name of `len` bytes is allowed: 1 to SYMTAB_MAX_NAME - 1 bytes of printable ASCII without blanks. */
@@ -37,7 +37,7 @@ bool symtab_name_ok(const char *name, size_t len);
 int symtab_builder_add(struct symtab_builder *b, const char *name, size_t len, uint64_t addr, uint64_t size, char type,
 		       struct err *err);
 
-/* Copy the build id. One longer than 64 bytes is ignored. */
+/* Copy the build id. A build id longer than 64 bytes is ignored. */
 void symtab_builder_set_build_id(struct symtab_builder *b, const uint8_t *id, size_t len);
 
 /*

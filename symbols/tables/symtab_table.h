@@ -13,10 +13,10 @@ struct symtab_entry {
 	uint64_t addr;	/* link-time GVA */
 	uint64_t size;	/* bytes; 0 if unknown, as for the last symbol of a source without sizes */
 	uint32_t name;	/* offset in names[] */
-	uint32_t order; /* number of symbols added before it */
+	uint32_t order; /* number of symbols that were added before this one */
 	/*
-	 * In the last entry at an address: 1 + the index of the entry that names this address and those up to the next entry. 0
-	 * if no symbol covers them. Precomputed, since a hostile guest can give millions of symbols one address.
+	 * In the last entry at an address: 1 + the index of the entry that names all addresses from this address up to the next
+	 * entry. 0 if no symbol covers them. Precomputed, since a hostile guest can give millions of symbols one address.
 	 */
 	uint32_t named_by;
 	char type;  /* the nm(1) letter */

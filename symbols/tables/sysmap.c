@@ -56,7 +56,7 @@ static int parse_lines(struct symtab_builder *b, const char *text, size_t len, c
 		const char *end = memchr(text + pos, '\n', len - pos);
 		size_t line = end ? (size_t)(end - text) - pos : len - pos;
 
-		/* A last line without a newline means a truncated file: the end of its name may be missing. */
+		/* If the last line has no newline, the file is truncated, and the end of the last name may be missing. */
 		if (!end)
 			return err_set(err, EXIT_INPUT, "%s: truncated in line %zu, or not a System.map", path, number);
 		if (parse_line(b, text + pos, line, path, number, err))
