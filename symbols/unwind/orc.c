@@ -95,7 +95,7 @@ int orc_find_module(const struct guest_reader *reader, const struct btf *btf, ui
 
 /* ---- lookup ---- */
 
-/* Find the last entry whose address is at most `pc`. If several entries have that address, the last one applies. */
+/* Find the last entry whose address is at most `pc`: of several entries with the same address, the last applies. */
 static int find_index(const struct guest_reader *reader, const struct orc_table *table, uint64_t pc, uint32_t *index)
 {
 	/* Invariant: entries below `low` begin at or before pc, entries from `high` on begin after pc. */

@@ -2,8 +2,8 @@
 /*
  * ORC: the kernel's own unwind information (Documentation/arch/x86/orc-unwinder.rst). For each stretch of text, it has a rule
  * that computes the caller's stack pointer, return address and frame pointer. Rules are found by binary search in guest memory,
- * so that the tables, several megabytes, are not copied. The tables belong to the guest and are not trusted: a rule that is
- * unreadable or invalid counts as no rule.
+ * so that the tables, several megabytes, are not copied. The tables belong to the guest and are not trusted: an unreadable or
+ * invalid rule is treated as missing.
  *
  * Nothing here allocates or takes a lock. All addresses are run-time GVAs.
  */
@@ -20,7 +20,7 @@
 
 /* The base to which a rule adds its offset. Values as in arch/x86/include/asm/orc_types.h. */
 enum orc_base {
-	ORC_BASE_NONE,	      /* none: the frame pointer is unchanged, or is among the interrupted registers */
+	ORC_BASE_NONE,	      /* no base: the frame pointer is unchanged, or is among the interrupted registers */
 	ORC_BASE_PREV_SP,     /* the caller's stack pointer, which the rule computes first */
 	ORC_BASE_DX,	      /* RDX */
 	ORC_BASE_DI,	      /* RDI */
@@ -37,7 +37,7 @@ enum orc_type {
 	ORC_UNDEFINED,	  /* no unwinding from this text */
 	ORC_END,	  /* the first frame of a stack: it has no caller */
 	ORC_CALL,	  /* the return address lies directly below the caller's stack pointer */
-	ORC_REGS,	  /* a struct pt_regs lies there */
+	ORC_REGS,	  /* a struct pt_regs */
 	ORC_REGS_PARTIAL, /* only the frame that the CPU pushed: RIP, CS, RFLAGS, RSP, SS */
 };
 
@@ -90,7 +90,7 @@ int orc_find_module(const struct guest_reader *reader, const struct btf *btf, ui
 
 /*
  * Find the rule for the instruction at `pc`. A table does not record where its last stretch of text ends, so the caller must
- * check that `pc` lies in the text that the table covers. Returns 0 and *out, or -1 if there is no readable rule.
+ * check that `pc` lies in the text that the table covers. Returns 0 and sets *out, or returns -1 if there is no readable rule.
  */
 int orc_find_rule(const struct guest_reader *reader, const struct orc_format *format, const struct orc_table *table,
 		  uint64_t pc, struct orc_rule *out);

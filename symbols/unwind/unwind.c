@@ -134,7 +134,7 @@ static bool previous_bp(struct state *s, const struct orc_rule *rule, uint64_t s
 	uint64_t offset = (uint64_t)(int64_t)rule->bp_offset;
 
 	switch (rule->bp_base) {
-	case ORC_BASE_NONE: /* unchanged; for ORC_REGS apply_rule() then takes it from the interrupted registers */
+	case ORC_BASE_NONE: /* unchanged; for ORC_REGS, apply_rule() then uses RBP of the interrupted registers */
 		*bp = s->bp;
 		return true;
 	case ORC_BASE_PREV_SP:
@@ -146,7 +146,7 @@ static bool previous_bp(struct state *s, const struct orc_rule *rule, uint64_t s
 	}
 }
 
-/* Continue at the frame that the CPU pushed on an interrupt or exception. If it came from user mode, unwinding is complete. */
+/* Continue at the frame that the CPU pushed on an interrupt or exception. If that is a user-mode frame, unwinding ends. */
 static bool take_iret(struct state *s, const uint64_t iret[IRET_WORDS])
 {
 	s->pc = iret[IRET_RIP];
@@ -222,7 +222,7 @@ static bool returns_to(const struct state *s, uint64_t pc)
 	return s->source->returns_to(s->source->ctx, pc);
 }
 
-/* Code generated at run time has no rules, but usually keeps a frame pointer. */
+/* Guess the caller by the frame pointer. Code generated at run time has no rules, but usually keeps a frame pointer. */
 static bool try_frame_pointer(struct state *s)
 {
 	static const struct orc_rule rule = {
@@ -265,7 +265,7 @@ static bool search_stack(struct state *s)
 
 /* ---- all steps ---- */
 
-/* Step to the caller's frame. Returns false and sets s->why if there is none. */
+/* Step to the caller's frame. Returns false and sets s->why if no caller is found. */
 static bool step_to_caller(struct state *s)
 {
 	struct orc_rule rule;

@@ -2,10 +2,10 @@
 /*
  * Unwinds the call stack of a stopped CPU from its registers, a copy of its stacks and ORC rules, as described in
  * Documentation/arch/x86/orc-unwinder.rst. Unwinding crosses the struct pt_regs of exceptions and interrupts, and continues
- * from an interrupt's stack on the interrupted stack, if the caller copied that one too.
+ * from an interrupt's stack on the interrupted stack, if the caller copied that stack too.
  *
- * Without a rule, the unwinder tries the frame pointer. If that does not lead to a plausible caller, it searches the stack for
- * a return address. Both are guesses: this frame and all after it are marked unreliable.
+ * Without a rule, the unwinder tries the frame pointer. If that does not lead to a plausible caller, the unwinder searches the
+ * stack for a return address. Both are guesses: the guessed frame and all frames after it are marked unreliable.
  *
  * Stacks and rules belong to the guest and are not trusted. Unwinding terminates with any input: the stack pointer only moves
  * up, each stack is entered once, and the number of frames is bounded. Nothing here allocates or takes a lock.
@@ -24,7 +24,7 @@
 
 /* A copy of part of a stack. */
 struct unwind_stack {
-	uint64_t gva;	      /* of bytes[0] */
+	uint64_t gva;	      /* GVA of bytes[0] */
 	const uint8_t *bytes; /* owned by the caller */
 	uint32_t len;	      /* bytes */
 };
@@ -37,7 +37,7 @@ enum unwind_kind {
 
 struct unwind_frame {
 	uint64_t pc; /* GVA */
-	uint64_t sp; /* RSP in this frame; for a caller its value after the return, which is the callee's CFA */
+	uint64_t sp; /* RSP in this frame; for a caller, RSP after the callee's return (the callee's CFA) */
 	enum unwind_kind kind;
 	bool reliable; /* false if this frame or a frame before it is a guess */
 };
@@ -61,15 +61,15 @@ struct unwind {
 	bool guessed;		 /* at least one frame is a guess */
 	enum unwind_end trouble; /* reason of the first guess; only valid if `guessed` is set */
 	/*
-	 * For each given stack: the offset in bytes from its start of the lowest word that unwinding used; the bytes below it
-	 * were not needed. Always 0 for the first stack. For another stack that was not used, the stack's length.
+	 * For each given stack: the offset in bytes of the lowest word that unwinding used. The bytes below that offset were
+	 * not needed. Always 0 for the first stack. For another stack that was not used: the stack's length.
 	 */
 	uint32_t used_from[UNWIND_STACKS_MAX];
 };
 
 /* Callbacks that describe the guest's text. */
 struct unwind_source {
-	/* Find the rule for the instruction at `pc`, in any text. Returns 0, or -1 if there is none. */
+	/* Find the rule for the instruction at `pc`, in any text. Returns 0, or -1 if there is no rule. */
 	int (*rule)(void *ctx, uint64_t pc, struct orc_rule *out);
 	/* Returns true if `pc` is in kernel text after a possible call. Called only to guess a frame. */
 	bool (*returns_to)(void *ctx, uint64_t pc);
@@ -77,8 +77,8 @@ struct unwind_source {
 };
 
 /*
- * Unwind from `regs`. The `n` stacks, at most UNWIND_STACKS_MAX, must not overlap. The first one contains regs->rsp; unwinding
- * may continue on any of them.
+ * Unwind from `regs`. The `n` stacks, at most UNWIND_STACKS_MAX, must not overlap. The first stack contains RSP; unwinding may
+ * continue on any of the stacks.
  */
 void unwind(const struct x86_regs *regs, const struct unwind_stack *stacks, unsigned n, const struct unwind_source *source,
 	    struct unwind *out);
