@@ -19,7 +19,7 @@ struct rcu_publish {
 	 * stored.
 	 */
 	bool removes;
-	/* A function that the code calls after the store, and that waits for a grace period or frees after one. NULL: none. */
+	/* The function that the code calls after the store to wait for a grace period or to free after it, or NULL. */
 	const char *grace;
 	/* `grace` frees the removed object; or `grace` waits, and the removed object is freed after the wait. */
 	bool grace_of_removed;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Two fixed addresses less than this number of bytes apart may be in one variable. The code does not show where a variable
- * ends.
+ * Two fixed addresses less than this number of bytes apart may be in one variable. The code does not show the end of a
+ * variable.
  */
 #define FIXED_OBJECT 256
 

@@ -85,7 +85,7 @@ static void measure(const struct race *race, const struct race_instance *where, 
 	}
 }
 
-/* Returns the growth at the address where the datum grew in most instances. `fell` is set if the datum fell at any address. */
+/* Returns the growth at the address with most instances of growth. `fell` is set if the datum fell at any address. */
 static struct growth growth_of(const struct race *race)
 {
 	struct growth best = {0}, g;

@@ -38,7 +38,7 @@ struct rule {
 	const char *name;
 	/* The class of most of the rule's verdicts. */
 	enum verdict_class class;
-	/* Explanations for a reader who sees a race in a code host and does not know Outrider. */
+	/* Explanations for a reader who sees a race on a code-hosting site (by SARIF) and has never used Outrider. */
 	struct {
 		const char *found;   /* What the rule finds: a sentence. */
 		const char *unclear; /* The condition for the class unclear instead of `class`; text after "if". NULL: never. */

@@ -40,7 +40,7 @@ struct flow_write {
 };
 
 /*
- * Set *out to what instruction `i` writes. Where the analysis failed or the store is not understood, *out says that all bits
+ * Set *out to what instruction `i` writes. If the analysis failed or the store is not understood, *out says that all bits
  * change.
  */
 void flow_write(const struct flow *flow, unsigned i, struct flow_write *out);

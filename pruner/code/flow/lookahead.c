@@ -4,8 +4,8 @@
 
 /*
  * Returns whether the instruction overwrites all flags (SDM vol. 2). An addition or subtraction of 1 does not count, because
- * the decoder returns it also for inc and dec, which keep CF. bt, bts, btr and btc keep ZF. A shift by 0 keeps all flags, and
- * a shift by a register may be one.
+ * the decoder also returns it for inc and dec, which keep CF. bt, bts, btr and btc keep ZF. A shift by 0 keeps all flags, and
+ * the count of a shift by a register may be 0.
  */
 static bool sets_all_flags(const struct insn_op *op)
 {

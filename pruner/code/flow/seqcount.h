@@ -2,7 +2,7 @@
 /*
  * Sections of sequence counts, as machine code shows them (Documentation/locking/seqlock.rst in Linux).
  *
- * A reader loads a count, goes on only when the count is even, reads its data, loads the count again, and retries when the two
+ * A reader loads a count, continues only if the count is even, reads its data, loads the count again, and retries if the two
  * counts differ. A writer adds 1 to the count before its stores and 1 after them. With a latch, bit 0 of the count tells the
  * reader which of two copies to read, and the writer adds 1 before it changes a copy.
  *

@@ -54,7 +54,7 @@ struct path {
 struct seqcount_walk {
 	const struct flow *flow;
 	unsigned at;	    /* The instruction that loads the data. */
-	bool of_count;	    /* That instruction loads the count itself. No data are followed. */
+	bool of_count;	    /* The instruction `at` loads the count itself. No data are followed. */
 	struct place count; /* The place of the count. */
 	bool latch;
 	struct path *states; /* The state before each instruction. */
