@@ -48,7 +48,7 @@ struct look {
 	const struct way *from;		  /* path to the struct or union */
 	uint64_t offset;		  /* offset of the access inside it, in bytes */
 	unsigned depth;			  /* number of enclosing types */
-	struct way best;		  /* the best match yet; FIT_NONE if there is none */
+	struct way best;		  /* the best match yet; FIT_NONE before the first match */
 	struct way open;		  /* a path into an array without a bound; used only if no other member matches */
 	const char *bits[MAX_BIT_FIELDS]; /* names of the accessed bit-fields */
 	unsigned n_bits;

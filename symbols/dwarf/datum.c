@@ -89,7 +89,7 @@ static int in_memory(struct lookup *q, struct di_pointee *to, int64_t distance)
 	return 0;
 }
 
-/* Handle an access `distance` bytes from where a pointer points. The pointer's type is to->type. */
+/* Handle an access `distance` bytes after the address in a pointer. The pointer's type is to->type. */
 static int through_pointer(struct lookup *q, struct di_pointee *to, int64_t distance)
 {
 	struct di_type pointer, object;
@@ -120,7 +120,7 @@ static int through_pointer(struct lookup *q, struct di_pointee *to, int64_t dist
 	return 0;
 }
 
-/* Add the datum of the access if the access goes through this variable or parameter. */
+/* Add the datum of the access if this variable or parameter, or its value, gives the accessed address. */
 static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	struct lookup *q = ctx;

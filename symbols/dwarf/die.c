@@ -39,8 +39,8 @@ Dwarf_Half di_tag(struct di_unit *u, Dwarf_Die die)
 }
 
 /*
- * Get the DIE after `child` on the same level. Returns 1, 0 if there is none, or -1 with the error set. A DW_AT_sibling that
- * points backwards is an error, since it would form a circle.
+ * Get the DIE after `child` on the same level. Returns 1; 0 if `child` is the last; or -1 with the error set. A DW_AT_sibling
+ * that points backwards is an error, since it would form a circle.
  */
 static int next_sibling(struct di_unit *u, Dwarf_Die child, Dwarf_Die *next)
 {

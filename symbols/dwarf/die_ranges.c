@@ -23,7 +23,7 @@ static int listed_ranges(struct di_unit *u, Dwarf_Die die, struct di_ranges *r, 
 	return res;
 }
 
-/* Get the range of DW_AT_low_pc and DW_AT_high_pc. Returns 1; 0 if there is none; or -1 with the error set. */
+/* Get the range of DW_AT_low_pc and DW_AT_high_pc. Returns 1; 0 if the DIE has no such range; or -1 with the error set. */
 static int one_range(struct di_unit *u, Dwarf_Die die, uint64_t *low, uint64_t *high)
 {
 	enum Dwarf_Form_Class class;

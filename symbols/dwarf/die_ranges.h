@@ -6,8 +6,8 @@
 #include "symbols/dwarf/state.h"
 
 /*
- * Append all ranges of the DIE's code to `r`, tagged with `where`. Returns 1 if there are any, 0 if there are none, or -1 with
- * the error set.
+ * Append all ranges of the DIE's code to `r`, tagged with `where`. Returns 1, or 0 if the DIE has no code, or -1 with the error
+ * set.
  */
 int di_die_ranges(struct di_unit *u, Dwarf_Die die, struct di_ranges *r, uint64_t where);
 

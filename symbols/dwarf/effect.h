@@ -10,7 +10,7 @@
 
 enum di_origin_kind {
 	DI_UNKNOWN, /* No origin of the following kinds. */
-	DI_SUM,	    /* reg + disp, where `reg` has its value before the instruction at `pc`. */
+	DI_SUM,	    /* reg + disp, with the value that `reg` has before the instruction at `pc`. */
 	DI_LOAD,    /* The eight bytes in memory at reg + disp, or at link address `addr` if `reg` is -1. */
 	DI_ADDRESS, /* Link address `addr`. */
 	DI_RETURN,  /* The return value of the function at link address `addr`. */

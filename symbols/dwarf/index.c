@@ -10,7 +10,7 @@
 
 #define MAX_UNITS (1u << 20) /* bounds the memory that a hostile file can cost */
 
-/* Read the header at c->at and move to the next one. Returns false if the header is invalid. */
+/* Read the header at c->at, and move c->at to the next header. Returns false if the header is invalid. */
 static bool read_head(struct di_cursor *c, bool types, struct di_head *head)
 {
 	uint64_t start = c->at, end = c->end, kind = DW_UT_compile;

@@ -36,7 +36,7 @@ struct di_lines {
  */
 int di_lines_sort(struct debuginfo *di, struct di_lines *lines);
 
-/* Returns the row that applies at link address `pc`, or NULL if there is none. */
+/* Returns the row that applies at link address `pc`, or NULL if no row does. */
 const struct di_line *di_lines_at(const struct di_lines *lines, uint64_t pc);
 
 /* Free a table. `lines` may be NULL. */

@@ -188,9 +188,9 @@ static bool fits(struct wanted *w, const char *path)
 }
 
 /*
- * Try the path that a folder layout gives for the build id: `place`, `before`, the build id with a slash after `split` digits
- * unless `split` is 0, `after`. Returns 1 with the path added to df->answers, 0 if the file does not fit, or -1 if memory runs
- * out.
+ * Try the path that a folder layout gives for the build id: the concatenation of `place`, `before`, the build id, and `after`.
+ * In the build id, a slash follows the first `split` digits unless `split` is 0. Returns 1 with the path added to df->answers,
+ * 0 if the file does not fit, or -1 if memory runs out.
  */
 static int try_id(struct debugfiles *df, struct wanted *w, const char *place, const char *before, size_t split,
 		  const char *after)

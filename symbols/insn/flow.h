@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where control goes after an instruction. All functions here are pure: they look only at the decoded instruction's bytes. */
+/* What executes after an instruction. All functions here depend only on the bytes and flags of the decoded instruction. */
 #ifndef OUTRIDER_SYMBOLS_INSN_FLOW_H
 #define OUTRIDER_SYMBOLS_INSN_FLOW_H
 

@@ -24,34 +24,34 @@ enum insn_rw { INSN_READ = 1, INSN_WRITE = 2 };
 enum insn_flag {
 	/* The instruction has a LOCK prefix, or is locked without the prefix (xchg with memory). */
 	INSN_LOCKED = 1 << 0,
-	/* It has a memory operand that it does not access: lea, nop, prefetch, clflush, invlpg and so on. */
+	/* The instruction has a memory operand that it does not access: lea, nop, prefetch, clflush, invlpg and so on. */
 	INSN_NO_ACCESS = 1 << 1,
-	/* Every memory operand is relative to RSP, or it accesses only its implicit stack slot. */
+	/* Every memory operand is relative to RSP, or the instruction accesses only its implicit stack slot. */
 	INSN_STACK = 1 << 2,
 	/* A memory operand is relative to GS, which the kernel uses for per-CPU data. */
 	INSN_GS = 1 << 3,
 	/* A memory operand is relative to FS. */
 	INSN_FS = 1 << 4,
-	/* It is a string instruction with REP, REPE or REPNE, which handles up to RCX elements. */
+	/* The instruction is a string instruction with REP, REPE or REPNE, which handles up to RCX elements. */
 	INSN_REP = 1 << 5,
-	/* It is a string instruction: RFLAGS.DF says in which direction its addresses move. */
+	/* The instruction is a string instruction: RFLAGS.DF says in which direction its addresses move. */
 	INSN_STRING = 1 << 6,
-	/* It may leave RIP elsewhere than at the next instruction: jmp, jcc, call, ret, iret, syscall, int3, ud2 and so on. */
+	/* The instruction may change RIP other than to the next instruction: jmp, jcc, call, ret, iret, int3, ud2 and so on. */
 	INSN_BRANCH = 1 << 7,
-	/* It is a call, near or far. */
+	/* The instruction is a call, near or far. */
 	INSN_CALL = 1 << 8,
-	/* It is a return: ret, retf or iret. */
+	/* The instruction is a return: ret, retf or iret. */
 	INSN_RET = 1 << 9,
-	/* It is the one-byte breakpoint 0xcc. */
+	/* The instruction is the one-byte breakpoint 0xcc. */
 	INSN_INT3 = 1 << 10,
-	/* It moves data between memory and a port: ins or outs. */
+	/* The instruction moves data between memory and a port: ins or outs. */
 	INSN_PORT_IO = 1 << 11,
-	/* It accesses memory that mem[] does not describe (gather, xsave, enter, vector masks). It is never sampled. */
+	/* The instruction accesses memory that mem[] does not describe: gather, xsave, enter, vector masks. Never sampled. */
 	INSN_INDIRECT = 1 << 12,
 	/* A memory operand is relative to RIP. */
 	INSN_RIP_REL = 1 << 13,
 	/*
-	 * It has a DS prefix (0x3e). On a machine with one CPU, Linux overwrites LOCK prefixes by it
+	 * The instruction has a DS prefix (0x3e). On a machine with one CPU, Linux overwrites LOCK prefixes by it
 	 * (arch/x86/kernel/alternative.c).
 	 */
 	INSN_DS_PREFIX = 1 << 14,

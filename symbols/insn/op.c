@@ -60,7 +60,7 @@ static const uint8_t kind_of[X86_INS_ENDING] = {
 
 static bool only_writes_dst(const struct insn_op *op)
 {
-	/* A write of 8 or 16 bits keeps the rest of the register, so the instruction also depends on the old value. */
+	/* A write of 8 or 16 bits keeps the other bits of the register, so the result also depends on the old value. */
 	if (op->dst.kind != INSN_OPERAND_REG || op->dst.size < 4)
 		return false;
 	return op->kind == INSN_OP_MOV || op->kind == INSN_OP_LEA || op->kind == INSN_OP_POP;
@@ -156,8 +156,8 @@ static uint64_t extend(int64_t imm, unsigned size)
 }
 
 /*
- * Operands are modelled if there are one or two, each a general register, memory or immediate. Otherwise the result is
- * INSN_OP_OTHER.
+ * Set the operands of an instruction with one or two operands that are general registers, memory or immediates. Any other
+ * instruction becomes INSN_OP_OTHER.
  */
 static void data_operands(struct insn_op *op, unsigned id, const cs_x86 *x)
 {

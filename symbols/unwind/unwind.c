@@ -23,7 +23,7 @@ struct state {
 	struct unwind *out;
 
 	uint64_t pc, sp, bp;
-	bool interrupted; /* pc is where the frame was interrupted, not a return address */
+	bool interrupted; /* pc is the instruction that was interrupted, not a return address */
 	bool user;	  /* pc is in user space */
 	bool reliable;	  /* no frame has been guessed yet */
 	unsigned at;	  /* index of the stack that sp is on, or NOWHERE */
