@@ -19,7 +19,7 @@ int cli_fail(const struct err *e)
 	return e->code;
 }
 
-void cli_note(const char *line)
+void cli_message(const char *line)
 {
 	char text[CLEAN_FIELD_MAX];
 

@@ -65,7 +65,7 @@ extern const struct cli_command campaign_commands[];
 int cli_fail(const struct err *e);
 
 /* Print "outrider: " and `line`, cleaned by clean_line(), on standard error. */
-void cli_note(const char *line);
+void cli_message(const char *line);
 
 /*
  * Call argp_parse() with the error handling of this program. A wrong option or argument is one line and EXIT_USAGE; argp itself

@@ -292,7 +292,7 @@ static int diff(struct diff_options *o, int *code, struct err *err)
 	for (size_t i = 0; i < now.runs.count; i++)
 		fail_on_doubt(&o->fail_on, &now.runs.list[i], now.runs.files[i]);
 	*code = code_of(o, &changes);
-	suppress_leftover(o->suppressions, race_files_note, &o->in);
+	suppress_leftover(o->suppressions, race_files_message, &o->in);
 out:
 	changes_free(&changes);
 	free_side(&old);

@@ -147,5 +147,5 @@ void fail_on_doubt(const struct fail_on *f, const struct run_facts *run, const c
 	if (!doubt || !fail_on_is_asked(f))
 		return;
 	snprintf(line, sizeof(line), "%s: %s", file, doubt);
-	cli_note(line);
+	cli_message(line);
 }

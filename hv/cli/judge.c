@@ -67,17 +67,17 @@ static void sum(void *ctx, FILE *out)
 	verdicts_sum(out, &j->verdicts);
 }
 
-static void note(void *ctx, const char *line)
+static void say(void *ctx, const char *line)
 {
 	const struct judge *j = ctx;
 
 	if (!j->quiet)
-		cli_note(line);
+		cli_message(line);
 }
 
 int judge_init(struct judge *j, struct err *err)
 {
-	const struct sources_sink sink = {.note = note, .ctx = j};
+	const struct sources_sink sink = {.message = say, .ctx = j};
 
 	*j = (struct judge){.input = {err},
 			    .fail_on.input = {err},
@@ -110,6 +110,6 @@ int judge_code(struct judge *j, int code, const struct err *err)
 	if (err->code != EXIT_OK)
 		cli_fail(err);
 	if (j->verdicts.list)
-		suppress_leftover(j->suppressions, note, j);
+		suppress_leftover(j->suppressions, say, j);
 	return code == EXIT_OK ? fail_on_code(&j->fail_on, &j->verdicts) : code;
 }

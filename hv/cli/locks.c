@@ -188,7 +188,7 @@ static int load_file(struct lock_files *files, const char *path, struct err *err
 		rc = err_set(err, EXIT_INPUT, "%s says nothing of locks: make it by a run with --locks", path);
 	} else if (same) {
 		snprintf(line, sizeof(line), "%s: the same run as %s; it is counted once", path, same);
-		cli_note(line);
+		cli_message(line);
 	} else {
 		files->records[files->count] = load.locks;
 		files->runs[files->count] = load.run;

@@ -228,7 +228,7 @@ static void put_recipients(FILE *out, const struct script *s, bool maintainers, 
 		fputc('\n', out);
 }
 
-void maintainers_write(FILE *out, struct sources *sources, const struct race *race, void (*note)(void *ctx, const char *line),
+void maintainers_write(FILE *out, struct sources *sources, const struct race *race, void (*say)(void *ctx, const char *line),
 		       void *ctx)
 {
 	struct script *s = calloc(1, sizeof(*s));
@@ -236,17 +236,17 @@ void maintainers_write(FILE *out, struct sources *sources, const struct race *ra
 	if (!s)
 		return;
 	if (!find_script(sources, s)) {
-		note(ctx, "nobody is named to send the mail to: --sources has no folder with " SCRIPT);
+		say(ctx, "nobody is named to send the mail to: --sources has no folder with " SCRIPT);
 		goto out;
 	}
 	for (unsigned i = 0; i < 2; i++)
 		add_file(sources, s, race, i);
 	if (!s->file_count) {
-		note(ctx, "nobody is named to send the mail to: the race's source files are not known, or not below --sources");
+		say(ctx, "nobody is named to send the mail to: the race's source files are not known, or not below --sources");
 		goto out;
 	}
 	if (!ask(s)) {
-		note(ctx, "nobody is named to send the mail to: " SCRIPT " failed (it needs perl, and has 20 seconds)");
+		say(ctx, "nobody is named to send the mail to: " SCRIPT " failed (it needs perl, and has 20 seconds)");
 		goto out;
 	}
 	put_recipients(out, s, true, "To: ");

@@ -14,9 +14,9 @@
  * folder, on the files of both accesses that lie below the folder, for 20 seconds at most. Only lines of its output in the form
  * of an address are used.
  *
- * If there is no script, or the script fails, nothing is written, and note(ctx, line) is called with the reason.
+ * If there is no script, or the script fails, nothing is written, and say(ctx, line) is called with the reason.
  */
-void maintainers_write(FILE *out, struct sources *sources, const struct race *race, void (*note)(void *ctx, const char *line),
+void maintainers_write(FILE *out, struct sources *sources, const struct race *race, void (*say)(void *ctx, const char *line),
 		       void *ctx);
 
 #endif

@@ -95,12 +95,12 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&race_sides_argp, 0, NULL, 0}, {0}};
 const struct argp race_files_argp = {.options = options, .parser = parser, .children = children};
 
-void race_files_note(void *ctx, const char *line)
+void race_files_message(void *ctx, const char *line)
 {
 	const struct race_files *f = ctx;
 
 	if (!f->quiet)
-		cli_note(line);
+		cli_message(line);
 }
 
 static void debug_file_found(void *ctx, const char *line)
@@ -108,13 +108,13 @@ static void debug_file_found(void *ctx, const char *line)
 	const struct race_files *f = ctx;
 
 	if (f->verbose)
-		race_files_note(ctx, line);
+		race_files_message(ctx, line);
 }
 
 int race_files_init(struct race_files *f, struct err *err)
 {
-	const struct debug_images_sink sink = {.note = race_files_note, .found = debug_file_found, .ctx = f};
-	const struct sources_sink source_sink = {.note = race_files_note, .ctx = f};
+	const struct debug_images_sink sink = {.message = race_files_message, .found = debug_file_found, .ctx = f};
+	const struct sources_sink source_sink = {.message = race_files_message, .ctx = f};
 
 	*f = (struct race_files){.input = {err},
 				 .images = debug_images_new(&sink, err),
@@ -176,7 +176,7 @@ static void say_same_run(struct race_files *f, const char *dropped, const char *
 	char line[CLEAN_FIELD_MAX];
 
 	snprintf(line, sizeof(line), "%s: the same run as %s; it is counted once", dropped, kept);
-	race_files_note(f, line);
+	race_files_message(f, line);
 }
 
 /* The contents of a file, before the races of all files are merged into one store. */

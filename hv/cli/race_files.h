@@ -59,9 +59,9 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 int race_files_load_all(struct race_files *f, struct race_store *store, struct race_runs *runs, struct err *err);
 
 /*
- * Print one line on standard error, cleaned by clean_line(), unless `ctx`, a struct race_files, is quiet. Can serve as a note()
+ * Print one line on standard error, cleaned by clean_line(), unless `ctx`, a struct race_files, is quiet. Can serve as a say()
  * callback.
  */
-void race_files_note(void *ctx, const char *line);
+void race_files_message(void *ctx, const char *line);
 
 #endif

@@ -33,12 +33,12 @@ struct replay {
 
 /* ---- this host ---- */
 
-static void note(void *ctx, const char *line)
+static void say(void *ctx, const char *line)
 {
 	const struct replay *r = ctx;
 
 	if (!r->options.quiet)
-		cli_note(line);
+		cli_message(line);
 }
 
 /*
@@ -69,11 +69,11 @@ static int confine(const struct replay *r, struct err *err)
 	char line[SANDBOX_MISSING_MAX];
 
 	if (r->options.no_sandbox) {
-		note((void *)r, "outrider is not confined: do not replay a scenario that you do not trust");
+		say((void *)r, "outrider is not confined: do not replay a scenario that you do not trust");
 		return 0;
 	}
 	if (sandbox_missing(line))
-		note((void *)r, line);
+		say((void *)r, line);
 	return sandbox_enter(&config, err);
 }
 
@@ -101,8 +101,8 @@ static int open_scene(struct replay *r, struct err *err)
 		.symbols = r->options.symbols,
 		.symbol_count = r->options.symbol_count,
 		.debuginfod = r->options.debuginfod,
-		.note = note,
-		.found = r->options.verbose ? note : NULL,
+		.message = say,
+		.found = r->options.verbose ? say : NULL,
 		.ctx = r,
 	};
 
@@ -250,7 +250,7 @@ static int replay_core(struct replay *r, int *code, struct err *err)
 	int rc;
 
 	if (scene_core(&r->scene, &core.kernel, &why) < 0)
-		note(r, why.text);
+		say(r, why.text);
 	r->plan.look = write_core;
 	r->plan.look_ctx = &core;
 	rc = r->options.order ? replay_one(r, code, err) : alone_before(&r->plan, err);
@@ -270,7 +270,7 @@ static int act(struct replay *r, int *code, struct err *err)
 		return replay_core(r, code, err);
 	if (r->options.gdb) {
 		replay_intro(&r->scene, first, intro);
-		scene_gdb_symbols(&r->scene, note, r);
+		scene_gdb_symbols(&r->scene, say, r);
 		return replay_gdb_serve(&r->gdb, &r->plan, first, intro, err);
 	}
 	return r->options.order ? replay_one(r, code, err) : replay_both(r, code, err);

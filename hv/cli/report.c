@@ -159,7 +159,7 @@ static int begin_mail(const struct report_options *o, const struct verdicts *v, 
 	if (v->count != 1)
 		return err_set(err, EXIT_USAGE, "--format upstream is a mail about one race, and there are %zu: give --race ID",
 			       v->count);
-	maintainers_write(stdout, o->in.sources, v->list[0].race, race_files_note, (void *)&o->in);
+	maintainers_write(stdout, o->in.sources, v->list[0].race, race_files_message, (void *)&o->in);
 	return 0;
 }
 
@@ -254,7 +254,7 @@ int cli_report(int argc, char **argv)
 	if (race_files_init(&o.in, &err) == 0 && cli_parse(&cli_report_argp, argc, argv, &o.in.input) == 0 &&
 	    check(&o, &err) == 0 && debug_images_add_usual(o.in.images, &err) == 0 && report_files(&o, &err) == 0 &&
 	    !o.in.wanted.count)
-		suppress_leftover(o.suppressions, race_files_note, &o.in);
+		suppress_leftover(o.suppressions, race_files_message, &o.in);
 	suppress_free(o.suppressions);
 	race_files_free(&o.in);
 	return err.code == EXIT_OK ? o.code : cli_fail(&err);

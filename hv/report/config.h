@@ -30,8 +30,8 @@ struct report_config {
 	/* Print `len` bytes of text for the user: whole lines. */
 	void (*print)(void *ctx, const char *text, size_t len);
 	/* Print one message about the run, for example that a limit was reached. NULL: messages are dropped. */
-	void (*note)(void *ctx, const char *line);
-	/* First argument of print() and note(). */
+	void (*message)(void *ctx, const char *line);
+	/* First argument of print() and say(). */
 	void *print_ctx;
 	/*
 	 * The run, without its kernel and its end, which the report learns later. tool_version must not be NULL if there is a

@@ -105,13 +105,13 @@ int report_set_modules(struct report *r, const struct report_module *loaded, siz
 	return 0;
 }
 
-static void note(const struct report *r, const char *line)
+static void say(const struct report *r, const char *line)
 {
-	if (r->config->note)
-		r->config->note(r->config->print_ctx, line);
+	if (r->config->message)
+		r->config->message(r->config->print_ctx, line);
 }
 
-static void note_names(struct report *r)
+static void say_names(struct report *r)
 {
 	unsigned found = 0, asked;
 
@@ -142,12 +142,12 @@ static int complete_race(struct report *r, struct race *race, struct err *err)
 	if (loaded_keep(&r->loaded, race, &r->modules, MODULES_BYTES_MAX, &full, err) < 0)
 		return -1;
 	if (full && !r->modules_full)
-		note(r, "the limit on recorded modules is reached: races in further modules are reported, but debug files "
-			"cannot name them");
+		say(r, "the limit on recorded modules is reached: races in further modules are reported, but debug files "
+		       "cannot name them");
 	r->modules_full |= full;
 	if (naming.images && naming_race(&naming, race, err) < 0)
 		return -1;
-	note_names(r);
+	say_names(r);
 	return 0;
 }
 
@@ -217,7 +217,7 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
 	if (!race && race_store_left_out(r->store) && !r->races_full) {
 		r->races_full = true;
 		snprintf(line, sizeof(line), "the limit of %u races is reached: further races are not reported", RACES_MAX);
-		note(r, line);
+		say(r, line);
 	}
 	if (!race)
 		return own.code == EXIT_OK ? 0 : err_set(err, own.code, "%s", own.text);
@@ -320,9 +320,9 @@ int report_name_locks(struct report *r, struct protection *protection, struct er
 	int rc = naming.images ? naming_locks(&naming, protection, LOCK_NAMES_NS, &complete, err) : 0;
 
 	if (!complete)
-		note(r, "naming data and locks by debug files takes too long: some keep the names that the guest's own tables "
-			"give");
-	note_names(r);
+		say(r, "naming data and locks by debug files takes too long: some keep the names that the guest's own tables "
+		       "give");
+	say_names(r);
 	return rc;
 }
 

@@ -91,8 +91,9 @@ static int open_attached(struct engine *e, struct screen *screen, struct err *er
 		return -1;
 	e->cpus = e->target->caps.cpus;
 	if (leftover)
-		screen_note(screen,
-			    "an earlier outrider was killed while it was attached: what it left in the guest is removed now");
+		screen_message(
+			screen,
+			"an earlier outrider was killed while it was attached: what it left in the guest is removed now");
 	if (!gdb_target_was_running(e->target))
 		return err_set(err, EXIT_INPUT, "the guest is paused: let it run first");
 	return 0;
@@ -109,11 +110,11 @@ static void say_how(struct attach_engine *a)
 			 "guest memory cannot be read past the gdbstub (%s): the guest has to stand still while its memory is "
 			 "read, and fewer accesses are sampled",
 			 figures.indirect);
-		screen_note(a->screen, line);
+		screen_message(a->screen, line);
 	}
 	if (figures.hardware)
-		screen_note(a->screen,
-			    "this host's KVM does not intercept INT3: only a few sample points fit, in debug registers");
+		screen_message(a->screen,
+			       "this host's KVM does not intercept INT3: only a few sample points fit, in debug registers");
 }
 
 static int run_attached(struct engine *e, struct err *err)
@@ -198,7 +199,7 @@ static void finish_attached(struct engine *e, struct err *err)
 	snprintf(line, sizeof(line),
 		 "%s; it stood still for %.1f %% of %.1f s, in %" PRIu64 " stops with %" PRIu64 " round trips", end_of(a),
 		 (double)figures.paused_ns / 1e7 / elapsed, elapsed, figures.stops, figures.requests);
-	screen_note(a->screen, line);
+	screen_message(a->screen, line);
 }
 
 static const char *attached_end_word(struct engine *e, enum stop_reason stopped, struct err *err)

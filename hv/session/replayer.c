@@ -244,7 +244,7 @@ static void look_again(struct replayer *r)
 static void tell_once(struct replayer *r, const char *text)
 {
 	if (!atomic_exchange(&r->told, true))
-		screen_try_note(r->config.screen, text);
+		screen_try_message(r->config.screen, text);
 }
 
 /*
@@ -309,7 +309,7 @@ static void take_scenario(struct replayer *r, struct job *job, const struct repl
 		err_set(&err, EXIT_INPUT, "no scenario of race %s was kept in %.300s: it could not be written; make room there",
 			job->race, r->folder.path);
 	if (err.code != EXIT_OK && !r->told_scenario)
-		screen_try_note(r->config.screen, err.text);
+		screen_try_message(r->config.screen, err.text);
 	r->told_scenario |= err.code != EXIT_OK;
 	pthread_mutex_lock(&r->lock);
 	slot = kept ? find_kept(r, job->race) : NULL;

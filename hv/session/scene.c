@@ -33,7 +33,7 @@ static const char *find_vmlinux(void *ctx, const uint8_t *id, size_t len)
 
 static int open_symbols(struct scene *s, const struct scene_config *config, struct err *err)
 {
-	const struct debug_images_sink sink = {.note = config->note, .found = config->found, .ctx = config->ctx};
+	const struct debug_images_sink sink = {.message = config->message, .found = config->found, .ctx = config->ctx};
 
 	s->images = debug_images_new(&sink, err);
 	if (!s->images || symbol_files_add(config->symbols, config->symbol_count, s->images, err) < 0)

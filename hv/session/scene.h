@@ -25,10 +25,10 @@ struct scene_config {
 	/* Fetch debug files from the user's debuginfod servers. */
 	bool debuginfod;
 	/*
-	 * Receivers of messages: `note` gets the debug files that cannot be used, `found` those that are used. `found` may be
-	 * NULL.
+	 * Receivers of messages: `message` gets the debug files that cannot be used, `found` those that are used. `found` may
+	 * be NULL.
 	 */
-	void (*note)(void *ctx, const char *line);
+	void (*message)(void *ctx, const char *line);
 	void (*found)(void *ctx, const char *line);
 	void *ctx;
 };

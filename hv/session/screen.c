@@ -98,7 +98,7 @@ void screen_report(struct screen *s, const char *text, size_t len)
  * Lock with a timeout. The lock's holder may be waiting for a reader of standard output that never comes. A message must not
  * wait for that reader: it may be the reply to Ctrl-C. A split line does less harm.
  */
-static bool lock_for_note(struct screen *s)
+static bool lock_for_message(struct screen *s)
 {
 	struct timespec until;
 
@@ -124,20 +124,20 @@ void screen_set_quiet(struct screen *s)
 	s->quiet = true;
 }
 
-void screen_note(struct screen *s, const char *line)
+void screen_message(struct screen *s, const char *line)
 {
 	if (!s->quiet)
 		screen_error(s, line);
 }
 
-void screen_try_note(struct screen *s, const char *line)
+void screen_try_message(struct screen *s, const char *line)
 {
 	struct pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT};
 	const struct timespec patience = {.tv_nsec = NOTE_WAIT_NS};
 
 	/* Write only if standard error is ready: a ready pipe takes 4 KiB, which is more than a message. */
 	if (ppoll(&error, 1, &patience, NULL) > 0)
-		screen_note(s, line);
+		screen_message(s, line);
 }
 
 void screen_error(struct screen *s, const char *line)
@@ -151,7 +151,7 @@ void screen_error(struct screen *s, const char *line)
 	clean_line(text, sizeof(text) - 1);
 	len = strlen(text);
 	text[len++] = '\n';
-	locked = lock_for_note(s);
+	locked = lock_for_message(s);
 	if (locked && s->same)
 		finish_line(s);
 	/* Ignore a failure: there is nowhere else to report it. */

@@ -23,20 +23,20 @@ void screen_free(struct screen *s);
 /* Write whole lines to standard output. */
 void screen_report(struct screen *s, const char *text, size_t len);
 
-/* Make screen_note() show nothing from now on. Call it before other threads use the screen. */
+/* Make screen_message() show nothing from now on. Call it before other threads use the screen. */
 void screen_set_quiet(struct screen *s);
 
-/* Show an error as screen_note() shows a message, even on a quiet screen. */
+/* Show an error as screen_message() shows a message, even on a quiet screen. */
 void screen_error(struct screen *s, const char *line);
 
 /* Write "outrider: LINE" to standard error, cleaned by clean_line(). Never waits for a reader of standard output. */
-void screen_note(struct screen *s, const char *line);
+void screen_message(struct screen *s, const char *line);
 
 /*
- * Write a message like screen_note(), but never wait for a reader of standard error either: the message is dropped if standard
- * error is not ready.
+ * Write a message like screen_message(), but never wait for a reader of standard error either: the message is dropped if
+ * standard error is not ready.
  */
-void screen_try_note(struct screen *s, const char *line);
+void screen_try_message(struct screen *s, const char *line);
 
 /* Write bytes of the guest's console to standard output, with the guest's line ends. */
 void screen_console(struct screen *s, const void *bytes, size_t len);

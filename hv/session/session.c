@@ -64,11 +64,11 @@ static void print(void *ctx, const char *text, size_t len)
 	screen_report(s->screen, text, len);
 }
 
-static void note(void *ctx, const char *line)
+static void say(void *ctx, const char *line)
 {
 	struct session *s = ctx;
 
-	screen_note(s->screen, line);
+	screen_message(s->screen, line);
 }
 
 static int symbol_at(void *ctx, uint64_t addr, struct guest_symbol *out)
@@ -92,7 +92,7 @@ static int open_names(struct session *s, struct err *err)
 {
 	const struct session_config *o = s->config;
 	const struct debug_images_sink sink = {
-		.note = note, .found = o->verbose ? note : NULL, .cancelled = cancelled, .ctx = s};
+		.message = say, .found = o->verbose ? say : NULL, .cancelled = cancelled, .ctx = s};
 
 	s->images = debug_images_new(&sink, err);
 	if (!s->images)
@@ -136,12 +136,12 @@ static int confine(struct session *s, struct err *err)
 }
 
 /* Tell the user which parts of the confinement this host does not have. */
-static void note_missing(struct session *s)
+static void say_missing(struct session *s)
 {
 	char line[SANDBOX_MISSING_MAX];
 
 	if (s->screen && confined(s) && sandbox_missing(line))
-		note(s, line);
+		say(s, line);
 }
 
 static enum run_sandbox sandbox_word(const struct session *s)
@@ -164,7 +164,7 @@ static int open_report(struct session *s, struct err *err)
 		.judge = o->judge,
 		.style = {.colour = terminal_wants_colour(), .symbol_at = symbol_at, .ctx = s},
 		.print = print,
-		.note = note,
+		.message = say,
 		.print_ctx = s,
 		.run = {.tool_version = OUTRIDER_VERSION,
 			.host = s->host.facts,
@@ -286,8 +286,8 @@ static int open_all(struct session *s, struct err *err)
 	if (s->screen && s->config->quiet)
 		screen_set_quiet(s->screen);
 	if (s->screen && s->engine->sandbox_kinds && !confined(s))
-		note(s, "outrider is not confined: do not run a guest that you do not trust");
-	note_missing(s);
+		say(s, "outrider is not confined: do not run a guest that you do not trust");
+	say_missing(s);
 	s->sink.screen = s->screen;
 	if (s->screen && s->config->replay && expendable_start(&s->expendable, err) < 0)
 		return -1;
@@ -318,7 +318,7 @@ static int start_detector(struct session *s, struct err *err)
 	if (!s->detect)
 		return 0;
 	snprintf(line, sizeof(line), "%s; seed %" PRIu64, s->engine->beginning, s->config->detect.seed);
-	screen_note(s->screen, line);
+	screen_message(s->screen, line);
 	if (s->sink.replayer && replayer_start(s->sink.replayer, err) < 0)
 		return -1;
 	if (s->sink.suspector && suspector_start(s->sink.suspector, err) < 0)
@@ -370,7 +370,7 @@ static void tell_progress(void *session)
 		return;
 	now.races = atomic_load(&s->sink.races);
 	stats_line_make(&s->stats_line, &now, line);
-	screen_try_note(s->screen, line);
+	screen_try_message(s->screen, line);
 }
 
 /* Join the detector's threads. Sets `err` to their first failure, unless `err` has an error already. */
@@ -477,7 +477,7 @@ static void tell_left(struct session *s)
 	if (!left(s))
 		return;
 	snprintf(line, sizeof(line), "the thread \"%s\" still waits for the host, and is left behind", left(s));
-	screen_try_note(s->screen, line);
+	screen_try_message(s->screen, line);
 }
 
 static void run_all(struct session *s, struct err *err)

@@ -172,7 +172,7 @@ static void on_message(void *ctx, const char *line)
 {
 	struct sink *s = ctx;
 
-	screen_note(s->screen, line);
+	screen_message(s->screen, line);
 }
 
 static void on_failed(void *ctx, const struct err *err)

@@ -56,7 +56,7 @@ static void stop(struct stopper *s, enum stop_reason reason, const char *why)
 	screen_hurry(s->screen);
 	s->config->engine->ops->stop(s->config->engine);
 	if (why)
-		screen_try_note(s->screen, why);
+		screen_try_message(s->screen, why);
 }
 
 static void end_at_once(const struct stopper *s, int number)

@@ -121,7 +121,7 @@ static void say(struct suspector *s, const char *id, const char *what)
 	char line[640];
 
 	snprintf(line, sizeof(line), "suspected %s: %s", id, what);
-	screen_note(s->config.screen, line);
+	screen_message(s->config.screen, line);
 }
 
 static void tell(struct suspector *s, struct followed *f, const char *text)
@@ -181,7 +181,7 @@ static void withdraw(struct suspector *s, struct followed *f, const char *text)
 	f->withdrawn = true;
 	snprintf(line, sizeof(line), "%s %s: locks put its accesses in order each time: %s",
 		 f->told ? "no longer suspected" : "not suspected", f->id, text);
-	screen_note(s->config.screen, line);
+	screen_message(s->config.screen, line);
 }
 
 static void learn_order(struct suspector *s, struct followed *f)

@@ -17,10 +17,10 @@ static struct vm_engine *vm_engine(struct engine *e)
 	return (struct vm_engine *)e;
 }
 
-/* Show a device's message. Not with screen_note(): a device must not wait for a reader of standard error. */
-static void note_of_device(void *screen, const char *line)
+/* Show a device's message. Not with screen_message(): a device must not wait for a reader of standard error. */
+static void message_of_device(void *screen, const char *line)
 {
-	screen_try_note(screen, line);
+	screen_try_message(screen, line);
 }
 
 static int open_vm(struct engine *e, struct screen *screen, struct err *err)
@@ -39,7 +39,7 @@ static int open_vm(struct engine *e, struct screen *screen, struct err *err)
 		e->socket = v->socket;
 	}
 	config.console_in = terminal_readable() ? STDIN_FILENO : -1;
-	config.notes = (struct vmm_notes){.note = note_of_device, .ctx = screen};
+	config.messages = (struct vmm_messages){.message = message_of_device, .ctx = screen};
 	v->vm = vm_create(&config, err);
 	if (!v->vm)
 		return -1;

@@ -13,7 +13,7 @@
 #define NOTE_PHYS32_ENTRY 18
 #define START_INFO_MAGIC 0x336ec578
 #define PHDR_MAX 64
-#define NOTES_MAX KIB(64)
+#define MESSAGES_MAX KIB(64)
 
 struct start_info {
 	uint32_t magic, version, flags, nr_modules;
@@ -82,7 +82,7 @@ static uint64_t entry_in_notes(const uint8_t *notes, size_t len)
 
 static int find_entry(const struct boot_file *kernel, const Elf64_Phdr *ph, uint64_t *entry, struct err *err)
 {
-	uint8_t notes[NOTES_MAX];
+	uint8_t notes[MESSAGES_MAX];
 
 	if (ph->p_filesz > sizeof(notes))
 		return err_set(err, EXIT_INPUT, "kernel %s has %llu bytes of ELF notes, which is not sane", kernel->path,

@@ -67,7 +67,7 @@ int machine_open_network(struct vm *vm, const struct vmm_config *config, struct 
 	if (!config->net)
 		return 0;
 	vm->network = config->net->kind == VMM_NET_TAP ? net_tap_new(config->net, err)
-						       : net_user_new(config->net, &config->notes, err);
+						       : net_user_new(config->net, &config->messages, err);
 	return vm->network ? 0 : -1;
 }
 
@@ -75,7 +75,7 @@ int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err
 {
 	vm->virtio = (struct virtio_bus){.pci = &vm->pci, .dma = &vm->dma, .workers = &vm->workers};
 	for (unsigned i = 0; i < config->disk_count && i < VMM_MAX_DISKS; i++) {
-		vm->disk[i] = virtio_blk_new(&vm->virtio, &config->disks[i], i, config->cpus, &config->notes, err);
+		vm->disk[i] = virtio_blk_new(&vm->virtio, &config->disks[i], i, config->cpus, &config->messages, err);
 		if (!vm->disk[i] || (config->copies && disk_allow_copies(virtio_blk_disk(vm->disk[i]), err) < 0))
 			return -1;
 	}

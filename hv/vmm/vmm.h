@@ -74,13 +74,13 @@ struct vmm_net {
 };
 
 /* Receives messages on failures of the host that do not end the run, such as a full disk. */
-struct vmm_notes {
+struct vmm_messages {
 	/*
 	 * Take one line for the user, without a newline. Called on any thread. Must not block for long. NULL: messages are
 	 * dropped.
 	 */
-	void (*note)(void *ctx, const char *line);
-	/* The first argument of note(). */
+	void (*message)(void *ctx, const char *line);
+	/* The first argument of say(). */
 	void *ctx;
 };
 
@@ -109,8 +109,8 @@ struct vmm_config {
 	 * vsock_default_path(). Ignored if vsock_cid is 0.
 	 */
 	const char *vsock_socket;
-	/* What notes.ctx points to must outlive the machine. */
-	struct vmm_notes notes;
+	/* What messages.ctx points to must outlive the machine. */
+	struct vmm_messages messages;
 };
 
 /* Why the machine ended. */
@@ -178,8 +178,8 @@ int vmm_check_files(const struct vmm_config *config, struct err *err);
 
 /*
  * Build the machine: open /dev/kvm, load kernel and initrd, write their tables, and create the vCPUs. Of what `config` has,
- * only the console's file descriptors and what notes.ctx points to must outlive the machine; the caller owns them. Returns NULL
- * with `err` set on failure; otherwise the caller frees the machine by vm_destroy().
+ * only the console's file descriptors and what messages.ctx points to must outlive the machine; the caller owns them. Returns
+ * NULL with `err` set on failure; otherwise the caller frees the machine by vm_destroy().
  */
 struct vm *vm_create(const struct vmm_config *config, struct err *err);
 

@@ -94,7 +94,7 @@ int debug_images_add_usual(struct debug_images *images, struct err *err)
 
 int debug_images_use_debuginfod(struct debug_images *images, struct err *err)
 {
-	const struct debuginfod_sink sink = {images->sink.note, images->sink.cancelled, images->sink.ctx};
+	const struct debuginfod_sink sink = {images->sink.message, images->sink.cancelled, images->sink.ctx};
 
 	if (!images->debuginfod)
 		images->debuginfod = debuginfod_new(&sink, err);
@@ -162,7 +162,7 @@ static struct debuginfo *open_file(struct debug_images *images, const struct deb
 	di = path ? debuginfo_open(path, &err) : NULL;
 
 	if (!di && images->asked)
-		images->sink.note(images->sink.ctx, err.text);
+		images->sink.message(images->sink.ctx, err.text);
 	else if (di && images->sink.found)
 		say_found(images, image->name, path);
 	*users = di && place < images->users;
@@ -230,7 +230,7 @@ void debug_images_failed(struct debug_images *images, const struct debug_image *
 	if (!k || k->failed)
 		return;
 	k->failed = true;
-	images->sink.note(images->sink.ctx, err->text);
+	images->sink.message(images->sink.ctx, err->text);
 }
 
 void debug_images_used(const struct debug_images *images, unsigned *found, unsigned *asked)

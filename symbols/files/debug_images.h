@@ -35,7 +35,7 @@ struct debug_image {
 
 struct debug_images_sink {
 	/* Receives one line for the user that says which file cannot be used and why. */
-	void (*note)(void *ctx, const char *line);
+	void (*message)(void *ctx, const char *line);
 	/* Receives one line that names the debug file of an image. May be NULL. */
 	void (*found)(void *ctx, const char *line);
 	/* Returns true once the user has cancelled; then no more debug files are fetched. May be NULL. */

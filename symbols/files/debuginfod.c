@@ -39,7 +39,7 @@ static int progress(debuginfod_client *client, long done, long all)
 		snprintf(line, sizeof(line), "%.64s: debuginfod: %ld of %ld MiB", d->name, done / MIB, all / MIB);
 	else
 		snprintf(line, sizeof(line), "%.64s: waiting for debuginfod", d->name);
-	d->sink.note(d->sink.ctx, line);
+	d->sink.message(d->sink.ctx, line);
 	return 0;
 }
 

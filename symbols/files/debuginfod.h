@@ -17,7 +17,7 @@
 
 struct debuginfod_sink {
 	/* Receives one line with the progress of a file. */
-	void (*note)(void *ctx, const char *line);
+	void (*message)(void *ctx, const char *line);
 	/* Returns true once the user has cancelled; then the file being fetched is abandoned. NULL: never. */
 	bool (*cancelled)(void *ctx);
 	void *ctx;

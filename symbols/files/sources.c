@@ -14,7 +14,7 @@
 #include "symbols/files/beneath.h"
 
 #define KEPT_MAX 16    /* files whose text is cached; the frames of one race name about as many */
-#define NOTES_MAX 5    /* most lines about refused files; a hostile report could name any number of files */
+#define MESSAGES_MAX 5 /* most lines about refused files; a hostile report could name any number of files */
 #define NAME_SHOWN 200 /* bytes of a file's name that a line shows */
 
 struct folder {
@@ -40,8 +40,8 @@ struct sources {
 	struct allowed *allowed;
 	size_t allowed_count;
 	struct kept kept[KEPT_MAX];
-	unsigned oldest; /* the slot of kept[] to reuse next */
-	unsigned notes;	 /* number of lines that the sink has received */
+	unsigned oldest;   /* the slot of kept[] to reuse next */
+	unsigned messages; /* number of lines that the sink has received */
 };
 
 struct sources *sources_new(const struct sources_sink *sink, struct err *err)
@@ -193,17 +193,17 @@ static const char *reason(int error)
 }
 
 /* Report in one line that the file is not read, and why. A missing file is normal and is not reported. */
-static void note_refused(struct sources *s, const char *name, int error)
+static void say_refused(struct sources *s, const char *name, int error)
 {
 	char line[CLEAN_MAX(NAME_SHOWN) + 128], clean[CLEAN_MAX(NAME_SHOWN)];
 
-	if (error == ENOENT || error == ENOTDIR || !s->sink.note || s->notes == NOTES_MAX)
+	if (error == ENOENT || error == ENOTDIR || !s->sink.message || s->messages == MESSAGES_MAX)
 		return;
-	s->notes++;
+	s->messages++;
 	clean_text(name, NAME_SHOWN, clean, sizeof(clean));
 	snprintf(line, sizeof(line), "source file %s is not read: %s%s", clean, reason(error),
-		 s->notes == NOTES_MAX ? "; no more such files are listed" : "");
-	s->sink.note(s->sink.ctx, line);
+		 s->messages == MESSAGES_MAX ? "; no more such files are listed" : "");
+	s->sink.message(s->sink.ctx, line);
 }
 
 /* Read the file into k->text. The text is shorter than `size` if the file shrinks meanwhile. Returns false without memory. */
@@ -233,7 +233,7 @@ static bool try_file(struct sources *s, int fd, const char *path, const char *na
 		return false;
 	file = beneath_open(fd, path, SOURCES_FILE_MAX, &size);
 	if (file < 0) {
-		note_refused(s, name, errno);
+		say_refused(s, name, errno);
 		return false;
 	}
 	done = read_all(file, size, k);

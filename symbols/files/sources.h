@@ -23,7 +23,7 @@ struct sources;
 
 struct sources_sink {
 	/* Receives one line for the user that names a file that exists but is not read, and says why. */
-	void (*note)(void *ctx, const char *line);
+	void (*message)(void *ctx, const char *line);
 	void *ctx;
 };
 

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct rig m;
 	static struct fuzz_file image;
 	static const uint8_t zeroes[IMAGE_LEN];
-	const struct vmm_notes notes = {.note = note};
+	const struct vmm_messages notes = {.message = note};
 	struct vmm_disk config = {0};
 	struct virtio_blk *disk;
 	uint64_t features;

@@ -113,7 +113,7 @@ static void step(struct net_backend *b, unsigned what, const uint8_t *data, size
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct vmm_notes notes = {take_line, NULL};
+	static const struct vmm_messages notes = {take_line, NULL};
 	struct net_backend *b;
 
 	if (!size)

@@ -137,7 +137,7 @@ static inline struct virtio_net *seq_net(struct seq_machine *m)
 
 /* ---- the machine ---- */
 
-static inline void seq_note(void *ctx, const char *line)
+static inline void seq_message(void *ctx, const char *line)
 {
 	(void)ctx;
 	fuzz_require(line[0] && !strchr(line, '\n'));
@@ -145,7 +145,7 @@ static inline void seq_note(void *ctx, const char *line)
 
 static inline struct virtio_blk *seq_disk(struct seq_machine *m)
 {
-	static const struct vmm_notes notes = {.note = seq_note};
+	static const struct vmm_messages notes = {.message = seq_message};
 	struct vmm_disk config = {.queues = 2};
 	char path[32];
 

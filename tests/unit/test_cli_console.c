@@ -318,7 +318,7 @@ static void note_does_not_wait_for_a_reader(void **state)
 	wait_until_shown(f, fcntl(f->read_end, F_GETPIPE_SZ));
 	dup2(null, STDERR_FILENO);
 	alarm(PATIENCE_S);
-	screen_note(f->screen, "SIGINT: stopping the guest");
+	screen_message(f->screen, "SIGINT: stopping the guest");
 	alarm(0);
 	dup2(saved, STDERR_FILENO);
 	for (size_t got = 0; got < PIPE_AND_MORE;)
@@ -342,7 +342,7 @@ static void note_of_the_stopper_waits_for_nobody(void **state)
 	fcntl(fds[1], F_SETFL, 0);
 	dup2(fds[1], STDERR_FILENO);
 	alarm(PATIENCE_S);
-	screen_try_note(f->screen, "SIGINT: stopping the guest");
+	screen_try_message(f->screen, "SIGINT: stopping the guest");
 	alarm(0);
 	dup2(saved, STDERR_FILENO);
 	close(saved);

@@ -125,9 +125,9 @@ static void quiet_screen_shows_errors_only(void **state)
 	assert_non_null(screen);
 	assert_int_equal(pipe(ends), 0);
 	dup2(ends[1], STDERR_FILENO);
-	screen_note(screen, "heard");
+	screen_message(screen, "heard");
 	screen_set_quiet(screen);
-	screen_note(screen, "not heard");
+	screen_message(screen, "not heard");
 	screen_error(screen, "an error");
 	dup2(saved, STDERR_FILENO);
 	close(saved);

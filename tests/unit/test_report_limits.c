@@ -60,7 +60,8 @@ static int setup(void **state)
 	if (fd < 0 || !f->o)
 		return -1;
 	close(fd);
-	f->config = (struct report_config){.json = f->file, .print = print, .note = note, .print_ctx = f, .run = sample_run()};
+	f->config =
+		(struct report_config){.json = f->file, .print = print, .message = note, .print_ctx = f, .run = sample_run()};
 	f->r = report_new(&f->config, NULL);
 	*state = f;
 	return f->r ? report_set_kernel(f->r, &kernel, NULL) : -1;

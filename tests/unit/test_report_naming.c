@@ -180,7 +180,7 @@ static void test_variable_comes_first(void **state)
 /* The same sample, as if compiled in `folder`. Returns the length of the source line of the access. */
 static size_t allowed_by(struct fixture *f, const char *folder, struct sources *sources)
 {
-	const struct debug_images_sink sink = {.note = note};
+	const struct debug_images_sink sink = {.message = note};
 	struct naming naming = f->naming;
 	struct sample sample;
 	char flags[512], cwd[256];

@@ -53,7 +53,7 @@ static inline void note(void *ctx, const char *line)
 static inline int setup(const char *compiler)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	const struct debug_images_sink sink = {.note = note};
+	const struct debug_images_sink sink = {.message = note};
 	const uint8_t *id;
 
 	assert_non_null(f);

@@ -28,7 +28,7 @@ static struct rig rig;
 
 static void make_blk(const char *folder)
 {
-	static const struct vmm_notes nobody;
+	static const struct vmm_messages nobody;
 	static uint8_t image[IMAGE_LEN];
 	static struct fuzz_file file;
 	struct vmm_disk config = {.queues = 4};

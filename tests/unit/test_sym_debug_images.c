@@ -27,7 +27,7 @@ static void note(void *ctx, const char *line)
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	const struct debug_images_sink sink = {.note = note, .ctx = f};
+	const struct debug_images_sink sink = {.message = note, .ctx = f};
 	const uint8_t *id;
 
 	assert_non_null(f);

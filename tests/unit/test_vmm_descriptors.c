@@ -33,7 +33,7 @@ static void within(rlim_t soft, rlim_t hard, int (*body)(void))
 /* Make the largest number of disks, with all queues, as a machine does. */
 static int make_disks(void)
 {
-	static const struct vmm_notes nobody;
+	static const struct vmm_messages nobody;
 	static uint8_t image[4096];
 	static struct fuzz_file file[VMM_MAX_DISKS];
 	static struct rig rig;

@@ -96,7 +96,7 @@ static pid_t only_child(void)
 static struct guest *guest_with(const struct vmm_net *net)
 {
 	struct guest *g = calloc(1, sizeof(*g));
-	const struct vmm_notes notes = {take_line, g};
+	const struct vmm_messages notes = {take_line, g};
 	struct err err = {0};
 
 	assert_non_null(g);
@@ -335,7 +335,7 @@ static void test_port_of_nobody(void **state)
 
 	(void)state;
 	inet_pton(AF_INET, "192.0.2.77", &f.address); /* a documentation address, which no host has (RFC 5737) */
-	assert_null(net_user_new(&(struct vmm_net){.forwards = &f, .count = 1}, &(struct vmm_notes){0}, &err));
+	assert_null(net_user_new(&(struct vmm_net){.forwards = &f, .count = 1}, &(struct vmm_messages){0}, &err));
 	assert_int_equal(err.code, EXIT_INPUT);
 	assert_non_null(strstr(err.text, "192.0.2.77"));
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);

@@ -49,7 +49,7 @@ static void take_line(void *ctx, const char *line)
 
 static struct net_backend *start_with(uint64_t features)
 {
-	static const struct vmm_notes notes = {take_line, NULL};
+	static const struct vmm_messages notes = {take_line, NULL};
 	struct net_backend *b = net_user_new(&(struct vmm_net){.kind = VMM_NET_USER}, &notes, NULL);
 	struct net_start start;
 

@@ -120,7 +120,7 @@ static int teardown(void **state)
 static void plug(struct machine *m, const struct vmm_disk *given, unsigned cpus)
 {
 	const struct virtio_bus bus = {.dma = &m->dma, .workers = &m->workers};
-	const struct vmm_notes nobody = {0};
+	const struct vmm_messages nobody = {0};
 	struct vmm_disk config = *given;
 	struct err err = {0};
 

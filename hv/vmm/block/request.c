@@ -29,24 +29,24 @@ static void tell_full(struct blk *blk, int error)
 {
 	char line[512];
 
-	if (!blk->notes.note || atomic_flag_test_and_set(&blk->told_full))
+	if (!blk->messages.message || atomic_flag_test_and_set(&blk->told_full))
 		return;
 	snprintf(line, sizeof(line),
 		 "disk %u: no room on the host for what the guest writes to %s (%s): the guest gets I/O errors until you make "
 		 "room",
 		 blk->index, disk_written_path(blk->disk), strerror(error));
-	blk->notes.note(blk->notes.ctx, line);
+	blk->messages.message(blk->messages.ctx, line);
 }
 
 static void tell_error(struct blk *blk, const char *what, int error)
 {
 	char line[512];
 
-	if (!blk->notes.note || atomic_flag_test_and_set(&blk->told_error))
+	if (!blk->messages.message || atomic_flag_test_and_set(&blk->told_error))
 		return;
 	snprintf(line, sizeof(line), "disk %u: the host cannot %s %s: %s: the guest gets I/O errors", blk->index, what,
 		 disk_path(blk->disk), strerror(error));
-	blk->notes.note(blk->notes.ctx, line);
+	blk->messages.message(blk->messages.ctx, line);
 }
 
 /*

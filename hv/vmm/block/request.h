@@ -50,7 +50,7 @@ struct blk {
 	char id[BLK_ID_LEN];
 	/* The disk's number, and the receiver of messages for the user. */
 	unsigned index;
-	struct vmm_notes notes;
+	struct vmm_messages messages;
 	/* Flush after each write. Set when the driver did not negotiate flushes, or has switched the write-back cache off. */
 	atomic_bool write_through;
 	/* Set when the user has got the message that the host's storage is full, or about another error of the host. */

@@ -179,13 +179,13 @@ static struct virtio_blk *plug(struct virtio_blk *d, const struct virtio_bus *bu
 }
 
 struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
-				  const struct vmm_notes *notes, struct err *err)
+				  const struct vmm_messages *messages, struct err *err)
 {
 	struct virtio_blk *d = new_card(index, virtio_blk_queues(config, cpus), err);
 
 	if (!d)
 		return NULL;
-	d->blk.notes = *notes;
+	d->blk.messages = *messages;
 	d->blk.disk = disk_open(config, err);
 	return plug(d, bus, err);
 }

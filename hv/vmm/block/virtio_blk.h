@@ -28,11 +28,11 @@ struct virtio_blk;
 unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus);
 
 /*
- * Open the image, and add disk number `index` to the bus of a machine with `cpus` vCPUs. What *notes points to must outlive the
- * device. Returns NULL with `err` set on failure; disk_open() lists the errors of images.
+ * Open the image, and add disk number `index` to the bus of a machine with `cpus` vCPUs. What *messages points to must outlive
+ * the device. Returns NULL with `err` set on failure; disk_open() lists the errors of images.
  */
 struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
-				  const struct vmm_notes *notes, struct err *err);
+				  const struct vmm_messages *messages, struct err *err);
 
 /* Returns the device's image, which the device still owns. */
 struct disk *virtio_blk_disk(struct virtio_blk *disk);

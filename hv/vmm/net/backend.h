@@ -90,9 +90,9 @@ struct net_backend {
 /*
  * Make a backend for user-mode networking: libslirp, in a process of its own (process.h), makes the guest's connections with
  * sockets of that process. `net` names the forwarded ports, which are open when this function returns. To be called while the
- * calling process has no guest RAM. `notes` is copied; its note() is called if the guest loses its network because the process
- * has ended. The calling process must ignore SIGPIPE. Returns NULL with `err` set on failure: EXIT_INPUT names a port that
- * cannot be listened on.
+ * calling process has no guest RAM. `messages` is copied; its say() is called if the guest loses its network because the
+ * process has ended. The calling process must ignore SIGPIPE. Returns NULL with `err` set on failure: EXIT_INPUT names a port
+ * that cannot be listened on.
  *
  * As with QEMU, the guest has the address 10.0.2.15/24 (by DHCP), the gateway 10.0.2.2, a DNS server at 10.0.2.3, which
  * forwards to the first name server in the host's /etc/resolv.conf, and IPv6 by router advertisements in fec0::/64.
@@ -102,7 +102,7 @@ struct net_backend {
  * 127.0.0.1 (a database, a debugger, a printer service) trusts each client. A service for the guest must listen at another
  * address of the host. guard.h says which frames are dropped.
  */
-struct net_backend *net_user_new(const struct vmm_net *net, const struct vmm_notes *notes, struct err *err);
+struct net_backend *net_user_new(const struct vmm_net *net, const struct vmm_messages *messages, struct err *err);
 
 /*
  * Make a backend for an existing tap interface that the user may open. Returns NULL with `err` set on failure: EXIT_INPUT, with

@@ -31,7 +31,7 @@
 
 struct net_user {
 	struct net_backend base;
-	struct vmm_notes notes;
+	struct vmm_messages messages;
 	struct helper process;
 	bool started;
 	bool fallen; /* the process has ended, or sent a malformed message: the guest has no network */
@@ -79,8 +79,8 @@ static void fall(struct net_user *u, const char *why)
 	watch(u);
 	helper_last_words(&u->process, WORDS_MS, words, sizeof(words));
 	snprintf(line, sizeof(line), "the guest has lost its network: %s%s%s", why, words[0] ? "; " : "", words);
-	if (u->notes.note)
-		u->notes.note(u->notes.ctx, line);
+	if (u->messages.message)
+		u->messages.message(u->messages.ctx, line);
 }
 
 /* ---- to the process ---- */
@@ -275,7 +275,7 @@ static int await_ready(const struct helper *process, struct err *err)
 	return err_set(err, ready.code, "%s", ready.text);
 }
 
-struct net_backend *net_user_new(const struct vmm_net *net, const struct vmm_notes *notes, struct err *err)
+struct net_backend *net_user_new(const struct vmm_net *net, const struct vmm_messages *messages, struct err *err)
 {
 	static const uint8_t mac[6] = {0x02, 0x6f, 0x75, 0x74, 0x00, 0x01};
 	struct net_user *u = calloc(1, sizeof(*u));
@@ -286,7 +286,7 @@ struct net_backend *net_user_new(const struct vmm_net *net, const struct vmm_not
 	}
 	u->base.ops = &user_ops;
 	u->base.offloads = NET_SLIRP_OFFLOADS;
-	u->notes = *notes;
+	u->messages = *messages;
 	memcpy(u->base.mac, mac, sizeof(mac));
 	if (helper_start(&u->process, net_process_serve, (void *)net, err) < 0 || await_ready(&u->process, err) < 0)
 		goto fail;

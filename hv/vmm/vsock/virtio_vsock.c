@@ -139,13 +139,13 @@ static const struct virtio_ops ops = {
 };
 
 /* Tell the user the socket's path. Called only for the default path, which the user did not choose. */
-static void tell_path(const struct vmm_notes *notes, const char *path)
+static void tell_path(const struct vmm_messages *messages, const char *path)
 {
 	char line[VSOCK_PATH_MAX + 64];
 
 	snprintf(line, sizeof(line), "programs of the host reach the guest's vsock by the socket %s", path);
-	if (notes->note)
-		notes->note(notes->ctx, line);
+	if (messages->message)
+		messages->message(messages->ctx, line);
 }
 
 static int start(struct virtio_vsock *v, const struct virtio_bus *bus, const struct vmm_config *config, unsigned index,
@@ -168,7 +168,7 @@ static int start(struct virtio_vsock *v, const struct virtio_bus *bus, const str
 	if (!v->virtio)
 		return -1;
 	if (!path)
-		tell_path(&config->notes, own);
+		tell_path(&config->messages, own);
 	return 0;
 }
 
