@@ -156,7 +156,7 @@ static int setup(void **state)
 	uint8_t bytes[SECTORS * 512];
 	int fd;
 
-	rig = (struct rig){.blk = {.id = "outrider-3", .index = 3, .notes = {note, &rig}}};
+	rig = (struct rig){.blk = {.id = "outrider-3", .index = 3, .messages = {note, &rig}}};
 	flushes = left = 0;
 	flush_errno = 0;
 	standing = 0;
