@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -245,6 +246,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct net_slirp *s = net_slirp_new(&(struct vmm_net){.kind = VMM_NET_USER}, &peer, NULL);
 
 	fuzz_require(s);
+	signal(SIGPIPE, SIG_IGN); /* as in the network process */
 	net_slirp_start(s, NET_SLIRP_OFFLOADS);
 	for (size_t at = 0; size - at >= 3;) {
 		size_t len = (size_t)(data[at + 1] << 8 | data[at + 2]);
