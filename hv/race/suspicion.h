@@ -84,7 +84,7 @@ bool suspicion_covers(const struct prot_held *held, const struct prot_access *ac
 /* Free the list. `s` may be all zero. */
 void suspicions_fini(struct suspicions *s);
 
-/* Returns the suspicion whose race would have this id, or NULL. */
+/* Returns the suspicion whose two accesses would be race `id` if they were seen to race, or NULL if there is none. */
 const struct suspicion *suspicions_find(const struct suspicions *s, const char *id);
 
 #endif

@@ -164,7 +164,7 @@ static int add_signals(scmp_filter_ctx filter, unsigned kinds)
 	bool copies = kinds & CALLS_COPY, is_main = kinds & CALLS_MAIN;
 	int rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), copies && !is_main ? 2 : 1, own);
 
-	/* A copy makes a machine of its own, and so installs the handler of the kick signal. */
+	/* Allow a copy to install the handler of the kick signal: its process creates a VM of its own. */
 	if (rc == 0 && copies)
 		rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(rt_sigaction), 1, &kick);
 	return rc;

@@ -59,8 +59,8 @@ enum target_action_kind {
 	/* The CPU is held at regs->rip for hold_ns or until target_release(). Then on_hold_end is called. */
 	TARGET_HOLD,
 	/*
-	 * For on_breakpoint: the INT3 is the guest's own, so the guest gets its #BP. For on_watch: all watches of the call were
-	 * retired, and the CPU continues.
+	 * For on_breakpoint: the INT3 is the guest's own, so the guest gets its #BP. For on_watch: every watch
+	 * that was passed to the call had been removed before, and the CPU continues.
 	 */
 	TARGET_NOT_MINE,
 };

@@ -245,7 +245,7 @@ static enum verdict_class class_by_evidence(const struct rcu *r)
 	return adds_correctly(r) || (p->removes && p->grace) ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
 }
 
-/* Make the class unclear, and say why, if there is a doubt about a pair that otherwise follows the rules. */
+/* Set the class VERDICT_UNCLEAR, with the reason, if a writer and a reader that follow the rules of RCU leave a doubt. */
 static void doubt(const struct rcu *r, struct verdict *out)
 {
 	const char *who = view_function(r->writer), *but = NULL;

@@ -120,7 +120,7 @@ static int through_pointer(struct lookup *q, struct di_pointee *to, int64_t dist
 	return 0;
 }
 
-/* Add the datum of the access if this variable or parameter, or its value, gives the accessed address. */
+/* Add the datum of the access if the accessed address is in this variable or parameter, or in the object it points to. */
 static int look_at_variable(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	struct lookup *q = ctx;

@@ -178,8 +178,8 @@ static void free_seen(struct seen *s)
 }
 
 /*
- * Append a race to the summary, as it was in the second round or, if that round did not see the race, in the first. `old` or
- * `now` is NULL if that round did not see the race.
+ * `old` is the race in the first round, and `now` in the second; one of them is NULL if its round did not see the race. Append
+ * `now` to the summary, or `old` if `now` is NULL.
  */
 static int fill_compared(struct fill *f, const struct store_race *old, const struct store_race *now)
 {

@@ -344,7 +344,7 @@ static const struct element campaign_elements[] = {
 	{NULL, NULL, 0},
 };
 
-/* Give an axis that the file does not have one part without settings. */
+/* If the file lacks this axis, add the axis with a single part that has no settings. */
 static void add_default(struct parse *p, struct plan_parts *parts, const char *name)
 {
 	if (parts->count)

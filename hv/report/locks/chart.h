@@ -62,8 +62,9 @@ struct lock_chart {
 
 /*
  * Make the chart of `n` records; skips records whose `protection` is NULL. If `wanted` is not NULL, the chart has only the
- * accesses and takings of functions for which wanted(ctx, function) returns true, and the suspicions with such a function on
- * one side. Returns 0, or -1 with EXIT_INTERNAL if memory runs out. In both cases call lock_chart_fini().
+ * accesses and lock acquisitions made in functions for which wanted(ctx, function) returns true, and the suspicions of which at
+ * least one access is in such a function. Returns 0, or -1 with EXIT_INTERNAL if memory runs out. In both cases call
+ * lock_chart_fini().
  */
 int lock_chart_make(struct lock_chart *chart, const struct lock_record *records, size_t n,
 		    bool (*wanted)(const void *ctx, const char *function), const void *ctx, struct err *err);

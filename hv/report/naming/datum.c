@@ -183,7 +183,7 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 		found = ask(n, side, a, out);
 		/*
 		 * The register may hold one of several pointers, and the second lookup may have chosen another one. Accept its
-		 * result only if the type and the offset are the allocator's.
+		 * result only if it has the type and the offset that were found from the allocator.
 		 */
 		if (found <= 0 || (is_of_object(out->owner, m) && out->offset == offset))
 			return found;
