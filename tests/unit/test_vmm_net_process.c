@@ -267,6 +267,39 @@ static void test_killed(void **state)
 	free_guest(g);
 }
 
+/* Returns 0 if the worker, confined as in a run, says how the process ended. */
+static int worker_says_how(int report)
+{
+	struct guest *g = new_guest();
+
+	say_hello(g);
+	sandbox_thread(SANDBOX_NET);
+	if (write(report, &g->process, sizeof(g->process)) != sizeof(g->process))
+		return 1;
+	while (!g->lines && run_worker(PATIENCE_MS))
+		;
+	return !strstr(g->line, "its network process has ended; it was killed by signal 9");
+}
+
+/* A confined worker outlives its network process: no system call that it needs then is forbidden. */
+static void test_killed_beside_a_confined_worker(void **state)
+{
+	int report[2], status;
+	pid_t run, process;
+
+	(void)state;
+	assert_int_equal(pipe(report), 0);
+	run = fork();
+	if (run == 0)
+		_exit(worker_says_how(report[1]));
+	assert_int_equal(read(report[0], &process, sizeof(process)), sizeof(process));
+	assert_int_equal(kill(process, SIGKILL), 0);
+	assert_int_equal(waitpid(run, &status, 0), run);
+	assert_int_equal(status, 0);
+	close(report[0]);
+	close(report[1]);
+}
+
 /* Whether the process is gone, or waits to be reaped. */
 static bool has_ended(pid_t pid)
 {
@@ -348,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_guest_without_room),
 		cmocka_unit_test(test_process_that_does_not_read),
 		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_killed_beside_a_confined_worker),
 		cmocka_unit_test(test_ends_with_the_run),
 		cmocka_unit_test(test_start_again),
 		cmocka_unit_test(test_port_of_nobody),

@@ -26,10 +26,17 @@
 
 #include "hv/vmm/net/backend.h"
 #include "tests/unit/net_frames.h"
-#include "tests/unit/net_worker.h"
+#include "tests/unit/net_watch.h"
 
 #define HOST "192.168.77.1"
 #define GUEST "192.168.77.2"
+
+/* Have the worker serve the tap once. It waits only for frames to read. */
+static void wait_for_frame(void)
+{
+	assert_int_equal(watched.events, EPOLLIN);
+	assert_true(run_worker(PATIENCE_MS));
+}
 
 static bool have_tap; /* tap0 exists, is up, and has the address HOST */
 
@@ -137,7 +144,7 @@ static void await(struct guest *g, unsigned type)
 {
 	while (!g->len || (unsigned)(g->frame[12] << 8 | g->frame[13]) != type) {
 		g->len = 0;
-		run_worker();
+		wait_for_frame();
 	}
 }
 
@@ -157,7 +164,7 @@ static void say_hello(struct guest *g, uint8_t host[6])
 
 		send_frame(g, &(struct virtio_net_hdr_v1){0}, request, sizeof(request));
 		if (poll(&p, 1, 100) > 0)
-			run_worker();
+			wait_for_frame();
 	} while (!g->len);
 	assert_memory_equal(g->frame, g->b->mac, 6);
 	assert_memory_equal(g->frame + 20, "\0\2", 2);		   /* a reply */
@@ -263,7 +270,7 @@ static void test_back_pressure(void **state)
 	for (char letter = 'a'; letter <= 'c'; letter++)
 		host_sends(fd, &letter, 1);
 	while (!g->refused)
-		run_worker();
+		wait_for_frame();
 	assert_int_equal(watched.fd, -1);
 	g->b->ops->resume(g->b);
 	assert_int_equal(g->refused, 2);
@@ -273,7 +280,7 @@ static void test_back_pressure(void **state)
 	assert_int_not_equal(watched.fd, -1);
 	/* Several frames may come in one burst, and the test sees only the last of them. */
 	while (!(g->len == 43 && g->frame[42] == 'c'))
-		run_worker();
+		wait_for_frame();
 	close(fd);
 	free_guest(g);
 }

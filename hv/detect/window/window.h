@@ -56,7 +56,7 @@ void window_close(struct detect *d, struct window *w);
 
 /*
  * An access by `cpu`, which is stopped with `regs`, conflicts with w's `datum`: capture both sides, close the window, release
- * the held CPU. `other` is the access, if it is known (RACE_BY_POINT). NULL: the reporter determines the instruction that made
+ * the held CPU. `other` is the access of RACE_BY_POINT. NULL: the reporter determines the instruction that made
  * the access (RACE_BY_WATCH).
  */
 void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
