@@ -56,10 +56,10 @@ LIB_OBJS := $(LIB_SRCS:%.c=$(OUT)/obj/%.o)
 MAIN_OBJ := $(OUT)/obj/hv/cli/main.o
 AGENT_SRCS := $(wildcard guest-agent/*.c)
 AGENT_OBJS := $(AGENT_SRCS:%.c=$(OUT)/obj/%.o)
-UNIT_SRCS := $(wildcard tests/unit/test_*.c)
+UNIT_SRCS := $(wildcard tests/unit/*/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(OUT)/unit/%)
 INTEGRATION = $(shell find tests/integration -maxdepth 1 -type f -perm -100 2>/dev/null | LC_ALL=C sort)
-C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] pruner/*/*.[ch] pruner/*/*/*.[ch] guest-agent/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] tests/lab/*.[ch] \
+C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] pruner/*/*.[ch] pruner/*/*/*.[ch] guest-agent/*.[ch] tests/unit/*/*.[ch] tests/fuzz/*.[ch] tests/lab/*.[ch] \
 	tests/stacks/*.[ch] tests/snapshots/*.[ch] tests/bench/*.[ch])
 
 .PHONY: all
@@ -157,32 +157,31 @@ $(OUT)/unit/%: $(OUT)/obj/tests/unit/%.o $(OUT)/liboutrider.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_LDFLAGS) $(TEST_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS) -lcmocka
 
+# What several tests of a folder share is an object of its own: unit_needs(tests, objects), both below tests/unit.
+define unit_needs
+$(filter $(addprefix $(OUT)/unit/,$(1)),$(UNIT_BINS)): $(2:%=$(OUT)/obj/tests/unit/%.o)
+endef
 # A machine in memory instead of one on KVM; for the detector's tests with a kernel that is not Linux, in place of hv/guest.
-FAKES = $(1:%=$(OUT)/obj/tests/unit/%.o)
-$(filter $(OUT)/unit/test_detect_% $(OUT)/unit/test_session_suspector,$(UNIT_BINS)): $(call FAKES,fake_target fake_guest detect_rig)
-$(filter $(OUT)/unit/test_target_% $(OUT)/unit/test_guest_%,$(UNIT_BINS)): $(call FAKES,fake_target)
-$(filter $(OUT)/unit/test_target_kvm_%,$(UNIT_BINS)): $(call FAKES,fake_kvm)
-$(filter $(OUT)/unit/test_vmm_pci $(OUT)/unit/test_vmm_virtio $(OUT)/unit/test_vmm_snapshot,$(UNIT_BINS)): $(call FAKES,pci_rig)
-$(filter $(OUT)/unit/test_rsp_client $(OUT)/unit/test_target_gdb%,$(UNIT_BINS)): $(call FAKES,fake_stub)
+$(eval $(call unit_needs,detect/% session/test_suspector,target/fake_target detect/fake_guest detect/detect_rig))
+$(eval $(call unit_needs,target/% guest/%,target/fake_target))
+$(eval $(call unit_needs,target/test_kvm_%,target/fake_kvm))
+$(eval $(call unit_needs,vmm/test_pci vmm/test_virtio vmm/test_snapshot,vmm/pci_rig))
+$(eval $(call unit_needs,rsp/test_client target/test_gdb%,rsp/fake_stub))
 # Two processes in place of the CPUs of a copy.
-$(filter $(OUT)/unit/test_replay_gdb%,$(UNIT_BINS)): $(call FAKES,traced_copy)
-
+$(eval $(call unit_needs,replay/test_gdb%,replay/traced_copy))
 # Ethernet frames.
-$(filter $(OUT)/unit/test_vmm_net_%,$(UNIT_BINS)): $(call FAKES,net_frames)
-
+$(eval $(call unit_needs,vmm/test_net_%,vmm/net_frames))
 # Processes that are confined.
-$(filter $(OUT)/unit/test_sandbox $(OUT)/unit/test_sandbox_o%,$(UNIT_BINS)): $(call FAKES,sandbox_child)
-
-$(filter $(OUT)/unit/test_vmm_virtio_rng $(OUT)/unit/test_vmm_virtio_vsock,$(UNIT_BINS)): $(call FAKES,device_rig)
-
+$(eval $(call unit_needs,sandbox/test_sandbox sandbox/test_others sandbox/test_opener,sandbox/sandbox_child))
+$(eval $(call unit_needs,vmm/test_virtio_rng vmm/test_virtio_vsock,vmm/device_rig))
 # The text of a race that one observation makes.
-$(filter $(OUT)/unit/test_report_text $(OUT)/unit/test_report_calls,$(UNIT_BINS)): $(call FAKES,report_text_of)
+$(eval $(call unit_needs,report/test_text report/test_calls,report/report_text_of))
 # A round summary of made-up runs.
-$(filter $(OUT)/unit/test_campaign_list%,$(UNIT_BINS)): $(call FAKES,summary_made)
+$(eval $(call unit_needs,campaign/test_list%,campaign/summary_made))
 # Reports and places for stores of campaigns.
-$(filter $(OUT)/unit/test_store%,$(UNIT_BINS)): $(call FAKES,store_rig postgres_rig)
+$(eval $(call unit_needs,campaign/test_store%,campaign/store_rig campaign/postgres_rig))
 # The pruner's rules with one recorded race.
-$(filter $(OUT)/unit/test_prune_%,$(UNIT_BINS)): $(call FAKES,prune_bench)
+$(eval $(call unit_needs,pruner/%,pruner/prune_bench))
 
 # Each is a program with libFuzzer. That, and only that, is clang's: `make fuzz` builds them in a folder of their own.
 FUZZ_SRCS := $(wildcard tests/fuzz/fuzz_*.c)
@@ -193,14 +192,14 @@ $(FUZZ_BINS): $(OUT)/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/liboutrider.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) -fsanitize=fuzzer $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PKG_LIBS) -lcmocka
 
-# The devices' threads under ThreadSanitizer: test_vmm_sequence, with that part of the library alone, since to compile all of it takes
+# The devices' threads under ThreadSanitizer: vmm/test_sequence, with that part of the library alone, since to compile all of it takes
 # a minute more.
 SEQUENCE_OBJS := $(filter $(OUT)/obj/hv/base/% $(OUT)/obj/hv/sandbox/% $(OUT)/obj/hv/vmm/% $(OUT)/obj/hv/race/device.o,$(LIB_OBJS))
 $(OUT)/libsequence.a: $(SEQUENCE_OBJS)
 	$(call say,AR,$@)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
-$(OUT)/sequence: $(OUT)/obj/tests/unit/test_vmm_sequence.o $(OUT)/libsequence.a
+$(OUT)/sequence: $(OUT)/obj/tests/unit/vmm/test_sequence.o $(OUT)/libsequence.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
 
@@ -278,10 +277,10 @@ MAKE_PARALLEL = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEF
 
 # Python tests that need neither a lab nor a guest.
 QUICK_TESTS := $(filter-out tests/lab/test_lab.py tests/ground-truth/test_guest.py tests/ground-truth/test_module.py, \
-	$(sort $(wildcard tests/*/test_*.py)))
+	$(sort $(wildcard tests/*/test_*.py tests/unit/*/test_*.py)))
 
 # A build with a sanitizer confines nothing, so it has nothing for tests of filters.
-SAN_UNIT_BINS = $(patsubst $(OUT)/%,$(OUT)/san-address-undefined/%,$(filter-out %/test_sandbox %/test_sandbox_others %/test_sandbox_opener,$(UNIT_BINS)))
+SAN_UNIT_BINS = $(patsubst $(OUT)/%,$(OUT)/san-address-undefined/%,$(filter-out %/sandbox/test_sandbox %/sandbox/test_others %/sandbox/test_opener,$(UNIT_BINS)))
 
 .PHONY: check
 check: deps-check ## everything: unit tests, plain and sanitized, lint, recorded, lab and ground-truth runs
@@ -292,7 +291,7 @@ check: deps-check ## everything: unit tests, plain and sanitized, lint, recorded
 	$(Q)OUTRIDER_BUILD=$(abspath $(OUT)) tests/check --logs $(OUT)/logs --jobs $(CHECK_JOBS) \
 		'$(MAKE) --no-print-directory lint' $(UNIT_BINS) $(SAN_UNIT_BINS) $(OUT)/san-thread/sequence \
 		'tests/fuzz/run --runs 2000 $(FUZZ_SRCS:tests/fuzz/%.c=$(OUT)/san-fuzzer-no-link-address-undefined/fuzz/%)' \
-		tests/recorded/check $(sort $(wildcard tests/*/test_*.py)) $(INTEGRATION)
+		tests/recorded/check $(sort $(wildcard tests/*/test_*.py tests/unit/*/test_*.py)) $(INTEGRATION)
 
 .PHONY: check-quick
 check-quick: deps-check ## check without sanitizers, labs, guests and the ground-truth module, for work in between: a minute or two
@@ -376,4 +375,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 	@echo 'Variables: BUILD=folder CC=gcc|clang CFLAGS=... JOBS=number SAN=address,undefined|thread V=1 PREFIX= UNITS= DESTDIR='
 
--include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*.c tests/stacks/*.c tests/snapshots/*.c tests/bench/*.c tests/fuzz/*.c))
+-include $(LIB_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(AGENT_OBJS:.o=.d) $(patsubst %.c,$(OUT)/obj/%.d,$(wildcard tests/unit/*/*.c tests/stacks/*.c tests/snapshots/*.c tests/bench/*.c tests/fuzz/*.c))

@@ -3,7 +3,7 @@
 #include "pruner/locks/assertions.h"
 #include "symbols/insn/insn.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/test_report_lock_sample.h"
+#include "tests/unit/report/lock_sample.h"
 
 static void look_at(const struct assertion *a, uint64_t accesses)
 {

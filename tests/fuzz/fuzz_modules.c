@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The guest's list of modules, their sections and their symbols. The input changes a guest that has three. */
 #include "tests/fuzz/symbols.h"
-#include "tests/unit/test_sym_modules_world.h"
+#include "tests/unit/symbols/modules_world.h"
 
 static void ask(struct world *w)
 {

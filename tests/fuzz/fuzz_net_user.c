@@ -9,8 +9,8 @@
 
 #include "hv/vmm/net/backend.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/net_fake_helper.h"
-#include "tests/unit/net_watch.h"
+#include "tests/unit/vmm/net_fake_helper.h"
+#include "tests/unit/vmm/net_watch.h"
 
 static struct {
 	uint64_t features;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ORC tables in a guest's memory, of the kernel's three layouts. The input is the addresses, the rules and a struct module. */
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/test_sym_orc_world.h"
+#include "tests/unit/symbols/orc_world.h"
 
 #define RULES 16u
 

@@ -10,7 +10,7 @@
 
 #include "hv/replay/scenario/format.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/unit/scenario_made.h"
+#include "tests/unit/replay/scenario_made.h"
 
 #define ROOM (1u << 20)
 #define WRITTEN_MAX MIB(256) /* bytes of RAM; the writer reads each page, and more pages would make an input slow */

@@ -6,7 +6,7 @@
 #include "hv/vmm/pci/silent.h"
 #include "hv/vmm/snapshot/block.h"
 #include "tests/fuzz/rig.h"
-#include "tests/unit/snapshot_made.h"
+#include "tests/unit/vmm/snapshot_made.h"
 
 static void set_line(void *ctx, unsigned gsi, bool level)
 {

@@ -28,7 +28,7 @@ enum { CARD_BLK, CARD_RNG, CARD_NET, CARD_VSOCK, CARDS };
 
 /*
  * The guest's memory. It is a variable of this name, since ThreadSanitizer knows variables by name: what accesses it races by
- * design, and nothing else does (test_vmm_sequence.c).
+ * design, and nothing else does (tests/unit/vmm/test_sequence.c).
  */
 extern uint8_t guest_ram[SEQ_RAM];
 

@@ -26,7 +26,7 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "unit"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "unit/rigs"))
 import campaign_rig as rig  # noqa: E402
 
 CAP = 3600  # seconds that nothing here ever took

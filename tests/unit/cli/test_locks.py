@@ -1,0 +1,359 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`outrider locks`, the section of suspicions in what `outrider report` writes, and the lists that `--lock-list` takes."""
+
+import copy
+import html.parser
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import junitparser
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
+RACES = ROOT / "tests/data/ordered-races.json"
+ID = "0123456789ab"
+TEXT = "nic.flags: nic.cb_lock held in 412 of 418 accesses; not in <watchdog>(), which ran at the same time as configure()"
+SLAB = {"kind": "slab", "variable": None, "module": None, "cpu": None, "cache": "nics", "object": "0xffff888012345600", "object_size": 1024,
+        "offset": 64, "type": None, "member": None}
+
+
+def access(site, function, kind, held, count):
+    return {"site": site, "pc": "0xffffffffc0100000", "name": "nic.flags", "kind": kind, "locked": False, "address": "0xffff888012345640",
+            "size": 4, "life": 0, "memory": SLAB, "context": "task", "irqs_off": False, "preempt_off": False, "in_rcu": False,
+            "held": [{"lock": lock, "no_softirq": False, "no_irq": False, "shared": False, "maybe": False} for lock in held],
+            "held_overflow": False, "function": function, "operation": function, "count": count, "count_shared": count, "who": 42 + function,
+            "several": False, "first_ns": 1, "last_ns": 1000}
+
+
+def locks():
+    """What a run with --locks records of a driver whose watchdog lacks the lock."""
+    return {
+        "moments": {"accesses": 418, "takes": 412, "gives": 412, "frees": 0, "lost": 0},
+        "functions": ["e100:configure", "e100:<watchdog>", "kernel_function"],
+        "locks": [{"name": "nic.cb_lock", "kind": "spin", "address": "0xffff888012345680", "memory": SLAB | {"offset": 128}}],
+        "accesses": [access("e100:configure+0x1c", 0, "write", [0], 412), access("e100:<watchdog>+0x33", 1, "read", [], 6),
+                     access("kernel_function+0x1", 2, "read", [0], 10) | {"name": "other", "address": "0xffff888012345648"}],
+        "pairs": [{"a": 0, "b": 1, "count": 3}],
+        "takes": [],
+        "suspicions": [{"id": ID, "kind": "unprotected",
+                        "sides": [{"index": 0, "site": "e100:configure+0x1c"}, {"index": 1, "site": "e100:<watchdog>+0x33"}],
+                        "lock": 0, "held": 412, "total": 418, "met": True, "rank": 80, "text": TEXT,
+                        "proof": {"state": "given-up", "reached": [120, 70]}}],
+        "left_out": {"unpublished": 0, "per-cpu": 0, "marked": 0, "rcu": 7, "apart": 0, "maybe": 0, "handed-over": 0, "lost": 0},
+    }
+
+
+class Words(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.words = []
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def text_of(page):
+    parser = Words()
+    parser.feed(page)
+    return "".join(parser.words)
+
+
+class Locks(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name)
+        self.document = json.loads(RACES.read_text())
+        self.document["locks"] = locks()
+        self.path = self.save("races.json", self.document)
+
+    def save(self, name, document):
+        path = self.top / name
+        path.write_text(json.dumps(document))
+        return path
+
+    def outrider(self, *words, status=0):
+        done = subprocess.run([BUILD / "outrider", *map(str, words)], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def report(self, kind):
+        return self.outrider("report", "--format", kind, self.path).stdout
+
+    def test_text(self):
+        text = self.outrider("locks", self.path).stdout
+        self.assertTrue(text.startswith("SUSPICIONS  1,"), text)
+        self.assertIn(f"{ID}  rank 80  {TEXT}\n", text)
+        self.assertIn("reached the sites 120 and 70 times", text)
+        self.assertIn("nic.cb_lock held in 412 of 418 accesses; not in <watchdog>() (6)\n", text)
+        self.assertIn("7 pairs of accesses under RCU are not suspected\n", text)
+
+    def test_json(self):
+        document = json.loads(self.outrider("locks", "--format", "json", self.path).stdout)
+        self.assertEqual(document["schema"], "outrider-locks/1")
+        self.assertEqual([s["id"] for s in document["suspicions"]], [ID])
+        self.assertEqual(document["suspicions"][0]["proof"], {"state": "given-up", "reached": [120, 70]})
+        datum, other = document["data"]
+        self.assertEqual((datum["name"], datum["owner"], datum["lock"], datum["held"], datum["total"]),
+                         ("nic.flags", "nic", "nic.cb_lock", 412, 418))
+        self.assertEqual(datum["missing"], [{"function": "e100:<watchdog>", "count": 6}])
+        self.assertEqual((other["held"], other["missing"]), (10, []))
+
+    def test_html(self):
+        page = text_of(self.outrider("locks", "--format", "html", self.path).stdout)
+        self.assertIn(TEXT, page)
+        self.assertIn("412 of 418", page)
+
+    def test_module(self):
+        document = json.loads(self.outrider("locks", "--format", "json", "--module", "e1*", self.path).stdout)
+        self.assertEqual([d["name"] for d in document["data"]], ["nic.flags"])
+        self.assertEqual(len(document["suspicions"]), 1)
+        document = json.loads(self.outrider("locks", "--format", "json", "--module", "ext4", self.path).stdout)
+        self.assertEqual((document["data"], document["suspicions"]), ([], []))
+
+    def test_files_are_joined(self):
+        other = copy.deepcopy(self.document)
+        other["run"]["seed"] = "4711"
+        other["locks"]["suspicions"][0]["proof"]["state"] = "seen"
+        second = self.save("other.json", other)
+        document = json.loads(self.outrider("locks", "--format", "json", self.path, second).stdout)
+        self.assertEqual((document["data"][0]["held"], document["data"][0]["total"]), (824, 836))
+        self.assertEqual([s["proof"]["state"] for s in document["suspicions"]], ["seen"])
+
+    def test_a_run_counts_once(self):
+        again = self.save("again.json", self.document)
+        done = self.outrider("locks", "--format", "json", self.path, again)
+        self.assertIn("the same run", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["data"][0]["total"], 418)
+
+    def assertions(self, text):
+        path = self.top / "asserted"
+        path.write_text(text)
+        return path
+
+    def test_assertions(self):
+        path = self.assertions("# of a driver\n[assert]\ndatum = nic->flags\nunder = cb_lock\n\n"
+                               "[assert]\ndatum = nic.flags\naccess = write\nunder = nic.cb_lock\nby = configure\n"
+                               "[assert]\ndatum = nic.flags\naccess = write\nby = <watchdog> e100:up\n"
+                               "[assert]\ndatum = nowhere\nby = nobody\n")
+        done = self.outrider("locks", "--assert", path, self.path, status=1)
+        self.assertTrue(done.stdout.startswith("ASSERTIONS  4, 2 broken\n"), done.stdout)
+        self.assertIn(f"  {path}:2  nic.flags: accesses under cb_lock\n      broken by 6 of 418 accesses\n", done.stdout)
+        self.assertIn("6  e100:<watchdog>+0x33: read under no lock, by <watchdog>(), in task context\n", done.stdout)
+        self.assertIn(f"  {path}:6  nic.flags: writes under nic.cb_lock only by configure\n      kept by 412 of 412 accesses\n", done.stdout)
+        self.assertIn("write under nic.cb_lock, by configure(), in task context\n", done.stdout)
+        self.assertIn("never checked", done.stdout)
+        document = json.loads(self.outrider("locks", "--format", "json", "--assert", path, self.path, status=1).stdout)
+        self.assertEqual([(a["line"], a["state"], a["broken"], a["checked"]) for a in document["assertions"]],
+                         [(2, "broken", 6, 418), (6, "held", 0, 412), (11, "broken", 412, 412), (15, "never-checked", 0, 0)])
+        self.assertEqual(document["assertions"][0]["breaks"], [{
+            "site": "e100:<watchdog>+0x33", "function": "e100:<watchdog>", "operation": "e100:<watchdog>", "kind": "read",
+            "context": "task", "held": None, "count": 6}])
+        page = text_of(self.outrider("locks", "--format", "html", "--assert", path, self.path, status=1).stdout)
+        self.assertIn("broken by 6 of 418 accesses", page)
+
+    def test_assertions_know_members_behind_an_arrow(self):
+        text = self.path.read_text().replace("nic.flags", "nic->flags").replace("nic.cb_lock", "nic->cb_lock")
+        self.path.write_text(text)
+        path = self.assertions("[assert]\ndatum = nic->flags\nunder = cb_lock\n[assert]\ndatum = nic.flags\nunder = nic->cb_lock\n")
+        document = json.loads(self.outrider("locks", "--format", "json", "--assert", path, self.path, status=1).stdout)
+        self.assertEqual([(a["broken"], a["checked"]) for a in document["assertions"]], [(6, 418), (6, 418)])
+        self.assertEqual([(d["name"], d["owner"]) for d in document["data"]], [("nic->flags", "nic"), ("other", "other")])
+
+    def test_what_is_not_known_breaks_no_assertion(self):
+        watchdog = self.document["locks"]["accesses"][1]
+        path = self.assertions("[assert]\ndatum = nic.flags\nunder = cb_lock\n")
+        for change in ({"held_overflow": True}, {"context": "unknown"}, {"count_shared": 0},
+                       {"held": [{"lock": 0, "no_softirq": False, "no_irq": False, "shared": False, "maybe": True}]}):
+            self.document["locks"]["accesses"][1] = watchdog | change
+            self.outrider("locks", "--assert", path, self.save("races.json", self.document))
+        # A reader's side keeps no reader from a writer, and an RCU section is no lock unless it is asserted.
+        self.document["locks"]["accesses"][1] = watchdog | {"in_rcu": True}
+        self.outrider("locks", "--assert", path, self.save("races.json", self.document), status=1)
+        self.outrider("locks", "--assert", self.assertions("[assert]\ndatum = nic.flags\nunder = cb_lock rcu\n"), self.path)
+        self.document["locks"]["accesses"][0]["held"][0]["shared"] = True
+        self.outrider("locks", "--assert", path, self.save("races.json", self.document), status=1)
+
+    def test_wrong_assertions(self):
+        for text, says in (("", "has no [assert] stanza"), ("[allow]\ndatum = x\n", ":1: a stanza here is [assert]"),
+                           ("[assert]\nunder = x\n", ":1: an assertion needs a datum"),
+                           ("[assert]\ndatum = x\n", ":1: an assertion needs locks (under) or functions (by)"),
+                           ("[assert]\ndatum = x\naccess = writes\nby = f\n", ":3: access is read, write or any"),
+                           ("[assert]\ndatum = x\nby =\n", ":3: by needs a name"), ("[assert]\nby = x\nby = y\n", ":3: by was given before"),
+                           ("[assert]\nlock = x\n", ':2: an assertion has datum, access, under and by, not "lock"'),
+                           ("datum = x\n", ":1: a [kind] comes first")):
+            done = self.outrider("locks", "--assert", self.assertions(text), self.path, status=3)
+            self.assertIn(says, done.stderr)
+            self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))
+        self.assertIn("No such file", self.outrider("locks", "--assert", self.top / "none", self.path, status=3).stderr)
+
+    def test_wrong_input(self):
+        self.assertIn("says nothing of locks", self.outrider("locks", RACES, status=3).stderr)
+        self.assertIn("needs a RACES.json", self.outrider("locks", status=2).stderr)
+        self.document["locks"]["accesses"][0]["held"][0]["lock"] = 5
+        broken = self.save("broken.json", self.document)
+        done = self.outrider("locks", broken, status=3)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def refused(self, document, text):
+        """One line, which names the file and says what is wrong with it; and nothing else is printed."""
+        path = self.save("broken.json", document) if isinstance(document, dict) else self.top / "broken.json"
+        done = self.outrider("locks", path, status=3)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"\A[^\n]*broken\.json[^\n]*\n\Z")
+        self.assertIn(text, done.stderr)
+
+    def test_indices_of_nothing(self):
+        def all_but(keys, value, text):
+            document = copy.deepcopy(self.document)
+            place = document["locks"]
+            for key in keys[:-1]:
+                place = place[key]
+            place[keys[-1]] = value
+            self.refused(document, text)
+
+        take = {"lock": 0, "site": "e100:configure+0x1", "function": 0, "operation": 0, "context": "task", "irqs_off": False,
+                "softirqs_off": False, "shared": False, "tried": False, "count": 1}
+        all_but(["accesses", 0, "held", 0, "lock"], 1, "access 1 refers to an entry that does not exist")
+        all_but(["accesses", 1, "function"], 3, "access 2 refers to an entry that does not exist")
+        all_but(["accesses", 2, "operation"], 4294967295, "access 3: \"operation\"")
+        all_but(["pairs", 0, "b"], 3, "pair 1 refers to an entry that does not exist")
+        all_but(["takes"], [take | {"lock": 1}], "take 1 refers to an entry that does not exist")
+        all_but(["takes"], [take | {"function": 3}], "take 1 refers to an entry that does not exist")
+        all_but(["suspicions", 0, "sides", 1, "index"], 3, "suspicion 1 refers to an entry that does not exist")
+        all_but(["suspicions", 0, "lock"], 1, "suspicion 1 refers to an entry that does not exist")
+        all_but(["suspicions", 0, "lock"], -1, "suspicion 1: \"lock\"")
+        all_but(["suspicions", 0, "kind"], "interrupt", "suspicion 1 refers to an entry that does not exist")
+        all_but(["functions"], [], "access 1 refers to an entry that does not exist")
+        all_but(["functions"], ["e100:configure"] * 3, "function 2: it is there twice")
+        all_but(["accesses", 0, "count"], 2 ** 63, "broken.json")
+        all_but(["accesses", 0, "size"], 2 ** 32, "access 1: \"size\"")
+        all_but(["accesses", 0, "held"], [locks()["accesses"][0]["held"][0]] * 1000, "access 1: \"held\"")
+
+    def test_truncated(self):
+        text = self.path.read_bytes()
+        broken = self.top / "broken.json"
+        start = text.index(b'"locks"')
+        for cut in sorted({0, 1, len(text) - 2, *range(start, len(text) - 2, 157)}):
+            broken.write_bytes(text[:cut])
+            self.refused(None, "")
+
+    def test_what_is_no_report(self):
+        (self.top / "broken.json").mkdir()
+        self.refused(None, "directory")
+
+    def test_other_runs_with_other_names(self):
+        """The same driver in another kernel: one chart, and each index is of its own file."""
+        other = copy.deepcopy(self.document)
+        other["run"]["seed"] = "4711"
+        other["locks"]["functions"] = ["other_function", "e100:configure", "e100:<watchdog>"]
+        for entry, function in zip(other["locks"]["accesses"], (1, 2, 0)):
+            entry.update(function=function, operation=function)
+        other["locks"]["pairs"] = []
+        other["locks"]["suspicions"] = []
+        second = self.save("other.json", other)
+        document = json.loads(self.outrider("locks", "--format", "json", second, self.path).stdout)
+        self.assertEqual(document["data"][0]["missing"], [{"function": "e100:<watchdog>", "count": 12}])
+        self.assertEqual([s["id"] for s in document["suspicions"]], [ID])
+
+    def test_output(self):
+        out = self.top / "page.html"
+        self.assertEqual(self.outrider("locks", "--format", "html", "-o", out, self.path).stdout, "")
+        self.assertTrue(out.read_text().endswith("</html>\n"))
+
+    def test_report_text_and_json(self):
+        self.assertIn(TEXT, self.report("text"))
+        self.assertEqual(json.loads(self.report("json"))["locks"], self.document["locks"])
+
+    def test_report_sarif(self):
+        races, suspicions = json.loads(self.report("sarif"))["runs"]
+        self.assertEqual(len(races["results"]), len(self.document["races"]))
+        self.assertEqual(suspicions["automationDetails"]["id"], "outrider/suspicions")
+        result, = suspicions["results"]
+        self.assertEqual((result["ruleId"], result["kind"], result["level"]), ("suspicion-unprotected", "review", "none"))
+        self.assertEqual(result["message"]["text"], TEXT)
+        location = result["locations"][0]
+        self.assertEqual(location["logicalLocations"][0]["name"], "<watchdog>")
+        self.assertEqual(location["physicalLocation"]["artifactLocation"]["uri"], "guest-symbols/e100.ko/%3Cwatchdog%3E")
+
+    def test_report_junit(self):
+        races, suspicions = junitparser.JUnitXml.fromstring(self.report("junit").encode())
+        self.assertEqual(races.tests, len(self.document["races"]))
+        case, = suspicions
+        self.assertIsInstance(case.result[0], junitparser.Skipped)
+        self.assertEqual(case.result[0].message, TEXT)
+
+    def test_report_kcsan_and_html(self):
+        self.assertTrue(self.report("kcsan").endswith(f"\nOutrider: suspicion {ID}: {TEXT}\n"))
+        self.assertIn(TEXT, text_of(self.report("html")))
+
+    def test_runs_without_locks_have_no_section(self):
+        del self.document["locks"]
+        self.path = self.save("races.json", self.document)
+        for kind in ("text", "sarif", "junit", "kcsan", "html"):
+            self.assertNotIn("uspicion", self.report(kind))
+            self.assertNotIn("SUSPICION", self.report(kind))
+
+
+class LockList(unittest.TestCase):
+    """What is wrong with a list is said before anything is attached to or booted."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.list = pathlib.Path(folder.name) / "list.conf"
+
+    def attach(self):
+        return subprocess.run([BUILD / "outrider", "attach", "--gdb", f"unix:{self.list}.sock", "--module", "e100", "--locks",
+                               "--lock-list", self.list], capture_output=True, text=True, check=False, timeout=300)
+
+    def refused(self, text):
+        done = self.attach()
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"\Aoutrider: [^\n]*list\.conf:[^\n]*\n\Z")
+        self.assertIn(text, done.stderr)
+
+    def refused_text(self, content, text):
+        self.list.write_text(content)
+        self.refused(text)
+
+    def test_words(self):
+        self.refused_text("take spin f arg0\ntake spun g arg0\n", "list.conf:2: no such kind of lock: spun")
+        self.refused_text("lock spin f arg0\n", "list.conf:1: a line begins with take, try, give, free, new or outer")
+        self.refused_text("take spin f arg0 quickly\n", "list.conf:1: no such word: quickly")
+        self.refused_text("take spin f arg9\n", "list.conf:1: give arg0 to arg5")
+
+    def test_a_function_twice(self):
+        self.refused_text("take spin f arg0\n# other\ntake spin f arg1\n", "list.conf:3: line 1 has this name, too: f")
+
+    def test_what_is_no_list(self):
+        self.refused("No such file")
+        self.refused_text("", "no lock function is in it")
+        self.refused_text("# take spin f arg0\n\n", "no lock function is in it")
+        self.list.write_bytes(b"take\0spin f arg0\n")
+        self.refused("no text")
+        self.list.unlink()
+        self.list.mkdir()
+        self.refused("directory")
+
+    def test_a_gigabyte(self):
+        with self.list.open("wb") as out:
+            out.truncate(1 << 30)
+        self.refused("larger than 1 MiB")
+
+    def test_a_right_list_comes_to_the_guest(self):
+        self.list.write_text("take spin no_such_function arg0\n")
+        done = self.attach()
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("list.conf.sock", done.stderr)
+        self.assertNotIn("list.conf:", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Following locks: the calls of lock functions become hooks, each context's locks are known at its accesses, and who was there
+ * at the same time. The test is the CPUs, and reads the ring as the follower does.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hv/detect/core/hook.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/locks/lock_follower.h"
+#include "hv/detect/locks/lock_hooks.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/detect/window/hook_hit.h"
+#include "tests/unit/detect/detect_rig.h"
+
+/* In the subject's function: lock, access, unlock, and the end of an object by a tail jump. */
+#define SUBJECT 0x0u
+#define LOCK_CALL 0x0u
+#define ACCESS 0x5u
+#define UNLOCK_CALL 0x8u
+#define TRY_CALL 0xdu
+#define FREE_JUMP 0x12u
+#define OTHER 0x100u
+#define SPIN_LOCK 0x400u
+#define SPIN_UNLOCK 0x500u
+#define SPIN_TRYLOCK 0x600u
+#define KFREE 0x700u
+#define KMALLOC 0x800u
+#define SIZE 0x100u
+#define DATA 0x180u /* what looks like a call and is no text */
+/* A function of the subject that looks at the results of its calls. */
+#define RESULTS 0x40u
+#define TESTED_TRY_CALL 0x40u
+#define TRY_TEST 0x45u
+#define NEW_CALL 0x47u
+#define NEW_TEST 0x4cu
+/* A function of the subject that has an unlock inlined, and another store of 0. */
+#define INLINED 0x60u
+#define INLINED_UNLOCK 0x65u
+#define OTHER_STORE 0x6cu
+
+struct fixture {
+	struct rig *r;
+	struct lock_functions *list;
+};
+
+/* Counts them, where `ctx` is not NULL. */
+static void on_moment(void *ctx, const struct lock_moment *m)
+{
+	unsigned *count = ctx;
+
+	(void)m;
+	if (count)
+		++*count;
+}
+
+static void on_race(void *ctx, const struct observation *o)
+{
+	(void)ctx;
+	(void)o;
+}
+
+static void branch(struct rig *r, uint8_t opcode, uint64_t from, uint64_t to)
+{
+	int32_t displacement = (int32_t)(to - (from + 5));
+	uint8_t code[5] = {opcode};
+
+	memcpy(code + 1, &displacement, sizeof(displacement));
+	rig_code(r, from, code, sizeof(code));
+}
+
+static int setup(void **state)
+{
+	static const struct symbol functions[] = {
+		{.name = "subject", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
+		{.name = "subject_alias", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
+		{.name = "subject_results", .addr = RIG_TEXT + RESULTS, .size = 0xf, .type = 't'},
+		{.name = "subject_inlined", .addr = RIG_TEXT + INLINED, .size = 0x10, .type = 't'},
+		{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
+		{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
+		{.name = "_raw_spin_lock", .addr = RIG_TEXT + SPIN_LOCK, .size = SIZE, .type = 'T'},
+		{.name = "_raw_spin_unlock", .addr = RIG_TEXT + SPIN_UNLOCK, .size = SIZE, .type = 'T'},
+		{.name = "_raw_spin_trylock", .addr = RIG_TEXT + SPIN_TRYLOCK, .size = SIZE, .type = 'T'},
+		{.name = "kfree", .addr = RIG_TEXT + KFREE, .size = SIZE, .type = 'T'},
+		{.name = "__kmalloc", .addr = RIG_TEXT + KMALLOC, .size = SIZE, .type = 'T'},
+	};
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err = {0};
+	uint32_t locked = 1;
+
+	*state = f;
+	f->r = rig_new(2, 4);
+	f->list = lock_functions_new(&err);
+	if (!f->r || !f->list)
+		return -1;
+	f->r->config.locks = f->list;
+	f->r->config.sample = "subject*";
+	f->r->sink = (struct detect_sink){.race = on_race, .moment = on_moment};
+	rig_remake(f->r);
+	branch(f->r, 0xe8, LOCK_CALL, SPIN_LOCK);
+	rig_code(f->r, ACCESS, WRITE_8);
+	branch(f->r, 0xe8, UNLOCK_CALL, SPIN_UNLOCK);
+	branch(f->r, 0xe8, TRY_CALL, SPIN_TRYLOCK);
+	branch(f->r, 0xe9, FREE_JUMP, KFREE);
+	branch(f->r, 0xe8, OTHER, SPIN_LOCK);
+	branch(f->r, 0xe8, TESTED_TRY_CALL, SPIN_TRYLOCK);
+	rig_code(f->r, TRY_TEST, INSN("\x85\xc0"));
+	branch(f->r, 0xe8, NEW_CALL, KMALLOC);
+	rig_code(f->r, NEW_TEST, INSN("\x48\x85\xc0"));
+	branch(f->r, 0xe8, INLINED, SPIN_LOCK);
+	rig_code(f->r, INLINED_UNLOCK, INSN("\xc6\x07\x00\x0f\x1f\x40\x00"));
+	rig_code(f->r, OTHER_STORE, INSN("\xc6\x07\x00\xc3"));
+	rig_code(f->r, SPIN_UNLOCK, INSN("\xc6\x07\x00\x0f\x1f\x40\x00"));
+	branch(f->r, 0xe8, DATA, SPIN_LOCK);
+	rig_functions(f->r, functions, sizeof(functions) / sizeof(*functions));
+	f->r->guest.context = (struct guest_context){.known = true, .pid = 7, .kind = GUEST_TASK};
+	lock_hooks_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
+	locks_planted(f->r->d->locks, true, 0);
+	/* The lock at RDI + 0x40 is taken as long as its word is not 0. */
+	rig_store(f->r, 0x40, &locked, sizeof(locked));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	rig_free(f->r);
+	lock_functions_free(f->list);
+	free(f);
+	return 0;
+}
+
+/* `cpu` comes to a call in the task `pid`, with the lock as its argument, and makes it. */
+static void call(struct fixture *f, unsigned cpu, int32_t pid, uint64_t at)
+{
+	struct x86_regs regs = rig_regs(f->r, cpu, at);
+
+	f->r->guest.context.pid = pid;
+	regs.gpr[X86_RDI] = RIG_DATA + 0x40;
+	assert_int_equal(rig_hit(f->r, cpu, &regs).kind, TARGET_RESUME_REGS);
+	assert_int_not_equal(regs.rip, RIG_TEXT + at);
+}
+
+static struct target_action access(struct fixture *f, unsigned cpu, int32_t pid)
+{
+	struct x86_regs regs = rig_regs(f->r, cpu, ACCESS);
+	struct target_action action;
+
+	f->r->guest.context.pid = pid;
+	if (!rig_has_point(f->r, ACCESS))
+		rig_plant(f->r, ACCESS, WRITE_8);
+	action = rig_hit(f->r, cpu, &regs);
+	return action;
+}
+
+/* The next moment of this kind. The ones before it are passed over. */
+static struct raw_moment next(struct fixture *f, enum lock_moment_kind kind)
+{
+	struct lock_ring *ring = locks_ring(f->r->d->locks);
+
+	for (struct raw_moment *raw; (raw = lock_ring_next(ring));) {
+		struct raw_moment copy = *raw;
+
+		lock_ring_give_back(ring);
+		if (copy.kind == kind)
+			return copy;
+	}
+	fail_msg("there is no such moment");
+	abort();
+}
+
+static void only_the_subjects_calls_are_followed(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(rig_has_point(f->r, LOCK_CALL));
+	assert_true(rig_has_point(f->r, UNLOCK_CALL));
+	assert_true(rig_has_point(f->r, TRY_CALL));
+	assert_true(rig_has_point(f->r, FREE_JUMP));
+	assert_false(rig_has_point(f->r, OTHER));
+	assert_false(rig_has_point(f->r, DATA));
+}
+
+static void call_is_made_and_its_point_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct x86_regs regs = rig_regs(f->r, 0, LOCK_CALL);
+
+	assert_int_equal(rig_hit(f->r, 0, &regs).kind, TARGET_RESUME_REGS);
+	assert_int_equal(regs.rip, RIG_TEXT + SPIN_LOCK);
+	assert_true(rig_has_point(f->r, LOCK_CALL));
+}
+
+static void access_has_the_locks_of_its_context(void **state)
+{
+	struct fixture *f = *state;
+	struct raw_moment m;
+
+	access(f, 0, 7);
+	m = next(f, LOCK_MOMENT_ACCESS);
+	assert_int_equal(m.locks.count, 0);
+	assert_int_equal(m.data_count, 1);
+	assert_int_equal(m.data[0].gva, RIG_DATA);
+	assert_int_equal(m.data[0].rw, INSN_WRITE);
+	call(f, 1, 8, LOCK_CALL);
+	m = next(f, LOCK_MOMENT_TAKE);
+	assert_int_equal(m.lock.gva, RIG_DATA + 0x40);
+	assert_int_equal(m.lock.kind, LOCK_SPIN);
+	access(f, 1, 8);
+	m = next(f, LOCK_MOMENT_ACCESS);
+	assert_int_equal(m.locks.count, 1);
+	assert_int_equal(m.locks.held[0].gva, RIG_DATA + 0x40);
+	assert_int_equal(m.locks.held[0].taken_at, RIG_TEXT + LOCK_CALL);
+	assert_false(m.locks.held[0].maybe);
+	call(f, 1, 8, UNLOCK_CALL);
+	access(f, 1, 8);
+	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 0);
+}
+
+/* What each side of a conflict holds is kept as it was then. */
+static void race_has_the_locks_of_both_sides(void **state)
+{
+	struct fixture *f = *state;
+	struct observation *o;
+
+	access(f, 0, 7); /* held */
+	call(f, 1, 8, LOCK_CALL);
+	access(f, 1, 8);
+	call(f, 1, 8, UNLOCK_CALL);
+	o = queue_next(&f->r->d->hit.observations);
+	assert_non_null(o);
+	assert_true(o->sides[0].locks.known);
+	assert_int_equal(o->sides[0].locks.set.count, 0);
+	assert_true(o->sides[1].locks.known);
+	assert_int_equal(o->sides[1].locks.set.count, 1);
+	assert_int_equal(o->sides[1].locks.set.held[0].gva, RIG_DATA + 0x40);
+	assert_int_equal(o->sides[1].locks.set.held[0].kind, LOCK_SPIN);
+	queue_give_back(&f->r->d->hit.observations, o);
+}
+
+/* A set of which something may be missing is none. */
+static void race_has_no_locks_that_are_not_known(void **state)
+{
+	struct fixture *f = *state;
+	struct observation *o;
+
+	locks_planted(f->r->d->locks, true, UINT64_MAX);
+	access(f, 0, 7);
+	call(f, 1, 8, LOCK_CALL);
+	access(f, 1, 8);
+	o = queue_next(&f->r->d->hit.observations);
+	assert_non_null(o);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_false(o->sides[i].locks.known);
+		assert_int_equal(o->sides[i].locks.set.count, 0);
+	}
+	queue_give_back(&f->r->d->hit.observations, o);
+}
+
+static void inlined_unlock_gives_the_lock_back(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(rig_has_point(f->r, INLINED_UNLOCK));
+	assert_false(rig_has_point(f->r, OTHER_STORE));
+	/* A lock function's own code is no inlined lock function. */
+	assert_false(rig_has_point(f->r, SPIN_UNLOCK));
+	access(f, 0, 7); /* From here on CPU 0 is held. CPU 1 is the last running CPU, so it is never held. */
+	next(f, LOCK_MOMENT_ACCESS);
+	call(f, 1, 8, INLINED);
+	access(f, 1, 8);
+	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 1);
+	call(f, 1, 8, INLINED_UNLOCK);
+	assert_int_equal(next(f, LOCK_MOMENT_GIVE).lock.gva, RIG_DATA + 0x40);
+	access(f, 1, 8);
+	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 0);
+}
+
+static void lock_that_is_free_was_given_back_elsewhere(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t unlocked = 0;
+
+	call(f, 0, 7, LOCK_CALL);
+	rig_store(f->r, 0x40, &unlocked, sizeof(unlocked));
+	access(f, 0, 7);
+	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 0);
+}
+
+static void trylock_is_a_maybe(void **state)
+{
+	struct fixture *f = *state;
+	struct raw_moment m;
+
+	call(f, 0, 7, TRY_CALL);
+	access(f, 0, 7);
+	m = next(f, LOCK_MOMENT_ACCESS);
+	assert_int_equal(m.locks.count, 1);
+	assert_true(m.locks.held[0].maybe);
+}
+
+/* The call before `at` has returned `result`, which the instruction at `at` tests. */
+static void returned(struct fixture *f, unsigned cpu, int32_t pid, uint64_t at, uint64_t result)
+{
+	struct x86_regs regs = rig_regs(f->r, cpu, at);
+
+	f->r->guest.context.pid = pid;
+	regs.gpr[X86_RAX] = result;
+	assert_int_equal(rig_hit(f->r, cpu, &regs).kind, TARGET_RESUME_REGS);
+	assert_int_equal(regs.rip, RIG_TEXT + at + (at == TRY_TEST ? 2 : 3));
+}
+
+static void result_of_a_trylock_is_seen(void **state)
+{
+	struct fixture *f = *state;
+	struct raw_moment m;
+
+	call(f, 0, 7, TESTED_TRY_CALL);
+	returned(f, 0, 7, TRY_TEST, 0);
+	access(f, 0, 7);
+	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 0);
+	call(f, 1, 8, TESTED_TRY_CALL);
+	returned(f, 1, 8, TRY_TEST, 1);
+	access(f, 1, 8);
+	m = next(f, LOCK_MOMENT_ACCESS);
+	assert_int_equal(m.locks.count, 1);
+	assert_false(m.locks.held[0].maybe);
+}
+
+static void beginnings_of_objects_are_told(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(rig_has_point(f->r, NEW_CALL));
+	returned(f, 0, 7, NEW_TEST, 0);
+	returned(f, 0, 7, NEW_TEST, (uint64_t)-12); /* an error */
+	returned(f, 0, 7, NEW_TEST, RIG_DATA + 0x200);
+	assert_int_equal(next(f, LOCK_MOMENT_FREE).lock.gva, RIG_DATA + 0x200);
+}
+
+/* CPUs were in the text when its calls got their points, or one of them could not get one. */
+static void set_that_is_not_known_is_no_set(void **state)
+{
+	static const struct {
+		bool complete;
+		uint64_t sure_from_ns;
+		bool known;
+	} cases[] = {{true, 0, true}, {true, UINT64_MAX, false}, {true, 0, true}, {false, 0, false}, {true, 0, false}};
+	struct fixture *f = *state;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct x86_regs regs = rig_regs(f->r, 0, ACCESS);
+
+		locks_planted(f->r->d->locks, cases[i].complete, cases[i].sure_from_ns);
+		access(f, 0, 7);
+		assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.overflow, !cases[i].known);
+		rig_hold_end(f->r, 0, &regs);
+	}
+}
+
+/* A call in text that is about to be freed gets no point, so a lock may be taken there unseen. */
+static void call_without_a_point_makes_sets_unknown(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(hook_remove(f->r->d, RIG_TEXT + LOCK_CALL), 0);
+	f->r->guest.gone_base = RIG_TEXT + LOCK_CALL;
+	f->r->guest.gone_size = 1;
+	lock_hooks_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
+	locks_planted(f->r->d->locks, true, 0);
+	access(f, 0, 7);
+	assert_true(next(f, LOCK_MOMENT_ACCESS).locks.overflow);
+}
+
+/* While a CPU is held, its interrupts were surely there together with what is held, and are over when the next one comes. */
+static void interrupt_meets_what_it_interrupts(void **state)
+{
+	struct fixture *f = *state;
+	struct raw_moment held, m;
+
+	assert_int_equal(access(f, 0, 7).kind, TARGET_HOLD);
+	held = next(f, LOCK_MOMENT_ACCESS);
+	rig_plant(f->r, 0x200, READ_8);
+	for (unsigned i = 0; i < 2; i++) {
+		struct x86_regs regs = rig_regs(f->r, 0, i ? LOCK_CALL : 0x200);
+
+		f->r->guest.context.kind = GUEST_HARDIRQ;
+		regs.gpr[X86_RDI] = RIG_DATA + 0x800;
+		rig_hit(f->r, 0, &regs);
+		m = next(f, i ? LOCK_MOMENT_TAKE : LOCK_MOMENT_ACCESS);
+		assert_int_equal(m.during_count, 1);
+		assert_int_equal(m.during[0], held.number);
+	}
+}
+
+static void who_holds_a_lock_or_is_held_was_there(void **state)
+{
+	struct fixture *f = *state;
+	struct raw_moment taken, held, m;
+
+	call(f, 0, 7, LOCK_CALL);
+	taken = next(f, LOCK_MOMENT_TAKE);
+	assert_int_equal(access(f, 0, 7).kind, TARGET_HOLD);
+	held = next(f, LOCK_MOMENT_ACCESS);
+	assert_int_equal(held.during_count, 0);
+	call(f, 1, 8, UNLOCK_CALL);
+	m = next(f, LOCK_MOMENT_GIVE);
+	assert_int_equal(m.during_count, 2);
+	assert_int_equal(m.during[0], held.number);
+	assert_int_equal(m.during[1], taken.number);
+}
+
+static void ends_of_objects_are_told(void **state)
+{
+	struct fixture *f = *state;
+
+	call(f, 0, 7, FREE_JUMP);
+	assert_int_equal(next(f, LOCK_MOMENT_FREE).lock.gva, RIG_DATA + 0x40);
+}
+
+/* Accesses do not take the last places, which are for the ends of objects. */
+static void full_ring_loses_accesses_first(void **state)
+{
+	struct fixture *f = *state;
+	struct x86_regs regs = rig_regs(f->r, 0, ACCESS);
+
+	for (unsigned i = 0; i < LOCK_RING_SIZE; i++) {
+		access(f, 0, 7);
+		rig_hold_end(f->r, 0, &regs);
+	}
+	assert_int_equal(locks_ring(f->r->d->locks)->count, LOCK_RING_SIZE - LOCK_RING_KEPT);
+	assert_int_equal(rig_stats(f->r).moments_lost, LOCK_RING_KEPT);
+	call(f, 0, 7, FREE_JUMP);
+	assert_int_equal(locks_ring(f->r->d->locks)->count, LOCK_RING_SIZE - LOCK_RING_KEPT + 1);
+}
+
+static void text_that_goes_takes_its_locks_along(void **state)
+{
+	struct fixture *f = *state;
+
+	call(f, 0, 7, LOCK_CALL);
+	detect_enter(f->r->d);
+	hook_text_gone(f->r->d, RIG_TEXT, 0x1000);
+	detect_leave(f->r->d);
+	assert_false(rig_has_point(f->r, UNLOCK_CALL));
+	access(f, 0, 7);
+	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.count, 0);
+}
+
+/* The follower comes to what is in the ring, and ends. Returns how many moments it hands on. */
+static unsigned follow(struct fixture *f)
+{
+	unsigned count = 0;
+
+	f->r->d->sink.ctx = &count;
+	f->r->d->life.reporter_stop = true;
+	lock_follower_main(f->r->d);
+	f->r->d->life.reporter_stop = false;
+	f->r->d->sink.ctx = NULL;
+	return count;
+}
+
+static void moment_whose_text_has_gone_is_lost(void **state)
+{
+	static const struct symbol others[] = {{.name = "elsewhere", .addr = RIG_TEXT + 0x900, .size = 0x10, .type = 't'}};
+	struct fixture *f = *state;
+
+	call(f, 0, 7, LOCK_CALL);
+	assert_int_equal(follow(f), 1);
+	assert_int_equal(rig_stats(f->r).moments_lost, 0);
+	call(f, 0, 7, UNLOCK_CALL);
+	call(f, 0, 7, FREE_JUMP);
+	rig_functions(f->r, others, 1);
+	/* Where an object ends tells nothing of who ended it. */
+	assert_int_equal(follow(f), 1);
+	assert_int_equal(rig_stats(f->r).moments_lost, 1);
+}
+
+/* The subject may be several modules. */
+static void moments_of_all_modules_are_handed_on(void **state)
+{
+	struct fixture *f = *state;
+
+	f->r->d->config.module = "snd_*,other";
+	f->r->guest.text_module = "snd_intel";
+	call(f, 0, 7, LOCK_CALL);
+	assert_int_equal(follow(f), 1);
+	f->r->guest.text_module = "sound";
+	call(f, 0, 7, UNLOCK_CALL);
+	assert_int_equal(follow(f), 0);
+	assert_int_equal(rig_stats(f->r).moments_lost, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_the_subjects_calls_are_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(call_is_made_and_its_point_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(access_has_the_locks_of_its_context, setup, teardown),
+		cmocka_unit_test_setup_teardown(race_has_the_locks_of_both_sides, setup, teardown),
+		cmocka_unit_test_setup_teardown(race_has_no_locks_that_are_not_known, setup, teardown),
+		cmocka_unit_test_setup_teardown(inlined_unlock_gives_the_lock_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(lock_that_is_free_was_given_back_elsewhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(trylock_is_a_maybe, setup, teardown),
+		cmocka_unit_test_setup_teardown(result_of_a_trylock_is_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(beginnings_of_objects_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(set_that_is_not_known_is_no_set, setup, teardown),
+		cmocka_unit_test_setup_teardown(call_without_a_point_makes_sets_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(interrupt_meets_what_it_interrupts, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_holds_a_lock_or_is_held_was_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(ends_of_objects_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(full_ring_loses_accesses_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(text_that_goes_takes_its_locks_along, setup, teardown),
+		cmocka_unit_test_setup_teardown(moment_whose_text_has_gone_is_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(moments_of_all_modules_are_handed_on, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
