@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cards and their workers over time; sequence.h says what an input is. tests/unit/vmm/test_sequence.c runs the same under ThreadSanitizer.
+ * Cards and their workers over time; sequence.h says what an input is. tests/unit/vmm/test_sequence.c runs the same under
+ * ThreadSanitizer.
  *
  * fuzz: slow: an input makes a machine with four cards, starts up to nine threads, and carries out up to 400 operations
  */
