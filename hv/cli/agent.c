@@ -41,7 +41,8 @@ enum agent_key { KEY_VSOCK = 0x100, KEY_SOCKET, KEY_TIMEOUT, KEY_WAIT };
 static const struct argp_option options[] = {
 	{"vsock", KEY_VSOCK, "CID", 0, "the machine that was started with --vsock CID (default 3)", 0},
 	{"socket", KEY_SOCKET, "PATH", 0, "the machine that was started with --vsock CID,socket=PATH", 0},
-	{"timeout", KEY_TIMEOUT, "TIME", 0, "wait that long for the agent to come, and to answer (default 10s)", 0},
+	{"timeout", KEY_TIMEOUT, "TIME", 0,
+	 "wait this long for the agent to connect, and as long again for its answer (default 10s)", 0},
 	{"wait", KEY_WAIT, NULL, 0,
 	 "wait until the job that was started has ended, or the jobs that were stopped, or the guest that was powered off", 0},
 	{0},

@@ -120,9 +120,12 @@ static void look_up(struct refused *r, const struct argp *argp, const char *name
 static const struct {
 	const char *command, *option, *why;
 } elsewhere[] = {
-	{"attach", "replay", "another program has the machine, and fork() copies this one's: `outrider run` has --replay"},
-	{"attach", "replay-for", "another program has the machine, and fork() copies this one's: `outrider run` has --replay"},
-	{"attach", "save", "another program has the machine, and fork() copies this one's: `outrider run` has --replay"},
+	{"attach", "replay",
+	 "the machine belongs to another program, and outrider can copy only its own: `outrider run` has --replay"},
+	{"attach", "replay-for",
+	 "the machine belongs to another program, and outrider can copy only its own: `outrider run` has --replay"},
+	{"attach", "save",
+	 "the machine belongs to another program, and outrider can copy only its own: `outrider run` has --replay"},
 };
 
 /* Returns the reason why the command cannot have this option, or NULL if elsewhere[] has none. */

@@ -16,9 +16,9 @@ const struct cli_command campaign_commands[] = {
 	{"status", campaign_status, &campaign_status_argp, "say what runs now, and what is left of a round", NULL},
 	{"show", campaign_show, &campaign_show_round_argp, "show what a round found, or all that is known of a race", NULL},
 	{"diff", campaign_diff, &campaign_diff_argp, "compare two rounds", NULL},
-	{"triage", campaign_triage, &campaign_triage_argp, "say of a race that it is known, fixed, or stays as it is", NULL},
-	{"merge", campaign_merge, &campaign_merge_argp, "bring what other stores have into one", NULL},
-	{"gc", campaign_gc, &campaign_gc_argp, "fold what old rounds have in detail into sums", NULL},
+	{"triage", campaign_triage, &campaign_triage_argp, "mark a race as known, fixed or wontfix", NULL},
+	{"merge", campaign_merge, &campaign_merge_argp, "merge other stores into one", NULL},
+	{"gc", campaign_gc, &campaign_gc_argp, "fold the details of old rounds into sums", NULL},
 	{0},
 };
 

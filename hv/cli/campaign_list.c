@@ -89,7 +89,7 @@ static const struct argp_option show_options[] = {
 	 "text, for people (default); json; html, a page with plots; or mail, plain text in 72 columns that begins with its "
 	 "subject",
 	 0},
-	{"all", KEY_ALL, NULL, 0, "show also the races that are as they were", 0},
+	{"all", KEY_ALL, NULL, 0, "show also the races that did not change", 0},
 	{"sources", KEY_SOURCES, "FOLDER", 0,
 	 "the source tree of the kernel, whose MAINTAINERS says which subsystem a race belongs to", 0},
 	{"output", 'o', "FILE", 0, "write to FILE, which is replaced when all is written (default: standard output)", 0},

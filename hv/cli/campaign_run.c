@@ -28,13 +28,13 @@ enum run_key { KEY_STORE = 0x100, KEY_JOBS, KEY_ONLY, KEY_SHARD, KEY_ROUND, KEY_
 
 static const struct argp_option options[] = {
 	{"store", KEY_STORE, "STORE", 0, CAMPAIGN_STORE_HELP, 0},
-	{"jobs", KEY_JOBS, "N", 0, "runs at once (default: as the campaign file says, or as many as this host's CPUs carry)",
+	{"jobs", KEY_JOBS, "N", 0, "runs at once (default: as the campaign file says, or as many as this host's CPUs allow)",
 	 0},
 	{"overcommit", KEY_OVERCOMMIT, NULL, 0, CAMPAIGN_OVERCOMMIT_HELP, 0},
 	{"only", KEY_ONLY, "NAME,...", 0, CAMPAIGN_ONLY_HELP, 0},
 	{"shard", KEY_SHARD, "I/N", 0, "do the I-th of N parts of the runs, which are the same parts on every machine", 0},
-	{"round", KEY_ROUND, "N", 0,
-	 "the number of the round, which all its shards are given (default: one more than the last)", 0},
+	{"round", KEY_ROUND, "N", 0, "the number of the round, the same for all its shards (default: one more than the last)",
+	 0},
 	{"resume", KEY_RESUME, NULL, 0, "go on with the last round that was not finished", 0},
 	{"quiet", 'q', NULL, 0, "say nothing but errors", 0},
 	{0},
@@ -141,7 +141,7 @@ static void print_count(const char *before, uint64_t n, const char *what)
 static void print_summary(const struct plan *plan, const struct runner_result *r)
 {
 	if (!r->round) {
-		printf("%s: no round is to be gone on with\n", plan_name(plan));
+		printf("%s: there is no unfinished round to go on with\n", plan_name(plan));
 		return;
 	}
 	printf("%s: round %" PRIu64 ": %u of %u runs done", plan_name(plan), r->round, r->done, r->planned);

@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static const char doc[] = "Hand a round of a campaign to a cluster. Its runs go into one store, from whatever node.\v"
+static const char doc[] = "Hand a round of a campaign to a cluster. The runs of all nodes go into one store.\v"
 			  "sbatch obeys its variables, for example SBATCH_PARTITION and SBATCH_TIMELIMIT. A task that Slurm "
 			  "starts again goes on with what it had not finished.";
 

@@ -59,7 +59,7 @@ extern const struct cli_command campaign_commands[];
 #define CLI_SOURCES_HELP                                                                                                     \
 	"the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several " \
 	"times"
-#define CLI_DEBUGINFOD_HELP "fetch debug files that are nowhere here from the servers that DEBUGINFOD_URLS names"
+#define CLI_DEBUGINFOD_HELP "fetch debug files that this host does not have from the servers that DEBUGINFOD_URLS names"
 
 /* Print "outrider: " and e->text on standard error. Returns e->code, so that a command can `return cli_fail(&err)`. */
 int cli_fail(const struct err *e);

@@ -43,25 +43,25 @@ static const struct argp_option options[] = {
 	{"debuginfod", KEY_DEBUGINFOD, NULL, 0, CLI_DEBUGINFOD_HELP, 0},
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "sample only functions with these names, for example 'ext4_*,jbd2_*'", 0},
 	{"module", KEY_MODULE, "NAME[,NAME...]", 0, "sample only these modules, each from when it is loaded", 0},
-	{"prefer", KEY_PREFER, "FILE", 0, "choose sites by the weights in FILE, in place of uniformly", 0},
+	{"prefer", KEY_PREFER, "FILE", 0, "choose sites by the weights in FILE, instead of all sites equally often", 0},
 	{"aim", KEY_AIM, "FILE[#ID,...]", 0,
 	 "sample only the sites of the races in the JSON report FILE, or of those with these ids, so that they happen again",
 	 0},
 	{"locks", KEY_LOCKS, NULL, 0,
-	 "follow the locks of what --module or --sample names, suspect accesses that they do not keep apart, and aim at these",
+	 "follow the locks of the code that --module or --sample names, report accesses that no common lock orders as "
+	 "suspicions, and sample these on purpose",
 	 0},
 	{"lock-list", KEY_LOCK_LIST, "FILE", 0, "more functions that take and give back locks, for --locks", 0},
 	{"per-cpu", KEY_PER_CPU, NULL, 0, "sample per-CPU data (GS-relative accesses) too", 0},
 	{NULL, 0, NULL, 0, "How", DETECT_GROUP_HOW},
 	{"rate", KEY_RATE, "HITS", 0,
-	 "number of sampled accesses per second to aim at (default 100; beside `run --overhead` it is the most, and there is "
-	 "no "
-	 "default)",
+	 "number of sampled accesses per second to aim at (default 100; with `run --overhead` this is an upper limit, and "
+	 "there is none by default)",
 	 0},
 	{"delay", KEY_DELAY, "MICROSECONDS", 0, "longest time that an access is held back (default 10000)", 0},
 	{"seed", KEY_SEED, "N", 0, "seed of the choice of sample points (default: random, and reported)", 0},
 	{"duration", KEY_DURATION, "T", 0,
-	 "end the run when T has been sampled, or T after the kernel was found if nothing can be sampled: 500ms, 30s, 2m, 1h",
+	 "end the run when it has sampled for T, or T after the kernel was found if nothing can be sampled: 500ms, 30s, 2m, 1h",
 	 0},
 	{"wait-kernel", KEY_WAIT_KERNEL, "T", 0,
 	 "end the run with exit status 3 when no kernel is found within T (default 1m; 0: no limit)", 0},
@@ -72,10 +72,10 @@ static const struct argp_option options[] = {
 	{"coverage", KEY_COVERAGE, "FILE", 0, "write what was sampled of each site to FILE, every ten seconds and at the end",
 	 0},
 	{"stats-every", KEY_STATS_EVERY, "T", 0,
-	 "show a line so often (1s or more) on what was sampled and found since the last one, and what it cost", 0},
+	 "every T (1s or more), show a line with what was sampled and found since the line before, and what it cost", 0},
 	{"quiet", 'q', NULL, 0, "show only the races, the summary and errors", 0},
 	{"verbose", 'v', NULL, 0,
-	 "say which debug files are used, and every ten seconds, if not --stats-every, how far the search is", 0},
+	 "say which debug files are used, and show the line of --stats-every every ten seconds if that option is not given", 0},
 	{0},
 };
 
@@ -266,7 +266,9 @@ static int check_locks(const struct detect_options *o, struct err *err)
 	if (!o->locks)
 		return 0;
 	if (o->aim_at)
-		return err_set(err, EXIT_USAGE, "--locks looks at a whole module or at functions: leave out --aim");
+		return err_set(
+			err, EXIT_USAGE,
+			"--locks follows all locks of a module or of functions, not those of two sites: leave out --aim");
 	if (!o->session.detect.module && !o->session.detect.sample)
 		return err_set(err, EXIT_USAGE, "--locks: say whose locks, by --module NAME or --sample GLOB,...");
 	return 0;
@@ -308,7 +310,7 @@ int detect_options_check(struct detect_options *o, struct err *err)
 			       (int)(strlen(name) - 3), name);
 	}
 	if (o->session.stats_every_ns && o->session.quiet)
-		return err_set(err, EXIT_USAGE, "--quiet shows no line on the way: leave out --stats-every");
+		return err_set(err, EXIT_USAGE, "--quiet shows no lines during the run: leave out --stats-every");
 	if (check_aim(o, err) < 0 || check_locks(o, err) < 0)
 		return -1;
 	if (json && coverage && strcmp(json, coverage) == 0)

@@ -28,8 +28,9 @@ enum device_key {
 
 static const struct argp_option options[] = {
 	{"disk", KEY_DISK, "IMAGE[,ro][,overlay]...", 0,
-	 "a disk with the content of IMAGE: ro, the guest cannot write to it; overlay, its writes go to a temporary file and "
-	 "are gone with the run; queues=N and format=raw, see outrider-run(1); a comma in the name is written twice; may be "
+	 "a disk with the content of IMAGE: ro, the guest cannot write to it; overlay, its writes go to a temporary file that "
+	 "is removed at the end of the run; queues=N and format=raw, see outrider-run(1); a comma in the name is written "
+	 "twice; may be "
 	 "given several times",
 	 1},
 	{"net", KEY_NET, "NET", 0,
@@ -234,7 +235,7 @@ static error_t tap_net(struct argp_state *state, struct device_options *o, const
 	o->net.kind = VMM_NET_TAP;
 	o->net.tap = name;
 	if (rest)
-		return cli_usage(state, "--net %s: nothing is expected behind tap=NAME", arg);
+		return cli_usage(state, "--net %s: nothing is expected after tap=NAME", arg);
 	if (!name[0] || strlen(name) >= IFNAMSIZ || strchr(name, '/'))
 		return cli_usage(state, "--net %s: give the name of a tap interface, of %d characters at most", arg,
 				 IFNAMSIZ - 1);

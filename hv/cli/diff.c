@@ -52,7 +52,7 @@ static const struct argp_option options[] = {
 static const char doc[] =
 	"Compare the races of two sets of runs: which are new, which are gone, and which are judged otherwise.\v"
 	"FILE is a file that `outrider run --json` wrote, or - for standard input. Without --old the first of two FILEs is the "
-	"old side. Races of another build of the kernel are told by their functions and data.";
+	"old side. Races of different builds of the kernel are matched by their functions and data.";
 
 static error_t add_old(struct diff_options *o, const char *path)
 {
@@ -164,11 +164,10 @@ static void put_text(const struct changes *c, const struct diff_side *old, const
 {
 	static const char *const heads[CHANGE_KINDS] = {
 		[CHANGE_NEW] = "NEW       only the new side has these",
-		[CHANGE_VERDICT] = "CHANGED   both sides have these, and they are judged otherwise",
-		[CHANGE_GONE] =
-			"GONE      not seen by the new side; sampling is by chance, so that does not say that they are mended",
-		[CHANGE_MOVED] = "MOVED     taken for the same by functions and data, since another build has other ids",
-		[CHANGE_NONE] = "SAME      both sides have these, and they are judged alike",
+		[CHANGE_VERDICT] = "CHANGED   both sides have these, with different verdicts",
+		[CHANGE_GONE] = "GONE      the new side has not seen these; sampling is random, so they need not be fixed",
+		[CHANGE_MOVED] = "MOVED     matched by functions and data, because their ids differ between the builds",
+		[CHANGE_NONE] = "SAME      both sides have these, with the same verdict",
 	};
 
 	size_t shown = 0;

@@ -7,8 +7,8 @@
 #include "hv/vmm/probe.h"
 
 static const char doc[] =
-	"Try with a tiny guest what the detector needs: breakpoints, debug registers, single-step, and handing the guest's own "
-	"back to it. Asking KVM is not enough, because some KVMs claim what they do not do.";
+	"Try with a tiny guest what the detector needs: breakpoints, debug registers, single-step, and passing the guest's own "
+	"debug exceptions back to it. Asking KVM is not enough, because some KVMs claim what they do not do.";
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {

@@ -11,8 +11,8 @@ enum fail_on_key { KEY_FAIL_ON = 0x400, KEY_CODE };
 
 static const struct argp_option options[] = {
 	{"fail-on", KEY_FAIL_ON, "RACES", 0,
-	 "exit with a status of its own when a race is found that is not suppressed and is a harmful candidate (harmful), is "
-	 "that or undecided (unclear), or of whatever kind (any-new)",
+	 "exit with a status of its own when a race is found that is not suppressed and is a harmful candidate (harmful), is a "
+	 "harmful candidate or unclear (unclear), or has any verdict (any-new)",
 	 FAIL_ON_GROUP},
 	{"error-exitcode", KEY_CODE, "N", 0, "the exit status of --fail-on (default 1); alone, it means --fail-on harmful",
 	 FAIL_ON_GROUP},
@@ -143,7 +143,7 @@ void fail_on_doubt(const struct fail_on *f, const struct run_facts *run, const c
 	if (!run->finished)
 		doubt = "the run is not finished: only what was found so far is looked at";
 	else if (!run->sampled_ns)
-		doubt = "nothing was sampled in this run, so it says nothing of the kernel";
+		doubt = "nothing was sampled in this run, so it says nothing about the kernel";
 	if (!doubt || !fail_on_is_asked(f))
 		return;
 	snprintf(line, sizeof(line), "%s: %s", file, doubt);

@@ -33,19 +33,19 @@ static const struct exit_line {
 	{"0", "diff", "the differences were shown, whether there are any or not"},
 	{"0", "locks", "the locks were shown, and no assertion is broken"},
 	{"0", "campaign-run", "the round has ended, and nothing in it is what the campaign file calls a failure"},
-	{"0", "campaign-check", "the campaign file is right"},
+	{"0", "campaign-check", "the campaign file has no error"},
 	{"0", "doctor", "this host can run guests for outrider"},
-	{"1", "run attach report", "a race was found that --fail-on looks for; --error-exitcode gives another status"},
+	{"1", "run attach report", "--fail-on looks for a race that was found; --error-exitcode gives another status"},
 	{"1", "diff", "a race that --fail-on looks for is new or worse; --error-exitcode gives another status"},
-	{"1", "locks", "the locks were shown, and what --assert says is broken"},
+	{"1", "locks", "the locks were shown, and an assertion of --assert is broken"},
 	{"1", "agent", "the job that --wait waited for has failed"},
 	{"0", "campaign-status campaign-show campaign-diff", "the store was read, whatever is in it"},
-	{"0", "campaign-triage", "what was said of the race is noted"},
+	{"0", "campaign-triage", "the state of the race was stored"},
 	{"1", "campaign-show campaign-diff",
-	 "something is in the list that --fail-on looks for; --error-exitcode gives another status"},
+	 "--fail-on looks for something that is in the list; --error-exitcode gives another status"},
 	{"1", "campaign-run", "the round has ended, and something in it is what the campaign file calls a failure"},
-	{"0", "replay", "what came of it is what was recorded, or the core is written, or gdb has gone"},
-	{"1", "replay", "what came of it is not what was recorded"},
+	{"0", "replay", "the outcomes are the recorded ones, or the core is written, or gdb has gone"},
+	{"1", "replay", "the outcomes are not the recorded ones"},
 	{"2", NULL, "an option or argument was wrong"},
 	{"3", "run", "a file, host or guest cannot be used: kernel, image, symbols, /dev/kvm, a full disk"},
 	{"3", "attach", "a file, host or guest cannot be used: domain, gdbstub, symbols, a full disk"},
@@ -209,7 +209,7 @@ void help_group(const struct argp *argp, const char *command, const struct cli_c
 	print_commands(inner, width);
 	puts("\nOptions:");
 	fputs("  -h, --help  ", stdout);
-	print_folded("explain this command, or behind one of its commands that one", 14, width);
+	print_folded("explain this command; after one of its commands, explain that command", 14, width);
 	if (argp->doc[what]) {
 		putchar('\n');
 		print_folded(argp->doc + what + 1, 0, width);
@@ -227,7 +227,7 @@ void help_outrider(const struct cli_command *commands)
 	print_commands(commands, width);
 	puts("\nOptions:");
 	fputs("  -h, --help     ", stdout);
-	print_folded("explain outrider, or behind a command this command", 17, width);
+	print_folded("explain outrider; after a command, explain that command", 17, width);
 	fputs("  -V, --version  ", stdout);
 	print_folded("name this version, its libraries and its features", 17, width);
 	puts("\n`outrider COMMAND --help` explains a command and its exit status.");

@@ -51,7 +51,8 @@ static const struct argp_option options[] = {
 	 0},
 	{"all", KEY_ALL, NULL, 0, "list also the data that were accessed under no lock, or only read", 0},
 	{"assert", KEY_ASSERT, "FILE", 0,
-	 "check what FILE says of data: under which locks they are accessed, and by whom; exit with status 1 if that is broken",
+	 "check the assertions in FILE: under which locks, and by which functions, data are accessed; exit with status 1 if "
+	 "one is broken",
 	 0},
 	{"output", 'o', "FILE", 0, "write to FILE and not to standard output", 0},
 	{"no-pager", KEY_NO_PAGER, NULL, 0, "do not pass text on a terminal through a pager", 0},
@@ -185,7 +186,7 @@ static int load_file(struct lock_files *files, const char *path, struct err *err
 		return -1;
 	same = same_run(files, &load.run);
 	if (!load.locks.protection) {
-		rc = err_set(err, EXIT_INPUT, "%s says nothing of locks: make it by a run with --locks", path);
+		rc = err_set(err, EXIT_INPUT, "%s has no record of locks: make it by a run with --locks", path);
 	} else if (same) {
 		snprintf(line, sizeof(line), "%s: the same run as %s; it is counted once", path, same);
 		cli_message(line);

@@ -33,18 +33,17 @@ static const struct argp_option options[] = {
 	 0},
 	{"for", KEY_FOR, "T", 0,
 	 "how long an order then runs on freely: 500ms, 2s, 1m; 0 for not at all (default: as in the run that kept it)", 0},
-	{"times", KEY_TIMES, "N", 0, "replay it N times, and say how many of them came out the same", 0},
+	{"times", KEY_TIMES, "N", 0, "replay it N times, and say how many of them came out as recorded", 0},
 	{NULL, 0, NULL, 0, "Looking into it", 2},
 	{"gdb", KEY_GDB, "unix:[PATH]", 0,
 	 "let gdb connect to this Unix socket, and step the order of --order (default 1) from before both accesses; without "
-	 "PATH "
-	 "to a socket in a folder of yours, which is said then",
+	 "PATH, outrider makes a socket in a folder of yours, and prints its path",
 	 0},
 	{"gdb-tcp", KEY_GDB_TCP, "[HOST:]PORT", 0,
-	 "the same on a TCP port, to which any user of this host can connect, and with HOST anybody who reaches it", 0},
+	 "the same on a TCP port: any user of this host can connect to it, and with HOST anybody who reaches that address", 0},
 	{"vmcore", KEY_VMCORE, "FILE", 0,
-	 "write the machine to FILE as a core for crash and drgn: as it is when the order of --order is over and has run on "
-	 "for --for, or without --order before both accesses",
+	 "write the machine to FILE as a core for crash and drgn: without --order as it is before both accesses, and with "
+	 "--order as it is after this order and the time of --for",
 	 0},
 	{NULL, 0, NULL, 0, "Names and results", 3},
 	{"symbols", KEY_SYMBOLS, "PATH", 0,
@@ -55,12 +54,12 @@ static const struct argp_option options[] = {
 	{"format", KEY_FORM, "FORM", 0, "text, for people (default), or json", 0},
 	{"quiet", 'q', NULL, 0, "print nothing but the result, and errors", 0},
 	{"verbose", 'v', NULL, 0, "say which debug files are used", 0},
-	{"no-sandbox", KEY_NO_SANDBOX, NULL, 0, "do not confine outrider, to debug it; see docs/security.md", 0},
+	{"no-sandbox", KEY_NO_SANDBOX, NULL, 0, "run outrider without confinement, to debug it; see docs/security.md", 0},
 	{0},
 };
 
 static const char doc[] =
-	"Run both orders of a race again, from the moment before its two accesses, and say what comes of each.\v"
+	"Run both orders of a race again, from the moment before its two accesses, and print the outcome of each.\v"
 	"SCENARIO is a file that `outrider run --replay --save` kept. It has all of the machine at that moment, so nothing "
 	"else is needed but a host with the same vendor's CPUs.";
 
@@ -183,18 +182,18 @@ static int check(const struct replay_options *o, struct err *err)
 			err, EXIT_USAGE,
 			"replay needs a SCENARIO that `outrider run --replay --save` kept; see `outrider replay --help`");
 	if (o->gdb && o->vmcore)
-		return err_set(err, EXIT_USAGE, "--gdb and --vmcore are two ways to look into it: give one of them");
+		return err_set(err, EXIT_USAGE, "--gdb and --vmcore are two ways to look into the machine: give one of them");
 	if (o->gdb && o->free_ns)
-		return err_set(err, EXIT_USAGE, "with --gdb the debugger says how long it runs: leave out --for");
+		return err_set(err, EXIT_USAGE, "with --gdb the debugger says how long the machine runs: leave out --for");
 	if (o->gdb && o->json)
 		return err_set(err, EXIT_USAGE, "--gdb has no result to print: leave out --format");
 	if (o->times && (o->gdb || o->vmcore || o->order))
-		return err_set(err, EXIT_USAGE, "--times is about both orders: leave out --order, --gdb and --vmcore");
+		return err_set(err, EXIT_USAGE, "--times replays both orders: leave out --order, --gdb and --vmcore");
 	if (o->vmcore && same_file(o->vmcore, o->path))
 		return err_set(err, EXIT_USAGE, "--vmcore would write over the scenario: give another file");
 	if (o->vmcore && !o->order && (o->free_given || o->json))
 		return err_set(err, EXIT_USAGE,
-			       "--vmcore without --order is of the moment before both accesses: "
+			       "--vmcore without --order writes the machine before both accesses: "
 			       "give --order, or leave out --for and --format");
 	return 0;
 }

@@ -130,7 +130,8 @@ static void machine_phrase(const struct replay_order *o, char out[OUTCOME_MAX])
 	else if (o->machine == REPLAY_MACHINE_OFF)
 		snprintf(out, OUTCOME_MAX, "; then the machine is switched off");
 	else
-		snprintf(out, OUTCOME_MAX, "%s", o->machine == REPLAY_MACHINE_RUNS ? "; then the machine runs on well" : "");
+		snprintf(out, OUTCOME_MAX, "%s",
+			 o->machine == REPLAY_MACHINE_RUNS ? "; then the machine runs on without trouble" : "");
 }
 
 static void show_order(const struct scene *s, unsigned first, const struct replay_order *o)

@@ -107,8 +107,8 @@ static void say_how(struct attach_engine *a)
 	gdb_target_figures(a->engine.target, &figures);
 	if (figures.indirect) {
 		snprintf(line, sizeof(line),
-			 "guest memory cannot be read past the gdbstub (%s): the guest has to stand still while its memory is "
-			 "read, and fewer accesses are sampled",
+			 "guest memory can be read only through the gdbstub (%s): the guest has to stand still while its "
+			 "memory is read, and fewer accesses are sampled",
 			 figures.indirect);
 		screen_message(a->screen, line);
 	}
@@ -163,7 +163,7 @@ static const char *end_of(const struct attach_engine *a)
 	case GDB_END_GONE:
 		return "the guest has ended";
 	case GDB_END_PAUSED:
-		return "the guest was paused by somebody else";
+		return "another program has paused the guest";
 	case GDB_END_STOPPED:
 		break;
 	}

@@ -103,7 +103,7 @@ static void put_limited(struct console *c, const char *bytes, size_t len)
 	put_file(c, last, sizeof(last) - 1);
 	c->room = 0;
 	c->full = true;
-	screen_message(c->screen, "the console's file is as long as --console-limit lets it be: the rest is not written");
+	screen_message(c->screen, "the console's file has reached --console-limit: the rest is not written");
 }
 
 static void put_raw(struct console *c, const char *bytes, size_t len)

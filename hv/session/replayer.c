@@ -254,7 +254,7 @@ static void tell_once(struct replayer *r, const char *text)
 static void let_go(struct replayer *r, struct job *job)
 {
 	if (!expendable_mark(r->config.expendable, job->replay.pid))
-		tell_once(r, "replay: a copy cannot be made what the kernel kills first when memory is out");
+		tell_once(r, "replay: the kernel cannot be told to kill copies first when memory runs out");
 	replay_go(&job->replay);
 }
 

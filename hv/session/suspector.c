@@ -179,7 +179,7 @@ static void withdraw(struct suspector *s, struct followed *f, const char *text)
 
 	detect_confirm_end(s->config.detect, f->site[0], f->site[1]);
 	f->withdrawn = true;
-	snprintf(line, sizeof(line), "%s %s: locks put its accesses in order each time: %s",
+	snprintf(line, sizeof(line), "%s %s: locks ordered its accesses each time: %s",
 		 f->told ? "no longer suspected" : "not suspected", f->id, text);
 	screen_message(s->config.screen, line);
 }

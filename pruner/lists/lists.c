@@ -168,7 +168,7 @@ static int check(const struct list_entry *e, const struct conf_stanza *s, struct
 		return conf_wrong(s->file, s->line, err, "[%s] needs a function%s", s->kind,
 				  e->kind == LIST_MARKED ? " or word" : "");
 	if (e->kind == LIST_MARKED && e->function && (e->member || e->covers_all))
-		return conf_wrong(s->file, s->line, err, "[%s]: member and covers say more of a word, not of a function",
+		return conf_wrong(s->file, s->line, err, "[%s]: the keys member and covers belong to a word, not to a function",
 				  s->kind);
 	if (traits[e->kind].needs_reason && !e->reason)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a reason", s->kind);

@@ -45,7 +45,7 @@ static void add_function(const struct protection *p, struct suspicion *s, uint32
 static bool add_other_lock(const struct protection *p, struct suspicion *s, const struct prot_access *b)
 {
 	if (protect_held(b, s->lock)) {
-		add(s, ", which has it only as a reader and yet writes");
+		add(s, ", which holds it only as a reader and yet writes");
 		return true;
 	}
 	for (unsigned i = 0; i < b->held_count; i++) {

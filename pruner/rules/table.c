@@ -4,9 +4,9 @@
 #include "pruner/rules/rules.h"
 
 #define READ_BOTH "Read both accesses with their locks. "
-#define MARK_BOTH "If the race is meant, mark both accesses with READ_ONCE() and WRITE_ONCE(), or with data_race()."
+#define MARK_BOTH "If the race is intended, mark both accesses with READ_ONCE() and WRITE_ONCE(), or with data_race()."
 #define CHECK_ONCE \
-	"Check the evidence once. If it is right, mark the accesses, which tells readers and tools that the race is meant."
+	"Check the evidence once. If it is right, mark the accesses, which tells readers and tools that the race is intended."
 
 static bool broken_handoff(const struct view *v, struct verdict *out)
 {
@@ -118,8 +118,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		.class = VERDICT_UNCLEAR,
 		.help = {
 			.found = "The datum is an index of a ring.",
-			.meaning = "Each side stores an index of its own after its access to the slot of that index. The "
-				"code looks like that of one producer and one consumer, but a second one may exist.",
+			.meaning = "Each side stores an index of its own after its access to the slot of that index. The code looks like that of one producer and one consumer, but there may be a second producer or consumer.",
 			.next = "Check that there is one of each. Use smp_store_release() and smp_load_acquire() for "
 				"the indices.",
 		},
@@ -290,7 +289,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		.class = VERDICT_HARMFUL,
 		.help = {
 			.found = "Both sides hold locks, and no common lock orders their accesses.",
-			.meaning = "The lock of each side says that the datum needs one. The two sides hold different "
+			.meaning = "That each side takes a lock shows that the datum needs one. The two sides hold different "
 				"locks, or both hold one lock as readers.",
 			.next = READ_BOTH "Find which lock the other accesses to the datum hold, and take it on both sides.",
 		},
@@ -300,7 +299,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		.class = VERDICT_HARMFUL,
 		.help = {
 			.found = "One side holds a lock, and the other side takes none.",
-			.meaning = "The lock says that the datum needs one.",
+			.meaning = "That one side takes a lock shows that the datum needs one.",
 			.next = READ_BOTH "Take the lock on the other side too, or say why that side needs none. " MARK_BOTH,
 		},
 	},

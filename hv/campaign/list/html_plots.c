@@ -238,7 +238,7 @@ static void plot_lost(FILE *out, const struct summary *m)
 		return;
 	for (size_t i = 0; i < count; i++)
 		most = largest(most, largest(rounds[i].lost_permille, rounds[i].lost_most) / 10.0);
-	p = plot_begin(out, "Overhead", "For how much of the time CPUs were stopped in each round", 1, most);
+	p = plot_begin(out, "Overhead", "The share of the time for which CPUs were stopped in each round", 1, most);
 	plot_y_axis(&p, "%");
 	for (size_t i = 0; i < count; i++) {
 		put_lost_bar(&p, &rounds[i], plot_bar_middle(i, count), plot_bar_width(count));

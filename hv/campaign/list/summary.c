@@ -223,10 +223,10 @@ const char *summary_change_means(const struct summary *m, enum store_change chan
 	static const char *const means[STORE_CHANGES] = {
 		[STORE_CHANGE_NEW] = "no earlier round has these",
 		[STORE_CHANGE_BACK] = "these were marked as fixed, and were seen again",
-		[STORE_CHANGE_VERDICT] = "these are judged otherwise than when they were last seen",
-		[STORE_CHANGE_GONE] = "not seen again; sampling is by chance, so that does not say that they are mended",
-		[STORE_CHANGE_AGAIN] = "an earlier round has these, though not the round before, and they are judged as then",
-		[STORE_CHANGE_NONE] = "the round before has these, and they are judged as then",
+		[STORE_CHANGE_VERDICT] = "these have another verdict than when they were last seen",
+		[STORE_CHANGE_GONE] = "not seen again; sampling is random, so they need not be fixed",
+		[STORE_CHANGE_AGAIN] = "not in the round before, but in an earlier round with the same verdict",
+		[STORE_CHANGE_NONE] = "the round before has these, with the same verdict",
 	};
 
 	return m->pair && change == STORE_CHANGE_NEW ? "only the second round has these" : means[change];

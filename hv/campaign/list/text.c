@@ -184,7 +184,7 @@ static void put_finding(const struct paper *p, const struct summary_finding *f)
 static void put_findings(const struct paper *p)
 {
 	if (p->m->finding_count)
-		fprintf(p->out, "\n%sBROKE%s     runs that ended with something that is no race\n", colour(p, TEXT_STRONG),
+		fprintf(p->out, "\n%sBROKE%s     runs that ended with a finding, which is no race\n", colour(p, TEXT_STRONG),
 			colour(p, TEXT_PLAIN));
 	for (size_t i = 0; i < p->m->finding_count; i++)
 		put_finding(p, &p->m->findings[i]);

@@ -299,7 +299,7 @@ int grammar_check(const char *path, xmlDoc *doc, struct err *err)
 	int rc = validate(schema, doc);
 
 	if (rc < 0)
-		err_set(err, EXIT_INTERNAL, "%s cannot be held against the grammar of campaign files", path);
+		err_set(err, EXIT_INTERNAL, "%s cannot be checked against the grammar of campaign files", path);
 	else if (rc > 0)
 		explain(&(struct walk){path, &schemas, err}, doc);
 	schemas_free(&schemas);

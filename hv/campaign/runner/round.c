@@ -293,7 +293,7 @@ static int end_round(struct runner *r, struct err *err)
 	count_jobs(r);
 	if (r->result->unstored)
 		return err_set(err, EXIT_INPUT,
-			       "the store %s cannot take %u run(s); they are kept in %s, and --resume brings them in",
+			       "the store %s cannot take %u run(s); they are kept in %s, and --resume stores them",
 			       store_where(r->store), r->result->unstored, r->spool.folder);
 	if (count_found(r, &away) == 0 &&
 	    ((r->result->signal && r->result->skipped) || store_round_end(r->store, r->run_store.round, r->shard, &away) == 0))

@@ -53,7 +53,8 @@ int sqlite_fail(struct db *db, struct err *err)
 		return err_set(err, EXIT_INPUT, "%s: the store's disk is full; nothing was changed", db->shown);
 	case SQLITE_INTERRUPT:
 		return err_set(err, EXIT_INPUT,
-			       "%s: the store takes more work to read than any of its size; it is damaged, or made to do so",
+			       "%s: reading the store takes more work than its size explains; it is damaged, or was made to "
+			       "cause this",
 			       db->shown);
 	case SQLITE_TOOBIG:
 		return err_set(err, EXIT_INPUT,

@@ -224,9 +224,10 @@ int json_locks_load(struct lock_record *out, const char *path, struct err *err)
 	*out = load.locks;
 	load.locks = (struct lock_record){0};
 	report_load_free(&load);
-	return out->protection ? 0
-			       : err_set(err, EXIT_INPUT,
-					 "%s: it says nothing of locks, since they were not followed: run with --locks", path);
+	return out->protection
+		       ? 0
+		       : err_set(err, EXIT_INPUT,
+				 "%s: it has no record of locks, because they were not followed: run with --locks", path);
 }
 
 void report_load_free(struct report_load *l)

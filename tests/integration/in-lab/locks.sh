@@ -20,7 +20,7 @@ seen_or_over() {
 
 # cleared CASE: it was told that locks put the accesses of this case in order; or the guest waits for it no more.
 cleared() {
-	grep -q "suspected .*: locks put its accesses in order each time: .*gt_$1_" "$LAB_OUT/locks.err" || over "$1"
+	grep -q "suspected .*: locks ordered its accesses each time: .*gt_$1_" "$LAB_OUT/locks.err" || over "$1"
 }
 
 console_input tell

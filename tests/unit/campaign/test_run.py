@@ -259,7 +259,7 @@ class Limits(Campaign):
         self.assertIn("1 of 3 runs done", done.stdout)
         self.assertIn("2 runs were left out, as the budget was used up", done.stdout)
         self.assertEqual(list(self.outcomes().values()), ["ok"])
-        self.assertIn("no round is to be gone on with", self.run_round("--resume").stdout)
+        self.assertIn("there is no unfinished round to go on with", self.run_round("--resume").stdout)
 
     def test_what_a_run_leaves_is_ended(self):
         self.write("leaves")

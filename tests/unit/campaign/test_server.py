@@ -185,7 +185,7 @@ class Server(unittest.TestCase):
         self.assertEqual((runner.returncode, out), (3, ""), said)
         self.assertEqual(len(self.away(said)), 1, said)
         self.assertRegex(said, r"\A[^\n]* away: [^\n]*\noutrider: [^\n]*the store postgresql:///postgres cannot take 9 runs?[^\n]*; "
-                         rf"they are kept in {self.spool}/[0-9a-f]+, and --resume brings them in\n\Z")
+                         rf"they are kept in {self.spool}/[0-9a-f]+, and --resume stores them\n\Z")
         self.assertEqual(len(self.ended()), rig.RUNS)
         # --resume fails as long as the server is away.
         self.assertRegex(self.resume(3).stderr, r"\Aoutrider: [^\n]*postgresql:///postgres: cannot reach the store's server: [^\n]+\n\Z")

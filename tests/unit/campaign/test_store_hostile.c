@@ -266,7 +266,7 @@ static void work_without_end_ends(void **state)
 	f->s->db->steps_max = 1000;
 	assert_int_equal(db_sound(f->s->db, &f->err), -1);
 	assert_int_equal(f->err.code, EXIT_INPUT);
-	assert_non_null(strstr(f->err.text, "more work to read"));
+	assert_non_null(strstr(f->err.text, "more work than its size"));
 	f->err = (struct err){0};
 	f->s->db->steps_max = UINT64_MAX;
 	assert_int_equal(store_races(f->s, &(struct store_races_query){0}, &races, &f->err), 0);

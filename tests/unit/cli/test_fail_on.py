@@ -74,7 +74,7 @@ class FailOn(unittest.TestCase):
         document = json.loads(RACES.read_text())
         document["races"] = []
         for change, line in (({"complete": False, "summary": None}, "the run is not finished: only what was found so far is looked at"),
-                             ({"summary": {"end": "guest powered off"}}, "nothing was sampled in this run, so it says nothing of the kernel"),
+                             ({"summary": {"end": "guest powered off"}}, "nothing was sampled in this run, so it says nothing about the kernel"),
                              ({}, None)):
             with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
                 json.dump({**document, **change}, f)

@@ -193,7 +193,7 @@ class Locks(unittest.TestCase):
         self.assertIn("No such file", self.outrider("locks", "--assert", self.top / "none", self.path, status=3).stderr)
 
     def test_wrong_input(self):
-        self.assertIn("says nothing of locks", self.outrider("locks", RACES, status=3).stderr)
+        self.assertIn("has no record of locks", self.outrider("locks", RACES, status=3).stderr)
         self.assertIn("needs a RACES.json", self.outrider("locks", status=2).stderr)
         self.document["locks"]["accesses"][0]["held"][0]["lock"] = 5
         broken = self.save("broken.json", self.document)

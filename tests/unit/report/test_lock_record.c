@@ -212,7 +212,7 @@ static void without_locks_nothing_is_said(void **state)
 	report_load_free(&l);
 	assert_int_equal(json_locks_load(&record, f->file, &err), -1);
 	assert_int_equal(err.code, EXIT_INPUT);
-	assert_non_null(strstr(err.text, "it says nothing of locks"));
+	assert_non_null(strstr(err.text, "it has no record of locks"));
 	assert_null(record.protection);
 }
 

@@ -308,7 +308,7 @@ static void test_a_write_under_the_readers_side(void **state)
 	assert_int_equal(s->side[1], 0);
 	assert_int_equal(s->held, 10);
 	assert_int_equal(s->total, 20);
-	assert_non_null(strstr(s->text, "not in e100_configure(), which has it only as a reader and yet writes, and ran"));
+	assert_non_null(strstr(s->text, "not in e100_configure(), which holds it only as a reader and yet writes, and ran"));
 }
 
 static void test_two_tasks_that_write_under_the_readers_side(void **state)
