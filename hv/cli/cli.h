@@ -55,7 +55,9 @@ extern const struct argp cli_replay_argp;
 extern const struct cli_command campaign_commands[];
 
 /* Help texts of options that are the same for commands that find races and for commands that show races. */
-#define CLI_RULES_HELP "more lists of special variables, marked accesses and so on; may be given several times"
+#define CLI_RULES_HELP                                                                                                     \
+	"a list of your own, besides the built-in ones: variables that race by design, marked accesses and so on; may be " \
+	"given several times"
 #define CLI_SOURCES_HELP                                                                                                     \
 	"the source tree of the guest kernel or of a module, to look for READ_ONCE() and the like in; may be given several " \
 	"times"

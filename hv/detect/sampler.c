@@ -81,7 +81,7 @@ static void say_dropped_locks(struct detect *d, const char *module)
 	unsigned n = d->locks ? locks_dropped(d->locks) : 0;
 
 	if (n)
-		detect_message(d, "%s: %u lock%s still held when it was unloaded, and counted as held no more", module, n,
+		detect_message(d, "%s: %u lock%s still held when it was unloaded, which count as released now", module, n,
 			       n == 1 ? " was" : "s were");
 }
 

@@ -26,7 +26,7 @@ static const struct rule unjudged = {
 			.meaning = "Two CPUs accessed the same memory at the same time, at least one access was a write, and "
 				   "not both were "
 				   "synchronisation.",
-			.next = "Read both accesses with their locks. If the race is meant, mark both accesses with "
+			.next = "Read both accesses with their locks. If the race is intended, mark both accesses with "
 				"READ_ONCE() and "
 				"WRITE_ONCE(), or with data_race().",
 		},

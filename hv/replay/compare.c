@@ -53,7 +53,7 @@ static int check_ends(const struct compare *c, struct replay_instance *out)
 
 		if (limit[0] != limit[1])
 			return fail(out, REPLAY_ENDLESS, limit[0] ? 0 : 1,
-				    "a side does not come to the end of its region, and does in the other order");
+				    "a side reaches the end of its region in one order only");
 	}
 	return 0;
 }

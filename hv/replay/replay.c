@@ -99,7 +99,7 @@ void replay_finish(struct replay_job *job, struct replay_instance *out)
 	} else {
 		make_whole(out);
 		if (replay_instance_wrong(out))
-			set_failed(out, "the process that held the copy says what cannot be");
+			set_failed(out, "the process that held the copy sent an impossible result");
 	}
 	replay_clean(out);
 	replay_drop(job);

@@ -180,7 +180,7 @@ static int read_input(struct rsp *r)
 static int add_noise(struct rsp *r, size_t bytes)
 {
 	r->noise += bytes;
-	return r->noise > NOISE_MAX ? rsp_die(r, "what answers is not a gdbstub: it sends what nobody asked for, without end")
+	return r->noise > NOISE_MAX ? rsp_die(r, "what answers is not a gdbstub: it sends data without a request, without end")
 				    : 0;
 }
 
@@ -198,7 +198,7 @@ static int send_again(struct rsp *r)
 	if (r->no_ack || !r->out_len)
 		return 0;
 	if (r->out_packets > 1 || ++r->naks > DAMAGE_MAX)
-		return rsp_die(r, "the gdbstub takes a request for damaged, however often it is sent");
+		return rsp_die(r, "the gdbstub reports a request as damaged each time that it is sent");
 	return send_packets(r);
 }
 

@@ -212,7 +212,7 @@ int rsp_monitor(struct rsp *r, const char *command, char *out, size_t size)
 		size_t n = (r->payload_len - 1) / 2, room = size - 1 - used;
 
 		if (i == MONITOR_MAX)
-			return rsp_die(r, "what answers is not a gdbstub: its monitor talks without end");
+			return rsp_die(r, "what answers is not a gdbstub: its monitor sends text without end");
 		if (rsp_from_hex(r->payload + 1, n < room ? n : room, (uint8_t *)out + used))
 			return -1;
 		used += n < room ? n : room;

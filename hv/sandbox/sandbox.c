@@ -74,7 +74,7 @@ bool sandbox_bounds_files(char *why, size_t size)
 	bool works = privileges_bound_files();
 
 	snprintf(why, size, "%s",
-		 works ? "the kernel lets a run write no file but those that it was told to"
+		 works ? "the kernel lets a run write only the files that it was configured with"
 		       : NO_LANDLOCK "; Linux 5.13 does, with CONFIG_SECURITY_LANDLOCK and landlock in lsm=");
 	return works;
 }

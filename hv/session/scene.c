@@ -8,8 +8,8 @@
 #include "hv/session/symbol_files.h"
 
 /*
- * Number of polls for the kernel. The memory does not change, so the first poll decides whether it is found. Further polls read
- * more modules.
+ * Most calls of guest_poll(), which may need several calls to find the kernel. The memory does not change, so a kernel that
+ * this many calls have not found will not be found by more.
  */
 #define POLLS 50
 

@@ -279,8 +279,8 @@ static void check_idt_gate(struct probing *p)
 		return;
 	regs = p->last.regs;
 	regs.rflags |= RFLAGS_RF;
-	if (goes_on(p, &regs, OUTCOME_BP_HANDLER, "the handler cannot be let go"))
-		probe_report(p, PROBE_IDT_GATE, true, "stops at the guest's handler; undone, or let go, as we like");
+	if (goes_on(p, &regs, OUTCOME_BP_HANDLER, "the handler cannot be continued"))
+		probe_report(p, PROBE_IDT_GATE, true, "stops at the guest's handler, and can be undone or continued there");
 }
 
 void probe_run_checks(struct probing *p)

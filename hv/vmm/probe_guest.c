@@ -248,7 +248,7 @@ static void on_port(const struct kvm_run *run, struct probe_result *out)
 		out->outcome = OUTCOME_BP_HANDLER;
 		break;
 	default:
-		snprintf(out->what, sizeof(out->what), "a port access nobody made (0x%x)", run->io.port);
+		snprintf(out->what, sizeof(out->what), "an unexpected port access (0x%x)", run->io.port);
 		break;
 	}
 }

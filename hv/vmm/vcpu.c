@@ -81,7 +81,7 @@ static int on_debug(struct vcpu *vcpu, struct err *err)
 
 	count_up(&vcpu->debug_exits);
 	if (!hooks->on_debug)
-		return end_with_state(vcpu, VM_END_INTERNAL, "debug exit that nobody asked for");
+		return end_with_state(vcpu, VM_END_INTERNAL, "unexpected debug exit");
 	return hooks->on_debug(hooks->ctx, vcpu, err);
 }
 

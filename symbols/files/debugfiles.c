@@ -11,7 +11,7 @@
 #include "symbols/files/debugfiles.h"
 #include "symbols/dwarf/file.h"
 
-#define MAX_FILES 100000u /* files and folders in one folder; a kernel's build tree with all modules has about as many */
+#define MAX_FILES 100000u /* most files and folders to visit below one folder; a kernel's build tree has about as many */
 #define MAX_DEPTH 20
 #define MAX_ID 64u /* bytes of a build id */
 

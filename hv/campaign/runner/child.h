@@ -38,8 +38,8 @@ struct child {
 int child_start(struct child *c, struct cgroup_base *base, const struct child_config *config, struct err *err);
 
 /*
- * Check for the end of the program and of the supervisor. Returns true if the supervisor has ended; all processes of the run
- * are then killed.
+ * Check for the end of the program and of the supervisor. If the supervisor has ended, kill the other processes of the run, and
+ * return true.
  */
 bool child_is_over(struct child *c);
 

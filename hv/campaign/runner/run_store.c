@@ -103,7 +103,7 @@ static int end(const struct run_store *k, const struct ending *e, const char *fo
 
 /* ---- unfinished attempts ---- */
 
-/* Find out from its files how an unfinished attempt ended. */
+/* Find out from the files of an unfinished attempt how the attempt ended. */
 static void ending_of(const char *folder, struct ending *e)
 {
 	char *races = spool_path(folder, "races.json", NULL), *path = spool_path(folder, "console.log", NULL);

@@ -157,8 +157,8 @@ static void say_unknown(struct detect *d)
 	if (n > 4)
 		snprintf(more, sizeof(more), " and %zu more", n - 4);
 	if (n)
-		detect_message(d, "the guest does not have of your list of lock functions: %s%s%s%s%s%s%s%s", names[0],
-			       n > 1 ? ", " : "", n > 1 ? names[1] : "", n > 2 ? ", " : "", n > 2 ? names[2] : "",
+		detect_message(d, "the guest does not have these functions of your list of lock functions: %s%s%s%s%s%s%s%s",
+			       names[0], n > 1 ? ", " : "", n > 1 ? names[1] : "", n > 2 ? ", " : "", n > 2 ? names[2] : "",
 			       n > 3 ? ", " : "", n > 3 ? names[3] : "", more);
 }
 
@@ -169,12 +169,13 @@ static void planted(struct planting *p, const char *module)
 
 	if (p->planted || p->refused) {
 		locks_planted(d->locks, !p->unseen, monotonic_ns() + UNSURE_NS);
-		detect_message(d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", p->planted,
-			       p->unseen    ? "; some cannot be, so it is not known what is held, and nothing will be suspected"
-			       : p->refused ? "; some cannot be, so objects or locks may seem to last longer than they do"
-					    : "");
+		detect_message(
+			d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", p->planted,
+			p->unseen    ? "; others cannot be followed, so locksets are unknown, and there will be no suspicions"
+			: p->refused ? "; others cannot be followed, so objects or locks may seem to last longer than they do"
+				     : "");
 	} else if (d->config.module || !module[0]) {
-		detect_message(d, "%s: no call of a lock function is in what is sampled", module[0] ? module : "kernel");
+		detect_message(d, "%s: the sampled code calls no lock function", module[0] ? module : "kernel");
 	} else {
 		return;
 	}
@@ -271,7 +272,7 @@ void lock_hooks_limit(struct detect *d)
 	} else if (too_much) {
 		take_out(d);
 		if (first)
-			detect_message(d, "a CPU of the guest got no further than its interrupts: where that is so, locks are "
-					  "not followed for some seconds");
+			detect_message(d, "interrupts came so fast that a CPU of the guest made no progress: when this "
+					  "happens, locks are not followed for some seconds");
 	}
 }

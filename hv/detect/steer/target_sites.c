@@ -164,10 +164,10 @@ static const char *why_not(struct target_sites *t, const struct target_site *sit
 	if (known && !pool_is_site(t->d->sampler.pool, &recorded))
 		return "such an instruction is never held";
 	if (site->offset >= fn->size || !pool_has_site(t->d->sampler.pool, addr))
-		return "the kernel that runs has no such access there, or none that may be held";
+		return "the running kernel has no such access there, or none that may be held";
 	if (known && (detect_code(t->d, addr, code, recorded.len) ||
 		      !insn_decode(t->d->sampler.decoder, code, recorded.len, addr, &here) || !same_insn(&recorded, &here)))
-		return "the kernel that runs has another instruction there";
+		return "the running kernel has another instruction there";
 	return NULL;
 }
 
@@ -254,7 +254,7 @@ static void say_missing(struct target_sites *t, const char *module, const char *
 			continue;
 		*found = MISSING;
 		snprintf(name, sizeof(name), "%s+0x%x", w->function, site_of(t, w->race, w->site)->offset);
-		say(t, w->race, name, why[i] ? why[i] : "the kernel that runs has no such function");
+		say(t, w->race, name, why[i] ? why[i] : "the running kernel has no such function");
 	}
 }
 
@@ -341,7 +341,7 @@ int target_sites_check(struct target_sites *t, struct err *err)
 			return 0;
 	}
 	return err_set(err, EXIT_INPUT,
-		       "--aim: the kernel that runs has none of the sites of these races: give a report of this very build");
+		       "--aim: the running kernel has none of the sites of these races: give a report of the same build");
 }
 
 /* ---- when each site is armed ---- */

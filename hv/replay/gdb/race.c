@@ -285,7 +285,7 @@ static void go_freely(struct race *r, const struct gdb_go *go, struct gdb_stop *
 	if (!watch(r, r->points, r->point_count)) {
 		stop_at(stop, GDB_NEWS, r->next);
 		snprintf(stop->text, sizeof(stop->text),
-			 "Behind the order each breakpoint takes a debug register, and there are not enough: delete some.");
+			 "After the order each breakpoint takes a debug register, and there are not enough: delete some.");
 		return;
 	}
 	if (r->copy->devices && !r->copy->devices(r->copy->ctx, true)) {

@@ -157,7 +157,7 @@ static int get_fields(struct in *in, struct scenario *out)
 	if (get_part(in, SCENARIO_FACTS, sizeof(fields), &len) < 0 || get(in, fields, (size_t)len) < 0)
 		return -1;
 	return scenario_get_fields(out, fields, (size_t)len) ? 0
-							     : fail(in, "it is damaged: what it says of the race has no end");
+							     : fail(in, "it is damaged: its facts about the race do not end");
 }
 
 static int get_state(struct in *in, struct vm_state *state)
@@ -203,7 +203,7 @@ static int get_runs(struct in *in, const struct ram *ram)
 			return run.offset ? fail(in, "it is damaged: its RAM has no end") : 0;
 		if (run.offset % X86_PAGE_SIZE || run.offset < at || run.offset >= size ||
 		    run.pages > (size - run.offset) / X86_PAGE_SIZE)
-			return fail(in, "it is damaged: %" PRIu64 " pages at offset 0x%" PRIx64 " of its RAM cannot be",
+			return fail(in, "it is damaged: %" PRIu64 " pages at offset 0x%" PRIx64 " of its RAM are out of place",
 				    run.pages, run.offset);
 		used += run.pages * X86_PAGE_SIZE;
 		if (used > most)
@@ -257,8 +257,8 @@ static int check(struct in *in, const struct scenario *s, unsigned cpus)
 	if (wrong)
 		return fail(in, "it is damaged: %.120s", wrong);
 	if (!side_is_good(&sides[0], &s->ram, cpus) || !side_is_good(&sides[1], &s->ram, cpus) || sides[0].cpu == sides[1].cpu)
-		return fail(in, "it is damaged: where the two sides stand cannot be");
-	return config_is_good(&s->config) ? 0 : fail(in, "it is damaged: how the orders are run cannot be");
+		return fail(in, "it is damaged: the places of its two sides are impossible");
+	return config_is_good(&s->config) ? 0 : fail(in, "it is damaged: its settings for the orders are impossible");
 }
 
 static int get_all(struct in *in, struct scenario *out)

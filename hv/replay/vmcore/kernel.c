@@ -50,7 +50,7 @@ int vmcore_kernel_read(struct vmcore_kernel *out, const struct guest_reader *rea
 	    read_word(reader, symtab_addr(symtab, "vmcoreinfo_size"), &size))
 		return err_set(err, EXIT_INPUT, "the guest's kernel has no VMCOREINFO: it was built without CONFIG_CRASH_CORE");
 	if (!size || size > sizeof(out->info) || reader->read(reader->ctx, data, out->info, size) || !is_info(out->info, size))
-		return err_set(err, EXIT_INPUT, "the guest's kernel has no VMCOREINFO yet: it has not booted so far");
+		return err_set(err, EXIT_INPUT, "the guest's kernel has no VMCOREINFO yet: it has not booted that far");
 	out->info_len = size;
 	return 0;
 }

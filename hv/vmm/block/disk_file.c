@@ -31,11 +31,10 @@ static int refuse_open(int error, const char *path, bool write, struct err *err)
 	case EPERM:
 	case EROFS:
 		if (write)
-			return err_set(
-				err, EXIT_INPUT,
-				"cannot open disk image %s for writing: %s: get the right to write, or leave the image as it "
-				"is with ,ro or ,overlay",
-				path, strerror(error));
+			return err_set(err, EXIT_INPUT,
+				       "cannot open disk image %s for writing: %s: get the right to write to it, or use the "
+				       "image with ,ro or ,overlay",
+				       path, strerror(error));
 		/* fall through */
 	default:
 		return err_set(err, EXIT_INPUT, "cannot open disk image %s: %s", path, strerror(error));

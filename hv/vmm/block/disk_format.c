@@ -58,8 +58,8 @@ static int refuse(const struct format *format, const char *path, struct err *err
 	shell_word(raw, to, sizeof(to));
 	return err_set(
 		err, EXIT_INPUT,
-		"disk image %s begins like one in %s format, and outrider reads only raw images: give format=raw where it is "
-		"raw and a guest wrote that, or else convert it by: qemu-img convert -f %s -O raw %s %s",
+		"disk image %s begins like one in %s format, and outrider reads only raw images: give format=raw if it is a "
+		"raw image and a guest wrote that beginning, or else convert it by: qemu-img convert -f %s -O raw %s %s",
 		path, format->name, format->qemu, from, to);
 }
 

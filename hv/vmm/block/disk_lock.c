@@ -34,12 +34,12 @@ static int refuse(bool write, const char *path, struct err *err)
 		return err_set(
 			err, EXIT_INPUT,
 			"disk image %s is in use, by another outrider or --disk, a QEMU or a libvirt domain ('fuser -v' on it "
-			"says which): stop that, or leave the image as it is with ,ro or ,overlay if nobody writes to it",
+			"says which): stop that program, or use the image with ,ro or ,overlay if no program writes to it",
 			path);
 	return err_set(err, EXIT_INPUT,
 		       "disk image %s is being written to, by another outrider or --disk, a QEMU or a libvirt domain ('fuser "
 		       "-v' on it "
-		       "says which): stop that, or use a copy",
+		       "says which): stop that program, or use a copy",
 		       path);
 }
 

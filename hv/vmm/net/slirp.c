@@ -327,7 +327,7 @@ static int forward(struct net_slirp *s, const struct vmm_forward *f, struct err 
 	return err_set(err, EXIT_INPUT, "--net hostfwd: cannot listen at %s port %u of %s: %s%s", f->udp ? "UDP" : "TCP",
 		       f->port, address, strerror(why),
 		       why == EADDRINUSE      ? "; choose another port, or end the program that has it"
-		       : why == EACCES	      ? "; choose a port from 1024 on, which needs no right"
+		       : why == EACCES	      ? "; choose a port from 1024 on, which needs no privilege"
 		       : why == EADDRNOTAVAIL ? "; choose an address of this host, such as 127.0.0.1"
 					      : "");
 }

@@ -186,7 +186,7 @@ static bool take(struct net_user *u)
 	if (n <= 0)
 		fall(u, "its network process has ended");
 	else if (!is_frame(u, (size_t)n))
-		fall(u, "its network process sent what is no message");
+		fall(u, "its network process sent an invalid message");
 	else
 		u->in_len = (size_t)n;
 	return u->in_len && give(u);

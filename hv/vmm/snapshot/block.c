@@ -227,7 +227,7 @@ static int read_section(const struct vm_state *state, size_t *at, struct block *
 	if (header.len > state->len - *at || aligned((size_t)header.len) > state->len - *at)
 		return bad(err, "it is truncated");
 	if (header.type >= SECTION_END || !kinds[header.type].what)
-		return bad(err, "it has a section that nobody knows");
+		return bad(err, "it has a section of an unknown type");
 	s = (struct block_section){
 		.type = header.type, .index = header.index, .data = state->data + *at, .len = (size_t)header.len};
 	*at += aligned(s.len);

@@ -34,10 +34,11 @@ int chips_load(struct vm *vm, const struct block *block, struct err *err)
 		block_get(block, SECTION_IRQCHIP, i, &chip, sizeof(chip));
 		chip.chip_id = i;
 		if (ioctl(vm->fd, KVM_SET_IRQCHIP, &chip) < 0)
-			return err_set(err, EXIT_INPUT, "KVM does not take interrupt controller %u: %s", i, strerror(errno));
+			return err_set(err, EXIT_INPUT, "KVM refuses the state of interrupt controller %u: %s", i,
+				       strerror(errno));
 	}
 	block_get(block, SECTION_PIT, 0, &pit, sizeof(pit));
 	if (ioctl(vm->fd, KVM_SET_PIT2, &pit) < 0)
-		return err_set(err, EXIT_INPUT, "KVM does not take the timer: %s", strerror(errno));
+		return err_set(err, EXIT_INPUT, "KVM refuses the state of the timer: %s", strerror(errno));
 	return 0;
 }

@@ -60,7 +60,7 @@ static int read_tsc(struct vcpu *vcpu, const struct moment *at, uint64_t *tsc, s
 	uint64_t since = __rdtsc() - at->tsc;
 
 	if (ioctl(vcpu->fd, KVM_GET_MSRS, &m) != 1)
-		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM does not give the TSC", vcpu->index);
+		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM cannot read the TSC", vcpu->index);
 	*tsc = m.entry.data - since;
 	return 0;
 }
@@ -108,7 +108,7 @@ int cpu_time_load(struct vcpu *vcpu, const struct moment *at, const struct block
 		return 0;
 	m.entry.data = __rdtsc() + offset;
 	if (ioctl(vcpu->fd, KVM_SET_MSRS, &m) != 1)
-		return err_set(err, EXIT_INPUT, "vCPU %u: KVM does not take the TSC", vcpu->index);
+		return err_set(err, EXIT_INPUT, "vCPU %u: KVM cannot set the TSC", vcpu->index);
 	return 0;
 }
 
@@ -164,6 +164,6 @@ int clock_load(struct vm *vm, const struct moment *at, const struct block *block
 		data.clock += monotonic_ns() - at->mono_ns;
 	}
 	if (ioctl(vm->fd, KVM_SET_CLOCK, &data) < 0)
-		return err_set(err, EXIT_INPUT, "KVM does not take the machine's clock: %s", strerror(errno));
+		return err_set(err, EXIT_INPUT, "KVM cannot set the machine's clock: %s", strerror(errno));
 	return 0;
 }

@@ -323,8 +323,8 @@ static int set_msrs(struct vcpu *vcpu, const struct kvm_msr_entry *entry, uint32
 		if (!count)
 			break;
 		if (!has_value(vcpu, entry))
-			return err_set(err, EXIT_INPUT, "vCPU %u: KVM does not take 0x%llx in MSR 0x%x", vcpu->index,
-				       entry->data, entry->index);
+			return err_set(err, EXIT_INPUT, "vCPU %u: KVM refuses 0x%llx in MSR 0x%x", vcpu->index, entry->data,
+				       entry->index);
 		entry++;
 		count--;
 	}

@@ -95,7 +95,7 @@ class Agent(unittest.TestCase):
     def test_a_guest_that_hangs_up(self):
         done, _ = self.ask("status", answer=lambda _: None)
         self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertRegex(done.stderr, "^outrider: the agent has hung up before the end[^\n]*\n$")
+        self.assertRegex(done.stderr, "^outrider: the agent has hung up before the command was done[^\n]*\n$")
 
     def test_talk(self):
         def answer(line):

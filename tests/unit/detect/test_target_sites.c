@@ -325,11 +325,11 @@ static void another_build(void **state)
 	}
 	assert_true(rig_has_point(f->r, WRITER));
 	assert_non_null(
-		strstr(f->messages, "not sampled: reader+0x7 of race 0123456789ab: the kernel that runs has no such access"));
+		strstr(f->messages, "not sampled: reader+0x7 of race 0123456789ab: the running kernel has no such access"));
 	assert_non_null(
-		strstr(f->messages, "reader+0x6 of race 0123456789ab: the kernel that runs has another instruction there"));
-	assert_non_null(strstr(f->messages, "nowhere+0x0 of race 0123456789ab: the kernel that runs has no such function"));
-	assert_non_null(strstr(f->messages, "locker+0x0 of race 0123456789ab: the kernel that runs has no such access there"));
+		strstr(f->messages, "reader+0x6 of race 0123456789ab: the running kernel has another instruction there"));
+	assert_non_null(strstr(f->messages, "nowhere+0x0 of race 0123456789ab: the running kernel has no such function"));
+	assert_non_null(strstr(f->messages, "locker+0x0 of race 0123456789ab: the running kernel has no such access there"));
 	assert_non_null(strstr(f->messages, "reader+0x1000 of race 0123456789ab"));
 	assert_int_equal(target_sites_check(f->r->d->sampler.target_sites, NULL), 0);
 }

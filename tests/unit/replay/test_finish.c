@@ -163,7 +163,7 @@ static void no_result_is_no_outcome(void **state)
 
 static void lies_are_no_outcome(void **state)
 {
-	static const char lies[] = "the process that held the copy says what cannot be";
+	static const char lies[] = "the process that held the copy sent an impossible result";
 
 	(void)state;
 	check_not_run(tell_an_outcome_that_is_none, lies);

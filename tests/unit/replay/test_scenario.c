@@ -441,11 +441,11 @@ static void sections_that_cannot_be_are_refused(void **state)
 		{huge_state, "it is damaged: its section 2 has 4611686018427387904 bytes"},
 		{other_state, "the state of the machine is not usable: it is something else"},
 		{little_ram, "it is damaged: a machine cannot have 33554432 bytes of RAM"},
-		{run_off_page, "it is damaged: 1 pages at offset 0x8 of its RAM cannot be"},
-		{run_behind_end, "it is damaged: 1 pages at offset 0x4000000 of its RAM cannot be"},
-		{run_too_long, "it is damaged: 9223372036854775807 pages at offset 0x1000 of its RAM cannot be"},
-		{text_too_long, "it is damaged: what it says of the race has no end"},
-		{fields_too_short, "it is damaged: what it says of the race has no end"},
+		{run_off_page, "it is damaged: 1 pages at offset 0x8 of its RAM are out of place"},
+		{run_behind_end, "it is damaged: 1 pages at offset 0x4000000 of its RAM are out of place"},
+		{run_too_long, "it is damaged: 9223372036854775807 pages at offset 0x1000 of its RAM are out of place"},
+		{text_too_long, "it is damaged: its facts about the race do not end"},
+		{fields_too_short, "it is damaged: its facts about the race do not end"},
 		{one_more_byte, "it is damaged: something follows its end"},
 		{no_end, "it is damaged: it ends too early"},
 	};
@@ -480,8 +480,8 @@ CHANGE(no_end_of_region, s->facts.instance.orders[0].regions[1].end = (enum repl
 
 static void values_that_cannot_be_are_refused(void **state)
 {
-	static const char where[] = "it is damaged: where the two sides stand cannot be",
-			  how[] = "it is damaged: how the orders are run cannot be";
+	static const char where[] = "it is damaged: the places of its two sides are impossible",
+			  how[] = "it is damaged: its settings for the orders are impossible";
 	static const struct {
 		void (*change)(struct scenario *s);
 		const char *why;

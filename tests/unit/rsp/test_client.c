@@ -471,9 +471,9 @@ static void test_floods(void **state)
 	static const struct {
 		const char *bytes, *why;
 	} floods[] = {
-		{"+", "what nobody asked for"},	      {"$T05thread:01;#", "what nobody asked for"},
-		{"%Stop:#", "what nobody asked for"}, {"noise", "what nobody asked for"},
-		{"-", "takes a request for damaged"}, {"$OK#00", "damaged packet"},
+		{"+", "sends data without a request"},	      {"$T05thread:01;#", "what nobody asked for"},
+		{"%Stop:#", "sends data without a request"}, {"noise", "what nobody asked for"},
+		{"-", "reports a request as damaged"}, {"$OK#00", "damaged packet"},
 	};
 
 	(void)state;

@@ -160,7 +160,7 @@ static void test_not_permitted(void **state)
 	if (geteuid() == 0)
 		assert_int_equal(seteuid(65534), 0);
 	refused(room->path, false, false,
-		"for writing: Permission denied: get the right to write, or leave the image as it is with ,ro");
+		"for writing: Permission denied: get the right to write to it, or use the image with ,ro");
 	disk = must_open(room->path, true, false);
 	disk_close(disk);
 	assert_int_equal(seteuid(getuid()), 0);
@@ -205,7 +205,7 @@ static void test_other_formats(void **state)
 	assert_non_null(disk);
 	assert_int_equal(disk_size(disk), 4096);
 	disk_close(disk);
-	refused(room->path, false, false, "give format=raw where it is raw and a guest wrote that");
+	refused(room->path, false, false, "give format=raw if it is a raw image and a guest wrote that beginning");
 	/* The user can paste the command of the message into a shell. */
 	snprintf(path, sizeof(path), "%s/it's a disk.qcow2", room->folder);
 	make_start(path, 0, "QFI\xfb", 4);
