@@ -9,10 +9,8 @@
 #include <stdlib.h>
 
 #include "hv/base/order.h"
-#include "symbols/dwarf/bisect.h"
 #include "symbols/dwarf/die_ranges.h"
 #include "symbols/dwarf/index.h"
-#include "symbols/dwarf/ranges.h"
 #include "symbols/dwarf/unit.h"
 #include "symbols/dwarf/view.h"
 

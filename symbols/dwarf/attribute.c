@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "symbols/dwarf/error.h"
 #include "symbols/dwarf/index.h"
 
 static bool get_attribute(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, Dwarf_Attribute *out)

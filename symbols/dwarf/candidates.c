@@ -13,7 +13,6 @@
 #include "hv/base/order.h"
 #include "symbols/dwarf/cursor.h"
 #include "symbols/dwarf/die.h"
-#include "symbols/dwarf/error.h"
 #include "symbols/dwarf/unit.h"
 
 #define EXPRESSION_LENGTH 9	  /* bytes: DW_OP_addr and the address */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbols/dwarf/die.h"
 
-#include "symbols/dwarf/error.h"
 #include "symbols/dwarf/unit.h"
 
 int di_die_at(struct debuginfo *di, uint64_t offset, struct di_unit **u, Dwarf_Die *die)

@@ -4,9 +4,7 @@
  */
 #include "symbols/dwarf/die_ranges.h"
 
-#include "symbols/dwarf/error.h"
 #include "symbols/dwarf/list.h"
-#include "symbols/dwarf/ranges.h"
 
 /* Append the ranges of the list in DW_AT_ranges. Returns 0, or -1 with the error set. */
 static int listed_ranges(struct di_unit *u, Dwarf_Die die, struct di_ranges *r, uint64_t where)

@@ -4,9 +4,7 @@
 
 #include <stdlib.h>
 
-#include "symbols/dwarf/bisect.h"
 #include "symbols/dwarf/cursor.h"
-#include "symbols/dwarf/error.h"
 
 #define MAX_UNITS (1u << 20) /* bounds the memory that a hostile file can cost */
 

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "symbols/dwarf/error.h"
-
 #define MAX_ENTRIES 65536u /* most entries of a directory or file table; bounds hostile files */
 #define MAX_FORMATS 16u	   /* fields of an entry; DWARF 5 defines five */
 

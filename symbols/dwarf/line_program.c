@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "symbols/dwarf/error.h"
-
 /* State of the machine. */
 struct line_state {
 	struct di_unit *u;

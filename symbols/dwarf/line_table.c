@@ -3,9 +3,6 @@
 
 #include <stdlib.h>
 
-#include "symbols/dwarf/bisect.h"
-#include "symbols/dwarf/error.h"
-
 static int compare_lines(const struct di_line *x, const struct di_line *y)
 {
 	if (x->addr != y->addr)

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 
 #include "symbols/dwarf/die.h"
-#include "symbols/dwarf/error.h"
 #include "symbols/dwarf/line_program.h"
-#include "symbols/dwarf/strings.h"
 
 static struct di_lines *read_lines(struct di_unit *u)
 {

@@ -6,7 +6,6 @@
 #include "symbols/dwarf/list.h"
 
 #include "symbols/dwarf/die.h"
-#include "symbols/dwarf/error.h"
 
 enum kind {
 	END,

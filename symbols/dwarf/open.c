@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "symbols/dwarf/debuginfo.h"
-#include "symbols/dwarf/ranges.h"
-#include "symbols/dwarf/strings.h"
 #include "symbols/dwarf/sweep.h"
 #include "symbols/dwarf/unit.h"
 

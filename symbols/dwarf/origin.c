@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "symbols/dwarf/error.h"
 #include "symbols/dwarf/sweep.h"
 #include "symbols/insn/flow.h"
 

@@ -6,8 +6,6 @@
 
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/die_ranges.h"
-#include "symbols/dwarf/error.h"
-#include "symbols/dwarf/ranges.h"
 
 /*
  * Add the code ranges of a function to u->functions. Functions are children of the unit's top DIE, or nested in the namespaces

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of an open debug file: the private definition of struct debuginfo and of the structures it owns. Private to
- * symbols/dwarf/. This header has only data; the other headers of this folder declare the functions on it.
+ * The state of an open debug file: the private definition of struct debuginfo and of the structures it owns, and what every
+ * part of symbols/dwarf/ needs for its work on them: the error and the budget of the running query, lists of code ranges,
+ * strings that live as long as the file, and binary search. Private to symbols/dwarf/.
  *
- * "The error is set" in these headers means that debuginfo.err, the error of the running query, is set.
+ * "The error is set" in the headers of this folder means that debuginfo.err, the error of the running query, is set. The first
+ * error of a query is kept, later ones are ignored. Call the functions that set the error only during a query (see query.h).
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_STATE_H
 #define OUTRIDER_SYMBOLS_DWARF_STATE_H
 
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
+#include <string.h>
 
 #include "symbols/dwarf/debuginfo.h"
 #include "symbols/dwarf/file.h"
@@ -115,6 +118,59 @@ struct debuginfo {
 static inline bool di_is_info(const struct di_unit *u)
 {
 	return !(u->head->offset & DI_IN_TYPES);
+}
+
+/*
+ * Set the error to EXIT_INPUT: the unit is corrupt. `what` names the corrupt part. `e` is libdwarf's error, which is freed, or
+ * NULL. Returns -1.
+ */
+int di_corrupt(struct di_unit *u, const char *what, Dwarf_Error e);
+
+/* Set the error to EXIT_INTERNAL: memory ran out. Returns -1. */
+int di_memory(struct debuginfo *di);
+
+/*
+ * Deduct `n` DIEs, list entries or instructions from the query's budget. Returns false with the error set to EXIT_INPUT if the
+ * budget is spent: no valid file needs that much work, so its references must form a circle.
+ */
+bool di_spend(struct debuginfo *di, uint64_t n);
+
+/*
+ * Append the link addresses [low, high), tagged with `where`. An empty range is ignored. Returns 0, or -1 with the error set.
+ */
+int di_ranges_add(struct debuginfo *di, struct di_ranges *r, uint64_t low, uint64_t high, uint64_t where);
+
+/* Free the ranges and empty the list. */
+void di_ranges_free(struct di_ranges *r);
+
+/*
+ * Returns a copy of `s` that lives as long as `di`. Equal strings share one copy. Returns NULL with the error set if memory
+ * runs out.
+ */
+const char *di_string_keep(struct debuginfo *di, const char *s);
+
+/* Free all copies. `s` may be NULL. */
+void di_strings_free(struct di_strings *s);
+
+/*
+ * Binary search in a sorted array of `n` elements of `size` bytes. Each element begins with its key, a uint64_t. Returns how
+ * many elements have a key of at most `key`.
+ */
+static inline size_t di_bisect(const void *array, size_t n, size_t size, uint64_t key)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t at;
+
+		memcpy(&at, (const char *)array + middle * size, sizeof(at));
+		if (at <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 #endif

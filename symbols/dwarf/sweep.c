@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "hv/base/order.h"
-#include "symbols/dwarf/bisect.h"
-#include "symbols/dwarf/error.h"
 #include "symbols/insn/flow.h"
 
 void di_sweep_free(struct di_sweep *s)

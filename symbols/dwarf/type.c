@@ -3,7 +3,6 @@
 #include "symbols/dwarf/type.h"
 
 #include "symbols/dwarf/die.h"
-#include "symbols/dwarf/error.h"
 
 /* Returns true for a tag that only renames or qualifies its target: a typedef or a qualifier. */
 static bool only_a_name(Dwarf_Half tag)

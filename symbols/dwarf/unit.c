@@ -3,10 +3,8 @@
 
 #include <stdlib.h>
 
-#include "symbols/dwarf/error.h"
 #include "symbols/dwarf/index.h"
 #include "symbols/dwarf/line_table.h"
-#include "symbols/dwarf/ranges.h"
 #include "symbols/dwarf/view.h"
 
 /* Most units open during a query. If a query needs more, the units refer to each other without end. */

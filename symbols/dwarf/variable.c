@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "symbols/dwarf/bisect.h"
 #include "symbols/dwarf/candidates.h"
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/fill.h"
