@@ -10,9 +10,7 @@
 
 #include "hv/base/order.h"
 #include "symbols/dwarf/die_ranges.h"
-#include "symbols/dwarf/index.h"
 #include "symbols/dwarf/unit.h"
-#include "symbols/dwarf/view.h"
 
 static int add_arange(struct debuginfo *di, Dwarf_Debug dbg, Dwarf_Arange arange)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* debuginfo_member(): the member at an offset of a type that an earlier query returned. */
 #include "symbols/dwarf/fill.h"
-#include "symbols/dwarf/index.h"
 #include "symbols/dwarf/query.h"
 #include "symbols/dwarf/type.h"
+#include "symbols/dwarf/unit.h"
 
 static int find_member(struct debuginfo *di, uint64_t type, uint64_t offset, uint64_t size, struct debuginfo_datum *out)
 {

@@ -58,7 +58,7 @@ struct di_candidate {
 _Static_assert(!offsetof(struct di_head, offset) && !offsetof(struct di_range, low) && !offsetof(struct di_candidate, addr),
 	       "di_bisect() takes the first eight bytes for the key");
 
-/* The part of the file that libdwarf can read (see view.h). */
+/* The part of the file that libdwarf can read (see di_view_open() in unit.h). */
 struct di_view {
 	struct debuginfo *di;
 	const struct di_head *window; /* The only visible unit. NULL: all sections are visible as a whole. */

@@ -1,14 +1,219 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Units are listed by following their headers (section 7.5.1 of DWARF 5 and of DWARF 4), without reading their content. A unit
+ * is opened by an implementation of libdwarf's object access interface on a struct di_file. Open units are kept in a cache.
+ */
 #include "symbols/dwarf/unit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "symbols/dwarf/index.h"
+#include "symbols/dwarf/cursor.h"
 #include "symbols/dwarf/line_table.h"
-#include "symbols/dwarf/view.h"
+
+#define MAX_UNITS (1u << 20) /* bounds the memory that a hostile file can cost */
 
 /* Most units open during a query. If a query needs more, the units refer to each other without end. */
 #define QUERY_UNITS 96
+
+/* Read the header at c->at, and move c->at to the next header. Returns false if the header is invalid. */
+static bool read_head(struct di_cursor *c, bool types, struct di_head *head)
+{
+	uint64_t start = c->at, end = c->end, kind = DW_UT_compile;
+	size_t width;
+
+	if (!di_enter(c, &width))
+		return false;
+	*head = (struct di_head){.offset = start, .length = c->end - start, .wide = width == 8};
+	head->version = (uint8_t)di_take(c, 2);
+	if (head->version >= 5)
+		kind = di_take(c, 1);
+	/* Skip the abbreviations' offset and the address size, whose order depends on the version. */
+	di_skip(c, width + 1);
+	if (types || kind == DW_UT_type) {
+		head->signature = di_take(c, 8);
+		head->type_offset = di_take(c, width);
+	}
+	if (c->bad || head->version < 2 || head->version > 5)
+		return false;
+	c->at = c->end;
+	c->end = end;
+	return true;
+}
+
+static int add_head(struct debuginfo *di, const struct di_head *head, size_t *room)
+{
+	if (di->n_heads == *room) {
+		size_t more = *room ? *room * 2 : 64;
+		struct di_head *heads = more > MAX_UNITS ? NULL : realloc(di->heads, more * sizeof(*heads));
+
+		if (!heads)
+			return di_memory(di);
+		di->heads = heads;
+		*room = more;
+	}
+	di->heads[di->n_heads++] = *head;
+	return 0;
+}
+
+/*
+ * Add the headers of all units in a section; `mark` is a bit added to their places. Stops at an invalid header: units after it
+ * cannot be found, but units before it are usable.
+ */
+static int index_section(struct debuginfo *di, const char *name, uint64_t mark, size_t *room)
+{
+	struct di_section *s = di_file_section(&di->file, name, di->err);
+	struct di_cursor c;
+
+	if (!s)
+		return di->err->code == EXIT_OK ? 0 : -1;
+	c = (struct di_cursor){.bytes = s->bytes, .end = s->size};
+	while (c.at < c.end) {
+		struct di_head head;
+
+		if (!read_head(&c, mark != 0, &head))
+			break;
+		head.offset |= mark;
+		if (add_head(di, &head, room))
+			return -1;
+	}
+	return 0;
+}
+
+int di_index(struct debuginfo *di)
+{
+	size_t room = 0;
+
+	if (!di->indexed) {
+		di->indexed = true;
+		if (index_section(di, ".debug_info", 0, &room) || index_section(di, ".debug_types", DI_IN_TYPES, &room))
+			return -1;
+		/* Walking the headers touched a few bytes in every few pages. Drop those pages. */
+		di_file_release(&di->file);
+	}
+	if (!di->n_heads)
+		return err_set(di->err, EXIT_INPUT, "%s: .debug_info holds no unit: corrupt", di->file.path);
+	return 0;
+}
+
+struct di_head *di_head_at(struct debuginfo *di, uint64_t offset)
+{
+	size_t n = di_bisect(di->heads, di->n_heads, sizeof(*di->heads), offset);
+
+	return n && offset - di->heads[n - 1].offset < di->heads[n - 1].length ? &di->heads[n - 1] : NULL;
+}
+
+const struct di_head *di_type_unit(struct debuginfo *di, uint64_t signature)
+{
+	for (size_t i = 0; i < di->n_heads; i++) {
+		if (di->heads[i].type_offset && di->heads[i].signature == signature)
+			return &di->heads[i];
+	}
+	err_set(di->err, EXIT_INPUT, "%s: a type unit is missing: corrupt, or incomplete", di->file.path);
+	return NULL;
+}
+
+/*
+ * The sections that libdwarf can read, indexed by section number minus 1: libdwarf requires section 0 to be empty. The sections
+ * of range lists and location lists are left out: list.h reads them.
+ */
+static const char *const section_names[] = {
+	".debug_info",	   ".debug_types", ".debug_abbrev",	 ".debug_str",
+	".debug_line_str", ".debug_addr",  ".debug_str_offsets", ".debug_aranges",
+};
+
+#define N_SECTIONS (sizeof(section_names) / sizeof(section_names[0]))
+
+/* Returns the name of the section that contains the visible unit. The other section with units is hidden. */
+static const char *window_name(const struct di_view *v)
+{
+	return v->window->offset & DI_IN_TYPES ? ".debug_types" : ".debug_info";
+}
+
+/* Returns true if libdwarf can read the section. */
+static bool shown(const struct di_view *v, const char *name)
+{
+	bool units = !strcmp(name, ".debug_info") || !strcmp(name, ".debug_types");
+
+	return !v->window || !units || !strcmp(name, window_name(v));
+}
+
+static struct di_section *view_section(struct di_view *v, unsigned number)
+{
+	const char *name = number && number <= N_SECTIONS ? section_names[number - 1] : NULL;
+
+	return name && shown(v, name) ? di_file_section(&v->di->file, name, v->di->err) : NULL;
+}
+
+static int section_info(void *ctx, Dwarf_Half number, Dwarf_Obj_Access_Section *out, int *error)
+{
+	struct di_view *v = ctx;
+	struct di_section *s = view_section(v, number);
+
+	*error = DW_DLE_NE;
+	memset(out, 0, sizeof(*out));
+	out->name = "";
+	if (s) {
+		out->name = s->name;
+		out->type = 1; /* SHT_PROGBITS */
+		out->size = v->window && !strcmp(s->name, window_name(v)) ? v->window->length : s->size;
+	}
+	return number <= N_SECTIONS ? DW_DLV_OK : DW_DLV_NO_ENTRY;
+}
+
+static int section_load(void *ctx, Dwarf_Half number, Dwarf_Small **bytes, int *error)
+{
+	struct di_view *v = ctx;
+	struct di_section *s = view_section(v, number);
+
+	*error = DW_DLE_NE;
+	if (!s)
+		return DW_DLV_NO_ENTRY;
+	*bytes = s->bytes;
+	if (v->window && !strcmp(s->name, window_name(v)))
+		*bytes += v->window->offset & ~DI_IN_TYPES;
+	return DW_DLV_OK;
+}
+
+static Dwarf_Endianness byte_order(void *ctx)
+{
+	(void)ctx;
+	return DW_OBJECT_LSB;
+}
+
+static Dwarf_Small length_size(void *ctx)
+{
+	(void)ctx;
+	return 4;
+}
+
+static Dwarf_Small pointer_size(void *ctx)
+{
+	(void)ctx;
+	return 8;
+}
+
+static Dwarf_Unsigned section_count(void *ctx)
+{
+	(void)ctx;
+	return N_SECTIONS + 1;
+}
+
+int di_view_open(struct di_view *view, Dwarf_Debug *dbg, Dwarf_Error *e)
+{
+	/* No method for relocation: di_file_section() has already relocated the sections. */
+	static const Dwarf_Obj_Access_Methods methods = {
+		.get_section_info = section_info,
+		.get_byte_order = byte_order,
+		.get_length_size = length_size,
+		.get_pointer_size = pointer_size,
+		.get_section_count = section_count,
+		.load_section = section_load,
+	};
+
+	view->access = (Dwarf_Obj_Access_Interface){.object = view, .methods = &methods};
+	return dwarf_object_init_b(&view->access, NULL, NULL, DW_GROUPNUMBER_ANY, dbg, e);
+}
 
 /* Read the unit's header and top DIE. */
 static int read_cu(struct di_unit *u)

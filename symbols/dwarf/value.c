@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "symbols/dwarf/die.h"
-#include "symbols/dwarf/index.h"
 #include "symbols/dwarf/query.h"
 #include "symbols/dwarf/type.h"
+#include "symbols/dwarf/unit.h"
 
 struct scalar {
 	Dwarf_Half tag;

@@ -7,7 +7,6 @@
 #include "symbols/dwarf/candidates.h"
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/fill.h"
-#include "symbols/dwarf/index.h"
 #include "symbols/dwarf/query.h"
 #include "symbols/dwarf/type.h"
 #include "symbols/dwarf/unit.h"
