@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbols/dwarf/aranges.h"
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/fill.h"
 #include "symbols/dwarf/location.h"

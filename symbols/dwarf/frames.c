@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* debuginfo_lines(): the source line of a PC and the chain of inlined functions. */
-#include "symbols/dwarf/aranges.h"
 #include "symbols/dwarf/die.h"
 #include "symbols/dwarf/lines.h"
 #include "symbols/dwarf/query.h"

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The scopes around a PC: a function, and the lexical blocks and inlined functions in it. Private to symbols/dwarf/. */
+/*
+ * What contains the code at an address: a unit, a function in it, and the lexical blocks and inlined functions in that. Private
+ * to symbols/dwarf/.
+ */
 #ifndef OUTRIDER_SYMBOLS_DWARF_SCOPE_H
 #define OUTRIDER_SYMBOLS_DWARF_SCOPE_H
 
 #include "symbols/dwarf/state.h"
+
+/*
+ * Returns the unit with code at link address `pc`. Searches .debug_aranges, then the address ranges of the units that this
+ * section leaves out. Returns NULL if there is no such unit, or with the error set.
+ */
+struct di_unit *di_unit_of_code(struct debuginfo *di, uint64_t pc);
 
 struct di_scope {
 	uint64_t where; /* Place of the scope's DIE. */
