@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* In-memory form of a unit's line table. Private to symbols/dwarf/. lines.h reads it from the file. */
+/* A unit's line table, decoded from .debug_line. Private to symbols/dwarf/. */
 #ifndef OUTRIDER_SYMBOLS_DWARF_LINE_TABLE_H
 #define OUTRIDER_SYMBOLS_DWARF_LINE_TABLE_H
 
+#include "symbols/dwarf/cursor.h"
 #include "symbols/dwarf/state.h"
 
 /* A row. It applies from its address up to the next row's address. */
@@ -31,10 +32,10 @@ struct di_lines {
 };
 
 /*
- * Sort the rows by address. Among rows of one address, the ends of sequences come first, since the next sequence begins there.
- * The other rows keep their order, since the last of them applies. Returns 0, or -1 with the error set if memory runs out.
+ * Decode the table at `c`, and set the rows and files of `lines`, which must be empty but for `comp_dir`. Returns 0, or -1 with
+ * the error set. The caller frees `lines` in both cases.
  */
-int di_lines_sort(struct debuginfo *di, struct di_lines *lines);
+int di_lines_decode(struct di_unit *u, struct di_cursor *c, struct di_lines *lines);
 
 /* Returns the row that applies at link address `pc`, or NULL if no row does. */
 const struct di_line *di_lines_at(const struct di_lines *lines, uint64_t pc);
