@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "symbols/dwarf/die.h"
-#include "symbols/dwarf/fill.h"
 #include "symbols/dwarf/location.h"
+#include "symbols/dwarf/member.h"
 #include "symbols/dwarf/origin.h"
 #include "symbols/dwarf/query.h"
 #include "symbols/dwarf/scope.h"

@@ -1,14 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Builds the path to a member, through structures, unions (DWARF 5 section 5.7.6) and arrays. */
+/*
+ * Builds the path to a member, through structures, unions (DWARF 5 section 5.7.6) and arrays, and writes the path of a datum:
+ * "variable.member", "pointer->member", "*pointer" or "pointer[3].member".
+ */
 #include "symbols/dwarf/member.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "symbols/dwarf/die.h"
+#include "symbols/dwarf/query.h"
 #include "symbols/dwarf/type.h"
+#include "symbols/dwarf/unit.h"
 
 #define MAX_BIT_FIELDS 32 /* most bit-fields that one access can share bytes with */
+
+/* A path through structures, unions and arrays, and its last element, the datum. */
+struct path {
+	char text[DEBUGINFO_PATH_MAX]; /* "i_sb", "lock.owner.tail", "[3].next" */
+	size_t len;		       /* Bytes of `text`, without the NUL. */
+	uint64_t type;		       /* Place of the datum's type. */
+	uint64_t size;		       /* Size of the datum in bytes. 0: unknown. */
+	uint64_t rest;		       /* Bytes from the start of the datum to the access. */
+	unsigned bit_offset, bit_size; /* As in struct debuginfo_datum. bit_size 0: the datum is not a bit-field. */
+	bool several;		       /* The datum is several bit-fields together. */
+	enum debuginfo_fit fit;
+};
 
 /* A member of a structure or union. */
 struct member {
@@ -24,17 +41,18 @@ struct member {
 /* The search through the members of one structure or union. */
 struct look {
 	struct debuginfo *di;
-	const struct di_path *from;	    /* Path to the structure. */
+	const struct path *from;	    /* Path to the structure. */
 	uint64_t offset;		    /* Bytes from the start of the structure to the access. */
 	uint64_t size;			    /* Bytes of the access. */
 	unsigned depth;			    /* Nesting depth of the structure. */
-	struct di_path best;		    /* Best path yet. */
-	struct di_path open;		    /* Best path into an array without a bound; used only if no other member matches. */
+	struct path best;		    /* Best path yet. */
+	struct path open;		    /* Best path into an array without a bound; used only if no other member matches. */
 	struct member bits[MAX_BIT_FIELDS]; /* Bit-fields that share bytes with the access. */
 	unsigned n_bits;
 };
 
-void di_path_add(struct di_path *p, const char *text)
+/* Append to the path's text. Text that does not fit is truncated. */
+static void add_text(struct path *p, const char *text)
 {
 	size_t len = strlen(text);
 
@@ -45,11 +63,11 @@ void di_path_add(struct di_path *p, const char *text)
 	p->text[p->len] = '\0';
 }
 
-static void add_name(struct di_path *p, const char *name)
+static void add_name(struct path *p, const char *name)
 {
 	if (p->len)
-		di_path_add(p, ".");
-	di_path_add(p, name);
+		add_text(p, ".");
+	add_text(p, name);
 }
 
 static enum debuginfo_fit fit_of(uint64_t rest, uint64_t access, uint64_t size)
@@ -97,12 +115,12 @@ static int read_member(struct di_unit *u, Dwarf_Die die, struct member *m)
 	return u->di->err->code == EXIT_OK ? 0 : -1;
 }
 
-static int descend(struct debuginfo *di, uint64_t where, uint64_t offset, uint64_t size, unsigned depth, struct di_path *p);
+static int descend(struct debuginfo *di, uint64_t where, uint64_t offset, uint64_t size, unsigned depth, struct path *p);
 
 static int look_at_member(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	struct look *look = ctx;
-	struct di_path way;
+	struct path way;
 	struct member m;
 
 	if (tag != DW_TAG_member)
@@ -131,7 +149,7 @@ static int look_at_member(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, vo
 }
 
 /* Name the bit-fields that share bytes with the access. */
-static void name_bits(const struct look *look, struct di_path *p)
+static void name_bits(const struct look *look, struct path *p)
 {
 	const struct member *first = &look->bits[0];
 
@@ -147,18 +165,18 @@ static void name_bits(const struct look *look, struct di_path *p)
 	}
 	add_name(p, "{");
 	for (unsigned i = 0; i < look->n_bits; i++) {
-		di_path_add(p, i ? "," : "");
-		di_path_add(p, look->bits[i].name);
+		add_text(p, i ? "," : "");
+		add_text(p, look->bits[i].name);
 	}
-	di_path_add(p, "}");
+	add_text(p, "}");
 	p->several = true;
 	p->fit = DEBUGINFO_FIT_INSIDE;
 }
 
 static int into_structure(struct debuginfo *di, const struct di_type *type, uint64_t offset, uint64_t size, unsigned depth,
-			  struct di_path *p)
+			  struct path *p)
 {
-	struct di_path from = *p;
+	struct path from = *p;
 	struct look look = {.di = di, .from = &from, .offset = offset, .size = size, .depth = depth};
 	struct di_unit *u;
 	Dwarf_Die die;
@@ -182,7 +200,7 @@ static int into_structure(struct debuginfo *di, const struct di_type *type, uint
 
 /* Extend the path by the array element, unless the access spans more than one element. */
 static int into_array(struct debuginfo *di, const struct di_type *type, uint64_t offset, uint64_t size, unsigned depth,
-		      struct di_path *p)
+		      struct path *p)
 {
 	struct di_dimensions dims;
 	struct di_type element;
@@ -203,14 +221,19 @@ static int into_array(struct debuginfo *di, const struct di_type *type, uint64_t
 		char text[32];
 
 		snprintf(text, sizeof(text), "[%lu]", (unsigned long)(index / stride));
-		di_path_add(p, text);
+		add_text(p, text);
 		index %= stride;
 		stride /= i + 1 < dims.n ? dims.count[i + 1] : 1;
 	}
 	return descend(di, type->target, offset % element.size, size, depth + 1, p);
 }
 
-static int descend(struct debuginfo *di, uint64_t where, uint64_t offset, uint64_t size, unsigned depth, struct di_path *p)
+/*
+ * Descend from the type at the place `where`, which is `depth` types deep in another one, to the member at byte `offset` that
+ * an access of `size` bytes touches, and append the path to `p`. If no member matches the access, `p` stays at the type itself.
+ * Returns 0, or -1 with the error set.
+ */
+static int descend(struct debuginfo *di, uint64_t where, uint64_t offset, uint64_t size, unsigned depth, struct path *p)
 {
 	struct di_type type;
 
@@ -235,7 +258,80 @@ static int descend(struct debuginfo *di, uint64_t where, uint64_t offset, uint64
 	}
 }
 
-int di_member(struct debuginfo *di, uint64_t type, uint64_t offset, uint64_t size, struct di_path *p)
+/* Join the object's name and the path inside the object. */
+static void name_path(const struct di_pointee *to, const struct path *below, struct debuginfo_datum *out)
 {
-	return descend(di, type, offset, size, 0, p);
+	const char *text = to->text ? to->text : to->variable;
+	bool bracket = below->text[0] == '[', star = to->by_pointer && !to->index && (bracket || !below->len);
+	/* In C, the prefix operator * binds weaker than the postfix operators that follow, so put "*pointer" in parentheses. */
+	bool wrap = (star && bracket) || (text[0] == '*' && (below->len || to->index));
+	struct path whole = {0};
+	char index[32];
+
+	add_text(&whole, wrap ? "(" : "");
+	add_text(&whole, star ? "*" : "");
+	add_text(&whole, text);
+	add_text(&whole, wrap ? ")" : "");
+	if (to->index) {
+		snprintf(index, sizeof(index), "[%lu]", (unsigned long)to->index);
+		add_text(&whole, index);
+	}
+	if (below->len && !bracket)
+		add_text(&whole, to->by_pointer && !to->index ? "->" : ".");
+	add_text(&whole, below->text);
+	memcpy(out->path, whole.text, sizeof(out->path));
+	memcpy(out->member, below->text, sizeof(out->member));
+}
+
+int di_fill_datum(struct debuginfo *di, const struct di_pointee *to, uint64_t size, struct debuginfo_datum *out)
+{
+	struct path below = {0};
+	struct di_type owner;
+
+	if (di_type(di, to->type, &owner) || descend(di, to->type, to->offset, size, 0, &below))
+		return -1;
+	*out = (struct debuginfo_datum){
+		.variable = to->variable,
+		.function = to->function,
+		.offset = to->offset,
+		.size = below.size,
+		.rest = below.rest,
+		.owner_id = owner.where,
+		.owner_size = owner.size,
+		.bit_offset = below.bit_offset,
+		.bit_size = below.bit_size,
+		.type_id = below.several ? 0 : below.type,
+		.fit = below.fit,
+	};
+	name_path(to, &below, out);
+	di_type_name(di, to->type, out->owner, sizeof(out->owner));
+	di_type_name(di, below.type, out->type, sizeof(out->type));
+	return di->err->code == EXIT_OK ? 0 : -1;
+}
+
+/* Returns 1 with `out` filled in, 0 if the offset is outside the type, or -1 with the error set. */
+static int find_member(struct debuginfo *di, uint64_t type, uint64_t offset, uint64_t size, struct debuginfo_datum *out)
+{
+	struct di_pointee to = {.variable = "", .type = type, .offset = offset};
+	struct di_type owner;
+
+	if (di_index(di) || di_type(di, type, &owner))
+		return -1;
+	if (offset >= owner.size)
+		return 0;
+	if (di_fill_datum(di, &to, size, out))
+		return -1;
+	out->variable = NULL;
+	out->path[0] = '\0';
+	return 1;
+}
+
+int debuginfo_member(struct debuginfo *di, uint64_t owner_id, uint64_t offset, size_t size, struct debuginfo_datum *out,
+		     struct err *err)
+{
+	struct di_query query;
+
+	di_begin(di, &query, err);
+	*out = (struct debuginfo_datum){0};
+	return di_end(di, &query, owner_id ? find_member(di, owner_id, offset, size ? size : 1, out) : 0);
 }

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds the member at an offset in a type. Private to symbols/dwarf/. */
+/*
+ * Finds the member that an access to a variable or pointee touches, and fills in a struct debuginfo_datum. Private to
+ * symbols/dwarf/. The same unit has debuginfo_member().
+ */
 #ifndef OUTRIDER_SYMBOLS_DWARF_MEMBER_H
 #define OUTRIDER_SYMBOLS_DWARF_MEMBER_H
 
 #include "symbols/dwarf/state.h"
 
-/* A path through structures, unions and arrays, and its last element, the datum. */
-struct di_path {
-	char text[DEBUGINFO_PATH_MAX]; /* "i_sb", "lock.owner.tail", "[3].next" */
-	size_t len;		       /* Bytes of `text`, without the NUL. */
-	uint64_t type;		       /* Place of the datum's type. */
-	uint64_t size;		       /* Size of the datum in bytes. 0: unknown. */
-	uint64_t rest;		       /* Bytes from the start of the datum to the access. */
-	unsigned bit_offset, bit_size; /* As in struct debuginfo_datum. bit_size 0: the datum is not a bit-field. */
-	bool several;		       /* The datum is several bit-fields together. */
-	enum debuginfo_fit fit;
+/* An accessed object: a variable, or an object that a variable points to. */
+struct di_pointee {
+	const char *variable; /* Name of the variable. */
+	const char *function; /* The function of a local variable. NULL: not a local variable. */
+	const char *text;     /* The text for the variable or pointer in a path. NULL: use the variable's name. */
+	bool by_pointer;      /* The object is the target of the pointer `variable`. */
+	uint64_t type;	      /* Place of the object's type. */
+	uint64_t index;	      /* If `by_pointer`: index of the object in an array at the pointer, from 0. */
+	uint64_t offset;      /* Bytes from the object's start to the access. */
 };
 
-/* Append to the path's text. Text that does not fit is truncated. */
-void di_path_add(struct di_path *p, const char *text);
-
 /*
- * Descend from the type at the place `type` to the member at byte `offset` that an access of `size` bytes touches, and append
- * the path to `p`. If no member matches the access, `p` stays at the type itself. Returns 0, or -1 with the error set.
+ * Find the member of `to` that an access of `size` bytes touches, and fill in *out. out->start is set to 0. Returns 0, or -1
+ * with the error set.
  */
-int di_member(struct debuginfo *di, uint64_t type, uint64_t offset, uint64_t size, struct di_path *p);
+int di_fill_datum(struct debuginfo *di, const struct di_pointee *to, uint64_t size, struct debuginfo_datum *out);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "symbols/dwarf/candidates.h"
 #include "symbols/dwarf/die.h"
-#include "symbols/dwarf/fill.h"
+#include "symbols/dwarf/member.h"
 #include "symbols/dwarf/query.h"
 #include "symbols/dwarf/type.h"
 #include "symbols/dwarf/unit.h"
