@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "symbols/dwarf/debuginfo.h"
-#include "symbols/dwarf/sweep.h"
+#include "symbols/dwarf/origin.h"
 #include "symbols/dwarf/unit.h"
 
 struct debuginfo *debuginfo_open(const char *path, struct err *err)

@@ -6,8 +6,24 @@
 #ifndef OUTRIDER_SYMBOLS_DWARF_ORIGIN_H
 #define OUTRIDER_SYMBOLS_DWARF_ORIGIN_H
 
-#include "symbols/dwarf/effect.h"
 #include "symbols/dwarf/state.h"
+
+enum di_origin_kind {
+	DI_UNKNOWN, /* No origin of the following kinds. */
+	DI_SUM,	    /* reg + disp, with the value that `reg` has before the instruction at `pc`. */
+	DI_LOAD,    /* The eight bytes in memory at reg + disp, or at link address `addr` if `reg` is -1. */
+	DI_ADDRESS, /* Link address `addr`. */
+	DI_RETURN,  /* The return value of the function at link address `addr`. */
+};
+
+/* The origin of a register's value. */
+struct di_origin {
+	enum di_origin_kind kind;
+	uint64_t pc; /* Link address of the instruction that computed the value. */
+	int reg;     /* enum x86_gpr, or -1: see DI_LOAD. */
+	int64_t disp;
+	uint64_t addr;
+};
 
 #define DI_MAX_ORIGINS 4 /* most origins of one value; more origins rarely lead to one datum */
 
@@ -20,5 +36,8 @@
  * there), the file has no code, or the query has used up its searches. Returns -1 with the error set.
  */
 int di_origins(struct debuginfo *di, uint64_t low, uint64_t high, uint64_t pc, int reg, struct di_origin out[DI_MAX_ORIGINS]);
+
+/* Free the decoded code of a function, di->sweep. `s` may be NULL. */
+void di_sweep_free(struct di_sweep *s);
 
 #endif
