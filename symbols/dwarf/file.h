@@ -70,12 +70,6 @@ struct di_section *di_file_section(struct di_file *f, const char *name, struct e
  */
 const uint8_t *di_file_code(struct di_file *f, uint64_t addr, uint64_t len, struct err *err);
 
-/*
- * Apply the relocations of section number `index` of a relocatable file to the section's bytes. Returns 0, or -1 with
- * EXIT_INPUT.
- */
-int di_file_relocate(struct di_file *f, size_t index, struct err *err);
-
 /* Convert a run-time address to a link address. Returns false if no part of this file is at that address. */
 bool di_file_to_link(const struct di_file *f, uint64_t run, uint64_t *link);
 
