@@ -7,6 +7,9 @@
  * 0, and to code and data, whose link addresses di_file_open() has assigned. The relocated value is symbol plus addend; the old
  * content of the section is ignored.
  */
+#include "symbols/dwarf/file.h"
+
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -18,7 +21,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "symbols/dwarf/file.h"
 #include "symbols/tables/elf_notes.h"
 
 #define MAX_SECTIONS 100000u	/* bounds the memory that a hostile file can cost */

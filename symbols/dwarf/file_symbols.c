@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Address lookup in a debug file's ELF symbol table. */
+#include "symbols/dwarf/file.h"
+
 #include <elf.h>
 #include <string.h>
-
-#include "symbols/dwarf/file.h"
 
 struct symbol_table {
 	const struct di_section *symbols, *names;
