@@ -18,7 +18,6 @@
 #include "hv/base/err.h"
 #include "hv/race/assertion.h"
 #include "hv/race/protection.h"
-#include "pruner/locks/assertions_list.h"
 
 /*
  * Read the assertions in the file `path`. The caller gives the result to assertions_free(). Returns NULL with err set:
@@ -34,5 +33,8 @@ int assertions_check(struct assertions *a, const struct protection *p, struct er
 
 /* Returns whether any access broke an assertion. */
 bool assertions_broken(const struct assertions *a);
+
+/* Free the list and its assertions. `a` may be NULL. */
+void assertions_free(struct assertions *a);
 
 #endif

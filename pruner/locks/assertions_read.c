@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the file of assertions, and frees what was read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,42 @@
 #include "symbols/insn/insn.h"
 
 #define ASSERTIONS_MAX 4096u
+
+/* Free the strings and the breaks of the assertion, but not the struct itself. */
+static void free_assertion(struct assertion *a)
+{
+	free(a->text);
+	free(a->datum);
+	free(a->under);
+	free(a->by);
+	free(a->breaks);
+}
+
+/*
+ * Append *a to the list, which then owns all strings of *a. Returns 0, or -1 if memory ran out; then the caller still owns the
+ * strings.
+ */
+static int add_assertion(struct assertions *list, const struct assertion *a)
+{
+	struct assertion *grown = realloc(list->list, (list->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -1;
+	list->list = grown;
+	list->list[list->count++] = *a;
+	return 0;
+}
+
+void assertions_free(struct assertions *a)
+{
+	for (size_t i = 0; a && i < a->count; i++)
+		free_assertion(&a->list[i]);
+	if (a) {
+		free(a->list);
+		free(a->file);
+	}
+	free(a);
+}
 
 /* Returns a copy with "." for each "->" between members, as assertions_check() compares names. The caller frees the copy. */
 static char *with_dots(const char *globs)
@@ -88,10 +125,10 @@ static int take_stanza(void *ctx, const struct conf_stanza *s, struct err *err)
 		rc = conf_wrong(s->file, s->line, err, "there are more than %u assertions", ASSERTIONS_MAX);
 	if (rc == 0)
 		a.text = text_of(&a);
-	if (rc == 0 && (!a.text || assertions_add(list, &a)))
+	if (rc == 0 && (!a.text || add_assertion(list, &a)))
 		rc = err_set(err, EXIT_INTERNAL, "out of memory for assertions");
 	if (rc)
-		assertion_fini(&a);
+		free_assertion(&a);
 	return rc;
 }
 
