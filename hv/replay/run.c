@@ -8,7 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "hv/replay/copy_stuck.h"
+#include "hv/base/x86.h"
+#include "hv/replay/shared.h"
+#include "hv/replay/stuck.h"
 
 /* The most bytes of a copy's console output that are read. */
 #define CONSOLE_MAX (1u << 20)
@@ -60,12 +62,38 @@ int run_open(const struct run_plan *r, struct copy *m, int console, struct err *
 }
 
 /*
+ * Run one CPU of a copy freely, for stuck_run(). Enable the debug registers only in slices: a step would stop at the address
+ * before executing the instruction.
+ */
+static bool slice(void *ctx, unsigned cpu, const uint64_t returns[2], uint64_t ns)
+{
+	struct copy *c = ctx;
+	enum copy_step end;
+
+	for (unsigned i = 0; i < 2; i++) {
+		c->watches.address[i] = returns[i];
+		c->watches.dr7 |= x86_dr7_condition(i, X86_DR_EXECUTE, 1) | 2ull << (2 * i); /* enabled for all tasks */
+	}
+	end = copy_slice(c, cpu, ns);
+	c->watches = (struct copy_watches){0};
+	return end == COPY_HALTED;
+}
+
+/* Returns the pending interrupt of a CPU of a copy, for stuck_run(). */
+static int waiting(void *ctx, unsigned cpu)
+{
+	struct copy *c = ctx;
+
+	return shared_waiting_interrupt(vm_vcpu(c->vm, cpu)->fd);
+}
+
+/*
  * Whether the order hangs. If both regions ended at their limit of instructions, runs the copy on in slices for the length of a
  * free run to find out. A hang becomes the run's failure.
  */
 static bool hangs(const struct run_plan *r, struct copy *m, const struct order *order, struct order_run *run)
 {
-	const struct stuck_ops ops = copy_stuck_ops(m);
+	const struct stuck_ops ops = {.steps = copy_steps(m), .slice = slice, .waiting = waiting, .ctx = m};
 
 	if (run->failure != REPLAY_NO_FAILURE || run->regions[0].end != REPLAY_END_LIMIT ||
 	    run->regions[1].end != REPLAY_END_LIMIT || !stuck_run(&ops, order, r->cpus, r->config->free_ns))
