@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "hv/vmm/boot_request.h"
+/* What the loaders of all boot protocols have in common: the initrd. */
+#include "hv/vmm/boot_protocols.h"
 
 #include "hv/vmm/bzimage.h"
 
