@@ -55,7 +55,8 @@ static const struct argp_option options[] = {
 	{"per-cpu", KEY_PER_CPU, NULL, 0, "sample per-CPU data (GS-relative accesses) too", 0},
 	{NULL, 0, NULL, 0, "How", DETECT_GROUP_HOW},
 	{"rate", KEY_RATE, "HITS", 0,
-	 "number of sampled accesses per second to aim at (default 100; with `run --overhead` this is an upper limit, and "
+	 "keep the number of sampled accesses per second near HITS (default 100; with `run --overhead` this is an upper limit, "
+	 "and "
 	 "there is none by default)",
 	 0},
 	{"delay", KEY_DELAY, "MICROSECONDS", 0, "longest time that an access is held back (default 10000)", 0},

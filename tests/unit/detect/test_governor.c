@@ -20,13 +20,13 @@
 #define CPUS 4
 #define WINDOW_NS 10000000.0
 
-/* The machine: how many hits a second there would be for each that is aimed at, and what they cost. */
+/* The machine: how many hits a second there would be for each that the governor asks for, and what they cost. */
 struct plant {
 	struct governor g;
 	struct governor_sample counts;
 	struct rng rng;
 	double most_hits;   /* The guest runs no more of what is armed, however much this is. */
-	double response;    /* Hits that come for each that the governor aims at. */
+	double response;    /* Hits that come for each that the governor asks for. */
 	double window_cost; /* The CPU time that a hit takes with a window, and without one, in ns. */
 	double stop_cost;
 	double noise; /* A window costs up to this many times more or less. */
@@ -238,7 +238,7 @@ static void the_rate_is_the_other_limit(void **state)
 	assert_true(hits > 18 && hits < 22);
 }
 
-/* Whatever the counts say, the rate is a number that can be aimed at. */
+/* Whatever the counts say, the rate is a number that rate control can keep. */
 static void nonsense_is_survived(void **state)
 {
 	struct plant p;
