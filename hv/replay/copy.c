@@ -23,7 +23,7 @@
 #define PUSHF 0x9cu
 #define HLT 0xf4u
 #define TRAP_FLAG (1u << 8)
-#define DR6_MET 0xfu /* one bit for each debug register (B0 to B3) */
+#define DR6_HIT 0xfu /* one bit for each debug register (B0 to B3) */
 
 /* A kick is sent every 5 s. A step that gets two kicks has taken longer than 5 s, and is given up. */
 #define KICK_SECONDS 5
@@ -35,7 +35,7 @@ static int on_debug(void *ctx, struct vcpu *vcpu, struct err *err)
 
 	(void)err;
 	c->stepped = true;
-	c->met = vcpu->run->debug.arch.dr6 & DR6_MET;
+	c->hits = vcpu->run->debug.arch.dr6 & DR6_HIT;
 	return 0;
 }
 
@@ -218,7 +218,7 @@ static enum copy_step enter(struct copy *c, unsigned cpu)
 
 	c->stepped = false;
 	c->kicks = 0;
-	c->met = 0;
+	c->hits = 0;
 	while (!c->stepped) {
 		if (vcpu_enter(vcpu, &c->err) < 0)
 			return COPY_FAILED;
@@ -268,17 +268,17 @@ static enum copy_step enter_freely(struct copy *c, unsigned cpu)
 	enum vm_end end;
 
 	c->kicks = 0;
-	c->met = 0;
-	while (!c->met && !c->kicks) {
+	c->hits = 0;
+	while (!c->hits && !c->kicks) {
 		c->stepped = false;
 		if (vcpu_enter(vm_vcpu(c->vm, cpu), &c->err) < 0)
 			return COPY_FAILED;
 		if (vm_ended(c->vm, &end))
 			return COPY_ENDED;
-		if (c->stepped && !c->met && give_to_guest(c, cpu) < 0)
+		if (c->stepped && !c->hits && give_to_guest(c, cpu) < 0)
 			return COPY_FAILED;
 	}
-	return c->met ? COPY_STEPPED : COPY_HALTED;
+	return c->hits ? COPY_STEPPED : COPY_HALTED;
 }
 
 enum copy_step copy_slice(struct copy *c, unsigned cpu, uint64_t ns)

@@ -32,7 +32,7 @@ struct copy {
 	bool stepped;
 	unsigned kicks;
 	/* The debug registers that the last step or slice has hit, one bit each. */
-	unsigned met;
+	unsigned hits;
 	bool timer_made;
 	timer_t timer;
 	/* The first error of the VMM or of this code. */

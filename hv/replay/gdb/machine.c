@@ -43,11 +43,11 @@ static bool watch(void *ctx, const struct gdb_point *points, size_t count, bool 
 	return true;
 }
 
-static int met(void *ctx)
+static int hit(void *ctx)
 {
 	const struct machine *m = ctx;
 
-	return watches_met(&m->watches, m->copy.met);
+	return watches_hit(&m->watches, m->copy.hits);
 }
 
 /* ---- registers and memory ---- */
@@ -179,7 +179,7 @@ static struct race_copy copy_of(struct machine *m, unsigned cpus)
 		.read = read_memory,
 		.write = write_memory,
 		.watch = watch,
-		.met = met,
+		.hit = hit,
 		.slice = slice,
 		.devices = devices,
 		.console = console,

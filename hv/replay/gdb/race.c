@@ -40,10 +40,10 @@ static void look_before(struct race *r, unsigned cpu)
 }
 
 /* Returns the watchpoint whose datum the step has changed, or which the debug registers report. NULL: no watchpoint was hit. */
-static const struct gdb_point *watch_met(const struct race *r, unsigned cpu)
+static const struct gdb_point *hit_watchpoint(const struct race *r, unsigned cpu)
 {
 	uint8_t now[RACE_WATCH_MAX];
-	int met = r->copy->met(r->copy->ctx);
+	int hit = r->copy->hit(r->copy->ctx);
 
 	for (size_t i = 0; i < r->point_count; i++) {
 		const struct gdb_point *p = &r->points[i];
@@ -52,7 +52,7 @@ static const struct gdb_point *watch_met(const struct race *r, unsigned cpu)
 		    memcmp(now, r->before[i], p->len) != 0)
 			return p;
 	}
-	return met >= 0 && (size_t)met < r->point_count && !is_breakpoint(&r->points[met]) ? &r->points[met] : NULL;
+	return hit >= 0 && (size_t)hit < r->point_count && !is_breakpoint(&r->points[hit]) ? &r->points[hit] : NULL;
 }
 
 static bool watch(struct race *r, const struct gdb_point *points, size_t count)
@@ -184,7 +184,7 @@ static bool step_cpu(struct race *r, unsigned cpu, struct gdb_stop *stop)
 	}
 	if (part && r->run.failure == REPLAY_CANNOT_LOAD)
 		return stop_for_good(r, stop, cpu);
-	p = watch_met(r, cpu);
+	p = hit_watchpoint(r, cpu);
 	if (p)
 		return stop_at_point(stop, cpu, p);
 	return part && order_over(o) && stop_at_end(r, stop, cpu);
@@ -250,12 +250,12 @@ static void go_in_order(struct race *r, const struct gdb_go *go, struct gdb_stop
 /* Run a CPU for a slice. Returns whether the machine must stop. */
 static bool slice(struct race *r, unsigned cpu, struct gdb_stop *stop)
 {
-	int met;
+	int hit;
 
 	switch (r->copy->slice(r->copy->ctx, cpu)) {
 	case COPY_STEPPED:
-		met = r->copy->met(r->copy->ctx);
-		return met >= 0 && (size_t)met < r->point_count && stop_at_point(stop, cpu, &r->points[met]);
+		hit = r->copy->hit(r->copy->ctx);
+		return hit >= 0 && (size_t)hit < r->point_count && stop_at_point(stop, cpu, &r->points[hit]);
 	case COPY_HALTED:
 		return false;
 	case COPY_LOST:

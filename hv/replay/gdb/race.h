@@ -29,7 +29,7 @@ struct race_copy {
 	/*
 	 * Returns the index of the point that the last step or slice has hit, by the debug registers, or -1 if there is none.
 	 */
-	int (*met)(void *ctx);
+	int (*hit)(void *ctx);
 	/*
 	 * Run one CPU freely, with interrupts, for a few milliseconds. COPY_STEPPED: it has hit a point. COPY_HALTED: the time
 	 * is over.

@@ -54,7 +54,7 @@ bool watches_load(struct watches *out, const struct gdb_point *points, size_t co
 	return true;
 }
 
-int watches_met(const struct watches *w, unsigned bits)
+int watches_hit(const struct watches *w, unsigned bits)
 {
 	for (unsigned i = 0; i < w->used; i++)
 		if (bits >> i & 1)

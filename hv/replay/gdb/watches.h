@@ -20,6 +20,6 @@ struct watches {
 bool watches_load(struct watches *out, const struct gdb_point *points, size_t count, bool breakpoints);
 
 /* Returns the index of the point that was hit, or -1 if there is none. `bits` are the low bits of DR6. */
-int watches_met(const struct watches *w, unsigned bits);
+int watches_hit(const struct watches *w, unsigned bits);
 
 #endif

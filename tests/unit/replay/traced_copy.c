@@ -148,16 +148,16 @@ static bool watch(void *ctx, const struct gdb_point *points, size_t count, bool 
 	return true;
 }
 
-static int met(void *ctx)
+static int hit(void *ctx)
 {
 	const struct traced *t = ctx;
 
-	return watches_met(&t->watches, t->met);
+	return watches_hit(&t->watches, t->hits);
 }
 
-static void take_met(struct traced *t, unsigned cpu)
+static void take_hits(struct traced *t, unsigned cpu)
 {
-	t->met = (unsigned)ptrace(PTRACE_PEEKUSER, t->cpu[cpu], offsetof(struct user, u_debugreg) + 8 * 6, 0) & 15;
+	t->hits = (unsigned)ptrace(PTRACE_PEEKUSER, t->cpu[cpu], offsetof(struct user, u_debugreg) + 8 * 6, 0) & 15;
 	poke_debug(t, cpu, 6, 0);
 }
 
@@ -174,7 +174,7 @@ static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 	struct traced *t = ctx;
 	int status;
 
-	t->met = 0;
+	t->hits = 0;
 	if (t->gone[cpu])
 		return COPY_ENDED;
 	/* A stop that was asked for after the last slice had ended by itself comes first. */
@@ -186,7 +186,7 @@ static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 	get_regs(t, cpu, regs);
 	if (t->gone[cpu])
 		return COPY_ENDED;
-	take_met(t, cpu);
+	take_hits(t, cpu);
 	return COPY_STEPPED;
 }
 
@@ -196,7 +196,7 @@ static enum copy_step slice(void *ctx, unsigned cpu)
 	struct traced *t = ctx;
 	int status;
 
-	t->met = 0;
+	t->hits = 0;
 	if (t->gone[cpu])
 		return COPY_ENDED;
 	assert_int_equal(ptrace(PTRACE_CONT, t->cpu[cpu], NULL, NULL), 0);
@@ -206,7 +206,7 @@ static enum copy_step slice(void *ctx, unsigned cpu)
 	t->gone[cpu] = !WIFSTOPPED(status);
 	if (t->gone[cpu])
 		return COPY_ENDED;
-	take_met(t, cpu);
+	take_hits(t, cpu);
 	return was_interrupted(status) ? COPY_HALTED : COPY_STEPPED;
 }
 
@@ -277,7 +277,7 @@ void traced_start(struct traced *t, unsigned first)
 		.read = read_memory,
 		.write = write_memory,
 		.watch = watch,
-		.met = met,
+		.hit = hit,
 		.slice = slice,
 		.console = console,
 		.why = why,

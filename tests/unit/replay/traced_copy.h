@@ -32,7 +32,7 @@ struct traced {
 	/* Whether each CPU ended in its last step. */
 	bool gone[2];
 	struct watches watches;
-	unsigned met;
+	unsigned hits;
 	struct race_copy copy;
 	struct race race;
 };
