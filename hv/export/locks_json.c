@@ -23,7 +23,7 @@ static json_t *suspicion_json(struct json_builder *b, const struct chart_suspici
 	json_put(b, o, "lock", json_clean(c->lock, sizeof(c->lock)));
 	json_put(b, o, "held", json_whole(s->held));
 	json_put(b, o, "total", json_whole(s->total));
-	json_put(b, o, "met", json_boolean(s->met));
+	json_put(b, o, "met", json_boolean(s->concurrent));
 	json_put(b, confirm, "state", json_string(confirm_word(s->confirm)));
 	json_put(b, confirm, "reached", reached);
 	json_put(b, o, "proof", confirm);

@@ -166,7 +166,7 @@ void protection_free(struct protection *p);
 int protection_take(struct protection *p, const struct lock_moment *m, struct err *err);
 
 /* Returns true if the two operations, indices into functions[], were seen at the same time. */
-bool protection_met(const struct protection *p, uint32_t a, uint32_t b);
+bool protection_concurrent(const struct protection *p, uint32_t a, uint32_t b);
 
 /* Name all locks and accesses that have no name yet, from the guest's own data structures. */
 void protection_name(struct protection *p);

@@ -46,7 +46,7 @@ void protection_set_slide(struct protection *p, uint64_t slide)
 	p->index->slide = slide;
 }
 
-bool protection_met(const struct protection *p, uint32_t a, uint32_t b)
+bool protection_concurrent(const struct protection *p, uint32_t a, uint32_t b)
 {
 	return a != PROTECTION_NONE && b != PROTECTION_NONE && protection_find_pair(p, a, b) != PROTECTION_NONE;
 }

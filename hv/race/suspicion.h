@@ -56,7 +56,7 @@ struct suspicion {
 	/*
 	 * The two operations were seen at the same time, and their contexts can run on two CPUs, not only interrupt each other.
 	 */
-	bool met;
+	bool concurrent;
 	/* Severity and certainty, for sorting. Higher comes first. */
 	int rank;
 	/* One printable line of plain English, without the id. */

@@ -103,7 +103,7 @@ static void end(struct judging *j)
  */
 static unsigned weigh(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
 {
-	unsigned weight = protect_pair_met(p, a, b) ? 2 : 0;
+	unsigned weight = protect_pair_concurrent(p, a, b) ? 2 : 0;
 
 	for (unsigned i = 0; i < a->held_count; i++)
 		weight |= protect_inside(p, a, a->held[i].lock);

@@ -93,5 +93,5 @@ void protect_choose(const struct protect_ordered *o, const uint32_t at[2], struc
 		try_side(o, at, 0, false, s);
 		try_side(o, at, 1, false, s);
 	}
-	s->met = protect_pair_met(o->p, access_at(o, at[0]), access_at(o, at[1]));
+	s->concurrent = protect_pair_concurrent(o->p, access_at(o, at[0]), access_at(o, at[1]));
 }

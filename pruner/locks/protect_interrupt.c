@@ -66,8 +66,8 @@ bool protect_interrupt(const struct protection *p, uint32_t take, struct suspici
 	*s = (struct suspicion){.kind = SUSPICION_INTERRUPT,
 				.side = {take, (uint32_t)(handler - p->takes)},
 				.lock = open->lock,
-				.met = open->operation != PROTECTION_NONE && handler->operation != PROTECTION_NONE &&
-				       protection_met(p, open->operation, handler->operation)};
+				.concurrent = open->operation != PROTECTION_NONE && handler->operation != PROTECTION_NONE &&
+					      protection_concurrent(p, open->operation, handler->operation)};
 	count(p, handler, s);
 	race_id(open->site, handler->site, s->id);
 	s->rank = RANK_BASE + protect_share(s->held, s->total, RANK_SHARE);

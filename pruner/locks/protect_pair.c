@@ -161,10 +161,10 @@ static bool handed_over(const struct prot_access *a, const struct prot_access *b
 	return a->last_ns <= b->first_ns || b->last_ns <= a->first_ns || one_after_another(a, b);
 }
 
-bool protect_pair_met(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
+bool protect_pair_concurrent(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
 {
 	return a->operation != PROTECTION_NONE && b->operation != PROTECTION_NONE &&
-	       protection_met(p, a->operation, b->operation);
+	       protection_concurrent(p, a->operation, b->operation);
 }
 
 bool protect_pair_interrupts(const struct prot_access *upper, const struct prot_access *lower)
@@ -203,7 +203,7 @@ int protect_pair(const struct protection *p, const struct prune_rules *rules, co
 		return PROTECT_UNPUBLISHED;
 	if (reader_of(a, b) || reader_of(b, a))
 		return PROTECT_RCU;
-	if (!protect_pair_met(p, a, b) && !could_interrupt(p, a, b))
+	if (!protect_pair_concurrent(p, a, b) && !could_interrupt(p, a, b))
 		return PROTECT_APART;
 	if (handed_over(a, b))
 		return PROTECT_HANDED;

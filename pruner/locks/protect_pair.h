@@ -20,7 +20,7 @@ int protect_pair(const struct protection *p, const struct prune_rules *rules, co
 		 const struct prot_access *b);
 
 /* Returns whether the operations of the two accesses were seen to run at the same time. */
-bool protect_pair_met(const struct protection *p, const struct prot_access *a, const struct prot_access *b);
+bool protect_pair_concurrent(const struct protection *p, const struct prot_access *a, const struct prot_access *b);
 
 /* Returns whether the context of `upper` can interrupt the context of `lower` at its access. */
 bool protect_pair_interrupts(const struct prot_access *upper, const struct prot_access *lower);

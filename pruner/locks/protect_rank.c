@@ -9,7 +9,7 @@
 
 /* Points that the rank gets: RANK_SHARE times the share of accesses that hold the lock, and each other constant in full. */
 #define RANK_SHARE 50
-#define RANK_MET 25
+#define RANK_CONCURRENT 25
 #define RANK_INSIDE 15
 #define RANK_TWO_WRITERS 5
 #define RANK_INTERRUPT 5
@@ -55,7 +55,7 @@ void protect_rank(const struct protection *p, const struct prune_rules *rules, s
 	bool two_writers = a->rw & b->rw & INSN_WRITE;
 
 	s->rank = protect_share(s->held, s->total, RANK_SHARE);
-	s->rank += s->met ? RANK_MET : 0;
+	s->rank += s->concurrent ? RANK_CONCURRENT : 0;
 	s->rank += protect_inside(p, a, s->lock) ? RANK_INSIDE : 0;
 	s->rank += two_writers ? RANK_TWO_WRITERS : 0;
 	s->rank += a->context_known && b->context_known && a->context != b->context ? RANK_INTERRUPT : 0;

@@ -63,18 +63,18 @@ static bool add_other_lock(const struct protection *p, struct suspicion *s, cons
 static void add_when(const struct protection *p, struct suspicion *s, const struct prot_access *a, const struct prot_access *b,
 		     const char *before)
 {
-	if (s->met && a->operation == b->operation && a->function != b->function) {
+	if (s->concurrent && a->operation == b->operation && a->function != b->function) {
 		add(s, "; %.60s() ran on two CPUs at the same time, and leads to ", protect_function(p, a->operation));
 		add_function(p, s, a->function, PROTECTION_NONE);
 		add(s, " too");
 		return;
 	}
 	add(s, "%s", before);
-	if (s->met && a->operation == b->operation) {
+	if (s->concurrent && a->operation == b->operation) {
 		add(s, "ran on two CPUs at the same time");
 		return;
 	}
-	if (s->met)
+	if (s->concurrent)
 		add(s, "ran at the same time as ");
 	else
 		add(s, protect_pair_interrupts(b, a) ? "can interrupt " : "can be interrupted by ");

@@ -276,7 +276,7 @@ static void read_suspicion(struct reading *g, const json_t *item)
 	s->lock = read_index(r, item, "lock", PROTECTION_LOCKS_MAX);
 	s->held = json_read_number(r, item, "held", INT64_MAX);
 	s->total = json_read_number(r, item, "total", INT64_MAX);
-	s->met = json_read_bool(r, item, "met");
+	s->concurrent = json_read_bool(r, item, "met");
 	s->rank = (int)read_signed(r, item, "rank", INT32_MIN, INT32_MAX);
 	json_read_text(r, item, "text", s->text, sizeof(s->text));
 	read_confirm(r, item, s);

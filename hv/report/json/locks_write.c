@@ -163,7 +163,7 @@ static json_t *suspicion_json(struct json_builder *b, const struct writing *w, s
 	json_put(b, o, "lock", json_integer(s->lock));
 	json_put(b, o, "held", json_whole(s->held));
 	json_put(b, o, "total", json_whole(s->total));
-	json_put(b, o, "met", json_boolean(s->met));
+	json_put(b, o, "met", json_boolean(s->concurrent));
 	json_put(b, o, "rank", json_integer(s->rank));
 	json_put(b, o, "text", json_clean(s->text, sizeof(s->text)));
 	json_put(b, confirm, "state", json_string(confirm_word(s->confirm)));

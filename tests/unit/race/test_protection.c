@@ -547,17 +547,17 @@ static void operations_meet(void **state)
 	assert_int_equal(p->pair_count, 1);
 	assert_int_equal(p->pairs[0].count, 1);
 	assert_true(p->pairs[0].a <= p->pairs[0].b);
-	assert_true(protection_met(p, function(p, "e100:open"), function(p, "e100:poll")));
-	assert_true(protection_met(p, function(p, "e100:poll"), function(p, "e100:open")));
-	assert_false(protection_met(p, function(p, "e100:open"), function(p, "e100:close")));
-	assert_false(protection_met(p, function(p, "e100:open"), function(p, "e100:open")));
-	assert_false(protection_met(p, PROTECTION_NONE, function(p, "e100:open")));
+	assert_true(protection_concurrent(p, function(p, "e100:open"), function(p, "e100:poll")));
+	assert_true(protection_concurrent(p, function(p, "e100:poll"), function(p, "e100:open")));
+	assert_false(protection_concurrent(p, function(p, "e100:open"), function(p, "e100:close")));
+	assert_false(protection_concurrent(p, function(p, "e100:open"), function(p, "e100:open")));
+	assert_false(protection_concurrent(p, PROTECTION_NONE, function(p, "e100:open")));
 	/* The same pair a second time. */
 	a.number = 4;
 	a.during[0] = 1;
 	a.during_count = 1;
 	take(p, &a);
-	assert_true(protection_met(p, function(p, "e100:open"), function(p, "e100:open")));
+	assert_true(protection_concurrent(p, function(p, "e100:open"), function(p, "e100:open")));
 }
 
 /* A lost moment, a moment without a stack and a moment too long ago make no pair. */

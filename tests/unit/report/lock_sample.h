@@ -96,7 +96,7 @@ static inline void sample_suspicions(struct suspicion list[2])
 				     .side = {0, 1},
 				     .held = 2,
 				     .total = 3,
-				     .met = true,
+				     .concurrent = true,
 				     .rank = 70,
 				     .text = "ext4_inode_cache+0x78: ext4_inode_cache+0x80 held in 2 of 3 accesses",
 				     .confirm = CONFIRM_SEEN,

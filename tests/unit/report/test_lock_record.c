@@ -130,7 +130,7 @@ static void check_suspicion(const struct suspicion *read, const struct suspicion
 	assert_memory_equal(read->reached, wanted->reached, sizeof(read->reached));
 	assert_int_equal(read->held, wanted->held);
 	assert_int_equal(read->total, wanted->total);
-	assert_int_equal(read->met, wanted->met);
+	assert_int_equal(read->concurrent, wanted->concurrent);
 	assert_int_equal(read->rank, wanted->rank);
 	assert_int_equal(read->confirm, wanted->confirm);
 }
@@ -159,8 +159,8 @@ static void what_is_written_is_read(void **state)
 	assert_string_equal(record.protection->functions[0].name, "ext4:ext4_foo");
 	assert_string_equal(record.protection->locks[0].name, "ext4_inode_cache+0x80");
 	assert_int_equal(record.protection->take_count, 2);
-	assert_true(protection_met(record.protection, 0, 1));
-	assert_false(protection_met(record.protection, 0, 0));
+	assert_true(protection_concurrent(record.protection, 0, 1));
+	assert_false(protection_concurrent(record.protection, 0, 0));
 	assert_int_equal(record.protection->lost, 9);
 	assert_int_equal(record.suspicions.left_out[PROTECT_APART], 6);
 	assert_int_equal(record.suspicions.lost, 1);

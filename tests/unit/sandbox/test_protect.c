@@ -35,8 +35,8 @@ static const char *const names[FUNCTIONS] = {"e100:e100_configure", "e100:e100_w
 
 enum { CB_LOCK, CMD_LOCK, NICS_LOCK, LOCKS };
 
-/* Replaces protection_met(): a record that a test makes has no index, so search all pairs. */
-bool protection_met(const struct protection *p, uint32_t a, uint32_t b)
+/* Replaces protection_concurrent(): a record that a test makes has no index, so search all pairs. */
+bool protection_concurrent(const struct protection *p, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < p->pair_count; i++) {
 		if ((p->pairs[i].a == a && p->pairs[i].b == b) || (p->pairs[i].a == b && p->pairs[i].b == a))
@@ -178,7 +178,7 @@ static void test_a_lock_on_one_side(void **state)
 	assert_int_equal(s->lock, CB_LOCK);
 	assert_int_equal(s->held, 412);
 	assert_int_equal(s->total, 418);
-	assert_true(s->met);
+	assert_true(s->concurrent);
 	race_id(b->accesses[0].site, b->accesses[1].site, id);
 	assert_string_equal(s->id, id);
 	assert_string_equal(s->text,
@@ -482,7 +482,7 @@ static void test_data_of_one_task_after_the_other(void **state)
 
 /* ---- what never happens at the same time ---- */
 
-static void test_operations_that_never_met(void **state)
+static void test_operations_that_are_never_concurrent(void **state)
 {
 	struct bench *b = *state;
 
@@ -546,7 +546,7 @@ static void test_a_task_and_its_interrupt(void **state)
 
 	task_and_interrupt(b, GUEST_HARDIRQ);
 	s = expect_one(b);
-	assert_false(s->met);
+	assert_false(s->concurrent);
 	assert_non_null(strstr(s->text, "; not in e100_intr(), which can interrupt e100_configure()"));
 }
 
@@ -715,7 +715,7 @@ static void test_the_instance_that_met_stands_for_all(void **state)
 		b->accesses[i + 1].context = GUEST_HARDIRQ;
 	b->accesses[4].operation = OPEN;
 	s = expect_one(b);
-	assert_true(s->met);
+	assert_true(s->concurrent);
 	assert_int_equal(s->side[0], 4);
 }
 
@@ -978,7 +978,7 @@ int main(void)
 		T(test_locked_instructions),
 		T(test_data_handed_over),
 		T(test_data_of_one_task_after_the_other),
-		T(test_operations_that_never_met),
+		T(test_operations_that_are_never_concurrent),
 		T(test_an_operation_that_is_not_known),
 		T(test_one_task),
 		T(test_one_cpu_that_does_one_after_the_other),
