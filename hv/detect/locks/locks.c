@@ -284,17 +284,17 @@ unsigned locks_dropped(struct locks *l)
 /* ---- lock moments ---- */
 
 /*
- * Take one stack copy from the budget. Returns whether the budget allowed it. With `company`, when other contexts are in
- * critical sections, the whole budget may be used: only such calls show which contexts overlap.
+ * Take one stack copy from the budget. Returns whether the budget allowed it. `others`: other contexts are in critical
+ * sections. Then the whole budget may be used, because only such calls show which contexts overlap.
  */
-static bool pay(struct locks *l, uint64_t now, bool company)
+static bool pay(struct locks *l, uint64_t now, bool others)
 {
 	if (l->paid_ns)
 		l->budget += (double)(now - l->paid_ns) / NS_PER_SECOND * CAPTURES_A_SECOND;
 	if (l->budget > CAPTURES_AT_ONCE)
 		l->budget = CAPTURES_AT_ONCE;
 	l->paid_ns = now;
-	if (l->budget < (company ? 1 : CAPTURES_KEPT + 1))
+	if (l->budget < (others ? 1 : CAPTURES_KEPT + 1))
 		return false;
 	l->budget--;
 	return true;
@@ -317,7 +317,7 @@ static uint64_t last_taken(const struct lock_context *c)
  * another CPU, interrupted, or asleep. Returns the number of moments. If this CPU's own window is open, the context that
  * stopped now is an interrupt, and the held context is one of those other contexts.
  */
-static unsigned company(const struct locks *l, const struct lock_context *own, uint64_t during[LOCK_DURING_MAX])
+static unsigned other_contexts(const struct locks *l, const struct lock_context *own, uint64_t during[LOCK_DURING_MAX])
 {
 	unsigned n = 0;
 
@@ -498,7 +498,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 								   .base = base_of(insn, regs, datum)};
 	}
 	confirm(l, cpu, &context, raw, regs->rip);
-	raw->during_count = company(l, lock_sets_find(&l->sets, cpu, &context), raw->during);
+	raw->during_count = other_contexts(l, lock_sets_find(&l->sets, cpu, &context), raw->during);
 	capture_side(l->d->target, l->d->guest, cpu, regs, &context, &raw->side);
 	raw->side.pc = regs->rip;
 }
@@ -539,7 +539,7 @@ static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs
 		      enum lock_moment_kind kind, const struct held_lock *lock, struct base_register base)
 {
 	uint64_t now = monotonic_ns(), during[LOCK_DURING_MAX];
-	unsigned n = company(l, lock_sets_find(&l->sets, cpu, context), during);
+	unsigned n = other_contexts(l, lock_sets_find(&l->sets, cpu, context), during);
 	struct raw_moment *raw = pay(l, now, n) ? put(l, kind, now) : NULL;
 
 	if (!raw)
