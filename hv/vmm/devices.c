@@ -71,7 +71,7 @@ int machine_open_network(struct vm *vm, const struct vmm_config *config, struct 
 	return vm->network ? 0 : -1;
 }
 
-int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err)
+int machine_add_pci_devices(struct vm *vm, const struct vmm_config *config, struct err *err)
 {
 	vm->virtio = (struct virtio_bus){.pci = &vm->pci, .dma = &vm->dma, .workers = &vm->workers};
 	for (unsigned i = 0; i < config->disk_count && i < VMM_MAX_DISKS; i++) {

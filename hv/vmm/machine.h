@@ -101,7 +101,7 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err);
  * Add the PCI devices that `config` asks for. The KVM VM must exist. Their workers run from the start of vm_run() to its end.
  * Returns 0, or -1 with `err` set; machine_remove_devices() frees the devices in either case.
  */
-int machine_add_cards(struct vm *vm, const struct vmm_config *config, struct err *err);
+int machine_add_pci_devices(struct vm *vm, const struct vmm_config *config, struct err *err);
 
 /*
  * Open the host's side of the network device that `config` asks for. This may fork a process, so it must be called before the

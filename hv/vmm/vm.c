@@ -79,7 +79,7 @@ struct vm *vm_create(const struct vmm_config *config, struct err *err)
 		return NULL;
 	/* Open the network before the machine has RAM, because the network process must not inherit guest memory. */
 	if (kick_setup(err) < 0 || machine_open_network(vm, config, err) < 0 || open_host(vm, config, err) < 0 ||
-	    machine_add_cards(vm, config, err) < 0 || fill_ram(vm, config, &entry, err) < 0 ||
+	    machine_add_pci_devices(vm, config, err) < 0 || fill_ram(vm, config, &entry, err) < 0 ||
 	    machine_create_vcpus(vm, &entry, err) < 0) {
 		vm_destroy(vm);
 		return NULL;

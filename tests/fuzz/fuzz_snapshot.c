@@ -82,9 +82,9 @@ static void load_card(const struct block *block)
 	struct virtio_saved saved;
 	struct silent *card;
 
-	if (!block_find(block, SECTION_CARD, MADE_CARD))
+	if (!block_find(block, SECTION_PCI_DEVICE, MADE_CARD))
 		return;
-	block_get(block, SECTION_CARD, MADE_CARD, &saved, sizeof(saved));
+	block_get(block, SECTION_PCI_DEVICE, MADE_CARD, &saved, sizeof(saved));
 	if (!virtio_identity_is_good(&saved.identity))
 		return;
 	rig_open(&m);

@@ -247,7 +247,8 @@ static inline void seq_request(unsigned card, unsigned queue, uint8_t a, uint8_t
 
 /* ---- the host ---- */
 
-/* The cards of a copy, as parts_add_cards() makes them: a disk over that of the machine, an entropy device, and silent cards.
+/* The cards of a copy, as parts_add_pci_devices() makes them: a disk over that of the machine, an entropy device, and silent
+ * cards.
  */
 static inline void seq_copy_cards(struct seq_machine *m, struct seq_machine *copy, const struct virtio_saved saved[CARDS],
 				  struct silent *silent[CARDS])

@@ -150,7 +150,7 @@ unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus)
 }
 
 /* Make the device struct, without a disk. */
-static struct virtio_blk *new_card(unsigned index, unsigned queues, struct err *err)
+static struct virtio_blk *new_device(unsigned index, unsigned queues, struct err *err)
 {
 	struct virtio_blk *d = calloc(1, sizeof(*d) + queues * sizeof(d->served[0]));
 
@@ -181,7 +181,7 @@ static struct virtio_blk *plug(struct virtio_blk *d, const struct virtio_bus *bu
 struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
 				  const struct vmm_messages *messages, struct err *err)
 {
-	struct virtio_blk *d = new_card(index, virtio_blk_queues(config, cpus), err);
+	struct virtio_blk *d = new_device(index, virtio_blk_queues(config, cpus), err);
 
 	if (!d)
 		return NULL;
@@ -193,7 +193,7 @@ struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm
 struct virtio_blk *virtio_blk_copy(const struct virtio_bus *bus, struct disk *disk, const struct virtio_saved *saved,
 				   struct err *err)
 {
-	struct virtio_blk *d = new_card(saved->identity.index, saved->identity.queues, err);
+	struct virtio_blk *d = new_device(saved->identity.index, saved->identity.queues, err);
 
 	if (!d) {
 		disk_close(disk);

@@ -36,39 +36,39 @@ static struct worker *worker(void *dev, unsigned queue)
 
 struct silent *silent_new(const struct virtio_bus *bus, const struct virtio_saved *saved, struct err *err)
 {
-	struct silent *card = calloc(1, sizeof(*card));
+	struct silent *device = calloc(1, sizeof(*device));
 
-	if (!card) {
-		err_set(err, EXIT_INTERNAL, "out of memory for a card of the copy");
+	if (!device) {
+		err_set(err, EXIT_INTERNAL, "out of memory for a PCI device of the copy");
 		return NULL;
 	}
-	card->identity = saved->identity;
-	memcpy(card->config, saved->config, sizeof(card->config));
-	card->ops = (struct virtio_ops){
-		.name = card->identity.name,
-		.type = card->identity.type,
-		.class = card->identity.class,
-		.config_size = card->identity.config_size,
+	device->identity = saved->identity;
+	memcpy(device->config, saved->config, sizeof(device->config));
+	device->ops = (struct virtio_ops){
+		.name = device->identity.name,
+		.type = device->identity.type,
+		.class = device->identity.class,
+		.config_size = device->identity.config_size,
 		.features = features,
 		.config_read = config_read,
 		.queue_ready = queue_ready,
 		.worker = worker,
 	};
 	/* The worker has nothing to serve, so it gets the narrowest confinement, that of the entropy device. */
-	card->worker = worker_new(bus->workers, SANDBOX_RNG, "silent", err);
-	if (card->worker)
-		card->virtio = virtio_add(bus, &card->ops, card, card->identity.index, card->identity.queues, err);
-	if (card->virtio)
-		return card;
-	silent_free(card);
+	device->worker = worker_new(bus->workers, SANDBOX_RNG, "silent", err);
+	if (device->worker)
+		device->virtio = virtio_add(bus, &device->ops, device, device->identity.index, device->identity.queues, err);
+	if (device->virtio)
+		return device;
+	silent_free(device);
 	return NULL;
 }
 
-void silent_free(struct silent *card)
+void silent_free(struct silent *device)
 {
-	if (!card)
+	if (!device)
 		return;
-	virtio_remove(card->virtio);
-	worker_free(card->worker);
-	free(card);
+	virtio_remove(device->virtio);
+	worker_free(device->worker);
+	free(device);
 }

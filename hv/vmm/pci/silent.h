@@ -19,6 +19,6 @@ struct silent;
 struct silent *silent_new(const struct virtio_bus *bus, const struct virtio_saved *saved, struct err *err);
 
 /* Free the device, after the machine's threads have ended. NULL is allowed. */
-void silent_free(struct silent *card);
+void silent_free(struct silent *device);
 
 #endif

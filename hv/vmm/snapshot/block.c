@@ -34,7 +34,7 @@ struct section_header {
 _Static_assert(sizeof(struct header) % ALIGN == 0 && sizeof(struct section_header) % ALIGN == 0, "sections are aligned");
 
 /* The number of sections of a type in a block. */
-enum how_many { ONE, EACH_CPU, EACH_CHIP, CARDS };
+enum how_many { ONE, EACH_CPU, EACH_CHIP, EACH_SLOT };
 
 static const struct kind {
 	const char *what; /* the name for messages; NULL: no section has this type */
@@ -65,7 +65,7 @@ static const struct kind {
 	[SECTION_RTC] = EXACT("the clock", ONE, struct rtc_state),
 	[SECTION_PM] = EXACT("power management", ONE, struct pm_state),
 	[SECTION_PCI] = EXACT("the PCI bus", ONE, struct pci_state),
-	[SECTION_CARD] = EXACT("a card", CARDS, struct virtio_saved),
+	[SECTION_PCI_DEVICE] = EXACT("a PCI device", EACH_SLOT, struct virtio_saved),
 #undef EXACT
 };
 
@@ -242,7 +242,7 @@ static int read_section(const struct vm_state *state, size_t *at, struct block *
 static int check_all_there(const struct block *block, struct err *err)
 {
 	for (unsigned type = SECTION_MACHINE; type < SECTION_END; type++)
-		for (uint32_t i = 0; kinds[type].how_many != CARDS && i < most_of(block, type); i++)
+		for (uint32_t i = 0; kinds[type].how_many != EACH_SLOT && i < most_of(block, type); i++)
 			if (!block_find(block, type, i))
 				return err_set(err, EXIT_INPUT, "the state of the machine is not usable: %s (%u) is missing",
 					       kinds[type].what, i);

@@ -41,7 +41,7 @@ enum section {
 	SECTION_RTC,
 	SECTION_PM,
 	SECTION_PCI,
-	SECTION_CARD, /* one for each PCI device; its index is the slot */
+	SECTION_PCI_DEVICE, /* one for each PCI device; its index is the slot */
 	SECTION_END,
 };
 

@@ -62,7 +62,7 @@ static int build(struct vm *vm, const struct block *block, const struct ram *ram
 	struct moment at;
 
 	if (kvm_fd < 0 || kick_setup(err) < 0 || machine_open(vm, kvm_fd, err) < 0 ||
-	    attach_ram(vm, ram, block, config->log_dirty, err) < 0 || parts_add_cards(vm, block, config->disks, err) < 0)
+	    attach_ram(vm, ram, block, config->log_dirty, err) < 0 || parts_add_pci_devices(vm, block, config->disks, err) < 0)
 		return -1;
 	at = moment_now();
 	if (load_cpus(vm, &at, block, err) < 0 || chips_load(vm, block, err) < 0)

@@ -52,7 +52,7 @@ void parts_save(struct vm *vm, const struct moment *at, struct block_writer *w);
  * Make the PCI devices of the block, before the vCPUs exist: copies of the disks in `disks` (may be NULL), an entropy device,
  * and silent devices in place of all other devices. parts_load() loads the registers of all devices.
  */
-int parts_add_cards(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err);
+int parts_add_pci_devices(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err);
 int parts_load(struct vm *vm, const struct moment *at, const struct block *block, struct err *err);
 
 #endif

@@ -92,26 +92,26 @@ void parts_save(struct vm *vm, const struct moment *at, struct block_writer *w)
 		block_put(w, parts[i].type, 0, &state, parts[i].len);
 	}
 	for (unsigned slot = 0; slot < PCI_SLOTS; slot++) {
-		struct virtio *card = virtio_in_slot(&vm->pci, slot);
-		struct virtio_saved *out = card ? block_add(w, SECTION_CARD, slot, sizeof(*out)) : NULL;
+		struct virtio *device = virtio_in_slot(&vm->pci, slot);
+		struct virtio_saved *out = device ? block_add(w, SECTION_PCI_DEVICE, slot, sizeof(*out)) : NULL;
 
 		if (out)
-			virtio_save(card, out);
+			virtio_save(device, out);
 	}
 }
 
-static int bad_card(unsigned slot, struct err *err)
+static int bad_device(unsigned slot, struct err *err)
 {
-	return err_set(err, EXIT_INPUT, "the state of the machine is not usable: the card in slot %u cannot be", slot);
+	return err_set(err, EXIT_INPUT, "the state of the machine is not usable: the PCI device in slot %u cannot be", slot);
 }
 
 /* Returns true if the saved device is a disk that the caller has and that can be copied. */
 static bool has_disk(const struct virtio_saved *saved, struct disk *const *disks)
 {
-	const struct virtio_identity *card = &saved->identity;
+	const struct virtio_identity *device = &saved->identity;
 
-	return disks && card->type == VIRTIO_ID_BLOCK && card->index < VMM_MAX_DISKS && card->queues <= VMM_MAX_CPUS &&
-	       disks[card->index];
+	return disks && device->type == VIRTIO_ID_BLOCK && device->index < VMM_MAX_DISKS && device->queues <= VMM_MAX_CPUS &&
+	       disks[device->index];
 }
 
 /*
@@ -121,12 +121,13 @@ static bool has_disk(const struct virtio_saved *saved, struct disk *const *disks
  */
 static bool is_entropy(const struct virtio_saved *saved)
 {
-	const struct virtio_identity *card = &saved->identity;
+	const struct virtio_identity *device = &saved->identity;
 
-	return card->type == VIRTIO_ID_RNG && card->queues == 1 && !card->config_size;
+	return device->type == VIRTIO_ID_RNG && device->queues == 1 && !device->config_size;
 }
 
-static int add_card(struct vm *vm, unsigned slot, const struct virtio_saved *saved, struct disk *const *disks, struct err *err)
+static int add_device(struct vm *vm, unsigned slot, const struct virtio_saved *saved, struct disk *const *disks,
+		      struct err *err)
 {
 	unsigned index = saved->identity.index;
 	struct disk *disk;
@@ -146,7 +147,7 @@ static int add_card(struct vm *vm, unsigned slot, const struct virtio_saved *sav
 }
 
 /* virtio_add() fills slots in order, so a block with a gap between its slots is invalid. */
-int parts_add_cards(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err)
+int parts_add_pci_devices(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err)
 {
 	bool gap = false;
 
@@ -154,32 +155,32 @@ int parts_add_cards(struct vm *vm, const struct block *block, struct disk *const
 	for (unsigned slot = 0; slot < PCI_SLOTS; slot++) {
 		struct virtio_saved saved;
 
-		if (!block_find(block, SECTION_CARD, slot)) {
+		if (!block_find(block, SECTION_PCI_DEVICE, slot)) {
 			gap = slot > 0;
 			continue;
 		}
-		block_get(block, SECTION_CARD, slot, &saved, sizeof(saved));
+		block_get(block, SECTION_PCI_DEVICE, slot, &saved, sizeof(saved));
 		if (!slot || gap || !virtio_identity_is_good(&saved.identity))
-			return bad_card(slot, err);
-		if (add_card(vm, slot, &saved, disks, err) < 0)
+			return bad_device(slot, err);
+		if (add_device(vm, slot, &saved, disks, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int load_card(struct vm *vm, unsigned slot, const struct block *block, struct err *err)
+static int load_device(struct vm *vm, unsigned slot, const struct block *block, struct err *err)
 {
 	struct virtio_saved saved;
 
-	block_get(block, SECTION_CARD, slot, &saved, sizeof(saved));
-	return virtio_load(virtio_in_slot(&vm->pci, slot), &saved) ? 0 : bad_card(slot, err);
+	block_get(block, SECTION_PCI_DEVICE, slot, &saved, sizeof(saved));
+	return virtio_load(virtio_in_slot(&vm->pci, slot), &saved) ? 0 : bad_device(slot, err);
 }
 
 static void load_config(struct vm *vm, unsigned slot, const struct block *block)
 {
 	struct virtio_saved saved;
 
-	block_get(block, SECTION_CARD, slot, &saved, sizeof(saved));
+	block_get(block, SECTION_PCI_DEVICE, slot, &saved, sizeof(saved));
 	pci_function_load(&vm->pci, slot, saved.pci, saved.intx);
 }
 
@@ -201,7 +202,7 @@ int parts_load(struct vm *vm, const struct moment *at, const struct block *block
 		if (virtio_in_slot(&vm->pci, i % PCI_SLOTS))
 			load_config(vm, i % PCI_SLOTS, block);
 	for (unsigned slot = 0; slot < PCI_SLOTS; slot++)
-		if (virtio_in_slot(&vm->pci, slot) && load_card(vm, slot, block, err) < 0)
+		if (virtio_in_slot(&vm->pci, slot) && load_device(vm, slot, block, err) < 0)
 			return -1;
 	return 0;
 }

@@ -62,7 +62,7 @@ static inline void made_devices(struct block_writer *w)
 	block_put(w, SECTION_RTC, 0, &rtc, sizeof(rtc));
 	block_put(w, SECTION_PM, 0, &pm, sizeof(pm));
 	block_add(w, SECTION_PCI, 0, sizeof(struct pci_state));
-	block_put(w, SECTION_CARD, MADE_CARD, &card, sizeof(card));
+	block_put(w, SECTION_PCI_DEVICE, MADE_CARD, &card, sizeof(card));
 }
 
 static inline void made_cpu(struct block_writer *w, unsigned cpu)
