@@ -97,11 +97,11 @@ const struct stressor stressor_files = {"files", false, round_files};
 const struct stressor stressor_pipes = {"pipes", false, round_pipes};
 
 /*
- * Read up to 64 files: each regular file of a folder if `behind` is empty, otherwise FOLDER/NAME with `behind` appended, for
+ * Read up to 64 files: each regular file of a folder if `suffix` is empty, otherwise FOLDER/NAME with `suffix` appended, for
  * each NAME that begins with a digit. Skip a file that does not open: kernels have different files. Returns how many files
  * were read.
  */
-static unsigned int read_entries(const char *folder, const char *behind)
+static unsigned int read_entries(const char *folder, const char *suffix)
 {
 	DIR *dir = opendir(folder);
 	struct dirent *e;
@@ -109,11 +109,11 @@ static unsigned int read_entries(const char *folder, const char *behind)
 	char path[PATH_ROOM * 4], buf[4096];
 
 	while (dir && (e = readdir(dir)) && count < 64) {
-		if (*e->d_name == '.' || (*behind && (*e->d_name < '1' || *e->d_name > '9')))
+		if (*e->d_name == '.' || (*suffix && (*e->d_name < '1' || *e->d_name > '9')))
 			continue;
-		if (snprintf(path, sizeof(path), "%s/%s%s", folder, e->d_name, behind) >= (int)sizeof(path))
+		if (snprintf(path, sizeof(path), "%s/%s%s", folder, e->d_name, suffix) >= (int)sizeof(path))
 			continue;
-		if (e->d_type != DT_REG && !*behind)
+		if (e->d_type != DT_REG && !*suffix)
 			continue;
 		count += read_text(path, buf, sizeof(buf)) > 0;
 	}

@@ -83,7 +83,7 @@ static char *next_word(char **rest)
 }
 
 /* Returns the text after `name` in `word`, such as "4" after "queues=", or NULL if `word` does not begin with `name`. */
-static const char *value_behind(const char *word, const char *name)
+static const char *value_after(const char *word, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -109,7 +109,7 @@ static error_t wrong_word(struct argp_state *state, const char *option, const ch
 static error_t disk_word(struct argp_state *state, const char *arg, struct vmm_disk *disk, const char *word)
 {
 	static const char *const known[] = {"ro", "overlay", "queues", "format", NULL};
-	const char *queues = value_behind(word, "queues="), *format = value_behind(word, "format=");
+	const char *queues = value_after(word, "queues="), *format = value_after(word, "format=");
 	uint64_t n;
 
 	if (strcmp(word, "ro") == 0) {
@@ -204,7 +204,7 @@ static error_t forward_word(struct argp_state *state, struct device_options *o, 
 	static const char *const known[] = {"hostfwd", NULL};
 	struct vmm_forward *f = &o->forwards[o->net.count];
 
-	if (!value_behind(word, "hostfwd="))
+	if (!value_after(word, "hostfwd="))
 		return wrong_word(state, "net", arg, word, known, "user[,hostfwd=" FORWARD_VALUE "]...");
 	if (o->net.count == DEVICE_FORWARDS_MAX)
 		return cli_usage(state, "--net user: more than %d forwarded ports", DEVICE_FORWARDS_MAX);
@@ -257,8 +257,8 @@ static error_t net_option(struct argp_state *state, struct device_options *o, co
 	kind = next_word(&rest);
 	if (strcmp(kind, "user") == 0)
 		return user_net(state, o, arg, rest);
-	if (value_behind(kind, "tap="))
-		return tap_net(state, o, arg, value_behind(kind, "tap="), rest);
+	if (value_after(kind, "tap="))
+		return tap_net(state, o, arg, value_after(kind, "tap="), rest);
 	o->net_none = true;
 	return cli_choose(state, &device_nets, "net", arg, &index);
 }
@@ -280,7 +280,7 @@ static error_t vsock_option(struct argp_state *state, struct device_options *o, 
 		return cli_usage(state, "--vsock %s: give a context id from %u to %u", arg, CID_MIN, CID_MAX);
 	o->vsock_cid = (uint32_t)cid;
 	while (rest) {
-		const char *word = next_word(&rest), *path = value_behind(word, "socket=");
+		const char *word = next_word(&rest), *path = value_after(word, "socket=");
 
 		if (!path)
 			return wrong_word(state, "vsock", arg, word, known, VSOCK_VALUE);

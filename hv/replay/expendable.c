@@ -20,7 +20,7 @@
 static bool is_child_of(pid_t pid, pid_t parent)
 {
 	char path[40], text[512];
-	const char *behind_name;
+	const char *after_name;
 	int fd, of = 0;
 	ssize_t n;
 
@@ -32,8 +32,8 @@ static bool is_child_of(pid_t pid, pid_t parent)
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	/* Find the last ')': the name is in parentheses, and may itself contain some. */
-	behind_name = strrchr(text, ')');
-	return behind_name && sscanf(behind_name, ") %*c %d", &of) == 1 && of == parent;
+	after_name = strrchr(text, ')');
+	return after_name && sscanf(after_name, ") %*c %d", &of) == 1 && of == parent;
 }
 
 static bool mark(pid_t pid, pid_t parent)

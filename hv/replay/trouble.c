@@ -58,7 +58,7 @@ static bool is_of_slab(struct line line)
 }
 
 /* Skip a time stamp such as "[   12.345678] ", which the number of a thread or CPU may follow: "[   12.345678][    T1] ". */
-static const char *behind_stamp(const char *at, const char *end)
+static const char *after_stamp(const char *at, const char *end)
 {
 	while (at < end && *at == '[') {
 		const char *close = memchr(at, ']', (size_t)(end - at));
@@ -108,7 +108,7 @@ enum trouble trouble_find(const char *text, size_t len, char line[REPLAY_TEXT_MA
 	line[0] = '\0';
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		const char *stop = newline ? newline : end, *at = behind_stamp(text, stop);
+		const char *stop = newline ? newline : end, *at = after_stamp(text, stop);
 		struct line now = {at, (size_t)(stop - at)};
 		enum trouble trouble = is_frame(now) ? TROUBLE_NONE : trouble_of(now);
 

@@ -33,7 +33,7 @@ struct report {
 	struct insn_decoder *decoder;  /* decodes the races' code, to name their data */
 	char *locks;		       /* from locks_json_text(); NULL: locks were not followed */
 	char *suspicions;	       /* from text_suspicions() */
-	bool json_behind;	       /* the failure to write the file was reported */
+	bool json_failed;	       /* the failure to write the file was reported */
 	bool modules_full;	       /* the limit on modules was reported */
 	bool races_full;	       /* the limit on races was reported */
 };
@@ -179,11 +179,11 @@ static int update_json(struct report *r, struct err *err)
 		return 0;
 	tail = document_tail(&r->run, &r->modules, NULL, NULL);
 	/* Report only the first failure: on a full disk, every further race would fail too. */
-	rc = tail ? json_file_update(r->json, tail, &all, r->json_behind ? NULL : err) : no_memory(err);
+	rc = tail ? json_file_update(r->json, tail, &all, r->json_failed ? NULL : err) : no_memory(err);
 	free(tail);
-	if (rc == 0 || r->json_behind)
+	if (rc == 0 || r->json_failed)
 		return 0;
-	r->json_behind = true;
+	r->json_failed = true;
 	return -1;
 }
 

@@ -275,7 +275,7 @@ static void check_idt_gate(struct probing *p)
 	regs.rip = frame.rip;
 	regs.rsp = frame.rsp;
 	regs.rflags = frame.rflags;
-	if (!goes_on(p, &regs, OUTCOME_DONE, "the guest cannot be put back behind the INT3") || !stop_at_gate(p, &frame))
+	if (!goes_on(p, &regs, OUTCOME_DONE, "the guest cannot be put back after the INT3") || !stop_at_gate(p, &frame))
 		return;
 	regs = p->last.regs;
 	regs.rflags |= RFLAGS_RF;

@@ -112,9 +112,9 @@ static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, con
 	if (insn->flags & INSN_STRING) {
 		uint64_t at = mem->base >= 0 ? side->regs.gpr[mem->base] : 0;
 
-		uint64_t behind = side->regs.rflags & X86_RFLAGS_DF ? watched->gva - at : at - watched->gva;
+		uint64_t past = side->regs.rflags & X86_RFLAGS_DF ? watched->gva - at : at - watched->gva;
 
-		return (insn->flags & INSN_REP) && behind < LATE_BYTES;
+		return (insn->flags & INSN_REP) && past < LATE_BYTES;
 	}
 	return (insn->flags & INSN_INDIRECT) || (mem->base >= 0 && insn->regs_written >> mem->base & 1) ||
 	       (mem->index >= 0 && insn->regs_written >> mem->index & 1);
