@@ -22,7 +22,7 @@ enum fit {
 };
 
 /* A path to a member, under construction. */
-struct way {
+struct path {
 	char text[MAX_TEXT];
 	size_t len;	/* length of text without the NUL */
 	enum fit fit;	/* how well the member at the end of the path matches the access */
@@ -45,29 +45,29 @@ struct member {
 
 /* The search through the members of one struct or union. */
 struct look {
-	const struct way *from;		  /* path to the struct or union */
+	const struct path *from;	  /* path to the struct or union */
 	uint64_t offset;		  /* offset of the access inside it, in bytes */
 	unsigned depth;			  /* number of enclosing types */
-	struct way best;		  /* the best match yet; FIT_NONE before the first match */
-	struct way open;		  /* a path into an array without a bound; used only if no other member matches */
+	struct path best;		  /* the best match yet; FIT_NONE before the first match */
+	struct path open;		  /* a path into an array without a bound; used only if no other member matches */
 	const char *bits[MAX_BIT_FIELDS]; /* names of the accessed bit-fields */
 	unsigned n_bits;
 };
 
-static void append(struct way *w, const char *text)
+static void append(struct path *p, const char *text)
 {
-	size_t len = strnlen(text, sizeof(w->text) - 1 - w->len);
+	size_t len = strnlen(text, sizeof(p->text) - 1 - p->len);
 
-	memcpy(w->text + w->len, text, len);
-	w->len += len;
-	w->text[w->len] = '\0';
+	memcpy(p->text + p->len, text, len);
+	p->len += len;
+	p->text[p->len] = '\0';
 }
 
-static void append_name(struct way *w, const char *name)
+static void append_name(struct path *p, const char *name)
 {
-	if (w->len)
-		append(w, ".");
-	append(w, name);
+	if (p->len)
+		append(p, ".");
+	append(p, name);
 }
 
 static enum fit fit_of(uint64_t rest, uint64_t access, uint64_t size)
@@ -102,11 +102,11 @@ static void read_member(const struct btf *btf, uint32_t id, const struct btf_typ
 	m->open = !m->size && open_array(btf, f.type);
 }
 
-static void descend(struct search *s, uint32_t type, uint64_t offset, unsigned depth, struct way *w);
+static void descend(struct search *s, uint32_t type, uint64_t offset, unsigned depth, struct path *p);
 
 static void look_at(struct search *s, const struct member *m, struct look *look)
 {
-	struct way way;
+	struct path inner;
 
 	if (m->bits) {
 		if (m->offset < look->offset + s->size && look->offset < m->offset + m->size && look->n_bits < MAX_BIT_FIELDS &&
@@ -116,36 +116,36 @@ static void look_at(struct search *s, const struct member *m, struct look *look)
 	}
 	if (look->offset < m->offset || (!m->open && look->offset - m->offset >= m->size))
 		return;
-	way = *look->from;
-	way.anonymous = !*m->name;
+	inner = *look->from;
+	inner.anonymous = !*m->name;
 	if (*m->name)
-		append_name(&way, m->name);
-	descend(s, m->type, look->offset - m->offset, look->depth + 1, &way);
-	if (!m->open && way.fit > look->best.fit)
-		look->best = way;
-	else if (m->open && way.fit > look->open.fit)
-		look->open = way;
+		append_name(&inner, m->name);
+	descend(s, m->type, look->offset - m->offset, look->depth + 1, &inner);
+	if (!m->open && inner.fit > look->best.fit)
+		look->best = inner;
+	else if (m->open && inner.fit > look->open.fit)
+		look->open = inner;
 }
 
-static void name_bits(const struct look *look, struct way *w)
+static void name_bits(const struct look *look, struct path *p)
 {
-	w->fit = FIT_INSIDE;
+	p->fit = FIT_INSIDE;
 	if (look->n_bits == 1) {
-		append_name(w, look->bits[0]);
+		append_name(p, look->bits[0]);
 		return;
 	}
-	append_name(w, "{");
+	append_name(p, "{");
 	for (unsigned i = 0; i < look->n_bits; i++) {
-		append(w, i ? "," : "");
-		append(w, look->bits[i]);
+		append(p, i ? "," : "");
+		append(p, look->bits[i]);
 	}
-	append(w, "}");
+	append(p, "}");
 }
 
 static void into_structure(struct search *s, uint32_t id, const struct btf_type *t, uint64_t offset, unsigned depth,
-			   struct way *w)
+			   struct path *p)
 {
-	const struct way from = *w;
+	const struct path from = *p;
 	struct look look = {.from = &from, .offset = offset, .depth = depth};
 	struct member m;
 	bool part;
@@ -155,19 +155,19 @@ static void into_structure(struct search *s, uint32_t id, const struct btf_type 
 		look_at(s, &m, &look);
 	}
 	/* An access that covers a named struct is an access to the struct, not to its first member. */
-	part = w->fit < FIT_EXACT || w->anonymous;
+	part = p->fit < FIT_EXACT || p->anonymous;
 	if (look.best.fit > FIT_BEGINS || (look.best.fit && part))
-		*w = look.best;
+		*p = look.best;
 	else if (look.n_bits && part)
-		name_bits(&look, w);
+		name_bits(&look, p);
 	else if (look.open.fit > FIT_BEGINS)
-		*w = look.open;
-	else if (w->anonymous)
-		w->fit = FIT_NONE;
+		*p = look.open;
+	else if (p->anonymous)
+		p->fit = FIT_NONE;
 }
 
 /* Extend the path by the array element, unless the access spans more than one element. */
-static void into_array(struct search *s, uint32_t id, uint64_t offset, unsigned depth, struct way *w)
+static void into_array(struct search *s, uint32_t id, uint64_t offset, unsigned depth, struct path *p)
 {
 	struct btf_array array;
 	uint64_t element;
@@ -178,33 +178,33 @@ static void into_array(struct search *s, uint32_t id, uint64_t offset, unsigned 
 	if (!element || offset % element + s->size > element || (array.count && offset / element >= array.count))
 		return;
 	snprintf(text, sizeof(text), "[%" PRIu64 "]", offset / element);
-	append(w, text);
-	descend(s, array.type, offset % element, depth + 1, w);
+	append(p, text);
+	descend(s, array.type, offset % element, depth + 1, p);
 }
 
-static void descend(struct search *s, uint32_t type, uint64_t offset, unsigned depth, struct way *w)
+static void descend(struct search *s, uint32_t type, uint64_t offset, unsigned depth, struct path *p)
 {
 	uint32_t id = btf_resolve(s->btf, type);
 	struct btf_type t;
 
-	w->fit = fit_of(offset, s->size, btf_type_size(s->btf, id));
+	p->fit = fit_of(offset, s->size, btf_type_size(s->btf, id));
 	if (depth > MAX_NESTING || !btf_type_get(s->btf, id, &t))
 		return;
 	if (btf_kind(&t) == BTF_STRUCT || btf_kind(&t) == BTF_UNION)
-		into_structure(s, id, &t, offset, depth, w);
+		into_structure(s, id, &t, offset, depth, p);
 	else if (btf_kind(&t) == BTF_ARRAY)
-		into_array(s, id, offset, depth, w);
+		into_array(s, id, offset, depth, p);
 }
 
 static int path_in(const struct btf *btf, uint32_t id, uint32_t offset, uint32_t size, char *out, size_t max)
 {
 	struct search s = {.btf = btf, .size = size};
-	struct way w = {0};
+	struct path p = {0};
 
 	if (offset >= btf_type_size(btf, id))
 		return -1;
-	descend(&s, id, offset, 0, &w);
-	snprintf(out, max, "%s", w.text);
+	descend(&s, id, offset, 0, &p);
+	snprintf(out, max, "%s", p.text);
 	return 0;
 }
 

@@ -120,7 +120,7 @@ static int descend(struct debuginfo *di, uint64_t where, uint64_t offset, uint64
 static int look_at_member(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx)
 {
 	struct look *look = ctx;
-	struct path way;
+	struct path inner;
 	struct member m;
 
 	if (tag != DW_TAG_member)
@@ -135,16 +135,16 @@ static int look_at_member(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, vo
 	}
 	if (look->offset < m.offset || (!m.open && look->offset - m.offset >= m.size))
 		return 0;
-	way = *look->from;
+	inner = *look->from;
 	if (m.name)
-		add_name(&way, m.name);
-	if (descend(u->di, m.type, look->offset - m.offset, look->size, look->depth + 1, &way))
+		add_name(&inner, m.name);
+	if (descend(u->di, m.type, look->offset - m.offset, look->size, look->depth + 1, &inner))
 		return -1;
 	/* Of equal matches in a union, keep the member that was declared first. */
-	if (!m.open && way.fit > look->best.fit)
-		look->best = way;
-	else if (m.open && way.fit > look->open.fit)
-		look->open = way;
+	if (!m.open && inner.fit > look->best.fit)
+		look->best = inner;
+	else if (m.open && inner.fit > look->open.fit)
+		look->open = inner;
 	return 0;
 }
 
