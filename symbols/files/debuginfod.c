@@ -11,14 +11,14 @@
 #include "hv/base/clock.h"
 
 /* Period of progress lines: 3 s, so that a file that is fetched in less time prints none. */
-#define NOTE_NS UINT64_C(3000000000)
+#define MESSAGE_NS UINT64_C(3000000000)
 #define MIB (1 << 20)
 
 struct debuginfod {
 	struct debuginfod_sink sink;
 	debuginfod_client *client;
 	const char *name; /* name of the file being fetched */
-	uint64_t next_note_ns;
+	uint64_t next_message_ns;
 	bool cancelled;
 };
 
@@ -32,9 +32,9 @@ static int progress(debuginfod_client *client, long done, long all)
 		d->cancelled = true;
 		return 1;
 	}
-	if (monotonic_ns() < d->next_note_ns)
+	if (monotonic_ns() < d->next_message_ns)
 		return 0;
-	d->next_note_ns = monotonic_ns() + NOTE_NS;
+	d->next_message_ns = monotonic_ns() + MESSAGE_NS;
 	if (all > MIB)
 		snprintf(line, sizeof(line), "%.64s: debuginfod: %ld of %ld MiB", d->name, done / MIB, all / MIB);
 	else
@@ -81,7 +81,7 @@ char *debuginfod_fetch(struct debuginfod *d, const char *name, const uint8_t *id
 
 	d->name = name;
 	d->cancelled = false;
-	d->next_note_ns = monotonic_ns() + NOTE_NS;
+	d->next_message_ns = monotonic_ns() + MESSAGE_NS;
 	fd = debuginfod_find_debuginfo(d->client, id, (int)len, &path);
 	if (fd >= 0) {
 		close(fd);
