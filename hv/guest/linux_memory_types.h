@@ -2,7 +2,7 @@
 #ifndef OUTRIDER_GUEST_LINUX_MEMORY_TYPES_H
 #define OUTRIDER_GUEST_LINUX_MEMORY_TYPES_H
 
-/* The struct in the objects of a slab cache. */
+/* The struct that each object of a slab cache contains. */
 struct linux_cache_type {
 	/* Name of the struct. The kernel may lack it. */
 	const char *type;

@@ -34,7 +34,7 @@ static int check_limits(struct rsp *r)
 	uint64_t now = monotonic_ns();
 
 	if (now >= limit_end(r->limit))
-		return rsp_die(r, "the gdbstub did not answer in the time that was left");
+		return rsp_die(r, "the gdbstub did not answer within its time limit");
 	if (now >= r->total_ns)
 		return rsp_die(r, "the gdbstub answers too slowly: all that must be asked at first takes more than %llu s",
 			       RSP_OPEN_NS / 1000000000u);

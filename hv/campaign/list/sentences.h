@@ -52,7 +52,7 @@ const char *list_number(uint64_t n, char out[LIST_NUMBER_MAX]);
 #define LIST_TIME_MAX 32
 const char *list_time(const char *stamp, char out[LIST_TIME_MAX]);
 
-/* Write "5 h 12 min", "12 min", "40 s". */
+/* Write a span of time, for example as "5 h 12 min", "12 min" or "40 s". */
 void list_span_put(FILE *out, uint64_t ns);
 
 /* Numbers of races of one subsystem: `worse` need attention, `shown` are new, back or changed, `all` are all races. */

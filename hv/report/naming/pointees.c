@@ -9,7 +9,10 @@
 #include "hv/base/siphash.h"
 #include "hv/race/index.h"
 
-/* Most pointees to compare with a byte or with another pointee. If there are more nearby, the datum gets no name. */
+/*
+ * Most pointees to look through: those that begin before an access, for the pointee that contains the access, and those that
+ * begin inside a pointee, for one that contradicts it. If there are more, the datum gets no name.
+ */
 #define LOOKED_THROUGH 256
 #define FIRST_ROOM 64
 /* Most bytes by which a slab object exceeds its struct: objects are aligned to cache lines. */
