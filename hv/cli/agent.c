@@ -235,7 +235,8 @@ static int speak(struct dialogue *d, struct err *err)
 		if (fds[0].revents && !read_agent(d)) {
 			if (!command[0] || (strcmp(command, "poweroff") == 0 && d->answered))
 				return EXIT_OK;
-			return err_set(err, EXIT_INPUT, "the agent has hung up before the command was done; is the guest still up?"),
+			return err_set(err, EXIT_INPUT,
+				       "the agent has hung up before the command was done; is the guest still up?"),
 			       EXIT_INPUT;
 		}
 		if (fds[1].revents && !send_input(d))

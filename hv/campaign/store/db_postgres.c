@@ -302,7 +302,7 @@ static int check_schema(struct db *db, struct err *err)
 	if (ask_number(db, foreign_sql, &foreign, err) == 0)
 		rc = foreign ? err_set(err, EXIT_INPUT,
 				       "%s: the schema outrider has %" PRId64 " things that outrider does not make, such as a "
-									      "view, a function, a trigger or a default; "
+				       "view, a function, a trigger or a default; "
 				       "nothing of it was read; take the store from a backup, or from its maker",
 				       db->shown, foreign)
 			     : 0;
