@@ -47,8 +47,8 @@ const struct cli_choice lock_forms = {"FORM", form_word};
 
 static const struct argp_option options[] = {
 	{"format", KEY_FORMAT, "FORM", 0, "text, for people (default); json; or html, a page", 0},
-	{"module", KEY_MODULE, "GLOBS", 0, "only what functions of these modules access; the kernel's own image has no name",
-	 0},
+	{"module", KEY_MODULE, "GLOBS", 0,
+	 "only what functions of these modules access; the kernel's own functions are of no module", 0},
 	{"all", KEY_ALL, NULL, 0, "list also the data that were accessed under no lock, or only read", 0},
 	{"assert", KEY_ASSERT, "FILE", 0,
 	 "check the assertions in FILE: under which locks, and by which functions, data are accessed; exit with status 1 if "

@@ -23,7 +23,8 @@ static int take_summary(void *ctx, const struct coverage_summary *summary, struc
 	struct run_data *d = r->d;
 
 	if (d->build_id[0] && summary->build_id[0] && strcmp(d->build_id, summary->build_id) != 0)
-		return err_set(err, EXIT_INPUT, "%s: the coverage is of the kernel %.40s, and the run's report of %s", r->path,
+		return err_set(err, EXIT_INPUT,
+			       "%s: the coverage is of the kernel %.40s, but the run's report is of the kernel %s", r->path,
 			       summary->build_id, d->build_id);
 	if (!d->build_id[0])
 		d->build_id = text_copy(d->text, summary->build_id);
