@@ -4,9 +4,9 @@
  * breakpoint, its modules, and the running contexts. hv/guest/linux*.c implement this for Linux; another kernel would need
  * another such set of files.
  *
- * Only the sampler's thread may call guest_poll() and guest_poll_modules(). Once guest_poll() has returned 1, any thread may
- * call the other functions, except where noted. "In a callback" means in a callback of the target, with a CPU stopped: only
- * functions that read a few words of guest memory may be called there.
+ * Only the sampler's thread may call guest_poll(), guest_poll_modules() and guest_poll_complaints(). Once guest_poll() has
+ * returned 1, any thread may call the other functions, except where noted. "In a callback" means in a callback of the target,
+ * with a CPU stopped: only functions that read a few words of guest memory may be called there.
  *
  * All GVAs are run-time addresses, with KASLR's slide. Sizes are in bytes.
  */
@@ -15,6 +15,7 @@
 
 #include "hv/base/err.h"
 #include "hv/base/guest_reader.h"
+#include "hv/race/complaint.h"
 #include "hv/race/facts.h"
 #include "hv/target/target.h"
 #include "symbols/insn/insn.h"
@@ -144,6 +145,15 @@ uint64_t guest_console_level(const struct guest *g);
  */
 void guest_taint(const struct guest *g, struct guest_taint *out);
 
+/*
+ * Read what the kernel has written to its log since the last call, and pass each whole complaint to `found`; its time_ns is not
+ * set. The first call, after guest_poll() has returned 1, only finds the end of the log. A complaint is whole when its last
+ * line came, or when no line came for a second. `last`: there will be no other call, so a complaint that is not whole counts as
+ * well. Returns false if the kernel's log cannot be read (Linux before 5.10, or without type information). Reads one word of
+ * guest memory if the log is unchanged. Only the sampler's thread may call this, and after that thread has ended, any other.
+ */
+bool guest_poll_complaints(struct guest *g, bool last, void (*found)(void *ctx, const struct complaint *c), void *ctx);
+
 /* ---- modules ---- */
 
 struct guest_module {
@@ -224,6 +234,12 @@ bool guest_text_going(struct guest *g, uint64_t addr);
 
 /* Find the function that contains `addr`, in the kernel or a loaded module. Returns 0, or -1 if there is none. */
 int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *out);
+
+/*
+ * Returns the GVA of a function or variable of the kernel (`module` is "") or of a loaded module, or 0 if there is none. If
+ * several have this name, any of them.
+ */
+uint64_t guest_symbol_address(const struct guest *g, const char *module, const char *name);
 
 /* ---- memory ---- */
 

@@ -105,6 +105,7 @@ static int become_ready(struct guest *g, struct err *err)
 	linux_find_stacks(g);
 	linux_find_memory(g);
 	linux_find_unwind(g);
+	linux_find_log(g, &g->log);
 	g->stage = LINUX_READY;
 	return 1;
 }

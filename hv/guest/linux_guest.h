@@ -7,7 +7,9 @@
 #include <stdatomic.h>
 
 #include "hv/guest/guest.h"
+#include "hv/guest/linux_complaint.h"
 #include "hv/guest/linux_layout.h"
+#include "hv/guest/linux_log.h"
 #include "symbols/modules/modules.h"
 #include "symbols/unwind/orc.h"
 
@@ -83,6 +85,7 @@ struct guest {
 
 	struct linux_stacks stacks;
 	struct linux_memory memory;
+	struct linux_log log;
 	struct text_range kernel_text;
 	/* size 0: the kernel has no readable unwind tables. */
 	struct orc_format orc_format;
@@ -112,6 +115,12 @@ struct guest {
 	uint64_t modules_seen;
 	/* Some modules of the guest's list have not been added yet. */
 	bool modules_left;
+
+	/* Used only by guest_poll_complaints(). */
+	struct linux_log_position log_at;
+	struct linux_complaints complaints;
+	/* When the last line of the log was read (CLOCK_MONOTONIC, ns). */
+	uint64_t log_read_ns;
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include "hv/guest/linux_names.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "hv/guest/linux_guest.h"
 
@@ -58,4 +59,22 @@ int linux_module_symbol_at(const struct guest *cg, uint64_t addr, struct guest_s
 	}
 	pthread_rwlock_unlock(&g->modules_lock);
 	return ret;
+}
+
+uint64_t guest_symbol_address(const struct guest *cg, const char *module, const char *name)
+{
+	struct guest *g = (struct guest *)cg; /* not const, because its lock is taken */
+	uint64_t address = 0;
+
+	if (!module[0])
+		return g->symtab ? symtab_addr(g->symtab, name) : 0;
+	pthread_rwlock_rdlock(&g->modules_lock);
+	for (size_t i = 0; i < g->module_count && !address; i++) {
+		const struct guest_module *m = &g->modules[i]->m;
+
+		if (m->symbols && strcmp(m->name, module) == 0)
+			address = symtab_addr(m->symbols, name);
+	}
+	pthread_rwlock_unlock(&g->modules_lock);
+	return address;
 }

@@ -8,6 +8,7 @@
 
 #include "hv/base/err.h"
 #include "hv/guest/lock_functions.h"
+#include "hv/race/complaint.h"
 #include "hv/race/known_races.h"
 #include "hv/race/lock_moment.h"
 #include "hv/race/observation.h"
@@ -80,6 +81,11 @@ struct detect_sink {
 	 * at a time, in the order of the moments' numbers. `m` is valid during the call only. Set together with config.locks.
 	 */
 	void (*moment)(void *ctx, const struct lock_moment *m);
+	/*
+	 * The guest's kernel has written a complaint to its log. Called on the sampler's thread, or by detect_stop(). `c` is
+	 * valid during the call only. NULL: the log is not read.
+	 */
+	void (*complaint)(void *ctx, const struct complaint *c);
 	void *ctx;
 };
 

@@ -184,6 +184,22 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
 	return 0;
 }
 
+uint64_t guest_symbol_address(const struct guest *g, const char *module, const char *name)
+{
+	(void)module;
+	return g->symtab ? symtab_addr(g->symtab, name) : 0;
+}
+
+bool guest_poll_complaints(struct guest *g, bool last, void (*found)(void *ctx, const struct complaint *c), void *ctx)
+{
+	const struct complaint *c = atomic_exchange(&g->complaint, NULL);
+
+	(void)last;
+	if (c)
+		found(ctx, c);
+	return true;
+}
+
 void guest_taint(const struct guest *g, struct guest_taint *out)
 {
 	*out = g->taint;

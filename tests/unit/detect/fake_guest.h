@@ -51,6 +51,9 @@ struct guest {
 	/* What guest_taint() says. */
 	struct guest_taint taint;
 
+	/* What guest_poll_complaints() passes on, once. NULL: nothing. */
+	_Atomic(const struct complaint *) complaint;
+
 	/* How often guest_poll_modules() was called. */
 	atomic_uint module_polls;
 	/* guest_poll_modules() does not return before guest_cancel_polls() was called. */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,9 @@ struct life {
 	bool running;
 	uint8_t *text; /* as the guest wrote it */
 	struct symtab *module;
-	atomic_uint failures, races, messages;
+	atomic_uint failures, races, messages, complaints;
 	struct err failure;
+	struct complaint complaint;
 };
 
 static void on_race(void *ctx, const struct observation *o)
@@ -49,6 +51,14 @@ static void on_failed(void *ctx, const struct err *err)
 
 	l->failure = *err;
 	atomic_fetch_add(&l->failures, 1);
+}
+
+static void on_complaint(void *ctx, const struct complaint *c)
+{
+	struct life *l = ctx;
+
+	l->complaint = *c;
+	atomic_fetch_add(&l->complaints, 1);
 }
 
 static void write_text(struct life *l)
@@ -86,7 +96,8 @@ static int setup(void **state)
 	write_text(l);
 	l->r->guest.ready = 1;
 	l->r->config.rate = 100000;
-	l->r->sink = (struct detect_sink){.race = on_race, .message = on_message, .failed = on_failed, .ctx = l};
+	l->r->sink = (struct detect_sink){
+		.race = on_race, .message = on_message, .failed = on_failed, .complaint = on_complaint, .ctx = l};
 	rig_remake(l->r);
 	return 0;
 }
@@ -485,6 +496,45 @@ static void first_armed(struct life *l, uint64_t seed, uint64_t order[ORDER])
 	stop_and_compare(l);
 }
 
+/*
+ * Make the guest complain at the sixth byte of kernel_fn(), with the code from the third one on as it is in memory, except that
+ * the byte at `changed` is `value`.
+ */
+static void complain(struct life *l, unsigned changed, uint8_t value)
+{
+	static struct complaint c;
+	uint8_t code[8];
+
+	c = (struct complaint){.kind = COMPLAINT_OOPS, .where = {.function = "kernel_fn", .offset = 5}};
+	memcpy(code, l->text + 2, sizeof(code));
+	code[changed] = value;
+	snprintf(c.code, sizeof(c.code), "%02x %02x %02x <%02x> %02x %02x %02x %02x", code[0], code[1], code[2], code[3],
+		 code[4], code[5], code[6], code[7]);
+	atomic_store(&l->complaints, 0);
+	atomic_store(&l->r->guest.complaint, &c);
+	wait_count(&l->complaints);
+}
+
+/* An oops prints the INT3 of a sample point. The report has the guest's own byte, but any other difference stays. */
+static void test_complaint(void **state)
+{
+	struct life *l = *state;
+	char own[COMPLAINT_TEXT_MAX];
+
+	start(l);
+	wait_int3s(l, 0, RIG_TEXT_SIZE, 200, KERNEL_SITES);
+	complain(l, 0, l->text[2]);
+	strcpy(own, l->complaint.code);
+	assert_true(l->complaint.time_ns > 0);
+	complain(l, 4, 0xcc);
+	assert_string_equal(l->complaint.code, own);
+	complain(l, 3, 0xcc);
+	assert_string_equal(l->complaint.code, own);
+	complain(l, 4, 0x0f);
+	assert_string_not_equal(l->complaint.code, own);
+	stop_and_compare(l);
+}
+
 static void test_same_seed_same_order(void **state)
 {
 	uint64_t first[ORDER], second[ORDER], other[ORDER];
@@ -517,6 +567,7 @@ int main(void)
 		T(test_other_module),
 		T(test_kernel_and_module),
 		T(test_going_text),
+		T(test_complaint),
 		T(test_same_seed_same_order),
 		T(test_poll_is_cancelled),
 	};

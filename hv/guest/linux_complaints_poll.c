@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Complaints in the guest's own log. */
+#include <string.h>
+
+#include "hv/base/clock.h"
+#include "hv/guest/linux_guest.h"
+
+/*
+ * A complaint without an end marker, such as that of a lockup, is whole when no line came for 1 s: the kernel writes all its
+ * lines within some milliseconds, and a vCPU is held for less.
+ */
+#define SILENCE_NS UINT64_C(1000000000)
+
+struct reading {
+	struct guest *g;
+	linux_complaint_found *found;
+	void *ctx;
+};
+
+static void take_record(void *ctx, const struct linux_log_record *record)
+{
+	struct reading *r = ctx;
+	const char *at = record->text, *end = record->text + record->len;
+
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
+
+		linux_complaints_line(&r->g->complaints, record->ts_ns, record->caller, at, (size_t)(stop - at), r->found,
+				      r->ctx);
+		at = newline ? newline + 1 : end;
+	}
+	r->g->log_read_ns = monotonic_ns();
+}
+
+bool guest_poll_complaints(struct guest *g, bool last, linux_complaint_found *found, void *ctx)
+{
+	struct reading r = {g, found, ctx};
+
+	if (g->stage != LINUX_READY || !g->log.ring)
+		return false;
+	linux_read_log(g, &g->log_at, take_record, &r);
+	if (g->complaints.open.kind != COMPLAINT_NONE && (last || monotonic_ns() - g->log_read_ns >= SILENCE_NS))
+		linux_complaints_finish(&g->complaints, found, ctx);
+	return true;
+}

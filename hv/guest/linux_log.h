@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads the log of a Linux guest from its memory: the ring buffer of printk() since Linux 5.10
+ * (kernel/printk/printk_ringbuffer.h). A descriptor says which bytes of the text ring belong to a record, and in which state
+ * the record is. Writers take no lock, so a reader looks at the state before and after it copies a record.
+ *
+ * The ring is guest memory: each size, index and length in it is checked.
+ */
+#ifndef OUTRIDER_GUEST_LINUX_LOG_H
+#define OUTRIDER_GUEST_LINUX_LOG_H
+
+#include "hv/guest/guest.h"
+#include "symbols/btf/btf.h"
+
+/* Where the ring is, and how its structures are laid out. Written once, by linux_find_log(). */
+struct linux_log {
+	/* GVA of struct printk_ringbuffer. 0: the log cannot be read. */
+	uint64_t ring;
+	/* GVAs of the descriptors, of the records' facts, and of the text ring. */
+	uint64_t descs, infos, data;
+	/* log2 of the number of descriptors, and of the bytes of text. */
+	unsigned count_bits, size_bits;
+	/* Bytes of struct prb_desc and of struct printk_info. */
+	uint32_t desc_size, info_size;
+	/* Of struct printk_ringbuffer: the id of the newest descriptor. */
+	struct btf_member head_id;
+	/* Of struct prb_desc. */
+	struct btf_member state, begin, next;
+	/* Of struct printk_info. */
+	struct btf_member seq, ts_ns, text_len, caller;
+};
+
+/* Most bytes of a record's text that are read. printk() itself stores at most 1024 bytes (LOG_LINE_MAX) in stock kernels. */
+#define LINUX_LOG_TEXT_MAX 1024
+
+struct linux_log_record {
+	/* Number of the record since boot. */
+	uint64_t seq;
+	/* Time in ns of the guest's log clock. */
+	uint64_t ts_ns;
+	/* The task's id, or 0x80000000 plus the CPU's number for a record from an interrupt. 0: unknown. */
+	uint32_t caller;
+	/* Lines of text, separated by newlines. Not printable, and not terminated. */
+	char text[LINUX_LOG_TEXT_MAX];
+	size_t len;
+};
+
+/* Find the guest's log when its text is final. Sets out->ring to 0 if this kernel has none that can be read. */
+void linux_find_log(struct guest *g, struct linux_log *out);
+
+/* A reader's position in the log. All zero at first. */
+struct linux_log_position {
+	bool started;
+	/* The id of the descriptor that is read next. */
+	uint64_t next_id;
+};
+
+/*
+ * Read records that were finished since the last call, and pass each to `each`; a first call only sets the position to the end
+ * of the log. Reads at most 512 records, so that a guest that floods its log does not keep the caller. Records that the ring
+ * has overwritten meanwhile are skipped. If there is nothing new, one word of guest memory is read. Not in a callback.
+ */
+void linux_read_log(struct guest *g, struct linux_log_position *at, void (*each)(void *ctx, const struct linux_log_record *r),
+		    void *ctx);
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/race/complaint.h"
+
+#include <string.h>
+
+static const char *const words[COMPLAINT_KINDS] = {
+	[COMPLAINT_NONE] = "none",	   [COMPLAINT_OOPS] = "oops",		[COMPLAINT_BUG] = "bug",
+	[COMPLAINT_PANIC] = "panic",	   [COMPLAINT_WARNING] = "warning",	[COMPLAINT_LIST] = "list-corruption",
+	[COMPLAINT_REFCOUNT] = "refcount", [COMPLAINT_SLAB] = "slab",		[COMPLAINT_STACK_PROTECTOR] = "stack-protector",
+	[COMPLAINT_LOCKUP] = "lockup",	   [COMPLAINT_HUNG_TASK] = "hung-task", [COMPLAINT_SANITIZER] = "sanitizer",
+	[COMPLAINT_LOCKDEP] = "lockdep",
+};
+
+const char *complaint_word(enum complaint_kind kind)
+{
+	return (unsigned)kind < COMPLAINT_KINDS ? words[kind] : words[COMPLAINT_NONE];
+}
+
+enum complaint_kind complaint_kind_of(const char *word)
+{
+	for (unsigned kind = COMPLAINT_NONE + 1; kind < COMPLAINT_KINDS; kind++) {
+		if (strcmp(word, words[kind]) == 0)
+			return (enum complaint_kind)kind;
+	}
+	return COMPLAINT_NONE;
+}
