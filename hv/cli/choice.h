@@ -25,6 +25,8 @@ extern const struct cli_choice fail_on_choice;
 /* The findings that make a command fail if the command lists a round of a campaign, and the formats of that list. */
 extern const struct cli_choice campaign_fails;
 extern const struct cli_choice campaign_forms;
+/* What `run` and `attach` do when the guest's kernel complains. */
+extern const struct cli_choice complaint_choice;
 /* The formats of `locks`. */
 extern const struct cli_choice lock_forms;
 

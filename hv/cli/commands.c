@@ -22,6 +22,5 @@ const struct cli_command cli_commands[] = {
 	{0},
 };
 
-const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders, &diff_forms,
-						&fail_on_choice, &device_nets,	 &campaign_fails,
-						&campaign_forms, &lock_forms,	 NULL};
+const struct cli_choice *const cli_choices[] = {&report_formats, &report_orders,  &diff_forms, &fail_on_choice,	  &device_nets,
+						&campaign_fails, &campaign_forms, &lock_forms, &complaint_choice, NULL};

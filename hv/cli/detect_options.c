@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "hv/cli/aim_option.h"
+#include "hv/cli/choice.h"
 #include "hv/report/coverage/prefer_json.h"
 
 #define DELAY_MAX_US 1000000
@@ -31,6 +32,7 @@ enum detect_key {
 	KEY_STATS_EVERY,
 	KEY_WAIT_KERNEL,
 	KEY_TIMEOUT,
+	KEY_ON_COMPLAINT,
 };
 
 static const struct argp_option options[] = {
@@ -67,6 +69,11 @@ static const struct argp_option options[] = {
 	{"wait-kernel", KEY_WAIT_KERNEL, "T", 0,
 	 "end the run with exit status 3 when no kernel is found within T (default 1m; 0: no limit)", 0},
 	{"timeout", KEY_TIMEOUT, "T", 0, "end the whole run after T, boot included, keep the results, and exit with status 124",
+	 0},
+	{"on-complaint", KEY_ON_COMPLAINT, "ACTION", 0,
+	 "what to do when the guest's kernel complains of itself: stop the run with exit status 4 after an oops, BUG() or "
+	 "panic "
+	 "(stop, the default), after a warning or lockup as well (panic), or never (continue)",
 	 0},
 	{NULL, 0, NULL, 0, "Results", 4},
 	{"json", KEY_JSON, "FILE", 0, "write the races to FILE, which is valid at every moment", 0},
@@ -129,6 +136,28 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
+/* The words of --on-complaint, indexed by enum complaint_stop. */
+static const char *const complaint_words[] = {
+	[COMPLAINT_STOP_FATAL] = "stop", [COMPLAINT_STOP_ANY] = "panic", [COMPLAINT_STOP_NONE] = "continue"};
+
+static const char *complaint_stop_word(size_t i)
+{
+	return i < sizeof(complaint_words) / sizeof(complaint_words[0]) ? complaint_words[i] : NULL;
+}
+
+const struct cli_choice complaint_choice = {"ACTION", complaint_stop_word};
+
+static error_t complaint_option(char *arg, struct argp_state *state)
+{
+	struct detect_options *o = state->input;
+	size_t index;
+	error_t rc = cli_choose(state, &complaint_choice, "on-complaint", arg, &index);
+
+	if (rc == 0)
+		o->session.complaint_stop = (enum complaint_stop)index;
+	return rc;
+}
+
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
 	struct detect_options *o = state->input;
@@ -176,6 +205,8 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		o->locks = true;
 		o->session.suspect = &o->judge.suspect;
 		return 0;
+	case KEY_ON_COMPLAINT:
+		return complaint_option(arg, state);
 	case KEY_LOCK_LIST:
 		o->session.lock_list = arg;
 		return 0;

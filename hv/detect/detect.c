@@ -9,7 +9,6 @@
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/lock_follower.h"
 #include "hv/detect/locks/locks.h"
-#include "hv/detect/report/complaints.h"
 #include "hv/detect/report/reporter.h"
 #include "hv/detect/sampler.h"
 #include "hv/detect/steer/confirm.h"
@@ -197,7 +196,6 @@ void detect_stop(struct detect *d)
 	d->life.sampler_started = false;
 	rendezvous_stop(d);
 
-	complaints_poll(d, true);
 	disarm_all(d);
 
 	pthread_mutex_lock(&d->lock);

@@ -13,7 +13,6 @@
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
-#include "hv/detect/report/complaints.h"
 #include "hv/detect/steer/pool.h"
 #include "hv/detect/steer/rate.h"
 #include "hv/detect/steer/target_sites.h"
@@ -164,7 +163,6 @@ static int sample(struct detect *d, struct err *err)
 
 		if (now - modules_ns >= MODULES_NS) {
 			guest_poll_modules(d->guest, &events);
-			complaints_poll(d, false);
 			modules_ns = now;
 			if (d->sampler.target_sites && target_sites_check(d->sampler.target_sites, err))
 				return -1;

@@ -4,9 +4,10 @@
  * breakpoint, its modules, and the running contexts. hv/guest/linux*.c implement this for Linux; another kernel would need
  * another such set of files.
  *
- * Only the sampler's thread may call guest_poll(), guest_poll_modules() and guest_poll_complaints(). Once guest_poll() has
- * returned 1, any thread may call the other functions, except where noted. "In a callback" means in a callback of the target,
- * with a CPU stopped: only functions that read a few words of guest memory may be called there.
+ * Only the sampler's thread may call guest_poll() and guest_poll_modules(), and only the reporter's thread may call
+ * guest_poll_complaints(). Once guest_poll() has returned 1, any thread may call the other functions, except where noted. "In a
+ * callback" means in a callback of the target, with a CPU stopped: only functions that read a few words of guest memory may be
+ * called there.
  *
  * All GVAs are run-time addresses, with KASLR's slide. Sizes are in bytes.
  */
@@ -150,7 +151,7 @@ void guest_taint(const struct guest *g, struct guest_taint *out);
  * set. The first call, after guest_poll() has returned 1, only finds the end of the log. A complaint is whole when its last
  * line came, or when no line came for a second. `last`: there will be no other call, so a complaint that is not whole counts as
  * well. Returns false if the kernel's log cannot be read (Linux before 5.10, or without type information). Reads one word of
- * guest memory if the log is unchanged. Only the sampler's thread may call this, and after that thread has ended, any other.
+ * guest memory if the log is unchanged. Not in a callback.
  */
 bool guest_poll_complaints(struct guest *g, bool last, void (*found)(void *ctx, const struct complaint *c), void *ctx);
 

@@ -234,6 +234,34 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
 	return rc;
 }
 
+void report_reads_log(struct report *r)
+{
+	r->run.complaints.read = true;
+}
+
+int report_complaint(struct report *r, const struct complaint *c, struct err *err)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out;
+	int rc;
+
+	if (run_complaints_add(&r->run.complaints, c) < 0)
+		return no_memory(err);
+	if (r->run.complaints.left_out) {
+		if (r->run.complaints.left_out == 1)
+			say(r, "the guest's kernel complains without end: further complaints are not reported");
+		return 0;
+	}
+	rc = update_json(r, err);
+	out = open_memstream(&text, &len);
+	if (!out)
+		return no_memory(err);
+	text_complaint(out, c, &r->config->style);
+	print_stream(r, out, &text, &len);
+	return rc;
+}
+
 size_t report_races(const struct report *r)
 {
 	return race_store_count(r->store);
@@ -274,6 +302,7 @@ static int print_summary(struct report *r, const struct detect_stats *stats, str
 		fputs("  verdicts      ", out);
 		judge->sum(judge->ctx, out);
 	}
+	text_complaints_sum(out, &r->run.complaints);
 	if (race_store_count(r->store))
 		text_names(out, r->store, r->config->images);
 	print_stream(r, out, &text, &len);
@@ -361,5 +390,6 @@ void report_free(struct report *r)
 	report_modules_free(&r->loaded);
 	insn_decoder_free(r->decoder);
 	run_kernel_free(&r->run.kernel);
+	run_complaints_free(&r->run.complaints);
 	free(r);
 }

@@ -9,6 +9,7 @@
 #define OUTRIDER_REPORT_REPORT_H
 
 #include "hv/base/err.h"
+#include "hv/race/complaint.h"
 #include "hv/race/observation.h"
 #include "hv/race/replay.h"
 #include "hv/race/stats.h"
@@ -52,6 +53,18 @@ int report_set_modules(struct report *r, const struct report_module *loaded, siz
  * the first failure is returned as an error; the race is printed in any case. Returns 0, or -1 with err set.
  */
 int report_observe(struct report *r, const struct observation *o, struct err *err);
+
+/*
+ * Say that the guest's log is being read: a report without complaints then means that the kernel had none. Called once, before
+ * the first complaint.
+ */
+void report_reads_log(struct report *r);
+
+/*
+ * Add a copy of a complaint. It is written to the file, and then printed, unless RUN_COMPLAINTS_MAX were recorded already.
+ * Returns 0, or -1 with err set, as report_observe().
+ */
+int report_complaint(struct report *r, const struct complaint *c, struct err *err);
 
 /* Returns the number of races recorded. */
 size_t report_races(const struct report *r);

@@ -7,6 +7,28 @@
 #include <string.h>
 #include <time.h>
 
+int run_complaints_add(struct run_complaints *complaints, const struct complaint *c)
+{
+	struct complaint *list;
+
+	if (complaints->count == RUN_COMPLAINTS_MAX) {
+		complaints->left_out++;
+		return 0;
+	}
+	list = realloc(complaints->list, (complaints->count + 1) * sizeof(*list));
+	if (!list)
+		return -1;
+	list[complaints->count++] = *c;
+	complaints->list = list;
+	return 0;
+}
+
+void run_complaints_free(struct run_complaints *complaints)
+{
+	free(complaints->list);
+	*complaints = (struct run_complaints){0};
+}
+
 void run_kernel_free(struct run_kernel *kernel)
 {
 	free(kernel->banner);
@@ -38,6 +60,7 @@ void run_facts_free(struct run_facts *facts)
 	give_up(facts->module);
 	give_up(facts->end);
 	run_kernel_free(&facts->kernel);
+	run_complaints_free(&facts->complaints);
 	*facts = (struct run_facts){0};
 }
 

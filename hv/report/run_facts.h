@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hv/race/complaint.h"
 #include "hv/report/modules.h"
 
 /* Bytes of a time as text, "2026-11-22T07:36:55.123Z" (RFC 3339, UTC, milliseconds), including the NUL. */
@@ -55,6 +56,22 @@ enum run_sandbox {
 	/* Not confined: --no-sandbox was given, or the build has a sanitizer. */
 	RUN_SANDBOX_OFF,
 	RUN_SANDBOX_ON,
+};
+
+/*
+ * Most complaints that a run records: the first ones. What the kernel says after its first oops is seldom of use, and a hostile
+ * guest can complain without end.
+ */
+#define RUN_COMPLAINTS_MAX 64
+
+/* The complaints of the guest's kernel, in the order in which they were read. */
+struct run_complaints {
+	/* The guest's log was read. False: it could not be read, or the file is of an older version. */
+	bool read;
+	struct complaint *list;
+	size_t count;
+	/* Complaints after the first RUN_COMPLAINTS_MAX. Not stored in reports. */
+	uint64_t left_out;
 };
 
 struct run_facts {
@@ -100,7 +117,15 @@ struct run_facts {
 	const char *end;
 	/* Sampling time of a finished run, in nanoseconds. */
 	uint64_t sampled_ns;
+	/* Owned. */
+	struct run_complaints complaints;
 };
+
+/* Add a copy of a complaint. Returns 0, also when the list is full, or -1 if memory runs out. */
+int run_complaints_add(struct run_complaints *complaints, const struct complaint *c);
+
+/* Free the list, and zero the struct. */
+void run_complaints_free(struct run_complaints *complaints);
 
 /* Free banner and symbols, and zero the struct. */
 void run_kernel_free(struct run_kernel *kernel);

@@ -19,7 +19,7 @@ struct engine;
 struct vm;
 
 /* The reason for ending a run from outside the guest. */
-enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DURATION, STOP_TIMEOUT, STOP_NO_KERNEL, STOP_PANIC };
+enum stop_reason { STOP_NONE, STOP_SIGNAL, STOP_DURATION, STOP_TIMEOUT, STOP_NO_KERNEL, STOP_PANIC, STOP_COMPLAINT };
 
 /* Functions are called on the session's thread, except where a comment says otherwise. */
 struct engine_ops {

@@ -289,6 +289,7 @@ static int open_all(struct session *s, struct err *err)
 		say(s, "outrider is not confined: do not run a guest that you do not trust");
 	say_missing(s);
 	s->sink.screen = s->screen;
+	s->sink.complaint_stop = s->config->complaint_stop;
 	if (s->screen && s->config->replay && expendable_start(&s->expendable, err) < 0)
 		return -1;
 	/*
@@ -352,6 +353,13 @@ static bool is_ready(void *session)
 	const struct session *s = session;
 
 	return !s->detect || detect_ready_ns(s->detect);
+}
+
+static bool complained(void *session)
+{
+	struct session *s = session;
+
+	return atomic_load(&s->sink.complained);
 }
 
 /* Show the progress, if a message is due. */
@@ -433,6 +441,11 @@ static const char *end_word(struct session *s, enum stop_reason stopped, struct 
 
 	if (err->code == EXIT_OK)
 		judge_limit(s, stopped, err);
+	if (err->code == EXIT_OK && stopped == STOP_COMPLAINT) {
+		err_set(err, EXIT_GUEST, "the guest's kernel complained: %s (--on-complaint continue goes on)",
+			s->sink.complaint);
+		return "the guest's kernel complained";
+	}
 	if (err->code == EXIT_GUEST)
 		return "guest died";
 	if (err->code == EXIT_TIMEOUT)
@@ -542,6 +555,7 @@ int session_run(struct engine *engine, const struct session_config *config, stru
 					       .timeout_ns = config->timeout_ns,
 					       .is_ready = is_ready,
 					       .elapsed_ns = elapsed_ns,
+					       .complained = complained,
 					       .tick = tell_progress,
 					       .ctx = &s};
 	int code, kept_from;

@@ -9,6 +9,7 @@
 #include "hv/detect/detect.h"
 #include "hv/report/judge.h"
 #include "hv/session/engine.h"
+#include "hv/session/sink.h"
 #include "hv/session/suspector.h"
 #include "symbols/files/sources.h"
 
@@ -62,6 +63,8 @@ struct session_config {
 	const struct suspector_judge *suspect;
 	/* Path of the user's list of lock functions, which are added to the built-in list. NULL: no such list. */
 	const char *lock_list;
+	/* Which complaints of the guest's kernel end the run. */
+	enum complaint_stop complaint_stop;
 	/* Run the machine without looking for races. */
 	bool no_detect;
 };

@@ -120,6 +120,37 @@ static void on_race(void *ctx, const struct observation *o)
 		tell_suspector(s, o);
 }
 
+static bool ends_run(const struct sink *s, const struct complaint *c)
+{
+	return s->complaint_stop == COMPLAINT_STOP_ANY || (s->complaint_stop == COMPLAINT_STOP_FATAL && c->fatal);
+}
+
+static void on_complaint(void *ctx, const struct complaint *c)
+{
+	struct sink *s = ctx;
+	struct err err = {0};
+	int rc;
+
+	pthread_mutex_lock(&s->report_lock);
+	rc = report_complaint(s->report, c, &err);
+	pthread_mutex_unlock(&s->report_lock);
+	if (rc < 0)
+		tell_error(s, &err);
+	if (!ends_run(s, c) || atomic_load(&s->complained))
+		return;
+	memcpy(s->complaint, c->text, sizeof(s->complaint));
+	atomic_store(&s->complained, true);
+}
+
+static void on_log_read(void *ctx)
+{
+	struct sink *s = ctx;
+
+	pthread_mutex_lock(&s->report_lock);
+	report_reads_log(s->report);
+	pthread_mutex_unlock(&s->report_lock);
+}
+
 static void on_moment(void *ctx, const struct lock_moment *m)
 {
 	const struct sink *s = ctx;
@@ -199,6 +230,8 @@ struct detect_sink sink_callbacks(struct sink *s, bool replays, bool locks)
 				    .rendezvous_wanted = replays ? on_rendezvous_wanted : NULL,
 				    .rendezvous = replays ? on_rendezvous : NULL,
 				    .moment = locks ? on_moment : NULL,
+				    .log_read = on_log_read,
+				    .complaint = on_complaint,
 				    .ctx = s};
 }
 

@@ -18,6 +18,13 @@
 #include "hv/session/screen.h"
 #include "hv/session/suspector.h"
 
+/* Which complaints of the guest's kernel end the run (--on-complaint). */
+enum complaint_stop {
+	COMPLAINT_STOP_FATAL, /* after which the task or the machine does not continue */
+	COMPLAINT_STOP_ANY,
+	COMPLAINT_STOP_NONE,
+};
+
 struct sink {
 	/* Set by the session, which owns these three, before the detector starts. */
 	struct screen *screen;
@@ -31,6 +38,12 @@ struct sink {
 	pthread_mutex_t report_lock;
 	/* Number of races in the report. Any thread may read it. */
 	atomic_size_t races;
+	/* Which complaints end the run. Set by the session before the detector starts. */
+	enum complaint_stop complaint_stop;
+	/* Set with the first complaint that ends the run, before `complained`. */
+	char complaint[COMPLAINT_TEXT_MAX];
+	/* Any thread may read it. */
+	atomic_bool complained;
 	/* The report has the guest's kernel already. Used by the reporter's thread. */
 	bool kernel_told;
 	/* guest_modules_version() of the modules that the report has now. Used by the reporter's thread. */

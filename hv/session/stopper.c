@@ -145,6 +145,8 @@ static void poll_engine(struct stopper *s)
 	}
 	if (config->tick)
 		config->tick(config->ctx);
+	if (config->complained && config->complained(config->ctx))
+		stop(s, STOP_COMPLAINT, NULL);
 	if (engine->ops->panic && engine->ops->panic(engine) && ++s->panic_polls == PANIC_POLLS)
 		stop(s, STOP_PANIC, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The stopper ends a run from outside the guest: on SIGINT, SIGTERM or SIGHUP, when --duration, --timeout or --wait-kernel is
- * over, and when the guest's kernel has panicked and would otherwise halt for ever. From then on no thread waits for a reader
- * of the run's output (screen_hurry()). The stopper's thread waits for the signals, so no code runs in a signal handler. This
- * thread starts first and ends last in a session, so that Ctrl-C works at every moment.
+ * over, when the guest's kernel has panicked and would otherwise halt for ever, and when it has complained. From then on no
+ * thread waits for a reader of the run's output (screen_hurry()). The stopper's thread waits for the signals, so no code runs
+ * in a signal handler. This thread starts first and ends last in a session, so that Ctrl-C works at every moment.
  *
  * A signal during open() makes the engine give up. If that takes more than two seconds, the process exits with 128 plus the
  * signal's number. A signal while the machine runs stops the engine. A second signal ends the process at once in every phase.
@@ -38,6 +38,11 @@ struct stopper_config {
 	 * block.
 	 */
 	uint64_t (*elapsed_ns)(void *ctx);
+	/*
+	 * Returns true once the guest's kernel has a complaint that ends the run. Called on the stopper's thread while the
+	 * engine runs. Must not block. May be NULL.
+	 */
+	bool (*complained)(void *ctx);
 	/* Called repeatedly on the stopper's thread while the engine runs. Must not block. May be NULL. */
 	void (*tick)(void *ctx);
 	void *ctx; /* Argument of these functions. */

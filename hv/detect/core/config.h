@@ -81,8 +81,10 @@ struct detect_sink {
 	 * at a time, in the order of the moments' numbers. `m` is valid during the call only. Set together with config.locks.
 	 */
 	void (*moment)(void *ctx, const struct lock_moment *m);
+	/* The guest's log can be read. Called once, on the reporter's thread. NULL as complaint(). */
+	void (*log_read)(void *ctx);
 	/*
-	 * The guest's kernel has written a complaint to its log. Called on the sampler's thread, or by detect_stop(). `c` is
+	 * The guest's kernel has written a complaint to its log. Called on the reporter's thread. `c` is
 	 * valid during the call only. NULL: the log is not read.
 	 */
 	void (*complaint)(void *ctx, const struct complaint *c);

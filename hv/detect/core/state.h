@@ -76,6 +76,8 @@ struct life_cycle {
 	bool closing;
 	/* The reporter is to end when the queue of observations is empty. Guarded by d->lock. */
 	bool reporter_stop;
+	/* The sink was told that the guest's log can be read. Used only by the reporter's thread. */
+	bool log_read;
 	/* Used only by the caller of detect_start() and detect_stop(). */
 	pthread_t sampler, reporter, lock_follower;
 	bool sampler_started, reporter_started, lock_follower_started;

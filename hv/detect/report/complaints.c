@@ -9,6 +9,11 @@
 #include "hv/detect/core/code.h"
 #include "hv/detect/core/state.h"
 
+/*
+ * Periods of reading the guest's log: 100 ms, of which a user notices nothing; 1 s on a target where each read stops the guest.
+ */
+#define LOG_NS UINT64_C(100000000)
+#define COSTLY_LOG_NS UINT64_C(1000000000)
 #define INT3 0xcc
 #define CODE_BYTES_MAX 64 /* bytes of an oops's code line (OPCODE_BUFSIZE in arch/x86/kernel/dumpstack.c) */
 
@@ -86,8 +91,17 @@ static void on_complaint(void *ctx, const struct complaint *found)
 	d->sink.complaint(d->sink.ctx, &c);
 }
 
+uint64_t complaints_period(const struct detect *d)
+{
+	return d->target->caps.costly_stops ? COSTLY_LOG_NS : LOG_NS;
+}
+
 void complaints_poll(struct detect *d, bool last)
 {
-	if (d->sink.complaint)
-		guest_poll_complaints(d->guest, last, on_complaint, d);
+	/* guest_poll() has returned 1 before ready_ns is set. */
+	if (!d->sink.complaint || !atomic_load(&d->life.ready_ns) || !guest_poll_complaints(d->guest, last, on_complaint, d) ||
+	    d->life.log_read)
+		return;
+	d->life.log_read = true;
+	d->sink.log_read(d->sink.ctx);
 }

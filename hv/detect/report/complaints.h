@@ -3,13 +3,17 @@
 #define OUTRIDER_DETECT_REPORT_COMPLAINTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct detect;
 
+/* Returns how long the reporter waits at most before it reads the guest's log again, in ns. */
+uint64_t complaints_period(const struct detect *d);
+
 /*
  * Read the guest's log, and pass new complaints to the sink. `last`: the run ends, so the lines of an unfinished complaint are
- * passed on as well. Called on the sampler's thread, and after that thread has ended, by detect_stop(). Takes d->lock through
- * detect_code() when an oops shows code. Does nothing if the sink does not take complaints.
+ * passed on as well. Called on the reporter's thread. Takes d->lock through detect_code() when an oops shows code. Does nothing
+ * before the guest's kernel is found, or if the sink takes no complaints.
  */
 void complaints_poll(struct detect *d, bool last);
 

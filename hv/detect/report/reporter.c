@@ -5,10 +5,12 @@
  */
 #include "hv/detect/report/reporter.h"
 
+#include "hv/base/clock.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/core/unwinding.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/report/attribute.h"
+#include "hv/detect/report/complaints.h"
 #include "hv/detect/report/describe.h"
 #include "hv/race/printable.h"
 #include "hv/race/protection.h"
@@ -75,20 +77,42 @@ static void report(struct detect *d, struct insn_decoder *decoder, struct observ
 	d->sink.race(d->sink.ctx, o);
 }
 
+/* Wait for an observation, but no longer than until `until` (CLOCK_MONOTONIC, ns). Called with d->lock held. */
+static void wait_queued(struct detect *d, uint64_t until)
+{
+	const struct timespec t = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
+
+	pthread_cond_timedwait(&d->hit.queued, &d->lock, &t);
+}
+
+/* Read the guest's log if it is time. Called with d->lock held, which is released meanwhile. */
+static void poll_log(struct detect *d, uint64_t *next_ns, bool last)
+{
+	if (!last && monotonic_ns() < *next_ns)
+		return;
+	pthread_mutex_unlock(&d->lock);
+	complaints_poll(d, last);
+	*next_ns = monotonic_ns() + complaints_period(d);
+	pthread_mutex_lock(&d->lock);
+}
+
 void *reporter_main(void *arg)
 {
 	struct detect *d = arg;
 	struct insn_decoder *decoder = insn_decoder_new();
+	uint64_t log_ns = 0;
 
 	sandbox_thread(SANDBOX_REPORTER);
 	pthread_mutex_lock(&d->lock);
 	while (decoder) {
-		struct observation *o = queue_next(&d->hit.observations);
+		struct observation *o;
 
+		poll_log(d, &log_ns, false);
+		o = queue_next(&d->hit.observations);
 		if (!o && d->life.reporter_stop)
 			break;
 		if (!o) {
-			pthread_cond_wait(&d->hit.queued, &d->lock);
+			wait_queued(d, log_ns);
 			continue;
 		}
 		pthread_mutex_unlock(&d->lock);
@@ -96,6 +120,7 @@ void *reporter_main(void *arg)
 		pthread_mutex_lock(&d->lock);
 		queue_give_back(&d->hit.observations, o);
 	}
+	poll_log(d, &log_ns, true);
 	pthread_mutex_unlock(&d->lock);
 	insn_decoder_free(decoder);
 	return NULL;

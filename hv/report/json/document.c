@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/report/json/complaint_json.h"
 #include "hv/report/json/write.h"
 
 /* Returns a printable string, or null for NULL. */
@@ -218,9 +219,10 @@ static json_t *summary_json(const struct run_facts *run, const struct detect_sta
 char *document_tail(const struct run_facts *run, const struct report_modules *modules, const struct detect_stats *stats,
 		    const char *locks)
 {
-	json_t *object = json_pack("{s:o, s:o, s:b, s:b, s:o}", "kernel", kernel_json(&run->kernel), "modules",
-				   report_modules_json(modules), "complete", (int)run->finished, "judged", (int)run->judged,
-				   "summary", run->finished ? summary_json(run, stats) : json_null());
+	json_t *object = json_pack("{s:o, s:o, s:o, s:b, s:b, s:o}", "kernel", kernel_json(&run->kernel), "modules",
+				   report_modules_json(modules), "complaints", complaints_json(&run->complaints), "complete",
+				   (int)run->finished, "judged", (int)run->judged, "summary",
+				   run->finished ? summary_json(run, stats) : json_null());
 	char *text = object ? json_dumps(object, JSON_REAL_PRECISION(12)) : NULL;
 	char *tail = NULL;
 

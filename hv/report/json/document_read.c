@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/report/json/complaint_json.h"
 #include "hv/report/json/read.h"
 
 /* Returns a printable string; NULL for null, for a missing member, and on error. */
@@ -162,6 +163,7 @@ int document_read(const json_t *document, const char *path, struct run_facts *ou
 	read_run(&r, document, out);
 	read_kernel(&r, document, &out->kernel);
 	read_end(&r, document, out);
+	complaints_read(&r, document, &out->complaints);
 	if (!r.failed)
 		return 0;
 	run_facts_free(out);

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "hv/race/complaint.h"
 #include "hv/race/stats.h"
 #include "hv/race/store.h"
 #include "hv/race/suspicion.h"
@@ -21,6 +22,12 @@ void text_race(FILE *out, const struct race *race, const struct text_style *styl
 
 /* Print the results so far of running a race in both orders, after a line that names the race. The race must have a replay. */
 void text_replay(FILE *out, const struct race *race, const struct text_style *style);
+
+/* Print a complaint of the guest's kernel: what it says, where, of which task, and the calls that led there. */
+void text_complaint(FILE *out, const struct complaint *c, const struct text_style *style);
+
+/* Print one line with the number of complaints of each kind, or that the guest's log could not be read. */
+void text_complaints_sum(FILE *out, const struct run_complaints *complaints);
 
 /*
  * Print the head of a report: the guest's kernel, when and where the run was started, the version of Outrider, seed and

@@ -24,7 +24,7 @@ struct life {
 	bool running;
 	uint8_t *text; /* as the guest wrote it */
 	struct symtab *module;
-	atomic_uint failures, races, messages, complaints;
+	atomic_uint failures, races, messages, complaints, logs_read;
 	struct err failure;
 	struct complaint complaint;
 };
@@ -59,6 +59,13 @@ static void on_complaint(void *ctx, const struct complaint *c)
 
 	l->complaint = *c;
 	atomic_fetch_add(&l->complaints, 1);
+}
+
+static void on_log_read(void *ctx)
+{
+	struct life *l = ctx;
+
+	atomic_fetch_add(&l->logs_read, 1);
 }
 
 static void write_text(struct life *l)
@@ -96,8 +103,12 @@ static int setup(void **state)
 	write_text(l);
 	l->r->guest.ready = 1;
 	l->r->config.rate = 100000;
-	l->r->sink = (struct detect_sink){
-		.race = on_race, .message = on_message, .failed = on_failed, .complaint = on_complaint, .ctx = l};
+	l->r->sink = (struct detect_sink){.race = on_race,
+					  .message = on_message,
+					  .failed = on_failed,
+					  .log_read = on_log_read,
+					  .complaint = on_complaint,
+					  .ctx = l};
 	rig_remake(l->r);
 	return 0;
 }
@@ -532,6 +543,7 @@ static void test_complaint(void **state)
 	assert_string_equal(l->complaint.code, own);
 	complain(l, 4, 0x0f);
 	assert_string_not_equal(l->complaint.code, own);
+	assert_int_equal(atomic_load(&l->logs_read), 1);
 	stop_and_compare(l);
 }
 
