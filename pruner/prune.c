@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Applies the table of rules to a race. The first rule that fits names the race. The facts of raise.h then give its rank, and
- * the outcomes of running both orders are weighed last (pruner/rules/outcome.h).
+ * the outcomes of running both orders are weighed next (pruner/rules/outcome.h), and the kernel's complaints last
+ * (pruner/rules/complained.h).
  */
+#include "pruner/rules/complained.h"
 #include "pruner/rules/outcome.h"
 #include "pruner/prune.h"
 #include "pruner/rules/raise.h"
@@ -64,6 +66,7 @@ static void judge(const struct view *v, struct verdict *out)
 		no_pattern(v, out);
 	}
 	points = outcome_weigh(v->race, out, points + rule_table[out->rule].points);
+	points = complained_weigh(v->race, out, points);
 	room = ranks[out->class].to - ranks[out->class].from;
 	out->rank = ranks[out->class].from + (points < room ? points : room);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hv/race/complaint_link.h"
 #include "hv/race/names.h"
 #include "hv/race/observation.h"
 #include "hv/race/replay.h"
@@ -78,6 +79,8 @@ struct race {
 	struct race_instance *instances;
 	/* The locks alone made the pair of sites a suspicion (hv/race/suspicion.h). */
 	bool suspected;
+	/* The complaint of the guest's kernel that follows the race. */
+	struct race_complaint complaint;
 	/* What debug files say. NULL: naming was not requested. */
 	struct race_names *names;
 	/* Results of running the race in both orders. NULL: it was not run. */

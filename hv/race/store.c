@@ -312,6 +312,10 @@ static int merge_race(struct race *into, const struct race *from, bool swap)
 	into->rw[1] |= from->rw[!swap];
 	into->count = count_sum(into->count, from->count);
 	into->suspected |= from->suspected;
+	if (from->complaint.link > into->complaint.link) {
+		into->complaint = from->complaint;
+		into->complaint.side ^= swap;
+	}
 	learn_locks(into, from->first.sides, swap);
 	if (from->first_ns < into->first_ns)
 		into->first_ns = from->first_ns;

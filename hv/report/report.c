@@ -187,10 +187,17 @@ static int update_json(struct report *r, struct err *err)
 	return -1;
 }
 
+static void link_complaints(struct report *r)
+{
+	for (size_t i = 0; i < race_store_count(r->store); i++)
+		complaint_link_race(race_store_get(r->store, i), r->run.complaints.list, r->run.complaints.count);
+}
+
 static int judge_races(struct report *r, struct err *err)
 {
 	const struct report_judge *judge = r->config->judge;
 
+	link_complaints(r);
 	if (!judge)
 		return 0;
 	r->run.judged = judge->judge(judge->ctx, r->store, r->run.kernel.banner, err) == 0;

@@ -363,6 +363,19 @@ const struct rule rule_table[RULE_COUNT] = {
 			.next = "Mark the plain access too.",
 		},
 	},
+	/* ---- a complaint of the guest's kernel names the race (pruner/rules/complained.h) ---- */
+	[RULE_KERNEL_COMPLAINED] = {
+		.name = "kernel-complained",
+		.class = VERDICT_HARMFUL,
+		.help = {
+			.found = "The guest's kernel complained soon after the race, in its code or about its object.",
+			.meaning = "An oops, a warning or another complaint came within ten seconds after the two "
+				"accesses raced. It names a function of the race, its instruction, or an address in the "
+				"object that both sides accessed.",
+			.next = "Start from the complaint, which the report has with its call trace. Find the lock or "
+				"the order that keeps the two accesses apart.",
+		},
+	},
 	/* ---- the outcomes of both orders name the race (pruner/rules/outcome.h) ---- */
 	[RULE_ORDER_CRASHES] = {
 		.name = "order-crashes",

@@ -39,6 +39,13 @@ static json_t *complaint_json(struct json_builder *b, const struct complaint *c)
 	return o;
 }
 
+json_t *race_complaint_json(const struct race_complaint *c)
+{
+	return json_pack("{s:s, s:s, s:i, s:o, s:s, s:o}", "link", complaint_link_word(c->link), "kind",
+			 complaint_word(c->kind), "side", (int)c->side, "after_s", json_seconds(c->after_ns), "text", c->text,
+			 "where", json_text(c->where));
+}
+
 json_t *complaints_json(const struct run_complaints *complaints)
 {
 	struct json_builder b = {0};

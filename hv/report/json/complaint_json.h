@@ -5,8 +5,12 @@
 
 #include <jansson.h>
 
+#include "hv/race/complaint_link.h"
 #include "hv/report/json/read.h"
 #include "hv/report/run_facts.h"
+
+/* Returns the complaint that follows a race. NULL if memory runs out. */
+json_t *race_complaint_json(const struct race_complaint *c);
 
 /* Returns the list of complaints; null if the guest's log was not read; NULL if memory runs out. */
 json_t *complaints_json(const struct run_complaints *complaints);

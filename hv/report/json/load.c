@@ -208,6 +208,8 @@ int report_load(struct report_load *out, const char *path, struct err *err)
 	    document_read(out->document, path, &out->run, err) == 0)
 		rc = check_races(&r, err);
 	json_stream_close(r.in);
+	for (size_t i = 0; rc == 0 && i < out->count; i++)
+		complaint_link_race(out->races[i], out->run.complaints.list, out->run.complaints.count);
 	if (rc < 0)
 		report_load_free(out);
 	return rc;

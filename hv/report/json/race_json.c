@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/report/json/complaint_json.h"
 #include "hv/report/json/race_json.h"
 
 #include "hv/report/datum.h"
@@ -233,6 +234,8 @@ json_t *race_json(const struct race *race)
 	json_put(&b, o, "replay", race->replay ? replay_json(&b, race->replay) : json_null());
 	if (race->suspected)
 		json_put(&b, o, "suspected", json_true());
+	if (race->complaint.link != COMPLAINT_UNLINKED)
+		json_put(&b, o, "complaint", race_complaint_json(&race->complaint));
 	json_put(&b, o, "verdict", json_null());
 	if (!b.failed)
 		return o;

@@ -131,6 +131,10 @@ static void details(FILE *out, const struct race *race)
 	if (datum_memory(&o->memory, memory))
 		fprintf(out, "  memory   %s\n", memory);
 	put_replay(out, race);
+	if (race->complaint.link != COMPLAINT_UNLINKED)
+		fprintf(out, "  complaint %s within %.1f s of this race, %s: %s\n", complaint_word(race->complaint.kind),
+			(double)race->complaint.after_ns / 1e9 + 0.05, complaint_link_word(race->complaint.link),
+			race->complaint.text);
 	if (race->suspected)
 		fputs("  suspected as well: no common lock orders the two accesses\n", out);
 	fprintf(out, "  seen by %s, %.3f ms into the window, %.3f s into the run; physical 0x%" PRIx64 "\n", how_word(o->how),

@@ -532,6 +532,34 @@ static void write_locks(struct report *r, struct err *err)
 	protection_free(p);
 }
 
+/* An oops at the instruction of the first race's first side. */
+static void write_complaint(struct report *r, struct err *err)
+{
+	struct complaint c = {.kind = COMPLAINT_OOPS,
+			      .text = "BUG: unable to handle page fault for address: ffff888000000010",
+			      .log_ns = 12345678000,
+			      .time_ns = 2000000000,
+			      .cpu = 1,
+			      .pid = 77,
+			      .comm = "a worker",
+			      .address_known = true,
+			      .address = 0xffff888000000010,
+			      .fatal = true,
+			      .frame_count = 1,
+			      .code = "90 <8b> 40 08"};
+	struct observation o;
+
+	sample_observation(&o, 0);
+	snprintf(c.where.function, sizeof(c.where.function), "%s", o.sides[0].symbol.name);
+	snprintf(c.where.module, sizeof(c.where.module), "%s", o.sides[0].symbol.module);
+	c.where.offset = o.sides[0].pc - o.sides[0].symbol.addr;
+	snprintf(c.where.text, sizeof(c.where.text), "%s+0x%lx/0x100 [%s]", c.where.function, (unsigned long)c.where.offset,
+		 c.where.module);
+	c.frames[0] = c.where;
+	report_reads_log(r);
+	report_complaint(r, &c, err);
+}
+
 /* With --write FILE: a complete document with one race of each kind, for the schema's test. */
 static int write_sample(const char *file)
 {
@@ -569,6 +597,7 @@ static int write_sample(const char *file)
 	o.sides[1].context = (struct guest_context){.pid = -1};
 	report_observe(r, &o, &err);
 	write_locks(r, &err);
+	write_complaint(r, &err);
 	report_finish(r, &stats, "guest powered off", &err);
 	report_free(r);
 	return err.code ? (int)err.code : rewrite_named(file, &err);

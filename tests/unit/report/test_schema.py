@@ -59,6 +59,7 @@ def strict(schema):
     schema["$defs"]["summary"]["required"].remove("sampling")  # a run that never sampled has no figures
     schema["required"].remove("locks")  # a run that followed no locks
     schema["$defs"]["race"]["required"].remove("suspected")  # a race that was not
+    schema["$defs"]["race"]["required"].remove("complaint")  # a race that no complaint follows
     return schema
 
 
@@ -89,6 +90,8 @@ class Schema(unittest.TestCase):
         self.assertEqual(len(self.document["races"]), 4)
         self.assertEqual(len(self.document["locks"]["suspicions"]), 2)
         self.assertTrue(any("suspected" in race for race in self.document["races"]))
+        self.assertEqual([c["kind"] for c in self.document["complaints"]], ["oops"])
+        self.assertEqual(self.document["races"][0]["complaint"]["link"], "same-instruction")
 
     def test_documents_of_older_versions_are_valid(self):
         """Later versions of the schema only add fields, so older documents stay valid."""
@@ -146,7 +149,7 @@ class Schema(unittest.TestCase):
         for path in places(self.document):
             with self.subTest(path=path):
                 # The names of sections come from modules. In an instance, a side without its device is an unseen writer.
-                may_go = path[-1] in ("sampling", "suspected") or path == ("locks",) or path[-2:-1] == ("sections",) or (path[-1] == "device" and "instances" in path)
+                may_go = path[-1] in ("sampling", "suspected", "complaint") or path == ("locks",) or path[-2:-1] == ("sections",) or (path[-1] == "device" and "instances" in path)
                 self.assertEqual(self.strict.is_valid(self.changed(path, lambda node, key: node.pop(key))), may_go)
 
     def test_no_value_may_be_of_another_type(self):

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/race/complaint_link.h"
+
+#include <string.h>
+
+#include "hv/race/race.h"
+
+/*
+ * A complaint follows an instance that is at most 10 s old. The kernel finds a bad pointer, list or refcount when it uses it
+ * next, which can be a while later.
+ */
+#define SOON_NS UINT64_C(10000000000)
+/* The innermost calls in which the side's function may be: a complaint is often in a helper that it calls, such as list_del().
+ */
+#define CALLS_MAX 4
+
+static bool in_function(const struct complaint_place *place, const struct race_side *side)
+{
+	return side->kind == RACE_SIDE_CPU && side->symbol.name[0] && strcmp(place->function, side->symbol.name) == 0 &&
+	       strcmp(place->module, side->symbol.module) == 0;
+}
+
+static enum complaint_link link_by_code(const struct complaint *c, const struct race_side *side)
+{
+	if (in_function(&c->where, side))
+		return side->pc && side->pc - side->symbol.addr == c->where.offset ? COMPLAINT_SAME_INSTRUCTION
+										   : COMPLAINT_SAME_FUNCTION;
+	for (unsigned i = 0; i < c->frame_count && i < CALLS_MAX; i++) {
+		if (in_function(&c->frames[i], side))
+			return COMPLAINT_SAME_FUNCTION;
+	}
+	return COMPLAINT_UNLINKED;
+}
+
+static bool same_object(const struct complaint *c, const struct race *race)
+{
+	const struct guest_memory *m = &race->first.memory;
+
+	return c->address_known && m->object && c->address - m->object < m->object_size;
+}
+
+/* Set *after to the time from the last instance that came before the complaint. Returns false if there is none, or it is too
+ * old. */
+static bool follows(const struct complaint *c, const struct race *race, uint64_t *after)
+{
+	uint64_t before = race->last_ns <= c->time_ns ? race->last_ns : 0;
+
+	for (unsigned i = 0; i < race->kept; i++) {
+		uint64_t at = race->instances[i].time_ns;
+
+		if (at <= c->time_ns && at > before)
+			before = at;
+	}
+	*after = c->time_ns - before;
+	return before && *after <= SOON_NS;
+}
+
+static void set_link(struct race *race, const struct complaint *c, enum complaint_link link, unsigned side, uint64_t after)
+{
+	struct race_complaint *out = &race->complaint;
+
+	if (link <= out->link)
+		return;
+	*out = (struct race_complaint){.link = link, .kind = c->kind, .side = side, .after_ns = after};
+	memcpy(out->text, c->text, sizeof(out->text));
+	memcpy(out->where, c->where.text, sizeof(out->where));
+}
+
+void complaint_link_race(struct race *race, const struct complaint *complaints, size_t count)
+{
+	race->complaint = (struct race_complaint){0};
+	for (size_t i = 0; i < count; i++) {
+		const struct complaint *c = &complaints[i];
+		uint64_t after;
+
+		if (!follows(c, race, &after))
+			continue;
+		for (unsigned side = 0; side < 2; side++)
+			set_link(race, c, link_by_code(c, &race->first.sides[side]), side, after);
+		if (same_object(c, race))
+			set_link(race, c, COMPLAINT_SAME_OBJECT, 0, after);
+	}
+}
+
+const char *complaint_link_word(enum complaint_link link)
+{
+	static const char *const words[] = {
+		[COMPLAINT_UNLINKED] = "none",
+		[COMPLAINT_SAME_FUNCTION] = "same-function",
+		[COMPLAINT_SAME_OBJECT] = "same-object",
+		[COMPLAINT_SAME_INSTRUCTION] = "same-instruction",
+	};
+
+	return words[link];
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pruner/rules/complained.h"
+
+#include "hv/race/complaint_link.h"
+#include "hv/race/race.h"
+#include "pruner/rules/rule.h"
+
+#define COMPLAINED_POINTS 39 /* More than any other fact, so that the race leads its class. */
+
+/* Words for how the complaint is connected with the race. */
+static const char *connection(const struct race_complaint *c)
+{
+	switch (c->link) {
+	case COMPLAINT_SAME_INSTRUCTION:
+		return "at the instruction of this race";
+	case COMPLAINT_SAME_OBJECT:
+		return "about an address in the object of this race";
+	default:
+		return "in a function of this race";
+	}
+}
+
+int complained_weigh(const struct race *race, struct verdict *out, int points)
+{
+	const struct race_complaint *c = &race->complaint;
+	const struct verdict by_rules = *out;
+
+	if (c->link == COMPLAINT_UNLINKED)
+		return points;
+	*out = (struct verdict){.class = VERDICT_HARMFUL, .rule = RULE_KERNEL_COMPLAINED};
+	verdict_evidence(out,
+			 "the guest's kernel complained %s%s%s, within %.1f s of it: %s; without that the race is %s (%s): %s",
+			 connection(c), c->where[0] ? ", at " : "", c->where, (double)c->after_ns / 1e9 + 0.05, c->text,
+			 verdict_class_word(by_rules.class), rule_name(by_rules.rule), by_rules.evidence);
+	return COMPLAINED_POINTS;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Weighs a complaint of the guest's kernel that follows a race (hv/race/complaint_link.h). Pure functions. */
+#ifndef OUTRIDER_PRUNER_RULES_COMPLAINED_H
+#define OUTRIDER_PRUNER_RULES_COMPLAINED_H
+
+#include "pruner/rules/verdict.h"
+
+struct race;
+
+/*
+ * Make the race a harmful candidate if a complaint follows it. The evidence then begins with the complaint, and ends with the
+ * verdict so far. `points` are the points so far; returns the new ones.
+ */
+int complained_weigh(const struct race *race, struct verdict *out, int points);
+
+#endif
