@@ -120,8 +120,11 @@ static void on_race(void *ctx, const struct observation *o)
 		tell_suspector(s, o);
 }
 
+/* A guest that has panicked halts for ever, and its console may not say so. */
 static bool ends_run(const struct sink *s, const struct complaint *c)
 {
+	if (c->kind == COMPLAINT_PANIC || c->kind == COMPLAINT_STACK_PROTECTOR)
+		return true;
 	return s->complaint_stop == COMPLAINT_STOP_ANY || (s->complaint_stop == COMPLAINT_STOP_FATAL && c->fatal);
 }
 

@@ -10,7 +10,7 @@
 #include "hv/detect/core/state.h"
 
 /*
- * Periods of reading the guest's log: 100 ms, of which a user notices nothing; 1 s on a target where each read stops the guest.
+ * Periods of reading the guest's log: 100 ms, which is no delay for a user; 1 s on a target where each read stops the guest.
  */
 #define LOG_NS UINT64_C(100000000)
 #define COSTLY_LOG_NS UINT64_C(1000000000)
@@ -55,7 +55,7 @@ static bool read_code(const char *text, struct oops_code *out)
 }
 
 /*
- * An oops prints the code around RIP as it is in memory, with the INT3s of the points that were armed. Put back the guest's own
+ * An oops prints the bytes of memory around RIP, with the INT3s of the points that were armed. Put back the guest's own
  * bytes: where the text has an INT3 and the guest's code has another byte. Nothing is changed if any other byte differs,
  * because then the function was not found, or the guest has changed its text.
  */

@@ -508,8 +508,8 @@ static void first_armed(struct life *l, uint64_t seed, uint64_t order[ORDER])
 }
 
 /*
- * Make the guest complain at the sixth byte of kernel_fn(), with the code from the third one on as it is in memory, except that
- * the byte at `changed` is `value`.
+ * Make the guest complain at the sixth byte of kernel_fn(). Its code line has the bytes from the third one on, but `value` for
+ * the byte at `changed`.
  */
 static void complain(struct life *l, unsigned changed, uint8_t value)
 {

@@ -209,7 +209,7 @@ static void test_no_complaint(void **state)
 	}
 }
 
-/* Two tasks complain at the same time: neither has lines of the other. */
+/* Two tasks complain at the same time: neither complaint has lines of the other task. */
 static void test_two_callers(void **state)
 {
 	struct found f;
