@@ -67,6 +67,8 @@ extern const struct gt_case gt_case_rcuswap, gt_case_rculist, gt_case_rcuhash, g
 extern const struct gt_case gt_case_dmaread, gt_case_dmawrite, gt_case_dmarng;
 extern const struct gt_case gt_case_dmareadwait, gt_case_dmawritewait, gt_case_dmarngwait, gt_case_dmarings, gt_case_dmarngring;
 
+extern const struct gt_case gt_case_nulluse;
+
 struct file;
 struct page;
 
@@ -119,7 +121,13 @@ void harness_pause(void);
 /* Waits until `done` is completed. False: the thread, which must be a side's, is to stop. */
 bool harness_wait(struct completion *done);
 
-/* /proc/outrider_gt: reading lists the cases, writing "start CASE" or "stop CASE" drives them. */
+/* Make the kernel complain of itself in this way: see complaints.c. Returns 0, or -ENOENT if there is no such way. */
+int harness_complain(const char *kind);
+
+/*
+ * /proc/outrider_gt: reading lists the cases, writing "start CASE" or "stop CASE" drives them, and "complain KIND" makes the kernel
+ * complain.
+ */
 int harness_proc_init(void);
 void harness_proc_exit(void);
 

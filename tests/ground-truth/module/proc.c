@@ -44,8 +44,11 @@ static int harness_find(const char *name)
 static int harness_command(char *text)
 {
 	char *name = strim(text), *verb = strsep(&name, " ");
-	int rc = -EINVAL, index = name ? harness_find(name) : -EINVAL;
+	int rc = -EINVAL, index;
 
+	if (name && !strcmp(verb, "complain"))
+		return harness_complain(name);
+	index = name ? harness_find(name) : -EINVAL;
 	if (index < 0)
 		return index;
 	mutex_lock(&control);

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the guest's kernel says against itself, with a console that stays quiet: each kind of complaint in one guest that goes on; an oops that
+# ends the run; a race that ends in an oops; and a run without any complaint.
+. ./hung.sh
+
+# guest NAME WORKLOADS [OPTION]...: one guest with the ground-truth module. NAME.json, NAME.out and NAME.err are its results.
+guest() {
+	guest_name=$1
+	workloads=$2
+	shift 2
+	status=0
+	timeout -k 20 1200 outrider run --kernel vmlinuz --initrd initrd.img --module outrider_gt --rate 500 --delay 4000 --seed 1 \
+		--append "loglevel=0 -- \"sh:insmod /outrider_gt.ko fatal=1\" $workloads" "$@" \
+		--json "$LAB_OUT/$guest_name.json" --console "$LAB_OUT/$guest_name.log" >"$LAB_OUT/$guest_name.out" 2>"$LAB_OUT/$guest_name.err" || status=$?
+	echo "$guest_name exit $status" | tee -a "$LAB_OUT/exits"
+	cat "$LAB_OUT/$guest_name.err"
+}
+
+complain() {
+	for kind in "$@"; do
+		printf ' "sh:echo complain %s >/proc/outrider_gt"' "$kind"
+	done
+}
+
+guest kinds "\"sh:sysctl -q kernel.watchdog_thresh=1; echo start rwrace >/proc/outrider_gt\" $(complain warn refcount slab list lockup bug null) sleep:2 poweroff" --on-complaint continue
+guest stops "$(complain null) sleep:600 poweroff"
+guest panics "$(complain panic)" --on-complaint continue
+guest races '"sh:echo start nulluse >/proc/outrider_gt" sleep:600 poweroff'
+guest clean 'gtcase:rwrace:2 poweroff'
