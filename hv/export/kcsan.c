@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Writes the format of kernel/kcsan/report.c and of dump_stack_print_info() (lib/dump_stack.c), except that Outrider is the
- * reporter.
+ * reporter. Source lines stand where syzkaller's symbolizer (pkg/report/linux.go) puts them into a kernel's report: after the
+ * size of the function and before the module. Each inlined function has a line of its own, marked by [inline].
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -41,8 +42,26 @@ static void put_access(FILE *out, const struct race *race, unsigned which)
 	fprintf(out, " on cpu %u:\n", side->cpu);
 }
 
-/* Write a place in the code as printk() does: for %pS "f+0x1c/0x40 [module]", for %ps "f [module]". */
-static void put_place(FILE *out, const struct guest_symbol *symbol, uint64_t pc, bool with_offset)
+/* Write a source line as symbolizers do: " fs/inode.c:451". The compiler may have recorded "./fs/inode.c". */
+static void put_source(FILE *out, const struct source_line *line)
+{
+	const char *file = line->file;
+
+	if (!file[0] || !line->line)
+		return;
+	while (strncmp(file, "./", 2) == 0)
+		file += 2;
+	fprintf(out, " %s:%u", file, line->line);
+}
+
+static void put_module(FILE *out, const struct guest_symbol *symbol)
+{
+	if (symbol->module[0])
+		fprintf(out, " [%s]", symbol->module);
+}
+
+/* Write a place in the code as printk() does: for %pS "f+0x1c/0x40 [module]", for %ps "f [module]". `line` may be NULL. */
+static void put_place(FILE *out, const struct guest_symbol *symbol, uint64_t pc, bool with_offset, const struct source_line *line)
 {
 	if (!symbol->name[0]) {
 		fprintf(out, "0x%016" PRIx64, pc);
@@ -54,27 +73,57 @@ static void put_place(FILE *out, const struct guest_symbol *symbol, uint64_t pc,
 		if (symbol->size)
 			fprintf(out, "/0x%" PRIx64, symbol->size);
 	}
-	if (symbol->module[0])
-		fprintf(out, " [%s]", symbol->module);
+	if (line)
+		put_source(out, line);
+	put_module(out, symbol);
 }
 
-static void put_call(FILE *out, const struct guest_symbol *symbol, uint64_t pc, bool reliable)
+/* A call with its `n` source lines, the innermost function first. */
+struct call {
+	const struct guest_symbol *symbol;
+	uint64_t pc;
+	bool reliable;
+	const struct source_line *lines;
+	size_t n;
+};
+
+static void put_call(FILE *out, const struct call *c)
 {
-	fputs(reliable ? " " : " ? ", out);
-	put_place(out, symbol, pc, true);
+	const char *begin = c->reliable ? " " : " ? ";
+
+	for (size_t i = 0; i + 1 < c->n; i++) {
+		if (!c->lines[i].function[0])
+			continue;
+		fprintf(out, "%s%s", begin, c->lines[i].function);
+		put_source(out, &c->lines[i]);
+		fputs(" [inline]", out);
+		put_module(out, c->symbol);
+		fputc('\n', out);
+	}
+	fputs(begin, out);
+	put_place(out, c->symbol, c->pc, true, c->n ? &c->lines[c->n - 1] : NULL);
 	fputc('\n', out);
 }
 
 static void put_side(FILE *out, const struct race *race, unsigned which)
 {
 	const struct race_side *side = &race->first.sides[which];
+	struct call call;
 
 	put_access(out, race, which);
 	/* Without a call stack, write only the place of the access. */
-	if (side->calls.count == 0)
-		put_call(out, &side->symbol, site_address(side), true);
-	for (unsigned i = 0; i < side->calls.count; i++)
-		put_call(out, &side->calls.frames[i].symbol, side->calls.frames[i].pc, side->calls.frames[i].reliable);
+	if (side->calls.count == 0) {
+		call = (struct call){.symbol = &side->symbol, .pc = site_address(side), .reliable = true};
+		call.lines = race_names_lines(race->names, which, 0, &call.n);
+		put_call(out, &call);
+	}
+	for (unsigned i = 0; i < side->calls.count; i++) {
+		const struct guest_frame *frame = &side->calls.frames[i];
+
+		call = (struct call){.symbol = &frame->symbol, .pc = frame->pc, .reliable = frame->reliable};
+		call.lines = race_names_lines(race->names, which, i, &call.n);
+		put_call(out, &call);
+	}
 	fputc('\n', out);
 }
 
@@ -93,10 +142,10 @@ static void put_title(FILE *out, const struct race *race)
 	swap = both && order > 0;
 
 	fputs("BUG: KCSAN: data-race in ", out);
-	put_place(out, &sides[swap].symbol, site_address(&sides[swap]), !both);
+	put_place(out, &sides[swap].symbol, site_address(&sides[swap]), !both, NULL);
 	if (both) {
 		fputs(" / ", out);
-		put_place(out, &sides[!swap].symbol, site_address(&sides[!swap]), false);
+		put_place(out, &sides[!swap].symbol, site_address(&sides[!swap]), false, NULL);
 	}
 	fputs("\n\n", out);
 }

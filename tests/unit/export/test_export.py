@@ -25,7 +25,8 @@ BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 NASTY = "</pre><script>x</script>&\"'"
 
 # The layout of a report in Documentation/dev-tools/kcsan.rst.
-CALL = r" (\? )?[\w.]+\+0x[0-9a-f]+(/0x[0-9a-f]+)?( \[\w+\])?"
+# With source lines where syzkaller's symbolizer puts them: after the size, and inlined functions in lines of their own.
+CALL = r" (\? )?[\w.]+(\+0x[0-9a-f]+(/0x[0-9a-f]+)?( \S+:\d+)?| \S+:\d+ \[inline\])( \[\w+\])?"
 ACCESS = (r"(read|write|read-write|unknown)( \(marked\))? to 0x[0-9a-f]{16} of \d+ bytes by (task \d+|interrupt|unknown task) "
           r"on cpu \d+:")
 # A function in a title (%ps of printk) and a place in a title (%pS); without a name, its address.
@@ -50,6 +51,7 @@ SYZKALLER = {
     "title": re.compile(r"BUG: KCSAN: (.*)"),
     "corrupted": re.compile(r"\[ *[0-9]+\.[0-9]+\]"),
     "frame": re.compile(r"(?:\[\<(?:[0-9a-f]+)\>\])?[ \t]+(?:[0-9]+:)?([a-zA-Z0-9_.]+)\+0x([0-9a-f]+)/0x([0-9a-f]+)"),
+    "file": re.compile(r"([a-zA-Z0-9_\-\./]*[a-zA-Z0-9_\-]+\.(?:c|h)):([0-9]+)"),
     "other oops": re.compile(r"WARNING:|INFO:|Unable to handle|general protection fault|stack segment: |Kernel panic|kernel BUG|"
                              r"divide error:|invalid opcode:|UBSAN:|unregister_netdevice: waiting|Out of memory:|trusty:"),
 }
@@ -450,6 +452,30 @@ class Kcsan(unittest.TestCase):
         for line in frames:
             self.assertRegex(line, SYZKALLER["frame"])
         self.assertNotRegex(text, SYZKALLER["other oops"])
+
+    def test_source_lines(self):
+        """Every call whose source is known says it, where syzkaller looks for files, and inlined functions as its symbolizer writes them."""
+        for run, least in (("gt-amd", 0), ("linux-6.1", 1000)):
+            with tempfile.NamedTemporaryFile("wb", suffix=".json") as file:
+                text = lzma.decompress((ROOT / f"tests/data/recorded/{run}/named.json.xz").read_bytes())
+                file.write(text)
+                file.flush()
+                printed = {match["id"]: match for match in kcsan_reports(report(file.name, "kcsan", "--all"))}
+            inlined = 0
+            for race in json.loads(text)["races"]:
+                wanted, lines = [], printed[race["id"]].string.splitlines()
+                for side in reversed(race["sides"]):
+                    for frame in side["stack"]["frames"] if not side["unknown"] and not side.get("device") else []:
+                        for line in frame["source"] or []:
+                            if line["file"].endswith((".c", ".h")) and line["line"]:
+                                wanted.append((line["file"].removeprefix("./"), str(line["line"])))
+                found = [SYZKALLER["file"].search(line) for line in lines if line.startswith(" ")]
+                self.assertEqual([match.groups() for match in found if match], wanted, race["id"])
+                inlined += sum(bool(re.fullmatch(r" (\? )?[\w.]+ \S+:\d+ \[inline\]( \[\w+\])?", line)) for line in lines)
+                for line in lines:
+                    if line.startswith(" ") and "[inline]" not in line and "+0x" in line:
+                        self.assertRegex(line, SYZKALLER["frame"])
+            self.assertGreaterEqual(inlined, least)
 
     def test_only_what_is_not_folded(self):
         shown = [match["id"] for match in kcsan_reports(report(self.PATH, "kcsan"))]
