@@ -61,13 +61,9 @@ static bool is_plain(const char *file)
  */
 static void add_file(const struct sources *sources, struct script *s, const struct race *race, unsigned which)
 {
-	size_t n;
-	const struct source_line *line = race_names_lines(race->names, which, 0, &n);
-	/*
-	 * Take the file of the outermost function. A function that was inlined into it may be a helper which other people
-	 * maintain.
-	 */
-	const char *file = n ? line[n - 1].file : "";
+	/* Not the file of an inlined helper, which other people may maintain. */
+	const struct source_line *line = race_names_place(race->names, which);
+	const char *file = line ? line->file : "";
 
 	if (!file[0] || file[0] == '-' || file[0] == '/' || !is_plain(file) || !sources_below(sources, s->folder, file))
 		return;

@@ -34,10 +34,7 @@ void export_function(const struct race_side *side, char out[EXPORT_NAME_MAX])
 
 const struct source_line *export_line(const struct race *race, unsigned which)
 {
-	size_t n;
-	const struct source_line *line = race_names_lines(race->names, which, 0, &n);
-
-	return line && line->file[0] && line->line ? line : NULL;
+	return race_names_place(race->names, which);
 }
 
 unsigned export_primary(const struct race *race)

@@ -186,6 +186,27 @@ static void put_other_side(FILE *out, const struct race *race, unsigned which)
 	fputs(" of outrider</p>\n</div>\n", out);
 }
 
+/* Write the source line that stands for the access, and the innermost inlined function with its line if the access is there. */
+static void put_place(FILE *out, const struct race *race, unsigned which, const struct source_line *place)
+{
+	size_t n;
+	const struct source_line *inner = race_names_lines(race->names, which, 0, &n);
+
+	fputs(", <code>", out);
+	put_source(out, place);
+	fputs("</code>", out);
+	if (inner->inlined) {
+		fputs(" in inlined <code>", out);
+		html_guest(out, inner->function, sizeof(inner->function));
+		fputs("</code>", out);
+	}
+	if (inner != place && inner->file[0]) {
+		fputs(" at <code>", out);
+		put_source(out, inner);
+		fputs("</code>", out);
+	}
+}
+
 void html_side(FILE *out, const struct export_run *run, const struct race *race, unsigned which)
 {
 	const struct race_side *side = &race->first.sides[which];
@@ -200,11 +221,8 @@ void html_side(FILE *out, const struct export_run *run, const struct race *race,
 	html_text(out, race->site[which]);
 	fprintf(out, "</code></h3>\n<p>%" PRIu32 " byte%s at <code>0x%016" PRIx64 "</code>", side->size,
 		side->size == 1 ? "" : "s", side->gva);
-	if (line) {
-		fputs(", <code>", out);
-		put_source(out, line);
-		fputs("</code>", out);
-	}
+	if (line)
+		put_place(out, race, which, line);
 	fputs("</p>\n", out);
 	put_datum(out, race, which);
 	put_context(out, side);

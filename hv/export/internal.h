@@ -32,7 +32,7 @@ void export_who(const struct race *race, unsigned which, char out[EXPORT_NAME_MA
 /* Write the title of a race with the primary side first: "write in f against read in g: inode->i_state". */
 void export_title(const struct race *race, char out[EXPORT_TITLE_MAX]);
 
-/* Returns the source line of the access of side `which`, or NULL if it is unknown. */
+/* Returns the source line that stands for the access of side `which` (race_names_place()), or NULL if it is unknown. */
 const struct source_line *export_line(const struct race *race, unsigned which);
 
 /* Returns the run in which a race was first seen, or NULL if it is unknown. */

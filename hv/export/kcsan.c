@@ -61,7 +61,8 @@ static void put_module(FILE *out, const struct guest_symbol *symbol)
 }
 
 /* Write a place in the code as printk() does: for %pS "f+0x1c/0x40 [module]", for %ps "f [module]". `line` may be NULL. */
-static void put_place(FILE *out, const struct guest_symbol *symbol, uint64_t pc, bool with_offset, const struct source_line *line)
+static void put_place(FILE *out, const struct guest_symbol *symbol, uint64_t pc, bool with_offset,
+		      const struct source_line *line)
 {
 	if (!symbol->name[0]) {
 		fprintf(out, "0x%016" PRIx64, pc);

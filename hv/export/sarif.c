@@ -87,16 +87,20 @@ static void put_locations(struct json_builder *b, json_t *o, const struct race *
 {
 	json_t *locations = json_array(), *related = json_array(), *flows = json_array();
 	unsigned primary = export_primary(race);
+	int id = 1;
 
 	json_append(b, locations, sarif_access(b, race, primary));
 	json_put(b, o, "locations", locations);
 	if (race->first.sides[!primary].kind != RACE_SIDE_UNSEEN) {
 		json_t *other = sarif_access(b, race, !primary);
 
-		json_put(b, other, "id", json_integer(1));
+		json_put(b, other, "id", json_integer(id++));
 		json_put(b, other, "message", sarif_message(b, "the other access"));
 		json_append(b, related, other);
 	}
+	sarif_inlined(b, related, race, primary, &id);
+	if (race->first.sides[!primary].kind == RACE_SIDE_CPU)
+		sarif_inlined(b, related, race, !primary, &id);
 	json_put(b, o, "relatedLocations", related);
 	json_append(b, flows, sarif_code_flow(b, race));
 	json_put(b, o, "codeFlows", flows);

@@ -177,6 +177,29 @@ json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned w
 	return location(b, &(struct place){line, name, side->symbol.module, race->site[which]});
 }
 
+void sarif_inlined(struct json_builder *b, json_t *list, const struct race *race, unsigned which, int *id)
+{
+	const struct source_line *place = export_line(race, which), *line;
+	const struct race_side *side = &race->first.sides[which];
+	char function[EXPORT_NAME_MAX], text[2 * EXPORT_NAME_MAX + 64], name[EXPORT_NAME_MAX];
+	size_t n;
+
+	export_function(side, function);
+	line = race_names_lines(race->names, which, 0, &n);
+	for (; place && line != place; line++) {
+		json_t *where;
+
+		if (!line->file[0] || !line->line || !line->function[0])
+			continue;
+		export_text(line->function, sizeof(line->function), name);
+		where = location(b, &(struct place){line, name, side->symbol.module, name});
+		snprintf(text, sizeof(text), "%s(), inlined into %s()", name, function);
+		json_put(b, where, "id", json_integer((*id)++));
+		json_put(b, where, "message", sarif_message(b, text));
+		json_append(b, list, where);
+	}
+}
+
 json_t *sarif_site(struct json_builder *b, const char *site)
 {
 	char module[SITE_NAME_MAX], function[SITE_NAME_MAX];
@@ -287,10 +310,24 @@ static void access_text(const struct race *race, unsigned which, char out[ACCESS
 		 name, side->cpu, when);
 }
 
+/* Returns the location of the access itself, which may be in an inlined function. A flow has the calls to it as steps. */
+static json_t *innermost(struct json_builder *b, const struct race *race, unsigned which)
+{
+	const struct race_side *side = &race->first.sides[which];
+	size_t n;
+	const struct source_line *line = race_names_lines(race->names, which, 0, &n);
+	char name[EXPORT_NAME_MAX];
+
+	if (side->kind == RACE_SIDE_DEVICE || !line || !line->file[0] || !line->line)
+		return sarif_access(b, race, which);
+	export_function(side, name);
+	return location(b, &(struct place){line, name, side->symbol.module, race->site[which]});
+}
+
 /* Returns the last step of a thread flow: the access. The other side's access came first, while the held side waited. */
 static json_t *access_step(struct json_builder *b, const struct race *race, unsigned which)
 {
-	json_t *step = json_object(), *where = sarif_access(b, race, which);
+	json_t *step = json_object(), *where = innermost(b, race, which);
 	char text[ACCESS_TEXT_MAX];
 
 	access_text(race, which, text);

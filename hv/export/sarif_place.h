@@ -17,8 +17,17 @@ json_t *sarif_roots(struct json_builder *b, bool devices);
 /* Returns a message object (section 3.11) with that text. */
 json_t *sarif_message(struct json_builder *b, const char *text);
 
-/* Returns the location (section 3.28) of the access of a side that a vCPU or a device made. */
+/*
+ * Returns the location (section 3.28) of the access of a side that a vCPU or a device made: its source line by export_line(),
+ * which is not that of an inlined helper.
+ */
 json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned which);
+
+/*
+ * Append to `list` the locations of the functions that were inlined between that source line and the access, innermost first,
+ * each with a message and an id, counted from *id.
+ */
+void sarif_inlined(struct json_builder *b, json_t *list, const struct race *race, unsigned which, int *id);
 
 /* Returns the location of a site, from its name by site_name(). */
 json_t *sarif_site(struct json_builder *b, const char *site);

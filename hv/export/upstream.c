@@ -57,7 +57,8 @@ static void source_text(const struct source_line *line, char out[SOURCE_MAX])
 /* Describe one side: the function in whose source the access is, and the function that it was inlined into. */
 static void side_text(const struct race *race, unsigned which, char out[2 * EXPORT_NAME_MAX])
 {
-	const struct source_line *line = export_line(race, which);
+	size_t n;
+	const struct source_line *line = race_names_lines(race->names, which, 0, &n);
 	const struct race_side *side = &race->first.sides[which];
 	char function[EXPORT_NAME_MAX], inlined[EXPORT_NAME_MAX], module[EXPORT_NAME_MAX], in[EXPORT_NAME_MAX + 3] = "";
 

@@ -43,6 +43,29 @@ const struct source_line *race_names_lines(const struct race_names *names, unsig
 	return first;
 }
 
+static bool in_header(const char *file)
+{
+	size_t len = strlen(file);
+
+	return len > 2 && strcmp(file + len - 2, ".h") == 0;
+}
+
+const struct source_line *race_names_place(const struct race_names *names, unsigned side)
+{
+	const struct source_line *outermost = NULL, *lines;
+	size_t n;
+
+	lines = race_names_lines(names, side, 0, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (!lines[i].file[0] || !lines[i].line)
+			continue;
+		if (!in_header(lines[i].file))
+			return &lines[i];
+		outermost = &lines[i];
+	}
+	return outermost;
+}
+
 struct source_line *race_names_add(struct race_names *names, struct err *err)
 {
 	if (names->count == names->room) {

@@ -117,6 +117,13 @@ void race_names_free(struct race_names *names);
  */
 const struct source_line *race_names_lines(const struct race_names *names, unsigned side, unsigned frame, size_t *n);
 
+/*
+ * Returns the source line that stands for the access of a side where only one line is shown, or NULL if none is known with file
+ * and number: the innermost line outside headers, otherwise the outermost line. An inlined helper of a header, such as
+ * read_seqcount_begin(), is the same line for all its callers, so it does not tell where the race is. `names` may be NULL.
+ */
+const struct source_line *race_names_place(const struct race_names *names, unsigned side);
+
 /* Append a zeroed line and return it. It is valid until the next call. Returns NULL with EXIT_INTERNAL if memory runs out. */
 struct source_line *race_names_add(struct race_names *names, struct err *err);
 

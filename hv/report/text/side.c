@@ -149,18 +149,27 @@ static void put_stack_names(FILE *out, const struct race_side *side, const struc
 		fputc('\n', out);
 }
 
-/* Print the innermost source line of the access, which may be in an inlined function. */
+/* Print the source line that stands for the access, and the innermost inlined function with its line if the access is there. */
 static void put_source(FILE *out, const struct race *race, unsigned which)
 {
+	const struct source_line *place = race_names_place(race->names, which), *inner;
 	char source[TEXT_SOURCE_MAX], function[CLEAN_MAX(SOURCE_FUNCTION_MAX)];
 	size_t n;
-	const struct source_line *line = race_names_lines(race->names, which, 0, &n);
 
-	if (!line || !line->file[0])
+	if (!place)
 		return;
-	text_source(line, source);
-	clean_text(line->function, sizeof(line->function), function, sizeof(function));
-	fprintf(out, "             at %s%s%s\n", source, n > 1 ? " in inlined " : "", n > 1 ? function : "");
+	text_source(place, source);
+	fprintf(out, "             at %s", source);
+	inner = race_names_lines(race->names, which, 0, &n);
+	if (inner->inlined) {
+		clean_text(inner->function, sizeof(inner->function), function, sizeof(function));
+		fprintf(out, " in inlined %s", function);
+	}
+	if (inner != place) {
+		text_source(inner, source);
+		fprintf(out, " at %s", source);
+	}
+	fputc('\n', out);
 }
 
 static void put_datum(FILE *out, const struct race *race, unsigned which)

@@ -79,7 +79,7 @@ static void names_of_debug_files(void **state)
 	first_line(text,
 		   "RACE 24fe57074e90  write in ext4_foo+0x1c [ext4]  <->  read in generic_bar+0x33   inode->i_state, 4 bytes "
 		   "at 0xffff888012345678, I_NEW -> I_NEW|I_SYNC");
-	has(text, "at include/linux/ext4.h:12 in inlined set_state\n");
+	has(text, "at fs/ext4/file.c:451 in inlined set_state at include/linux/ext4.h:12\n");
 	has(text, "of (it seems) inode->i_state, long unsigned int at +152 in struct inode\n");
 	has(text, "of whole, int\n");
 	has(text, "calls  hardirq  set_state                                        include/linux/ext4.h:12\n");

@@ -56,7 +56,7 @@ def steps(result, at):
     flows = [flow for code_flow in result.get("codeFlows", []) for flow in code_flow["threadFlows"]]
     if not flows:
         yield f"{at}: no code flow, and so nothing of the other access is shown"
-    if len(result.get("relatedLocations", [])) and len(flows) != 2:
+    if any(where["message"]["text"] == "the other access" for where in result.get("relatedLocations", [])) and len(flows) != 2:
         yield f"{at}: both accesses are known, but there are {len(flows)} thread flows"
     if sum(len(flow["locations"]) for flow in flows) > LIMITS["steps"]:
         yield f"{at}: too many steps"
@@ -82,6 +82,11 @@ def result_rules(result, run, at):
         yield from location(where, run, at)
     for where in result.get("relatedLocations", []):
         yield from location(where, run, f"{at}: related location")
+        if not where.get("message", {}).get("text"):
+            yield f"{at}: a related location without a message, which is not shown"
+    ids = [where.get("id") for where in result.get("relatedLocations", [])]
+    if len(ids) != len(set(ids)):
+        yield f"{at}: the related locations {ids} have one id twice"
     for found in steps(result, at):
         if isinstance(found, str):
             yield found
