@@ -63,14 +63,27 @@ static uint32_t least_size(const struct guest *g, const struct linux_cache_type 
 	return btf_sizeof(g->btf, type->type);
 }
 
-/* Set the type of the object. The kernel merges similar caches under one name; then the type of an object is unknown. */
-static void name_type(const struct guest *g, uint64_t cache, uint32_t size, struct guest_memory *out)
+/*
+ * Set whether the kernel has merged the cache. kmem_cache.refcount counts its users: SLUB adds 1 for each cache that it merges
+ * into this one (__kmem_cache_alias() in mm/slub.c). It never merges a cache with a constructor, with a part that user space
+ * may copy (usersize), or with a flag that asks for a cache of its own; the count of such a cache is 1, or negative.
+ */
+static void set_merged(const struct guest *g, uint64_t cache, struct guest_memory *out)
+{
+	uint64_t aliases;
+
+	out->merged = GUEST_MERGED_UNKNOWN;
+	if (linux_read_member(g, cache, &g->memory.cache.aliases, &aliases) == 0)
+		out->merged = (int32_t)aliases > 1 ? GUEST_MERGED_YES : GUEST_MERGED_NO;
+}
+
+/* Set the type of the object by the name of its cache, which tells the type only if the cache is not merged. */
+static void name_type(const struct guest *g, uint32_t size, struct guest_memory *out)
 {
 	const struct linux_cache_type type = linux_cache_type(out->cache);
 	uint32_t least = least_size(g, &type);
-	uint64_t aliases;
 
-	if (linux_read_member(g, cache, &g->memory.cache.aliases, &aliases) == 0 && (int32_t)aliases > 1)
+	if (out->merged != GUEST_MERGED_NO)
 		return;
 	if (!least || least > out->object_size || out->offset >= out->object_size ||
 	    btf_path_at(g->btf, type.type, out->offset, size, out->member, sizeof(out->member)))
@@ -97,6 +110,7 @@ bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_
 		return false;
 	}
 	out->kind = GUEST_MEMORY_SLAB;
+	set_merged(g, cache, out);
 	object = start + (gva - start) / stride * stride + left_pad;
 	/*
 	 * Set no object for an address in a red zone, after the last object, or in a KFENCE object, which is placed elsewhere
@@ -107,6 +121,6 @@ bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_
 	out->object = object;
 	out->object_size = (uint32_t)object_size;
 	out->offset = (uint32_t)(gva - object);
-	name_type(g, cache, size, out);
+	name_type(g, size, out);
 	return true;
 }

@@ -106,6 +106,13 @@ enum guest_memory_kind {
 	GUEST_MEMORY_USER,	/* an address in user space */
 };
 
+/* Whether SLUB has merged a slab cache with caches of other users, so that its objects have different types. */
+enum guest_merged {
+	GUEST_MERGED_UNKNOWN,
+	GUEST_MERGED_NO,
+	GUEST_MERGED_YES,
+};
+
 /*
  * What an address belongs to. The object, if known, is a variable (for a per-CPU variable: one CPU's copy), a slab object, a
  * stack or a struct page.
@@ -117,8 +124,10 @@ struct guest_memory {
 	struct guest_symbol symbol;
 	/* The CPU that owns the copy, for kind PER_CPU. Otherwise -1. */
 	int cpu;
-	/* The name of the slab cache, for kind SLAB. */
+	/* The name of the slab cache, for kind SLAB. The name of a merged cache is its first user's (hv/race/slab_name.h). */
 	char cache[64];
+	/* enum guest_merged: whether the slab cache is merged, for kind SLAB. */
+	uint8_t merged;
 	/* GVA of the object. 0: unknown; then object_size and offset are 0. */
 	uint64_t object;
 	uint32_t object_size;
@@ -127,7 +136,7 @@ struct guest_memory {
 	 * metadata after an object.
 	 */
 	uint32_t offset;
-	/* The name of the object's struct. "": unknown, or not a struct. */
+	/* The name of the object's struct. "": unknown, or not a struct. Always "" for an object of a merged cache. */
 	char type[64];
 	/* The accessed member, by btf_path_at(). */
 	char member[128];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hv/race/protection.h"
+#include "hv/race/slab_name.h"
 
 /*
  * The member path at a lock's address names the first scalar inside the lock. For each kind of lock: the members inside it
@@ -55,7 +56,7 @@ void protection_cut_lock(uint8_t kind, char *member)
 static void name_memory(const struct guest_memory *m, const char *member, bool known, uint64_t gva, char *out, size_t size)
 {
 	const char *dot = member[0] ? "." : "";
-	char offset[16] = "", cpu[24] = "";
+	char offset[16] = "", cpu[24] = "", slab[SLAB_NAME_MAX];
 
 	/* A slab cache names objects, not members: add the offset even if it is 0. */
 	if (m->offset || !m->symbol.name[0])
@@ -68,10 +69,12 @@ static void name_memory(const struct guest_memory *m, const char *member, bool k
 		snprintf(out, size, "%s%s%s", m->type, member[0] ? "->" : offset, member);
 	else if (m->symbol.name[0])
 		snprintf(out, size, "%s%s%s", m->symbol.name, offset, cpu);
-	else if (m->cache[0] && m->object)
-		snprintf(out, size, "%s%s", m->cache, offset);
-	else
+	else if (m->cache[0] && m->object) {
+		slab_name(m, slab);
+		snprintf(out, size, "%s%s", slab, offset);
+	} else {
 		snprintf(out, size, "0x%" PRIx64, gva);
+	}
 }
 
 void protection_lock_name(uint8_t kind, uint64_t gva, const struct guest_memory *memory, char name[LOCK_NAME_MAX])

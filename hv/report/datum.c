@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/race/slab_name.h"
 
 static const char *const kind_words[] = {
 	[GUEST_MEMORY_UNKNOWN] = "unknown",
@@ -23,18 +24,23 @@ static const char *const kind_words[] = {
 
 #define KINDS (sizeof(kind_words) / sizeof(kind_words[0]))
 
-/* Printable copies of the names, which may come from the guest. */
+/* Printable copies of the names, which may come from the guest. `slab` and `cache` are by slab_name() and slab_phrase(). */
 struct clean_memory {
 	char symbol[CLEAN_MAX(sizeof(((struct guest_symbol *)0)->name))];
 	char module[CLEAN_MAX(sizeof(((struct guest_symbol *)0)->module))];
-	char cache[CLEAN_MAX(64)], type[CLEAN_MAX(64)], member[CLEAN_MAX(128)];
+	char slab[CLEAN_MAX(SLAB_NAME_MAX)], cache[CLEAN_MAX(SLAB_NAME_MAX)], type[CLEAN_MAX(64)], member[CLEAN_MAX(128)];
 };
 
 static void clean_memory(const struct guest_memory *m, struct clean_memory *out)
 {
+	char text[SLAB_NAME_MAX];
+
 	clean_text(m->symbol.name, sizeof(m->symbol.name), out->symbol, sizeof(out->symbol));
 	clean_text(m->symbol.module, sizeof(m->symbol.module), out->module, sizeof(out->module));
-	clean_text(m->cache, sizeof(m->cache), out->cache, sizeof(out->cache));
+	slab_name(m, text);
+	clean_text(text, sizeof(text), out->slab, sizeof(out->slab));
+	slab_phrase(m, text);
+	clean_text(text, sizeof(text), out->cache, sizeof(out->cache));
 	clean_text(m->type, sizeof(m->type), out->type, sizeof(out->type));
 	clean_text(m->member, sizeof(m->member), out->member, sizeof(out->member));
 }
@@ -63,8 +69,8 @@ bool datum_memory_path(const struct guest_memory *m, char out[DATUM_TEXT_MAX])
 		snprintf(out, DATUM_TEXT_MAX, "%s.%s", clean.type, clean.member);
 	else if (clean.symbol[0])
 		snprintf(out, DATUM_TEXT_MAX, "%s%s%s", clean.symbol, offset, cpu);
-	else if (clean.cache[0] && m->object)
-		snprintf(out, DATUM_TEXT_MAX, "%s%s", clean.cache, offset);
+	else if (clean.slab[0] && m->object)
+		snprintf(out, DATUM_TEXT_MAX, "%s%s", clean.slab, offset);
 	return out[0] != '\0';
 }
 
@@ -115,6 +121,10 @@ json_t *datum_memory_json(struct json_builder *b, const struct guest_memory *m)
 	json_put(b, o, "module", json_clean(m->symbol.module, sizeof(m->symbol.module)));
 	json_put(b, o, "cpu", m->cpu >= 0 ? json_integer(m->cpu) : json_null());
 	json_put(b, o, "cache", json_clean(m->cache, sizeof(m->cache)));
+	json_put(b, o, "merged",
+		 m->kind != GUEST_MEMORY_SLAB || m->merged == GUEST_MERGED_UNKNOWN
+			 ? json_null()
+			 : json_boolean(m->merged == GUEST_MERGED_YES));
 	json_put(b, o, "object", m->object ? json_hex(m->object) : json_null());
 	json_put(b, o, "object_size", m->object ? json_integer(m->object_size) : json_null());
 	json_put(b, o, "offset", m->object ? json_integer(m->offset) : json_null());
@@ -148,8 +158,14 @@ void datum_memory_read(struct json_reader *r, const json_t *race, struct guest_m
 	if (json_read_optional(o, "cpu"))
 		out->cpu = (int)json_read_number(r, o, "cpu", UINT16_MAX);
 	json_read_text(r, o, "cache", out->cache, sizeof(out->cache));
+	/* Reports of older versions have no such member. */
+	if (json_read_optional(o, "merged"))
+		out->merged = json_read_bool(r, o, "merged") ? GUEST_MERGED_YES : GUEST_MERGED_NO;
 	json_read_text(r, o, "type", out->type, sizeof(out->type));
 	json_read_text(r, o, "member", out->member, sizeof(out->member));
+	/* The name of a merged cache is no type, whatever wrote the file. */
+	if (out->merged == GUEST_MERGED_YES)
+		out->type[0] = out->member[0] = '\0';
 	if (!json_read_optional(o, "object"))
 		return;
 	out->object = json_read_hex(r, o, "object");

@@ -11,8 +11,8 @@
 
 /*
  * Write the datum's printable name. With debug files: for example "inode->i_nlink". Without debug files, from the guest's own
- * data structures: for example "jiffies_64", "runqueues+0x148 of CPU 1", "task_struct.flags", "kmalloc-64+0x10". Returns false,
- * and writes "", if the datum has no name.
+ * data structures: for example "jiffies_64", "runqueues+0x148 of CPU 1", "task_struct.flags", "kmalloc-64+0x10". Objects of
+ * slab caches are named by slab_name(). Returns false, and writes "", if the datum has no name.
  */
 bool datum_path(const struct race *race, char out[DATUM_TEXT_MAX]);
 

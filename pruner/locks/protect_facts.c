@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hv/base/order.h"
+#include "hv/race/slab_name.h"
 
 #define WORD 8u
 
@@ -36,11 +37,11 @@ bool protect_inside(const struct protection *p, const struct prot_access *a, uin
 
 /*
  * Returns whether all objects of the slab cache have one type, so that an offset is the same member in each object. The kmalloc
- * caches hold objects of many types.
+ * caches and merged caches hold objects of many types.
  */
 static bool of_one_kind(const struct guest_memory *m)
 {
-	return m->kind == GUEST_MEMORY_SLAB && m->object && m->cache[0] && (m->type[0] || !strstr(m->cache, "kmalloc"));
+	return m->object && slab_has_one_type(m);
 }
 
 static int order_member(const struct guest_memory *a, const struct guest_memory *b)

@@ -8,6 +8,7 @@
 #include "hv/base/order.h"
 #include "hv/base/siphash.h"
 #include "hv/race/index.h"
+#include "hv/race/slab_name.h"
 
 /*
  * Most pointees to look through: those that begin before an access, for the pointee that contains the access, and those that
@@ -238,7 +239,7 @@ static const struct answer *answer_of(struct pointees *p, const struct pointer_u
 
 static const struct cache_type *type_of_cache(const struct pointees *p, const struct guest_memory *m)
 {
-	for (size_t i = 0; i < p->cache_count && m->cache[0] && m->object; i++) {
+	for (size_t i = 0; i < p->cache_count && m->object && slab_has_one_type(m); i++) {
 		if (strcmp(p->caches[i].cache, m->cache) == 0)
 			return &p->caches[i];
 	}
@@ -247,14 +248,14 @@ static const struct cache_type *type_of_cache(const struct pointees *p, const st
 
 /*
  * Learn the struct of a slab cache: if the cache is named like the struct of one of its objects, and the sizes fit, all its
- * objects are that struct. Exception: the kernel may have merged the cache with one of another struct of the same size. Returns
- * 0, or -1 if memory runs out.
+ * objects are that struct. A cache that the kernel has merged, or may have merged, is not learned. Returns 0, or -1 if memory
+ * runs out.
  */
 static int learn_cache(struct pointees *p, const struct guest_memory *m, uint64_t start, const struct answer *a)
 {
 	struct cache_type *c;
 
-	if (start != m->object || strcmp(a->tag, m->cache) != 0 || m->object_size - a->type_size >= CACHE_ALIGNED ||
+	if (!slab_has_one_type(m) || start != m->object || strcmp(a->tag, m->cache) != 0 || m->object_size - a->type_size >= CACHE_ALIGNED ||
 	    type_of_cache(p, m))
 		return 0;
 	if (make_room((void **)&p->caches, p->cache_count, &p->cache_room, sizeof(*p->caches)))

@@ -502,6 +502,11 @@ static void test_cache_names(void **state)
 	fill_cache(f, "inode", 0, 1);
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	expect_member(f, "inode", "i_nlink");
+	assert_int_equal(f->m.merged, GUEST_MERGED_NO);
+	fill_cache(f, "inode", 0, (uint32_t)-1); /* a cache of boot time, which is never merged */
+	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
+	expect_member(f, "inode", "i_nlink");
+	assert_int_equal(f->m.merged, GUEST_MERGED_NO);
 	fill_cache(f, "kmalloc-96", 0, 1);
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	assert_string_equal(f->m.cache, "kmalloc-96");
@@ -509,9 +514,16 @@ static void test_cache_names(void **state)
 	fill_cache(f, "inode_cache", 0, 2); /* merged with a cache that may have another type */
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	expect_member(f, "", "");
+	assert_int_equal(f->m.merged, GUEST_MERGED_YES);
+	assert_string_equal(f->m.cache, "inode_cache");
 	fill_cache(f, "page", 0, 1); /* the name is also that of a struct, but the struct has no member there */
 	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
 	expect_member(f, "", "");
+	fill_cache(f, "inode_cache", 0, 1);
+	f->g->memory.cache.aliases.size = 0; /* a kernel that does not tell the number of users */
+	expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_SLAB);
+	expect_member(f, "", "");
+	assert_int_equal(f->m.merged, GUEST_MERGED_UNKNOWN);
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		fill_cache(f, bad[i], 0, 1);
 		expect_kind(f, SLAB + 72, 4, GUEST_MEMORY_PAGE);

@@ -16,6 +16,7 @@ static inline struct guest_memory sample_slab(uint32_t offset)
 	struct guest_memory m = {.kind = GUEST_MEMORY_SLAB,
 				 .cpu = -1,
 				 .cache = "ext4_inode_cache",
+				 .merged = GUEST_MERGED_NO,
 				 .object = SAMPLE_OBJECT,
 				 .object_size = 1104,
 				 .offset = offset};

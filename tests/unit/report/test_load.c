@@ -117,6 +117,7 @@ static void slab_memory(struct observation *o)
 	o->memory = (struct guest_memory){.kind = GUEST_MEMORY_SLAB,
 					  .cpu = -1,
 					  .cache = "task_struct",
+					  .merged = GUEST_MERGED_NO,
 					  .object = 0xffff888012345640,
 					  .object_size = 3264,
 					  .offset = 56,
@@ -127,6 +128,16 @@ static void slab_memory(struct observation *o)
 static void tainted_kernel(struct observation *o)
 {
 	o->taint = (struct guest_taint){.known = true, .flags = 0x3001};
+}
+
+static void merged_memory(struct observation *o)
+{
+	o->memory = (struct guest_memory){.kind = GUEST_MEMORY_SLAB,
+					  .cpu = -1,
+					  .cache = "pool_workqueue",
+					  .merged = GUEST_MERGED_YES,
+					  .object = 0xffff888012345600,
+					  .object_size = 256};
 }
 
 static void per_cpu_memory(struct observation *o)
@@ -147,6 +158,7 @@ static const struct unusual {
 	{"round trip: names with strange characters", strange_names},
 	{"round trip: memory of a slab cache", slab_memory},
 	{"round trip: a tainted kernel", tainted_kernel},
+	{"round trip: memory of a merged slab cache", merged_memory},
 	{"round trip: memory of a per-CPU variable", per_cpu_memory},
 };
 

@@ -137,11 +137,11 @@ static void test_cache_of_one_struct(void **state)
 	static const struct {
 		const char *cache;
 		uint32_t more; /* Bytes of an object after the struct. */
+		uint8_t merged;
 		const char *name;
-	} cases[] = {{"outer", 0, "outer->word.low"},
-		     {"outer", 63, "outer->word.low"},
-		     {"outer", 64, "outer+0x10"},
-		     {"others", 0, "others+0x10"}};
+	} cases[] = {{"outer", 0, GUEST_MERGED_NO, "outer->word.low"},	{"outer", 63, GUEST_MERGED_NO, "outer->word.low"},
+		     {"outer", 64, GUEST_MERGED_NO, "outer+0x10"},	{"others", 0, GUEST_MERGED_NO, "others+0x10"},
+		     {"outer", 0, GUEST_MERGED_UNKNOWN, "outer?+0x10"}, {"outer", 0, GUEST_MERGED_YES, NULL}};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bench b = begin(state);
@@ -149,16 +149,19 @@ static void test_cache_of_one_struct(void **state)
 		struct lock_moment typed = moment(&b, "read_member", 0, OBJECT, OBJECT + AT_NUMBER, 4);
 		struct lock_moment other = moment(&b, "read_index", 0, 0, OBJECT + size + AT_WORD, 1);
 		struct guest_memory *memory = &other.data[0].memory;
+		char merged[64];
 
 		*memory = slab_at(OBJECT + size, OBJECT + size + AT_WORD);
 		snprintf(memory->cache, sizeof(memory->cache), "%s", cases[i].cache);
+		typed.data[0].memory.merged = memory->merged = cases[i].merged;
 		memcpy(typed.data[0].memory.cache, memory->cache, sizeof(memory->cache));
 		typed.data[0].memory.object_size = memory->object_size = size;
 		take(&b, &typed);
 		take(&b, &other);
 		assert_true(name_all(&b, LIMIT_NS));
 		assert_string_equal(b.p->accesses[0].name, "outer->in[1].b[2]");
-		assert_string_equal(b.p->accesses[1].name, cases[i].name);
+		snprintf(merged, sizeof(merged), "kmalloc-or-alias-%u+0x10", size);
+		assert_string_equal(b.p->accesses[1].name, cases[i].merged == GUEST_MERGED_YES ? merged : cases[i].name);
 		protection_free(b.p);
 	}
 }

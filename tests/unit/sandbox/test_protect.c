@@ -659,7 +659,7 @@ static void test_accesses_to_other_bytes_are_not_counted(void **state)
 }
 
 /* Each object of the cache has its own lock, and the pair of sites meets in all of them. */
-static void many_objects(struct bench *b, unsigned objects, const char *cache)
+static void many_objects(struct bench *b, unsigned objects, const char *cache, uint8_t merged)
 {
 	b->p.lock_count = 0;
 	for (unsigned i = 0; i < objects; i++) {
@@ -670,11 +670,13 @@ static void many_objects(struct bench *b, unsigned objects, const char *cache)
 		b->locks[b->p.lock_count].gva = object + 0x100;
 		b->accesses[2 * i].held[0].lock = b->p.lock_count;
 		b->locks[b->p.lock_count].memory.object = object;
+		b->locks[b->p.lock_count].memory.merged = merged;
 		snprintf(b->locks[b->p.lock_count++].memory.cache, 64, "%s", cache);
 		for (unsigned k = 2 * i; k < 2 * i + 2; k++) {
 			b->accesses[k].gva = object + 0x40;
 			b->accesses[k].memory.object = object;
 			snprintf(b->accesses[k].memory.cache, 64, "%s", cache);
+			b->accesses[k].memory.merged = merged;
 		}
 	}
 }
@@ -684,7 +686,7 @@ static void test_instances_are_one(void **state)
 	struct bench *b = *state;
 	const struct suspicion *s;
 
-	many_objects(b, 5, "inode_cache");
+	many_objects(b, 5, "inode_cache", GUEST_MERGED_NO);
 	s = expect_one(b);
 	assert_int_equal(s->held, 50);
 	assert_int_equal(s->total, 100);
@@ -696,10 +698,20 @@ static void test_instances_of_unknown_kinds_are_counted_apart(void **state)
 	struct bench *b = *state;
 	const struct suspicion *s;
 
-	many_objects(b, 5, "kmalloc-4k");
-	s = expect_one(b);
-	assert_int_equal(s->held, 10);
-	assert_int_equal(s->total, 20);
+	for (unsigned i = 0; i < 3; i++) {
+		static const struct {
+			const char *cache;
+			uint8_t merged;
+		} cases[] = {{"kmalloc-4k", GUEST_MERGED_NO},
+			     {"inode_cache", GUEST_MERGED_YES},
+			     {"inode_cache", GUEST_MERGED_UNKNOWN}};
+
+		b->p.access_count = 0;
+		many_objects(b, 5, cases[i].cache, cases[i].merged);
+		s = expect_one(b);
+		assert_int_equal(s->held, 10);
+		assert_int_equal(s->total, 20);
+	}
 }
 
 /* The object in which the two operations overlapped is stronger evidence than objects in which they did not. */
@@ -708,7 +720,7 @@ static void test_the_instance_that_met_stands_for_all(void **state)
 	struct bench *b = *state;
 	const struct suspicion *s;
 
-	many_objects(b, 3, "inode_cache");
+	many_objects(b, 3, "inode_cache", GUEST_MERGED_NO);
 	b->p.pair_count = 0;
 	b->pairs[b->p.pair_count++] = (struct prot_pair){.a = WATCHDOG, .b = OPEN, .count = 1};
 	for (unsigned i = 0; i < 6; i += 2)
