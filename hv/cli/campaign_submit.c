@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hv/base/shell_word.h"
 #include "hv/campaign/plan/plan.h"
 #include "hv/campaign/store/store.h"
 #include "hv/cli/campaign.h"
@@ -123,14 +124,8 @@ static int find_round(struct submit_options *o, const struct plan *plan, struct 
 
 static void quote(FILE *out, const char *word)
 {
-	fputs(" '", out);
-	for (; *word; word++) {
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*word, out);
-	}
-	fputc('\'', out);
+	fputc(' ', out);
+	shell_word(out, word, SIZE_MAX);
 }
 
 /* Write the memory and CPUs of a task, enough for the largest runs at the same time. */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
 
+#include "hv/base/shell_word.h"
 #include "hv/export/html.h"
 
 static void begin(FILE *out, const char *what)
@@ -54,15 +57,27 @@ static void put_host(FILE *out, const struct run_host *host)
 	end(out);
 }
 
+/*
+ * Most bytes shown of a word of the command. Quoted for a shell, each byte becomes up to four, and html_foreign() shows 1024.
+ */
+#define WORD_SHOWN_MAX 250
+
+static void put_word(FILE *out, const char *word)
+{
+	char *quoted = shell_word_copy(word, WORD_SHOWN_MAX);
+
+	fputc(' ', out);
+	html_foreign(out, quoted ? quoted : "(out of memory)");
+	free(quoted);
+}
+
 static void put_asked(FILE *out, const struct run_facts *run)
 {
 	if (run->option_count) {
 		begin(out, "Command");
 		fputs("<code>outrider", out);
-		for (size_t i = 0; i < run->option_count; i++) {
-			fputc(' ', out);
-			html_foreign(out, run->options[i]);
-		}
+		for (size_t i = 0; i < run->option_count; i++)
+			put_word(out, run->options[i]);
 		fputs("</code>", out);
 		end(out);
 	}

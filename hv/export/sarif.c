@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/shell_word.h"
 #include "hv/export/sarif_place.h"
 #include "hv/export/sarif_suspicions.h"
 #include "hv/report/words.h"
@@ -229,7 +230,8 @@ static json_t *run_properties(struct json_builder *b, const struct run_facts *ru
 	return o;
 }
 
-/* Add "arguments" (section 3.20.3), the words of the command line, and "commandLine" (section 3.20.2), the whole line. */
+/* Add "arguments" (section 3.20.3), the words of the command line, and "commandLine" (section 3.20.2), the whole line as for a
+ * shell. */
 static void put_command(struct json_builder *b, json_t *o, const struct run_facts *run)
 {
 	json_t *words = json_array();
@@ -243,7 +245,8 @@ static void put_command(struct json_builder *b, json_t *o, const struct run_fact
 		fputs("outrider", out);
 		for (size_t i = 0; i < run->option_count; i++) {
 			json_append(b, words, json_string(run->options[i]));
-			fprintf(out, " %s", run->options[i]);
+			fputc(' ', out);
+			shell_word(out, run->options[i], SIZE_MAX);
 		}
 		b->failed |= fclose(out) != 0;
 	}

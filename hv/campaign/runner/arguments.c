@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hv/base/shell_word.h"
+
 #define NS_PER_MS 1000000
 
 /* Words under construction, each ended by a NUL byte. finish() makes a list of pointers to them. */
@@ -100,24 +102,6 @@ char **arguments_make(const struct job *j, const struct job_config *config, stru
 	return list;
 }
 
-static void quote(FILE *out, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@%,";
-
-	if (*word && word[strspn(word, plain)] == '\0') {
-		fputs(word, out);
-		return;
-	}
-	fputc('\'', out);
-	for (; *word; word++) {
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*word, out);
-	}
-	fputc('\'', out);
-}
-
 char *arguments_quote(char *const *argv, struct err *err)
 {
 	char *text = NULL, *folder = getcwd(NULL, 0);
@@ -126,11 +110,11 @@ char *arguments_quote(char *const *argv, struct err *err)
 
 	if (out) {
 		fputs("cd ", out);
-		quote(out, folder ? folder : ".");
+		shell_word(out, folder ? folder : ".", SIZE_MAX);
 		fputs(" &&", out);
 		for (; *argv; argv++) {
 			fputc(' ', out);
-			quote(out, *argv);
+			shell_word(out, *argv, SIZE_MAX);
 		}
 		fputc('\n', out);
 	}

@@ -4,6 +4,7 @@
 
 #include "hv/report/text/text.h"
 #include "hv/base/clean.h"
+#include "hv/base/shell_word.h"
 
 /* Most bytes printed of one text. Texts come from the guest, the host or a file, and may have any length. */
 #define SHOWN_MAX 1024
@@ -66,32 +67,14 @@ static void put_start(FILE *out, const struct run_facts *run)
 	fputc('\n', out);
 }
 
-/* Returns true if a shell takes the word unquoted. */
-static bool is_plain(const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_";
-
-	return word[0] && !word[strspn(word, plain)];
-}
-
-/* Quote a word for a shell: users copy the command, and words come from an untrusted file. */
+/* Words come from an untrusted file. */
 static void put_word(FILE *out, const char *word)
 {
-	char clean[CLEAN_MAX(SHOWN_MAX)];
+	char clean[CLEAN_MAX(SHOWN_MAX + 1)];
 
-	if (is_plain(word)) {
-		put(out, word);
-		return;
-	}
-	clean_text(word, SHOWN_MAX, clean, sizeof(clean));
-	fputc('\'', out);
-	for (const char *at = clean; *at; at++) {
-		if (*at == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*at, out);
-	}
-	fputs(strnlen(word, SHOWN_MAX + 1) > SHOWN_MAX ? "...'" : "'", out);
+	/* Clean one byte more than is shown, so that shell_word() sees that the word is longer. */
+	clean_text(word, SHOWN_MAX + 1, clean, sizeof(clean));
+	shell_word(out, clean, SHOWN_MAX);
 }
 
 static void put_options(FILE *out, const struct run_facts *run)

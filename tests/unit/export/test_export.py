@@ -265,7 +265,7 @@ class Sarif(OfReport):
     def test_run_facts(self):
         def finish(document):
             document["complete"] = True
-            document["run"].update(started="2026-11-22T07:36:55.123Z", options=["run", "--kernel", "my kernel"], seed="42")
+            document["run"].update(started="2026-11-22T07:36:55.123Z", options=["run", "--kernel", "my kernel", "--append", "a=b c"], seed="42")
             document["summary"] = {"end": "guest powered off", "ended": "2026-11-22T07:37:55.123Z"}
             document["kernel"] = {"banner": "Linux version 6.1.0", "slide": "0x0", "symbols": "x", "build_id": None, "names": "x"}
 
@@ -273,11 +273,13 @@ class Sarif(OfReport):
         self.assertTrue(invocation["executionSuccessful"])
         self.assertEqual(invocation["startTimeUtc"], "2026-11-22T07:36:55.123Z")
         self.assertEqual(invocation["endTimeUtc"], "2026-11-22T07:37:55.123Z")
-        self.assertEqual(invocation["arguments"], ["run", "--kernel", "my kernel"])
-        self.assertEqual(invocation["commandLine"], "outrider run --kernel my kernel")
+        self.assertEqual(invocation["arguments"], ["run", "--kernel", "my kernel", "--append", "a=b c"])
+        self.assertEqual(invocation["commandLine"], "outrider run --kernel 'my kernel' --append 'a=b c'")
         self.assertEqual(invocation["exitCodeDescription"], "guest powered off")
         self.assertEqual(invocation["properties"]["kernel"], "Linux version 6.1.0")
         self.assertEqual(invocation["properties"]["seed"], "42")
+        path = os.path.join(self.folder.name, "changed.json")
+        self.assertIn("<code>outrider run --kernel 'my kernel' --append 'a=b c'</code>", report(path, "html"))
         invocation = self.changed(lambda document: document.update(complete=False, summary=None))["invocations"][0]
         self.assertFalse(invocation["executionSuccessful"])
         self.assertIn("not finished", invocation["toolExecutionNotifications"][0]["message"]["text"])
