@@ -4,6 +4,7 @@
  * lock functions on the paths to the access show them. The second method misses a lock that a caller holds, except for a
  * spinlock, which turns preemption off.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "pruner/patterns/lock.h"
@@ -76,24 +77,69 @@ static enum lock_held held_of_set(const struct race_side *side)
 	return context->kind == GUEST_TASK && (context->irqs_off || context->preempt_off) ? LOCK_UNKNOWN : LOCK_NONE;
 }
 
-enum lock_held lock_held_at(const struct view *v, const struct view_side *s)
+/* The state that the context at the access shows: a lock that a caller took, if the lock turns preemption off. */
+static const char *why_of_context(const struct guest_context *context)
+{
+	if (!context->known || context->kind != GUEST_TASK)
+		return NULL;
+	if (context->irqs_off)
+		return context->preempt_off ? "has interrupts and preemption off" : "has interrupts off";
+	return context->preempt_off ? "has preemption off" : NULL;
+}
+
+/*
+ * Returns the lock function that was called last before the access, by the order of the code; NULL if the code shows none. The
+ * order of the code is the order of the calls, except where paths join.
+ */
+static const char *lock_called_before(const struct view *v, const struct view_side *s, const uint8_t states[RACE_CODE_MAX])
+{
+	const char *other = NULL;
+
+	for (unsigned i = s->at; i-- > 0;) {
+		const char *callee = s->code.insns[i].callee;
+
+		if (states[i] && callee && state_after_call(v, callee, FREE) == HELD)
+			return callee;
+	}
+	/* A loop may take the lock in code that comes after the access. */
+	for (unsigned i = s->at + 1; i < s->code.count && !other; i++) {
+		const char *callee = s->code.insns[i].callee;
+
+		if (states[i] && callee && state_after_call(v, callee, FREE) == HELD)
+			other = callee;
+	}
+	return other;
+}
+
+enum lock_held lock_held_at(const struct view *v, struct view_side *s)
 {
 	const struct guest_context *context = &s->side->context;
+	const char *why = why_of_context(context), *name = lock_held_name(s), *callee;
 	uint8_t states[RACE_CODE_MAX] = {FREE};
 
-	if (s->side->locks.known && (s->side->locks.set.count || s->side->locks.complete))
+	if (s->side->locks.known && (s->side->locks.set.count || s->side->locks.complete)) {
+		if (name)
+			snprintf(s->lock_why, sizeof(s->lock_why), "holds %s (--locks)", name);
 		return held_of_set(s->side);
-	if (context->known && context->kind == GUEST_TASK && (context->irqs_off || context->preempt_off))
-		return LOCK_HELD;
-	if (!s->followed)
-		return LOCK_UNKNOWN;
-	seed(&s->code, states);
-	propagate(v, s, states);
+	}
+	if (s->followed) {
+		seed(&s->code, states);
+		propagate(v, s, states);
+	}
 	/* The lock is surely held only if all paths are known: a path through unkept code may release the lock. */
-	if (states[s->at] == HELD && s->code.closed)
+	if (s->followed && states[s->at] == HELD && s->code.closed) {
+		callee = lock_called_before(v, s, states);
+		snprintf(s->lock_why, sizeof(s->lock_why), "called %s()%s%s", callee ? callee : "a lock function",
+			 why ? " and " : "", why ? why : "");
 		return LOCK_HELD;
-	return states[s->at] == FREE && s->code.whole && context->known && context->kind == GUEST_TASK ? LOCK_NONE
-												       : LOCK_UNKNOWN;
+	}
+	if (why) {
+		snprintf(s->lock_why, sizeof(s->lock_why), "%s", why);
+		return LOCK_HELD;
+	}
+	return s->followed && states[s->at] == FREE && s->code.whole && context->known && context->kind == GUEST_TASK
+		       ? LOCK_NONE
+		       : LOCK_UNKNOWN;
 }
 
 const char *lock_held_name(const struct view_side *s)

@@ -5,8 +5,8 @@
 
 #include "pruner/patterns/view.h"
 
-/* Returns whether the side holds a lock at its access. */
-enum lock_held lock_held_at(const struct view *v, const struct view_side *s);
+/* Returns whether the side holds a lock at its access. If it does, sets s->lock_why. */
+enum lock_held lock_held_at(const struct view *v, struct view_side *s);
 
 /* Returns the name of a lock that the side surely held. NULL: locks were not followed, or the side held none for sure. */
 const char *lock_held_name(const struct view_side *s);

@@ -11,13 +11,17 @@
 
 #define WORD_MAX 64
 
+/* `where` is a file if `line` is not 0, otherwise the end of the sentence. */
 static void describe(struct view_side *s, const char *how, const char *where, unsigned line)
 {
-	s->marked = true;
+	char path[PATH_TEXT_MAX];
+
+	path_text(where, path);
 	if (line)
-		snprintf(s->mark, sizeof(s->mark), "%.40s at %.40s:%u", how, where, line);
+		snprintf(s->mark, sizeof(s->mark), "%s at %s:%u", how, path, line);
 	else
-		snprintf(s->mark, sizeof(s->mark), "%.60s%s", how, where);
+		snprintf(s->mark, sizeof(s->mark), "%s%s", how, path);
+	s->marked = true;
 }
 
 /* Set *out to the datum of the race, which the parentheses of a marking macro must contain. */
@@ -121,7 +125,7 @@ static void by_datum(const struct view *v, struct view_side *s)
 	if (s->writes || !view_listed(v, LIST_ATOMIC, &name))
 		return;
 	s->marked = true;
-	snprintf(s->mark, sizeof(s->mark), "a read of %.60s (listed as atomic)", name->path);
+	snprintf(s->mark, sizeof(s->mark), "a read of %.200s (listed as atomic)", name->path);
 }
 
 void mark_side(const struct view *v, unsigned which, struct view_side *s)

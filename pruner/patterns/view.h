@@ -3,6 +3,7 @@
 #ifndef OUTRIDER_PRUNER_PATTERNS_VIEW_H
 #define OUTRIDER_PRUNER_PATTERNS_VIEW_H
 
+#include "hv/base/path_text.h"
 #include "hv/report/datum.h"
 #include "hv/report/device.h"
 #include "pruner/code/flow/flow.h"
@@ -27,7 +28,8 @@ enum lock_held {
 	LOCK_HELD,
 };
 
-#define MARK_MAX 96
+#define MARK_MAX (SOURCE_FUNCTION_MAX + PATH_TEXT_MAX + 32)
+#define LOCK_WHY_MAX (LOCK_NAME_MAX + 64)
 #define VIEW_NAMES 3
 
 struct view_side {
@@ -42,6 +44,11 @@ struct view_side {
 	struct flow_read read;
 	struct flow_write write;
 	enum lock_held lock;
+	/*
+	 * What shows a held lock, to follow the function's name in the evidence: "holds i_lock (--locks)", "called
+	 * mutex_lock()", "has preemption off". "" unless `lock` is LOCK_HELD.
+	 */
+	char lock_why[LOCK_WHY_MAX];
 	bool marked;	     /* The access is a marked access. */
 	char mark[MARK_MAX]; /* What marks the access, for example "atomic_read()" or "READ_ONCE() at fs/inode.c:12". */
 };

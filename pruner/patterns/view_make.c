@@ -69,7 +69,7 @@ struct view *view_new(const struct prune_rules *rules, const struct related *rel
 		s->flow = NULL;
 		s->followed = s->marked = false;
 		s->lock = LOCK_UNKNOWN;
-		s->mark[0] = s->device[0] = '\0';
+		s->mark[0] = s->device[0] = s->lock_why[0] = '\0';
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		if (load_side(v, i) < 0) {

@@ -21,8 +21,10 @@ bool rule_double_check(const struct view *v, struct verdict *out)
 		return false;
 	out->class = writer->lock == LOCK_HELD ? VERDICT_BENIGN : VERDICT_UNCLEAR;
 	out->rule = RULE_DOUBLE_CHECKED_LOCKING;
-	verdict_evidence(out, "%s tests %s without a lock, then calls %s and tests it again; %s %s", view_function(reader),
+	verdict_evidence(out, "%s tests %s without a lock, then calls %s() and tests it again; %s %s", view_function(reader),
 			 v->datum, lock_called_after(v, reader, LIST_LOCK), view_function(writer),
-			 writer->lock == LOCK_HELD ? "writes it with a lock held" : "writes it, and its code shows no lock");
+			 writer->lock == LOCK_HELD ? writer->lock_why : "writes it, and its code shows no lock");
+	if (writer->lock == LOCK_HELD)
+		verdict_evidence(out, " when it writes it");
 	return true;
 }

@@ -174,13 +174,11 @@ static void one_lock(struct tally *t)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		const struct view_side *held = &t->v->side[i], *none = &t->v->side[!i];
-		const char *lock = lock_held_name(held);
 
 		if (held->lock != LOCK_HELD || none->lock != LOCK_NONE)
 			continue;
-		add(t, OF_ACCESSES, 11, RULE_LOCK_ON_ONE_SIDE, "%s %s no lock for %s, %s holds %s", view_function(none),
-		    none->side->locks.complete ? "holds" : "takes", t->v->datum, view_function(held),
-		    lock ? lock : "a lock or has preemption off");
+		add(t, OF_ACCESSES, 11, RULE_LOCK_ON_ONE_SIDE, "%s %s no lock for %s, %s %s", view_function(none),
+		    none->side->locks.complete ? "holds" : "takes", t->v->datum, view_function(held), held->lock_why);
 		return;
 	}
 }

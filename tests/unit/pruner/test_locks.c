@@ -186,6 +186,35 @@ static void test_writer_of_a_size_holds_a_lock_and_reader_none(void **state)
 	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
 }
 
+/* The evidence names what shows the lock: the call, the state of the CPU, or the recorded lock. */
+static void test_which_lock_was_seen(void **state)
+{
+	struct bench *b = bench_of(state, "gt_nlink_rename", "gt_nlink_link");
+
+	bench_expect(b, VERDICT_HARMFUL, "reference-count");
+	bench_says(b, "gt_nlink_rename takes no lock for ");
+	bench_says(b, ", gt_nlink_link called mutex_lock()");
+	bench_side(b, b->writer)->context.preempt_off = true;
+	bench_expect(b, VERDICT_HARMFUL, "reference-count");
+	bench_says(b, ", gt_nlink_link called mutex_lock() and has preemption off");
+}
+
+static void test_which_state_was_seen(void **state)
+{
+	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
+	struct guest_context *context = &bench_side(b, b->writer)->context;
+
+	context->preempt_off = true;
+	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
+	bench_says(b, ", gt_rwrace_writer has preemption off");
+	context->irqs_off = true;
+	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
+	bench_says(b, ", gt_rwrace_writer has interrupts and preemption off");
+	context->preempt_off = false;
+	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
+	bench_says(b, ", gt_rwrace_writer has interrupts off");
+}
+
 /* ---- locksets that the detector recorded ---- */
 
 /* Let the side hold the lock at this address. 0: it holds no lock. */
@@ -207,7 +236,7 @@ static void test_locks_that_are_known(void **state)
 	followed(b, b->writer, 0x1000);
 	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
 	bench_says(b, "gt_rwrace_reader holds no lock for ");
-	bench_says(b, ", gt_rwrace_writer holds cb_lock");
+	bench_says(b, ", gt_rwrace_writer holds cb_lock (--locks)");
 }
 
 static void test_locks_that_are_not_the_same(void **state)
@@ -334,6 +363,8 @@ int main(void)
 		BENCH_TEST(test_double_check_of_a_side_that_wrote_in_another_instance),
 		BENCH_TEST(test_setter_holds_a_lock_and_watchdog_none),
 		BENCH_TEST(test_writer_of_a_size_holds_a_lock_and_reader_none),
+		BENCH_TEST(test_which_lock_was_seen),
+		BENCH_TEST(test_which_state_was_seen),
 		BENCH_TEST(test_locks_that_are_known),
 		BENCH_TEST(test_locks_that_are_not_the_same),
 		BENCH_TEST(test_locks_of_code_that_was_not_followed),

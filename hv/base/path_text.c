@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/base/path_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define HEAD_MAX 40 /* most bytes kept of the beginning: it tells the tree, and the end tells the file */
+
+void path_text(const char *path, char out[PATH_TEXT_MAX])
+{
+	static const char gap[] = "...";
+	size_t len = strlen(path), head = 0;
+	const char *tail;
+
+	if (len < PATH_TEXT_MAX) {
+		memcpy(out, path, len + 1);
+		return;
+	}
+	for (size_t i = 0; i < HEAD_MAX; i++) {
+		if (path[i] == '/')
+			head = i + 1;
+	}
+	/* The longest end that fits behind the head and begins with a slash. */
+	tail = path + len - (PATH_TEXT_MAX - 1 - head - strlen(gap));
+	if (strchr(tail, '/'))
+		tail = strchr(tail, '/');
+	snprintf(out, PATH_TEXT_MAX, "%.*s%s%s", (int)head, path, gap, tail);
+}

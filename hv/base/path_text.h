@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Paths of files in sentences. */
+#ifndef OUTRIDER_BASE_PATH_TEXT_H
+#define OUTRIDER_BASE_PATH_TEXT_H
+
+#define PATH_TEXT_MAX 161 /* bytes, including the NUL; kernel paths have less than 100 */
+
+/*
+ * Copy the path. Leave out whole folders in its middle if it is longer than PATH_TEXT_MAX - 1 bytes, and write "..." for them:
+ * "/home/user/.../drivers/net/nic.c". A path that is too long even so loses the beginning of its last part.
+ */
+void path_text(const char *path, char out[PATH_TEXT_MAX]);
+
+#endif
