@@ -30,6 +30,9 @@ static const struct list_traits {
 	[LIST_MARKED] = {"marked", "function word member access covers", false, false, false},
 	[LIST_LOCK] = {"lock", "function", false, false, false},
 	[LIST_UNLOCK] = {"unlock", "function", false, false, false},
+	[LIST_LOCK_WORD] = {"lock-word", DATA "writers", true, true, false},
+	[LIST_LOCK_INSIDE] = {"lock-inside", "function", false, false, false},
+	[LIST_LOCK_ARGUMENT] = {"lock-argument", "function bytes", false, false, false},
 	[LIST_FREE] = {"free", "function", false, false, false},
 	[LIST_GRACE_FREE] = {"grace-free", "function", false, false, false},
 	[LIST_GRACE_WAIT] = {"grace-wait", "function", false, false, false},
@@ -48,6 +51,7 @@ static const struct list_traits {
 static const char any_keys[] = "reason source kernel";
 
 #define POINTS_MAX 39
+#define LOCK_BYTES_MAX 8 /* the words of the kernel's locks have 4 or 8 bytes */
 
 const char *kernel_version(const char *text, uint32_t *out)
 {
@@ -111,14 +115,15 @@ static int either(const char *file, const struct conf_field *f, const char *firs
 	return 0;
 }
 
-static int take_points(struct list_entry *e, const char *file, const struct conf_field *f, struct err *err)
+/* Read a number from 1 to `most`. */
+static int take_number(int *out, int most, const char *file, const struct conf_field *f, struct err *err)
 {
 	char *end;
-	long points = strtol(f->value, &end, 10);
+	long number = strtol(f->value, &end, 10);
 
-	if (*end || end == f->value || points < 1 || points > POINTS_MAX)
-		return conf_wrong(file, f->line, err, "points = %.40s: give 1 to %d", f->value, POINTS_MAX);
-	e->points = (int)points;
+	if (*end || end == f->value || number < 1 || number > most)
+		return conf_wrong(file, f->line, err, "%s = %.40s: give 1 to %d", f->key, f->value, most);
+	*out = (int)number;
 	return 0;
 }
 
@@ -143,7 +148,9 @@ static int take_field(struct list_entry *e, const char *file, const struct conf_
 		return 0;
 	}
 	if (strcmp(f->key, "points") == 0)
-		return take_points(e, file, f, err);
+		return take_number(&e->points, POINTS_MAX, file, f, err);
+	if (strcmp(f->key, "bytes") == 0)
+		return take_number(&e->bytes, LOCK_BYTES_MAX, file, f, err);
 	if (strcmp(f->key, "writers") == 0)
 		return either(file, f, "one", "two", &e->two_writers, err);
 	if (strcmp(f->key, "side") == 0)

@@ -16,6 +16,9 @@ enum list_kind {
 	LIST_MARKED,	    /* Functions and macros of marked accesses. */
 	LIST_LOCK,	    /* Functions that take a lock. */
 	LIST_UNLOCK,	    /* Functions that release a lock. */
+	LIST_LOCK_WORD,	    /* Words of locks and of the scheduler, by name. */
+	LIST_LOCK_INSIDE,   /* Functions that access no memory of other CPUs but words of locks. */
+	LIST_LOCK_ARGUMENT, /* Functions whose first argument is the address of the word of a lock. */
 	LIST_FREE,	    /* Functions that free an object, at once or later. */
 	LIST_GRACE_FREE,    /* Functions of LIST_FREE that free an object only after an RCU grace period. */
 	LIST_GRACE_WAIT,    /* Functions that return after an RCU grace period. */
@@ -44,6 +47,7 @@ struct list_entry {
 	char *reason, *source;
 	char *name;	  /* LIST_RAISE: what a verdict calls the datum. */
 	int points;	  /* LIST_RAISE: how many points the datum adds to the rank. */
+	int bytes;	  /* LIST_LOCK_ARGUMENT: size of the lock's word. 0: not given. */
 	bool two_writers; /* The entry also fits races of two writers. */
 	bool of_writer;	  /* `function` lists functions that write the datum. Otherwise it lists functions that read it. */
 	bool covers_all;  /* LIST_MARKED with `word`: the macro marks all accesses in its parentheses. */

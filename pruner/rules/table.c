@@ -136,6 +136,18 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_PROOF] = broken_handoff},
 	},
+	[RULE_LOCK_WORD] = {
+		.name = "lock-word",
+		.class = VERDICT_SYNCHRONISATION,
+		.help = {
+			.found = "The datum is the word of a lock or of the scheduler.",
+			.meaning = "Lock functions exclude each other by this word, so they race on it by design. Other "
+				"code may read it, for example to see whether somebody waits for the lock.",
+			.next = "Do nothing, unless the code relies on what it read: the lock may be taken or released "
+				"directly after the read.",
+		},
+		.apply = {[RULE_BY_PROOF] = rule_lock_word},
+	},
 	[RULE_MARKED_ACCESSES] = {
 		.name = "marked-accesses",
 		.class = VERDICT_SYNCHRONISATION,
