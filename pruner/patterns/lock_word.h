@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The words of locks: the memory by which lock functions exclude each other. Other code may read such a word, for example to
- * see whether somebody waits for the lock (spin_is_contended()), and the store that releases a lock is plain on x86.
+ * see whether another CPU waits for the lock (spin_is_contended()), and the store that releases a lock is plain on x86.
  */
 #ifndef OUTRIDER_PRUNER_PATTERNS_LOCK_WORD_H
 #define OUTRIDER_PRUNER_PATTERNS_LOCK_WORD_H

@@ -142,7 +142,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		.help = {
 			.found = "The datum is the word of a lock or of the scheduler.",
 			.meaning = "Lock functions exclude each other by this word, so they race on it by design. Other "
-				"code may read it, for example to see whether somebody waits for the lock.",
+				"code may read it, for example to see whether another CPU waits for the lock.",
 			.next = "Do nothing, unless the code relies on what it read: the lock may be taken or released "
 				"directly after the read.",
 		},
