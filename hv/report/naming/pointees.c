@@ -255,8 +255,8 @@ static int learn_cache(struct pointees *p, const struct guest_memory *m, uint64_
 {
 	struct cache_type *c;
 
-	if (!slab_has_one_type(m) || start != m->object || strcmp(a->tag, m->cache) != 0 || m->object_size - a->type_size >= CACHE_ALIGNED ||
-	    type_of_cache(p, m))
+	if (!slab_has_one_type(m) || start != m->object || strcmp(a->tag, m->cache) != 0 ||
+	    m->object_size - a->type_size >= CACHE_ALIGNED || type_of_cache(p, m))
 		return 0;
 	if (make_room((void **)&p->caches, p->cache_count, &p->cache_room, sizeof(*p->caches)))
 		return -1;
