@@ -163,7 +163,7 @@ $(filter $(addprefix $(OUT)/unit/,$(1)),$(UNIT_BINS)): $(2:%=$(OUT)/obj/tests/un
 endef
 # A machine in memory instead of one on KVM; for the detector's tests with a kernel that is not Linux, in place of hv/guest.
 $(eval $(call unit_needs,detect/% session/test_suspector,target/fake_target detect/fake_guest detect/detect_rig))
-$(eval $(call unit_needs,target/% guest/%,target/fake_target))
+$(eval $(call unit_needs,target/% guest/% session/test_status,target/fake_target))
 $(eval $(call unit_needs,target/test_kvm_%,target/fake_kvm))
 $(eval $(call unit_needs,vmm/test_pci vmm/test_virtio vmm/test_snapshot,vmm/pci_rig))
 $(eval $(call unit_needs,rsp/test_client target/test_gdb%,rsp/fake_stub))

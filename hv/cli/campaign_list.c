@@ -156,7 +156,7 @@ static struct list_style style_of(const struct campaign_show *s)
 
 	if (s->redirect.file)
 		return style;
-	style.colour = terminal_wants_colour();
+	style.colour = terminal_wants_colour(STDOUT_FILENO);
 	if (isatty(STDOUT_FILENO) && terminal_width() < WIDTH_MAX)
 		style.width = terminal_width();
 	return style;

@@ -176,7 +176,7 @@ static int print_judged(struct report_options *o, const struct race_store *store
 	struct show_how how = {.images = o->in.images,
 			       .all = o->all || o->in.wanted.count,
 			       .width = isatty(STDOUT_FILENO) ? terminal_width() : 0,
-			       .colour = terminal_wants_colour(),
+			       .colour = terminal_wants_colour(STDOUT_FILENO),
 			       .fail_on = &o->fail_on};
 	struct verdicts v = {0};
 	int rc = -1;

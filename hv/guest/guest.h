@@ -53,6 +53,17 @@ void guest_free(struct guest *g);
  */
 int guest_poll(struct guest *g, struct err *err);
 
+/* How far guest_poll() has come, in order. */
+enum guest_progress {
+	GUEST_SEARCHED, /* no kernel found yet */
+	GUEST_READING,	/* a kernel seems to be there, and its symbols are read */
+	GUEST_BOOTING,	/* the kernel is found, but its text may still change */
+	GUEST_READY,	/* guest_poll() returns 1 */
+};
+
+/* Any thread. */
+enum guest_progress guest_progress(const struct guest *g);
+
 /*
  * Make running and future calls of guest_poll() and guest_poll_modules() return soon: reading the tables of a hostile guest can
  * take long, and a user who wants to end the run must not wait for it. Known facts stay valid. Any thread.

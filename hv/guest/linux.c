@@ -107,6 +107,7 @@ static int become_ready(struct guest *g, struct err *err)
 	linux_find_unwind(g);
 	linux_find_log(g, &g->log);
 	g->stage = LINUX_READY;
+	atomic_store(&g->progress, GUEST_READY);
 	return 1;
 }
 
@@ -132,14 +133,22 @@ int guest_poll(struct guest *g, struct err *err)
 	g->cr4 = regs.cr4;
 	if (g->stage == LINUX_SEARCHING) {
 		found = linux_search(g, &regs, err);
-		if (found <= 0)
+		if (found <= 0) {
+			atomic_store(&g->progress, GUEST_SEARCHED);
 			return found;
+		}
 		/* BTF is optional. Without it, task names and modules are unknown. */
 		g->btf = btf_from_guest(&g->poll_reader, g->symtab, NULL);
 		find_running_state(g);
 		g->stage = LINUX_BOOTING;
+		atomic_store(&g->progress, GUEST_BOOTING);
 	}
 	return text_is_final(g) ? become_ready(g, err) : 0;
+}
+
+enum guest_progress guest_progress(const struct guest *g)
+{
+	return (enum guest_progress)atomic_load(&g->progress);
 }
 
 const char *guest_banner(const struct guest *g)

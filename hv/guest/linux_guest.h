@@ -47,6 +47,8 @@ struct loaded_module {
 struct guest {
 	struct target *target;
 	enum linux_stage stage;
+	/* An enum guest_progress. Any thread may read it. */
+	atomic_int progress;
 	struct symtab *symtab;
 	/* Where the symbols are from: the path of a file, or GUEST_OWN_TABLES. */
 	const char *source;

@@ -306,6 +306,8 @@ int linux_search(struct guest *g, const struct x86_regs *regs, struct err *err)
 
 	if (handler < LINUX_IMAGE_START || handler >= LINUX_IMAGE_END)
 		return 0;
+	if (g->from_file || idt_is_final(regs))
+		atomic_store(&g->progress, GUEST_READING);
 	if (g->from_file)
 		return match_file(g, regs, handler, err);
 	/* Search only when the IDT is final: before, the CPU may use the tables of the decompressor or of early boot. */

@@ -151,8 +151,8 @@ static const struct call list[] = {
 	IOCTL(TCSETS2, ALL),
 	IOCTL(TCSETSW2, ALL),
 	IOCTL(TCSETSF2, ALL),
-	IOCTL(TIOCGWINSZ, MAIN | K(REPORTER)),
-	IOCTL(TIOCGPGRP, MAIN),
+	IOCTL(TIOCGWINSZ, MAIN | K(REPORTER) | K(STOPPER)), /* The stopper draws the status line. */
+	IOCTL(TIOCGPGRP, MAIN | K(STOPPER)),
 
 	/* KVM (KVMIO is 0xae), and the timers that end a vCPU's window. */
 	IOCTLS(0xae, MACHINE),

@@ -68,11 +68,12 @@ struct engine_ops {
 
 struct engine {
 	const struct engine_ops *ops;
-	struct target *target; /* NULL: the engine detects nothing. */
-	const char *beginning; /* A word for the message when the machine starts to run. */
-	const char *stopping;  /* what stop() does, for a message */
-	const char *since;     /* Where run() begins, for an error: "the guest's start". */
-	bool keyboard;	       /* The user's keys go to the guest. */
+	struct target *target;	/* NULL: the engine detects nothing. */
+	const char *beginning;	/* A word for the message when the machine starts to run. */
+	const char *stopping;	/* what stop() does, for a message */
+	const char *since;	/* Where run() begins, for an error: "the guest's start". */
+	bool keyboard;		/* The user's keys go to the guest. */
+	bool console_on_screen; /* The guest's console is written to the screen. */
 	/* Kinds of threads that run() starts, a bit (1u << enum sandbox_kind) for each. 0: the engine cannot be confined. */
 	unsigned sandbox_kinds;
 	/* Path of a file that close() removes, set by open(). NULL: no such file. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +13,31 @@
 #include <unistd.h>
 
 #include "hv/base/clean.h"
+#include "hv/session/terminal.h"
 
 #define NOTE_WAIT_NS 200000000L
+/* Set the cursor to the beginning of the line, and erase the line. */
+#define ERASE "\r\033[K"
+/* Faint, so that the status line is not taken for a message. */
+#define FAINT "\033[2m"
+#define PLAIN "\033[0m"
+/* Bytes of a status line. A terminal that is ready takes at least 256 bytes (WAKEUP_CHARS in Linux' drivers/tty/n_tty.c). */
+#define STATUS_MAX 200
 /* Time for readers after the run was asked to end: 1 s. The report is due within another two seconds. */
 #define READER_NS UINT64_C(1000000000)
 
 struct screen {
 	pthread_mutex_t lock;
-	bool same;     /* Standard output and standard error are the same file, so an unfinished line on one disturbs the
-			* other. */
-	bool quiet;    /* Show no messages. */
-	bool mid_line; /* The last line of the console on standard output is unfinished. */
-	int failure;   /* errno of the first write to standard output that failed, or 0. */
+	bool same;	    /* Standard output and standard error are the same file, so an unfinished line on one disturbs the
+			     * other. */
+	bool quiet;	    /* Show no messages. */
+	bool mid_line;	    /* The last line of the console on standard output is unfinished. */
+	atomic_bool status; /* Status lines may be drawn. */
+	bool colour;	    /* Draw status lines in colour. */
+	bool beside;	    /* Standard output is a terminal: remove the status line before writing to it. */
+	/* A status line is on the terminal. Read without the lock by screen_abandon_status() only. */
+	atomic_bool status_shown;
+	int failure; /* errno of the first write to standard output that failed, or 0. */
 	struct patience patience;
 	char *kept; /* `kept_len` bytes: the output that was unread when patience ended, and all later output */
 	size_t kept_len;
@@ -41,6 +55,9 @@ struct screen *screen_new(struct err *err)
 	pthread_mutex_init(&s->lock, NULL);
 	s->same = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &error) == 0 && out.st_dev == error.st_dev &&
 		  out.st_ino == error.st_ino;
+	atomic_init(&s->status, terminal_shows_status());
+	s->colour = terminal_wants_colour(STDERR_FILENO);
+	s->beside = isatty(STDOUT_FILENO);
 	return s;
 }
 
@@ -48,6 +65,7 @@ void screen_free(struct screen *s)
 {
 	if (!s)
 		return;
+	screen_end_status(s);
 	pthread_mutex_destroy(&s->lock);
 	free(s->kept);
 	free(s);
@@ -79,6 +97,15 @@ static void put_out(struct screen *s, const char *bytes, size_t len)
 		keep(s, bytes + done, len - done);
 }
 
+/* Remove the status line. Waits for the terminal as writing a message does. Called with the lock held. */
+static void erase_status(struct screen *s)
+{
+	int failure = 0;
+
+	if (atomic_exchange(&s->status_shown, false))
+		patience_write(&s->patience, STDERR_FILENO, ERASE, sizeof(ERASE) - 1, &failure);
+}
+
 static void finish_line(struct screen *s)
 {
 	if (s->mid_line)
@@ -89,6 +116,8 @@ static void finish_line(struct screen *s)
 void screen_report(struct screen *s, const char *text, size_t len)
 {
 	pthread_mutex_lock(&s->lock);
+	if (s->beside)
+		erase_status(s);
 	finish_line(s);
 	put_out(s, text, len);
 	pthread_mutex_unlock(&s->lock);
@@ -152,6 +181,8 @@ void screen_error(struct screen *s, const char *line)
 	len = strlen(text);
 	text[len++] = '\n';
 	locked = lock_for_message(s);
+	if (locked)
+		erase_status(s);
 	if (locked && s->same)
 		finish_line(s);
 	/* Ignore a failure: there is nowhere else to report it. */
@@ -160,11 +191,68 @@ void screen_error(struct screen *s, const char *line)
 		pthread_mutex_unlock(&s->lock);
 }
 
+static bool terminal_is_ready(void)
+{
+	struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return poll(&terminal, 1, 0) > 0 && (terminal.revents & POLLOUT);
+}
+
+/* Write the status line. Called with the lock held. */
+static void draw_status(struct screen *s, const char *line)
+{
+	char text[STATUS_MAX], drawn[STATUS_MAX + sizeof(ERASE FAINT PLAIN)];
+	unsigned width = terminal_status_width();
+	int failure = 0, len;
+
+	if (!width || !terminal_is_ready())
+		return;
+	/* Leave the last column free. A line that fills it would be continued below, where it could not be erased. */
+	snprintf(text, width < sizeof(text) ? width : sizeof(text), "%s", line);
+	clean_line(text, sizeof(text));
+	len = snprintf(drawn, sizeof(drawn), ERASE "%s%s%s", s->colour ? FAINT : "", text, s->colour ? PLAIN : "");
+	atomic_store(&s->status_shown, true);
+	patience_write(&s->patience, STDERR_FILENO, drawn, (size_t)len, &failure);
+	if (failure)
+		atomic_store(&s->status, false);
+}
+
+void screen_status(struct screen *s, const char *line)
+{
+	if (pthread_mutex_trylock(&s->lock))
+		return;
+	if (atomic_load(&s->status) && !s->quiet && !(s->same && s->mid_line))
+		draw_status(s, line);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void screen_end_status(struct screen *s)
+{
+	bool locked;
+
+	atomic_store(&s->status, false);
+	/* As for a message, do not wait for a reader of standard output, who may hold up the lock's holder. */
+	locked = lock_for_message(s);
+	if (locked) {
+		erase_status(s);
+		pthread_mutex_unlock(&s->lock);
+	}
+}
+
+void screen_abandon_status(struct screen *s)
+{
+	if (atomic_exchange(&s->status_shown, false) && terminal_is_ready() &&
+	    write(STDERR_FILENO, ERASE, sizeof(ERASE) - 1) < 0)
+		return; /* The terminal is gone, and the status line with it. */
+}
+
 void screen_console(struct screen *s, const void *bytes, size_t len)
 {
 	if (len == 0)
 		return;
 	pthread_mutex_lock(&s->lock);
+	if (s->beside)
+		erase_status(s);
 	put_out(s, bytes, len);
 	s->mid_line = ((const char *)bytes)[len - 1] != '\n';
 	pthread_mutex_unlock(&s->lock);

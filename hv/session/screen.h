@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The screen is standard output and standard error, shared by the guest's console, reports and messages. None of these splits a
- * line of another. A report is written whole and starts at the beginning of a line, even after an unfinished console line.
+ * line of another. A report is written whole and starts at the beginning of a line, even after an unfinished console line. A
+ * status line on a terminal is removed before anything else is written.
  *
  * Any thread may call these functions. The screen has its own lock.
  */
@@ -37,6 +38,19 @@ void screen_message(struct screen *s, const char *line);
  * standard error is not ready.
  */
 void screen_try_message(struct screen *s, const char *line);
+
+/*
+ * Draw a status line on standard error, in place of the one that is there now, cut to the terminal's width. Does nothing if
+ * terminal_shows_status() was false in screen_new(), if the screen is quiet, after screen_end_status(), while this process is
+ * not in the terminal's foreground job, or if the screen or the terminal is busy: this function does not wait.
+ */
+void screen_status(struct screen *s, const char *line);
+
+/* Remove the status line, and draw none from now on. */
+void screen_end_status(struct screen *s);
+
+/* Remove the status line because the process ends now. Takes no lock, and does not wait for the terminal. */
+void screen_abandon_status(struct screen *s);
 
 /* Write bytes of the guest's console to standard output, with the guest's line ends. */
 void screen_console(struct screen *s, const void *bytes, size_t len);

@@ -15,6 +15,7 @@
 #include "hv/session/coverage_keeper.h"
 #include "hv/session/host.h"
 #include "hv/session/stats_line.h"
+#include "hv/session/status_line.h"
 #include "hv/session/sink.h"
 #include "hv/session/symbol_files.h"
 #include "hv/session/stopper.h"
@@ -52,7 +53,9 @@ struct session {
 	/* The user has seen the detector's error that stop_detector() stored, so session_run() does not return its text. */
 	bool said;
 	uint64_t started_ns;
-	struct stats_line stats_line; /* Used by the stopper's thread only. */
+	/* Used by the stopper's thread only. */
+	struct stats_line stats_line;
+	struct status_line status_line;
 };
 
 /* ---- the report's callbacks ---- */
@@ -162,7 +165,7 @@ static int open_report(struct session *s, struct err *err)
 		.images = s->images,
 		.sources = o->sources,
 		.judge = o->judge,
-		.style = {.colour = terminal_wants_colour(), .symbol_at = symbol_at, .ctx = s},
+		.style = {.colour = terminal_wants_colour(STDOUT_FILENO), .symbol_at = symbol_at, .ctx = s},
 		.print = print,
 		.message = say,
 		.print_ctx = s,
@@ -362,10 +365,47 @@ static bool complained(void *session)
 	return atomic_load(&s->sink.complained);
 }
 
-/* Show the progress, if a message is due. */
-static void tell_progress(void *session)
+/* Returns what the run waits for, or NULL once a sample point was armed. */
+static const char *waits_for(const struct session *s)
 {
-	struct session *s = session;
+	if (detect_sampled_ns(s->detect))
+		return NULL;
+	switch (guest_progress(s->guest)) {
+	case GUEST_SEARCHED:
+		return "waiting for the kernel";
+	case GUEST_READING:
+		return "reading the kernel's symbols";
+	case GUEST_BOOTING:
+		return "waiting for the kernel to boot";
+	case GUEST_READY:
+		break;
+	}
+	return s->config->detect.module && detect_ready_ns(s->detect) ? "waiting for the modules of --module" : "arming";
+}
+
+/*
+ * Draw the status line, if a second has passed. Does not wait, as show_stats(). The guest's console on the screen would be
+ * interrupted by status lines, so there are none beside it.
+ */
+static void draw_status(struct session *s)
+{
+	struct status_now now = {
+		.waits = waits_for(s), .duration_ns = s->config->duration_ns, .races = atomic_load(&s->sink.races)};
+	char line[STATUS_LINE_MAX];
+	uint64_t ns = monotonic_ns();
+
+	if (s->engine->console_on_screen || !status_line_is_due(&s->status_line, ns) ||
+	    (!now.waits && !detect_try_stats(s->detect, &now.stats)))
+		return;
+	now.stats.asked_percent = s->config->overhead_percent;
+	now.elapsed_ns = now.waits ? ns - s->started_ns : now.stats.sampling_ns;
+	status_line_make(&s->status_line, &now, ns, line);
+	screen_status(s->screen, line);
+}
+
+/* Show the progress, if a message is due. */
+static void show_stats(struct session *s)
+{
 	struct stats_sample now = {0};
 	char line[STATS_LINE_MAX];
 
@@ -373,12 +413,22 @@ static void tell_progress(void *session)
 	 * Do nothing if the target is busy: the stopper must not wait for it or for a reader, and calls this function again
 	 * soon.
 	 */
-	if (!s->detect || !stats_line_is_due(&s->stats_line, detect_sampled_ns(s->detect)) ||
-	    !detect_try_stats(s->detect, &now.stats))
+	if (!stats_line_is_due(&s->stats_line, detect_sampled_ns(s->detect)) || !detect_try_stats(s->detect, &now.stats))
 		return;
 	now.races = atomic_load(&s->sink.races);
 	stats_line_make(&s->stats_line, &now, line);
 	screen_try_message(s->screen, line);
+}
+
+/* Called on the stopper's thread while the engine runs. */
+static void tell_progress(void *session)
+{
+	struct session *s = session;
+
+	if (!s->detect)
+		return;
+	show_stats(s);
+	draw_status(s);
 }
 
 /* Join the detector's threads. Sets `err` to their first failure, unless `err` has an error already. */
@@ -503,6 +553,7 @@ static void run_all(struct session *s, struct err *err)
 		return;
 	if (confine(s, err) == 0 && start_detector(s, err) == 0)
 		s->engine->ops->run(s->engine, err);
+	screen_end_status(s->screen);
 	tell_left(s);
 	stop_detector(s, err);
 	s->engine->ops->finish(s->engine, err);

@@ -62,6 +62,8 @@ static void stop(struct stopper *s, enum stop_reason reason, const char *why)
 static void end_at_once(const struct stopper *s, int number)
 {
 	terminal_restore(s->config->terminal);
+	if (s->screen)
+		screen_abandon_status(s->screen);
 	_exit(128 + number);
 }
 

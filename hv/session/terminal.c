@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hv/base/signals.h"
@@ -97,9 +98,34 @@ unsigned terminal_width(void)
 	return 79;
 }
 
-bool terminal_wants_colour(void)
+/* Returns whether the file is a terminal that obeys control sequences. */
+static bool obeys(int fd)
 {
-	const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
 
-	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 && !(no_colour && no_colour[0]);
+	return isatty(fd) && term && term[0] && strcmp(term, "dumb") != 0;
+}
+
+bool terminal_wants_colour(int fd)
+{
+	const char *no_colour = getenv("NO_COLOR");
+
+	return obeys(fd) && !(no_colour && no_colour[0]);
+}
+
+bool terminal_shows_status(void)
+{
+	struct stat out;
+
+	return obeys(STDERR_FILENO) && fstat(STDOUT_FILENO, &out) == 0 && !S_ISFIFO(out.st_mode) && !S_ISSOCK(out.st_mode);
+}
+
+unsigned terminal_status_width(void)
+{
+	struct winsize size;
+
+	if (tcgetpgrp(STDERR_FILENO) != getpgrp())
+		return 0;
+	/* A terminal of unknown width, such as a serial line, has the 80 columns of a VT100. */
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }

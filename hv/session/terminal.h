@@ -17,8 +17,20 @@ struct terminal {
 /* Returns whether standard input may be read: it is no terminal, or this process is in the terminal's foreground job. */
 bool terminal_readable(void);
 
-/* Returns whether standard output is a terminal with colours, and the user has not set NO_COLOR (no-color.org). */
-bool terminal_wants_colour(void);
+/* Returns whether the file `fd` is a terminal with colours, and the user has not set NO_COLOR (no-color.org). */
+bool terminal_wants_colour(int fd);
+
+/*
+ * Returns whether a status line can be drawn on standard error: it is a terminal that can move its cursor. Returns false if
+ * standard output is a pipe, because the pipe's reader may write to the same terminal, as tee(1) does.
+ */
+bool terminal_shows_status(void);
+
+/*
+ * Returns the number of characters in a line of the terminal at standard error. Returns 0 while this process is not in the
+ * terminal's foreground job: then another program uses the terminal.
+ */
+unsigned terminal_status_width(void);
 
 /* Returns the number of characters in a line of standard output: COLUMNS if set, else the width of the terminal, else 79. */
 unsigned terminal_width(void);

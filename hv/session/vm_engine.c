@@ -177,6 +177,7 @@ void vm_engine_init(struct vm_engine *e, const struct vm_engine_config *config)
 				.stopping = "stopping the guest",
 				.since = "the guest's start",
 				.keyboard = true,
+				.console_on_screen = !config->console,
 				.sandbox_kinds = sandbox_kinds(&config->vm),
 				.kernel = config->vm.kernel,
 				.cmdline = config->vm.cmdline,

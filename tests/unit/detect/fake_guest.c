@@ -13,6 +13,11 @@ int guest_poll(struct guest *g, struct err *err)
 	return g->ready < 0 ? err_set(err, EXIT_INPUT, "symbols of another kernel") : g->ready;
 }
 
+enum guest_progress guest_progress(const struct guest *g)
+{
+	return g->ready > 0 ? GUEST_READY : GUEST_SEARCHED;
+}
+
 uint64_t guest_slide(const struct guest *g)
 {
 	(void)g;

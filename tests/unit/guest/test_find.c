@@ -154,12 +154,15 @@ static void test_found(void **state)
 
 	load(b, map);
 	assert_string_equal(guest_banner(b->g), "");
+	assert_int_equal(guest_progress(b->g), GUEST_SEARCHED);
 	set_state(b, 1); /* SYSTEM_SCHEDULING: the kernel is found, but not ready */
 	assert_int_equal(guest_poll(b->g, &b->err), 0);
+	assert_int_equal(guest_progress(b->g), GUEST_BOOTING);
 	assert_int_equal(guest_poll(b->g, &b->err), 0);
 	set_state(b, 3);
 	assert_int_equal(guest_poll(b->g, &b->err), 1);
 	assert_int_equal(guest_poll(b->g, &b->err), 1);
+	assert_int_equal(guest_progress(b->g), GUEST_READY);
 
 	assert_int_equal(guest_slide(b->g), SLIDE);
 	assert_string_equal(guest_banner(b->g), "Linux version 6.1.0-9-test (someone@somewhere) #1 SMP");
@@ -209,6 +212,7 @@ static void test_not_yet(void **state)
 	assert_int_equal(guest_poll(b->g, &b->err), 0);
 	regs->cr3 = ~0ull;
 	assert_int_equal(guest_poll(b->g, &b->err), 0);
+	assert_int_equal(guest_progress(b->g), GUEST_SEARCHED);
 	*regs = up;
 	set_gate(b, 3, 0);
 	assert_int_equal(guest_poll(b->g, &b->err), 0);

@@ -207,6 +207,29 @@ static void terminals_have_modes(void **state)
 		assert_int_equal(in_child(&config, (enum sandbox_kind)kind, use_terminal, NULL, said, sizeof(said)), 0);
 }
 
+static int ask_terminal(void *arg)
+{
+	static const unsigned long requests[] = {TIOCGWINSZ, TIOCGPGRP};
+
+	(void)arg;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		if (ioctl(-1, requests[i], NULL) == 0 || errno != EBADF)
+			return 1;
+	}
+	return 0;
+}
+
+/* The stopper draws the status line, as wide as the terminal is, while the run is the terminal's foreground job. */
+static void stopper_draws_status(void **state)
+{
+	char said[1024];
+
+	(void)state;
+	if (!can_confine())
+		skip();
+	assert_int_equal(in_child(&config, SANDBOX_STOPPER, ask_terminal, NULL, said, sizeof(said)), 0);
+}
+
 static int name_interface(void *arg)
 {
 	return if_nametoindex("lo") != *(unsigned *)arg;
@@ -608,6 +631,7 @@ int main(void)
 		cmocka_unit_test(only_some_may),
 		cmocka_unit_test(arguments_count),
 		cmocka_unit_test(terminals_have_modes),
+		cmocka_unit_test(stopper_draws_status),
 		cmocka_unit_test(interfaces_have_numbers),
 		cmocka_unit_test(network_process_reads_no_files),
 		cmocka_unit_test(threads_are_confined),
