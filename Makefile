@@ -352,11 +352,16 @@ install: $(OUT)/outrider $(OUT)/guest-agent $(COMPLETION) ## install under DESTD
 	install -D -m 755 vm-images/build-initramfs $(DESTDIR)$(PREFIX)/lib/outrider/build-initramfs
 	install -D -m 755 vm-images/build-rootdisk $(DESTDIR)$(PREFIX)/lib/outrider/build-rootdisk
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/outrider/images vm-images/images/*.py
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/outrider vm-images/fetch
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/outrider/lab tests/lab/outrider tests/lab/run tests/lab/pick
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/outrider/lab/labhost tests/lab/labhost/*.py
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/outrider/lab/labhost tests/lab/labhost/init
 	cd vm-images && find rootdisk -type f -exec install -D -m 644 '{}' '$(abspath $(DESTDIR)$(PREFIX))/lib/outrider/{}' ';'
 	chmod 755 $(DESTDIR)$(PREFIX)/lib/outrider/rootdisk/init
 	install -d $(DESTDIR)$(PREFIX)/bin
 	ln -sf ../lib/outrider/build-initramfs $(DESTDIR)$(PREFIX)/bin/outrider-build-initramfs
 	ln -sf ../lib/outrider/build-rootdisk $(DESTDIR)$(PREFIX)/bin/outrider-build-rootdisk
+	ln -sf ../lib/outrider/lab/outrider $(DESTDIR)$(PREFIX)/bin/outrider-lab
 	for unit in service timer; do sed 's|@PREFIX@|$(PREFIX)|' "hv/campaign/outrider-campaign@.$$unit" \
 		| install -D -m 644 /dev/stdin "$(DESTDIR)$(UNITS)/outrider-campaign@.$$unit" || exit; done
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/outrider README.md docs/*.md

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider doctor`: prints the results of probe_host() for the user. */
+/* `outrider doctor`: prints the results of probe_host() for the user, and how to start a lab if this host's KVM will not do. */
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "hv/cli/cli.h"
 #include "hv/sandbox/sandbox.h"
@@ -56,6 +59,46 @@ static void print_replay(const struct host_probe *probe)
 		     : "KVM does not keep interrupts away from single steps; Linux 5.16 does");
 }
 
+/* Names of the lab's program: installed, beside outrider; and in a source tree, from the root. */
+#define LAB_INSTALLED "outrider-lab"
+#define LAB_IN_TREE "tests/lab/outrider"
+/* Most folders between the root of a source tree and outrider: two, as in build/san-thread/outrider. */
+#define TREE_DEPTH 2
+
+/* Store in `path` the file `name` in `folder`. Returns whether it can be executed. */
+static bool is_program(const char *folder, const char *name, char path[PATH_MAX])
+{
+	return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX && access(path, X_OK) == 0;
+}
+
+/* Print how to start a lab with the outrider that runs now. */
+static void print_lab(void)
+{
+	char folder[PATH_MAX], root[PATH_MAX], path[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+	char *slash;
+
+	folder[len > 0 ? len : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+	printf("outrider can run in a lab, an emulated host with a KVM that works: ");
+	if (is_program(folder, LAB_INSTALLED, path)) {
+		printf("%s doctor\n", path);
+		return;
+	}
+	strcpy(root, folder);
+	for (int i = 0; i < TREE_DEPTH && (slash = strrchr(root, '/')); i++) {
+		*slash = '\0';
+		if (is_program(root, LAB_IN_TREE, path)) {
+			printf("OUTRIDER_BUILD=%s %s doctor\n", folder, path);
+			return;
+		}
+	}
+	printf("install the Debian package outrider, which has " LAB_INSTALLED
+	       ", or get its source tree, which has " LAB_IN_TREE "\n");
+}
+
 const struct argp cli_doctor_argp = {.parser = parser, .doc = doc};
 
 int cli_doctor(int argc, char **argv)
@@ -71,6 +114,8 @@ int cli_doctor(int argc, char **argv)
 	print_sandbox();
 	print_replay(&probe);
 	print_caps(&probe);
+	if (!probe.usable)
+		print_lab();
 	printf("%s\n", probe.verdict);
 	return probe.usable ? EXIT_OK : EXIT_INPUT;
 }

@@ -20,8 +20,14 @@ all_files() {
 # The host has no KVM here, which doctor must say: status 3 and one line with what to do.
 doctor() {
 	status=0
-	outrider doctor || status=$?
+	outrider doctor >/var/log/doctor || status=$?
 	[ "$status" = 3 ]
+}
+
+# doctor names the command that starts a lab, and the package has it and its parts.
+lab() {
+	command=$(sed -n 's/^outrider can run in a lab, .*: \(.*\) doctor$/\1/p' /var/log/doctor)
+	[ "$command" = /usr/bin/outrider-lab ] && "$command" --help && /usr/lib/outrider/lab/run --help && /usr/lib/outrider/fetch --help
 }
 
 initramfs() {
@@ -53,6 +59,7 @@ all_files >/var/log/before
 ours "the package installs" apt-get install -y --no-install-recommends /package.deb
 ours "outrider says its version" outrider --version
 ours "doctor runs" doctor
+ours "doctor names a lab that is there" lab
 ours "the image builder and the agent make an initial RAM disk" initramfs
 ours "there is a manual page for each part" pages
 ours "bash and zsh can complete" completion

@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 PAGES = ROOT / "docs/man"
 BUILDERS = ["build-initramfs", "build-rootdisk"]  # programs of their own, installed beside outrider
+PROGRAMS = [*BUILDERS, "lab"]
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "ENVIRONMENT", "FILES", "EXIT STATUS", "LIMITATIONS", "EXAMPLES", "SEE ALSO"]
 
 
@@ -51,7 +52,7 @@ def options_of_help(text):
 
 class Manual(unittest.TestCase):
     def test_each_subcommand_has_a_page(self):
-        self.assertEqual({f"outrider-{command}.1" for command in [*commands(), *BUILDERS]} | {"outrider.1"}, {p.name for p in PAGES.iterdir()})
+        self.assertEqual({f"outrider-{command}.1" for command in [*commands(), *PROGRAMS]} | {"outrider.1"}, {p.name for p in PAGES.iterdir()})
 
     def test_options_are_in_help_and_page(self):
         for command in commands():
@@ -74,14 +75,14 @@ class Manual(unittest.TestCase):
                 self.assertEqual(options_of_help(said) - {"--help"}, options_of_page(page(builder)))
 
     def test_pages_are_whole(self):
-        for command in ["", *commands(), *BUILDERS]:
+        for command in ["", *commands(), *PROGRAMS]:
             with self.subTest(page=command):
                 text = page(command)
                 found = [name.strip('"') for name in re.findall(r"^\.SH (.*)$", text, re.M)]
                 self.assertEqual([name for name in found if name in SECTIONS], SECTIONS)
                 self.assertRegex(text, r'(?m)^\.TH OUTRIDER\S* 1 "\d{4}-\d\d-\d\d" ')
                 for other in commands():
-                    if command not in (other, *BUILDERS):
+                    if command not in (other, *PROGRAMS):
                         self.assertIn(rf".BR outrider\-{other} (1)", section(text, "SEE ALSO"))
 
     def test_mandoc_finds_nothing(self):
