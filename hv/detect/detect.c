@@ -225,7 +225,12 @@ uint64_t detect_ready_ns(const struct detect *d)
 	return ready ? monotonic_ns() - ready + 1 : 0;
 }
 
-/* Store the detector's own counts and the target's lost_ns in *out. Called with d->lock held. */
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* Store the detector's own counts and the target's lost_ns and still_ns in *out. Called with d->lock held. */
 static void count(struct detect *d, struct detect_stats *out)
 {
 	*out = d->stats;
@@ -235,8 +240,8 @@ static void count(struct detect *d, struct detect_stats *out)
 	out->cpus = d->target->caps.cpus;
 	if (!d->life.started_ns)
 		return;
-	out->target.lost_ns =
-		d->sampler.lost_ns > d->life.stats_before.lost_ns ? d->sampler.lost_ns - d->life.stats_before.lost_ns : 0;
+	out->target.lost_ns = grown(d->sampler.lost_ns, d->life.stats_before.lost_ns);
+	out->target.still_ns = grown(d->sampler.still_ns, d->life.stats_before.still_ns);
 	out->sampling_ns = (d->life.ended_ns ? d->life.ended_ns : monotonic_ns()) - d->life.started_ns;
 	if (d->life.ended_ns && d->life.ended_ns < d->life.started_ns)
 		out->sampling_ns = 0; /* detect_stop() was called while the first point was being armed */

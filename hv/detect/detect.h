@@ -57,8 +57,8 @@ uint64_t detect_ready_ns(const struct detect *d);
 void detect_stats(struct detect *d, struct detect_stats *out);
 
 /*
- * Store the counts so far in *out, without waiting. Of the target's counts only lost_ns is set, and is some milliseconds old.
- * Returns false, and leaves *out unchanged, when another thread holds d->lock. Any thread.
+ * Store the counts so far in *out, without waiting. Of the target's counts only lost_ns and still_ns are set, and are some
+ * milliseconds old. Returns false, and leaves *out unchanged, when another thread holds d->lock. Any thread.
  */
 bool detect_try_stats(struct detect *d, struct detect_stats *out);
 

@@ -35,6 +35,7 @@ struct screen {
 	atomic_bool status; /* Status lines may be drawn. */
 	bool colour;	    /* Draw status lines in colour. */
 	bool beside;	    /* Standard output is a terminal: remove the status line before writing to it. */
+	pid_t job;	    /* Process group of this process. The stopper, which draws, must not call getpgrp(). */
 	/* A status line is on the terminal. Read without the lock by screen_abandon_status() only. */
 	atomic_bool status_shown;
 	int failure; /* errno of the first write to standard output that failed, or 0. */
@@ -58,6 +59,7 @@ struct screen *screen_new(struct err *err)
 	atomic_init(&s->status, terminal_shows_status());
 	s->colour = terminal_wants_colour(STDERR_FILENO);
 	s->beside = isatty(STDOUT_FILENO);
+	s->job = getpgrp();
 	return s;
 }
 
@@ -202,7 +204,7 @@ static bool terminal_is_ready(void)
 static void draw_status(struct screen *s, const char *line)
 {
 	char text[STATUS_MAX], drawn[STATUS_MAX + sizeof(ERASE FAINT PLAIN)];
-	unsigned width = terminal_status_width();
+	unsigned width = terminal_status_width(s->job);
 	int failure = 0, len;
 
 	if (!width || !terminal_is_ready())

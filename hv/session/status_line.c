@@ -37,10 +37,12 @@ static double hit_rate(struct status_line *p, const struct detect_stats *stats)
 	return ns ? (double)hits * 1e9 / (double)ns : 0;
 }
 
-/* Write what sampling has cost so far, and what --overhead allows. */
+/* Write what sampling has cost so far, in the unit of --overhead, and what --overhead allows. */
 static void cost_text(const struct detect_stats *s, char *text, size_t size)
 {
-	double time = (double)s->sampling_ns * s->cpus, cost = time > 0 ? (double)s->target.lost_ns * 100 / time : 0;
+	bool whole = s->target.still_ns > 0;
+	double lost = (double)(whole ? s->target.still_ns : s->target.lost_ns);
+	double time = (double)s->sampling_ns * (whole ? 1 : s->cpus), cost = time > 0 ? lost * 100 / time : 0;
 
 	if (s->asked_percent)
 		snprintf(text, size, "cost %.1f %% of the %u %% asked", cost, s->asked_percent);

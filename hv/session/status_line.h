@@ -22,7 +22,10 @@ struct status_now {
 	uint64_t elapsed_ns;
 	/* The limit of the sampled time, in ns. 0: no limit. */
 	uint64_t duration_ns;
-	/* Only these counts are used: hits, windows, cpus, asked_percent, sampling_ns and target.lost_ns. */
+	/*
+	 * Only these counts are used: hits, windows, cpus, asked_percent, sampling_ns, and the target's lost_ns and still_ns.
+	 * asked_percent is a share of wall time if still_ns is not 0, else of the CPUs' time.
+	 */
 	struct detect_stats stats;
 	size_t races;
 };

@@ -120,11 +120,11 @@ bool terminal_shows_status(void)
 	return obeys(STDERR_FILENO) && fstat(STDOUT_FILENO, &out) == 0 && !S_ISFIFO(out.st_mode) && !S_ISSOCK(out.st_mode);
 }
 
-unsigned terminal_status_width(void)
+unsigned terminal_status_width(pid_t job)
 {
 	struct winsize size;
 
-	if (tcgetpgrp(STDERR_FILENO) != getpgrp())
+	if (tcgetpgrp(STDERR_FILENO) != job)
 		return 0;
 	/* A terminal of unknown width, such as a serial line, has the 80 columns of a VT100. */
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;

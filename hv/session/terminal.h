@@ -7,6 +7,7 @@
 #define OUTRIDER_SESSION_TERMINAL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <termios.h>
 
 struct terminal {
@@ -27,10 +28,10 @@ bool terminal_wants_colour(int fd);
 bool terminal_shows_status(void);
 
 /*
- * Returns the number of characters in a line of the terminal at standard error. Returns 0 while this process is not in the
- * terminal's foreground job: then another program uses the terminal.
+ * Returns the number of characters in a line of the terminal at standard error. Returns 0 unless `job`, the process group of
+ * this process, is the terminal's foreground job: another program uses the terminal then.
  */
-unsigned terminal_status_width(void);
+unsigned terminal_status_width(pid_t job);
 
 /* Returns the number of characters in a line of standard output: COLUMNS if set, else the width of the terminal, else 79. */
 unsigned terminal_width(void);

@@ -52,8 +52,8 @@ struct sampler {
 	uint32_t wanted;
 	/* Number of sites in the pool. Any thread. */
 	_Atomic uint64_t site_count;
-	/* target_stats.lost_ns at the last iteration. Guarded by d->lock. */
-	uint64_t lost_ns;
+	/* lost_ns and still_ns of target_stats at the last iteration. Guarded by d->lock. */
+	uint64_t lost_ns, still_ns;
 	/* A CPU hit a target site: run the sampler at once, to arm that site or the race's other site. Guarded by d->lock. */
 	bool used_up;
 	/* Wakes the sampler early: to end, or because `used_up` was set. */

@@ -396,6 +396,7 @@ static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 	sample.lost_ns = stats.lost_ns;
 	pthread_mutex_lock(&d->lock);
 	d->sampler.lost_ns = stats.lost_ns;
+	d->sampler.still_ns = stats.still_ns;
 	sample.hits = d->stats.hits;
 	sample.refused = d->hit.refused_hits;
 	if (d->config.overhead) {

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hv/sandbox/kinds.h"
 #include "hv/session/screen.h"
 #include "hv/session/session.h"
 #include "hv/session/status_line.h"
@@ -63,6 +64,18 @@ static void text_says_what_is_and_what_was_asked(void **state)
 	now.duration_ns = 60 * SECOND;
 	p = (struct status_line){0};
 	line_is(&p, &now, "1:00 of 1:00  16.2 hits/s  501 windows  0 races  cost 0.0 %");
+}
+
+/* --overhead of attach is the share of the time in which the guest stands still. */
+static void cost_is_what_overhead_bounds(void **state)
+{
+	struct status_now now = at(10, 10, 9 * SECOND);
+	struct status_line p = {0};
+
+	(void)state;
+	now.stats.target.still_ns = SECOND / 2;
+	now.stats.asked_percent = 5;
+	line_is(&p, &now, "0:10  1.0 hits/s  5 windows  0 races  cost 5.0 % of the 5 % asked");
 }
 
 static void text_says_what_the_run_waits_for(void **state)
@@ -428,7 +441,7 @@ static const char *end_of_machine(struct engine *e, enum stop_reason stopped, st
 	return "ended";
 }
 
-static void run_session(bool console_on_screen)
+static void run_session(bool console_on_screen, bool confined)
 {
 	static const struct engine_ops ops = {.open = open_machine,
 					      .run = run_machine,
@@ -438,11 +451,12 @@ static void run_session(bool console_on_screen)
 					      .panic = look,
 					      .end_word = end_of_machine,
 					      .close = over_or_closed};
-	const struct session_config config = {.detect = {.seed = 1, .rate = 100, .delay_ns = 1000000}, .no_sandbox = true};
+	const struct session_config config = {.detect = {.seed = 1, .rate = 100, .delay_ns = 1000000}, .no_sandbox = !confined};
 	struct machine m = {.engine = {.ops = &ops,
 				       .beginning = "booting",
 				       .stopping = "stopping the guest",
 				       .since = "the start",
+				       .sandbox_kinds = confined ? 1u << SANDBOX_VCPU : 0,
 				       .console_on_screen = console_on_screen}};
 	struct err err = {0};
 
@@ -451,12 +465,17 @@ static void run_session(bool console_on_screen)
 
 static void session(void)
 {
-	run_session(false);
+	run_session(false, false);
+}
+
+static void confined_session(void)
+{
+	run_session(false, true);
 }
 
 static void session_with_console(void)
 {
-	run_session(true);
+	run_session(true, false);
 }
 
 static void session_says_that_it_waits_for_the_kernel(void **state)
@@ -476,6 +495,19 @@ static void session_says_that_it_waits_for_the_kernel(void **state)
 	free(t);
 }
 
+/* Drawing makes no system call that the stopper of a confined run must not make. */
+static void confined_session_draws_it_too(void **state)
+{
+	struct terminal_shown *t = start(confined_session, "xterm", NULL);
+
+	(void)state;
+	read_until(t, "0:01  waiting for the kernel");
+	kill(t->child, SIGTERM);
+	finish(t, 0);
+	assert_null(strstr(t->bytes, "sandbox stopped"));
+	free(t);
+}
+
 /* The status line would split the guest's console. */
 static void session_leaves_the_console_alone(void **state)
 {
@@ -491,6 +523,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_says_what_is_and_what_was_asked),
+		cmocka_unit_test(cost_is_what_overhead_bounds),
 		cmocka_unit_test(text_says_what_the_run_waits_for),
 		cmocka_unit_test(rate_is_that_of_the_last_five_lines),
 		cmocka_unit_test(nothing_is_divided_by_nothing),
@@ -500,6 +533,7 @@ int main(void)
 		cmocka_unit_test(line_is_cut_at_the_last_column_but_one),
 		cmocka_unit_test(prompt_is_not_erased),
 		cmocka_unit_test(session_says_that_it_waits_for_the_kernel),
+		cmocka_unit_test(confined_session_draws_it_too),
 		cmocka_unit_test(session_leaves_the_console_alone),
 	};
 
