@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The definition of a conflict: two accesses to overlapping memory, at least one of them a write, not both synchronisation
- * (DataCollider, section 3).
+ * The definition of a conflict: two accesses to overlapping memory, at least one of them a write, not both LOCKed
+ * (DataCollider, section 3, calls LOCKed accesses synchronisation; here that word is a class of verdicts).
  *
  * The definition comes in two functions, since not every caller knows both parts. hv/detect tests overlap of guest-physical
  * ranges when a CPU stops at a sample point, and of guest-virtual ranges when it looks for the access that tripped a
@@ -23,7 +23,7 @@ struct conflict_access {
 	 * a write, since memory changed.
 	 */
 	bool known;
-	/* The instruction is LOCKed: the access is synchronisation. */
+	/* The instruction has a LOCK prefix, or is XCHG with memory. */
 	bool locked;
 	/*
 	 * enum insn_rw bits. 0: the kind could not be determined. The access is then treated as a write, since a watchpoint

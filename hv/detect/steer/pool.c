@@ -103,7 +103,7 @@ bool pool_is_site(const struct pool *pool, const struct insn *insn)
 {
 	/*
 	 * On one CPU the kernel replaces LOCK prefixes by DS prefixes (alternatives_smp_unlock()); such an instruction still
-	 * is synchronisation. A branch through memory is no site, because a CPU that stops after it is at the branch's target.
+	 * counts as LOCKed. A branch through memory is no site, because a CPU that stops after it is at the branch's target.
 	 */
 	const unsigned never = INSN_LOCKED | INSN_NO_ACCESS | INSN_STACK | INSN_INDIRECT | INSN_PORT_IO | INSN_INT3 |
 			       INSN_BRANCH | INSN_DS_PREFIX;

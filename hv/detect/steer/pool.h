@@ -112,7 +112,7 @@ bool pool_has_site(struct pool *pool, uint64_t gva);
 uint32_t pool_function_sites(const struct pool *pool, uint64_t gva);
 
 /*
- * Whether an instruction is a site: it accesses memory that may be shared, and is no synchronisation. Checked when a function
+ * Whether an instruction is a site: it accesses memory that may be shared, and is not LOCKed. Checked when a function
  * is decoded, and again when a point is armed.
  */
 bool pool_is_site(const struct pool *pool, const struct insn *insn);

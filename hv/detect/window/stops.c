@@ -23,7 +23,7 @@
 static const struct target_action resume = {.kind = TARGET_RESUME};
 
 /*
- * Whether two accesses at sample points conflict. Neither is synchronisation: sample points are never on LOCKed instructions.
+ * Whether two accesses at sample points conflict. Sample points are never on LOCKed instructions.
  */
 static bool conflicting(const struct datum *a, const struct datum *b)
 {
