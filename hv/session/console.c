@@ -238,6 +238,11 @@ fail:
 	return NULL;
 }
 
+bool console_is_shown(const struct console *c)
+{
+	return c->out < 0 || isatty(c->out);
+}
+
 int console_fd(const struct console *c)
 {
 	return c->pipe[1];

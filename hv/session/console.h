@@ -23,6 +23,9 @@ struct console;
  */
 struct console *console_open(const char *file, uint64_t most, bool clean, struct screen *screen, struct err *err);
 
+/* Returns whether the console is shown on a terminal: it is written to the screen, or its file is a terminal. */
+bool console_is_shown(const struct console *c);
+
 /* Returns the descriptor that the guest's serial port writes to. The console owns it. */
 int console_fd(const struct console *c);
 

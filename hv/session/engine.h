@@ -73,7 +73,7 @@ struct engine {
 	const char *stopping;	/* what stop() does, for a message */
 	const char *since;	/* Where run() begins, for an error: "the guest's start". */
 	bool keyboard;		/* The user's keys go to the guest. */
-	bool console_on_screen; /* The guest's console is written to the screen. */
+	bool console_on_screen; /* The guest's console is shown on a terminal. Set by open(). */
 	/* Kinds of threads that run() starts, a bit (1u << enum sandbox_kind) for each. 0: the engine cannot be confined. */
 	unsigned sandbox_kinds;
 	/* Path of a file that close() removes, set by open(). NULL: no such file. */

@@ -45,7 +45,7 @@ static void cost_text(const struct detect_stats *s, char *text, size_t size)
 	double time = (double)s->sampling_ns * (whole ? 1 : s->cpus), cost = time > 0 ? lost * 100 / time : 0;
 
 	if (s->asked_percent)
-		snprintf(text, size, "cost %.1f %% of the %u %% asked", cost, s->asked_percent);
+		snprintf(text, size, "cost %.1f %%, %u %% asked for", cost, s->asked_percent);
 	else
 		snprintf(text, size, "cost %.1f %%", cost);
 }

@@ -31,6 +31,7 @@ static int open_vm(struct engine *e, struct screen *screen, struct err *err)
 	v->console = console_open(v->config->console, v->config->console_limit, v->config->console_clean, screen, err);
 	if (!v->console)
 		return -1;
+	e->console_on_screen = console_is_shown(v->console);
 	config.console_out = console_fd(v->console);
 	e->socket = config.vsock_socket;
 	if (config.vsock_cid && !e->socket) {
@@ -177,7 +178,6 @@ void vm_engine_init(struct vm_engine *e, const struct vm_engine_config *config)
 				.stopping = "stopping the guest",
 				.since = "the guest's start",
 				.keyboard = true,
-				.console_on_screen = !config->console,
 				.sandbox_kinds = sandbox_kinds(&config->vm),
 				.kernel = config->vm.kernel,
 				.cmdline = config->vm.cmdline,

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pty.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -368,6 +369,32 @@ static void clean_console(void **state)
 	shown(f, "[    1.0] boot\n\tC:\\x \\x1b[2J\\x1b]0;t\\x07\\xc3\\xa9 over\\x0dwritten\nhalf\nlast");
 }
 
+/* A status line beside a console on the same terminal would split the console's lines. */
+static void shown_on_a_terminal_or_not(void **state)
+{
+	struct fixture *f = *state;
+	char file[] = "/tmp/outrider-console-XXXXXX", terminal[128];
+	int fd = mkstemp(file), master, slave;
+	const struct {
+		const char *file;
+		bool shown;
+	} cases[] = {{NULL, true}, {file, false}, {terminal, true}};
+
+	assert_true(fd >= 0);
+	assert_int_equal(openpty(&master, &slave, terminal, NULL, NULL), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct console *c = console_open(cases[i].file, UINT64_MAX, false, f->screen, NULL);
+
+		assert_non_null(c);
+		assert_int_equal(console_is_shown(c), cases[i].shown);
+		console_free(c);
+	}
+	close(fd);
+	close(slave);
+	close(master);
+	unlink(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +409,7 @@ int main(void)
 		TEST(fifo_without_a_reader_is_refused),
 		TEST(note_does_not_wait_for_a_reader),
 		TEST(note_of_the_stopper_waits_for_nobody),
+		TEST(shown_on_a_terminal_or_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

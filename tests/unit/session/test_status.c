@@ -58,7 +58,7 @@ static void text_says_what_is_and_what_was_asked(void **state)
 	now.duration_ns = 7200 * SECOND;
 	now.races = 1;
 	now.stats.asked_percent = 5;
-	line_is(&p, &now, "1:00:05 of 2:00:00  0.0 hits/s  500 windows  1 race  cost 0.0 % of the 5 % asked");
+	line_is(&p, &now, "1:00:05 of 2:00:00  0.0 hits/s  500 windows  1 race  cost 0.0 %, 5 % asked for");
 	/* The machine stops after its time is over. */
 	now = at(62, 1002, 0);
 	now.duration_ns = 60 * SECOND;
@@ -75,7 +75,7 @@ static void cost_is_what_overhead_bounds(void **state)
 	(void)state;
 	now.stats.target.still_ns = SECOND / 2;
 	now.stats.asked_percent = 5;
-	line_is(&p, &now, "0:10  1.0 hits/s  5 windows  0 races  cost 5.0 % of the 5 % asked");
+	line_is(&p, &now, "0:10  1.0 hits/s  5 windows  0 races  cost 5.0 %, 5 % asked for");
 }
 
 static void text_says_what_the_run_waits_for(void **state)
