@@ -144,6 +144,12 @@ def read(page, text):
     return commands, excerpts
 
 
+def mentions(text):
+    """(line number, words) of each command of outrider that running text names in backquotes. Its arguments may be left out."""
+    for match in re.finditer(r"(?<!`)`(?:build/)?outrider ([^`]+)`(?!`)", text):
+        yield text.count("\n", 0, match.start()) + 1, match.group(1).replace("[", "").replace("]", "").split()
+
+
 # ---- the shape of an output ----
 
 WILD = [

@@ -116,13 +116,27 @@ class Runs:
         self.compare(command.shown, set(), True)
         return "parsed"
 
-    def _parse(self, words):
-        """Let the program parse the words without acting on them: --help comes last. Returns the command's name."""
+    @staticmethod
+    def _command(words):
+        """The words of the command's name."""
         name = []
-        while commands_of(name) and words[len(name):]:
+        while commands_of(name) and words[len(name):] and not words[len(name)].startswith("-"):
             if words[len(name)] not in commands_of(name):
                 raise Misfit(f"outrider {' '.join([*name, words[len(name)]])}: there is no such command")
             name.append(words[len(name)])
+        return name
+
+    def check_mention(self, words):
+        """The command and its options exist. Raises Misfit."""
+        name = self._command(words)
+        for word in words[len(name):]:
+            option = word.partition("=")[0]
+            if option.startswith("--") and option not in _options(tuple(name)):
+                raise Misfit(f"{option} is not an option of `outrider {' '.join(name)}`")
+
+    def _parse(self, words):
+        """Let the program parse the words without acting on them: --help comes last. Returns the command's name."""
+        name = self._command(words)
         known, rest, line = _options(tuple(name)), words[len(name):], list(name)
         while rest:
             word = rest.pop(0)

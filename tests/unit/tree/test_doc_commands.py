@@ -14,7 +14,7 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "rigs"))
 from campaign_rig import ROOT  # noqa: E402
-from doc_commands import Command, read  # noqa: E402
+from doc_commands import Command, mentions, read  # noqa: E402
 from doc_runs import NOT_RUN, Misfit, Runs  # noqa: E402
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/your-kernel").glob("*.md")),
@@ -90,6 +90,11 @@ def test_the_test(tap, runs):
     for line, text in EXPECTED:
         tap.verdict(text in found.get(line, ""), f"a wrong page: line {line}: {text}", "" if text in found.get(line, "") else f"said: {found.get(line)!r}")
     tap.verdict(found.keys() == {line for line, _ in EXPECTED}, "a wrong page: all its commands are found, and no others")
+    try:
+        runs.check_mention("report --fial-on harmful".split())
+        tap.verdict(False, "a wrong option in running text")
+    except Misfit as misfit:
+        tap.verdict("--fial-on is not an option of `outrider report`" in str(misfit), "a wrong option in running text")
     commands, _ = read("made-up.md", RIGHT.rsplit("\n", 2)[0])
     said = [tried(runs, command) for command in commands]
     tap.verdict(said == [("run", "")], "a right page", f"{said}" if said != [("run", "")] else "")
@@ -126,12 +131,21 @@ def main():
                     words = command.words[1:3] if command.words[1] == "campaign" else command.words[1:2]
                     reasons[" ".join(["outrider", *words])] += 1
                 tap.verdict(not wrong, f"{command.place}: {command.text[:100]}", wrong and f"{command.place}: {wrong}")
+            wrong = []
+            for line, words in mentions(text) if name.endswith(".md") else ():
+                done["mentions"] += 1
+                try:
+                    runs.check_mention(words)
+                except Misfit as misfit:
+                    wrong.append(f"{name}:{line}: {misfit}")
+            tap.verdict(not wrong, f"{name}: commands in running text", "; ".join(wrong))
             for excerpt in excerpts:
                 done["excerpts"] += 1
                 wrong = tried(runs, excerpt)[1]
                 tap.verdict(not wrong, f"{name}:{excerpt.line}: an output without a command", wrong and f"{name}:{excerpt.line}: {wrong}")
     print(f"# {done['run']} commands were run, {done['parsed']} were parsed by the program and not run, {done['neither']} neither; "
-          f"{done['excerpts']} outputs without a command were compared")
+          f"{done['excerpts']} outputs without a command were compared, "
+          f"and the options of {done['mentions']} commands in running text")
     for what, count in sorted(reasons.items()):
         print(f"# not run: {count} of `{what}`, which {NOT_RUN[what]}")
     tap.verdict(done["run"] > 20 and done["parsed"] > 20, "documents have commands of each kind")
