@@ -335,7 +335,8 @@ static void stats(struct target *t, struct target_stats *out)
 {
 	(void)t;
 	*out = (struct target_stats){.stopped_ns = atomic_load(&fake(t)->stopped_ns),
-				     .lost_ns = atomic_load(&fake(t)->lost_ns)};
+				     .lost_ns = atomic_load(&fake(t)->lost_ns),
+				     .still_ns = atomic_load(&fake(t)->still_ns)};
 }
 
 static void stop(struct target *t)

@@ -28,8 +28,8 @@ struct fake_target {
 	_Atomic uint64_t device_filter; /* What target_devices_watch() was given last. */
 	atomic_bool devices_busy;	/* What target_devices_busy() returns. */
 
-	/* What target_stats() returns for these two. All its other counts are 0. */
-	_Atomic uint64_t stopped_ns, lost_ns;
+	/* What target_stats() returns for these three. All its other counts are 0. */
+	_Atomic uint64_t stopped_ns, lost_ns, still_ns;
 	atomic_int inside;    /* How many calls of target_enter() had no target_leave() yet. */
 	atomic_uint enters;   /* How many calls of target_enter() there were. */
 	atomic_int stands;    /* How many calls of target_stand_still() had no target_go_on() yet. */
