@@ -20,6 +20,9 @@
 /* Calls in that code whose targets are recorded by name. */
 #define RACE_CALLEES_MAX 24
 
+/* Returns from interrupts whose times are recorded per window: the first ones. */
+#define RACE_RETURNS_MAX 8
+
 /* How the detector noticed a conflict. */
 enum race_how {
 	/* The other side's access hit a watchpoint. */
@@ -145,6 +148,23 @@ static inline void race_side_use_room(struct race_side *side, struct race_side_r
 	side->below = room->below;
 }
 
+/* The course of a window up to the conflict. Times are nanoseconds from the opening of the window. */
+struct race_window {
+	/* False: the report is of an older version, which did not record this. All other members are then 0. */
+	bool known;
+	/*
+	 * How long the CPU would have been held without a conflict. 0: it was not held, because a device was serving a request
+	 * with this memory already when the CPU stopped.
+	 */
+	uint64_t hold_ns;
+	/* When the watchpoints on the sampled datum were in force on all other CPUs. 0: not before the conflict, or never. */
+	uint64_t watched_ns;
+	/* Number of times that the held context was back at its access, from an interrupt. */
+	uint32_t returns;
+	/* The times of the first returns, in their order: min(returns, RACE_RETURNS_MAX) of them. */
+	uint64_t return_ns[RACE_RETURNS_MAX];
+};
+
 /* One conflict in one window. */
 struct observation {
 	/* How the detector noticed the conflict. */
@@ -153,6 +173,8 @@ struct observation {
 	uint64_t time_ns;
 	/* Nanoseconds from the opening of the window to the conflict. */
 	uint64_t held_ns;
+	/* The course of the window until then. */
+	struct race_window window;
 	/* GPA of the sampled datum's first byte. */
 	uint64_t gpa;
 	/* Bytes of the sampled datum in before[] and after[]. */

@@ -45,6 +45,9 @@ struct window {
 	 * not yet.
 	 */
 	uint64_t watched_ns;
+	/* The held context's returns from interrupts, as in struct race_window; but the times are of CLOCK_MONOTONIC. */
+	uint32_t returns;
+	uint64_t return_ns[RACE_RETURNS_MAX];
 	struct point *point;
 	struct datum data[INSN_MAX_MEM];
 	unsigned data_count;

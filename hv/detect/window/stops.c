@@ -93,6 +93,14 @@ static bool emulate(struct detect *d, struct window *w, const struct insn *insn,
 	return true;
 }
 
+/* The held context is back at its point, from an interrupt that its CPU took in the window. */
+static void count_return(struct window *w, uint64_t now)
+{
+	if (w->returns < RACE_RETURNS_MAX)
+		w->return_ns[w->returns] = now;
+	w->returns++;
+}
+
 /* Handle a hit of a point with an open window, or of a point at which a CPU is held in a rendezvous. */
 static struct target_action hit_again(struct detect *d, struct point *point, unsigned cpu, struct x86_regs *regs)
 {
@@ -111,6 +119,7 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 		 * The held context is back from an interrupt. If it migrated to another CPU, close the window: a window stays
 		 * on its CPU.
 		 */
+		count_return(w, now);
 		if (w->cpu == cpu)
 			return (struct target_action){.kind = TARGET_HOLD, .hold_ns = end > now ? end - now : 1};
 		window_close(d, w);

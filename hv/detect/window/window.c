@@ -146,6 +146,16 @@ static void capture_locks(struct detect *d, struct race_side *side)
 		side->locks.known = locks_held(d->locks, side->cpu, &side->context, &side->locks.set);
 }
 
+/* Fill in what happened since the window opened. */
+static void fill_window(const struct window *w, const struct datum *datum, struct race_window *out)
+{
+	*out = (struct race_window){.known = true, .hold_ns = w->hold_ns, .returns = w->returns};
+	if (datum->slots && w->watched_ns)
+		out->watched_ns = w->watched_ns - w->opened_ns;
+	for (uint32_t i = 0; i < w->returns && i < RACE_RETURNS_MAX; i++)
+		out->return_ns[i] = w->return_ns[i] - w->opened_ns;
+}
+
 /* Fill in the held side. Its registers and its stack are still those of the hit, because the held context has not moved. */
 static void fill_sampled(struct detect *d, const struct window *w, const struct datum *datum, struct observation *o)
 {
@@ -155,6 +165,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 	o->time_ns = now - d->life.started_ns;
 	o->held_ns = now - w->opened_ns;
 	o->rendezvous = 0;
+	fill_window(w, datum, &o->window);
 	o->gpa = datum->extents[0].gpa;
 	o->data_len = datum->len;
 	memcpy(o->before, datum->before, sizeof(o->before));

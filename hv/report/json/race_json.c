@@ -8,6 +8,7 @@
 #include "hv/report/json/write.h"
 #include "hv/report/json/names_json.h"
 #include "hv/report/json/replay_json.h"
+#include "hv/report/json/window_json.h"
 #include "hv/report/words.h"
 
 static json_t *value_json(const uint8_t *bytes, uint32_t len)
@@ -218,6 +219,8 @@ json_t *race_json(const struct race *race)
 	json_put(&b, o, "first_s", json_seconds(race->first_ns));
 	json_put(&b, o, "last_s", json_seconds(race->last_ns));
 	json_put(&b, o, "how", json_string(how_word(first->how)));
+	if (first->window.known)
+		json_put(&b, o, "window", window_json(&b, &first->window));
 	json_put(&b, o, "datum", datum_json(&b, first->sides[0].gva, first->gpa, first->data_len));
 	json_put(&b, o, "value_before", value_json(first->before, first->data_len));
 	json_put(&b, o, "value_after", value_json(first->after, first->data_len));

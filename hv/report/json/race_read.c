@@ -11,6 +11,7 @@
 #include "hv/report/json/names_json.h"
 #include "hv/report/json/replay_json.h"
 #include "hv/report/json/side_locks_json.h"
+#include "hv/report/json/window_json.h"
 #include "hv/report/words.h"
 
 #define PID_MAX INT32_MAX
@@ -294,6 +295,7 @@ static void read_first(struct json_reader *r, const json_t *o, struct race *race
 	uint64_t gva = 0;
 
 	first->how = (enum race_how)read_word(r, o, "how", how_from_word, RACE_BY_WATCH);
+	window_read(r, o, &first->window);
 	first->data_len = read_datum(r, o, &gva, &first->gpa);
 	read_value(r, o, "value_before", first->data_len, first->before);
 	read_value(r, o, "value_after", first->data_len, first->after);

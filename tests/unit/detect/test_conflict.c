@@ -117,6 +117,45 @@ static void test_watch(void **state)
 	assert_int_equal(rig_stats(r).conflicts, 1);
 }
 
+/* The window's course: the watchpoints came after the window opened, and the conflict after them. */
+static void test_course_of_the_window(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs sampled = hold(r, 8, WRITE_8), other = rig_regs(r, 2, 0x123);
+	const struct race_window *w;
+	const struct observation *o;
+
+	for (unsigned i = 0; i < RACE_RETURNS_MAX + 2; i++)
+		assert_int_equal(rig_hit(r, 0, &sampled).kind, TARGET_HOLD);
+	rig_watch_hit(r, 2, &other, rig_cookie(r, 0));
+	o = rig_observation(r);
+	w = &o->window;
+	assert_true(w->known);
+	assert_int_equal(w->hold_ns, rig_window_ns(r, 0));
+	assert_in_range(w->watched_ns, 1, o->held_ns);
+	assert_int_equal(w->returns, RACE_RETURNS_MAX + 2);
+	assert_in_range(w->return_ns[0], w->watched_ns, o->held_ns);
+	for (unsigned i = 1; i < RACE_RETURNS_MAX; i++)
+		assert_in_range(w->return_ns[i], w->return_ns[i - 1], o->held_ns);
+}
+
+/* What the window before has recorded is not in the next observation. */
+static void test_course_is_of_its_own_window(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs sampled = hold(r, 0, WRITE_8);
+	const struct observation *o;
+
+	rig_hit(r, 0, &sampled);
+	rig_hold_end(r, 0, &sampled);
+	assert_int_equal(rig_open_windows(r), 0);
+	hold(r, 0, WRITE_8);
+	assert_int_equal(other_hit(r, RIG_DATA, READ_8), TARGET_RESUME);
+	o = rig_observation(r);
+	assert_int_equal(o->window.returns, 0);
+	assert_int_equal(o->window.return_ns[0], 0);
+}
+
 static void on_release(void *ctx, unsigned cpu)
 {
 	struct rig *r = ctx;
@@ -575,6 +614,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_watch),
+		T(test_course_of_the_window),
+		T(test_course_is_of_its_own_window),
 		T(test_short_stack),
 		T(test_int3_gone_before_release),
 		T(test_stale_cookie),

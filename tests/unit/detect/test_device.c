@@ -120,6 +120,8 @@ static void test_read_of_what_a_device_fills(void **state)
 	assert_memory_equal(o->before, "ABCDEFGH", 8);
 	assert_memory_equal(o->after, "ABCDEFGH", 8);
 	assert_int_equal(o->gpa, RIG_DATA_GPA);
+	assert_true(o->window.known);
+	assert_int_equal(o->window.hold_ns, 0);
 	/* The CPU was not held, so the detector must not release it. A release would end the CPU's next hold. */
 	assert_int_equal(r->ft->releases[0], 0);
 	assert_int_equal(r->ft->watch_sets, 0);
@@ -217,7 +219,7 @@ static void test_device_begins_to_write(void **state)
 
 	assert_int_equal(access_data(r, false), TARGET_HOLD);
 	assert_true(fake_device_begins(r->ft, &access));
-	expect_conflict(r, &access);
+	assert_int_equal(expect_conflict(r, &access)->window.hold_ns, RIG_DELAY_NS);
 	assert_int_equal(r->ft->releases[0], 1);
 	/* A second access, by this device or another, finds no open window. */
 	assert_false(fake_device_begins(r->ft, &access));

@@ -135,6 +135,8 @@ static inline void sample_observation(struct observation *o, uint64_t slide)
 	memset(rooms, 0, sizeof(rooms));
 	*o = (struct observation){
 		.how = RACE_BY_WATCH, .time_ns = 1500000000, .held_ns = 3200000, .gpa = 0x12345678, .data_len = 4};
+	o->window = (struct race_window){
+		.known = true, .hold_ns = 10000000, .watched_ns = 45000, .returns = 2, .return_ns = {1500000, 2600000}};
 	o->before[0] = 1;
 	o->after[0] = 2;
 	sample_side(&o->sides[0], &rooms[0], "ext4", "ext4_foo", 0xffffffffc0100000 + 3 * slide, 0x1c);

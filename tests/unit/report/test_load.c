@@ -140,6 +140,23 @@ static void merged_memory(struct observation *o)
 					  .object_size = 256};
 }
 
+static void older_version(struct observation *o)
+{
+	o->window = (struct race_window){0};
+}
+
+static void many_interrupts(struct observation *o)
+{
+	o->window.returns = 12345;
+	for (unsigned i = 0; i < RACE_RETURNS_MAX; i++)
+		o->window.return_ns[i] = i * 7000;
+}
+
+static void never_held(struct observation *o)
+{
+	o->window = (struct race_window){.known = true};
+}
+
 static void per_cpu_memory(struct observation *o)
 {
 	o->memory =
@@ -159,6 +176,9 @@ static const struct unusual {
 	{"round trip: memory of a slab cache", slab_memory},
 	{"round trip: a tainted kernel", tainted_kernel},
 	{"round trip: memory of a merged slab cache", merged_memory},
+	{"round trip: a report of a version that recorded no window", older_version},
+	{"round trip: more interrupts than are recorded", many_interrupts},
+	{"round trip: a CPU that was not held", never_held},
 	{"round trip: memory of a per-CPU variable", per_cpu_memory},
 };
 
@@ -259,6 +279,21 @@ static json_t *sample_json(void (*change)(struct observation *o))
 static json_t *side_json_of(json_t *race)
 {
 	return json_array_get(json_object_get(race, "sides"), 0);
+}
+
+static void too_few_returns(json_t *race)
+{
+	json_array_clear(json_object_get(json_object_get(race, "window"), "return_us"));
+}
+
+static void returns_out_of_order(json_t *race)
+{
+	json_array_set_new(json_object_get(json_object_get(race, "window"), "return_us"), 0, json_integer(2601));
+}
+
+static void wrong_window(json_t *race)
+{
+	json_object_set_new(json_object_get(race, "window"), "hold_us", json_integer(-1));
 }
 
 static void wrong_id(json_t *race)
@@ -395,6 +430,9 @@ static const struct wrong {
 	/* Makes the observation an unusual one, or NULL. */
 	void (*observed)(struct observation *o);
 } wrongs[] = {
+	{"refused: fewer times of returns than returns", too_few_returns, "\"return_us\"", NULL},
+	{"refused: a return before the one before it", returns_out_of_order, "\"return_us\"", NULL},
+	{"refused: a hold of less than no time", wrong_window, "\"hold_us\"", NULL},
 	{"refused: an id that is a path", wrong_id, "\"id\"", NULL},
 	{"refused: a value that is too large for its bytes", wrong_value, "\"value_before\"", NULL},
 	{"refused: a datum that is too large", wrong_size, "\"size\"", NULL},

@@ -89,6 +89,11 @@ static void odd_observation(struct rng *rng, struct observation *o)
 	/* Times are of our own clock. */
 	o->time_ns = rng_next(rng) >> 2;
 	o->held_ns = rng_next(rng) >> 2;
+	o->window = (struct race_window){.known = rng_below(rng, 2), .hold_ns = rng_next(rng) >> 2};
+	o->window.watched_ns = rng_next(rng) >> 2;
+	o->window.returns = (uint32_t)odd_number(rng);
+	for (unsigned i = 0; i < RACE_RETURNS_MAX && i < o->window.returns; i++)
+		o->window.return_ns[i] = (i ? o->window.return_ns[i - 1] : 0) + rng_below(rng, 1u << 30);
 	o->gpa = odd_number(rng);
 	o->data_len = (uint32_t)rng_below(rng, RACE_DATA_MAX + 1);
 	o->memory = (struct guest_memory){.kind = (uint8_t)rng_below(rng, GUEST_MEMORY_USER + 1),
