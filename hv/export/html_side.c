@@ -167,8 +167,7 @@ static void put_other_side(FILE *out, const struct race *race, unsigned which)
 	char text[DEVICE_TEXT_MAX];
 
 	if (side->kind != RACE_SIDE_DEVICE) {
-		fputs("Changed by an unseen writer</h3>\n<p>A device, another mapping of the page, or user space: reading "
-		      "the memory "
+		fputs("changed the memory</h3>\n<p>A device, another mapping of the page, or user space: reading the memory "
 		      "again showed it.</p></div>\n",
 		      out);
 		return;
@@ -212,7 +211,7 @@ void html_side(FILE *out, const struct export_run *run, const struct race *race,
 	const struct race_side *side = &race->first.sides[which];
 	const struct source_line *line = export_line(race, which);
 
-	fputs("<div class=\"side\">\n<h3>", out);
+	fprintf(out, "<div class=\"side\">\n<h3><span class=\"role\">%s</span> ", side_word(side, which));
 	if (side->kind != RACE_SIDE_CPU) {
 		put_other_side(out, race, which);
 		return;

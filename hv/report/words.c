@@ -64,6 +64,19 @@ int access_from_word(const char *word)
 	return find_word(access_words, COUNT(access_words), word);
 }
 
+const char *side_word(const struct race_side *side, unsigned which)
+{
+	switch (side->kind) {
+	case RACE_SIDE_CPU:
+		return which ? "meanwhile" : "held";
+	case RACE_SIDE_DEVICE:
+		return "device";
+	case RACE_SIDE_UNSEEN:
+		break;
+	}
+	return "unseen writer";
+}
+
 const char *context_word(const struct guest_context *context)
 {
 	return context->known && context->kind < COUNT(context_words) ? context_words[context->kind] : "unknown";

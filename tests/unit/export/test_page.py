@@ -19,7 +19,8 @@ from browser import browser  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
-RECORDED = ROOT / "tests/data/recorded/gt-amd/named.json.xz"
+RECORDED = ROOT / "tests/data/recorded"
+RUNS = ("gt-amd", "gt-dma", "linux-6.1")  # watchpoints, breakpoints and an unseen writer; devices; interrupts on the held CPU
 
 
 class Page(unittest.TestCase):
@@ -27,13 +28,14 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
-        races = pathlib.Path(cls.folder.name, "races.json")
-        races.write_bytes(lzma.decompress(RECORDED.read_bytes()))
-        page = pathlib.Path(cls.folder.name, "races.html")
-        page.write_bytes(cls.report(races, "html"))
-        cls.address = page.as_uri()
-        cls.races = json.loads(cls.report(races, "json"))["races"]
-        cls.kcsan = cls.report(races, "kcsan", "--all").decode()
+        cls.addresses, cls.races_of = {}, {}
+        for run in RUNS:
+            races = pathlib.Path(cls.folder.name, f"{run}.json")
+            races.write_bytes(lzma.decompress((RECORDED / run / "named.json.xz").read_bytes()))
+            cls.addresses[run] = cls.page(races)
+            cls.races_of[run] = json.loads(cls.report(races, "json"))["races"]
+        cls.races = cls.races_of["gt-amd"]
+        cls.kcsan = cls.report(pathlib.Path(cls.folder.name, "gt-amd.json"), "kcsan", "--all").decode()
         cls.browser = browser()
         cls.addClassCleanup(cls.browser.quit)
 
@@ -41,15 +43,22 @@ class Page(unittest.TestCase):
     def report(path, kind, *options):
         return subprocess.run([BUILD / "outrider", "report", "--format", kind, *options, path], check=True, capture_output=True).stdout
 
+    @classmethod
+    def page(cls, races):
+        """Write the page of a report beside the report. Returns its address."""
+        page = races.with_suffix(".html")
+        page.write_bytes(cls.report(races, "html"))
+        return page.as_uri()
+
     def setUp(self):
         self.show(1600)
 
-    def show(self, width, scripts=True, anchor=""):
+    def show(self, width, scripts=True, anchor="", run="gt-amd"):
         self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not scripts})
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                      {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600})
         self.browser.get("about:blank")
-        self.browser.get(self.address + anchor)
+        self.browser.get(self.addresses[run] + anchor)
 
     def all(self, css):
         return self.browser.find_elements(By.CSS_SELECTOR, css)
@@ -142,6 +151,17 @@ class Page(unittest.TestCase):
         for race in self.races:
             seen = self.all(f"#race-{race['id']} svg.times path.seen")
             self.assertEqual(len(seen), len(race["instances"]))
+
+    def test_each_side_says_what_it_was(self):
+        roles = set()
+        for run in RUNS:
+            self.show(1600, run=run)
+            for race in self.races_of[run]:
+                other = race["sides"][1]
+                words = ["held", "meanwhile" if not other["unknown"] else "device" if "device" in other else "unseen writer"]
+                self.assertEqual([role.get_attribute("textContent") for role in self.all(f"#race-{race['id']} .side h3 .role")], words)
+                roles.update(words)
+        self.assertEqual(roles, {"held", "meanwhile", "device", "unseen writer"})
 
     def test_a_phone_needs_no_sideways_scrolling(self):
         for scripts in (True, False):
