@@ -58,6 +58,12 @@ int html_race(FILE *out, const struct export_run *run, const struct export_race 
 /* Write one side of a race. */
 void html_side(FILE *out, const struct export_run *run, const struct race *race, unsigned which);
 
+/*
+ * Write the events around the race's first observation: drawn, a lane for each CPU or device, and as a list with the same
+ * numbers.
+ */
+void html_timeline(FILE *out, const struct race *race);
+
 /* Write the datum's value before and after, decoded and as bits. */
 void html_values(FILE *out, const struct race *race);
 

@@ -90,6 +90,7 @@ int html_race(FILE *out, const struct export_run *run, const struct export_race 
 	html_side(out, run, r->race, 0);
 	html_side(out, run, r->race, 1);
 	fputs("</div>\n", out);
+	html_timeline(out, r->race);
 	html_replay(out, r->race);
 	rc = put_kcsan(out, run, r, err);
 	fputs("</details>\n</section>\n", out);

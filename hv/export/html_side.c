@@ -211,7 +211,7 @@ void html_side(FILE *out, const struct export_run *run, const struct race *race,
 	const struct race_side *side = &race->first.sides[which];
 	const struct source_line *line = export_line(race, which);
 
-	fprintf(out, "<div class=\"side\">\n<h3><span class=\"role\">%s</span> ", side_word(side, which));
+	fprintf(out, "<div class=\"side\">\n<h3><span class=\"role\">%s</span> ", side_word(&race->first, which));
 	if (side->kind != RACE_SIDE_CPU) {
 		put_other_side(out, race, which);
 		return;

@@ -195,4 +195,10 @@ struct observation {
 	struct race_side sides[2];
 };
 
+/* Returns true if the sampled CPU was held, or if the report does not say: only with a device may it not have been held. */
+static inline bool observation_held(const struct observation *o)
+{
+	return !o->window.known || o->window.hold_ns || o->how != RACE_BY_DEVICE;
+}
+
 #endif

@@ -64,11 +64,13 @@ int access_from_word(const char *word)
 	return find_word(access_words, COUNT(access_words), word);
 }
 
-const char *side_word(const struct race_side *side, unsigned which)
+const char *side_word(const struct observation *observation, unsigned which)
 {
-	switch (side->kind) {
+	switch (observation->sides[which].kind) {
 	case RACE_SIDE_CPU:
-		return which ? "meanwhile" : "held";
+		if (which)
+			return "meanwhile";
+		return observation_held(observation) ? "held" : "not held";
 	case RACE_SIDE_DEVICE:
 		return "device";
 	case RACE_SIDE_UNSEEN:

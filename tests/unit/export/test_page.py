@@ -6,6 +6,7 @@ import json
 import lzma
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,50 @@ from browser import browser  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 RECORDED = ROOT / "tests/data/recorded"
-RUNS = ("gt-amd", "gt-dma", "linux-6.1")  # watchpoints, breakpoints and an unseen writer; devices; interrupts on the held CPU
+RUNS = ("gt-amd", "gt-dma", "linux-6.1", "made")  # watchpoints, breakpoints and an unseen writer; devices; interrupts on the held CPU; all that a timeline can show
+
+# In the page: what is wrong with the drawings that are shown. Text must lie within its drawing, and numbers must not overlap.
+DRAWINGS = """
+const wrong = [], inside = (a, b) => a.left >= b.left - .5 && a.right <= b.right + .5 && a.top >= b.top - .5 && a.bottom <= b.bottom + .5;
+for (const svg of document.querySelectorAll(".timeline svg")) {
+  const box = svg.getBoundingClientRect(), numbers = [...svg.querySelectorAll("circle.mark")].map((c) => c.getBoundingClientRect());
+  if (box.width < 200) wrong.push("narrow");
+  for (const text of svg.querySelectorAll("text, circle"))
+    if (!inside(text.getBoundingClientRect(), box)) wrong.push("outside: " + text.textContent);
+  numbers.forEach((a, i) => numbers.slice(i + 1).forEach((b) => {
+    if (a.left < b.right - .5 && b.left < a.right - .5 && a.top < b.bottom && b.top < a.bottom) wrong.push("numbers overlap");
+  }));
+}
+return wrong;
+"""
+
+# In the page: what each race's timeline says, in the drawing and beside it.
+TIMELINES = """
+return Object.fromEntries([...document.querySelectorAll("section.race")].map((section) => {
+  const svg = section.querySelector(".timeline svg"), texts = (from, css) => [...from.querySelectorAll(css)].map((e) => e.textContent);
+  return [section.id, {
+    label: svg.getAttribute("aria-labelledby") === svg.querySelector("title").id && svg.querySelector("title").textContent,
+    description: svg.getAttribute("aria-describedby") === svg.querySelector("desc").id && svg.querySelector("desc").textContent,
+    lanes: texts(svg, "text.lane"), numbers: texts(svg, "text.number"), orders: texts(svg, "circle.order").length,
+    events: texts(section, ".timeline li span:last-child"), listed_orders: texts(section, ".timeline li.order").length,
+    roles: texts(section, ".side h3 .role")}];
+}));
+"""
+
+
+def made(document):
+    """Add to the races of a recorded run what only newer versions record: the course of each window, and the locks of each side."""
+    def lock(name, kind, shared=False):
+        return {"name": name, "kind": kind, "address": "0xffff888000001000", "shared": shared, "maybe": False}
+    locks = [{"complete": True, "held": [lock("gt_inode.i_lock", "spin"), lock("rtnl_mutex", "mutex")]},
+             {"complete": True, "held": [lock("gt_lock_with_a_long_name.member_with_a_long_name", "rwsem", True)]}]
+    for race in document["races"]:
+        held = race["instances"][0]["held_us"]
+        race["window"] = {"hold_us": 20000, "watched_us": min(41, held), "returns": 9, "return_us": [held * i // 9 for i in range(1, 9)]}
+        for side, names in zip(race["sides"], locks):
+            if not side["unknown"]:
+                side["locks"] = names
+    return document
 
 
 class Page(unittest.TestCase):
@@ -31,7 +75,8 @@ class Page(unittest.TestCase):
         cls.addresses, cls.races_of = {}, {}
         for run in RUNS:
             races = pathlib.Path(cls.folder.name, f"{run}.json")
-            races.write_bytes(lzma.decompress((RECORDED / run / "named.json.xz").read_bytes()))
+            document = lzma.decompress((RECORDED / (run if run != "made" else "gt-amd") / "named.json.xz").read_bytes())
+            races.write_bytes(document if run != "made" else json.dumps(made(json.loads(document))).encode())
             cls.addresses[run] = cls.page(races)
             cls.races_of[run] = json.loads(cls.report(races, "json"))["races"]
         cls.races = cls.races_of["gt-amd"]
@@ -156,18 +201,52 @@ class Page(unittest.TestCase):
         roles = set()
         for run in RUNS:
             self.show(1600, run=run)
+            timelines = self.browser.execute_script(TIMELINES)
             for race in self.races_of[run]:
                 other = race["sides"][1]
                 words = ["held", "meanwhile" if not other["unknown"] else "device" if "device" in other else "unseen writer"]
-                self.assertEqual([role.get_attribute("textContent") for role in self.all(f"#race-{race['id']} .side h3 .role")], words)
+                self.assertEqual(timelines[f"race-{race['id']}"]["roles"], words)
                 roles.update(words)
         self.assertEqual(roles, {"held", "meanwhile", "device", "unseen writer"})
 
+    def test_each_race_has_a_timeline(self):
+        for run in RUNS:
+            self.show(1600, run=run)
+            timelines = self.browser.execute_script(TIMELINES)
+            for race in self.races_of[run]:
+                with self.subTest(run=run, race=race["id"]):
+                    self.check_timeline(race, timelines[f"race-{race['id']}"])
+
+    def check_timeline(self, race, timeline):
+        held, other = race["sides"]
+        lanes = [f"CPU {held['cpu']}, held", f"CPU {other.get('cpu')}, meanwhile"]
+        if held["cpu"] == other.get("cpu"):
+            lanes = [f"CPU {held['cpu']}, both sides"]
+        elif other["unknown"]:
+            lanes[1] = "device" if "device" in other else "unseen writer"
+        self.assertEqual([lane.split(":")[0] for lane in timeline["lanes"]], lanes)
+        self.assertEqual(timeline["label"], "Timeline of the first instance")
+        self.assertGreaterEqual(len(timeline["events"]), 4)
+        for number, event in enumerate(timeline["events"], 1):
+            self.assertRegex(timeline["description"], rf"\b{number}, [a-z0-9., ]+: {re.escape(event)}\. ")
+        self.assertEqual(sorted(map(int, timeline["numbers"])), list(range(1, len(timeline["events"]) + 1)))
+        self.assertEqual(timeline["orders"], timeline["listed_orders"])
+
+    def test_timelines_are_whole_on_every_screen(self):
+        for run in RUNS:
+            for width in (390, 768, 1600):
+                with self.subTest(run=run, width=width):
+                    self.show(width, run=run)
+                    self.browser.execute_script("for (const body of document.querySelectorAll('details.body')) body.open = true")
+                    self.assertEqual(len(self.all(".timeline svg")), len(self.races_of[run]))
+                    self.assertEqual(self.browser.execute_script(DRAWINGS), [])
+
     def test_a_phone_needs_no_sideways_scrolling(self):
-        for scripts in (True, False):
-            self.show(390, scripts)
-            layout = self.browser.execute_cdp_cmd("Page.getLayoutMetrics", {})
-            self.assertLessEqual(layout["cssContentSize"]["width"], 390)
+        for run in RUNS:
+            for scripts in (True, False):
+                self.show(390, scripts, run=run)
+                layout = self.browser.execute_cdp_cmd("Page.getLayoutMetrics", {})
+                self.assertLessEqual(layout["cssContentSize"]["width"], 390)
         self.show(390)
         narrow = [cell.text for cell in self.all("table.races td") if cell.text and cell.size["width"] < 200]
         self.assertEqual(narrow, [])
@@ -177,6 +256,11 @@ class Page(unittest.TestCase):
         self.assertFalse(self.one("#filter").is_displayed())
         self.assertEqual(len(self.shown()), len(self.races))
         self.assertEqual(self.all("button:not([hidden] *)"), [])
+        opened = [race["id"] for race in self.races if race["verdict"]["class"] not in ("benign", "synchronisation")]
+        self.assertTrue(opened)
+        for race in opened:
+            self.assertTrue(self.one(f"#race-{race} .timeline svg").is_displayed())
+            self.assertTrue(self.one(f"#race-{race} .timeline li").is_displayed())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The events around the first observation of a race, in their order, from what the record has. Nothing is guessed: an event
+ * whose time was not recorded has only the limits that follow from the record, and its place in the order.
+ *
+ * All times are nanoseconds from the opening of the window. As everywhere in a report, the locks of a side are those of the
+ * first instance with known locks.
+ *
+ * Pure functions. Any thread.
+ */
+#ifndef OUTRIDER_REPORT_TIMELINE_H
+#define OUTRIDER_REPORT_TIMELINE_H
+
+#include "hv/race/race.h"
+#include "hv/report/lock_words.h"
+
+enum timeline_kind {
+	TIMELINE_LOCKS_TAKEN, /* the side has taken the locks that it holds at its access */
+	TIMELINE_STOPPED,     /* the sampled CPU stops before its access; if it is held, the window opens */
+	TIMELINE_WATCHED,     /* the watchpoints are in force on all other CPUs */
+	TIMELINE_RETURNED,    /* the held context is back at its access, from interrupts */
+	TIMELINE_ENTERED,     /* the context of the other access comes on top of what its CPU ran */
+	TIMELINE_MET,	      /* the other side's access, or what was seen of it: see enum race_how */
+	TIMELINE_CLOSED,      /* the window closes, and the held CPU goes on */
+	TIMELINE_ACCESSED,    /* the side makes its access, for which it had stopped before */
+	TIMELINE_LOCKS_BACK,  /* the side gives its locks back */
+	TIMELINE_SERVED,      /* the device has made its access, and hands the request back */
+};
+
+/* What is known of an event's time. */
+enum timeline_when {
+	TIMELINE_AT,	  /* it was at from_ns */
+	TIMELINE_SPAN,	  /* it happened several times, first at from_ns. The last time that is known is to_ns. */
+	TIMELINE_BEFORE,  /* order only: before to_ns */
+	TIMELINE_BETWEEN, /* order only: after from_ns, before to_ns */
+	TIMELINE_AFTER,	  /* order only: after from_ns */
+};
+
+struct timeline_event {
+	enum timeline_kind kind;
+	/* Index of the race's side that the event is about. */
+	unsigned side;
+	/* Index in `lanes`. */
+	unsigned lane;
+	enum timeline_when when;
+	/* Members without a meaning for `when` are 0. */
+	uint64_t from_ns, to_ns;
+};
+
+/* Where events happen. */
+struct timeline_lane {
+	/* A vCPU, a device or an unseen writer. */
+	enum race_side_kind kind;
+	/* Number of the vCPU. */
+	uint16_t cpu;
+};
+
+#define TIMELINE_LANES_MAX 2
+#define TIMELINE_EVENTS_MAX 16
+
+struct timeline {
+	/* The first lane is the sampled CPU's. If the other access was made on this CPU too, by an interrupt, there is no
+	 * other. */
+	struct timeline_lane lanes[TIMELINE_LANES_MAX];
+	unsigned lane_count;
+	/* When the conflict was noticed. */
+	uint64_t end_ns;
+	/* The sampled CPU was held. False: a device was serving a request with this memory when the CPU stopped. */
+	bool held;
+	/* In their order. Where the order of two events of different sides is not known, both have a time that is order only.
+	 */
+	struct timeline_event events[TIMELINE_EVENTS_MAX];
+	unsigned count;
+};
+
+/* Find the events of a race. A race of an older report has fewer, since less was recorded. */
+void timeline_make(const struct race *race, struct timeline *out);
+
+/*
+ * Write when the held context was back from interrupts: the first RACE_RETURNS_MAX times, in their order. Returns their number.
+ */
+unsigned timeline_returns(const struct race *race, const struct timeline *timeline, uint64_t ns[RACE_RETURNS_MAX]);
+
+/* Returns true if the event's time is known. */
+bool timeline_timed(const struct timeline_event *event);
+
+/* Bytes of the texts below, including the NUL. */
+#define TIMELINE_WHEN_MAX 64
+#define TIMELINE_LANE_MAX 320
+#define TIMELINE_TEXT_MAX (SIDE_LOCKS_TEXT_MAX + SITE_NAME_MAX + 256)
+
+/* Write when an event was, in milliseconds: "2.061 ms", "0.045 to 2.061 ms", or "earlier" than the CPU's stop. */
+void timeline_when(const struct timeline_event *event, char out[TIMELINE_WHEN_MAX]);
+
+/* Write where a lane's events happened, and who was there: "CPU 1, held: gt/rwrace/write". Printable. */
+void timeline_lane(const struct race *race, const struct timeline *timeline, unsigned lane, char out[TIMELINE_LANE_MAX]);
+
+/* Write what happened, as a sentence without a full stop: "CPU 1 stops before its write in f+0x1c". Printable. */
+void timeline_text(const struct race *race, const struct timeline *timeline, const struct timeline_event *event,
+		   char out[TIMELINE_TEXT_MAX]);
+
+#endif
