@@ -27,7 +27,7 @@ enum timeline_kind {
 	TIMELINE_SERVED,      /* the device has made its access, and hands the request back */
 };
 
-/* What is known of an event's time. */
+/* How exactly an event's time is known. */
 enum timeline_when {
 	TIMELINE_AT,	  /* it was at from_ns */
 	TIMELINE_SPAN,	  /* it happened several times, first at from_ns. The last time that is known is to_ns. */

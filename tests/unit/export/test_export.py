@@ -325,7 +325,7 @@ class Exports(OfReport):
         self.assertTrue(case.name.startswith("write in ext4_foo against read by virtio-blk (write request)"), case.name)
         self.assertIn(request, case.result[0].text)
         page = report(self.path, "html")
-        self.assertIn(f"<h3>read by <code>virtio-blk (write request)</code></h3>\n<p><code>{request}</code></p>\n<p>4 bytes at GPA "
+        self.assertIn(f"<h3><span class=\"role\">device</span> read by <code>virtio-blk (write request)</code></h3>\n<p><code>{request}</code></p>\n<p>4 bytes at GPA "
                       "<code>0x12345678</code></p>\n<p class=\"faint\">by thread blk1/q2 (tid 4711) of outrider</p>", page)
         mail = report(self.path, "upstream", "--race", race["id"])
         self.assertTrue(mail.startswith("Subject: [BUG] data race: ext4_foo() / virtio-blk (write request)\n"), mail)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The events around a race: which there are, in which order, and what is known of their times. */
+/* The events around a race: which there are, in which order, and how exactly their times are known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
