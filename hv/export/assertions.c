@@ -89,19 +89,23 @@ static void html_one(FILE *out, const struct assertion *a)
 	char line[LINE_MAX_BYTES];
 
 	outcome(a, line);
-	fputs("<tr><td class=\"mono\">", out);
+	fputs("<tr><td class=\"mono\" data-label=\"Where\">", out);
 	html_foreign(out, a->file);
-	fprintf(out, ":%u</td><td class=\"mono\">", a->line);
+	fprintf(out, ":%u</td><td class=\"mono\" data-label=\"Assertion\">", a->line);
 	html_name(out, a->text);
-	fprintf(out, "</td><td class=\"%s\">", a->broken ? "unsure" : a->checked > a->unknown ? "benign" : "faint");
+	fprintf(out, "</td><td class=\"%s\" data-label=\"Result\">",
+		a->broken		  ? "unsure"
+		: a->checked > a->unknown ? "benign"
+					  : "faint");
 	html_foreign(out, line);
-	fputs("</td><td>", out);
+	/* A cell without content is not shown on a narrow screen. */
+	fprintf(out, "</td><td data-label=\"Broken by\">%s", a->break_count ? "<div>" : "");
 	for (size_t i = 0; i < a->break_count; i++) {
 		who(&a->breaks[i], line);
 		fprintf(out, "%s%" PRIu64 " ", i ? "<br>" : "", a->breaks[i].count);
 		html_name(out, line);
 	}
-	fputs("</td></tr>\n", out);
+	fprintf(out, "%s</td></tr>\n", a->break_count ? "</div>" : "");
 }
 
 void assertions_html(FILE *out, const struct assertions *a)

@@ -2,19 +2,33 @@
 #include "hv/export/html.h"
 #include "hv/report/lock_words.h"
 
+static const char *const heads[] = {"Id", "Rank", "What the locks say", "With the lock", "Without it", "Confirmed"};
+
+/* Begin the cell of column `column`. On a narrow screen the cell shows its column's head, since the table's head is hidden. */
+static void begin_cell(FILE *out, const char *classes, unsigned column)
+{
+	fprintf(out, "<td class=\"%s\" data-label=\"%s\">", classes, heads[column]);
+}
+
 static void put_suspicion(FILE *out, const struct chart_suspicion *c)
 {
 	char confirm[CONFIRM_TEXT_MAX];
 
 	confirm_text(&c->suspicion, confirm);
-	fprintf(out, "<tr id=\"suspicion-%s\"><td class=\"id mono\">%s</td><td class=\"number\">%d</td><td>", c->suspicion.id,
-		c->suspicion.id, c->suspicion.rank);
+	fprintf(out, "<tr id=\"suspicion-%s\">", c->suspicion.id);
+	begin_cell(out, "id mono", 0);
+	fprintf(out, "%s</td>", c->suspicion.id);
+	begin_cell(out, "number", 1);
+	fprintf(out, "%d</td>", c->suspicion.rank);
+	begin_cell(out, "", 2);
 	html_foreign(out, c->suspicion.text);
-	fputs("</td><td class=\"mono\">", out);
-	html_name(out, c->site[0]);
-	fputs("</td><td class=\"mono\">", out);
-	html_name(out, c->site[1]);
-	fprintf(out, "</td><td class=\"%s\">", c->suspicion.confirm == CONFIRM_SEEN ? "harmful" : "");
+	fputs("</td>", out);
+	for (unsigned i = 0; i < 2; i++) {
+		begin_cell(out, "mono", 3 + i);
+		html_name(out, c->site[i]);
+		fputs("</td>", out);
+	}
+	begin_cell(out, c->suspicion.confirm == CONFIRM_SEEN ? "harmful" : "", 5);
 	html_text(out, confirm);
 	fputs("</td></tr>\n", out);
 }
@@ -29,10 +43,10 @@ void html_suspicions(FILE *out, const struct lock_chart *chart)
 	      out);
 	if (!chart->suspicion_count)
 		return;
-	fputs("<div class=\"wide\"><table class=\"races\"><thead><tr><th>Id</th><th>Rank</th><th>What the locks "
-	      "say</th><th>With the "
-	      "lock</th><th>Without it</th><th>Confirmed</th></tr></thead><tbody>\n",
-	      out);
+	fputs("<div class=\"wide\"><table class=\"races\"><thead><tr>", out);
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		fprintf(out, "<th%s>%s</th>", i == 1 ? " class=\"number\"" : "", heads[i]);
+	fputs("</tr></thead><tbody>\n", out);
 	for (size_t i = 0; i < chart->suspicion_count; i++)
 		put_suspicion(out, &chart->suspicions[i]);
 	fputs("</tbody></table></div>\n", out);

@@ -33,20 +33,50 @@ static void put_missing(FILE *out, const struct chart_datum *d)
 	}
 }
 
+static const struct {
+	const char *head, *classes;
+} columns[] = {{"Member", "mono"},   {"Lock", "mono"},	      {"Held", "number"},
+	       {"Writes", "number"}, {"RCU reads", "number"}, {"Not in", "mono"}};
+
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+/* Begin the cell of a column. On a narrow screen the cell shows its column's head, since the table's head is hidden. */
+static void begin_cell(FILE *out, unsigned column, const char *more_class)
+{
+	fprintf(out, "<td class=\"%s%s\" data-label=\"%s\">", columns[column].classes, more_class, columns[column].head);
+}
+
 static void put_datum(FILE *out, const struct chart_datum *d)
 {
-	const char *level = !d->lock[0] ? "faint" : d->held == d->total ? "benign" : "unsure";
+	const char *level = !d->lock[0] ? " faint" : d->held == d->total ? " benign" : " unsure";
 
-	fputs("<tr><td class=\"mono\">", out);
+	fputs("<tr>", out);
+	begin_cell(out, 0, "");
 	html_name(out, d->name + d->owner_len);
-	fputs("</td><td class=\"mono\">", out);
+	fputs("</td>", out);
+	begin_cell(out, 1, "");
 	html_name(out, d->lock[0] ? d->lock : "none");
-	fprintf(out,
-		"</td><td class=\"number %s\">%" PRIu64 " of %" PRIu64 "</td><td class=\"number\">%" PRIu64
-		"</td><td class=\"number\">%" PRIu64 "</td><td class=\"mono\">",
-		level, d->held, d->total, d->writes, d->rcu);
+	fputs("</td>", out);
+	begin_cell(out, 2, level);
+	fprintf(out, "%" PRIu64 " of %" PRIu64 "</td>", d->held, d->total);
+	begin_cell(out, 3, "");
+	fprintf(out, "%" PRIu64 "</td>", d->writes);
+	begin_cell(out, 4, "");
+	fprintf(out, "%" PRIu64 "</td>", d->rcu);
+	begin_cell(out, 5, "");
 	put_missing(out, d);
 	fputs("</td></tr>\n", out);
+}
+
+/* Begin the table of the members of one owner. */
+static void begin_owner(FILE *out, const struct chart_datum *d)
+{
+	fputs("<h3 class=\"mono\">", out);
+	html_guest(out, d->name, d->owner_len);
+	fputs("</h3>\n<div class=\"wide\"><table class=\"races\"><thead><tr>", out);
+	for (size_t i = 0; i < COLUMNS; i++)
+		fprintf(out, "<th%s>%s</th>", columns[i].classes[0] == 'n' ? " class=\"number\"" : "", columns[i].head);
+	fputs("</tr></thead><tbody>\n", out);
 }
 
 static void put_data(FILE *out, const struct export_locks *l)
@@ -60,12 +90,8 @@ static void put_data(FILE *out, const struct export_locks *l)
 		if (!export_locks_shows(l, d))
 			continue;
 		if (!last || last->owner_len != d->owner_len || strncmp(last->name, d->name, d->owner_len)) {
-			fputs(last ? "</tbody></table></div>\n<h3 class=\"mono\">" : "<h3 class=\"mono\">", out);
-			html_guest(out, d->name, d->owner_len);
-			fputs("</h3>\n<div class=\"wide\"><table "
-			      "class=\"races\"><thead><tr><th>Member</th><th>Lock</th><th>Held"
-			      "</th><th>Writes</th><th>RCU reads</th><th>Not in</th></tr></thead><tbody>\n",
-			      out);
+			fputs(last ? "</tbody></table></div>\n" : "", out);
+			begin_owner(out, d);
 		}
 		last = d;
 		put_datum(out, d);

@@ -1,9 +1,13 @@
 "use strict";
 (() => {
-  const table = document.querySelector("table.races"), body = table.tBodies[0], filter = document.getElementById("filter");
+  // Only a page with a section for each row of its first table can be sorted and filtered.
+  const filter = document.getElementById("filter");
+  if (!filter) return;
+  const table = document.querySelector("table.races"), body = table.tBodies[0];
   const sections = document.getElementById("sections"), none = document.getElementById("none");
   const section = (row) => document.getElementById(row.dataset.race);
   document.documentElement.classList.add("scripted");
+  table.classList.add("sortable");
 
   // Sorting: rows and sections together. A figure's first click puts the largest first.
   const sort = (header, column) => {
