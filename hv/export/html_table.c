@@ -55,7 +55,7 @@ static void put_row(FILE *out, const struct export_race *r, size_t order)
 	html_name(out, datum);
 	fputs("</td>", out);
 	put_site(out, r, 0, "Held");
-	put_site(out, r, 1, "In between");
+	put_site(out, r, 1, "Meanwhile");
 	begin_cell(out, "number", "Seen");
 	fprintf(out, "%" PRIu64 "</td></tr>\n", race->count);
 }
@@ -64,7 +64,7 @@ void html_table(FILE *out, const struct export_run *run)
 {
 	fputs("<div class=\"wide\"><table class=\"races\">\n<thead><tr><th class=\"number\">#</th><th>Race</th><th "
 	      "class=\"number "
-	      "down\">Rank</th><th>Verdict</th><th>Rule</th><th>Data</th><th>Held access</th><th>Access in between</th><th "
+	      "down\">Rank</th><th>Verdict</th><th>Rule</th><th>Data</th><th>Held</th><th>Meanwhile</th><th "
 	      "class=\"number down\">Seen</th></tr></thead>\n<tbody>\n",
 	      out);
 	for (size_t i = 0; i < run->count; i++)
