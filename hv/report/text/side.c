@@ -17,15 +17,16 @@
 #define STACK_NAMES_SHOWN 12
 #define LISTING_COLUMN 52 /* column of source lines, from the start of the instruction */
 
-static void put_context(FILE *out, const struct race_side *side)
+static void put_context(FILE *out, const struct race *race, unsigned which)
 {
+	const struct race_side *side = &race->first.sides[which];
 	const struct guest_context *context = &side->context;
 	char comm[CLEAN_MAX(sizeof(context->comm))], phrase[CONTEXT_PHRASE_MAX];
 
 	clean_text(context->comm, sizeof(context->comm), comm, sizeof(comm));
-	fprintf(out, "             CPU %u", side->cpu);
+	fprintf(out, "             CPU %u, %s", side->cpu, side_word(&race->first, which));
 	if (context->pid >= 0)
-		fprintf(out, ", %s (pid %" PRId32 ")", comm, context->pid);
+		fprintf(out, ": %s (pid %" PRId32 ")", comm, context->pid);
 	if (context->known) {
 		context_phrase(context, phrase);
 		fprintf(out, ", %s", phrase);
@@ -200,7 +201,7 @@ void text_side(FILE *out, const struct race *race, unsigned which, const struct 
 		side->size, side->size == 1 ? "" : "s", side->gva);
 	put_source(out, race, which);
 	put_datum(out, race, which);
-	put_context(out, side);
+	put_context(out, race, which);
 	put_locks(out, &side->locks);
 	fputs(text_colour(style, TEXT_FAINT), out);
 	put_registers(out, &side->regs);

@@ -184,8 +184,8 @@ static void both_sides_in_full(void **state)
 	o.sides[1].context.kind = GUEST_SOFTIRQ;
 	o.sides[1].context.rcu_nesting = 0;
 	text = text_of_race(&o, &plain);
-	has(text, "CPU 0, worker (pid 42), task, interrupts off, preemption on, in an RCU section\n");
-	has(text, "CPU 1, worker (pid 42), softirq, interrupts off, preemption on\n");
+	has(text, "CPU 0, held: worker (pid 42), task, interrupts off, preemption on, in an RCU section\n");
+	has(text, "CPU 1, meanwhile: worker (pid 42), softirq, interrupts off, preemption on\n");
 	has(text, "             holds sb_sem (as a reader), perhaps kmalloc-64+0x8\n");
 	has(text, "rip ffffffffc010001c");
 	has(text, "rbx 3333333333333333");
