@@ -97,7 +97,7 @@ $(OUT)/gen/page.js.h: hv/export/page.js
 $(PAGE):
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@.tmp && mv $@.tmp $@
-$(OUT)/obj/hv/export/html_page.o $(OUT)/obj/hv/campaign/list/html.o: $(PAGE)
+$(OUT)/obj/hv/export/html_page.o $(OUT)/obj/hv/campaign/list/html.o $(OUT)/obj/hv/campaign/list/race_history_html.o: $(PAGE)
 
 # The grammar of campaign files, as a C string.
 $(OUT)/gen/campaign.rng.h: docs/campaign.rng

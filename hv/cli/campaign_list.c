@@ -13,6 +13,8 @@
 
 /* Lines are at most 100 characters wide: longer lines are hard to read, even on a wide terminal. */
 #define WIDTH_MAX 100
+/* Most runs on the page of a race. A race that every run sees would fill thousands of rows in a year of nights. */
+#define RUNS_MAX 200
 
 /* ---- options: store and campaign ---- */
 
@@ -182,12 +184,15 @@ static int print_list(struct campaign_show *s, const struct summary *m, struct e
 	}
 }
 
-static int print_race(struct campaign_show *s, const struct race_history *history, struct err *err)
+static int print_race(struct campaign_show *s, const struct race_history *history, const struct store_race_runs *runs,
+		      struct err *err)
 {
 	struct list_style style = style_of(s);
 
 	if (s->form == CAMPAIGN_JSON)
 		return race_history_json(stdout, history, err);
+	if (s->form == CAMPAIGN_HTML)
+		return race_history_html(stdout, history, runs, err);
 	redirect_page(&s->redirect);
 	return race_history_text(stdout, history, &style, err);
 }
@@ -227,18 +232,24 @@ int campaign_show_race(struct campaign_show *s, struct store *store, int64_t rac
 {
 	struct subsystems *subsystems;
 	struct race_history *history = NULL;
+	struct store_race_runs runs = {0};
 	int rc;
 
-	if (s->form != CAMPAIGN_TEXT && s->form != CAMPAIGN_JSON)
-		return err_set(err, EXIT_USAGE, "--format %s shows a round; one race is shown as text or json", forms[s->form]);
+	if (s->form == CAMPAIGN_MAIL)
+		return err_set(err, EXIT_USAGE, "--format mail shows a round; one race is shown as text, json or html");
 	rc = get_subsystems(s, &subsystems, err);
 	if (rc == 0)
 		history = race_history_get(store, race, subsystems, OUTRIDER_VERSION, err);
-	rc = history ? redirect_begin(&s->redirect, err) : -1;
+	rc = history ? 0 : -1;
+	if (rc == 0 && s->form == CAMPAIGN_HTML)
+		rc = store_race_runs(store, race, RUNS_MAX, &runs, err);
+	if (rc == 0)
+		rc = redirect_begin(&s->redirect, err);
 	if (rc == 0) {
-		rc = print_race(s, history, err);
+		rc = print_race(s, history, &runs, err);
 		redirect_end(&s->redirect, err);
 	}
+	store_race_runs_free(&runs);
 	race_history_free(history);
 	subsystems_free(subsystems);
 	return rc == 0 && err->code == EXIT_OK ? 0 : -1;

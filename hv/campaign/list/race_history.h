@@ -7,6 +7,7 @@
 
 #include "hv/campaign/list/list.h"
 #include "hv/campaign/list/subsystem.h"
+#include "hv/campaign/store/race_runs.h"
 #include "hv/campaign/store/store.h"
 
 struct race_history;
@@ -24,6 +25,9 @@ void race_history_free(struct race_history *s);
  * A write error stays in the stream. Returns 0, or -1 with err set if memory runs out or the stored report is not valid.
  */
 int race_history_text(FILE *out, const struct race_history *s, const struct list_style *style, struct err *err);
+
+/* Write one HTML page, which loads nothing from elsewhere. `runs` are of the same race. Returns as race_history_text() does. */
+int race_history_html(FILE *out, const struct race_history *s, const struct store_race_runs *runs, struct err *err);
 
 /* Write the document outrider-campaign-race/1, which docs/campaigns.md describes. Returns as race_history_text() does. */
 int race_history_json(FILE *out, const struct race_history *s, struct err *err);

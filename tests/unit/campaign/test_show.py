@@ -241,7 +241,7 @@ class Rounds(unittest.TestCase):
                 ("show", ["1", "2"], 2, "one ROUND or RACE"),
                 ("show", ["2", "--since", "2"], 2, "round 2 is not before round 2"),
                 ("show", [self.gone_id, "--since", "2"], 2, "no number of a round"),
-                ("show", [self.gone_id, "--format", "html"], 2, "text or json"),
+                ("show", [self.gone_id, "--format", "mail"], 2, "text, json or html"),
                 ("show", ["--format", "xml"], 2, "text, json, html or mail"),
                 ("show", ["--fail-on", "races"], 2, "new-harmful"),
                 ("show", ["--sources", "/nowhere"], 3, "/nowhere/MAINTAINERS"),

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Writes a race history as an HTML page, with the style of the page of `outrider report`: what is said of the race, the rounds,
+ * builds and runs that saw it, and the report of the run that saw it last.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "hv/campaign/list/fill_internal.h"
+#include "hv/campaign/list/race_history.h"
+#include "hv/campaign/list/race_history_parts.h"
+#include "hv/campaign/list/sentences.h"
+#include "hv/export/html.h"
+#include "hv/report/json/race_read.h"
+
+static const char style[] =
+#include "list.css.h"
+	;
+
+/* Returns the style sheet's class for a class of races. */
+static const char *class_style(enum summary_class class)
+{
+	static const char *const styles[SUMMARY_CLASSES] = {
+		[SUMMARY_HARMFUL] = "harmful",	      [SUMMARY_UNCLEAR] = "unsure", [SUMMARY_UNJUDGED] = "unsure",
+		[SUMMARY_SYNCHRONISATION] = "benign", [SUMMARY_BENIGN] = "benign",
+	};
+
+	return styles[class];
+}
+
+/* ---- tables ---- */
+
+struct column {
+	const char *head, *classes;
+};
+
+static void begin_table(FILE *out, const char *id, const char *title, const struct column *columns, size_t n)
+{
+	fprintf(out, "<h2 class=\"part\">%s</h2>\n<div class=\"wide\"><table class=\"races\" id=\"%s\"><thead><tr>", title, id);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "<th%s>%s</th>", strcmp(columns[i].classes, "number") == 0 ? " class=\"number\"" : "",
+			columns[i].head);
+	fputs("</tr></thead><tbody>\n", out);
+}
+
+static void end_table(FILE *out)
+{
+	fputs("</tbody></table></div>\n", out);
+}
+
+/* Begin a cell. On a narrow screen the cell shows its column's head, since the table's head is hidden. */
+static void begin_cell(FILE *out, const struct column *column, const char *more_class)
+{
+	fprintf(out, "<td class=\"%s %s\" data-label=\"%s\">", column->classes, more_class, column->head);
+}
+
+static void put_cell(FILE *out, const struct column *column, const char *text)
+{
+	begin_cell(out, column, "");
+	html_foreign(out, text);
+	fputs("</td>", out);
+}
+
+static void put_number(FILE *out, const struct column *column, uint64_t number)
+{
+	begin_cell(out, column, "");
+	fprintf(out, "%" PRIu64 "</td>", number);
+}
+
+/* `changed`: the verdict differs from that of the row before in time. */
+static void put_verdict_cell(FILE *out, const struct column *column, enum summary_class class, const char *rule, bool changed)
+{
+	begin_cell(out, column, class_style(class));
+	fprintf(out, "%s%s%s", summary_class_word(class), rule[0] ? ", " : "", rule);
+	fputs(changed ? " <span class=\"changed\">changed</span></td>" : "</td>", out);
+}
+
+/* ---- the parts of the page ---- */
+
+static void put_title(FILE *out, const void *ctx)
+{
+	const struct summary_race *r = ((const struct race_history *)ctx)->race;
+
+	html_text(out, r->side[0]);
+	fputs(" against ", out);
+	html_text(out, r->side[1]);
+	if (r->datum[0]) {
+		fputs(": ", out);
+		html_text(out, r->datum);
+	}
+}
+
+static void put_verdict(FILE *out, const struct summary_verdict *v)
+{
+	fprintf(out, "<p id=\"verdict\"><span class=\"%s\">%s</span>", class_style(v->class), summary_class_word(v->class));
+	if (v->rule[0]) {
+		fputs(" by the rule <code>", out);
+		html_text(out, v->rule);
+		fprintf(out, "</code>, rank %d", v->rank);
+	}
+	if (v->evidence[0]) {
+		fputs(": ", out);
+		html_text(out, v->evidence);
+	}
+	fputs("</p>\n", out);
+}
+
+static void put_fact(FILE *out, const char *what, const char *text)
+{
+	if (!text[0])
+		return;
+	fprintf(out, "<dt>%s</dt><dd>", what);
+	html_foreign(out, text);
+	fputs("</dd>\n", out);
+}
+
+static void put_facts(FILE *out, const struct race_history *s, const struct store_race_runs *runs)
+{
+	const struct summary_race *r = s->race;
+	char time[LIST_TIME_MAX];
+
+	fputs("<dl class=\"run\">\n", out);
+	put_fact(out, "Race", r->id);
+	put_fact(out, "Subsystem", r->subsystem);
+	fputs("<dt>Seen</dt><dd>", out);
+	list_count_put(out, s->seen, "time");
+	fputs(" in ", out);
+	list_count_put(out, s->runs, "run");
+	fputs(" of ", out);
+	list_count_put(out, s->rounds, "round");
+	fputs("</dd>\n", out);
+	put_fact(out, "First", list_time(s->first, time));
+	put_fact(out, "Last", list_time(s->last, time));
+	put_fact(out, "Triage", store_triage_word(r->triage));
+	put_fact(out, "Suppressed", r->suppressed);
+	if (runs->count && runs->list[0].command[0]) {
+		fputs("<dt>Run again</dt><dd><code>", out);
+		html_foreign(out, runs->list[0].command);
+		fputs("</code></dd>\n", out);
+	}
+	put_fact(out, "Store", s->m.store);
+	fputs("</dl>\n", out);
+}
+
+static void put_triage(FILE *out, const struct race_history *s)
+{
+	static const struct column columns[] = {{"When", ""}, {"State", ""}, {"Who", ""}, {"Note", ""}};
+	char at[LIST_TIME_MAX];
+
+	if (!s->triage_count)
+		return;
+	begin_table(out, "triage", "What was said of it", columns, 4);
+	for (size_t i = 0; i < s->triage_count; i++) {
+		const struct race_history_triage *entry = &s->triage[i];
+
+		fputs("<tr>", out);
+		put_cell(out, &columns[0], list_time(entry->at, at));
+		put_cell(out, &columns[1], store_triage_word(entry->state));
+		put_cell(out, &columns[2], entry->who);
+		put_cell(out, &columns[3], entry->note);
+		fputs("</tr>\n", out);
+	}
+	end_table(out);
+}
+
+/* The newest round comes first, with what changed since the one before it in time. */
+static void put_rounds(FILE *out, const struct race_history *s)
+{
+	static const struct column columns[] = {{"Campaign", ""},   {"Round", "number"}, {"Started", ""},
+						{"Seen", "number"}, {"Runs", "number"},	 {"Verdict", ""}};
+	char at[LIST_TIME_MAX];
+
+	begin_table(out, "rounds", "Rounds that saw it", columns, 6);
+	for (size_t i = s->in_round_count; i-- > 0;) {
+		const struct race_history_round *r = &s->in_rounds[i], *before = i ? r - 1 : NULL;
+
+		fputs("<tr>", out);
+		put_cell(out, &columns[0], r->campaign);
+		put_number(out, &columns[1], r->number);
+		put_cell(out, &columns[2], list_time(r->started, at));
+		put_number(out, &columns[3], r->seen);
+		put_number(out, &columns[4], r->runs);
+		put_verdict_cell(out, &columns[5], r->class, r->rule,
+				 before && (before->class != r->class || strcmp(before->rule, r->rule) != 0));
+		fputs("</tr>\n", out);
+	}
+	end_table(out);
+}
+
+static void put_builds(FILE *out, const struct race_history *s)
+{
+	static const struct column columns[] = {
+		{"Kernel", ""}, {"Build id", "mono"}, {"Race in its reports", "mono"}, {"Seen first", ""}, {"Seen last", ""}};
+	char time[LIST_TIME_MAX];
+
+	begin_table(out, "builds", "Builds that have it", columns, 5);
+	for (size_t i = 0; i < s->race->build_count; i++) {
+		const struct summary_build *b = &s->race->builds[i];
+
+		fputs("<tr>", out);
+		put_cell(out, &columns[0], b->release[0] ? b->release : "not known");
+		put_cell(out, &columns[1], b->build_id);
+		put_cell(out, &columns[2], b->report);
+		put_cell(out, &columns[3], list_time(b->first, time));
+		put_cell(out, &columns[4], list_time(b->last, time));
+		fputs("</tr>\n", out);
+	}
+	end_table(out);
+}
+
+/* Format milliseconds since 1970 as "2026-11-22 01:00". */
+static const char *run_time(int64_t ms, char out[LIST_TIME_MAX])
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm parts;
+
+	if (!gmtime_r(&seconds, &parts) || !strftime(out, LIST_TIME_MAX, "%Y-%m-%d %H:%M", &parts))
+		out[0] = '\0';
+	return out;
+}
+
+static void put_run(FILE *out, const struct column columns[], const struct store_race_run *r)
+{
+	char time[LIST_TIME_MAX];
+
+	fputs("<tr>", out);
+	put_cell(out, &columns[0], run_time(r->started, time));
+	begin_cell(out, &columns[1], "");
+	html_foreign(out, r->campaign);
+	fprintf(out, " %" PRIu64 "</td>", r->number);
+	put_cell(out, &columns[2], r->key);
+	put_number(out, &columns[3], r->seen);
+	begin_cell(out, &columns[4], "");
+	fprintf(out, "%.3f</td>", (double)r->first_ns / 1e9);
+	put_cell(out, &columns[5], r->report);
+	put_verdict_cell(out, &columns[6], fill_class(r->class, r->rule), "", false);
+	put_cell(out, &columns[7], r->folder);
+	fputs("</tr>\n", out);
+}
+
+static void put_runs(FILE *out, const struct race_history *s, const struct store_race_runs *runs)
+{
+	static const struct column columns[] = {
+		{"Started", ""},    {"Round", ""},	    {"Run", "mono"},
+		{"Seen", "number"}, {"First, s", "number"}, {"Race in its report", "mono"},
+		{"Verdict", ""},    {"Files", "mono"},
+	};
+
+	begin_table(out, "runs", "Runs that saw it", columns, 8);
+	for (size_t i = 0; i < runs->count; i++)
+		put_run(out, columns, &runs->list[i]);
+	end_table(out);
+	if (runs->count < s->runs)
+		fprintf(out, "<p class=\"faint\">The newest %zu of %" PRIu64 " runs.</p>\n", runs->count, s->runs);
+}
+
+/* ---- the report ---- */
+
+static int put_report(FILE *out, const struct race_history *s, struct err *err)
+{
+	const struct export_run run = {.tool_version = s->m.version};
+	struct race *race;
+
+	if (!s->record)
+		return 0;
+	race = race_read(s->record, s->race->id, err);
+	if (!race)
+		return -1;
+	fputs("<h2 class=\"part\">The report of the run that saw it last</h2>\n<section class=\"race\">\n<details "
+	      "class=\"body\" "
+	      "open><summary>Both sides</summary>\n",
+	      out);
+	html_values(out, race);
+	fputs("<div class=\"sides\">\n", out);
+	html_side(out, &run, race, 0);
+	html_side(out, &run, race, 1);
+	fputs("</div>\n", out);
+	html_timeline(out, race);
+	html_replay(out, race);
+	fputs("</details>\n</section>\n", out);
+	race_free(race);
+	return 0;
+}
+
+int race_history_html(FILE *out, const struct race_history *s, const struct store_race_runs *runs, struct err *err)
+{
+	int rc;
+
+	html_page_begin(out, put_title, s, style);
+	put_verdict(out, &s->race->verdict);
+	put_facts(out, s, runs);
+	put_triage(out, s);
+	put_rounds(out, s);
+	rc = put_report(out, s, err);
+	put_builds(out, s);
+	put_runs(out, s, runs);
+	html_page_end(out, s->m.version);
+	return rc;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The runs that saw a race. */
+#ifndef OUTRIDER_CAMPAIGN_STORE_RACE_RUNS_H
+#define OUTRIDER_CAMPAIGN_STORE_RACE_RUNS_H
+
+#include "hv/campaign/store/store.h"
+
+/* A run that saw a race. Strings are as the store has them, not printable. */
+struct store_race_run {
+	int64_t run, started; /* `started` is in milliseconds since 1970 */
+	const char *campaign;
+	uint64_t number; /* of the round */
+	const char *key; /* the run's key in the round */
+	const char *banner, *build_id;
+	const char *report; /* the race's id in the run's report */
+	const char *command, *folder;
+	uint64_t seen;	   /* observations */
+	uint64_t first_ns; /* from the run's first sample point to its first observation */
+	enum verdict_class class;
+	int rank;
+	const char *rule;
+};
+
+struct store_race_runs {
+	struct store_race_run *list;
+	size_t count;
+	struct store_text *text;
+};
+void store_race_runs_free(struct store_race_runs *r);
+
+/*
+ * List the runs of all campaigns that saw the race, the newest first, and at most `most` of them. A run whose report has the
+ * race under several ids is listed once for each id. Returns 0, or -1 with err set and an empty list.
+ */
+int store_race_runs(struct store *s, int64_t race, unsigned most, struct store_race_runs *out, struct err *err);
+
+#endif
