@@ -10,6 +10,7 @@
 #include "hv/cli/fail_on.h"
 #include "hv/cli/race_files.h"
 #include "hv/report/json/write.h"
+#include "hv/report/text/text.h"
 #include "pruner/changes.h"
 
 enum diff_key { KEY_OLD = 0x200, KEY_FORM, KEY_ALL, KEY_SUPPRESS };
@@ -93,6 +94,10 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 /* Separate the old files from the new ones. Without --old, the first of two files is the old one. */
 static int split_files(struct diff_options *o, struct err *err)
 {
+	if (fail_on_names_suspicions(&o->fail_on))
+		return err_set(err, EXIT_USAGE,
+			       "--fail-on suspicion: diff compares races only; `outrider locks --fail-on suspicion` looks at "
+			       "suspicions");
 	if (!o->old_count && o->in.count != 2)
 		return err_set(err, EXIT_USAGE, "diff needs two FILEs, OLD and NEW; for more give --old FILE for each old one");
 	if (o->old_count && !o->in.count)
@@ -147,6 +152,7 @@ static void put_runs(const char *head, const struct race_runs *runs)
 		clean_text(runs->files[i], strnlen(runs->files[i], 256), file, sizeof(file));
 		clean_text(banner ? banner : "an unknown kernel", banner ? strcspn(banner, "(") : 17, kernel, sizeof(kernel));
 		printf("%-9s %s: %s\n", head, file, kernel);
+		text_doubt(stdout, &runs->list[i], runs->files[i], &(const struct text_style){0});
 	}
 }
 
@@ -160,6 +166,16 @@ static void put_before(const struct change *c)
 	       strcmp(c->before->race->id, c->now->race->id) == 0 ? "" : c->before->race->id);
 }
 
+/* Returns whether any run of a side may have sampled: only then is a race that the side does not have gone. */
+static bool has_looked(const struct race_runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		if (!run_is_unsampled(&runs->list[i]))
+			return true;
+	}
+	return false;
+}
+
 static void put_text(const struct changes *c, const struct diff_side *old, const struct diff_side *now, bool all)
 {
 	static const char *const heads[CHANGE_KINDS] = {
@@ -169,7 +185,10 @@ static void put_text(const struct changes *c, const struct diff_side *old, const
 		[CHANGE_MOVED] = "MOVED     matched by functions and data, because their ids differ between the builds",
 		[CHANGE_NONE] = "SAME      both sides have these, with the same verdict",
 	};
+	static const char not_looked[] = "UNKNOWN   not looked for: the new side sampled nothing, so nothing is known of "
+					 "these, and none of them is gone";
 
+	bool looked = has_looked(&now->runs);
 	size_t shown = 0;
 
 	put_runs("OLD", &old->runs);
@@ -181,13 +200,15 @@ static void put_text(const struct changes *c, const struct diff_side *old, const
 		if (!all && change->kind >= CHANGE_MOVED)
 			break;
 		if (!i || c->list[i - 1].kind != change->kind)
-			printf("%s%s\n", i ? "\n" : "", heads[change->kind]);
+			printf("%s%s\n", i ? "\n" : "",
+			       change->kind == CHANGE_GONE && !looked ? not_looked : heads[change->kind]);
 		verdict_row(stdout, change->now ? change->now : change->before, false);
 		if (change->now && change->before && change->kind != CHANGE_NONE)
 			put_before(change);
 	}
-	printf("%s%zu new, %zu changed, %zu gone, %zu moved, %zu the same\n", shown ? "\n" : "", c->of_kind[CHANGE_NEW],
-	       c->of_kind[CHANGE_VERDICT], c->of_kind[CHANGE_GONE], c->of_kind[CHANGE_MOVED], c->of_kind[CHANGE_NONE]);
+	printf("%s%zu new, %zu changed, %zu %s, %zu moved, %zu the same\n", shown ? "\n" : "", c->of_kind[CHANGE_NEW],
+	       c->of_kind[CHANGE_VERDICT], c->of_kind[CHANGE_GONE], looked ? "gone" : "not looked for",
+	       c->of_kind[CHANGE_MOVED], c->of_kind[CHANGE_NONE]);
 }
 
 /* ---- JSON ---- */
@@ -196,6 +217,9 @@ static const char *const kind_words[CHANGE_KINDS] = {
 	[CHANGE_NEW] = "new",	  [CHANGE_VERDICT] = "changed", [CHANGE_GONE] = "gone",
 	[CHANGE_MOVED] = "moved", [CHANGE_NONE] = "same",
 };
+
+/* In place of "gone", if the new side did not look. */
+#define UNSAMPLED_WORD "unsampled"
 
 static json_t *judged_json(struct json_builder *b, const struct judged *j)
 {
@@ -223,14 +247,16 @@ static json_t *files_json(struct json_builder *b, const struct race_runs *runs)
 	return files;
 }
 
-static json_t *changes_json(struct json_builder *b, const struct changes *c)
+static json_t *changes_json(struct json_builder *b, const struct changes *c, bool looked)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < c->count; i++) {
 		json_t *o = json_object();
 
-		json_put(b, o, "change", json_string(kind_words[c->list[i].kind]));
+		const char *word = kind_words[c->list[i].kind];
+
+		json_put(b, o, "change", json_string(c->list[i].kind == CHANGE_GONE && !looked ? UNSAMPLED_WORD : word));
 		json_put(b, o, "worse", json_boolean(change_is_worse(&c->list[i])));
 		json_put(b, o, "old", judged_json(b, c->list[i].before));
 		json_put(b, o, "new", judged_json(b, c->list[i].now));
@@ -243,21 +269,23 @@ static int put_json(const struct changes *c, const struct diff_side *old, const 
 {
 	struct json_builder b = {0};
 	json_t *document = json_object(), *summary = json_object();
+	bool looked = has_looked(&now->runs);
 
 	json_put(&b, document, "schema", json_string("outrider-diff/1"));
 	json_put(&b, document, "old", files_json(&b, &old->runs));
 	json_put(&b, document, "new", files_json(&b, &now->runs));
-	json_put(&b, document, "races", changes_json(&b, c));
+	json_put(&b, document, "races", changes_json(&b, c, looked));
 	for (unsigned i = 0; i < CHANGE_KINDS; i++)
-		json_put(&b, summary, kind_words[i], json_integer((json_int_t)c->of_kind[i]));
+		json_put(&b, summary, kind_words[i], json_integer(i == CHANGE_GONE && !looked ? 0 : (json_int_t)c->of_kind[i]));
+	json_put(&b, summary, UNSAMPLED_WORD, json_integer(looked ? 0 : (json_int_t)c->of_kind[CHANGE_GONE]));
 	json_put(&b, document, "summary", summary);
 	return json_document_write(stdout, &b, document, err);
 }
 
 /* ---- the command ---- */
 
-/* Returns the exit code. Only changes for the worse can make the command fail. */
-static int code_of(const struct diff_options *o, const struct changes *c)
+/* Returns the exit code. Only changes for the worse, and new runs in doubt, can make the command fail. */
+static int code_of(const struct diff_options *o, const struct changes *c, const struct race_runs *now)
 {
 	struct verdicts worse = {.list = calloc(c->count + 1, sizeof(*worse.list))};
 	int code;
@@ -266,7 +294,11 @@ static int code_of(const struct diff_options *o, const struct changes *c)
 		if (change_is_worse(&c->list[i]))
 			worse.list[worse.count++] = *c->list[i].now;
 	}
-	code = worse.list ? fail_on_code(&o->fail_on, &worse) : EXIT_INTERNAL;
+	code = worse.list ? fail_on_code(&o->fail_on, &(struct fail_on_found){.verdicts = &worse,
+									      .runs = now->list,
+									      .files = now->files,
+									      .run_count = now->count})
+			  : EXIT_INTERNAL;
 	verdicts_free(&worse);
 	return code;
 }
@@ -288,9 +320,7 @@ static int diff(struct diff_options *o, int *code, struct err *err)
 		put_text(&changes, &old, &now, o->all);
 	else
 		rc = put_json(&changes, &old, &now, err);
-	for (size_t i = 0; i < now.runs.count; i++)
-		fail_on_doubt(&o->fail_on, &now.runs.list[i], now.runs.files[i]);
-	*code = code_of(o, &changes);
+	*code = code_of(o, &changes, &now.runs);
 	suppress_leftover(o->suppressions, race_files_message, &o->in);
 out:
 	changes_free(&changes);

@@ -5,29 +5,50 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
-#include "hv/cli/choice.h"
 
 enum fail_on_key { KEY_FAIL_ON = 0x400, KEY_CODE };
 
 static const struct argp_option options[] = {
-	{"fail-on", KEY_FAIL_ON, "RACES", 0,
+	{"fail-on", KEY_FAIL_ON, "WORDS", 0,
 	 "exit with a status of its own when a race is found that is not suppressed and is a harmful candidate (harmful), is a "
-	 "harmful candidate or unclear (unclear), or has any verdict (any-new)",
+	 "harmful candidate or unclear (unclear), or has any verdict (any-new); or when locks make something suspect "
+	 "(suspicion). Any of "
+	 "these words also fails for a run that sampled nothing (unsampled) or is not finished (unfinished). Both can be given "
+	 "alone, or be left out: harmful,no-unsampled. Several words have commas between them",
 	 FAIL_ON_GROUP},
 	{"error-exitcode", KEY_CODE, "N", 0, "the exit status of --fail-on (default 1); alone, it means --fail-on harmful",
 	 FAIL_ON_GROUP},
 	{0},
 };
 
-/* The words of --fail-on, indexed by enum fail_on_what - 1. */
-static const char *const words[] = {"harmful", "unclear", "any-new"};
+static const struct argp_option locks_options[] = {
+	{"fail-on", KEY_FAIL_ON, "WORDS", 0,
+	 "exit with a status of its own when there is a suspicion (suspicion), and also for a run that sampled nothing "
+	 "(unsampled) or is not finished (unfinished). Both can be given alone, or be left out: suspicion,no-unsampled",
+	 FAIL_ON_GROUP},
+	{"error-exitcode", KEY_CODE, "N", 0,
+	 "the exit status of --fail-on and --assert (default 1); without --assert, alone it means --fail-on suspicion",
+	 FAIL_ON_GROUP},
+	{0},
+};
+
+static const struct fail_word words[] = {
+	{FAIL_WORD_HARMFUL, FAIL_ON_HARMFUL, false},
+	{FAIL_WORD_UNCLEAR, FAIL_ON_UNCLEAR, false},
+	{FAIL_WORD_ANY_NEW, FAIL_ON_ANY_NEW, false},
+	{FAIL_WORD_SUSPICION, FAIL_ON_SUSPICION, false},
+	{FAIL_WORD_UNSAMPLED, FAIL_ON_UNSAMPLED, false},
+	{FAIL_WORD_UNFINISHED, FAIL_ON_UNFINISHED, false},
+	{FAIL_WORD_NO FAIL_WORD_UNSAMPLED, FAIL_ON_UNSAMPLED, true},
+	{FAIL_WORD_NO FAIL_WORD_UNFINISHED, FAIL_ON_UNFINISHED, true},
+};
 
 static const char *fail_on_word(size_t i)
 {
-	return i < sizeof(words) / sizeof(words[0]) ? words[i] : NULL;
+	return i < sizeof(words) / sizeof(words[0]) ? words[i].word : NULL;
 }
 
-const struct cli_choice fail_on_choice = {"RACES", fail_on_word};
+const struct cli_choice fail_on_choice = {"WORDS", fail_on_word};
 
 /* Returns the meaning that an exit code already has, or NULL if it has none. */
 static const char *meaning(uint64_t code)
@@ -69,14 +90,15 @@ error_t fail_on_read_code(const char *arg, struct argp_state *state, unsigned ch
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
 	struct fail_on *f = state->input;
-	size_t index;
 	error_t rc;
 
 	switch (key) {
 	case KEY_FAIL_ON:
-		rc = cli_choose(state, &fail_on_choice, "fail-on", arg, &index);
-		if (rc == 0)
-			f->what = (enum fail_on_what)(index + 1);
+		rc = fail_words_read(state, &fail_on_choice, words, arg, &f->words);
+		if (rc == 0 && f->no_races && f->words.on & FAIL_ON_RACES)
+			rc = cli_usage(state,
+				       "--fail-on %s: this command shows no races; give suspicion, unsampled or unfinished",
+				       arg);
 		return rc;
 	case KEY_CODE:
 		return fail_on_read_code(arg, state, &f->code);
@@ -85,67 +107,123 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static error_t locks_parser(int key, char *arg, struct argp_state *state)
+{
+	struct fail_on *f = state->input;
+
+	f->no_races = true;
+	return parser(key, arg, state);
+}
+
 const struct argp fail_on_argp = {.options = options, .parser = parser};
+const struct argp fail_on_locks_argp = {.options = locks_options, .parser = locks_parser};
 
 bool fail_on_is_asked(const struct fail_on *f)
 {
-	return f->what != FAIL_ON_NOTHING || f->code;
+	return f->words.on || f->words.off || f->code;
 }
 
-static enum fail_on_what what_fails(const struct fail_on *f)
+bool fail_on_names_suspicions(const struct fail_on *f)
 {
-	return f->what ? f->what : FAIL_ON_HARMFUL;
+	return f->words.on & FAIL_ON_SUSPICION;
+}
+
+unsigned fail_on_what(const struct fail_on *f)
+{
+	return fail_words_bits(&f->words, f->no_races ? FAIL_ON_SUSPICION : FAIL_ON_HARMFUL, FAIL_ON_DOUBTS);
 }
 
 bool fail_on_race(const struct fail_on *f, const struct judged *j)
 {
-	enum fail_on_what what = what_fails(f);
+	unsigned what = fail_on_what(f);
 
 	if (j->suppressed)
 		return false;
 	switch (j->verdict.class) {
 	case VERDICT_HARMFUL:
-		return true;
+		return what & FAIL_ON_RACES;
 	case VERDICT_UNCLEAR:
-		return what != FAIL_ON_HARMFUL;
+		return what & ((unsigned)FAIL_ON_UNCLEAR | FAIL_ON_ANY_NEW);
 	default:
-		return what == FAIL_ON_ANY_NEW;
+		return what & FAIL_ON_ANY_NEW;
 	}
 }
 
-int fail_on_code(const struct fail_on *f, const struct verdicts *v)
+bool fail_on_doubt(const struct fail_on *f, enum run_doubt doubt)
 {
-	static const char *const phrases[][2] = {
-		[FAIL_ON_HARMFUL] = {"is a harmful candidate", "are harmful candidates"},
-		[FAIL_ON_UNCLEAR] = {"is a harmful candidate or unclear", "are harmful candidates or unclear"},
-		[FAIL_ON_ANY_NEW] = {"is not suppressed", "are not suppressed"},
-	};
-	enum fail_on_what what = what_fails(f);
+	if (doubt == RUN_SOUND)
+		return false;
+	return fail_on_what(f) & (doubt == RUN_UNFINISHED ? FAIL_ON_UNFINISHED : FAIL_ON_UNSAMPLED);
+}
+
+/* Print the end of the line that says why the command fails. Returns the exit code. */
+static int fails(const struct fail_on *f, const char *word)
+{
 	int code = f->code ? f->code : FAIL_ON_DEFAULT_CODE;
+
+	fprintf(stderr, ": exit status %d (--fail-on %s)\n", code, word);
+	return code;
+}
+
+static int races_code(const struct fail_on *f, const struct verdicts *v)
+{
+	unsigned what = fail_on_what(f);
+	const char *word = what & FAIL_ON_ANY_NEW   ? FAIL_WORD_ANY_NEW
+			   : what & FAIL_ON_UNCLEAR ? FAIL_WORD_UNCLEAR
+						    : FAIL_WORD_HARMFUL;
 	size_t n = 0;
 
-	if (!fail_on_is_asked(f))
-		return EXIT_OK;
 	for (size_t i = 0; i < v->count; i++)
 		n += fail_on_race(f, &v->list[i]);
 	if (!n)
 		return EXIT_OK;
-	fprintf(stderr, "outrider: %zu of %zu races %s: exit status %d (--fail-on %s)\n", n, v->count, phrases[what][n > 1],
-		code, words[what - 1]);
-	return code;
+	fprintf(stderr, "outrider: %zu of %zu races %s ", n, v->count, n > 1 ? "are" : "is");
+	if (what & FAIL_ON_ANY_NEW)
+		fputs("not suppressed", stderr);
+	else
+		fprintf(stderr, "%s%s", n > 1 ? "harmful candidates" : "a harmful candidate",
+			what & FAIL_ON_UNCLEAR ? " or unclear" : "");
+	return fails(f, word);
 }
 
-void fail_on_doubt(const struct fail_on *f, const struct run_facts *run, const char *file)
+static int suspicions_code(const struct fail_on *f, size_t n)
 {
-	char line[CLEAN_FIELD_MAX];
-	const char *doubt = NULL;
+	if (!n || !(fail_on_what(f) & FAIL_ON_SUSPICION))
+		return EXIT_OK;
+	fprintf(stderr, "outrider: %zu suspicion%s", n, n > 1 ? "s" : "");
+	return fails(f, FAIL_WORD_SUSPICION);
+}
 
-	if (!run->finished)
-		doubt = "the run is not finished: only what was found so far is looked at";
-	else if (!run->sampled_ns)
-		doubt = "nothing was sampled in this run, so it says nothing about the kernel";
-	if (!doubt || !fail_on_is_asked(f))
-		return;
-	snprintf(line, sizeof(line), "%s: %s", file, doubt);
-	cli_message(line);
+/* Say what is in doubt about a run, also if the user has left it out of what fails. */
+static int run_code(const struct fail_on *f, const struct run_facts *run, const char *file)
+{
+	enum run_doubt doubt = run_doubt(run);
+	char line[CLEAN_FIELD_MAX], text[RUN_DOUBT_TEXT_MAX];
+
+	if (doubt == RUN_SOUND)
+		return EXIT_OK;
+	run_doubt_text(run, text);
+	snprintf(line, sizeof(line), "%s%s%s", file ? file : "", file ? ": " : "", text);
+	clean_line(line, sizeof(line));
+	fprintf(stderr, "outrider: %s", line);
+	if (fail_on_doubt(f, doubt))
+		return fails(f, run_doubt_word(doubt));
+	fputc('\n', stderr);
+	return EXIT_OK;
+}
+
+int fail_on_code(const struct fail_on *f, const struct fail_on_found *found)
+{
+	int code = EXIT_OK, one;
+
+	if (!fail_on_is_asked(f))
+		return EXIT_OK;
+	for (size_t i = 0; i < found->run_count; i++) {
+		one = run_code(f, &found->runs[i], found->files ? found->files[i] : NULL);
+		code = one ? one : code;
+	}
+	one = suspicions_code(f, found->suspicions);
+	code = one ? one : code;
+	one = found->verdicts ? races_code(f, found->verdicts) : EXIT_OK;
+	return one ? one : code;
 }

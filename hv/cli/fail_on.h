@@ -1,32 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --fail-on and --error-exitcode: races decide the exit status, so that a script or a CI job fails when a race is found.
+ * --fail-on and --error-exitcode: what a run found, or that it could find nothing, decides the exit status, so that a script or
+ * a CI job fails when it should.
  */
 #ifndef OUTRIDER_CLI_FAIL_ON_H
 #define OUTRIDER_CLI_FAIL_ON_H
 
 #include "hv/cli/cli.h"
+#include "hv/cli/fail_words.h"
 #include "hv/report/run_facts.h"
 #include "pruner/verdicts.h"
 
-/* The races that make a command fail. Suppressed races never make a command fail. */
+/* What makes a command fail. Suppressed races never make a command fail. */
 enum fail_on_what {
-	FAIL_ON_NOTHING,
-	FAIL_ON_HARMFUL, /* harmful candidates */
-	FAIL_ON_UNCLEAR, /* harmful candidates, and unclear races */
-	FAIL_ON_ANY_NEW, /* all races */
+	FAIL_ON_HARMFUL = 1 << 0,    /* harmful candidates */
+	FAIL_ON_UNCLEAR = 1 << 1,    /* harmful candidates, and unclear races */
+	FAIL_ON_ANY_NEW = 1 << 2,    /* all races */
+	FAIL_ON_SUSPICION = 1 << 3,  /* suspicions, confirmed or not */
+	FAIL_ON_UNSAMPLED = 1 << 4,  /* a run that sampled nothing */
+	FAIL_ON_UNFINISHED = 1 << 5, /* a run that is not finished */
 };
+
+#define FAIL_ON_RACES ((unsigned)FAIL_ON_HARMFUL | FAIL_ON_UNCLEAR | FAIL_ON_ANY_NEW)
+/* A run of these kinds cannot show that a kernel has no race, so any word that looks for something implies them. */
+#define FAIL_ON_DOUBTS ((unsigned)FAIL_ON_UNSAMPLED | FAIL_ON_UNFINISHED)
 
 /* All zero: no option was given. */
 struct fail_on {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
-	enum fail_on_what what;
+	struct fail_words words;
 	/* The exit code. 0: not given. */
 	unsigned char code;
+	/* The command shows no races: without words, the options look for suspicions. */
+	bool no_races;
 };
 
-/* A child parser for argp, in the option group FAIL_ON_GROUP. Its input is a struct fail_on. */
+/*
+ * Child parsers for argp, in the option group FAIL_ON_GROUP. Their input is a struct fail_on. The second is for a command that
+ * shows no races, and sets no_races.
+ */
 extern const struct argp fail_on_argp;
+extern const struct argp fail_on_locks_argp;
 #define FAIL_ON_GROUP 5
 
 /* The exit code without --error-exitcode. No other result of a command has this code. */
@@ -41,19 +55,37 @@ error_t fail_on_read_code(const char *arg, struct argp_state *state, unsigned ch
 /* Returns whether one of the two options was given. */
 bool fail_on_is_asked(const struct fail_on *f);
 
-/* Returns whether the race makes the command fail. If neither option was given, the races are those of --fail-on harmful. */
+/* Returns whether the words of the option name suspicions. */
+bool fail_on_names_suspicions(const struct fail_on *f);
+
+/*
+ * Returns what makes the command fail: enum fail_on_what bits. If neither option was given, these are the bits of --fail-on
+ * harmful: formats that mark failures mark what would fail.
+ */
+unsigned fail_on_what(const struct fail_on *f);
+
+/* Returns whether the race makes the command fail. */
 bool fail_on_race(const struct fail_on *f, const struct judged *j);
 
-/*
- * Returns the exit code that the options select for the races, or EXIT_OK if no race makes the command fail. Prints the number
- * of such races in one line on standard error.
- */
-int fail_on_code(const struct fail_on *f, const struct verdicts *v);
+/* Returns whether a run in doubt makes the command fail. RUN_SOUND never does. */
+bool fail_on_doubt(const struct fail_on *f, enum run_doubt doubt);
+
+/* What was found. All zero: nothing. */
+struct fail_on_found {
+	/* The races, or NULL. */
+	const struct verdicts *verdicts;
+	/* The runs, and the file of each. `files` is NULL for the run that has just ended. */
+	const struct run_facts *runs;
+	const char *const *files;
+	size_t run_count;
+	/* Number of suspicions. */
+	size_t suspicions;
+};
 
 /*
- * If races decide the exit code, warn on standard error if a run without races says nothing about the kernel: the run in `file`
- * is not finished, or sampled nothing.
+ * Returns the exit code that the options select for what was found, or EXIT_OK if nothing makes the command fail or the options
+ * were not given. Prints one line on standard error for each reason to fail, and for each run in doubt that is no reason.
  */
-void fail_on_doubt(const struct fail_on *f, const struct run_facts *run, const char *file);
+int fail_on_code(const struct fail_on *f, const struct fail_on_found *found);
 
 #endif

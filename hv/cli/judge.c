@@ -37,11 +37,13 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&fail_on_argp, 0, NULL, 0}, {0}};
 const struct argp judge_argp = {.options = options, .parser = parser, .children = children};
 
-static int judge_races(void *ctx, const struct race_store *store, const char *banner, struct err *err)
+static int judge_races(void *ctx, const struct race_store *store, const struct run_facts *run, struct err *err)
 {
 	struct judge *j = ctx;
 
-	prune_rules_set_kernel(j->rules, banner);
+	j->run = (struct run_facts){
+		.finished = run->finished, .sampled_ns = run->sampled_ns, .hits = run->hits, .windows = run->windows};
+	prune_rules_set_kernel(j->rules, run->kernel.banner);
 	return verdicts_judge_store(&j->verdicts, j->rules, j->suppressions, store, err);
 }
 
@@ -55,9 +57,12 @@ static json_t *verdict(void *ctx, size_t index)
 /* Judge the record of locks, without the user's sources: while the run goes on, the thread that names races uses them. */
 static int judge_locks(void *ctx, const struct protection *p, bool last, struct suspicions *out, struct err *err)
 {
-	const struct judge *j = ctx;
+	struct judge *j = ctx;
+	int rc = protect_judge(p, last ? j->rules : NULL, out, err);
 
-	return protect_judge(p, last ? j->rules : NULL, out, err);
+	if (last)
+		j->suspicions = out->count;
+	return rc;
 }
 
 static void sum(void *ctx, FILE *out)
@@ -101,6 +106,9 @@ void judge_free(struct judge *j)
 
 int judge_code(struct judge *j, int code, const struct err *err)
 {
+	const struct fail_on_found found = {
+		.verdicts = &j->verdicts, .runs = &j->run, .run_count = 1, .suspicions = j->suspicions};
+
 	/*
 	 * Take the error's exit code only if `code` is EXIT_OK. If a signal ended the session before it began, `code` is the
 	 * signal's and differs from the error's.
@@ -111,5 +119,5 @@ int judge_code(struct judge *j, int code, const struct err *err)
 		cli_fail(err);
 	if (j->verdicts.list)
 		suppress_leftover(j->suppressions, say, j);
-	return code == EXIT_OK ? fail_on_code(&j->fail_on, &j->verdicts) : code;
+	return code == EXIT_OK ? fail_on_code(&j->fail_on, &found) : code;
 }

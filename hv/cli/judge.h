@@ -22,6 +22,10 @@ struct judge {
 	struct prune_rules *rules;
 	struct suppressions *suppressions; /* NULL: none */
 	struct verdicts verdicts;
+	/* The facts of the run that --fail-on looks at, copied without their strings. Not finished until races were judged. */
+	struct run_facts run;
+	/* Number of suspicions at the last judgement of locks. */
+	size_t suspicions;
 	bool quiet; /* print no messages */
 };
 
@@ -34,8 +38,8 @@ void judge_free(struct judge *j);
 
 /*
  * Print the error of a run that has ended with `code`, if there is one, and return the exit code: that of the run if the run
- * failed, otherwise the one that the verdicts select. `code` may be EXIT_OK although `err` has an error, or may be that of a
- * signal.
+ * failed, otherwise the one that the verdicts, the suspicions and the facts of the run select. `code` may be EXIT_OK although
+ * `err` has an error, or may be that of a signal.
  */
 int judge_code(struct judge *j, int code, const struct err *err);
 

@@ -120,10 +120,20 @@ static int check(const struct report_options *o, struct err *err)
 	return 0;
 }
 
+/* Refuse a file that cannot answer if there are suspicions. An unfinished run has its record of locks only at the end. */
+static int check_locks(const struct report_options *o, const struct run_facts *run, const struct lock_record *locks,
+		       const char *file, struct err *err)
+{
+	if (!fail_on_names_suspicions(&o->fail_on) || locks->protection || !run->finished)
+		return 0;
+	return err_set(err, EXIT_INPUT, "--fail-on suspicion: %s says nothing of locks: make it by a run with --locks", file);
+}
+
 static int print_json(struct report_options *o, struct report_load *l, struct err *err)
 {
 	struct verdicts v = {0};
 	unsigned found, asked;
+	const char *file = o->in.files[0];
 	int rc;
 
 	debug_images_used(o->in.images, &found, &asked);
@@ -131,8 +141,11 @@ static int print_json(struct report_options *o, struct report_load *l, struct er
 	prune_rules_set_kernel(o->in.rules, l->run.kernel.banner);
 	rc = verdicts_judge(&v, o->in.rules, o->suppressions, l->races, l->count, err);
 	if (rc == 0) {
-		fail_on_doubt(&o->fail_on, &l->run, o->in.files[0]);
-		o->code = fail_on_code(&o->fail_on, &v);
+		o->code = fail_on_code(&o->fail_on, &(struct fail_on_found){.verdicts = &v,
+									    .runs = &l->run,
+									    .files = &file,
+									    .run_count = 1,
+									    .suspicions = l->locks.suspicions.count});
 		rc = show_json(&v, l, err);
 	}
 	verdicts_free(&v);
@@ -147,6 +160,8 @@ static int report_json(struct report_options *o, struct err *err)
 	if (race_files_load(&o->in, o->in.files[0], &l, err) < 0)
 		return -1;
 	rc = races_wanted_all_found(&o->in.wanted, err);
+	if (rc == 0)
+		rc = check_locks(o, &l.run, &l.locks, o->in.files[0], err);
 	if (rc == 0)
 		rc = print_json(o, &l, err);
 	report_load_free(&l);
@@ -171,6 +186,21 @@ static void print_text(struct report_options *o, const struct verdicts *v, const
 	show_text(v, store, runs, how);
 }
 
+/* Count the suspicions of all runs, each once. */
+static int count_suspicions(const struct report_options *o, const struct race_runs *runs, size_t *count, struct err *err)
+{
+	struct lock_chart chart = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < runs->count && rc == 0; i++)
+		rc = check_locks(o, &runs->list[i], &runs->locks[i], runs->files[i], err);
+	if (rc == 0)
+		rc = lock_chart_suspicions(&chart, runs->locks, runs->count, err);
+	*count = chart.suspicion_count;
+	lock_chart_fini(&chart);
+	return rc;
+}
+
 static int print_judged(struct report_options *o, const struct race_store *store, const struct race_runs *runs, struct err *err)
 {
 	struct show_how how = {.images = o->in.images,
@@ -179,8 +209,11 @@ static int print_judged(struct report_options *o, const struct race_store *store
 			       .colour = terminal_wants_colour(STDOUT_FILENO),
 			       .fail_on = &o->fail_on};
 	struct verdicts v = {0};
+	size_t suspicions;
 	int rc = -1;
 
+	if (count_suspicions(o, runs, &suspicions, err) < 0)
+		return -1;
 	if (o->in.code_lines) {
 		how.listing = listing_maker_new(o->in.sources, err);
 		if (!how.listing)
@@ -191,9 +224,11 @@ static int print_judged(struct report_options *o, const struct race_store *store
 		rc = begin_mail(o, &v, err);
 	if (rc < 0)
 		goto out;
-	for (size_t i = 0; i < runs->count; i++)
-		fail_on_doubt(&o->fail_on, &runs->list[i], runs->files[i]);
-	o->code = fail_on_code(&o->fail_on, &v);
+	o->code = fail_on_code(&o->fail_on, &(struct fail_on_found){.verdicts = &v,
+								    .runs = runs->list,
+								    .files = runs->files,
+								    .run_count = runs->count,
+								    .suspicions = suspicions});
 	verdicts_sort(&v, o->order);
 	if (o->gen_suppressions)
 		show_suppressions(&v, &how);

@@ -11,13 +11,14 @@
 
 #include "hv/base/err.h"
 #include "hv/race/store.h"
+#include "hv/report/run_facts.h"
 
 struct report_judge {
 	/*
-	 * Judge all races of `store`, which is valid as long as the report. `banner` is the version line of the guest's kernel,
-	 * or NULL if it was not found. Called once. Returns 0, or -1 with err set; then no other function is called.
+	 * Judge all races of `store`, which is valid as long as the report. `run` has the facts of the finished run, valid
+	 * during the call. Called once. Returns 0, or -1 with err set; then no other function is called.
 	 */
-	int (*judge)(void *ctx, const struct race_store *store, const char *banner, struct err *err);
+	int (*judge)(void *ctx, const struct race_store *store, const struct run_facts *run, struct err *err);
 	/*
 	 * Returns the verdict on race `index` of the store, as docs/report-format.md describes it, or NULL if memory runs out.
 	 */

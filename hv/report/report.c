@@ -200,7 +200,7 @@ static int judge_races(struct report *r, struct err *err)
 	link_complaints(r);
 	if (!judge)
 		return 0;
-	r->run.judged = judge->judge(judge->ctx, r->store, r->run.kernel.banner, err) == 0;
+	r->run.judged = judge->judge(judge->ctx, r->store, &r->run, err) == 0;
 	return r->run.judged ? 0 : -1;
 }
 
@@ -302,6 +302,7 @@ static int print_summary(struct report *r, const struct detect_stats *stats, str
 
 	if (!out)
 		return no_memory(err);
+	text_doubt(out, &r->run, NULL, &r->config->style);
 	if (r->suspicions)
 		fputs(r->suspicions, out);
 	text_summary(out, r->store, stats, &r->config->style);
@@ -316,15 +317,12 @@ static int print_summary(struct report *r, const struct detect_stats *stats, str
 	return 0;
 }
 
-static int complete_json(struct report *r, const struct detect_stats *stats, const char *end, struct err *err)
+static int complete_json(struct report *r, const struct detect_stats *stats, struct err *err)
 {
 	const struct json_items all = all_races(r);
 	char *head, *tail;
 	int rc;
 
-	r->run.finished = true;
-	r->run.end = end;
-	run_time_now(r->run.ended);
 	head = document_head(&r->run);
 	tail = document_tail(&r->run, &r->modules, stats, r->locks);
 	rc = head && tail ? json_file_rewrite(r->json, head, tail, &all, err) : no_memory(err);
@@ -374,13 +372,28 @@ int report_locks(struct report *r, const struct protection *protection, const st
 	return r->locks && r->suspicions ? 0 : no_memory(err);
 }
 
+/* Complete the facts of the run, on which the verdicts, the summary and the file are based. */
+static void end_run(struct report *r, const struct detect_stats *stats, const char *end)
+{
+	r->run.finished = true;
+	r->run.end = end;
+	run_time_now(r->run.ended);
+	if (!stats)
+		return;
+	r->run.sampled_ns = stats->sampling_ns;
+	r->run.hits = stats->hits;
+	r->run.windows = stats->windows;
+}
+
 int report_finish(struct report *r, const struct detect_stats *stats, const char *end, struct err *err)
 {
-	int rc = judge_races(r, err);
+	int rc;
 
+	end_run(r, stats, end);
+	rc = judge_races(r, err);
 	if (print_summary(r, stats, err) < 0)
 		rc = -1;
-	if (r->json && complete_json(r, stats, end, err) < 0)
+	if (r->json && complete_json(r, stats, err) < 0)
 		rc = -1;
 	return rc;
 }

@@ -2,6 +2,7 @@
 #include "hv/report/run_facts.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,58 @@ bool run_facts_same(const struct run_facts *a, const struct run_facts *b)
 	if (a->started[0])
 		return same_text(a->host.name, b->host.name);
 	return a->finished && b->finished && a->sampled_ns && a->sampled_ns == b->sampled_ns;
+}
+
+enum run_doubt run_doubt(const struct run_facts *run)
+{
+	if (!run->finished)
+		return RUN_UNFINISHED;
+	if (!run->sampled_ns)
+		return RUN_NOT_ARMED;
+	if (!run->hits)
+		return RUN_NO_HIT;
+	return run->windows ? RUN_SOUND : RUN_NO_WINDOW;
+}
+
+bool run_is_unsampled(const struct run_facts *run)
+{
+	enum run_doubt doubt = run_doubt(run);
+
+	return doubt != RUN_SOUND && doubt != RUN_UNFINISHED;
+}
+
+void run_doubt_text(const struct run_facts *run, char out[RUN_DOUBT_TEXT_MAX])
+{
+	out[0] = '\0';
+	switch (run_doubt(run)) {
+	case RUN_UNFINISHED:
+		snprintf(out, RUN_DOUBT_TEXT_MAX,
+			 "the run is not finished: it goes on or was killed, and only what was found so far is here");
+		break;
+	case RUN_NOT_ARMED:
+		snprintf(out, RUN_DOUBT_TEXT_MAX,
+			 "nothing was sampled: no sample point was armed, so this run says nothing about the kernel");
+		break;
+	case RUN_NO_HIT:
+		snprintf(out, RUN_DOUBT_TEXT_MAX,
+			 "nothing was sampled: no armed instruction was executed in %.1f s, so this run says nothing about the "
+			 "kernel",
+			 (double)run->sampled_ns / 1e9);
+		break;
+	case RUN_NO_WINDOW:
+		snprintf(out, RUN_DOUBT_TEXT_MAX,
+			 "nothing was sampled: no window was opened at any of %" PRIu64
+			 " hits, so this run says nothing about races",
+			 run->hits);
+		break;
+	default:
+		break;
+	}
+}
+
+const char *run_doubt_word(enum run_doubt doubt)
+{
+	return doubt == RUN_SOUND ? "" : doubt == RUN_UNFINISHED ? "unfinished" : "unsampled";
 }
 
 void run_time_now(char out[RUN_TIME_MAX])

@@ -115,10 +115,22 @@ struct run_facts {
 	bool judged;
 	/* How a finished run ended, in a few words. */
 	const char *end;
-	/* Sampling time of a finished run, in nanoseconds. */
+	/* Sampling time of a finished run, in nanoseconds: since the first sample point was armed. 0: none was armed. */
 	uint64_t sampled_ns;
+	/* Stops of CPUs at a sample point in a finished run, and windows opened at them. */
+	uint64_t hits, windows;
 	/* Owned. */
 	struct run_complaints complaints;
+};
+
+/* Why a report without races does not show that the kernel has none. */
+enum run_doubt {
+	RUN_SOUND,	/* The run is finished and has sampled. */
+	RUN_UNFINISHED, /* The run goes on or was killed. How much it has sampled is unknown. */
+	RUN_NOT_ARMED,	/* A finished run that armed no sample point. */
+	RUN_NO_HIT,	/* A finished run in which no CPU stopped at an armed sample point. */
+	RUN_NO_WINDOW,	/* A finished run that opened no window at any hit. A race is only ever seen in a window. */
+	RUN_DOUBTS
 };
 
 /* Add a copy of a complaint. Returns 0, also when the list is full, or -1 if memory runs out. */
@@ -138,6 +150,22 @@ void run_facts_free(struct run_facts *facts);
  * finished runs are the same if the seed and, to the microsecond, the sampling time are equal.
  */
 bool run_facts_same(const struct run_facts *a, const struct run_facts *b);
+
+/* Returns the first reason that applies to the run, in the order of the enum, or RUN_SOUND. */
+enum run_doubt run_doubt(const struct run_facts *run);
+
+/* Returns true if the run is known to have sampled nothing. Of an unfinished run this is unknown: returns false. */
+bool run_is_unsampled(const struct run_facts *run);
+
+/*
+ * Write the reason as part of a sentence: "nothing was sampled: ...". Writes "" for a run that is sound. Needs at most
+ * RUN_DOUBT_TEXT_MAX bytes, including the NUL.
+ */
+#define RUN_DOUBT_TEXT_MAX 192
+void run_doubt_text(const struct run_facts *run, char out[RUN_DOUBT_TEXT_MAX]);
+
+/* Returns the word of --fail-on for the reason: "unfinished", "unsampled", or "" for a run that is sound. */
+const char *run_doubt_word(enum run_doubt doubt);
 
 /* Write the current wall clock time. */
 void run_time_now(char out[RUN_TIME_MAX]);

@@ -141,7 +141,7 @@ static void read_kernel(struct json_reader *r, const json_t *document, struct ru
 
 static void read_end(struct json_reader *r, const json_t *document, struct run_facts *out)
 {
-	const json_t *summary;
+	const json_t *summary, *sampling;
 
 	out->finished = json_read_optional(document, "complete") && json_read_bool(r, document, "complete");
 	out->judged = json_read_optional(document, "judged") && json_read_bool(r, document, "judged");
@@ -150,8 +150,12 @@ static void read_end(struct json_reader *r, const json_t *document, struct run_f
 	summary = json_read_object(r, document, "summary");
 	out->end = read_text(r, summary, "end");
 	read_time(r, summary, "ended", out->ended);
-	if (json_read_optional(summary, "sampling"))
-		out->sampled_ns = read_seconds(r, json_read_object(r, summary, "sampling"), "seconds");
+	if (!json_read_optional(summary, "sampling"))
+		return;
+	sampling = json_read_object(r, summary, "sampling");
+	out->sampled_ns = read_seconds(r, sampling, "seconds");
+	out->hits = read_number(r, sampling, "hits", INT64_MAX);
+	out->windows = read_number(r, sampling, "windows", INT64_MAX);
 }
 
 int document_read(const json_t *document, const char *path, struct run_facts *out, struct err *err)

@@ -108,6 +108,23 @@ static void put_end(FILE *out, const struct run_facts *run)
 	fputc('\n', out);
 }
 
+void text_doubt(FILE *out, const struct run_facts *run, const char *file, const struct text_style *style)
+{
+	enum run_doubt doubt = run_doubt(run);
+	char text[RUN_DOUBT_TEXT_MAX];
+
+	if (doubt == RUN_SOUND)
+		return;
+	run_doubt_text(run, text);
+	fprintf(out, "%s%s%s  ", text_colour(style, TEXT_STRONG), doubt == RUN_UNFINISHED ? "UNFINISHED" : "UNSAMPLED",
+		text_colour(style, TEXT_PLAIN));
+	if (file) {
+		put(out, file);
+		fputs(": ", out);
+	}
+	fprintf(out, "%s\n", text);
+}
+
 void text_run(FILE *out, const struct run_facts *run, const char *file, const struct text_style *style)
 {
 	fprintf(out, "%sRUN%s       ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));

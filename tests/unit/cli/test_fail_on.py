@@ -73,23 +73,28 @@ class FailOn(unittest.TestCase):
         """A gate that passes says so when it has not seen enough to pass."""
         document = json.loads(RACES.read_text())
         document["races"] = []
-        for change, line in (({"complete": False, "summary": None}, "the run is not finished: only what was found so far is looked at"),
-                             ({"summary": {"end": "guest powered off"}}, "nothing was sampled in this run, so it says nothing about the kernel"),
-                             ({}, None)):
+        for change, word, line in (
+                ({"complete": False, "summary": None}, "unfinished",
+                 "the run is not finished: it goes on or was killed, and only what was found so far is here"),
+                ({"summary": {"end": "guest powered off"}}, "unsampled",
+                 "nothing was sampled: no sample point was armed, so this run says nothing about the kernel"),
+                ({}, None, None)):
             with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
                 json.dump({**document, **change}, f)
                 f.flush()
                 for kind in ("text", "json", "junit"):
                     with self.subTest(kind=kind, line=line):
+                        said = f"outrider: {f.name}: {line}: exit status 1 (--fail-on {word})\n" if line else ""
+                        self.assertEqual(outrider("report", "--format", kind, "--fail-on", "any-new", f.name), (1 if line else 0, said))
                         said = f"outrider: {f.name}: {line}\n" if line else ""
-                        self.assertEqual(outrider("report", "--format", kind, "--fail-on", "any-new", f.name), (0, said))
+                        self.assertEqual(outrider("report", "--format", kind, "--fail-on", f"any-new,no-{word or 'unsampled'}", f.name), (0, said))
                         self.assertEqual(outrider("report", "--format", kind, f.name), (0, ""))
 
     def test_words(self):
         for command in ("run", "attach", "report"):
             status, said = outrider(command, "--fail-on", "harmfull")
             self.assertEqual(status, 2)
-            self.assertIn("--fail-on harmfull: give harmful, unclear or any-new", said)
+            self.assertIn("--fail-on harmfull: give harmful, unclear, any-new, suspicion, unsampled, unfinished, no-unsampled or no-unfinished; did you mean harmful?", said)
 
     def test_options_of_a_run(self):
         status, said = outrider("run", "--kernel", "x", "--no-detect", "--fail-on", "harmful")

@@ -122,11 +122,11 @@ static void judged_at_the_end(void **state)
 		fail_msg("no verdicts in:\n%s", f->printed);
 }
 
-static int refuse(void *ctx, const struct race_store *store, const char *banner, struct err *err)
+static int refuse(void *ctx, const struct race_store *store, const struct run_facts *run, struct err *err)
 {
 	(void)ctx;
 	(void)store;
-	assert_string_equal(banner, "Linux version 6.1.0 \"quoted\"");
+	assert_string_equal(run->kernel.banner, "Linux version 6.1.0 \"quoted\"");
 	return err_set(err, EXIT_INTERNAL, "out of memory for 1 verdicts");
 }
 
@@ -148,17 +148,26 @@ static void judging_that_fails(void **state)
 	json_decref(document);
 }
 
-static int code_of(struct fixture *f, enum fail_on_what what, unsigned char code, unsigned races, int ended)
+/* The counters of a run that has sampled. */
+static const struct detect_stats sampled = {.sampling_ns = 10000000000, .hits = 100, .windows = 80};
+
+static int code_after(struct fixture *f, const struct detect_stats *stats, unsigned what, unsigned char code, unsigned races,
+		      int ended)
 {
-	f->judge.fail_on = (struct fail_on){.what = what, .code = code};
+	f->judge.fail_on = (struct fail_on){.words = {.on = what}, .code = code};
 	see(f, races);
-	assert_int_equal(report_finish(f->report, NULL, "guest powered off", &f->err), 0);
+	assert_int_equal(report_finish(f->report, stats, "guest powered off", &f->err), 0);
 	return judge_code(&f->judge, ended, &f->err);
+}
+
+static int code_of(struct fixture *f, unsigned what, unsigned char code, unsigned races, int ended)
+{
+	return code_after(f, &sampled, what, code, races, ended);
 }
 
 static void no_option_leaves_the_exit_code(void **state)
 {
-	assert_int_equal(code_of(*state, FAIL_ON_NOTHING, 0, 1, EXIT_OK), EXIT_OK);
+	assert_int_equal(code_of(*state, 0, 0, 1, EXIT_OK), EXIT_OK);
 }
 
 static void harmful_race_fails_the_run(void **state)
@@ -168,7 +177,7 @@ static void harmful_race_fails_the_run(void **state)
 
 static void code_is_the_users(void **state)
 {
-	assert_int_equal(code_of(*state, FAIL_ON_NOTHING, 42, 1, EXIT_OK), 42);
+	assert_int_equal(code_of(*state, 0, 42, 1, EXIT_OK), 42);
 }
 
 static void run_without_races_passes(void **state)
@@ -180,6 +189,63 @@ static void run_without_races_passes(void **state)
 static void failed_run_keeps_its_exit_code(void **state)
 {
 	assert_int_equal(code_of(*state, FAIL_ON_ANY_NEW, 42, 1, EXIT_GUEST), EXIT_GUEST);
+}
+
+/* A run that could not have found a race fails a gate. */
+static void run_without_hits_fails(void **state)
+{
+	const struct detect_stats no_hit = {.sampling_ns = 10000000000};
+	struct fixture *f = *state;
+
+	assert_int_equal(code_after(f, &no_hit, FAIL_ON_HARMFUL, 0, 0, EXIT_OK), 1);
+	if (!strstr(f->printed, "UNSAMPLED  nothing was sampled: no armed instruction was executed in 10.0 s"))
+		fail_msg("the summary does not say that nothing was sampled:\n%s", f->printed);
+}
+
+static void run_that_armed_nothing_fails(void **state)
+{
+	const struct detect_stats nothing = {0};
+
+	assert_int_equal(code_after(*state, &nothing, FAIL_ON_UNSAMPLED, 9, 0, EXIT_OK), 9);
+}
+
+static void run_without_windows_fails(void **state)
+{
+	const struct detect_stats no_window = {.sampling_ns = 10000000000, .hits = 7};
+
+	assert_int_equal(code_after(*state, &no_window, FAIL_ON_SUSPICION, 0, 0, EXIT_OK), 1);
+}
+
+static void run_that_sampled_nothing_passes_without_a_gate(void **state)
+{
+	const struct detect_stats nothing = {0};
+
+	assert_int_equal(code_after(*state, &nothing, 0, 0, 0, EXIT_OK), EXIT_OK);
+}
+
+/* A run whose report was never finished has shown nothing. */
+static void run_without_report_fails(void **state)
+{
+	struct fixture *f = *state;
+
+	f->judge.fail_on = (struct fail_on){.words = {.on = FAIL_ON_UNFINISHED}};
+	assert_int_equal(judge_code(&f->judge, EXIT_OK, &f->err), 1);
+}
+
+static void suspicion_fails_the_run(void **state)
+{
+	struct fixture *f = *state;
+
+	f->judge.suspicions = 2;
+	assert_int_equal(code_of(f, FAIL_ON_SUSPICION, 0, 0, EXIT_OK), 1);
+}
+
+static void suspicion_passes_a_gate_for_races(void **state)
+{
+	struct fixture *f = *state;
+
+	f->judge.suspicions = 2;
+	assert_int_equal(code_of(f, FAIL_ON_ANY_NEW, 0, 0, EXIT_OK), EXIT_OK);
 }
 
 /* Run judge_code() with a suppression that fits no race. Returns the text on standard error. */
@@ -232,11 +298,23 @@ static void quiet_run_tells_no_leftovers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(not_judged_before_the_end),	 T(judged_at_the_end),
-		T(judging_that_fails),		 T(no_option_leaves_the_exit_code),
-		T(harmful_race_fails_the_run),	 T(code_is_the_users),
-		T(run_without_races_passes),	 T(failed_run_keeps_its_exit_code),
-		T(leftover_suppression_is_told), T(quiet_run_tells_no_leftovers),
+		T(not_judged_before_the_end),
+		T(judged_at_the_end),
+		T(judging_that_fails),
+		T(no_option_leaves_the_exit_code),
+		T(harmful_race_fails_the_run),
+		T(code_is_the_users),
+		T(run_without_races_passes),
+		T(failed_run_keeps_its_exit_code),
+		T(run_without_hits_fails),
+		T(run_that_armed_nothing_fails),
+		T(run_without_windows_fails),
+		T(run_that_sampled_nothing_passes_without_a_gate),
+		T(run_without_report_fails),
+		T(suspicion_fails_the_run),
+		T(suspicion_passes_a_gate_for_races),
+		T(leftover_suppression_is_told),
+		T(quiet_run_tells_no_leftovers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

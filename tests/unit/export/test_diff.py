@@ -174,13 +174,36 @@ class Diff(unittest.TestCase):
         document = copy.deepcopy(self.races)
         document.update(complete=False, summary=None)
         unfinished = self.save("unfinished.json", document)
-        line = f"outrider: {unfinished}: the run is not finished: only what was found so far is looked at\n"
-        self.assertEqual(diff(RACES, unfinished, "--fail-on", "harmful")[1], line)
+        line = f"outrider: {unfinished}: the run is not finished: it goes on or was killed, and only what was found so far is here"
+        self.assertEqual(diff(RACES, unfinished, "--fail-on", "harmful", status=1)[1], f"{line}: exit status 1 (--fail-on unfinished)\n")
+        self.assertEqual(diff(RACES, unfinished, "--fail-on", "harmful,no-unfinished")[1], f"{line}\n")
         self.assertEqual(diff(RACES, unfinished)[1], "")
         self.assertEqual(diff(unfinished, RACES, "--fail-on", "harmful")[1], "")
 
+    def test_new_side_that_sampled_nothing(self):
+        """No race is gone if the new side did not look, in whatever way it did not."""
+        for name, change in (("unarmed", {"seconds": 0, "hits": 0, "windows": 0}), ("unhit", {"hits": 0, "windows": 0}), ("no-window", {"windows": 0})):
+            with self.subTest(name):
+                document = self.without(*(race["id"] for race in self.races["races"]))
+                document["summary"] = copy.deepcopy(document["summary"])
+                document["summary"]["sampling"].update(change)
+                new = self.save(f"{name}.json", document)
+                self.assertEqual(self.kinds(RACES, new), {"unsampled": {race["id"] for race in self.races["races"]}})
+                text, said = diff(RACES, new)
+                self.assertEqual(said, "")
+                self.assertIn("UNKNOWN   not looked for: the new side sampled nothing", text)
+                self.assertIn("0 new, 0 changed, 19 not looked for, 0 moved, 0 the same", text)
+                self.assertIn(f"UNSAMPLED  {new}: nothing was sampled: ", text)
+                self.assertNotIn("GONE", text)
+                self.assertIn("(--fail-on unsampled)", diff(RACES, new, "--fail-on", "harmful", status=1)[1])
+                diff(RACES, new, "--fail-on", "harmful,no-unsampled")
+                self.assertEqual(set(self.kinds("--old", RACES, new, self.save("other.json", self.races))), {"same"})
+
+    def test_suspicions_are_not_compared(self):
+        self.assertIn("diff compares races only", diff("--fail-on", "suspicion", RACES, RACES, status=2)[1])
+
     def test_wrong_words_of_fail_on(self):
-        for option, why in (("--fail-on", "--fail-on often: give harmful, unclear or any-new"),
+        for option, why in (("--fail-on", "--fail-on often: give harmful, unclear, any-new, suspicion, unsampled, unfinished, no-unsampled or no-unfinished"),
                             ("--error-exitcode", "--error-exitcode often: give a number from 1 to 255")):
             self.assertEqual(diff(option, "often", RACES, RACES, status=2), ("", f"outrider: {why}\n"))
 

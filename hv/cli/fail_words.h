@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The words of --fail-on, for all commands that have the option, so that one word means the same everywhere. The value of the
+ * option is a list of words with commas between them, and the option may be given several times.
+ */
+#ifndef OUTRIDER_CLI_FAIL_WORDS_H
+#define OUTRIDER_CLI_FAIL_WORDS_H
+
+#include <stdbool.h>
+
+#include "hv/cli/choice.h"
+
+/* The words that several commands have. */
+#define FAIL_WORD_HARMFUL "harmful"
+#define FAIL_WORD_UNCLEAR "unclear"
+#define FAIL_WORD_ANY_NEW "any-new"
+#define FAIL_WORD_SUSPICION "suspicion"
+#define FAIL_WORD_UNSAMPLED "unsampled"
+#define FAIL_WORD_UNFINISHED "unfinished"
+/* A word with this in front leaves out what the word selects. Only for words that other words imply. */
+#define FAIL_WORD_NO "no-"
+
+struct fail_word {
+	const char *word;
+	/* What the word selects. The bits are the command's own. */
+	unsigned bits;
+	/* The word leaves out the bits. */
+	bool leaves_out;
+};
+
+/* All zero: the option was not given. A later word wins over an earlier one. */
+struct fail_words {
+	/* Bits that were asked for, and bits that were left out. */
+	unsigned on, off;
+};
+
+/*
+ * Read one value of --fail-on into `out`. `words` has the words that the command's help and `choice` list, up to an entry
+ * without a word. Also accepts "new" and "new-race" for "any-new" if the command has this word and not the spelling itself.
+ * Returns 0. On failure, sets an error and returns an error_t for the parser to return.
+ */
+error_t fail_words_read(struct argp_state *state, const struct cli_choice *choice, const struct fail_word *words,
+			const char *arg, struct fail_words *out);
+
+/*
+ * Returns the bits that make the command fail: those asked for, or `fallback` if none was asked for. If any bit outside of
+ * `implied` is among these, the bits of `implied` are, too. Bits that were left out are not.
+ */
+unsigned fail_words_bits(const struct fail_words *w, unsigned fallback, unsigned implied);
+
+#endif
