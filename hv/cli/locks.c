@@ -8,6 +8,7 @@
 
 #include "hv/base/clean.h"
 #include "hv/cli/choice.h"
+#include "hv/cli/fail_on.h"
 #include "hv/cli/redirect.h"
 #include "hv/export/locks.h"
 #include "hv/report/json/load.h"
@@ -16,16 +17,14 @@
 
 enum locks_key { KEY_FORMAT = 0x200, KEY_MODULE, KEY_ALL, KEY_ASSERT, KEY_NO_PAGER };
 
-/* The command's exit code if an assertion is broken. */
-enum locks_exit { EXIT_BROKEN = 1 };
-
 struct locks_options {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
 	size_t form;		/* index of forms[] */
 	const char *module;	/* shell patterns, or NULL */
 	bool all;
 	const char *assert_file; /* or NULL */
-	bool broken;		 /* an assertion was broken */
+	struct fail_on fail_on;
+	int code; /* the exit code that assertions and --fail-on select */
 	struct redirect redirect;
 	const char **files;
 	size_t count;
@@ -52,7 +51,7 @@ static const struct argp_option options[] = {
 	{"all", KEY_ALL, NULL, 0, "list also the data that were accessed under no lock, or only read", 0},
 	{"assert", KEY_ASSERT, "FILE", 0,
 	 "check the assertions in FILE: under which locks, and by which functions, data are accessed; exit with status 1 if "
-	 "one is broken",
+	 "one is broken, or was never checked and is not optional",
 	 0},
 	{"output", 'o', "FILE", 0, "write to FILE and not to standard output", 0},
 	{"no-pager", KEY_NO_PAGER, NULL, 0, "do not pass text on a terminal through a pager", 0},
@@ -80,6 +79,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	struct locks_options *o = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &o->fail_on;
+		return 0;
 	case KEY_FORMAT:
 		return cli_choose(state, &lock_forms, "format", arg, &o->form);
 	case KEY_MODULE:
@@ -129,6 +131,61 @@ struct lock_files {
 	size_t count;
 };
 
+/* Returns whether a function of the records belongs to a module that fits the shell pattern. */
+static bool has_module(const struct lock_files *files, const char *glob)
+{
+	const struct locks_options one = {.module = glob};
+
+	for (size_t i = 0; i < files->count; i++) {
+		const struct protection *p = files->records[i].protection;
+
+		for (uint32_t n = 0; n < p->function_count; n++) {
+			if (is_wanted(&one, p->functions[n].name))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Append ", " and the name of a function's module to the list `out`, unless the list has the name or no room for it. */
+static void add_module(const char *function, char *out, size_t size)
+{
+	const char *colon = strchr(function, ':');
+	size_t len = colon ? (size_t)(colon - function) : 0, used = strlen(out);
+
+	if (!len || used + len + sizeof(", ") > size)
+		return;
+	for (const char *at = out; (at = strstr(at, ", ")); at += 2) {
+		if (strncmp(at + 2, function, len) == 0 && (!at[2 + len] || at[2 + len] == ','))
+			return;
+	}
+	snprintf(out + used, size - used, ", %.*s", (int)len, function);
+}
+
+/* Set `err` if a pattern of --module fits no module of the files: an empty list would look like a clean result. */
+static int check_modules(const struct locks_options *o, const struct lock_files *files, struct err *err)
+{
+	char *globs = strdup(o->module ? o->module : ""), *rest = globs, *glob, modules[512] = "";
+	int rc = 0;
+
+	if (!globs)
+		return err_set(err, EXIT_INTERNAL, "memory ran out while locks were read");
+	while (rc == 0 && (glob = strsep(&rest, " \t"))) {
+		if (!glob[0] || has_module(files, glob))
+			continue;
+		for (size_t i = 0; i < files->count; i++) {
+			const struct protection *p = files->records[i].protection;
+
+			for (uint32_t n = 0; n < p->function_count; n++)
+				add_module(p->functions[n].name, modules, sizeof(modules));
+		}
+		rc = err_set(err, EXIT_INPUT, "--module %s: the record of locks has nothing of such a module; it has %s", glob,
+			     modules[0] ? modules + 2 : "only the kernel's own image");
+	}
+	free(globs);
+	return rc;
+}
+
 /* Check the user's assertions against the files. Returns NULL without an error if no assertions were given. */
 static struct assertions *check(const struct locks_options *o, const struct lock_files *files, struct err *err)
 {
@@ -139,6 +196,31 @@ static struct assertions *check(const struct locks_options *o, const struct lock
 			break;
 	}
 	return a;
+}
+
+/* Print one line for each reason to fail. Returns the exit code. */
+static int code_of(const struct locks_options *o, const struct lock_files *files, const struct assertions *a,
+		   const struct lock_chart *chart)
+{
+	size_t broken = a ? assertions_broken(a) : 0, unchecked = a ? assertions_unchecked(a) : 0;
+	int code = o->fail_on.code ? o->fail_on.code : FAIL_ON_DEFAULT_CODE, other = EXIT_OK;
+
+	if (broken)
+		fprintf(stderr, "outrider: %zu of %zu assertions %s broken: exit status %d (--assert)\n", broken, a->count,
+			broken > 1 ? "are" : "is", code);
+	if (unchecked)
+		fprintf(stderr,
+			"outrider: %zu of %zu assertions %s never checked: exit status %d (--assert); sample these data, or "
+			"mark "
+			"the assertions `optional = yes`\n",
+			unchecked, a->count, unchecked > 1 ? "were" : "was", code);
+	/* With assertions, --error-exitcode alone is about these. */
+	if (!a || o->fail_on.words.on || o->fail_on.words.off)
+		other = fail_on_code(&o->fail_on, &(struct fail_on_found){.runs = files->runs,
+									  .files = files->paths,
+									  .run_count = files->count,
+									  .suspicions = chart->suspicion_count});
+	return broken || unchecked ? code : other;
 }
 
 static int print(struct locks_options *o, const struct lock_files *files, struct err *err)
@@ -154,12 +236,15 @@ static int print(struct locks_options *o, const struct lock_files *files, struct
 	int rc = err->code == EXIT_OK ? 0 : -1;
 
 	if (rc == 0)
+		rc = check_modules(o, files, err);
+	if (rc == 0)
 		rc = lock_chart_make(&chart, files->records, files->count, o->module ? is_wanted : NULL, o, err);
 	if (rc == 0 && o->form == FORM_TEXT)
 		redirect_page(&o->redirect);
 	if (rc == 0)
 		rc = forms[o->form].write(stdout, &locks, err);
-	o->broken = assertions && assertions_broken(assertions);
+	if (rc == 0)
+		o->code = code_of(o, files, assertions, &chart);
 	assertions_free(assertions);
 	lock_chart_fini(&chart);
 	return rc;
@@ -186,7 +271,12 @@ static int load_file(struct lock_files *files, const char *path, struct err *err
 		return -1;
 	same = same_run(files, &load.run);
 	if (!load.locks.protection) {
-		rc = err_set(err, EXIT_INPUT, "%s has no record of locks: make it by a run with --locks", path);
+		rc = err_set(err, EXIT_INPUT,
+			     load.run.finished
+				     ? "%s has no record of locks: make it by a run with --locks"
+				     : "%s has no record of locks yet: the run is not finished, and its record of locks comes "
+				       "at the end",
+			     path);
 	} else if (same) {
 		snprintf(line, sizeof(line), "%s: the same run as %s; it is counted once", path, same);
 		cli_message(line);
@@ -229,18 +319,18 @@ static int locks(struct locks_options *o, struct err *err)
 	return rc;
 }
 
-const struct argp cli_locks_argp = {.options = options, .parser = parser, .args_doc = "RACES.json...", .doc = doc};
+static const struct argp_child children[] = {{&fail_on_locks_argp, 0, NULL, 0}, {0}};
+const struct argp cli_locks_argp = {
+	.options = options, .parser = parser, .args_doc = "RACES.json...", .doc = doc, .children = children};
 
 int cli_locks(int argc, char **argv)
 {
 	struct err err = {0};
-	struct locks_options o = {.input = {&err}};
+	struct locks_options o = {.input = {&err}, .fail_on.input = {&err}};
 
 	if (cli_parse(&cli_locks_argp, argc, argv, &o.input) == 0 && redirect_begin(&o.redirect, &err) == 0)
 		locks(&o, &err);
 	redirect_end(&o.redirect, &err);
 	free(o.files);
-	if (err.code != EXIT_OK)
-		return cli_fail(&err);
-	return o.broken ? (int)EXIT_BROKEN : (int)EXIT_OK;
+	return err.code == EXIT_OK ? o.code : cli_fail(&err);
 }

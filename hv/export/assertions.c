@@ -7,6 +7,7 @@
 #include "hv/export/html.h"
 #include "hv/report/locks/chart.h"
 #include "hv/report/words.h"
+#include "pruner/locks/assertions.h"
 
 #define LINE_MAX_BYTES 512 /* bytes of one sentence, including the NUL */
 
@@ -20,7 +21,18 @@ static const char *context_name(const struct assertion_break *b)
 /* Returns "held", "broken", "not-known" or "never-checked". */
 static const char *state_word(const struct assertion *a)
 {
-	return a->broken ? "broken" : !a->checked ? "never-checked" : a->unknown == a->checked ? "not-known" : "held";
+	static const char *const words[] = {[ASSERTION_BROKEN] = "broken",
+					    [ASSERTION_NEVER_CHECKED] = "never-checked",
+					    [ASSERTION_NOT_KNOWN] = "not-known",
+					    [ASSERTION_HELD] = "held"};
+
+	return words[assertion_state(a)];
+}
+
+/* Returns the end of the sentence that says that an assertion was not checked. */
+static const char *excuse(const struct assertion *a)
+{
+	return a->optional ? "; it is optional" : "";
 }
 
 /* Write the result of checking an assertion, as a sentence without a full stop. */
@@ -33,12 +45,17 @@ static void outcome(const struct assertion *a, char out[LINE_MAX_BYTES])
 	if (a->broken)
 		snprintf(out, LINE_MAX_BYTES, "broken by %" PRIu64 " of %" PRIu64 " accesses%s", a->broken, a->checked,
 			 unknown);
+	else if (assertion_state(a) == ASSERTION_NOT_KNOWN)
+		snprintf(out, LINE_MAX_BYTES, "never checked: the locks are unknown at all %" PRIu64 " accesses%s", a->checked,
+			 excuse(a));
 	else if (a->checked)
 		snprintf(out, LINE_MAX_BYTES, "kept by %" PRIu64 " of %" PRIu64 " accesses%s", a->checked - a->unknown,
 			 a->checked, unknown);
+	else if (assertion_state(a) == ASSERTION_HELD)
+		snprintf(out, LINE_MAX_BYTES, "kept: there is no such access among %" PRIu64 " accesses", a->seen);
 	else
 		snprintf(out, LINE_MAX_BYTES,
-			 "never checked: no such access was sampled after a second task had accessed the datum");
+			 "never checked: no such access was sampled after a second task had accessed the datum%s", excuse(a));
 }
 
 /* Write how an assertion was broken and by which function, as a sentence without a full stop. */
@@ -68,20 +85,24 @@ static void text_one(FILE *out, const struct assertion *a)
 
 void assertions_text(FILE *out, const struct assertions *a)
 {
-	size_t broken = 0;
-
 	if (!a)
 		return;
-	for (size_t i = 0; i < a->count; i++)
-		broken += a->list[i].broken != 0;
-	fprintf(out, "ASSERTIONS  %zu, %zu broken\n", a->count, broken);
-	for (unsigned pass = 0; pass < 2; pass++) {
+	fprintf(out, "ASSERTIONS  %zu, %zu broken, %zu never checked\n", a->count, assertions_broken(a),
+		assertions_unchecked(a));
+	for (int state = ASSERTION_BROKEN; state <= ASSERTION_HELD; state++) {
 		for (size_t i = 0; i < a->count; i++) {
-			if ((a->list[i].broken == 0) == (pass == 1))
+			if (assertion_state(&a->list[i]) == (enum assertion_state)state)
 				text_one(out, &a->list[i]);
 		}
 	}
 	fputc('\n', out);
+}
+
+static const char *html_class(const struct assertion *a)
+{
+	if (assertion_state(a) == ASSERTION_HELD)
+		return "benign";
+	return a->optional && assertion_state(a) != ASSERTION_BROKEN ? "faint" : "unsure";
 }
 
 static void html_one(FILE *out, const struct assertion *a)
@@ -93,10 +114,7 @@ static void html_one(FILE *out, const struct assertion *a)
 	html_foreign(out, a->file);
 	fprintf(out, ":%u</td><td class=\"mono\" data-label=\"Assertion\">", a->line);
 	html_name(out, a->text);
-	fprintf(out, "</td><td class=\"%s\" data-label=\"Result\">",
-		a->broken		  ? "unsure"
-		: a->checked > a->unknown ? "benign"
-					  : "faint");
+	fprintf(out, "</td><td class=\"%s\" data-label=\"Result\">", html_class(a));
 	html_foreign(out, line);
 	/* A cell without content is not shown on a narrow screen. */
 	fprintf(out, "</td><td data-label=\"Broken by\">%s", a->break_count ? "<div>" : "");
@@ -115,9 +133,9 @@ void assertions_html(FILE *out, const struct assertions *a)
 	fputs("<h2>Assertions</h2>\n<div class=\"wide\"><table class=\"races\"><thead><tr><th>Where</th><th>Assertion</th>"
 	      "<th>Result</th><th>Broken by</th></tr></thead><tbody>\n",
 	      out);
-	for (unsigned pass = 0; pass < 2; pass++) {
+	for (int state = ASSERTION_BROKEN; state <= ASSERTION_HELD; state++) {
 		for (size_t i = 0; i < a->count; i++) {
-			if ((a->list[i].broken == 0) == (pass == 1))
+			if (assertion_state(&a->list[i]) == (enum assertion_state)state)
 				html_one(out, &a->list[i]);
 		}
 	}
@@ -150,6 +168,7 @@ json_t *assertions_json(struct json_builder *b, const struct assertions *a)
 		json_put(b, o, "line", json_whole(one->line));
 		json_put(b, o, "text", json_string(one->text));
 		json_put(b, o, "state", json_string(state_word(one)));
+		json_put(b, o, "optional", json_boolean(one->optional));
 		json_put(b, o, "checked", json_whole(one->checked));
 		json_put(b, o, "broken", json_whole(one->broken));
 		json_put(b, o, "unknown", json_whole(one->unknown));

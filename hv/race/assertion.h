@@ -6,6 +6,7 @@
 #ifndef OUTRIDER_RACE_ASSERTION_H
 #define OUTRIDER_RACE_ASSERTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,10 @@ struct assertion {
 	char *datum, *under, *by;
 	/* The kinds of access that the assertion covers: enum insn_rw bits. */
 	uint8_t rw;
+	/* The user accepts that the assertion is never checked. */
+	bool optional;
+	/* Number of accesses to the datum, of any kind: without any, the datum was never seen. */
+	uint64_t seen;
 	/* Number of accesses checked, of accesses that broke the assertion, and of accesses whose held locks are unknown. */
 	uint64_t checked, broken, unknown;
 	/* Sorted by number of accesses, highest first. */

@@ -9,13 +9,39 @@
 #include "hv/race/suspicion.h"
 #include "pruner/lists/conf.h"
 
-bool assertions_broken(const struct assertions *a)
+/* The value of `by` that says that there is no such access. */
+#define NOBODY "nobody"
+
+enum assertion_state assertion_state(const struct assertion *a)
 {
+	bool none_is_right = a->by && strcmp(a->by, NOBODY) == 0;
+
+	if (a->broken)
+		return ASSERTION_BROKEN;
+	if (!a->checked)
+		return none_is_right && a->seen ? ASSERTION_HELD : ASSERTION_NEVER_CHECKED;
+	return a->unknown == a->checked ? ASSERTION_NOT_KNOWN : ASSERTION_HELD;
+}
+
+size_t assertions_broken(const struct assertions *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->count; i++)
+		n += assertion_state(&a->list[i]) == ASSERTION_BROKEN;
+	return n;
+}
+
+size_t assertions_unchecked(const struct assertions *a)
+{
+	size_t n = 0;
+
 	for (size_t i = 0; i < a->count; i++) {
-		if (a->list[i].broken)
-			return true;
+		enum assertion_state state = assertion_state(&a->list[i]);
+
+		n += !a->list[i].optional && (state == ASSERTION_NEVER_CHECKED || state == ASSERTION_NOT_KNOWN);
 	}
-	return false;
+	return n;
 }
 
 /* ---- one access ---- */
@@ -183,9 +209,10 @@ int assertions_check(struct assertions *list, const struct protection *p, struct
 		for (uint32_t n = 0; n < p->access_count; n++) {
 			const struct prot_access *a = &p->accesses[n];
 
-			if (!a->count_shared || !(a->rw & assertion->rw) || !names_datum(assertion->datum, a->name))
+			if (!a->count_shared || !names_datum(assertion->datum, a->name))
 				continue;
-			if (check_access(assertion, p, a))
+			assertion->seen += a->count_shared;
+			if (a->rw & assertion->rw && check_access(assertion, p, a))
 				return err_set(err, EXIT_INTERNAL, "out of memory while assertions were checked");
 		}
 		if (assertion->break_count)

@@ -72,6 +72,14 @@ static int access_of(const struct conf_stanza *s, const struct conf_field *f, st
 	return 0;
 }
 
+static int optional_of(const struct conf_stanza *s, const struct conf_field *f, struct assertion *a, struct err *err)
+{
+	a->optional = strcmp(f->value, "yes") == 0;
+	if (a->optional || strcmp(f->value, "no") == 0)
+		return 0;
+	return conf_wrong(s->file, f->line, err, "optional is yes or no, not \"%s\"", f->value);
+}
+
 static int take_field(const struct conf_stanza *s, const struct conf_field *f, struct assertion *a, struct err *err)
 {
 	char **to = strcmp(f->key, "datum") == 0   ? &a->datum
@@ -81,8 +89,11 @@ static int take_field(const struct conf_stanza *s, const struct conf_field *f, s
 
 	if (strcmp(f->key, "access") == 0)
 		return access_of(s, f, a, err);
+	if (strcmp(f->key, "optional") == 0)
+		return optional_of(s, f, a, err);
 	if (!to)
-		return conf_wrong(s->file, f->line, err, "an assertion has datum, access, under and by, not \"%s\"", f->key);
+		return conf_wrong(s->file, f->line, err, "an assertion has datum, access, under, by and optional, not \"%s\"",
+				  f->key);
 	if (*to)
 		return conf_wrong(s->file, f->line, err, "%s was given before", f->key);
 	if (!f->value[0])

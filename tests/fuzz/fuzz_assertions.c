@@ -11,7 +11,7 @@ static void look_at(const struct assertion *a, uint64_t accesses)
 
 	fuzz_require(a->text[0] && !strchr(a->text, '\n'));
 	fuzz_require(a->rw && !(a->rw & ~(INSN_READ | INSN_WRITE)));
-	fuzz_require(a->checked <= accesses && a->broken + a->unknown <= a->checked);
+	fuzz_require(a->checked <= a->seen && a->seen <= accesses && a->broken + a->unknown <= a->checked);
 	for (size_t i = 0; i < a->break_count; i++) {
 		fuzz_require(!i || a->breaks[i].count <= a->breaks[i - 1].count);
 		broken += a->breaks[i].count;
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct assertions *a;
 	struct err err = {0};
 	uint64_t accesses = 0;
-	bool broken = false;
+	size_t broken = 0;
 
 	if (!record) {
 		record = sample_protection();
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		accesses += 2 * record->accesses[i].count;
 	for (size_t i = 0; i < a->count; i++) {
 		look_at(&a->list[i], accesses);
-		broken |= a->list[i].broken;
+		broken += a->list[i].broken != 0;
 	}
 	fuzz_require(assertions_broken(a) == broken);
 	assertions_free(a);

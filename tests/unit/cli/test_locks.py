@@ -113,8 +113,17 @@ class Locks(unittest.TestCase):
         document = json.loads(self.outrider("locks", "--format", "json", "--module", "e1*", self.path).stdout)
         self.assertEqual([d["name"] for d in document["data"]], ["nic.flags"])
         self.assertEqual(len(document["suspicions"]), 1)
-        document = json.loads(self.outrider("locks", "--format", "json", "--module", "ext4", self.path).stdout)
-        self.assertEqual((document["data"], document["suspicions"]), ([], []))
+
+    def test_unknown_module(self):
+        """A list without entries would look like a clean result, and so would a list in which one of two modules is misspelt."""
+        for globs in ("ext4", "e100 ext4", "ext4 e1*"):
+            done = self.outrider("locks", "--module", globs, self.path, status=3)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(done.stderr, "outrider: --module ext4: the record of locks has nothing of such a module; it has e100\n")
+        self.document["locks"]["functions"] = ["configure", "nic:<watchdog>", "e100:kernel_function"]
+        path = self.save("other.json", self.document | {"run": self.document["run"] | {"seed": "4711"}})
+        self.assertIn("it has nic, e100\n", self.outrider("locks", "--module", "ext4", path, status=3).stderr)
+        self.assertIn("it has e100, nic\n", self.outrider("locks", "--module", "ext4", self.path, path, status=3).stderr)
 
     def test_files_are_joined(self):
         other = copy.deepcopy(self.document)
@@ -142,7 +151,7 @@ class Locks(unittest.TestCase):
                                "[assert]\ndatum = nic.flags\naccess = write\nby = <watchdog> e100:up\n"
                                "[assert]\ndatum = nowhere\nby = nobody\n")
         done = self.outrider("locks", "--assert", path, self.path, status=1)
-        self.assertTrue(done.stdout.startswith("ASSERTIONS  4, 2 broken\n"), done.stdout)
+        self.assertTrue(done.stdout.startswith("ASSERTIONS  4, 2 broken, 1 never checked\n"), done.stdout)
         self.assertIn(f"  {path}:2  nic.flags: accesses under cb_lock\n      broken by 6 of 418 accesses\n", done.stdout)
         self.assertIn("6  e100:<watchdog>+0x33: read under no lock, by <watchdog>(), in task context\n", done.stdout)
         self.assertIn(f"  {path}:6  nic.flags: writes under nic.cb_lock only by configure\n      kept by 412 of 412 accesses\n", done.stdout)
@@ -156,6 +165,59 @@ class Locks(unittest.TestCase):
             "context": "task", "held": None, "count": 6}])
         page = text_of(self.outrider("locks", "--format", "html", "--assert", path, self.path, status=1).stdout)
         self.assertIn("broken by 6 of 418 accesses", page)
+
+    def test_assertion_that_was_never_checked(self):
+        """It fails, unless it is optional: the datum may have been renamed, or was never sampled."""
+        for text, says in (("[assert]\ndatum = nowhere\nunder = lock\n", "no such access was sampled"),
+                           ("[assert]\ndatum = other\naccess = write\nunder = lock\n", "no such access was sampled"),
+                           ("[assert]\ndatum = nowhere\nby = nobody\n", "no such access was sampled")):
+            with self.subTest(text):
+                path = self.assertions(text)
+                done = self.outrider("locks", "--assert", path, self.path, status=1)
+                self.assertTrue(done.stdout.startswith("ASSERTIONS  1, 0 broken, 1 never checked\n"), done.stdout)
+                self.assertIn(f"never checked: {says}", done.stdout)
+                self.assertIn("1 of 1 assertions was never checked: exit status 1 (--assert)", done.stderr)
+                self.outrider("locks", "--assert", path, "--error-exitcode", "9", self.path, status=9)
+                done = self.outrider("locks", "--assert", self.assertions(text + "optional = yes\n"), self.path)
+                self.assertTrue(done.stdout.startswith("ASSERTIONS  1, 0 broken, 0 never checked\n"), done.stdout)
+                self.assertIn("; it is optional\n", done.stdout)
+                self.outrider("locks", "--assert", self.assertions(text + "optional = no\n"), self.path, status=1)
+
+    def test_nobody_writes(self):
+        """`by = nobody` is kept by a datum that was accessed, and never in this way."""
+        path = self.assertions("[assert]\ndatum = other\naccess = write\nby = nobody\n")
+        self.assertIn("kept: there is no such access among 10 accesses\n", self.outrider("locks", "--assert", path, self.path).stdout)
+
+    def test_assertion_of_which_nothing_is_known(self):
+        """Without the locks of any access nothing was checked."""
+        for entry in self.document["locks"]["accesses"]:
+            entry["held_overflow"], entry["held"] = True, []
+        path = self.assertions("[assert]\ndatum = nic.flags\nunder = cb_lock\n")
+        done = self.outrider("locks", "--assert", path, self.save("races.json", self.document), status=1)
+        self.assertIn("never checked: the locks are unknown at all 418 accesses\n", done.stdout)
+
+    def test_fail_on(self):
+        """Suspicions are a gate, which a run that sampled nothing cannot pass."""
+        done = self.outrider("locks", "--fail-on", "suspicion", self.path, status=1)
+        self.assertIn("1 suspicion: exit status 1 (--fail-on suspicion)\n", done.stderr)
+        self.outrider("locks", "--error-exitcode", "9", self.path, status=9)
+        self.outrider("locks", "--fail-on", "unsampled", self.path)
+        self.outrider("report", "--fail-on", "suspicion", self.path, status=1)
+        self.outrider("report", "--format", "json", "--fail-on", "suspicion", self.path, status=1)
+        done = self.outrider("locks", "--fail-on", "harmful", self.path, status=2)
+        self.assertIn("this command shows no races", done.stderr)
+        self.document["locks"]["suspicions"] = []
+        none = self.save("none.json", self.document)
+        self.outrider("locks", "--fail-on", "suspicion", none)
+        self.outrider("report", "--fail-on", "suspicion", none)
+        self.document["summary"]["sampling"]["hits"] = 0
+        unsampled = self.save("unsampled.json", self.document)
+        self.outrider("locks", "--fail-on", "suspicion", unsampled, status=1)
+        self.outrider("locks", "--fail-on", "suspicion,no-unsampled", unsampled)
+        for kind in ("text", "json"):
+            self.assertIn("says nothing of locks", self.outrider("report", "--format", kind, "--fail-on", "suspicion", RACES, status=3).stderr)
+        for command in ("run", "attach"):
+            self.assertIn("give --locks, too", self.outrider(command, "--fail-on", "suspicion", *(("--kernel", "x") if command == "run" else ("x",)), status=2).stderr)
 
     def test_assertions_know_members_behind_an_arrow(self):
         text = self.path.read_text().replace("nic.flags", "nic->flags").replace("nic.cb_lock", "nic->cb_lock")
@@ -184,8 +246,9 @@ class Locks(unittest.TestCase):
                            ("[assert]\nunder = x\n", ":1: an assertion needs a datum"),
                            ("[assert]\ndatum = x\n", ":1: an assertion needs locks (under) or functions (by)"),
                            ("[assert]\ndatum = x\naccess = writes\nby = f\n", ":3: access is read, write or any"),
+                           ("[assert]\ndatum = x\nby = f\noptional = maybe\n", ':4: optional is yes or no, not "maybe"'),
                            ("[assert]\ndatum = x\nby =\n", ":3: by needs a name"), ("[assert]\nby = x\nby = y\n", ":3: by was given before"),
-                           ("[assert]\nlock = x\n", ':2: an assertion has datum, access, under and by, not "lock"'),
+                           ("[assert]\nlock = x\n", ':2: an assertion has datum, access, under, by and optional, not "lock"'),
                            ("datum = x\n", ":1: a [kind] comes first")):
             done = self.outrider("locks", "--assert", self.assertions(text), self.path, status=3)
             self.assertIn(says, done.stderr)
@@ -287,6 +350,13 @@ class Locks(unittest.TestCase):
         case, = suspicions
         self.assertIsInstance(case.result[0], junitparser.Skipped)
         self.assertEqual(case.result[0].message, TEXT)
+
+    def test_report_junit_with_a_gate(self):
+        page = self.outrider("report", "--format", "junit", "--fail-on", "suspicion", self.path, status=1).stdout
+        races, suspicions = junitparser.JUnitXml.fromstring(page.encode())
+        self.assertEqual((races.failures, suspicions.failures, suspicions.skipped), (0, 1, 0))
+        case, = suspicions
+        self.assertIsInstance(case.result[0], junitparser.Failure)
 
     def test_report_kcsan_and_html(self):
         self.assertTrue(self.report("kcsan").endswith(f"\nOutrider: suspicion {ID}: {TEXT}\n"))
