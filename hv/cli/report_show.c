@@ -43,6 +43,8 @@ static void put_text(FILE *out, const struct verdicts *v, const struct race_stor
 {
 	struct text_style style = {.colour = how->colour, .listing = how->listing};
 
+	for (size_t i = 0; i < runs->count; i++)
+		text_doubt(out, &runs->list[i], runs->files[i], &style);
 	for (size_t i = 0; i < runs->count; i++) {
 		text_run(out, &runs->list[i], runs->files[i], &style);
 		putc('\n', out);
@@ -100,6 +102,7 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 				 .runs = runs->list,
 				 .run_count = runs->count,
 				 .listing = how->listing,
+				 .suspicions_fail = fail_on_what(how->fail_on) & FAIL_ON_SUSPICION,
 				 .count = v->count};
 	struct export_race *races = calloc(v->count + 1, sizeof(*races));
 	struct lock_chart locks = {0};
@@ -107,6 +110,8 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 
 	if (!races)
 		return err_set(err, EXIT_INTERNAL, "out of memory while exporting");
+	for (int i = RUN_SOUND + 1; i < RUN_DOUBTS; i++)
+		run.excused |= fail_on_doubt(how->fail_on, (enum run_doubt)i) ? 0 : 1u << i;
 	for (size_t i = 0; i < v->count; i++) {
 		const struct judged *j = &v->list[i];
 

@@ -48,6 +48,9 @@ struct export_run {
 	size_t count;
 	/* Suspicions, for a section of their own. NULL: no run followed locks. */
 	const struct lock_chart *locks;
+	/* Reasons for doubt in a run that the user does not take for a failure: a bit 1u << enum run_doubt for each. */
+	unsigned excused;
+	bool suspicions_fail;	       /* a suspicion makes the command fail, if --fail-on is given */
 	struct listing_maker *listing; /* disassembles code; NULL: code is written as bytes */
 };
 

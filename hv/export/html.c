@@ -34,11 +34,29 @@ static void put_counts(FILE *out, const struct export_run *run)
 	      out);
 }
 
+/* Write a banner for each run that cannot show that a kernel has no race. */
+static void put_doubts(FILE *out, const struct export_run *run)
+{
+	char text[RUN_DOUBT_TEXT_MAX];
+
+	for (size_t i = 0; i < run->run_count; i++) {
+		if (run_doubt(&run->runs[i]) == RUN_SOUND)
+			continue;
+		run_doubt_text(&run->runs[i], text);
+		fputs("<p class=\"doubt\" role=\"alert\">", out);
+		if (run->run_count > 1)
+			fprintf(out, "Run %zu: ", i + 1);
+		html_foreign(out, text);
+		fputs(".</p>\n", out);
+	}
+}
+
 int export_html(FILE *out, const struct export_run *run, struct err *err)
 {
 	int rc = 0;
 
 	html_page_begin(out, put_title, run, "");
+	put_doubts(out, run);
 	html_runs(out, run);
 	put_counts(out, run);
 	html_table(out, run);

@@ -18,13 +18,26 @@ static const xmlChar *x(const char *text)
 }
 
 struct counts {
-	unsigned failed, skipped;
+	size_t tests, failed, skipped, errors;
 };
+
+/* Returns whether the user does not take this doubt about a run for a failure. */
+static bool is_excused(const struct export_run *run, enum run_doubt doubt)
+{
+	return run->excused & 1u << doubt;
+}
 
 static struct counts count(const struct export_run *run)
 {
-	struct counts c = {0};
+	struct counts c = {.tests = run->count};
 
+	for (size_t i = 0; i < run->run_count; i++) {
+		enum run_doubt doubt = run_doubt(&run->runs[i]);
+
+		c.tests += doubt != RUN_SOUND;
+		c.errors += doubt != RUN_SOUND && !is_excused(run, doubt);
+		c.skipped += doubt != RUN_SOUND && is_excused(run, doubt);
+	}
 	for (size_t i = 0; i < run->count; i++) {
 		c.failed += run->races[i].fails;
 		c.skipped += run->races[i].suppression != NULL;
@@ -97,6 +110,31 @@ static int write_case(xmlTextWriter *w, const struct export_race *r)
 		rc |= write_skipped(w, r);
 	else
 		rc |= r->fails ? write_failure(w, r, title) : write_passed(w, r);
+	return rc | xmlTextWriterEndElement(w);
+}
+
+/*
+ * Write the test case of a run in doubt, as an error: the test could not be made. So a suite without races fails if nothing was
+ * looked for. If the user excuses the doubt, the case is skipped.
+ */
+static int write_doubt(xmlTextWriter *w, const struct export_run *run, size_t index)
+{
+	const struct run_facts *facts = &run->runs[index];
+	enum run_doubt doubt = run_doubt(facts);
+	char text[RUN_DOUBT_TEXT_MAX];
+	int rc;
+
+	if (doubt == RUN_SOUND)
+		return 0;
+	run_doubt_text(facts, text);
+	rc = xmlTextWriterStartElement(w, x("testcase"));
+	rc |= xmlTextWriterWriteAttribute(w, x("classname"), x("outrider"));
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("name"), "run %zu", index + 1);
+	rc |= xmlTextWriterStartElement(w, x(is_excused(run, doubt) ? "skipped" : "error"));
+	if (!is_excused(run, doubt))
+		rc |= xmlTextWriterWriteAttribute(w, x("type"), x(run_doubt_word(doubt)));
+	rc |= xmlTextWriterWriteAttribute(w, x("message"), x(text));
+	rc |= xmlTextWriterEndElement(w);
 	return rc | xmlTextWriterEndElement(w);
 }
 
@@ -210,31 +248,33 @@ static int write_when(xmlTextWriter *w, const struct run_facts *first)
 	return rc | xmlTextWriterWriteFormatAttribute(w, x("time"), "%.3f", (double)first->sampled_ns / 1e9);
 }
 
-/* Write a suspicion as a skipped test case: a suspicion neither fails nor passes. */
-static int write_suspicion(xmlTextWriter *w, const struct chart_suspicion *c)
+/* Write a suspicion as a failed test case if suspicions make the command fail, and otherwise as a skipped one. */
+static int write_suspicion(xmlTextWriter *w, const struct chart_suspicion *c, bool fails)
 {
 	int rc = xmlTextWriterStartElement(w, x("testcase"));
 
 	rc |= xmlTextWriterWriteAttribute(w, x("classname"), x(c->site[0]));
 	rc |= xmlTextWriterWriteFormatAttribute(w, x("name"), "suspicion about %s (%s)", c->site[1], c->suspicion.id);
-	rc |= xmlTextWriterStartElement(w, x("skipped"));
+	rc |= xmlTextWriterStartElement(w, x(fails ? "failure" : "skipped"));
+	if (fails)
+		rc |= xmlTextWriterWriteAttribute(w, x("type"), x("suspicion"));
 	rc |= xmlTextWriterWriteAttribute(w, x("message"), x(c->suspicion.text));
 	rc |= xmlTextWriterEndElement(w);
 	return rc | xmlTextWriterEndElement(w);
 }
 
 /* Write the suspicions as a separate test suite. */
-static int write_suspicions(xmlTextWriter *w, const struct lock_chart *locks)
+static int write_suspicions(xmlTextWriter *w, const struct lock_chart *locks, bool fail)
 {
 	int rc = xmlTextWriterStartElement(w, x("testsuite"));
 
 	rc |= xmlTextWriterWriteAttribute(w, x("name"), x("outrider suspicions"));
 	rc |= xmlTextWriterWriteFormatAttribute(w, x("tests"), "%zu", locks->suspicion_count);
-	rc |= xmlTextWriterWriteAttribute(w, x("failures"), x("0"));
-	rc |= xmlTextWriterWriteFormatAttribute(w, x("skipped"), "%zu", locks->suspicion_count);
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("failures"), "%zu", fail ? locks->suspicion_count : 0);
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("skipped"), "%zu", fail ? 0 : locks->suspicion_count);
 	rc |= xmlTextWriterWriteAttribute(w, x("errors"), x("0"));
 	for (size_t i = 0; i < locks->suspicion_count && rc >= 0; i++)
-		rc |= write_suspicion(w, &locks->suspicions[i]);
+		rc |= write_suspicion(w, &locks->suspicions[i], fail);
 	return rc | xmlTextWriterEndElement(w);
 }
 
@@ -247,18 +287,20 @@ static int write_document(xmlTextWriter *w, const struct export_run *run)
 	rc |= xmlTextWriterStartElement(w, x("testsuites"));
 	rc |= xmlTextWriterStartElement(w, x("testsuite"));
 	rc |= xmlTextWriterWriteAttribute(w, x("name"), x("outrider"));
-	rc |= xmlTextWriterWriteFormatAttribute(w, x("tests"), "%zu", run->count);
-	rc |= xmlTextWriterWriteFormatAttribute(w, x("failures"), "%u", c.failed);
-	rc |= xmlTextWriterWriteFormatAttribute(w, x("skipped"), "%u", c.skipped);
-	rc |= xmlTextWriterWriteAttribute(w, x("errors"), x("0"));
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("tests"), "%zu", c.tests);
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("failures"), "%zu", c.failed);
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("skipped"), "%zu", c.skipped);
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("errors"), "%zu", c.errors);
 	if (run->run_count)
 		rc |= write_when(w, &run->runs[0]);
 	rc |= write_properties(w, run);
+	for (size_t i = 0; i < run->run_count && rc >= 0; i++)
+		rc |= write_doubt(w, run, i);
 	for (size_t i = 0; i < run->count && rc >= 0; i++)
 		rc |= write_case(w, &run->races[i]);
 	rc |= xmlTextWriterEndElement(w);
 	if (run->locks && rc >= 0)
-		rc |= write_suspicions(w, run->locks);
+		rc |= write_suspicions(w, run->locks, run->suspicions_fail);
 	return rc | xmlTextWriterEndDocument(w);
 }
 

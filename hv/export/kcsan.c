@@ -262,9 +262,24 @@ static void put_suspicions(FILE *out, const struct lock_chart *locks)
 			locks->suspicions[i].suspicion.text);
 }
 
+/* Write first which runs cannot show that a kernel has no race: without reports the output would look like a clean result. */
+static void put_doubts(FILE *out, const struct export_run *run)
+{
+	char text[RUN_DOUBT_TEXT_MAX];
+
+	for (size_t i = 0; i < run->run_count; i++) {
+		if (run_doubt(&run->runs[i]) == RUN_SOUND)
+			continue;
+		run_doubt_text(&run->runs[i], text);
+		fprintf(out, "Outrider: %s: run %zu of %zu: %s\n", run_doubt_word(run_doubt(&run->runs[i])), i + 1,
+			run->run_count, text);
+	}
+}
+
 int export_kcsan(FILE *out, const struct export_run *run, struct err *err)
 {
 	(void)err;
+	put_doubts(out, run);
 	for (size_t i = 0; i < run->count; i++) {
 		if (!run->races[i].folded)
 			put_race(out, run, &run->races[i]);

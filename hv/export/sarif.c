@@ -3,6 +3,7 @@
  * Static Analysis Results Interchange Format 2.1.0 (OASIS, 2020). Section numbers in this file refer to this standard. The
  * optional properties are those that GitHub's code scanning requires (docs.github.com, "SARIF support for code scanning").
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,14 +256,16 @@ static void put_command(struct json_builder *b, json_t *o, const struct run_fact
 	free(line);
 }
 
-/* Returns a list of one notification (section 3.58), so that code hosts show that the run was not finished. */
-static json_t *not_finished(struct json_builder *b)
+/* Returns a list of one notification (section 3.58), so that code hosts show why the run has no result. */
+static json_t *doubt_notifications(struct json_builder *b, const struct run_facts *run)
 {
 	json_t *list = json_array(), *o = json_object();
+	char text[RUN_DOUBT_TEXT_MAX];
 
-	json_put(b, o, "level", json_string("warning"));
-	json_put(b, o, "message",
-		 sarif_message(b, "The run was not finished when this record was written: it goes on, or was killed."));
+	run_doubt_text(run, text);
+	text[0] = (char)toupper((unsigned char)text[0]);
+	json_put(b, o, "level", json_string("error"));
+	json_put(b, o, "message", sarif_message(b, text));
 	json_append(b, list, o);
 	return list;
 }
@@ -278,9 +281,9 @@ static json_t *invocation(struct json_builder *b, const struct run_facts *run)
 	put_text(b, o, "endTimeUtc", run->ended);
 	put_text(b, o, "machine", run->host.name);
 	put_text(b, o, "exitCodeDescription", run->end);
-	json_put(b, o, "executionSuccessful", json_boolean(run->finished));
-	if (!run->finished)
-		json_put(b, o, "toolExecutionNotifications", not_finished(b));
+	json_put(b, o, "executionSuccessful", json_boolean(run_doubt(run) == RUN_SOUND));
+	if (run_doubt(run) != RUN_SOUND)
+		json_put(b, o, "toolExecutionNotifications", doubt_notifications(b, run));
 	json_put(b, o, "properties", run_properties(b, run));
 	return o;
 }

@@ -55,7 +55,7 @@ static void print_nothing(void *ctx, const char *text, size_t len)
 /* Write the document of a run. `finish`: the run ends properly. Otherwise the document is that of a killed run. */
 static void write_document(const struct fixture *f, bool finish)
 {
-	const struct detect_stats stats = {.sampling_ns = 2500000000};
+	const struct detect_stats stats = {.sampling_ns = 2500000000, .hits = 70, .windows = 60};
 	const struct report_config config = {.json = f->file, .print = print_nothing, .run = sample_run()};
 	const struct report_kernel kernel = sample_kernel();
 	const struct report_module module = sample_module();
@@ -141,6 +141,9 @@ static void test_run_facts(void **state)
 	assert_true(run_time_valid(l.run.ended));
 	assert_string_equal(l.run.end, "guest powered off");
 	assert_int_equal(l.run.sampled_ns, 2500000000);
+	assert_int_equal(l.run.hits, 70);
+	assert_int_equal(l.run.windows, 60);
+	assert_int_equal(run_doubt(&l.run), RUN_SOUND);
 	report_load_free(&l);
 }
 
@@ -155,6 +158,7 @@ static void test_run_that_was_killed(void **state)
 	assert_false(l.run.finished);
 	assert_string_equal(l.run.ended, "");
 	assert_null(l.run.end);
+	assert_int_equal(run_doubt(&l.run), RUN_UNFINISHED);
 	report_load_free(&l);
 }
 

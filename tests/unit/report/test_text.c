@@ -544,6 +544,59 @@ static void run_says_what_it_was(void **state)
 	free(text);
 }
 
+static char *doubt_of(const struct run_facts *run)
+{
+	const struct text_style style = {0};
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	text_doubt(out, run, "night.json", &style);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+/* Each way in which a run says nothing about the kernel is told in words of its own, and none of a run that has sampled. */
+static void run_that_says_nothing(void **state)
+{
+	static const struct {
+		struct run_facts run;
+		enum run_doubt doubt;
+		const char *text;
+	} runs[] = {
+		{{.finished = true, .sampled_ns = 1, .hits = 1, .windows = 1}, RUN_SOUND, ""},
+		{{.sampled_ns = 1, .hits = 1, .windows = 1},
+		 RUN_UNFINISHED,
+		 "UNFINISHED  night.json: the run is not finished: it goes on or was killed, and only what was found so far is "
+		 "here\n"},
+		{{.finished = true},
+		 RUN_NOT_ARMED,
+		 "UNSAMPLED  night.json: nothing was sampled: no sample point was armed, so this run says nothing about the "
+		 "kernel\n"},
+		{{.finished = true, .sampled_ns = 12300000000},
+		 RUN_NO_HIT,
+		 "UNSAMPLED  night.json: nothing was sampled: no armed instruction was executed in 12.3 s, so this run says "
+		 "nothing "
+		 "about the kernel\n"},
+		{{.finished = true, .sampled_ns = 12300000000, .hits = 44},
+		 RUN_NO_WINDOW,
+		 "UNSAMPLED  night.json: nothing was sampled: no window was opened at any of 44 hits, so this run says nothing "
+		 "about "
+		 "races\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		char *text = doubt_of(&runs[i].run);
+
+		assert_int_equal(run_doubt(&runs[i].run), runs[i].doubt);
+		assert_int_equal(run_is_unsampled(&runs[i].run), i > 1);
+		assert_string_equal(text, runs[i].text);
+		free(text);
+	}
+}
+
 /* A file may contain any words, and users copy the printed command into a shell. */
 static void command_stays_words_in_a_shell(void **state)
 {
@@ -604,6 +657,7 @@ int main(void)
 		cmocka_unit_test(summary_says_why_the_rate_was_not_reached),
 		cmocka_unit_test(summary_says_what_it_cost),
 		cmocka_unit_test(summary_is_sorted_by_count),
+		cmocka_unit_test(run_that_says_nothing),
 		cmocka_unit_test(run_says_what_it_was),
 		cmocka_unit_test(command_stays_words_in_a_shell),
 		cmocka_unit_test(run_that_is_not_finished),
