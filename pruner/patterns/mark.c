@@ -106,8 +106,10 @@ static void by_source(const struct view *v, unsigned which, struct view_side *s,
 	wanted_operand(v, which, &w.operand);
 	for (size_t i = 0; i < n && w.operand.name[0] && v->rules->sources; i++) {
 		w.inlined = i > 0;
-		if (!lines[i].line || !statement_at(v->rules->sources, lines[i].file, lines[i].line, text) ||
-		    !marked_in(&w, text, word))
+		if (!lines[i].line || !statement_at(v->rules->sources, lines[i].file, lines[i].line, text))
+			continue;
+		s->source_read = true;
+		if (!marked_in(&w, text, word))
 			continue;
 		snprintf(how, sizeof(how), "%s()", word);
 		describe(s, how, lines[i].file, lines[i].line);

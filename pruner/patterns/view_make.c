@@ -67,7 +67,7 @@ struct view *view_new(const struct prune_rules *rules, const struct related *rel
 		 */
 		s->datum = NULL;
 		s->flow = NULL;
-		s->followed = s->marked = false;
+		s->followed = s->marked = s->source_read = false;
 		s->lock = LOCK_UNKNOWN;
 		s->mark[0] = s->device[0] = s->lock_why[0] = '\0';
 	}

@@ -267,6 +267,20 @@ const struct rule rule_table[RULE_COUNT] = {
 		.apply = {[RULE_BY_PATTERN] = rule_spin},
 		.refuted_by_equal_states = true,
 	},
+	[RULE_LONE_WORD] = {
+		.name = "lone-word",
+		.class = VERDICT_UNCLEAR,
+		.help = {
+			.found = "A variable of one word is stored by one side and loaded by the other, and the source was not read.",
+			.meaning = "The reader gets the old value or the new one, each as a whole. Whether that is meant, only "
+				   "the source shows: READ_ONCE() and WRITE_ONCE() leave no trace in machine code.",
+			.next = "Give the source to `outrider report` (--sources, with debug files by --symbols), or read both "
+				"lines. " MARK_BOTH,
+		},
+		.apply = {[RULE_BY_DOUBT] = rule_lone_word},
+		/* Machine code alone can say nothing against these races, so they lead their class. */
+		.points = 18,
+	},
 	/* ---- rules for facts (pruner/rules/raise.h): if no rule above fits, the fact with the most points names the race ---- */
 	[RULE_REFERENCE_COUNT] = {
 		.name = "reference-count",

@@ -77,6 +77,9 @@ class CheckTest(unittest.TestCase):
         """As `outrider report` does."""
         for case in self.racy:
             benign = case["nature"] == "benign"
+            if case.get("needs") == "sources":
+                self.races[case["name"]]["verdict"] = {"class": "unclear", "rule": "lone-word", "evidence": "e"}
+                continue
             self.races[case["name"]]["verdict"] = {"class": "benign" if benign else "harmful candidate",
                                                    "rule": (case["pattern"] or "torn").split(" or ")[0], "evidence": "e"}
 
@@ -108,9 +111,12 @@ class CheckTest(unittest.TestCase):
 
     def test_what_only_sources_show(self):
         self.judge_all()
-        self.races["onceword"]["verdict"] = {"class": "harmful candidate", "rule": "value-used", "evidence": "e"}
-        self.assertEqual(self.check("--verdicts")[0], 0)
-        self.assertEqual(self.check("--verdicts", "--sources")[0], 1)
+        for kind, rule, without, with_sources in (("unclear", "lone-word", 0, 1), ("harmful candidate", "value-used", 1, 1),
+                                                  ("synchronisation", "marked-accesses", 1, 0)):
+            with self.subTest(kind):
+                self.races["onceword"]["verdict"] = {"class": kind, "rule": rule, "evidence": "e"}
+                self.assertEqual(self.check("--verdicts")[0], without)
+                self.assertEqual(self.check("--verdicts", "--sources")[0], with_sources)
 
     def test_bytes_that_a_case_is_not_about(self):
         self.judge_all()

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Lone word: a variable that is one word, with one side that stores a new value as a whole and one side that loads it as a
+ * whole, and nothing that makes the race worse. No other member of an object must agree with the word, so the reader's value is
+ * right by itself, old or new. Whether that is meant, only the source says: READ_ONCE() and WRITE_ONCE() leave no trace in
+ * machine code (tools/memory-model/Documentation/access-marking.txt in Linux). So the class is unclear until the source of both
+ * sides was read. With the source, the race is marked-accesses, or this rule does not fit and the race is a harmful candidate.
+ */
+#include "pruner/rules/raise.h"
+#include "pruner/rules/rules.h"
+
+/* Returns whether the access is to the whole of the variable that the datum is in, by the guest's own tables. */
+static bool is_whole_variable(const struct view *v, const struct view_side *s)
+{
+	const struct guest_memory *memory = &v->race->first.memory;
+
+	return (memory->kind == GUEST_MEMORY_KERNEL || memory->kind == GUEST_MEMORY_MODULE) && memory->symbol.name[0] &&
+	       memory->object && memory->offset == 0 && memory->object_size == s->side->size &&
+	       s->side->size <= sizeof(uint64_t);
+}
+
+/* Returns whether any fact makes the race worse, such as a lock on one side or a branch on the value. */
+static bool is_raised(const struct view *v)
+{
+	struct verdict unsaid = {0};
+	enum rule_id worst;
+
+	return raise_points(v, &unsaid, &worst) != 0;
+}
+
+bool rule_lone_word(const struct view *v, struct verdict *out)
+{
+	unsigned w = v->side[0].writes ? 0 : 1;
+	const struct view_side *writer = &v->side[w], *reader = &v->side[!w];
+
+	if (!reader->followed || !writer->followed || reader->writes || !writer->writes || view_updates(writer) ||
+	    !is_whole_variable(v, reader) || !is_whole_variable(v, writer) || (reader->source_read && writer->source_read) ||
+	    is_raised(v))
+		return false;
+	out->class = VERDICT_UNCLEAR;
+	out->rule = RULE_LONE_WORD;
+	verdict_evidence(
+		out,
+		"%s is a variable of one word: %s stores it as a whole, and %s loads it as a whole; only the source shows if "
+		"that is meant, and the source of %s was not read: if both accesses are marked there, by WRITE_ONCE() and "
+		"READ_ONCE() for example, the race is synchronisation, and otherwise a harmful candidate",
+		v->datum, view_function(writer), view_function(reader),
+		reader->source_read   ? view_function(writer)
+		: writer->source_read ? view_function(reader)
+				      : "both sides");
+	return true;
+}
