@@ -66,7 +66,14 @@ void debug_images_free(struct debug_images *images)
 
 int debug_images_add(struct debug_images *images, const char *path, struct err *err)
 {
+	struct err why = {0};
+
 	images->asked = true;
+	/* A file of no use is told at once, and not searched: later it would only be said to be of another build. */
+	if (!debugfiles_may_help(path, &why)) {
+		images->sink.message(images->sink.ctx, why.text);
+		return 0;
+	}
 	if (debugfiles_add(images->files, path, err) < 0)
 		return -1;
 	images->users++;

@@ -51,8 +51,8 @@ void debug_images_free(struct debug_images *images);
 
 /*
  * Add a file or folder that the user named to the places to search, after the places added before (see debugfiles.h). After
- * the first call, an image without a debug file is reported. Returns 0, or -1 with EXIT_INPUT if there is no such file or
- * folder.
+ * the first call, an image without a debug file is reported. A file that has surely no debug information of a kernel or module
+ * is reported and left out. Returns 0, or -1 with EXIT_INPUT if there is no such file or folder.
  */
 int debug_images_add(struct debug_images *images, const char *path, struct err *err);
 

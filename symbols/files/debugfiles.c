@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "hv/base/file_magic.h"
 #include "symbols/files/debugfiles.h"
 #include "symbols/dwarf/file.h"
 
@@ -89,6 +90,51 @@ int debugfiles_add(struct debugfiles *df, const char *path, struct err *err)
 	return 0;
 }
 
+/* Set the error for a file that is compressed as a whole, such as xfs.ko.xz. Returns -1 if it is, and 0 otherwise. */
+static int check_packed(const char *path, struct err *err)
+{
+	char begin[FILE_MAGIC_LEN];
+	FILE *file = fopen(path, "re");
+	const struct file_magic *magic = file ? file_magic(begin, fread(begin, 1, sizeof(begin), file)) : NULL;
+
+	if (file)
+		fclose(file);
+	if (!magic || !magic->unpack)
+		return 0;
+	return err_set(err, EXIT_INPUT, "%s: %s: unpack it, for example by `%s`, and give the result", path, magic->what,
+		       magic->unpack);
+}
+
+static bool has_section(const struct di_file *f, const char *name)
+{
+	for (size_t i = 1; i < f->count; i++) {
+		if (strcmp(f->sections[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool debugfiles_may_help(const char *path, struct err *err)
+{
+	struct di_file f;
+	struct stat st;
+	bool users;
+
+	if (stat(path, &st) || S_ISDIR(st.st_mode))
+		return true;
+	if ((S_ISREG(st.st_mode) && check_packed(path, err)) || di_file_open(&f, path, err))
+		return false;
+	/* Only what the dynamic linker loads names an interpreter, or versions of the symbols that it needs. */
+	users = has_section(&f, ".interp") || has_section(&f, ".gnu.version_r");
+	di_file_close(&f);
+	if (users)
+		err_set(err, EXIT_INPUT,
+			"%s: of no use: it is a program or library for user space, and neither a kernel (vmlinux) nor a kernel "
+			"module",
+			path);
+	return !users;
+}
+
 /*
  * Returns true if a file is named like a kernel or a module: "vmlinux", "vmlinux-6.1.0", "vmlinux.debug", "xfs.ko",
  * "xfs.ko.debug".
@@ -167,10 +213,32 @@ static bool is_meant(const struct wanted *w, const char *path)
 	return is_called(path, w->name) || (w->given && !strcmp(w->name, "vmlinux") && !strstr(base ? base : path, ".ko"));
 }
 
+/* Returns true if the file says of itself that it is the module `name`: by name= in .modinfo, since Linux 4.15. */
+static bool says_it_is(const struct di_file *f, const char *name)
+{
+	static const char key[] = "name=";
+	size_t len = strlen(name) + 1, key_len = sizeof(key) - 1;
+
+	for (size_t i = 1; i < f->count; i++) {
+		const struct di_section *s = &f->sections[i];
+		const char *at = (const char *)s->bytes, *end = at ? at + s->size : NULL;
+
+		if (!at || s->compressed || strcmp(s->name, ".modinfo") != 0)
+			continue;
+		/* The section is a list of strings, each with its NUL. */
+		for (; at < end; at += strnlen(at, (size_t)(end - at)) + 1) {
+			if ((size_t)(end - at) >= key_len + len && !memcmp(at, key, key_len) &&
+			    !memcmp(at + key_len, name, len))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Returns true if the file has DWARF, is of the right kind, and has the wanted build id if the build id is known. */
 static bool fits(struct wanted *w, const char *path)
 {
-	bool dwarf, kind, same;
+	bool dwarf, kind, same, meant;
 	struct di_file f;
 
 	if (di_file_open(&f, path, is_meant(w, path) ? &w->unusable : NULL))
@@ -179,10 +247,11 @@ static bool fits(struct wanted *w, const char *path)
 	/* A kernel is linked, a module is relocatable. This also rejects the vmlinux.o of a build tree. */
 	kind = f.relocatable == !!strcmp(w->name, "vmlinux");
 	same = !w->len || (f.build_id_len == w->len && !memcmp(f.build_id, w->id, w->len));
+	meant = is_meant(w, path) || (w->given && says_it_is(&f, w->name));
 	di_file_close(&f);
-	if (kind && !same && is_meant(w, path))
+	if (kind && !same && meant)
 		w->other = path;
-	else if (kind && !dwarf && is_meant(w, path))
+	else if (kind && !dwarf && meant)
 		err_set(&w->unusable, EXIT_INPUT, "%s: has no debug information (.debug_info)", path);
 	return dwarf && kind && same;
 }

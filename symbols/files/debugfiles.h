@@ -10,6 +10,7 @@
 #ifndef OUTRIDER_SYMBOLS_FILES_DEBUGFILES_H
 #define OUTRIDER_SYMBOLS_FILES_DEBUGFILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,13 @@ void debugfiles_free(struct debugfiles *df);
  * there is no such file or folder, and with EXIT_INTERNAL if memory runs out.
  */
 int debugfiles_add(struct debugfiles *df, const char *path, struct err *err);
+
+/*
+ * Returns true if `path` may have debug information of a kernel or module: it is a folder, or an ELF file that is not made for
+ * user space and not compressed. Returns false with EXIT_INPUT and the reason if the file is surely of no use, whatever the
+ * guest runs, and with EXIT_INTERNAL if memory runs out.
+ */
+bool debugfiles_may_help(const char *path, struct err *err);
 
 /*
  * Returns the path of the file with DWARF for `name`, which is "vmlinux" or a module's name ('-' and '_' are equal in it), and

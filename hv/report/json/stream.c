@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/file_magic.h"
+
 #define BUFFER_SIZE 65536 /* bytes */
 /* bytes of a value that jansson gets first; few, since bytes after a small value must be passed again for the next one */
 #define FIRST_GIVE 64
@@ -33,24 +35,6 @@ struct feed {
 	bool too_long;
 };
 
-struct json_stream *json_stream_open(const char *path, struct err *err)
-{
-	struct json_stream *s = calloc(1, sizeof(*s));
-
-	if (!s) {
-		err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
-		return NULL;
-	}
-	s->path = path;
-	s->line = 1;
-	s->file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-	if (s->file)
-		return s;
-	err_set(err, EXIT_INPUT, "%s: %s", path, strerror(errno));
-	free(s);
-	return NULL;
-}
-
 void json_stream_close(struct json_stream *s)
 {
 	if (!s)
@@ -75,6 +59,48 @@ static bool fill(struct json_stream *s)
 	if (ferror(s->file))
 		s->error = errno;
 	return s->pos < s->len;
+}
+
+/* Set the error for a file that cannot be JSON, by its first bytes. Returns -1 if it is such a file. */
+static int check_begin(const struct json_stream *s, struct err *err)
+{
+	const struct file_magic *magic = file_magic(s->buffer, s->len);
+
+	if (!s->len && !s->error)
+		return err_set(err, EXIT_INPUT,
+			       "%s: empty: what wrote it was killed before it began, or had no room; a report is never empty",
+			       s->path);
+	if (magic && magic->unpack)
+		return err_set(err, EXIT_INPUT,
+			       "%s: %s: unpack it first, or pipe what `%s` prints into this command, with - as the file",
+			       s->path, magic->what, magic->unpack);
+	if (magic)
+		return err_set(err, EXIT_INPUT, "%s: %s, and no report of `outrider run --json`: %s", s->path, magic->what,
+			       magic->instead);
+	return 0;
+}
+
+struct json_stream *json_stream_open(const char *path, struct err *err)
+{
+	struct json_stream *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
+		return NULL;
+	}
+	s->path = path;
+	s->line = 1;
+	s->file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+	if (!s->file) {
+		err_set(err, EXIT_INPUT, "%s: %s", path, strerror(errno));
+		free(s);
+		return NULL;
+	}
+	fill(s);
+	if (check_begin(s, err) == 0)
+		return s;
+	json_stream_close(s);
+	return NULL;
 }
 
 static uint64_t lines_in(const char *text, size_t len)

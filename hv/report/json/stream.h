@@ -18,7 +18,10 @@
 
 struct json_stream;
 
-/* Open `path`, or standard input for "-". `path` must outlive the stream. Returns NULL with err set if it cannot be opened. */
+/*
+ * Open `path`, or standard input for "-". `path` must outlive the stream. Returns NULL with err set if it
+ * cannot be opened, is empty, or is by its first bytes compressed or another file that is no JSON.
+ */
 struct json_stream *json_stream_open(const char *path, struct err *err);
 
 /* Close and free the stream. `s` may be NULL. */

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mistakes on the command line. Each gets a line that says what is wrong, where, and what to do, and a documented exit status."""
 
+import contextlib
 import fcntl
+import gzip
 import json
+import lzma
 import os
 import pathlib
 import shutil
+import sqlite3
 import struct
 import subprocess
 import tempfile
@@ -341,6 +345,56 @@ class Version(unittest.TestCase):
                         "sqlite", "zlib"):
             self.assertRegex(libraries, rf"\b{library} \d[\d.]+")
         self.assertIn("sarif", next(line for line in lines if line.startswith("features: ")))
+
+
+class Files(unittest.TestCase):
+    """A file of another kind is told as what it is, with what to do."""
+    RACES = ROOT / "tests/data/ground-truth-races.json"
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name)
+
+    def test_reports_that_are_none(self):
+        report = self.RACES.read_bytes()
+        with contextlib.closing(sqlite3.connect(self.top / "store.db")) as store:
+            store.execute("CREATE TABLE round (id)")
+            store.commit()
+        (self.top / "races.gz").write_bytes(gzip.compress(report))
+        (self.top / "races.xz").write_bytes(lzma.compress(report))
+        (self.top / "empty").write_bytes(b"")
+        shutil.copy("/bin/true", self.top / "program")
+        for name, says in (("races.gz", "compressed by gzip: unpack it first, or pipe what `zcat` prints into this command, with - as the file"),
+                           ("races.xz", "compressed by xz: unpack it first, or pipe what `xzcat` prints into this command, with - as the file"),
+                           ("store.db", "an SQLite file, such as a campaign has for its store, and no report of `outrider run --json`: "
+                                        "`outrider campaign show --store FILE` shows what the store of a campaign has"),
+                           ("empty", "empty: what wrote it was killed before it began, or had no room; a report is never empty"),
+                           ("program", "an ELF file: a program, a kernel or a debug file, and no report of `outrider run --json`: debug files are "
+                                       "for --symbols")):
+            for command in (["report"], ["report", "--format", "json"], ["prune"], ["diff", self.RACES], ["locks"]):
+                with self.subTest(name=name, command=command):
+                    done = outrider(*command, self.top / name)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", f"outrider: {self.top / name}: {says}\n"))
+
+    def test_a_pipe_of_a_packed_report(self):
+        done = subprocess.run([BUILD / "outrider", "report", "-"], input=gzip.compress(self.RACES.read_bytes()), capture_output=True, check=False)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b"compressed by gzip", done.stderr)
+
+    def test_symbols_of_no_use(self):
+        """One line a file says why it is of no use; and the report is made without it."""
+        module = self.top / "other.ko"
+        module.write_bytes(lzma.decompress((ROOT / "tests/data/recorded/gt-amd/module.ko.xz").read_bytes()))
+        (self.top / "packed.ko.xz").write_bytes((ROOT / "tests/data/recorded/gt-amd/module.ko.xz").read_bytes())
+        (self.top / "text").write_text("ffffffff81000000 T _text\n" * 9)
+        for path, says in (("/bin/true", "of no use: it is a program or library for user space, and neither a kernel (vmlinux) nor a kernel module"),
+                           (module, "of another build than the outrider_gt in use (build id 032e82833841aece5b702f264b104157ce03794c)"),
+                           (self.top / "packed.ko.xz", "compressed by xz: unpack it, for example by `xzcat`, and give the result"),
+                           (self.top / "text", "not an ELF file, or a broken one")):
+            with self.subTest(path=path):
+                done = outrider("report", "--symbols", path, self.RACES)
+                self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (0, f"outrider: {path}: {says}"))
 
 
 class Help(unittest.TestCase):

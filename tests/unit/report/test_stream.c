@@ -124,6 +124,38 @@ static void expect_refused(const struct fixture *f, const char *why)
 		fail_msg("\"%s\" does not say \"%s\"", err.text, why);
 }
 
+/* A file of another kind is told by its first bytes, with what to do. Nothing of it is unpacked. */
+static void test_files_of_another_kind(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+		const char *why;
+	} kinds[] = {
+		{"", 0, ": empty: "},
+		{"\x1f\x8b\x08\0", 4, ": compressed by gzip: unpack it first, or pipe what `zcat` prints"},
+		{"\xfd"
+		 "7zXZ\0\0\x04",
+		 8, ": compressed by xz: "},
+		{"\x28\xb5\x2f\xfd\0", 5, ": compressed by zstd: "},
+		{"BZh91AY", 7, ": compressed by bzip2: "},
+		{"SQLite format 3\0\x10\0", 18, "an SQLite file, such as a campaign has for its store"},
+		{"SQLite format 3\0\x10\0", 18, "`outrider campaign show --store FILE`"},
+		{"\x7f"
+		 "ELF\x02\x01",
+		 6, "debug files are for --symbols"},
+		/* Too short to be one of these: a mistake in JSON. */
+		{"\x1f", 1, "line 1, byte 1: '{' expected"},
+		{"SQLite format 3", 15, "line 1, byte 1: '{' expected"},
+	};
+	const struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		write_bytes(f, kinds[i].bytes, kinds[i].len);
+		expect_refused(f, kinds[i].why);
+	}
+}
+
 #define SCHEMA "\"schema\": \"outrider-races/1\""
 #define MODULES \
 	"\"modules\": [{\"id\": 1, \"name\": \"m\", \"base\": \"0x0\", \"size\": 1, \"build_id\": null, \"sections\": {}}]"
@@ -194,7 +226,7 @@ static void test_truncated_anywhere(void **state)
 	const struct fixture *f = *state;
 	char *text = write_races(f, "{" SCHEMA ", \"races\": [%s,\n%s], " MODULES "}");
 
-	for (size_t len = 0; len < strlen(text); len += 1 + len % 7) {
+	for (size_t len = 1; len < strlen(text); len += 1 + len % 7) {
 		write_bytes(f, text, len);
 		expect_refused(f, "line ");
 	}
@@ -390,6 +422,7 @@ int main(void)
 {
 	const struct CMUnitTest alone[] = {
 		TEST(test_keys_with_escapes),
+		TEST(test_files_of_another_kind),
 		TEST(test_truncated_anywhere),
 		TEST(test_too_deep),
 		TEST(test_value_that_is_too_long),

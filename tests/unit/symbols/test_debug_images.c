@@ -155,6 +155,45 @@ static void test_failed_query_is_said_once(void **state)
 	assert_string_equal(f->last, "corrupt");
 }
 
+/* Write a file, let the user name it, and expect one line that says why the file is of no use. */
+static void expect_of_no_use(struct fixture *f, const void *bytes, size_t len, const char *why)
+{
+	char path[] = "/tmp/debug-images-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_int_equal(write(fd, bytes, len), len);
+	close(fd);
+	f->notes = 0;
+	assert_int_equal(debug_images_add(f->images, path, NULL), 0);
+	unlink(path);
+	assert_int_equal(f->notes, 1);
+	if (!strstr(f->last, path) || !strstr(f->last, why))
+		fail_msg("\"%s\" does not say \"%s\"", f->last, why);
+}
+
+static void test_files_of_no_use(void **state)
+{
+	static const char text[] = "ffffffff81000000 T _text\nffffffff81000000 T startup_64\nffffffff81000110 T later\n";
+	struct fixture *f = *state;
+	const struct debug_image image = kernel_at(f, 0);
+
+	/* This test is a program of its own, linked as any program is. */
+	assert_int_equal(debug_images_add(f->images, "/proc/self/exe", NULL), 0);
+	assert_int_equal(f->notes, 1);
+	assert_string_equal(
+		f->last,
+		"/proc/self/exe: of no use: it is a program or library for user space, and neither a kernel (vmlinux) nor a "
+		"kernel module");
+	expect_of_no_use(f, text, sizeof(text) - 1, "not an ELF file");
+	expect_of_no_use(f, "\x1f\x8b\x08\0", 4, "compressed by gzip: unpack it, for example by `zcat`");
+	expect_of_no_use(f, f->kernel.bytes, f->kernel.len / 2, "is the file complete?");
+	/* The kernel's own file is found all the same, and no file of no use is said to be a kernel of another build. */
+	f->notes = 0;
+	assert_int_equal(debug_images_add(f->images, f->kernel.path, NULL), 0);
+	assert_non_null(debug_images_of(f->images, &image));
+	assert_int_equal(f->notes, 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -165,6 +204,7 @@ int main(void)
 		TEST(test_complains_once),
 		TEST(test_silent_unless_asked),
 		TEST(test_failed_query_is_said_once),
+		TEST(test_files_of_no_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

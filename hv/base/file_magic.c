@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/base/file_magic.h"
+
+#include <string.h>
+
+/* The first bytes are those of the formats' own documents: RFC 1952, RFC 8878, xz-file-format.txt, sqlite.org/fileformat. */
+static const struct {
+	const char *begin;
+	size_t len;
+	struct file_magic magic;
+} kinds[] = {
+	{"\x1f\x8b", 2, {"compressed by gzip", "zcat", NULL}},
+	{"\xfd"
+	 "7zXZ\0",
+	 6,
+	 {"compressed by xz", "xzcat", NULL}},
+	{"\x28\xb5\x2f\xfd", 4, {"compressed by zstd", "zstdcat", NULL}},
+	{"BZh", 3, {"compressed by bzip2", "bzcat", NULL}},
+	{"SQLite format 3\0",
+	 16,
+	 {"an SQLite file, such as a campaign has for its store", NULL,
+	  "`outrider campaign show --store FILE` shows what the store of a campaign has"}},
+	{"\x7f"
+	 "ELF",
+	 4,
+	 {"an ELF file: a program, a kernel or a debug file", NULL, "debug files are for --symbols"}},
+};
+
+const struct file_magic *file_magic(const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (len >= kinds[i].len && memcmp(bytes, kinds[i].begin, kinds[i].len) == 0)
+			return &kinds[i].magic;
+	}
+	return NULL;
+}
