@@ -12,6 +12,7 @@
 #include "hv/cli/redirect.h"
 #include "hv/export/locks.h"
 #include "hv/report/json/load.h"
+#include "hv/report/text/text.h"
 #include "pruner/locks/assertions.h"
 #include "pruner/lists/conf.h"
 
@@ -223,6 +224,23 @@ static int code_of(const struct locks_options *o, const struct lock_files *files
 	return broken || unchecked ? code : other;
 }
 
+/* Say first which runs sampled nothing: text says so itself, and --fail-on says so on standard error. */
+static void say_doubts(const struct locks_options *o, const struct lock_files *files)
+{
+	char line[CLEAN_FIELD_MAX], text[RUN_DOUBT_TEXT_MAX];
+
+	for (size_t i = 0; i < files->count; i++) {
+		if (run_doubt(&files->runs[i]) == RUN_SOUND)
+			continue;
+		run_doubt_text(&files->runs[i], text);
+		snprintf(line, sizeof(line), "%s: %s", files->paths[i], text);
+		if (o->form == FORM_TEXT)
+			text_doubt(stdout, &files->runs[i], files->paths[i], &(const struct text_style){0});
+		else if (!fail_on_is_asked(&o->fail_on))
+			cli_message(line);
+	}
+}
+
 static int print(struct locks_options *o, const struct lock_files *files, struct err *err)
 {
 	struct assertions *assertions = check(o, files, err);
@@ -241,6 +259,8 @@ static int print(struct locks_options *o, const struct lock_files *files, struct
 		rc = lock_chart_make(&chart, files->records, files->count, o->module ? is_wanted : NULL, o, err);
 	if (rc == 0 && o->form == FORM_TEXT)
 		redirect_page(&o->redirect);
+	if (rc == 0)
+		say_doubts(o, files);
 	if (rc == 0)
 		rc = forms[o->form].write(stdout, &locks, err);
 	if (rc == 0)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "hv/cli/race_files.h"
+#include "hv/report/text/text.h"
 #include "pruner/verdicts.h"
 
 enum prune_key { KEY_EXPLAIN = 0x200, KEY_LIST };
@@ -83,6 +84,8 @@ static int prune_files(struct prune_options *o, struct err *err)
 	if (rc == 0) {
 		verdicts_sort(&v, VERDICTS_BY_RANK);
 		redirect_page(&o->in.redirect);
+		for (size_t i = 0; i < runs.count; i++)
+			text_doubt(stdout, &runs.list[i], runs.files[i], &(const struct text_style){0});
 		if (o->explain)
 			explain(&v);
 		else

@@ -7,7 +7,6 @@
 #include "hv/export/html.h"
 #include "hv/report/locks/chart.h"
 #include "hv/report/words.h"
-#include "pruner/locks/assertions.h"
 
 #define LINE_MAX_BYTES 512 /* bytes of one sentence, including the NUL */
 

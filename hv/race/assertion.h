@@ -51,4 +51,25 @@ struct assertions {
 	size_t count;
 };
 
+enum assertion_state {
+	ASSERTION_BROKEN,
+	/* No access was checked, so nothing supports the assertion. */
+	ASSERTION_NEVER_CHECKED,
+	/* Accesses were checked, and of none of them all held locks are known. */
+	ASSERTION_NOT_KNOWN,
+	ASSERTION_HELD,
+};
+
+/*
+ * Returns the result of checking an assertion. An assertion with `by = nobody` says that there is no such access: it is held if
+ * there was none, and the datum was accessed otherwise.
+ */
+enum assertion_state assertion_state(const struct assertion *a);
+
+/* Returns the number of assertions that an access broke. */
+size_t assertions_broken(const struct assertions *a);
+
+/* Returns the number of assertions that are never checked or not known, without those that are optional. */
+size_t assertions_unchecked(const struct assertions *a);
+
 #endif

@@ -206,6 +206,19 @@ class Gates(unittest.TestCase):
         suite = xml.etree.ElementTree.fromstring(done.stdout).find("testsuite")
         self.assertEqual((done.returncode, suite.get("tests"), suite.get("errors"), suite.get("skipped")), (0, "1", "0", "1"))
 
+    def test_prune_and_locks_say_it_first(self):
+        for name, row in table().items():
+            if row["SARIF"] == "-":
+                continue
+            word = "UNFINISHED" if "unfinished" in name else "UNSAMPLED"
+            with self.subTest(report=name):
+                text = outrider("prune", self.files[name]).stdout
+                self.assertEqual(text.startswith(f"{word}  {self.files[name]}: "), row["SARIF"] == "false", text[:200])
+                text = outrider("locks", self.files[name]).stdout
+                self.assertEqual(text.startswith(f"{word}  {self.files[name]}: "), row["SARIF"] == "false" and "unfinished" not in name, text[:200])
+                done = outrider("locks", "--format", "json", self.files[name])
+                self.assertEqual(f"outrider: {self.files[name]}: nothing was sampled: " in done.stderr, row["SARIF"] == "false" and "unfinished" not in name)
+
     def test_text_kcsan_and_html_say_it_first(self):
         for name, row in table().items():
             if row["SARIF"] == "-":
