@@ -2,6 +2,8 @@
 #include "hv/cli/campaign_fail.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "hv/cli/choice.h"
 #include "hv/cli/fail_on.h"
@@ -11,25 +13,29 @@ enum campaign_fail_key { KEY_FAIL_ON = 0x400, KEY_CODE };
 static const struct argp_option options[] = {
 	{"fail-on", KEY_FAIL_ON, "WHAT", 0,
 	 "exit with a status of its own when a race is worse than before: new, back, or of a worse class, and not marked "
-	 "as known or wontfix. new-harmful counts harmful candidates, new-unclear also unclear races, and new races of any "
-	 "class. finding counts runs that ended with a finding, and new-finding those whose finding no earlier round has. "
-	 "May be given several times",
+	 "as known or wontfix. new-harmful counts harmful candidates, new-unclear also unclear races, and any-new races of any "
+	 "class. finding counts findings of runs, new-finding those that no earlier round has, and limit runs that exceeded a "
+	 "limit. Whatever WHAT is, runs that failed, left no finished report or sampled nothing count, too, and so does a "
+	 "round "
+	 "that is not finished. May be given several times",
 	 CAMPAIGN_FAIL_GROUP},
 	{"error-exitcode", KEY_CODE, "N", 0, "the exit status of --fail-on (default 1); alone, it means --fail-on new-harmful",
 	 CAMPAIGN_FAIL_GROUP},
 	{0},
 };
 
-enum what { NEW_HARMFUL, NEW_UNCLEAR, NEW, NEW_FINDING, FINDING, WHATS };
-
-static const char *const words[WHATS] = {"new-harmful", "new-unclear", "new", "new-finding", "finding"};
-
 static const char *fail_word(size_t i)
 {
-	return i < WHATS ? words[i] : NULL;
+	return i < GATE_WHATS ? gate_word((enum gate_what)i) : NULL;
 }
 
 const struct cli_choice campaign_fails = {"WHAT", fail_word};
+
+/* Returns today's word for a word of older versions. */
+static const char *word_of(const char *arg)
+{
+	return strcmp(arg, "new") == 0 || strcmp(arg, "new-race") == 0 ? gate_word(GATE_ANY_NEW) : arg;
+}
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
@@ -39,7 +45,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_FAIL_ON:
-		rc = cli_choose(state, &campaign_fails, "fail-on", arg, &index);
+		rc = cli_choose(state, &campaign_fails, "fail-on", word_of(arg), &index);
 		if (rc == 0)
 			f->what |= 1u << index;
 		return rc;
@@ -52,43 +58,48 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 const struct argp campaign_fail_argp = {.options = options, .parser = parser};
 
-/* Returns the number of races and findings that match one word of --fail-on, `what`. */
-static size_t count(const struct summary *m, enum what what)
+/* Print a sentence about the round, and the exit status that it causes. */
+static void say(const struct summary *m, void (*put)(FILE *out, const struct summary *m, enum gate_what what),
+		enum gate_what what, int code, const char *source)
 {
-	static const enum summary_class worst[] = {
-		[NEW_HARMFUL] = SUMMARY_HARMFUL, [NEW_UNCLEAR] = SUMMARY_UNJUDGED, [NEW] = SUMMARY_CLASSES};
-	size_t n = 0;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
 
-	if (what == FINDING)
-		return m->finding_count;
-	for (size_t i = 0; what == NEW_FINDING && i < m->finding_count; i++)
-		n += m->findings[i].is_new;
-	for (size_t i = 0; what <= NEW && i < m->race_count; i++)
-		n += summary_is_worse(&m->races[i]) && m->races[i].verdict.class <= worst[what];
-	return n;
+	if (!out)
+		return;
+	put(out, m, what);
+	if (fclose(out) == 0)
+		fprintf(stderr, "outrider: %s: exit status %d (%s)\n", text, code, source);
+	free(text);
+}
+
+static void put_state(FILE *out, const struct summary *m, enum gate_what what)
+{
+	(void)what;
+	gate_put_state(out, m);
+}
+
+int campaign_fail_gate(const struct summary *m, unsigned asked, int code, const char *source)
+{
+	char words[64];
+
+	if (gate_passes(m, asked))
+		return EXIT_OK;
+	if (gate_state(&m->ends, m->unfinished) != GATE_COMPLETE)
+		say(m, put_state, GATE_ANY_NEW, code, source);
+	for (int i = 0; i < GATE_WHATS; i++) {
+		if (!(asked & 1u << i) || !gate_count(m, (enum gate_what)i))
+			continue;
+		snprintf(words, sizeof(words), "%s %s", source, gate_word((enum gate_what)i));
+		say(m, gate_put_count, (enum gate_what)i, code, words);
+	}
+	return code;
 }
 
 int campaign_fail_code(const struct campaign_fail *f, const struct summary *m)
 {
-	static const char *const nouns[WHATS][2] = {
-		[NEW_HARMFUL] = {"race that is worse than before is a harmful candidate",
-				 "races that are worse than before are harmful candidates"},
-		[NEW_UNCLEAR] = {"race that is worse than before is a harmful candidate or unclear",
-				 "races that are worse than before are harmful candidates or unclear"},
-		[NEW] = {"race is worse than before", "races are worse than before"},
-		[NEW_FINDING] = {"finding is new", "findings are new"},
-		[FINDING] = {"finding", "findings"},
-	};
-	unsigned what = f->what ? f->what : f->code ? 1u << NEW_HARMFUL : 0;
-	int code = f->code ? f->code : FAIL_ON_DEFAULT_CODE, result = EXIT_OK;
+	unsigned asked = f->what ? f->what : f->code ? 1u << GATE_NEW_HARMFUL : 0;
 
-	for (int i = 0; i < WHATS; i++) {
-		size_t n = what & 1u << i ? count(m, (enum what)i) : 0;
-
-		if (!n)
-			continue;
-		fprintf(stderr, "outrider: %zu %s: exit status %d (--fail-on %s)\n", n, nouns[i][n > 1], code, words[i]);
-		result = code;
-	}
-	return result;
+	return asked ? campaign_fail_gate(m, asked, f->code ? f->code : FAIL_ON_DEFAULT_CODE, "--fail-on") : EXIT_OK;
 }

@@ -3,13 +3,13 @@
 #ifndef OUTRIDER_CLI_CAMPAIGN_FAIL_H
 #define OUTRIDER_CLI_CAMPAIGN_FAIL_H
 
-#include "hv/campaign/list/summary.h"
+#include "hv/campaign/list/gate.h"
 #include "hv/cli/cli.h"
 
 /* All zero: no option was given. */
 struct campaign_fail {
 	struct cli_input input; /* This must be the first member; see cli_parse(). */
-	unsigned what;		/* a bit for each word of campaign_fails */
+	unsigned what;		/* a bit for each enum gate_what */
 	unsigned char code;	/* 0: not given */
 };
 
@@ -18,9 +18,12 @@ extern const struct argp campaign_fail_argp;
 #define CAMPAIGN_FAIL_GROUP 5
 
 /*
- * Returns the exit code that the options select for the round, or EXIT_OK if no finding makes the command fail. Prints the
- * reason in one line on standard error.
+ * Returns the exit code that the options select for the round: EXIT_OK if no option was given, or the round passes the gate
+ * (gate.h). Prints each reason in one line on standard error.
  */
 int campaign_fail_code(const struct campaign_fail *f, const struct summary *m);
+
+/* The same for a gate that does not come from options. `asked` has a bit for each enum gate_what; `source` is what asked. */
+int campaign_fail_gate(const struct summary *m, unsigned asked, int code, const char *source);
 
 #endif

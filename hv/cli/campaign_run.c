@@ -8,9 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hv/campaign/list/fill.h"
+#include "hv/campaign/list/gate.h"
+#include "hv/campaign/list/sentences.h"
 #include "hv/campaign/runner/runner.h"
 #include "hv/campaign/store/store.h"
 #include "hv/cli/campaign.h"
+#include "hv/cli/campaign_fail.h"
 #include "hv/cli/campaign_file.h"
 
 #define JOBS_MAX 1024
@@ -122,51 +126,98 @@ const struct argp campaign_run_argp = {.options = options, .parser = parser, .ar
 
 /* ---- results ---- */
 
-static bool is_failure(const struct plan *plan, const struct runner_result *r)
+/* What the store says of the round that was run: the same as `campaign show` finds. */
+static int read_round(const struct run_options *o, const struct plan *plan, const struct runner_result *r, struct summary *m,
+		      struct err *err)
 {
-	unsigned on = plan_failures(plan);
+	const struct summary_query query = {
+		.campaign = plan_name(plan), .round = r->round_uuid, .shard = r->shard, .no_coverage = true};
+	struct err away = {0};
+	struct store *store = store_open(o->runner.store, STORE_READ, STORE_WAIT_MS, &away);
+	int rc = store ? summary_fill(m, store, &query, OUTRIDER_VERSION, &away) : -1;
 
-	return ((on & PLAN_FAIL_NEW_HARMFUL) && r->fresh_harmful) ||
-	       ((on & PLAN_FAIL_NEW_UNCLEAR) && (r->fresh_harmful || r->fresh_unclear)) ||
-	       ((on & PLAN_FAIL_NEW_RACE) && r->fresh) || ((on & PLAN_FAIL_FINDING) && r->findings) ||
-	       ((on & PLAN_FAIL_LIMIT) && r->limits);
+	store_close(store);
+	if (rc < 0)
+		return err_set(err, away.code, "%.800s; the round is stored, and `outrider campaign show` judges it",
+			       away.text);
+	return 0;
 }
 
-static void print_count(const char *before, uint64_t n, const char *what)
+static void print_left(const struct plan *plan, const struct runner_result *r)
 {
-	if (n)
-		printf("%s%" PRIu64 " %s", before, n, what);
-}
-
-static void print_summary(const struct plan *plan, const struct runner_result *r)
-{
-	if (!r->round) {
-		printf("%s: there is no unfinished round to go on with\n", plan_name(plan));
-		return;
-	}
-	printf("%s: round %" PRIu64 ": %u of %u runs done", plan_name(plan), r->round, r->done, r->planned);
-	print_count(", ", r->findings, "broke");
-	print_count(", ", r->limits, "at a limit");
-	print_count(", ", r->failed, "could not run");
-	printf("; %" PRIu64 " hits, %" PRIu64 " races, %" PRIu64 " new", r->hits, r->races, r->fresh);
-	print_count(", of these ", r->fresh_harmful, "harmful candidates");
-	putchar('\n');
 	if (r->signal && r->skipped)
 		printf("%s: %u runs are left: --resume goes on with them\n", plan_name(plan), r->skipped);
-	else
-		print_count("", r->skipped, "runs were left out, as the budget was used up\n");
+	else if (r->skipped)
+		printf("%u runs were left out, as the budget was used up\n", r->skipped);
 }
 
-/* Returns the command's exit code. A round in which no run could be started must not end like a round without findings. */
-static int code_of(const struct plan *plan, const struct runner_result *r, struct err *err)
+static void print_summary(const struct plan *plan, const struct runner_result *r, const struct summary *m)
 {
+	struct summary_round total = summary_total(m);
+	size_t fresh = summary_of(m, STORE_CHANGE_NEW) + summary_of(m, STORE_CHANGE_BACK);
+	size_t harmful = summary_of_class(m, STORE_CHANGE_NEW, SUMMARY_HARMFUL) +
+			 summary_of_class(m, STORE_CHANGE_BACK, SUMMARY_HARMFUL);
+
+	printf("%s: round %" PRIu64 ": %u of %u runs done", plan_name(plan), r->round, r->done, r->planned);
+	list_ends_put(stdout, &m->ends);
+	printf("; %" PRIu64 " hits, %u races, %zu new", total.hits, total.races, fresh);
+	if (harmful)
+		printf(", of these %zu harmful candidates", harmful);
+	putchar('\n');
+	print_left(plan, r);
+}
+
+/* Returns the bits of enum gate_what for the words of <failure>. */
+static unsigned gate_of(const struct plan *plan)
+{
+	static const enum plan_failure bits[GATE_WHATS] = {
+		[GATE_NEW_HARMFUL] = PLAN_FAIL_NEW_HARMFUL, [GATE_NEW_UNCLEAR] = PLAN_FAIL_NEW_UNCLEAR,
+		[GATE_ANY_NEW] = PLAN_FAIL_ANY_NEW,	    [GATE_NEW_FINDING] = PLAN_FAIL_NEW_FINDING,
+		[GATE_FINDING] = PLAN_FAIL_FINDING,	    [GATE_LIMIT] = PLAN_FAIL_LIMIT,
+	};
+	unsigned asked = 0;
+
+	for (int i = 0; i < GATE_WHATS; i++)
+		asked |= plan_failures(plan) & bits[i] ? 1u << i : 0;
+	return asked;
+}
+
+/*
+ * Returns the command's exit code. A round in which no run gave an answer must not end like a round without findings, even if
+ * the file asks for no failure.
+ */
+static int code_of(const struct plan *plan, const struct runner_result *r, const struct summary *m, struct err *err)
+{
+	unsigned asked = gate_of(plan);
+
 	if (r->signal)
 		return 128 + r->signal;
-	if (r->failed && r->failed == r->done) {
-		err_set(err, EXIT_INPUT, "%s: none of the runs could run; `outrider campaign show` says why", plan_name(plan));
+	if (gate_state(&m->ends, m->unfinished) == GATE_FAILED) {
+		err_set(err, EXIT_INPUT, "%s: no run of the round gave an answer; `outrider campaign show` says why",
+			plan_name(plan));
 		return EXIT_INPUT;
 	}
-	return is_failure(plan, r) ? EXIT_FOUND : EXIT_OK;
+	return asked ? campaign_fail_gate(m, asked, EXIT_FOUND, "<failure>") : EXIT_OK;
+}
+
+/* Print what the round found. Returns the command's exit code; err is set after a failure. */
+static int judge(const struct run_options *o, const struct plan *plan, const struct runner_result *r, struct err *err)
+{
+	struct summary m = {0};
+	int code = EXIT_OK;
+
+	if (!r->round) {
+		if (!o->runner.quiet)
+			printf("%s: there is no unfinished round to go on with\n", plan_name(plan));
+		return EXIT_OK;
+	}
+	if (read_round(o, plan, r, &m, err) == 0) {
+		if (!o->runner.quiet)
+			print_summary(plan, r, &m);
+		code = code_of(plan, r, &m, err);
+	}
+	summary_free(&m);
+	return code;
 }
 
 /* Returns the path of this program, which the runs execute unless the campaign file has an <emulator>. */
@@ -195,9 +246,7 @@ int campaign_run(int argc, char **argv)
 		o.runner.store = place = store_default_path(&err);
 	if (!plan || !o.runner.store || runner_run(plan, &o.runner, &result, &err) < 0)
 		goto out;
-	if (!o.runner.quiet)
-		print_summary(plan, &result);
-	code = code_of(plan, &result, &err);
+	code = judge(&o, plan, &result, &err);
 out:
 	free(place);
 	plan_free(plan);

@@ -7,17 +7,20 @@
 #include "hv/campaign/list/status.h"
 #include "hv/cli/campaign.h"
 #include "hv/cli/campaign_list.h"
+#include "hv/cli/choice.h"
 #include "hv/session/terminal.h"
 
-enum key { KEY_JSON = 0x200 };
+enum key { KEY_FORMAT = 0x200, KEY_JSON };
 
 struct options {
 	struct campaign_place place; /* This must be the first member, as cli_parse() says. */
-	bool json;
+	bool json;		     /* the second word of diff_forms */
 };
 
 static const struct argp_option options[] = {
-	{"json", KEY_JSON, NULL, 0, "write JSON", 0},
+	{"format", KEY_FORMAT, "FORM", 0, "text, for people (default), or json", 0},
+	/* the word of older versions for --format json */
+	{"json", KEY_JSON, NULL, OPTION_HIDDEN, NULL, 0},
 	{0},
 };
 
@@ -26,12 +29,17 @@ static const char doc[] = "Say what runs now, what is left of the last round of 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
+	size_t form;
+	error_t rc;
 
-	(void)arg;
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->place;
 		return 0;
+	case KEY_FORMAT:
+		rc = cli_choose(state, &diff_forms, "format", arg, &form);
+		o->json = rc == 0 && form == 1;
+		return rc;
 	case KEY_JSON:
 		o->json = true;
 		return 0;

@@ -19,7 +19,7 @@ struct cli_choice {
 extern const struct cli_choice report_formats;
 extern const struct cli_choice report_orders;
 
-/* The formats of `diff` and `replay`; the races that make a command fail. */
+/* The formats of `diff`, `replay` and `campaign status`; the races that make a command fail. */
 extern const struct cli_choice diff_forms;
 extern const struct cli_choice fail_on_choice;
 /* The findings that make a command fail if the command lists a round of a campaign, and the formats of that list. */

@@ -115,7 +115,8 @@ int summary_fill(struct summary *m, struct store *store, const struct summary_qu
 	m->store = fill_line(&f, store_where(store));
 	m->version = fill_text(&f, version);
 	if (m->store && m->version && choose_campaign(&f) == 0 && get_rounds(&f) == 0 && choose_rounds(&f) == 0 &&
-	    fill_rounds(&f) == 0 && fill_coverage(&f) == 0 && fill_findings(&f) == 0)
+	    fill_rounds(&f) == 0 && fill_ends(&f) == 0 && (query->no_coverage || fill_coverage(&f) == 0) &&
+	    fill_findings(&f) == 0)
 		rc = m->pair ? fill_pair(&f) : fill_races(&f);
 	store_rounds_free(&f.rounds);
 	if (rc == 0)

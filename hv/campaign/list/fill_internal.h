@@ -23,6 +23,7 @@ struct fill {
 int fill_races(struct fill *f);
 int fill_pair(struct fill *f);
 int fill_rounds(struct fill *f);
+int fill_ends(struct fill *f);
 int fill_coverage(struct fill *f);
 int fill_findings(struct fill *f);
 

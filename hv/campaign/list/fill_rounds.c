@@ -16,7 +16,7 @@ static int fill_round(struct fill *f, size_t index)
 				    .ended = fill_time(f, from->ended),
 				    .runs = (unsigned)(from->planned > from->begun ? from->planned : from->begun),
 				    .done = (unsigned)from->done,
-				    .broken = (unsigned)(from->done - from->ok),
+				    .broken = (unsigned)(from->done - from->ends.ok),
 				    .cut_off = (unsigned)from->cut_off,
 				    .races = (unsigned)from->races,
 				    .fresh = (unsigned)from->new_races,
@@ -44,6 +44,23 @@ int fill_rounds(struct fill *f)
 	for (; rc == 0 && f->m->round_count < count; f->m->round_count++)
 		rc = fill_round(f, f->m->round_count);
 	return rc;
+}
+
+/* Count how the runs of the selected rounds ended. */
+int fill_ends(struct fill *f)
+{
+	const char *shard = f->query->shard ? f->query->shard : "";
+	struct store_ends ends;
+
+	for (size_t i = f->from; i <= f->to; i++) {
+		const struct store_round *r = &f->rounds.list[i];
+
+		if (shard[0] && store_round_ends(f->store, r->id, shard, &ends, f->err) < 0)
+			return -1;
+		ends_add(&f->m->ends, shard[0] ? &ends : &r->ends);
+		f->m->unfinished |= !r->ended && !shard[0];
+	}
+	return 0;
 }
 
 /* ---- coverage ---- */

@@ -2,6 +2,7 @@
 /* Writes the document outrider-campaign-list/1, which docs/campaigns.md and docs/campaign-list.schema.json describe. */
 #include <stdlib.h>
 
+#include "hv/campaign/list/gate.h"
 #include "hv/campaign/list/json.h"
 #include "hv/campaign/list/list.h"
 #include "hv/campaign/list/sentences.h"
@@ -150,6 +151,30 @@ static json_t *history_json(struct json_builder *b, const struct summary *m)
 	return list;
 }
 
+void list_json_ends(struct json_builder *b, json_t *o, const struct store_ends *ends)
+{
+	json_t *failures = json_object();
+
+	for (int i = 0; i < STORE_OUTCOMES; i++) {
+		if (ends_is_failure((enum store_outcome)i))
+			json_put(b, failures, store_outcome_word((enum store_outcome)i), json_whole(ends->of_failure[i]));
+	}
+	json_put(b, o, "ok", json_whole(ends->ok));
+	json_put(b, o, "broke", json_whole(ends->broke));
+	json_put(b, o, "failed", json_whole(ends->failed));
+	json_put(b, o, "failures", failures);
+}
+
+/* Returns how many results match each word of --fail-on. */
+static json_t *gate_json(struct json_builder *b, const struct summary *m)
+{
+	json_t *o = json_object();
+
+	for (int what = 0; what < GATE_WHATS; what++)
+		json_put(b, o, gate_word((enum gate_what)what), json_whole(gate_count(m, (enum gate_what)what)));
+	return o;
+}
+
 static json_t *summary_json(struct json_builder *b, const struct summary *m)
 {
 	struct summary_round total = summary_total(m);
@@ -159,7 +184,10 @@ static json_t *summary_json(struct json_builder *b, const struct summary *m)
 	for (int i = 0; i < STORE_CHANGES; i++)
 		json_put(b, o, store_change_word((enum store_change)i), json_whole(summary_of(m, (enum store_change)i)));
 	json_put(b, o, "changed_worse", json_whole(summary_worse(m)));
-	json_put(b, o, "findings", json_whole(m->finding_count));
+	json_put(b, o, "findings", json_whole(gate_count(m, GATE_FINDING)));
+	json_put(b, o, "state", json_string(gate_state_word(gate_state(&m->ends, m->unfinished))));
+	list_json_ends(b, o, &m->ends);
+	json_put(b, o, "gate", gate_json(b, m));
 	json_put(b, o, "round", round_json(b, &total));
 	return o;
 }

@@ -12,4 +12,7 @@
 json_t *list_json_verdict(struct json_builder *b, const struct summary_verdict *v);
 json_t *list_json_race(struct json_builder *b, const struct summary_race *r);
 
+/* Add how runs ended to `o`: the members ok, broke, failed and failures. */
+void list_json_ends(struct json_builder *b, json_t *o, const struct store_ends *ends);
+
 #endif

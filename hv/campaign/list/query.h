@@ -18,6 +18,10 @@ struct summary_query {
 	const struct subsystems *subsystems; /* NULL: the subsystem of a race is a folder of the source, or a module */
 	/* Read the builds of all races. False: only of races that the summary shows in full. */
 	bool all;
+	/* Count only the runs of this shard, "I/N", and ignore whether other shards have ended. NULL or "": all shards. */
+	const char *shard;
+	/* Leave out what only the plots and the answer "covered" need, which takes the longest to read. */
+	bool no_coverage;
 };
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/campaign/list/gate.h"
+
 #define SECOND UINT64_C(1000000000)
 
 /* ---- figures ---- */
@@ -117,23 +119,50 @@ static void put_changed(FILE *out, const struct summary *m)
 		fprintf(out, ", %zu of them for the worse", worse);
 }
 
+/* ---- runs ---- */
+
+void list_failures_put(FILE *out, const struct store_ends *ends)
+{
+	static const char *const phrases[STORE_OUTCOMES] = {
+		[STORE_FAILED] = "did not run properly",
+		[STORE_NO_REPORT] = "left no report",
+		[STORE_TRUNCATED] = "left a truncated report",
+		[STORE_UNSAMPLED] = "sampled nothing",
+	};
+	const char *before = "";
+
+	for (int i = 0; i < STORE_OUTCOMES; i++) {
+		if (!ends->of_failure[i] || !phrases[i])
+			continue;
+		fprintf(out, "%s%" PRIu64 " %s", before, ends->of_failure[i], phrases[i]);
+		before = ", ";
+	}
+}
+
+void list_ends_put(FILE *out, const struct store_ends *ends)
+{
+	if (ends->broke)
+		fprintf(out, ", %" PRIu64 " broke", ends->broke);
+	if (!ends->failed)
+		return;
+	fprintf(out, ", %" PRIu64 " failed (", ends->failed);
+	list_failures_put(out, ends);
+	fputc(')', out);
+}
+
 void list_kinds_put(FILE *out, const struct summary *m)
 {
 	const char *before = "";
 
-	for (size_t i = 0; i < m->finding_count; i++) {
-		const char *kind = m->findings[i].kind;
-		size_t earlier = 0, n = 0;
+	for (int kind = 0; kind < STORE_OUTCOMES; kind++) {
+		const char *word = store_outcome_word((enum store_outcome)kind);
+		size_t n = 0;
 
-		for (size_t j = 0; j < m->finding_count; j++) {
-			bool same = strcmp(m->findings[j].kind, kind) == 0;
-
-			earlier += same && j < i;
-			n += same;
-		}
-		if (earlier)
+		for (size_t i = 0; ends_is_finding((enum store_outcome)kind) && i < m->finding_count; i++)
+			n += strcmp(m->findings[i].kind, word) == 0;
+		if (!n)
 			continue;
-		fprintf(out, "%s%zu %s", before, n, kind);
+		fprintf(out, "%s%zu %s", before, n, word);
 		before = ", ";
 	}
 }
@@ -141,16 +170,19 @@ void list_kinds_put(FILE *out, const struct summary *m)
 static void put_broke(FILE *out, const struct summary *m)
 {
 	struct summary_round total = summary_total(m);
-	size_t fresh = 0;
+	size_t findings = gate_count(m, GATE_FINDING);
 
-	for (size_t i = 0; i < m->finding_count; i++)
-		fresh += m->findings[i].is_new;
-	if (!m->finding_count) {
-		fputs("nothing", out);
-	} else {
-		list_count_put(out, m->finding_count, "finding");
-		fprintf(out, ", %zu not seen before: ", fresh);
+	if (findings) {
+		list_count_put(out, findings, "finding");
+		fprintf(out, ", %zu not seen before: ", gate_count(m, GATE_NEW_FINDING));
 		list_kinds_put(out, m);
+	} else if (!m->ends.failed) {
+		fputs("nothing", out);
+	}
+	if (m->ends.failed) {
+		fprintf(out, "%s%" PRIu64 " of %" PRIu64 " runs gave no answer: ", findings ? "; " : "", m->ends.failed,
+			m->ends.ended);
+		list_failures_put(out, &m->ends);
 	}
 	if (total.done < total.runs)
 		fprintf(out, "; %u of %u runs are not done", total.runs - total.done, total.runs);
@@ -228,7 +260,25 @@ bool list_answer_is_bad(const struct summary *m, enum list_answer answer)
 	case LIST_CHANGED:
 		return summary_worse(m) != 0;
 	case LIST_BROKE:
-		return m->finding_count != 0;
+		return m->finding_count != 0 || m->ends.failed != 0;
+	default:
+		return false;
+	}
+}
+
+/* Write why the round is no answer. Returns false, without writing, if the round is complete. */
+static bool put_headline_state(FILE *out, const struct summary *m)
+{
+	switch (gate_state(&m->ends, m->unfinished)) {
+	case GATE_FAILED:
+		fputs("FAILED, no run gave an answer", out);
+		return true;
+	case GATE_PARTLY:
+		fprintf(out, "%" PRIu64 " of %" PRIu64 " runs failed", m->ends.failed, m->ends.ended);
+		return true;
+	case GATE_UNFINISHED:
+		fputs("not finished", out);
+		return true;
 	default:
 		return false;
 	}
@@ -238,9 +288,13 @@ void list_headline_put(FILE *out, const struct summary *m)
 {
 	size_t n = summary_of(m, STORE_CHANGE_NEW), back = summary_of(m, STORE_CHANGE_BACK),
 	       changed = summary_of(m, STORE_CHANGE_VERDICT), harmful = summary_of_class(m, STORE_CHANGE_NEW, SUMMARY_HARMFUL);
+	size_t findings = gate_count(m, GATE_FINDING);
 	const char *before = "";
 
+	if (put_headline_state(out, m))
+		before = ", ";
 	if (n) {
+		fputs(before, out);
 		list_count_put(out, n, "new race");
 		if (harmful)
 			fprintf(out, " (%zu harmful)", harmful);
@@ -254,9 +308,9 @@ void list_headline_put(FILE *out, const struct summary *m)
 		fprintf(out, "%s%zu changed", before, changed);
 		before = ", ";
 	}
-	if (m->finding_count) {
+	if (findings) {
 		fputs(before, out);
-		list_count_put(out, m->finding_count, "finding");
+		list_count_put(out, findings, "finding");
 		before = ", ";
 	}
 	if (!before[0])
@@ -300,6 +354,7 @@ void list_when_put(FILE *out, const struct summary *m)
 	else
 		fprintf(out, "%s to %s UTC", started, ended);
 	fprintf(out, ", %u of %u run%s done", total.done, total.runs, total.runs == 1 ? "" : "s");
+	list_ends_put(out, &m->ends);
 	list_cut_off_put(out, total.cut_off);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sentences about a round that text, mail and page share. Only hv/campaign/list/ uses this header. */
+/* Sentences about a round that text, mail and page share, and that `campaign run` prints. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_SENTENCES_H
 #define OUTRIDER_CAMPAIGN_LIST_SENTENCES_H
 
@@ -26,11 +26,17 @@ void list_headline_put(FILE *out, const struct summary *m);
 /* Write "round 12 against round 11", "rounds 9 to 12 against round 8", "round 1, the first". */
 void list_rounds_put(FILE *out, const struct summary *m);
 
-/* Write "2026-11-22 01:00 to 06:58 UTC, 48 of 48 runs done; 1 attempt was cut off". */
+/* Write "2026-11-22 01:00 to 06:58 UTC, 48 of 48 runs done, 1 broke; 1 attempt was cut off". */
 void list_when_put(FILE *out, const struct summary *m);
 
 /* Write "; 2 attempts were cut off", or nothing if `attempts` is 0. */
 void list_cut_off_put(FILE *out, uint64_t attempts);
+
+/* Write ", 2 broke, 3 failed (2 left no report, 1 sampled nothing)", or nothing if all runs are ok. */
+void list_ends_put(FILE *out, const struct store_ends *ends);
+
+/* Write "2 left no report, 1 sampled nothing": why runs failed. */
+void list_failures_put(FILE *out, const struct store_ends *ends);
 
 /* Write the amount of sampling, and the share of time that CPUs were stopped. */
 void list_effort_put(FILE *out, const struct summary *m);
@@ -38,7 +44,7 @@ void list_effort_put(FILE *out, const struct summary *m);
 /* Write "seen 14 times in 3 runs, first in round 9; in 6.1.0-56-cloud-amd64". */
 void list_seen_put(FILE *out, const struct summary *m, const struct summary_race *r);
 
-/* Write "2 panics, 1 hang": the number of findings of each kind. */
+/* Write "2 panics, 1 hang": the number of findings of each kind, without failures. */
 void list_kinds_put(FILE *out, const struct summary *m);
 
 /* Write a number with its unit: "1 race", "2 races". */

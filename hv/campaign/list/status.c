@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "hv/campaign/list/fill_internal.h"
+#include "hv/campaign/list/gate.h"
 #include "hv/campaign/list/json.h"
 #include "hv/campaign/list/sentences.h"
 #include "hv/report/text/fold.h"
@@ -28,8 +29,7 @@ struct status_run {
 struct status_round {
 	const char *campaign, *started, *ended;
 	struct store_round figures; /* Its strings are freed already: use those of struct status_round. */
-	unsigned of_outcome[STORE_OUTCOMES];
-	struct status_run *runs; /* runs that have begun and not ended */
+	struct status_run *runs;    /* runs that have begun and not ended */
 	size_t run_count;
 };
 
@@ -82,11 +82,7 @@ static int get_runs(struct fill *f, int64_t round, struct status_round *r)
 	if (rc == 0 && runs.count && !(r->runs = calloc(runs.count, sizeof(*r->runs))))
 		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
 	for (size_t i = 0; rc == 0 && i < runs.count; i++) {
-		if (store_is_attempt(runs.list[i].key))
-			continue;
-		if (runs.list[i].state == STORE_DONE)
-			r->of_outcome[runs.list[i].outcome]++;
-		else
+		if (!store_is_attempt(runs.list[i].key) && runs.list[i].state != STORE_DONE)
 			rc = add_run(f, &runs.list[i], r);
 	}
 	store_runs_free(&runs);
@@ -170,6 +166,7 @@ static void put_head(FILE *out, const struct status_round *r)
 		fputs("not ended, ", out);
 	fprintf(out, "%" PRIu64 " of %" PRIu64 " runs done, %" PRIu64 " left", r->figures.done,
 		r->figures.planned > r->figures.begun ? r->figures.planned : r->figures.begun, left_of(&r->figures));
+	list_ends_put(out, &r->figures.ends);
 	list_cut_off_put(out, r->figures.cut_off);
 	fputc('\n', out);
 }
@@ -193,9 +190,10 @@ static void put_ended(FILE *out, const struct status_round *r)
 	const char *before = "  ended     ";
 
 	for (int i = 0; i < STORE_OUTCOMES; i++) {
-		if (!r->of_outcome[i])
+		if (!r->figures.ends.of_outcome[i])
 			continue;
-		fprintf(out, "%s%u %s", before, r->of_outcome[i], store_outcome_word((enum store_outcome)i));
+		fprintf(out, "%s%" PRIu64 " %s", before, r->figures.ends.of_outcome[i],
+			store_outcome_word((enum store_outcome)i));
 		before = ", ";
 	}
 	if (before[0] == ',')
@@ -256,7 +254,7 @@ static json_t *round_json(struct json_builder *b, const struct status_round *r)
 	json_t *o = json_object(), *outcomes = json_object();
 
 	for (int i = 0; i < STORE_OUTCOMES; i++)
-		json_put(b, outcomes, store_outcome_word((enum store_outcome)i), json_whole(r->of_outcome[i]));
+		json_put(b, outcomes, store_outcome_word((enum store_outcome)i), json_whole(r->figures.ends.of_outcome[i]));
 	json_put(b, o, "campaign", json_text(r->campaign));
 	json_put(b, o, "number", json_whole(r->figures.number));
 	json_put(b, o, "started", json_text(r->started));
@@ -265,7 +263,9 @@ static json_t *round_json(struct json_builder *b, const struct status_round *r)
 	json_put(b, o, "begun", json_whole(r->figures.begun));
 	json_put(b, o, "done", json_whole(r->figures.done));
 	json_put(b, o, "cut_off", json_whole(r->figures.cut_off));
+	json_put(b, o, "state", json_string(gate_state_word(gate_state(&r->figures.ends, !r->figures.ended))));
 	json_put(b, o, "outcomes", outcomes);
+	list_json_ends(b, o, &r->figures.ends);
 	json_put(b, o, "running", runs_json(b, r));
 	json_put(b, o, "races", json_whole(r->figures.races));
 	json_put(b, o, "new", json_whole(r->figures.new_races));

@@ -61,9 +61,9 @@ struct summary_race {
 	size_t build_count;
 };
 
-/* A finding that is no race. */
+/* What a run ended with that is no race: a finding, or the reason why it gave no answer. */
 struct summary_finding {
-	const char *kind;    /* panic, hang, lockup, crash, limit or failed */
+	const char *kind;    /* the word of an enum store_outcome: a finding or a failure, as ends.h says */
 	const char *run;     /* the run's key */
 	const char *line;    /* the first line of output that shows the finding, or "" */
 	const char *console; /* the file with the guest's console, or "" */
@@ -77,7 +77,7 @@ struct summary_round {
 	unsigned number;
 	bool now;		     /* The round is selected. With --since there can be several. */
 	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" if the round has not ended. */
-	unsigned runs, done, broken; /* number of runs that were planned, that ended, and that ended with a finding */
+	unsigned runs, done, broken; /* number of runs that were planned, that ended, and that ended other than ok (ends.h) */
 	unsigned cut_off;	     /* number of attempts of runs that were cut off; `runs` and `done` do not include them */
 	unsigned races;		     /* number of races that the round saw, in total and by class */
 	unsigned of_class[SUMMARY_CLASSES];
@@ -119,7 +119,9 @@ struct summary {
 	size_t round_count;
 	struct summary_point *points; /* all runs of these rounds, in the order of their starts */
 	size_t point_count;
-	uint64_t pool; /* sites of all kernels that can be sampled; 0 if unknown */
+	struct store_ends ends; /* how the runs of the selected rounds ended */
+	bool unfinished;	/* A selected round has not ended. */
+	uint64_t pool;		/* sites of all kernels that can be sampled; 0 if unknown */
 	struct summary_texts {
 		char **list;
 		size_t count;

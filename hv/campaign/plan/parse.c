@@ -273,25 +273,45 @@ static void read_limits(struct parse *p, const xmlNode *node, void *member)
 	read_elements(p, node, limit_elements, member);
 }
 
-static void read_failure(struct parse *p, const xmlNode *node, void *member)
+/* Returns the bit of a word of <failure on='...'/>. The grammar has let no other word through. */
+static unsigned failure_of(const char *word)
 {
-	unsigned *failures = member;
 	static const struct {
 		const char *word;
 		enum plan_failure bit;
-	} words[] = {{"new-harmful", PLAN_FAIL_NEW_HARMFUL},
-		     {"new-unclear", PLAN_FAIL_NEW_UNCLEAR},
-		     {"new-race", PLAN_FAIL_NEW_RACE},
-		     {"finding", PLAN_FAIL_FINDING},
-		     {"limit", PLAN_FAIL_LIMIT}};
+	} words[] = {
+		{"new-harmful", PLAN_FAIL_NEW_HARMFUL},
+		{"new-unclear", PLAN_FAIL_NEW_UNCLEAR},
+		{"any-new", PLAN_FAIL_ANY_NEW},
+		{"new-finding", PLAN_FAIL_NEW_FINDING},
+		{"finding", PLAN_FAIL_FINDING},
+		{"limit", PLAN_FAIL_LIMIT},
+		/* words of older versions */
+		{"new-race", PLAN_FAIL_ANY_NEW},
+		{"new", PLAN_FAIL_ANY_NEW},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(word, words[i].word) == 0)
+			return words[i].bit;
+	}
+	return 0;
+}
+
+static void read_failure(struct parse *p, const xmlNode *node, void *member)
+{
 	const char *on = attribute_of(p, node, "on");
+	unsigned *failures = member;
+	char *copy = strdup(on ? on : ""), *rest = NULL;
 
 	*failures = 0;
-	for (size_t i = 0; on && i < sizeof(words) / sizeof(words[0]); i++) {
-		/* Search with strstr(): it is enough, because no word contains another one. */
-		if (strstr(on, words[i].word))
-			*failures |= words[i].bit;
+	if (!copy) {
+		err_set(p->err, EXIT_INTERNAL, "out of memory");
+		return;
 	}
+	for (char *word = strtok_r(copy, " \t\r\n", &rest); word; word = strtok_r(NULL, " \t\r\n", &rest))
+		*failures |= failure_of(word);
+	free(copy);
 }
 
 static void read_seeds(struct parse *p, const xmlNode *node, void *member)

@@ -28,11 +28,12 @@ struct plan_limits {
 
 /* What makes `outrider campaign run` exit with status 1. Bits. */
 enum plan_failure {
-	PLAN_FAIL_NEW_HARMFUL = 1 << 0, /* a new race that is a harmful candidate */
-	PLAN_FAIL_NEW_UNCLEAR = 1 << 1, /* a new race that is a harmful candidate or unclear */
-	PLAN_FAIL_NEW_RACE = 1 << 2,	/* any new race */
-	PLAN_FAIL_FINDING = 1 << 3,	/* a panic, hang, lockup or crash */
-	PLAN_FAIL_LIMIT = 1 << 4,	/* a run that exceeded one of its limits */
+	PLAN_FAIL_NEW_HARMFUL = 1 << 0, /* a harmful candidate that is worse than before */
+	PLAN_FAIL_NEW_UNCLEAR = 1 << 1, /* a harmful candidate or unclear race that is worse than before */
+	PLAN_FAIL_ANY_NEW = 1 << 2,	/* any race that is worse than before */
+	PLAN_FAIL_NEW_FINDING = 1 << 3, /* a finding that no earlier round has */
+	PLAN_FAIL_FINDING = 1 << 4,	/* a panic, hang, lockup or crash, or a run that exceeded a limit */
+	PLAN_FAIL_LIMIT = 1 << 5,	/* a run that exceeded one of its limits */
 };
 
 /* A libvirt domain that a run attaches to. */

@@ -54,7 +54,7 @@ void progress_show(struct progress *p, const struct progress_figures *f)
 			 s % 60);
 	n = snprintf(line, sizeof(line),
 		     "%u of %u runs done, %u at work, %" PRIu64 " hits, %" PRIu64 " races, %" PRIu64 " new, %u broke%s",
-		     f->done, f->planned, f->running, f->hits, f->races, f->fresh, f->findings, left);
+		     f->done, f->planned, f->running, f->hits, f->races, f->fresh, f->broke, left);
 	/* Cut the line at the terminal's width: a folded line could not be overwritten. */
 	if (n >= (int)columns())
 		line[columns() - 1] = '\0';

@@ -17,7 +17,7 @@ struct progress {
 };
 
 struct progress_figures {
-	unsigned done, planned, running, findings;
+	unsigned done, planned, running, broke;
 	uint64_t hits, races, fresh;
 	uint64_t left_ns; /* nanoseconds; UINT64_MAX: unknown */
 };

@@ -237,31 +237,11 @@ static void close_runner(struct runner *r)
 
 /* ---- results ---- */
 
-static int count_races(struct runner *r, struct err *err)
-{
-	const struct store_races_query query = {.round = r->run_store.round};
-	struct store_races races = {0};
-
-	if (store_races(r->store, &query, &races, err) < 0)
-		return -1;
-	for (size_t i = 0; i < races.count; i++) {
-		const struct store_race *race = &races.list[i];
-		bool fresh = race->change == STORE_CHANGE_NEW || race->change == STORE_CHANGE_BACK;
-
-		if (race->change == STORE_CHANGE_GONE)
-			continue;
-		r->result->races++;
-		r->result->fresh += fresh;
-		r->result->fresh_harmful += fresh && race->class == VERDICT_HARMFUL;
-		r->result->fresh_unclear += fresh && race->class == VERDICT_UNCLEAR;
-	}
-	store_races_free(&races);
-	return 0;
-}
-
 static void count_jobs(struct runner *r)
 {
 	r->result->round = r->round_number;
+	snprintf(r->result->round_uuid, sizeof(r->result->round_uuid), "%s", r->round_uuid);
+	snprintf(r->result->shard, sizeof(r->result->shard), "%s", r->shard);
 	r->result->planned = (unsigned)r->job_count;
 	for (size_t i = 0; i < r->job_count; i++) {
 		const struct job *j = &r->jobs[i];
@@ -270,19 +250,6 @@ static void count_jobs(struct runner *r)
 		r->result->unstored += j->state == JOB_ENDED || j->quarantined != j->quarantined_stored;
 		r->result->skipped += j->state == JOB_WAITING;
 	}
-}
-
-static int count_found(struct runner *r, struct err *err)
-{
-	const struct store_rounds_query query = {.id = r->run_store.round};
-	struct store_rounds rounds = {0};
-
-	if (store_rounds(r->store, &query, &rounds, err) < 0)
-		return -1;
-	if (rounds.count)
-		r->result->hits = rounds.list[0].hits;
-	store_rounds_free(&rounds);
-	return count_races(r, err);
 }
 
 /* End the round if all its runs are done or its budget is used up. A signal that leaves runs undone does not end the round. */
@@ -295,8 +262,7 @@ static int end_round(struct runner *r, struct err *err)
 		return err_set(err, EXIT_INPUT,
 			       "the store %s cannot take %u run(s); they are kept in %s, and --resume stores them",
 			       store_where(r->store), r->result->unstored, r->spool.folder);
-	if (count_found(r, &away) == 0 &&
-	    ((r->result->signal && r->result->skipped) || store_round_end(r->store, r->run_store.round, r->shard, &away) == 0))
+	if ((r->result->signal && r->result->skipped) || store_round_end(r->store, r->run_store.round, r->shard, &away) == 0)
 		return 0;
 	return err_set(err, away.code, "%.400s; the store has all runs that have ended, and --resume ends the round",
 		       away.text);

@@ -45,34 +45,60 @@ int run_store_begin(const struct run_store *k, const struct job *j, struct err *
 	return begin(k, j, j->run->key, j->folder, &id, err);
 }
 
+/* Room for the findings of a run, and for one of each of its files that is invalid. */
+#define FINDINGS_MAX (ENDING_FINDINGS_MAX + 2)
+
+/*
+ * Leave out the run's file that is invalid, and add a finding that says why. `findings` is the array of *result, or NULL if
+ * none is to be added. `text` takes the message.
+ */
+static void leave_out(struct store_run_result *result, struct store_finding *findings, enum store_bad bad, char *text,
+		      size_t size, const struct err *why)
+{
+	enum store_outcome kind = bad == STORE_BAD_RACES ? STORE_TRUNCATED : STORE_FAILED;
+	const char *file = bad == STORE_BAD_RACES ? result->races : result->coverage;
+
+	snprintf(text, size, "%s", why->text);
+	if (findings)
+		findings[result->finding_count++] = (struct store_finding){store_outcome_word(kind), text, file};
+	if (bad == STORE_BAD_RACES)
+		result->races = NULL;
+	else
+		result->coverage = NULL;
+	if (result->outcome == STORE_OK)
+		result->outcome = kind;
+	/* An invalid report is no missing one. */
+	result->must_report &= bad != STORE_BAD_RACES;
+}
+
 /*
  * Record the run's end. If one of the run's files is invalid, record the end without it, and append the fault to the run's
  * detail.
  */
-static int end_with(const struct run_store *k, int64_t id, struct store_run_result *result, struct err *err)
+static int end_with(const struct run_store *k, int64_t id, struct store_run_result *result, struct store_finding *findings,
+		    struct err *err)
 {
-	char detail[3 * sizeof(err->text)];
+	char detail[3 * sizeof(err->text)], faults[2][sizeof(err->text)];
 	enum store_bad bad;
+	unsigned count = 0;
 	int rc, len = snprintf(detail, sizeof(detail), "%s", result->detail);
 
-	while ((rc = store_run_end(k->store, id, result, &bad, err)) < 0 && bad != STORE_BAD_NONE) {
-		if (bad == STORE_BAD_RACES)
-			result->races = NULL;
-		else
-			result->coverage = NULL;
+	while ((rc = store_run_end(k->store, id, result, &bad, err)) < 0 && bad != STORE_BAD_NONE && count < 2) {
+		leave_out(result, findings, bad, faults[count], sizeof(faults[0]), err);
+		count++;
 		len += snprintf(detail + len, sizeof(detail) - (size_t)len, "%s%s", len ? "; " : "", err->text);
 		if (len >= (int)sizeof(detail))
 			len = sizeof(detail) - 1;
 		result->detail = detail;
-		result->outcome = result->outcome == STORE_OK ? STORE_FAILED : result->outcome;
 		*err = (struct err){0};
 	}
 	return rc;
 }
 
-static int end(const struct run_store *k, const struct ending *e, const char *folder, int64_t id, struct err *err)
+/* Record how a run ended, or an attempt that was cut off; an attempt is not asked for a finished report. */
+static int end(const struct run_store *k, const struct ending *e, const char *folder, int64_t id, bool attempt, struct err *err)
 {
-	struct store_finding findings[ENDING_FINDINGS_MAX];
+	struct store_finding findings[FINDINGS_MAX];
 	char *files[ENDING_FINDINGS_MAX] = {0};
 	char *races = spool_path(folder, "races.json", err), *coverage = spool_path(folder, "coverage.json", err);
 	struct store_run_result result = {.outcome = e->outcome,
@@ -82,7 +108,8 @@ static int end(const struct run_store *k, const struct ending *e, const char *fo
 					  .findings = findings,
 					  .finding_count = e->finding_count,
 					  .races = spool_has(folder, "races.json") ? races : NULL,
-					  .coverage = spool_has(folder, "coverage.json") ? coverage : NULL};
+					  .coverage = spool_has(folder, "coverage.json") ? coverage : NULL,
+					  .must_report = !attempt};
 	int rc = -1;
 
 	for (unsigned i = 0; i < e->finding_count; i++) {
@@ -93,7 +120,7 @@ static int end(const struct run_store *k, const struct ending *e, const char *fo
 		findings[i] = (struct store_finding){store_outcome_word(f->kind), f->line, files[i] ? files[i] : ""};
 	}
 	if (err->code == EXIT_OK)
-		rc = end_with(k, id, &result, err);
+		rc = end_with(k, id, &result, attempt ? NULL : findings, err);
 	for (unsigned i = 0; i < e->finding_count; i++)
 		free(files[i]);
 	free(races);
@@ -144,7 +171,7 @@ static int store_quarantined(const struct run_store *k, const struct job *j, uns
 	rc = begin(k, j, key, folder, &id, err);
 	if (rc == 0) {
 		ending_of(folder, &ending);
-		rc = end(k, &ending, folder, id, err);
+		rc = end(k, &ending, folder, id, true, err);
 	}
 out:
 	free(key);
@@ -189,6 +216,6 @@ int run_store_end(const struct run_store *k, struct job *j, struct err *err)
 		return -1;
 	rc = begin(k, j, j->run->key, j->folder, &id, err);
 	if (rc == 0)
-		rc = end(k, &j->ending, j->folder, id, err);
+		rc = end(k, &j->ending, j->folder, id, false, err);
 	return rc < 0 ? -1 : 0;
 }

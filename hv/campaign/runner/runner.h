@@ -29,6 +29,7 @@
 
 #include "hv/base/err.h"
 #include "hv/campaign/plan/plan.h"
+#include "hv/campaign/store/store.h"
 
 struct runner_config {
 	const char *store;	/* the store: a file, or a URL of PostgreSQL */
@@ -44,19 +45,16 @@ struct runner_config {
 
 struct runner_result {
 	uint64_t round; /* number of the round; 0: with `resume`, no round could be continued */
+	char round_uuid[STORE_UUID_MAX];
+	char shard[32]; /* "" or "I/N" */
 	/* Number of runs of this shard: planned, and by result in the next members. */
 	unsigned planned;
 	unsigned done;	   /* in the store */
 	unsigned skipped;  /* not run, or not finished, because the budget was used up or a signal came */
 	unsigned unstored; /* finished, but could not be stored */
-	/* Bad outcomes of the runs that this process ran: */
-	unsigned findings; /* a panic, hang, lockup or crash */
-	unsigned limits;   /* exceeded a limit */
-	unsigned failed;   /* could not run */
-	/* Figures of the whole round: */
-	uint64_t hits, races;
-	uint64_t fresh, fresh_harmful, fresh_unclear; /* races that no earlier round saw, or that were marked as fixed */
-	int signal;				      /* the signal that ended the round early, or 0 */
+	int signal;	   /* the signal that ended the round early, or 0 */
+	/* Runs that this process ran, and that ended other than ok as far as the runner sees. For the progress line only. */
+	unsigned broke;
 };
 
 /*

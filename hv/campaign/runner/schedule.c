@@ -210,7 +210,7 @@ static void show_progress(struct runner *r)
 	struct progress_figures f = {.planned = (unsigned)r->job_count,
 				     .done = count_of(r, JOB_DONE) + count_of(r, JOB_ENDED),
 				     .running = count_of(r, JOB_RUNNING),
-				     .findings = r->result->findings,
+				     .broke = r->result->broke,
 				     .left_ns = UINT64_MAX};
 	const struct store_rounds_query query = {.id = r->run_store.round};
 	struct store_rounds rounds = {0};
@@ -242,19 +242,7 @@ static void show_progress(struct runner *r)
 
 static void count_ending(struct runner *r, const struct job *j)
 {
-	switch (j->ending.outcome) {
-	case STORE_OK:
-		break;
-	case STORE_LIMIT:
-		r->result->limits++;
-		break;
-	case STORE_FAILED:
-		r->result->failed++;
-		break;
-	default:
-		r->result->findings++;
-		break;
-	}
+	r->result->broke += j->ending.outcome != STORE_OK;
 	if (j->ending.outcome != STORE_OK)
 		progress_say(&r->progress, "%s: %s: %s", j->run->key, store_outcome_word(j->ending.outcome), j->ending.detail);
 }

@@ -216,7 +216,6 @@ static int read_runs(struct store *s, struct store_round *r, struct err *err)
 	struct db_rows *rows = db_query(
 		s->db, err,
 		"SELECT coalesce(sum(whole), 0), coalesce(sum(whole * state), 0), "
-		"coalesce(sum(CASE WHEN state = 1 AND outcome = 0 THEN whole ELSE 0 END), 0), "
 		"coalesce(sum(hits), 0), coalesce(sum(windows), 0), coalesce(sum(conflicts), 0), "
 		"CAST(coalesce(sum(sampled_ns), 0) AS BIGINT), coalesce(sum(CASE WHEN sampled_ns > 0 THEN 1 ELSE 0 END), 0), "
 		"coalesce(max(lost_permille), -1), "
@@ -224,7 +223,7 @@ static int read_runs(struct store *s, struct store_round *r, struct err *err)
 		"BIGINT), "
 		"CAST(coalesce(sum(CASE WHEN lost_permille >= 0 THEN sampled_ns / 1000000 ELSE 0 END), 0) AS BIGINT), "
 		"coalesce(sum(1 - whole), 0) "
-		"FROM (SELECT state, outcome, hits, windows, conflicts, sampled_ns, lost_permille, "
+		"FROM (SELECT state, hits, windows, conflicts, sampled_ns, lost_permille, "
 		"CASE WHEN cell LIKE '%~%' THEN 0 ELSE 1 END AS whole FROM run WHERE round_id = $1) u",
 		"i", r->id);
 	int rc = db_next(rows, err);
@@ -232,7 +231,7 @@ static int read_runs(struct store *s, struct store_round *r, struct err *err)
 	if (rc > 0) {
 		int64_t lost, all;
 
-		store_columns(rows, 0, NULL, "iiiiiiiiniii", &r->begun, &r->done, &r->ok, &r->hits, &r->windows, &r->conflicts,
+		store_columns(rows, 0, NULL, "iiiiiiiniii", &r->begun, &r->done, &r->hits, &r->windows, &r->conflicts,
 			      &r->sampled_ns, &r->sampled_runs, &r->lost_most, &lost, &all, &r->cut_off);
 		r->lost_permille = all > 0 ? (int)(lost / all) : r->lost_most;
 	}
@@ -305,15 +304,62 @@ static int read_all_races(struct store *s, struct store_rounds *out, struct err 
 	return db_each(db_query(s->db, err, all_races_sql, ""), add_races, out, err);
 }
 
+static int add_finding(const struct db_rows *rows, void *ctx, struct err *err)
+{
+	struct store_round *r = ctx;
+	int kind = store_outcome_from_word(db_text(rows, 0));
+
+	(void)err;
+	if (kind >= 0 && ends_is_finding((enum store_outcome)kind))
+		r->findings += (uint64_t)db_int(rows, 1);
+	return 0;
+}
+
 static int read_findings(struct store *s, struct store_round *r, struct err *err)
 {
-	int64_t count = 0;
+	return db_each(db_query(s->db, err,
+				"SELECT f.kind, count(*) FROM finding f JOIN run u ON u.id = f.run_id WHERE u.round_id = $1 "
+				"GROUP BY f.kind",
+				"i", r->id),
+		       add_finding, r, err);
+}
 
-	if (db_number(s->db, err, &count, "SELECT count(*) FROM finding f JOIN run u ON u.id = f.run_id WHERE u.round_id = $1",
-		      "i", r->id) < 0)
-		return -1;
-	r->findings = (uint64_t)count;
+/* ---- how runs ended ---- */
+
+/* The kinds of findings that are failures are listed again in ends_is_failure(). */
+static const char ends_sql[] =
+	"SELECT u.outcome, u.hits, coalesce((SELECT f.kind FROM finding f WHERE f.run_id = u.id AND f.kind IN ('failed', "
+	"'no-report', 'truncated', 'unsampled') ORDER BY f.number LIMIT 1), 'ok') FROM run u "
+	"WHERE u.round_id = $1 AND u.state = 1 AND u.cell NOT LIKE '%~%' AND ($2 = '' OR u.shard = $2)";
+
+static int read_end(const struct db_rows *rows, void *ctx, struct err *err)
+{
+	int64_t outcome = db_int(rows, 0), hits = db_int(rows, 1);
+	int failure = store_outcome_from_word(db_text(rows, 2));
+
+	(void)err;
+	/* An outcome that this version does not know is of a newer version: a run that cannot be called ok. */
+	ends_count(ctx, outcome >= 0 && outcome < STORE_OUTCOMES ? (enum store_outcome)outcome : STORE_FAILED,
+		   failure < 0 ? STORE_FAILED : (enum store_outcome)failure, hits > 0 ? (uint64_t)hits : 0);
 	return 0;
+}
+
+static int read_ends(struct store *s, int64_t round, const char *shard, struct store_ends *out, struct err *err)
+{
+	*out = (struct store_ends){0};
+	return db_each(db_query(s->db, err, ends_sql, "it", round, shard ? shard : ""), read_end, out, err);
+}
+
+int store_round_ends(struct store *s, int64_t round, const char *shard, struct store_ends *out, struct err *err)
+{
+	struct store_text *text = NULL;
+	int rc = store_read_begin(s, &text, err);
+
+	if (rc == 0)
+		rc = read_ends(s, round, shard, out, err);
+	rc = store_read_end(s, rc, text, err);
+	text_free(text);
+	return rc;
 }
 
 static int read_all(struct store *s, const struct store_rounds_query *q, struct store_rounds *out, struct err *err)
@@ -325,7 +371,7 @@ static int read_all(struct store *s, const struct store_rounds_query *q, struct 
 		struct store_round *r = &out->list[i];
 
 		if (read_parts(s, r, err) < 0 || read_runs(s, r, err) < 0 || read_findings(s, r, err) < 0 ||
-		    (out->count < MANY && read_races(s, r, err) < 0))
+		    read_ends(s, r->id, "", &r->ends, err) < 0 || (out->count < MANY && read_races(s, r, err) < 0))
 			return -1;
 	}
 	return out->count >= MANY ? read_all_races(s, out, err) : 0;

@@ -50,6 +50,7 @@ struct run_data {
 	const char *build_id; /* hexadecimal; "" if unknown */
 	const char *banner;
 	int64_t hits, windows, conflicts, sampled_ns, lost_permille, pool;
+	bool finished; /* The report is of a finished run. Valid if the data come from a report. */
 	struct run_data_race *races;
 	size_t race_count;
 	struct run_data_coverage coverage;

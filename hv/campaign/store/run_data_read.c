@@ -204,6 +204,7 @@ static void take_run(struct run_data *d, const struct report_load *l)
 		snprintf(build_id + 2 * i, 3, "%02x", kernel->build_id[i]);
 	d->build_id = text_copy(d->text, build_id);
 	d->banner = text_copy(d->text, kernel->banner);
+	d->finished = l->run.finished;
 	d->hits = counter(sampling, "hits");
 	d->windows = counter(sampling, "windows");
 	d->conflicts = counter(sampling, "conflicts");

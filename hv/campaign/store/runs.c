@@ -76,6 +76,41 @@ static int write_findings(struct store *s, int64_t run, const struct store_run_r
 	return 0;
 }
 
+/* Returns what is wrong with the report of a run that must leave one, or STORE_OK. */
+static enum store_outcome fault_of(const struct store_run_result *r, const struct run_data *d)
+{
+	if (!r->must_report)
+		return STORE_OK;
+	if (!r->races)
+		return STORE_NO_REPORT;
+	if (!d->finished)
+		return STORE_TRUNCATED;
+	return d->hits ? STORE_OK : STORE_UNSAMPLED;
+}
+
+static const char *fault_text(enum store_outcome fault)
+{
+	switch (fault) {
+	case STORE_NO_REPORT:
+		return "the run left no report";
+	case STORE_TRUNCATED:
+		return "the report ends before the run did: what the run found later is not in it";
+	default:
+		return "the run sampled nothing: no armed site was executed";
+	}
+}
+
+/* Add an entry for a report that is no answer. The entry that says why the run could not start already says more. */
+static int write_fault(struct store *s, int64_t run, const struct store_run_result *r, enum store_outcome fault,
+		       struct err *err)
+{
+	if (fault == STORE_OK || r->outcome == STORE_FAILED)
+		return 0;
+	return db_exec(s->db, err, "INSERT INTO finding (run_id, number, kind, line, file) VALUES ($1, $2, $3, $4, $5)",
+		       "iittt", run, (int64_t)r->finding_count, store_outcome_word(fault), fault_text(fault),
+		       r->races ? r->races : "");
+}
+
 /* Read the run's row. Returns 1; 0 if the run has ended already; or -1. */
 static int take_run(struct store *s, int64_t id, struct run_data_run *run, char uuid[STORE_UUID_MAX], struct err *err)
 {
@@ -95,6 +130,7 @@ static int take_run(struct store *s, int64_t id, struct run_data_run *run, char 
 
 static int end(struct store *s, int64_t id, const struct store_run_result *r, const struct run_data *d, struct err *err)
 {
+	enum store_outcome fault = fault_of(r, d), outcome = r->outcome == STORE_OK ? fault : r->outcome;
 	char uuid[STORE_UUID_MAX];
 	struct run_data_run run;
 	int rc = take_run(s, id, &run, uuid, err);
@@ -104,8 +140,10 @@ static int end(struct store *s, int64_t id, const struct store_run_result *r, co
 	if (r->started)
 		run.started = r->started;
 	if (db_exec(s->db, err, "UPDATE run SET state = 1, outcome = $1, detail = $2, started = $3, ended = $4 WHERE id = $5",
-		    "itiii", (int64_t)r->outcome, r->detail, run.started, r->ended ? r->ended : store_now(), id) < 0 ||
-	    write_findings(s, id, r, err) < 0 || run_data_write(s->db, d, &run, err) < 0)
+		    "itiii", (int64_t)outcome, outcome == r->outcome ? r->detail : fault_text(fault), run.started,
+		    r->ended ? r->ended : store_now(), id) < 0 ||
+	    write_findings(s, id, r, err) < 0 || write_fault(s, id, r, fault, err) < 0 ||
+	    run_data_write(s->db, d, &run, err) < 0)
 		return -1;
 	return 0;
 }

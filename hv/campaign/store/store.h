@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "hv/base/err.h"
+#include "hv/campaign/store/ends.h"
 #include "pruner/rules/verdict.h"
 
 struct store;
@@ -109,10 +110,12 @@ struct store_round {
 	const char *plan_hash;
 	int64_t started, ended; /* `ended` is 0 until all shards have ended. */
 	/* Numbers of runs of all shards, without attempts that were cut off. */
-	uint64_t planned, begun, done, ok;
-	uint64_t cut_off; /* Attempts that were cut off (see store_is_attempt()). */
+	uint64_t planned, begun, done;
+	struct store_ends ends; /* how the runs ended (ends.h) */
+	uint64_t cut_off;	/* Attempts that were cut off (see store_is_attempt()). */
 	/* Results of the runs that have ended. `races` is the number of different races of the store. */
-	uint64_t races, new_races, findings;
+	uint64_t races, new_races;
+	uint64_t findings; /* entries of store_findings() whose kind is a finding (ends_is_finding()) */
 	uint64_t hits, windows, conflicts, sampled_ns, sampled_runs;
 	uint64_t of_class[STORE_CLASSES]; /* Races by the class of their most serious verdict. */
 	/*
@@ -157,28 +160,18 @@ struct store_rounds_query {
 	unsigned last; /* At most this number of rounds, the latest ones. 0: no limit. */
 };
 
+/*
+ * Count how the runs of a round ended (ends.h): those of one shard, or of all shards if `shard` is NULL or "". Attempts that
+ * were cut off do not count.
+ */
+int store_round_ends(struct store *s, int64_t round, const char *shard, struct store_ends *out, struct err *err);
+
 /* List rounds in the order of their starts. An empty list is no error. */
 int store_rounds(struct store *s, const struct store_rounds_query *q, struct store_rounds *out, struct err *err);
 
 /* ---- runs ---- */
 
-enum store_outcome {
-	STORE_OK,     /* The run ended as its configuration asks. */
-	STORE_PANIC,  /* The guest's kernel panicked, or the guest died. */
-	STORE_HANG,   /* The guest's heartbeat stopped. */
-	STORE_LOCKUP, /* The guest's kernel reported a lockup. */
-	STORE_CRASH,  /* Outrider itself died. */
-	STORE_LIMIT,  /* The run exceeded a limit. */
-	STORE_FAILED, /* The run could not start, for example because a file is missing. */
-	STORE_OUTCOMES,
-};
-
 enum store_state { STORE_RUNNING, STORE_DONE };
-
-/* Returns the word of an outcome: "ok", "panic", ... */
-const char *store_outcome_word(enum store_outcome outcome);
-/* Returns the outcome with that word, or -1 if there is none. */
-int store_outcome_from_word(const char *word);
 
 /* A cell of the matrix that is about to run. A NULL string means "". */
 struct store_run_plan {
@@ -207,6 +200,11 @@ struct store_run_result {
 	size_t finding_count;
 	const char *races;    /* The path of the run's races.json. NULL: there is none. */
 	const char *coverage; /* The path of the run's coverage.json. NULL: there is none. */
+	/*
+	 * The run is answered only by a finished report with hits. Without one, the store adds a finding of the kind
+	 * "no-report", "truncated" or "unsampled", and this becomes the outcome of a run that is STORE_OK otherwise.
+	 */
+	bool must_report;
 };
 
 /*

@@ -5,8 +5,16 @@
 #include "hv/campaign/store/store.h"
 
 static const char *const outcomes[STORE_OUTCOMES] = {
-	[STORE_OK] = "ok",	 [STORE_PANIC] = "panic", [STORE_HANG] = "hang",     [STORE_LOCKUP] = "lockup",
-	[STORE_CRASH] = "crash", [STORE_LIMIT] = "limit", [STORE_FAILED] = "failed",
+	[STORE_OK] = "ok",
+	[STORE_PANIC] = "panic",
+	[STORE_HANG] = "hang",
+	[STORE_LOCKUP] = "lockup",
+	[STORE_CRASH] = "crash",
+	[STORE_LIMIT] = "limit",
+	[STORE_FAILED] = "failed",
+	[STORE_NO_REPORT] = "no-report",
+	[STORE_TRUNCATED] = "truncated",
+	[STORE_UNSAMPLED] = "unsampled",
 };
 
 static const char *const triages[STORE_TRIAGES] = {

@@ -367,7 +367,7 @@ char *store_rig_dump(struct store *s)
 			"round %s %s %lu %s %ld %ld: %lu %lu %lu %lu %lu, %lu %lu %lu, %lu %lu %lu %lu %lu %d %d, %lu %lu %lu "
 			"%lu\n",
 			r->uuid, r->campaign, r->number, r->plan_hash, r->started, r->ended, r->planned, r->begun, r->done,
-			r->ok, r->cut_off, r->races, r->new_races, r->findings, r->hits, r->windows, r->conflicts,
+			r->ends.ok, r->cut_off, r->races, r->new_races, r->findings, r->hits, r->windows, r->conflicts,
 			r->sampled_ns, r->sampled_runs, r->lost_permille, r->lost_most, r->of_class[0], r->of_class[1],
 			r->of_class[2], r->of_class[3]);
 		dump_runs(s, out, r->id);

@@ -115,6 +115,7 @@ struct summary summary_made(void)
 	m.from = m.to = 3;
 	m.base = 2;
 	m.pool = 425869;
+	m.ends = (struct store_ends){.ended = 11, .ok = 10, .broke = 1};
 	*f = (struct summary_finding){.kind = "panic",
 				      .run = "6.1/cloud/syscalls/default/17",
 				      .line = "Kernel panic - not syncing: Fatal exception",

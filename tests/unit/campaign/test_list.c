@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include "hv/campaign/list/gate.h"
 #include "hv/campaign/list/list.h"
 #include "hv/campaign/list/sentences.h"
 #include "tests/unit/campaign/summary_made.h"
@@ -104,7 +105,8 @@ static void five_answers(void **state)
 
 static void nothing_happened(void **state)
 {
-	struct summary m = {.campaign = "nightly", .store = "s", .version = "0", .from = 1, .to = 1};
+	struct summary m = {
+		.campaign = "nightly", .store = "s", .version = "0", .from = 1, .to = 1, .ends = {.ended = 1, .ok = 1}};
 	char *text;
 
 	(void)state;
@@ -186,6 +188,67 @@ static void several_rounds_are_put_together(void **state)
 	summary_free(&m);
 }
 
+/* ---- the gate ---- */
+
+/* Each run counts by its outcome, by its hits, and by the first entry in its list of findings that is a failure. */
+static void a_run_is_ok_or_broke_or_failed(void **state)
+{
+	static const struct {
+		enum store_outcome outcome, failure;
+		uint64_t hits;
+		bool ok, broke;
+		enum store_outcome why; /* STORE_OK: the run did not fail. */
+	} cases[] = {
+		{STORE_OK, STORE_OK, 7, true, false, STORE_OK},
+		{STORE_OK, STORE_OK, 0, false, false, STORE_UNSAMPLED},
+		{STORE_OK, STORE_TRUNCATED, 7, false, false, STORE_TRUNCATED},
+		{STORE_UNSAMPLED, STORE_UNSAMPLED, 0, false, false, STORE_UNSAMPLED},
+		{STORE_FAILED, STORE_OK, 7, false, false, STORE_FAILED},
+		{STORE_PANIC, STORE_OK, 7, false, true, STORE_OK},
+		{STORE_LIMIT, STORE_OK, 7, false, true, STORE_OK},
+		{STORE_CRASH, STORE_NO_REPORT, 0, false, true, STORE_NO_REPORT},
+		{STORE_HANG, STORE_OK, 0, false, true, STORE_UNSAMPLED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct store_ends ends = {0};
+		bool failed = cases[i].why != STORE_OK;
+
+		ends_count(&ends, cases[i].outcome, cases[i].failure, cases[i].hits);
+		if (ends.ended != 1 || ends.ok != cases[i].ok || ends.broke != cases[i].broke || ends.failed != failed ||
+		    ends.limited != (cases[i].outcome == STORE_LIMIT) || ends.of_failure[cases[i].why] != failed)
+			fail_msg("case %zu is counted otherwise", i);
+		assert_int_equal(gate_state(&ends, false), failed ? GATE_FAILED : GATE_COMPLETE);
+		assert_int_equal(gate_state(&ends, true), GATE_UNFINISHED);
+		ends_count(&ends, STORE_OK, STORE_OK, 1);
+		assert_int_equal(gate_state(&ends, false), failed ? GATE_PARTLY : GATE_COMPLETE);
+	}
+	assert_int_equal(gate_state(&(struct store_ends){0}, false), GATE_FAILED);
+}
+
+static void what_each_word_counts(void **state)
+{
+	static const size_t expected[GATE_WHATS] = {
+		[GATE_NEW_HARMFUL] = 2, [GATE_NEW_UNCLEAR] = 3, [GATE_ANY_NEW] = 3, [GATE_NEW_FINDING] = 1, [GATE_FINDING] = 1};
+	struct summary m = summary_made();
+
+	(void)state;
+	for (int i = 0; i < GATE_WHATS; i++) {
+		if (gate_count(&m, (enum gate_what)i) != expected[i])
+			fail_msg("%s counts %zu", gate_word((enum gate_what)i), gate_count(&m, (enum gate_what)i));
+		assert_int_equal(gate_passes(&m, 1u << i), !expected[i]);
+	}
+	assert_true(gate_passes(&m, 0));
+	m.findings[0].kind = "no-report";
+	assert_int_equal(gate_count(&m, GATE_FINDING), 0);
+	m.ends = (struct store_ends){.ended = 2, .failed = 1, .of_failure[STORE_NO_REPORT] = 1};
+	assert_false(gate_passes(&m, 0));
+	answers(&m, LIST_BROKE, "1 of 2 runs gave no answer: 1 left no report; 1 of 12 runs are not done");
+	assert_true(list_answer_is_bad(&m, LIST_BROKE));
+	summary_free(&m);
+}
+
 static void numbers_have_commas(void **state)
 {
 	char out[LIST_NUMBER_MAX];
@@ -223,8 +286,8 @@ static void text_says_the_answers_first(void **state)
 	char *text = shown(&m, TEXT, &(struct list_style){0});
 
 	(void)state;
-	begins(text, "nightly, round 3 against round 2: 2026-11-21 22:00 to 2026-11-22 04:01 UTC, 11 of 12 runs done; 1\n"
-		     "    attempt was cut off\n"
+	begins(text, "nightly, round 3 against round 2: 2026-11-21 22:00 to 2026-11-22 04:01 UTC, 11 of 12 runs done, 1\n"
+		     "    broke; 1 attempt was cut off\n"
 		     "  new       1 race: 1 harmful candidate; and 1 race seen again, ");
 	assert_true(longest_line(text) <= 100);
 	has_not(text, "\x1b");
@@ -348,6 +411,8 @@ int main(void)
 		cmocka_unit_test(nothing_happened),
 		cmocka_unit_test(what_is_worse),
 		cmocka_unit_test(several_rounds_are_put_together),
+		cmocka_unit_test(a_run_is_ok_or_broke_or_failed),
+		cmocka_unit_test(what_each_word_counts),
 		cmocka_unit_test(numbers_have_commas),
 		cmocka_unit_test(the_worst_subsystem_comes_first),
 		cmocka_unit_test(text_says_the_answers_first),

@@ -26,7 +26,8 @@ CAP = 120  # seconds; every step here takes far less
 GROUPS = [pathlib.Path(mount.split()[4] + own.rstrip("/")) for mount in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
           if " - cgroup2 " in mount and mount.split()[3] == "/"
           for own in re.findall(r"^0::(.*)$", pathlib.Path("/proc/self/cgroup").read_text(), re.M)][:1]
-OUTCOMES = ("ok", "panic", "hang", "lockup", "crash", "limit", "failed")
+OUTCOMES = ("ok", "panic", "hang", "lockup", "crash", "limit", "failed", "no-report", "truncated", "unsampled")
+NO_REPORT = ("no-report", "the run left no report")
 
 
 class Campaign(unittest.TestCase):
@@ -36,6 +37,7 @@ class Campaign(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.report = lzma.decompress(REPORT.read_bytes())
         (self.folder / "races.json").write_bytes(self.report)
+        (self.folder / "nothing.json").write_text(json.dumps(json.loads(self.report) | {"races": []}))
         (self.folder / "vmlinuz").touch()
         self.environment = {**os.environ, "GUEST_FOLDER": str(self.folder)}
 
@@ -106,7 +108,7 @@ class Campaign(unittest.TestCase):
 class Ends(Campaign):
     def test_each_end_is_told_for_what_it_is(self):
         works = {"finds": "ok", "nothing": "ok", "panic": "panic", "dies": "panic", "lockup": "lockup", "crash": "crash",
-                 "sanitizer": "crash", "fault": "crash", "odd": "crash", "refused": "failed"}
+                 "sanitizer": "crash", "fault": "crash", "odd": "crash", "refused": "failed", "absent": "no-report"}
         self.write(*works)
         done = self.run_round()
         self.assertEqual(done.returncode, 1, done.stderr)  # findings, and new harmful candidates
@@ -119,15 +121,17 @@ class Ends(Campaign):
                        ("lockup", "INFO: task writer:82 blocked for more than 120 seconds."),
                        ("lockup", "BUG: KASAN: use-after-free in ext4_foo+0x12/0x40"),
                        ("lockup", "WARNING: CPU: 1 PID: 83 at fs/ext4/inode.c:12 ext4_bar+0x1/0x2")],
-            "crash": [("crash", "outrider was killed by SIGSEGV")],
+            "crash": [("crash", "outrider was killed by SIGSEGV"), NO_REPORT],
             "sanitizer": [("crash", "ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010"),
-                          ("crash", "outrider ended with the status 1")],
-            "fault": [("crash", "the store of races is damaged")],
-            "odd": [("crash", "outrider ended with the status 77")],
-            "refused": [("failed", "/dev/kvm: permission denied")]})
+                          ("crash", "outrider ended with the status 1"), NO_REPORT],
+            "fault": [("crash", "the store of races is damaged"), NO_REPORT],
+            "odd": [("crash", "outrider ended with the status 77"), NO_REPORT],
+            "refused": [("failed", "/dev/kvm: permission denied")],
+            "absent": [NO_REPORT]})
         races = len(json.loads(self.report)["races"])
         self.assertEqual(self.ask("SELECT count(*) FROM build_race"), [(races,)])
-        self.assertRegex(done.stdout, rf"\Ac: round 1: 10 of 10 runs done, 7 broke, 1 could not run; \d+ hits, \d+ races, \d+ new.*\n\Z")
+        self.assertRegex(done.stdout, rf"\Ac: round 1: 11 of 11 runs done, 7 broke, 6 failed \(1 did not run properly, 5 left no report\); "
+                                      r"\d+ hits, \d+ races, \d+ new.*\n\Z")
 
     def test_what_is_good_of_a_run_is_kept(self):
         """One of a run's two files is damaged. The store takes the other file, and the run's line says what is wrong."""
@@ -138,7 +142,7 @@ class Ends(Campaign):
             "functions": [{"function": "vfs_read", "sites": 5, "armed": armed}]}))
         self.write("half", "torn")
         done = self.run_round()
-        self.assertEqual(self.outcomes(), {"k/i/half/all/#1": "failed", "k/i/torn/all/#1": "failed"}, done.stderr)
+        self.assertEqual(self.outcomes(), {"k/i/half/all/#1": "failed", "k/i/torn/all/#1": "truncated"}, done.stderr)
         races = len(json.loads(self.report)["races"])
         self.assertEqual(self.ask("SELECT workload, count(*) FROM sighting JOIN run ON run.id = run_id GROUP BY workload"), [("half", races)])
         self.assertEqual(self.ask("SELECT workload FROM cover JOIN run ON run.id = run_id"), [("torn",)])
@@ -146,6 +150,7 @@ class Ends(Campaign):
         said = dict(self.ask("SELECT workload, detail FROM run"))
         self.assertRegex(said["half"], r"\A[^\n;]+/coverage\.json: [^\n]+\Z")
         self.assertRegex(said["torn"], r"\A[^\n;]+/races\.json: [^\n]+\Z")
+        self.assertEqual(self.findings(), {"half": [("failed", said["half"])], "torn": [("truncated", said["torn"])]})
 
     def test_what_is_kept_repeats_the_run(self):
         self.write("panic")
@@ -171,8 +176,10 @@ class Ends(Campaign):
         self.write("refused")
         done = self.run_round()
         self.assertEqual(done.returncode, 3)
-        self.assertRegex(done.stderr, r"outrider: c: none of the runs could run; `outrider campaign show` says why\n\Z")
+        self.assertRegex(done.stderr, r"outrider: c: no run of the round gave an answer; `outrider campaign show` says why\n\Z")
         self.write("refused", "nothing")
+        self.assertEqual(self.run_round().returncode, 1)
+        self.write("refused", "nothing", more="<failure on=''/>")
         self.assertEqual(self.run_round().returncode, 0)
 
     def test_nothing_is_new_the_second_night(self):
@@ -185,7 +192,7 @@ class Ends(Campaign):
         self.assertEqual(len(seeds), 2)
 
     def test_quiet_where_nobody_looks(self):
-        self.write("finds", "nothing")
+        self.write("finds", "nothing", more="<failure on=''/>")
         done = self.run_round()
         self.assertEqual((done.stderr, done.stdout.count("\n")), ("", 1))
         done = self.run_round("--quiet")
@@ -408,7 +415,7 @@ class Killed(Campaign):
 
     def test_emulator_whose_machine_fails(self):
         """The runner repeats the run, because no guest caused the failure. The number of attempts is limited."""
-        self.write("loses", "lost", more="<failure on='finding'/>")
+        self.write("loses", "lost", more="<failure on=''/>")
         done = self.run_round()
         self.assertEqual(done.returncode, 0, done.stderr)
         outcomes = self.outcomes()

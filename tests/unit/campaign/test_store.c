@@ -157,7 +157,8 @@ static void an_attempt_that_was_cut_off_is_no_run_of_the_plan(void **state)
 	assert_int_equal(rounds.list[0].planned, 2);
 	assert_int_equal(rounds.list[0].begun, 1);
 	assert_int_equal(rounds.list[0].done, 1);
-	assert_int_equal(rounds.list[0].ok, 1);
+	assert_int_equal(rounds.list[0].ends.ended, 1);
+	assert_int_equal(rounds.list[0].ends.of_failure[STORE_UNSAMPLED], 1);
 	assert_int_equal(rounds.list[0].cut_off, 2);
 	store_rounds_free(&rounds);
 }

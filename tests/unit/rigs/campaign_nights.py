@@ -9,6 +9,8 @@ import pathlib
 import subprocess
 import sys
 
+import jsonschema
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build")).resolve()
 CAP = 300  # seconds that nothing here ever took
@@ -33,6 +35,7 @@ CAMPAIGN = """<campaign name='{name}'>
   <emulator>{player}</emulator>
   <jobs>1</jobs>
   <learn state='off'/>
+  {more}
   <machine><vcpu>1</vcpu></machine>
   <kernels>{kernels}</kernels>
   <images><image name='image'/></images>
@@ -46,10 +49,23 @@ def recorded(name):
     return json.loads(lzma.decompress((ROOT / "tests/data/recorded" / name / "named.json.xz").read_bytes()))
 
 
-class Nights:
-    """`kernels` names the kernels of the campaign, each of which makes one run a round."""
+def check(document, name):
+    """Validate against docs/campaign-NAME.schema.json. References to other schemas are resolved here, because some versions of jsonschema cannot."""
+    text = (ROOT / f"docs/campaign-{name}.schema.json").read_text()
+    parts = {}
+    for other, file in (("campaign-list", "campaign-list"), ("races", "report")):
+        text = text.replace(f'"urn:outrider:{other}:1#/$defs/', f'"#/$defs/{file}/$defs/')
+        part = json.loads((ROOT / f"docs/{file}.schema.json").read_text().replace('"#/$defs/', f'"#/$defs/{file}/$defs/'))
+        parts[file] = {"$defs": part["$defs"]}
+    schema = json.loads(text)
+    schema["$defs"] |= parts
+    jsonschema.Draft202012Validator(schema).validate(document)
 
-    def __init__(self, folder, kernels, name="nightly"):
+
+class Nights:
+    """`kernels` names the kernels of the campaign, each of which makes one run a round. `more` is XML for the campaign file."""
+
+    def __init__(self, folder, kernels, name="nightly", more=""):
         self.folder = pathlib.Path(folder)
         self.store = self.folder / "store/campaigns.db"
         self.now = self.folder / "now.json"
@@ -59,7 +75,7 @@ class Nights:
         for kernel in kernels:
             (self.folder / kernel).write_bytes(b"")
         self.file = self.folder / "campaign.xml"
-        self.file.write_text(CAMPAIGN.format(name=name, player=player, kernels="".join(
+        self.file.write_text(CAMPAIGN.format(name=name, player=player, more=more, kernels="".join(
             f"<os name='{kernel}'><kernel>{self.folder / kernel}</kernel></os>" for kernel in kernels)))
 
     def write(self, name, content):
@@ -69,12 +85,12 @@ class Nights:
 
     def play(self, **kernels):
         """What the next round plays back: each kernel is given a report, or a dict with what its run is to write, say, wait for and end
-        with."""
+        with. A report that is None is not written."""
         nights = {}
         for kernel, night in kernels.items():
             night = dict(night) if "--json" in night else {"--json": night}
             for option in ("--json", "--coverage", "--console"):
-                if option in night and not isinstance(night[option], str):
+                if night.get(option) is not None and not isinstance(night[option], str):
                     night[option] = self.write(kernel + option, night[option])
             nights[kernel] = night
         self.now.write_text(json.dumps(nights))
