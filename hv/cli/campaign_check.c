@@ -7,6 +7,7 @@
 #include "hv/campaign/plan/plan.h"
 #include "hv/cli/campaign.h"
 #include "hv/cli/campaign_file.h"
+#include "hv/cli/campaign_only.h"
 
 struct check_options {
 	struct cli_input input; /* This must be the first member, as cli_parse() says. */
@@ -83,7 +84,8 @@ int campaign_check(int argc, char **argv)
 	plan = plan_load(o.file, &err);
 	if (plan && !o.overcommit && plan_check_host(plan, (unsigned)sysconf(_SC_NPROCESSORS_ONLN), &err) < 0)
 		goto out;
-	if (plan && plan_expand(plan, (unsigned)o.round, &runs, &err) == 0)
+	if (plan && plan_expand(plan, (unsigned)o.round, &runs, &err) == 0 &&
+	    campaign_check_only(&runs, o.only, o.file, &err) == 0)
 		print_runs(&runs, o.only);
 out:
 	plan_runs_free(&runs);

@@ -16,6 +16,7 @@
 #include "hv/cli/campaign.h"
 #include "hv/cli/campaign_fail.h"
 #include "hv/cli/campaign_file.h"
+#include "hv/cli/campaign_only.h"
 
 #define JOBS_MAX 1024
 #define SHARDS_MAX 1000000
@@ -229,6 +230,18 @@ static const char *own_path(char path[PATH_MAX])
 	return n < 0 ? "/usr/bin/outrider" : path;
 }
 
+/* Check --only before anything is stored. The round's number does not matter, because keys do not depend on it. */
+static int check_only(const struct run_options *o, const struct plan *plan, struct err *err)
+{
+	struct plan_runs runs = {0};
+	int rc = o->runner.only ? plan_expand(plan, 1, &runs, err) : 0;
+
+	if (rc == 0)
+		rc = campaign_check_only(&runs, o->runner.only, o->file, err);
+	plan_runs_free(&runs);
+	return rc;
+}
+
 int campaign_run(int argc, char **argv)
 {
 	struct err err = {0};
@@ -244,7 +257,7 @@ int campaign_run(int argc, char **argv)
 	plan = plan_load(o.file, &err);
 	if (plan && !o.runner.store)
 		o.runner.store = place = store_default_path(&err);
-	if (!plan || !o.runner.store || runner_run(plan, &o.runner, &result, &err) < 0)
+	if (!plan || !o.runner.store || check_only(&o, plan, &err) < 0 || runner_run(plan, &o.runner, &result, &err) < 0)
 		goto out;
 	code = judge(&o, plan, &result, &err);
 out:

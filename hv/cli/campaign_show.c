@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* `outrider campaign show`: shows what a round found, or the history of a race. */
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hv/cli/campaign.h"
@@ -21,7 +23,9 @@ static const struct argp_option options[] = {
 static const char doc[] =
 	"Show what the last round of a campaign found: what is new, gone or judged otherwise, what broke, what is covered.\v"
 	"ROUND is a round's number, and RACE is the id of a race in this list or in a report, or its first characters. "
-	"A race is shown in full, with all rounds and builds that saw it.";
+	"A race is shown in full, with all rounds and builds that saw it. round:N and race:ID say which is meant where a word "
+	"of "
+	"digits could be both.";
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
@@ -48,18 +52,88 @@ static const struct argp_child children[] = {{&campaign_show_argp, 0, NULL, 0}, 
 const struct argp campaign_show_round_argp = {
 	.options = options, .parser = parser, .args_doc = "[ROUND | RACE]", .doc = doc, .children = children};
 
-/* Returns whether the argument is a round's number. The ids of races have 12 digits, so a shorter number is a round. */
-static bool is_round(const char *what)
+/* ---- a round or a race ---- */
+
+/*
+ * Least length of a word of digits that may be the beginning of a race's id. A shorter one is the number of a round: in a store
+ * with some 100 races, each number of one digit begins the id of a race.
+ */
+#define RACE_DIGITS_MIN 4
+
+enum kind { ROUND, RACE };
+
+/* Returns whether `what` begins with `word`, "round:" or "race:". */
+static bool begins(const char *what, const char *word)
 {
-	return strspn(what, "0123456789") == strlen(what) && strlen(what) < STORE_RACE_ID_MAX - 1;
+	return strncmp(what, word, strlen(word)) == 0;
+}
+
+/* Find out whether the campaign has a round with the number `what`. Without --campaign, it is the campaign of the last round.
+ */
+static int has_round(struct store *store, const char *campaign, const char *what, bool *found, struct err *err)
+{
+	struct store_rounds_query q = {.campaign = campaign, .last = 1};
+	struct store_rounds last = {0}, rounds = {0};
+	int rc = store_rounds(store, &q, &last, err);
+
+	*found = false;
+	if (rc == 0 && last.count) {
+		q = (struct store_rounds_query){.campaign = last.list[0].campaign, .name = what};
+		rc = store_rounds(store, &q, &rounds, err);
+	}
+	/* The name may also be the beginning of a round's uuid. */
+	for (size_t i = 0; rc == 0 && i < rounds.count; i++)
+		*found |= rounds.list[i].number == strtoull(what, NULL, 10);
+	store_rounds_free(&last);
+	store_rounds_free(&rounds);
+	return rc;
+}
+
+/* Decide what a word of digits names. It is an error if it could be both, so that it is never taken for the wrong one. */
+static int kind_of_digits(struct store *store, const char *campaign, const char *what, enum kind *kind, struct err *err)
+{
+	bool round;
+	size_t races;
+
+	if (has_round(store, campaign, what, &round, err) < 0 || store_race_count(store, what, &races, err) < 0)
+		return -1;
+	if (round && races)
+		return err_set(err, EXIT_USAGE,
+			       "%s is the number of a round, and the id of a race begins with it; give round:%s or race:%s",
+			       what, what, what);
+	if (!round && !races)
+		return err_set(err, EXIT_INPUT, "%s: no round has the number %s, and no race has an id that begins with it",
+			       store_where(store), what);
+	*kind = round ? ROUND : RACE;
+	return 0;
+}
+
+static int kind_of(struct store *store, const char *campaign, const char *what, enum kind *kind, struct err *err)
+{
+	size_t len = strlen(what);
+
+	*kind = RACE;
+	if (begins(what, STORE_RACE_WORD))
+		return 0;
+	*kind = ROUND;
+	if (begins(what, STORE_ROUND_WORD) || (len < RACE_DIGITS_MIN && strspn(what, "0123456789") == len))
+		return 0;
+	*kind = RACE;
+	/* No round's number is as long as a whole id. */
+	if (strspn(what, "0123456789") != len || len >= STORE_RACE_ID_MAX - 1)
+		return 0;
+	return kind_of_digits(store, campaign, what, kind, err);
 }
 
 static int show(struct options *o, struct store *store, struct err *err)
 {
 	const struct summary_query query = {.round = o->what, .since = o->since};
+	enum kind kind = ROUND;
 	int64_t race;
 
-	if (!o->what || is_round(o->what))
+	if (o->what && kind_of(store, o->show.place.campaign, o->what, &kind, err) < 0)
+		return -1;
+	if (kind == ROUND)
 		return campaign_show_list(&o->show, store, &query, err);
 	if (o->since)
 		return err_set(err, EXIT_USAGE, "--since is for rounds, and %.40s is no number of a round", o->what);

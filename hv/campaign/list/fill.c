@@ -49,6 +49,8 @@ static int find_round(struct fill *f, const char *name, size_t *index)
 {
 	char number[24];
 
+	if (strncmp(name, STORE_ROUND_WORD, strlen(STORE_ROUND_WORD)) == 0)
+		name += strlen(STORE_ROUND_WORD);
 	for (size_t i = f->rounds.count; i-- > 0;) {
 		snprintf(number, sizeof(number), "%" PRIu64, f->rounds.list[i].number);
 		if (strcmp(name, number) == 0) {

@@ -7,8 +7,8 @@
 #include "hv/campaign/list/subsystem.h"
 
 /*
- * The rounds that a round summary shows. A round is given by its number, or by the first characters of its uuid. All zero: the
- * last round.
+ * The rounds that a round summary shows. A round is given by its number, or by the first characters of its uuid;
+ * STORE_ROUND_WORD may stand before it. All zero: the last round.
  */
 struct summary_query {
 	const char *campaign; /* NULL: the campaign of the round that started last. */

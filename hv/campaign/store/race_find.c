@@ -51,11 +51,26 @@ static int find(struct store *s, const char *name, struct candidates *c, struct 
 		name, c, err);
 }
 
+int store_race_count(struct store *s, const char *name, size_t *count, struct err *err)
+{
+	struct candidates c = {0};
+	int rc;
+
+	if (db_begin(s->db, false, err) < 0)
+		return -1;
+	rc = find(s, name, &c, err);
+	db_rollback(s->db);
+	*count = c.count;
+	return rc < 0 ? -1 : 0;
+}
+
 int store_race_find(struct store *s, const char *name, int64_t *race, struct err *err)
 {
 	struct candidates c;
 	int rc;
 
+	if (strncmp(name, STORE_RACE_WORD, strlen(STORE_RACE_WORD)) == 0)
+		name += strlen(STORE_RACE_WORD);
 	if (!name[0] || name[strspn(name, "0123456789abcdef")])
 		return err_set(err, EXIT_USAGE, "%.40s: the id of a race is made of the digits 0 to 9 and a to f", name);
 	if (db_begin(s->db, false, err) < 0)

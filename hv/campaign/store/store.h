@@ -368,9 +368,15 @@ struct store_races_query {
 /* List races by change, then class (harmful candidates first), rank (highest first), sides, datum and id in byte order. */
 int store_races(struct store *s, const struct store_races_query *q, struct store_races *out, struct err *err);
 
+#define STORE_RACE_WORD "race:" /* may stand before the id of a race, to tell it from the number of a round */
+#define STORE_ROUND_WORD "round:"
+
+/* Count the races whose id, or whose id in a report, begins with `name`. */
+int store_race_count(struct store *s, const char *name, size_t *count, struct err *err);
+
 /*
- * Find the race whose id begins with `name` or, if there is none, the race whose id in a report does. Returns -1 with
- * EXIT_USAGE if there is no such race, or several, which the message lists.
+ * Find the race whose id begins with `name` or, if there is none, the race whose id in a report does. `name` may begin with
+ * STORE_RACE_WORD. Returns -1 with EXIT_USAGE if there is no such race, or several, which the message lists.
  */
 int store_race_find(struct store *s, const char *name, int64_t *race, struct err *err);
 

@@ -67,8 +67,17 @@ class Right(unittest.TestCase):
 
     def test_only(self):
         self.assertEqual(len(self.runs("--overcommit", "--only", "small", "nightly.xml")[0]), 20)
-        self.assertEqual(self.runs("--overcommit", "--only", "6.1/small/i*/all/#1,nothing", "nightly.xml")[0], ["6.1/small/idle/all/#1"])
-        self.assertEqual(self.runs("--overcommit", "--only", "smal", "nightly.xml")[0], [])
+        self.assertEqual(len(self.runs("--overcommit", "--only", "6.1/small/i*/all/#1,web", "nightly.xml")[0]), 13)
+        self.assertEqual(self.runs("--overcommit", "--only", "6.1/small/i*/all/#1", "nightly.xml")[0], ["6.1/small/idle/all/#1"])
+
+    def test_only_names_that_are_there(self):
+        """A name without a run is a mistake, also next to one with runs: the runs that were meant would be missing in silence."""
+        for only, name, more in (("smal", "smal", "did you mean small?"), ("small,nosuch", "nosuch", "`outrider campaign check nightly.xml` lists them"),
+                                 ("6.1/small/idel/all/#1", "6.1/small/idel/all/#1", "did you mean 6.1/small/idle/all/#1?"),
+                                 ("small,", "", "`outrider campaign check nightly.xml` lists them")):
+            done = check("--overcommit", "--only", only, "nightly.xml")
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (2, "", f"outrider: --only {name}: no run has such a name; {more}\n"))
 
 
 class Wrong(unittest.TestCase):

@@ -584,9 +584,11 @@ class Shards(Campaign):
         self.write("finds", "nothing")
         self.assertIn("1 of 1 runs done", self.run_round("--only", "nothing").stdout)
         self.assertEqual(set(self.outcomes()), {"k/i/nothing/all/#1"})
-        done = self.run_round("--only", "noting")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("no run has such a name", done.stderr)
+        for only in ("noting", "finds,noting"):
+            done = self.run_round("--only", only)
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (2, "", "outrider: --only noting: no run has such a name; did you mean nothing?\n"))
+        self.assertEqual(self.ask("SELECT count(*) FROM round"), [(1,)])  # a mistake takes no number
 
 
 class Mistakes(Campaign):

@@ -251,6 +251,45 @@ class Rounds(unittest.TestCase):
         self.assertTrue(path.read_text().endswith("</html>\n"))
 
 
+class Digits(unittest.TestCase):
+    """A race whose id in reports begins with four digits."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.nights = Nights(folder.name, ["module"])
+        report = recorded("gt-amd")
+        report["races"] = report["races"][:1]
+        report["races"][0]["id"] = "5787" + report["races"][0]["id"][4:]
+        self.play = {"module": report}
+
+    def first_line(self, *arguments):
+        return self.nights.said("show", *arguments).splitlines()[0]
+
+    def fails(self, code, says, *arguments):
+        done = self.nights.command("show", *arguments)
+        self.assertEqual((done.returncode, done.stdout), (code, b""), done.stderr)
+        self.assertRegex(done.stderr.decode(), rf"\Aoutrider: [^\n]*{re.escape(says)}\n\Z")
+
+    def test_digits_are_never_taken_for_the_wrong_thing(self):
+        self.nights.round(**self.play)
+        self.assertTrue(self.first_line("5787").startswith("RACE "))  # there is no round of that number
+        self.assertTrue(self.first_line("race:5787").startswith("RACE "))
+        self.fails(3, "no round 5787; its rounds are 1 to 1", "round:5787")
+        self.fails(3, "no round has the number 5788, and no race has an id that begins with it", "5788")
+        self.fails(2, "5788: the store has no race with an id that begins so", "race:5788")
+        self.nights.play(**self.play)
+        self.nights.command("run", "--round", "5787", self.nights.file)
+        self.nights.play(**self.play)
+        self.nights.command("run", "--round", "5789", self.nights.file)
+        self.fails(2, "5787 is the number of a round, and the id of a race begins with it; give round:5787 or race:5787", "5787")
+        self.assertTrue(self.first_line("race:5787").startswith("RACE "))
+        self.assertTrue(self.first_line("round:5787").startswith("nightly, round 5787 against round 1"))
+        self.assertTrue(self.first_line("5789").startswith("nightly, round 5789 against round 5787"))  # no race's id begins so
+        self.assertTrue(self.first_line("1").startswith("nightly, round 1, the first"))
+        self.assertTrue(self.first_line("5789", "--since", "round:1").startswith("nightly, rounds 5787 to 5789"))
+
+
 class Triage(unittest.TestCase):
     def test_known_races_call_for_no_look(self):
         with tempfile.TemporaryDirectory() as folder:
