@@ -58,7 +58,8 @@ static const char rows_sql[] =
 	"INSERT INTO site VALUES (1, 'r+0x1', 2, 1, 1, 1, 2, 1000, 1000), (1, 'w+0x2', 2, 0, 0, 0, 2, 1000, 0), (2, 'r+0x1', "
 	"1, 1, 0, 0, 1, 2000, "
 	"2000);"
-	"INSERT INTO given VALUES ('nightly', 4);";
+	"INSERT INTO given VALUES ('nightly', 4);"
+	"INSERT INTO mended VALUES (2, '6.1.115'), (2, '6.12');";
 
 /* What a row can be made to have. */
 static const char *const columns[][2] = {
@@ -140,6 +141,8 @@ static const char *const columns[][2] = {
 	{"cover", "run_id"},
 	{"cover", "data"},
 	{"given", "number"},
+	{"mended", "said_id"},
+	{"mended", "version"},
 };
 
 static const char *const values[] = {

@@ -51,7 +51,7 @@ static const char *subsystem_of(struct fill *f, const struct store_race *from)
 static bool complete(const struct summary_race *r)
 {
 	return r->id && r->side[0] && r->side[1] && r->datum && r->subsystem && r->verdict.rule && r->verdict.evidence &&
-	       r->before.rule && r->before.evidence && r->note && r->who && r->when && r->suppressed;
+	       r->before.rule && r->before.evidence && r->note && r->who && r->mended && r->when && r->suppressed;
 }
 
 static int fill_builds(struct fill *f, int64_t id, struct summary_race *r)
@@ -105,6 +105,9 @@ int fill_race(struct fill *f, const struct store_race *from, enum store_change c
 				   .triage = from->triage,
 				   .note = fill_line(f, from->note),
 				   .who = fill_line(f, from->who),
+				   .mended = fill_line(f, from->mended),
+				   .unmended = from->triage == STORE_TRIAGE_FIXED && from->mended[0] &&
+					       from->change != STORE_CHANGE_BACK,
 				   .suppressed = fill_line(f, from->suppressed),
 				   .when = fill_time(f, from->triaged),
 				   .instances = from->seen,

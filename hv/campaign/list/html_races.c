@@ -112,6 +112,10 @@ static void put_triage(FILE *out, const struct summary_race *r)
 	if (r->triage == STORE_TRIAGE_NEW && !r->note[0])
 		return;
 	fprintf(out, "<p>Triage: <b>%s</b>", store_triage_word(r->triage));
+	if (r->mended[0]) {
+		fputs(" in ", out);
+		html_text(out, r->mended);
+	}
 	if (r->who[0]) {
 		fputs(", says ", out);
 		html_text(out, r->who);

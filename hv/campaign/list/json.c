@@ -25,6 +25,7 @@ static json_t *triage_json(struct json_builder *b, const struct summary_race *r)
 	json_t *o = json_object();
 
 	json_put(b, o, "state", json_string(store_triage_word(r->triage)));
+	json_put(b, o, "fixed_in", json_text(r->mended));
 	json_put(b, o, "note", json_text(r->note));
 	json_put(b, o, "who", json_text(r->who));
 	json_put(b, o, "when", json_text(r->when));

@@ -67,8 +67,9 @@ static int get_triage(struct fill *f, int64_t id, struct race_history *s)
 		*to = (struct race_history_triage){.state = history.list[i].triage,
 						   .note = fill_line(f, history.list[i].note),
 						   .who = fill_line(f, history.list[i].who),
+						   .mended = fill_line(f, history.list[i].mended),
 						   .at = fill_time(f, history.list[i].at)};
-		rc = to->note && to->who && to->at ? 0 : -1;
+		rc = to->note && to->who && to->mended && to->at ? 0 : -1;
 	}
 	store_history_free(&history);
 	return rc;

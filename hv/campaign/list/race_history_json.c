@@ -37,6 +37,7 @@ static json_t *triage_json(struct json_builder *b, const struct race_history *s)
 		json_t *o = json_object();
 
 		json_put(b, o, "state", json_string(store_triage_word(entry->state)));
+		json_put(b, o, "fixed_in", json_text(entry->mended));
 		json_put(b, o, "note", json_text(entry->note));
 		json_put(b, o, "who", json_text(entry->who));
 		json_put(b, o, "when", json_text(entry->at));

@@ -22,7 +22,7 @@ struct race_history {
 	size_t in_round_count;
 	struct race_history_triage {
 		enum store_triage state;
-		const char *note, *who, *at;
+		const char *note, *who, *mended, *at;
 	} * triage;
 	size_t triage_count;
 	json_t *record; /* the race in the latest report; NULL: the store has no record */

@@ -43,8 +43,9 @@ static void put_triage_history(FILE *out, const struct race_history *s, const st
 	for (size_t i = 0; i < s->triage_count; i++) {
 		const struct race_history_triage *entry = &s->triage[i];
 
-		fprintf(out, "  %s  %s%s%s%s%s\n", list_time(entry->at, at), store_triage_word(entry->state),
-			entry->who[0] ? ", says " : "", entry->who, entry->note[0] ? ": " : "", entry->note);
+		fprintf(out, "  %s  %s%s%s%s%s%s%s\n", list_time(entry->at, at), store_triage_word(entry->state),
+			entry->mended[0] ? " in " : "", entry->mended, entry->who[0] ? ", says " : "", entry->who,
+			entry->note[0] ? ": " : "", entry->note);
 	}
 }
 

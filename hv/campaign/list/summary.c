@@ -136,7 +136,7 @@ size_t summary_worse(const struct summary *m)
 
 bool summary_is_worse(const struct summary_race *r)
 {
-	if (r->triage == STORE_TRIAGE_KNOWN || r->triage == STORE_TRIAGE_WONTFIX || r->suppressed[0])
+	if (r->triage == STORE_TRIAGE_KNOWN || r->triage == STORE_TRIAGE_WONTFIX || r->unmended || r->suppressed[0])
 		return false;
 	return r->change == STORE_CHANGE_NEW || r->change == STORE_CHANGE_BACK ||
 	       (r->change == STORE_CHANGE_VERDICT && class_is_worse(r));
@@ -222,7 +222,7 @@ const char *summary_change_means(const struct summary *m, enum store_change chan
 {
 	static const char *const means[STORE_CHANGES] = {
 		[STORE_CHANGE_NEW] = "no earlier round has these",
-		[STORE_CHANGE_BACK] = "these were marked as fixed, and were seen again",
+		[STORE_CHANGE_BACK] = "these were marked as fixed, and kernels with the fix show them",
 		[STORE_CHANGE_VERDICT] = "these have another verdict than when they were last seen",
 		[STORE_CHANGE_GONE] = "not seen again; sampling is random, so they need not be fixed",
 		[STORE_CHANGE_AGAIN] = "not in the round before, but in an earlier round with the same verdict",

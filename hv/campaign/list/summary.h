@@ -52,6 +52,8 @@ struct summary_race {
 	bool judged_before;		/* `before` is set. */
 	enum store_triage triage;
 	const char *note, *who, *when; /* parts of the triage; "" if there is no triage */
+	const char *mended;	       /* the versions that brought the mend of a race that is fixed, or "" */
+	bool unmended;		       /* The race is fixed, and only kernels without the mend saw it. */
 	const char *suppressed;	       /* the reason of the suppression, or "" */
 	uint64_t instances;	       /* observations in the selected rounds */
 	unsigned runs;		       /* number of runs of the selected rounds that saw the race */
@@ -164,7 +166,7 @@ struct summary_point summary_covered_before(const struct summary *m);
 
 /*
  * Returns whether a race needs attention: it is new, it is back, or its class became more serious; and no user marked it as
- * known or wontfix, and no suppression matches it.
+ * known or wontfix, or as fixed in versions that only newer kernels have, and no suppression matches it.
  */
 bool summary_is_worse(const struct summary_race *r);
 

@@ -63,8 +63,9 @@ static void put_triage(const struct paper *p, const struct summary_race *r)
 
 	if (r->triage == STORE_TRIAGE_NEW && !r->note[0])
 		return;
-	fprintf(p->out, "     %s%s%s%s%.10s%s%s\n", store_triage_word(r->triage), r->who[0] ? ", says " : "", r->who,
-		r->when[0] ? ", " : "", list_time(r->when, when), r->note[0] ? ": " : "", r->note);
+	fprintf(p->out, "     %s%s%s%s%s%s%.10s%s%s\n", store_triage_word(r->triage), r->mended[0] ? " in " : "", r->mended,
+		r->who[0] ? ", says " : "", r->who, r->when[0] ? ", " : "", list_time(r->when, when), r->note[0] ? ": " : "",
+		r->note);
 }
 
 /* Print a race that needs no attention, on one line. */

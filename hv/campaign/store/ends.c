@@ -19,7 +19,10 @@ static enum store_outcome failure_of(enum store_outcome outcome, enum store_outc
 		return failure;
 	if (ends_is_failure(outcome))
 		return outcome;
-	/* Stores of older versions do not say which reports are truncated. Their unfinished reports have no hits. */
+	/*
+	 * Stores of older versions do not say which reports are truncated or missing. Without coverage, which has hits, too,
+	 * such a run has none.
+	 */
 	return hits ? STORE_OK : STORE_UNSAMPLED;
 }
 

@@ -36,6 +36,9 @@ void store_side_columns(const struct db_rows *rows, int first, struct store_text
 enum verdict_class store_class_of(int64_t value);
 enum store_triage store_triage_of(int64_t value);
 
+/* Read the versions of the mend that an entry of `said` has, as in struct store_race. Call it in a transaction. */
+int store_mended(struct store *s, int64_t said, struct store_text *text, const char **out, struct err *err);
+
 /*
  * Begin and end the reading of a list: a transaction that does not write, and *text for the list's strings. `rc` is the
  * result of the reading. Return 0, or -1 with err set.

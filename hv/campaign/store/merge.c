@@ -210,7 +210,7 @@ static int merge_runs(struct merging *m, const struct store_round *r, int64_t ro
 
 /* ---- triage ---- */
 
-static int merge_triage(struct merging *m, struct err *err)
+static int merge_said(struct merging *m, struct err *err)
 {
 	struct db_rows *rows =
 		db_query(m->from->db, err,
@@ -234,6 +234,36 @@ static int merge_triage(struct merging *m, struct err *err)
 	}
 	db_rows_end(rows);
 	return rc;
+}
+
+/* Merge the versions of mends, after the entries that they belong to. */
+static int merge_mended(struct merging *m, struct err *err)
+{
+	struct db_rows *rows = db_query(
+		m->from->db, err,
+		"SELECT r.identity, s.at, s.state, s.who, s.note, v.version FROM mended v JOIN said s ON s.id = v.said_id "
+		"JOIN race r ON r.id = s.race_id ORDER BY s.at, r.identity, s.state, s.who, s.note, v.version",
+		"");
+	int rc = db_next(rows, err);
+
+	for (; rc > 0; rc = db_next(rows, err)) {
+		if (db_run(m->into->db, err,
+			   "INSERT INTO mended (said_id, version) SELECT s.id, $6 FROM said s JOIN race r ON r.id = s.race_id "
+			   "WHERE r.identity = $1 AND s.at = $2 AND s.state = $3 AND s.who = $4 AND s.note = $5 "
+			   "ON CONFLICT (said_id, version) DO NOTHING",
+			   "tiittt", db_text(rows, 0), db_int(rows, 1), db_int(rows, 2), db_text(rows, 3), db_text(rows, 4),
+			   db_text(rows, 5)) < 0) {
+			rc = -1;
+			break;
+		}
+	}
+	db_rows_end(rows);
+	return rc;
+}
+
+static int merge_triage(struct merging *m, struct err *err)
+{
+	return merge_said(m, err) < 0 ? -1 : merge_mended(m, err);
 }
 
 static int merge_all_triage(struct merging *m, struct err *err)

@@ -5,6 +5,7 @@
 
 #include "hv/campaign/store/run_data.h"
 #include "hv/campaign/store/selection.h"
+#include "hv/campaign/store/version.h"
 
 /* State of one race while the rows of its rounds are read. */
 struct folded {
@@ -149,22 +150,33 @@ static int read_builds(struct listing *l, struct store_race *r, struct err *err)
 static int read_triage(struct listing *l, struct store_race *r, struct err *err)
 {
 	struct db_rows *rows = db_query(l->s->db, err,
-					"SELECT t.state, t.at, t.who, t.note FROM race r JOIN said t ON t.race_id = r.id "
+					"SELECT t.state, t.at, t.who, t.note, t.id FROM race r JOIN said t ON t.race_id = r.id "
 					"WHERE r.line = $1 ORDER BY t.at DESC, t.state DESC, t.who DESC, t.note DESC LIMIT 1",
 					"i", r->id);
+	int64_t said = 0;
 	int rc = db_next(rows, err);
 
-	r->who = r->note = "";
+	r->who = r->note = r->mended = "";
 	if (rc > 0) {
 		r->triage = store_triage_of(db_int(rows, 0));
-		store_columns(rows, 1, l->out->text, "itt", &r->triaged, &r->who, &r->note);
+		store_columns(rows, 1, l->out->text, "itti", &r->triaged, &r->who, &r->note, &said);
 	}
 	db_rows_end(rows);
-	return rc;
+	if (rc < 0 || r->triage != STORE_TRIAGE_FIXED)
+		return rc;
+	return store_mended(l->s, said, l->out->text, &r->mended, err);
+}
+
+/* Returns whether a run of the kernel with this version line is one that should not see a race that is fixed. */
+static bool should_be_mended(const struct store_race *r, const char *banner)
+{
+	/* Whether a kernel without a version has the mend is unknown: a regression must not hide there. */
+	return !r->mended[0] || version_has_mend(banner, r->mended) != VERSION_HAS_NOT;
 }
 
 /*
- * Returns 1 if a selected round has a run that saw the race, and that started after the user marked it as fixed, else 0; or -1.
+ * Returns 1 if a selected round has a run that saw the race, that started after the user marked it as fixed, and whose kernel
+ * has the mend; else 0; or -1.
  */
 static int is_back(struct listing *l, const struct store_race *r, struct err *err)
 {
@@ -176,14 +188,15 @@ static int is_back(struct listing *l, const struct store_race *r, struct err *er
 		return 0;
 	rows = db_query(
 		l->s->db, err,
-		"SELECT DISTINCT u.round_id FROM race r JOIN build_race b ON b.race_id = r.id "
-		"JOIN sighting s ON s.build_race_id = b.id JOIN run u ON u.id = s.run_id WHERE r.line = $1 AND u.started > $2",
+		"SELECT DISTINCT u.round_id, k.banner FROM race r JOIN build_race b ON b.race_id = r.id "
+		"JOIN sighting s ON s.build_race_id = b.id JOIN run u ON u.id = s.run_id JOIN kernel k ON k.id = b.kernel_id "
+		"WHERE r.line = $1 AND u.started > $2",
 		"ii", r->id, r->triaged);
 	rc = db_next(rows, err);
 	for (; rc > 0 && !back; rc = db_next(rows, err)) {
 		const struct selection_round *round = selection_round(&l->selection, db_int(rows, 0));
 
-		back = round && round->now;
+		back = round && round->now && should_be_mended(r, db_text(rows, 1));
 	}
 	db_rows_end(rows);
 	return rc < 0 ? -1 : back;

@@ -7,6 +7,8 @@ static const char *const steps_sql[] = {
 #include "store_schema.h"
 	, /* from version 1 to version 2 */
 #include "store_schema_2.h"
+	, /* from version 2 to version 3 */
+#include "store_schema_3.h"
 };
 
 const struct schema_steps schema_steps = {steps_sql, sizeof(steps_sql) / sizeof(steps_sql[0])};

@@ -292,8 +292,9 @@ int store_triage_from_word(const char *word);
 
 /* How a race changed in the selected rounds, compared with the rounds before. */
 enum store_change {
-	STORE_CHANGE_NEW,     /* No earlier round of any campaign had the race. */
-	STORE_CHANGE_BACK,    /* A user marked the race as fixed, and a run that started later saw it. */
+	STORE_CHANGE_NEW, /* No earlier round of any campaign had the race. */
+	/* A user marked the race as fixed, and a run that started later saw it in a kernel that has the mend (version.h). */
+	STORE_CHANGE_BACK,
 	STORE_CHANGE_VERDICT, /* The race's class or rule differs from the last time that it was seen. */
 	STORE_CHANGE_GONE,    /* The base round had the race, and no selected round has it. */
 	STORE_CHANGE_AGAIN,   /* The base round did not have the race; an earlier round had it with the same verdict. */
@@ -334,6 +335,8 @@ struct store_race {
 	int before_rank;
 	enum store_triage triage;
 	const char *note, *who;
+	/* The versions that brought the mend of a race that is fixed: "6.1.115, 6.12". "": all kernels from `triaged` on. */
+	const char *mended;
 	int64_t triaged;
 	/* In the selected rounds, numbers of: */
 	uint64_t seen; /* observations */
@@ -437,9 +440,25 @@ int store_race_rounds(struct store *s, int64_t race, struct store_race_rounds *o
 int store_triage_set(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
 		     struct err *err);
 
+/*
+ * Mark a race as fixed by a mend that came with the versions `mended`, `count` of them. Each is a version as version_read()
+ * reads it. A race that an older kernel shows afterwards is not back. Otherwise like store_triage_set().
+ */
+int store_mend_set(struct store *s, int64_t race, const char *const *mended, size_t count, const char *note, const char *who,
+		   int64_t at, struct err *err);
+
+/*
+ * Find the release of the kernel build that `word` names: the beginning of its build id, or a commit that its release ends with
+ * ("-gaabbccddeeff"), both in at least 7 hexadecimal digits. Returns -1 with EXIT_USAGE if no build in the store has it, or
+ * builds of several releases do, or its version line is not known.
+ */
+int store_build_release(struct store *s, const char *word, char *release, size_t size, struct err *err);
+
 struct store_triage_entry {
 	enum store_triage triage;
 	const char *note, *who;
+	const char *mended; /* as in struct store_race */
+	int64_t said;	    /* id of the entry; valid in this store only */
 	int64_t at;
 };
 

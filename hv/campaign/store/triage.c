@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Stores and lists the triage of races by users. */
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hv/campaign/store/internal.h"
+#include "hv/campaign/store/version.h"
+
+/* Digits that tell one build id or commit from others: git abbreviates commits to 7 at least. */
+#define BUILD_WORD_MIN 7
+
+/* Versions of a mend to read. `campaign triage` writes at most 32; the rows of a foreign store are not trusted. */
+#define MENDS_READ_MAX 64
 
 void store_history_free(struct store_history *h)
 {
@@ -46,6 +56,108 @@ static int add_entry(struct store *s, int64_t race, enum store_triage triage, co
 		       "iiitt", race, at, (int64_t)triage, who, note);
 }
 
+/* Add the versions of a mend to the entry that add_entry() has made: the race's newest one. */
+static int add_versions(struct store *s, int64_t race, const char *const *mended, size_t count, struct err *err)
+{
+	int64_t said = 0;
+
+	if (db_number(
+		    s->db, err, &said,
+		    "SELECT t.id FROM said t WHERE t.race_id = $1 AND t.state = $2 ORDER BY t.at DESC, t.who DESC, t.note DESC "
+		    "LIMIT 1",
+		    "ii", race, (int64_t)STORE_TRIAGE_FIXED) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		if (db_exec(s->db, err,
+			    "INSERT INTO mended (said_id, version) VALUES ($1, $2) ON CONFLICT (said_id, version) DO NOTHING",
+			    "it", said, mended[i]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int store_mend_set(struct store *s, int64_t race, const char *const *mended, size_t count, const char *note, const char *who,
+		   int64_t at, struct err *err)
+{
+	int rc;
+
+	if (db_begin(s->db, true, err) < 0)
+		return -1;
+	rc = add_entry(s, race, STORE_TRIAGE_FIXED, note, who, at, err);
+	if (rc == 0)
+		rc = add_versions(s, race, mended, count, err);
+	return db_end(s->db, rc, err);
+}
+
+/* ---- the build that a word names ---- */
+
+struct builds {
+	const char *word;
+	size_t count;
+	char release[VERSION_TEXT_MAX];
+	bool nameless, several;
+};
+
+/* Returns whether a release ends with "-g" and the abbreviation of a commit that `word` names. */
+static bool ends_with_commit(const char *release, const char *word)
+{
+	const char *commit = strstr(release, "-g");
+	size_t len = commit ? strspn(commit + 2, "0123456789abcdef") : 0, given = strlen(word);
+
+	return len >= BUILD_WORD_MIN && strncmp(commit + 2, word, len < given ? len : given) == 0;
+}
+
+static int take_build(const struct db_rows *rows, void *ctx, struct err *err)
+{
+	const char *build_id = db_text(rows, 0);
+	char release[VERSION_TEXT_MAX];
+	bool named = version_release(db_text(rows, 1), release);
+	struct builds *b = ctx;
+
+	(void)err;
+	if (strncmp(build_id, b->word, strlen(b->word)) != 0 && !ends_with_commit(release, b->word))
+		return 0;
+	b->nameless |= !named;
+	b->several |= b->count && strcmp(b->release, release) != 0;
+	b->count++;
+	snprintf(b->release, sizeof(b->release), "%s", release);
+	return 0;
+}
+
+int store_build_release(struct store *s, const char *word, char *release, size_t size, struct err *err)
+{
+	struct builds b = {.word = word};
+	int rc;
+
+	if (strlen(word) < BUILD_WORD_MIN || word[strspn(word, "0123456789abcdef")])
+		return err_set(
+			err, EXIT_USAGE,
+			"%.80s: this is no version, build id or commit; give for example 6.1.115 or v6.13-rc2, or at least "
+			"%d hexadecimal digits",
+			word, BUILD_WORD_MIN);
+	if (db_begin(s->db, false, err) < 0)
+		return -1;
+	rc = db_each(db_query(s->db, err, "SELECT build_id, banner FROM kernel ORDER BY build_id, banner", ""), take_build, &b,
+		     err);
+	db_rollback(s->db);
+	if (rc < 0)
+		return -1;
+	if (!b.count)
+		return err_set(
+			err, EXIT_USAGE,
+			"%.80s: no kernel in the store has this build id or commit; give the version that brought the mend, "
+			"for example 6.1.115",
+			word);
+	if (b.nameless || b.several)
+		return err_set(err, EXIT_USAGE, "%.80s: %s; give the version that brought the mend, for example 6.1.115", word,
+			       b.several ? "kernels of several versions have an id that begins so"
+					 : "the version of this kernel is not known");
+	snprintf(release, size, "%s", b.release);
+	return 0;
+}
+
+/* ---- the history ---- */
+
 int store_triage_set(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
 		     struct err *err)
 {
@@ -55,7 +167,7 @@ int store_triage_set(struct store *s, int64_t race, enum store_triage triage, co
 }
 
 static const char history_sql[] =
-	"SELECT t.state, t.at, t.who, t.note FROM said t JOIN race r ON r.id = t.race_id WHERE r.line = (SELECT w.line "
+	"SELECT t.state, t.at, t.who, t.note, t.id FROM said t JOIN race r ON r.id = t.race_id WHERE r.line = (SELECT w.line "
 	"FROM race w WHERE w.id = $1) ORDER BY t.at, t.state, t.who, t.note";
 
 static int read_entry(const struct db_rows *rows, void *ctx, struct err *err)
@@ -67,7 +179,21 @@ static int read_entry(const struct db_rows *rows, void *ctx, struct err *err)
 		return -1;
 	entry->triage = store_triage_of(db_int(rows, 0));
 	store_columns(rows, 1, out->text, "itt", &entry->at, &entry->who, &entry->note);
+	entry->mended = "";
+	entry->said = db_int(rows, 4);
 	return 0;
+}
+
+int store_mended(struct store *s, int64_t said, struct store_text *text, const char **out, struct err *err)
+{
+	struct db_rows *rows = db_query(s->db, err, "SELECT version FROM mended WHERE said_id = $1 ORDER BY version LIMIT $2",
+					"ii", said, (int64_t)MENDS_READ_MAX);
+	int rc = db_next(rows, err);
+
+	for (*out = ""; rc > 0; rc = db_next(rows, err))
+		*out = text_printf(text, "%s%s%s", *out, (*out)[0] ? ", " : "", db_text(rows, 0));
+	db_rows_end(rows);
+	return rc;
 }
 
 int store_history(struct store *s, int64_t race, struct store_history *out, struct err *err)
@@ -78,6 +204,8 @@ int store_history(struct store *s, int64_t race, struct store_history *out, stru
 	rc = store_read_begin(s, &out->text, err);
 	if (rc == 0)
 		rc = db_each(db_query(s->db, err, history_sql, "i", race), read_entry, out, err);
+	for (size_t i = 0; rc == 0 && i < out->count; i++)
+		rc = store_mended(s, out->list[i].said, out->text, &out->list[i].mended, err);
 	rc = store_read_end(s, rc, out->text, err);
 	if (rc < 0)
 		store_history_free(out);

@@ -31,6 +31,7 @@ struct summary_race *summary_made_race(struct summary *m, enum store_change chan
 				   .before = verdict,
 				   .note = "",
 				   .who = "",
+				   .mended = "",
 				   .when = "",
 				   .suppressed = "",
 				   .instances = change == STORE_CHANGE_GONE ? 0 : 14,
@@ -62,6 +63,7 @@ static void add_races(struct summary *m)
 	r->verdict.rule = "no-benign-pattern";
 	r = summary_made_race(m, STORE_CHANGE_BACK, SUMMARY_UNCLEAR, "000000000002");
 	r->triage = STORE_TRIAGE_FIXED;
+	r->mended = "6.1.115, 6.12";
 	r->who = "ada";
 	r->when = "2026-11-20T09:00:00Z";
 	r->note = "by the patch of Tuesday";

@@ -155,6 +155,9 @@ static void what_is_worse(void **state)
 
 		if (summary_is_worse(&r) != cases[i].worse)
 			fail_msg("case %zu is%s worse", i, cases[i].worse ? " not" : "");
+		r.unmended = true;
+		assert_false(summary_is_worse(&r));
+		r.unmended = false;
 		r.suppressed = "known to the user";
 		assert_false(summary_is_worse(&r));
 	}
@@ -295,7 +298,7 @@ static void text_says_the_answers_first(void **state)
 		  "     write in ext4_foo [ext4] <-> read in ext4_bar [ext4]: inode->i_size\n"
 		  "     fs/ext4; seen 14 times in 3 runs; in 6.1.0-55-cloud-amd64, 6.1.0-56-cloud-amd64\n");
 	has(text, "     was benign, safe-flag-update\n");
-	has(text, "     fixed, says ada, 2026-11-20: by the patch of Tuesday\n");
+	has(text, "     fixed in 6.1.115, 6.12, says ada, 2026-11-20: by the patch of Tuesday\n");
 	has(text, "     fs/ext4; seen 14 times in 3 runs, first in round 1; in ");
 	has(text, "  000000000004  unclear: write in ext4_foo [ext4] <-> read in ext4_bar [ext4]\n");
 	has(text,

@@ -308,6 +308,90 @@ class Triage(unittest.TestCase):
             self.assertEqual(nights.command("show", "--fail-on", "new-harmful").returncode, 1)
 
 
+class Mended(unittest.TestCase):
+    """A matrix of two kernels, of which only the newer one has the mend of a race."""
+
+    OLD = "6.1.0-56-cloud-amd64"  # of the Debian package 6.1.192-2
+    NEW = "6.13.0-rc2-00034-gaabbccddeeff"
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.nights = Nights(folder.name, ["old", "new"], more="<failure on='any-new'/>")
+        module = recorded("gt-amd")
+        self.harmful = [race for race in module["races"] if race["verdict"]["class"] == "harmful candidate"]
+        self.nights.round(old=self.report(self.OLD, 2), new=self.report(self.NEW, 2))
+        self.ids = sorted(race["id"] for race in self.list()["races"])
+        self.assertEqual(len(self.ids), 2)
+
+    def report(self, release, races):
+        document = recorded("gt-amd")
+        document["races"] = self.harmful[:races]
+        if release == self.NEW:
+            document["kernel"] |= {"banner": f"Linux version {release} (ada@host) (gcc 14) #12 SMP PREEMPT_DYNAMIC", "build_id": "aa" * 20}
+        self.assertIn(release, document["kernel"]["banner"])
+        return document
+
+    def list(self):
+        return json.loads(self.nights.said("show", "--format", "json"))
+
+    def fixed(self, *arguments):
+        for race in self.ids:
+            said = self.nights.said("triage", race, "fixed", "--who", "ada", *arguments)
+        return said
+
+    def changes(self):
+        return {race["change"] for race in self.list()["races"]}
+
+    def test_a_kernel_without_the_mend_is_not_red_every_night(self):
+        self.assertIn(" fixed in 6.12, 6.1.193: ", self.fixed("--in", "6.1.193", "--in", "6.12").replace("6.1.193, 6.12", "6.12, 6.1.193"))
+        for _ in range(2):
+            done = self.nights.round(old=self.report(self.OLD, 2), new=self.report(self.NEW, 0))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.changes(), {"same"})
+            self.assertEqual(self.nights.command("show", "--fail-on", "any-new").returncode, 0)
+        race, _ = self.list()["races"]
+        self.assertEqual((race["triage"]["state"], race["triage"]["fixed_in"]), ("fixed", "6.1.193, 6.12"))
+        # Seen in a kernel with the mend, it is a regression.
+        done = self.nights.round(old=self.report(self.OLD, 2), new=self.report(self.NEW, 1))
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(sorted(race["change"] for race in self.list()["races"]), ["back", "same"])
+        self.assertIn("     fixed in 6.1.193, 6.12, says ada, ", self.nights.said("show"))
+        history = json.loads(self.nights.said("show", "--format", "json", self.ids[0]))
+        check(history, "race")
+        self.assertEqual([entry["fixed_in"] for entry in history["triage"]], ["6.1.193, 6.12"])
+        self.assertIn("  fixed in 6.1.193, 6.12, says ada\n", self.nights.said("show", self.ids[0]))
+
+    def test_a_verdict_of_a_kernel_without_the_mend_changes(self):
+        self.fixed("--in", "6.13-rc1")
+        worse = self.report(self.OLD, 2)
+        for race in worse["races"]:
+            race["verdict"] = race["verdict"] | {"rule": "another-rule"}
+        self.assertEqual(self.nights.round(old=worse, new=self.report(self.NEW, 0)).returncode, 0)
+        self.assertEqual({(race["change"], race["worse"]) for race in self.list()["races"]}, {("changed", False)})
+
+    def test_without_a_version_all_kernels_have_the_mend(self):
+        self.fixed()
+        self.assertEqual(self.nights.round(old=self.report(self.OLD, 2), new=self.report(self.NEW, 0)).returncode, 1)
+        self.assertEqual(self.changes(), {"back"})
+
+    def test_a_build_or_commit_names_its_version(self):
+        for word in ("aaaaaaaa", "aabbccddeeff", "aabbccd", "aabbccddeeff00112233445566778899aabbccdd"):
+            self.assertIn(f" fixed in {self.NEW}: ", self.fixed("--in", word))
+        self.assertEqual(self.nights.round(old=self.report(self.OLD, 2), new=self.report(self.NEW, 0)).returncode, 0)
+        self.assertEqual(self.nights.round(old=self.report(self.OLD, 2), new=self.report(self.NEW, 2)).returncode, 1)
+
+    def test_wrong_words(self):
+        for arguments, says in ((["fixed", "--in", "bbbbbbbb"], "no kernel in the store has this build id or commit; give the version that brought the mend"),
+                                (["fixed", "--in", "soon"], "soon: this is no version, build id or commit; give for example 6.1.115"),
+                                (["known", "--in", "6.12"], "--in says where a race is fixed: give the state fixed, or leave --in out")):
+            done = self.nights.command("triage", self.ids[0], *arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertRegex(done.stderr.decode(), rf"\Aoutrider: [^\n]*{re.escape(says)}[^\n]*\n\Z")
+        self.assertEqual({race["triage"]["state"] for race in self.list()["races"]}, {"new"})
+
+
 class Running(unittest.TestCase):
     def status_with(self, nights, *parts):
         """Wait until the status contains all of `parts`, and return the status."""

@@ -463,6 +463,35 @@ static void a_fixed_race_comes_back(void **state)
 	store_history_free(&history);
 }
 
+/* Only a kernel with the mend that sees the race again makes the race come back. */
+static void a_mend_has_versions(void **state)
+{
+	static const char *const mended[] = {"6.1.115", "5.10.230"};
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), race;
+	struct store_history history;
+	struct store_races races;
+
+	run_with(f, round, "a", RACES({.rule = "no-pattern"}));
+	races = races_of(f, round, 0);
+	race = races.list[0].id;
+	assert_string_equal(races.list[0].mended, "");
+	store_races_free(&races);
+	assert_int_equal(store_mend_set(f->s, race, mended, 2, "by the patch", "ann", 0, &f->err), 0);
+	assert_int_equal(store_history(f->s, race, &history, &f->err), 0);
+	assert_string_equal(history.list[0].mended, "5.10.230, 6.1.115");
+	store_history_free(&history);
+	races = races_of(f, round, 0);
+	assert_int_equal(races.list[0].triage, STORE_TRIAGE_FIXED);
+	assert_string_equal(races.list[0].mended, "5.10.230, 6.1.115");
+	store_races_free(&races);
+	/* A later word holds, and has no versions. */
+	assert_int_equal(store_triage_set(f->s, race, STORE_TRIAGE_FIXED, "", "ann", 0, &f->err), 0);
+	races = races_of(f, round, 0);
+	assert_string_equal(races.list[0].mended, "");
+	store_races_free(&races);
+}
+
 static void a_race_is_found_by_its_id(void **state)
 {
 	struct fixture *f = *state;
@@ -595,6 +624,7 @@ int main(void)
 		BOTH(changes_are_told),
 		BOTH(the_weightiest_verdict_counts),
 		BOTH(a_fixed_race_comes_back),
+		BOTH(a_mend_has_versions),
 		BOTH(a_race_is_found_by_its_id),
 		BOTH(coverage_is_summed),
 		BOTH(pairs_are_told),

@@ -221,7 +221,10 @@ static void say(const char *place, enum store_triage triage, const char *note, i
 	struct err err = {0};
 
 	assert_int_equal(store_races(s, &(struct store_races_query){0}, &races, &err), 0);
-	assert_int_equal(store_triage_set(s, races.list[0].id, triage, note, "ann", at, &err), 0);
+	if (triage == STORE_TRIAGE_FIXED)
+		assert_int_equal(store_mend_set(s, races.list[0].id, (const char *[]){"6.1.115"}, 1, note, "ann", at, &err), 0);
+	else
+		assert_int_equal(store_triage_set(s, races.list[0].id, triage, note, "ann", at, &err), 0);
 	store_races_free(&races);
 	store_close(s);
 }
@@ -236,14 +239,15 @@ static void the_later_word_holds(void **state)
 
 	make_store(f, f->kind, 0x1, one);
 	make_store(f, RIG_SQLITE, 0x1, two);
-	say(one, STORE_TRIAGE_WONTFIX, "later", 7000);
+	say(one, STORE_TRIAGE_FIXED, "later", 7000);
 	say(two, STORE_TRIAGE_KNOWN, "earlier", 6000);
 	assert_int_equal(merge(one, two).triage, 1);
 	assert_int_equal(merge(two, one).triage, 1);
 	for (int i = 0; i < 2; i++) {
 		s = store_rig_open(i ? two : one, STORE_READ);
 		assert_int_equal(store_races(s, &(struct store_races_query){0}, &races, &f->err), 0);
-		assert_int_equal(races.list[0].triage, STORE_TRIAGE_WONTFIX);
+		assert_int_equal(races.list[0].triage, STORE_TRIAGE_FIXED);
+		assert_string_equal(races.list[0].mended, "6.1.115");
 		assert_int_equal(store_history(s, races.list[0].id, &history, &f->err), 0);
 		assert_int_equal(history.count, 2);
 		assert_string_equal(history.list[0].note, "earlier");
