@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hv/base/clean.h"
@@ -55,6 +56,13 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 	}
 	site_function(symbol, name);
 	snprintf(out, SITE_NAME_MAX, "%s%.*s+0x%" PRIx64, stop, MODULE_MAX + 1 + FUNCTION_MAX, name, address - symbol->addr);
+}
+
+uint64_t site_offset(const char *site)
+{
+	const char *plus = strrchr(site, '+');
+
+	return plus ? strtoull(plus + 1, NULL, 16) : 0;
 }
 
 static const char *first_of(const char *site_a, const char *site_b)

@@ -34,6 +34,9 @@ void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_
 /* Write the part before "+0x...": "function" for the kernel, "module:function" for a module. Printable. */
 void site_function(const struct guest_symbol *symbol, char out[SITE_NAME_MAX]);
 
+/* Returns the offset at the end of a site's name, or 0 if the name has none. */
+uint64_t site_offset(const char *site);
+
 /* Write the race's id: a hash of the two canonical names in byte order, so that the order of the sites does not matter. */
 void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX]);
 

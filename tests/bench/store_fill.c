@@ -46,17 +46,17 @@ static unsigned draw_race(unsigned round)
 	return (unsigned)(u * u * u * reach);
 }
 
-static void make_key(struct run_data *d, struct race_key *key, unsigned race)
+static void make_key(struct run_data *d, struct store_key *key, unsigned race)
 {
 	const char *module = race % 3 ? "" : "ext4";
 
-	*key = (struct race_key){
+	*key = (struct store_key){
 		.sides = {{text_printf(d->text, "reader_of_something_%u", race), module, "read", "fs/ext4/inode.c"},
 			  {text_printf(d->text, "writer_of_something_%u", race), module, "write", "fs/ext4/inode.c"}},
 		.datum = race % 4 ? text_printf(d->text, "struct inode.i_member_%u", race) : "",
 		.place = race % 4 ? "" : text_printf(d->text, "variable_%u+8", race),
 	};
-	race_key_seal(key, d->text);
+	store_key_seal(key, d->text);
 }
 
 static void make_race(struct run_data *d, struct run_data_race *r, unsigned race, unsigned build, const void *record,

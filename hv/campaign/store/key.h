@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The key of a race: what stays the same in every build of the kernel. docs/campaigns.md gives the reasons. Pure functions.
- * Only hv/campaign/store/ and its tests use this header.
+ * The key of a race (hv/race/race_key.h) in the strings of a list: what stays the same in every build of the kernel. Pure
+ * functions. Only hv/campaign/store/ and its tests use this header.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_KEY_H
 #define OUTRIDER_CAMPAIGN_STORE_KEY_H
@@ -10,7 +10,7 @@
 #include "hv/campaign/store/text.h"
 #include "hv/race/race.h"
 
-struct race_key {
+struct store_key {
 	/* Sorted in byte order of function, module and kind. */
 	struct store_side sides[2];
 	/* Both sides as one text, the same for all races with these two sides. */
@@ -32,9 +32,9 @@ struct race_key {
 };
 
 /* Make the key of a report's race. `text` owns its strings; text_failed() says afterwards whether memory ran out. */
-void race_key(const struct race *race, struct store_text *text, struct race_key *out);
+void store_key(const struct race *race, struct store_text *text, struct store_key *out);
 
 /* Set sides_text, identity and name from the rest of the key. The sides must be in order. */
-void race_key_seal(struct race_key *key, struct store_text *text);
+void store_key_seal(struct store_key *key, struct store_text *text);
 
 #endif

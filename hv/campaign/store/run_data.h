@@ -24,7 +24,7 @@ struct run_data_instance {
 
 /* One race of the run's report. */
 struct run_data_race {
-	struct race_key key;
+	struct store_key key;
 	const char *report;  /* The race's id in the report. */
 	const char *site[2]; /* In byte order. */
 	int64_t seen, first_ns, last_ns;

@@ -26,11 +26,11 @@ static int fetch_run(struct run_data *d, struct store *from, int64_t run, struct
 
 /* ---- races ---- */
 
-static void fetch_key(struct race_key *key, const struct db_rows *rows, int at, struct store_text *text)
+static void fetch_key(struct store_key *key, const struct db_rows *rows, int at, struct store_text *text)
 {
 	store_side_columns(rows, at, text, key->sides);
 	store_columns(rows, at + 8, text, "tt", &key->datum, &key->place);
-	race_key_seal(key, text);
+	store_key_seal(key, text);
 }
 
 static const char races_sql[] =

@@ -136,7 +136,7 @@ static int take_race(struct run_data *d, size_t i, const struct report_load *l, 
 	const struct race *race = l->races[i];
 	bool swap = strcmp(race->site[0], race->site[1]) > 0;
 
-	race_key(race, d->text, &out->key);
+	store_key(race, d->text, &out->key);
 	out->report = text_copy(d->text, race->id);
 	out->site[0] = text_copy(d->text, race->site[swap]);
 	out->site[1] = text_copy(d->text, race->site[!swap]);

@@ -95,7 +95,7 @@ static int verdict_id(struct db *db, const struct run_data_verdict *v, int64_t *
 	return rc < 0 ? -1 : 0;
 }
 
-static int new_race(struct db *db, const struct race_key *key, int64_t *id, struct err *err)
+static int new_race(struct db *db, const struct store_key *key, int64_t *id, struct err *err)
 {
 	const struct store_side *a = &key->sides[0], *b = &key->sides[1];
 
@@ -112,7 +112,7 @@ static int new_race(struct db *db, const struct race_key *key, int64_t *id, stru
  * Set the source files of a race. Of several files, keep the first in byte order, so that the order of runs does not matter.
  * Few functions have two files.
  */
-static int race_files(struct db *db, const struct race_key *key, int64_t id, struct err *err)
+static int race_files(struct db *db, const struct store_key *key, int64_t id, struct err *err)
 {
 	if (!key->sides[0].file[0] && !key->sides[1].file[0])
 		return 0;
@@ -123,7 +123,7 @@ static int race_files(struct db *db, const struct race_key *key, int64_t id, str
 }
 
 /* Find or insert the race. Sets *fresh if it is inserted. */
-static int race_id_of(struct db *db, const struct race_key *key, int64_t *id, bool *fresh, struct err *err)
+static int race_id_of(struct db *db, const struct store_key *key, int64_t *id, bool *fresh, struct err *err)
 {
 	int rc = db_number(db, err, id, "SELECT id FROM race WHERE identity = $1", "t", key->identity);
 

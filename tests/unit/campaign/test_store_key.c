@@ -9,6 +9,7 @@
 
 #include "hv/campaign/store/key.h"
 #include "hv/race/race.h"
+#include "hv/race/race_key.h"
 #include "tests/unit/campaign/store_both.h"
 
 /* ---- the key alone ---- */
@@ -18,11 +19,11 @@ static const char *identity(const struct rig_race *r)
 {
 	static struct store_text *text;
 	struct race *race = store_rig_race(r);
-	struct race_key key;
+	struct store_key key;
 
 	if (!text)
 		text = text_new(NULL);
-	race_key(race, text, &key);
+	store_key(race, text, &key);
 	assert_false(text_failed(text, NULL));
 	race_free(race);
 	return key.identity;
@@ -77,6 +78,51 @@ static void a_datum_is_known_by_its_type_or_its_variable(void **state)
 			    "read reader [] <-> write writer [] on at tk_core+8");
 	assert_string_equal(identity(&(struct rig_race){.type = "task_struct", .member = "flags"}),
 			    "read reader [] <-> write writer [] on at struct task_struct.flags");
+}
+
+/* The races of every store that exists are found by these hashes. */
+static void ids_stay(void **state)
+{
+	static const struct {
+		struct rig_race race;
+		const char *identity;
+	} cases[] = {
+		{{.owner = "struct rq", .path = "nr_running"}, "8cde4594cb94"},
+		{{.variable = "tk_core", .at = 8}, "158ca04a0e5c"},
+		{{.count = 1}, "7a095e776394"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct race *race = store_rig_race(&cases[i].race);
+		struct race_key key;
+
+		race_key(race, &key);
+		assert_string_equal(key.identity, cases[i].identity);
+		race_free(race);
+	}
+}
+
+/* Without debug files the race has its alias as its identity. */
+static void the_alias_is_the_identity_without_debug_files(void **state)
+{
+	struct race *named =
+		store_rig_race(&(struct rig_race){.global = "tk_core", .path = "seq", .variable = "tk_core", .at = 8});
+	struct race *placed = store_rig_race(&(struct rig_race){.variable = "tk_core", .at = 8});
+	struct race *nowhere = store_rig_race(&(struct rig_race){.owner = "struct rq", .path = "clock"});
+	struct race_key key, without;
+
+	(void)state;
+	race_key(named, &key);
+	race_key(placed, &without);
+	assert_string_not_equal(key.identity, without.identity);
+	assert_string_equal(key.alias, without.identity);
+	assert_string_equal(without.alias, "");
+	race_key(nowhere, &key);
+	assert_string_equal(key.alias, "");
+	race_free(named);
+	race_free(placed);
+	race_free(nowhere);
 }
 
 /* ---- in a store ---- */
@@ -256,6 +302,8 @@ int main(void)
 		cmocka_unit_test(the_order_of_the_sides_does_not_count),
 		cmocka_unit_test(what_compilers_append_does_not_count),
 		cmocka_unit_test(a_datum_is_known_by_its_type_or_its_variable),
+		cmocka_unit_test(ids_stay),
+		cmocka_unit_test(the_alias_is_the_identity_without_debug_files),
 		BOTH(two_builds_are_one_line),
 		BOTH(two_data_are_two_lines),
 		BOTH(two_variables_are_two_lines_without_debug_files),

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The identity of a race: what stays the same in every build of the kernel. A race's id has the offsets of two instructions, so
+ * it changes with each build; the identity has the functions, the kinds of access and the datum. docs/campaigns.md gives the
+ * reasons, and docs/report-format.md says what is promised.
+ *
+ * Pure functions. Any thread.
+ */
+#ifndef OUTRIDER_RACE_RACE_KEY_H
+#define OUTRIDER_RACE_RACE_KEY_H
+
+#include <stdbool.h>
+
+#include "hv/race/race.h"
+
+/* Bytes of a datum's name or place, including the NUL: a type or variable, a dot, and a member. */
+#define RACE_KEY_DATUM_MAX (DEBUGINFO_TYPE_MAX + DEBUGINFO_PATH_MAX + 8)
+
+struct race_key_side {
+	/* Without suffixes of the compiler. "unknown" for an unseen writer; "virtio-blk:read" for a device. */
+	char function[SITE_NAME_MAX];
+	/* "": the kernel itself, or no CPU's side. */
+	char module[64];
+	/* "read", "write", or "access" if unknown. */
+	const char *kind;
+	/* The race's side that this is: 0 or 1. */
+	unsigned side;
+};
+
+struct race_key {
+	/* In byte order of function, module and kind, then of the sites. */
+	struct race_key_side sides[2];
+	/* The datum's name from debug files, as "struct rq.nr_running" or "jiffies_64". "": unknown. */
+	char datum[RACE_KEY_DATUM_MAX];
+	/*
+	 * The datum's place from the guest's own tables, as "mount_lock+0" or "struct task_struct.flags", the same with and
+	 * without debug files. "": unknown.
+	 */
+	char place[RACE_KEY_DATUM_MAX];
+	/* The race's identity, a hash: of both sides and the datum's name or, if it has none, its place. */
+	char identity[RACE_ID_MAX];
+	/*
+	 * The race alias: the identity that the same race has in a report without debug files. "": there is none, because the
+	 * datum has no name and so `identity` is this already, or because the place is unknown and so does not tell data apart.
+	 */
+	char alias[RACE_ID_MAX];
+};
+
+/* Compute the key of a race from its record, whose strings must be printable. */
+void race_key(const struct race *race, struct race_key *out);
+
+/*
+ * The texts that an identity is a hash of, as formats of printf(). A store has the parts of a key in its own strings, so the
+ * formats are shared and not the buffers. The arguments of RACE_KEY_SIDES are kind, function and module of the first side, then
+ * of the second. Those of RACE_KEY_TEXT are the text of the sides, "at " before a place or "", and the datum, the place or "?".
+ */
+#define RACE_KEY_SIDES "%s %s [%s] <-> %s %s [%s]"
+#define RACE_KEY_TEXT "%s on %s%s"
+
+/* Write the identity that a text by RACE_KEY_TEXT has. */
+void race_key_identity(const char *text, char out[RACE_ID_MAX]);
+
+#endif
