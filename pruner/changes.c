@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUNCTION_MAX (SITE_NAME_MAX + 16)
-#define DATUM_MAX 768
-#define KEY_MAX (2 * FUNCTION_MAX + DATUM_MAX + 16)
+#include "hv/race/race_key.h"
+
+#define KEY_MAX 1024
 
 /* A race of one list, and its match in the other list. */
 struct left {
 	const struct judged *judged;
 	size_t place;		    /* The race's position in its list. */
+	struct race_key race;	    /* What identifies the race in every build. */
 	char *key;		    /* The key of this matching pass. NULL: the race has no such key, or has a match already. */
-	uint64_t offset[2];	    /* The offsets of both sites in their functions. */
+	uint64_t offset[2];	    /* The offsets of both sites in their functions, in the order of race.sides. */
 	const struct judged *match; /* NULL: no match was found yet. */
 };
 
@@ -23,75 +24,76 @@ struct side {
 	size_t count;
 };
 
+/* A matching pass: races of both lists match if they have equal keys, and may_match() agrees. */
+struct pass {
+	/* Write the race's key. Returns false if the race has none. */
+	bool (*key_of)(const struct left *l, char out[KEY_MAX]);
+	/* NULL: always. */
+	bool (*may_match)(const struct left *a, const struct left *b);
+	/* The pass is for races of different builds only: within one build the ids tell races apart. */
+	bool across_builds;
+};
+
 /* ---- the keys that races are matched by ---- */
 
-/* Sort two strings bytewise, as the race's id sorts its sites: it is chance which of the two sites was the held side. */
-static void sort_two(const char *a, const char *b, const char **first, const char **second)
+/* Each site is sorted bytewise, as the race's id sorts its sites: it is chance which of the two sites was the held side. */
+static bool key_of_id(const struct left *l, char out[KEY_MAX])
 {
-	bool swap = strcmp(a, b) > 0;
+	const struct race *race = l->judged->race;
+	bool swap = strcmp(race->site[0], race->site[1]) > 0;
 
-	*first = swap ? b : a;
-	*second = swap ? a : b;
-}
-
-static bool key_of_id(const struct race *race, char out[KEY_MAX])
-{
-	const char *first, *second;
-
-	sort_two(race->site[0], race->site[1], &first, &second);
-	snprintf(out, KEY_MAX, "%s %s %s", race->id, first, second);
+	snprintf(out, KEY_MAX, "%s %s %s", race->id, race->site[swap], race->site[!swap]);
 	return true;
 }
 
-/* Set `out` to the function of a site and the kind of its access. Returns false for a site without a symbol. */
-static bool function_of(const struct race *race, unsigned which, char out[FUNCTION_MAX])
+static bool has_datum(const struct left *l)
 {
-	const char *site = race->site[which], *name = strncmp(site, "stop:", 5) == 0 ? site + 5 : site;
-
-	if (strncmp(name, "image+", 6) == 0 || strncmp(name, "raw+", 4) == 0)
-		return false;
-	snprintf(out, FUNCTION_MAX, "%.*s/%u", (int)strcspn(name, "+"), name, race->rw[which]);
-	return true;
+	return l->race.datum[0] || l->race.place[0];
 }
 
-static bool key_of_functions(const struct race *race, char out[KEY_MAX])
+static bool key_of_identity(const struct left *l, char out[KEY_MAX])
 {
-	char function[2][FUNCTION_MAX];
-	const char *first, *second;
-
-	if (!function_of(race, 0, function[0]) || !function_of(race, 1, function[1]))
-		return false;
-	sort_two(function[0], function[1], &first, &second);
-	snprintf(out, KEY_MAX, "%s %s", first, second);
-	return true;
+	snprintf(out, KEY_MAX, "%s", l->race.identity);
+	return has_datum(l);
 }
 
-/* Set `out` to the datum's name by debug files, or else by the guest's own tables. Returns false when the datum has no name. */
-static bool datum_of(const struct race *race, char out[DATUM_MAX])
+/* The identity without debug files, for a list with debug files against a list without. */
+static bool key_of_alias(const struct left *l, char out[KEY_MAX])
 {
-	const struct datum_name *d = race->names ? &race->names->datum[race->names->best] : NULL;
-	const struct guest_memory *m = &race->first.memory;
-
-	if (d && d->by != DATUM_UNNAMED && !d->guess)
-		snprintf(out, DATUM_MAX, "%s.%s", d->by == DATUM_BY_VARIABLE ? d->variable : d->owner, d->member);
-	else if (m->symbol.name[0] || m->type[0])
-		snprintf(out, DATUM_MAX, "%s.%s", m->symbol.name[0] ? m->symbol.name : m->type, m->member);
-	else
-		return false;
-	return true;
+	snprintf(out, KEY_MAX, "%s", l->race.datum[0] ? l->race.alias : l->race.identity);
+	return l->race.place[0];
 }
 
-static bool key_of_functions_and_datum(const struct race *race, char out[KEY_MAX])
+static bool has_function(const struct race_key_side *side)
 {
-	char datum[DATUM_MAX];
-	size_t used;
-
-	if (!key_of_functions(race, out) || !datum_of(race, datum))
-		return false;
-	used = strlen(out);
-	snprintf(out + used, KEY_MAX - used, " %s", datum);
-	return true;
+	return strncmp(side->function, "image+", 6) != 0 && strcmp(side->function, "raw") != 0;
 }
+
+static bool key_of_functions(const struct left *l, char out[KEY_MAX])
+{
+	const struct race_key_side *a = &l->race.sides[0], *b = &l->race.sides[1];
+
+	snprintf(out, KEY_MAX, RACE_KEY_SIDES, a->kind, a->function, a->module, b->kind, b->function, b->module);
+	return has_function(a) && has_function(b);
+}
+
+/* Two data that debug files name were compared by these names already, and differ. */
+static bool may_be_alias(const struct left *a, const struct left *b)
+{
+	return !a->race.datum[0] || !b->race.datum[0];
+}
+
+static bool may_match_without_datum(const struct left *a, const struct left *b)
+{
+	return !has_datum(a) || !has_datum(b);
+}
+
+static const struct pass passes[] = {
+	{key_of_id, NULL, false},
+	{key_of_identity, NULL, true},
+	{key_of_alias, may_be_alias, true},
+	{key_of_functions, may_match_without_datum, true},
+};
 
 /* ---- matching ---- */
 
@@ -109,7 +111,7 @@ static int by_key(const void *left, const void *right)
 	return order ? order : a->place < b->place ? -1 : 1;
 }
 
-static int make_keys(struct side *s, bool (*key_of)(const struct race *race, char out[KEY_MAX]))
+static int make_keys(struct side *s, const struct pass *pass)
 {
 	char key[KEY_MAX];
 
@@ -118,7 +120,7 @@ static int make_keys(struct side *s, bool (*key_of)(const struct race *race, cha
 
 		free(l->key);
 		l->key = NULL;
-		if (l->match || !key_of(l->judged->race, key))
+		if (l->match || !pass->key_of(l, key))
 			continue;
 		l->key = strdup(key);
 		if (!l->key)
@@ -128,37 +130,31 @@ static int make_keys(struct side *s, bool (*key_of)(const struct race *race, cha
 	return 0;
 }
 
-static bool may_match_always(const struct race *a, const struct race *b)
+/* Returns whether both lists have the code of both sides from one build. */
+static bool in_one_build(const struct changes_builds *builds, const struct left *l)
 {
-	(void)a;
-	(void)b;
-	return true;
-}
+	const struct race_side *sides = l->judged->race->first.sides;
 
-/*
- * Returns whether two races without a match may be the same race: the datum of at least one has no name. The pass before this
- * one matched the races with equal names, so two named data have different names here.
- */
-static bool may_match_without_datum(const struct race *a, const struct race *b)
-{
-	char datum[DATUM_MAX];
-
-	return !datum_of(a, datum) || !datum_of(b, datum);
+	for (unsigned i = 0; builds && i < 2; i++) {
+		if (sides[i].kind == RACE_SIDE_CPU && !builds->same(builds->ctx, sides[i].symbol.module))
+			return false;
+	}
+	return builds != NULL;
 }
 
 /* Match races with equal keys in the order of their offsets. Another build seldom changes this order. */
-static int match_by(struct side *before, struct side *now, bool (*key_of)(const struct race *race, char out[KEY_MAX]),
-		    bool (*may_match)(const struct race *a, const struct race *b))
+static int match_by(struct side *before, struct side *now, const struct pass *pass, const struct changes_builds *builds)
 {
 	size_t i = 0, j = 0;
 
-	if (make_keys(before, key_of) < 0 || make_keys(now, key_of) < 0)
+	if (make_keys(before, pass) < 0 || make_keys(now, pass) < 0)
 		return -1;
 	while (i < before->count && j < now->count && before->list[i].key && now->list[j].key) {
 		struct left *a = &before->list[i], *b = &now->list[j];
 		int order = strcmp(a->key, b->key);
 
-		if (order == 0 && may_match(a->judged->race, b->judged->race)) {
+		if (order == 0 && (!pass->may_match || pass->may_match(a, b)) &&
+		    !(pass->across_builds && in_one_build(builds, a))) {
 			a->match = b->judged;
 			b->match = a->judged;
 		}
@@ -178,11 +174,9 @@ static int make_side(struct side *s, const struct verdicts *v)
 
 		l->judged = &v->list[i];
 		l->place = i;
-		for (unsigned which = 0; which < 2; which++) {
-			const char *plus = strrchr(v->list[i].race->site[which], '+');
-
-			l->offset[which] = plus ? strtoull(plus + 1, NULL, 16) : 0;
-		}
+		race_key(l->judged->race, &l->race);
+		for (unsigned which = 0; which < 2; which++)
+			l->offset[which] = site_offset(l->judged->race->site[l->race.sides[which].side]);
 	}
 	return 0;
 }
@@ -231,16 +225,24 @@ static int in_order(const void *left, const void *right)
 	return x < y ? -1 : x > y;
 }
 
-int changes_find(struct changes *out, const struct verdicts *before, const struct verdicts *now, struct err *err)
+/* Match the races of both lists, the surest way first. Returns 0, or -1 if memory runs out. */
+static int match_all(struct side *before, struct side *now, const struct changes_builds *builds)
+{
+	for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
+		if (match_by(before, now, &passes[i], builds) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int changes_find(struct changes *out, const struct verdicts *before, const struct verdicts *now,
+		 const struct changes_builds *builds, struct err *err)
 {
 	struct side old = {0}, new = {0};
 	int rc = -1;
 
 	*out = (struct changes){.list = calloc(before->count + now->count + 1, sizeof(*out->list))};
-	if (!out->list || make_side(&old, before) < 0 || make_side(&new, now) < 0 ||
-	    match_by(&old, &new, key_of_id, may_match_always) < 0 ||
-	    match_by(&old, &new, key_of_functions_and_datum, may_match_always) < 0 ||
-	    match_by(&old, &new, key_of_functions, may_match_without_datum) < 0) {
+	if (!out->list || make_side(&old, before) < 0 || make_side(&new, now) < 0 || match_all(&old, &new, builds) < 0) {
 		err_set(err, EXIT_INTERNAL, "out of memory while comparing races");
 		goto out;
 	}

@@ -2,9 +2,9 @@
 /*
  * The differences between two lists of judged races: which races are new, which are gone, and which have another verdict.
  *
- * A race has the same id in every run of one build of the kernel. Another build moves instructions and so changes ids. Races
- * whose ids do not match are therefore compared a second time, by the names of the two functions, the kinds of the two accesses
- * (read or write), and the name of the datum.
+ * A race has the same id in every run of one build of the kernel. Another build moves instructions and so changes ids. Races of
+ * different builds whose ids do not match are therefore compared by their identities (hv/race/race_key.h), then by their
+ * aliases, and at last, if the datum is unknown, by functions and kinds of access alone.
  */
 #ifndef OUTRIDER_PRUNER_CHANGES_H
 #define OUTRIDER_PRUNER_CHANGES_H
@@ -32,12 +32,20 @@ struct changes {
 	size_t of_kind[CHANGE_KINDS]; /* The number of changes of each kind. */
 };
 
+/* Which code both lists have from one build. Two races of one build are the same race only if their ids are equal. */
+struct changes_builds {
+	/* Returns whether both lists have this module, or for "" the kernel itself, in the same build. */
+	bool (*same)(void *ctx, const char *module);
+	void *ctx;
+};
+
 /*
  * Compare two lists, which must outlive `out`. `out` lists the changes in the order of enum change_kind. Changes of one kind
- * are in the order of the new list, and those of CHANGE_GONE in the order of the old list. Returns 0, or -1 with err set if
- * memory ran out. The caller calls changes_free() in both cases.
+ * are in the order of the new list, and those of CHANGE_GONE in the order of the old list. `builds` may be NULL: the
+ * builds are unknown. Returns 0, or -1 with err set if memory ran out. The caller calls changes_free() in both cases.
  */
-int changes_find(struct changes *out, const struct verdicts *before, const struct verdicts *now, struct err *err);
+int changes_find(struct changes *out, const struct verdicts *before, const struct verdicts *now,
+		 const struct changes_builds *builds, struct err *err);
 void changes_free(struct changes *c);
 
 /* Returns whether the race is new, or has a verdict of a worse class than before. False for a suppressed race. */

@@ -34,7 +34,7 @@ static int want(struct races_wanted *wanted, char *ids, struct err *err)
 
 static bool is_wanted(void *ctx, const struct race *race)
 {
-	return races_wanted_has(ctx, race->id);
+	return races_wanted_has(ctx, race);
 }
 
 static struct known_races *add_races(const struct report_load *load, const char *path, struct err *err)

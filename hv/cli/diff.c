@@ -9,6 +9,7 @@
 #include "hv/cli/choice.h"
 #include "hv/cli/fail_on.h"
 #include "hv/cli/race_files.h"
+#include "hv/race/race_key.h"
 #include "hv/report/json/write.h"
 #include "hv/report/text/text.h"
 #include "pruner/changes.h"
@@ -223,13 +224,16 @@ static const char *const kind_words[CHANGE_KINDS] = {
 
 static json_t *judged_json(struct json_builder *b, const struct judged *j)
 {
+	struct race_key key;
 	json_t *o, *sites;
 
 	if (!j)
 		return json_null();
+	race_key(j->race, &key);
 	o = json_object();
 	sites = json_array();
 	json_put(b, o, "id", json_clean(j->race->id, sizeof(j->race->id)));
+	json_put(b, o, "identity", json_string(key.identity));
 	for (unsigned i = 0; i < 2; i++)
 		json_append(b, sites, json_clean(j->race->site[i], sizeof(j->race->site[i])));
 	json_put(b, o, "sites", sites);
@@ -303,15 +307,25 @@ static int code_of(const struct diff_options *o, const struct changes *c, const 
 	return code;
 }
 
+/* `ctx` has the runs of both sides. */
+static bool same_build(void *ctx, const char *module)
+{
+	const struct race_runs *const *runs = ctx;
+
+	return race_runs_same_build(runs[0], runs[1], module);
+}
+
 static int diff(struct diff_options *o, int *code, struct err *err)
 {
 	struct diff_side old = {0}, now = {0};
 	struct changes changes = {0};
+	const struct race_runs *const runs[] = {&old.runs, &now.runs};
+	const struct changes_builds builds = {same_build, (void *)runs};
 	int rc = -1;
 
 	if (debug_images_add_usual(o->in.images, err) < 0 || load_side(o, o->old, o->old_count, &old, err) < 0 ||
 	    load_side(o, o->in.files, o->in.count, &now, err) < 0 ||
-	    changes_find(&changes, &old.verdicts, &now.verdicts, err) < 0)
+	    changes_find(&changes, &old.verdicts, &now.verdicts, &builds, err) < 0)
 		goto out;
 	rc = 0;
 	if (o->form == 0)

@@ -30,7 +30,7 @@ static const struct argp_option side_options[] = {
 
 /* Options of a command that shows single races. */
 static const struct argp_option options[] = {
-	{"race", KEY_RACE, "ID", 0, "show only this race; may be given several times", 0},
+	{"race", KEY_RACE, "ID", 0, "show only this race, by its id or by its identity; may be given several times", 0},
 	{0},
 };
 
@@ -143,14 +143,11 @@ static bool is_wanted(void *ctx, const struct race *race)
 {
 	struct race_files *f = ctx;
 
-	return races_wanted_has(&f->wanted, race->id);
+	return races_wanted_has(&f->wanted, race);
 }
 
-int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err)
+static int name_races(const struct race_files *f, const struct report_load *out, struct err *err)
 {
-	if (report_load(out, path, err) < 0)
-		return -1;
-	report_load_keep(out, is_wanted, f);
 	const struct run_kernel *k = &out->run.kernel;
 	const struct naming naming = {.images = f->images,
 				      .decoder = f->decoder,
@@ -162,11 +159,31 @@ int race_files_load(struct race_files *f, const char *path, struct report_load *
 				      .sources = f->sources};
 
 	for (size_t i = 0; i < out->count; i++) {
-		if (naming_race(&naming, out->races[i], err) < 0) {
-			report_load_free(out);
+		if (naming_race(&naming, out->races[i], err) < 0)
 			return -1;
-		}
 	}
+	return 0;
+}
+
+/*
+ * A wanted race may be given by the identity that it has with this machine's debug files. Naming all races to find it takes
+ * long, so this is done only if the names in the file do not tell already.
+ */
+int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err)
+{
+	bool early;
+
+	if (report_load(out, path, err) < 0)
+		return -1;
+	early = races_wanted_are_in(&f->wanted, out->races, out->count);
+	if (early)
+		report_load_keep(out, is_wanted, f);
+	if (name_races(f, out, err) < 0) {
+		report_load_free(out);
+		return -1;
+	}
+	if (!early)
+		report_load_keep(out, is_wanted, f);
 	return 0;
 }
 
@@ -267,6 +284,8 @@ static int put_together(struct race_files *f, struct loaded *files, size_t count
 		runs->files[runs->count] = files[i].path;
 		runs->locks[runs->count] = l->locks;
 		l->locks = (struct lock_record){0};
+		runs->modules[runs->count] = l->modules;
+		l->modules = (struct report_modules){0};
 		runs->list[runs->count++] = l->run;
 		l->run = (struct run_facts){0};
 	}

@@ -5,6 +5,7 @@
 
 #include "hv/base/err.h"
 #include "hv/race/lock_record.h"
+#include "hv/report/modules.h"
 #include "hv/report/run_facts.h"
 
 /* The runs, in the order of the files. All zero: none. */
@@ -13,6 +14,8 @@ struct race_runs {
 	struct run_facts *list;
 	/* The lock record of each run. All zero: the run did not follow locks. */
 	struct lock_record *locks;
+	/* The modules that the races of each run are in. */
+	struct report_modules *modules;
 	/* The path of the file that each run was read from. The caller owns the strings. */
 	const char **files;
 	size_t count;
@@ -23,6 +26,12 @@ int race_runs_init(struct race_runs *runs, size_t most, struct err *err);
 
 /* Free all facts of the runs. `runs` is then empty. */
 void race_runs_free(struct race_runs *runs);
+
+/*
+ * Returns whether all runs of both lists have the module, or for "" the kernel itself, in one build, by build ids. Returns
+ * false if a build id is unknown, or if one list does not have the module.
+ */
+bool race_runs_same_build(const struct race_runs *a, const struct race_runs *b, const char *module);
 
 /* Returns whether any of the runs followed locks. */
 bool race_runs_followed_locks(const struct race_runs *runs);

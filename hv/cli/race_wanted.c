@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/race/race_key.h"
 
 int races_wanted_add(struct races_wanted *w, const char *id, struct err *err)
 {
@@ -41,17 +42,53 @@ static void note_found(struct race_wanted *w, const char *id)
 	w->count++;
 }
 
-bool races_wanted_has(struct races_wanted *w, const char *id)
+/*
+ * Returns which id of the race begins as the user gave it, or NULL. All races with one identity are what the user asked for, so
+ * a race that was found by its identity is recorded under the identity.
+ */
+static const char *found_by(const struct race_wanted *w, const struct race *race, const struct race_key *key)
+{
+	const char *ids[] = {race->id, key->identity, key->alias};
+
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		if (strncmp(w->id, ids[i], strlen(w->id)) == 0)
+			return ids[i];
+	}
+	return NULL;
+}
+
+bool races_wanted_has(struct races_wanted *w, const struct race *race)
 {
 	bool found = !w->count;
+	struct race_key key;
 
+	if (w->count)
+		race_key(race, &key);
 	for (size_t i = 0; i < w->count; i++) {
-		if (strncmp(w->list[i].id, id, strlen(w->list[i].id)) != 0)
+		const char *id = found_by(&w->list[i], race, &key);
+
+		if (!id)
 			continue;
 		note_found(&w->list[i], id);
 		found = true;
 	}
 	return found;
+}
+
+bool races_wanted_are_in(const struct races_wanted *w, struct race *const *races, size_t count)
+{
+	bool *found = calloc(w->count + 1, sizeof(*found)), all = true;
+	struct race_key key;
+
+	for (size_t i = 0; found && w->count && i < count; i++) {
+		race_key(races[i], &key);
+		for (size_t k = 0; k < w->count; k++)
+			found[k] |= found_by(&w->list[k], races[i], &key) != NULL;
+	}
+	for (size_t k = 0; k < w->count; k++)
+		all &= found && found[k];
+	free(found);
+	return all;
 }
 
 /* Set the error that the user's abbreviation matches several races. Returns -1. */

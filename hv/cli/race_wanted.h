@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The races that the user selected from some files, by ids or the ids' first characters. */
+/*
+ * The races that the user selected from some files: by id, which one build has, or by identity (hv/race/race_key.h), which all
+ * builds have; or by the first characters of either.
+ */
 #ifndef OUTRIDER_CLI_RACE_WANTED_H
 #define OUTRIDER_CLI_RACE_WANTED_H
 
@@ -15,9 +18,9 @@
 /* One id that the user gave. */
 struct race_wanted {
 	const char *id;
-	/* The ids of the races that match `id`. */
+	/* The ids, or the identities, that begin with `id`. */
 	char found[RACE_WANTED_SHOWN][RACE_ID_MAX];
-	size_t count; /* number of races that match; can be more than `found` has room for */
+	size_t count; /* number of them; can be more than `found` has room for */
 };
 
 /* All zero: all races are wanted. */
@@ -34,8 +37,11 @@ int races_wanted_add(struct races_wanted *w, const char *id, struct err *err);
 
 void races_wanted_free(struct races_wanted *w);
 
-/* Returns whether the race `id` of a file is wanted, and if so records that the race was found. */
-bool races_wanted_has(struct races_wanted *w, const char *id);
+/* Returns whether the race of a file is wanted, and if so records that the race was found. */
+bool races_wanted_has(struct races_wanted *w, const struct race *race);
+
+/* Returns whether all wanted races are among these races. Records nothing. Returns false if memory runs out. */
+bool races_wanted_are_in(const struct races_wanted *w, struct race *const *races, size_t count);
 
 /*
  * Check after all files were read that each wanted race was found. Returns 0, or -1 with EXIT_USAGE if a wanted race was in
