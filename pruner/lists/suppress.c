@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "hv/base/clean.h"
+#include "hv/race/race_key.h"
 #include "pruner/lists/conf.h"
 #include "pruner/lists/datum_match.h"
 
@@ -16,6 +17,7 @@
 struct entry {
 	unsigned line, expires; /* `expires` is a date as a decimal number, for example 20270131. */
 	char *site[2];		/* Shell patterns. If site[1] is NULL, site[0] may fit either side; two must fit both sides. */
+	char *race;		/* Ids, identities or aliases of races: shell patterns, as `site` has. */
 	char *type, *member, *variable, *reason;
 	bool used;
 };
@@ -43,6 +45,8 @@ static char **text_field(struct entry *e, const char *key)
 {
 	if (strcmp(key, "site") == 0)
 		return e->site[0] ? &e->site[1] : &e->site[0];
+	if (strcmp(key, "race") == 0)
+		return &e->race;
 	if (strcmp(key, "type") == 0)
 		return &e->type;
 	if (strcmp(key, "member") == 0)
@@ -85,8 +89,9 @@ static int take_stanza(void *ctx, const struct conf_stanza *stanza, struct err *
 		if (take_field(e, stanza->file, &stanza->fields[i], err) < 0)
 			return -1;
 	}
-	if (!e->site[0] && !e->type && !e->member && !e->variable)
-		return conf_wrong(stanza->file, stanza->line, err, "a suppression needs a site, type, member or variable");
+	if (!e->race && !e->site[0] && !e->type && !e->member && !e->variable)
+		return conf_wrong(stanza->file, stanza->line, err,
+				  "a suppression needs a race, site, type, member or variable");
 	if (!e->reason || !e->reason[0])
 		return conf_wrong(stanza->file, stanza->line, err, "a suppression needs a reason");
 	return 0;
@@ -126,6 +131,7 @@ void suppress_free(struct suppressions *s)
 
 		free(e->site[0]);
 		free(e->site[1]);
+		free(e->race);
 		free(e->type);
 		free(e->member);
 		free(e->variable);
@@ -165,6 +171,12 @@ static bool sites_fit(const struct entry *e, const struct race *race)
 	       (site_fits(e->site[0], race, 1) && site_fits(e->site[1], race, 0));
 }
 
+static bool race_fits(const struct entry *e, const struct race *race, const struct race_key *key)
+{
+	return !e->race || conf_match(e->race, race->id) || conf_match(e->race, key->identity) ||
+	       (key->alias[0] && conf_match(e->race, key->alias));
+}
+
 static bool datum_fits(const struct entry *e, const struct race *race)
 {
 	if (!e->type && !e->member && !e->variable)
@@ -181,11 +193,14 @@ static bool datum_fits(const struct entry *e, const struct race *race)
 const char *suppress_find(struct suppressions *s, const struct race *race)
 {
 	const char *reason = NULL;
+	struct race_key key;
 
+	if (s)
+		race_key(race, &key);
 	for (size_t i = 0; s && i < s->count; i++) {
 		struct entry *e = &s->entries[i];
 
-		if (e->expires < s->today || !sites_fit(e, race) || !datum_fits(e, race))
+		if (e->expires < s->today || !race_fits(e, race, &key) || !sites_fit(e, race) || !datum_fits(e, race))
 			continue;
 		e->used = true;
 		if (!reason)

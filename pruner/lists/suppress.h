@@ -32,9 +32,9 @@ void suppress_free(struct suppressions *s);
 const char *suppress_find(struct suppressions *s, const struct race *race);
 
 /*
- * Write a suppression of the race to `out`: a comment with the race's id, sites and `verdict`, then a stanza with its
- * functions and the name of its datum. The `reason` is empty, and suppress_read() refuses the stanza until the user fills it
- * in. The stanza then fits the race in other builds of the kernel too.
+ * Write a suppression of the race to `out`: a comment with the race's id, sites and `verdict`, then a stanza with its identity
+ * and its alias (hv/race/race_key.h). The `reason` is empty, and suppress_read() refuses the stanza until the user fills it in.
+ * The stanza then fits the race in other builds of the kernel too, with debug files and without.
  */
 void suppress_write(FILE *out, const struct race *race, const char *verdict);
 
