@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/race/race_key.h"
 #include "hv/report/text/fold.h"
 #include "hv/report/text/text.h"
 
@@ -94,6 +95,51 @@ void show_suppressions(const struct verdicts *v, const struct show_how *how)
 	}
 }
 
+/* ---- exports ---- */
+
+/* A race's position in the order of identities, then of offsets. */
+struct place {
+	struct race_key key;
+	uint64_t offset[2]; /* in the order of key.sides */
+	const char *id;
+	size_t race;
+};
+
+static int by_identity(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+	int order = strcmp(a->key.identity, b->key.identity);
+
+	for (unsigned i = 0; i < 2 && !order; i++)
+		order = a->offset[i] < b->offset[i] ? -1 : a->offset[i] > b->offset[i];
+	return order ? order : strcmp(a->id, b->id);
+}
+
+/* Number the races that have one identity. */
+static int number_races(struct export_race *races, size_t count, struct err *err)
+{
+	struct place *places = calloc(count + 1, sizeof(*places));
+
+	if (!places)
+		return err_set(err, EXIT_INTERNAL, "out of memory while exporting");
+	for (size_t i = 0; i < count; i++) {
+		const struct race *race = races[i].race;
+
+		places[i] = (struct place){.id = race->id, .race = i};
+		race_key(race, &places[i].key);
+		for (unsigned k = 0; k < 2; k++)
+			places[i].offset[k] = site_offset(race->site[places[i].key.sides[k].side]);
+	}
+	qsort(places, count, sizeof(*places), by_identity);
+	for (size_t i = 0; i < count; i++) {
+		bool same = i && strcmp(places[i - 1].key.identity, places[i].key.identity) == 0;
+
+		races[places[i].race].nth = same ? races[places[i - 1].race].nth + 1 : 1;
+	}
+	free(places);
+	return 0;
+}
+
 int show_export(const struct verdicts *v, const struct race_runs *runs, const struct show_how *how,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err)
 {
@@ -126,7 +172,9 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 						.suppression = j->suppressed};
 	}
 	run.races = races;
-	rc = lock_chart_suspicions(&locks, runs->locks, runs->count, err);
+	rc = number_races(races, v->count, err);
+	if (rc == 0)
+		rc = lock_chart_suspicions(&locks, runs->locks, runs->count, err);
 	if (race_runs_followed_locks(runs))
 		run.locks = &locks;
 	if (rc == 0)

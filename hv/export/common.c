@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hv/export/internal.h"
+#include "hv/race/race_key.h"
 #include "hv/report/device.h"
 #include "hv/report/words.h"
 
@@ -40,12 +41,14 @@ const struct source_line *export_line(const struct race *race, unsigned which)
 unsigned export_primary(const struct race *race)
 {
 	bool line[2] = {export_line(race, 0) != NULL, export_line(race, 1) != NULL};
+	struct race_key key;
 
 	if (race->first.sides[1].kind != RACE_SIDE_CPU)
 		return 0;
 	if (line[0] != line[1])
 		return line[1];
-	return strcmp(race->site[0], race->site[1]) > 0;
+	race_key(race, &key);
+	return key.sides[0].side;
 }
 
 void export_who(const struct race *race, unsigned which, char out[EXPORT_NAME_MAX])

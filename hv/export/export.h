@@ -31,6 +31,7 @@ struct export_race {
 	enum export_level level;
 	const char *verdict; /* one or two words; NULL: no verdict was requested */
 	int rank;	     /* 0 to 99; higher comes first */
+	unsigned nth;	     /* position among the races of its identity, in the order of their offsets, from 1 */
 	bool folded;	     /* print in short: likely no bug, or suppressed; false if the user asked for all races in full */
 	const struct rule *rule; /* in rule_table[]: the deciding rule; NULL: no verdict was requested */
 	const char *evidence;	 /* a sentence, or NULL */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "hv/export/html.h"
+#include "hv/race/race_key.h"
 #include "hv/report/words.h"
 
 /* Write the race in KCSAN's format, ready to be mailed. */
@@ -62,12 +63,14 @@ static void put_verdict(FILE *out, const struct export_race *r)
 static void put_facts(FILE *out, const struct export_run *run, const struct race *race)
 {
 	char memory[DATUM_TEXT_MAX];
+	struct race_key key;
 
+	race_key(race, &key);
 	fprintf(out,
-		"<p class=\"faint\">race <span class=\"mono\">%s</span>, seen %" PRIu64
-		" time%s, first %.3f s into the run by %s, %.3f ms into the window; physical 0x%" PRIx64 "</p>\n",
-		race->id, race->count, race->count == 1 ? "" : "s", (double)race->first_ns / 1e9, how_word(race->first.how),
-		(double)race->first.held_ns / 1e6, race->first.gpa);
+		"<p class=\"faint\">race <span class=\"mono\">%s</span>, in every build <span class=\"mono\">%s</span>, seen "
+		"%" PRIu64 " time%s, first %.3f s into the run by %s, %.3f ms into the window; physical 0x%" PRIx64 "</p>\n",
+		race->id, key.identity, race->count, race->count == 1 ? "" : "s", (double)race->first_ns / 1e9,
+		how_word(race->first.how), (double)race->first.held_ns / 1e6, race->first.gpa);
 	html_times(out, run, race);
 	if (datum_memory(&race->first.memory, memory)) {
 		fputs("<p>Memory: ", out);

@@ -18,8 +18,8 @@ void export_function(const struct race_side *side, char out[EXPORT_NAME_MAX]);
 
 /*
  * Returns the index of the primary side, which represents a race if a format allows only one location. The primary side must be
- * the same in every run, since servers identify a race by it. Which side was held is chance. So the primary side is the one
- * with a source line or, if both or neither have one, the side whose site sorts first.
+ * the same in every run and build, since servers identify a race by it. Which side was held is chance. So the primary side is
+ * the one with a source line or, if both or neither have one, the side that comes first in the race's key.
  */
 unsigned export_primary(const struct race *race);
 

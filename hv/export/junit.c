@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hv/export/internal.h"
+#include "hv/race/race_key.h"
 #include "hv/report/text/text.h"
 
 /*
@@ -90,7 +91,27 @@ static int write_skipped(xmlTextWriter *w, const struct export_race *r)
 	return rc | xmlTextWriterEndElement(w);
 }
 
-/* Write the test case of a race. Servers identify a test by class and name, so both must be the same in every run. */
+/* Write the name of the site's function. The offset is left out, because it changes with the build. */
+static int write_class(xmlTextWriter *w, const char *site)
+{
+	return xmlTextWriterWriteFormatAttribute(w, x("classname"), "%.*s", (int)strcspn(site, "+"), site);
+}
+
+/*
+ * Write what names the race in every build of the kernel: the title, the identity and, of several races of one build with one
+ * identity, a number.
+ */
+static int write_name(xmlTextWriter *w, const struct export_race *r, const char *title)
+{
+	struct race_key key;
+
+	race_key(r->race, &key);
+	if (r->nth == 1)
+		return xmlTextWriterWriteFormatAttribute(w, x("name"), "%s (%s)", title, key.identity);
+	return xmlTextWriterWriteFormatAttribute(w, x("name"), "%s (%s, %u)", title, key.identity, r->nth);
+}
+
+/* Write the test case of a race. Servers identify a test by class and name, so both must be the same in every build. */
 static int write_case(xmlTextWriter *w, const struct export_race *r)
 {
 	unsigned primary = export_primary(r->race);
@@ -100,8 +121,8 @@ static int write_case(xmlTextWriter *w, const struct export_race *r)
 
 	export_title(r->race, title);
 	rc = xmlTextWriterStartElement(w, x("testcase"));
-	rc |= xmlTextWriterWriteAttribute(w, x("classname"), x(r->race->site[primary]));
-	rc |= xmlTextWriterWriteFormatAttribute(w, x("name"), "%s (%s)", title, r->race->id);
+	rc |= write_class(w, r->race->site[primary]);
+	rc |= write_name(w, r, title);
 	if (line) {
 		rc |= xmlTextWriterWriteAttribute(w, x("file"), x(line->file));
 		rc |= xmlTextWriterWriteFormatAttribute(w, x("line"), "%u", line->line);

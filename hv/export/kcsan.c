@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hv/export/internal.h"
+#include "hv/race/race_key.h"
 #include "hv/report/device.h"
 #include "hv/report/words.h"
 
@@ -222,7 +223,11 @@ static void put_device(FILE *out, const struct race *race)
 
 static void put_verdict(FILE *out, const struct export_race *r)
 {
-	fprintf(out, "race %s, seen %" PRIu64 " time%s", r->race->id, r->race->count, r->race->count == 1 ? "" : "s");
+	struct race_key key;
+
+	race_key(r->race, &key);
+	fprintf(out, "race %s (%s in every build), seen %" PRIu64 " time%s", r->race->id, key.identity, r->race->count,
+		r->race->count == 1 ? "" : "s");
 	if (r->verdict)
 		fprintf(out, ": %s (%s)", r->verdict, r->rule ? r->rule->name : "no rule");
 	if (r->suppression)

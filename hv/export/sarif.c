@@ -11,6 +11,7 @@
 #include "hv/base/shell_word.h"
 #include "hv/export/sarif_place.h"
 #include "hv/export/sarif_suspicions.h"
+#include "hv/race/race_key.h"
 #include "hv/report/words.h"
 
 #define RULE_TEXT_MAX 1024
@@ -40,6 +41,7 @@ static json_t *properties(struct json_builder *b, const struct export_race *r)
 	json_t *list = json_object();
 	char value[VALUE_TEXT_MAX];
 
+	json_put(b, list, "race", json_string(r->race->id));
 	json_put(b, list, "instances", json_integer((json_int_t)r->race->count));
 	json_put(b, list, "seenBy", json_string(how_word(o->how)));
 	json_put(b, list, "address", json_hex(o->sides[0].gva));
@@ -64,15 +66,17 @@ static json_t *suppressions(struct json_builder *b, const char *reason)
 
 /*
  * Returns the "partialFingerprints", section 3.27.17. By default, hosts match a result with those of earlier runs by the hash
- * of the primary location's line plus a counter for equal hashes. The race's id is better: it is the same in every run of a
- * kernel, and unique within a run.
+ * of the primary location's line plus a counter for equal hashes. The race's identity is better: it is the same in every build
+ * of the kernel. The number tells races of one build apart that have one identity.
  */
-static json_t *fingerprints(struct json_builder *b, const struct race *race)
+static json_t *fingerprints(struct json_builder *b, const struct export_race *r)
 {
 	json_t *o = json_object();
+	struct race_key key;
 
-	json_put(b, o, "primaryLocationLineHash", json_sprintf("%s:1", race->id));
-	json_put(b, o, "outriderRace/v1", json_string(race->id));
+	race_key(r->race, &key);
+	json_put(b, o, "primaryLocationLineHash", json_sprintf("%s:%u", key.identity, r->nth));
+	json_put(b, o, "outriderRace/v2", json_sprintf("%s:%u", key.identity, r->nth));
 	return o;
 }
 
@@ -120,7 +124,7 @@ static json_t *result(struct json_builder *b, const struct export_race *r)
 	json_put(b, o, "rank", json_integer(r->rank));
 	json_put(b, o, "message", result_message(b, r));
 	put_locations(b, o, r->race);
-	json_put(b, o, "partialFingerprints", fingerprints(b, r->race));
+	json_put(b, o, "partialFingerprints", fingerprints(b, r));
 	json_put(b, o, "occurrenceCount", json_integer((json_int_t)(r->race->count > INT32_MAX ? INT32_MAX : r->race->count)));
 	if (r->suppression)
 		json_put(b, o, "suppressions", suppressions(b, r->suppression));

@@ -2,6 +2,7 @@
 #include "hv/report/json/complaint_json.h"
 #include "hv/report/json/race_json.h"
 
+#include "hv/race/race_key.h"
 #include "hv/report/datum.h"
 #include "hv/report/json/device_json.h"
 #include "hv/report/json/side_locks_json.h"
@@ -210,11 +211,15 @@ json_t *race_json(const struct race *race)
 	const struct observation *first = &race->first;
 	json_t *o = json_object(), *sides = json_array(), *instances = json_array(), *modules = json_array();
 	struct json_builder b = {0};
+	struct race_key key;
 
+	race_key(race, &key);
 	for (size_t i = 0; i < race->module_count; i++)
 		json_append(&b, modules, json_whole(race->modules[i]));
 
 	json_put(&b, o, "id", json_string(race->id));
+	json_put(&b, o, "identity", json_string(key.identity));
+	json_put(&b, o, "alias", key.alias[0] ? json_string(key.alias) : json_null());
 	json_put(&b, o, "count", json_whole(race->count));
 	json_put(&b, o, "first_s", json_seconds(race->first_ns));
 	json_put(&b, o, "last_s", json_seconds(race->last_ns));

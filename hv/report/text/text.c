@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/race/race_key.h"
 #include "hv/report/datum.h"
 #include "hv/report/device.h"
 #include "hv/report/replay.h"
@@ -120,6 +121,7 @@ static void details(FILE *out, const struct race *race)
 {
 	const struct observation *o = &race->first;
 	char value[VALUE_TEXT_MAX], memory[DATUM_TEXT_MAX];
+	struct race_key key;
 
 	if (o->data_len > sizeof(uint64_t)) {
 		value_text(o->before, o->data_len, value);
@@ -128,6 +130,7 @@ static void details(FILE *out, const struct race *race)
 		fprintf(out, "  after    %s\n", value);
 	}
 	put_flags(out, race);
+	race_key(race, &key);
 	if (datum_memory(&o->memory, memory))
 		fprintf(out, "  memory   %s\n", memory);
 	put_replay(out, race);
@@ -137,6 +140,7 @@ static void details(FILE *out, const struct race *race)
 			race->complaint.text);
 	if (race->suspected)
 		fputs("  suspected as well: no common lock orders the two accesses\n", out);
+	fprintf(out, "  identity %s in every build\n", key.identity);
 	fprintf(out, "  seen by %s, %.3f ms into the window, %.3f s into the run; physical 0x%" PRIx64 "\n", how_word(o->how),
 		(double)o->held_ns / 1e6, (double)o->time_ns / 1e9, o->gpa);
 }

@@ -55,7 +55,7 @@ static void mistake(struct machine *m, const char *what)
 }
 
 /* Two sites, one reading and one writing, share a datum. A third of the sites is in the module. */
-static uint64_t site_offset(unsigned site)
+static uint64_t code_offset(unsigned site)
 {
 	return (site % 3 == 2 ? MODULE : 0) + site * SITE_LEN;
 }
@@ -143,17 +143,17 @@ static void barrier(void *ctx, unsigned self)
 
 static void execute(struct machine *m, unsigned cpu, unsigned site)
 {
-	struct x86_regs regs = rig_regs(m->r, cpu, site_offset(site));
+	struct x86_regs regs = rig_regs(m->r, cpu, code_offset(site));
 
 	regs.gpr[X86_RDI] = RIG_DATA + datum_of(site);
-	while (rig_text_byte(m->r, site_offset(site)) == X86_INT3) {
+	while (rig_text_byte(m->r, code_offset(site)) == X86_INT3) {
 		unsigned released = releases(m->r->ft, cpu);
 		struct target_action action = rig_hit(m->r, cpu, &regs);
 
 		if (action.kind == TARGET_NOT_MINE)
 			mistake(m, "an INT3 of ours was taken for the guest's");
 		if (action.kind == TARGET_RESUME_REGS) { /* the access was carried out */
-			if (regs.rip != RIG_TEXT + site_offset(site) + SITE_LEN)
+			if (regs.rip != RIG_TEXT + code_offset(site) + SITE_LEN)
 				mistake(m, "an access was carried out at the wrong place");
 			return;
 		}
@@ -306,7 +306,7 @@ static void *device_main(void *arg)
 static int site_at(uint64_t pc)
 {
 	for (unsigned i = 0; i < SITES; i++) {
-		if (pc == RIG_TEXT + site_offset(i))
+		if (pc == RIG_TEXT + code_offset(i))
 			return (int)i;
 	}
 	return -1;
@@ -378,7 +378,7 @@ static void build_text(struct machine *m)
 		rig_code(m->r, MODULE + at, "\x90", 1);
 	}
 	for (unsigned i = 0; i < SITES; i++)
-		rig_code(m->r, site_offset(i), is_write(i) ? "\x48\x89\x07" : "\x48\x8b\x07", SITE_LEN);
+		rig_code(m->r, code_offset(i), is_write(i) ? "\x48\x89\x07" : "\x48\x8b\x07", SITE_LEN);
 	rig_code(m->r, HOOK, "\x55", 1);
 	rig_functions(m->r, kernel, sizeof(kernel) / sizeof(*kernel));
 	m->module = symtab_from_array(&module, 1, NULL);

@@ -19,6 +19,7 @@ import junitparser
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "rigs"))
 import code_host  # noqa: E402
 import device_side  # noqa: E402
+import identity  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
@@ -40,7 +41,7 @@ KCSAN = re.compile(
     r"(value changed: 0x[0-9a-f]+ -> 0x[0-9a-f]+\n\n)?"
     rf"Reported by Outrider \S+ on:\nCPU: \d+ PID: -?\d+ Comm: [ -~]* (?P<taint>{TAINT}) (unknown|\S+( #\d+)?)\n"
     r"(Outrider: (?P<device>(read|write|read-write) of \d+ bytes at GPA 0x[0-9a-f]+ by \S+ \d+, queue \d+: [ -~]*)\n)?"
-    r"Outrider: race (?P<id>[0-9a-f]{12}), seen \d+ times?: (?P<verdict>[a-z ]+) \([a-z-]+\)\n")
+    r"Outrider: race (?P<id>[0-9a-f]{12}) \((?P<identity>[0-9a-f]{12}) in every build\), seen \d+ times?: (?P<verdict>[a-z ]+) \([a-z-]+\)\n")
 
 # What syzkaller does with a KCSAN report, as pkg/report/linux.go of github.com/google/syzkaller has it: the line that begins a
 # report, what becomes the title, titles that it takes for corrupted, and the lines of a stack that it can symbolize.
@@ -159,8 +160,9 @@ class Sarif(OfReport):
 
     def test_every_race(self):
         results = self.check(report(self.path, "sarif"))
-        self.assertCountEqual([result["partialFingerprints"]["outriderRace/v1"] for result in results],
-                              [race["id"] for race in self.document["races"]])
+        self.assertCountEqual([result["partialFingerprints"]["outriderRace/v2"] for result in results],
+                              identity.labels(self.document["races"]).values())
+        self.assertCountEqual([result["properties"]["race"] for result in results], [race["id"] for race in self.document["races"]])
         self.assertEqual(results[0]["locations"][0]["physicalLocation"],
                          {"artifactLocation": {"uri": "fs/ext4/file.c", "uriBaseId": "SRCROOT"},
                           "region": results[0]["locations"][0]["physicalLocation"]["region"]})
@@ -177,7 +179,7 @@ class Sarif(OfReport):
                 verdicts = {race["id"]: race["verdict"] for race in json.loads(report(path, "json"))["races"]}
                 self.assertEqual(len(results), len(document["races"]))
                 for result in results:
-                    verdict = verdicts[result["partialFingerprints"]["outriderRace/v1"]]
+                    verdict = verdicts[result["properties"]["race"]]
                     self.assertEqual(result["ruleId"], verdict["rule"])
                     self.assertEqual(result["rank"], verdict["rank"])
                     self.assertEqual(result["level"], {"harmful candidate": "error", "unclear": "warning"}.get(verdict["class"], "note"))
@@ -308,8 +310,8 @@ class Exports(OfReport):
             self.assertEqual(len(cases), len(self.document["races"]))
             self.assertEqual((races.tests, races.failures, races.errors, races.skipped), (4, 4, 0, 0))
             self.assertEqual((suspicions.tests, suspicions.failures, suspicions.errors, suspicions.skipped), (2, 0, 0, 2))
-            for race in self.document["races"]:
-                (case,) = [case for case in cases if race["id"] in case.name]
+            for race in json.loads(report(path, "json"))["races"]:
+                (case,) = [case for case in cases if race["identity"] in case.name]
                 self.assertIn(f"RACE {race['id']}", case.result[0].text)
 
     def test_kcsan(self):
@@ -322,7 +324,7 @@ class Exports(OfReport):
         self.assertIn(f"read       {request}   4 bytes at GPA 0x12345678\n             by thread blk1/q2 (tid 4711) of outrider\n",
                       report(self.path, "text", "--all"))
         suites = junitparser.JUnitXml.fromstring(report(self.path, "junit").encode())
-        (case,) = [case for suite in suites for case in suite if race["id"] in case.name]
+        (case,) = [case for suite in suites for case in suite if race["identity"] in case.name]
         self.assertTrue(case.name.startswith("write in ext4_foo against read by virtio-blk (write request)"), case.name)
         self.assertIn(request, case.result[0].text)
         page = report(self.path, "html")
@@ -356,7 +358,9 @@ class Junit(unittest.TestCase):
         cls.path = os.path.join(cls.folder.name, "races.json")
         cls.document = json.loads(lzma.decompress((ROOT / "tests/data/recorded/gt-amd/named.json.xz").read_bytes()))
         cls.write(cls.document)
-        cls.verdicts = {race["id"]: race["verdict"] for race in json.loads(report(cls.path, "json"))["races"]}
+        races = json.loads(report(cls.path, "json"))["races"]
+        cls.verdicts = {race["id"]: race["verdict"] for race in races}
+        cls.ids = {label: race for race, label in identity.labels(races).items()}
 
     @classmethod
     def tearDownClass(cls):
@@ -374,7 +378,8 @@ class Junit(unittest.TestCase):
         """{id: case}, the suite, the exit status and the text on standard error."""
         done = subprocess.run([BUILD / "outrider", "report", "--format", "junit", *options, self.path], capture_output=True, check=False)
         suite, = junitparser.JUnitXml.fromstring(done.stdout)
-        cases = {re.search(r"\(([0-9a-f]{12})\)$", case.name)[1]: case for case in suite if case.classname != "outrider"}
+        names = [re.search(r"\(([0-9a-f]{12})(?:, (\d+))?\)$", case.name).groups(default="1") for case in suite if case.classname != "outrider"]
+        cases = {self.ids[":".join(name)]: case for name, case in zip(names, (case for case in suite if case.classname != "outrider"))}
         return cases, suite, done.returncode, done.stderr.decode()
 
     def test_failures_agree_with_the_exit_status(self):

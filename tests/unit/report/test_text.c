@@ -239,7 +239,8 @@ static void device_that_reads(void **state)
 		   "RACE 98ef02e8e53b  write in ext4_foo+0x1c [ext4]  <->  read by virtio-blk (write request)   4 bytes at "
 		   "0xffff888012345678, 0x1 unchanged");
 	has(text, "\n  read       virtio-blk 1, queue 2: write of sector 8192, descriptor 3, segment 1   4 bytes at GPA "
-		  "0x12345678\n             by thread blk1/q2 (tid 4711) of outrider\n  seen by device, ");
+		  "0x12345678\n             by thread blk1/q2 (tid 4711) of outrider\n  identity c5573e7085b1 in every build\n "
+		  " seen by device, ");
 	free(text);
 }
 
