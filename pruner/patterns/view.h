@@ -49,7 +49,7 @@ struct view_side {
 	 * mutex_lock()", "has preemption off". "" unless `lock` is LOCK_HELD.
 	 */
 	char lock_why[LOCK_WHY_MAX];
-	bool marked;	     /* The access is a marked access. */
+	bool marked; /* The access is a marked access. */
 	/* A statement of the access was found in the source, and the datum's name is known: the source decides if it is marked.
 	 */
 	bool source_read;
