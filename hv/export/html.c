@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes the HTML page of a report. The page is complete without its script, which adds sorting, filtering and copying. */
+#include <ctype.h>
 #include <string.h>
 
 #include "hv/export/html.h"
@@ -46,6 +47,8 @@ static void put_doubts(FILE *out, const struct export_run *run)
 		fputs("<p class=\"doubt\" role=\"alert\">", out);
 		if (run->run_count > 1)
 			fprintf(out, "Run %zu: ", i + 1);
+		else
+			text[0] = (char)toupper((unsigned char)text[0]);
 		html_foreign(out, text);
 		fputs(".</p>\n", out);
 	}

@@ -235,7 +235,7 @@ class Gates(unittest.TestCase):
                 self.assertEqual('<p class="doubt" role="alert">' in page, bad)
                 if bad:
                     self.assertLess(page.index('class="doubt"'), page.index('class="run"'))
-                    self.assertIn(reason, page)
+                    self.assertIn(f'role="alert">{reason.capitalize()}', page)
 
 
 if __name__ == "__main__":
