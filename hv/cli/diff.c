@@ -95,10 +95,6 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 /* Separate the old files from the new ones. Without --old, the first of two files is the old one. */
 static int split_files(struct diff_options *o, struct err *err)
 {
-	if (fail_on_names_suspicions(&o->fail_on))
-		return err_set(err, EXIT_USAGE,
-			       "--fail-on suspicion: diff compares races only; `outrider locks --fail-on suspicion` looks at "
-			       "suspicions");
 	if (!o->old_count && o->in.count != 2)
 		return err_set(err, EXIT_USAGE, "diff needs two FILEs, OLD and NEW; for more give --old FILE for each old one");
 	if (o->old_count && !o->in.count)
@@ -343,7 +339,7 @@ out:
 	return rc;
 }
 
-static const struct argp_child children[] = {{&race_sides_argp, 0, NULL, 0}, {&fail_on_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&race_sides_argp, 0, NULL, 0}, {&fail_on_diff_argp, 0, NULL, 0}, {0}};
 const struct argp cli_diff_argp = {
 	.options = options, .parser = parser, .args_doc = "FILE...", .doc = doc, .children = children};
 

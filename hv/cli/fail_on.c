@@ -21,6 +21,19 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static const struct argp_option diff_options[] = {
+	{"fail-on", KEY_FAIL_ON, "WORDS", 0,
+	 "exit with a status of its own when a race is new or worse, is not suppressed, and is a harmful candidate (harmful), "
+	 "is "
+	 "that or undecided (unclear), or is of whatever kind (any-new). Any of these words also fails for a new run that "
+	 "sampled "
+	 "nothing (unsampled) or is not finished (unfinished). Both can be given alone, or be left out: harmful,no-unsampled",
+	 FAIL_ON_GROUP},
+	{"error-exitcode", KEY_CODE, "N", 0, "the exit status of --fail-on (default 1); alone, it means --fail-on harmful",
+	 FAIL_ON_GROUP},
+	{0},
+};
+
 static const struct argp_option locks_options[] = {
 	{"fail-on", KEY_FAIL_ON, "WORDS", 0,
 	 "exit with a status of its own when there is a suspicion (suspicion), and also for a run that sampled nothing "
@@ -107,6 +120,18 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static error_t diff_parser(int key, char *arg, struct argp_state *state)
+{
+	const struct fail_on *f = state->input;
+	error_t rc = parser(key, arg, state);
+
+	if (rc == 0 && fail_on_names_suspicions(f))
+		return cli_usage(state,
+				 "--fail-on suspicion: diff compares races only; `outrider locks --fail-on suspicion` looks at "
+				 "suspicions");
+	return rc;
+}
+
 static error_t locks_parser(int key, char *arg, struct argp_state *state)
 {
 	struct fail_on *f = state->input;
@@ -116,6 +141,7 @@ static error_t locks_parser(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp fail_on_argp = {.options = options, .parser = parser};
+const struct argp fail_on_diff_argp = {.options = diff_options, .parser = diff_parser};
 const struct argp fail_on_locks_argp = {.options = locks_options, .parser = locks_parser};
 
 bool fail_on_is_asked(const struct fail_on *f)

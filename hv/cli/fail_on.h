@@ -37,9 +37,11 @@ struct fail_on {
 
 /*
  * Child parsers for argp, in the option group FAIL_ON_GROUP. Their input is a struct fail_on. The second is for a command that
- * shows no races, and sets no_races.
+ * compares races and has no suspicions, the third for a command that shows no races, which sets no_races. Both refuse words of
+ * what the command does not have.
  */
 extern const struct argp fail_on_argp;
+extern const struct argp fail_on_diff_argp;
 extern const struct argp fail_on_locks_argp;
 #define FAIL_ON_GROUP 5
 

@@ -31,13 +31,19 @@ static const struct exit_line {
 	{"0", "agent", "the agent did what it was told"},
 	{"0", "report prune", "the races were shown"},
 	{"0", "diff", "the differences were shown, whether there are any or not"},
-	{"0", "locks", "the locks were shown, and no assertion is broken"},
+	{"0", "locks", "the locks were shown, every assertion was checked and none is broken"},
 	{"0", "campaign-run", "the round has ended, and nothing in it is what the campaign file calls a failure"},
 	{"0", "campaign-check", "the campaign file has no error"},
 	{"0", "doctor", "this host can run guests for outrider"},
-	{"1", "run attach report", "--fail-on looks for a race that was found; --error-exitcode gives another status"},
-	{"1", "diff", "a race that --fail-on looks for is new or worse; --error-exitcode gives another status"},
-	{"1", "locks", "the locks were shown, and an assertion of --assert is broken"},
+	{"1", "run attach report",
+	 "--fail-on found what it looks for, or a run that sampled nothing or is not finished; --error-exitcode gives another "
+	 "status"},
+	{"1", "diff",
+	 "a race that --fail-on looks for is new or worse, or a new run sampled nothing or is not finished; --error-exitcode "
+	 "gives another status"},
+	{"1", "locks",
+	 "an assertion is broken or was never checked, or --fail-on found what it looks for; --error-exitcode gives another "
+	 "status"},
 	{"1", "agent", "the job that --wait waited for has failed"},
 	{"0", "campaign-status campaign-show campaign-diff", "the store was read, whatever is in it"},
 	{"0", "campaign-triage", "the state of the race was stored"},
