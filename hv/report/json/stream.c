@@ -67,15 +67,13 @@ static int check_begin(const struct json_stream *s, struct err *err)
 	const struct file_magic *magic = file_magic(s->buffer, s->len);
 
 	if (!s->len && !s->error)
-		return err_set(err, EXIT_INPUT,
-			       "%s: empty: what wrote it was killed before it began, or had no room; a report is never empty",
-			       s->path);
+		return err_set(err, EXIT_INPUT, "%s: empty: what wrote it was killed before it began, or had no room", s->path);
 	if (magic && magic->unpack)
 		return err_set(err, EXIT_INPUT,
 			       "%s: %s: unpack it first, or pipe what `%s` prints into this command, with - as the file",
 			       s->path, magic->what, magic->unpack);
 	if (magic)
-		return err_set(err, EXIT_INPUT, "%s: %s, and no report of `outrider run --json`: %s", s->path, magic->what,
+		return err_set(err, EXIT_INPUT, "%s: %s, and no report or coverage of `outrider run`: %s", s->path, magic->what,
 			       magic->instead);
 	return 0;
 }

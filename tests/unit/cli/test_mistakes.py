@@ -367,10 +367,10 @@ class Files(unittest.TestCase):
         shutil.copy("/bin/true", self.top / "program")
         for name, says in (("races.gz", "compressed by gzip: unpack it first, or pipe what `zcat` prints into this command, with - as the file"),
                            ("races.xz", "compressed by xz: unpack it first, or pipe what `xzcat` prints into this command, with - as the file"),
-                           ("store.db", "an SQLite file, such as a campaign has for its store, and no report of `outrider run --json`: "
+                           ("store.db", "an SQLite file, such as a campaign has for its store, and no report or coverage of `outrider run`: "
                                         "`outrider campaign show --store FILE` shows what the store of a campaign has"),
-                           ("empty", "empty: what wrote it was killed before it began, or had no room; a report is never empty"),
-                           ("program", "an ELF file: a program, a kernel or a debug file, and no report of `outrider run --json`: debug files are "
+                           ("empty", "empty: what wrote it was killed before it began, or had no room"),
+                           ("program", "an ELF file: a program, a kernel or a debug file, and no report or coverage of `outrider run`: debug files are "
                                        "for --symbols")):
             for command in (["report"], ["report", "--format", "json"], ["prune"], ["diff", self.RACES], ["locks"]):
                 with self.subTest(name=name, command=command):

@@ -241,7 +241,9 @@ static void bad_coverage_is_refused(void **state)
 	static const struct {
 		const char *text, *said;
 	} cases[] = {
-		{"", "'{' expected"},
+		{"", "empty: what wrote it was killed"},
+		{"3", "'{' expected"},
+		{"\x1f\x8b\x08", "compressed by gzip"},
 		{"{3}", "a key and ':' expected"},
 		{"{\"schema\": \"outrider-coverage/1\"}", "no list of functions"},
 		{"{\"functions\": []}", "\"schema\" is not a string"},
