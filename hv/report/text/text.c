@@ -117,6 +117,26 @@ static void put_replay(FILE *out, const struct race *race)
 		fprintf(out, "  %s\n", lines[i]);
 }
 
+/* Print the course of the window. Prints nothing for a report of an older version. */
+static void put_window(FILE *out, const struct observation *o)
+{
+	const struct race_window *w = &o->window;
+
+	if (!w->known)
+		return;
+	if (!observation_held(o)) {
+		fputs("  window   none: a device was serving a request with this memory when the CPU stopped\n", out);
+		return;
+	}
+	fprintf(out, "  window   of at most %.3f ms", (double)w->hold_ns / 1e6);
+	if (w->watched_ns)
+		fprintf(out, ", watchpoints in force after %.3f ms", (double)w->watched_ns / 1e6);
+	if (w->returns)
+		fprintf(out, ", %" PRIu32 " %s meanwhile", w->returns,
+			w->returns == 1 ? "return from an interrupt" : "returns from interrupts");
+	fputc('\n', out);
+}
+
 static void details(FILE *out, const struct race *race)
 {
 	const struct observation *o = &race->first;
@@ -143,6 +163,7 @@ static void details(FILE *out, const struct race *race)
 	fprintf(out, "  identity %s in every build\n", key.identity);
 	fprintf(out, "  seen by %s, %.3f ms into the window, %.3f s into the run; physical 0x%" PRIx64 "\n", how_word(o->how),
 		(double)o->held_ns / 1e6, (double)o->time_ns / 1e9, o->gpa);
+	put_window(out, o);
 }
 
 void text_race(FILE *out, const struct race *race, const struct text_style *style)

@@ -196,6 +196,45 @@ static void both_sides_in_full(void **state)
 	free(text);
 }
 
+static void the_course_of_the_window(void **state)
+{
+	static const struct {
+		struct race_window window;
+		bool device;
+		const char *line; /* NULL: there is none */
+	} cases[] = {
+		{{.known = false}, false, NULL},
+		{{.known = true, .hold_ns = 20000000}, false, "\n  window   of at most 20.000 ms\n"},
+		{{.known = true, .hold_ns = 20000000, .watched_ns = 41000, .returns = 1},
+		 false,
+		 "\n  window   of at most 20.000 ms, watchpoints in force after 0.041 ms, 1 return from an interrupt "
+		 "meanwhile\n"},
+		{{.known = true, .hold_ns = 900000, .returns = 12},
+		 true,
+		 "\n  window   of at most 0.900 ms, 12 returns from interrupts meanwhile\n"},
+		{{.known = true},
+		 true,
+		 "\n  window   none: a device was serving a request with this memory when the CPU stopped\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct observation o;
+		char *text;
+
+		sample_observation(&o, 0);
+		if (cases[i].device)
+			sample_device(&o);
+		o.window = cases[i].window;
+		text = text_of_race(&o, &plain);
+		if (cases[i].line)
+			has(text, cases[i].line);
+		else
+			assert_null(strstr(text, "\n  window "));
+		free(text);
+	}
+}
+
 static void locked_side_before_its_instruction(void **state)
 {
 	struct observation o;
@@ -643,6 +682,7 @@ int main(void)
 		cmocka_unit_test(names_of_debug_files),
 		cmocka_unit_test(memory_without_debug_files),
 		cmocka_unit_test(both_sides_in_full),
+		cmocka_unit_test(the_course_of_the_window),
 		cmocka_unit_test(value_that_did_not_change),
 		cmocka_unit_test(locked_side_before_its_instruction),
 		cmocka_unit_test(writer_nobody_saw),
