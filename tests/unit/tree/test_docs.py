@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The documents quote what the program prints, and the files to which they link exist."""
 
+import html
 import lzma
 import os
 import pathlib
@@ -34,6 +35,10 @@ class Documents(unittest.TestCase):
             for run, race in ("gt-amd", whole), ("gt-dma", side):
                 path.write_bytes(lzma.decompress((RECORDED / run / "named.json.xz").read_bytes()))
                 printed |= {words(line) for line in outrider("report", "--race", race, path).splitlines()}
+                events = re.findall(r'<li[^>]*><span class="when">(.*?)</span> <span>(.*?)</span></li>',
+                                    outrider("report", "--race", race, "--format", "html", path))
+                self.assertGreater(len(events), 4)
+                printed |= {words(f"{i}. {when} {html.unescape(event)}") for i, (when, event) in enumerate(events, 1)}
         quoted = [words(line) for line in re.findall(r"^    +(\S.*)$", text, re.M) if not line.startswith("outrider ")]
         self.assertGreater(len(quoted), 10)
         self.assertEqual([line for line in quoted if line not in printed], [])
