@@ -115,6 +115,23 @@ static void put_fact(FILE *out, const char *what, const char *text)
 	fputs("</dd>\n", out);
 }
 
+/* Write how to see the race again: the command of the run that saw it last, and the option that aims the run at this race. */
+static void put_again(FILE *out, const struct store_race_run *last)
+{
+	if (!last->command[0])
+		return;
+	fputs("<dt>Run again</dt><dd><code>", out);
+	html_foreign(out, last->command);
+	fputs("</code></dd>\n", out);
+	if (!last->folder[0])
+		return;
+	fputs("<dt>Aim at it</dt><dd><code>--aim ", out);
+	html_foreign(out, last->folder);
+	fputs("/races.json#", out);
+	html_foreign(out, last->report);
+	fputs("</code> added to this command samples the two sites of this race alone</dd>\n", out);
+}
+
 static void put_facts(FILE *out, const struct race_history *s, const struct store_race_runs *runs)
 {
 	const struct summary_race *r = s->race;
@@ -134,11 +151,8 @@ static void put_facts(FILE *out, const struct race_history *s, const struct stor
 	put_fact(out, "Last", list_time(s->last, time));
 	put_fact(out, "Triage", store_triage_word(r->triage));
 	put_fact(out, "Suppressed", r->suppressed);
-	if (runs->count && runs->list[0].command[0]) {
-		fputs("<dt>Run again</dt><dd><code>", out);
-		html_foreign(out, runs->list[0].command);
-		fputs("</code></dd>\n", out);
-	}
+	if (runs->count)
+		put_again(out, &runs->list[0]);
 	put_fact(out, "Store", s->m.store);
 	fputs("</dl>\n", out);
 }

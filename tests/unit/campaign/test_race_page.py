@@ -4,6 +4,7 @@
 
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -72,6 +73,11 @@ class RacePage(unittest.TestCase):
         facts = self.browser.find_element(By.CSS_SELECTOR, "dl.run").text
         for fact in (self.race, "3 rounds", "known", f"{self.history['instances']} times in {self.history['runs']} runs"):
             self.assertIn(fact, facts)
+        last = self.rows("runs")[0]
+        aim = f"--aim {last['Files']}/races.json#{last['Race in its report']} added to this command"
+        self.assertIn(aim, facts)
+        self.assertTrue(pathlib.Path(last["Files"], "races.json").exists())
+        self.assertRegex(facts, r"Run again\n?.* run .*--json " + re.escape(last["Files"]))
 
     def test_rounds_show_when_the_verdict_changed(self):
         rows = self.rows("rounds")
