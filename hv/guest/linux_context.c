@@ -47,7 +47,8 @@ void guest_context_brief(const struct guest *g, const struct x86_regs *regs, str
 	    guest_read(g, regs->gs_base + g->preempt_count, &count, sizeof(count)))
 		return;
 	out->known = true;
-	out->preempt_off = count & PREEMPT_COUNT;
+	out->preempt_count = count & PREEMPT_COUNT;
+	out->preempt_off = out->preempt_count != 0;
 	if (count & PREEMPT_NMI)
 		out->kind = GUEST_NMI;
 	else if (count & PREEMPT_HARDIRQ)

@@ -46,6 +46,11 @@ struct guest_context {
 	bool irqs_off;
 	/* Preemption is off, as in every kind of interrupt. */
 	bool preempt_off;
+	/*
+	 * The CPU's preemption count, without the flag that asks it to reschedule (include/linux/preempt.h): bits 0 to 7 count
+	 * preempt_disable(), bits 8 to 15 disabled softirqs. 0 although preemption is off: not recorded.
+	 */
+	uint32_t preempt_count;
 	/* enum guest_context_kind */
 	uint8_t kind;
 	/* `rcu_nesting` is valid. A kernel with CONFIG_PREEMPT_RCU=n does not count read-side critical sections. */

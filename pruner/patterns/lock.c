@@ -4,6 +4,7 @@
  * lock functions on the paths to the access show them. The second method misses a lock that a caller holds, except for a
  * spinlock, which turns preemption off.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,14 +78,33 @@ static enum lock_held held_of_set(const struct race_side *side)
 	return context->kind == GUEST_TASK && (context->irqs_off || context->preempt_off) ? LOCK_UNKNOWN : LOCK_NONE;
 }
 
-/* The state that the context at the access shows: a lock that a caller took, if the lock turns preemption off. */
-static const char *why_of_context(const struct guest_context *context)
+/* In a preemption count: how often preemption was turned off (include/linux/preempt.h). The other bits are those of softirqs.
+ */
+#define PREEMPT_DEPTH 0xffu
+
+#define CONTEXT_WHY_MAX 80
+
+/*
+ * Write the state that the context at the access shows: that of a lock that a caller took, if the lock turns preemption off.
+ * Writes "" if it shows none.
+ */
+static void why_of_context(const struct guest_context *context, char out[CONTEXT_WHY_MAX])
 {
+	/* local_bh_disable() turns off softirqs alone, and with them preemption. */
+	bool softirqs = context->preempt_count && !(context->preempt_count & PREEMPT_DEPTH);
+	const char *word = softirqs ? "softirqs" : "preemption";
+	size_t used = 0;
+
+	out[0] = '\0';
 	if (!context->known || context->kind != GUEST_TASK)
-		return NULL;
+		return;
 	if (context->irqs_off)
-		return context->preempt_off ? "has interrupts and preemption off" : "has interrupts off";
-	return context->preempt_off ? "has preemption off" : NULL;
+		used = (size_t)snprintf(out, CONTEXT_WHY_MAX, "has interrupts %s", context->preempt_off ? "and " : "off");
+	if (!context->preempt_off)
+		return;
+	used += (size_t)snprintf(out + used, CONTEXT_WHY_MAX - used, "%s%s off", used ? "" : "has ", word);
+	if (context->preempt_count)
+		snprintf(out + used, CONTEXT_WHY_MAX - used, " (preempt_count 0x%" PRIx32 ")", context->preempt_count);
 }
 
 /*
@@ -114,9 +134,11 @@ static const char *lock_called_before(const struct view *v, const struct view_si
 enum lock_held lock_held_at(const struct view *v, struct view_side *s)
 {
 	const struct guest_context *context = &s->side->context;
-	const char *why = why_of_context(context), *name = lock_held_name(s), *callee;
+	const char *name = lock_held_name(s), *callee;
+	char why[CONTEXT_WHY_MAX];
 	uint8_t states[RACE_CODE_MAX] = {FREE};
 
+	why_of_context(context, why);
 	if (s->side->locks.known && (s->side->locks.set.count || s->side->locks.complete)) {
 		if (name)
 			snprintf(s->lock_why, sizeof(s->lock_why), "holds %s (--locks)", name);
@@ -130,10 +152,10 @@ enum lock_held lock_held_at(const struct view *v, struct view_side *s)
 	if (s->followed && states[s->at] == HELD && s->code.closed) {
 		callee = lock_called_before(v, s, states);
 		snprintf(s->lock_why, sizeof(s->lock_why), "called %s()%s%s", callee ? callee : "a lock function",
-			 why ? " and " : "", why ? why : "");
+			 why[0] ? " and " : "", why);
 		return LOCK_HELD;
 	}
-	if (why) {
+	if (why[0]) {
 		snprintf(s->lock_why, sizeof(s->lock_why), "%s", why);
 		return LOCK_HELD;
 	}

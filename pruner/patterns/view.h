@@ -46,7 +46,7 @@ struct view_side {
 	enum lock_held lock;
 	/*
 	 * What shows a held lock, to follow the function's name in the evidence: "holds i_lock (--locks)", "called
-	 * mutex_lock()", "has preemption off". "" unless `lock` is LOCK_HELD.
+	 * mutex_lock()", "has preemption off (preempt_count 0x1)". "" unless `lock` is LOCK_HELD.
 	 */
 	char lock_why[LOCK_WHY_MAX];
 	bool marked; /* The access is a marked access. */

@@ -57,6 +57,9 @@ static json_t *context_json(struct json_builder *b, const struct guest_context *
 	json_put(b, o, "comm", json_clean(context->comm, sizeof(context->comm)));
 	json_put(b, o, "irqs_off", context->known ? json_boolean(context->irqs_off) : json_null());
 	json_put(b, o, "preempt_off", context->known ? json_boolean(context->preempt_off) : json_null());
+	json_put(b, o, "preempt_count",
+		 context->known && (context->preempt_count || !context->preempt_off) ? json_integer(context->preempt_count)
+										     : json_null());
 	json_put(b, o, "rcu_nesting", context->rcu_known ? json_integer(context->rcu_nesting) : json_null());
 	return o;
 }

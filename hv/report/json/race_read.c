@@ -43,6 +43,9 @@ static void read_context(struct json_reader *r, const json_t *parent, struct gue
 	json_read_text(r, o, "comm", out->comm, sizeof(out->comm));
 	out->irqs_off = json_read_optional(o, "irqs_off") && json_read_bool(r, o, "irqs_off");
 	out->preempt_off = json_read_optional(o, "preempt_off") && json_read_bool(r, o, "preempt_off");
+	/* Reports of older versions have no such member. */
+	if (json_read_optional(o, "preempt_count"))
+		out->preempt_count = (uint32_t)json_read_number(r, o, "preempt_count", UINT32_MAX);
 	out->rcu_known = json_read_optional(o, "rcu_nesting") != NULL;
 	if (out->rcu_known)
 		out->rcu_nesting = (uint32_t)json_read_number(r, o, "rcu_nesting", UINT32_MAX);

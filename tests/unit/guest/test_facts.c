@@ -115,6 +115,7 @@ static void test_kinds(void **state)
 		struct guest_context c = context(*state, cases[i].count, X86_RFLAGS_IF);
 
 		assert_int_equal(c.preempt_off, cases[i].preempt_off);
+		assert_int_equal(c.preempt_count, cases[i].count & 0x7fffffff);
 		assert_int_equal(c.kind, cases[i].kind);
 		assert_false(c.irqs_off);
 	}

@@ -206,13 +206,22 @@ static void test_which_state_was_seen(void **state)
 
 	context->preempt_off = true;
 	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
-	bench_says(b, ", gt_rwrace_writer has preemption off");
+	bench_says(b, ", gt_rwrace_writer has preemption off;");
+	context->preempt_count = 2;
+	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
+	bench_says(b, ", gt_rwrace_writer has preemption off (preempt_count 0x2);");
+	context->preempt_count = 0x200; /* local_bh_disable() */
+	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
+	bench_says(b, ", gt_rwrace_writer has softirqs off (preempt_count 0x200);");
+	context->preempt_count = 0x201; /* spin_lock_bh() */
+	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
+	bench_says(b, ", gt_rwrace_writer has preemption off (preempt_count 0x201);");
 	context->irqs_off = true;
 	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
-	bench_says(b, ", gt_rwrace_writer has interrupts and preemption off");
+	bench_says(b, ", gt_rwrace_writer has interrupts and preemption off (preempt_count 0x201);");
 	context->preempt_off = false;
 	bench_expect(b, VERDICT_HARMFUL, "lock-on-one-side");
-	bench_says(b, ", gt_rwrace_writer has interrupts off");
+	bench_says(b, ", gt_rwrace_writer has interrupts off;");
 }
 
 /* ---- locksets that the detector recorded ---- */

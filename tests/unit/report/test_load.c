@@ -130,6 +130,13 @@ static void tainted_kernel(struct observation *o)
 	o->taint = (struct guest_taint){.known = true, .flags = 0x3001};
 }
 
+static void preemption_off(struct observation *o)
+{
+	o->sides[0].context.preempt_off = true;
+	o->sides[0].context.preempt_count = 0x201;
+	o->sides[1].context.preempt_off = true; /* as in a report of an older version */
+}
+
 static void merged_memory(struct observation *o)
 {
 	o->memory = (struct guest_memory){.kind = GUEST_MEMORY_SLAB,
@@ -175,6 +182,7 @@ static const struct unusual {
 	{"round trip: names with strange characters", strange_names},
 	{"round trip: memory of a slab cache", slab_memory},
 	{"round trip: a tainted kernel", tainted_kernel},
+	{"round trip: preemption counts", preemption_off},
 	{"round trip: memory of a merged slab cache", merged_memory},
 	{"round trip: a report of a version that recorded no window", older_version},
 	{"round trip: more interrupts than are recorded", many_interrupts},
