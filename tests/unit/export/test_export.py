@@ -337,6 +337,33 @@ class Exports(OfReport):
         self.assertIn(f"read of 4 bytes by a device {request}", " ".join(mail.split()))
         self.assertIn("The memory belonged to a request that the device was serving", " ".join(mail.split()))
 
+    def test_merged_slab(self):
+        """No format calls an object by the name of a merged cache, which is that of another user of the cache."""
+        memory = {"kind": "slab", "variable": None, "module": None, "cpu": None, "cache": "pool_workqueue", "object": "0xffff888012345600",
+                  "object_size": 256, "offset": 16, "type": "pool_workqueue", "member": "refcnt"}
+        for merged, phrase, name in ((True, "slab kmalloc-or-alias of 256 bytes, merged (first user pool_workqueue), ", "kmalloc-or-alias-256+0x10"),
+                                     (False, "slab pool_workqueue, ", "pool_workqueue.refcnt"),
+                                     (None, "slab pool_workqueue (may be merged), ", "pool_workqueue?+0x10")):
+            document = json.loads(json.dumps(self.document))
+            document["races"] = document["races"][:1]
+            race = document["races"][0]
+            race["name"] = None
+            for side in race["sides"]:
+                side["datum"] = None
+            race["memory"] = memory | {"merged": merged} | ({} if merged is not None else {"type": None, "member": None})
+            path = os.path.join(self.folder.name, "merged.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(document, file)
+            for kind in ("text", "html"):
+                self.assertIn(phrase, report(path, kind, "--all"))
+            for kind in ("text", "html", "sarif", "junit", "upstream"):
+                text = " ".join(report(path, kind, *(["--race", race["id"]] if kind == "upstream" else ["--all"])).replace("<wbr>", "").split())
+                self.assertIn(name, text, kind)
+                if merged:
+                    self.assertNotIn("pool_workqueue", text.replace("(first user pool_workqueue)", ""), kind)
+            back = json.loads(report(path, "json"))["races"][0]["memory"]
+            self.assertEqual((back["merged"], back["type"]), (merged, "pool_workqueue" if merged is False else None))
+
     def test_html(self):
         for path in (self.path, self.nasty()):
             page = Page()
