@@ -18,8 +18,8 @@ BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 RACES = ROOT / "tests/data/ordered-races.json"
 ID = "0123456789ab"
 TEXT = "nic.flags: nic.cb_lock held in 412 of 418 accesses; not in <watchdog>(), which ran at the same time as configure()"
-SLAB = {"kind": "slab", "variable": None, "module": None, "cpu": None, "cache": "nics", "object": "0xffff888012345600", "object_size": 1024,
-        "offset": 64, "type": None, "member": None}
+SLAB = {"kind": "slab", "variable": None, "module": None, "cpu": None, "cache": "nics", "merged": False,
+        "object": "0xffff888012345600", "object_size": 1024, "offset": 64, "type": None, "member": None}
 
 
 def access(site, function, kind, held, count):
