@@ -37,3 +37,10 @@ struct learn_estimate learn_chao1(const struct learn_counts *counts)
 	factor = exp(Z_95 * sqrt(log(1 + variance(once, twice, part, observed + unseen) / (unseen * unseen))));
 	return (struct learn_estimate){observed + unseen, observed + unseen / factor, observed + unseen * factor, true};
 }
+
+double learn_missed(uint64_t runs, uint64_t before, uint64_t since)
+{
+	if (!runs || !before)
+		return -1;
+	return exp(-(double)runs * log1p((double)since / (double)before));
+}

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Estimates the number of unseen pairs of racing sites by Chao1, a species estimator (A. Chao, Scandinavian Journal of
- * Statistics 11, 1984, and Biometrics 43, 1987). It uses only the numbers of pairs that were seen once and twice. It gives a
- * LOWER BOUND of the number of pairs that runs like these would show in the end. Output must call it an estimate, because it
- * is no count.
+ * Estimates from counts.
+ *
+ * learn_chao1() estimates the number of unseen pairs of racing sites by Chao1, a species estimator (A. Chao, Scandinavian
+ * Journal of Statistics 11, 1984, and Biometrics 43, 1987). It uses only the numbers of pairs that were seen once and twice. It
+ * gives a LOWER BOUND of the number of pairs that runs like these would show in the end. Output must call it an estimate,
+ * because it is no count.
  *
  * Pure functions. Any thread.
  */
@@ -35,5 +37,18 @@ struct learn_estimate {
  * interval.
  */
 struct learn_estimate learn_chao1(const struct learn_counts *counts);
+
+/*
+ * Returns the probability that a race which is still there was not seen by chance: `runs` runs saw it while `before` windows
+ * began at its sites, and none did in the `since` windows after that. It is 1 if `since` is 0, and -1 if it is not known
+ * because `runs` or `before` is 0.
+ *
+ * It is the test of extinction of A. R. Solow, "Inferring extinction from sighting data", Ecology 74(3), 1993: if sightings
+ * come at a constant rate, all n of them lie in the first T_n of a period T with the probability (T_n / T)^n. The time is
+ * counted in windows, as the race can be seen only in one, so that a round that samples more says more. For many windows and
+ * few sightings it is close to (1 - p)^since with p = runs / before, and a little above it, since p is itself uncertain. A run
+ * counts once, however often it saw the race: the observations of one run are not independent of each other.
+ */
+double learn_missed(uint64_t runs, uint64_t before, uint64_t since);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/campaign/learn/estimate.h"
 #include "hv/campaign/list/fill_internal.h"
 
 #define SIDE_MAX 512
@@ -113,11 +114,58 @@ int fill_race(struct fill *f, const struct store_race *from, enum store_change c
 				   .instances = from->seen,
 				   .runs = (unsigned)from->runs,
 				   .rounds = (unsigned)from->rounds,
-				   .first_round = (unsigned)from->first_round};
+				   .first_round = (unsigned)from->first_round,
+				   .missed = -1};
 	fill_verdicts(f, from, r);
 	if (!complete(r))
 		return -1;
 	return change <= STORE_CHANGE_GONE || f->query->all ? fill_builds(f, from->id, r) : 0;
+}
+
+/* ---- races that are gone ---- */
+
+/* A race that is gone: its place in the summary, and the number of runs that saw it. */
+struct gone {
+	size_t index;
+	uint64_t runs;
+};
+
+/* Fill in how likely the selected rounds missed each race that is gone. `list` and `efforts` have the same order. */
+static int fill_missed(struct fill *f, const struct gone *list, struct store_effort *efforts, size_t count)
+{
+	if (store_efforts(f->store, &f->selected, efforts, count, f->err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		struct summary_race *r = &f->m->races[list[i].index];
+
+		r->windows_before = efforts[i].before;
+		r->windows_since = efforts[i].since;
+		r->missed = learn_missed(list[i].runs, efforts[i].before, efforts[i].since);
+	}
+	return 0;
+}
+
+/* The races of the summary are in the order of `from`, which is not sorted yet. */
+static int fill_gone(struct fill *f, const struct store_race *const *from)
+{
+	struct gone *list = calloc(f->m->race_count + 1, sizeof(*list));
+	struct store_effort *efforts = calloc(f->m->race_count + 1, sizeof(*efforts));
+	size_t count = 0;
+	int rc;
+
+	for (size_t i = 0; list && efforts && i < f->m->race_count; i++) {
+		if (f->m->races[i].change != STORE_CHANGE_GONE)
+			continue;
+		list[count] = (struct gone){i, from[i]->total_runs};
+		efforts[count++].race = from[i]->id;
+	}
+	if (!list || !efforts)
+		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
+	else
+		rc = count ? fill_missed(f, list, efforts, count) : 0;
+	free(list);
+	free(efforts);
+	return rc;
 }
 
 /* ---- a round compared with all rounds before ---- */
@@ -131,12 +179,20 @@ static int make_room(struct fill *f, size_t count)
 int fill_races(struct fill *f)
 {
 	struct store_races races = {0};
+	const struct store_race **from = NULL;
 	int rc = store_races(f->store, &f->selected, &races, f->err);
 
 	if (rc == 0)
 		rc = make_room(f, races.count);
-	for (size_t i = 0; rc == 0 && i < races.count; i++)
-		rc = fill_race(f, &races.list[i], races.list[i].change, &f->m->races[f->m->race_count++]);
+	if (rc == 0 && !(from = calloc(races.count + 1, sizeof(*from))))
+		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
+	for (size_t i = 0; rc == 0 && i < races.count; i++) {
+		from[i] = &races.list[i];
+		rc = fill_race(f, from[i], from[i]->change, &f->m->races[f->m->race_count++]);
+	}
+	if (rc == 0 && !f->query->no_coverage)
+		rc = fill_gone(f, from);
+	free(from);
 	store_races_free(&races);
 	return rc;
 }
@@ -210,8 +266,9 @@ static int fill_compared(struct fill *f, const struct store_race *old, const str
 
 static int compare_seen(struct fill *f, const struct seen *old, const struct seen *now)
 {
+	const struct store_race **from = calloc(old->count + now->count + 1, sizeof(*from));
 	size_t i = 0, j = 0;
-	int rc = make_room(f, old->count + now->count);
+	int rc = from ? make_room(f, old->count + now->count) : err_set(f->err, EXIT_INTERNAL, "out of memory");
 
 	while (rc == 0 && (i < old->count || j < now->count)) {
 		const struct store_race *a = i < old->count ? old->list[i] : NULL, *b = j < now->count ? now->list[j] : NULL;
@@ -222,8 +279,13 @@ static int compare_seen(struct fill *f, const struct seen *old, const struct see
 			a = NULL;
 		i += a != NULL;
 		j += b != NULL;
+		if (a || b)
+			from[f->m->race_count] = b ? b : a;
 		rc = fill_compared(f, a, b);
 	}
+	if (rc == 0)
+		rc = fill_gone(f, from);
+	free(from);
 	return rc;
 }
 

@@ -32,6 +32,20 @@ static json_t *triage_json(struct json_builder *b, const struct summary_race *r)
 	return o;
 }
 
+/* Returns how a race that is gone was looked for, or null for other races. */
+static json_t *gone_json(struct json_builder *b, const struct summary_race *r)
+{
+	json_t *o;
+
+	if (r->change != STORE_CHANGE_GONE)
+		return json_null();
+	o = json_object();
+	json_put(b, o, "windows_before", json_whole(r->windows_before));
+	json_put(b, o, "windows_since", json_whole(r->windows_since));
+	json_put(b, o, "missed", r->missed < 0 ? json_null() : json_real(r->missed));
+	return o;
+}
+
 static json_t *builds_json(struct json_builder *b, const struct summary_race *r)
 {
 	json_t *list = json_array();
@@ -70,6 +84,7 @@ json_t *list_json_race(struct json_builder *b, const struct summary_race *r)
 	json_put(b, o, "runs", json_whole(r->runs));
 	json_put(b, o, "rounds", json_whole(r->rounds));
 	json_put(b, o, "first_round", json_whole(r->first_round));
+	json_put(b, o, "gone", gone_json(b, r));
 	json_put(b, o, "builds", builds_json(b, r));
 	return o;
 }
@@ -184,6 +199,7 @@ static json_t *summary_json(struct json_builder *b, const struct summary *m)
 	summary_classes(m, total.of_class);
 	for (int i = 0; i < STORE_CHANGES; i++)
 		json_put(b, o, store_change_word((enum store_change)i), json_whole(summary_of(m, (enum store_change)i)));
+	json_put(b, o, "gone_looked_for", json_whole(summary_looked_for(m)));
 	json_put(b, o, "changed_worse", json_whole(summary_worse(m)));
 	json_put(b, o, "findings", json_whole(gate_count(m, GATE_FINDING)));
 	json_put(b, o, "state", json_string(gate_state_word(gate_state(&m->ends, m->unfinished))));

@@ -101,6 +101,7 @@ static void put_gone(FILE *out, const struct summary *m)
 		list_count_put(out, n, "race");
 		fprintf(out, " of round %u", m->base);
 		put_classes(out, m, STORE_CHANGE_GONE);
+		fprintf(out, "; sampled enough to see %zu of them again", summary_looked_for(m));
 	} else {
 		fputs("nothing", out);
 	}
@@ -374,6 +375,24 @@ static void put_builds(FILE *out, const struct summary_race *r)
 	}
 }
 
+void list_missed_put(FILE *out, const struct summary_race *r)
+{
+	char number[LIST_NUMBER_MAX];
+
+	if (r->missed < 0) {
+		fputs("whether it was looked for since then is not known", out);
+		return;
+	}
+	if (!r->windows_since) {
+		fputs("its sites were not sampled since then, so that it is gone says nothing", out);
+		return;
+	}
+	fprintf(out, "%s window%s at its sites since then would miss it with a probability of %.1f %%",
+		list_number(r->windows_since, number), r->windows_since == 1 ? "" : "s", 100 * r->missed);
+	if (r->missed > SUMMARY_MISSED_MAX)
+		fputs(", so that it is gone says nothing", out);
+}
+
 void list_seen_put(FILE *out, const struct summary *m, const struct summary_race *r)
 {
 	if (r->change == STORE_CHANGE_GONE) {
@@ -389,6 +408,10 @@ void list_seen_put(FILE *out, const struct summary *m, const struct summary_race
 	if (r->change != STORE_CHANGE_NEW && r->first_round)
 		fprintf(out, ", first in round %u", r->first_round);
 	put_builds(out, r);
+	if (r->change == STORE_CHANGE_GONE) {
+		fputs("; ", out);
+		list_missed_put(out, r);
+	}
 }
 
 /* ---- subsystems ---- */

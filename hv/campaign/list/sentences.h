@@ -44,6 +44,10 @@ void list_effort_put(FILE *out, const struct summary *m);
 /* Write "seen 14 times in 3 runs, first in round 9; in 6.1.0-56-cloud-amd64". */
 void list_seen_put(FILE *out, const struct summary *m, const struct summary_race *r);
 
+/* Write how likely a race that is gone was missed: "420 windows at its sites since then would miss it with a probability
+ * of 12.0 %". */
+void list_missed_put(FILE *out, const struct summary_race *r);
+
 /* Write "2 panics, 1 hang": the number of findings of each kind, without failures. */
 void list_kinds_put(FILE *out, const struct summary *m);
 

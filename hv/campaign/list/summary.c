@@ -134,6 +134,18 @@ size_t summary_worse(const struct summary *m)
 	return n;
 }
 
+size_t summary_looked_for(const struct summary *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->race_count; i++) {
+		const struct summary_race *r = &m->races[i];
+
+		n += r->change == STORE_CHANGE_GONE && r->missed >= 0 && r->missed <= SUMMARY_MISSED_MAX;
+	}
+	return n;
+}
+
 bool summary_is_worse(const struct summary_race *r)
 {
 	if (r->triage == STORE_TRIAGE_KNOWN || r->triage == STORE_TRIAGE_WONTFIX || r->unmended || r->suppressed[0])
@@ -224,7 +236,7 @@ const char *summary_change_means(const struct summary *m, enum store_change chan
 		[STORE_CHANGE_NEW] = "no earlier round has these",
 		[STORE_CHANGE_BACK] = "these were marked as fixed, and kernels with the fix show them",
 		[STORE_CHANGE_VERDICT] = "these have another verdict than when they were last seen",
-		[STORE_CHANGE_GONE] = "not seen again; sampling is random, so they need not be fixed",
+		[STORE_CHANGE_GONE] = "not seen again; without enough windows at their sites, that says nothing",
 		[STORE_CHANGE_AGAIN] = "not in the round before, but in an earlier round with the same verdict",
 		[STORE_CHANGE_NONE] = "the round before has these, with the same verdict",
 	};

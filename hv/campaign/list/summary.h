@@ -59,9 +59,21 @@ struct summary_race {
 	unsigned runs;		       /* number of runs of the selected rounds that saw the race */
 	unsigned rounds;	       /* number of rounds, up to the last selected one, that saw the race */
 	unsigned first_round;	       /* number of the first round that saw the race */
+	/*
+	 * Of a race that is gone: the windows that began at its sites before the selected rounds and in them, and the
+	 * probability that they missed it by chance, -1 if it is not known (learn_missed()).
+	 */
+	uint64_t windows_before, windows_since;
+	double missed;
 	struct summary_build *builds;
 	size_t build_count;
 };
+
+/*
+ * A race that is gone was looked for if the selected rounds would have missed it with at most this probability. Otherwise, that
+ * it is gone says nothing. 5 % is the usual level of such a test.
+ */
+#define SUMMARY_MISSED_MAX 0.05
 
 /* What a run ended with that is no race: a finding, or the reason why it gave no answer. */
 struct summary_finding {
@@ -150,6 +162,9 @@ size_t summary_of_class(const struct summary *m, enum store_change change, enum 
 
 /* Set of_class to the number of races of each class that the selected rounds saw. */
 void summary_classes(const struct summary *m, unsigned of_class[SUMMARY_CLASSES]);
+
+/* Returns the number of races that are gone although the selected rounds looked for them (SUMMARY_MISSED_MAX). */
+size_t summary_looked_for(const struct summary *m);
 
 /* Returns the number of races whose class became more serious. */
 size_t summary_worse(const struct summary *m);

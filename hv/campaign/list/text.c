@@ -73,6 +73,11 @@ static void put_short(const struct paper *p, const struct summary_race *r)
 {
 	fprintf(p->out, "  %s  %s%s%s: %s <-> %s%s%s\n", r->id, summary_class_word(r->verdict.class),
 		r->verdict.rule[0] ? ", " : "", r->verdict.rule, r->side[0], r->side[1], r->datum[0] ? ": " : "", r->datum);
+	if (r->change != STORE_CHANGE_GONE)
+		return;
+	fputs("     ", p->out);
+	list_missed_put(p->out, r);
+	fputc('\n', p->out);
 }
 
 /* Returns whether a race gets only one line, because it is gone, likely no bug, or suppressed. */

@@ -488,6 +488,19 @@ struct store_site {
 int store_sites(struct store *s, const char *build_id, int (*each)(void *ctx, const struct store_site *site), void *ctx,
 		struct err *err);
 
+/* How often the sites of a race were sampled, in all builds that saw the race. */
+struct store_effort {
+	int64_t race; /* set by the caller */
+	/*
+	 * Windows that began at one of the race's sites: in the selected rounds, and in all other rounds of the store. If runs
+	 * left no coverage, both are too low.
+	 */
+	uint64_t since, before;
+};
+
+/* Fill in `count` entries of the list. `q` selects rounds as for store_races(); q->race is not used. */
+int store_efforts(struct store *s, const struct store_races_query *q, struct store_effort *list, size_t count, struct err *err);
+
 /* A pair of sites of one kernel build that raced. */
 struct store_pair {
 	/* The names in the report, in byte order. Valid only during the call. */

@@ -38,6 +38,9 @@ struct summary_race *summary_made_race(struct summary *m, enum store_change chan
 				   .runs = change == STORE_CHANGE_GONE ? 0 : 3,
 				   .rounds = change == STORE_CHANGE_NEW ? 1 : 2,
 				   .judged_before = change != STORE_CHANGE_NEW,
+				   .windows_before = change == STORE_CHANGE_GONE ? 1200 : 0,
+				   .windows_since = change == STORE_CHANGE_GONE ? 420 : 0,
+				   .missed = change == STORE_CHANGE_GONE ? 0.1234 : -1,
 				   .first_round = change == STORE_CHANGE_NEW ? 3 : 1};
 	r->builds = calloc(2, sizeof(*r->builds));
 	assert_non_null(r->builds);

@@ -129,13 +129,55 @@ static void estimate_is_a_lower_bound(void **state)
 	assert_true(sum / 100 > 300);
 }
 
+static void what_was_missed_by_hand(void **state)
+{
+	double few;
+
+	(void)state;
+	assert_float_equal(learn_missed(1, 100, 0), 1, 1e-9);
+	assert_float_equal(learn_missed(1, 100, 100), 0.5, 1e-9);
+	assert_float_equal(learn_missed(3, 100, 100), 0.125, 1e-9);
+	assert_float_equal(learn_missed(0, 100, 100), -1, 1e-9);
+	assert_float_equal(learn_missed(3, 0, 100), -1, 1e-9);
+	/* Close to (1 - p)^since with p = runs / before, and above it. */
+	few = learn_missed(5, 100000, 20000);
+	assert_true(few > pow(1 - 5e-5, 20000) && few < 1.1 * pow(1 - 5e-5, 20000));
+}
+
+/* Of races that are still there, at most 5 % are taken for looked for and gone, however often they show. */
+static void a_race_that_is_there_is_seldom_called_gone(void **state)
+{
+	enum { RACES = 2000, RUN = 500, BEFORE = 20, SINCE = 20 };
+	struct rng rng = {.state = 26};
+
+	(void)state;
+	for (unsigned odds = 200; odds <= 20000; odds *= 10) {
+		unsigned wrong = 0;
+
+		for (unsigned i = 0; i < RACES; i++) {
+			uint64_t runs = 0, again = 0;
+
+			for (unsigned run = 0; run < BEFORE + SINCE; run++) {
+				bool seen = false;
+
+				for (unsigned window = 0; window < RUN && !seen; window++)
+					seen = rng_below(&rng, odds) == 0;
+				runs += seen && run < BEFORE;
+				again += seen && run >= BEFORE;
+			}
+			wrong += runs && !again && learn_missed(runs, BEFORE * RUN, SINCE * RUN) <= 0.05;
+		}
+		print_message("# 1 in %u windows: %u of %u are called gone\n", odds, wrong, RACES);
+		assert_true(wrong <= RACES / 20);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_by_hand),
-		cmocka_unit_test(where_nothing_is_known),
-		cmocka_unit_test(interval_holds_the_truth),
-		cmocka_unit_test(estimate_is_a_lower_bound),
+		cmocka_unit_test(figures_by_hand),	    cmocka_unit_test(where_nothing_is_known),
+		cmocka_unit_test(interval_holds_the_truth), cmocka_unit_test(estimate_is_a_lower_bound),
+		cmocka_unit_test(what_was_missed_by_hand),  cmocka_unit_test(a_race_that_is_there_is_seldom_called_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,7 @@ static void five_answers(void **state)
 
 	(void)state;
 	answers(&m, LIST_NEW, "1 race: 1 harmful candidate; and 1 race seen again, although it was marked as fixed");
-	answers(&m, LIST_GONE, "1 race of round 2: 1 unclear");
+	answers(&m, LIST_GONE, "1 race of round 2: 1 unclear; sampled enough to see 0 of them again");
 	answers(&m, LIST_CHANGED, "1 verdict, 1 of them for the worse");
 	answers(&m, LIST_BROKE, "1 finding, 1 not seen before: 1 panic; 1 of 12 runs are not done");
 	answers(&m, LIST_COVERED, "39,445 of 425,869 sites (695 new); 24 of some 33 pairs raced (Chao1 estimate)");
@@ -252,6 +252,44 @@ static void what_each_word_counts(void **state)
 	summary_free(&m);
 }
 
+/* Whether it says something that a race is gone depends on how often its sites were sampled. */
+static void a_race_that_is_gone_was_looked_for_or_not(void **state)
+{
+	static const struct {
+		uint64_t since;
+		double missed;
+		size_t looked_for;
+		const char *says;
+	} cases[] = {
+		{1, 1, 0,
+		 "1 window at its sites since then would miss it with a probability of 100.0 %, so that it is gone says "
+		 "nothing\n"},
+		{4200, 0.05, 1, "4,200 windows at its sites since then would miss it with a probability of 5.0 %\n"},
+		{4200, 0.051, 0, "with a probability of 5.1 %, so that it is gone says nothing\n"},
+		{0, 1, 0, "its sites were not sampled since then, so that it is gone says nothing\n"},
+		{0, -1, 0, "whether it was looked for since then is not known\n"},
+	};
+	struct list_style style = {.width = 400};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct summary m = summary_made();
+		char *text;
+
+		for (size_t j = 0; j < m.race_count; j++) {
+			if (m.races[j].change != STORE_CHANGE_GONE)
+				continue;
+			m.races[j].windows_since = cases[i].since;
+			m.races[j].missed = cases[i].missed;
+		}
+		assert_int_equal(summary_looked_for(&m), cases[i].looked_for);
+		text = shown(&m, TEXT, &style);
+		has(text, cases[i].says);
+		free(text);
+		summary_free(&m);
+	}
+}
+
 static void numbers_have_commas(void **state)
 {
 	char out[LIST_NUMBER_MAX];
@@ -309,7 +347,9 @@ static void text_says_the_answers_first(void **state)
 	free(text);
 	text = shown(&m, TEXT, &(struct list_style){.all = true, .colour = true});
 	has(text, "000000000005\x1b[0m  benign\n");
-	has(text, "     net/core; seen in 2 rounds up to round 2, first in round 1; in ");
+	has(text, "     net/core; seen in 2 rounds up to round 2, first in round 1; in 6.1.0-55-cloud-amd64,\n"
+		  "         6.1.0-56-cloud-amd64; 420 windows at its sites since then would miss it with a probability\n"
+		  "         of 12.3 %, so that it is gone says nothing\n");
 	has(text, "\x1b[1;31mnew       1 race");
 	free(text);
 	summary_free(&m);
@@ -414,6 +454,7 @@ int main(void)
 		cmocka_unit_test(nothing_happened),
 		cmocka_unit_test(what_is_worse),
 		cmocka_unit_test(several_rounds_are_put_together),
+		cmocka_unit_test(a_race_that_is_gone_was_looked_for_or_not),
 		cmocka_unit_test(a_run_is_ok_or_broke_or_failed),
 		cmocka_unit_test(what_each_word_counts),
 		cmocka_unit_test(numbers_have_commas),

@@ -21,6 +21,13 @@ static const char cover_text[] =
 	"\"vfs_read+0x1c\", "
 	"\"armed\": 4, \"hits\": 3, \"windows\": 2, \"conflicts\": 1}, {\"site\": \"vfs_read+0x33\", \"armed\": 1}]}]}";
 
+/* The same with other functions. */
+static const char cover_form[] =
+	"{\"schema\": \"outrider-coverage/1\", \"tool_version\": \"0.1.0\", \"complete\": true, \"seed\": \"7\", \"build_id\": "
+	"\"aabbcc\", \"totals\": {\"functions\": 1, \"sites\": 2, \"pool_sites\": 4000, \"hits\": 9, \"windows\": 9, "
+	"\"conflicts\": 1, "
+	"\"sampled_s\": 30.0}, \"functions\": [%s]}";
+
 /* ---- rounds ---- */
 
 static void rounds_are_numbered(void **state)
@@ -519,6 +526,49 @@ static void a_race_is_found_by_its_id(void **state)
 
 /* ---- coverage ---- */
 
+/* The windows at a race's sites are told apart by whether a selected round had them. A site of another race does not count. */
+static void windows_at_the_sites_of_a_race_are_counted(void **state)
+{
+	static const char *const cover[] = {
+		"{\"function\": \"reader\", \"sites\": 5, \"armed\": [{\"site\": \"reader+0x10\", \"armed\": 1, \"hits\": 9, "
+		"\"windows\": 7}]}",
+		"{\"function\": \"writer\", \"sites\": 5, \"armed\": [{\"site\": \"writer+0x20\", \"armed\": 1, \"hits\": 9, "
+		"\"windows\": 4}, "
+		"{\"site\": \"writer+0x30\", \"armed\": 1, \"hits\": 9, \"windows\": 5}]}",
+	};
+	struct fixture *f = *state;
+	struct store_races_query q = {0};
+	struct store_effort effort = {0};
+	struct store_races races;
+	int64_t first = 0;
+	char *text;
+
+	for (int i = 0; i < 3; i++) {
+		const char *report = strdup(store_rig_report(
+			&f->rig, "races.json", RACES({.rule = "x", .offset = {i == 2 ? 0x40 : 0x10, i == 2 ? 0x50 : 0x20}})));
+
+		q.round = store_rig_round(f->s, "nightly", NULL);
+		first = first ? first : q.round;
+		assert_true(asprintf(&text, cover_form, i == 1 ? cover[1] : cover[0]) > 0);
+		for (int run = 0; run < 2; run++)
+			store_rig_run(f->s, q.round, run ? "b" : "a", report, store_rig_file(&f->rig, "coverage.json", text));
+		free(text);
+		free((char *)report);
+	}
+	races = races_of(f, q.round, 0);
+	effort.race = races.list[0].id;
+	store_races_free(&races);
+	/* reader+0x10: 7 windows in both runs of the first and of the third round; writer+0x20: 4 in both of the second. */
+	assert_int_equal(store_efforts(f->s, &q, &effort, 1, &f->err), 0);
+	assert_int_equal(effort.since, 14);
+	assert_int_equal(effort.before, 14 + 8);
+	q.since = first;
+	assert_int_equal(store_efforts(f->s, &q, &effort, 1, &f->err), 0);
+	assert_int_equal(effort.since, 14 + 8);
+	assert_int_equal(effort.before, 14);
+	assert_int_equal(store_efforts(f->s, &q, NULL, 0, &f->err), 0);
+}
+
 static void coverage_is_summed(void **state)
 {
 	struct fixture *f = *state;
@@ -626,6 +676,7 @@ int main(void)
 		BOTH(a_fixed_race_comes_back),
 		BOTH(a_mend_has_versions),
 		BOTH(a_race_is_found_by_its_id),
+		BOTH(windows_at_the_sites_of_a_race_are_counted),
 		BOTH(coverage_is_summed),
 		BOTH(pairs_are_told),
 		BOTH(runs_teach),
