@@ -28,11 +28,6 @@ static double largest(double a, double b)
 	return a > b ? a : b;
 }
 
-static double smallest(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 /* ---- races over rounds ---- */
 
 /* Draw a bar of the races by class. The most serious class is at the bottom, where its height is easy to read. */
@@ -75,7 +70,7 @@ static void plot_races(FILE *out, const struct summary *m)
 		most = largest(most, rounds[i].races);
 	p = plot_begin(out, "Races over rounds", "How many races each round saw of each verdict, and how many of them were new",
 		       1, most);
-	plot_y_axis(&p, "");
+	plot_y_axis(&p, "races", "");
 	for (size_t i = 0; i < count; i++) {
 		put_races_bar(&p, &rounds[i], plot_bar_middle(i, count), plot_bar_width(count));
 		put_round_label(&p, i, count, rounds[i].number);
@@ -119,10 +114,7 @@ static struct unit unit_of(const struct summary *m)
 					     : (struct unit){6e10, "minutes of sampling"};
 }
 
-/*
- * Draw a line. Counts start at the origin. Estimates start at their first value and are cut at the top of the drawing, because
- * the first estimates can be many times too large.
- */
+/* Draw a line. Counts start at the origin, and estimates at their first value. */
 static void put_line(const struct plot *p, const struct summary *m, struct unit unit, const char *class,
 		     double (*value)(const struct summary_point *p))
 {
@@ -135,7 +127,7 @@ static void put_line(const struct plot *p, const struct summary *m, struct unit 
 		if (!(value(&m->points[i]) > 0))
 			continue;
 		fprintf(p->out, "%c%.1f %.1f", begun ? 'L' : 'M', plot_x(p, (double)m->points[i].sampled_ns / unit.ns),
-			plot_y(p, smallest(value(&m->points[i]), p->y_max)));
+			plot_y(p, value(&m->points[i])));
 		begun = true;
 	}
 	fputs("\"/>", p->out);
@@ -148,8 +140,7 @@ static void put_dots(const struct plot *p, const struct summary *m, struct unit 
 	char says[96];
 
 	for (size_t i = 0; i < m->point_count; i++) {
-		if (!(value(&m->points[i]) > 0) || value(&m->points[i]) > p->y_max ||
-		    (i + 1 < m->point_count && m->points[i + 1].round == m->points[i].round))
+		if (!(value(&m->points[i]) > 0) || (i + 1 < m->point_count && m->points[i + 1].round == m->points[i].round))
 			continue;
 		snprintf(says, sizeof(says), "After round %u: %.0f %s", m->points[i].round, value(&m->points[i]), what);
 		plot_dot(p, class, plot_x(p, (double)m->points[i].sampled_ns / unit.ns), plot_y(p, value(&m->points[i])), says);
@@ -158,44 +149,70 @@ static void put_dots(const struct plot *p, const struct summary *m, struct unit 
 
 static double all_time(const struct summary *m, struct unit unit)
 {
-	return m->point_count ? (double)m->points[m->point_count - 1].sampled_ns / unit.ns : 1;
+	double time = m->point_count ? (double)m->points[m->point_count - 1].sampled_ns / unit.ns : 0;
+
+	return time > 0 ? time : 1;
 }
+
+/* Returns the largest value of all points. */
+static double largest_of(const struct summary *m, double (*value)(const struct summary_point *p))
+{
+	double most = 0;
+
+	for (size_t i = 0; i < m->point_count; i++)
+		most = largest(most, value(&m->points[i]));
+	return most;
+}
+
+/*
+ * From this many times the number of pairs that were seen on, estimates need a logarithmic axis: on a linear one, the curve of
+ * the pairs that were seen would lie on the x axis. The first estimates can be many times too large.
+ */
+#define LOG_FROM 5
 
 static void plot_pairs(FILE *out, const struct summary *m)
 {
+	static const char title[] = "Pairs of sites that raced";
+	static const char says[] =
+		"How many pairs of sites raced by the end of each round, and the estimate of how many there are";
+	double seen = largest_of(m, pairs_of), guess = largest_of(m, estimate_of), most = largest(1, largest(seen, guess));
 	struct unit unit = unit_of(m);
-	double most = 1;
 	struct plot p;
 
-	if (m->point_count)
-		most = largest(most, 1.5 * largest(pairs_of(&m->points[m->point_count - 1]),
-						   estimate_of(&m->points[m->point_count - 1])));
-	p = plot_begin(out, "Pairs of sites that raced",
-		       "How many pairs of sites raced by the end of each round, and the estimate of how many there are",
-		       all_time(m, unit), most);
-	plot_y_axis(&p, "");
+	if (!(seen > 0)) {
+		plot_nothing(out, title, "no run saw a race");
+		return;
+	}
+	p = guess > LOG_FROM * seen ? plot_begin_log(out, title, says, all_time(m, unit), most)
+				    : plot_begin(out, title, says, all_time(m, unit), most);
+	plot_y_axis(&p, "pairs of sites", "");
 	plot_x_axis(&p, unit.name);
 	put_line(&p, m, unit, "guess", estimate_of);
 	put_line(&p, m, unit, "main", pairs_of);
 	put_dots(&p, m, unit, "guess", estimate_of, "pairs estimated");
 	put_dots(&p, m, unit, "main", pairs_of, "pairs seen");
 	plot_end(&p);
-	fputs("<p><span class=\"key main\"></span>seen<span class=\"key guess\"></span>"
-	      "at least so many would be seen in the end: an estimate, Chao1</p></figure>\n",
-	      out);
+	fputs("<p><span class=\"key main\"></span>seen", out);
+	if (guess > 0)
+		fputs("<span class=\"key guess\"></span>at least so many would be seen in the end: an estimate, Chao1", out);
+	else
+		fputs("; no estimate yet: it needs two runs that sampled", out);
+	fputs("</p></figure>\n", out);
 }
 
 static void plot_sites(FILE *out, const struct summary *m)
 {
 	struct unit unit = unit_of(m);
 	char number[LIST_NUMBER_MAX];
-	double most = 1;
+	double most = largest_of(m, sites_of);
 	struct plot p;
 
-	for (size_t i = 0; i < m->point_count; i++)
-		most = largest(most, sites_of(&m->points[i]));
+	if (!(most > 0)) {
+		plot_nothing(out, "Coverage", "no run left coverage with a site that was hit");
+		return;
+	}
 	p = plot_begin(out, "Coverage", "How many sites were hit by the end of each round", all_time(m, unit), most);
-	plot_y_axis(&p, "");
+	plot_y_axis(&p, "sites hit", "");
 	plot_x_axis(&p, unit.name);
 	put_line(&p, m, unit, "main", sites_of);
 	put_dots(&p, m, unit, "main", sites_of, "sites hit");
@@ -220,10 +237,7 @@ static void put_lost_bar(const struct plot *p, const struct summary_round *r, do
 	fputs("</g>", p->out);
 }
 
-/*
- * Draw the plot of overhead only if a run reported it: runs that attached to a machine of another VMM do not know how long CPUs
- * were stopped.
- */
+/* Runs that attached to a machine of another VMM do not know how long CPUs were stopped. */
 static void plot_lost(FILE *out, const struct summary *m)
 {
 	size_t count;
@@ -234,12 +248,14 @@ static void plot_lost(FILE *out, const struct summary *m)
 
 	for (size_t i = 0; i < count; i++)
 		known |= rounds[i].lost_permille >= 0;
-	if (!known)
+	if (!known) {
+		plot_nothing(out, "Overhead", "no run reports for how long CPUs were stopped");
 		return;
+	}
 	for (size_t i = 0; i < count; i++)
 		most = largest(most, largest(rounds[i].lost_permille, rounds[i].lost_most) / 10.0);
 	p = plot_begin(out, "Overhead", "The share of the time for which CPUs were stopped in each round", 1, most);
-	plot_y_axis(&p, "%");
+	plot_y_axis(&p, "time that CPUs were stopped", "%");
 	for (size_t i = 0; i < count; i++) {
 		put_lost_bar(&p, &rounds[i], plot_bar_middle(i, count), plot_bar_width(count));
 		put_round_label(&p, i, count, rounds[i].number);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/campaign/list/plot.h"
 
+#include <math.h>
 #include <stddef.h>
 
 /* Size of the drawing, and the edges of the area between the axes, in SVG units. */
 #define WIDTH 400.0
 #define HEIGHT 220.0
-#define LEFT 46.0
+#define LEFT 60.0 /* the numbers of the y axis, and its name */
+#define NAME_X 12.0
 #define RIGHT 388.0
 #define TOP 12.0
 #define BOTTOM 178.0
@@ -58,18 +60,49 @@ double plot_x(const struct plot *p, double value)
 
 double plot_y(const struct plot *p, double value)
 {
+	if (p->log_y)
+		return BOTTOM - (BOTTOM - TOP) * log10(value > 1 ? value : 1) / log10(p->y_max);
 	return BOTTOM - (BOTTOM - TOP) * value / p->y_max;
+}
+
+static void begin(FILE *out, const char *title, const char *says)
+{
+	fprintf(out,
+		"<figure><figcaption>%s</figcaption>\n<svg class=\"plot\" viewBox=\"0 0 %g %g\" role=\"img\" "
+		"aria-label=\"%s\">",
+		title, WIDTH, HEIGHT, says);
 }
 
 struct plot plot_begin(FILE *out, const char *title, const char *says, double x_most, double y_most)
 {
 	struct plot p = {.out = out, .x_max = end_of(x_most), .y_max = end_of(y_most)};
 
-	fprintf(out,
-		"<figure><figcaption>%s</figcaption>\n<svg class=\"plot\" viewBox=\"0 0 %g %g\" role=\"img\" "
-		"aria-label=\"%s\">",
-		title, WIDTH, HEIGHT, says);
+	begin(out, title, says);
 	return p;
+}
+
+/* Returns the first of 10, 20, 50, 100, 200, ... that is not less than `most`. */
+static double log_end_of(double most)
+{
+	double end = 10;
+
+	/* The factors from 10 to 20, from 20 to 50 and from 50 to 100. */
+	for (unsigned i = 0; end < most && end < 1e18; i++)
+		end *= i % 3 == 1 ? 2.5 : 2;
+	return end;
+}
+
+struct plot plot_begin_log(FILE *out, const char *title, const char *says, double x_most, double y_most)
+{
+	struct plot p = {.out = out, .x_max = end_of(x_most), .y_max = log_end_of(y_most), .log_y = true};
+
+	begin(out, title, says);
+	return p;
+}
+
+void plot_nothing(FILE *out, const char *title, const char *why)
+{
+	fprintf(out, "<figure><figcaption>%s</figcaption>\n<p class=\"nothing\">No data: %s.</p></figure>\n", title, why);
 }
 
 void plot_end(const struct plot *p)
@@ -77,16 +110,24 @@ void plot_end(const struct plot *p)
 	fputs("</svg>\n", p->out);
 }
 
-void plot_y_axis(const struct plot *p, const char *unit)
+static void put_y_number(const struct plot *p, double value, const char *unit)
 {
-	double step = step_of(p->y_max);
+	fprintf(p->out, "<path class=\"grid\" d=\"M%g %.1fH%g\"/><text x=\"%g\" y=\"%.1f\" text-anchor=\"end\">", LEFT,
+		plot_y(p, value), RIGHT, LEFT - 6, plot_y(p, value) + 4);
+	put_number(p->out, value);
+	fprintf(p->out, "%s</text>", unit);
+}
 
-	for (double v = 0; v <= p->y_max; v += step) {
-		fprintf(p->out, "<path class=\"grid\" d=\"M%g %.1fH%g\"/><text x=\"%g\" y=\"%.1f\" text-anchor=\"end\">", LEFT,
-			plot_y(p, v), RIGHT, LEFT - 6, plot_y(p, v) + 4);
-		put_number(p->out, v);
-		fprintf(p->out, "%s</text>", unit);
-	}
+void plot_y_axis(const struct plot *p, const char *name, const char *unit)
+{
+	double step = step_of(p->y_max), middle = (TOP + BOTTOM) / 2;
+
+	for (double v = 1; p->log_y && v <= p->y_max; v *= 10)
+		put_y_number(p, v, unit);
+	for (double v = 0; !p->log_y && v <= p->y_max; v += step)
+		put_y_number(p, v, unit);
+	fprintf(p->out, "<text class=\"name\" transform=\"translate(%g %g) rotate(-90)\" text-anchor=\"middle\">%s%s</text>",
+		NAME_X, middle, name, p->log_y ? ", logarithmic" : "");
 }
 
 void plot_x_name(const struct plot *p, const char *name)

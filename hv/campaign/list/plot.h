@@ -6,22 +6,33 @@
 #ifndef OUTRIDER_CAMPAIGN_LIST_PLOT_H
 #define OUTRIDER_CAMPAIGN_LIST_PLOT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
-/* A plot whose axes both begin at 0. */
+/* A plot whose axes both begin at 0, or whose y axis is logarithmic and begins at 1. */
 struct plot {
 	FILE *out;
 	double x_max, y_max; /* values at the ends of the axes, above 0 */
+	bool log_y;
 };
 
 /*
  * Begin a figure with a title, and a description for screen readers. `x_most` and `y_most` are the largest values to draw;
- * each axis ends at the next round number. The texts are not escaped.
+ * each axis ends at the next round number, so nothing is cut off. The texts are not escaped.
  */
 struct plot plot_begin(FILE *out, const char *title, const char *says, double x_most, double y_most);
 
-/* Draw the lines and numbers of the y axis. Each number is followed by `unit`. */
-void plot_y_axis(const struct plot *p, const char *unit);
+/* The same with a logarithmic y axis. Values below 1 are drawn at its beginning. */
+struct plot plot_begin_log(FILE *out, const char *title, const char *says, double x_most, double y_most);
+
+/* Write a whole figure without a drawing, which says why there is none. The texts are not escaped. */
+void plot_nothing(FILE *out, const char *title, const char *why);
+
+/*
+ * Draw the lines and numbers of the y axis, and its name along it. Each number is followed by `unit`. plot_y_axis() adds to the
+ * name that the axis is logarithmic.
+ */
+void plot_y_axis(const struct plot *p, const char *name, const char *unit);
 
 /* Draw the numbers of a continuous x axis, and `name` below it. */
 void plot_x_axis(const struct plot *p, const char *name);

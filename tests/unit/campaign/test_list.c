@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@
 #include "hv/campaign/list/sentences.h"
 #include "tests/unit/campaign/summary_made.h"
 
-enum format { TEXT, MAIL, JSON };
+enum format { TEXT, MAIL, JSON, PAGE };
 
 static char *shown(const struct summary *m, enum format format, const struct list_style *style)
 {
@@ -31,6 +32,8 @@ static char *shown(const struct summary *m, enum format format, const struct lis
 		list_text(out, m, style);
 	else if (format == MAIL)
 		list_mail(out, m, style);
+	else if (format == PAGE)
+		list_html(out, m);
 	else
 		assert_int_equal(list_json(out, m, &err), 0);
 	assert_int_equal(fclose(out), 0);
@@ -387,6 +390,94 @@ static void a_subject_is_one_line(void **state)
 	summary_free(&m);
 }
 
+/* ---- plots ---- */
+
+/* Returns the y coordinate of the dot with this tooltip. */
+static double dot_of(const char *page, const char *tip)
+{
+	const char *at = strstr(page, tip), *dot = at;
+	double y = -1;
+
+	if (!at)
+		fail_msg("no dot says '%s'", tip);
+	while (dot > page && strncmp(dot, "<circle ", 8) != 0)
+		dot--;
+	dot = strstr(dot, " cy=\"");
+	assert_true(dot && dot < at && sscanf(dot, " cy=\"%lf\"", &y) == 1);
+	return y;
+}
+
+/* The first estimates can be many times too large. They have their place on the axis all the same. */
+static void no_estimate_is_cut_off(void **state)
+{
+	static const double estimates[] = {976, 6816, 41};
+	struct summary m = summary_made();
+	double y[3];
+	char *page, *pairs;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		m.points[i].estimate = estimates[i];
+	page = shown(&m, PAGE, NULL);
+	pairs = strstr(page, "Pairs of sites that raced");
+	assert_non_null(pairs);
+	has(pairs, ">pairs of sites, logarithmic</text>");
+	has(pairs, ">1000</text>");
+	y[0] = dot_of(pairs, "After round 1: 976 pairs estimated");
+	y[1] = dot_of(pairs, "After round 2: 6816 pairs estimated");
+	y[2] = dot_of(pairs, "After round 3: 41 pairs estimated");
+	assert_true(y[1] >= 12 && y[1] < y[0] && y[0] < y[2] && y[2] < dot_of(pairs, "After round 3: 24 pairs seen"));
+	assert_true(y[2] < 178);
+	/* Each factor of ten is as high as any other one. */
+	assert_float_equal((y[2] - y[0]) / log10(976.0 / 41), (y[0] - y[1]) / log10(6816.0 / 976), 0.5);
+	free(page);
+	/* Estimates near what was seen have a linear axis, which begins at 0. */
+	m.points[0].estimate = m.points[1].estimate = 41;
+	page = shown(&m, PAGE, NULL);
+	has(page, ">pairs of sites</text>");
+	has_not(page, "logarithmic");
+	free(page);
+	summary_free(&m);
+}
+
+static void each_axis_has_a_name(void **state)
+{
+	static const char *const names[] = {">races</text>", ">pairs of sites</text>", ">sites hit</text>",
+					    ">time that CPUs were stopped</text>"};
+	struct summary m = summary_made();
+	char *page = shown(&m, PAGE, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		has(page, names[i]);
+	has_not(page, "No data");
+	free(page);
+	summary_free(&m);
+}
+
+static void a_plot_without_data_says_so(void **state)
+{
+	struct summary m = summary_made();
+	char *page;
+
+	(void)state;
+	for (size_t i = 0; i < m.round_count; i++) {
+		m.rounds[i].lost_permille = m.rounds[i].lost_most = -1;
+		m.points[i].sites = 0;
+		m.points[i].estimate = 0;
+	}
+	page = shown(&m, PAGE, NULL);
+	has(page, "No data: no run left coverage with a site that was hit.");
+	has(page, "No data: no run reports for how long CPUs were stopped.");
+	has(page, "no estimate yet: it needs two runs that sampled");
+	free(page);
+	m.point_count = 0;
+	page = shown(&m, PAGE, NULL);
+	has(page, "No data: no run saw a race.");
+	free(page);
+	summary_free(&m);
+}
+
 /* ---- JSON ---- */
 
 static void json_has_all(void **state)
@@ -462,6 +553,9 @@ int main(void)
 		cmocka_unit_test(text_says_the_answers_first),
 		cmocka_unit_test(mail_fits_72_columns),
 		cmocka_unit_test(a_subject_is_one_line),
+		cmocka_unit_test(no_estimate_is_cut_off),
+		cmocka_unit_test(each_axis_has_a_name),
+		cmocka_unit_test(a_plot_without_data_says_so),
 		cmocka_unit_test(json_has_all),
 	};
 
