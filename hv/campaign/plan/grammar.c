@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "hv/campaign/plan/document.h"
+#include "hv/campaign/plan/mistake.h"
 
 static const char grammar_text[] =
 #include "campaign.rng.h"
@@ -78,6 +79,32 @@ static struct allowed allowed_in(const xmlNode *pattern, const char *kind, const
 
 	look(pattern, kind, named, false, 0, &out);
 	return out;
+}
+
+/* Returns whether text may be directly in an element with this pattern. */
+static bool allows_text(const xmlNode *pattern, int depth)
+{
+	for (const xmlNode *n = pattern && depth < GRAMMAR_DEPTH ? document_first(pattern) : NULL; n; n = document_next(n)) {
+		if (document_is(n, "text") || document_is(n, "data") || document_is(n, "value") || document_is(n, "list"))
+			return true;
+		if (document_is(n, "ref") && allows_text(define_of(n), depth + 1))
+			return true;
+		if (!document_is(n, "element") && !document_is(n, "attribute") && !document_is(n, "documentation") &&
+		    allows_text(n, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the value of an attribute with this pattern is a name, as the grammar defines it. */
+static bool is_name(const xmlNode *attribute)
+{
+	const xmlNode *ref = document_first(attribute);
+	char *name = ref && document_is(ref, "ref") ? document_attribute(ref, "name") : NULL;
+	bool is = name && strcmp(name, "name") == 0;
+
+	free(name);
+	return is;
 }
 
 /* Returns the grammar's documentation of an element, from malloc(), or NULL if memory runs out. */
@@ -222,12 +249,32 @@ static bool came_before(const xmlNode *node)
 	return false;
 }
 
+/* Set the error "PATH:LINE: SENTENCE" for a mistake that explains itself. Returns -1. */
+static int say_mistake(const struct walk *w, long line, const char *sentence)
+{
+	return err_set(w->err, EXIT_INPUT, "%s:%ld: %s", w->path, line, sentence);
+}
+
+/* Check the value of an attribute that is a name. Returns 0, or -1 with the error set. */
+static int check_name(const struct walk *w, const xmlNode *node, const xmlAttr *a)
+{
+	char *value = document_attribute(node, (const char *)a->name), sentence[MISTAKE_MAX];
+	bool wrong = value && mistake_in_name(node, value, sentence);
+
+	free(value);
+	return wrong ? say_mistake(w, xmlGetLineNo(node), sentence) : 0;
+}
+
 static int check_attributes(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
 {
 	char sentence[256];
 
 	for (const xmlAttr *a = node->properties; a; a = a->next) {
-		if (allowed_in(pattern, "attribute", (const xmlNode *)a).pattern)
+		const xmlNode *known = allowed_in(pattern, "attribute", (const xmlNode *)a).pattern;
+
+		if (known && is_name(known) && check_name(w, node, a) < 0)
+			return -1;
+		if (known)
 			continue;
 		snprintf(sentence, sizeof(sentence), "<%.60s> has the attribute %.60s, which is not known",
 			 (const char *)node->name, (const char *)a->name);
@@ -236,19 +283,30 @@ static int check_attributes(const struct walk *w, const xmlNode *node, const xml
 	return 0;
 }
 
+/* Returns 0, or -1 with the error set if the element has text that the grammar does not allow. */
+static int check_text(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
+{
+	char sentence[MISTAKE_MAX];
+	long line;
+
+	return !allows_text(pattern, 0) && mistake_of_text(node, sentence, &line) ? say_mistake(w, line, sentence) : 0;
+}
+
 /* Check that the grammar has all elements and attributes in `node`. Returns 0, or -1 with the error set. */
 static int find_unknown(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
 {
-	char sentence[256];
+	char sentence[MISTAKE_MAX];
 
-	if (check_attributes(w, node, pattern) < 0)
+	if (check_attributes(w, node, pattern) < 0 || check_text(w, node, pattern) < 0)
 		return -1;
 	for (const xmlNode *n = document_first(node); n; n = document_next(n)) {
 		struct allowed a = allowed_in(pattern, "element", n);
 
-		if (!a.pattern || n->ns || (!a.many && came_before(n))) {
+		if (mistake_of_namespace(n, sentence))
+			return say_mistake(w, xmlGetLineNo(n), sentence);
+		if (!a.pattern || (!a.many && came_before(n))) {
 			snprintf(sentence, sizeof(sentence), "<%.60s> is %s in <%.60s>", (const char *)n->name,
-				 a.pattern && !n->ns ? "there twice" : "not known", (const char *)node->name);
+				 a.pattern ? "there twice" : "not known", (const char *)node->name);
 			return say(w, n, sentence, pattern);
 		}
 		/* The recursion ends: the parser limits the document's depth. */
@@ -283,8 +341,11 @@ static void explain(const struct walk *w, const xmlDoc *doc)
 	const xmlNode *root = xmlDocGetRootElement((xmlDoc *)(uintptr_t)doc);
 	const xmlNode *grammar = xmlDocGetRootElement((xmlDoc *)(uintptr_t)w->schemas->grammar);
 	struct allowed a = allowed_in(document_first(grammar), "element", root);
+	char sentence[MISTAKE_MAX];
 
-	if (!a.pattern || root->ns)
+	if (mistake_of_namespace(root, sentence))
+		say_mistake(w, xmlGetLineNo(root), sentence);
+	else if (!a.pattern)
 		err_set(w->err, EXIT_INPUT, "%s:%ld: <%.60s> is not known; expected <campaign>", w->path, xmlGetLineNo(root),
 			(const char *)root->name);
 	else if (find_unknown(w, root, a.pattern) == 0)
