@@ -81,6 +81,23 @@ static void disk_read(struct observation *o)
 	o->sides[1].device.request.op = DEVICE_BLK_READ;
 }
 
+static void older_version(struct observation *o)
+{
+	o->window = (struct race_window){0};
+}
+
+static void many_interrupts(struct observation *o)
+{
+	o->window.returns = 12345;
+	for (unsigned i = 0; i < RACE_RETURNS_MAX; i++)
+		o->window.return_ns[i] = i * 7000;
+}
+
+static void never_held(struct observation *o)
+{
+	o->window = (struct race_window){.known = true};
+}
+
 static void strange_device(struct observation *o)
 {
 	sample_device(o);
@@ -147,23 +164,6 @@ static void merged_memory(struct observation *o)
 					  .object_size = 256};
 }
 
-static void older_version(struct observation *o)
-{
-	o->window = (struct race_window){0};
-}
-
-static void many_interrupts(struct observation *o)
-{
-	o->window.returns = 12345;
-	for (unsigned i = 0; i < RACE_RETURNS_MAX; i++)
-		o->window.return_ns[i] = i * 7000;
-}
-
-static void never_held(struct observation *o)
-{
-	o->window = (struct race_window){.known = true};
-}
-
 static void per_cpu_memory(struct observation *o)
 {
 	o->memory =
@@ -177,6 +177,9 @@ static const struct unusual {
 	{"round trip: a writer that nobody saw", unseen_writer},
 	{"round trip: a device that reads", disk_write},
 	{"round trip: a device that writes", disk_read},
+	{"round trip: a report of a version that recorded no window", older_version},
+	{"round trip: more interrupts than are recorded", many_interrupts},
+	{"round trip: a CPU that was not held", never_held},
 	{"round trip: a device with strange names", strange_device},
 	{"round trip: a side of which little is known", little_known},
 	{"round trip: names with strange characters", strange_names},
@@ -184,9 +187,6 @@ static const struct unusual {
 	{"round trip: a tainted kernel", tainted_kernel},
 	{"round trip: preemption counts", preemption_off},
 	{"round trip: memory of a merged slab cache", merged_memory},
-	{"round trip: a report of a version that recorded no window", older_version},
-	{"round trip: more interrupts than are recorded", many_interrupts},
-	{"round trip: a CPU that was not held", never_held},
 	{"round trip: memory of a per-CPU variable", per_cpu_memory},
 };
 
