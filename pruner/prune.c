@@ -9,6 +9,7 @@
 #include "pruner/prune.h"
 #include "pruner/rules/raise.h"
 #include "pruner/rules/rule.h"
+#include "pruner/patterns/section.h"
 #include "pruner/patterns/view.h"
 
 static const struct {
@@ -67,6 +68,7 @@ static void judge(const struct view *v, struct verdict *out)
 	}
 	points = outcome_weigh(v->race, out, points + rule_table[out->rule].points);
 	points = complained_weigh(v->race, out, points);
+	out->section = section_of_writer(v);
 	room = ranks[out->class].to - ranks[out->class].from;
 	out->rank = ranks[out->class].from + (points < room ? points : room);
 }

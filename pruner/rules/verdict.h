@@ -3,6 +3,8 @@
 #ifndef OUTRIDER_PRUNER_RULES_VERDICT_H
 #define OUTRIDER_PRUNER_RULES_VERDICT_H
 
+#include <stdbool.h>
+
 enum verdict_class {
 	/* A harmful candidate: no benign pattern fits. */
 	VERDICT_HARMFUL,
@@ -66,6 +68,8 @@ struct verdict {
 	enum rule_id rule;
 	/* 0 to 99. A race with a higher rank is more likely to be harmful. The ranks of two classes do not overlap. */
 	int rank;
+	/* A writer's code shows that its access is in a section of a sequence count, or is to the count (group_key.h). */
+	bool section;
 	/* A sentence that a maintainer can check. Printable. */
 	char evidence[VERDICT_EVIDENCE_MAX];
 };

@@ -154,3 +154,17 @@ bool seqcount_of_writer(const struct flow_access *a, uint64_t count, bool latch,
 	/* A latch's writer changes the second copy after two additions. */
 	return parity == ODD || (latch && parity == EVEN);
 }
+
+bool seqcount_of_any(const struct flow_access *a, struct seqcount_section *out)
+{
+	const struct code *code = a->flow->code;
+
+	for (unsigned i = 0; !a->flow->failed && i < code->count; i++) {
+		const struct insn *insn = &code->insns[i].op.insn;
+
+		if (insn->nmem == 1 && insn->mem[0].rw & INSN_WRITE && insn->mem[0].size == COUNT_SIZE &&
+		    seqcount_of_writer(a, flow_gva(a, i), false, out))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether a race is in a section of a sequence count, by the writer's code alone. Only the pruner uses this header. */
+#ifndef OUTRIDER_PRUNER_PATTERNS_SECTION_H
+#define OUTRIDER_PRUNER_PATTERNS_SECTION_H
+
+#include "pruner/patterns/view.h"
+
+/*
+ * Returns whether the code of a side that writes shows a section of a sequence count around its store, or that its store is to
+ * the count. Says nothing of the reader, which may do without the check of the count that it needs. A pure function.
+ */
+bool section_of_writer(const struct view *v);
+
+#endif
