@@ -37,7 +37,7 @@ int verdicts_judge(struct verdicts *out, const struct prune_rules *rules, struct
 		j->race = races[i];
 		j->found = i;
 		prune_race_among(rules, related, races[i], &j->verdict);
-		j->suppressed = suppress_find(suppressions, races[i]);
+		j->suppressed = suppress_find(suppressions, races[i], j->verdict.section);
 	}
 	related_free(related);
 	return 0;

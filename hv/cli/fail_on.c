@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "pruner/groups.h"
 
 enum fail_on_key { KEY_FAIL_ON = 0x400, KEY_CODE };
 
@@ -197,19 +198,32 @@ static int races_code(const struct fail_on *f, const struct verdicts *v)
 	const char *word = what & FAIL_ON_ANY_NEW   ? FAIL_WORD_ANY_NEW
 			   : what & FAIL_ON_UNCLEAR ? FAIL_WORD_UNCLEAR
 						    : FAIL_WORD_HARMFUL;
-	size_t n = 0;
+	struct groups groups = {0};
+	struct err err = {0};
+	size_t n = 0, races = 0;
+	int code = EXIT_OK;
 
+	if (groups_find(&groups, v, &err) < 0) {
+		code = cli_fail(&err);
+		goto out;
+	}
+	for (size_t i = 0; i < groups.count; i++)
+		n += fail_on_race(f, groups.list[i].lead);
 	for (size_t i = 0; i < v->count; i++)
-		n += fail_on_race(f, &v->list[i]);
+		races += fail_on_race(f, &v->list[i]);
 	if (!n)
-		return EXIT_OK;
-	fprintf(stderr, "outrider: %zu of %zu races %s ", n, v->count, n > 1 ? "are" : "is");
+		goto out;
+	fprintf(stderr, "outrider: %zu of %zu groups (%zu of %zu races) %s ", n, groups.count, races, v->count,
+		n > 1 ? "are" : "is");
 	if (what & FAIL_ON_ANY_NEW)
 		fputs("not suppressed", stderr);
 	else
 		fprintf(stderr, "%s%s", n > 1 ? "harmful candidates" : "a harmful candidate",
 			what & FAIL_ON_UNCLEAR ? " or unclear" : "");
-	return fails(f, word);
+	code = fails(f, word);
+out:
+	groups_free(&groups);
+	return code;
 }
 
 static int suspicions_code(const struct fail_on *f, size_t n)

@@ -44,7 +44,11 @@ static int judge_races(void *ctx, const struct race_store *store, const struct r
 	j->run = (struct run_facts){
 		.finished = run->finished, .sampled_ns = run->sampled_ns, .hits = run->hits, .windows = run->windows};
 	prune_rules_set_kernel(j->rules, run->kernel.banner);
-	return verdicts_judge_store(&j->verdicts, j->rules, j->suppressions, store, err);
+	if (verdicts_judge_store(&j->verdicts, j->rules, j->suppressions, store, err) < 0 ||
+	    groups_find(&j->groups, &j->verdicts, err) < 0)
+		return -1;
+	groups_sort(&j->groups);
+	return 0;
 }
 
 static json_t *verdict(void *ctx, size_t index)
@@ -52,6 +56,28 @@ static json_t *verdict(void *ctx, size_t index)
 	const struct judge *j = ctx;
 
 	return verdict_json(&j->verdicts.list[index]);
+}
+
+static const char *group(void *ctx, size_t index)
+{
+	const struct judge *j = ctx;
+
+	return groups_of(&j->groups, index)->id;
+}
+
+static json_t *all_groups(void *ctx)
+{
+	const struct judge *j = ctx;
+
+	return groups_json(&j->groups, &j->verdicts);
+}
+
+static void list(void *ctx, FILE *out)
+{
+	const struct judge *j = ctx;
+
+	groups_sum(out, &j->groups);
+	groups_table(out, &j->groups);
 }
 
 /* Judge the record of locks, without the user's sources: while the run goes on, the thread that names races uses them. */
@@ -86,7 +112,13 @@ int judge_init(struct judge *j, struct err *err)
 
 	*j = (struct judge){.input = {err},
 			    .fail_on.input = {err},
-			    .report = {.judge = judge_races, .verdict = verdict, .sum = sum, .ctx = j},
+			    .report = {.judge = judge_races,
+				       .verdict = verdict,
+				       .group = group,
+				       .groups = all_groups,
+				       .list = list,
+				       .sum = sum,
+				       .ctx = j},
 			    .suspect = {.judge = judge_locks, .ctx = j},
 			    .sources = sources_new(&sink, err),
 			    .rules = prune_rules_new(err)};
@@ -98,6 +130,7 @@ int judge_init(struct judge *j, struct err *err)
 
 void judge_free(struct judge *j)
 {
+	groups_free(&j->groups);
 	verdicts_free(&j->verdicts);
 	suppress_free(j->suppressions);
 	prune_rules_free(j->rules);

@@ -9,6 +9,7 @@
 #include "hv/cli/fail_on.h"
 #include "hv/report/judge.h"
 #include "hv/session/suspector.h"
+#include "pruner/groups.h"
 #include "pruner/prune.h"
 
 struct judge {
@@ -22,6 +23,7 @@ struct judge {
 	struct prune_rules *rules;
 	struct suppressions *suppressions; /* NULL: none */
 	struct verdicts verdicts;
+	struct groups groups; /* of `verdicts`, sorted */
 	/* The facts of the run that --fail-on looks at, copied without their strings. Not finished until races were judged. */
 	struct run_facts run;
 	/* Number of suspicions at the last judgement of locks. */

@@ -30,7 +30,8 @@ static const struct argp_option side_options[] = {
 
 /* Options of a command that shows single races. */
 static const struct argp_option options[] = {
-	{"race", KEY_RACE, "ID", 0, "show only this race, by its id or by its identity; may be given several times", 0},
+	{"race", KEY_RACE, "ID", 0,
+	 "show only this race, by its id or its identity, or the races of this group; may be given several times", 0},
 	{0},
 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
-#include "hv/race/race_key.h"
+#include "hv/race/group_key.h"
 
 int races_wanted_add(struct races_wanted *w, const char *id, struct err *err)
 {
@@ -42,13 +42,28 @@ static void note_found(struct race_wanted *w, const char *id)
 	w->count++;
 }
 
-/*
- * Returns which id of the race begins as the user gave it, or NULL. All races with one identity are what the user asked for, so
- * a race that was found by its identity is recorded under the identity.
- */
-static const char *found_by(const struct race_wanted *w, const struct race *race, const struct race_key *key)
+/* The ids that a user can give for a race. An id is "" if the race has none. */
+struct ids {
+	struct race_key key;
+	/* The race's group if it is in a section of a sequence count, and if not: which one holds is known after judging. */
+	struct group_key group[2];
+};
+
+static void make_ids(const struct race *race, struct ids *out)
 {
-	const char *ids[] = {race->id, key->identity, key->alias};
+	race_key(race, &out->key);
+	for (unsigned section = 0; section < 2; section++)
+		group_key(race, section, &out->group[section]);
+}
+
+/*
+ * Returns which id of the race begins as the user gave it, or NULL. All races with one identity, or of one group, are what the
+ * user asked for, so a race that was found by one of these is recorded under it.
+ */
+static const char *found_by(const struct race_wanted *w, const struct race *race, const struct ids *of)
+{
+	const char *ids[] = {race->id,		 of->key.identity, of->key.alias,     of->group[0].id,
+			     of->group[0].alias, of->group[1].id,  of->group[1].alias};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		if (strncmp(w->id, ids[i], strlen(w->id)) == 0)
@@ -60,12 +75,12 @@ static const char *found_by(const struct race_wanted *w, const struct race *race
 bool races_wanted_has(struct races_wanted *w, const struct race *race)
 {
 	bool found = !w->count;
-	struct race_key key;
+	struct ids ids;
 
 	if (w->count)
-		race_key(race, &key);
+		make_ids(race, &ids);
 	for (size_t i = 0; i < w->count; i++) {
-		const char *id = found_by(&w->list[i], race, &key);
+		const char *id = found_by(&w->list[i], race, &ids);
 
 		if (!id)
 			continue;
@@ -78,12 +93,12 @@ bool races_wanted_has(struct races_wanted *w, const struct race *race)
 bool races_wanted_are_in(const struct races_wanted *w, struct race *const *races, size_t count)
 {
 	bool *found = calloc(w->count + 1, sizeof(*found)), all = true;
-	struct race_key key;
+	struct ids ids;
 
 	for (size_t i = 0; found && w->count && i < count; i++) {
-		race_key(races[i], &key);
+		make_ids(races[i], &ids);
 		for (size_t k = 0; k < w->count; k++)
-			found[k] |= found_by(&w->list[k], races[i], &key) != NULL;
+			found[k] |= found_by(&w->list[k], races[i], &ids) != NULL;
 	}
 	for (size_t k = 0; k < w->count; k++)
 		all &= found && found[k];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The races that the user selected from some files: by id, which one build has, or by identity (hv/race/race_key.h), which all
- * builds have; or by the first characters of either.
+ * The races that the user selected from some files: by id, which one build has; by identity (hv/race/race_key.h), which all
+ * builds have; by the id of their group (hv/race/group_key.h); or by the first characters of one of these.
  */
 #ifndef OUTRIDER_CLI_RACE_WANTED_H
 #define OUTRIDER_CLI_RACE_WANTED_H
@@ -18,7 +18,7 @@
 /* One id that the user gave. */
 struct race_wanted {
 	const char *id;
-	/* The ids, or the identities, that begin with `id`. */
+	/* The ids, identities and groups that begin with `id`. */
 	char found[RACE_WANTED_SHOWN][RACE_ID_MAX];
 	size_t count; /* number of them; can be more than `found` has room for */
 };

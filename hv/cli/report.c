@@ -54,7 +54,7 @@ static const struct argp_option options[] = {
 	 "rank, likely bugs first (default); count, most often seen first; time, as found; or site", 0},
 	{"suppress", KEY_SUPPRESS, "FILE", 0, "a list of known races with reasons, which are folded", 0},
 	{"gen-suppressions", KEY_GEN_SUPPRESSIONS, NULL, 0,
-	 "print a list for --suppress, of the races that would be shown in full, without the reasons", 0},
+	 "print a list for --suppress, of the groups that would be shown in full, without the reasons", 0},
 	{0},
 };
 
@@ -179,11 +179,11 @@ static int begin_mail(const struct report_options *o, const struct verdicts *v, 
 }
 
 /* Print text for the user, through a pager. */
-static void print_text(struct report_options *o, const struct verdicts *v, const struct race_store *store,
-		       const struct race_runs *runs, const struct show_how *how)
+static void print_text(struct report_options *o, const struct verdicts *v, const struct groups *groups,
+		       const struct race_store *store, const struct race_runs *runs, const struct show_how *how)
 {
 	redirect_page(&o->in.redirect);
-	show_text(v, store, runs, how);
+	show_text(v, groups, store, runs, how);
 }
 
 /* Count the suspicions of all runs, each once. */
@@ -210,6 +210,7 @@ static int print_judged(struct report_options *o, const struct race_store *store
 			       .fail_on = &o->fail_on};
 	struct verdicts v = {0};
 	size_t suspicions;
+	struct groups groups = {0};
 	int rc = -1;
 
 	if (count_suspicions(o, runs, &suspicions, err) < 0)
@@ -230,13 +231,17 @@ static int print_judged(struct report_options *o, const struct race_store *store
 								    .run_count = runs->count,
 								    .suspicions = suspicions});
 	verdicts_sort(&v, o->order);
+	rc = groups_find(&groups, &v, err);
+	if (rc < 0)
+		goto out;
 	if (o->gen_suppressions)
-		show_suppressions(&v, &how);
+		show_suppressions(&groups, &how);
 	else if (formats[o->format].export)
-		rc = show_export(&v, runs, &how, formats[o->format].export, err);
+		rc = show_export(&v, &groups, runs, &how, formats[o->format].export, err);
 	else
-		print_text(o, &v, store, runs, &how);
+		print_text(o, &v, &groups, store, runs, &how);
 out:
+	groups_free(&groups);
 	verdicts_free(&v);
 	listing_maker_free(how.listing);
 	return rc;

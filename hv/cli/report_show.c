@@ -5,44 +5,100 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
-#include "hv/race/race_key.h"
 #include "hv/report/text/fold.h"
 #include "hv/report/text/text.h"
 
-#define REMARK_MAX (CLEAN_MAX(VERDICT_EVIDENCE_MAX) + 256)
+/* What is shown, in one piece. */
+struct shown {
+	const struct verdicts *verdicts;
+	const struct groups *groups;
+	const struct show_how *how;
+};
 
-static void in_full(FILE *out, const struct judged *j, struct text_style *style)
+/* Print what stands below the first line of a race: its verdict, its group and, with `others`, the group's other races. */
+static void put_remark(FILE *out, const struct shown *s, size_t index, bool others)
 {
-	char evidence[CLEAN_MAX(VERDICT_EVIDENCE_MAX)], remark[REMARK_MAX];
+	const struct judged *j = &s->verdicts->list[index];
+	const struct group *group = groups_of(s->groups, index);
+	char evidence[CLEAN_MAX(VERDICT_EVIDENCE_MAX)];
 
 	clean_text(j->verdict.evidence, sizeof(j->verdict.evidence), evidence, sizeof(evidence));
-	snprintf(remark, sizeof(remark), "  verdict  %s: %s, rank %d%s\n           %s\n", verdict_class_word(j->verdict.class),
-		 rule_name(j->verdict.rule), j->verdict.rank, j->suppressed ? ", suppressed" : "", evidence);
-	style->remark = remark;
-	text_race(out, j->race, style);
-	style->remark = NULL;
+	fprintf(out, "  verdict  %s: %s, rank %d%s\n           %s\n", verdict_class_word(j->verdict.class),
+		rule_name(j->verdict.rule), j->verdict.rank, j->suppressed ? ", suppressed" : "", evidence);
+	fprintf(out, "  group    %s", group->id);
+	if (group->count > 1)
+		fprintf(out, ", %zu races%s", group->count, others ? ", and these are the others:" : "");
+	putc('\n', out);
+	if (others)
+		groups_others(out, s->groups, s->verdicts, index);
 }
 
-static void folded(FILE *out, const struct verdicts *v)
+static void in_full(FILE *out, const struct shown *s, size_t index, bool others, struct text_style *style)
+{
+	char *remark = NULL;
+	size_t len;
+	FILE *memory = open_memstream(&remark, &len);
+
+	/* If memory runs out, the race is printed without its verdict. */
+	if (memory) {
+		put_remark(memory, s, index, others);
+		if (fclose(memory) == 0)
+			style->remark = remark;
+	}
+	text_race(out, s->verdicts->list[index].race, style);
+	style->remark = NULL;
+	free(remark);
+}
+
+static void folded(FILE *out, const struct shown *s)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < v->count; i++) {
-		if (!verdict_is_folded(&v->list[i]))
+	for (size_t i = 0; i < s->groups->count; i++) {
+		const struct group *group = &s->groups->list[i];
+
+		if (!verdict_is_folded(group->lead))
 			continue;
 		if (!any)
 			fputs("FOLDED    likely no bugs, or suppressed; --all or --race ID shows them in full\n", out);
 		any = true;
-		verdict_row(out, &v->list[i], true);
+		verdict_row(out, group->lead, true);
+		groups_others(out, s->groups, s->verdicts, group->members[0]);
 	}
 	if (any)
 		putc('\n', out);
 }
 
-static void put_text(FILE *out, const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
-		     const struct show_how *how)
+static void put_list(void *ctx, FILE *out)
 {
-	struct text_style style = {.colour = how->colour, .listing = how->listing};
+	const struct shown *s = ctx;
+
+	groups_sum(out, s->groups);
+	groups_table(out, s->groups);
+}
+
+static void put_races(FILE *out, const struct shown *s, struct text_style *style)
+{
+	if (!s->groups->count)
+		return;
+	fprintf(out, "%sFOUND%s     ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));
+	groups_sum(out, s->groups);
+	putc('\n', out);
+	/* If the user asked for all races, each is an entry of its own, in the order that the user asked for. */
+	for (size_t i = 0; s->how->all && i < s->verdicts->count; i++)
+		in_full(out, s, i, false, style);
+	for (size_t i = 0; !s->how->all && i < s->groups->count; i++) {
+		if (!verdict_is_folded(s->groups->list[i].lead))
+			in_full(out, s, s->groups->list[i].members[0], true, style);
+	}
+	if (!s->how->all)
+		folded(out, s);
+}
+
+static void put_text(FILE *out, const struct shown *s, const struct race_store *store, const struct race_runs *runs)
+{
+	const struct text_list list = {put_list, (void *)s};
+	struct text_style style = {.colour = s->how->colour, .listing = s->how->listing};
 
 	for (size_t i = 0; i < runs->count; i++)
 		text_doubt(out, &runs->list[i], runs->files[i], &style);
@@ -50,97 +106,49 @@ static void put_text(FILE *out, const struct verdicts *v, const struct race_stor
 		text_run(out, &runs->list[i], runs->files[i], &style);
 		putc('\n', out);
 	}
-	for (size_t i = 0; i < v->count; i++) {
-		if (how->all || !verdict_is_folded(&v->list[i]))
-			in_full(out, &v->list[i], &style);
-	}
-	if (!how->all)
-		folded(out, v);
+	put_races(out, s, &style);
 	for (size_t i = 0; i < runs->count; i++) {
 		if (runs->locks[i].protection)
 			text_suspicions(out, runs->locks[i].protection, &runs->locks[i].suspicions, &style);
 	}
-	text_summary(out, store, NULL, &style);
-	if (!v->count)
+	text_summary(out, store, NULL, &list, &style);
+	if (!s->verdicts->count)
 		return;
 	fputs("  verdicts      ", out);
-	verdicts_sum(out, v);
-	text_names(out, store, how->images);
+	verdicts_sum(out, s->verdicts);
+	text_names(out, store, s->how->images);
 }
 
-void show_text(const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
-	       const struct show_how *how)
+void show_text(const struct verdicts *v, const struct groups *groups, const struct race_store *store,
+	       const struct race_runs *runs, const struct show_how *how)
 {
+	const struct shown shown = {v, groups, how};
 	FILE *narrow = how->width ? fold_open(stdout, how->width) : NULL;
 
 	/* If memory for folding runs out, print the lines in full width. */
-	put_text(narrow ? narrow : stdout, v, store, runs, how);
+	put_text(narrow ? narrow : stdout, &shown, store, runs);
 	if (narrow)
 		fclose(narrow);
 }
 
-void show_suppressions(const struct verdicts *v, const struct show_how *how)
+void show_suppressions(const struct groups *groups, const struct show_how *how)
 {
 	char said[128];
 
 	puts("# Known races, for `outrider report --suppress FILE`. Give each a reason: without one it is refused.");
-	for (size_t i = 0; i < v->count; i++) {
-		const struct judged *j = &v->list[i];
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct group *g = &groups->list[i];
+		const struct judged *j = g->lead;
 
 		if (j->suppressed || (!how->all && verdict_is_folded(j)))
 			continue;
-		snprintf(said, sizeof(said), "%s: %s, rank %d", verdict_class_word(j->verdict.class),
-			 rule_name(j->verdict.rule), j->verdict.rank);
-		suppress_write(stdout, j->race, said);
+		snprintf(said, sizeof(said), "%s: %s, rank %d; %zu race%s", verdict_class_word(j->verdict.class),
+			 rule_name(j->verdict.rule), j->verdict.rank, g->count, g->count == 1 ? "" : "s");
+		suppress_write(stdout, j->race, g->id, g->alias, said);
 	}
 }
 
-/* ---- exports ---- */
-
-/* A race's position in the order of identities, then of offsets. */
-struct place {
-	struct race_key key;
-	uint64_t offset[2]; /* in the order of key.sides */
-	const char *id;
-	size_t race;
-};
-
-static int by_identity(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-	int order = strcmp(a->key.identity, b->key.identity);
-
-	for (unsigned i = 0; i < 2 && !order; i++)
-		order = a->offset[i] < b->offset[i] ? -1 : a->offset[i] > b->offset[i];
-	return order ? order : strcmp(a->id, b->id);
-}
-
-/* Number the races that have one identity. */
-static int number_races(struct export_race *races, size_t count, struct err *err)
-{
-	struct place *places = calloc(count + 1, sizeof(*places));
-
-	if (!places)
-		return err_set(err, EXIT_INTERNAL, "out of memory while exporting");
-	for (size_t i = 0; i < count; i++) {
-		const struct race *race = races[i].race;
-
-		places[i] = (struct place){.id = race->id, .race = i};
-		race_key(race, &places[i].key);
-		for (unsigned k = 0; k < 2; k++)
-			places[i].offset[k] = site_offset(race->site[places[i].key.sides[k].side]);
-	}
-	qsort(places, count, sizeof(*places), by_identity);
-	for (size_t i = 0; i < count; i++) {
-		bool same = i && strcmp(places[i - 1].key.identity, places[i].key.identity) == 0;
-
-		races[places[i].race].nth = same ? races[places[i - 1].race].nth + 1 : 1;
-	}
-	free(places);
-	return 0;
-}
-
-int show_export(const struct verdicts *v, const struct race_runs *runs, const struct show_how *how,
+int show_export(const struct verdicts *v, const struct groups *groups, const struct race_runs *runs, const struct show_how *how,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err)
 {
 	struct export_run run = {.tool_version = OUTRIDER_VERSION,
@@ -149,6 +157,7 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 				 .run_count = runs->count,
 				 .listing = how->listing,
 				 .suspicions_fail = fail_on_what(how->fail_on) & FAIL_ON_SUSPICION,
+				 .groups = groups,
 				 .count = v->count};
 	struct export_race *races = calloc(v->count + 1, sizeof(*races));
 	struct lock_chart locks = {0};
@@ -172,9 +181,7 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 						.suppression = j->suppressed};
 	}
 	run.races = races;
-	rc = number_races(races, v->count, err);
-	if (rc == 0)
-		rc = lock_chart_suspicions(&locks, runs->locks, runs->count, err);
+	rc = lock_chart_suspicions(&locks, runs->locks, runs->count, err);
 	if (race_runs_followed_locks(runs))
 		run.locks = &locks;
 	if (rc == 0)
@@ -184,18 +191,31 @@ int show_export(const struct verdicts *v, const struct race_runs *runs, const st
 	return rc;
 }
 
-/* Add the verdict to a race's object. `ctx` has a verdict for each race, in the order of the races. */
+/* Add verdict and group to a race's object. `ctx` has a verdict for each race, in the order of the races. */
 static int add_verdict(void *ctx, size_t index, json_t *race)
 {
-	const struct verdicts *v = ctx;
+	const struct shown *s = ctx;
 
-	return json_object_set_new(race, "verdict", verdict_json(&v->list[index]));
+	return json_object_set_new(race, "group", json_string(groups_of(s->groups, index)->id)) < 0
+		       ? -1
+		       : json_object_set_new(race, "verdict", verdict_json(&s->verdicts->list[index]));
 }
 
 int show_json(struct verdicts *v, struct report_load *l, struct err *err)
 {
-	if (json_object_set_new(l->document, "judged", json_true()) < 0)
-		return err_set(err, EXIT_INTERNAL, "out of memory while making the report");
+	struct groups groups;
+	struct shown shown = {.verdicts = v, .groups = &groups};
+	int rc = groups_find(&groups, v, err);
+
+	if (rc == 0) {
+		groups_sort(&groups);
+		if (json_object_set_new(l->document, "judged", json_true()) < 0 ||
+		    json_object_set_new(l->document, "groups", groups_json(&groups, v)) < 0)
+			rc = err_set(err, EXIT_INTERNAL, "out of memory while making the report");
+	}
 	/* Ignore a write error here: it stays recorded in the stream. */
-	return report_load_write(l, stdout, add_verdict, v, err) < 0 && err->code != EXIT_OK ? -1 : 0;
+	if (rc == 0)
+		rc = report_load_write(l, stdout, add_verdict, &shown, err) < 0 && err->code != EXIT_OK ? -1 : 0;
+	groups_free(&groups);
+	return rc;
 }

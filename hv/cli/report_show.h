@@ -4,6 +4,7 @@
 #define OUTRIDER_CLI_REPORT_SHOW_H
 
 #include "hv/cli/fail_on.h"
+#include "pruner/groups.h"
 #include "pruner/verdicts.h"
 #include "hv/export/export.h"
 #include "hv/cli/race_files.h"
@@ -27,23 +28,27 @@ struct show_how {
 };
 
 /*
- * Print the races as text, in the order of `v`. The facts of the runs come first. Races that are not folded are shown in full,
- * each with its verdict. Then each folded race is one line with its evidence. The table of the races in `store` comes last.
- * `store` and `v` must have the same races.
+ * Print the races as text, in the order of `groups`. The facts of the runs come first, then the totals. The lead of each group
+ * that is not folded is shown in full, with the group's other races in a line each. Then each folded group is one line with its
+ * evidence. If all races are to be shown in full, they are in the order of `v`. The table of groups comes last. `store` and `v`
+ * must have the same races, and `groups` must be of `v`.
  */
-void show_text(const struct verdicts *v, const struct race_store *store, const struct race_runs *runs,
-	       const struct show_how *how);
+void show_text(const struct verdicts *v, const struct groups *groups, const struct race_store *store,
+	       const struct race_runs *runs, const struct show_how *how);
 
-/* Print a suppression for each race that show_text() would show in full. The user fills in the reasons. */
-void show_suppressions(const struct verdicts *v, const struct show_how *how);
+/* Print a suppression for each group that show_text() would show in full. The user fills in the reasons. */
+void show_suppressions(const struct groups *groups, const struct show_how *how);
 
-/* Write the races to standard output in the format of `export`, in the order of `v`. Returns 0, or -1 if memory runs out. */
-int show_export(const struct verdicts *v, const struct race_runs *runs, const struct show_how *how,
+/*
+ * Write the races to standard output in the format of `export`, in the order of `v` or `groups`. Returns 0, or -1 if memory
+ * runs out.
+ */
+int show_export(const struct verdicts *v, const struct groups *groups, const struct race_runs *runs, const struct show_how *how,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err);
 
 /*
- * Write the document of `l` to standard output, with the races in their present state and a verdict for each. `v` must be in
- * the order of `l`. Returns 0, or -1 if memory runs out. A write error stays recorded in the stream.
+ * Write the document of `l` to standard output, with the races in their present state, a verdict for each, and the list of
+ * groups. `v` must be in the order of `l`. Returns 0, or -1 if memory runs out. A write error stays recorded in the stream.
  */
 int show_json(struct verdicts *v, struct report_load *l, struct err *err);
 

@@ -14,6 +14,7 @@
 #include "hv/report/listing.h"
 #include "hv/report/locks/chart.h"
 #include "hv/report/run_facts.h"
+#include "pruner/groups.h"
 #include "pruner/rules/rule.h"
 
 enum export_level {
@@ -31,7 +32,6 @@ struct export_race {
 	enum export_level level;
 	const char *verdict; /* one or two words; NULL: no verdict was requested */
 	int rank;	     /* 0 to 99; higher comes first */
-	unsigned nth;	     /* position among the races of its identity, in the order of their offsets, from 1 */
 	bool folded;	     /* print in short: likely no bug, or suppressed; false if the user asked for all races in full */
 	const struct rule *rule; /* in rule_table[]: the deciding rule; NULL: no verdict was requested */
 	const char *evidence;	 /* a sentence, or NULL */
@@ -47,6 +47,11 @@ struct export_run {
 	size_t run_count;
 	const struct export_race *races; /* in the order of output */
 	size_t count;
+	/*
+	 * The groups of `races`, in the order of output. Formats with one entry for a group need them; a format with an entry
+	 * for each race does not. NULL: there are none.
+	 */
+	const struct groups *groups;
 	/* Suspicions, for a section of their own. NULL: no run followed locks. */
 	const struct lock_chart *locks;
 	/* Reasons for doubt in a run that the user does not take for a failure: a bit 1u << enum run_doubt for each. */

@@ -22,14 +22,22 @@ static void put_title(FILE *out, const void *ctx)
 
 static void put_counts(FILE *out, const struct export_run *run)
 {
-	size_t counts[HTML_LEVELS] = {0};
+	size_t counts[HTML_LEVELS] = {0}, races[HTML_LEVELS] = {0}, groups = run->groups ? run->groups->count : 0;
 
-	for (size_t i = 0; i < run->count; i++)
-		counts[html_level(&run->races[i])]++;
-	fprintf(out, "<div class=\"counts\"><span data-level=\"\"><b>%zu</b> races</span>", run->count);
-	for (int i = 0; i < HTML_LEVELS; i++)
-		fprintf(out, "<span class=\"%s\" data-level=\"%s\"><b>%zu</b> %s</span>", html_level_class(i),
-			html_level_class(i), counts[i], html_level_words(i));
+	for (size_t i = 0; i < groups; i++) {
+		int level = html_level(&run->races[run->groups->list[i].members[0]]);
+
+		counts[level]++;
+		races[level] += run->groups->list[i].count;
+	}
+	fprintf(out, "<div class=\"counts\"><span data-level=\"\"><b>%zu</b> groups (%zu races)</span>", groups, run->count);
+	for (int i = 0; i < HTML_LEVELS; i++) {
+		fprintf(out, "<span class=\"%s\" data-level=\"%s\"><b>%zu</b> %s", html_level_class(i), html_level_class(i),
+			counts[i], html_level_words(i));
+		if (races[i] != counts[i])
+			fprintf(out, " (%zu races)", races[i]);
+		fputs("</span>", out);
+	}
 	fputs("</div>\n<input id=\"filter\" type=\"search\" placeholder=\"Filter: function, data, task, file, rule\" "
 	      "aria-label=\"Filter races\">\n",
 	      out);
@@ -54,6 +62,24 @@ static void put_doubts(FILE *out, const struct export_run *run)
 	}
 }
 
+/* Write the section of a group: that of its lead, and below it, folded, those of its other races. */
+static int put_group(FILE *out, const struct export_run *run, const struct group *group, struct err *err)
+{
+	int rc;
+
+	fprintf(out, "<div class=\"group\" id=\"group-%s\">\n", group->id);
+	rc = html_race(out, run, &run->races[group->members[0]], err);
+	if (group->count > 1)
+		fprintf(out, "<details class=\"others\"><summary>%zu more race%s of this group</summary>\n", group->count - 1,
+			group->count == 2 ? "" : "s");
+	for (size_t i = 1; rc == 0 && i < group->count; i++)
+		rc = html_race(out, run, &run->races[group->members[i]], err);
+	if (group->count > 1)
+		fputs("</details>\n", out);
+	fputs("</div>\n", out);
+	return rc;
+}
+
 int export_html(FILE *out, const struct export_run *run, struct err *err)
 {
 	int rc = 0;
@@ -64,8 +90,8 @@ int export_html(FILE *out, const struct export_run *run, struct err *err)
 	put_counts(out, run);
 	html_table(out, run);
 	fputs("<div id=\"sections\">\n", out);
-	for (size_t i = 0; rc == 0 && i < run->count; i++)
-		rc = html_race(out, run, &run->races[i], err);
+	for (size_t i = 0; rc == 0 && run->groups && i < run->groups->count; i++)
+		rc = put_group(out, run, &run->groups->list[i], err);
 	fputs("</div>\n", out);
 	html_suspicions(out, run->locks);
 	html_page_end(out, run->tool_version);

@@ -30,12 +30,14 @@ static void put_site(FILE *out, const struct export_race *r, unsigned which, con
 	fputs("</td>", out);
 }
 
-static void put_row(FILE *out, const struct export_race *r, size_t order)
+/* Write the row of a group: that of its lead, with the number of its races and of all observations. */
+static void put_row(FILE *out, const struct export_run *run, const struct group *group, size_t order)
 {
+	const struct export_race *r = &run->races[group->members[0]];
 	const struct race *race = r->race;
 	char datum[DATUM_TEXT_MAX];
 
-	fprintf(out, "<tr data-race=\"race-%s\" data-level=\"%s\">", race->id, html_level_class(html_level(r)));
+	fprintf(out, "<tr data-group=\"group-%s\" data-level=\"%s\">", group->id, html_level_class(html_level(r)));
 	begin_cell(out, "number", "#");
 	fprintf(out, "%zu</td>", order);
 	begin_cell(out, "id", "Race");
@@ -56,8 +58,10 @@ static void put_row(FILE *out, const struct export_race *r, size_t order)
 	fputs("</td>", out);
 	put_site(out, r, 0, "Held");
 	put_site(out, r, 1, "Meanwhile");
+	begin_cell(out, "number", "Races");
+	fprintf(out, "%zu</td>", group->count);
 	begin_cell(out, "number", "Seen");
-	fprintf(out, "%" PRIu64 "</td></tr>\n", race->count);
+	fprintf(out, "%" PRIu64 "</td></tr>\n", group->seen);
 }
 
 void html_table(FILE *out, const struct export_run *run)
@@ -65,10 +69,10 @@ void html_table(FILE *out, const struct export_run *run)
 	fputs("<div class=\"wide\"><table class=\"races\">\n<thead><tr><th class=\"number\">#</th><th>Race</th><th "
 	      "class=\"number "
 	      "down\">Rank</th><th>Verdict</th><th>Rule</th><th>Data</th><th>Held</th><th>Meanwhile</th><th "
-	      "class=\"number down\">Seen</th></tr></thead>\n<tbody>\n",
+	      "class=\"number down\">Races</th><th class=\"number down\">Seen</th></tr></thead>\n<tbody>\n",
 	      out);
-	for (size_t i = 0; i < run->count; i++)
-		put_row(out, &run->races[i], i + 1);
+	for (size_t i = 0; run->groups && i < run->groups->count; i++)
+		put_row(out, run, &run->groups->list[i], i + 1);
 	fputs("</tbody>\n</table></div>\n<p id=\"none\" hidden>No race matches. <button type=\"button\" id=\"clear\">Show all "
 	      "races</button></p>\n",
 	      out);

@@ -30,7 +30,7 @@ static bool is_excused(const struct export_run *run, enum run_doubt doubt)
 
 static struct counts count(const struct export_run *run)
 {
-	struct counts c = {.tests = run->count};
+	struct counts c = {.tests = run->groups ? run->groups->count : 0};
 
 	for (size_t i = 0; i < run->run_count; i++) {
 		enum run_doubt doubt = run_doubt(&run->runs[i]);
@@ -39,9 +39,11 @@ static struct counts count(const struct export_run *run)
 		c.errors += doubt != RUN_SOUND && !is_excused(run, doubt);
 		c.skipped += doubt != RUN_SOUND && is_excused(run, doubt);
 	}
-	for (size_t i = 0; i < run->count; i++) {
-		c.failed += run->races[i].fails;
-		c.skipped += run->races[i].suppression != NULL;
+	for (size_t i = 0; run->groups && i < run->groups->count; i++) {
+		const struct export_race *lead = &run->races[run->groups->list[i].members[0]];
+
+		c.failed += lead->fails;
+		c.skipped += lead->suppression != NULL;
 	}
 	return c;
 }
@@ -63,13 +65,16 @@ static int write_text(xmlTextWriter *w, const struct race *race)
 	return rc;
 }
 
-static int write_failure(xmlTextWriter *w, const struct export_race *r, const char *title)
+/* Write the lead's text and evidence, and the text of the group's other races. */
+static int write_failure(xmlTextWriter *w, const struct export_run *run, const struct group *group, const char *title)
 {
+	const struct export_race *r = &run->races[group->members[0]];
 	int rc = xmlTextWriterStartElement(w, x("failure"));
 
 	rc |= xmlTextWriterWriteAttribute(w, x("type"), x(r->verdict ? r->verdict : "data race"));
 	rc |= xmlTextWriterWriteAttribute(w, x("message"), x(r->evidence ? r->evidence : title));
-	rc |= write_text(w, r->race);
+	for (size_t i = 0; i < group->count && rc >= 0; i++)
+		rc |= write_text(w, run->races[group->members[i]].race);
 	return rc | xmlTextWriterEndElement(w);
 }
 
@@ -91,29 +96,23 @@ static int write_skipped(xmlTextWriter *w, const struct export_race *r)
 	return rc | xmlTextWriterEndElement(w);
 }
 
-/* Write the name of the site's function. The offset is left out, because it changes with the build. */
-static int write_class(xmlTextWriter *w, const char *site)
-{
-	return xmlTextWriterWriteFormatAttribute(w, x("classname"), "%.*s", (int)strcspn(site, "+"), site);
-}
-
-/*
- * Write what names the race in every build of the kernel: the title, the identity and, of several races of one build with one
- * identity, a number.
- */
-static int write_name(xmlTextWriter *w, const struct export_race *r, const char *title)
+/* Write the name of the function of the group's first side. It has no offset, because offsets change with the build. */
+static int write_class(xmlTextWriter *w, const struct race *lead)
 {
 	struct race_key key;
 
-	race_key(r->race, &key);
-	if (r->nth == 1)
-		return xmlTextWriterWriteFormatAttribute(w, x("name"), "%s (%s)", title, key.identity);
-	return xmlTextWriterWriteFormatAttribute(w, x("name"), "%s (%s, %u)", title, key.identity, r->nth);
+	race_key(lead, &key);
+	return xmlTextWriterWriteFormatAttribute(w, x("classname"), "%s%s%s", key.sides[0].module,
+						 key.sides[0].module[0] ? ":" : "", key.sides[0].function);
 }
 
-/* Write the test case of a race. Servers identify a test by class and name, so both must be the same in every build. */
-static int write_case(xmlTextWriter *w, const struct export_race *r)
+/*
+ * Write the test case of a group: that of its lead. Servers identify a test by class and name, so both must be the same in
+ * every build, and whichever race is the lead.
+ */
+static int write_case(xmlTextWriter *w, const struct export_run *run, const struct group *group)
 {
+	const struct export_race *r = &run->races[group->members[0]];
 	unsigned primary = export_primary(r->race);
 	const struct source_line *line = export_line(r->race, primary);
 	char title[EXPORT_TITLE_MAX];
@@ -121,8 +120,8 @@ static int write_case(xmlTextWriter *w, const struct export_race *r)
 
 	export_title(r->race, title);
 	rc = xmlTextWriterStartElement(w, x("testcase"));
-	rc |= write_class(w, r->race->site[primary]);
-	rc |= write_name(w, r, title);
+	rc |= write_class(w, r->race);
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("name"), "%s (%s)", group->text, group->id);
 	if (line) {
 		rc |= xmlTextWriterWriteAttribute(w, x("file"), x(line->file));
 		rc |= xmlTextWriterWriteFormatAttribute(w, x("line"), "%u", line->line);
@@ -130,7 +129,7 @@ static int write_case(xmlTextWriter *w, const struct export_race *r)
 	if (r->suppression)
 		rc |= write_skipped(w, r);
 	else
-		rc |= r->fails ? write_failure(w, r, title) : write_passed(w, r);
+		rc |= r->fails ? write_failure(w, run, group, title) : write_passed(w, r);
 	return rc | xmlTextWriterEndElement(w);
 }
 
@@ -317,8 +316,8 @@ static int write_document(xmlTextWriter *w, const struct export_run *run)
 	rc |= write_properties(w, run);
 	for (size_t i = 0; i < run->run_count && rc >= 0; i++)
 		rc |= write_doubt(w, run, i);
-	for (size_t i = 0; i < run->count && rc >= 0; i++)
-		rc |= write_case(w, &run->races[i]);
+	for (size_t i = 0; run->groups && i < run->groups->count && rc >= 0; i++)
+		rc |= write_case(w, run, &run->groups->list[i]);
 	rc |= xmlTextWriterEndElement(w);
 	if (run->locks && rc >= 0)
 		rc |= write_suspicions(w, run->locks, run->suspicions_fail);

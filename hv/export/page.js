@@ -5,7 +5,7 @@
   if (!filter) return;
   const table = document.querySelector("table.races"), body = table.tBodies[0];
   const sections = document.getElementById("sections"), none = document.getElementById("none");
-  const section = (row) => document.getElementById(row.dataset.race);
+  const section = (row) => document.getElementById(row.dataset.group || row.dataset.race);
   document.documentElement.classList.add("scripted");
   table.classList.add("sortable");
 
@@ -66,7 +66,9 @@
   const open = () => {
     const target = /^#race-[0-9a-f]+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
     if (!target) return;
-    if (target.hidden) { filter.value = level = ""; show(); }
+    if ((target.closest(".group") || target).hidden) { filter.value = level = ""; show(); }
+    const others = target.closest("details.others");
+    if (others) others.open = true;
     target.querySelector("details.body").open = true;
     target.scrollIntoView();
   };

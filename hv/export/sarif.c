@@ -35,13 +35,36 @@ static const struct rule unjudged = {
 		},
 };
 
-static json_t *properties(struct json_builder *b, const struct export_race *r)
+/* Returns the races of a group, the lead first. */
+static json_t *races(struct json_builder *b, const struct export_run *run, const struct group *group)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < group->count; i++) {
+		const struct export_race *r = &run->races[group->members[i]];
+		json_t *o = json_object();
+		struct race_key key;
+
+		race_key(r->race, &key);
+		json_put(b, o, "id", json_string(r->race->id));
+		json_put(b, o, "identity", json_string(key.identity));
+		json_put(b, o, "instances", json_integer((json_int_t)r->race->count));
+		if (r->verdict)
+			json_put(b, o, "verdict", json_string(r->verdict));
+		json_append(b, list, o);
+	}
+	return list;
+}
+
+static json_t *properties(struct json_builder *b, const struct export_run *run, const struct group *group,
+			  const struct export_race *r)
 {
 	const struct observation *o = &r->race->first;
 	json_t *list = json_object();
 	char value[VALUE_TEXT_MAX];
 
-	json_put(b, list, "race", json_string(r->race->id));
+	json_put(b, list, "group", json_string(group->id));
+	json_put(b, list, "races", races(b, run, group));
 	json_put(b, list, "instances", json_integer((json_int_t)r->race->count));
 	json_put(b, list, "seenBy", json_string(how_word(o->how)));
 	json_put(b, list, "address", json_hex(o->sides[0].gva));
@@ -66,17 +89,15 @@ static json_t *suppressions(struct json_builder *b, const char *reason)
 
 /*
  * Returns the "partialFingerprints", section 3.27.17. By default, hosts match a result with those of earlier runs by the hash
- * of the primary location's line plus a counter for equal hashes. The race's identity is better: it is the same in every build
- * of the kernel. The number tells races of one build apart that have one identity.
+ * of the primary location's line plus a counter for equal hashes. The group's id is better: it is the same in every build of
+ * the kernel, and unique within a run.
  */
-static json_t *fingerprints(struct json_builder *b, const struct export_race *r)
+static json_t *fingerprints(struct json_builder *b, const struct group *group)
 {
 	json_t *o = json_object();
-	struct race_key key;
 
-	race_key(r->race, &key);
-	json_put(b, o, "primaryLocationLineHash", json_sprintf("%s:%u", key.identity, r->nth));
-	json_put(b, o, "outriderRace/v2", json_sprintf("%s:%u", key.identity, r->nth));
+	json_put(b, o, "primaryLocationLineHash", json_sprintf("%s:1", group->id));
+	json_put(b, o, "outriderGroup/v1", json_string(group->id));
 	return o;
 }
 
@@ -89,8 +110,35 @@ static json_t *result_message(struct json_builder *b, const struct export_race *
 	return sarif_message(b, text);
 }
 
-static void put_locations(struct json_builder *b, json_t *o, const struct race *race)
+/* Most races of a group beside the lead that become related locations. Hosts show a few dozen. */
+#define OTHERS_MAX 50
+
+/* Add both accesses of the group's other races. */
+static void put_others(struct json_builder *b, json_t *related, const struct export_run *run, const struct group *group)
 {
+	char text[RACE_ID_MAX + 64];
+
+	for (size_t i = 1; i < group->count && i <= OTHERS_MAX; i++) {
+		const struct race *race = run->races[group->members[i]].race;
+
+		for (unsigned which = 0; which < 2; which++) {
+			json_t *where;
+
+			if (race->first.sides[which].kind == RACE_SIDE_UNSEEN)
+				continue;
+			where = sarif_access(b, race, which);
+			snprintf(text, sizeof(text), "race %s of the same group, %s", race->id,
+				 which ? "the access in between" : "the held access");
+			json_put(b, where, "id", json_integer((json_int_t)json_array_size(related) + 1));
+			json_put(b, where, "message", sarif_message(b, text));
+			json_append(b, related, where);
+		}
+	}
+}
+
+static void put_locations(struct json_builder *b, json_t *o, const struct export_run *run, const struct group *group)
+{
+	const struct race *race = run->races[group->members[0]].race;
 	json_t *locations = json_array(), *related = json_array(), *flows = json_array();
 	unsigned primary = export_primary(race);
 	int id = 1;
@@ -107,14 +155,17 @@ static void put_locations(struct json_builder *b, json_t *o, const struct race *
 	sarif_inlined(b, related, race, primary, &id);
 	if (race->first.sides[!primary].kind == RACE_SIDE_CPU)
 		sarif_inlined(b, related, race, !primary, &id);
+	put_others(b, related, run, group);
 	json_put(b, o, "relatedLocations", related);
 	json_append(b, flows, sarif_code_flow(b, race));
 	json_put(b, o, "codeFlows", flows);
 	json_put(b, o, "stacks", sarif_stacks(b, race));
 }
 
-static json_t *result(struct json_builder *b, const struct export_race *r)
+/* Returns the result of a group: that of its lead, with the other races as related locations. */
+static json_t *result(struct json_builder *b, const struct export_run *run, const struct group *group)
 {
+	const struct export_race *r = &run->races[group->members[0]];
 	size_t rule = r->rule ? (size_t)(r->rule - rule_table) : RULE_COUNT;
 	json_t *o = json_object();
 
@@ -123,12 +174,12 @@ static json_t *result(struct json_builder *b, const struct export_race *r)
 	json_put(b, o, "level", json_string(level_words[r->level]));
 	json_put(b, o, "rank", json_integer(r->rank));
 	json_put(b, o, "message", result_message(b, r));
-	put_locations(b, o, r->race);
-	json_put(b, o, "partialFingerprints", fingerprints(b, r));
-	json_put(b, o, "occurrenceCount", json_integer((json_int_t)(r->race->count > INT32_MAX ? INT32_MAX : r->race->count)));
+	put_locations(b, o, run, group);
+	json_put(b, o, "partialFingerprints", fingerprints(b, group));
+	json_put(b, o, "occurrenceCount", json_integer((json_int_t)(group->seen > INT32_MAX ? INT32_MAX : group->seen)));
 	if (r->suppression)
 		json_put(b, o, "suppressions", suppressions(b, r->suppression));
-	json_put(b, o, "properties", properties(b, r));
+	json_put(b, o, "properties", properties(b, run, group, r));
 	return o;
 }
 
@@ -301,8 +352,8 @@ static json_t *one_run(struct json_builder *b, const struct export_run *run)
 		json_append(b, invocations, invocation(b, &run->runs[i]));
 	json_put(b, o, "invocations", invocations);
 	json_put(b, o, "originalUriBaseIds", sarif_roots(b, any_device(run)));
-	for (size_t i = 0; i < run->count; i++)
-		json_append(b, results, result(b, &run->races[i]));
+	for (size_t i = 0; run->groups && i < run->groups->count; i++)
+		json_append(b, results, result(b, run, &run->groups->list[i]));
 	json_put(b, o, "results", results);
 	json_put(b, o, "columnKind", json_string("utf16CodeUnits"));
 	return o;

@@ -23,6 +23,12 @@ struct report_judge {
 	 * Returns the verdict on race `index` of the store, as docs/report-format.md describes it, or NULL if memory runs out.
 	 */
 	json_t *(*verdict)(void *ctx, size_t index);
+	/* Returns the id of the group of race `index` of the store. */
+	const char *(*group)(void *ctx, size_t index);
+	/* Returns the list of groups, as docs/report-format.md describes it, or NULL if memory runs out. */
+	json_t *(*groups)(void *ctx);
+	/* Print the totals in one line, then a list with a line for each group, likely bugs first. */
+	void (*list)(void *ctx, FILE *out);
 	/* Print one line with the number of races of each class of verdict. */
 	void (*sum)(void *ctx, FILE *out);
 	/* First argument of all functions. */

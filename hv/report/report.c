@@ -45,7 +45,7 @@ static int no_memory(struct err *err)
 
 static int create_json(struct report *r, struct err *err)
 {
-	char *head = document_head(&r->run), *tail = document_tail(&r->run, &r->modules, NULL, NULL);
+	char *head = document_head(&r->run), *tail = document_tail(&r->run, &r->modules, NULL, NULL, NULL);
 
 	if (head && tail)
 		r->json = json_file_create(r->config->json, head, tail, err);
@@ -158,7 +158,8 @@ static char *race_text(void *ctx, size_t index)
 	json_t *race = race_json(race_store_get(r->store, index));
 	char *text = NULL;
 
-	if (race && (!r->run.judged || json_object_set_new(race, "verdict", judge->verdict(judge->ctx, index)) == 0))
+	if (race && (!r->run.judged || (json_object_set_new(race, "verdict", judge->verdict(judge->ctx, index)) == 0 &&
+					json_object_set_new(race, "group", json_string(judge->group(judge->ctx, index))) == 0)))
 		text = json_dumps(race, JSON_REAL_PRECISION(12));
 	json_decref(race);
 	return text;
@@ -177,7 +178,7 @@ static int update_json(struct report *r, struct err *err)
 
 	if (!r->json)
 		return 0;
-	tail = document_tail(&r->run, &r->modules, NULL, NULL);
+	tail = document_tail(&r->run, &r->modules, NULL, NULL, NULL);
 	/* Report only the first failure: on a full disk, every further race would fail too. */
 	rc = tail ? json_file_update(r->json, tail, &all, r->json_failed ? NULL : err) : no_memory(err);
 	free(tail);
@@ -296,6 +297,7 @@ int report_replay(struct report *r, const char *site_a, const char *site_b, cons
 static int print_summary(struct report *r, const struct detect_stats *stats, struct err *err)
 {
 	const struct report_judge *judge = r->config->judge;
+	const struct text_list list = {.put = r->run.judged ? judge->list : NULL, .ctx = r->run.judged ? judge->ctx : NULL};
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
@@ -305,7 +307,7 @@ static int print_summary(struct report *r, const struct detect_stats *stats, str
 	text_doubt(out, &r->run, NULL, &r->config->style);
 	if (r->suspicions)
 		fputs(r->suspicions, out);
-	text_summary(out, r->store, stats, &r->config->style);
+	text_summary(out, r->store, stats, list.put ? &list : NULL, &r->config->style);
 	if (race_store_count(r->store) && r->run.judged) {
 		fputs("  verdicts      ", out);
 		judge->sum(judge->ctx, out);
@@ -320,11 +322,14 @@ static int print_summary(struct report *r, const struct detect_stats *stats, str
 static int complete_json(struct report *r, const struct detect_stats *stats, struct err *err)
 {
 	const struct json_items all = all_races(r);
+	const struct report_judge *judge = r->config->judge;
+	json_t *groups = r->run.judged ? judge->groups(judge->ctx) : NULL;
 	char *head, *tail;
 	int rc;
 
 	head = document_head(&r->run);
-	tail = document_tail(&r->run, &r->modules, stats, r->locks);
+	tail = document_tail(&r->run, &r->modules, stats, r->locks, groups);
+	json_decref(groups);
 	rc = head && tail ? json_file_rewrite(r->json, head, tail, &all, err) : no_memory(err);
 	free(head);
 	free(tail);

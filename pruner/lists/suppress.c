@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "hv/base/clean.h"
-#include "hv/race/race_key.h"
+#include "hv/race/group_key.h"
 #include "pruner/lists/conf.h"
 #include "pruner/lists/datum_match.h"
 
@@ -18,6 +18,7 @@ struct entry {
 	unsigned line, expires; /* `expires` is a date as a decimal number, for example 20270131. */
 	char *site[2];		/* Shell patterns. If site[1] is NULL, site[0] may fit either side; two must fit both sides. */
 	char *race;		/* Ids, identities or aliases of races: shell patterns, as `site` has. */
+	char *group;		/* Ids or aliases of groups, likewise. */
 	char *type, *member, *variable, *reason;
 	bool used;
 };
@@ -47,6 +48,8 @@ static char **text_field(struct entry *e, const char *key)
 		return e->site[0] ? &e->site[1] : &e->site[0];
 	if (strcmp(key, "race") == 0)
 		return &e->race;
+	if (strcmp(key, "group") == 0)
+		return &e->group;
 	if (strcmp(key, "type") == 0)
 		return &e->type;
 	if (strcmp(key, "member") == 0)
@@ -89,9 +92,9 @@ static int take_stanza(void *ctx, const struct conf_stanza *stanza, struct err *
 		if (take_field(e, stanza->file, &stanza->fields[i], err) < 0)
 			return -1;
 	}
-	if (!e->race && !e->site[0] && !e->type && !e->member && !e->variable)
+	if (!e->race && !e->group && !e->site[0] && !e->type && !e->member && !e->variable)
 		return conf_wrong(stanza->file, stanza->line, err,
-				  "a suppression needs a race, site, type, member or variable");
+				  "a suppression needs a group, race, site, type, member or variable");
 	if (!e->reason || !e->reason[0])
 		return conf_wrong(stanza->file, stanza->line, err, "a suppression needs a reason");
 	return 0;
@@ -132,6 +135,7 @@ void suppress_free(struct suppressions *s)
 		free(e->site[0]);
 		free(e->site[1]);
 		free(e->race);
+		free(e->group);
 		free(e->type);
 		free(e->member);
 		free(e->variable);
@@ -177,6 +181,11 @@ static bool race_fits(const struct entry *e, const struct race *race, const stru
 	       (key->alias[0] && conf_match(e->race, key->alias));
 }
 
+static bool group_fits(const struct entry *e, const struct group_key *key)
+{
+	return !e->group || conf_match(e->group, key->id) || (key->alias[0] && conf_match(e->group, key->alias));
+}
+
 static bool datum_fits(const struct entry *e, const struct race *race)
 {
 	if (!e->type && !e->member && !e->variable)
@@ -190,17 +199,21 @@ static bool datum_fits(const struct entry *e, const struct race *race)
 	return false;
 }
 
-const char *suppress_find(struct suppressions *s, const struct race *race)
+const char *suppress_find(struct suppressions *s, const struct race *race, bool section)
 {
 	const char *reason = NULL;
+	struct group_key group;
 	struct race_key key;
 
-	if (s)
+	if (s) {
 		race_key(race, &key);
+		group_key(race, section, &group);
+	}
 	for (size_t i = 0; s && i < s->count; i++) {
 		struct entry *e = &s->entries[i];
 
-		if (e->expires < s->today || !race_fits(e, race, &key) || !sites_fit(e, race) || !datum_fits(e, race))
+		if (e->expires < s->today || !race_fits(e, race, &key) || !group_fits(e, &group) || !sites_fit(e, race) ||
+		    !datum_fits(e, race))
 			continue;
 		e->used = true;
 		if (!reason)

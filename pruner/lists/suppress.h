@@ -6,6 +6,7 @@
 #ifndef OUTRIDER_PRUNER_LISTS_SUPPRESS_H
 #define OUTRIDER_PRUNER_LISTS_SUPPRESS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "hv/base/err.h"
@@ -27,16 +28,16 @@ void suppress_free(struct suppressions *s);
 
 /*
  * Returns the reason of the first entry that fits the race, or NULL if no entry fits. Marks all entries that fit as used. `s`
- * may be NULL.
+ * may be NULL. `section` is as for group_key().
  */
-const char *suppress_find(struct suppressions *s, const struct race *race);
+const char *suppress_find(struct suppressions *s, const struct race *race, bool section);
 
 /*
- * Write a suppression of the race to `out`: a comment with the race's id, sites and `verdict`, then a stanza with its identity
- * and its alias (hv/race/race_key.h). The `reason` is empty, and suppress_read() refuses the stanza until the user fills it in.
- * The stanza then fits the race in other builds of the kernel too, with debug files and without.
+ * Write a suppression of a group of races to `out`: a comment with the id and the sites of its lead and with `verdict`, then a
+ * stanza with the group's id and its alias (hv/race/group_key.h). The `reason` is empty, and suppress_read() refuses the stanza
+ * until the user fills it in. The stanza then fits the group in other builds of the kernel too, with debug files and without.
  */
-void suppress_write(FILE *out, const struct race *race, const char *verdict);
+void suppress_write(FILE *out, const struct race *lead, const char *group, const char *alias, const char *verdict);
 
 /*
  * Call `each` for every entry that has expired or fitted no race. `line` names the file and line of the entry, and the reason.

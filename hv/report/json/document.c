@@ -217,11 +217,11 @@ static json_t *summary_json(const struct run_facts *run, const struct detect_sta
 }
 
 char *document_tail(const struct run_facts *run, const struct report_modules *modules, const struct detect_stats *stats,
-		    const char *locks)
+		    const char *locks, json_t *groups)
 {
-	json_t *object = json_pack("{s:o, s:o, s:o, s:b, s:b, s:o}", "kernel", kernel_json(&run->kernel), "modules",
-				   report_modules_json(modules), "complaints", complaints_json(&run->complaints), "complete",
-				   (int)run->finished, "judged", (int)run->judged, "summary",
+	json_t *object = json_pack("{s:o, s:o, s:o, s:O?, s:b, s:b, s:o}", "kernel", kernel_json(&run->kernel), "modules",
+				   report_modules_json(modules), "complaints", complaints_json(&run->complaints), "groups",
+				   groups, "complete", (int)run->finished, "judged", (int)run->judged, "summary",
 				   run->finished ? summary_json(run, stats) : json_null());
 	char *text = object ? json_dumps(object, JSON_REAL_PRECISION(12)) : NULL;
 	char *tail = NULL;

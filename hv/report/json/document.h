@@ -24,10 +24,11 @@ char *document_head(const struct run_facts *run);
 /*
  * Returns the text after the last race: `], ...}` and a newline, from malloc(). The text includes the run's kernel and, if the
  * run is finished, how it ended. `stats` are the counters of a finished run, or NULL. `locks` comes from locks_json_text();
- * NULL if locks were not followed. Returns NULL if memory runs out.
+ * NULL if locks were not followed. `groups` is the list of groups, or NULL if the races were not judged. Returns NULL if memory
+ * runs out.
  */
 char *document_tail(const struct run_facts *run, const struct report_modules *modules, const struct detect_stats *stats,
-		    const char *locks);
+		    const char *locks, json_t *groups);
 
 /*
  * Read the facts about the run from the document of the file at `path`. Free them with run_facts_free(). Members may be

@@ -248,6 +248,7 @@ json_t *race_json(const struct race *race)
 	if (race->complaint.link != COMPLAINT_UNLINKED)
 		json_put(&b, o, "complaint", race_complaint_json(&race->complaint));
 	json_put(&b, o, "verdict", json_null());
+	json_put(&b, o, "group", json_null());
 	if (!b.failed)
 		return o;
 	json_decref(o);

@@ -35,13 +35,18 @@ static void put_site(FILE *out, const struct race *race, unsigned which)
 	}
 }
 
+void text_sites(FILE *out, const struct race *race)
+{
+	put_site(out, race, 0);
+	fputs("  <->  ", out);
+	put_site(out, race, 1);
+}
+
 static void put_row(FILE *out, const struct race *race)
 {
 	fprintf(out, "  %s %7" PRIu64 " %9.3f %9.3f  ", race->id, race->count, (double)race->first_ns / 1e9,
 		(double)race->last_ns / 1e9);
-	put_site(out, race, 0);
-	fputs("  <->  ", out);
-	put_site(out, race, 1);
+	text_sites(out, race);
 	fputc('\n', out);
 }
 
@@ -50,7 +55,8 @@ static void put_table(FILE *out, const struct race_store *store)
 	size_t n = race_store_count(store);
 	const struct race **sorted = calloc(n ? n : 1, sizeof(struct race *));
 
-	if (!sorted || n == 0)
+	fprintf(out, "%zu race%s\n", n, n == 1 ? "" : "s");
+	if (!sorted)
 		goto out;
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = race_store_get(store, i);
@@ -168,7 +174,8 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 		fprintf(out, "  lost          %" PRIu64 " conflicts, which came faster than they could be reported\n", s->lost);
 }
 
-void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style)
+void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_list *list,
+		  const struct text_style *style)
 {
 	size_t n = race_store_count(store);
 
@@ -183,9 +190,10 @@ void text_summary(FILE *out, const struct race_store *store, const struct detect
 	}
 	if (n == 0)
 		fputs("no races\n", out);
+	else if (list)
+		list->put(list->ctx, out);
 	else
-		fprintf(out, "%zu race%s\n", n, n == 1 ? "" : "s");
-	put_table(out, store);
+		put_table(out, store);
 	if (stats)
 		put_stats(out, stats);
 }

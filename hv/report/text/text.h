@@ -41,8 +41,21 @@ void text_run(FILE *out, const struct run_facts *run, const char *file, const st
  */
 void text_doubt(FILE *out, const struct run_facts *run, const char *file, const struct text_style *style);
 
-/* Print the table of all races, most observations first, and the counters of the run. `stats` may be NULL: no counters. */
-void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_style *style);
+/* Prints the totals of the judged races, and the list of them, likely bugs first. The report has no verdicts of its own. */
+struct text_list {
+	void (*put)(void *ctx, FILE *out);
+	void *ctx;
+};
+
+/*
+ * Print the list of all races, and the counters of the run. `stats` may be NULL: no counters. `list` may be NULL: the races
+ * were not judged. Then the races with the most observations come first.
+ */
+void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_list *list,
+		  const struct text_style *style);
+
+/* Print both sites of a race with the kinds of access, without a newline: "write f+0x1c  <->  read g+0x33". */
+void text_sites(FILE *out, const struct race *race);
 
 /* Print the source of the races' names. `images` may be NULL: no debug files were used. */
 void text_names(FILE *out, const struct race_store *store, const struct debug_images *images);

@@ -200,7 +200,7 @@ const char *store_rig_report(struct store_rig *rig, const char *name, const stru
 	run.kernel.symbols = strdup("the guest's kallsyms");
 	set_build_id(&run.kernel, report->build_id ? report->build_id : "aabbcc");
 	head = document_head(&run);
-	tail = document_tail(&run, &modules, &stats, NULL);
+	tail = document_tail(&run, &modules, &stats, NULL, NULL);
 	assert_true(f && head && tail);
 	fputs(head, f);
 	for (size_t i = 0; i < report->count; i++) {

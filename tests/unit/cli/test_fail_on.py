@@ -37,7 +37,7 @@ class FailOn(unittest.TestCase):
             with self.subTest(kind):
                 status, said = self.report("--format", kind, "--fail-on", "harmful")
                 self.assertEqual(status, 1)
-                self.assertIn("outrider: 15 of 19 races are harmful candidates: exit status 1 (--fail-on harmful)\n", said)
+                self.assertIn("outrider: 14 of 18 groups (15 of 19 races) are harmful candidates: exit status 1 (--fail-on harmful)\n", said)
 
     def test_what_fails(self):
         kinds = {kind: self.ids(kind)[0] for kind in ("harmful candidate", "unclear", "benign")}

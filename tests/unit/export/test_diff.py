@@ -178,7 +178,7 @@ class Diff(unittest.TestCase):
         benign = self.save("benign.json", self.without(HARMFUL))
         diff(old, RACES)
         _, said = diff(old, RACES, "--error-exitcode", "9", status=9)
-        self.assertIn("1 of 2 races is a harmful candidate: exit status 9", said)
+        self.assertIn("1 of 2 groups (1 of 2 races) is a harmful candidate: exit status 9", said)
         diff(old, benign, "--error-exitcode", "9")
         diff(old, benign, "--fail-on", "any-new", status=1)
         diff(RACES, old, "--fail-on", "any-new")

@@ -19,7 +19,6 @@ import junitparser
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "rigs"))
 import code_host  # noqa: E402
 import device_side  # noqa: E402
-import identity  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
@@ -160,9 +159,11 @@ class Sarif(OfReport):
 
     def test_every_race(self):
         results = self.check(report(self.path, "sarif"))
-        self.assertCountEqual([result["partialFingerprints"]["outriderRace/v2"] for result in results],
-                              identity.labels(self.document["races"]).values())
-        self.assertCountEqual([result["properties"]["race"] for result in results], [race["id"] for race in self.document["races"]])
+        groups = json.loads(report(self.path, "json"))["groups"]
+        self.assertEqual(len(groups), len(self.document["races"]), "the sample's races are of different functions or data")
+        self.assertCountEqual([result["partialFingerprints"]["outriderGroup/v1"] for result in results], [group["id"] for group in groups])
+        self.assertCountEqual([race["id"] for result in results for race in result["properties"]["races"]],
+                              [race["id"] for race in self.document["races"]])
         self.assertEqual(results[0]["locations"][0]["physicalLocation"],
                          {"artifactLocation": {"uri": "fs/ext4/file.c", "uriBaseId": "SRCROOT"},
                           "region": results[0]["locations"][0]["physicalLocation"]["region"]})
@@ -176,10 +177,19 @@ class Sarif(OfReport):
                 with open(path, "w", encoding="utf-8") as file:
                     json.dump(document, file)
                 results = self.check(report(path, "sarif"))
-                verdicts = {race["id"]: race["verdict"] for race in json.loads(report(path, "json"))["races"]}
-                self.assertEqual(len(results), len(document["races"]))
+                written = json.loads(report(path, "json"))
+                groups = {group["id"]: group for group in written["groups"]}
+                identities = {race["id"]: race["identity"] for race in written["races"]}
+                self.assertEqual(len(results), len(groups))
                 for result in results:
-                    verdict = verdicts[result["properties"]["race"]]
+                    group = groups[result["partialFingerprints"]["outriderGroup/v1"]]
+                    verdict = group["verdict"]
+                    self.assertEqual({race["id"]: race["identity"] for race in result["properties"]["races"]},
+                                     {race: identities[race] for race in group["races"]})
+                    self.assertEqual(result["occurrenceCount"], group["count"])
+                    others = [where["message"]["text"] for where in result["relatedLocations"]]
+                    for race in group["races"][1:]:
+                        self.assertTrue(any(f"race {race} of the same group" in text for text in others), race)
                     self.assertEqual(result["ruleId"], verdict["rule"])
                     self.assertEqual(result["rank"], verdict["rank"])
                     self.assertEqual(result["level"], {"harmful candidate": "error", "unclear": "warning"}.get(verdict["class"], "note"))
@@ -311,7 +321,7 @@ class Exports(OfReport):
             self.assertEqual((races.tests, races.failures, races.errors, races.skipped), (4, 4, 0, 0))
             self.assertEqual((suspicions.tests, suspicions.failures, suspicions.errors, suspicions.skipped), (2, 0, 0, 2))
             for race in json.loads(report(path, "json"))["races"]:
-                (case,) = [case for case in cases if race["identity"] in case.name]
+                (case,) = [case for case in cases if f"({race['group']})" in case.name]
                 self.assertIn(f"RACE {race['id']}", case.result[0].text)
 
     def test_kcsan(self):
@@ -324,8 +334,9 @@ class Exports(OfReport):
         self.assertIn(f"read       {request}   4 bytes at GPA 0x12345678\n             by thread blk1/q2 (tid 4711) of outrider\n",
                       report(self.path, "text", "--all"))
         suites = junitparser.JUnitXml.fromstring(report(self.path, "junit").encode())
-        (case,) = [case for suite in suites for case in suite if race["identity"] in case.name]
-        self.assertTrue(case.name.startswith("write in ext4_foo against read by virtio-blk (write request)"), case.name)
+        (group,) = [one["group"] for one in json.loads(report(self.path, "json"))["races"] if one["id"] == race["id"]]
+        (case,) = [case for suite in suites for case in suite if group in case.name]
+        self.assertTrue(case.name.startswith("ext4:ext4_foo <-> virtio-blk:write on "), case.name)
         self.assertIn(request, case.result[0].text)
         page = report(self.path, "html")
         self.assertIn(f"<h3><span class=\"role\">device</span> read by <code>virtio-blk (write request)</code></h3>\n<p><code>{request}</code></p>\n<p>4 bytes at GPA "
@@ -385,9 +396,8 @@ class Junit(unittest.TestCase):
         cls.path = os.path.join(cls.folder.name, "races.json")
         cls.document = json.loads(lzma.decompress((ROOT / "tests/data/recorded/gt-amd/named.json.xz").read_bytes()))
         cls.write(cls.document)
-        races = json.loads(report(cls.path, "json"))["races"]
-        cls.verdicts = {race["id"]: race["verdict"] for race in races}
-        cls.ids = {label: race for race, label in identity.labels(races).items()}
+        document = json.loads(report(cls.path, "json"))
+        cls.verdicts = {group["id"]: group["verdict"] for group in document["groups"]}
 
     @classmethod
     def tearDownClass(cls):
@@ -402,11 +412,10 @@ class Junit(unittest.TestCase):
         self.write(self.document)
 
     def cases(self, *options):
-        """{id: case}, the suite, the exit status and the text on standard error."""
+        """{the group's id: case}, the suite, the exit status and the text on standard error."""
         done = subprocess.run([BUILD / "outrider", "report", "--format", "junit", *options, self.path], capture_output=True, check=False)
         suite, = junitparser.JUnitXml.fromstring(done.stdout)
-        names = [re.search(r"\(([0-9a-f]{12})(?:, (\d+))?\)$", case.name).groups(default="1") for case in suite if case.classname != "outrider"]
-        cases = {self.ids[":".join(name)]: case for name, case in zip(names, (case for case in suite if case.classname != "outrider"))}
+        cases = {re.search(r"\(([0-9a-f]{12})\)$", case.name)[1]: case for case in suite if case.classname != "outrider"}
         return cases, suite, done.returncode, done.stderr.decode()
 
     def test_failures_agree_with_the_exit_status(self):
@@ -420,13 +429,12 @@ class Junit(unittest.TestCase):
                 self.assertEqual(suite.failures, len(failed))
                 self.assertEqual(status, 1 if options else 0)
                 if options:
-                    self.assertIn(f"outrider: {len(failed)} of {len(cases)} races ", said)
+                    self.assertIn(f"outrider: {len(failed)} of {len(cases)} groups (", said)
 
     def test_a_suppressed_race_is_skipped(self):
         race, _ = max(self.verdicts.items(), key=lambda item: item[1]["rank"])
-        site = next(r for r in self.document["races"] if r["id"] == race)["sides"][0]["site"]
         listed = os.path.join(self.folder.name, "list")
-        pathlib.Path(listed).write_text(f"[suppress]\nsite = {site}\nreason = known since March\n", encoding="utf-8")
+        pathlib.Path(listed).write_text(f"[suppress]\ngroup = {race}\nreason = known since March\n", encoding="utf-8")
         cases, suite, _, _ = self.cases("--fail-on", "any-new", "--suppress", listed)
         self.assertIsInstance(cases[race].result[0], junitparser.Skipped)
         self.assertEqual(cases[race].result[0].message, "known since March")

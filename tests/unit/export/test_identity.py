@@ -27,10 +27,13 @@ def outrider(*arguments, status=0):
     return done.stdout
 
 
+def results(path):
+    return json.loads(outrider("report", "--format", "sarif", path))["runs"][0]["results"]
+
+
 def sarif(path):
     """(the fingerprint, the one that a code host goes by) of each result."""
-    found = [result["partialFingerprints"] for result in json.loads(outrider("report", "--format", "sarif", path))["runs"][0]["results"]]
-    return [(one["outriderRace/v2"], one["primaryLocationLineHash"]) for one in found]
+    return [(one["partialFingerprints"]["outriderGroup/v1"], one["partialFingerprints"]["primaryLocationLineHash"]) for one in results(path)]
 
 
 def junit(path):
@@ -39,15 +42,28 @@ def junit(path):
     return [(case.get("classname"), case.get("name")) for case in suite.iter("testcase")]
 
 
-# The identities that each format has, as {format: function of a file's path}.
+def suppressions(path):
+    """The ids of the groups, without the aliases."""
+    return re.findall(r"^group = ([0-9a-f]{12})", outrider("report", "--all", "--gen-suppressions", path), re.M)
+
+
+# The identities that each format has, which has an entry or a line for each race, as {format: function of a file's path}.
 FORMATS = {
     "text": lambda path: re.findall(r"^  identity ([0-9a-f]{12}) ", outrider("report", "--all", path), re.M),
     "html": lambda path: re.findall(r'in every build <span class="mono">([0-9a-f]{12})<', outrider("report", "--format", "html", path)),
     "kcsan": lambda path: re.findall(r"^Outrider: race \S+ \(([0-9a-f]{12}) in", outrider("report", "--all", "--format", "kcsan", path), re.M),
-    "sarif": lambda path: [one.split(":")[0] for one, _ in sarif(path)],
-    "code host": lambda path: [one.split(":")[0] for _, one in sarif(path)],
-    "junit": lambda path: [re.search(r"\(([0-9a-f]{12})(, \d+)?\)$", name)[1] for _, name in junit(path)],
-    "suppressions": lambda path: re.findall(r"^race = ([0-9a-f]{12})", outrider("report", "--all", "--gen-suppressions", path), re.M),
+    "sarif": lambda path: [race["identity"] for result in results(path) for race in result["properties"]["races"]],
+    "json": lambda path: [race["identity"] for race in json.loads(outrider("report", "--format", "json", path))["races"]],
+}
+# The ids of groups, of formats that have an entry for each group.
+GROUPS = {
+    "sarif": lambda path: [one for one, _ in sarif(path)],
+    "code host": lambda path: [one.removesuffix(":1") for _, one in sarif(path)],
+    "junit": lambda path: [re.search(r"\(([0-9a-f]{12})\)$", name)[1] for _, name in junit(path)],
+    "suppressions": suppressions,
+    "text": lambda path: re.findall(r"^  group    ([0-9a-f]{12})", outrider("report", "--all", path), re.M),
+    "json": lambda path: [group["id"] for group in json.loads(outrider("report", "--format", "json", path))["groups"]],
+    "html": lambda path: re.findall(r'<tr data-group="group-([0-9a-f]{12})"', outrider("report", "--format", "html", path)),
 }
 
 
@@ -91,6 +107,12 @@ class Identity(unittest.TestCase):
         for form, found in FORMATS.items():
             both = [set(found(self.paths[run, "named"])) for run in ("linux-6.1", "linux-6.12")]
             self.assertEqual(both[0] & both[1], shared, form)
+        groups = [{race["group"] for race in self.races(self.paths[run, "named"]) if race["identity"] in shared}
+                  for run in ("linux-6.1", "linux-6.12")]
+        self.assertEqual(*groups)
+        for form, found in GROUPS.items():
+            both = [set(found(self.paths[run, "named"])) for run in ("linux-6.1", "linux-6.12")]
+            self.assertGreaterEqual(both[0] & both[1], groups[0], form)
         changes = json.loads(outrider("diff", "--all", "--format", "json", *(self.paths[run, "named"] for run in ("linux-6.1", "linux-6.12"))))
         matched = {race["old"]["identity"] for race in changes["races"] if race["old"] and race["new"]}
         self.assertEqual(matched, shared)
@@ -99,16 +121,16 @@ class Identity(unittest.TestCase):
         """The AMD and the Intel machine ran one kernel and one module, at other addresses and times. Where two accesses overlap and begin
         at different bytes, the datum is that of the held side, and chance decides which side is held."""
         def sure(found, path, name):
-            overlap = {race["identity"] for race in self.races(path)
+            overlap = {race[known] for race in self.races(path) for known in ("identity", "group")
                        if len({side["access"]["address"] for side in race["sides"] if not side["unknown"]}) > 1}
-            self.assertLess(len(overlap), 5, name)
+            self.assertLess(len(overlap), 8, name)
             return sorted(one for one in found(path) if not any(known in str(one) for known in overlap))
 
         for name in ("races", "named"):
-            for form, found in {**FORMATS, "sarif": sarif, "junit": junit}.items():
+            for form, found in (*FORMATS.items(), *GROUPS.items(), ("fingerprints", sarif), ("tests", junit)):
                 both = [sure(found, self.paths[run, name], name) for run in ("gt-amd", "gt-intel")]
                 self.assertEqual(*both, (form, name))
-                self.assertGreater(len(both[0]), 20)
+                self.assertGreater(len(both[0]), 14)
 
     def test_no_two_alike_in_one_run(self):
         for path in self.paths.values():
@@ -137,7 +159,7 @@ class Identity(unittest.TestCase):
         for run in ("linux-6.12", "gt-amd"):
             path = self.paths[run, "named"]
             moved = self.move(json.loads(path.read_text()))
-            for form, found in {**FORMATS, "sarif": sarif, "junit": junit}.items():
+            for form, found in (*FORMATS.items(), *GROUPS.items(), ("fingerprints", sarif), ("tests", junit)):
                 self.assertEqual(sorted(found(path)), sorted(found(moved)), (form, run))
             listed = self.top / "known"
             listed.write_text(outrider("report", "--all", "--gen-suppressions", path).replace("reason =", "reason = known"))
@@ -181,7 +203,8 @@ class Identity(unittest.TestCase):
         every = self.races(path)
         for race in every:
             same = {one["id"] for one in every if one["identity"] == race["identity"]}
-            for name, expected in ((race["id"], {race["id"]}), (race["identity"], same), (race["alias"] or race["identity"], same),
+            group = {one["id"] for one in every if one["group"] == race["group"]}
+            for name, expected in ((race["id"], {race["id"]}), (race["group"], group), (race["identity"], same), (race["alias"] or race["identity"], same),
                                    (race["identity"][:10], same)):
                 shown = set(re.findall("^RACE ([0-9a-f]{12}) ", outrider("report", "--race", name, path), re.M))
                 self.assertEqual(shown, expected, name)

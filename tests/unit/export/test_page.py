@@ -72,14 +72,15 @@ class Page(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
-        cls.addresses, cls.races_of = {}, {}
+        cls.addresses, cls.races_of, cls.groups_of = {}, {}, {}
         for run in RUNS:
             races = pathlib.Path(cls.folder.name, f"{run}.json")
             document = lzma.decompress((RECORDED / (run if run != "made" else "gt-amd") / "named.json.xz").read_bytes())
             races.write_bytes(document if run != "made" else json.dumps(made(json.loads(document))).encode())
             cls.addresses[run] = cls.page(races)
-            cls.races_of[run] = json.loads(cls.report(races, "json"))["races"]
-        cls.races = cls.races_of["gt-amd"]
+            document = json.loads(cls.report(races, "json"))
+            cls.races_of[run], cls.groups_of[run] = document["races"], document["groups"]
+        cls.races, cls.groups = cls.races_of["gt-amd"], cls.groups_of["gt-amd"]
         cls.kcsan = cls.report(pathlib.Path(cls.folder.name, "gt-amd.json"), "kcsan", "--all").decode()
         cls.browser = browser()
         cls.addClassCleanup(cls.browser.quit)
@@ -115,9 +116,9 @@ class Page(unittest.TestCase):
         return [row for row in self.all("table.races tbody tr") if row.is_displayed()]
 
     def shown(self):
-        """Ids of the races in the table, which must be those of the sections, in the same order."""
-        ids = [row.get_attribute("data-race") for row in self.rows()]
-        self.assertEqual(ids, [section.get_attribute("id") for section in self.all("section.race") if section.is_displayed()])
+        """Ids of the groups in the table, which must be those of the sections, in the same order."""
+        ids = [row.get_attribute("data-group") for row in self.rows()]
+        self.assertEqual(ids, [section.get_attribute("id") for section in self.all("div.group") if section.is_displayed()])
         return ids
 
     def column(self, number):
@@ -147,8 +148,8 @@ class Page(unittest.TestCase):
 
     def test_filter_looks_at_all_that_a_section_shows(self):
         comm = self.races[0]["sides"][0]["context"]["comm"]
-        expected = {f"race-{race['id']}" for race in self.races if any(side.get("context", {}).get("comm") == comm for side in race["sides"])}
-        self.assertLess(len(expected), len(self.races))
+        expected = {f"group-{race['group']}" for race in self.races if any(side.get("context", {}).get("comm") == comm for side in race["sides"])}
+        self.assertLess(len(expected), len(self.groups))
         self.filter(comm)
         self.assertEqual(set(self.shown()), expected)
         self.filter("harness.c")
@@ -157,7 +158,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.shown(), [])
         self.assertTrue(self.one("#none").is_displayed())
         self.one("#clear").click()
-        self.assertEqual(len(self.shown()), len(self.races))
+        self.assertEqual(len(self.shown()), len(self.groups))
         self.assertFalse(self.one("#none").is_displayed())
 
     def test_counts_are_clicked_to_see_just_these(self):
@@ -168,7 +169,7 @@ class Page(unittest.TestCase):
             self.assertEqual(len(self.shown()), int(button.find_element(By.TAG_NAME, "b").text))
             self.assertEqual(button.get_attribute("aria-pressed"), "true")
             button.click()
-            self.assertEqual(len(self.shown()), len(self.races))
+            self.assertEqual(len(self.shown()), len(self.groups))
 
     def test_folded_races_are_closed_and_a_link_opens_them(self):
         closed = [race["id"] for race in self.races if race["verdict"]["class"] in ("benign", "synchronisation")]
@@ -181,6 +182,16 @@ class Page(unittest.TestCase):
         self.assertTrue(section.find_element(By.CSS_SELECTOR, ".sides").is_displayed())
         self.assertTrue(self.browser.execute_script("const r = arguments[0].getBoundingClientRect(); return r.top < innerHeight && r.bottom > 0",
                                                     section))
+
+    def test_a_link_opens_the_other_races_of_a_group(self):
+        group = max(self.groups, key=lambda one: len(one["races"]))
+        other = f"#race-{group['races'][-1]}"
+        self.assertGreater(len(group["races"]), 2)
+        self.assertFalse(self.one(other).is_displayed())
+        self.show(1600, anchor=other)
+        self.assertTrue(self.one(other).is_displayed())
+        row = self.one(f"tr[data-group=group-{group['id']}]")
+        self.assertIn(str(len(group["races"])), row.text.split())
 
     def test_kcsan_text_is_that_of_the_export(self):
         for race in self.races:
@@ -254,7 +265,8 @@ class Page(unittest.TestCase):
     def test_without_scripts_all_is_there(self):
         self.show(1600, scripts=False)
         self.assertFalse(self.one("#filter").is_displayed())
-        self.assertEqual(len(self.shown()), len(self.races))
+        self.assertEqual(len(self.shown()), len(self.groups))
+        self.assertEqual(len(self.all("section.race")), len(self.races))
         self.assertEqual(self.all("button:not([hidden] *)"), [])
         opened = [race["id"] for race in self.races if race["verdict"]["class"] not in ("benign", "synchronisation")]
         self.assertTrue(opened)

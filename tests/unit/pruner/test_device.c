@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "hv/race/group_key.h"
 #include "pruner/lists/suppress.h"
 #include "tests/unit/pruner/prune_bench.h"
 
@@ -368,7 +369,7 @@ static void test_suppression(void **state)
 	snprintf(text, sizeof(text), "[suppress]\nreason = known\nsite = %s\n", c->site);
 	s = suppress_read(bench_file(b, text, strlen(text)), 20270115, &err);
 	assert_string_equal(err.text, "");
-	assert_int_equal(suppress_find(s, b->race) != NULL, c->fits);
+	assert_int_equal(suppress_find(s, b->race, false) != NULL, c->fits);
 	suppress_free(s);
 }
 
@@ -377,13 +378,15 @@ static void test_written_suppression(void **state)
 {
 	struct bench *b = reader(state);
 	struct suppressions *s;
+	struct group_key key;
 	struct err err = {0};
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(out);
-	suppress_write(out, b->race, "harmful candidate: " RULE ", rank 69");
+	group_key(b->race, false, &key);
+	suppress_write(out, b->race, key.id, key.alias, "harmful candidate: " RULE ", rank 69");
 	assert_int_equal(fclose(out), 0);
 	assert_non_null(strstr(text, "  <->  virtio-blk:read\n"));
 	assert_null(strstr(text, "\nsite = "));
@@ -391,7 +394,7 @@ static void test_written_suppression(void **state)
 	text[strlen(text) - 1] = 'x';
 	s = suppress_read(bench_file(b, text, len), 20270115, &err);
 	assert_string_equal(err.text, "");
-	assert_non_null(suppress_find(s, b->race));
+	assert_non_null(suppress_find(s, b->race, false));
 	suppress_free(s);
 	free(text);
 }

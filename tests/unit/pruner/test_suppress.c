@@ -41,7 +41,7 @@ static bool fits(struct bench *b, const char *stanza)
 
 	snprintf(text, sizeof(text), "[suppress]\nreason = known\n%s\n", stanza);
 	s = read_text(b, text);
-	found = suppress_find(s, b->race) != NULL;
+	found = suppress_find(s, b->race, false) != NULL;
 	suppress_free(s);
 	return found;
 }
@@ -107,7 +107,7 @@ static void test_no_suppressions(void **state)
 {
 	struct bench *b = nlink(state);
 
-	assert_null(suppress_find(NULL, b->race));
+	assert_null(suppress_find(NULL, b->race, false));
 }
 
 /* ---- what is left over ---- */
@@ -132,7 +132,7 @@ static void leftover(void **state, char all[1024])
 	struct suppressions *s = read_text(b, stanzas);
 
 	all[0] = '\0';
-	assert_non_null(suppress_find(s, b->race));
+	assert_non_null(suppress_find(s, b->race, false));
 	suppress_leftover(s, put_line, all);
 	suppress_free(s);
 }
@@ -142,7 +142,7 @@ static void test_first_entry_that_fits_gives_the_reason(void **state)
 	struct bench *b = nlink(state);
 	struct suppressions *s = read_text(b, stanzas);
 
-	assert_string_equal(suppress_find(s, b->race), "known");
+	assert_string_equal(suppress_find(s, b->race, false), "known");
 	suppress_free(s);
 }
 
@@ -177,7 +177,7 @@ static const struct wrong_case {
 } wrong_cases[] = {
 	{"a kind that is of rules", "[special]\nsite = x\n", ":1: [special]"},
 	{"no reason", "[suppress]\nsite = x\n", ":1: a suppression needs a reason"},
-	{"nothing that it fits", "[suppress]\nreason = x\n", ":1: a suppression needs a race, site"},
+	{"nothing that it fits", "[suppress]\nreason = x\n", ":1: a suppression needs a group, race, site"},
 	{"a date that is none", "[suppress]\nsite = x\nreason = y\nexpires = soon\n", ":4: expires = soon"},
 	{"a date in the 13th month", "[suppress]\nsite = x\nreason = y\nexpires = 2027-13-01\n", ":4: expires"},
 	{"a key twice", "[suppress]\nreason = y\nreason = z\n", ":3: 'reason' is given twice"},

@@ -220,7 +220,7 @@ static void many_modules_are_read(void **state)
 		assert_int_equal(report_modules_add(&modules, &module, &err), 0);
 	}
 	head = document_head(&run);
-	tail = document_tail(&run, &modules, NULL, NULL);
+	tail = document_tail(&run, &modules, NULL, NULL, NULL);
 	assert_true(fprintf(file, "%s%s", head, tail) > (int)JSON_STREAM_VALUE_MAX);
 	assert_int_equal(fclose(file), 0);
 	free(head);

@@ -44,7 +44,7 @@ class Runs(unittest.TestCase):
         return done.stdout, [line for line in done.stderr.splitlines() if "counted once" in line]
 
     def count(self, text):
-        return int(re.search(rf"^  {RACE} +(\d+) ", text, re.M).group(1))
+        return int(re.search(rf"^  {RACE} +\d+ [a-z ]+ \d+ +(\d+) ", text, re.M).group(1))
 
     def test_head(self):
         text = self.report(self.file("a.json"))[0]

@@ -405,7 +405,7 @@ static char *summary_without_races(uint64_t sampling_ns)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	text_summary(out, s, &stats, &plain);
+	text_summary(out, s, &stats, NULL, &plain);
 	fclose(out);
 	race_store_free(s);
 	return text;
@@ -448,7 +448,7 @@ static void summary_is_sorted_by_count(void **state)
 	o.sides[0].pc++;
 	for (int i = 0; i < 3; i++)
 		race_store_add(s, &o, &is_new, NULL);
-	text_summary(out, s, &stats, &plain);
+	text_summary(out, s, &stats, NULL, &plain);
 	fclose(out);
 	has(text, "SUMMARY  2 races\n");
 	has(text, "50 hits (5.0/s), 20 windows (2.0/s)");
@@ -465,7 +465,7 @@ static char *summary_of(const struct detect_stats *stats)
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	text_summary(out, s, stats, &plain);
+	text_summary(out, s, stats, NULL, &plain);
 	fclose(out);
 	race_store_free(s);
 	return text;

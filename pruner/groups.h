@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Groups of judged races: verdicts in, groups out. The races of a group are one bug as a rule, and reports have one entry for
+ * the group, with its races folded under it. group_key.h says which races are of one group.
+ */
+#ifndef OUTRIDER_PRUNER_GROUPS_H
+#define OUTRIDER_PRUNER_GROUPS_H
+
+#include <jansson.h>
+
+#include "hv/race/group_key.h"
+#include "pruner/verdicts.h"
+
+struct group {
+	/* By group_key(): the same in every build of the kernel, and different for each group of a list. */
+	char id[RACE_ID_MAX];
+	/* The id without debug files, or "". */
+	char alias[RACE_ID_MAX];
+	/* What the races share, by group_key(): both functions and the datum. */
+	const char *text;
+	/*
+	 * The races, as indices into the list of verdicts. The first is the lead: the most harmful race, of these the one with
+	 * the highest rank. Its verdict and evidence are the group's. Suppressed races come last, whatever their verdict.
+	 */
+	const size_t *members;
+	size_t count;
+	/* Number of observations of all races. */
+	uint64_t seen;
+	/* The lead: members[0]. The group is suppressed if the lead is, which is when all races are. */
+	const struct judged *lead;
+};
+
+/* The groups of a list of verdicts, into which they point. */
+struct groups {
+	struct group *list;
+	size_t count;
+	/* Number of races in the list of verdicts. */
+	size_t races;
+	/* For each race of the list of verdicts: the index of its group. */
+	size_t *of;
+	/* The storage of all `members` and of all texts. */
+	size_t *members;
+	struct group_key *keys;
+};
+
+/*
+ * Group a list of verdicts, which must outlive `out` and keep its order. The groups are in the order of their first races in
+ * the list. Returns 0, or -1 with err set if memory ran out. The caller calls groups_free() in both cases.
+ */
+int groups_find(struct groups *out, const struct verdicts *v, struct err *err);
+void groups_free(struct groups *g);
+
+/* Sort the groups: suppressed ones last, then by class and rank of the lead, then in the order in which the leads were found.
+ */
+void groups_sort(struct groups *g);
+
+/* Returns the group of race `index` of the list of verdicts. */
+const struct group *groups_of(const struct groups *g, size_t index);
+
+/*
+ * Print the totals in one line: "26 likely bugs (52 races), 12 unclear, 40 benign". Each number counts groups; the number of
+ * races follows where it differs.
+ */
+void groups_sum(FILE *out, const struct groups *g);
+
+/* Print a table of the groups with a line each, which has the id of the lead. Prints nothing if there is no group. */
+void groups_table(FILE *out, const struct groups *g);
+
+/* Print the other races of the group of race `index`, a line each. Prints nothing if there are no others. */
+void groups_others(FILE *out, const struct groups *g, const struct verdicts *v, size_t index);
+
+/* Returns the list of groups as docs/report-format.md describes it, or NULL when memory ran out. The caller owns the result. */
+json_t *groups_json(const struct groups *g, const struct verdicts *v);
+
+#endif
