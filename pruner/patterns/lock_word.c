@@ -38,13 +38,18 @@ bool lock_word_inside(const struct view *v, const struct view_side *s)
  */
 static bool in_word(const struct view_side *s, const struct flow_pointer *from, uint32_t size, struct lock_word *out)
 {
+	const struct insn *insn = &s->code.insns[s->at].op.insn;
 	struct flow_pointer access = flow_address(s->flow, s->at);
-	int64_t distance = access.disp - from->disp;
+	/* Of an access before the lock this is a huge number. */
+	uint64_t distance = (uint64_t)access.disp - (uint64_t)from->disp;
 
-	if (from->root == FLOW_POINTER_UNKNOWN || access.root != from->root || distance < 0 ||
-	    distance + s->side->size > (int64_t)size)
+	/* The address of a per-CPU access is not that of its operand. */
+	if (insn->nmem != 1 || insn->mem[0].seg)
 		return false;
-	out->gva = s->side->gva - (uint64_t)distance;
+	if (from->root == FLOW_POINTER_UNKNOWN || access.root != from->root || s->side->size > size ||
+	    distance > size - s->side->size)
+		return false;
+	out->gva = s->side->gva - distance;
 	out->size = size;
 	return true;
 }

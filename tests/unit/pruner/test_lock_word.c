@@ -239,6 +239,19 @@ static void test_the_lock_of_another_object(void **state)
 	bench_expect_not(b, RULE);
 }
 
+/* The same operand in another segment: a per-CPU variable. */
+static void test_another_segment(void **state)
+{
+	struct bench *b = of_object(state);
+
+	looks_at(b, WORD);
+	access_at(b, WRITER, WORD, 1, INSN_WRITE);
+	/* lea 0x40(%rbx),%rdi; call _raw_spin_lock; movb $0,%gs:0x40(%rbx); ret */
+	bench_code(b, WRITER, CODE("\x48\x8d\x7b\x40\xe8\x00\x00\x00\x00\x65\xc6\x43\x40\x00\xc3"), 9);
+	bench_call(b, WRITER, 4, "_raw_spin_lock");
+	bench_expect_not(b, RULE);
+}
+
 static void test_no_lock_function_in_sight(void **state)
 {
 	struct bench *b = of_object(state);
@@ -364,6 +377,7 @@ int main(void)
 		BENCH_TEST(test_a_lock_that_is_initialised_while_it_is_used),
 		BENCH_TEST(test_a_byte_that_releases_nothing),
 		BENCH_TEST(test_the_lock_of_another_object),
+		BENCH_TEST(test_another_segment),
 		BENCH_TEST(test_no_lock_function_in_sight),
 		BENCH_TEST(test_other_memory_of_a_lock_function),
 		BENCH_TEST(test_a_lock_by_name),
