@@ -112,10 +112,10 @@ static void test_sections(void **state)
 
 	(void)state;
 	memcpy(second, &number, 4);
-	assert_refused(&block, "nobody knows");
+	assert_refused(&block, "it has a section of an unknown type");
 	number = 0;
 	memcpy(second, &number, 4);
-	assert_refused(&block, "nobody knows");
+	assert_refused(&block, "it has a section of an unknown type");
 	number = SECTION_CPUID;
 	memcpy(second, &number, 4);
 	number = MADE_CPUS;
