@@ -69,6 +69,9 @@ static int put_group(FILE *out, const struct export_run *run, const struct group
 
 	fprintf(out, "<div class=\"group\" id=\"group-%s\">\n", group->id);
 	rc = html_race(out, run, &run->races[group->members[0]], err);
+	fprintf(out, "<p class=\"faint key\">group <span class=\"mono\">%s</span>: ", group->id);
+	html_name(out, group->text);
+	fputs("</p>\n", out);
 	if (group->count > 1)
 		fprintf(out, "<details class=\"others\"><summary>%zu more race%s of this group</summary>\n", group->count - 1,
 			group->count == 2 ? "" : "s");

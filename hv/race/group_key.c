@@ -32,8 +32,9 @@ void group_key(const struct race *race, bool section, struct group_key *out)
 
 	race_key(race, &key);
 	*out = (struct group_key){0};
+	/* A variable without members needs no section: its name alone says which races are of one group. */
 	if (key.datum[0])
-		put_id(&key, section, "", key.datum, out->text, out->id);
+		put_id(&key, section && strchr(key.datum, '.'), "", key.datum, out->text, out->id);
 	else if (key.place[0])
 		put_id(&key, section, "at ", key.place, out->text, out->id);
 	else

@@ -172,8 +172,8 @@ static int count_instance(struct race *race, const struct observation *o, bool s
 	return 0;
 }
 
-/* A race's identity: its id and its unordered pair of sites. The names matter too, since different pairs can share an id. */
-struct identity {
+/* What makes a race of the store: its id and its unordered pair of sites. The names matter too, since pairs can share an id. */
+struct site_pair {
 	const struct race_store *store;
 	const char *id, *site_a, *site_b;
 	/* Output: the race that was found has its sites in the other order. */
@@ -182,7 +182,7 @@ struct identity {
 
 static bool is_race(void *ctx, size_t position)
 {
-	struct identity *wanted = ctx;
+	struct site_pair *wanted = ctx;
 	const struct race *race = wanted->store->races[position];
 
 	if (memcmp(race->id, wanted->id, RACE_ID_MAX) != 0)
@@ -191,7 +191,7 @@ static bool is_race(void *ctx, size_t position)
 	return strcmp(race->site[wanted->swap], wanted->site_a) == 0 && strcmp(race->site[!wanted->swap], wanted->site_b) == 0;
 }
 
-static struct race *find_race(const struct race_store *s, uint64_t hash, struct identity *wanted)
+static struct race *find_race(const struct race_store *s, uint64_t hash, struct site_pair *wanted)
 {
 	size_t position = race_index_find(&s->index, hash, is_race, wanted);
 
@@ -224,16 +224,16 @@ static void no_memory(const struct race_store *s, struct err *err)
 	err_set(err, EXIT_INTERNAL, "out of memory after %zu races; later ones are lost", race_store_count(s));
 }
 
-/* Returns a race with that identity and first observation, not counted yet; or NULL if memory runs out. */
-static struct race *first_observed(const struct identity *identity, const struct observation *o)
+/* Returns a race with that pair of sites and first observation, not counted yet; or NULL if memory runs out. */
+static struct race *first_observed(const struct site_pair *pair, const struct observation *o)
 {
 	struct race *race = race_new();
 
 	if (!race)
 		return NULL;
-	memcpy(race->id, identity->id, RACE_ID_MAX);
-	memcpy(race->site[0], identity->site_a, SITE_NAME_MAX);
-	memcpy(race->site[1], identity->site_b, SITE_NAME_MAX);
+	memcpy(race->id, pair->id, RACE_ID_MAX);
+	memcpy(race->site[0], pair->site_a, SITE_NAME_MAX);
+	memcpy(race->site[1], pair->site_b, SITE_NAME_MAX);
 	race->first = *o;
 	if (race->first.data_len > RACE_DATA_MAX)
 		race->first.data_len = RACE_DATA_MAX;
@@ -250,9 +250,9 @@ static struct race *first_observed(const struct identity *identity, const struct
 	return race;
 }
 
-static struct race *add_new(struct race_store *s, uint64_t hash, const struct identity *identity, const struct observation *o)
+static struct race *add_new(struct race_store *s, uint64_t hash, const struct site_pair *pair, const struct observation *o)
 {
-	struct race *race = first_observed(identity, o);
+	struct race *race = first_observed(pair, o);
 
 	if (race && (count_instance(race, o, false) < 0 || append_race(s, hash, race) < 0)) {
 		race_free(race);
@@ -264,7 +264,7 @@ static struct race *add_new(struct race_store *s, uint64_t hash, const struct id
 struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err)
 {
 	char id[RACE_ID_MAX], site[2][SITE_NAME_MAX];
-	struct identity identity = {.store = s, .id = id, .site_a = site[0], .site_b = site[1]};
+	struct site_pair pair = {.store = s, .id = id, .site_a = site[0], .site_b = site[1]};
 	struct race *race;
 	uint64_t hash;
 
@@ -275,15 +275,15 @@ struct race *race_store_add(struct race_store *s, const struct observation *o, b
 	site_name(&o->sides[1], s->slide, site[1]);
 	race_id(site[0], site[1], id);
 	hash = race_hash(&s->key, id, site[0], site[1]);
-	race = find_race(s, hash, &identity);
+	race = find_race(s, hash, &pair);
 	if (race) {
-		if (count_instance(race, o, identity.swap) < 0)
+		if (count_instance(race, o, pair.swap) < 0)
 			race = NULL;
 	} else if (race_store_count(s) >= s->most) {
 		s->left_out++;
 		return NULL;
 	} else {
-		race = add_new(s, hash, &identity, o);
+		race = add_new(s, hash, &pair, o);
 		*is_new = race != NULL;
 	}
 	if (!race)
@@ -331,13 +331,13 @@ void race_store_begin_run(struct race_store *s)
 
 struct race *race_store_put(struct race_store *s, struct race *race, struct err *err)
 {
-	struct identity identity = {.store = s, .id = race->id, .site_a = race->site[0], .site_b = race->site[1]};
+	struct site_pair pair = {.store = s, .id = race->id, .site_a = race->site[0], .site_b = race->site[1]};
 	uint64_t hash = race_hash(&s->key, race->id, race->site[0], race->site[1]);
-	struct race *known = find_race(s, hash, &identity);
+	struct race *known = find_race(s, hash, &pair);
 
 	for (unsigned i = 0; i < race->kept; i++)
 		race->instances[i].run = s->run;
-	if ((known ? merge_race(known, race, identity.swap) : append_race(s, hash, race)) < 0) {
+	if ((known ? merge_race(known, race, pair.swap) : append_race(s, hash, race)) < 0) {
 		no_memory(s, err);
 		return NULL;
 	}
@@ -351,12 +351,12 @@ struct race *race_store_add_replay(struct race_store *s, const char *site_a, con
 				   const struct replay_instance *instance, struct err *err)
 {
 	char id[RACE_ID_MAX];
-	struct identity identity = {.store = s, .id = id, .site_a = site_a, .site_b = site_b};
+	struct site_pair pair = {.store = s, .id = id, .site_a = site_a, .site_b = site_b};
 	struct replay_instance own;
 	struct race *race;
 
 	race_id(site_a, site_b, id);
-	race = find_race(s, race_hash(&s->key, id, site_a, site_b), &identity);
+	race = find_race(s, race_hash(&s->key, id, site_a, site_b), &pair);
 	if (!race)
 		return NULL;
 	if (replay_instance_wrong(instance)) {
@@ -369,7 +369,7 @@ struct race *race_store_add_replay(struct race_store *s, const char *site_a, con
 		return NULL;
 	}
 	own = *instance;
-	if (identity.swap)
+	if (pair.swap)
 		replay_swap(&own);
 	replay_count(race->replay, &own);
 	return race;

@@ -160,6 +160,17 @@ static void a_section_of_a_sequence_count_is_one_group(void **state)
 	assert_int_equal(groups_of_two(&a, &b), 2);
 }
 
+/* Whether its writer's code shows a section, which another compiler may change, does not matter for a variable of one word. */
+static void a_word_needs_no_section(void **state)
+{
+	struct made a = {{"f", "g"}, {4, 8}, .variable = "jiffies", .place = "jiffies", .section = true}, b = a;
+
+	(void)state;
+	b.section = false;
+	b.offset[0] = 12;
+	assert_int_equal(groups_of_two(&a, &b), 1);
+}
+
 static void the_most_harmful_race_leads(void **state)
 {
 	struct fixture f;
@@ -250,6 +261,7 @@ int main(void)
 		cmocka_unit_test(a_place_is_a_datum_too),
 		cmocka_unit_test(without_a_datum_the_identity_counts),
 		cmocka_unit_test(a_section_of_a_sequence_count_is_one_group),
+		cmocka_unit_test(a_word_needs_no_section),
 		cmocka_unit_test(the_most_harmful_race_leads),
 		cmocka_unit_test(likely_bugs_come_first),
 		cmocka_unit_test(the_alias_is_the_id_without_debug_files),

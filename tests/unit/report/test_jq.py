@@ -71,11 +71,12 @@ class Jq(unittest.TestCase):
 
     def test_likely_bugs(self):
         rows = [row.split("\t") for row in self.run_filter(self.bugs)]
-        ids = {race["id"] for race in self.document["races"] if race["verdict"]["class"] == "harmful candidate"}
-        self.assertEqual({row[0] for row in rows}, ids)
+        bugs = {race["group"] for race in self.document["races"] if race["verdict"]["class"] == "harmful candidate"}
+        leads = {group["races"][0] for group in self.document["groups"] if group["id"] in bugs}
+        self.assertEqual({row[0] for row in rows}, leads)
         ranks = [int(row[1]) for row in rows]
         self.assertEqual(ranks, sorted(ranks, reverse=True))
-        self.assertTrue(all(row[2].startswith("outrider_gt:") for row in rows))
+        self.assertTrue(all(row[3].startswith("outrider_gt:") for row in rows))
 
     def test_data(self):
         names = collections.Counter(race["name"]["path"] for race in self.document["races"] if race["name"])
