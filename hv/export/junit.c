@@ -5,6 +5,7 @@
 
 #include "hv/export/internal.h"
 #include "hv/race/race_key.h"
+#include "hv/report/locks/suspicion_key.h"
 #include "hv/report/text/text.h"
 
 /*
@@ -268,13 +269,25 @@ static int write_when(xmlTextWriter *w, const struct run_facts *first)
 	return rc | xmlTextWriterWriteFormatAttribute(w, x("time"), "%.3f", (double)first->sampled_ns / 1e9);
 }
 
+/* Write class and name. They have no offsets, because offsets change with the build. */
+static int write_suspicion_name(xmlTextWriter *w, const struct chart_suspicion *c)
+{
+	char function[2][SITE_NAME_MAX];
+	int rc;
+
+	for (unsigned i = 0; i < 2; i++)
+		suspicion_function(c->site[i], function[i]);
+	rc = xmlTextWriterWriteAttribute(w, x("classname"), x(function[0]));
+	return rc |
+	       xmlTextWriterWriteFormatAttribute(w, x("name"), "suspicion about %s (%s:%u)", function[1], c->identity, c->nth);
+}
+
 /* Write a suspicion as a failed test case if suspicions make the command fail, and otherwise as a skipped one. */
 static int write_suspicion(xmlTextWriter *w, const struct chart_suspicion *c, bool fails)
 {
 	int rc = xmlTextWriterStartElement(w, x("testcase"));
 
-	rc |= xmlTextWriterWriteAttribute(w, x("classname"), x(c->site[0]));
-	rc |= xmlTextWriterWriteFormatAttribute(w, x("name"), "suspicion about %s (%s)", c->site[1], c->suspicion.id);
+	rc |= write_suspicion_name(w, c);
 	rc |= xmlTextWriterStartElement(w, x(fails ? "failure" : "skipped"));
 	if (fails)
 		rc |= xmlTextWriterWriteAttribute(w, x("type"), x("suspicion"));

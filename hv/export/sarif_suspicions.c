@@ -40,13 +40,13 @@ static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
 	return list;
 }
 
-/* Returns the "partialFingerprints", as for races: the id is unique within a kind of suspicion. */
-static json_t *fingerprints(struct json_builder *b, const struct suspicion *s)
+/* Returns the "partialFingerprints", as for races: the identity, with a number that tells suspicions of one identity apart. */
+static json_t *fingerprints(struct json_builder *b, const struct chart_suspicion *c)
 {
 	json_t *o = json_object();
 
-	json_put(b, o, "primaryLocationLineHash", json_sprintf("%s:1", s->id));
-	json_put(b, o, "outriderSuspicion/v1", json_string(s->id));
+	json_put(b, o, "primaryLocationLineHash", json_sprintf("%s:%u", c->identity, c->nth));
+	json_put(b, o, "outriderSuspicion/v2", json_sprintf("%s:%u", c->identity, c->nth));
 	return o;
 }
 
@@ -73,7 +73,7 @@ static json_t *suspicion_result(struct json_builder *b, const struct chart_suspi
 	json_append(b, related, other);
 	json_put(b, o, "relatedLocations", related);
 	json_put(b, o, "codeFlows", flows(b, c));
-	json_put(b, o, "partialFingerprints", fingerprints(b, s));
+	json_put(b, o, "partialFingerprints", fingerprints(b, c));
 	return o;
 }
 

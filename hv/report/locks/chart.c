@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hv/base/order.h"
+#include "hv/report/locks/suspicion_key.h"
 #include "symbols/insn/insn.h"
 
 /* Most locks compared for one datum, which limits the time for a hostile record. */
@@ -295,6 +296,9 @@ static void add_suspicion(struct making *m, const struct protection *p, const st
 		wanted |= is_wanted(m, p, function);
 	}
 	snprintf(c->lock, sizeof(c->lock), "%s", p->locks[s->lock].name);
+	snprintf(c->datum, sizeof(c->datum), "%s",
+		 s->kind == SUSPICION_UNPROTECTED ? p->accesses[s->side[0]].name : p->locks[s->lock].name);
+	suspicion_identity(s->kind, c->site[0], c->site[1], c->lock, c->datum, c->identity);
 	c->suspicion = *s;
 	m->chart->suspicion_count += wanted;
 }
@@ -332,6 +336,24 @@ static int by_rank(const void *a, const void *b)
 	return order ? order : by_id(a, b);
 }
 
+static int by_identity(const void *a, const void *b)
+{
+	const struct chart_suspicion *x = a, *y = b;
+	int order = strcmp(x->identity, y->identity);
+
+	for (unsigned i = 0; i < 2 && !order; i++)
+		order = order_u64(site_offset(x->site[i]), site_offset(y->site[i]));
+	return order ? order : by_id(a, b);
+}
+
+/* Number the suspicions that have one identity. */
+static void number_suspicions(struct chart_suspicion *list, size_t count)
+{
+	qsort(list, count, sizeof(*list), by_identity);
+	for (size_t i = 0; i < count; i++)
+		list[i].nth = i && strcmp(list[i - 1].identity, list[i].identity) == 0 ? list[i - 1].nth + 1 : 1;
+}
+
 static void join_suspicions(struct lock_chart *chart)
 {
 	struct chart_suspicion *list = chart->suspicions;
@@ -345,6 +367,7 @@ static void join_suspicions(struct lock_chart *chart)
 		list[kept++] = list[i];
 	}
 	chart->suspicion_count = kept;
+	number_suspicions(list, kept);
 	qsort(list, kept, sizeof(*list), by_rank);
 }
 

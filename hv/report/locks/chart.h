@@ -44,6 +44,12 @@ struct chart_suspicion {
 	/* The sites, in the order of the suspicion's sides. */
 	char site[2][SITE_NAME_MAX];
 	char lock[CHART_NAME_MAX];
+	/* The datum, or the lock of an interrupt's suspicion. */
+	char datum[CHART_NAME_MAX];
+	/* By suspicion_identity(): the same in every build of the kernel. */
+	char identity[RACE_ID_MAX];
+	/* Position among the suspicions with this identity in the order of their sites' offsets, from 1. */
+	unsigned nth;
 };
 
 struct lock_chart {

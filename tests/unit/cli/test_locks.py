@@ -358,6 +358,32 @@ class Locks(unittest.TestCase):
         case, = suspicions
         self.assertIsInstance(case.result[0], junitparser.Failure)
 
+    def test_a_suspicion_is_the_same_in_another_build(self):
+        """SARIF's fingerprints and JUnit's names have no offsets. Of two suspicions of the same functions and datum each has its own."""
+        def known(document):
+            path = self.top / "built.json"
+            path.write_text(json.dumps(document))
+            sarif = json.loads(self.outrider("report", "--format", "sarif", path).stdout)["runs"][1]["results"]
+            junit = junitparser.JUnitXml.fromstring(self.outrider("report", "--format", "junit", path).stdout.encode())
+            return ([result["partialFingerprints"] for result in sarif], [(case.classname, case.name) for case in list(junit)[1]])
+
+        moved = copy.deepcopy(self.document)
+        moved["locks"]["accesses"][1]["site"] = moved["locks"]["suspicions"][0]["sides"][1]["site"] = "e100:<watchdog>+0x77"
+        moved["locks"]["suspicions"][0]["id"] = "00123456789a"
+        prints, tests = known(self.document)
+        self.assertEqual(known(moved), (prints, tests))
+        self.assertEqual(set(prints[0]), {"primaryLocationLineHash", "outriderSuspicion/v2"})
+        self.assertNotIn("+0x", str(tests))
+        moved["locks"]["accesses"][1]["name"] = moved["locks"]["accesses"][0]["name"] = "nic.other"
+        self.assertNotEqual(known(moved)[0], prints)
+        two = copy.deepcopy(self.document)
+        two["locks"]["accesses"].append(two["locks"]["accesses"][1] | {"site": "e100:<watchdog>+0x77"})
+        second = copy.deepcopy(two["locks"]["suspicions"][0]) | {"id": "00123456789a"}
+        second["sides"][1] = {"index": 3, "site": "e100:<watchdog>+0x77"}
+        two["locks"]["suspicions"].append(second)
+        hashes = [one["primaryLocationLineHash"] for one in known(two)[0]]
+        self.assertCountEqual(hashes, [prints[0]["primaryLocationLineHash"], prints[0]["primaryLocationLineHash"].replace(":1", ":2")])
+
     def test_report_kcsan_and_html(self):
         self.assertTrue(self.report("kcsan").endswith(f"\nOutrider: suspicion {ID}: {TEXT}\n"))
         self.assertIn(TEXT, text_of(self.report("html")))
