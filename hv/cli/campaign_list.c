@@ -214,6 +214,7 @@ int campaign_show_list(struct campaign_show *s, struct store *store, const struc
 	selected.campaign = s->place.campaign;
 	selected.subsystems = subsystems;
 	selected.all = s->all;
+	selected.bugs = s->form == CAMPAIGN_HTML;
 	if (rc == 0)
 		rc = summary_fill(&m, store, &selected, OUTRIDER_VERSION, err);
 	if (rc == 0)

@@ -121,7 +121,8 @@ int summary_fill(struct summary *m, struct store *store, const struct summary_qu
 	    fill_findings(&f) == 0)
 		rc = m->pair ? fill_pair(&f) : fill_races(&f);
 	store_rounds_free(&f.rounds);
-	if (rc == 0)
-		summary_sort(m);
-	return rc;
+	if (rc < 0)
+		return -1;
+	summary_sort(m);
+	return query->bugs ? fill_bugs(&f) : 0;
 }

@@ -26,6 +26,8 @@ int fill_rounds(struct fill *f);
 int fill_ends(struct fill *f);
 int fill_coverage(struct fill *f);
 int fill_findings(struct fill *f);
+/* Call it after summary_sort(), since bugs point to their races. */
+int fill_bugs(struct fill *f);
 
 /* Fill in *r. Reads the race's builds only if the summary shows them. Returns 0, or -1 with f->err set. */
 int fill_race(struct fill *f, const struct store_race *from, enum store_change change, struct summary_race *r);

@@ -98,7 +98,8 @@ static void fill_verdicts(struct fill *f, const struct store_race *from, struct 
 
 int fill_race(struct fill *f, const struct store_race *from, enum store_change change, struct summary_race *r)
 {
-	*r = (struct summary_race){.id = fill_text(f, from->name),
+	*r = (struct summary_race){.stored = from->id,
+				   .id = fill_text(f, from->name),
 				   .side = {side_text(f, &from->sides[0]), side_text(f, &from->sides[1])},
 				   .datum = fill_text(f, from->datum),
 				   .subsystem = subsystem_of(f, from),

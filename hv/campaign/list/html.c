@@ -131,8 +131,9 @@ void list_html(FILE *out, const struct summary *m)
 {
 	html_page_begin(out, put_title, m, style);
 	put_answers(out, m);
-	list_html_plots(out, m);
+	list_html_bugs(out, m);
 	put_findings(out, m);
+	list_html_plots(out, m);
 	put_subsystems(out, m);
 	put_counts(out, m);
 	list_html_races(out, m);

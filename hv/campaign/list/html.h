@@ -10,6 +10,9 @@
 /* Draw the plots of races, coverage and overhead over the campaign's rounds. Without rounds, draw nothing. */
 void list_html_plots(FILE *out, const struct summary *m);
 
+/* Write a section for each likely bug that needs attention, or nothing if there is none. */
+void list_html_bugs(FILE *out, const struct summary *m);
+
 /* Write the table of all races, and a section for each race. */
 void list_html_races(FILE *out, const struct summary *m);
 

@@ -20,6 +20,8 @@ struct summary_query {
 	bool all;
 	/* Count only the runs of this shard, "I/N", and ignore whether other shards have ended. NULL or "": all shards. */
 	const char *shard;
+	/* Fill in `bugs` of the summary, which only the page shows. */
+	bool bugs;
 	/* Leave out what only the plots and the answer "covered" need, which takes the longest to read. */
 	bool no_coverage;
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/race/race.h"
 
 void summary_free(struct summary *m)
 {
@@ -13,6 +14,9 @@ void summary_free(struct summary *m)
 	for (size_t i = 0; i < m->texts.count; i++)
 		free(m->texts.list[i]);
 	free(m->texts.list);
+	for (size_t i = 0; i < m->bug_count; i++)
+		race_free(m->bugs[i].record);
+	free(m->bugs);
 	free(m->races);
 	free(m->findings);
 	free(m->rounds);

@@ -15,6 +15,8 @@
 
 #include "hv/campaign/store/store.h"
 
+struct race;
+
 /* The pruner's class, the most serious first. A race with several verdicts has the most serious. */
 enum summary_class {
 	SUMMARY_HARMFUL,
@@ -42,6 +44,7 @@ struct summary_build {
 };
 
 struct summary_race {
+	int64_t stored;	       /* the race's id in the store, for further queries */
 	const char *id;	       /* 12 hexadecimal digits, the same in every build, store and round */
 	const char *side[2];   /* "write in ext4_foo [ext4]" */
 	const char *datum;     /* "inode->i_size", or "" */
@@ -119,6 +122,16 @@ struct summary_point {
 	double estimate, low, high;
 };
 
+/* A race that needs attention and is likely a bug, with what the page shows of it above all else. */
+struct summary_bug {
+	const struct summary_race *race; /* in `races` of the summary */
+	struct race *record;		 /* the race in the latest report; NULL: the store has no record */
+	const char *run;		 /* key of the last selected run that saw it */
+	const char *release;		 /* release of the run's kernel, or "" */
+	const char *folder;		 /* folder of the run's files, or "" */
+	const char *again;		 /* shell command that aims at the race, or "" */
+};
+
 struct summary {
 	const char *campaign, *store; /* the campaign's name, and the place of the store */
 	const char *version;	      /* version of Outrider that made the summary */
@@ -129,6 +142,9 @@ struct summary {
 	size_t race_count;
 	struct summary_finding *findings;
 	size_t finding_count;
+	struct summary_bug *bugs; /* if the query asks for them; the most serious first */
+	size_t bug_count;
+	size_t more_bugs;	      /* number of such races that are not in `bugs` */
 	struct summary_round *rounds; /* all rounds of the campaign up to the last selected one, oldest first */
 	size_t round_count;
 	struct summary_point *points; /* all runs of these rounds, in the order of their starts */

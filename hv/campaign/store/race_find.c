@@ -212,6 +212,56 @@ int store_builds(struct store *s, const struct store_races_query *q, struct stor
 	return rc;
 }
 
+/* ---- the last run ---- */
+
+void store_race_run_free(struct store_race_run *r)
+{
+	text_free(r->text);
+	*r = (struct store_race_run){0};
+}
+
+static int read_last_run(struct store *s, const struct selection *selection, int64_t race, struct store_race_run *out,
+			 struct err *err)
+{
+	struct db_rows *rows = db_query(
+		s->db, err,
+		"SELECT u.round_id, u.cell, u.folder, u.command, b.report, k.banner FROM race r JOIN build_race b ON "
+		"b.race_id = r.id JOIN sighting g ON g.build_race_id = b.id JOIN run u ON u.id = g.run_id JOIN kernel k "
+		"ON k.id = b.kernel_id WHERE r.line = (SELECT w.line FROM race w WHERE w.id = $1) "
+		"ORDER BY u.started DESC, u.uuid DESC, b.report",
+		"i", race);
+	int rc = db_next(rows, err), found = 0;
+
+	for (; rc > 0 && !found; rc = db_next(rows, err)) {
+		const struct selection_round *round = selection_round(selection, db_int(rows, 0));
+
+		if (!round || !round->now)
+			continue;
+		store_columns(rows, 1, out->text, "ttttt", &out->key, &out->folder, &out->command, &out->report, &out->banner);
+		found = 1;
+	}
+	db_rows_end(rows);
+	return rc < 0 ? -1 : found;
+}
+
+int store_race_run(struct store *s, const struct store_races_query *q, struct store_race_run *out, struct err *err)
+{
+	struct selection selection = {0};
+	int rc, found = 0;
+
+	*out = (struct store_race_run){0};
+	rc = store_read_begin(s, &out->text, err);
+	if (rc == 0)
+		rc = selection_init(&selection, s, q, out->text, err);
+	if (rc == 0)
+		rc = found = read_last_run(s, &selection, q->race, out, err);
+	selection_free(&selection);
+	rc = store_read_end(s, rc < 0 ? -1 : 0, out->text, err);
+	if (rc < 0 || !found)
+		store_race_run_free(out);
+	return rc < 0 ? -1 : found;
+}
+
 /* ---- rounds ---- */
 
 void store_race_rounds_free(struct store_race_rounds *r)

@@ -4,9 +4,11 @@
 
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
+import urllib.parse
 
 from selenium.webdriver.common.by import By
 
@@ -74,7 +76,9 @@ class Page(unittest.TestCase):
         tips = self.browser.execute_script("return [...document.querySelectorAll('.plots figure:first-child g > title')].map(t => t.textContent)")
         self.assertEqual(tips, [f"Round {r['number']}: {r['races']} races, {r['by_class']['harmful candidate']} of them harmful candidates, "
                                 f"{r['by_class']['unclear'] + r['by_class']['not judged']} undecided; {r['new']} new" for r in self.list["rounds"]])
-        for figure in self.all(".plots figure"):
+        nothing = [figure.find_element(By.CSS_SELECTOR, "figcaption").text for figure in self.all(".plots figure:not(:has(svg))")]
+        self.assertEqual(nothing, ["Coverage"])  # the recorded runs left none
+        for figure in self.all(".plots figure:has(svg)"):
             drawing = figure.find_element(By.CSS_SELECTOR, "svg").rect
             # Everything in a plot, its numbers included, lies inside the drawing.
             for part in figure.find_elements(By.CSS_SELECTOR, "rect, path, circle, text"):
@@ -115,6 +119,44 @@ class Page(unittest.TestCase):
     def test_a_finding_is_text(self):
         self.assertEqual([code.text for code in self.all("section.finding code")][0], "Kernel panic - not syncing: <b>Fatal</b> exception")
 
+    def test_likely_bugs_come_first(self):
+        """Above plots and tables, each with both sides, their calls and source lines, its verdict, its run's files, and a command that aims at it."""
+        wanted = [race for race in self.list["races"] if race["worse"] and race["verdict"]["class"] in ("harmful candidate", "unclear", "not judged")]
+        self.assertGreater(len(wanted), 2)
+        sections = self.all("section.bug")
+        self.assertEqual(len(sections), len(wanted))
+        self.assertLess(sections[-1].rect["y"], self.all(".plots")[0].rect["y"])
+        races = {race["id"]: race for race in wanted}
+        classes = []
+        for section in sections:
+            race = races.pop(section.find_element(By.CSS_SELECTOR, "h3 a").get_attribute("href").split("#race-")[1])
+            classes.append(race["verdict"]["class"])
+            self.assertIn(race["verdict"]["evidence"], section.text)
+            for side in section.find_elements(By.CSS_SELECTOR, ".side"):
+                self.assertRegex(side.text, r"\A(read|write|read-write|access|Changed)\b")
+                self.assertLessEqual(len(side.find_elements(By.CSS_SELECTOR, "li")) - side.text.count(" inlined"), 3)
+            self.assertEqual(len(section.find_elements(By.CSS_SELECTOR, ".side")), 2)
+            self.assertRegex(section.text, r"\.[ch]:[1-9]\d*")
+            links = {link.text: link.get_attribute("href") for link in section.find_elements(By.CSS_SELECTOR, "p a")}
+            self.assertEqual(list(links), ["report", "console", "command and kernel"])
+            report = pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(links["report"]).path))
+            again = section.find_element(By.CSS_SELECTOR, "pre.again").get_attribute("textContent")
+            ids = [build["report"] for build in race["builds"]]
+            self.assertRegex(again, rf" --aim '{re.escape(str(report))}#({'|'.join(ids)})' --json again\.json\Z")
+            self.assertTrue({each["id"] for each in json.loads(report.read_text())["races"]} & set(ids))
+            self.assertNotIn("--coverage", again)
+        self.assertEqual(races, {})
+        self.assertEqual(classes, sorted(classes, key=["harmful candidate", "unclear", "not judged"].index))
+
+    def test_nothing_of_a_bug_is_cut(self):
+        for width in (WIDE, PHONE):
+            self.show(width)
+            for details in self.all("section.bug details"):
+                self.browser.execute_script("arguments[0].open = true", details)
+            cut = self.browser.execute_script("""return [...document.querySelectorAll('section.bug, section.bug *')].filter(e =>
+                getComputedStyle(e).display != 'inline' && e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML.slice(0, 200))""")
+            self.assertEqual(cut, [], width)
+
     def contrast(self, element):
         """The contrast of an element's text with the page, as WCAG 2 has it."""
         def light(colour):
@@ -130,7 +172,7 @@ class Page(unittest.TestCase):
         for scheme in ("light", "dark"):
             self.show(scheme=scheme)
             backs.add(self.browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
-            for css in ("dl.answers dd", "dl.answers dt", ".new", ".gone", ".same", ".plots p", "table.plain td"):
+            for css in ("dl.answers dd", "dl.answers dt", ".new", ".gone", ".same", ".plots p", "table.plain td", "section.bug h3", "section.bug .at"):
                 for element in self.all(css)[:3]:
                     self.assertGreater(self.contrast(element), 4.5, (scheme, css))
         self.assertEqual(len(backs), 2)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/campaign/list/again.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns the end of the shell word at `text`, as the runner quotes words: '...' with '\\'' for a quote. */
+static const char *end_of_word(const char *text)
+{
+	bool quoted = false;
+
+	for (; *text && (quoted || *text != ' '); text++) {
+		if (*text == '\'')
+			quoted = !quoted;
+		else if (!quoted && *text == '\\' && text[1])
+			text++;
+	}
+	return text;
+}
+
+/* Returns whether the word is an option that has a value and has no place in the new command. */
+static bool is_dropped(const char *word, size_t len)
+{
+	static const char *const dropped[] = {"--json", "--coverage", "--console", "--prefer"};
+
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++) {
+		if (strlen(dropped[i]) == len && memcmp(word, dropped[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void put_quoted(FILE *out, const char *text)
+{
+	fputc('\'', out);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*text, out);
+	}
+	fputc('\'', out);
+}
+
+char *again_command(const char *command, const char *folder, const char *report)
+{
+	char *text = NULL, *races = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	bool skip = false;
+
+	if (!out || asprintf(&races, "%s/races.json#%s", folder, report) < 0) {
+		if (out)
+			fclose(out);
+		free(text);
+		return NULL;
+	}
+	while (*command) {
+		const char *end = end_of_word(command);
+		size_t len = (size_t)(end - command);
+
+		if (!skip && !is_dropped(command, len) && len)
+			fprintf(out, "%.*s ", (int)len, command);
+		skip = !skip && is_dropped(command, len);
+		command = end + (*end == ' ');
+	}
+	fputs("--aim ", out);
+	put_quoted(out, races);
+	fputs(" --json again.json", out);
+	free(races);
+	return fclose(out) == 0 ? text : NULL;
+}
