@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hv/campaign/list/ends_text.h"
 #include "hv/campaign/list/fill.h"
 #include "hv/campaign/list/gate.h"
-#include "hv/campaign/list/sentences.h"
 #include "hv/campaign/runner/runner.h"
 #include "hv/campaign/store/store.h"
 #include "hv/cli/campaign.h"

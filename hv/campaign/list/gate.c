@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "hv/campaign/list/sentences.h"
+#include "hv/campaign/list/ends_text.h"
 
 static const char *const words[GATE_WHATS] = {
 	[GATE_NEW_HARMFUL] = "new-harmful", [GATE_NEW_UNCLEAR] = "new-unclear", [GATE_ANY_NEW] = "any-new",

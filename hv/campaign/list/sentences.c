@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/campaign/list/ends_text.h"
 #include "hv/campaign/list/gate.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -121,35 +122,6 @@ static void put_changed(FILE *out, const struct summary *m)
 }
 
 /* ---- runs ---- */
-
-void list_failures_put(FILE *out, const struct store_ends *ends)
-{
-	static const char *const phrases[STORE_OUTCOMES] = {
-		[STORE_FAILED] = "did not run properly",
-		[STORE_NO_REPORT] = "left no report",
-		[STORE_TRUNCATED] = "left a truncated report",
-		[STORE_UNSAMPLED] = "sampled nothing",
-	};
-	const char *before = "";
-
-	for (int i = 0; i < STORE_OUTCOMES; i++) {
-		if (!ends->of_failure[i] || !phrases[i])
-			continue;
-		fprintf(out, "%s%" PRIu64 " %s", before, ends->of_failure[i], phrases[i]);
-		before = ", ";
-	}
-}
-
-void list_ends_put(FILE *out, const struct store_ends *ends)
-{
-	if (ends->broke)
-		fprintf(out, ", %" PRIu64 " broke", ends->broke);
-	if (!ends->failed)
-		return;
-	fprintf(out, ", %" PRIu64 " failed (", ends->failed);
-	list_failures_put(out, ends);
-	fputc(')', out);
-}
 
 void list_kinds_put(FILE *out, const struct summary *m)
 {

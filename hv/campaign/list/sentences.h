@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sentences about a round that text, mail and page share, and that `campaign run` prints. */
+/* Sentences about a round that text, mail and page share. Only hv/campaign/list/ uses this header. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_SENTENCES_H
 #define OUTRIDER_CAMPAIGN_LIST_SENTENCES_H
 
@@ -31,12 +31,6 @@ void list_when_put(FILE *out, const struct summary *m);
 
 /* Write "; 2 attempts were cut off", or nothing if `attempts` is 0. */
 void list_cut_off_put(FILE *out, uint64_t attempts);
-
-/* Write ", 2 broke, 3 failed (2 left no report, 1 sampled nothing)", or nothing if all runs are ok. */
-void list_ends_put(FILE *out, const struct store_ends *ends);
-
-/* Write "2 left no report, 1 sampled nothing": why runs failed. */
-void list_failures_put(FILE *out, const struct store_ends *ends);
 
 /* Write the amount of sampling, and the share of time that CPUs were stopped. */
 void list_effort_put(FILE *out, const struct summary *m);

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "hv/campaign/list/ends_text.h"
 #include "hv/campaign/list/fill_internal.h"
 #include "hv/campaign/list/gate.h"
 #include "hv/campaign/list/json.h"
