@@ -50,12 +50,12 @@ static int read_record(struct fill *f, int64_t race, struct summary_bug *bug)
 static int read_run(struct fill *f, int64_t race, struct summary_bug *bug)
 {
 	struct store_races_query q = f->selected;
-	struct store_race_run run = {0};
+	struct store_last_run run = {0};
 	char *again = NULL;
 	int rc;
 
 	q.race = race;
-	rc = store_race_run(f->store, &q, &run, f->err);
+	rc = store_last_run(f->store, &q, &run, f->err);
 	if (rc > 0 && run.command[0] && run.folder[0] && !(again = again_command(run.command, run.folder, run.report)))
 		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
 	if (rc >= 0) {
@@ -65,7 +65,7 @@ static int read_run(struct fill *f, int64_t race, struct summary_bug *bug)
 		bug->again = fill_line(f, again ? again : "");
 	}
 	free(again);
-	store_race_run_free(&run);
+	store_last_run_free(&run);
 	return rc >= 0 && bug->run && bug->release && bug->folder && bug->again ? 0 : -1;
 }
 

@@ -214,13 +214,13 @@ int store_builds(struct store *s, const struct store_races_query *q, struct stor
 
 /* ---- the last run ---- */
 
-void store_race_run_free(struct store_race_run *r)
+void store_last_run_free(struct store_last_run *r)
 {
 	text_free(r->text);
-	*r = (struct store_race_run){0};
+	*r = (struct store_last_run){0};
 }
 
-static int read_last_run(struct store *s, const struct selection *selection, int64_t race, struct store_race_run *out,
+static int read_last_run(struct store *s, const struct selection *selection, int64_t race, struct store_last_run *out,
 			 struct err *err)
 {
 	struct db_rows *rows = db_query(
@@ -244,12 +244,12 @@ static int read_last_run(struct store *s, const struct selection *selection, int
 	return rc < 0 ? -1 : found;
 }
 
-int store_race_run(struct store *s, const struct store_races_query *q, struct store_race_run *out, struct err *err)
+int store_last_run(struct store *s, const struct store_races_query *q, struct store_last_run *out, struct err *err)
 {
 	struct selection selection = {0};
 	int rc, found = 0;
 
-	*out = (struct store_race_run){0};
+	*out = (struct store_last_run){0};
 	rc = store_read_begin(s, &out->text, err);
 	if (rc == 0)
 		rc = selection_init(&selection, s, q, out->text, err);
@@ -258,7 +258,7 @@ int store_race_run(struct store *s, const struct store_races_query *q, struct st
 	selection_free(&selection);
 	rc = store_read_end(s, rc < 0 ? -1 : 0, out->text, err);
 	if (rc < 0 || !found)
-		store_race_run_free(out);
+		store_last_run_free(out);
 	return rc < 0 ? -1 : found;
 }
 

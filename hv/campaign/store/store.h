@@ -389,18 +389,18 @@ int store_race_find(struct store *s, const char *name, int64_t *race, struct err
  */
 char *store_race_record(struct store *s, int64_t race, bool latest, struct err *err);
 
-/* A run that saw a race. */
-struct store_race_run {
+/* The last run that saw a race. */
+struct store_last_run {
 	const char *key, *folder, *command; /* as in struct store_run */
 	const char *report;		    /* the race's id in the run's report */
 	const char *banner;		    /* version line of the kernel, or "" */
 	struct store_text *text;
 };
-void store_race_run_free(struct store_race_run *r);
+void store_last_run_free(struct store_last_run *r);
 
 /* Get the selected run that saw q->race last. Returns 1; 0, with *out all zero, if no selected run saw it; or -1 with err set.
  */
-int store_race_run(struct store *s, const struct store_races_query *q, struct store_race_run *out, struct err *err);
+int store_last_run(struct store *s, const struct store_races_query *q, struct store_last_run *out, struct err *err);
 
 /* A kernel build in which a race was seen. There is one entry for each build and each id that the race has in reports. */
 struct store_build {
