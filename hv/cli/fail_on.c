@@ -12,7 +12,8 @@ enum fail_on_key { KEY_FAIL_ON = 0x400, KEY_CODE };
 static const struct argp_option options[] = {
 	{"fail-on", KEY_FAIL_ON, "WORDS", 0,
 	 "exit with a status of its own when a race is found that is not suppressed and is a harmful candidate (harmful), is a "
-	 "harmful candidate or unclear (unclear), or has any verdict (any-new); or when locks make something suspect "
+	 "harmful candidate or unclear (unclear), or has any verdict (any-new); when the guest's kernel complained "
+	 "(complaint); or when locks make something suspect "
 	 "(suspicion). Any of "
 	 "these words also fails for a run that sampled nothing (unsampled) or is not finished (unfinished). Both can be given "
 	 "alone, or be left out: harmful,no-unsampled. Several words have commas between them",
@@ -51,6 +52,7 @@ static const struct fail_word words[] = {
 	{FAIL_WORD_UNCLEAR, FAIL_ON_UNCLEAR, false},
 	{FAIL_WORD_ANY_NEW, FAIL_ON_ANY_NEW, false},
 	{FAIL_WORD_SUSPICION, FAIL_ON_SUSPICION, false},
+	{FAIL_WORD_COMPLAINT, FAIL_ON_COMPLAINT, false},
 	{FAIL_WORD_UNSAMPLED, FAIL_ON_UNSAMPLED, false},
 	{FAIL_WORD_UNFINISHED, FAIL_ON_UNFINISHED, false},
 	{FAIL_WORD_NO FAIL_WORD_UNSAMPLED, FAIL_ON_UNSAMPLED, true},
@@ -234,6 +236,18 @@ static int suspicions_code(const struct fail_on *f, size_t n)
 	return fails(f, FAIL_WORD_SUSPICION);
 }
 
+static int complaints_code(const struct fail_on *f, const struct fail_on_found *found)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < found->run_count; i++)
+		n += found->runs[i].complaints.count;
+	if (!n || !(fail_on_what(f) & FAIL_ON_COMPLAINT))
+		return EXIT_OK;
+	fprintf(stderr, "outrider: the guest's kernel complained %zu time%s", n, n > 1 ? "s" : "");
+	return fails(f, FAIL_WORD_COMPLAINT);
+}
+
 /* Say what is in doubt about a run, also if the user has left it out of what fails. */
 static int run_code(const struct fail_on *f, const struct run_facts *run, const char *file)
 {
@@ -262,6 +276,8 @@ int fail_on_code(const struct fail_on *f, const struct fail_on_found *found)
 		one = run_code(f, &found->runs[i], found->files ? found->files[i] : NULL);
 		code = one ? one : code;
 	}
+	one = complaints_code(f, found);
+	code = one ? one : code;
 	one = suspicions_code(f, found->suspicions);
 	code = one ? one : code;
 	one = found->verdicts ? races_code(f, found->verdicts) : EXIT_OK;

@@ -19,6 +19,7 @@ enum fail_on_what {
 	FAIL_ON_SUSPICION = 1 << 3,  /* suspicions, confirmed or not */
 	FAIL_ON_UNSAMPLED = 1 << 4,  /* a run that sampled nothing */
 	FAIL_ON_UNFINISHED = 1 << 5, /* a run that is not finished */
+	FAIL_ON_COMPLAINT = 1 << 6,  /* a complaint of the guest's kernel */
 };
 
 #define FAIL_ON_RACES ((unsigned)FAIL_ON_HARMFUL | FAIL_ON_UNCLEAR | FAIL_ON_ANY_NEW)

@@ -15,6 +15,7 @@
 #define FAIL_WORD_UNCLEAR "unclear"
 #define FAIL_WORD_ANY_NEW "any-new"
 #define FAIL_WORD_SUSPICION "suspicion"
+#define FAIL_WORD_COMPLAINT "complaint"
 #define FAIL_WORD_UNSAMPLED "unsampled"
 #define FAIL_WORD_UNFINISHED "unfinished"
 /* A word with this in front leaves out what the word selects. Only for words that other words imply. */

@@ -41,8 +41,11 @@ static int judge_races(void *ctx, const struct race_store *store, const struct r
 {
 	struct judge *j = ctx;
 
-	j->run = (struct run_facts){
-		.finished = run->finished, .sampled_ns = run->sampled_ns, .hits = run->hits, .windows = run->windows};
+	j->run = (struct run_facts){.finished = run->finished,
+				    .sampled_ns = run->sampled_ns,
+				    .hits = run->hits,
+				    .windows = run->windows,
+				    .complaints = {.count = run->complaints.count}};
 	prune_rules_set_kernel(j->rules, run->kernel.banner);
 	if (verdicts_judge_store(&j->verdicts, j->rules, j->suppressions, store, err) < 0 ||
 	    groups_find(&j->groups, &j->verdicts, err) < 0)

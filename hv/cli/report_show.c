@@ -106,12 +106,20 @@ static void put_text(FILE *out, const struct shown *s, const struct race_store *
 		text_run(out, &runs->list[i], runs->files[i], &style);
 		putc('\n', out);
 	}
+	for (size_t i = 0; i < runs->count; i++) {
+		for (size_t c = 0; c < runs->list[i].complaints.count; c++)
+			text_complaint(out, &runs->list[i].complaints.list[c], &style);
+	}
 	put_races(out, s, &style);
 	for (size_t i = 0; i < runs->count; i++) {
 		if (runs->locks[i].protection)
 			text_suspicions(out, runs->locks[i].protection, &runs->locks[i].suspicions, &style);
 	}
 	text_summary(out, store, NULL, &list, &style);
+	for (size_t i = 0; i < runs->count; i++) {
+		if (runs->list[i].complaints.read)
+			text_complaints_sum(out, &runs->list[i].complaints);
+	}
 	if (!s->verdicts->count)
 		return;
 	fputs("  verdicts      ", out);
@@ -157,6 +165,7 @@ int show_export(const struct verdicts *v, const struct groups *groups, const str
 				 .run_count = runs->count,
 				 .listing = how->listing,
 				 .suspicions_fail = fail_on_what(how->fail_on) & FAIL_ON_SUSPICION,
+				 .complaints_fail = fail_on_what(how->fail_on) & FAIL_ON_COMPLAINT,
 				 .groups = groups,
 				 .count = v->count};
 	struct export_race *races = calloc(v->count + 1, sizeof(*races));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Writes the HTML page of a report. The page is complete without its script, which adds sorting, filtering and copying. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hv/export/html.h"
+#include "hv/report/text/text.h"
 
 /* Write the page's title with the kernel's release: the third word of "Linux version RELEASE ...". */
 static void put_title(FILE *out, const void *ctx)
@@ -62,6 +64,30 @@ static void put_doubts(FILE *out, const struct export_run *run)
 	}
 }
 
+/* Write the complaints of a run's kernel, as in the text report. */
+static int put_complaints(FILE *out, const struct run_facts *run, struct err *err)
+{
+	const struct text_style plain = {0};
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory;
+
+	if (!run->complaints.count)
+		return 0;
+	memory = open_memstream(&text, &len);
+	for (size_t i = 0; memory && i < run->complaints.count; i++)
+		text_complaint(memory, &run->complaints.list[i], &plain);
+	if (!memory || fclose(memory) != 0) {
+		free(text);
+		return err_set(err, EXIT_INTERNAL, "out of memory while exporting");
+	}
+	fputs("<section class=\"complaints\"><h2>What the guest's kernel complained of</h2>\n<pre>", out);
+	html_foreign(out, text);
+	fputs("</pre></section>\n", out);
+	free(text);
+	return 0;
+}
+
 /* Write the section of a group: that of its lead, and below it, folded, those of its other races. */
 static int put_group(FILE *out, const struct export_run *run, const struct group *group, struct err *err)
 {
@@ -90,6 +116,8 @@ int export_html(FILE *out, const struct export_run *run, struct err *err)
 	html_page_begin(out, put_title, run, "");
 	put_doubts(out, run);
 	html_runs(out, run);
+	for (size_t i = 0; rc == 0 && i < run->run_count; i++)
+		rc = put_complaints(out, &run->runs[i], err);
 	put_counts(out, run);
 	html_table(out, run);
 	fputs("<div id=\"sections\">\n", out);

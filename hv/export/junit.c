@@ -40,6 +40,11 @@ static struct counts count(const struct export_run *run)
 		c.errors += doubt != RUN_SOUND && !is_excused(run, doubt);
 		c.skipped += doubt != RUN_SOUND && is_excused(run, doubt);
 	}
+	for (size_t i = 0; i < run->run_count; i++) {
+		c.tests += run->runs[i].complaints.count;
+		c.failed += run->complaints_fail ? run->runs[i].complaints.count : 0;
+		c.skipped += run->complaints_fail ? 0 : run->runs[i].complaints.count;
+	}
 	for (size_t i = 0; run->groups && i < run->groups->count; i++) {
 		const struct export_race *lead = &run->races[run->groups->list[i].members[0]];
 
@@ -157,6 +162,36 @@ static int write_doubt(xmlTextWriter *w, const struct export_run *run, size_t in
 	rc |= xmlTextWriterWriteAttribute(w, x("message"), x(text));
 	rc |= xmlTextWriterEndElement(w);
 	return rc | xmlTextWriterEndElement(w);
+}
+
+/* Write a complaint of the guest's kernel as a failed test case if complaints make the command fail, and else as a skipped one.
+ */
+static int write_complaint(xmlTextWriter *w, const struct complaint *c, bool fails)
+{
+	int rc = xmlTextWriterStartElement(w, x("testcase"));
+
+	rc |= xmlTextWriterWriteAttribute(w, x("classname"), x("outrider.complaint"));
+	rc |= xmlTextWriterWriteFormatAttribute(w, x("name"), "%s%s%s", complaint_word(c->kind),
+						c->where.function[0] ? " in " : "", c->where.function);
+	rc |= xmlTextWriterStartElement(w, x(fails ? "failure" : "skipped"));
+	if (fails)
+		rc |= xmlTextWriterWriteAttribute(w, x("type"), x("complaint"));
+	rc |= xmlTextWriterWriteAttribute(w, x("message"), x(c->text));
+	rc |= xmlTextWriterEndElement(w);
+	return rc | xmlTextWriterEndElement(w);
+}
+
+static int write_complaints(xmlTextWriter *w, const struct export_run *run)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < run->run_count; i++) {
+		const struct run_complaints *complaints = &run->runs[i].complaints;
+
+		for (size_t n = 0; n < complaints->count && rc >= 0; n++)
+			rc |= write_complaint(w, &complaints->list[n], run->complaints_fail);
+	}
+	return rc;
 }
 
 /* State for writing the properties of a run. From the second run on, names are prefixed with the run's number. */
@@ -329,6 +364,7 @@ static int write_document(xmlTextWriter *w, const struct export_run *run)
 	rc |= write_properties(w, run);
 	for (size_t i = 0; i < run->run_count && rc >= 0; i++)
 		rc |= write_doubt(w, run, i);
+	rc |= write_complaints(w, run);
 	for (size_t i = 0; run->groups && i < run->groups->count && rc >= 0; i++)
 		rc |= write_case(w, run, &run->groups->list[i]);
 	rc |= xmlTextWriterEndElement(w);

@@ -281,10 +281,26 @@ static void put_doubts(FILE *out, const struct export_run *run)
 	}
 }
 
+/*
+ * Write each complaint in an extra line, without the kernel's own words: a parser takes "BUG:" or "WARNING:" for the start of
+ * another report.
+ */
+static void put_complaints(FILE *out, const struct run_facts *run)
+{
+	for (size_t i = 0; i < run->complaints.count; i++) {
+		const struct complaint *c = &run->complaints.list[i];
+
+		fprintf(out, "Outrider: the guest's kernel complained: %s%s%s\n", complaint_word(c->kind),
+			c->where.text[0] ? " in " : "", c->where.text);
+	}
+}
+
 int export_kcsan(FILE *out, const struct export_run *run, struct err *err)
 {
 	(void)err;
 	put_doubts(out, run);
+	for (size_t i = 0; i < run->run_count; i++)
+		put_complaints(out, &run->runs[i]);
 	for (size_t i = 0; i < run->count; i++) {
 		if (!run->races[i].folded)
 			put_race(out, run, &run->races[i]);

@@ -311,18 +311,46 @@ static void put_command(struct json_builder *b, json_t *o, const struct run_fact
 	free(line);
 }
 
-/* Returns a list of one notification (section 3.58), so that code hosts show why the run has no result. */
-static json_t *doubt_notifications(struct json_builder *b, const struct run_facts *run)
+static json_t *complaint_notification(struct json_builder *b, const struct complaint *c)
 {
-	json_t *list = json_array(), *o = json_object();
+	json_t *o = json_object();
+	char text[COMPLAINT_TEXT_MAX + COMPLAINT_PLACE_MAX + 64];
+
+	snprintf(text, sizeof(text), "The guest's kernel complained%s%s: %s", c->where.text[0] ? " in " : "", c->where.text,
+		 c->text);
+	json_put(b, o, "level", json_string(c->fatal ? "error" : "warning"));
+	json_put(b, o, "message", sarif_message(b, text));
+	return o;
+}
+
+static json_t *doubt_notification(struct json_builder *b, const struct run_facts *run)
+{
+	json_t *o = json_object();
 	char text[RUN_DOUBT_TEXT_MAX];
 
 	run_doubt_text(run, text);
 	text[0] = (char)toupper((unsigned char)text[0]);
 	json_put(b, o, "level", json_string("error"));
 	json_put(b, o, "message", sarif_message(b, text));
-	json_append(b, list, o);
-	return list;
+	return o;
+}
+
+/*
+ * Add notifications (section 3.58), which code hosts show beside the results: why the run has no result, and what the guest's
+ * kernel complained of.
+ */
+static void put_notifications(struct json_builder *b, json_t *invocation, const struct run_facts *run)
+{
+	json_t *list;
+
+	if (run_doubt(run) == RUN_SOUND && !run->complaints.count)
+		return;
+	list = json_array();
+	if (run_doubt(run) != RUN_SOUND)
+		json_append(b, list, doubt_notification(b, run));
+	for (size_t i = 0; i < run->complaints.count; i++)
+		json_append(b, list, complaint_notification(b, &run->complaints.list[i]));
+	json_put(b, invocation, "toolExecutionNotifications", list);
 }
 
 /* Returns an invocation object, section 3.20. */
@@ -337,8 +365,7 @@ static json_t *invocation(struct json_builder *b, const struct run_facts *run)
 	put_text(b, o, "machine", run->host.name);
 	put_text(b, o, "exitCodeDescription", run->end);
 	json_put(b, o, "executionSuccessful", json_boolean(run_doubt(run) == RUN_SOUND));
-	if (run_doubt(run) != RUN_SOUND)
-		json_put(b, o, "toolExecutionNotifications", doubt_notifications(b, run));
+	put_notifications(b, o, run);
 	json_put(b, o, "properties", run_properties(b, run));
 	return o;
 }

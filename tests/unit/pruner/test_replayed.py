@@ -124,7 +124,7 @@ class Replayed(unittest.TestCase):
         document["races"][0]["replay"] = oops()
         document["races"][0]["replay"]["telling"]["differences"][0]["name"] = "<script>"
         page = self.outrider("report", "--format", "html", self.write(document))
-        for part in ("<h3>Both orders</h3>", "<td>return, 40 instructions</td>", "<td>panic</td>", "<td>&lt;script&gt;</td><td>0x1</td>"):
+        for part in ("<h3>Both orders</h3>", ">return, 40 instructions</td>", ">panic</td>", ">&lt;script&gt;</td><td"):
             self.assertTrue(part in page, part)
         del document["races"][0]["replay"]
         self.assertFalse("Both orders" in self.outrider("report", "--format", "html", self.write(document)))

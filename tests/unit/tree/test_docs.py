@@ -39,6 +39,8 @@ class Documents(unittest.TestCase):
                                     outrider("report", "--race", race, "--format", "html", path))
                 self.assertGreater(len(events), 4)
                 printed |= {words(f"{i}. {when} {html.unescape(event)}") for i, (when, event) in enumerate(events, 1)}
+            path.write_bytes(lzma.decompress((ROOT / "tests/data/documents/complaint.json.xz").read_bytes()))
+            printed |= {words(line) for line in outrider("report", path).splitlines()}
         quoted = [words(line) for line in re.findall(r"^    +(\S.*)$", text, re.M) if not line.startswith("outrider ")]
         self.assertGreater(len(quoted), 10)
         self.assertEqual([line for line in quoted if line not in printed], [])
