@@ -385,7 +385,7 @@ static void look(struct store *s, unsigned which)
 
 static void list(struct store *s, unsigned which)
 {
-	const struct summary_query ask = {.all = true};
+	const struct summary_query ask = {.all = true, .bugs = true};
 	struct list_style style = {.all = true};
 	struct summary m = {0};
 	struct err err = {0};
