@@ -58,7 +58,8 @@ int fill_ends(struct fill *f)
 		if (shard[0] && store_round_ends(f->store, r->id, shard, &ends, f->err) < 0)
 			return -1;
 		ends_add(&f->m->ends, shard[0] ? &ends : &r->ends);
-		f->m->unfinished |= !r->ended && !shard[0];
+		f->m->unfinished |= !shard[0] && (!r->ended || r->missing_shards);
+		f->m->missing_shards += shard[0] ? 0 : r->missing_shards;
 	}
 	return 0;
 }

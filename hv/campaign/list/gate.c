@@ -79,13 +79,24 @@ bool gate_passes(const struct summary *m, unsigned asked)
 
 /* ---- sentences ---- */
 
-void gate_put_state(FILE *out, const struct summary *m)
+static void put_unfinished(FILE *out, const struct summary *m)
 {
 	struct summary_round total = summary_total(m);
+	bool left = total.runs > total.done || !m->missing_shards;
 
+	fputs("the round is not finished: ", out);
+	if (left)
+		fprintf(out, "%u of %u runs are not done", total.runs - total.done, total.runs);
+	if (m->missing_shards)
+		fprintf(out, "%s%" PRIu64 " shard%s missing", left ? ", and " : "", m->missing_shards,
+			m->missing_shards == 1 ? " is" : "s are");
+}
+
+void gate_put_state(FILE *out, const struct summary *m)
+{
 	switch (gate_state(&m->ends, m->unfinished)) {
 	case GATE_UNFINISHED:
-		fprintf(out, "the round is not finished: %u of %u runs are not done", total.runs - total.done, total.runs);
+		put_unfinished(out, m);
 		break;
 	case GATE_FAILED:
 		fputs("no run of the round gave an answer: ", out);

@@ -264,7 +264,8 @@ static json_t *round_json(struct json_builder *b, const struct status_round *r)
 	json_put(b, o, "begun", json_whole(r->figures.begun));
 	json_put(b, o, "done", json_whole(r->figures.done));
 	json_put(b, o, "cut_off", json_whole(r->figures.cut_off));
-	json_put(b, o, "state", json_string(gate_state_word(gate_state(&r->figures.ends, !r->figures.ended))));
+	json_put(b, o, "state",
+		 json_string(gate_state_word(gate_state(&r->figures.ends, !r->figures.ended || r->figures.missing_shards))));
 	json_put(b, o, "outcomes", outcomes);
 	list_json_ends(b, o, &r->figures.ends);
 	json_put(b, o, "running", runs_json(b, r));

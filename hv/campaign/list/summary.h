@@ -149,9 +149,10 @@ struct summary {
 	size_t round_count;
 	struct summary_point *points; /* all runs of these rounds, in the order of their starts */
 	size_t point_count;
-	struct store_ends ends; /* how the runs of the selected rounds ended */
-	bool unfinished;	/* A selected round has not ended. */
-	uint64_t pool;		/* sites of all kernels that can be sampled; 0 if unknown */
+	struct store_ends ends;	 /* how the runs of the selected rounds ended */
+	bool unfinished;	 /* A selected round has not ended, or lacks shards. */
+	uint64_t missing_shards; /* of all selected rounds */
+	uint64_t pool;		 /* sites of all kernels that can be sampled; 0 if unknown */
 	struct summary_texts {
 		char **list;
 		size_t count;

@@ -190,6 +190,37 @@ static void reverse(struct store_rounds *r)
 	}
 }
 
+/* The shards of a round while they are read. */
+struct shards {
+	unsigned long of; /* N of the shards I/N; 0: the round is not split */
+	uint64_t count;
+};
+
+static int read_shard(const struct db_rows *rows, void *ctx, struct err *err)
+{
+	const char *slash = strchr(db_text(rows, 0), '/');
+	unsigned long of = slash ? strtoul(slash + 1, NULL, 10) : 0;
+	struct shards *shards = ctx;
+
+	(void)err;
+	/* If the same round was split in several ways, the finest one counts. */
+	if (of > shards->of)
+		*shards = (struct shards){.of = of};
+	shards->count += of == shards->of;
+	return 0;
+}
+
+static int read_shards(struct store *s, struct store_round *r, struct err *err)
+{
+	struct shards shards = {0};
+
+	if (db_each(db_query(s->db, err, "SELECT shard FROM part WHERE round_id = $1", "i", r->id), read_shard, &shards, err) <
+	    0)
+		return -1;
+	r->missing_shards = shards.of > shards.count ? shards.of - shards.count : 0;
+	return 0;
+}
+
 static int read_parts(struct store *s, struct store_round *r, struct err *err)
 {
 	struct db_rows *rows =
@@ -204,7 +235,7 @@ static int read_parts(struct store *s, struct store_round *r, struct err *err)
 		r->ended = db_int(rows, 1) ? db_int(rows, 2) : 0;
 	}
 	db_rows_end(rows);
-	return rc;
+	return rc < 0 ? -1 : read_shards(s, r, err);
 }
 
 /*

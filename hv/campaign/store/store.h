@@ -108,7 +108,8 @@ struct store_round {
 	const char *campaign;
 	uint64_t number;
 	const char *plan_hash;
-	int64_t started, ended; /* `ended` is 0 until all shards have ended. */
+	int64_t started, ended;	 /* `ended` is 0 until all shards have ended. */
+	uint64_t missing_shards; /* shards that the store does not have: they have not begun, or were not merged */
 	/* Numbers of runs of all shards, without attempts that were cut off. */
 	uint64_t planned, begun, done;
 	struct store_ends ends; /* how the runs ended (ends.h) */

@@ -172,6 +172,25 @@ class Gate(unittest.TestCase):
             done = nights.round(a=REFUSED, b={"--json": None})
             self.assertEqual((done.returncode, done.stderr.splitlines(True)[-1]), (3, b"outrider: nightly: no run of the round gave an answer; `outrider campaign show` says why\n"))
 
+    def test_a_shard_is_judged_alone_and_a_round_by_all_its_shards(self):
+        with tempfile.TemporaryDirectory() as folder:
+            nights = Nights(folder, ["a", "b", "c"], more=f"<failure on='{GATE}'/>")
+            nights.play(a=report(), b=report(), c=report())
+            for shard in ("1/3", "2/3"):
+                self.assertEqual(nights.command("run", "--round", "4", "--shard", shard, nights.file).returncode, 0)
+            done = nights.command("show", "--fail-on", "finding")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr.decode(), r"\Aoutrider: the round is not finished: 1 shard is missing: exit status 1 ")
+            for command in ("show", "status"):
+                document = json.loads(nights.said(command, "--format", "json"))
+                self.assertEqual((document.get("summary") or document["rounds"][0])["state"], "unfinished")
+            self.assertEqual(nights.command("run", "--round", "4", "--shard", "3/3", nights.file).returncode, 0)
+            self.assertEqual(nights.command("show", "--fail-on", "finding").returncode, 0)
+            # Nine shards of three runs: some have no run, and are no failure.
+            for shard in range(1, 10):
+                self.assertEqual(nights.command("run", "--round", "5", "--shard", f"{shard}/9", nights.file).returncode, 0)
+            self.assertEqual(nights.command("show", "--fail-on", "finding").returncode, 0)
+
     def test_the_old_words_still_count(self):
         with tempfile.TemporaryDirectory() as folder:
             for word in ("any-new", "new-race", "new"):
