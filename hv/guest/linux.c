@@ -6,6 +6,7 @@
 #include "hv/guest/linux_context.h"
 #include "hv/guest/linux_exclude.h"
 #include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_log.h"
 #include "hv/guest/linux_memory.h"
 #include "hv/guest/linux_modules.h"
 #include "hv/guest/linux_orc.h"

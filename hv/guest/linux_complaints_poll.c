@@ -4,6 +4,7 @@
 
 #include "hv/base/clock.h"
 #include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_log.h"
 
 /*
  * A complaint without an end marker, such as that of a lockup, is whole when no line came for 1 s: the kernel writes all its

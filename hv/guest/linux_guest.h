@@ -9,7 +9,6 @@
 #include "hv/guest/guest.h"
 #include "hv/guest/linux_complaint.h"
 #include "hv/guest/linux_layout.h"
-#include "hv/guest/linux_log.h"
 #include "symbols/modules/modules.h"
 #include "symbols/unwind/orc.h"
 

@@ -89,4 +89,29 @@ struct linux_memory {
 	struct linux_percpu percpu;
 };
 
+/* The ring buffer of printk() (linux_log.c): where it is, and how its structures are laid out. */
+struct linux_log {
+	/* GVA of struct printk_ringbuffer. 0: the log cannot be read. */
+	uint64_t ring;
+	/* GVAs of the descriptors, of the records' facts, and of the text ring. */
+	uint64_t descs, infos, data;
+	/* log2 of the number of descriptors, and of the bytes of text. */
+	unsigned count_bits, size_bits;
+	/* Bytes of struct prb_desc and of struct printk_info. */
+	uint32_t desc_size, info_size;
+	/* Of struct printk_ringbuffer: the id of the newest descriptor. */
+	struct btf_member head_id;
+	/* Of struct prb_desc. */
+	struct btf_member state, begin, next;
+	/* Of struct printk_info. */
+	struct btf_member seq, ts_ns, text_len, caller;
+};
+
+/* A reader's position in the log. All zero at first. */
+struct linux_log_position {
+	bool started;
+	/* The id of the descriptor that is read next. */
+	uint64_t next_id;
+};
+
 #endif

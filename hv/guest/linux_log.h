@@ -10,25 +10,7 @@
 #define OUTRIDER_GUEST_LINUX_LOG_H
 
 #include "hv/guest/guest.h"
-#include "symbols/btf/btf.h"
-
-/* Where the ring is, and how its structures are laid out. Written once, by linux_find_log(). */
-struct linux_log {
-	/* GVA of struct printk_ringbuffer. 0: the log cannot be read. */
-	uint64_t ring;
-	/* GVAs of the descriptors, of the records' facts, and of the text ring. */
-	uint64_t descs, infos, data;
-	/* log2 of the number of descriptors, and of the bytes of text. */
-	unsigned count_bits, size_bits;
-	/* Bytes of struct prb_desc and of struct printk_info. */
-	uint32_t desc_size, info_size;
-	/* Of struct printk_ringbuffer: the id of the newest descriptor. */
-	struct btf_member head_id;
-	/* Of struct prb_desc. */
-	struct btf_member state, begin, next;
-	/* Of struct printk_info. */
-	struct btf_member seq, ts_ns, text_len, caller;
-};
+#include "hv/guest/linux_layout.h"
 
 /* Most bytes of a record's text that are read. printk() itself stores at most 1024 bytes (LOG_LINE_MAX) in stock kernels. */
 #define LINUX_LOG_TEXT_MAX 1024
@@ -47,13 +29,6 @@ struct linux_log_record {
 
 /* Find the guest's log when its text is final. Sets out->ring to 0 if this kernel has none that can be read. */
 void linux_find_log(struct guest *g, struct linux_log *out);
-
-/* A reader's position in the log. All zero at first. */
-struct linux_log_position {
-	bool started;
-	/* The id of the descriptor that is read next. */
-	uint64_t next_id;
-};
 
 /*
  * Read records that were finished since the last call, and pass each to `each`; a first call only sets the position to the end

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "hv/race/race.h"
-
 /*
  * A complaint follows an instance that is at most 10 s old. The kernel finds a bad pointer, list or refcount when it uses it
  * next, which can be a while later.

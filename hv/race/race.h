@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hv/race/complaint_link.h"
+#include "hv/race/complaint.h"
 #include "hv/race/names.h"
 #include "hv/race/observation.h"
 #include "hv/race/replay.h"

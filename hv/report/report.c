@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/race/complaint_link.h"
 #include "hv/report/json/document.h"
 #include "hv/report/json/file.h"
 #include "hv/report/json/locks_json.h"

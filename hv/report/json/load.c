@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/race/complaint_link.h"
 #include "hv/report/json/locks_json.h"
 #include "hv/report/json/read.h"
 #include "hv/report/json/stream.h"

@@ -6,6 +6,7 @@
 
 #include "hv/base/clean.h"
 #include "hv/race/race_key.h"
+#include "hv/race/complaint_link.h"
 #include "hv/report/datum.h"
 #include "hv/report/device.h"
 #include "hv/report/replay.h"

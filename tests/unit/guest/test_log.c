@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_log.h"
 #include "tests/unit/symbols/btf_maker.h"
 #include "tests/unit/target/fake_target.h"
 
