@@ -40,7 +40,6 @@ static const struct {
 	{"BUG: ", NULL, COMPLAINT_BUG, false},
 	{"BUG ", "): ", COMPLAINT_SLAB, false},
 	{"cache_from_obj: Wrong slab cache", NULL, COMPLAINT_SLAB, false},
-	{"kmem_cache_free: ", "Wrong slab cache", COMPLAINT_SLAB, false},
 	{"kernel BUG at ", NULL, COMPLAINT_BUG, true},
 	{"list_add corruption", NULL, COMPLAINT_LIST, false},
 	{"list_del corruption", NULL, COMPLAINT_LIST, false},
@@ -105,6 +104,13 @@ enum complaint_kind linux_complaint_of(const char *line, size_t len)
 	size_t i = beginning_of(line, len);
 
 	return i < BEGINNINGS ? beginnings[i].kind : COMPLAINT_NONE;
+}
+
+bool linux_complaint_is_fatal(enum complaint_kind kind, const char *line, size_t len)
+{
+	size_t i = beginning_of(line, len);
+
+	return kind != COMPLAINT_NONE && i < BEGINNINGS && beginnings[i].fatal;
 }
 
 /* ---- what the lines of a complaint say ---- */

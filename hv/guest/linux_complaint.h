@@ -20,6 +20,9 @@ const char *linux_line_text(const char *line, const char *end);
  */
 enum complaint_kind linux_complaint_of(const char *line, size_t len);
 
+/* Returns true if the kernel does not continue after a complaint with this first line. */
+bool linux_complaint_is_fatal(enum complaint_kind kind, const char *line, size_t len);
+
 /* Called with each whole complaint, which is valid during the call. `time_ns` of the complaint is not set. */
 typedef void linux_complaint_found(void *ctx, const struct complaint *c);
 
