@@ -113,7 +113,7 @@ static bool fatal;
 module_param(fatal, bool, 0444);
 MODULE_PARM_DESC(fatal, "whether there are cases that end in an oops");
 
-static bool gt_fatal_available(void)
+static bool harness_fatal_available(void)
 {
 	return fatal;
 }
@@ -148,6 +148,6 @@ const struct gt_case gt_case_nulluse = {
 	.group = "fatal",
 	.side = {{.name = "use", .step = gt_nulluse_use, .cpu = 0, .context = GT_TASK},
 		 {.name = "clear", .step = gt_nulluse_clear, .cpu = 1, .context = GT_TASK}},
-	.available = gt_fatal_available,
+	.available = harness_fatal_available,
 	.setup = gt_nulluse_setup,
 };
