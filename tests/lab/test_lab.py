@@ -156,9 +156,9 @@ class Labs(unittest.TestCase):
         self.assertRegex(run("intel", "true", options=["--disk", f"A={odd}"]).stderr.splitlines()[-1], "^lab: .*use --kvm amd")
 
     def test_line(self):
-        """Bytes pass in both directions once a program has connected."""
+        """Bytes pass in both directions once a program has connected. The line is open before it is said to be ready: a closed one loses bytes."""
         path = f"{self.folder}/line"
-        words = ["sh", "-c", "stty -F /dev/ttyS2 raw -echo; echo ready; read -r word </dev/ttyS2; echo $word; echo answer >/dev/ttyS2"]
+        words = ["sh", "-c", "exec 3<>/dev/ttyS2; stty raw -echo <&3; echo ready; read -r word <&3; echo $word; echo answer >&3"]
         with subprocess.Popen(command("amd", *words, options=["--quiet", "--line", path]), stdout=subprocess.PIPE, text=True) as process:
             self.assertEqual(process.stdout.readline(), "ready\n")
             with socket.socket(socket.AF_UNIX) as line:
