@@ -6,17 +6,6 @@
 #include "hv/campaign/list/sentences.h"
 #include "hv/export/html.h"
 
-/* Returns the style sheet's class for a class of races. */
-static const char *class_style(enum summary_class class)
-{
-	static const char *const styles[SUMMARY_CLASSES] = {
-		[SUMMARY_HARMFUL] = "harmful",	      [SUMMARY_UNCLEAR] = "unsure", [SUMMARY_UNJUDGED] = "unsure",
-		[SUMMARY_SYNCHRONISATION] = "benign", [SUMMARY_BENIGN] = "benign",
-	};
-
-	return styles[class];
-}
-
 /* ---- the table ---- */
 
 /* Begin a cell of the table. A narrow screen shows the label instead of the table's head. */
@@ -49,7 +38,7 @@ static void put_row(FILE *out, const struct summary_race *r, size_t order)
 	fputs("</a></td>", out);
 	begin_cell(out, change, "Change");
 	fprintf(out, "%s</td>", change);
-	begin_cell(out, class_style(r->verdict.class), "Verdict");
+	begin_cell(out, list_html_class(r->verdict.class), "Verdict");
 	fprintf(out, "%s</td>", summary_class_word(r->verdict.class));
 	put_name_cell(out, "rule", "Rule", r->verdict.rule);
 	put_name_cell(out, "mono", "Data", r->datum);
@@ -88,21 +77,6 @@ static void put_title(FILE *out, const struct summary_race *r)
 	fputs(" <a class=\"anchor\" href=\"#race-", out);
 	html_text(out, r->id);
 	fputs("\" aria-label=\"Link to this race\">#</a></h2>\n", out);
-}
-
-static void put_verdict(FILE *out, const char *before, const struct summary_verdict *v)
-{
-	fprintf(out, "<p>%s<span class=\"%s\">%s</span>", before, class_style(v->class), summary_class_word(v->class));
-	if (v->rule[0]) {
-		fputs(" by the rule <code>", out);
-		html_text(out, v->rule);
-		fprintf(out, "</code>, rank %d", v->rank);
-	}
-	if (v->evidence[0]) {
-		fputs(": ", out);
-		html_text(out, v->evidence);
-	}
-	fputs("</p>\n", out);
 }
 
 static void put_triage(FILE *out, const struct summary_race *r)
@@ -178,11 +152,11 @@ static void put_section(FILE *out, const struct summary *m, const struct summary
 	html_text(out, r->id);
 	fputs("\">\n", out);
 	put_title(out, r);
-	put_verdict(out, "", &r->verdict);
+	list_html_verdict(out, "<p>", &r->verdict);
 	fprintf(out, "<details class=\"body\"%s><summary>Where and when</summary>\n",
 		r->change < STORE_CHANGE_GONE ? " open" : "");
 	if (r->change == STORE_CHANGE_VERDICT)
-		put_verdict(out, "Before it was ", &r->before);
+		list_html_verdict(out, "<p>Before it was ", &r->before);
 	if (r->suppressed[0]) {
 		fputs("<p>Suppressed: ", out);
 		html_text(out, r->suppressed);

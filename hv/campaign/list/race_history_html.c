@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a race history as an HTML page, with the style of the page of `outrider report`: what is said of the race, the rounds,
- * builds and runs that saw it, and the report of the run that saw it last.
+ * Writes a race history as an HTML page, with the style of the page of `outrider report`: the verdict and triage of the race,
+ * the rounds, builds and runs that saw it, and the report of the run that saw it last.
  */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
+#include "hv/campaign/list/html.h"
 #include "hv/campaign/list/fill_internal.h"
 #include "hv/campaign/list/race_history.h"
 #include "hv/campaign/list/race_history_parts.h"
@@ -17,17 +18,6 @@
 static const char style[] =
 #include "list.css.h"
 	;
-
-/* Returns the style sheet's class for a class of races. */
-static const char *class_style(enum summary_class class)
-{
-	static const char *const styles[SUMMARY_CLASSES] = {
-		[SUMMARY_HARMFUL] = "harmful",	      [SUMMARY_UNCLEAR] = "unsure", [SUMMARY_UNJUDGED] = "unsure",
-		[SUMMARY_SYNCHRONISATION] = "benign", [SUMMARY_BENIGN] = "benign",
-	};
-
-	return styles[class];
-}
 
 /* ---- tables ---- */
 
@@ -71,7 +61,7 @@ static void put_number(FILE *out, const struct column *column, uint64_t number)
 /* `changed`: the verdict differs from that of the row before in time. */
 static void put_verdict_cell(FILE *out, const struct column *column, enum summary_class class, const char *rule, bool changed)
 {
-	begin_cell(out, column, class_style(class));
+	begin_cell(out, column, list_html_class(class));
 	fprintf(out, "%s%s%s", summary_class_word(class), rule[0] ? ", " : "", rule);
 	fputs(changed ? " <span class=\"changed\">changed</span></td>" : "</td>", out);
 }
@@ -89,21 +79,6 @@ static void put_title(FILE *out, const void *ctx)
 		fputs(": ", out);
 		html_text(out, r->datum);
 	}
-}
-
-static void put_verdict(FILE *out, const struct summary_verdict *v)
-{
-	fprintf(out, "<p id=\"verdict\"><span class=\"%s\">%s</span>", class_style(v->class), summary_class_word(v->class));
-	if (v->rule[0]) {
-		fputs(" by the rule <code>", out);
-		html_text(out, v->rule);
-		fprintf(out, "</code>, rank %d", v->rank);
-	}
-	if (v->evidence[0]) {
-		fputs(": ", out);
-		html_text(out, v->evidence);
-	}
-	fputs("</p>\n", out);
 }
 
 static void put_fact(FILE *out, const char *what, const char *text)
@@ -302,7 +277,7 @@ int race_history_html(FILE *out, const struct race_history *s, const struct stor
 	int rc;
 
 	html_page_begin(out, put_title, s, style);
-	put_verdict(out, &s->race->verdict);
+	list_html_verdict(out, "<p id=\"verdict\">", &s->race->verdict);
 	put_facts(out, s, runs);
 	put_triage(out, s);
 	put_rounds(out, s);
