@@ -167,6 +167,17 @@ static void test_look_at_a_plain_datum_of_the_same_struct(void **state)
 	bench_expect_not(b, RULE);
 }
 
+/* The first CPU's idle task is a variable, whose other members are as plain as those of any task. */
+static void test_look_at_the_idle_task(void **state)
+{
+	bench_expect(look_at(state, "init_task", "struct task_struct", "thread_info.flags", true), VERDICT_SYNCHRONISATION, RULE);
+}
+
+static void test_look_at_a_plain_member_of_the_idle_task(void **state)
+{
+	bench_expect_not(look_at(state, "init_task", "struct task_struct", "flags", true), RULE);
+}
+
 static void test_look_at_a_counter_of_atomic_t(void **state)
 {
 	struct bench *b = look_at(state, "p", "struct thing", "refs.counter", true);
@@ -197,6 +208,8 @@ int main(void)
 		BENCH_TEST(test_look_at_an_atomic_datum_that_a_plain_store_changes),
 		BENCH_TEST(test_look_at_an_atomic_datum),
 		BENCH_TEST(test_look_at_a_plain_datum_of_the_same_struct),
+		BENCH_TEST(test_look_at_the_idle_task),
+		BENCH_TEST(test_look_at_a_plain_member_of_the_idle_task),
 		BENCH_TEST(test_look_at_a_counter_of_atomic_t),
 		BENCH_TEST(test_look_at_a_counter_of_atomic_t_that_a_plain_store_changes),
 	};
