@@ -62,7 +62,8 @@ static void put_number(FILE *out, const struct column *column, uint64_t number)
 static void put_verdict_cell(FILE *out, const struct column *column, enum summary_class class, const char *rule, bool changed)
 {
 	begin_cell(out, column, list_html_class(class));
-	fprintf(out, "%s%s%s", summary_class_word(class), rule[0] ? ", " : "", rule);
+	fprintf(out, "%s%s", summary_class_word(class), rule[0] ? ", " : "");
+	html_foreign(out, rule);
 	fputs(changed ? " <span class=\"changed\">changed</span></td>" : "</td>", out);
 }
 

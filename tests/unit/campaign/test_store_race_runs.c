@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The runs that saw a race, in stores of both kinds. */
+/* The runs that saw a race, in stores of both kinds, and the page about the race. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "hv/campaign/list/race_history.h"
 #include "hv/campaign/store/race_runs.h"
 #include "tests/unit/campaign/store_both.h"
 
@@ -54,10 +55,39 @@ static void runs_of_a_race(void **state)
 	store_race_runs_free(&runs);
 }
 
+/* A store is not trusted: what it calls a rule must not become a part of the page. */
+static void the_page_escapes_the_rule(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), race;
+	struct race_history *history;
+	struct store_race_runs runs;
+	struct store_races races;
+	char *page = NULL;
+	size_t size;
+	FILE *out = open_memstream(&page, &size);
+
+	run_with(f, round, "a", RACES({.variable = "x", .rule = "<img src=x>"}));
+	races = races_of(f, round, 0);
+	race = races.list[0].id;
+	store_races_free(&races);
+	assert_int_equal(store_race_runs(f->s, race, 10, &runs, &f->err), 0);
+	history = race_history_get(f->s, race, NULL, "0", &f->err);
+	assert_non_null(history);
+	assert_int_equal(race_history_html(out, history, &runs, &f->err), 0);
+	assert_int_equal(fclose(out), 0);
+	assert_non_null(strstr(page, "&lt;img src=x&gt;"));
+	assert_null(strstr(page, "<img"));
+	free(page);
+	race_history_free(history);
+	store_race_runs_free(&runs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(runs_of_a_race),
+		BOTH(the_page_escapes_the_rule),
 	};
 
 	return cmocka_run_group_tests(tests, start_server, end_server);
