@@ -21,7 +21,10 @@ void store_history_free(struct store_history *h)
 	*h = (struct store_history){0};
 }
 
-/* Move *at after the time of the race's last state: two states in the same millisecond would have no order. */
+/*
+ * Set *at, if it is 0, to the current time, or to just after the race's last state: two states in the same millisecond would
+ * have no order, and the last one may be of a machine whose clock is ahead.
+ */
 static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
 {
 	int64_t last = 0;
@@ -34,12 +37,13 @@ static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
 		      "(SELECT w.line FROM race w WHERE w.id = $1)",
 		      "i", race) < 0)
 		return -1;
-	if (last == *at)
-		*at = last + 1;
+	if (last >= *at)
+		*at = last < INT64_MAX ? last + 1 : last;
 	return 0;
 }
 
-static int add_entry(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t at,
+/* Add an entry at the time *at. If *at is 0, sets it. */
+static int add_entry(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t *at,
 		     struct err *err)
 {
 	int64_t known = 0;
@@ -48,24 +52,24 @@ static int add_entry(struct store *s, int64_t race, enum store_triage triage, co
 		return -1;
 	if (!known)
 		return err_set(err, EXIT_INPUT, "%s: the store has no such race", store_where(s));
-	if (time_of(s, race, &at, err) < 0)
+	if (time_of(s, race, at, err) < 0)
 		return -1;
 	return db_exec(s->db, err,
 		       "INSERT INTO said (race_id, at, state, who, note) VALUES ($1, $2, $3, $4, $5) "
 		       "ON CONFLICT (race_id, at, state, who, note) DO NOTHING",
-		       "iiitt", race, at, (int64_t)triage, who, note);
+		       "iiitt", race, *at, (int64_t)triage, who, note);
 }
 
-/* Add the versions of a mend to the entry that add_entry() has made: the race's newest one. */
-static int add_versions(struct store *s, int64_t race, const char *const *mended, size_t count, struct err *err)
+/* Add the versions of a mend to the entry that add_entry() has made with the same arguments. */
+static int add_versions(struct store *s, int64_t race, const char *const *mended, size_t count, const char *note,
+			const char *who, int64_t at, struct err *err)
 {
 	int64_t said = 0;
 
-	if (db_number(
-		    s->db, err, &said,
-		    "SELECT t.id FROM said t WHERE t.race_id = $1 AND t.state = $2 ORDER BY t.at DESC, t.who DESC, t.note DESC "
-		    "LIMIT 1",
-		    "ii", race, (int64_t)STORE_TRIAGE_FIXED) < 0)
+	if (db_number(s->db, err, &said,
+		      "SELECT t.id FROM said t WHERE t.race_id = $1 AND t.at = $2 AND t.state = $3 AND t.who = $4 AND t.note = "
+		      "$5",
+		      "iiitt", race, at, (int64_t)STORE_TRIAGE_FIXED, who, note) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		if (db_exec(s->db, err,
@@ -83,9 +87,9 @@ int store_mend_set(struct store *s, int64_t race, const char *const *mended, siz
 
 	if (db_begin(s->db, true, err) < 0)
 		return -1;
-	rc = add_entry(s, race, STORE_TRIAGE_FIXED, note, who, at, err);
+	rc = add_entry(s, race, STORE_TRIAGE_FIXED, note, who, &at, err);
 	if (rc == 0)
-		rc = add_versions(s, race, mended, count, err);
+		rc = add_versions(s, race, mended, count, note, who, at, err);
 	return db_end(s->db, rc, err);
 }
 
@@ -163,7 +167,7 @@ int store_triage_set(struct store *s, int64_t race, enum store_triage triage, co
 {
 	if (db_begin(s->db, true, err) < 0)
 		return -1;
-	return db_end(s->db, add_entry(s, race, triage, note, who, at, err), err);
+	return db_end(s->db, add_entry(s, race, triage, note, who, &at, err), err);
 }
 
 static const char history_sql[] =

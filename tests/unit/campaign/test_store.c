@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "hv/campaign/learn/learn.h"
+#include "hv/campaign/store/internal.h"
 #include "hv/report/coverage/prefer_json.h"
 #include "tests/unit/campaign/store_both.h"
 
@@ -499,6 +500,29 @@ static void a_mend_has_versions(void **state)
 	store_races_free(&races);
 }
 
+/* The versions are of the entry that was given, also if an entry of a machine whose clock is ahead has a later time. */
+static void a_mend_has_its_own_versions(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), race, ahead = store_now() + 3600000;
+	struct store_history history;
+	struct store_races races;
+
+	run_with(f, round, "a", RACES({.rule = "no-pattern"}));
+	races = races_of(f, round, 0);
+	race = races.list[0].id;
+	store_races_free(&races);
+	assert_int_equal(store_triage_set(f->s, race, STORE_TRIAGE_FIXED, "ahead", "bob", ahead, &f->err), 0);
+	assert_int_equal(store_mend_set(f->s, race, (const char *[]){"6.1.115"}, 1, "by the patch", "ann", 0, &f->err), 0);
+	assert_int_equal(store_history(f->s, race, &history, &f->err), 0);
+	assert_int_equal(history.count, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(history.list[i].mended, strcmp(history.list[i].who, "ann") == 0 ? "6.1.115" : "");
+	/* What the user said last holds. */
+	assert_string_equal(history.list[1].who, "ann");
+	store_history_free(&history);
+}
+
 static void a_race_is_found_by_its_id(void **state)
 {
 	struct fixture *f = *state;
@@ -675,6 +699,7 @@ int main(void)
 		BOTH(the_weightiest_verdict_counts),
 		BOTH(a_fixed_race_comes_back),
 		BOTH(a_mend_has_versions),
+		BOTH(a_mend_has_its_own_versions),
 		BOTH(a_race_is_found_by_its_id),
 		BOTH(windows_at_the_sites_of_a_race_are_counted),
 		BOTH(coverage_is_summed),
