@@ -27,7 +27,7 @@ const char *gate_word(enum gate_what what);
 
 /* Whether the runs of a round are an answer. Only GATE_COMPLETE can pass a gate. */
 enum gate_state {
-	GATE_COMPLETE,	 /* "complete": every run that ended gave a finished report with hits */
+	GATE_COMPLETE,	 /* "complete": every run that ended gave a finished report with windows */
 	GATE_PARTLY,	 /* "partly failed": some runs failed (ends.h) */
 	GATE_FAILED,	 /* "failed": no run gave an answer */
 	GATE_UNFINISHED, /* "unfinished": the round is not over, or was interrupted */

@@ -27,7 +27,7 @@ enum store_outcome {
 	/* The run ended as its configuration asks, but its report is no answer: */
 	STORE_NO_REPORT, /* it left no report; */
 	STORE_TRUNCATED, /* its report is of an unfinished run; */
-	STORE_UNSAMPLED, /* it sampled nothing: its report has no hit. */
+	STORE_UNSAMPLED, /* it sampled nothing: its report has no hit, or no window. */
 	STORE_OUTCOMES,
 };
 

@@ -85,10 +85,11 @@ static enum store_outcome fault_of(const struct store_run_result *r, const struc
 		return STORE_NO_REPORT;
 	if (!d->finished)
 		return STORE_TRUNCATED;
-	return d->hits ? STORE_OK : STORE_UNSAMPLED;
+	/* As run_doubt(): a race is only ever seen in a window. */
+	return d->hits && d->windows ? STORE_OK : STORE_UNSAMPLED;
 }
 
-static const char *fault_text(enum store_outcome fault)
+static const char *fault_text(enum store_outcome fault, const struct run_data *d)
 {
 	switch (fault) {
 	case STORE_NO_REPORT:
@@ -96,18 +97,19 @@ static const char *fault_text(enum store_outcome fault)
 	case STORE_TRUNCATED:
 		return "the report ends before the run did: what the run found later is not in it";
 	default:
-		return "the run sampled nothing: no armed site was executed";
+		return d->hits ? "the run sampled nothing: no window was opened at any hit"
+			       : "the run sampled nothing: no armed site was executed";
 	}
 }
 
 /* Add an entry for a report that is no answer. The entry that says why the run could not start already says more. */
-static int write_fault(struct store *s, int64_t run, const struct store_run_result *r, enum store_outcome fault,
-		       struct err *err)
+static int write_fault(struct store *s, int64_t run, const struct store_run_result *r, const struct run_data *d,
+		       enum store_outcome fault, struct err *err)
 {
 	if (fault == STORE_OK || r->outcome == STORE_FAILED)
 		return 0;
 	return db_exec(s->db, err, "INSERT INTO finding (run_id, number, kind, line, file) VALUES ($1, $2, $3, $4, $5)",
-		       "iittt", run, (int64_t)r->finding_count, store_outcome_word(fault), fault_text(fault),
+		       "iittt", run, (int64_t)r->finding_count, store_outcome_word(fault), fault_text(fault, d),
 		       r->races ? r->races : "");
 }
 
@@ -140,9 +142,9 @@ static int end(struct store *s, int64_t id, const struct store_run_result *r, co
 	if (r->started)
 		run.started = r->started;
 	if (db_exec(s->db, err, "UPDATE run SET state = 1, outcome = $1, detail = $2, started = $3, ended = $4 WHERE id = $5",
-		    "itiii", (int64_t)outcome, outcome == r->outcome ? r->detail : fault_text(fault), run.started,
+		    "itiii", (int64_t)outcome, outcome == r->outcome ? r->detail : fault_text(fault, d), run.started,
 		    r->ended ? r->ended : store_now(), id) < 0 ||
-	    write_findings(s, id, r, err) < 0 || write_fault(s, id, r, fault, err) < 0 ||
+	    write_findings(s, id, r, err) < 0 || write_fault(s, id, r, d, fault, err) < 0 ||
 	    run_data_write(s->db, d, &run, err) < 0)
 		return -1;
 	return 0;

@@ -202,8 +202,8 @@ struct store_run_result {
 	const char *races;    /* The path of the run's races.json. NULL: there is none. */
 	const char *coverage; /* The path of the run's coverage.json. NULL: there is none. */
 	/*
-	 * The run is answered only by a finished report with hits. Without one, the store adds a finding of the kind
-	 * "no-report", "truncated" or "unsampled", and this becomes the outcome of a run that is STORE_OK otherwise.
+	 * The run is answered only by a finished report with hits and windows. Without one, the store adds a finding of the
+	 * kind "no-report", "truncated" or "unsampled", and this becomes the outcome of a run that is STORE_OK otherwise.
 	 */
 	bool must_report;
 };

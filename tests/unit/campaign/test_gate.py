@@ -22,10 +22,11 @@ STATES = ("complete", "partly failed", "failed", "unfinished")
 
 
 def report(*races, **more):
-    """A report with these races. `hits` and `complete` change what a good report has."""
+    """A report with these races. `hits`, `windows` and `complete` change what a good report has."""
     document = recorded("gt-amd")
     document["races"] = list(races)
     document["summary"]["sampling"]["hits"] = more.get("hits", 44244)
+    document["summary"]["sampling"]["windows"] = more.get("windows", 21951)
     if not more.get("complete", True):
         document |= {"complete": False, "summary": None}
     return document
@@ -69,6 +70,7 @@ ROUNDS = {
     "one report is of an unfinished run": {"a": report(HARMFUL, complete=False), "b": GOOD},
     "one report is cut off": {"a": {"--json": json.dumps(GOOD).encode()[:5000]}, "b": GOOD},
     "one run sampled nothing": {"a": report(hits=0), "b": GOOD},
+    "one run opened no window": {"a": report(windows=0), "b": GOOD},
     "all runs sampled nothing": {"a": report(hits=0), "b": report(hits=0)},
     "the runner was killed": {"a": GOOD, "b": {"--json": GOOD, "wait": "never"}},
 }
