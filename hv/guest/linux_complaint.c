@@ -248,7 +248,7 @@ static void begin(struct linux_complaints *l, size_t beginning, uint64_t log_ns,
 	l->lines = 0;
 	l->in_trace = false;
 	snprintf(l->open.text, sizeof(l->open.text), "%s",
-		 l->open.kind == COMPLAINT_WARNING && l->warn_text[0] ? l->warn_text : line);
+		 l->open.kind == COMPLAINT_WARNING && l->warn_text[0] && l->cut_caller == caller ? l->warn_text : line);
 }
 
 /* Take a line that begins a complaint, or belongs to one that has begun. */
@@ -287,6 +287,10 @@ void linux_complaints_line(struct linux_complaints *l, uint64_t log_ns, uint32_t
 		if (++l->lines == LINES_MAX)
 			linux_complaints_finish(l, found, ctx);
 	}
+	/* Lines of another caller may come in between. */
+	if (!cut_here && l->cut_caller != caller)
+		return;
 	snprintf(l->warn_text, sizeof(l->warn_text), "%s", l->cut_here ? clean : "");
 	l->cut_here = cut_here;
+	l->cut_caller = caller;
 }

@@ -36,8 +36,9 @@ struct linux_complaints {
 	unsigned lines;
 	/* The lines of the call trace are being read. */
 	bool in_trace;
-	/* The line before was "------------[ cut here ]------------". */
+	/* The line before was "------------[ cut here ]------------", from this caller. */
 	bool cut_here;
+	uint32_t cut_caller;
 	/* The text that a WARN() prints before the line with its place. "": none. */
 	char warn_text[COMPLAINT_TEXT_MAX];
 };

@@ -23,6 +23,9 @@ static void take_record(void *ctx, const struct linux_log_record *record)
 	struct reading *r = ctx;
 	const char *at = record->text, *end = record->text + record->len;
 
+	/* A program may write "Oops" to the log. The kernel has not complained then. */
+	if (record->by_user)
+		return;
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
 

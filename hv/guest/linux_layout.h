@@ -104,7 +104,7 @@ struct linux_log {
 	/* Of struct prb_desc. */
 	struct btf_member state, begin, next;
 	/* Of struct printk_info. */
-	struct btf_member seq, ts_ns, text_len, caller;
+	struct btf_member seq, ts_ns, text_len, caller, facility;
 };
 
 /* A reader's position in the log. All zero at first. */

@@ -59,6 +59,7 @@ static bool find_layout(struct guest *g, struct linux_log *l)
 	linux_find_member(g, "printk_info", "ts_nsec", STRUCT_MAX, &l->ts_ns);
 	linux_find_member(g, "printk_info", "text_len", STRUCT_MAX, &l->text_len);
 	linux_find_member(g, "printk_info", "caller_id", STRUCT_MAX, &l->caller);
+	linux_find_member(g, "printk_info", "facility", STRUCT_MAX, &l->facility);
 	l->desc_size = btf_sizeof(g->btf, "prb_desc");
 	l->info_size = btf_sizeof(g->btf, "printk_info");
 	return known(&l->head_id) && known(&l->state) && known(&l->begin) && known(&l->next) && known(&l->seq) &&
@@ -133,13 +134,16 @@ static int find_text(const struct linux_log *l, const struct desc *d, uint64_t *
 
 static int read_text(struct guest *g, const struct linux_log *l, const struct desc *d, struct linux_log_record *r)
 {
-	uint64_t info = l->infos + (d->id & ((1ull << l->count_bits) - 1)) * l->info_size, offset, len, said, caller = 0;
+	uint64_t info = l->infos + (d->id & ((1ull << l->count_bits) - 1)) * l->info_size, offset, len, said, caller = 0,
+		 facility = 0;
 
 	if (find_text(l, d, &offset, &len) || linux_read_member(g, info, &l->seq, &r->seq) ||
 	    linux_read_member(g, info, &l->ts_ns, &r->ts_ns) || linux_read_member(g, info, &l->text_len, &said))
 		return -1;
 	if (known(&l->caller) && linux_read_member(g, info, &l->caller, &caller) == 0)
 		r->caller = (uint32_t)caller;
+	if (known(&l->facility) && linux_read_member(g, info, &l->facility, &facility) == 0)
+		r->by_user = facility != 0;
 	r->len = said < len ? said : len;
 	if (r->len > sizeof(r->text))
 		r->len = sizeof(r->text);

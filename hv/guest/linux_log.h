@@ -22,6 +22,8 @@ struct linux_log_record {
 	uint64_t ts_ns;
 	/* The task's id, or 0x80000000 plus the CPU's number for a record from an interrupt. 0: unknown. */
 	uint32_t caller;
+	/* A program wrote the record to /dev/kmsg: its facility is not that of the kernel, 0. */
+	bool by_user;
 	/* Lines of text, separated by newlines. Not printable, and not terminated. */
 	char text[LINUX_LOG_TEXT_MAX];
 	size_t len;

@@ -226,6 +226,22 @@ static void test_two_callers(void **state)
 	assert_string_equal(f.list[1].comm, "y");
 }
 
+/* Another task speaks between the lines of a warning, and warns itself. */
+static void test_text_of_a_warning_is_its_callers(void **state)
+{
+	struct found f;
+
+	(void)state;
+	read_whole_log(&f, "------------[ cut here ]------------\n"
+			   "!another task speaks\n"
+			   "a text\n"
+			   "!WARNING: CPU: 0 PID: 5 at a.c:1 other+0x1/0x2\n"
+			   "WARNING: CPU: 1 PID: 6 at b.c:1 first+0x1/0x2\n");
+	assert_int_equal(f.count, 2);
+	assert_string_equal(f.list[0].text, "WARNING: CPU: 0 PID: 5 at a.c:1 other+0x1/0x2");
+	assert_string_equal(f.list[1].text, "a text");
+}
+
 static void test_hostile_lines(void **state)
 {
 	struct found f;
@@ -271,10 +287,15 @@ static void test_prefixes_of_a_console(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_oops),	      cmocka_unit_test(test_complaint_is_found_when_its_last_line_came),
-		cmocka_unit_test(test_kinds),	      cmocka_unit_test(test_address_of_a_general_protection_fault),
-		cmocka_unit_test(test_no_complaint),  cmocka_unit_test(test_two_callers),
-		cmocka_unit_test(test_hostile_lines), cmocka_unit_test(test_prefixes_of_a_console),
+		cmocka_unit_test(test_oops),
+		cmocka_unit_test(test_complaint_is_found_when_its_last_line_came),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_address_of_a_general_protection_fault),
+		cmocka_unit_test(test_no_complaint),
+		cmocka_unit_test(test_two_callers),
+		cmocka_unit_test(test_text_of_a_warning_is_its_callers),
+		cmocka_unit_test(test_hostile_lines),
+		cmocka_unit_test(test_prefixes_of_a_console),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

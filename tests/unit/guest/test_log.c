@@ -49,8 +49,8 @@ static void put64(struct lines *l, uint64_t at, uint64_t value)
 static struct btf *make_types(void)
 {
 	struct btf_maker m = {0};
-	uint32_t u16 = make_int(&m, "u16", 2), u32 = make_int(&m, "u32", 4), u64 = make_int(&m, "u64", 8), desc_ring, data_ring,
-		 lpos;
+	uint32_t u8 = make_int(&m, "u8", 1), u16 = make_int(&m, "u16", 2), u32 = make_int(&m, "u32", 4),
+		 u64 = make_int(&m, "u64", 8), desc_ring, data_ring, lpos;
 	struct btf *btf;
 	struct blob b;
 
@@ -71,10 +71,11 @@ static struct btf *make_types(void)
 	make_type(&m, "prb_desc", BTF_STRUCT, 2, DESC_SIZE);
 	make_field(&m, "state_var", u64, 0);
 	make_field(&m, "text_blk_lpos", lpos, 64);
-	make_type(&m, "printk_info", BTF_STRUCT, 4, INFO_SIZE);
+	make_type(&m, "printk_info", BTF_STRUCT, 5, INFO_SIZE);
 	make_field(&m, "seq", u64, 0);
 	make_field(&m, "ts_nsec", u64, 64);
 	make_field(&m, "text_len", u16, 128);
+	make_field(&m, "facility", u8, 144);
 	make_field(&m, "caller_id", u32, 160);
 	b = make_btf(&m);
 	btf = btf_parse(b.bytes, b.len, NULL);
@@ -293,6 +294,24 @@ static void on_complaint(void *ctx, const struct complaint *c)
 	*out = *c;
 }
 
+/* What a program writes to /dev/kmsg is in the same log. */
+static void test_programs_do_not_complain(void **state)
+{
+	struct lines *l = *state;
+	struct complaint c = {0};
+	uint64_t id;
+
+	assert_true(guest_poll_complaints(l->g, false, on_complaint, &c));
+	id = write_record(l, "Oops: said a program", RESERVED);
+	put64(l, INFOS_AT + (id & ((1u << COUNT_BITS) - 1)) * INFO_SIZE + 16, 20 | 1u << 16 | 7ull << 32);
+	set_state(l, id, FINALIZED);
+	assert_true(guest_poll_complaints(l->g, true, on_complaint, &c));
+	assert_int_equal(c.kind, COMPLAINT_NONE);
+	write_record(l, "Oops: said the kernel", FINALIZED);
+	assert_true(guest_poll_complaints(l->g, true, on_complaint, &c));
+	assert_int_equal(c.kind, COMPLAINT_OOPS);
+}
+
 static void test_complaints(void **state)
 {
 	struct lines *l = *state;
@@ -321,6 +340,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_overwritten_records_are_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_ring, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_log, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_programs_do_not_complain, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_complaints, setup, teardown),
 	};
 

@@ -170,7 +170,8 @@ static void test_look_at_a_plain_datum_of_the_same_struct(void **state)
 /* The first CPU's idle task is a variable, whose other members are as plain as those of any task. */
 static void test_look_at_the_idle_task(void **state)
 {
-	bench_expect(look_at(state, "init_task", "struct task_struct", "thread_info.flags", true), VERDICT_SYNCHRONISATION, RULE);
+	bench_expect(look_at(state, "init_task", "struct task_struct", "thread_info.flags", true), VERDICT_SYNCHRONISATION,
+		     RULE);
 }
 
 static void test_look_at_a_plain_member_of_the_idle_task(void **state)
