@@ -249,13 +249,29 @@ static int speak(struct dialogue *d, struct err *err)
 	return d->failed ? EXIT_JOB_FAILED : EXIT_OK;
 }
 
-/* Wait for the agent to connect. Returns the connection, or -1 with `err` set. */
+/* Wait for the first byte of the agent's greeting. Returns false if the connection ended before it, or the time has passed. */
+static bool greets(int fd, uint64_t deadline)
+{
+	struct pollfd fds = {.fd = fd, .events = POLLIN};
+	char first;
+
+	while (poll(&fds, 1, poll_ms(deadline)) < 0 && errno == EINTR)
+		;
+	return recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+}
+
+/*
+ * Wait for the agent to connect and to greet. A guest gives a connection up if the host's answer takes longer than 2 s, as on a
+ * busy host, and connects again: such a connection ends without a greeting. Returns the connection, or -1 with `err` set.
+ */
 static int await_agent(int listener, const char *machine, uint64_t deadline, struct err *err)
 {
 	struct pollfd fds = {.fd = listener, .events = POLLIN};
 	int fd;
 
-	while ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) < 0) {
+	while ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) < 0 || !greets(fd, deadline)) {
+		if (fd >= 0)
+			close(fd);
 		if (monotonic_ns() < deadline)
 			poll(&fds, 1, poll_ms(deadline));
 		else if (access(machine, F_OK) < 0)

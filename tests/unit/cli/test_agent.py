@@ -97,6 +97,18 @@ class Agent(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertRegex(done.stderr, "^outrider: the agent has hung up before the command was done[^\n]*\n$")
 
+    def test_a_guest_that_gave_its_first_connection_up(self):
+        command = subprocess.Popen([BUILD / "outrider", "agent", "--socket", self.path, "--timeout", f"{PATIENCE}s", "status"],
+                                   stdout=subprocess.PIPE, text=True)
+        end = time.monotonic() + PATIENCE
+        with socket.socket(socket.AF_UNIX) as first:
+            while first.connect_ex(f"{self.path}_999") and time.monotonic() < end:
+                time.sleep(0.01)
+        guest = Guest(f"{self.path}_999", lambda _: b"ok jobs=0\n")
+        self.assertEqual((command.communicate(timeout=PATIENCE)[0], command.returncode), ("ok jobs=0\n", 0))
+        guest.join(PATIENCE)
+        self.assertEqual(guest.heard, [b"status\n"])
+
     def test_talk(self):
         def answer(line):
             return None if line == b"bye\n" else b"ok " + line
