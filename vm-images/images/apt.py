@@ -62,6 +62,12 @@ def check_suite(suite):
         raise Failure(f"'{suite}' is not a Debian suite; for example bookworm-backports, bullseye, trixie")
 
 
+def _site(suite, sources):
+    """Of the machine's own servers the one that has `suite`. Security suites have a server of their own."""
+    same_kind = [site for name, site in sources.items() if name.endswith("-security") == suite.endswith("-security")]
+    return (same_kind or list(sources.values()))[0]
+
+
 class Apt:
     """
     apt over some package lists. Without `suite` these are the machine's own. With `suite` they are private lists, which have that
@@ -76,7 +82,7 @@ class Apt:
         sources = machine_sources()
         self.suite = suite
         self.options = ["-o", f"APT::Default-Release={suite}"] if suite else []
-        base = next((site for name, site in sources.items() if "-" not in name), next(iter(sources.values())))
+        base = _site(suite or "", sources)
         if bare and not suite:
             self._private_lists("apt-bare", sources, bare)
         elif bare:

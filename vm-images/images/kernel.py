@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian's stock cloud kernel, and its debug symbols, unpacked into the cache."""
+"""Debian's stock kernels, the newest cloud kernel or a named package, and their debug symbols, unpacked into the cache."""
 
 import pathlib
 import re
@@ -10,15 +10,21 @@ from .apt import LISTS_MAX_AGE, Apt, check_suite, command, lists_state, unpack
 from .error import Failure
 
 METAPACKAGE = "linux-image-cloud-amd64"
+PACKAGE = re.compile(r"linux-image-[0-9][a-z0-9.+-]*-amd64\Z")
 
 
-def resolve(suite=None):
+def resolve(suite=None, package=None):
     """
-    [package, version] of the newest stock kernel. apt takes a second to answer, so it is asked again only when the answer may have
-    changed.
+    [package, version] of the newest stock kernel, or of the named package. apt takes a second to answer, so it is asked again only
+    when the answer may have changed.
     """
     check_suite(suite)
-    return cache.remember(f"newest-kernel-{suite or 'default'}", lists_state(), LISTS_MAX_AGE, lambda: _ask(suite))
+    if package is None:
+        return cache.remember(f"newest-kernel-{suite or 'default'}", lists_state(), LISTS_MAX_AGE, lambda: _ask(suite))
+    if not PACKAGE.match(package):
+        raise Failure(f"'{package}' is not a package of a kernel; for example linux-image-5.10.0-32-amd64")
+    return cache.remember(f"newest-{package}-{suite or 'default'}", lists_state(), LISTS_MAX_AGE,
+                          lambda: [package, Apt(suite).field(package, "Version")])
 
 
 def _ask(suite):
@@ -31,7 +37,7 @@ def _ask(suite):
 
 def named(part, depends):
     """[package, version] of each package linux-PART-RELEASE, for example linux-image-6.1.0-50-cloud-amd64, in a Depends field."""
-    return [list(pair) for pair in re.findall(rf"\b(linux-(?:{part})-[0-9][a-z0-9.+-]*-cloud-amd64) \(= ([^\s)]+)\)", depends)]
+    return [list(pair) for pair in re.findall(rf"\b(linux-(?:{part})-[0-9][a-z0-9.+-]*-amd64) \(= ([^\s)]+)\)", depends)]
 
 
 def _parts(apt, package, version):
@@ -46,12 +52,12 @@ def _merge_usr(folder):
         (folder / "lib").symlink_to("usr/lib")
 
 
-def fetch(suite=None):
+def fetch(suite=None, package=None):
     """
-    Get the kernel. Returns its version and the paths folder, vmlinuz and modules (with modules.dep). Its System.map is a stub;
+    Get the kernel, as resolve() finds it. Returns its version and the paths folder, vmlinuz and modules (with modules.dep). Its System.map is a stub;
     fetch_debug() gets a real one.
     """
-    package, version = resolve(suite)
+    package, version = resolve(suite, package)
 
     def build(scratch):
         apt = Apt(suite)
@@ -76,12 +82,12 @@ def describe(folder):
     return paths
 
 
-def fetch_debug(suite=None):
+def fetch_debug(suite=None, package=None):
     """
     Get the kernel's symbols out of its -dbg package, which is a download of 283 MB for 6.1. Returns its version and the paths
     folder (laid out as /usr/lib/debug), vmlinux and modules (both with DWARF), and system_map.
     """
-    package, version = resolve(suite)
+    package, version = resolve(suite, package)
     release = package.removeprefix("linux-image-")
     root = "./usr/lib/debug"
     wanted = [f"{root}/boot/vmlinux-{release}", f"{root}/boot/System.map-{release}", f"{root}/lib/modules/{release}/kernel"]
