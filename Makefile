@@ -60,7 +60,7 @@ UNIT_SRCS := $(wildcard tests/unit/*/test_*.c)
 UNIT_BINS := $(UNIT_SRCS:tests/unit/%.c=$(OUT)/unit/%)
 INTEGRATION = $(shell find tests/integration -maxdepth 1 -type f -perm -100 2>/dev/null | LC_ALL=C sort)
 C_FILES := $(wildcard hv/*/*.[ch] hv/*/*/*.[ch] symbols/*/*.[ch] pruner/*.[ch] pruner/*/*.[ch] pruner/*/*/*.[ch] guest-agent/*.[ch] tests/unit/*/*.[ch] tests/fuzz/*.[ch] tests/lab/*.[ch] \
-	tests/stacks/*.[ch] tests/snapshots/*.[ch] tests/bench/*.[ch])
+	tests/stacks/*.[ch] tests/snapshots/*.[ch] tests/bench/*.[ch] tests/real-bugs/*.h tests/real-bugs/*/*.c)
 
 .PHONY: all
 all: $(OUT)/outrider $(OUT)/guest-agent ## build outrider and the guest agent (the default)

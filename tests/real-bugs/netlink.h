@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Small messages to the kernel by netlink, for the triggers: a request with nested attributes is built in a buffer, sent, and its
- * acknowledgement read (rtnetlink(7)). No message here is longer than the buffer, since the triggers write them by hand.
+ * Small messages to the kernel by netlink, for the triggers: a request with nested attributes is built in a buffer, sent, and
+ * its acknowledgement read (rtnetlink(7)). No message here is longer than the buffer, since the triggers write them by hand.
  */
 #ifndef OUTRIDER_TRIGGER_NETLINK_H
 #define OUTRIDER_TRIGGER_NETLINK_H
@@ -91,7 +91,7 @@ static inline int nl_talk(int fd, struct nl_request *r)
 
 		for (size_t left = (size_t)n; left >= sizeof(*h) && h->nlmsg_len >= sizeof(*h) && h->nlmsg_len <= left;
 		     left -= NLMSG_ALIGN(h->nlmsg_len) < left ? NLMSG_ALIGN(h->nlmsg_len) : left,
-		    h = (const void *)((const char *)h + NLMSG_ALIGN(h->nlmsg_len))) {
+			    h = (const void *)((const char *)h + NLMSG_ALIGN(h->nlmsg_len))) {
 			if (h->nlmsg_type == NLMSG_DONE)
 				return 0;
 			if (h->nlmsg_type != NLMSG_ERROR)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the triggers of the bench share. A trigger is the init's child in a guest: a static program that sets a subsystem up, says
- * "trigger: ready", and repeats the two sides of a race on CPUs 0 and 1 until the guest is stopped. A set-up that cannot be made ends
- * it with one line that says which call failed; the bench counts this as a failure of its own, never as "not found".
+ * What the triggers of the bench share. A trigger is the init's child in a guest: a static program that sets a subsystem up,
+ * says "trigger: ready", and repeats the two sides of a race on CPUs 0 and 1 until the guest is stopped. A set-up that cannot
+ * be made ends it with one line that says which call failed; the bench counts this as a failure of its own, never as "not
+ * found".
  */
 #ifndef OUTRIDER_TRIGGER_H
 #define OUTRIDER_TRIGGER_H

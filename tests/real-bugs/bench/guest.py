@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes a bug's guest, and samples it in a lab."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+from .bug import Unusable
+
+HERE = pathlib.Path(__file__).resolve().parents[1]
+TREE = HERE.parents[1]
+BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", TREE / "build"))
+COMPILE = ["gcc", "-std=c17", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread"]
+BOOT_S = 3600  # most seconds that a lab takes to boot and to boot its guest: many times what it ever took
+
+
+def _output(words):
+    done = subprocess.run(words, cwd=TREE, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Unusable(f"{words[0]} failed: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+    return done.stdout.strip()
+
+
+def _kernel(one, kernel, key):
+    package, suite = one.package(kernel)
+    return _output(["vm-images/fetch", "kernel", "--suite", suite, "--package", package, "--print", key])
+
+
+def build(one, kernel, work):
+    """The trigger, and the guest's kernel and initramfs: work/vmlinuz, work/initrd.img."""
+    _output([*COMPILE, "-o", str(work / "trigger"), str(one.folder / "trigger.c")])
+    shutil.copyfile(_kernel(one, kernel, "vmlinuz"), work / "vmlinuz")
+    words = ["vm-images/build-initramfs", "-o", str(work / "initrd.img"), "--init", str(HERE / "guest-init"), "--kernel-dir",
+             _kernel(one, kernel, "folder"), "--unsigned", "--file", f"{work / 'trigger'}:/trigger"]
+    for name in one.modules:
+        words += ["--module", name]
+    for place, source in one.files.items():
+        words += ["--file", f"{one.folder / source}:{place}"]
+    _output(words)
+
+
+def _what_to_sample(one):
+    return ["--sample", ",".join(one.sample)] if one.sample else ["--module", ",".join(one.module)]
+
+
+def sample(one, kernel, options):
+    """Run the seeds whose results are not there yet, in one lab. Returns the folder with the results."""
+    work = options.out.resolve() / f"{one.name}-{kernel}"
+    work.mkdir(parents=True, exist_ok=True)
+    seeds = [seed for seed in options.seeds.split(",") if not (work / f"{seed}.times").exists()]
+    if not seeds:
+        return work
+    build(one, kernel, work)
+    words = [*_what_to_sample(one), "--memory", f"{one.memory}M", *one.options, *options.options.split()]
+    settings = {"SEEDS": " ".join(seeds), "SECONDS_EACH": options.seconds, "UNTIL_FOUND": int(options.until_found),
+                "FIRST": one.regex(0), "SECOND": one.regex(1), "OPTIONS": " ".join(words), "APPEND": one.append}
+    lab = ["tests/lab/run", "--kvm", options.kvm or _output(["tests/lab/pick", "--outrider", str(BUILD / "outrider")]),
+           "--timeout", str((BOOT_S + 10 * options.seconds) * len(seeds)), "--bin", str(BUILD / "outrider"), "--out", str(work / "new"),
+           "--console", str(work / "lab.console")]
+    for file in (work / "vmlinuz", work / "initrd.img", HERE / "found.awk", HERE / "in-lab.sh", TREE / "tests/integration/told.sh"):
+        lab += ["--file", str(file)]
+    for name, value in settings.items():
+        lab += ["--env", f"{name}={value}"]
+    with open(work / "lab.log", "w", encoding="utf-8") as log:
+        done = subprocess.run([*lab, "--", "sh", "in-lab.sh"], cwd=TREE, stdout=log, stderr=subprocess.STDOUT, check=False)
+    if done.returncode:
+        raise Unusable(f"{one.name}: the lab ended with status {done.returncode}; {work / 'lab.log'} says why")
+    for file in (work / "new").iterdir():
+        file.rename(work / file.name)
+    return work

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What one run says of the bug."""
+
+import dataclasses
+import json
+
+from .bug import Unusable
+
+HARMFUL = "harmful candidate"
+
+
+@dataclasses.dataclass
+class Row:
+    bug: object
+    kernel: str  # buggy or fixed
+    seed: str
+    seconds: float  # of sampling after the trigger was ready
+    found_after: float  # seconds from then to the first race of the bug; None: not found
+    windows: int  # of the whole run
+    races: list  # of the bug, as in the report
+    others: list  # the other races, as in the report
+    complaints: list
+    end: str
+
+    @property
+    def as_expected(self):
+        if self.kernel == "fixed":
+            return not self.races or bool(self.bug.fixed_differs)
+        return bool(self.races) and not (self.bug.control and any(is_harmful(race) for race in self.races))
+
+
+def is_harmful(race):
+    return race["verdict"]["class"] == HARMFUL
+
+
+def functions(side):
+    """The functions of an access: its own and those of its call stack."""
+    frames = (side.get("stack") or {}).get("frames") or []
+    return {name for name in [side.get("function"), *(frame.get("function") for frame in frames)] if name}
+
+
+def is_the_bugs(one, race):
+    if len(race["sides"]) != 2:
+        return False
+    first, second = (functions(side) for side in race["sides"])
+    return one.is_side(0, first) and one.is_side(1, second) or one.is_side(1, first) and one.is_side(0, second)
+
+
+def _ready(folder, seed):
+    console = (folder / f"{seed}.console").read_bytes().decode(errors="replace")
+    if "trigger: ready" not in console:
+        said = [line.strip() for line in console.splitlines() if "trigger: " in line] or ["it said nothing"]
+        raise Unusable(f"{folder.name}: the trigger was never ready in the run of seed {seed}: {said[0]}")
+    ready, end = (folder / f"{seed}.times").read_text().split()
+    return float(ready), float(end)
+
+
+def run(one, kernel, seed, folder):
+    """The row of this run. Unusable if it says nothing about the bug."""
+    ready, end = _ready(folder, seed)
+    try:
+        report = json.loads((folder / f"{seed}.json").read_text())
+    except (OSError, ValueError) as error:
+        raise Unusable(f"{folder.name}: seed {seed} left no report ({error}); {seed}.err says why") from error
+    found = folder / f"{seed}.found"
+    mine = [race for race in report["races"] if is_the_bugs(one, race)]
+    after = max(0.0, float(found.read_text()) - ready) if found.exists() else None
+    return Row(one, kernel, seed, end - ready, after, report["summary"]["sampling"]["windows"], mine,
+               [race for race in report["races"] if race not in mine], report.get("complaints") or [], report["summary"]["end"])

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Reads what `outrider run` prints, and passes it on. As soon as a race of the bug is printed, the uptime goes to the file FOUND.
+# A race is the bug's if the functions of one side match FIRST and those of the other side match SECOND. A side's functions are that of
+# the access and those of its call stack.
+# awk -v first=REGEX -v second=REGEX -v found=FILE -f found.awk
+
+function judge() {
+	if (sides == 2 && !done && (fits[1, 1] && fits[2, 2] || fits[1, 2] && fits[2, 1])) {
+		getline uptime <"/proc/uptime"
+		split(uptime, part, " ")
+		print part[1] >found
+		close(found)
+		done = 1
+	}
+	sides = 0
+}
+
+function name(word) {
+	sub(/\+0x[0-9a-f]+$/, "", word)
+	if (word ~ first)
+		fits[sides, 1] = 1
+	if (word ~ second)
+		fits[sides, 2] = 1
+}
+
+{
+	print
+	fflush()
+}
+
+/^RACE / {
+	judge()
+	delete fits
+	next
+}
+
+/^  (read|write|read-write) / && $2 ~ /\+0x[0-9a-f]+$/ {
+	sides++
+	calls = 0
+	name($2)
+	next
+}
+
+/^             calls / { calls = 1 }
+/^             [a-z]/ && !/^             calls / { calls = 0 }
+
+sides && calls {
+	for (i = 1; i <= NF; i++)
+		if ($i ~ /\+0x[0-9a-f]+$/)
+			name($i)
+}
+
+/^$/ { judge() }
+END { judge() }
