@@ -3,12 +3,21 @@
 
 from .judge import is_harmful
 
-HEAD = """| bug | kernel | seed | found after | windows | verdict, rank | kernel complained | other harmful | end |
-|---|---|---|---|---|---|---|---|---|"""
+HEAD = """| bug | kernel | seed | found after | windows | verdict, rank | both orders | kernel complained | other harmful | end |
+|---|---|---|---|---|---|---|---|---|---|"""
 
 
 def _worst(races):
     return max(races, key=lambda race: (is_harmful(race), race["verdict"]["rank"]), default=None)
+
+
+def _orders(races):
+    """What came of both orders, with --replay: the instance that says most of any of the races."""
+    run = [race["replay"] for race in races if race.get("replay")]
+    trouble = sum(replay["one_order_in_trouble"] for replay in run)
+    if trouble:
+        return f"one ends in trouble, {trouble} times"
+    return ", ".join(sorted({replay["outcome"] for replay in run})) or "-"
 
 
 def _line(row):
@@ -20,7 +29,7 @@ def _line(row):
     else:
         found = "seen" if row.races else f"not in {row.seconds:.0f} s"
     others = sum(is_harmful(race) for race in row.others)
-    return f"| {row.bug.name} | {row.kernel} | {row.seed} | {found} | {row.windows} | {verdict} | {complaints} | {others} | {row.end} |"
+    return f"| {row.bug.name} | {row.kernel} | {row.seed} | {found} | {row.windows} | {verdict} | {_orders(row.races)} | {complaints} | {others} | {row.end} |"
 
 
 def show_last(rows, count):
