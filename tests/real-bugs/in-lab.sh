@@ -14,7 +14,7 @@ over() {
 }
 
 said_ready() {
-	grep -a -q "trigger: " "$LAB_OUT/$seed.console" || over
+	grep -a -q -s "trigger: " "$LAB_OUT/$seed.console" || over
 }
 
 # enough: the time is over, the run is, or the bug was seen and no more is asked for.
