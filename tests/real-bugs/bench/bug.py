@@ -17,7 +17,7 @@ class Unusable(Exception):
 class Bug:
     folder: pathlib.Path
     title: str
-    fix: str  # the commit of the mainline kernel
+    fix: str  # the commit of the mainline kernel; "": not known, and the stable release has to do
     fixed_in: str  # the stable release that has the fix
     kernel: str  # a key of KERNELS
     sides: list  # two lists of globs: functions of one side, and of the other
