@@ -31,6 +31,7 @@ class Bug:
     append: str = ""  # to the guest's command line
     memory: int = 512  # MiB
     control: bool = False  # a race that cannot harm: to be found, and not to be called harmful
+    in_both: bool = False  # the later kernel has the bug, too
     fixed_differs: str = ""  # what the fixed kernel still does with this datum, and why it is right
     files: dict = dataclasses.field(default_factory=dict)  # of the guest: path there -> file in the folder
 

@@ -24,7 +24,7 @@ class Row:
 
     @property
     def as_expected(self):
-        if self.kernel == "fixed":
+        if self.kernel == "fixed" and not self.bug.in_both:
             return not self.races or bool(self.bug.fixed_differs)
         return bool(self.races) and not (self.bug.control and any(is_harmful(race) for race in self.races))
 
