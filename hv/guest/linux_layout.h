@@ -67,8 +67,8 @@ struct linux_percpu {
 	uint64_t offsets;
 	/* Number of valid elements of __per_cpu_offset[], or 0 if per-CPU memory is unknown. */
 	uint32_t cpus;
-	/* Size of a unit. */
-	uint32_t unit_size;
+	/* Distance between units, and the bytes of a unit of the first chunk that are per-CPU memory. */
+	uint32_t unit_size, first_used;
 	/* Range of the variables' symbols. */
 	uint64_t start, end;
 	/* GVA of the first chunk, or 0 if unknown. */

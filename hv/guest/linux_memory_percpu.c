@@ -2,7 +2,8 @@
 /*
  * Per-CPU memory (mm/percpu.c). It consists of chunks with one unit per CPU; the distances between units are equal in all
  * chunks. The units of the first chunk begin with the kernel's per-CPU variables. In every chunk, a CPU's copy is at
- * __per_cpu_offset[cpu] plus the variable's symbol, or plus the pointer that the allocation returned.
+ * __per_cpu_offset[cpu] plus the variable's symbol, or plus the pointer that the allocation returned. The kernel gives the
+ * unused end of each unit of the first chunk to the page allocator (pcpu_embed_first_chunk()), so slabs can be there.
  */
 #include <stdio.h>
 
@@ -20,6 +21,24 @@ static uint64_t read_variable(const struct guest *g, const char *name, size_t si
 	uint64_t at = symtab_addr(g->symtab, name), value = 0;
 
 	return at && guest_read(g, at, &value, size) == 0 ? value : 0;
+}
+
+/*
+ * Returns how many bytes of each unit of the first chunk are per-CPU memory: up to the end of what pcpu_first_chunk manages,
+ * which follows the variables. If the kernel does not tell, the whole unit.
+ */
+static uint32_t find_first_used(const struct guest *g, uint64_t least)
+{
+	const struct linux_percpu *p = &g->memory.percpu;
+	uint64_t chunk = read_variable(g, "pcpu_first_chunk", sizeof(uint64_t)), base, pages, used;
+	struct btf_member nr_pages;
+
+	linux_find_member(g, "pcpu_chunk", "nr_pages", X86_PAGE_SIZE, &nr_pages);
+	if (!chunk || linux_read_member(g, chunk, &p->chunk_base, &base) || linux_read_member(g, chunk, &nr_pages, &pages) ||
+	    pages > UNIT_MAX / X86_PAGE_SIZE)
+		return p->unit_size;
+	used = base - p->first + pages * X86_PAGE_SIZE;
+	return used >= least && used < p->unit_size ? (uint32_t)used : p->unit_size;
 }
 
 void linux_find_percpu(struct guest *g)
@@ -41,10 +60,14 @@ void linux_find_percpu(struct guest *g)
 	p->cpus = (uint32_t)(cpus && cpus <= CPUS_MAX ? cpus : 0);
 	p->first = read_variable(g, "pcpu_base_addr", sizeof(uint64_t));
 	linux_find_member(g, "pcpu_chunk", "base_addr", X86_PAGE_SIZE, &p->chunk_base);
+	p->first_used = find_first_used(g, end.addr - start.addr);
 }
 
-/* Find the CPU whose unit of the first chunk contains `gva`, and the value that a symbol at `gva` would have. */
-static bool find_unit(const struct guest *g, uint64_t gva, int *cpu, uint64_t *symbol)
+/*
+ * Find the CPU whose unit of the first chunk has `gva` in its first `size` bytes, and the value that a symbol at `gva` would
+ * have.
+ */
+static bool find_unit(const struct guest *g, uint64_t gva, uint32_t size, int *cpu, uint64_t *symbol)
 {
 	const struct linux_percpu *p = &g->memory.percpu;
 	uint64_t offsets[OFFSETS_AT_ONCE];
@@ -55,7 +78,7 @@ static bool find_unit(const struct guest *g, uint64_t gva, int *cpu, uint64_t *s
 		if (guest_read(g, p->offsets + at * sizeof(*offsets), offsets, n * sizeof(*offsets)))
 			return false;
 		for (uint32_t i = 0; i < n; i++) {
-			if (gva - offsets[i] - p->start >= p->unit_size)
+			if (gva - offsets[i] - p->start >= size)
 				continue;
 			*cpu = (int)(at + i);
 			*symbol = gva - offsets[i];
@@ -77,7 +100,7 @@ static bool find_later_unit(const struct guest *g, uint64_t gva, const struct gu
 		uint64_t chunk = linux_member_value(page->copy, &g->memory.page.owner[i]), base;
 
 		if (linux_read_member(g, chunk, &p->chunk_base, &base) || !x86_kernel_address(base) || base % X86_PAGE_SIZE ||
-		    !find_unit(g, gva - base + p->first, cpu, symbol))
+		    !find_unit(g, gva - base + p->first, p->unit_size, cpu, symbol))
 			continue;
 		*symbol += base - p->first;
 		return true;
@@ -92,7 +115,7 @@ bool linux_percpu_at(const struct guest *g, uint64_t gva, const struct guest_pag
 	uint64_t symbol;
 	int cpu;
 
-	if (!find_unit(g, gva, &cpu, &symbol) && !(page && find_later_unit(g, gva, page, &cpu, &symbol)))
+	if (!find_unit(g, gva, p->first_used, &cpu, &symbol) && !(page && find_later_unit(g, gva, page, &cpu, &symbol)))
 		return false;
 	out->kind = GUEST_MEMORY_PER_CPU;
 	out->cpu = cpu;

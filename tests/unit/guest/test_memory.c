@@ -32,6 +32,8 @@
 #define CHUNK_GPA 0x450000ull
 #define CHUNK_INFO (DIRECT + 0x460100)
 #define FIRST (DIRECT + 0x480000) /* the first chunk, each unit of which begins with a page of variables */
+#define FIRST_USED 0x2000	  /* bytes of a unit; the page allocator has the rest */
+#define FIRST_INFO (DIRECT + 0x460200)
 #define UNIT 0x8000ull
 #define CACHE (DIRECT + 0x4a0000) /* a struct kmem_cache, and its name */
 #define CACHE_NAME (DIRECT + 0x4a0ff8)
@@ -44,7 +46,7 @@ enum { CPUS = 2, STACK_SIZE = 0x4000, PAGE_STRUCT = 64 };
 
 /* Offsets in the data page and in the structures. */
 enum { PAGE_OFFSET_AT = 0x1000, VMALLOC_AT = 0x1008, VMEMMAP_AT = 0x1010, OFFSETS_AT = 0x1020, CPUS_AT = 0x1040 };
-enum { UNIT_AT = 0x1048, BASE_AT = 0x1050, VARIABLE_AT = 0x1100, GIVEN_AT = 0x2000, IMAGE_SIZE = 0x3000 };
+enum { UNIT_AT = 0x1048, BASE_AT = 0x1050, FIRST_AT = 0x1058, VARIABLE_AT = 0x1100, GIVEN_AT = 0x2000, IMAGE_SIZE = 0x3000 };
 enum { FLAGS_AT = 0, HEAD_AT = 8, OWNER_AT = 32, TYPE_AT = 48 };
 enum { C_NAME_AT = 8, C_SIZE_AT = 16, C_OBJECT_AT = 20, C_PAD_AT = 24, C_ALIASES_AT = 28 };
 
@@ -74,6 +76,7 @@ static const struct symbol symbols[] = {
 	{.name = "nr_cpu_ids", .addr = IMAGE + CPUS_AT, .size = 4, .type = 'D'},
 	{.name = "pcpu_unit_size", .addr = IMAGE + UNIT_AT, .size = 4, .type = 'd'},
 	{.name = "pcpu_base_addr", .addr = IMAGE + BASE_AT, .size = 8, .type = 'D'},
+	{.name = "pcpu_first_chunk", .addr = IMAGE + FIRST_AT, .size = 8, .type = 'D'},
 	{.name = "a_variable", .addr = IMAGE + VARIABLE_AT, .size = 0x40, .type = 'b'},
 	{.name = "__init_begin", .addr = IMAGE + GIVEN_AT, .type = 'D'},
 	{.name = "__init_end", .addr = IMAGE + IMAGE_SIZE, .type = 'D'},
@@ -140,7 +143,8 @@ static struct btf *make_types(const struct facts *f)
 	make_field(&m, "object_size", u32, C_OBJECT_AT * 8);
 	make_field(&m, "red_left_pad", u32, C_PAD_AT * 8);
 	make_field(&m, "refcount", u32, C_ALIASES_AT * 8);
-	make_type(&m, "pcpu_chunk", BTF_STRUCT, 1, 64);
+	make_type(&m, "pcpu_chunk", BTF_STRUCT, 2, 64);
+	make_field(&m, "nr_pages", u32, 48 * 8);
 	make_field(&m, "base_addr", u64, 56 * 8);
 	make_type(&m, "inode", BTF_STRUCT, 2, 96);
 	make_field(&m, "i_nlink", u32, 72 * 8);
@@ -199,6 +203,9 @@ static void fill_image(struct facts *f)
 	put32(f, IMAGE_GPA + CPUS_AT, CPUS);
 	put32(f, IMAGE_GPA + UNIT_AT, UNIT);
 	put64(f, IMAGE_GPA + BASE_AT, FIRST);
+	put64(f, IMAGE_GPA + FIRST_AT, FIRST_INFO);
+	put64(f, FIRST_INFO - DIRECT + 56, FIRST + X86_PAGE_SIZE);
+	put32(f, FIRST_INFO - DIRECT + 48, FIRST_USED / X86_PAGE_SIZE - 1);
 }
 
 /* An object has 96 bytes, and the next one begins 100 bytes after it. */
@@ -407,6 +414,20 @@ static void test_per_cpu_other(void **state)
 	assert_int_equal(f->m.cpu, 1);
 	assert_string_equal(f->m.symbol.name, "");
 	expect_object(f, 0, 0, 0);
+}
+
+static void test_per_cpu_unused_end(void **state)
+{
+	struct facts *f = *state;
+
+	expect_kind(f, FIRST + FIRST_USED - 8, 8, GUEST_MEMORY_PER_CPU);
+	expect_kind(f, FIRST + FIRST_USED, 8, GUEST_MEMORY_PAGE);
+	expect_kind(f, FIRST + UNIT + FIRST_USED - 8, 8, GUEST_MEMORY_PER_CPU);
+	expect_kind(f, FIRST + UNIT + FIRST_USED, 8, GUEST_MEMORY_PAGE);
+	/* What the guest says does not count if it cannot be. */
+	put32(f, FIRST_INFO - DIRECT + 48, 0xffffffff);
+	linux_find_memory(f->g);
+	expect_kind(f, FIRST + FIRST_USED, 8, GUEST_MEMORY_PER_CPU);
 }
 
 static void test_per_cpu_later_chunk(void **state)
@@ -695,6 +716,7 @@ int main(void)
 		T(test_module),
 		T(test_per_cpu_variable),
 		T(test_per_cpu_other),
+		T(test_per_cpu_unused_end),
 		T(test_per_cpu_later_chunk),
 		cmocka_unit_test_setup_teardown(test_slab_in_each_kernel, setup_oldest, teardown),
 		T(test_slab_freed_since),
