@@ -15,6 +15,9 @@
 #define CONTROL "/proc/outrider_gt"
 #define DEFAULT_SECONDS 10.0
 #define MAX_CASES 80
+/* Seconds that a case goes on at most until each side has made a round: on a busy host a side may not have run in its time. */
+#define SIDES_LIMIT 120.0
+#define SIDES_PERIOD 100000 /* microseconds between looks at the rounds */
 
 /* A line of the module's /proc file: a case with its two sides, and how many rounds each side has made. */
 struct gt_line {
@@ -86,30 +89,50 @@ static bool is_control(const struct gt_line *c)
 	return !strcmp(c->group, "controls");
 }
 
-static int run_case(const struct gt_line *c, const struct duration *d)
+/* Find the case's line. Returns false if there is none, or the file cannot be read. */
+static bool find_case(const char *name, struct gt_line *out)
 {
 	struct gt_line lines[MAX_CASES];
-	int n, rc = send_command("start", c->name);
+	int n = list_cases(lines);
+
+	for (int i = 0; i < n; i++) {
+		if (strcmp(lines[i].name, name))
+			continue;
+		*out = lines[i];
+		return true;
+	}
+	return false;
+}
+
+static void let_both_sides_run(const char *name, double since)
+{
+	struct gt_line line;
+
+	while (now() - since < SIDES_LIMIT && find_case(name, &line) && !(line.rounds[0] && line.rounds[1]))
+		usleep(SIDES_PERIOD);
+}
+
+static int run_case(const struct gt_line *c, const struct duration *d)
+{
+	int rc = send_command("start", c->name);
 	double seconds, start = now();
+	struct gt_line line;
 	bool told;
 
 	if (rc)
 		return rc;
 	say("gt: case %s: running", c->name);
 	told = let_pass(c->name, d);
+	let_both_sides_run(c->name, start);
 	seconds = now() - start; /* in a slow guest, longer than asked for */
 	rc = send_command("stop", c->name);
 	if (!told)
 		rc = AGENT_FAIL;
-	n = list_cases(lines);
-	for (int i = 0; i < n; i++) {
-		if (strcmp(lines[i].name, c->name))
-			continue;
-		say("gt: case %s: %s=%llu %s=%llu seconds=%.1f", c->name, lines[i].side[0], lines[i].rounds[0],
-		    lines[i].side[1], lines[i].rounds[1], seconds);
-		return lines[i].rounds[0] && lines[i].rounds[1] ? rc : AGENT_FAIL;
-	}
-	return AGENT_FAIL;
+	if (!find_case(c->name, &line))
+		return AGENT_FAIL;
+	say("gt: case %s: %s=%llu %s=%llu seconds=%.1f", c->name, line.side[0], line.rounds[0], line.side[1], line.rounds[1],
+	    seconds);
+	return line.rounds[0] && line.rounds[1] ? rc : AGENT_FAIL;
 }
 
 static bool selected(const struct gt_line *c, const char *what, bool by_name)
