@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One thread encrypts by asynchronous reads of an AF_ALG socket, and the other sets the IV of the same socket. */
+#include "../trigger.h"
+
+#include <linux/aio_abi.h>
+#include <linux/if_alg.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#define BLOCK 16
+#define SIZE 1024
+
+struct cipher {
+	int socket;
+	aio_context_t aio;
+};
+
+static void set_op(struct cmsghdr *c)
+{
+	*c = (struct cmsghdr){.cmsg_level = SOL_ALG, .cmsg_type = ALG_SET_OP, .cmsg_len = CMSG_LEN(sizeof(int))};
+	*(unsigned int *)CMSG_DATA(c) = ALG_OP_ENCRYPT;
+}
+
+/* Send `size` bytes of plain text, and an IV. MSG_MORE lets the next message change the IV. */
+static void send_with_iv(const struct cipher *cipher, char fill, size_t size)
+{
+	char data[SIZE] = {0}, control[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct af_alg_iv) + BLOCK)] __attribute__((aligned(8))) = {0};
+	struct iovec part = {data, size};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+	struct af_alg_iv *iv;
+
+	set_op(c);
+	c = CMSG_NXTHDR(&message, c);
+	*c = (struct cmsghdr){.cmsg_level = SOL_ALG, .cmsg_type = ALG_SET_IV, .cmsg_len = CMSG_LEN(sizeof(*iv) + BLOCK)};
+	iv = (void *)CMSG_DATA(c);
+	iv->ivlen = BLOCK;
+	memset(iv->iv, fill, BLOCK);
+	sendmsg(cipher->socket, &message, MSG_MORE | MSG_DONTWAIT);
+}
+
+static void encrypt(void *opaque)
+{
+	const struct cipher *cipher = opaque;
+	char text[SIZE];
+	struct iocb request = {.aio_lio_opcode = IOCB_CMD_PREAD, .aio_fildes = (unsigned int)cipher->socket, .aio_buf = (uintptr_t)text, .aio_nbytes = SIZE};
+	struct iocb *requests[] = {&request};
+	struct io_event event;
+
+	send_with_iv(cipher, 1, SIZE);
+	if (syscall(SYS_io_submit, cipher->aio, 1, requests) == 1)
+		syscall(SYS_io_getevents, cipher->aio, 1, 1, &event, NULL);
+}
+
+static void set_iv(void *opaque)
+{
+	send_with_iv(opaque, 2, 0);
+}
+
+int main(void)
+{
+	struct sockaddr_alg name = {.salg_family = AF_ALG, .salg_type = "skcipher", .salg_name = "cryptd(cbc(aes-generic))"};
+	struct cipher cipher = {0};
+	int s = need(socket(AF_ALG, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), "open a socket of AF_ALG");
+
+	need(bind(s, (const struct sockaddr *)&name, sizeof(name)), "bind it to the cipher");
+	need(setsockopt(s, SOL_ALG, ALG_SET_KEY, "sixteen letters!", BLOCK), "set the key");
+	cipher.socket = need(accept(s, NULL, NULL), "accept a socket for requests");
+	need((int)syscall(SYS_io_setup, 4, &cipher.aio), "set up asynchronous I/O");
+	repeat_both(encrypt, set_iv, &cipher);
+}
