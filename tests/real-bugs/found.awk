@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Reads what `outrider run` prints, and passes it on. As soon as a race of the bug is printed, the uptime goes to the file FOUND.
 # A race is the bug's if the functions of one side match FIRST and those of the other side match SECOND. A side's functions are that of
-# the access and those of its call stack.
-# awk -v first=REGEX -v second=REGEX -v found=FILE -f found.awk
+# the access and those of its call stack. A race of a function that matches LOCKS is one of a lock's word, and not the bug's.
+# awk -v first=REGEX -v second=REGEX -v locks=REGEX -v found=FILE -f found.awk
 
 function judge() {
-	if (sides == 2 && !done && (fits[1, 1] && fits[2, 2] || fits[1, 2] && fits[2, 1])) {
+	if (sides == 2 && !done && !of_lock && (fits[1, 1] && fits[2, 2] || fits[1, 2] && fits[2, 1])) {
 		getline uptime <"/proc/uptime"
 		split(uptime, part, " ")
 		print part[1] >found
@@ -17,6 +17,8 @@ function judge() {
 
 function name(word) {
 	sub(/\+0x[0-9a-f]+$/, "", word)
+	if (!calls && word ~ locks)
+		of_lock = 1
 	if (word ~ first)
 		fits[sides, 1] = 1
 	if (word ~ second)
@@ -30,6 +32,7 @@ function name(word) {
 
 /^RACE / {
 	judge()
+	of_lock = 0
 	delete fits
 	next
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In a lab: a bug's guest with outrider, once for each of SEEDS. SECONDS_EACH: of sampling after the trigger is ready. UNTIL_FOUND: 1 ends a run
-# with the bug's race. FIRST, SECOND: what found.awk wants. OPTIONS: of outrider run, a word each.
+# with the bug's race. FIRST, SECOND, LOCKS: what found.awk wants. OPTIONS: of outrider run, a word each.
 # What comes back for each seed: SEED.json, SEED.out, SEED.err, SEED.console, SEED.status, and SEED.times with the lab's uptime at the
 # trigger's "ready" and at the end; SEED.found, if the bug was seen, has the uptime then.
 . ./told.sh
@@ -24,7 +24,7 @@ enough() {
 
 for seed in $SEEDS; do
 	mkfifo "output.$seed"
-	busybox awk -v "first=$FIRST" -v "second=$SECOND" -v "found=$LAB_OUT/$seed.found" -f found.awk <"output.$seed" >"$LAB_OUT/$seed.out" &
+	busybox awk -v "first=$FIRST" -v "second=$SECOND" -v "locks=$LOCKS" -v "found=$LAB_OUT/$seed.found" -f found.awk <"output.$seed" >"$LAB_OUT/$seed.out" &
 	reader=$!
 	# The options are words.
 	# shellcheck disable=SC2086

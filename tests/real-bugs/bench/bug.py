@@ -7,6 +7,8 @@ import json
 import pathlib
 
 KERNELS = {"cloud": "-cloud", "generic": ""}
+# Functions that access a lock's word. Callers of a bug's sides still meet there in the fixed kernel, whose fix may be that very lock.
+LOCKS = ["_raw_*lock*", "*queued_*lock*", "*mutex_*lock*", "*rwsem_*", "down_*", "up_*", "osq_*"]
 
 
 class Unusable(Exception):
@@ -44,14 +46,23 @@ class Bug:
         number, suite = {"buggy": ("32", "bullseye"), "fixed": ("46", "bullseye-security")}[kernel]
         return f"linux-image-5.10.0-{number}{KERNELS[self.kernel]}-amd64", suite
 
+    @staticmethod
+    def is_lock(function):
+        """Whether an access in this function is one of a lock's word: a race with such a side is never the bug's."""
+        return any(fnmatch.fnmatchcase(function, glob) for glob in LOCKS)
+
     def is_side(self, which, functions):
         """Whether these functions, of an access and of its call stack, are those of side 0 or 1."""
         return any(fnmatch.fnmatchcase(function, glob) for glob in self.sides[which] for function in functions)
 
     def regex(self, which):
         """The globs of a side as one extended regular expression, for found.awk."""
-        plain = [glob.replace(".", "[.]").replace("*", ".*").replace("?", ".") for glob in self.sides[which]]
-        return f"^({'|'.join(plain)})$"
+        return regex(self.sides[which])
+
+
+def regex(globs):
+    plain = [glob.replace(".", "[.]").replace("*", ".*").replace("?", ".") for glob in globs]
+    return f"^({'|'.join(plain)})$"
 
 
 def read(path):

@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import subprocess
 
-from .bug import Unusable
+from .bug import LOCKS, Unusable, regex
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 TREE = HERE.parents[1]
@@ -50,7 +50,7 @@ def _run(one, work, seeds, options):
     """Run these seeds in one lab. Returns the seeds that are still to be run: those of a lab that died, or of a guest that died of it."""
     words = [*_what_to_sample(one), "--memory", f"{one.memory}M", *one.options, *options.options.split()]
     settings = {"SEEDS": " ".join(seeds), "SECONDS_EACH": options.seconds, "UNTIL_FOUND": int(options.until_found),
-                "FIRST": one.regex(0), "SECOND": one.regex(1), "OPTIONS": " ".join(words), "APPEND": one.append}
+                "FIRST": one.regex(0), "SECOND": one.regex(1), "LOCKS": regex(LOCKS), "OPTIONS": " ".join(words), "APPEND": one.append}
     lab = ["tests/lab/run", "--kvm", options.kvm or _output(["tests/lab/pick", "--outrider", str(BUILD / "outrider")]),
            "--timeout", str((BOOT_S + 10 * options.seconds) * len(seeds)), "--bin", str(BUILD / "outrider"), "--out", str(work / "new"),
            "--console", str(work / "lab.console")]

@@ -40,7 +40,7 @@ def functions(side):
 
 
 def is_the_bugs(one, race):
-    if len(race["sides"]) != 2:
+    if len(race["sides"]) != 2 or any(one.is_lock(side.get("function") or "") for side in race["sides"]):
         return False
     first, second = (functions(side) for side in race["sides"])
     return one.is_side(0, first) and one.is_side(1, second) or one.is_side(1, first) and one.is_side(0, second)
