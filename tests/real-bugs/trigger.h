@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Say why the trigger cannot go on, with errno's text, and exit. */
@@ -71,6 +72,20 @@ static inline bool write_text(const char *path, const char *text)
 	if (fd >= 0)
 		close(fd);
 	return n == (ssize_t)strlen(text);
+}
+
+/*
+ * Let time pass on this CPU without sleeping: outrider ends a window early when no other CPU runs, so a side that sleeps
+ * between its steps would not be waited for.
+ */
+static inline void spin_us(long us)
+{
+	struct timespec begin, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - begin.tv_sec) * 1000000 + (now.tv_nsec - begin.tv_nsec) / 1000 < us);
 }
 
 struct trigger_side {
