@@ -72,6 +72,12 @@ static bool has_letter(const struct argp_option *o)
 	return o->key > ' ' && o->key < 0x7f;
 }
 
+/* Whether the option's value may be left out. The word after such an option is never its value. */
+static bool has_optional_value(const struct argp_option *o)
+{
+	return o->flags & OPTION_ARG_OPTIONAL;
+}
+
 /* How a completion file completes a value: by the words of `choice`, by a function of the file, or not at all. */
 struct value {
 	const struct cli_choice *choice;
@@ -184,7 +190,7 @@ static void bash_option_value(void *ctx, const struct argp_option *o)
 	const struct bash *b = ctx;
 	struct value v;
 
-	if (!o->arg)
+	if (!o->arg || has_optional_value(o))
 		return;
 	v = value_of(o->arg, b->choices);
 	printf("\t'%s --%s'", b->command->name, o->name);
@@ -323,12 +329,14 @@ static void zsh_option(void *ctx, const struct argp_option *o)
 	if (has_letter(o))
 		printf("{-%c,--%s%s}", o->key, o->name, o->arg ? "=" : "");
 	else
-		printf("--%s%s", o->name, o->arg ? "=" : "");
+		printf("--%s%s", o->name, !o->arg ? "" : has_optional_value(o) ? "=-" : "=");
 	fputs("'[", stdout);
 	zsh_text(o->doc);
 	putchar(']');
 	if (o->arg) {
 		v = value_of(o->arg, choices);
+		if (has_optional_value(o))
+			putchar(':');
 		zsh_value(o->arg, &v);
 	}
 	fputs("' \\\n", stdout);

@@ -7,6 +7,7 @@
 
 #include "hv/cli/aim_option.h"
 #include "hv/cli/choice.h"
+#include "hv/detect/steer/callees.h"
 #include "hv/report/coverage/prefer_json.h"
 
 #define DELAY_MAX_US 1000000
@@ -18,6 +19,7 @@ enum detect_key {
 	KEY_DEBUGINFOD,
 	KEY_SAMPLE,
 	KEY_MODULE,
+	KEY_CALLEES,
 	KEY_PER_CPU,
 	KEY_RATE,
 	KEY_DELAY,
@@ -45,6 +47,10 @@ static const struct argp_option options[] = {
 	{"debuginfod", KEY_DEBUGINFOD, NULL, 0, CLI_DEBUGINFOD_HELP, 0},
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "sample only functions with these names, for example 'ext4_*,jbd2_*'", 0},
 	{"module", KEY_MODULE, "NAME[,NAME...]", 0, "sample only these modules, each from when it is loaded", 0},
+	{"sample-with-callees", KEY_CALLEES, "DEPTH", OPTION_ARG_OPTIONAL,
+	 "sample what the functions of --sample or --module call, too, while these have called it: the functions that they call "
+	 "directly (1, the default), also those that these call (2), or one step more (3)",
+	 0},
 	{"prefer", KEY_PREFER, "FILE", 0, "choose sites by the weights in FILE, instead of all sites equally often", 0},
 	{"aim", KEY_AIM, "FILE[#ID,...]", 0,
 	 "sample only the sites of the races in the JSON report FILE, or of those with these ids, so that they happen again",
@@ -93,12 +99,25 @@ static error_t wrong(struct argp_state *state, const char *option, const char *v
 	return cli_usage(state, "--%s %s: give %s", option, value, wanted);
 }
 
+static error_t callees_option(const char *arg, struct argp_state *state)
+{
+	struct detect_options *o = state->input;
+	uint64_t depth = 1;
+
+	if (arg && cli_number(arg, 1, CALLEES_DEPTH_MAX, &depth) < 0)
+		return wrong(state, "sample-with-callees", arg, "1, 2 or 3, the number of steps from the functions that are named");
+	o->session.detect.callee_depth = (unsigned)depth;
+	return 0;
+}
+
 static error_t number_option(int key, char *arg, struct argp_state *state)
 {
 	struct detect_options *o = state->input;
 	uint64_t value = 0;
 
 	switch (key) {
+	case KEY_CALLEES:
+		return callees_option(arg, state);
 	case KEY_RATE:
 		if (cli_number(arg, 1, DETECT_RATE_MAX, &value) < 0)
 			return wrong(state, "rate", arg, "hits per second, from 1 to 1000000");
@@ -345,6 +364,8 @@ int detect_options_check(struct detect_options *o, struct err *err)
 	}
 	if (o->session.stats_every_ns && o->session.quiet)
 		return err_set(err, EXIT_USAGE, "--quiet shows no lines during the run: leave out --stats-every");
+	if (o->session.detect.callee_depth && !sample && !module)
+		return err_set(err, EXIT_USAGE, "--sample-with-callees: say whose callees, by --module NAME or --sample GLOB,...");
 	if (check_aim(o, err) < 0 || check_locks(o, err) < 0)
 		return -1;
 	if (json && coverage && strcmp(json, coverage) == 0)

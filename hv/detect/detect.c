@@ -11,6 +11,7 @@
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/report/reporter.h"
 #include "hv/detect/sampler.h"
+#include "hv/detect/steer/callees.h"
 #include "hv/detect/steer/confirm.h"
 #include "hv/detect/steer/pool.h"
 #include "hv/detect/steer/target_sites.h"
@@ -100,13 +101,15 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->sampler.decoder = insn_decoder_new();
 	d->confirmer = confirm_new();
 	d->sampler.pool = make_pool(d);
+	if (config->callee_depth)
+		d->callees = callees_new(d);
 	if (config->coverage)
 		d->coverage = coverage_new(&d->lock);
 	if (config->known_races)
 		d->sampler.target_sites = target_sites_new(d);
 	if (config->locks)
 		d->locks = locks_new(d);
-	if ((config->locks && !d->locks) || (config->known_races && !d->sampler.target_sites) ||
+	if ((config->locks && !d->locks) || (config->callee_depth && !d->callees) || (config->known_races && !d->sampler.target_sites) ||
 	    (config->coverage && !d->coverage) || !d->confirmer || !d->sampler.pool || !d->sampler.decoder ||
 	    queue_init(&d->hit.observations) || points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_HOOKS))
 		goto fail;
@@ -332,6 +335,7 @@ void detect_free(struct detect *d)
 	locks_free(d->locks);
 	target_sites_free(d->sampler.target_sites);
 	pool_free(d->sampler.pool);
+	callees_free(d->callees);
 	coverage_free(d->coverage);
 	insn_decoder_free(d->sampler.decoder);
 	queue_fini(&d->hit.observations);

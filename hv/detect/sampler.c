@@ -13,6 +13,7 @@
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
+#include "hv/detect/steer/callees.h"
 #include "hv/detect/steer/pool.h"
 #include "hv/detect/steer/rate.h"
 #include "hv/detect/steer/target_sites.h"
@@ -59,11 +60,23 @@ static int add_segment(struct detect *d, const void *key, const char *name, cons
 	return 0;
 }
 
+/* A module's functions can be callees, too. If memory runs out, they are not. */
+static void callee_text_came(struct detect *d, const struct guest_module *m)
+{
+	struct err err = {0};
+
+	if (d->callees && m->symbols &&
+	    callees_text_came(d->callees, m, m->symbols, m->base, m->base + m->size, pool_module_fits(m->name, d->config.module),
+			      &err))
+		detect_message(d, "%s: none of its functions is sampled as a callee: %s", m->name, err.text);
+}
+
 static void module_loaded(void *ctx, const struct guest_module *m)
 {
 	struct detect *d = ctx;
 	struct err err = {0};
 
+	callee_text_came(d, m);
 	if (d->locks && m->symbols)
 		lock_hooks_text_came(d, m->name, m->symbols, m->base, m->base + m->size);
 	if (!pool_module_fits(m->name, d->config.module))
@@ -92,6 +105,8 @@ static void module_gone(void *ctx, const struct guest_module *m)
 	if (d->sampler.target_sites)
 		target_sites_text_gone(d->sampler.target_sites, m);
 	pool_remove(d->sampler.pool, m);
+	if (d->callees)
+		callees_text_gone(d->callees, m);
 	if (d->coverage)
 		coverage_forget(d->coverage, m->base, m->size);
 	detect_enter(d);
@@ -131,14 +146,16 @@ static int prepare(struct detect *d, struct err *err)
 	detect_message(d, "kernel found, slide 0x%llx, symbols from %s", (unsigned long long)guest_slide(d->guest),
 		       guest_symbol_source(d->guest));
 	check_preferred(d);
-	if (d->config.module) {
+	if (d->config.module)
 		detect_message(d, "waiting for module %s", d->config.module);
+	if (d->config.module && !d->callees)
 		return 0;
-	}
 	if (symtab_find(guest_symtab(d->guest), "_stext", &start) || symtab_find(guest_symtab(d->guest), "_etext", &end))
 		return err_set(err, EXIT_INPUT,
 			       "the kernel's symbols have no _stext and _etext, so it is not known where the kernel's text is");
-	return add_segment(d, NULL, "kernel", guest_symtab(d->guest), start.addr, end.addr, err);
+	if (d->callees && callees_text_came(d->callees, NULL, guest_symtab(d->guest), start.addr, end.addr, !d->config.module, err))
+		return -1;
+	return d->config.module ? 0 : add_segment(d, NULL, "kernel", guest_symtab(d->guest), start.addr, end.addr, err);
 }
 
 /* Plant the lock hooks of the kernel, which is possible only after breakpoints are intercepted. */
@@ -165,6 +182,8 @@ static int sample(struct detect *d, struct err *err)
 			guest_poll_modules(d->guest, &events);
 			modules_ns = now;
 			if (d->sampler.target_sites && target_sites_check(d->sampler.target_sites, err))
+				return -1;
+			if (d->callees && callees_refresh(d->callees, err))
 				return -1;
 		}
 		if (d->locks)

@@ -108,6 +108,12 @@ int guest_translate(const struct guest *g, uint64_t gva, uint64_t *gpa);
  */
 bool guest_may_sample(const struct guest *g, const struct symbol *function);
 
+/*
+ * Returns true if a function serves the whole kernel, so that its accesses say little about the function that calls it: the
+ * allocator, copying of memory, the kernel's log, the scheduler (list in linux_exclude.c).
+ */
+bool guest_serves_all(const struct guest *g, const char *function);
+
 /* Returns true if `gva` is on the kernel stack that RSP in `regs` points into, or less than a page above RSP. */
 bool guest_on_stack(const struct x86_regs *regs, uint64_t gva);
 

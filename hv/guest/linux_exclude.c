@@ -156,6 +156,16 @@ static const char *const functions[] = {
 	"__efi*",
 };
 
+bool linux_name_in(const char *const *globs, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		/* Compare the first letter before the costly match: there are 50,000 functions. */
+		if ((*globs[i] == '*' || *globs[i] == *name) && fnmatch(globs[i], name, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
 void linux_find_excluded(struct guest *g)
 {
 	g->excluded_count = 0;
@@ -195,12 +205,5 @@ bool guest_may_sample(const struct guest *g, const struct symbol *function)
 {
 	if (inside(g->excluded, g->excluded_count, function->addr) || in_unsafe_module_text((struct guest *)g, function->addr))
 		return false;
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		const char *glob = functions[i];
-
-		/* Compare the first letter before the costly match: there are 50,000 functions. */
-		if ((*glob == '*' || *glob == *function->name) && fnmatch(glob, function->name, 0) == 0)
-			return false;
-	}
-	return true;
+	return !linux_name_in(functions, sizeof(functions) / sizeof(*functions), function->name);
 }

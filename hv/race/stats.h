@@ -55,6 +55,8 @@ struct target_stats {
 struct detect_stats {
 	/* Sites in the pool. */
 	uint64_t sites;
+	/* Functions that are sampled only because the sampled functions call them. */
+	uint64_t callees;
 	/* Sample points armed now. */
 	uint64_t armed;
 	/* Most sample points armed at one time. */
@@ -96,6 +98,8 @@ struct detect_stats {
 	uint64_t skipped_last;
 	/* Hits without a window because sampling had used up its cost limit. */
 	uint64_t skipped_cost;
+	/* Hits in callees, and those of them without a window because no sampled function had called the callee. */
+	uint64_t callee_hits, skipped_caller;
 	/* Times that another context reached the instruction of an open window, and its access was emulated. Not counted as
 	 * hits. */
 	uint64_t emulated;

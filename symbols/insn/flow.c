@@ -31,6 +31,16 @@ bool insn_direct_branch(const struct insn *insn, struct insn_branch *out)
 	return true;
 }
 
+bool insn_leads_to(const struct insn *insn, uint64_t *target)
+{
+	struct insn_branch branch;
+
+	if (!insn_direct_branch(insn, &branch) || branch.conditional || branch.width != sizeof(int32_t))
+		return false;
+	*target = branch.target;
+	return true;
+}
+
 bool insn_is_ud2(const struct insn *insn)
 {
 	return insn->bytes[0] == 0x0f && insn->bytes[1] == 0x0b;

@@ -120,6 +120,10 @@ static int check_part(const struct plan *p, const struct plan_part *part, struct
 		return err_set(err, EXIT_INPUT,
 			       "%s:%ld: <delay> of <sampling> is more than a second; expected at most a second", p->path,
 			       part->line);
+	if (part->callees && !part->functions.text && !part->module.text)
+		return err_set(err, EXIT_INPUT,
+			       "%s:%ld: <callees> of <sampling> says not whose callees; expected <function> or <module>, too",
+			       p->path, part->line);
 	return 0;
 }
 

@@ -55,6 +55,16 @@ static void add_number(struct expand *e, const char *option, uint64_t value, con
 	add_option(e, option, own(e, text));
 }
 
+/* Add an option whose value must be in the same word: "--option=VALUE". */
+static void add_joined(struct expand *e, const char *option, uint64_t value)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, "%s=%" PRIu64, option, value) < 0)
+		text = NULL;
+	add(e, own(e, text));
+}
+
 static const char *file_of(struct expand *e, const struct plan_cell *cell, const struct plan_value *value)
 {
 	return value ? own(e, plan_file(e->plan, cell, value->text)) : NULL;
@@ -154,6 +164,8 @@ static void add_sampling(struct expand *e, const struct plan_cell *cell)
 		add_option(e, "--sample", s->functions.text);
 	if (s->module.text)
 		add_option(e, "--module", s->module.text);
+	if (s->callees)
+		add_joined(e, "--sample-with-callees", s->callees);
 	if (s->percpu)
 		add(e, "--per-cpu");
 	if (s->rate)

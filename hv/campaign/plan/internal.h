@@ -49,7 +49,7 @@ struct plan_part {
 	unsigned vcpus;			/* for an image with `domain_file` and without <vcpu>: the domain's */
 	uint64_t bytes;
 	uint64_t duration_ns;
-	uint64_t rate, delay_us, overhead;
+	uint64_t rate, delay_us, overhead, callees;
 	bool rng, percpu;
 };
 

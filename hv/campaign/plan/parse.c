@@ -220,6 +220,7 @@ static const struct element part_elements[] = {
 	{"suppress", read_values, PLAN_MEMBER(suppress)},
 	{"rng", read_flag, PLAN_MEMBER(rng)},
 	{"percpu", read_flag, PLAN_MEMBER(percpu)},
+	{"callees", read_number, PLAN_MEMBER(callees)},
 	{"duration", read_ns, PLAN_MEMBER(duration_ns)},
 	{"delay", read_us, PLAN_MEMBER(delay_us)},
 	{"rate", read_number, PLAN_MEMBER(rate)},

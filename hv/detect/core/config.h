@@ -31,6 +31,11 @@ struct detect_config {
 	 * all modules.
 	 */
 	const char *module;
+	/*
+	 * Also sample what the functions that `sample` and `module` select call, outside of these: the functions that they call
+	 * directly (1), also those that these call (2), and so on, up to CALLEES_DEPTH_MAX. 0: no callees.
+	 */
+	unsigned callee_depth;
 	/* Also sample GS-relative accesses, which are accesses to per-CPU memory. */
 	bool per_cpu;
 	/* Weights for the choice of sites, which must outlive the detector. NULL: uniform choice. */

@@ -33,6 +33,8 @@ struct point {
 	struct window *window;
 	/* The index of this slot in points->armed. */
 	uint32_t position;
+	/* The point is in a function that was added because the sampled functions call it. Set by the caller. */
+	bool callee;
 	/* When the point was planted (CLOCK_MONOTONIC, ns). */
 	uint64_t planted_ns;
 	/*

@@ -32,6 +32,7 @@
 struct pool;
 struct target_sites;
 struct confirmer;
+struct callees;
 struct locks;
 
 /* What the sampler's thread works with. Only that thread uses it, except for the members that say otherwise. */
@@ -101,6 +102,11 @@ struct detect {
 	struct confirmer *confirmer;
 	/* Follows locks. NULL without config.locks. */
 	struct locks *locks;
+	/*
+	 * The functions that the sampled functions call. Belongs to the sampler's thread, except that callees_for_subject() is
+	 * called under the lock. NULL without config.callee_depth.
+	 */
+	struct callees *callees;
 	/* Signalled when a lock moment waits for the thread that follows locks, or when that thread is to end. */
 	pthread_cond_t lock_moment;
 	struct detect_stats stats;

@@ -42,20 +42,6 @@ static uint64_t boundary(struct detect *d, struct insn_decoder *decoder, const s
 	return at && at < len ? fn->addr + at : wanted;
 }
 
-/*
- * Store in *target the target of a direct call or jump with a 32-bit displacement. Returns false for all other instructions,
- * which do not lead into another function.
- */
-static bool leads_to(const struct insn *insn, uint64_t *target)
-{
-	struct insn_branch branch;
-
-	if (!insn_direct_branch(insn, &branch) || branch.conditional || branch.width != sizeof(int32_t))
-		return false;
-	*target = branch.target;
-	return true;
-}
-
 static void name_callees(struct detect *d, struct insn_decoder *decoder, struct race_side *side)
 {
 	uint32_t at = 0;
@@ -70,7 +56,7 @@ static void name_callees(struct detect *d, struct insn_decoder *decoder, struct 
 
 		if (!n)
 			break;
-		if (leads_to(&insn, &target) && target - side->symbol.addr >= side->symbol.size &&
+		if (insn_leads_to(&insn, &target) && target - side->symbol.addr >= side->symbol.size &&
 		    guest_symbol_at(d->guest, target, &symbol) == 0 && symbol.addr == target) {
 			callee->at = (uint16_t)at;
 			/* Cut a longer name: the names that rules look for are short. */

@@ -4,6 +4,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/core/code.h"
 #include "hv/detect/core/state.h"
+#include "hv/detect/steer/callees.h"
 #include "hv/detect/steer/pool.h"
 #include "hv/race/site.h"
 
@@ -62,6 +63,7 @@ enum arm_result arm_site(struct detect *d, uint64_t addr, bool again)
 		point = points_plant(&d->points, &insn, gpa);
 	if (point) {
 		point->again = again;
+		point->callee = d->callees && callees_has(d->callees, addr);
 		point->counts = counts;
 		if (counts)
 			counts->armed++;

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/detect/steer/functions.h"
 #include "symbols/insn/flow.h"
 
-/* A symbol that seems larger than this many bytes is left out: its size includes a gap after the function. */
-#define FUNCTION_MAX (64u << 10)
 /* Each draw (pool.h) picks the sites of 32 bytes of code on average, which have about one site. */
 #define BYTES_A_DRAW 32
 /* After this many draws without a site, pool_choose() returns none. */
@@ -58,10 +57,10 @@ struct pool {
 	size_t executed_count, executed_room;
 	/* Sum of the site weights of all functions in `executed`. */
 	uint64_t executed_weight;
-	uint8_t code[FUNCTION_MAX];
-	uint16_t offsets[FUNCTION_MAX];
+	uint8_t code[FUNCTIONS_SIZE_MAX];
+	uint16_t offsets[FUNCTIONS_SIZE_MAX];
 	/* GVAs of the sites of the last draw that pool_choose() has not returned yet. */
-	uint64_t drawn[FUNCTION_MAX];
+	uint64_t drawn[FUNCTIONS_SIZE_MAX];
 	size_t drawn_count;
 };
 
@@ -163,7 +162,14 @@ static uint32_t heaviest(const struct prefer_weights *weights)
 	return most;
 }
 
-static int append(const struct pool *pool, struct segment *seg, const struct symbol *symbol)
+static uint32_t scaled(uint32_t weight, uint32_t scale)
+{
+	uint64_t product = (uint64_t)weight * scale / PREFER_ONE;
+
+	return product > PREFER_LEAST ? (uint32_t)product : PREFER_LEAST;
+}
+
+static int append(const struct pool *pool, struct segment *seg, uint64_t addr, uint64_t size, uint32_t scale)
 {
 	struct function *fn;
 
@@ -178,29 +184,26 @@ static int append(const struct pool *pool, struct segment *seg, const struct sym
 	}
 	fn = &seg->functions[seg->count++];
 	*fn = (struct function){
-		.addr = symbol->addr,
+		.addr = addr,
 		.weight_before = seg->weight,
-		.size = (uint32_t)symbol->size,
+		.size = (uint32_t)size,
 		.count = NOT_DECODED,
-		.weights = weights_of(pool, symbol->addr),
+		.weights = weights_of(pool, addr),
 	};
+	fn->weights.weight = scaled(fn->weights.weight, scale);
 	fn->heaviest = heaviest(&fn->weights);
 	seg->bytes += fn->size;
 	seg->weight += weight(fn);
 	return 0;
 }
 
-static bool is_text(char type)
-{
-	return type == 't' || type == 'T' || type == 'w' || type == 'W';
-}
-
 /*
  * Whether to add a function, given all symbols at its address. The function is added if any of its names matches the filter,
  * but not if the source calls any of the symbols unsafe to sample.
  */
-static bool wanted(const struct pool *pool, const struct symtab *symbols, size_t first, size_t end)
+static bool wanted(void *ctx, const struct symtab *symbols, size_t first, size_t end)
 {
+	const struct pool *pool = ctx;
 	bool match = false;
 
 	for (size_t i = first; i < end; i++) {
@@ -209,7 +212,7 @@ static bool wanted(const struct pool *pool, const struct symtab *symbols, size_t
 		symtab_get(symbols, i, &fn);
 		if (!pool->source.eligible(pool->source.ctx, &fn))
 			return false;
-		match |= is_text(fn.type) && pool_name_fits(fn.name, pool->filter.sample);
+		match |= functions_is_text(fn.type) && pool_name_fits(fn.name, pool->filter.sample);
 	}
 	return match;
 }
@@ -217,32 +220,9 @@ static bool wanted(const struct pool *pool, const struct symtab *symbols, size_t
 bool pool_next_function(const struct pool *pool, const struct symtab *symbols, uint64_t start, uint64_t end, size_t *i,
 			struct symbol *out)
 {
-	size_t n = symtab_count(symbols);
+	const struct functions functions = {symbols, start, end, wanted, (void *)pool};
 
-	for (size_t first = *i, next; first < n; first = next) {
-		struct symbol fn, other;
-
-		symtab_get(symbols, first, &fn);
-		for (next = first + 1; next < n; next++) {
-			symtab_get(symbols, next, &other);
-			if (other.addr != fn.addr)
-				break;
-			if (other.size > fn.size)
-				fn.size = other.size;
-		}
-		*i = next;
-		if (fn.addr < start || fn.addr >= end || !fn.size || fn.size > FUNCTION_MAX ||
-		    !wanted(pool, symbols, first, next))
-			continue;
-		/* A symbol's size may reach into the next symbol. Cut it there, so that no site is in two functions. */
-		if (next < n && fn.size > other.addr - fn.addr)
-			fn.size = other.addr - fn.addr;
-		if (fn.size > end - fn.addr)
-			fn.size = end - fn.addr;
-		*out = fn;
-		return true;
-	}
-	return false;
+	return functions_next(&functions, i, out);
 }
 
 static int collect(struct pool *pool, struct segment *seg, const struct symtab *symbols, uint64_t start, uint64_t end)
@@ -250,30 +230,53 @@ static int collect(struct pool *pool, struct segment *seg, const struct symtab *
 	struct symbol fn;
 
 	for (size_t i = 0; pool_next_function(pool, symbols, start, end, &i, &fn);) {
-		if (append(pool, seg, &fn))
+		if (append(pool, seg, fn.addr, fn.size, PREFER_ONE))
 			return -1;
 	}
+	return 0;
+}
+
+/* Make a filled-in segment a part of the pool. Returns 0, or -1 when memory runs out; the segment is freed then. */
+static int add_segment(struct pool *pool, struct segment *seg, struct err *err)
+{
+	struct segment *segments = realloc(pool->segments, (pool->segment_count + 1) * sizeof(*segments));
+
+	if (!segments) {
+		free_segment(seg);
+		return err_set(err, EXIT_INTERNAL, "out of memory for the sampling pool");
+	}
+	pool->segments = segments;
+	pool->segments[pool->segment_count++] = *seg;
+	pool->bytes += seg->bytes;
+	pool->weight += seg->weight;
 	return 0;
 }
 
 int64_t pool_add(struct pool *pool, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
 		 struct err *err)
 {
-	struct segment seg = {.key = key}, *segments;
+	struct segment seg = {.key = key};
 
-	if (collect(pool, &seg, symbols, start, end))
-		goto fail;
-	segments = realloc(pool->segments, (pool->segment_count + 1) * sizeof(*segments));
-	if (!segments)
-		goto fail;
-	pool->segments = segments;
-	pool->segments[pool->segment_count++] = seg;
-	pool->bytes += seg.bytes;
-	pool->weight += seg.weight;
-	return (int64_t)seg.count;
-fail:
-	free_segment(&seg);
-	return err_set(err, EXIT_INTERNAL, "out of memory for the sampling pool");
+	if (collect(pool, &seg, symbols, start, end)) {
+		free_segment(&seg);
+		return err_set(err, EXIT_INTERNAL, "out of memory for the sampling pool");
+	}
+	return add_segment(pool, &seg, err) ? -1 : (int64_t)seg.count;
+}
+
+int pool_add_spans(struct pool *pool, const void *key, const struct spans *functions, uint32_t scale, struct err *err)
+{
+	struct segment seg = {.key = key};
+
+	for (size_t i = 0; i < functions->count; i++) {
+		const struct span *fn = &functions->list[i];
+
+		if (append(pool, &seg, fn->start, fn->end - fn->start, scale)) {
+			free_segment(&seg);
+			return err_set(err, EXIT_INTERNAL, "out of memory for the sampling pool");
+		}
+	}
+	return add_segment(pool, &seg, err);
 }
 
 static void append_executed(struct pool *pool, struct function *fn)

@@ -24,6 +24,7 @@
 
 #include "hv/base/err.h"
 #include "hv/base/rng.h"
+#include "hv/detect/core/spans.h"
 #include "hv/race/prefer.h"
 #include "symbols/insn/insn.h"
 #include "symbols/tables/symtab.h"
@@ -77,6 +78,13 @@ void pool_free(struct pool *pool);
  */
 int64_t pool_add(struct pool *pool, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
 		 struct err *err);
+
+/*
+ * Add a segment under `key`: these functions, sorted, whatever their names are. The pool must have none of them already. The
+ * weight of each site is multiplied by scale / PREFER_ONE; a weight of a single site (prefer_weights.sites) is not. Returns 0,
+ * or -1 with EXIT_INTERNAL in `err` when memory runs out.
+ */
+int pool_add_spans(struct pool *pool, const void *key, const struct spans *functions, uint32_t scale, struct err *err);
 
 /* Remove the segment under `key`, if there is one. */
 void pool_remove(struct pool *pool, const void *key);

@@ -8,6 +8,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/locks.h"
+#include "hv/detect/steer/callees.h"
 #include "hv/detect/steer/confirm.h"
 #include "hv/detect/window/device.h"
 #include "hv/detect/window/hook_hit.h"
@@ -74,6 +75,7 @@ static bool conflicts_with_windows(struct detect *d, struct point *point, const 
 static void count_hit(struct detect *d, const struct point *point)
 {
 	d->stats.hits++;
+	d->stats.callee_hits += point->callee;
 	d->hit.refused_hits += !window_affordable(d);
 	if (point->counts)
 		point->counts->hits++;
@@ -99,6 +101,17 @@ static void count_return(struct window *w, uint64_t now)
 	if (w->returns < RACE_RETURNS_MAX)
 		w->return_ns[w->returns] = now;
 	w->returns++;
+}
+
+/*
+ * Record an access with the locks that are held. Locks that a callee takes itself are not followed, so an access in a callee would
+ * seem to be made without them: it is left out.
+ */
+static void follow_access(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
+			  const struct datum *data, unsigned n)
+{
+	if (d->locks && !point->callee)
+		locks_access(d->locks, cpu, regs, &point->insn, data, n);
 }
 
 /* Handle a hit of a point with an open window, or of a point at which a CPU is held in a rendezvous. */
@@ -127,8 +140,8 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 		return resume;
 	}
 	n = window_data(d, w->point, regs, data, &on_stack);
-	if (n && d->locks)
-		locks_access(d->locks, cpu, regs, &w->point->insn, data, n);
+	if (n)
+		follow_access(d, w->point, cpu, regs, data, n);
 	/* If the conflict is with another window, this window stays open, and this CPU hits its point again. */
 	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action)) {
 		count_hit(d, w->point);
@@ -168,12 +181,26 @@ static bool may_spend(struct detect *d)
 }
 
 /*
+ * Whether a hit is on behalf of the functions to sample. In a callee it often is not, since other functions call the callee as
+ * well.
+ */
+static bool is_for_subject(struct detect *d, const struct point *point, const struct x86_regs *regs)
+{
+	if (!point->callee || callees_for_subject(d->callees, regs))
+		return true;
+	d->stats.skipped_caller++;
+	return false;
+}
+
+/*
  * A CPU is about to make accesses that conflict with no open window: sample them. A CPU that is held, and stops in an
  * interrupt handler, cannot be held twice. A conflict with a device is reported even if the CPU may not be held.
  */
 static struct target_action sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
 				   const struct datum *data, unsigned n, bool *sync)
 {
+	if (!is_for_subject(d, point, regs))
+		return resume;
 	if (d->life.closing || d->hit.windows[cpu].open || rendezvous_has(d, cpu) ||
 	    !window_prepare(d, point, cpu, regs, data, n))
 		return resume;
@@ -253,8 +280,8 @@ static struct target_action hit(struct detect *d, struct point *point, unsigned 
 	n = window_data(d, point, regs, data, &on_stack);
 	d->stats.skipped_stack += !n && on_stack;
 	d->stats.skipped_memory += !n && !on_stack;
-	if (n && d->locks)
-		locks_access(d->locks, cpu, regs, &point->insn, data, n);
+	if (n)
+		follow_access(d, point, cpu, regs, data, n);
 	if (n && !conflicts_with_windows(d, point, data, n, cpu, regs, &action))
 		action = sample(d, point, cpu, regs, data, n, sync);
 	return action;

@@ -144,6 +144,11 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 		"  sampling      %.1f s, %" PRIu64 " sites, %" PRIu64 " hits (%.1f/s), %" PRIu64 " windows (%.1f/s), %" PRIu64
 		" conflicts\n",
 		seconds, s->sites, s->hits, per(s->hits, seconds), s->windows, per(s->windows, seconds), s->conflicts);
+	if (s->callees)
+		fprintf(out,
+			"  callees       %" PRIu64 " function%s added that the selected functions call; of %" PRIu64
+			" hits in them %" PRIu64 " had another caller, and got no window\n",
+			s->callees, s->callees == 1 ? "" : "s", s->callee_hits, s->skipped_caller);
 	put_rate(out, s);
 	put_cost(out, s);
 	fprintf(out, "  per window    %.2f exits, %.2f ioctls, %.2f kicks\n", per(s->target.exits, windows),

@@ -86,6 +86,8 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.complete("report", "--sort", "="), {"rank", "count", "time", "site"})
         self.assertEqual(self.complete("run", "--net", ""), {"none", "user", "tap="})
         self.assertEqual(self.complete("run", "--rate", ""), set())
+        # This option takes a value only behind =, so another option can follow.
+        self.assertIn("--module", self.complete("run", "--sample-with-callees", "--mod"))
 
     def test_files(self):
         pathlib.Path(self.folder.name, "races.json").touch()
@@ -137,6 +139,9 @@ class Zsh(unittest.TestCase):
             # Ctrl-A goes to the begin of the line, so that echo says what the line has become.
             shell.type("outrider repo\t--for\tsa\t--sor\tco\tra\t\x01echo \n")
             shell.wait_for("\r\noutrider report --format=sarif --sort=count races.json")
+            shell.wait_for("READY> ")
+            shell.type("outrider run --sample-w\t --modu\te100\x01echo \n")
+            shell.wait_for("\r\noutrider run --sample-with-callees --module=e100")
 
 
 class Installed(unittest.TestCase):

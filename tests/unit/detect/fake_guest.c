@@ -62,6 +62,11 @@ bool guest_may_sample(const struct guest *g, const struct symbol *function)
 	return !g->not_sampled || fnmatch(g->not_sampled, function->name, 0) != 0;
 }
 
+bool guest_serves_all(const struct guest *g, const char *function)
+{
+	return g->serves_all && fnmatch(g->serves_all, function, 0) == 0;
+}
+
 bool guest_on_stack(const struct x86_regs *regs, uint64_t gva)
 {
 	return ((regs->gpr[X86_RSP] ^ gva) & ~(FAKE_STACK_SIZE - 1)) == 0;

@@ -20,6 +20,8 @@ struct guest {
 	struct symtab *symtab;
 	/* A glob on the functions that guest_may_sample() refuses. NULL: it refuses none. */
 	const char *not_sampled;
+	/* A glob on the functions of which guest_serves_all() returns true. NULL: of none. */
+	const char *serves_all;
 
 	/* What guest_poll() returns, and how often it was called. */
 	int ready;

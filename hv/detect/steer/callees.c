@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/detect/steer/callees.h"
+
+#include <stdlib.h>
+
+#include "hv/detect/core/message.h"
+#include "hv/detect/core/spans.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/steer/call_targets.h"
+#include "hv/detect/steer/functions.h"
+#include "hv/detect/steer/pool.h"
+
+/* The key of the callees' segment in the pool, which is the address of an object that no module has. */
+static const char callees_key;
+
+struct text {
+	const void *key;
+	const struct symtab *symbols;
+	uint64_t start, end;
+	bool subject;
+};
+
+struct callees {
+	struct detect *d;
+	struct text *texts;
+	size_t text_count;
+	/* The last search does not hold any more: texts that matter came or went. */
+	bool changed;
+	/* What the last search found to be called in no known text, because the guest's list of modules was not read whole. */
+	struct call_targets missing;
+	/* Replaced under d->lock, because callees_for_subject() reads it. */
+	struct spans subject;
+	/* The functions in the pool. */
+	struct spans added;
+};
+
+/* One search for callees. */
+struct search {
+	struct callees *c;
+	struct spans subject;
+	/* The callees so far, and those of the current level. */
+	struct spans added, level;
+	/* What the functions of the last level call. */
+	struct call_targets targets;
+	struct call_targets missing;
+	/* Number of called functions that the list, or their number of callers, leaves out. */
+	size_t common;
+};
+
+struct callees *callees_new(struct detect *d)
+{
+	struct callees *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->d = d;
+	return c;
+}
+
+void callees_free(struct callees *c)
+{
+	if (!c)
+		return;
+	spans_fini(&c->subject);
+	spans_fini(&c->added);
+	call_targets_fini(&c->missing);
+	free(c->texts);
+	free(c);
+}
+
+static bool contains(const struct text *text, uint64_t gva)
+{
+	return gva >= text->start && gva < text->end;
+}
+
+/* Whether the last search would have found something else without or with this text. */
+static bool matters(const struct callees *c, const struct text *text)
+{
+	bool in = text->subject;
+
+	for (size_t i = 0; i < c->missing.count && !in; i++)
+		in = contains(text, c->missing.list[i]);
+	for (size_t i = 0; i < c->added.count && !in; i++)
+		in = contains(text, c->added.list[i].start);
+	return in;
+}
+
+int callees_text_came(struct callees *c, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
+		      bool subject, struct err *err)
+{
+	struct text *texts = realloc(c->texts, (c->text_count + 1) * sizeof(*texts));
+
+	if (!texts)
+		return err_set(err, EXIT_INTERNAL, "out of memory for the callees");
+	c->texts = texts;
+	c->texts[c->text_count] = (struct text){key, symbols, start, end, subject};
+	c->changed |= matters(c, &c->texts[c->text_count]);
+	c->text_count++;
+	return 0;
+}
+
+void callees_text_gone(struct callees *c, const void *key)
+{
+	for (size_t i = 0; i < c->text_count; i++) {
+		const struct text text = c->texts[i];
+
+		if (text.key != key)
+			continue;
+		c->texts[i] = c->texts[--c->text_count];
+		if (!matters(c, &text))
+			return;
+		c->changed = true;
+		/* The callees may be in the text. callees_refresh() adds the others again. */
+		pool_remove(c->d->sampler.pool, &callees_key);
+		spans_fini(&c->added);
+		return;
+	}
+}
+
+static int find_subject(struct search *s)
+{
+	struct detect *d = s->c->d;
+
+	for (size_t t = 0; t < s->c->text_count; t++) {
+		const struct text *text = &s->c->texts[t];
+		struct symbol fn;
+
+		for (size_t i = 0; text->subject && !atomic_load(&d->life.stop) &&
+				   pool_next_function(d->sampler.pool, text->symbols, text->start, text->end, &i, &fn);) {
+			if (spans_add(&s->subject, fn.addr, fn.size) || call_targets_of(d, fn.addr, fn.size, &s->targets))
+				return -1;
+		}
+	}
+	spans_sort(&s->subject);
+	return 0;
+}
+
+static bool is_target(const struct call_targets *targets, uint64_t addr)
+{
+	size_t low = 0, high = targets->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (targets->list[middle] < addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < targets->count && targets->list[low] == addr;
+}
+
+/* Whether a function is a new callee, by all of its names: functions.h. */
+static bool is_callee(void *ctx, const struct symtab *symbols, size_t first, size_t end)
+{
+	struct search *s = ctx;
+	bool text = false, common = false;
+	struct symbol fn;
+
+	symtab_get(symbols, first, &fn);
+	if (!is_target(&s->targets, fn.addr) || spans_find(&s->subject, fn.addr) != SPANS_NONE ||
+	    spans_find(&s->added, fn.addr) != SPANS_NONE)
+		return false;
+	for (size_t i = first; i < end; i++) {
+		symtab_get(symbols, i, &fn);
+		text |= functions_is_text(fn.type);
+		common |= !guest_may_sample(s->c->d->guest, &fn) || guest_serves_all(s->c->d->guest, fn.name);
+	}
+	s->common += text && common;
+	return text && !common;
+}
+
+static bool any_function(void *ctx, const struct symtab *symbols, size_t first, size_t end)
+{
+	struct symbol fn;
+
+	(void)ctx;
+	(void)end;
+	symtab_get(symbols, first, &fn);
+	return functions_is_text(fn.type);
+}
+
+static size_t count_functions(const struct text *text)
+{
+	const struct functions all = {text->symbols, text->start, text->end, any_function, NULL};
+	struct symbol fn;
+	size_t n = 0;
+
+	for (size_t i = 0; functions_next(&all, &i, &fn);)
+		n++;
+	return n;
+}
+
+/* Leave those functions of the level out that are called from too many places in this text. */
+static int leave_out_common(struct search *s, const struct text *text)
+{
+	uint32_t *counts = calloc(s->level.count + 1, sizeof(*counts));
+	size_t kept = 0, most = count_functions(text) / CALLEES_SHARE + CALL_TARGETS_PAGES;
+
+	if (!counts || call_targets_callers(s->c->d, text->start, text->end, &s->level, counts)) {
+		free(counts);
+		return -1;
+	}
+	for (size_t i = 0; i < s->level.count; i++) {
+		if (counts[i] <= most)
+			s->level.list[kept++] = s->level.list[i];
+		else
+			s->level.bytes -= s->level.list[i].end - s->level.list[i].start;
+	}
+	s->common += s->level.count - kept;
+	s->level.count = kept;
+	free(counts);
+	return 0;
+}
+
+static int find_missing(struct search *s)
+{
+	for (size_t i = 0; i < s->targets.count; i++) {
+		bool known = false;
+
+		for (size_t t = 0; t < s->c->text_count && !known; t++)
+			known = contains(&s->c->texts[t], s->targets.list[i]);
+		if (!known && call_targets_add(&s->missing, s->targets.list[i]))
+			return -1;
+	}
+	return 0;
+}
+
+/* Find the functions that the functions of the last level call. */
+static int find_level(struct search *s)
+{
+	int ret = 0;
+
+	call_targets_sort(&s->targets);
+	if (find_missing(s))
+		return -1;
+	for (size_t t = 0; t < s->c->text_count; t++) {
+		const struct text *text = &s->c->texts[t];
+		const struct functions called = {text->symbols, text->start, text->end, is_callee, s};
+		struct symbol fn;
+
+		for (size_t i = 0; functions_next(&called, &i, &fn);) {
+			if (spans_add(&s->level, fn.addr, fn.size))
+				return -1;
+		}
+	}
+	spans_sort(&s->level);
+	for (size_t t = 0; t < s->c->text_count && ret == 0; t++) {
+		if (!s->c->texts[t].key && s->level.count)
+			ret = leave_out_common(s, &s->c->texts[t]);
+	}
+	return ret;
+}
+
+/* Add the level's functions to the callees. They are the ones whose calls are looked at next. */
+static int end_level(struct search *s, bool last)
+{
+	s->targets.count = 0;
+	for (size_t i = 0; i < s->level.count; i++) {
+		const struct span *fn = &s->level.list[i];
+
+		if (spans_add(&s->added, fn->start, fn->end - fn->start))
+			return -1;
+		if (!last && call_targets_of(s->c->d, fn->start, fn->end - fn->start, &s->targets))
+			return -1;
+	}
+	spans_sort(&s->added);
+	spans_fini(&s->level);
+	return 0;
+}
+
+static int search(struct search *s)
+{
+	const unsigned depth = s->c->d->config.callee_depth;
+
+	if (find_subject(s))
+		return -1;
+	for (unsigned level = 1; level <= depth && s->targets.count; level++) {
+		if (find_level(s) || end_level(s, level == depth))
+			return -1;
+	}
+	return 0;
+}
+
+static int use(struct callees *c, struct search *s, struct err *err)
+{
+	struct detect *d = c->d;
+	uint64_t bytes = s->added.bytes ? s->added.bytes : 1;
+	/* The sites of the callees weigh at most as much as those of the subject, taken together. */
+	uint64_t scale = s->subject.bytes < bytes ? s->subject.bytes * PREFER_ONE / bytes : PREFER_ONE;
+
+	pool_remove(d->sampler.pool, &callees_key);
+	if (pool_add_spans(d->sampler.pool, &callees_key, &s->added, (uint32_t)scale, err))
+		return -1;
+	spans_fini(&c->added);
+	c->added = s->added;
+	s->added = (struct spans){0};
+	call_targets_fini(&c->missing);
+	c->missing = s->missing;
+	s->missing = (struct call_targets){0};
+	pthread_mutex_lock(&d->lock);
+	spans_fini(&c->subject);
+	c->subject = s->subject;
+	s->subject = (struct spans){0};
+	d->stats.callees = c->added.count;
+	pthread_mutex_unlock(&d->lock);
+	if (c->subject.count)
+		detect_message(d,
+			       "%zu functions that these call can be sampled too; %zu others that they call synchronise, or "
+			       "serve the whole kernel, and are left out",
+			       c->added.count, s->common);
+	return 0;
+}
+
+int callees_refresh(struct callees *c, struct err *err)
+{
+	struct search s = {.c = c};
+	int ret;
+
+	if (!c->changed)
+		return 0;
+	c->changed = false;
+	target_enter(c->d->target);
+	ret = search(&s);
+	target_leave(c->d->target);
+	ret = ret ? err_set(err, EXIT_INTERNAL, "out of memory for the callees") : use(c, &s, err);
+	spans_fini(&s.subject);
+	spans_fini(&s.added);
+	spans_fini(&s.level);
+	call_targets_fini(&s.targets);
+	call_targets_fini(&s.missing);
+	return ret;
+}
+
+bool callees_has(const struct callees *c, uint64_t gva)
+{
+	return spans_find(&c->added, gva) != SPANS_NONE;
+}
+
+bool callees_for_subject(const struct callees *c, const struct x86_regs *regs)
+{
+	uint64_t sp = regs->gpr[X86_RSP], end = guest_stack_end(regs), words[X86_PAGE_SIZE / sizeof(uint64_t)];
+	uint64_t most = CALLEES_WORDS * c->d->config.callee_depth * sizeof(*words);
+
+	if (end - sp > most)
+		end = sp + most;
+	/* Read page by page, because the stack's last page may be unmapped. */
+	while (sp < end) {
+		uint64_t page_end = (sp | (X86_PAGE_SIZE - 1)) + 1, until = page_end < end ? page_end : end;
+
+		if (target_read(c->d->target, regs->cr3, regs->cr4, sp, words, until - sp))
+			return false;
+		for (size_t i = 0; i < (until - sp) / sizeof(*words); i++) {
+			if (spans_find(&c->subject, words[i]) != SPANS_NONE)
+				return true;
+		}
+		sp = until;
+	}
+	return false;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Callees: functions outside of the subject that the subject calls, which are sampled too (detect_config.callee_depth). The
+ * subject is the functions that detect_config.sample and .module name. A helper such as idr_replace() accesses the data of its
+ * caller, so that a race on these data may have no side in the subject's own code.
+ *
+ * Three measures keep the sample at the subject. Functions that the whole kernel calls are left out: those of a list
+ * (guest_serves_all()), and those that are called from more places than CALLEES_SHARE allows. The sites of all callees together
+ * weigh at most as much as those of the subject. And a CPU that hits a callee is held only if it is on the subject's behalf:
+ * callees_for_subject() looks for a return address in the subject on the CPU's stack.
+ *
+ * Sampler's thread only, except where a function says otherwise.
+ */
+#ifndef OUTRIDER_DETECT_STEER_CALLEES_H
+#define OUTRIDER_DETECT_STEER_CALLEES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/base/err.h"
+#include "hv/base/x86.h"
+#include "symbols/tables/symtab.h"
+
+struct detect;
+struct callees;
+
+/* The most that detect_config.callee_depth may be: with each step the functions have less to do with the subject. */
+#define CALLEES_DEPTH_MAX 3u
+
+/*
+ * A function of the kernel is left out if it is called from more places than one for each 200 of the kernel's functions. In
+ * Debian's 6.1 these are some 250 places.
+ */
+#define CALLEES_SHARE 200u
+
+/* Returns NULL when memory runs out. `d` must outlive it. */
+struct callees *callees_new(struct detect *d);
+
+/* `c` may be NULL. */
+void callees_free(struct callees *c);
+
+/*
+ * The text [start, end) can be called, or with `subject` contains functions of the subject. `key` is unique: NULL for the
+ * kernel. `symbols` must stay valid until callees_text_gone(). Returns 0, or -1 with EXIT_INTERNAL in `err`.
+ */
+int callees_text_came(struct callees *c, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
+		      bool subject, struct err *err);
+
+/* This text is about to be freed, or was: none of it is in the pool as a callee after the return. */
+void callees_text_gone(struct callees *c, const void *key);
+
+/*
+ * If texts came or went, find the subject's callees anew, put them into the pool in place of the earlier ones, and say how many
+ * they are. Takes d->lock, and enters the target. Returns 0, or -1 with EXIT_INTERNAL in `err`.
+ */
+int callees_refresh(struct callees *c, struct err *err);
+
+/* Whether the function at this GVA is in the pool as a callee. */
+bool callees_has(const struct callees *c, uint64_t gva);
+
+/*
+ * Whether the CPU with these registers is in a callee on behalf of the subject: one of the words at the top of its stack is an
+ * address in the subject. The word may be left over from an earlier call, so a true result is no proof; a call stack is unwound
+ * only for a report. Called with d->lock held, in a callback of the target. Reads at most CALLEES_WORDS words for each level of
+ * callees.
+ */
+bool callees_for_subject(const struct callees *c, const struct x86_regs *regs);
+
+/*
+ * 64 words: the frames of small functions have 2 to 20, and a function that is called from the subject may have called another
+ * one before the access.
+ */
+#define CALLEES_WORDS 64u
+
+#endif
