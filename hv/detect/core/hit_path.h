@@ -74,6 +74,13 @@ struct rendezvous_state {
 	struct datum data[2];
 };
 
+/* A sample point that a CPU executed. */
+struct executed_point {
+	uint64_t addr;
+	/* The point is in a callee, and no sampled function had called it. */
+	bool other_caller;
+};
+
 struct hit_path {
 	/* Indexed by the held CPU. */
 	struct window windows[TARGET_MAX_CPUS];
@@ -96,8 +103,8 @@ struct hit_path {
 	unsigned slots_used;
 	uint32_t last_cookie;
 	struct rng delay_rng;
-	/* Ring of the GVAs of sample points that CPUs executed. The newest is at (stats.executed - 1) % EXECUTED_KEPT. */
-	uint64_t executed[EXECUTED_KEPT];
+	/* Ring of the sample points that CPUs executed. The newest is at (stats.executed - 1) % EXECUTED_KEPT. */
+	struct executed_point executed[EXECUTED_KEPT];
 	struct observation_queue observations;
 	/* Signalled when an observation waits, or when the reporter is to end. */
 	pthread_cond_t queued;

@@ -13,11 +13,23 @@
 /* The key of the callees' segment in the pool, which is the address of an object that no module has. */
 static const char callees_key;
 
+#define OUT_OF_MEMORY "out of memory for the callees"
+
 struct text {
 	const void *key;
 	const struct symtab *symbols;
 	uint64_t start, end;
 	bool subject;
+};
+
+/* Who executed the points of a callee. */
+struct use {
+	/* Hits since the last rest, for the subject and for other callers. */
+	uint32_t subject, others;
+	/* How long the next rest takes, in ns. 0: there was none yet. */
+	uint64_t rest_ns;
+	/* When the rest ends (CLOCK_MONOTONIC, ns). 0: the callee does not rest. */
+	uint64_t until_ns;
 };
 
 struct callees {
@@ -30,8 +42,9 @@ struct callees {
 	struct call_targets missing;
 	/* Replaced under d->lock, because callees_for_subject() reads it. */
 	struct spans subject;
-	/* The functions in the pool. */
+	/* The functions in the pool, and the use of each. */
 	struct spans added;
+	struct use *uses;
 };
 
 /* One search for callees. */
@@ -63,6 +76,7 @@ void callees_free(struct callees *c)
 	spans_fini(&c->subject);
 	spans_fini(&c->added);
 	call_targets_fini(&c->missing);
+	free(c->uses);
 	free(c->texts);
 	free(c);
 }
@@ -90,7 +104,7 @@ int callees_text_came(struct callees *c, const void *key, const struct symtab *s
 	struct text *texts = realloc(c->texts, (c->text_count + 1) * sizeof(*texts));
 
 	if (!texts)
-		return err_set(err, EXIT_INTERNAL, "out of memory for the callees");
+		return err_set(err, EXIT_INTERNAL, OUT_OF_MEMORY);
 	c->texts = texts;
 	c->texts[c->text_count] = (struct text){key, symbols, start, end, subject};
 	c->changed |= matters(c, &c->texts[c->text_count]);
@@ -284,13 +298,18 @@ static int search(struct search *s)
 static int use(struct callees *c, struct search *s, struct err *err)
 {
 	struct detect *d = c->d;
+	struct use *uses = calloc(s->added.count + 1, sizeof(*uses));
 	uint64_t bytes = s->added.bytes ? s->added.bytes : 1;
 	/* The sites of the callees weigh at most as much as those of the subject, taken together. */
 	uint64_t scale = s->subject.bytes < bytes ? s->subject.bytes * PREFER_ONE / bytes : PREFER_ONE;
 
 	pool_remove(d->sampler.pool, &callees_key);
-	if (pool_add_spans(d->sampler.pool, &callees_key, &s->added, (uint32_t)scale, err))
-		return -1;
+	if (!uses || pool_add_spans(d->sampler.pool, &callees_key, &s->added, (uint32_t)scale, err)) {
+		free(uses);
+		return err_set(err, EXIT_INTERNAL, OUT_OF_MEMORY);
+	}
+	free(c->uses);
+	c->uses = uses;
 	spans_fini(&c->added);
 	c->added = s->added;
 	s->added = (struct spans){0};
@@ -322,13 +341,46 @@ int callees_refresh(struct callees *c, struct err *err)
 	target_enter(c->d->target);
 	ret = search(&s);
 	target_leave(c->d->target);
-	ret = ret ? err_set(err, EXIT_INTERNAL, "out of memory for the callees") : use(c, &s, err);
+	ret = ret ? err_set(err, EXIT_INTERNAL, OUT_OF_MEMORY) : use(c, &s, err);
 	spans_fini(&s.subject);
 	spans_fini(&s.added);
 	spans_fini(&s.level);
 	call_targets_fini(&s.targets);
 	call_targets_fini(&s.missing);
 	return ret;
+}
+
+void callees_executed(struct callees *c, uint64_t gva, bool other_caller, uint64_t now)
+{
+	size_t i = spans_find(&c->added, gva);
+	struct use *use;
+
+	if (i == SPANS_NONE)
+		return;
+	use = &c->uses[i];
+	use->subject += !other_caller;
+	use->others += other_caller;
+	if (use->subject + use->others < CALLEES_OTHERS || use->until_ns)
+		return;
+	if (use->subject * CALLEES_OTHERS < use->others) {
+		use->rest_ns = use->rest_ns ? 2 * use->rest_ns : CALLEES_REST_NS;
+		use->rest_ns = use->rest_ns < CALLEES_REST_MOST_NS ? use->rest_ns : CALLEES_REST_MOST_NS;
+		use->until_ns = now + use->rest_ns;
+		pool_rest(c->d->sampler.pool, c->added.list[i].start, true);
+	} else {
+		use->rest_ns = 0;
+	}
+	use->subject = use->others = 0;
+}
+
+void callees_step(struct callees *c, uint64_t now)
+{
+	for (size_t i = 0; i < c->added.count; i++) {
+		if (!c->uses[i].until_ns || now < c->uses[i].until_ns)
+			continue;
+		c->uses[i].until_ns = 0;
+		pool_rest(c->d->sampler.pool, c->added.list[i].start, false);
+	}
 }
 
 bool callees_has(const struct callees *c, uint64_t gva)

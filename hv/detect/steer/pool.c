@@ -28,6 +28,8 @@ struct function {
 	uint32_t heaviest;
 	/* Whether the function is in pool->executed. */
 	bool executed;
+	/* No site of it is chosen: pool_rest(). */
+	bool rests;
 };
 
 /* A function in which a CPU executed a sample point. */
@@ -286,18 +288,16 @@ static void append_executed(struct pool *pool, struct function *fn)
 		pool->executed_weight += prefer_weight(&fn->weights, fn->sites[i]);
 }
 
-/* Remove the functions of a segment from pool->executed. */
-static void forget_executed(struct pool *pool, const struct segment *seg)
+/* Remove the functions whose `executed` is false from pool->executed. */
+static void forget_executed(struct pool *pool)
 {
 	size_t n = pool->executed_count;
 
 	pool->executed_count = 0;
 	pool->executed_weight = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct function *fn = pool->executed[i].fn;
-
-		if (fn < seg->functions || fn >= seg->functions + seg->count)
-			append_executed(pool, fn);
+		if (pool->executed[i].fn->executed)
+			append_executed(pool, pool->executed[i].fn);
 	}
 }
 
@@ -309,6 +309,7 @@ void pool_remove(struct pool *pool, const void *key)
 		if (seg->key != key)
 			continue;
 		for (size_t f = 0; f < seg->count; f++) {
+			seg->functions[f].executed = false;
 			if (seg->functions[f].count == NOT_DECODED)
 				continue;
 			pool->decoded_bytes -= seg->functions[f].size;
@@ -317,7 +318,7 @@ void pool_remove(struct pool *pool, const void *key)
 		pool->bytes -= seg->bytes;
 		pool->weight -= seg->weight;
 		pool->drawn_count = 0; /* some of these sites may be in the segment */
-		forget_executed(pool, seg);
+		forget_executed(pool);
 		free_segment(seg);
 		memmove(seg, seg + 1, (pool->segment_count - i - 1) * sizeof(*seg));
 		pool->segment_count--;
@@ -385,6 +386,8 @@ static void draw(struct pool *pool, struct rng *rng)
 {
 	struct function *fn = function_at(pool, rng_below(rng, pool->weight));
 
+	if (fn->rests)
+		return;
 	if (fn->count == NOT_DECODED)
 		decode(pool, fn);
 	for (uint32_t i = 0; i < fn->count; i++) {
@@ -452,7 +455,7 @@ void pool_executed(struct pool *pool, uint64_t site)
 {
 	struct function *fn = find_function(pool, site);
 
-	if (!fn || fn->executed || fn->count == NOT_DECODED)
+	if (!fn || fn->executed || fn->rests || fn->count == NOT_DECODED)
 		return;
 	if (pool->executed_count == pool->executed_room) {
 		size_t room = pool->executed_room ? 2 * pool->executed_room : 256;
@@ -465,6 +468,17 @@ void pool_executed(struct pool *pool, uint64_t site)
 	}
 	fn->executed = true;
 	append_executed(pool, fn);
+}
+
+void pool_rest(struct pool *pool, uint64_t gva, bool rest)
+{
+	struct function *fn = find_function(pool, gva);
+
+	if (!fn)
+		return;
+	fn->rests = rest;
+	fn->executed = false;
+	forget_executed(pool);
 }
 
 uint64_t pool_choose_executed(const struct pool *pool, struct rng *rng)

@@ -99,6 +99,12 @@ uint64_t pool_choose(struct pool *pool, struct rng *rng);
 void pool_executed(struct pool *pool, uint64_t site);
 
 /*
+ * Choose no site of the function around this GVA from now on, or with `rest` false choose its sites again. pool_executed() must
+ * be called again for pool_choose_executed() to choose them.
+ */
+void pool_rest(struct pool *pool, uint64_t gva, bool rest);
+
+/*
  * Choose a site at random, by weight, from the functions that pool_executed() was called for. Decodes nothing. Returns the
  * site's GVA, or 0 if there is no such function.
  */

@@ -5,6 +5,7 @@
 #include "hv/detect/core/point_pages.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/steer/arm.h"
+#include "hv/detect/steer/callees.h"
 #include "hv/detect/steer/confirm.h"
 #include "hv/detect/steer/pool.h"
 #include "hv/detect/steer/target_sites.h"
@@ -411,7 +412,8 @@ static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 {
 	double burst = control->rate * 0.1 + 1, seconds = (double)(now - control->last_ns) / 1e9;
-	uint64_t hits, executed[EXECUTED_KEPT], n;
+	struct executed_point executed[EXECUTED_KEPT];
+	uint64_t hits, n;
 
 	pthread_mutex_lock(&d->lock);
 	hits = d->stats.hits;
@@ -426,8 +428,14 @@ static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 		executed[i] = d->hit.executed[(d->stats.executed - 1 - i) % EXECUTED_KEPT];
 	control->executed_told = d->stats.executed;
 	pthread_mutex_unlock(&d->lock);
-	for (uint64_t i = 0; i < n; i++)
-		pool_executed(d->sampler.pool, executed[i]);
+	for (uint64_t i = 0; i < n; i++) {
+		if (!executed[i].other_caller)
+			pool_executed(d->sampler.pool, executed[i].addr);
+		if (d->callees)
+			callees_executed(d->callees, executed[i].addr, executed[i].other_caller, now);
+	}
+	if (d->callees)
+		callees_step(d->callees, now);
 	control->budget += seconds * control->rate - (double)(hits - control->hits);
 	if (control->budget > burst)
 		control->budget = burst;

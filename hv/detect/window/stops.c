@@ -181,26 +181,12 @@ static bool may_spend(struct detect *d)
 }
 
 /*
- * Whether a hit is on behalf of the functions to sample. In a callee it often is not, since other functions call the callee as
- * well.
- */
-static bool is_for_subject(struct detect *d, const struct point *point, const struct x86_regs *regs)
-{
-	if (!point->callee || callees_for_subject(d->callees, regs))
-		return true;
-	d->stats.skipped_caller++;
-	return false;
-}
-
-/*
  * A CPU is about to make accesses that conflict with no open window: sample them. A CPU that is held, and stops in an
  * interrupt handler, cannot be held twice. A conflict with a device is reported even if the CPU may not be held.
  */
 static struct target_action sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
 				   const struct datum *data, unsigned n, bool *sync)
 {
-	if (!is_for_subject(d, point, regs))
-		return resume;
 	if (d->life.closing || d->hit.windows[cpu].open || rendezvous_has(d, cpu) ||
 	    !window_prepare(d, point, cpu, regs, data, n))
 		return resume;
@@ -271,20 +257,25 @@ static struct target_action hit(struct detect *d, struct point *point, unsigned 
 {
 	struct target_action action = resume;
 	struct datum data[INSN_MAX_MEM];
+	/* Functions outside of the subject call a callee as well. */
+	const bool other_caller = point->callee && !callees_for_subject(d->callees, regs);
 	bool on_stack;
 	unsigned n;
 
 	count_hit(d, point);
 	confirm_reached(d, point->addr);
-	d->hit.executed[d->stats.executed++ % EXECUTED_KEPT] = point->addr;
+	d->hit.executed[d->stats.executed++ % EXECUTED_KEPT] = (struct executed_point){point->addr, other_caller};
 	n = window_data(d, point, regs, data, &on_stack);
 	d->stats.skipped_stack += !n && on_stack;
 	d->stats.skipped_memory += !n && !on_stack;
 	if (n)
 		follow_access(d, point, cpu, regs, data, n);
-	if (n && !conflicts_with_windows(d, point, data, n, cpu, regs, &action))
-		action = sample(d, point, cpu, regs, data, n, sync);
-	return action;
+	if (!n || conflicts_with_windows(d, point, data, n, cpu, regs, &action))
+		return action;
+	if (!other_caller)
+		return sample(d, point, cpu, regs, data, n, sync);
+	d->stats.skipped_caller++;
+	return resume;
 }
 
 static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_regs *regs)

@@ -417,6 +417,85 @@ static void test_conflict_with_another_caller(void **state)
 	assert_int_equal(rig_stats(b->r).skipped_caller, 0);
 }
 
+/* ---- callees that nearly always have other callers ---- */
+
+/* How often the sites of a function are chosen in a thousand choices. */
+static unsigned chosen(struct bench *b, uint32_t at)
+{
+	struct rng rng = {.state = 3};
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		uint64_t site = pool_choose(b->r->d->sampler.pool, &rng) - RIG_TEXT;
+
+		assert_true(site == SUBJECT || site == SECOND || site == HELPER || site == TAIL);
+		n += site == at;
+	}
+	return n;
+}
+
+static void executed(struct bench *b, unsigned times, bool other_caller, uint64_t now)
+{
+	for (unsigned i = 0; i < times; i++)
+		callees_executed(b->r->d->callees, RIG_TEXT + HELPER, other_caller, now);
+}
+
+static void test_callee_of_others_rests(void **state)
+{
+	struct bench *b = *state;
+	uint64_t now = 1000, rest = CALLEES_REST_NS;
+
+	kernel_came(b, true);
+	executed(b, CALLEES_OTHERS - 1, true, now);
+	assert_true(chosen(b, HELPER) > 100);
+	for (unsigned i = 0; i < 7; i++) {
+		executed(b, CALLEES_OTHERS, true, now);
+		callees_step(b->r->d->callees, now + rest - 1);
+		assert_int_equal(chosen(b, HELPER), 0);
+		assert_true(chosen(b, TAIL) > 100);
+		callees_step(b->r->d->callees, now + rest);
+		assert_true(chosen(b, HELPER) > 100);
+		now += rest;
+		rest = 2 * rest < CALLEES_REST_MOST_NS ? 2 * rest : CALLEES_REST_MOST_NS;
+	}
+	assert_int_equal(rest, CALLEES_REST_MOST_NS);
+}
+
+static void test_callee_of_the_subject_does_not_rest(void **state)
+{
+	struct bench *b = *state;
+
+	kernel_came(b, true);
+	for (unsigned i = 0; i < 10; i++) {
+		executed(b, 1, false, 1);
+		executed(b, CALLEES_OTHERS - 1, true, 1);
+		assert_true(chosen(b, HELPER) > 100);
+	}
+}
+
+/* A resting function is not chosen for having been executed either, until it is executed again. */
+static void test_resting_function_was_not_executed(void **state)
+{
+	struct bench *b = *state;
+	struct rng rng = {.state = 1};
+	struct pool *pool;
+
+	kernel_came(b, true);
+	pool = b->r->d->sampler.pool;
+	assert_true(chosen(b, HELPER) && chosen(b, SUBJECT)); /* both are decoded now */
+	pool_executed(pool, RIG_TEXT + HELPER);
+	assert_int_equal(pool_choose_executed(pool, &rng), RIG_TEXT + HELPER);
+	pool_rest(pool, RIG_TEXT + HELPER, true);
+	assert_int_equal(pool_choose_executed(pool, &rng), 0);
+	pool_executed(pool, RIG_TEXT + HELPER);
+	assert_int_equal(pool_choose_executed(pool, &rng), 0);
+	pool_executed(pool, RIG_TEXT + SUBJECT);
+	assert_int_equal(pool_choose_executed(pool, &rng), RIG_TEXT + SUBJECT);
+	pool_rest(pool, RIG_TEXT + HELPER, false);
+	assert_int_equal(pool_choose_executed(pool, &rng), RIG_TEXT + SUBJECT);
+	assert_true(chosen(b, HELPER) > 100);
+}
+
 /* ---- the sampler ---- */
 
 static void wait_callees(struct bench *b, unsigned n)
@@ -465,6 +544,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hit_at_the_end_of_the_stack, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hit_in_the_subject, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_conflict_with_another_caller, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_callee_of_others_rests, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_callee_of_the_subject_does_not_rest, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_resting_function_was_not_executed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sampler_follows_a_module, setup, teardown),
 	};
 
