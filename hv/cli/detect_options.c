@@ -7,7 +7,6 @@
 
 #include "hv/cli/aim_option.h"
 #include "hv/cli/choice.h"
-#include "hv/detect/steer/callees.h"
 #include "hv/report/coverage/prefer_json.h"
 
 #define DELAY_MAX_US 1000000
@@ -48,7 +47,8 @@ static const struct argp_option options[] = {
 	{"sample", KEY_SAMPLE, "GLOB,...", 0, "sample only functions with these names, for example 'ext4_*,jbd2_*'", 0},
 	{"module", KEY_MODULE, "NAME[,NAME...]", 0, "sample only these modules, each from when it is loaded", 0},
 	{"sample-with-callees", KEY_CALLEES, "DEPTH", OPTION_ARG_OPTIONAL,
-	 "sample what the functions of --sample or --module call, too, while these have called it: the functions that they call "
+	 "sample what the functions of --sample or --module call, too, while these have called it: the functions that they "
+	 "call "
 	 "directly (1, the default), also those that these call (2), or one step more (3)",
 	 0},
 	{"prefer", KEY_PREFER, "FILE", 0, "choose sites by the weights in FILE, instead of all sites equally often", 0},
@@ -104,8 +104,9 @@ static error_t callees_option(const char *arg, struct argp_state *state)
 	struct detect_options *o = state->input;
 	uint64_t depth = 1;
 
-	if (arg && cli_number(arg, 1, CALLEES_DEPTH_MAX, &depth) < 0)
-		return wrong(state, "sample-with-callees", arg, "1, 2 or 3, the number of steps from the functions that are named");
+	if (arg && cli_number(arg, 1, DETECT_CALLEE_DEPTH_MAX, &depth) < 0)
+		return wrong(state, "sample-with-callees", arg,
+			     "1, 2 or 3, the number of steps from the functions that are named");
 	o->session.detect.callee_depth = (unsigned)depth;
 	return 0;
 }
@@ -365,7 +366,8 @@ int detect_options_check(struct detect_options *o, struct err *err)
 	if (o->session.stats_every_ns && o->session.quiet)
 		return err_set(err, EXIT_USAGE, "--quiet shows no lines during the run: leave out --stats-every");
 	if (o->session.detect.callee_depth && !sample && !module)
-		return err_set(err, EXIT_USAGE, "--sample-with-callees: say whose callees, by --module NAME or --sample GLOB,...");
+		return err_set(err, EXIT_USAGE,
+			       "--sample-with-callees: say whose callees, by --module NAME or --sample GLOB,...");
 	if (check_aim(o, err) < 0 || check_locks(o, err) < 0)
 		return -1;
 	if (json && coverage && strcmp(json, coverage) == 0)

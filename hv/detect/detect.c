@@ -109,9 +109,10 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 		d->sampler.target_sites = target_sites_new(d);
 	if (config->locks)
 		d->locks = locks_new(d);
-	if ((config->locks && !d->locks) || (config->callee_depth && !d->callees) || (config->known_races && !d->sampler.target_sites) ||
-	    (config->coverage && !d->coverage) || !d->confirmer || !d->sampler.pool || !d->sampler.decoder ||
-	    queue_init(&d->hit.observations) || points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_HOOKS))
+	if ((config->locks && !d->locks) || (config->callee_depth && !d->callees) ||
+	    (config->known_races && !d->sampler.target_sites) || (config->coverage && !d->coverage) || !d->confirmer ||
+	    !d->sampler.pool || !d->sampler.decoder || queue_init(&d->hit.observations) ||
+	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_HOOKS))
 		goto fail;
 	stops_init(d);
 	return d;

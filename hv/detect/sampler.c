@@ -66,8 +66,8 @@ static void callee_text_came(struct detect *d, const struct guest_module *m)
 	struct err err = {0};
 
 	if (d->callees && m->symbols &&
-	    callees_text_came(d->callees, m, m->symbols, m->base, m->base + m->size, pool_module_fits(m->name, d->config.module),
-			      &err))
+	    callees_text_came(d->callees, m, m->symbols, m->base, m->base + m->size,
+			      pool_module_fits(m->name, d->config.module), &err))
 		detect_message(d, "%s: none of its functions is sampled as a callee: %s", m->name, err.text);
 }
 
@@ -153,7 +153,8 @@ static int prepare(struct detect *d, struct err *err)
 	if (symtab_find(guest_symtab(d->guest), "_stext", &start) || symtab_find(guest_symtab(d->guest), "_etext", &end))
 		return err_set(err, EXIT_INPUT,
 			       "the kernel's symbols have no _stext and _etext, so it is not known where the kernel's text is");
-	if (d->callees && callees_text_came(d->callees, NULL, guest_symtab(d->guest), start.addr, end.addr, !d->config.module, err))
+	if (d->callees &&
+	    callees_text_came(d->callees, NULL, guest_symtab(d->guest), start.addr, end.addr, !d->config.module, err))
 		return -1;
 	return d->config.module ? 0 : add_segment(d, NULL, "kernel", guest_symtab(d->guest), start.addr, end.addr, err);
 }

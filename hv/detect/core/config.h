@@ -15,6 +15,9 @@
 #include "hv/race/prefer.h"
 #include "hv/race/rendezvous.h"
 
+/* The most that detect_config.callee_depth may be: with each step the functions have less to do with the sampled ones. */
+#define DETECT_CALLEE_DEPTH_MAX 3u
+
 struct detect_config {
 	/* Seed of the choice of sites and delays. */
 	uint64_t seed;
@@ -33,7 +36,7 @@ struct detect_config {
 	const char *module;
 	/*
 	 * Also sample what the functions that `sample` and `module` select call, outside of these: the functions that they call
-	 * directly (1), also those that these call (2), and so on, up to CALLEES_DEPTH_MAX. 0: no callees.
+	 * directly (1), also those that these call (2), and so on, up to DETECT_CALLEE_DEPTH_MAX. 0: no callees.
 	 */
 	unsigned callee_depth;
 	/* Also sample GS-relative accesses, which are accesses to per-CPU memory. */

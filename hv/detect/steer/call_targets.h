@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who calls whom, as far as the code says it: direct calls, and direct jumps to another function, which are calls in tail
- * position. A call through a pointer names nobody, and is not seen. Sampler's thread only, and without d->lock.
+ * position. A call through a pointer does not say its target, and is not seen. Sampler's thread only, and without d->lock.
  */
 #ifndef OUTRIDER_DETECT_STEER_CALL_TARGETS_H
 #define OUTRIDER_DETECT_STEER_CALL_TARGETS_H
@@ -35,8 +35,8 @@ int call_targets_of(struct detect *d, uint64_t addr, uint64_t size, struct call_
 
 /*
  * Estimate from how many places in the text [start, end) each of `functions` is called. Stores the numbers in counts[], indexed
- * like the functions, which must be sorted. Reads one page of CALL_TARGETS_PAGES, and looks for the bytes of calls without decoding,
- * because decoding a kernel takes seconds, and in the labs 40 s. Returns 0, or -1 if memory runs out.
+ * like the functions, which must be sorted. Reads one page of CALL_TARGETS_PAGES, and looks for the bytes of calls without
+ * decoding, because decoding a kernel takes seconds, and in the labs 40 s. Returns 0, or -1 if memory runs out.
  */
 int call_targets_callers(struct detect *d, uint64_t start, uint64_t end, const struct spans *functions, uint32_t *counts);
 

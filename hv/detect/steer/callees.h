@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Callees: functions outside of the subject that the subject calls, which are sampled too (detect_config.callee_depth). The
- * subject is the functions that detect_config.sample and .module name. A helper such as idr_replace() accesses the data of its
- * caller, so that a race on these data may have no side in the subject's own code.
+ * subject is the functions that detect_config.sample and .module name. A function such as idr_replace() accesses the data of
+ * its caller, so that a race on these data may have no side in the subject's own code.
  *
  * Four measures keep the sample at the subject. Functions that the whole kernel calls are left out: those of a list
  * (guest_serves_all()), and those that are called from more places than CALLEES_SHARE allows. The sites of all callees together
@@ -24,9 +24,6 @@
 
 struct detect;
 struct callees;
-
-/* The most that detect_config.callee_depth may be: with each step the functions have less to do with the subject. */
-#define CALLEES_DEPTH_MAX 3u
 
 /*
  * A function of the kernel is left out if it is called from more places than one for each 200 of the kernel's functions. In

@@ -67,7 +67,7 @@ extern const struct gt_case gt_case_rcuswap, gt_case_rculist, gt_case_rcuhash, g
 extern const struct gt_case gt_case_dmaread, gt_case_dmawrite, gt_case_dmarng;
 extern const struct gt_case gt_case_dmareadwait, gt_case_dmawritewait, gt_case_dmarngwait, gt_case_dmarings, gt_case_dmarngring;
 
-extern const struct gt_case gt_case_nulluse;
+extern const struct gt_case gt_case_nulluse, gt_case_tags, gt_case_othertags;
 
 struct file;
 struct page;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the sampled functions call is sampled as well, unless everybody calls it, and only while a sampled function has called it. */
+/* What the sampled functions call is sampled as well, unless everybody calls it, and only while a sampled function has called
+ * it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,9 +115,10 @@ static void name_functions(struct bench *b)
 	const struct {
 		const char *name;
 		uint32_t at;
-	} names[] = {{"caller", 0},	   {"sub_one", SUBJECT}, {"sub_two", SECOND},	{"idr_help", HELPER}, {"idr_tail", TAIL},
-		     {"idr_deep", DEEP},   {"idr_deeper", DEEPER}, {"kmalloc", ALLOC},	{"kmalloc_alias", ALLOC}, {"lock", LOCK},
-		     {"popular", POPULAR}, {"branch", BRANCH},	 {"nobody", NOBODY}};
+	} names[] = {
+		{"caller", 0},	      {"sub_one", SUBJECT},   {"sub_two", SECOND}, {"idr_help", HELPER},     {"idr_tail", TAIL},
+		{"idr_deep", DEEP},   {"idr_deeper", DEEPER}, {"kmalloc", ALLOC},  {"kmalloc_alias", ALLOC}, {"lock", LOCK},
+		{"popular", POPULAR}, {"branch", BRANCH},     {"nobody", NOBODY}};
 	struct symbol functions[2 + sizeof(names) / sizeof(*names)] = {
 		{.name = "_stext", .addr = RIG_TEXT, .type = 'T'}, {.name = "_etext", .addr = RIG_TEXT + KERNEL, .type = 'T'}};
 
@@ -179,8 +181,8 @@ static void kernel_came(struct bench *b, bool subject)
 
 	if (subject)
 		assert_int_equal(pool_add(d->sampler.pool, NULL, b->r->guest.symtab, RIG_TEXT, RIG_TEXT + KERNEL, &err), 2);
-	assert_int_equal(
-		callees_text_came(d->callees, NULL, b->r->guest.symtab, RIG_TEXT, RIG_TEXT + KERNEL, subject, &err), 0);
+	assert_int_equal(callees_text_came(d->callees, NULL, b->r->guest.symtab, RIG_TEXT, RIG_TEXT + KERNEL, subject, &err),
+			 0);
 	assert_int_equal(callees_refresh(d->callees, &err), 0);
 }
 
@@ -258,8 +260,8 @@ static void module_came(struct bench *b, const struct symtab *symbols, uint32_t 
 	struct detect *d = b->r->d;
 	struct err err = {0};
 
-	assert_int_equal(
-		callees_text_came(d->callees, symbols, symbols, RIG_TEXT + at, RIG_TEXT + at + SIZE, subject, &err), 0);
+	assert_int_equal(callees_text_came(d->callees, symbols, symbols, RIG_TEXT + at, RIG_TEXT + at + SIZE, subject, &err),
+			 0);
 }
 
 /* With --module the kernel has callees, and no function of the subject. */
@@ -327,7 +329,7 @@ static void arm(struct bench *b, uint32_t at)
 	assert_int_equal(arm_site(b->r->d, RIG_TEXT + at, false), ARMED);
 }
 
-/* Put a word on the stack of this CPU, so many words above its RSP. */
+/* Put a word on the stack of this CPU, `words` words of 8 bytes above its RSP. */
 static void push(struct bench *b, unsigned cpu, unsigned words, uint64_t value)
 {
 	fake_write(b->r->ft, RIG_STACKS_GPA + cpu * FAKE_STACK_SIZE + FAKE_STACK_SIZE / 2 + words * sizeof(value), &value,
@@ -519,8 +521,7 @@ static void test_sampler_follows_a_module(void **state)
 	b->r->config.rate = 100000;
 	make_again(b, 1);
 	g->ready = 1;
-	g->module = (struct guest_module){
-		.name = "mod", .base = RIG_TEXT + MODULE, .size = SIZE, .symbols = b->module};
+	g->module = (struct guest_module){.name = "mod", .base = RIG_TEXT + MODULE, .size = SIZE, .symbols = b->module};
 	assert_int_equal(detect_start(b->r->d, &err), 0);
 	atomic_store(&g->module_here, true);
 	wait_callees(b, 1);
