@@ -55,7 +55,7 @@ struct target_stats {
 struct detect_stats {
 	/* Sites in the pool. */
 	uint64_t sites;
-	/* Functions that are sampled only because the sampled functions call them. */
+	/* Most functions at one time that were sampled only because the sampled functions call them. */
 	uint64_t callees;
 	/* Sample points armed now. */
 	uint64_t armed;

@@ -56,8 +56,9 @@ struct search {
 	/* What the functions of the last level call. */
 	struct call_targets targets;
 	struct call_targets missing;
-	/* Number of called functions that the list, or their number of callers, leaves out. */
-	size_t common;
+	bool out_of_memory;
+	/* Called functions that are left out, because they synchronise or serve the whole kernel. */
+	struct call_targets left_out;
 };
 
 struct callees *callees_new(struct detect *d)
@@ -179,7 +180,8 @@ static bool is_callee(void *ctx, const struct symtab *symbols, size_t first, siz
 		text |= functions_is_text(fn.type);
 		common |= !guest_may_sample(s->c->d->guest, &fn) || guest_serves_all(s->c->d->guest, fn.name);
 	}
-	s->common += text && common;
+	if (text && common && call_targets_add(&s->left_out, fn.addr))
+		s->out_of_memory = true;
 	return text && !common;
 }
 
@@ -217,10 +219,9 @@ static int leave_out_common(struct search *s, const struct text *text)
 	for (size_t i = 0; i < s->level.count; i++) {
 		if (counts[i] <= most)
 			s->level.list[kept++] = s->level.list[i];
-		else
-			s->level.bytes -= s->level.list[i].end - s->level.list[i].start;
+		else if (call_targets_add(&s->left_out, s->level.list[i].start))
+			s->out_of_memory = true;
 	}
-	s->common += s->level.count - kept;
 	s->level.count = kept;
 	free(counts);
 	return 0;
@@ -292,7 +293,8 @@ static int search(struct search *s)
 		if (find_level(s) || end_level(s, level == depth))
 			return -1;
 	}
-	return 0;
+	call_targets_sort(&s->left_out);
+	return s->out_of_memory ? -1 : 0;
 }
 
 static int use(struct callees *c, struct search *s, struct err *err)
@@ -320,13 +322,14 @@ static int use(struct callees *c, struct search *s, struct err *err)
 	spans_fini(&c->subject);
 	c->subject = s->subject;
 	s->subject = (struct spans){0};
-	d->stats.callees = c->added.count;
+	if (c->added.count > d->stats.callees)
+		d->stats.callees = c->added.count;
 	pthread_mutex_unlock(&d->lock);
 	if (c->subject.count)
 		detect_message(d,
 			       "%zu functions that these call can be sampled too; %zu others that they call synchronise, or "
 			       "serve the whole kernel, and are left out",
-			       c->added.count, s->common);
+			       c->added.count, s->left_out.count);
 	return 0;
 }
 
@@ -347,6 +350,7 @@ int callees_refresh(struct callees *c, struct err *err)
 	spans_fini(&s.level);
 	call_targets_fini(&s.targets);
 	call_targets_fini(&s.missing);
+	call_targets_fini(&s.left_out);
 	return ret;
 }
 
@@ -390,22 +394,19 @@ bool callees_has(const struct callees *c, uint64_t gva)
 
 bool callees_for_subject(const struct callees *c, const struct x86_regs *regs)
 {
-	uint64_t sp = regs->gpr[X86_RSP], end = guest_stack_end(regs), words[X86_PAGE_SIZE / sizeof(uint64_t)];
-	uint64_t most = CALLEES_WORDS * c->d->config.callee_depth * sizeof(*words);
+	uint64_t sp = regs->gpr[X86_RSP], left = guest_stack_end(regs) - sp, words[X86_PAGE_SIZE / sizeof(uint64_t)], chunk;
+	const uint64_t most = CALLEES_WORDS * c->d->config.callee_depth * sizeof(*words);
 
-	if (end - sp > most)
-		end = sp + most;
 	/* Read page by page, because the stack's last page may be unmapped. */
-	while (sp < end) {
-		uint64_t page_end = (sp | (X86_PAGE_SIZE - 1)) + 1, until = page_end < end ? page_end : end;
-
-		if (target_read(c->d->target, regs->cr3, regs->cr4, sp, words, until - sp))
+	for (left = left < most ? left : most; left; left -= chunk, sp += chunk) {
+		chunk = X86_PAGE_SIZE - (sp & (X86_PAGE_SIZE - 1));
+		chunk = chunk < left ? chunk : left;
+		if (target_read(c->d->target, regs->cr3, regs->cr4, sp, words, chunk))
 			return false;
-		for (size_t i = 0; i < (until - sp) / sizeof(*words); i++) {
+		for (size_t i = 0; i < chunk / sizeof(*words); i++) {
 			if (spans_find(&c->subject, words[i]) != SPANS_NONE)
 				return true;
 		}
-		sp = until;
 	}
 	return false;
 }

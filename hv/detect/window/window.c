@@ -171,7 +171,9 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 	memcpy(o->before, datum->before, sizeof(o->before));
 	guest_page_state(d->guest, o->gpa, &o->page);
 	capture_side(d->target, d->guest, w->cpu, &w->regs, &w->context, side);
-	capture_locks(d, side);
+	/* The locks that a callee has taken itself are not followed. */
+	if (!w->point->callee)
+		capture_locks(d, side);
 	side->pc = w->regs.rip;
 	side->gva = datum->access.gva;
 	side->size = datum->access.size;

@@ -164,6 +164,12 @@ class Ends(Campaign):
         self.assertEqual(subprocess.run(["sh", "-c", command], env=self.environment, capture_output=True, check=False).returncode, 4)
         self.assertEqual([note[2] for note in self.notes("begin")], [seed, seed])
 
+    def test_sampling_is_in_the_command(self):
+        self.write("nothing", more="<samplings><sampling name='s'><module>m</module><callees>2</callees></sampling></samplings>")
+        self.run_round()
+        (command,), = self.ask("SELECT command FROM run")
+        self.assertIn(" --module m --sample-with-callees=2 ", command)
+
     def test_exit_status_is_what_the_file_calls_a_failure(self):
         for on, works, status in (("", ["finds", "panic"], 0), ("finding", ["finds"], 0), ("finding", ["lockup"], 1),
                                   ("new-harmful", ["panic"], 0), ("new-harmful", ["finds"], 1), ("new-race", ["finds"], 1),

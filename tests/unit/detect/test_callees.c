@@ -287,7 +287,7 @@ static void test_module(void **state)
 	callees_text_gone(b->r->d->callees, b->module);
 	assert_int_equal(callees_refresh(b->r->d->callees, &err), 0);
 	assert_false(has(b, HELPER) || has(b, OTHER));
-	assert_int_equal(rig_stats(b->r).callees, 0);
+	assert_int_equal(rig_stats(b->r).callees, 2); /* the most so far */
 }
 
 /* A module whose text goes is out of the pool at once, before the search for other callees. */
@@ -387,6 +387,20 @@ static void test_hit_at_the_end_of_the_stack(void **state)
 	fake_write(b->r->ft, RIG_STACKS_GPA + FAKE_STACK_SIZE - sizeof(value), &value, sizeof(value));
 	regs.gpr[X86_RSP] = RIG_STACKS + FAKE_STACK_SIZE - 2 * sizeof(value);
 	assert_int_equal(rig_hit(b->r, 0, &regs).kind, TARGET_HOLD);
+}
+
+/* A hostile guest's RSP is in the last page of the address space. */
+static void test_hit_with_a_stack_at_the_end_of_memory(void **state)
+{
+	struct bench *b = *state;
+	struct x86_regs regs = rig_regs(b->r, 0, HELPER);
+
+	make_again(b, 3);
+	kernel_came(b, true);
+	arm(b, HELPER);
+	regs.gpr[X86_RSP] = UINT64_MAX - 6;
+	assert_int_equal(rig_hit(b->r, 0, &regs).kind, TARGET_RESUME);
+	assert_int_equal(rig_stats(b->r).skipped_caller, 1);
 }
 
 /* The subject's own sites are sampled whatever is on the stack. */
@@ -513,8 +527,10 @@ static void wait_callees(struct bench *b, unsigned n)
 static void test_sampler_follows_a_module(void **state)
 {
 	struct bench *b = *state;
+	const struct timespec pause = {.tv_nsec = 1000000};
 	struct guest *g = &b->r->guest;
 	struct err err = {0};
+	unsigned polls;
 
 	b->r->config.sample = NULL;
 	b->r->config.module = "mod";
@@ -525,9 +541,14 @@ static void test_sampler_follows_a_module(void **state)
 	assert_int_equal(detect_start(b->r->d, &err), 0);
 	atomic_store(&g->module_here, true);
 	wait_callees(b, 1);
+	polls = atomic_load(&g->module_polls);
 	atomic_store(&g->module_here, false);
-	wait_callees(b, 0);
+	/* The second poll from now begins after the first one was acted upon. */
+	for (unsigned ms = 0; atomic_load(&g->module_polls) < polls + 3 && ms < PATIENCE_MS; ms++)
+		nanosleep(&pause, NULL);
 	detect_stop(b->r->d);
+	assert_false(has(b, HELPER));
+	assert_false(pool_has_site(b->r->d->sampler.pool, RIG_TEXT + HELPER));
 }
 
 int main(void)
@@ -543,6 +564,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_hit_on_behalf_of_the_subject, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hit_of_another_caller, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hit_at_the_end_of_the_stack, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hit_with_a_stack_at_the_end_of_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hit_in_the_subject, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_conflict_with_another_caller, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_callee_of_others_rests, setup, teardown),

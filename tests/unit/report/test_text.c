@@ -511,6 +511,24 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 	free(text);
 }
 
+/* The line is there only in a run with --sample-with-callees that found callees. */
+static void summary_says_what_callees_were_added(void **state)
+{
+	struct detect_stats with = {
+		.sampling_ns = 10000000000, .hits = 300, .callees = 12, .callee_hits = 90, .skipped_caller = 30};
+	char *text = summary_of(&with);
+
+	(void)state;
+	has(text,
+	    "\n  callees       12 functions added that the selected functions call; of 90 hits in them 30 had another caller, "
+	    "and got no window\n");
+	free(text);
+	with.callees = 0;
+	text = summary_of(&with);
+	assert_null(strstr(text, "callees"));
+	free(text);
+}
+
 /* The summary shows the asked and the actual cost. It explains a cost below that, but no rate that the cost limited. */
 static void summary_says_what_it_cost(void **state)
 {
@@ -696,6 +714,7 @@ int main(void)
 		cmocka_unit_test(summary_of_nothing),
 		cmocka_unit_test(summary_of_no_races),
 		cmocka_unit_test(summary_says_why_the_rate_was_not_reached),
+		cmocka_unit_test(summary_says_what_callees_were_added),
 		cmocka_unit_test(summary_says_what_it_cost),
 		cmocka_unit_test(summary_is_sorted_by_count),
 		cmocka_unit_test(run_that_says_nothing),
