@@ -327,8 +327,8 @@ static int use(struct callees *c, struct search *s, struct err *err)
 	pthread_mutex_unlock(&d->lock);
 	if (c->subject.count)
 		detect_message(d,
-			       "%zu functions that these call can be sampled too; %zu others that they call synchronise, or "
-			       "serve the whole kernel, and are left out",
+			       "%zu functions that these call can be sampled too; %zu more are left out, because they "
+			       "synchronise or serve the whole kernel",
 			       c->added.count, s->left_out.count);
 	return 0;
 }

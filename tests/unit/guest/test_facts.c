@@ -306,6 +306,33 @@ static void test_excluded_names(void **state)
 	}
 }
 
+static void test_names_that_serve_all(void **state)
+{
+	static const char *const all[] = {"kmalloc_trace",
+					  "__kmalloc_node",
+					  "kfree",
+					  "memcpy",
+					  "_printk",
+					  "schedule_timeout",
+					  "__stack_chk_fail",
+					  "refcount_warn_saturate",
+					  "strcmp",
+					  "__x86_return_thunk"};
+	static const char *const some[] = {"idr_replace",    "radix_tree_tag_set", "rb_erase",
+					   "skb_queue_tail", "mempool_alloc",	   "stripe_write",
+					   "mod_timer",	     "kobject_put",	   "__list_add_valid"};
+	struct facts *f = *state;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (!guest_serves_all(f->g, all[i]))
+			fail_msg("%s serves the whole kernel", all[i]);
+	}
+	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
+		if (guest_serves_all(f->g, some[i]))
+			fail_msg("%s is a callee of its callers", some[i]);
+	}
+}
+
 static void test_excluded_ranges(void **state)
 {
 	static const struct symbol symbols[] = {
@@ -441,21 +468,14 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_taint),
-		T(test_task),
-		T(test_kinds),
-		T(test_unknown),
-		T(test_rcu_nesting),
-		T(test_no_task_layout),
-		T(test_hostile_task),
-		T(test_stack),
-		T(test_excluded_names),
-		T(test_excluded_ranges),
-		T(test_hook_sites),
-		T(test_many_hook_sites),
-		T(test_hook_not_at_entry),
-		T(test_hook_not_mapped),
-		T(test_no_modules),
+		T(test_taint),		 T(test_task),
+		T(test_kinds),		 T(test_unknown),
+		T(test_rcu_nesting),	 T(test_no_task_layout),
+		T(test_hostile_task),	 T(test_stack),
+		T(test_excluded_names),	 T(test_names_that_serve_all),
+		T(test_excluded_ranges), T(test_hook_sites),
+		T(test_many_hook_sites), T(test_hook_not_at_entry),
+		T(test_hook_not_mapped), T(test_no_modules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
