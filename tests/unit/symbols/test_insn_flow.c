@@ -55,6 +55,7 @@ static void test_cases(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct flow_case *c = &cases[i];
 		struct insn_branch branch = {0};
+		uint64_t target = 0;
 		struct insn insn;
 
 		if (insn_decode(dec, (const uint8_t *)c->code, c->len, CODE_ADDR, &insn) != c->len)
@@ -65,6 +66,10 @@ static void test_cases(void **state)
 			fail_msg("%s: to %#llx by %u bytes", c->text, (unsigned long long)branch.target, branch.width);
 		if (branch.call != c->branch.call || branch.conditional != c->branch.conditional)
 			fail_msg("%s: call %d, conditional %d", c->text, branch.call, branch.conditional);
+		/* Only a call or a jump that is far enough and always taken leads into another function. */
+		if (insn_leads_to(&insn, &target) != (c->direct && c->branch.width == 4 && !c->branch.conditional) ||
+		    (target && target != c->branch.target))
+			fail_msg("%s: insn_leads_to() is wrong", c->text);
 		if (insn_ends_flow(&insn) != c->ends)
 			fail_msg("%s: insn_ends_flow() is wrong", c->text);
 	}
