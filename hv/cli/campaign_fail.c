@@ -14,8 +14,9 @@ static const struct argp_option options[] = {
 	{"fail-on", KEY_FAIL_ON, "WHAT", 0,
 	 "exit with a status of its own when a race is worse than before: new, back, or of a worse class, and not marked "
 	 "as known or wontfix. new-harmful counts harmful candidates, new-unclear also unclear races, and any-new races of any "
-	 "class. finding counts findings of runs, new-finding those that no earlier round has, and limit runs that exceeded a "
-	 "limit. Whatever WHAT is, runs that failed, left no finished report or sampled nothing count, too, and so does a "
+	 "class. finding counts findings of runs, new-finding those that no earlier round has, complaint what guests' "
+	 "kernels complained of, and limit runs that exceeded a limit. Whatever WHAT is, runs that failed, left no finished "
+	 "report or sampled nothing count, too, and so does a "
 	 "round "
 	 "that is not finished. May be given several times",
 	 CAMPAIGN_FAIL_GROUP},

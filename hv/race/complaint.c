@@ -16,6 +16,20 @@ const char *complaint_word(enum complaint_kind kind)
 	return (unsigned)kind < COMPLAINT_KINDS ? words[kind] : words[COMPLAINT_NONE];
 }
 
+const char *complaint_of_message(const char *message)
+{
+	size_t len = strlen(COMPLAINT_MESSAGE_BEGIN);
+
+	return strncmp(message, COMPLAINT_MESSAGE_BEGIN, len) == 0 ? message + len : NULL;
+}
+
+size_t complaint_message_len(const char *text)
+{
+	const char *end = strstr(text, COMPLAINT_MESSAGE_END);
+
+	return end ? (size_t)(end - text) : strlen(text);
+}
+
 enum complaint_kind complaint_kind_of(const char *word)
 {
 	for (unsigned kind = COMPLAINT_NONE + 1; kind < COMPLAINT_KINDS; kind++) {

@@ -98,6 +98,19 @@ struct race_complaint {
 	char where[COMPLAINT_PLACE_MAX];
 };
 
+/*
+ * The message of a run that a complaint ended, with the complaint's text for %s. A campaign reads it, because such a run may
+ * leave no report.
+ */
+#define COMPLAINT_MESSAGE_BEGIN "the guest's kernel complained: "
+#define COMPLAINT_MESSAGE_END "; --on-complaint says what ends a run"
+#define COMPLAINT_MESSAGE COMPLAINT_MESSAGE_BEGIN "%s" COMPLAINT_MESSAGE_END
+
+/* Returns the complaint's text in a message of that form, which ends where complaint_message_len() says. NULL: another message.
+ */
+const char *complaint_of_message(const char *message);
+size_t complaint_message_len(const char *text);
+
 /* Returns the word of a kind in reports, such as "oops" or "hung-task". */
 const char *complaint_word(enum complaint_kind kind);
 

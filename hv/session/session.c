@@ -492,8 +492,7 @@ static const char *end_word(struct session *s, enum stop_reason stopped, struct 
 	if (err->code == EXIT_OK)
 		judge_limit(s, stopped, err);
 	if (err->code == EXIT_OK && stopped == STOP_COMPLAINT) {
-		err_set(err, EXIT_GUEST, "the guest's kernel complained: %s; --on-complaint says what ends a run",
-			s->sink.complaint);
+		err_set(err, EXIT_GUEST, COMPLAINT_MESSAGE, s->sink.complaint);
 		return "the guest's kernel complained";
 	}
 	if (err->code == EXIT_GUEST)

@@ -8,6 +8,7 @@
 static const char *const words[GATE_WHATS] = {
 	[GATE_NEW_HARMFUL] = "new-harmful", [GATE_NEW_UNCLEAR] = "new-unclear", [GATE_ANY_NEW] = "any-new",
 	[GATE_NEW_FINDING] = "new-finding", [GATE_FINDING] = "finding",		[GATE_LIMIT] = "limit",
+	[GATE_COMPLAINT] = "complaint",
 };
 
 const char *gate_word(enum gate_what what)
@@ -46,6 +47,10 @@ static size_t count_findings(const struct summary *m, enum gate_what what)
 
 		if (kind < 0 || !ends_is_finding((enum store_outcome)kind))
 			continue;
+		if (what == GATE_COMPLAINT) {
+			n += kind == STORE_COMPLAINT || kind == STORE_LOCKUP || kind == STORE_PANIC;
+			continue;
+		}
 		n += what == GATE_FINDING || (what == GATE_NEW_FINDING && m->findings[i].is_new);
 	}
 	return n;
@@ -59,7 +64,7 @@ size_t gate_count(const struct summary *m, enum gate_what what)
 
 	if (what == GATE_LIMIT)
 		return (size_t)m->ends.limited;
-	if (what == GATE_NEW_FINDING || what == GATE_FINDING)
+	if (what == GATE_NEW_FINDING || what == GATE_FINDING || what == GATE_COMPLAINT)
 		return count_findings(m, what);
 	for (size_t i = 0; i < m->race_count; i++)
 		n += summary_is_worse(&m->races[i]) && m->races[i].verdict.class <= least[what];
@@ -125,6 +130,7 @@ void gate_put_count(FILE *out, const struct summary *m, enum gate_what what)
 		[GATE_NEW_FINDING] = {"finding is new", "findings are new"},
 		[GATE_FINDING] = {"finding", "findings"},
 		[GATE_LIMIT] = {"run exceeded a limit", "runs exceeded a limit"},
+		[GATE_COMPLAINT] = {"complaint of guests' kernels", "complaints of guests' kernels"},
 	};
 	size_t n = gate_count(m, what);
 

@@ -19,6 +19,7 @@ enum gate_what {
 	GATE_NEW_FINDING, /* a finding that no earlier round has */
 	GATE_FINDING,	  /* a finding */
 	GATE_LIMIT,	  /* a run that exceeded a limit */
+	GATE_COMPLAINT,	  /* a finding of a guest's kernel: a complaint, lockup or panic */
 	GATE_WHATS,
 };
 

@@ -287,6 +287,7 @@ static unsigned failure_of(const char *word)
 		{"new-finding", PLAN_FAIL_NEW_FINDING},
 		{"finding", PLAN_FAIL_FINDING},
 		{"limit", PLAN_FAIL_LIMIT},
+		{"complaint", PLAN_FAIL_COMPLAINT},
 		/* words of older versions */
 		{"new-race", PLAN_FAIL_ANY_NEW},
 		{"new", PLAN_FAIL_ANY_NEW},

@@ -32,8 +32,9 @@ enum plan_failure {
 	PLAN_FAIL_NEW_UNCLEAR = 1 << 1, /* a harmful candidate or unclear race that is worse than before */
 	PLAN_FAIL_ANY_NEW = 1 << 2,	/* any race that is worse than before */
 	PLAN_FAIL_NEW_FINDING = 1 << 3, /* a finding that no earlier round has */
-	PLAN_FAIL_FINDING = 1 << 4,	/* a panic, hang, lockup or crash, or a run that exceeded a limit */
+	PLAN_FAIL_FINDING = 1 << 4,	/* a bad end of a run that is no race, such as a panic or an exceeded limit */
 	PLAN_FAIL_LIMIT = 1 << 5,	/* a run that exceeded one of its limits */
+	PLAN_FAIL_COMPLAINT = 1 << 6,	/* a panic, lockup or other complaint of a guest's kernel */
 };
 
 /* A libvirt domain that a run attaches to. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the guest's console while it grows: finds lines that report a panic or lockup, and notes when the last byte came. The
+ * Reads the guest's console while it grows: finds lines in which the kernel complains, and notes when the last byte came. The
  * console is not trusted: a line has a bounded length, and only lines that look like kernel messages can be findings. Not
  * thread-safe.
  */
@@ -26,7 +26,7 @@ struct console {
  */
 void console_read(struct console *c, const char *path, const char *file, bool end, struct ending *ending);
 
-/* Returns the finding that a console line reports, STORE_PANIC or STORE_LOCKUP, or else STORE_OK. */
+/* Returns the finding that a console line reports: STORE_PANIC, STORE_LOCKUP or STORE_COMPLAINT, or else STORE_OK. */
 enum store_outcome console_judge(const char *line);
 
 #endif

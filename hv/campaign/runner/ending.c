@@ -11,22 +11,6 @@
 
 #define STATUS "status"
 
-/*
- * Returns the seriousness of an outcome, a higher number for a more serious one. The most serious finding becomes the run's
- * outcome.
- */
-static int weight(enum store_outcome outcome)
-{
-	static const enum store_outcome order[] = {STORE_OK,   STORE_LIMIT, STORE_FAILED, STORE_LOCKUP,
-						   STORE_HANG, STORE_PANIC, STORE_CRASH};
-
-	for (int i = 0; i < (int)(sizeof(order) / sizeof(order[0])); i++) {
-		if (order[i] == outcome)
-			return i;
-	}
-	return 0;
-}
-
 void ending_add(struct ending *e, enum store_outcome kind, const char *file, const char *line)
 {
 	struct ending_finding *f = &e->findings[e->finding_count];
@@ -34,7 +18,7 @@ void ending_add(struct ending *e, enum store_outcome kind, const char *file, con
 
 	clean_text(line, strlen(line), new.line, sizeof(new.line));
 	snprintf(new.file, sizeof(new.file), "%s", file);
-	if (weight(kind) > weight(e->outcome)) {
+	if (ends_is_worse(kind, e->outcome)) {
 		e->outcome = kind;
 		snprintf(e->detail, sizeof(e->detail), "%s", new.line);
 	}

@@ -12,6 +12,7 @@
 #include "hv/base/clean.h"
 #include "hv/campaign/runner/job.h"
 #include "hv/campaign/runner/spool.h"
+#include "hv/race/complaint.h"
 
 #define LAST_LINE "outrider: "
 #define ERRORS_MAX (16 << 20) /* bytes at the end of stderr.log to read; the last messages say why the run ended */
@@ -140,6 +141,28 @@ static enum job_verdict judge_signal(struct job *j, int number)
 	return JOB_INTERRUPTED;
 }
 
+/* Returns whether the console has a finding of the guest's kernel. */
+static bool kernel_spoke(const struct job *j)
+{
+	return ending_has(&j->ending, STORE_PANIC) || ending_has(&j->ending, STORE_LOCKUP) ||
+	       ending_has(&j->ending, STORE_COMPLAINT);
+}
+
+/* The guest died, or Outrider ended the run because the guest's kernel complained. The store reads complaints from the report.
+ */
+static void guest_died(struct job *j, const char *last)
+{
+	const char *text = complaint_of_message(last);
+	char line[ENDING_LINE_MAX];
+
+	if (text && !kernel_spoke(j)) {
+		snprintf(line, sizeof(line), "%.*s", (int)complaint_message_len(text), text);
+		ending_add(&j->ending, STORE_COMPLAINT, "stderr.log", line);
+	} else if (!text && !ending_has(&j->ending, STORE_PANIC)) {
+		ending_add(&j->ending, STORE_PANIC, "console.log", last[0] ? last : "the guest died");
+	}
+}
+
 static enum job_verdict judge_status(struct job *j, int status, const char *last)
 {
 	char number[16];
@@ -149,8 +172,7 @@ static enum job_verdict judge_status(struct job *j, int status, const char *last
 	case EXIT_OK:
 		return JOB_OVER;
 	case EXIT_GUEST:
-		if (!ending_has(&j->ending, STORE_PANIC))
-			ending_add(&j->ending, STORE_PANIC, "console.log", last[0] ? last : "the guest died");
+		guest_died(j, last);
 		return JOB_OVER;
 	case WRAPPER_FAILED:
 		fail(j, last, "the machine of the <emulator> failed");

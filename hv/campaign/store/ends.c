@@ -4,7 +4,24 @@
 bool ends_is_finding(enum store_outcome outcome)
 {
 	return outcome == STORE_PANIC || outcome == STORE_HANG || outcome == STORE_LOCKUP || outcome == STORE_CRASH ||
-	       outcome == STORE_LIMIT;
+	       outcome == STORE_LIMIT || outcome == STORE_COMPLAINT;
+}
+
+static int weight(enum store_outcome outcome)
+{
+	static const enum store_outcome order[] = {STORE_OK,	 STORE_LIMIT, STORE_FAILED, STORE_COMPLAINT,
+						   STORE_LOCKUP, STORE_HANG,  STORE_PANIC,  STORE_CRASH};
+
+	for (int i = 0; i < (int)(sizeof(order) / sizeof(order[0])); i++) {
+		if (order[i] == outcome)
+			return i;
+	}
+	return 0;
+}
+
+bool ends_is_worse(enum store_outcome a, enum store_outcome b)
+{
+	return weight(a) > weight(b);
 }
 
 bool ends_is_failure(enum store_outcome outcome)

@@ -4,7 +4,7 @@
  * runs or findings uses these functions, so that `campaign run`, show, diff, status, the mail and JSON agree.
  *
  *   ok      the run ended as its configuration asks, and left a finished report with at least one hit
- *   broke   the run ended with a finding: a panic, hang, lockup or crash, or it exceeded a limit
+ *   broke   the run ended with a finding: a panic, hang, lockup, crash or complaint, or it exceeded a limit
  *   failed  the run gave no answer: it could not run, left no report or a truncated one, or sampled nothing
  *
  * A run can both break and fail, as when outrider crashes before it has written its report. A run that has not ended is none of
@@ -20,7 +20,7 @@ enum store_outcome {
 	STORE_OK,     /* The run ended as its configuration asks. */
 	STORE_PANIC,  /* The guest's kernel panicked, or the guest died. */
 	STORE_HANG,   /* The guest's heartbeat stopped. */
-	STORE_LOCKUP, /* The guest's kernel reported a lockup. */
+	STORE_LOCKUP, /* The guest's kernel reported a lockup, a stall or a hung task. */
 	STORE_CRASH,  /* Outrider itself died. */
 	STORE_LIMIT,  /* The run exceeded a limit. */
 	STORE_FAILED, /* The run could not start, for example because a file is missing. */
@@ -28,6 +28,8 @@ enum store_outcome {
 	STORE_NO_REPORT, /* it left no report; */
 	STORE_TRUNCATED, /* its report is of an unfinished run; */
 	STORE_UNSAMPLED, /* it sampled nothing: its report has no hit, or no window. */
+	/* A finding again. Stores have the numbers of outcomes, so a new one comes last. */
+	STORE_COMPLAINT, /* The guest's kernel complained otherwise: an oops, BUG, warning, corrupt list... */
 	STORE_OUTCOMES,
 };
 
@@ -38,6 +40,9 @@ int store_outcome_from_word(const char *word);
 
 /* Returns whether a run with this outcome broke. An entry of store_findings() with this kind is a finding. */
 bool ends_is_finding(enum store_outcome outcome);
+
+/* Returns whether `a` is more serious than `b`. The most serious finding of a run is its outcome. */
+bool ends_is_worse(enum store_outcome a, enum store_outcome b);
 
 /* Returns whether a run with this outcome failed. An entry of store_findings() with this kind says why. */
 bool ends_is_failure(enum store_outcome outcome);

@@ -19,6 +19,7 @@ void run_data_free(struct run_data *d)
 		free(d->races[i].record);
 	}
 	free(d->races);
+	free(d->complaints);
 	free(d->coverage.text);
 	text_free(d->text);
 	*d = (struct run_data){0};

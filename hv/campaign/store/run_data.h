@@ -45,6 +45,14 @@ struct run_data_coverage {
 	size_t len;
 };
 
+/* A complaint of the guest's kernel in the run's report. */
+struct run_data_complaint {
+	enum store_outcome kind; /* the kind of its finding: STORE_PANIC, STORE_LOCKUP or STORE_COMPLAINT */
+	const char *line;	 /* the finding's line: the complaint's text, and where the CPU was */
+	const char *text, *where;
+	bool fatal;
+};
+
 /* All zero is empty run data. `text` owns every string. */
 struct run_data {
 	const char *build_id; /* hexadecimal; "" if unknown */
@@ -53,6 +61,8 @@ struct run_data {
 	bool finished; /* The report is of a finished run. Valid if the data come from a report. */
 	struct run_data_race *races;
 	size_t race_count;
+	struct run_data_complaint *complaints;
+	size_t complaint_count;
 	struct run_data_coverage coverage;
 	struct store_text *text;
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/campaign/store/complaints.h"
 #include "hv/campaign/store/run_data.h"
 #include "hv/campaign/store/run_file.h"
 #include "hv/campaign/store/compress.h"
@@ -238,7 +239,7 @@ int run_data_read_races(struct run_data *d, const char *path, struct err *err)
 			goto out;
 		}
 	}
-	if (take_verdicts(d, &l, err) < 0 || text_failed(d->text, err))
+	if (take_verdicts(d, &l, err) < 0 || complaints_take(d, &l.run.complaints, err) < 0 || text_failed(d->text, err))
 		goto out;
 	qsort(d->races, d->race_count, sizeof(*d->races), by_identity);
 	drop_doubles(d);

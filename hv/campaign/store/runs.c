@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/campaign/store/complaints.h"
 #include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/run_data.h"
 
@@ -64,16 +65,30 @@ int store_run_begin(struct store *s, int64_t round, const struct store_run_plan 
 
 /* ---- end ---- */
 
-static int write_findings(struct store *s, int64_t run, const struct store_run_result *r, struct err *err)
+static int write_finding(struct store *s, int64_t run, int64_t number, const struct store_finding *f, struct err *err)
 {
-	for (size_t i = 0; i < r->finding_count; i++) {
-		const struct store_finding *f = &r->findings[i];
+	return db_exec(s->db, err, "INSERT INTO finding (run_id, number, kind, line, file) VALUES ($1, $2, $3, $4, $5)",
+		       "iittt", run, number, f->kind, f->line, f->file);
+}
 
-		if (db_exec(s->db, err, "INSERT INTO finding (run_id, number, kind, line, file) VALUES ($1, $2, $3, $4, $5)",
-			    "iittt", run, (int64_t)i, f->kind, f->line, f->file) < 0)
+/* Write the run's findings, then the complaints of its report. Returns how many there are, or -1. */
+static int write_findings(struct store *s, int64_t run, const struct store_run_result *r, const struct run_data *d,
+			  struct err *err)
+{
+	int number = 0;
+
+	for (size_t i = 0; i < r->finding_count; i++) {
+		if (!complaints_say(d, &r->findings[i]) && write_finding(s, run, number++, &r->findings[i], err) < 0)
 			return -1;
 	}
-	return 0;
+	for (size_t i = 0; i < d->complaint_count; i++) {
+		const struct run_data_complaint *c = &d->complaints[i];
+		const struct store_finding finding = {store_outcome_word(c->kind), c->line, r->races};
+
+		if (write_finding(s, run, number++, &finding, err) < 0)
+			return -1;
+	}
+	return number;
 }
 
 /* Returns what is wrong with the report of a run that must leave one, or STORE_OK. */
@@ -104,13 +119,28 @@ static const char *fault_text(enum store_outcome fault, const struct run_data *d
 
 /* Add an entry for a report that is no answer. The entry that says why the run could not start already says more. */
 static int write_fault(struct store *s, int64_t run, const struct store_run_result *r, const struct run_data *d,
-		       enum store_outcome fault, struct err *err)
+		       enum store_outcome fault, int number, struct err *err)
 {
+	const struct store_finding finding = {store_outcome_word(fault), fault_text(fault, d), r->races ? r->races : ""};
+
 	if (fault == STORE_OK || r->outcome == STORE_FAILED)
 		return 0;
-	return db_exec(s->db, err, "INSERT INTO finding (run_id, number, kind, line, file) VALUES ($1, $2, $3, $4, $5)",
-		       "iittt", run, (int64_t)r->finding_count, store_outcome_word(fault), fault_text(fault, d),
-		       r->races ? r->races : "");
+	return write_finding(s, run, number, &finding, err);
+}
+
+/* Returns the outcome of a run, and in *detail what says so: the most serious of its own, its complaints and its report's
+ * fault. */
+static enum store_outcome outcome_of_end(const struct store_run_result *r, const struct run_data *d, enum store_outcome fault,
+					 const char **detail)
+{
+	const struct run_data_complaint *worst = complaints_worst(d);
+
+	if (worst && ends_is_worse(worst->kind, r->outcome)) {
+		*detail = worst->line;
+		return worst->kind;
+	}
+	*detail = r->outcome == STORE_OK && fault != STORE_OK ? fault_text(fault, d) : r->detail;
+	return r->outcome == STORE_OK ? fault : r->outcome;
 }
 
 /* Read the run's row. Returns 1; 0 if the run has ended already; or -1. */
@@ -132,20 +162,22 @@ static int take_run(struct store *s, int64_t id, struct run_data_run *run, char 
 
 static int end(struct store *s, int64_t id, const struct store_run_result *r, const struct run_data *d, struct err *err)
 {
-	enum store_outcome fault = fault_of(r, d), outcome = r->outcome == STORE_OK ? fault : r->outcome;
+	enum store_outcome fault = fault_of(r, d), outcome;
 	char uuid[STORE_UUID_MAX];
 	struct run_data_run run;
-	int rc = take_run(s, id, &run, uuid, err);
+	const char *detail;
+	int rc = take_run(s, id, &run, uuid, err), number;
 
 	if (rc <= 0)
 		return rc < 0 ? -1 : 1;
 	if (r->started)
 		run.started = r->started;
+	outcome = outcome_of_end(r, d, fault, &detail);
 	if (db_exec(s->db, err, "UPDATE run SET state = 1, outcome = $1, detail = $2, started = $3, ended = $4 WHERE id = $5",
-		    "itiii", (int64_t)outcome, outcome == r->outcome ? r->detail : fault_text(fault, d), run.started,
-		    r->ended ? r->ended : store_now(), id) < 0 ||
-	    write_findings(s, id, r, err) < 0 || write_fault(s, id, r, d, fault, err) < 0 ||
-	    run_data_write(s->db, d, &run, err) < 0)
+		    "itiii", (int64_t)outcome, detail, run.started, r->ended ? r->ended : store_now(), id) < 0)
+		return -1;
+	number = write_findings(s, id, r, d, err);
+	if (number < 0 || write_fault(s, id, r, d, fault, number, err) < 0 || run_data_write(s->db, d, &run, err) < 0)
 		return -1;
 	return 0;
 }

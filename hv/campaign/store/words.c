@@ -15,6 +15,7 @@ static const char *const outcomes[STORE_OUTCOMES] = {
 	[STORE_NO_REPORT] = "no-report",
 	[STORE_TRUNCATED] = "truncated",
 	[STORE_UNSAMPLED] = "unsampled",
+	[STORE_COMPLAINT] = "complaint",
 };
 
 static const char *const triages[STORE_TRIAGES] = {

@@ -52,6 +52,28 @@ def suspicion():
     return document
 
 
+def complaining(*kinds):
+    """A good report, whose guest's kernel made complaints of these kinds, one each."""
+    document = report()
+    document["complaints"] = [copy.deepcopy(COMPLAINTS[kind]) for kind in kinds]
+    return document
+
+
+def complaint(kind, text, function, fatal=False):
+    where = function and {"text": f"{function}+0x5/0x10 [outrider_gt]", "function": function, "module": "outrider_gt", "offset": "0x5"}
+    return {"kind": kind, "text": text, "fatal": fatal, "time_s": 2.5, "log_s": 12.25, "cpu": 1, "pid": 81, "comm": "sh", "where": where or None,
+            "address": None, "frames": [], "code": None}
+
+
+COMPLAINTS = {
+    "oops": complaint("oops", "BUG: kernel NULL pointer dereference, address: 0000000000000008", "gt_complain_null", True),
+    "warning": complaint("warning", "gt: a warning", "gt_complain_warn"),
+    "lockup": complaint("lockup", "watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [reader:81]", ""),
+}
+OOPSED = b"""[   12.2] BUG: kernel NULL pointer dereference, address: 0000000000000008
+[   12.2] Oops: 0000 [#1] PREEMPT SMP NOPTI
+"""
+COMPLAINED = "outrider: the guest's kernel complained: BUG: kernel NULL pointer dereference, address: 0000000000000008; --on-complaint says what ends a run\n"
 HARMFUL, OTHER = race("harmful candidate"), race("harmful candidate", 5)
 GOOD = report(HARMFUL, race("benign"))
 REFUSED = {"--json": None, "status": 3, "says": "outrider: /dev/kvm: permission denied\n"}
@@ -64,6 +86,8 @@ ROUNDS = {
     "a new race that is suppressed": {"a": report(race("suppressed", 5)), "b": GOOD},
     "a suspicion, no race": {"a": suspicion(), "b": GOOD},
     "a panic": {"a": {"--json": GOOD, "--console": b"[    1.5] Kernel panic - not syncing: Fatal exception\n", "status": 4}, "b": GOOD},
+    "an oops that ended the run": {"a": {"--json": complaining("oops"), "says": COMPLAINED, "status": 4}, "b": GOOD},
+    "a warning of the kernel": {"a": complaining("warning"), "b": GOOD},
     "all runs could not run": {"a": REFUSED, "b": REFUSED},
     "one run could not run": {"a": REFUSED, "b": GOOD},
     "one run left no report": {"a": {"--json": None}, "b": GOOD},
@@ -166,6 +190,54 @@ class Gate(unittest.TestCase):
                 self.assertIn(f"outrider: 1 of 2 runs gave no answer: {phrase}: exit status 1 (<failure>)\n", done.stderr.decode())
                 self.assertIn(f"outrider: 1 of 2 runs gave no answer: {phrase}: exit status 1 (--fail-on)\n",
                               nights.command("show", "--fail-on", "finding").stderr.decode())
+
+    def test_a_complaint_is_one_finding(self):
+        oops = ("complaint", COMPLAINTS["oops"]["text"] + ", in gt_complain_null+0x5/0x10 [outrider_gt]", "races.json")
+        warned = b"[   12.2] WARNING: CPU: 1 PID: 81 at /module/complaints.c:41 gt_complain_warn+0x5/0x10 [outrider_gt]\n"
+        cases = {
+            "only in the report": ({"--json": complaining("oops"), "says": COMPLAINED, "status": 4}, [oops]),
+            "on the console, too": ({"--json": complaining("oops"), "--console": OOPSED, "says": COMPLAINED, "status": 4}, [oops]),
+            "a warning, on the console, too": ({"--json": complaining("warning"), "--console": warned},
+                                               [("complaint", "gt: a warning, in gt_complain_warn+0x5/0x10 [outrider_gt]", "races.json")]),
+            "a lockup": (complaining("lockup"), [("lockup", COMPLAINTS["lockup"]["text"], "races.json")]),
+            "only on the console": ({"--json": GOOD, "--console": OOPSED}, [("complaint", COMPLAINTS["oops"]["text"], "console.log"),
+                                                                           ("complaint", "Oops: 0000 [#1] PREEMPT SMP NOPTI", "console.log")]),
+            "another one on the console": ({"--json": complaining("warning"), "--console": OOPSED[:73]},
+                                           [("complaint", COMPLAINTS["oops"]["text"], "console.log"),
+                                            ("complaint", "gt: a warning, in gt_complain_warn+0x5/0x10 [outrider_gt]", "races.json")]),
+            "without a report": ({"--json": None, "says": COMPLAINED, "status": 4}, [("complaint", COMPLAINTS["oops"]["text"], "stderr.log"),
+                                                                                     ("no-report", "the run left no report", "")]),
+        }
+        for name, (night, expected) in cases.items():
+            with self.subTest(case=name), tempfile.TemporaryDirectory() as folder:
+                nights = Nights(folder, ["a"], more="<failure on='complaint'/>")
+                done = nights.round(a=night)
+                listed, status = (json.loads(nights.said(command, "--format", "json")) for command in ("show", "status"))
+                check(listed, "list")
+                check(status, "status")
+                self.assertEqual([(f["kind"], f["line"], pathlib.Path(f["console"] or "").name) for f in listed["findings"]], expected)
+                self.assertEqual(status["rounds"][0]["outcomes"][expected[0][0]], 1)
+                self.assertEqual((listed["summary"]["broke"], listed["summary"]["ok"]), (1, 0))
+                n = sum(kind != "no-report" for kind, _, _ in expected)
+                says = f"{n} complaint{'s' if n > 1 else ''} of guests' kernels: exit status 1 ("
+                # Without any answer the round is none, whatever the file calls a failure.
+                self.assertEqual(done.returncode, 3 if name == "without a report" else 1)
+                if name != "without a report":
+                    self.assertIn(says + "<failure> complaint)", done.stderr.decode())
+                shown = nights.command("show", "--fail-on", "complaint")
+                self.assertEqual(shown.returncode, 1)
+                self.assertIn(says + "--fail-on complaint)", shown.stderr.decode())
+                for form in ("text", "html", "mail"):
+                    self.assertIn(expected[0][1], " ".join(nights.said("show", "--format", form).replace("&#39;", "'").split()))
+
+    def test_a_complaint_is_new_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            nights = Nights(folder, ["a"], more="<failure on=''/>")
+            for new in (1, 0):
+                nights.round(a=complaining("oops"))
+                self.assertEqual(nights.command("show", "--fail-on", "new-finding").returncode, new)
+            nights.round(a=GOOD)
+            self.assertEqual(nights.command("show", "--fail-on", "complaint").returncode, 0)
 
     def test_no_gate_but_nothing_could_run(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -26,7 +26,7 @@ CAP = 120  # seconds; every step here takes far less
 GROUPS = [pathlib.Path(mount.split()[4] + own.rstrip("/")) for mount in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
           if " - cgroup2 " in mount and mount.split()[3] == "/"
           for own in re.findall(r"^0::(.*)$", pathlib.Path("/proc/self/cgroup").read_text(), re.M)][:1]
-OUTCOMES = ("ok", "panic", "hang", "lockup", "crash", "limit", "failed", "no-report", "truncated", "unsampled")
+OUTCOMES = ("ok", "panic", "hang", "lockup", "crash", "limit", "failed", "no-report", "truncated", "unsampled", "complaint")
 NO_REPORT = ("no-report", "the run left no report")
 
 
@@ -119,8 +119,8 @@ class Ends(Campaign):
             "lockup": [("lockup", "watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [reader:81]"),
                        ("lockup", "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:"),
                        ("lockup", "INFO: task writer:82 blocked for more than 120 seconds."),
-                       ("lockup", "BUG: KASAN: use-after-free in ext4_foo+0x12/0x40"),
-                       ("lockup", "WARNING: CPU: 1 PID: 83 at fs/ext4/inode.c:12 ext4_bar+0x1/0x2")],
+                       ("complaint", "BUG: KASAN: use-after-free in ext4_foo+0x12/0x40"),
+                       ("complaint", "WARNING: CPU: 1 PID: 83 at fs/ext4/inode.c:12 ext4_bar+0x1/0x2")],
             "crash": [("crash", "outrider was killed by SIGSEGV"), NO_REPORT],
             "sanitizer": [("crash", "ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010"),
                           ("crash", "outrider ended with the status 1"), NO_REPORT],
