@@ -181,6 +181,27 @@ static void read_warn_place(struct complaint *c, const char *line)
 		read_place(at + 1, &c->where);
 }
 
+/* Read "INFO: task name with blanks:12 blocked ...". The CPU is unknown: the task waits, and another one found that out. */
+static void read_hung_task(struct complaint *c, const char *line)
+{
+	const char *comm = line + strlen("INFO: task "), *end = strstr(comm, " blocked "), *colon;
+
+	colon = end ? memrchr(comm, ':', (size_t)(end - comm)) : NULL;
+	if (!colon)
+		return;
+	snprintf(c->comm, sizeof(c->comm), "%.*s", (int)(colon - comm), comm);
+	c->pid = (int32_t)strtol(colon + 1, NULL, 10);
+}
+
+/* Read the place of "... stack-protector: Kernel stack is corrupted in: FUNCTION". */
+static void read_stack_place(struct complaint *c, const char *line)
+{
+	const char *at = strstr(line, " in: ");
+
+	if (at)
+		read_place(at + strlen(" in: "), &c->where);
+}
+
 static void read_address(struct complaint *c, const char *line)
 {
 	if (c->address_known)
@@ -264,6 +285,10 @@ static void take_beginning(struct linux_complaints *l, size_t beginning, uint64_
 	if (beginnings[beginning].kind == COMPLAINT_WARNING) {
 		read_task(&l->open, line);
 		read_warn_place(&l->open, line);
+	} else if (beginnings[beginning].kind == COMPLAINT_HUNG_TASK) {
+		read_hung_task(&l->open, line);
+	} else if (beginnings[beginning].kind == COMPLAINT_STACK_PROTECTOR) {
+		read_stack_place(&l->open, line);
 	}
 }
 

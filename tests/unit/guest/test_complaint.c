@@ -154,7 +154,7 @@ static const struct {
 	{"BUG: KASAN: slab-use-after-free in a+0x1/0x2\n", COMPLAINT_SANITIZER, false,
 	 "BUG: KASAN: slab-use-after-free in a+0x1/0x2", ""},
 	{"Kernel panic - not syncing: stack-protector: Kernel stack is corrupted in: a+0x1/0x2\n", COMPLAINT_STACK_PROTECTOR,
-	 true, "Kernel panic - not syncing: stack-protector: Kernel stack is corrupted in: a+0x1/0x2", ""},
+	 true, "Kernel panic - not syncing: stack-protector: Kernel stack is corrupted in: a+0x1/0x2", "a+0x1/0x2"},
 	{"Kernel panic - not syncing: Fatal exception\n", COMPLAINT_PANIC, true, "Kernel panic - not syncing: Fatal exception",
 	 ""},
 	{"WARNING: possible circular locking dependency detected\n", COMPLAINT_LOCKDEP, false,
@@ -176,6 +176,27 @@ static void test_kinds(void **state)
 		assert_string_equal(f.list[0].where.text, cases[i].where);
 		assert_int_equal(complaint_kind_of(complaint_word(f.list[0].kind)), f.list[0].kind);
 	}
+}
+
+static void test_a_hung_task_is_the_one_that_waits(void **state)
+{
+	struct found f;
+
+	(void)state;
+	read_whole_log(&f, "INFO: task a b:c:12 blocked for more than 2 seconds.\n"
+			   "      Tainted: G           OE      6.1.0-56-cloud-amd64 #1 Debian 6.1.192-2\n"
+			   "task:a b:c           state:D stack:0     pid:12    ppid:1      flags:0x00000000\n"
+			   "Call Trace:\n"
+			   " <TASK>\n"
+			   " __schedule+0x34d/0x9e0\n"
+			   " gt_complain_hung+0x12/0x20 [outrider_gt]\n"
+			   " </TASK>\n");
+	assert_int_equal(f.count, 1);
+	assert_string_equal(f.list[0].comm, "a b:c");
+	assert_int_equal(f.list[0].pid, 12);
+	assert_int_equal(f.list[0].cpu, -1);
+	assert_int_equal(f.list[0].frame_count, 2);
+	assert_string_equal(f.list[0].frames[1].function, "gt_complain_hung");
 }
 
 static void test_address_of_a_general_protection_fault(void **state)
@@ -290,6 +311,7 @@ int main(void)
 		cmocka_unit_test(test_oops),
 		cmocka_unit_test(test_complaint_is_found_when_its_last_line_came),
 		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_a_hung_task_is_the_one_that_waits),
 		cmocka_unit_test(test_address_of_a_general_protection_fault),
 		cmocka_unit_test(test_no_complaint),
 		cmocka_unit_test(test_two_callers),
