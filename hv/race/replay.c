@@ -127,7 +127,8 @@ const char *replay_wrong(const struct race_replay *replay)
 	}
 	if (replay_instances(replay) == 0)
 		return "there is no instance";
-	if (replay->not_run > replay->count[REPLAY_FAILURE] || replay->one_troubled > replay_instances(replay))
+	if (replay->not_run > replay->count[REPLAY_FAILURE] || replay->one_troubled > replay_instances(replay) ||
+	    replay->last_moments > replay_instances(replay))
 		return "a part of the instances exceeds their total";
 	if (replay_instance_wrong(&replay->telling))
 		return replay_instance_wrong(&replay->telling);
@@ -209,11 +210,14 @@ void replay_count(struct race_replay *into, const struct replay_instance *instan
 {
 	keep_telling(into, instance, replay_instances(into) == 0);
 	replay_clean(&into->telling);
+	into->telling.last_moment = false;
 	into->count[instance->outcome] = count_sum(into->count[instance->outcome], 1);
 	if (instance->why == REPLAY_CANNOT_LOAD)
 		into->not_run = count_sum(into->not_run, 1);
 	if (replay_troubled_order(instance) >= 0)
 		into->one_troubled = count_sum(into->one_troubled, 1);
+	if (instance->last_moment)
+		into->last_moments = count_sum(into->last_moments, 1);
 }
 
 void replay_merge(struct race_replay *into, const struct race_replay *from, bool swap)
@@ -227,6 +231,7 @@ void replay_merge(struct race_replay *into, const struct race_replay *from, bool
 		into->count[i] = count_sum(into->count[i], from->count[i]);
 	into->not_run = count_sum(into->not_run, from->not_run);
 	into->one_troubled = count_sum(into->one_troubled, from->one_troubled);
+	into->last_moments = count_sum(into->last_moments, from->last_moments);
 }
 
 enum replay_kept replay_kept(const struct replay_instance *instance)

@@ -127,6 +127,8 @@ struct replay_instance {
 	uint32_t kept;
 	/* The recorded differences, the most informative ones first. */
 	struct replay_difference differences[REPLAY_DIFFERENCES_MAX];
+	/* The copy was one of the last ones before a complaint of the guest's kernel. Not stored with the instance. */
+	bool last_moment;
 };
 
 /* Results of all instances of a race that were run in both orders. */
@@ -137,6 +139,8 @@ struct race_replay {
 	uint64_t not_run;
 	/* Instances in which exactly one order ended in trouble; see replay_troubled_order(). */
 	uint64_t one_troubled;
+	/* Instances whose copies were the last ones before a complaint of the guest's kernel. */
+	uint64_t last_moments;
 	/*
 	 * The most telling instance, by replay_weight(). From most to least telling: exactly one order ended in trouble; a
 	 * state change; a failure that says something about the race; no state change; a copy that could not be made or run.

@@ -73,13 +73,17 @@ _Noreturn void holder_run_orders(const struct run_plan *plan, const struct repla
 	_exit(written == sizeof(instance) ? 0 : 1);
 }
 
-/* Wait for the other end of the pipe to be closed. No data is ever written to it. */
+/* Wait for the other end of the pipe to be closed. Exit if a byte comes: the copy is no longer needed. */
 static void wait_for_end(int fd)
 {
+	ssize_t n;
 	char none;
 
-	while (read(fd, &none, 1) < 0 && errno == EINTR)
-		;
+	do
+		n = read(fd, &none, 1);
+	while (n < 0 && errno == EINTR);
+	if (n > 0)
+		_exit(0);
 	close(fd);
 }
 

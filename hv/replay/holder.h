@@ -11,7 +11,7 @@
 
 /* The holder's ends of its pipes. */
 struct holder_pipes {
-	/* The holder forks after the other end of this pipe is closed. */
+	/* The holder forks after the other end of this pipe is closed. It exits when a byte comes. */
 	int go;
 	/* The holder writes the instance here. */
 	int out;

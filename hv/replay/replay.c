@@ -66,6 +66,16 @@ void replay_go(struct replay_job *job)
 	job->go = -1;
 }
 
+void replay_forget(struct replay_job *job)
+{
+	const char byte = 0;
+
+	/* If the child has died, the write fails, and the job is over all the same. */
+	if (job->go >= 0)
+		(void)!write(job->go, &byte, sizeof(byte));
+	replay_drop(job);
+}
+
 static void set_failed(struct replay_instance *out, const char *text)
 {
 	*out = (struct replay_instance){.outcome = REPLAY_FAILURE, .why = REPLAY_CANNOT_LOAD};
@@ -98,6 +108,7 @@ void replay_finish(struct replay_job *job, struct replay_instance *out)
 		set_failed(out, "the process that held the copy died");
 	} else {
 		make_whole(out);
+		out->last_moment = false;
 		if (replay_instance_wrong(out))
 			set_failed(out, "the process that held the copy sent an impossible result");
 	}

@@ -43,6 +43,9 @@ int replay_start(struct vm *vm, unsigned held, const struct rendezvous *m, const
 /* Let the child run the orders, in processes that it forks. Before this call, the caller can change what these will inherit. */
 void replay_go(struct replay_job *job);
 
+/* End a job whose child was not let go, without a result. Waits for the child's end as replay_drop() does. */
+void replay_forget(struct replay_job *job);
+
 /*
  * Read the result once job->fd is readable, and end the job. If the child died without a result, the result is
  * REPLAY_CANNOT_LOAD. The child's data is not trusted, because it ran a guest. `out` becomes the instance, whose side 0 is that

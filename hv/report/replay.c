@@ -133,8 +133,11 @@ static void outcomes_line(const struct race_replay *replay, char line[REPLAY_LIN
 		separator = ",";
 	}
 	if (replay->not_run)
+		used += snprintf(line + used, REPLAY_LINE_MAX - (size_t)used,
+				 "; %" PRIu64 " of these could not be run and say nothing about the race", replay->not_run);
+	if (replay->last_moments)
 		snprintf(line + used, REPLAY_LINE_MAX - (size_t)used,
-			 "; %" PRIu64 " of these could not be run and say nothing about the race", replay->not_run);
+			 "; %" PRIu64 " from the last moments before a complaint of the kernel", replay->last_moments);
 }
 
 static void trouble_line(const struct race *race, char line[REPLAY_LINE_MAX])

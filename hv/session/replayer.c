@@ -12,14 +12,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hv/base/clock.h"
 #include "hv/race/site.h"
 #include "hv/replay/replay.h"
 #include "hv/sandbox/sandbox.h"
+#include "hv/session/held.h"
 #include "hv/session/replay_names.h"
 #include "hv/session/scenario_folder.h"
 
-/* Number of copies at the same time. Each costs twice the pages that the guest and the copy write. */
-#define AT_ONCE SCENARIO_FILES
+/* Number of copies that are run at the same time. Each costs twice the pages that the guest and the copy write. */
+#define AT_ONCE 2u
+/* Number of all copies, with those that are held, and one that is being dropped. */
+#define COPIES (AT_ONCE + HELD_MAX + 1)
+_Static_assert(COPIES == SCENARIO_FILES, "each copy needs a file for its scenario");
 /* Number of pairs of instructions in the table, a power of two. No run has found more races than that. */
 #define PAIRS 4096u
 /* Most instances of a pair to replay. More instances than are needed to fold a race (docs/pruning.md) add nothing. */
@@ -29,6 +34,15 @@
  * access.
  */
 #define INSTRUCTIONS 20000u
+
+/* Milliseconds after which the ages of held copies are checked again. */
+#define LOOK_MS 1000
+/* How often replayer_wait() asks whether to go on, in ns. */
+#define WAKE_NS UINT64_C(50000000)
+/* The detector reads the guest's log every 100 ms. A complaint that is not read by then, in ns, is not waited for. */
+#define UNREAD_NS UINT64_C(300000000)
+/* Limit of the wait for the last moments, in ns: 5 min, which the slowest emulated host needs for two copies. */
+#define LAST_NS UINT64_C(300000000000)
 
 /* Two instructions that met in a rendezvous. */
 struct pair {
@@ -46,6 +60,14 @@ struct kept {
 
 struct job {
 	bool used;
+	/* The copy is held: its child was not let go. */
+	bool held;
+	/* The copy existed when the guest's kernel complained. */
+	bool last_moment;
+	/* The copy is held no longer, and its child is about to end. */
+	bool dropping;
+	/* When the copy was made. */
+	uint64_t made_ns;
 	/* The id of the race of this rendezvous's two sites. */
 	char race[RACE_ID_MAX];
 	/* The outcomes for which a scenario is wanted, bits as in struct kept. 0: none. */
@@ -58,14 +80,19 @@ struct job {
 struct replayer {
 	struct replayer_config config;
 	struct replay_config replay;
-	atomic_bool ready;   /* replayer_kernel_known() was called. */
-	atomic_bool closing; /* replayer_closing() was called. */
-	atomic_bool told;    /* The user has seen the first error about copies. */
-	bool told_scenario;  /* The user has seen that a scenario could not be kept. Used by the replayer's thread. */
-	atomic_uint under_way;
-	struct pair pairs[PAIRS]; /* Guarded by the detector's lock. */
-	pthread_mutex_t lock;	  /* Guards `jobs` and `kept`. */
-	struct job jobs[AT_ONCE];
+	atomic_bool ready;     /* replayer_kernel_known() was called. */
+	atomic_bool closing;   /* replayer_closing() was called. */
+	atomic_bool told;      /* The user has seen the first error about copies. */
+	bool told_scenario;    /* The user has seen that a scenario could not be kept. Used by the replayer's thread. */
+	atomic_uint under_way; /* number of jobs that are not held */
+	/* The detector's lock guards these three. */
+	struct pair pairs[PAIRS];
+	struct held_pace pace;
+	bool hold_next;		 /* The rendezvous that replayer_wants() has accepted is for a copy to hold. */
+	pthread_mutex_t lock;	 /* Guards `jobs`, `kept` and `complained`. */
+	pthread_cond_t job_over; /* Signalled when a job has ended, and after a complaint. */
+	bool complained;	 /* replayer_complained() was called. */
+	struct job jobs[COPIES];
 	struct kept kept[PAIRS];
 	/* File number i of the folder belongs to jobs[i]. */
 	struct scenario_folder folder;
@@ -75,6 +102,17 @@ struct replayer {
 	pthread_t thread;
 	bool started;
 };
+
+/* Make the times of this condition those of monotonic_ns(). */
+static void init_cond(pthread_cond_t *cond)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attr);
+	pthread_condattr_destroy(&attr);
+}
 
 struct replayer *replayer_new(const struct replayer_config *config, struct err *err)
 {
@@ -87,6 +125,7 @@ struct replayer *replayer_new(const struct replayer_config *config, struct err *
 	r->config = *config;
 	r->replay = (struct replay_config){.instructions = INSTRUCTIONS, .free_ns = config->free_ns};
 	pthread_mutex_init(&r->lock, NULL);
+	init_cond(&r->job_over);
 	r->wake = eventfd(0, EFD_CLOEXEC);
 	if (r->wake < 0)
 		err_set(err, EXIT_INTERNAL, "eventfd failed: %s", strerror(errno));
@@ -103,6 +142,7 @@ void replayer_free(struct replayer *r)
 	scenario_folder_close(&r->folder);
 	if (r->wake >= 0)
 		close(r->wake);
+	pthread_cond_destroy(&r->job_over);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }
@@ -149,14 +189,14 @@ static struct pair *find_pair(struct replayer *r, uint64_t low, uint64_t high)
 }
 
 /*
- * Returns whether to replay the pair's rendezvous. After its n-th replay, a pair skips n rendezvous, so that a pair with
- * frequent rendezvous does not keep others from being replayed.
+ * Returns whether to replay the pair's rendezvous at once. After its n-th replay, a pair skips n rendezvous, so that a pair
+ * with frequent rendezvous does not keep others from being replayed.
  */
-bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
+static bool wants_replay(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
 {
 	struct pair *p;
 
-	if (!atomic_load(&r->ready) || atomic_load(&r->closing) || atomic_load(&r->under_way) >= AT_ONCE)
+	if (atomic_load(&r->under_way) >= AT_ONCE)
 		return false;
 	p = find_pair(r, gva_a < gva_b ? gva_a : gva_b, gva_a < gva_b ? gva_b : gva_a);
 	if (!p || p->runs >= INSTANCES_MAX || ++p->offered < p->next)
@@ -164,6 +204,14 @@ bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
 	p->runs++;
 	p->next = p->offered + p->runs;
 	return true;
+}
+
+bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
+{
+	if (!atomic_load(&r->ready) || atomic_load(&r->closing))
+		return false;
+	r->hold_next = !wants_replay(r, gva_a, gva_b);
+	return !r->hold_next || held_due(&r->pace, monotonic_ns());
 }
 
 /* ---- a replay ---- */
@@ -227,7 +275,7 @@ static struct replay_config config_of(const struct replayer *r, const struct ren
 
 static struct job *free_job(struct replayer *r)
 {
-	for (unsigned i = 0; i < AT_ONCE; i++)
+	for (unsigned i = 0; i < COPIES; i++)
 		if (!r->jobs[i].used)
 			return &r->jobs[i];
 	return NULL;
@@ -248,14 +296,15 @@ static void tell_once(struct replayer *r, const char *text)
 }
 
 /*
- * Start a copy's replay. Mark the holder before it forks, so that its children inherit the mark. The guest does not stand still
- * meanwhile.
+ * Mark the holder of a new copy before it forks, so that its children inherit the mark, and start its replay if it is not held.
+ * The guest does not stand still meanwhile.
  */
-static void let_go(struct replayer *r, struct job *job)
+static void let_go(struct replayer *r, struct job *job, bool held)
 {
 	if (!expendable_mark(r->config.expendable, job->replay.pid))
 		tell_once(r, "replay: the kernel cannot be told to kill copies first when memory runs out");
-	replay_go(&job->replay);
+	if (!held)
+		replay_go(&job->replay);
 }
 
 void replayer_rendezvous(struct replayer *r, const struct rendezvous *m)
@@ -267,6 +316,7 @@ void replayer_rendezvous(struct replayer *r, const struct rendezvous *m)
 	unsigned held;
 	bool wanted;
 	struct vm *vm = r->config.engine->ops->still(r->config.engine, &held);
+	uint64_t begin = monotonic_ns();
 
 	pthread_mutex_lock(&r->lock);
 	job = free_job(r);
@@ -274,12 +324,16 @@ void replayer_rendezvous(struct replayer *r, const struct rendezvous *m)
 		name_sites(r, m, job);
 		replay_rendezvous_take(m, &job->rendezvous);
 		wanted = wants_scenario(r, job, &keep);
+		job->held = r->hold_next;
+		job->last_moment = job->dropping = false;
+		job->made_ns = begin;
 		job->used = replay_start(vm, held, m, &config, wanted ? &keep : NULL, &job->replay, &err) == 0;
-		if (job->used)
-			atomic_fetch_add(&r->under_way, 1);
-		else
+		if (!job->used)
 			tell_once(r, err.text);
+		else if (!job->held)
+			atomic_fetch_add(&r->under_way, 1);
 	}
+	held_made(&r->pace, begin, monotonic_ns());
 	pthread_mutex_unlock(&r->lock);
 	look_again(r);
 }
@@ -289,9 +343,11 @@ void replayer_rendezvous(struct replayer *r, const struct rendezvous *m)
 static void end_job(struct replayer *r, struct job *job)
 {
 	pthread_mutex_lock(&r->lock);
-	job->used = false;
+	if (!job->held)
+		atomic_fetch_sub(&r->under_way, 1);
+	job->used = job->held = false;
+	pthread_cond_broadcast(&r->job_over);
 	pthread_mutex_unlock(&r->lock);
-	atomic_fetch_sub(&r->under_way, 1);
 }
 
 /* Keep the job's scenario if its outcome is wanted. Show only the first failure: a full disk stays full for later scenarios. */
@@ -321,8 +377,18 @@ static void take_scenario(struct replayer *r, struct job *job, const struct repl
 static void take_result(struct replayer *r, struct job *job)
 {
 	struct replay_instance instance;
+	bool held;
 
 	replay_finish(&job->replay, &instance);
+	pthread_mutex_lock(&r->lock);
+	held = job->held;
+	instance.last_moment = job->last_moment;
+	pthread_mutex_unlock(&r->lock);
+	/* The host has killed a copy that was held, as when memory ran out: the race loses nothing but the copy. */
+	if (held) {
+		end_job(r, job);
+		return;
+	}
 	take_scenario(r, job, &instance);
 	/*
 	 * Report the outcome. Not if the run is closing and the copy could not be loaded: the holder dies with the detector's
@@ -337,7 +403,7 @@ static void take_result(struct replayer *r, struct job *job)
 
 static void drop_all(struct replayer *r)
 {
-	for (unsigned i = 0; i < AT_ONCE; i++) {
+	for (unsigned i = 0; i < COPIES; i++) {
 		if (!r->jobs[i].used)
 			continue;
 		replay_drop(&r->jobs[i].replay);
@@ -345,53 +411,153 @@ static void drop_all(struct replayer *r)
 	}
 }
 
-static void let_all_go(struct replayer *r)
+/* Let go what waits, except what is held. `marked`: the holders of these jobs are marked. */
+static void let_all_go(struct replayer *r, unsigned *marked)
 {
-	for (unsigned i = 0; i < AT_ONCE; i++) {
-		bool waits;
+	for (unsigned i = 0; i < COPIES; i++) {
+		bool waits, held;
 
 		pthread_mutex_lock(&r->lock);
-		waits = r->jobs[i].used && r->jobs[i].replay.go >= 0;
+		held = r->jobs[i].held;
+		waits = r->jobs[i].used && r->jobs[i].replay.go >= 0 && (!held || !(*marked >> i & 1));
 		pthread_mutex_unlock(&r->lock);
 		if (waits)
-			let_go(r, &r->jobs[i]);
+			let_go(r, &r->jobs[i], held);
+		*marked = held ? *marked | 1u << i : *marked & ~(1u << i);
+	}
+}
+
+/* Drop held copies that are not to be held any longer. */
+static void drop_surplus(struct replayer *r, unsigned *marked)
+{
+	for (;;) {
+		struct held_copy list[COPIES];
+		struct job *job;
+		int surplus;
+
+		pthread_mutex_lock(&r->lock);
+		for (unsigned i = 0; i < COPIES; i++)
+			list[i] = (struct held_copy){r->jobs[i].used && r->jobs[i].held, r->jobs[i].made_ns, r->jobs[i].race};
+		surplus = held_surplus(list, COPIES, monotonic_ns());
+		/* A complaint that comes now does not run this job. */
+		job = surplus >= 0 ? &r->jobs[surplus] : NULL;
+		if (job)
+			job->dropping = true;
+		pthread_mutex_unlock(&r->lock);
+		if (!job)
+			return;
+		replay_forget(&job->replay);
+		*marked &= ~(1u << surplus);
+		end_job(r, job);
 	}
 }
 
 /* Wait for a result or for look_again(). Only this thread ends jobs, so a job's descriptor stays valid meanwhile. */
-static void wait_for_results(struct replayer *r)
+static void wait_for_results(struct replayer *r, unsigned *marked)
 {
-	struct pollfd fds[1 + AT_ONCE] = {{.fd = r->wake, .events = POLLIN}};
+	struct pollfd fds[1 + COPIES] = {{.fd = r->wake, .events = POLLIN}};
+	bool holds = false;
 	uint64_t calls;
 
 	pthread_mutex_lock(&r->lock);
-	for (unsigned i = 0; i < AT_ONCE; i++)
+	for (unsigned i = 0; i < COPIES; i++) {
 		fds[1 + i] = (struct pollfd){.fd = r->jobs[i].used ? r->jobs[i].replay.fd : -1, .events = POLLIN};
+		holds |= r->jobs[i].used && r->jobs[i].held;
+	}
 	pthread_mutex_unlock(&r->lock);
-	if (poll(fds, 1 + AT_ONCE, -1) < 0)
+	if (poll(fds, 1 + COPIES, holds ? LOOK_MS : -1) < 0)
 		return;
 	if (fds[0].revents)
 		(void)!read(r->wake, &calls, sizeof(calls));
-	let_all_go(r);
-	for (unsigned i = 0; i < AT_ONCE; i++)
-		if (fds[1 + i].revents)
-			take_result(r, &r->jobs[i]);
+	let_all_go(r, marked);
+	for (unsigned i = 0; i < COPIES; i++) {
+		if (!fds[1 + i].revents)
+			continue;
+		take_result(r, &r->jobs[i]);
+		*marked &= ~(1u << i);
+	}
+	drop_surplus(r, marked);
 }
 
 static void *replayer_main(void *arg)
 {
 	struct replayer *r = arg;
+	unsigned marked = 0; /* a bit for each held job whose holder is marked */
 	bool stop = false;
 
 	sandbox_thread(SANDBOX_REPORTER);
 	while (!stop) {
-		wait_for_results(r);
+		wait_for_results(r, &marked);
 		pthread_mutex_lock(&r->lock);
 		stop = r->stop;
 		pthread_mutex_unlock(&r->lock);
 	}
 	drop_all(r);
 	return NULL;
+}
+
+/* ---- the last moments ---- */
+
+void replayer_complained(struct replayer *r)
+{
+	unsigned count = 0;
+	char line[160];
+
+	/* The detector's threads are ending, and the copies with them. */
+	if (atomic_load(&r->closing))
+		return;
+	pthread_mutex_lock(&r->lock);
+	r->complained = true;
+	for (unsigned i = 0; i < COPIES; i++) {
+		struct job *job = &r->jobs[i];
+
+		if (!job->used || job->dropping)
+			continue;
+		job->last_moment = true;
+		count++;
+		if (job->held)
+			atomic_fetch_add(&r->under_way, 1);
+		job->held = false;
+	}
+	pthread_cond_broadcast(&r->job_over);
+	pthread_mutex_unlock(&r->lock);
+	look_again(r);
+	if (!count)
+		return;
+	snprintf(line, sizeof(line),
+		 "the kernel complained: the last %u %s of the machine before that %s run in both orders; Ctrl-C ends this",
+		 count, count == 1 ? "copy" : "copies", count == 1 ? "is" : "are");
+	screen_try_message(r->config.screen, line);
+}
+
+/* Returns whether a copy exists that is, or may become, a last moment. Called with the lock held. */
+static bool awaits(const struct replayer *r)
+{
+	for (unsigned i = 0; i < COPIES; i++) {
+		const struct job *job = &r->jobs[i];
+
+		if (job->used && !job->dropping && (job->last_moment || !r->complained))
+			return true;
+	}
+	return false;
+}
+
+void replayer_wait(struct replayer *r, bool (*goes_on)(void *ctx), void *ctx)
+{
+	uint64_t begin = monotonic_ns();
+
+	if (!r || !r->started)
+		return;
+	pthread_mutex_lock(&r->lock);
+	while (awaits(r) && goes_on(ctx)) {
+		uint64_t now = monotonic_ns(), until = now + WAKE_NS;
+		const struct timespec t = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
+
+		if (now - begin > (r->complained ? LAST_NS : UNREAD_NS))
+			break;
+		pthread_cond_timedwait(&r->job_over, &r->lock, &t);
+	}
+	pthread_mutex_unlock(&r->lock);
 }
 
 int replayer_start(struct replayer *r, struct err *err)

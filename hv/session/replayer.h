@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Runs races in both orders (hv/replay): decides which rendezvous get a copy of the machine, starts their replays, and passes
- * the outcomes to the report.
+ * the outcomes to the report. Holds some further copies paused (held.h), and runs them when the guest's kernel complains.
  *
  * Threads: the detector calls replayer_wants() on vCPU threads, under its lock, and replayer_rendezvous() on its rendezvous
  * thread. The replayer's own thread waits for results. All other functions are called on the session's thread.
@@ -53,6 +53,19 @@ void replayer_kernel_known(struct replayer *r);
 /* These functions implement rendezvous_wanted() and rendezvous() of struct detect_sink. */
 bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b);
 void replayer_rendezvous(struct replayer *r, const struct rendezvous *m);
+
+/*
+ * The guest's kernel has complained: run the copies that are held, and mark the results of all copies that exist as last
+ * moments. Called on the detector's reporter thread.
+ */
+void replayer_complained(struct replayer *r);
+
+/*
+ * Wait for the results of the last moments, after the guest has ended, and before the detector is stopped: the copies die with
+ * it. First wait for a complaint that the detector has not read yet, for as long as it takes to read it. Returns at once if no
+ * copy is held or run, when goes_on(), which is called repeatedly, returns false, and after 5 minutes.
+ */
+void replayer_wait(struct replayer *r, bool (*goes_on)(void *ctx), void *ctx);
 
 /* Prepare for the end of the run: start no further replay, and do not report a replay that ends without a result. */
 void replayer_closing(struct replayer *r);

@@ -15,8 +15,8 @@
 #include "hv/base/new_file.h"
 #include "hv/race/replay.h"
 
-/* Number of scenarios that can be written at the same time. */
-#define SCENARIO_FILES 2u
+/* Number of scenarios that can be written at the same time: one for each copy that the replayer can have. */
+#define SCENARIO_FILES 5u
 
 struct scenario_folder {
 	char *path;

@@ -431,9 +431,18 @@ static void tell_progress(void *session)
 	draw_status(s);
 }
 
+/* Returns whether the user has not asked the run to end. */
+static bool not_asked_to_end(void *session)
+{
+	const struct session *s = session;
+
+	return stopper_signal(s->stopper) == 0;
+}
+
 /* Join the detector's threads. Sets `err` to their first failure, unless `err` has an error already. */
 static void stop_detector(struct session *s, struct err *err)
 {
+	replayer_wait(s->sink.replayer, not_asked_to_end, s);
 	s->engine->ops->over(s->engine);
 	replayer_closing(s->sink.replayer);
 	if (s->detecting)

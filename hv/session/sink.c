@@ -139,6 +139,8 @@ static void on_complaint(void *ctx, const struct complaint *c)
 	pthread_mutex_unlock(&s->report_lock);
 	if (rc < 0)
 		tell_error(s, &err);
+	if (s->replayer)
+		replayer_complained(s->replayer);
 	if (!ends_run(s, c) || atomic_load(&s->complained))
 		return;
 	memcpy(s->complaint, c->text, sizeof(s->complaint));

@@ -78,6 +78,8 @@ json_t *replay_json(struct json_builder *b, const struct race_replay *replay)
 	json_put(b, o, "counts", counts);
 	json_put(b, o, "not_run", json_whole(replay->not_run));
 	json_put(b, o, "one_order_in_trouble", json_whole(replay->one_troubled));
+	if (replay->last_moments)
+		json_put(b, o, "last_moments", json_whole(replay->last_moments));
 	json_put(b, o, "telling", replay_instance_json(b, &replay->telling));
 	return o;
 }
@@ -162,6 +164,8 @@ void replay_read(struct json_reader *r, const json_t *object, struct race *race)
 		replay->count[i] = json_read_number(r, counts, count_keys[i], INT64_MAX);
 	replay->not_run = json_read_number(r, o, "not_run", INT64_MAX);
 	replay->one_troubled = json_read_number(r, o, "one_order_in_trouble", INT64_MAX);
+	if (json_read_optional(o, "last_moments"))
+		replay->last_moments = json_read_number(r, o, "last_moments", INT64_MAX);
 	read_instance(r, telling, &replay->telling);
 	wrong = replay_wrong(replay);
 	if (wrong) {

@@ -235,6 +235,27 @@ static void store_adds_instances(void **state)
 	assert_int_equal(race->replay->one_troubled, 2);
 }
 
+static void last_moments_are_counted(void **state)
+{
+	struct replay_instance last = replay_made_change();
+	const struct replay_instance equal = replay_made_equal();
+	struct race_replay r = {0}, all = {0};
+
+	(void)state;
+	last.last_moment = true;
+	replay_count(&r, &equal);
+	assert_int_equal(r.last_moments, 0);
+	replay_count(&r, &last);
+	assert_int_equal(r.last_moments, 1);
+	assert_false(r.telling.last_moment);
+	replay_merge(&all, &r, true);
+	replay_merge(&all, &r, false);
+	assert_int_equal(all.last_moments, 2);
+	assert_null(replay_wrong(&all));
+	all.last_moments = 5;
+	assert_non_null(replay_wrong(&all));
+}
+
 static void store_swaps_with_the_sites(void **state)
 {
 	const struct replay_instance i = replay_made_oops(1);
@@ -298,6 +319,7 @@ int main(void)
 		cmocka_unit_test(sides_change_over_together),
 		cmocka_unit_test(counts_stop_at_what_json_holds),
 		cmocka_unit_test_setup_teardown(store_adds_instances, setup, teardown),
+		cmocka_unit_test(last_moments_are_counted),
 		cmocka_unit_test_setup_teardown(store_swaps_with_the_sites, setup, teardown),
 		cmocka_unit_test_setup_teardown(reports_merge, setup, teardown),
 	};

@@ -493,10 +493,12 @@ static int name_sample(struct race *race, struct err *err)
 /* As if races had been run in both orders: one with trouble in one order, and one that failed. */
 static int replay_sample(struct report_load *l)
 {
-	const struct replay_instance oops = replay_made_oops(1), failure = replay_made_failure(REPLAY_DEADLOCK);
+	const struct replay_instance failure = replay_made_failure(REPLAY_DEADLOCK);
+	struct replay_instance oops = replay_made_oops(1);
 
 	if (race_have_replay(l->races[0]) < 0 || race_have_replay(l->races[1]) < 0)
 		return -1;
+	oops.last_moment = true;
 	replay_count(l->races[0]->replay, &oops);
 	replay_count(l->races[1]->replay, &failure);
 	return 0;

@@ -97,6 +97,18 @@ static void one_order_in_trouble(void **state)
 	       "gt_counter is 0x29 after the first order, 0x2a after the second; 1 more difference");
 }
 
+static void the_last_moments_are_said(void **state)
+{
+	struct replay_instance oops = replay_made_oops(1);
+	struct fixture *f = *state;
+
+	oops.last_moment = true;
+	replay_count(f->race.replay, &oops);
+	EXPECT(f, "both orders run 1 time: state change in 1; 1 from the last moments before a complaint of the kernel",
+	       "second order (generic_bar+0x33 first) ends in trouble, the other one does not, in 1 of 1: " REPLAY_MADE_OOPS,
+	       "gt_counter is 0x29 after the first order, 0x2a after the second; 1 more difference");
+}
+
 static void trouble_without_a_word_of_the_guests(void **state)
 {
 	static const struct {
@@ -154,6 +166,7 @@ static void full_texts_fit(void **state)
 	memset(f->race.site[0], 'z', SITE_NAME_MAX - 1);
 	replay_count(f->race.replay, &oops);
 	f->race.replay->one_troubled = f->race.replay->count[REPLAY_STATE_CHANGE] = INT64_MAX;
+	f->race.replay->last_moments = INT64_MAX;
 	assert_int_equal(replay_lines(&f->race, f->lines), 3);
 	assert_non_null(strstr(f->lines[1], oops.orders[0].trouble));
 	assert_non_null(strstr(f->lines[2], oops.differences[0].name));
@@ -205,6 +218,7 @@ int main(void)
 		TEST(equal_states),
 		TEST(state_changes),
 		TEST(one_order_in_trouble),
+		TEST(the_last_moments_are_said),
 		TEST(trouble_without_a_word_of_the_guests),
 		TEST(failures),
 		TEST(memory_without_a_name),

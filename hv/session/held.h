@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The last moments before a complaint of the guest's kernel: which copies of the machine are held paused, and for how long. A
+ * race that crashes the guest often does so at once, before its replay is done or a replay of it was begun. So copies are made
+ * of rendezvous that are not replayed, too, and held. When the kernel complains, they are run.
+ *
+ * A held copy keeps the pages that the guest has written since, at most the guest's memory. Pure functions. Any thread; the
+ * caller guards the structs.
+ */
+#ifndef OUTRIDER_SESSION_HELD_H
+#define OUTRIDER_SESSION_HELD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Most copies that are held. One more exists for the moment until the surplus one is dropped. */
+#define HELD_MAX 2u
+/*
+ * A copy is held for 10 s at most, in ns. A complaint is linked to races within the same time (hv/race/complaint_link.c), and
+ * an older copy would only cost memory.
+ */
+#define HELD_NS UINT64_C(10000000000)
+
+/* When the next copy may be made. All zero: at once. */
+struct held_pace {
+	uint64_t next_ns;
+};
+
+/* Returns whether a copy may be made and held at this time, in ns. */
+bool held_due(const struct held_pace *pace, uint64_t now);
+
+/* A copy was made, for which the guest stood still from `begin` to `end`, in ns. */
+void held_made(struct held_pace *pace, uint64_t begin, uint64_t end);
+
+struct held_copy {
+	bool held;	  /* False: an unused entry. */
+	uint64_t made_ns; /* when the copy was made */
+	const char *race; /* the id of its race */
+};
+
+/*
+ * Returns the index of a held copy that is to be dropped, or -1 if there is none: one that was held for HELD_NS; else the older
+ * of two of one race; else, if there are more than HELD_MAX, the oldest. `now` is in ns.
+ */
+int held_surplus(const struct held_copy *list, unsigned count, uint64_t now);
+
+#endif
