@@ -10,6 +10,7 @@
 #include <linux/panic.h>
 #include <linux/preempt.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
@@ -80,6 +81,23 @@ static gt_fn void gt_complain_lockup(void)
 	preempt_enable();
 }
 
+/* Longer than three times the kernel.hung_task_timeout_secs of 2 s that the caller sets: the kernel looks at tasks that often. */
+static gt_fn void gt_complain_hung(void)
+{
+	schedule_timeout_uninterruptible(8 * HZ);
+}
+
+/* Write over the canary that follows the array. The kernel panics before the return address is used. */
+static gt_fn void gt_complain_stack(void)
+{
+	char bytes[16], *at = bytes;
+	unsigned int i;
+
+	OPTIMIZER_HIDE_VAR(at);
+	for (i = 0; i < 2 * sizeof(bytes); i++)
+		WRITE_ONCE(at[i], 0x55);
+}
+
 static gt_fn void gt_complain_panic(void)
 {
 	panic("gt: a panic");
@@ -91,7 +109,8 @@ static const struct {
 } gt_complaints[] = {
 	{"null", gt_complain_null},	{"bug", gt_complain_bug},     {"warn", gt_complain_warn},
 	{"list", gt_complain_list},	{"slab", gt_complain_slab},   {"refcount", gt_complain_refcount},
-	{"lockup", gt_complain_lockup}, {"panic", gt_complain_panic},
+	{"lockup", gt_complain_lockup}, {"panic", gt_complain_panic}, {"hung", gt_complain_hung},
+	{"stack", gt_complain_stack},
 };
 
 int harness_complain(const char *kind)

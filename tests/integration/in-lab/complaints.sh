@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the guest's kernel says against itself, with a console that stays quiet: each kind of complaint in one guest that goes on; an oops that
-# ends the run; a race that ends in an oops; and a run without any complaint.
+# ends the run; panics; a race that ends in an oops, with the copies that were made before it; and a run without any complaint.
 . ./hung.sh
 
 # guest NAME WORKLOADS [OPTION]...: one guest with the ground-truth module. NAME.json, NAME.out and NAME.err are its results.
@@ -22,8 +22,18 @@ complain() {
 	done
 }
 
-guest kinds "\"sh:sysctl -q kernel.watchdog_thresh=1; echo start rwrace >/proc/outrider_gt\" $(complain warn refcount slab list lockup bug null) sleep:2 poweroff" --on-complaint continue
+guest kinds "\"sh:sysctl -q kernel.watchdog_thresh=1 kernel.hung_task_timeout_secs=2; echo start rwrace >/proc/outrider_gt\" $(complain warn refcount slab list lockup hung bug null) sleep:2 poweroff" --on-complaint continue
 guest stops "$(complain null) sleep:600 poweroff"
 guest panics "$(complain panic)" --on-complaint continue
 guest races '"sh:echo start nulluse >/proc/outrider_gt" sleep:600 poweroff'
+guest stack "$(complain stack)" --on-complaint continue
+mkdir kept
+guest held '"sh:echo start nulluse >/proc/outrider_gt" sleep:600 poweroff' --replay --replay-for 500ms --save kept
+ls -l kept
+for scenario in kept/*-order-crashes.scenario; do
+	status=0
+	outrider replay --for 500ms "$scenario" >"$LAB_OUT/again.out" 2>"$LAB_OUT/again.err" || status=$?
+	echo "again exit $status" | tee -a "$LAB_OUT/exits"
+	cat "$LAB_OUT/again.out" "$LAB_OUT/again.err"
+done
 guest clean 'gtcase:rwrace:2 poweroff'
