@@ -81,7 +81,9 @@ static gt_fn void gt_complain_lockup(void)
 	preempt_enable();
 }
 
-/* Longer than three times the kernel.hung_task_timeout_secs of 2 s that the caller sets: the kernel looks at tasks that often. */
+/*
+ * Longer than three times the kernel.hung_task_timeout_secs of 2 s that the caller sets: the kernel looks at tasks that often.
+ */
 static gt_fn void gt_complain_hung(void)
 {
 	schedule_timeout_uninterruptible(8 * HZ);
