@@ -2,6 +2,7 @@
 # What the guest's kernel says against itself, with a console that stays quiet: each kind of complaint in one guest that goes on; an oops that
 # ends the run; panics; a race that ends in an oops, with the copies that were made before it; and a run without any complaint.
 . ./hung.sh
+. ./told.sh
 
 # guest NAME WORKLOADS [OPTION]...: one guest with the ground-truth module. NAME.json, NAME.out and NAME.err are its results.
 guest() {
@@ -36,4 +37,29 @@ for scenario in kept/*-order-crashes.scenario; do
 	echo "again exit $status" | tee -a "$LAB_OUT/exits"
 	cat "$LAB_OUT/again.out" "$LAB_OUT/again.err"
 done
+
+# waits: the server waits for gdb; or it has ended.
+waits() {
+	grep -q "waiting for gdb" "$LAB_OUT/gdb.err" || ! kill -0 $server 2>/dev/null
+}
+
+# Serve the order that dies to one gdb, outside of the lab. The line that the lab's output shows lets it connect.
+scenario=$(ls kept/*-order-crashes.scenario | head -n 1)
+if [ -s "$scenario" ]; then
+	dies=$(sed -n 's/^  the first order ends in trouble.*/1/p; s/^  the second order ends in trouble.*/2/p' "$LAB_OUT/again.out" | head -n 1)
+	outrider replay "$scenario" --order "${dies:-1}" --gdb-tcp "$GDB" 2>"$LAB_OUT/gdb.err" &
+	server=$!
+	until_true waits
+	if [ "$LAB_KIND" = amd ]; then
+		stty -F /dev/ttyS2 115200 raw -echo
+		nc "${GDB%:*}" "${GDB##*:}" <>/dev/ttyS2 >&0 &
+		relay=$!
+	fi
+	cat "$LAB_OUT/gdb.err"
+	echo "gdb may connect: order $dies"
+	status=0
+	wait $server || status=$?
+	echo "gdb exit $status" | tee -a "$LAB_OUT/exits"
+	[ "$LAB_KIND" != amd ] || kill $relay 2>/dev/null
+fi
 guest clean 'gtcase:rwrace:2 poweroff'
