@@ -78,8 +78,7 @@ json_t *replay_json(struct json_builder *b, const struct race_replay *replay)
 	json_put(b, o, "counts", counts);
 	json_put(b, o, "not_run", json_whole(replay->not_run));
 	json_put(b, o, "one_order_in_trouble", json_whole(replay->one_troubled));
-	if (replay->last_moments)
-		json_put(b, o, "last_moments", json_whole(replay->last_moments));
+	json_put(b, o, "last_moments", json_whole(replay->last_moments));
 	json_put(b, o, "telling", replay_instance_json(b, &replay->telling));
 	return o;
 }
