@@ -235,9 +235,8 @@ static void a_run_is_ok_or_broke_or_failed(void **state)
 
 static void what_each_word_counts(void **state)
 {
-	static const size_t expected[GATE_WHATS] = {
-		[GATE_NEW_HARMFUL] = 2, [GATE_NEW_UNCLEAR] = 3, [GATE_ANY_NEW] = 3, [GATE_NEW_FINDING] = 1, [GATE_FINDING] = 1,
-		[GATE_COMPLAINT] = 1};
+	static const size_t expected[GATE_WHATS] = {[GATE_NEW_HARMFUL] = 2, [GATE_NEW_UNCLEAR] = 3, [GATE_ANY_NEW] = 3,
+						    [GATE_NEW_FINDING] = 1, [GATE_FINDING] = 1,	    [GATE_COMPLAINT] = 1};
 	struct summary m = summary_made();
 
 	(void)state;
