@@ -442,8 +442,10 @@ static bool not_asked_to_end(void *session)
 /* Join the detector's threads. Sets `err` to their first failure, unless `err` has an error already. */
 static void stop_detector(struct session *s, struct err *err)
 {
-	replayer_wait(s->sink.replayer, not_asked_to_end, s);
+	/* First, so that no thread of the detector waits for a CPU that runs no more, and keeps the reporter from the guest's
+	 * log. */
 	s->engine->ops->over(s->engine);
+	replayer_wait(s->sink.replayer, not_asked_to_end, s);
 	replayer_closing(s->sink.replayer);
 	if (s->detecting)
 		detect_stop(s->detect);
