@@ -213,6 +213,38 @@ static void points_are_taken_out(void **state)
 	assert_true(level > 7);
 }
 
+/* A held copy that is not needed any more is told so by a byte, and one that is let go by the end of the pipe. */
+static void held_copy_is_forgotten_or_let_go(void **state)
+{
+	ssize_t *got = mmap(NULL, sizeof(*got), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(got, MAP_FAILED);
+	for (int forget = 0; forget < 2; forget++) {
+		struct replay_job job = {.fd = dup(STDERR_FILENO)};
+		int go[2];
+		char byte;
+
+		assert_int_equal(pipe(go), 0);
+		job.go = go[1];
+		job.pid = fork();
+		assert_true(job.pid >= 0);
+		if (job.pid == 0) {
+			close(go[1]);
+			*got = read(go[0], &byte, 1);
+			_exit(0);
+		}
+		close(go[0]);
+		if (forget)
+			replay_forget(&job);
+		else
+			replay_drop(&job);
+		assert_int_equal(*got, forget);
+		assert_int_equal(job.go, -1);
+	}
+	munmap(got, sizeof(*got));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +254,7 @@ int main(void)
 		cmocka_unit_test(texts_are_made_printable),
 		cmocka_unit_test(copy_that_cannot_be_made_is_told),
 		cmocka_unit_test(points_are_taken_out),
+		cmocka_unit_test(held_copy_is_forgotten_or_let_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
