@@ -324,10 +324,10 @@ void replayer_rendezvous(struct replayer *r, const struct rendezvous *m)
 		name_sites(r, m, job);
 		replay_rendezvous_take(m, &job->rendezvous);
 		wanted = wants_scenario(r, job, &keep);
-		job->held = r->hold_next;
 		job->last_moment = job->dropping = false;
 		job->made_ns = begin;
 		job->used = replay_start(vm, held, m, &config, wanted ? &keep : NULL, &job->replay, &err) == 0;
+		job->held = job->used && r->hold_next;
 		if (!job->used)
 			tell_once(r, err.text);
 		else if (!job->held)
