@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the triggers share that drop an SFQ scheduler, with packets in it, while its perturb timer runs. The tree on dummy0 is: TBF 1:
- * at the root, so slow that packets stay, below it the scheduler under test as 2:, and the SFQ as a child of that. CPU 1 adds
- * the child and fills it, and so its timer runs there. CPU 0 then drops the child.
+ * at the root, so slow that packets stay, below it the scheduler under test as 2:, and the SFQ as a child of that. CPU 0 adds
+ * the child and fills it, and so its timer runs there. CPU 1 then drops the child. The CPUs are not exchanged, since it is CPU 0 that
+ * counts jiffies: while a detector holds CPU 0, no timer of CPU 1 expires.
  */
 #ifndef OUTRIDER_TRIGGER_SFQ_CHILD_H
 #define OUTRIDER_TRIGGER_SFQ_CHILD_H
@@ -26,7 +27,7 @@
 #define FLOWS 40
 
 struct sfq_child {
-	int netlink; /* of CPU 1 */
+	int netlink; /* of CPU 0 */
 	int packets; /* a socket whose packets go to the child */
 	int period;
 	unsigned int parent; /* the class that the child is put into */

@@ -34,5 +34,5 @@ int main(void)
 
 	sfq_child_prepare(&child, CLASS(3));
 	set_bands(netlink, 2);
-	repeat_both(drop, fill, &netlink);
+	repeat_both(fill, drop, &netlink);
 }

@@ -39,5 +39,5 @@ int main(void)
 
 	sfq_child_prepare(&child, CLASS(1));
 	set_red(netlink);
-	repeat_both(drop, fill, &netlink);
+	repeat_both(fill, drop, &netlink);
 }
