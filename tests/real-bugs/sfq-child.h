@@ -23,8 +23,10 @@
  */
 #define SHORT_PERIOD 652835029
 #define LONG_PERIOD 1
-#define PACKETS 100
-#define FLOWS 40
+/* Few packets, each of a flow of its own. With more of them, the detector spends its time on the filling, and rarely sees the dropping. */
+#define PACKETS 8
+/* Bytes that TBF sends before it is as slow as it should be: one frame. */
+#define BURST 64
 
 struct sfq_child {
 	int netlink; /* of CPU 0 */
@@ -51,7 +53,7 @@ static inline void add_tbf(int netlink)
 	qdisc_begin(&r, TC_H_ROOT, TBF, "tbf");
 	options = nl_nest(&r, TCA_OPTIONS);
 	nl_attr(&r, TCA_TBF_PARMS, &slow, sizeof(slow));
-	nl_u32(&r, TCA_TBF_BURST, 2000);
+	nl_u32(&r, TCA_TBF_BURST, BURST);
 	nl_end(&r, options);
 	need(nl_talk(netlink, &r), "add a tbf scheduler");
 }
@@ -86,7 +88,7 @@ static inline void sfq_child_fill(struct sfq_child *child)
 		need(add_sfq(child), "add an sfq scheduler");
 	}
 	for (unsigned char i = 0; i < PACKETS; i++)
-		packet_send(child->packets, i % FLOWS);
+		packet_send(child->packets, i);
 	atomic_store(&child->filled, true);
 	while (atomic_load(&child->filled))
 		;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A few threads, on CPU 0, each close a packet socket of a fanout group while its interface is down. The other side brings the interface
+ * up meanwhile, which goes through the same list of sockets, and sends packets to the group.
+ */
+#include "../packet.h"
+
+#include <stdatomic.h>
+
+#define DEVICE "dummy0"
+#define SOCKETS 4
+#define GROUP 1
+
+static int netlink, sender;
+static atomic_uint asked, closed;
+
+static int open_member(void)
+{
+	int fd = packet_open(DEVICE, ETH_P_ALL);
+	int group = GROUP | PACKET_FANOUT_LB << 16;
+
+	need(setsockopt(fd, SOL_PACKET, PACKET_FANOUT, &group, sizeof(group)), "join a fanout group");
+	return fd;
+}
+
+/* Close one socket in each round that main() asks for. */
+static void *closer(void *opaque)
+{
+	const int *fd = opaque;
+
+	pin(0);
+	for (unsigned int number = 1;; number++) {
+		while (atomic_load(&asked) != number)
+			sched_yield();
+		close(*fd);
+		atomic_fetch_add(&closed, 1);
+	}
+	return NULL;
+}
+
+static void start_closers(int *sockets)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < SOCKETS; i++) {
+		errno = pthread_create(&thread, NULL, closer, &sockets[i]);
+		if (errno)
+			die("start a thread");
+	}
+}
+
+int main(void)
+{
+	static int sockets[SOCKETS];
+
+	netlink = nl_open(NETLINK_ROUTE);
+	need(nl_link_up(netlink, DEVICE, true), "bring " DEVICE " up");
+	sender = packet_open(DEVICE, 0);
+	pin(1);
+	start_closers(sockets);
+	ready();
+	for (unsigned int round = 1;; round++) {
+		for (int i = 0; i < SOCKETS; i++)
+			sockets[i] = open_member();
+		need(nl_link_up(netlink, DEVICE, false), "bring " DEVICE " down");
+		atomic_store(&asked, round);
+		need(nl_link_up(netlink, DEVICE, true), "bring " DEVICE " up");
+		do
+			packet_send(sender, 0);
+		while (atomic_load(&closed) != round * SOCKETS);
+	}
+}
