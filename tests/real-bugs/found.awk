@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Reads what `outrider run` prints, and passes it on. As soon as a race of the bug is printed, the uptime goes to the file FOUND.
 # A race is the bug's if the functions of one side match FIRST and those of the other side match SECOND. A side's functions are that of
-# the access and those of its call stack. A race of a function that matches LOCKS is one of a lock's word, and not the bug's.
+# the access and those of its call stack, up to what its context has interrupted. A race of a function that matches LOCKS is one of a lock's word, and not the bug's.
 # awk -v first=REGEX -v second=REGEX -v locks=REGEX -v found=FILE -f found.awk
 
 function judge() {
@@ -46,6 +46,9 @@ function name(word) {
 
 /^             calls / { calls = 1 }
 /^             [a-z]/ && !/^             calls / { calls = 0 }
+
+# A frame with the name of its context before it begins what was interrupted.
+sides && calls && !/^             calls / && NF > 1 && $1 !~ /\+0x/ { calls = 0 }
 
 sides && calls {
 	for (i = 1; i <= NF; i++)

@@ -81,6 +81,17 @@ class Bench(unittest.TestCase):
                 seen.add(found)
             self.assertEqual(seen, {True, False})
 
+    def test_an_interrupted_function_is_no_side(self):
+        """An interrupt's access to the time is no race of the function that it interrupted."""
+        with tempfile.TemporaryDirectory() as folder:
+            text, races = self.report(folder)
+            interrupted = {frame["function"] for race in races for side in race["sides"] for frame in (side.get("stack") or {}).get("frames") or []
+                           if frame["function"]} - {name for race in races for side in race["sides"] for name in judge.functions(side)}
+            self.assertTrue(interrupted)
+            one = made_up(sorted(interrupted), ["*"])
+            self.assertFalse(self.found(folder, one, text))
+            self.assertFalse(any(judge.is_the_bugs(one, race) for race in races))
+
     def test_a_race_of_a_locks_word_is_not_the_bugs(self):
         """The same functions call the lock, in the fixed kernel too."""
         one = made_up(["d_walk"], ["d_move"])

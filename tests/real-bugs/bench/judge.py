@@ -2,6 +2,7 @@
 """What one run says of the bug."""
 
 import dataclasses
+import itertools
 import json
 
 from .bug import Unusable
@@ -34,9 +35,10 @@ def is_harmful(race):
 
 
 def functions(side):
-    """The functions of an access: its own and those of its call stack."""
+    """The functions of an access: its own and those of its call stack, but none of a context that the access's own has interrupted."""
     frames = (side.get("stack") or {}).get("frames") or []
-    return {name for name in [side.get("function"), *(frame.get("function") for frame in frames)] if name}
+    own = itertools.takewhile(lambda frame: frame["context"] == frames[0]["context"], frames)
+    return {name for name in [side.get("function"), *(frame.get("function") for frame in own)] if name}
 
 
 def is_the_bugs(one, race):
