@@ -38,8 +38,8 @@ struct point {
 	/* When the point was planted (CLOCK_MONOTONIC, ns). */
 	uint64_t planted_ns;
 	/*
-	 * The point was chosen because the guest was seen to run its function. Set by the caller, who also counts it in
-	 * points.again.
+	 * This is an `again` point: it was chosen because the guest was seen to run its function (hv/detect/steer/rate.h). Set
+	 * by the caller, who also counts the point in points.again.
 	 */
 	bool again;
 };
@@ -57,7 +57,7 @@ struct points {
 	/* Hash table with open addressing: address to 1 + slot. 0: an empty bucket. */
 	uint32_t *hash;
 	uint32_t capacity, count, hash_mask;
-	/* Number of points with `again` set. */
+	/* Number of `again` points: those with point.again set. */
 	uint32_t again;
 };
 

@@ -19,8 +19,9 @@
 
 struct lock_load {
 	/*
-	 * For each CPU, an unbroken series of lock hooks that were hit in interrupts of one task: the GVA of the task's struct,
-	 * and the times of the first and the last hit (CLOCK_MONOTONIC, ns). since_ns 0: no series.
+	 * For each CPU, its current series: hits of lock hooks in interrupts that came while one task was running, with no hit
+	 * by the task itself and no long gap in between. `task` is the GVA of the task's struct; `since_ns` and `last_ns` are
+	 * the times of the first and the last hit (CLOCK_MONOTONIC, ns). since_ns 0: no series.
 	 */
 	struct {
 		uint64_t task, since_ns, last_ns;
@@ -44,7 +45,10 @@ int lock_load_add(struct lock_load *l, const struct guest_hook_site *site);
 /* Forget the lock hooks in the text [base, base+size), which is about to be freed. */
 void lock_load_forget(struct lock_load *l, uint64_t base, uint64_t size);
 
-/* A CPU hit a lock hook in this context: continue or end the CPU's series, and set too_much if the series is too long. */
+/*
+ * A CPU hit a lock hook in this context. In an interrupt, continue the CPU's series of hits (`cpus`), or begin a new one; in a
+ * task or an unknown context, end the series. Set too_much if the series has lasted too long.
+ */
 void lock_load_stop(struct lock_load *l, unsigned cpu, const struct guest_context *context, uint64_t now_ns);
 
 /* The caller removes the lock hooks now: set the end of the rest, and forget the series of all CPUs. */

@@ -16,8 +16,8 @@ enum arm_result {
 };
 
 /*
- * Arm the site at GVA `addr`, if the instruction there may be sampled. `again`: the caller chose the site because the guest was
- * seen to run its function.
+ * Arm the site at GVA `addr`, if the instruction there may be sampled. `again`: the point is an `again` point, chosen because
+ * the guest was seen to run its function (rate.h).
  */
 enum arm_result arm_site(struct detect *d, uint64_t addr, bool again);
 

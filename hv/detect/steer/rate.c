@@ -25,11 +25,11 @@
 /* After arming, rest for 3 times as long, so that the sampler's thread takes a quarter of a CPU at most. */
 #define REST 3u
 /*
- * Upper bound of tries per iteration to arm `again` points (rate.h), and by how many the tries grow each time that the rate is
- * sampled.
+ * An `again` point is in a function that the guest was seen to run (rate.h). Each time that the rate is sampled and is too low,
+ * the tries per iteration to arm such points grow by AGAIN_STEP, up to AGAIN_MOST.
  */
-#define AGAIN_MOST 256u
 #define AGAIN_STEP 32u
+#define AGAIN_MOST 256u
 /* Handling stops may take 1/16 of the guest's CPU time. Above that, lower the number of `again` points. */
 #define STOPPED_PART 16u
 /* 1/8 of k is reserved for `again` points. */
@@ -51,7 +51,7 @@
 /* In one iteration, stop choosing sites after 16 in a row that are on a page where no point may be planted (crowded()). */
 #define CROWDED_MOST 16u
 
-/* Count the armed sample points, and those of them that arm_again() planted. */
+/* Count the armed sample points, and the `again` points among them. */
 static void count_armed(struct detect *d, uint32_t *armed, uint32_t *again)
 {
 	pthread_mutex_lock(&d->lock);
@@ -313,8 +313,8 @@ static void adapt_bearable(const struct detect *d, struct rate_control *control,
 }
 
 /*
- * Raise `again` when hits are too few although k is at its limit or cannot be reached. Lower it when the rate is reached, so
- * that as many choices as possible are uniform.
+ * Raise control->again, the tries per iteration to arm an `again` point, when hits are too few although k is at its limit or so
+ * many points cannot be armed. Lower control->again when the rate is reached, so that as many choices as possible are uniform.
  */
 static void adapt_again(const struct detect *d, struct rate_control *control, double rate, bool at_limit, uint32_t armed)
 {
