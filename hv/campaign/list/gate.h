@@ -26,7 +26,10 @@ enum gate_what {
 /* Returns the word. */
 const char *gate_word(enum gate_what what);
 
-/* Whether the runs of a round are an answer. Only GATE_COMPLETE can pass a gate. */
+/*
+ * How many runs of a round have a result that a gate can judge. A run that failed (ends.h) has none. Only GATE_COMPLETE can
+ * pass a gate.
+ */
 enum gate_state {
 	GATE_COMPLETE,	 /* "complete": every run that ended gave a finished report with windows */
 	GATE_PARTLY,	 /* "partly failed": some runs failed (ends.h) */
@@ -48,7 +51,10 @@ size_t gate_count(const struct summary *m, enum gate_what what);
  */
 bool gate_passes(const struct summary *m, unsigned asked);
 
-/* Write one sentence without a full stop, on one line, that says why the round is no answer. Nothing if it is complete. */
+/*
+ * Write one sentence without a full stop, on one line, that says why the round is not complete (enum gate_state). Writes
+ * nothing if the round is complete.
+ */
 void gate_put_state(FILE *out, const struct summary *m);
 
 /* Write one sentence without a full stop, on one line, that says how many results match `what`. */

@@ -239,7 +239,10 @@ bool list_answer_is_bad(const struct summary *m, enum list_answer answer)
 	}
 }
 
-/* Write why the round is no answer. Returns false, without writing, if the round is complete. */
+/*
+ * Write why the round is not complete, so that it does not show whether the kernel is free of new races. Returns false, without
+ * writing, if the round is complete.
+ */
 static bool put_headline_state(FILE *out, const struct summary *m)
 {
 	switch (gate_state(&m->ends, m->unfinished)) {

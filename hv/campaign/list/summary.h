@@ -63,8 +63,10 @@ struct summary_race {
 	unsigned rounds;	       /* number of rounds, up to the last selected one, that saw the race */
 	unsigned first_round;	       /* number of the first round that saw the race */
 	/*
-	 * Of a race that is gone: the windows that began at its sites before the selected rounds and in them, and the
-	 * probability that they missed it by chance, -1 if it is not known (learn_missed()).
+	 * Set for a race that is gone. `windows_before`: number of windows at its sites before the selected rounds.
+	 * `windows_since`: number of windows at its sites in the selected rounds. `missed`: the probability that the windows of
+	 * the selected rounds would all miss the race if the kernel still had it (learn_missed()); -1 if the probability is not
+	 * known.
 	 */
 	uint64_t windows_before, windows_since;
 	double missed;
@@ -73,8 +75,8 @@ struct summary_race {
 };
 
 /*
- * A race that is gone was looked for if the selected rounds would have missed it with at most this probability. Otherwise, that
- * it is gone says nothing. 5 % is the usual level of such a test.
+ * If `missed` is at most this probability, the race was looked for: then its absence is evidence that the kernel no longer has
+ * it. If `missed` is larger, the absence says nothing. 5 % is the usual level of such a test.
  */
 #define SUMMARY_MISSED_MAX 0.05
 

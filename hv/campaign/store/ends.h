@@ -24,7 +24,7 @@ enum store_outcome {
 	STORE_CRASH,  /* Outrider itself died. */
 	STORE_LIMIT,  /* The run exceeded a limit. */
 	STORE_FAILED, /* The run could not start, for example because a file is missing. */
-	/* The run ended as its configuration asks, but its report is no answer: */
+	/* The run ended as its configuration asks, but its report does not say which races the kernel has: */
 	STORE_NO_REPORT, /* it left no report; */
 	STORE_TRUNCATED, /* its report is of an unfinished run; */
 	STORE_UNSAMPLED, /* it sampled nothing: its report has no hit, or no window. */

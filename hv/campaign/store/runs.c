@@ -117,7 +117,10 @@ static const char *fault_text(enum store_outcome fault, const struct run_data *d
 	}
 }
 
-/* Add an entry for a report that is no answer. The entry that says why the run could not start already says more. */
+/*
+ * Add a finding that says why the run's report cannot be used (`fault`). A run that could not start needs none: it has a
+ * finding with the reason already.
+ */
 static int write_fault(struct store *s, int64_t run, const struct store_run_result *r, const struct run_data *d,
 		       enum store_outcome fault, int number, struct err *err)
 {
