@@ -23,8 +23,8 @@
 #define ALL (~0u)
 #define MAIN CALLS_MAIN
 /*
- * READERS read files, WRITERS write files. OPENERS may open files for writing too: the opener (opener.h), which opens files for
- * the threads that write, and threads that fetch debug files.
+ * READERS read files, WRITERS write files. OPENERS may also open files for writing. They are the opener (opener.h), a helper
+ * process that opens files for the threads that write, and the threads that fetch debug files.
  */
 #define READERS (K(SAMPLER) | K(REPORTER) | MAIN | CALLS_FETCH | CALLS_NETWORK)
 #define WRITERS (K(REPORTER) | MAIN | CALLS_FETCH)
@@ -151,7 +151,7 @@ static const struct call list[] = {
 	IOCTL(TCSETS2, ALL),
 	IOCTL(TCSETSW2, ALL),
 	IOCTL(TCSETSF2, ALL),
-	IOCTL(TIOCGWINSZ, MAIN | K(REPORTER) | K(STOPPER)), /* The stopper draws the status line. */
+	IOCTL(TIOCGWINSZ, MAIN | K(REPORTER) | K(STOPPER)), /* The stopper's thread draws the status line. */
 	IOCTL(TIOCGPGRP, MAIN | K(STOPPER)),
 
 	/* KVM (KVMIO is 0xae), and the timers that end a vCPU's window. */
@@ -209,7 +209,10 @@ static const struct call list[] = {
 	CALL(getgid, READERS),
 	CALL(getegid, READERS),
 
-	/* Renaming and removing files. The opener makes these calls for the other threads that write. */
+	/*
+	 * Renaming and removing files. libdebuginfod does so in its cache, on the threads that fetch debug files. For the other
+	 * threads that write files, the opener makes these calls: a helper process in which no guest runs (opener.h).
+	 */
 	CALL(rename, CALLS_FETCH),
 	CALL(renameat, CALLS_FETCH),
 	CALL(renameat2, OPENERS),

@@ -16,8 +16,8 @@
 #define CALLS_COPY (1u << SANDBOX_COPY)
 #define CALLS_UNIX_SOCKETS (CALLS_OPENER | CALLS_FETCH) /* Threads that may make sockets of AF_UNIX. */
 /*
- * CALLS_STOOD_IN: threads for which the opener makes the file system calls that are forbidden to them. CALLS_ASKING: threads
- * that may send requests to the opener.
+ * CALLS_STOOD_IN: threads for which the opener (opener.h) makes the file system calls that are forbidden to them. CALLS_ASKING:
+ * threads that may send requests to the opener.
  */
 #define CALLS_STOOD_IN (1u << SANDBOX_REPORTER | CALLS_MAIN)
 #define CALLS_ASKING (CALLS_STOOD_IN | 1u << SANDBOX_VSOCK)

@@ -32,7 +32,7 @@ static struct {
 } broken;
 
 static _Thread_local const char *thread_name = "of no kind";
-/* The socket to the opener that makes calls for this thread; -1: none. */
+/* The socket to the opener, the helper process that makes forbidden calls for this thread (opener.h). -1: no process does. */
 static _Thread_local int opener_of_thread = -1;
 
 static void say(const char *text)

@@ -10,7 +10,7 @@ enum sandbox_kind {
 	SANDBOX_INPUT,
 	/* Forwards the console's output. */
 	SANDBOX_CONSOLE,
-	/* Waits for signals and for the end of the run. */
+	/* The stopper: waits for signals and for the end of the run's time, then ends the run. Draws the status line. */
 	SANDBOX_STOPPER,
 	/* Does the I/O of disks, on open file descriptors. */
 	SANDBOX_BLK,

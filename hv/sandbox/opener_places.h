@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The files that the opener may write. Only hv/sandbox/opener*.c use this header. */
+/* The files that the opener (opener.h) may write. Only hv/sandbox/opener*.c use this header. */
 #ifndef OUTRIDER_SANDBOX_OPENER_PLACES_H
 #define OUTRIDER_SANDBOX_OPENER_PLACES_H
 

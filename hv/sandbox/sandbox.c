@@ -29,8 +29,8 @@
 #endif
 
 /*
- * Longest wait for the opener to end. A disk takes some seconds to wake from standby. An opener that waits for a dead file
- * server is left running after this time.
+ * Longest wait for the opener (opener.h), which writes files for this process, to end. A disk takes some seconds to wake from
+ * standby. An opener that waits for a dead file server is left running after this time.
  */
 #define OPENER_END_MS 30000
 
