@@ -35,7 +35,11 @@ struct screen {
 	atomic_bool status; /* Status lines may be drawn. */
 	bool colour;	    /* Draw status lines in colour. */
 	bool beside;	    /* Standard output is a terminal: remove the status line before writing to it. */
-	pid_t job;	    /* Process group of this process. The stopper, which draws, must not call getpgrp(). */
+	/*
+	 * Process group of this process, kept because the stopper's thread, which draws the status line, must not call
+	 * getpgrp().
+	 */
+	pid_t job;
 	/* A status line is on the terminal. Read without the lock by screen_abandon_status() only. */
 	atomic_bool status_shown;
 	int failure; /* errno of the first write to standard output that failed, or 0. */

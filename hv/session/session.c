@@ -53,7 +53,7 @@ struct session {
 	/* The user has seen the detector's error that stop_detector() stored, so session_run() does not return its text. */
 	bool said;
 	uint64_t started_ns;
-	/* Used by the stopper's thread only. */
+	/* Used only by the stopper's thread (stopper.h). */
 	struct stats_line stats_line;
 	struct status_line status_line;
 };
@@ -384,8 +384,8 @@ static const char *waits_for(const struct session *s)
 }
 
 /*
- * Draw the status line, if a second has passed. Does not wait, as show_stats(). The guest's console on the screen would be
- * interrupted by status lines, so there are none beside it.
+ * Draw the status line, if a second has passed. Like show_stats(), this function does not wait. Draw none if the guest's
+ * console is on the screen: the status line would interrupt the guest's output.
  */
 static void draw_status(struct session *s)
 {
@@ -410,8 +410,9 @@ static void show_stats(struct session *s)
 	char line[STATS_LINE_MAX];
 
 	/*
-	 * Do nothing if the target is busy: the stopper must not wait for it or for a reader, and calls this function again
-	 * soon.
+	 * The stopper's thread calls this function, and must not wait, because it ends the run on a signal (stopper.h). So do
+	 * nothing if another thread holds the detector's lock: the next call comes soon. screen_try_message() does not wait for
+	 * the reader of standard error.
 	 */
 	if (!stats_line_is_due(&s->stats_line, detect_sampled_ns(s->detect)) || !detect_try_stats(s->detect, &now.stats))
 		return;
@@ -420,7 +421,7 @@ static void show_stats(struct session *s)
 	screen_try_message(s->screen, line);
 }
 
-/* Called on the stopper's thread while the engine runs. */
+/* Called repeatedly on the stopper's thread (stopper.h) while the engine runs. */
 static void tell_progress(void *session)
 {
 	struct session *s = session;
