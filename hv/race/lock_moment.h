@@ -61,11 +61,14 @@ struct lock_moment {
 	/* The locks that the context holds on arrival. */
 	struct lockset locks;
 	/*
-	 * For each lock of `locks` that was taken outside of the subject (taken_at is 0), at the same index: what its address
-	 * belongs to.
+	 * The entry at index i is for lock i of `locks`. If that lock was taken outside of the subject (taken_at is 0), the
+	 * entry says which variable or object contains the lock.
 	 */
 	struct guest_memory held_memory[LOCKSET_MAX];
-	/* TAKE and GIVE: the lock, and what its address belongs to in `lock_memory`. FREE: the object's GVA is lock.gva. */
+	/*
+	 * TAKE and GIVE: `lock` is the lock, and `lock_memory` says which variable or object contains its address. FREE: only
+	 * lock.gva is set, to the GVA of the object.
+	 */
 	struct held_lock lock;
 	struct guest_memory lock_memory;
 	/* TAKE: the argument register that points to the lock. */

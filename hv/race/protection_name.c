@@ -7,8 +7,9 @@
 #include "hv/race/slab_name.h"
 
 /*
- * The member path at a lock's address names the first scalar inside the lock. For each kind of lock: the members inside it
- * where the lock's own path ends, for kernels since 5.10.
+ * The member path that is found for a lock's address goes on to the first scalar inside the lock: "i_lock.rlock.raw_lock...",
+ * not "i_lock". This table serves to cut the path back to the lock: for each kind of lock it has the names of those members of
+ * the lock's struct, in any kernel since 5.10, that can follow the lock's own path.
  */
 static const char *const insides[LOCK_KINDS][4] = {
 	[LOCK_SPIN] = {"rlock", "raw_lock", "lock.wait_lock"},

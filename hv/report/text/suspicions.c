@@ -37,7 +37,7 @@ static void put_left_out(FILE *out, const struct suspicions *s)
 		fputc('\n', out);
 }
 
-/* Print the size of the record that the suspicions are derived from. */
+/* Print how many locks, takes, accesses and pairs of functions `p` has recorded. The suspicions are derived from these. */
 static void put_record(FILE *out, const struct protection *p)
 {
 	fprintf(out,

@@ -60,7 +60,10 @@ void text_sites(FILE *out, const struct race *race);
 /* Print the source of the races' names. `images` may be NULL: no debug files were used. */
 void text_names(FILE *out, const struct race_store *store, const struct debug_images *images);
 
-/* Print the suspicions with the result of confirming each, in a section of their own, and the size of the record. */
+/*
+ * Print the suspicions with the result of confirming each, in a section of their own, and the numbers of the recorded locks and
+ * accesses.
+ */
 void text_suspicions(FILE *out, const struct protection *p, const struct suspicions *s, const struct text_style *style);
 
 #endif
