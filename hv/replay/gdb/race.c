@@ -99,7 +99,7 @@ static const char *end_of(const struct region *region)
 	case REPLAY_END_BLOCKED:
 		return "is about to sleep";
 	case REPLAY_END_LIMIT:
-		return "has run as many instructions as a region may have";
+		return "has reached the limit of instructions for a region";
 	case REPLAY_END_FAULT:
 		return "ran into a fault";
 	case REPLAY_ENDS:
@@ -209,7 +209,8 @@ static bool stop_alone(const struct race *r, unsigned cpu, bool was_over, struct
 	if (side < 0 || was_over || !region_over(&r->run.regions[side]))
 		return false;
 	stop_at(stop, GDB_NEWS, cpu);
-	snprintf(stop->text, sizeof(stop->text), "The region of CPU %u is at its end: it %s. The other side is not.", cpu,
+	snprintf(stop->text, sizeof(stop->text),
+		 "The region of CPU %u is at its end: the CPU %s. The other side's region is not.", cpu,
 		 end_of(&r->run.regions[side]));
 	return true;
 }
