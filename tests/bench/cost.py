@@ -45,7 +45,7 @@ def main():
             rows.append([work, words[arm], round(statistics.median(guest.hits[work] for guest in guests[arm]), 1), ratio(of_bare),
                          round(1 - lost, 2) if arm != "idle" else ""])
     figures = Figures("cost", rounds=rounds, seconds=os.environ["COUNT_SECONDS"], cpus=os.environ["CPUS"])
-    figures.table("work", ["work", "sampling", "hits/s", "work done, of bare", "left by outrider's account"], rows)
+    figures.table("work", ["work", "sampling", "hits/s", "work done, relative to bare", "left by outrider's account"], rows)
     figures.write()
 
 

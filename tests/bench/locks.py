@@ -24,7 +24,7 @@ def main():
         assert all(len(by.get(arm, [])) == rounds for arm in (BARE, SAMPLED, LOCKS)), f"{name}: not measured in each round"
         rows.append([name.rsplit("-", 1)[0], ratio(pairs(by[SAMPLED], by[BARE])), ratio(pairs(by[LOCKS], by[BARE])), ratio(pairs(by[LOCKS], by[SAMPLED]))])
     figures = Figures("locks", rounds=rounds, count=os.environ["COUNT"], cpus=os.environ["CPUS"])
-    figures.table("guest", ["what", "sampled, of bare", "with locks, of bare", "with locks, of sampled"], rows)
+    figures.table("guest", ["what", "sampled, relative to bare", "with locks, relative to bare", "with locks, relative to sampled"], rows)
     counts = []
     for arm in (SAMPLED, LOCKS):
         reports = [json.loads((folder / f"{arm}-{number + 1}.json").read_text(encoding="utf-8"))["summary"] for number in range(rounds)]

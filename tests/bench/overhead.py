@@ -38,7 +38,7 @@ def measure(path):
 def main():
     rows = [measure(path) for path in sys.argv[1:]]
     figures = Figures("overhead", cpus=os.environ["CPUS"], seconds=os.environ["SECONDS_EACH"], seed=os.environ["SEED"])
-    figures.table("reached", ["load", "asked", "reached, of asked", "from 10 s on, of asked", "hits/s", "windows/s"],
+    figures.table("reached", ["load", "asked", "reached, relative to asked", "from 10 s on, relative to asked", "hits/s", "windows/s"],
                   [[row["load"], f"{row['asked_percent']:g} %", row["reached_of_asked"], row["later_of_asked"], row["hits_per_s"], row["windows_per_s"]]
                    for row in rows])
     figures.write()

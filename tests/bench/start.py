@@ -39,7 +39,7 @@ def pool(build, rounds, debug):
     whole = [run["functions"] + run["first-points"] + run["the-rest"] for run in runs]
     return [["functions of the kernel", round(runs[0]["functions-number"]), ""],
             ["sites in them", round(runs[0]["sites-number"]), ""],
-            ["CPU time until the first 512 points are chosen, of that for all sites", ratio(a / b for a, b in zip(first, whole, strict=True)),
+            ["CPU time until the first 512 points are chosen, relative to the time for all sites", ratio(a / b for a, b in zip(first, whole, strict=True)),
              f"{1e3 * statistics.median(first):.0f} ms of {1e3 * statistics.median(whole):.0f} ms"]]
 
 
@@ -54,15 +54,15 @@ def naming(build, rounds, debug):
     other = [cpu("eu-addr2line", "-i", "-f", "-e", debug["vmlinux"], *sites) for _ in range(rounds)]
     text = said(build / "outrider", "report", "--quiet", "--symbols", debug["vmlinux"], "--race", race, REPORT)
     assert ".c:" in text, "the race was not named"
-    return [["CPU time of a report of one race, named by a debug file of 590 MB, of one without debug files",
+    return [["CPU time of a report of one race with a debug file of 590 MB, relative to one without debug files",
              ratio(a / b for a, b in zip(named, without, strict=True)), f"{1e3 * statistics.median(named):.0f} ms"],
-            ["the same, of eu-addr2line for the race's two places", ratio(a / b for a, b in zip(named, other, strict=True)),
+            ["the same, relative to eu-addr2line for the race's two places", ratio(a / b for a, b in zip(named, other, strict=True)),
              f"{1e3 * statistics.median(other):.0f} ms"]]
 
 
 def boots(folder):
     took = dict(line.split() for line in (folder / "boots").read_text(encoding="utf-8").splitlines())
-    return [[f"boot with {what}, of without a detector", f"{float(took[arm]) / float(took['bare']):.2f}", ""]
+    return [[f"time of a boot with {what}, relative to a boot without a detector", f"{float(took[arm]) / float(took['bare']):.2f}", ""]
             for arm, what in (("waiting", "a detector that waits for a module"), ("sampling", "a detector that samples the whole kernel"))]
 
 
