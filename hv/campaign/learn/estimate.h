@@ -39,15 +39,16 @@ struct learn_estimate {
 struct learn_estimate learn_chao1(const struct learn_counts *counts);
 
 /*
- * Returns the probability that a race which is still there was not seen by chance: `runs` runs saw it while `before` windows
- * began at its sites, and none did in the `since` windows after that. It is 1 if `since` is 0, and -1 if it is not known
- * because `runs` or `before` is 0.
+ * Returns the probability that all of the last `since` windows at a race's sites miss the race by chance although the kernel
+ * still has it. Before these windows, `runs` runs saw the race in `before` windows at its sites. Returns 1 if `since` is 0, and
+ * -1 (not known) if `runs` or `before` is 0.
  *
- * It is the test of extinction of A. R. Solow, "Inferring extinction from sighting data", Ecology 74(3), 1993: if sightings
- * come at a constant rate, all n of them lie in the first T_n of a period T with the probability (T_n / T)^n. The time is
- * counted in windows, as the race can be seen only in one, so that a round that samples more says more. For many windows and
- * few sightings it is close to (1 - p)^since with p = runs / before, and a little above it, since p is itself uncertain. A run
- * counts once, however often it saw the race: the observations of one run are not independent of each other.
+ * The method is the test of extinction of A. R. Solow, "Inferring extinction from sighting data", Ecology 74(3), 1993: if
+ * sightings come at a constant rate, all n of them lie in the first T_n of a period T with the probability (T_n / T)^n. Here
+ * time is counted in windows, because a race can be seen only in a window; so a round that samples more is stronger evidence.
+ * For many windows and few sightings the result is close to (1 - p)^since with p = runs / before, and a little larger, since p
+ * is itself uncertain. A run counts once, however often it saw the race: the observations of one run are not independent of
+ * each other.
  */
 double learn_missed(uint64_t runs, uint64_t before, uint64_t since);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The gate of a round: whether the round is an answer at all, and which of its results make a command fail. `campaign run`,
- * show, diff, status, the mail and JSON all use it; docs/campaigns.md has the table. ends.h defines how a run ends. Pure
- * functions. Any thread.
+ * The gate of a round: whether the round is complete, so that its results can be judged at all, and which results make a
+ * command fail. `campaign run`, show, diff, status, the mail and JSON all use it; docs/campaigns.md has the table. ends.h
+ * defines how a run ends. Pure functions. Any thread.
  */
 #ifndef OUTRIDER_CAMPAIGN_LIST_GATE_H
 #define OUTRIDER_CAMPAIGN_LIST_GATE_H

@@ -29,7 +29,7 @@ struct status_run {
 
 struct status_round {
 	const char *campaign, *started, *ended;
-	struct store_round figures; /* Its strings are freed already: use those of struct status_round. */
+	struct store_round figures; /* Do not use its strings, which are freed: use those of this struct. */
 	struct status_run *runs;    /* runs that have begun and not ended */
 	size_t run_count;
 };
@@ -242,7 +242,7 @@ static json_t *runs_json(struct json_builder *b, const struct status_round *r)
 
 		json_put(b, o, "run", json_text(r->runs[i].key));
 		json_put(b, o, "started", json_text(r->runs[i].started));
-		/* null: it is unknown on this machine whether the run lives */
+		/* null: this machine cannot tell whether the run's process is still alive */
 		json_put(b, o, "alive",
 			 r->runs[i].life == LIFE_UNKNOWN ? json_null() : json_boolean(r->runs[i].life == LIFE_RUNS));
 		json_append(b, list, o);

@@ -63,7 +63,7 @@ struct summary_race {
 	unsigned rounds;	       /* number of rounds, up to the last selected one, that saw the race */
 	unsigned first_round;	       /* number of the first round that saw the race */
 	/*
-	 * Set for a race that is gone. `windows_before`: number of windows at its sites before the selected rounds.
+	 * Set for a race that is gone. `windows_before`: number of windows at its sites in all other rounds of the store.
 	 * `windows_since`: number of windows at its sites in the selected rounds. `missed`: the probability that the windows of
 	 * the selected rounds would all miss the race if the kernel still had it (learn_missed()); -1 if the probability is not
 	 * known.

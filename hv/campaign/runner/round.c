@@ -159,7 +159,7 @@ static int find_unfinished(struct runner *r, struct err *err)
 	return rc;
 }
 
-/* Save --only in the spool, or read it back if the round is resumed. */
+/* Save the value of --only in the spool, or read the saved value if the round is resumed. */
 static int save_only(struct runner *r, bool resumed, struct err *err)
 {
 	if (!resumed)

@@ -71,7 +71,7 @@ int sqlite_fail(struct db *db, struct err *err)
 	case SQLITE_IOERR:
 		return fail_by_disk(db, err);
 	default:
-		return err_set(err, EXIT_INPUT, "%s: the store is not as this version makes it: %s", db->shown,
+		return err_set(err, EXIT_INPUT, "%s: the store differs from what this version of outrider makes: %s", db->shown,
 			       sqlite3_errmsg(handle));
 	}
 }

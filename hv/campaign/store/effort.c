@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts how often the sites of races were sampled, before the selected rounds and in them. */
+/* Counts the windows at the sites of races: those in the selected rounds, and those in all other rounds. */
 #include <stdlib.h>
 #include <string.h>
 

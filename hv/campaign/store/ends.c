@@ -37,8 +37,8 @@ static enum store_outcome failure_of(enum store_outcome outcome, enum store_outc
 	if (ends_is_failure(outcome))
 		return outcome;
 	/*
-	 * Stores of older versions do not say which reports are truncated or missing. Without coverage, which has hits, too,
-	 * such a run has none.
+	 * Stores of older versions have no entry for a missing or truncated report. A run with such a report has no hits in the
+	 * store, and so counts as unsampled, unless its coverage file has hits.
 	 */
 	return hits ? STORE_OK : STORE_UNSAMPLED;
 }

@@ -38,8 +38,8 @@ static void random_uuid(char out[STORE_UUID_MAX])
 }
 
 /*
- * Find the next number: one more than the largest number of the campaign, of its rounds and of those that store_round_number()
- * reserved. The caller has a transaction that writes, so no other process can get the same number.
+ * Find the next number of a round: one more than the largest number among the campaign's rounds and the numbers that
+ * store_round_number() reserved. The caller has a transaction that writes, so no other process can get the same number.
  */
 static int next_number(struct store *s, const char *campaign, int64_t *number, struct err *err)
 {

@@ -53,7 +53,7 @@ static int mark_one(struct selection *selection, struct store *s, const struct s
 	if (!last || (q->since && !base))
 		return err_set(err, EXIT_INPUT, "%s: the store has no such round", store_where(s));
 	if (q->since && (strcmp(base->campaign, last->campaign) != 0 || base->place >= last->place))
-		return err_set(err, EXIT_USAGE, "round %lld is not an earlier round of the campaign of round %lld",
+		return err_set(err, EXIT_USAGE, "round %lld is not of the same campaign as round %lld, or is not earlier",
 			       (long long)base->number, (long long)last->number);
 	if (!base)
 		base = before(selection, last);
