@@ -11,7 +11,7 @@ const struct cli_command cli_commands[] = {
 	{"agent", cli_agent, &cli_agent_argp, "tell the agent in a guest what to do: start a workload, stop it, power off",
 	 NULL},
 	{"report", cli_report, &cli_report_argp, "show the races of a run again, named by debug files", NULL},
-	{"replay", cli_replay, &cli_replay_argp, "run a race that a run has kept again, in both orders", NULL},
+	{"replay", cli_replay, &cli_replay_argp, "run a race of a saved scenario again, in both orders", NULL},
 	{"prune", cli_prune, &cli_prune_argp, "tell the likely bugs from the races that do no harm", NULL},
 	{"diff", cli_diff, &cli_diff_argp, "say which races are new, gone, or judged otherwise than before", NULL},
 	{"locks", cli_locks, &cli_locks_argp, "show which lock protects what, and where it is missing", NULL},

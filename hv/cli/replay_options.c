@@ -32,7 +32,9 @@ static const struct argp_option options[] = {
 	 "each, compared)",
 	 0},
 	{"for", KEY_FOR, "T", 0,
-	 "how long an order then runs on freely: 500ms, 2s, 1m; 0 for not at all (default: as in the run that kept it)", 0},
+	 "how long an order then runs on freely: 500ms, 2s, 1m; 0 for not at all (default: as in the run that saved the "
+	 "scenario)",
+	 0},
 	{"times", KEY_TIMES, "N", 0, "replay it N times, and say how many of them came out as recorded", 0},
 	{NULL, 0, NULL, 0, "Looking into it", 2},
 	{"gdb", KEY_GDB, "unix:[PATH]", 0,

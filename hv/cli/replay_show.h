@@ -12,7 +12,10 @@ struct replay_shown {
 	 * The first replay whose outcome differs from the recorded one, or else the first replay. Its sites and data are named.
 	 */
 	struct replay_instance instance;
-	/* Number of all replays, of those with the recorded outcome, and of those identical to the recorded one. */
+	/*
+	 * `times`: number of replays. `same`: number of replays with the recorded outcome. `identical`: number of replays in
+	 * which everything was as recorded.
+	 */
 	uint64_t times, same, identical;
 };
 

@@ -126,8 +126,8 @@ static void write_verdict(struct host_probe *out, const struct probe_check *fail
 	else if (failed == &out->check[PROBE_OPEN]) /* its finding already says what to do */
 		snprintf(out->verdict, sizeof(out->verdict), "%s", failed->finding);
 	else if (failed)
-		snprintf(out->verdict, sizeof(out->verdict), "this host's KVM will not do: %s: %s; " ELSEWHERE, failed->name,
-			 failed->finding);
+		snprintf(out->verdict, sizeof(out->verdict), "this host's KVM cannot run outrider's guests: %s: %s; " ELSEWHERE,
+			 failed->name, failed->finding);
 	else if (out->breakpoints == BP_INTERCEPT)
 		strcpy(out->verdict, "KVM works here; breakpoints by #BP intercept");
 	else
