@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the triggers share that drop an SFQ scheduler, with packets in it, while its perturb timer runs. The tree on dummy0 is: TBF 1:
- * at the root, so slow that packets stay, below it the scheduler under test as 2:, and the SFQ as a child of that. CPU 0 adds
- * the child and fills it, and so its timer runs there. CPU 1 then drops the child. The CPUs are not exchanged, since it is CPU 0 that
- * counts jiffies: while a detector holds CPU 0, no timer of CPU 1 expires.
+ * What the triggers share that drop an SFQ scheduler, with packets in it, while its perturb timer runs. The tree on dummy0 is:
+ * TBF 1: at the root, so slow that packets stay, below it the scheduler under test as 2:, and the SFQ as a child of that. CPU 0
+ * adds the child and fills it, and so its timer runs there. CPU 1 then drops the child. The CPUs are not exchanged, since it is
+ * CPU 0 that counts jiffies: while a detector holds CPU 0, no timer of CPU 1 expires.
  */
 #ifndef OUTRIDER_TRIGGER_SFQ_CHILD_H
 #define OUTRIDER_TRIGGER_SFQ_CHILD_H
@@ -18,12 +18,13 @@
 #define TESTED TC_H_MAKE(2 << 16, 0)
 #define CLASS(n) TC_H_MAKE(2 << 16, n)
 /*
- * Periods in seconds of the perturb timer. sfq_change() multiplies by HZ, which is 250, in 32 bits, and so the first one is 2 jiffies.
- * Later kernels refuse it, and take the second one.
+ * Periods in seconds of the perturb timer. sfq_change() multiplies by HZ, which is 250, in 32 bits, and so the first one is 2
+ * jiffies. Later kernels refuse it, and take the second one.
  */
 #define SHORT_PERIOD 652835029
 #define LONG_PERIOD 1
-/* Few packets, each of a flow of its own. With more of them, the detector spends its time on the filling, and rarely sees the dropping. */
+/* Few packets, each of a flow of its own. With more of them, the detector spends its time on the filling, and rarely sees the
+ * dropping. */
 #define PACKETS 8
 /* Bytes that TBF sends before it is as slow as it should be: one frame. */
 #define BURST 64

@@ -24,7 +24,8 @@ static void set_op(struct cmsghdr *c)
 /* Send `size` bytes of plain text, and an IV. MSG_MORE lets the next message change the IV. */
 static void send_with_iv(const struct cipher *cipher, char fill, size_t size)
 {
-	char data[SIZE] = {0}, control[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct af_alg_iv) + BLOCK)] __attribute__((aligned(8))) = {0};
+	char data[SIZE] = {0},
+	     control[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct af_alg_iv) + BLOCK)] __attribute__((aligned(8))) = {0};
 	struct iovec part = {data, size};
 	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
@@ -43,7 +44,10 @@ static void encrypt(void *opaque)
 {
 	const struct cipher *cipher = opaque;
 	char text[SIZE];
-	struct iocb request = {.aio_lio_opcode = IOCB_CMD_PREAD, .aio_fildes = (unsigned int)cipher->socket, .aio_buf = (uintptr_t)text, .aio_nbytes = SIZE};
+	struct iocb request = {.aio_lio_opcode = IOCB_CMD_PREAD,
+			       .aio_fildes = (unsigned int)cipher->socket,
+			       .aio_buf = (uintptr_t)text,
+			       .aio_nbytes = SIZE};
 	struct iocb *requests[] = {&request};
 	struct io_event event;
 

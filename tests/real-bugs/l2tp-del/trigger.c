@@ -16,7 +16,8 @@ static void make_and_close(void *opaque)
 
 	(void)opaque;
 	need(bind(udp, (const struct sockaddr *)&any, sizeof(any)), "bind the socket of UDP");
-	/* The tunnels of one thread have odd numbers, those of the other even ones. A deleted one keeps its number for a while. */
+	/* The tunnels of one thread have odd numbers, those of the other even ones. A deleted one keeps its number for a while.
+	 */
 	id += 2;
 	tunnel.pppol2tp.fd = udp;
 	tunnel.pppol2tp.s_tunnel = (unsigned short)(id + 2 + sched_getcpu());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A few threads, on CPU 0, each close a packet socket of a fanout group while its interface is down. The other side brings the interface
- * up meanwhile, which goes through the same list of sockets, and sends packets to the group.
+ * A few threads, on CPU 0, each close a packet socket of a fanout group while its interface is down. The other side brings the
+ * interface up meanwhile, which goes through the same list of sockets, and sends packets to the group.
  */
 #include "../packet.h"
 

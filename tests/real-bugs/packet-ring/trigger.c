@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One thread gives a packet socket a receive ring, or takes it away, while its interface is down. The other brings the interface up
- * meanwhile, and sends packets that the socket gets.
+ * One thread gives a packet socket a receive ring, or takes it away, while its interface is down. The other brings the
+ * interface up meanwhile, and sends packets that the socket gets.
  */
 #include "../packet.h"
 
@@ -22,7 +22,8 @@ static void change_ring(void *opaque)
 	(void)opaque;
 	while (atomic_load(&asked) != number)
 		;
-	need(setsockopt(receiver, SOL_PACKET, PACKET_RX_RING, number % 2 ? &ring : &none, sizeof(ring)), "change a packet socket's ring");
+	need(setsockopt(receiver, SOL_PACKET, PACKET_RX_RING, number % 2 ? &ring : &none, sizeof(ring)),
+	     "change a packet socket's ring");
 	atomic_store(&done, number);
 }
 

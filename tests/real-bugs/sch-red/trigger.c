@@ -7,7 +7,8 @@ static struct sfq_child child;
 static void set_red(int netlink)
 {
 	/* So large that no packet is dropped early. */
-	struct tc_red_qopt red = {.limit = 1 << 22, .qth_min = 1 << 20, .qth_max = 1 << 21, .Wlog = 9, .Plog = 10, .Scell_log = 10};
+	struct tc_red_qopt red = {
+		.limit = 1 << 22, .qth_min = 1 << 20, .qth_max = 1 << 21, .Wlog = 9, .Plog = 10, .Scell_log = 10};
 	static const char stab[256];
 	struct nl_request r;
 	struct nlattr *options;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One thread binds a listening socket of SCTP to a second address and takes it away, and the other dumps such sockets by netlink. */
+/* One thread binds a listening socket of SCTP to a second address and takes it away, and the other dumps such sockets by
+ * netlink. */
 #include "../netlink.h"
 
 #include <linux/inet_diag.h>
@@ -33,7 +34,8 @@ static void bind_more(void *opaque)
 static void dump(void *opaque)
 {
 	const struct sockets *s = opaque;
-	struct inet_diag_req_v2 all = {.sdiag_family = AF_INET, .sdiag_protocol = IPPROTO_SCTP, .idiag_states = 1 << STATE_LISTEN};
+	struct inet_diag_req_v2 all = {
+		.sdiag_family = AF_INET, .sdiag_protocol = IPPROTO_SCTP, .idiag_states = 1 << STATE_LISTEN};
 	struct nl_request request;
 
 	nl_begin(&request, SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, &all, sizeof(all));
@@ -43,7 +45,8 @@ static void dump(void *opaque)
 int main(void)
 {
 	struct sockaddr_in first = address(0);
-	struct sockets s = {need(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SCTP), "open a socket of SCTP"), nl_open(NETLINK_SOCK_DIAG)};
+	struct sockets s = {need(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SCTP), "open a socket of SCTP"),
+			    nl_open(NETLINK_SOCK_DIAG)};
 
 	need(bind(s.sctp, (const struct sockaddr *)&first, sizeof(first)), "bind to the first address");
 	need(listen(s.sctp, 5), "listen");

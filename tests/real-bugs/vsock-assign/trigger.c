@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One thread unloads and loads the guest's transport of vsock, and the other connects, which chooses a transport, and asks for the CID. */
+/* One thread unloads and loads the guest's transport of vsock, and the other connects, which chooses a transport, and asks for
+ * the CID. */
 #include "../trigger.h"
 
 #include <linux/vm_sockets.h>
