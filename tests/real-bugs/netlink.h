@@ -47,20 +47,24 @@ static inline void nl_begin(struct nl_request *r, int type, int flags, const voi
 	nl_put(r, body, size);
 }
 
-/* Append an attribute. Returns it, for nl_end() if others are nested in it. */
-static inline struct nlattr *nl_attr(struct nl_request *r, int type, const void *data, size_t size)
+/* Append the head of an attribute that has `size` bytes. */
+static inline struct nlattr *nl_head(struct nl_request *r, int type, size_t size)
 {
 	struct nlattr a = {.nla_len = (unsigned short)(NLA_HDRLEN + size), .nla_type = (unsigned short)type};
-	struct nlattr *place = nl_put(r, &a, sizeof(a));
 
-	if (size)
-		nl_put(r, data, size);
-	return place;
+	return nl_put(r, &a, sizeof(a));
 }
 
+static inline void nl_attr(struct nl_request *r, int type, const void *data, size_t size)
+{
+	nl_head(r, type, size);
+	nl_put(r, data, size);
+}
+
+/* Begin an attribute that others are nested in, up to nl_end(). */
 static inline struct nlattr *nl_nest(struct nl_request *r, int type)
 {
-	return nl_attr(r, type, NULL, 0);
+	return nl_head(r, type, 0);
 }
 
 static inline void nl_end(struct nl_request *r, struct nlattr *nest)
