@@ -23,7 +23,7 @@ complain() {
 	done
 }
 
-guest kinds "\"sh:sysctl -q kernel.watchdog_thresh=1 kernel.hung_task_timeout_secs=2; echo start rwrace >/proc/outrider_gt\" $(complain warn refcount slab list lockup hung bug null) sleep:2 poweroff" --on-complaint continue
+guest kinds "\"sh:sysctl -q kernel.watchdog_thresh=1 kernel.hung_task_timeout_secs=2; echo start rwrace >/proc/outrider_gt\" $(complain warn refcount slab hung list lockup bug null) sleep:2 poweroff" --on-complaint continue
 guest stops "$(complain null) sleep:600 poweroff"
 guest panics "$(complain panic)" --on-complaint continue
 guest races '"sh:echo start nulluse >/proc/outrider_gt" sleep:600 poweroff'
