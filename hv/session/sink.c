@@ -154,6 +154,9 @@ static void on_log_read(void *ctx)
 	pthread_mutex_lock(&s->report_lock);
 	report_reads_log(s->report);
 	pthread_mutex_unlock(&s->report_lock);
+	/* Before any race: the first rendezvous of a race that kills the guest may be the last one. */
+	if (s->replayer)
+		replayer_kernel_known(s->replayer);
 }
 
 static void on_moment(void *ctx, const struct lock_moment *m)
