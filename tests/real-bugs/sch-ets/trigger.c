@@ -6,13 +6,15 @@ static struct sfq_child child;
 
 static void set_bands(int netlink, unsigned char bands)
 {
+	/* Not the third: to make a filled band strict, or no longer so, corrupts a list of the old kernel, which is a bug, but no race. */
+	unsigned char strict = 2;
 	struct nl_request r;
 	struct nlattr *options;
 
 	qdisc_begin(&r, TBF | 1, TESTED, "ets");
 	options = nl_nest(&r, TCA_OPTIONS | NLA_F_NESTED);
 	nl_attr(&r, TCA_ETS_NBANDS, &bands, sizeof(bands));
-	nl_attr(&r, TCA_ETS_NSTRICT, &bands, sizeof(bands));
+	nl_attr(&r, TCA_ETS_NSTRICT, &strict, sizeof(strict));
 	nl_end(&r, options);
 	need(nl_talk(netlink, &r), "set up an ets scheduler");
 }
