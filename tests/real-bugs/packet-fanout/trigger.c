@@ -6,13 +6,25 @@
 #include "../packet.h"
 
 #include <stdatomic.h>
+#include <time.h>
 
 #define DEVICE "dummy0"
 #define SOCKETS 4
 #define GROUP 1
+/* The closing begins at another one of so many points of the bringing up in each round. */
+#define STEPS 17
 
 static int netlink, sender;
 static atomic_uint asked, closed;
+static atomic_ullong close_at; /* when this round's sockets are to be closed, in nanoseconds of the clock */
+
+static unsigned long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (unsigned long long)t.tv_sec * 1000000000 + (unsigned long long)t.tv_nsec;
+}
 
 static int open_member(void)
 {
@@ -30,7 +42,7 @@ static void *closer(void *opaque)
 
 	pin(0);
 	for (unsigned int number = 1;; number++) {
-		while (atomic_load(&asked) != number)
+		while (atomic_load(&asked) != number || now() < atomic_load(&close_at))
 			sched_yield();
 		close(*fd);
 		atomic_fetch_add(&closed, 1);
@@ -52,6 +64,7 @@ static void start_closers(int *sockets)
 int main(void)
 {
 	static int sockets[SOCKETS];
+	unsigned long long took = 0; /* the last bringing up */
 
 	netlink = nl_open(NETLINK_ROUTE);
 	need(nl_link_up(netlink, DEVICE, true), "bring " DEVICE " up");
@@ -63,8 +76,11 @@ int main(void)
 		for (int i = 0; i < SOCKETS; i++)
 			sockets[i] = open_member();
 		need(nl_link_up(netlink, DEVICE, false), "bring " DEVICE " down");
+		atomic_store(&close_at, now() + took * (round % STEPS) / STEPS);
 		atomic_store(&asked, round);
+		took = now();
 		need(nl_link_up(netlink, DEVICE, true), "bring " DEVICE " up");
+		took = now() - took;
 		do
 			packet_send(sender, 0);
 		while (atomic_load(&closed) != round * SOCKETS);
