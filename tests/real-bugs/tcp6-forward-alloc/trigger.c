@@ -24,13 +24,33 @@ static void begin_connection(void *opaque)
 	close(s);
 }
 
-int main(void)
+/* Returns a socket that listens. */
+static int open_listener(void)
 {
 	struct sockaddr_in6 local = address();
 	int s = need(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), "open a socket of TCP"), one = 1;
 
+	need(setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)), "reuse the port");
 	need(setsockopt(s, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof(one)), "ask for the packets' options");
 	need(bind(s, (const struct sockaddr *)&local, sizeof(local)), "bind to ::1");
 	need(listen(s, 0), "listen");
-	repeat_both(begin_connection, begin_connection, NULL);
+	return s;
+}
+
+/* The kernel looks at the sum only when the listening socket closes. */
+static void begin_many(void *opaque)
+{
+	int *listener = opaque;
+
+	for (int i = 0; i < 500; i++)
+		begin_connection(NULL);
+	close(*listener);
+	*listener = open_listener();
+}
+
+int main(void)
+{
+	int listener = open_listener();
+
+	repeat_both(begin_many, begin_connection, &listener);
 }
