@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 #define COUNT 8
-#define ROUNDS 100 /* with the first segments, before others are made */
+#define ROUNDS 20 /* with the first segments, before others are made */
 #define FORCED "/proc/sys/kernel/shm_rmid_forced"
 
 struct segments {
