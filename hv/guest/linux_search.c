@@ -17,7 +17,7 @@
 #define NOTE_HEADER 16u			 /* bytes of an ELF note before its content: two sizes, the type, and "GNU" */
 #define LINK_TEXT 0xffffffff81000000ull	 /* link address of _text */
 #define CPU_ENTRY_AREA_SIZE (1ull << 39) /* bytes */
-#define MISSES_MAX 10 /* give up after this many polls with the CPU in kernel mode in which no kernel was found */
+#define MISSES_MAX 10			 /* give up after this many polls that found a CPU in kernel mode, but no kernel */
 
 static bool idt_is_final(const struct x86_regs *regs)
 {

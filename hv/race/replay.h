@@ -46,7 +46,7 @@ enum replay_failure {
 	REPLAY_FAILURES,
 };
 
-/* How a side's region ended: the code from its access to where the comparison ends. */
+/* How a side's region ended. The region is the code that the side runs from its access until the states are compared. */
 enum replay_end {
 	/* The region did not begin. */
 	REPLAY_END_NOT_RUN,

@@ -33,8 +33,8 @@ static bool waits_for(const struct protection *p, const struct prot_take *handle
 }
 
 /*
- * Set s->total to the number of times that contexts which the interrupt can interrupt took the lock, and s->held to how many of
- * these had the interrupt off.
+ * Count how often contexts that the interrupt can interrupt took the lock: set s->total to this number, and s->held to the
+ * number of those takings during which the interrupt was off.
  */
 static void count(const struct protection *p, const struct prot_take *handler, struct suspicion *s)
 {

@@ -293,7 +293,7 @@ struct search {
 	size_t writers[DI_MAX_ORIGINS];
 	size_t n_writers;
 	bool from_start; /* A path reaches the function's start. */
-	bool failed;	 /* Too many writers, or a path without a visible predecessor. */
+	bool failed;	 /* There are too many writers, or a path reaches an instruction without a visible predecessor. */
 };
 
 static bool writes(const struct di_sweep *s, size_t at, int reg)

@@ -80,7 +80,7 @@ static void learn_cost(struct governor *g, double cost, double useful)
 	g->useful = g->useful * kept + useful;
 }
 
-/* Raise the surplus when credit is forfeited while useful hits come. Lower it when too many hits are refused. */
+/* Raise g->surplus when credit is forfeited although there are useful hits. Lower g->surplus when too many hits are refused. */
 static void adapt_surplus(struct governor *g, double seconds, double forfeited, double hits, double refused)
 {
 	double earned = earned_in(g, seconds * 1e9);

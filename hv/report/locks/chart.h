@@ -27,9 +27,14 @@ struct chart_datum {
 	size_t owner_len;
 	/* The lock held at most of the writes and, among equals, at most of the accesses. "": no access held a lock. */
 	char lock[CHART_NAME_MAX];
-	/* Accesses since publication, and at how many of these `lock` protected the access. */
+	/*
+	 * `total`: number of accesses since the object was published. `held`: number of these accesses that `lock` protected.
+	 */
 	uint64_t total, held;
-	/* Of `total`: writes, and reads in an RCU read-side critical section without the lock. */
+	/*
+	 * `writes`: number of writes in `total`. `rcu`: number of reads in `total` in an RCU read-side critical section without
+	 * the lock.
+	 */
 	uint64_t writes, rcu;
 	/* Accesses before publication: before another task or interrupt accessed the object. */
 	uint64_t unshared;
