@@ -36,8 +36,8 @@
 #define CONFLICT_USUAL 0.006
 #define AGAIN_USUAL 0.15
 /*
- * Limits of a weight. An unknown site has the weight 1. The upper limit keeps the share of all sample points that the best
- * sites get small, because there are many unknown sites.
+ * Limits of a weight. An unknown site has the weight 1. The upper limit bounds the share of all sample points that the best
+ * sites get, so that the many unknown sites are still sampled.
  */
 #define LEAST 0.02
 #define MOST 300.0

@@ -80,7 +80,7 @@ struct summary_race {
  */
 #define SUMMARY_MISSED_MAX 0.05
 
-/* What a run ended with that is no race: a finding, or the reason why it gave no answer. */
+/* How a run ended, apart from its races: with a finding, or with the reason why it failed (ends.h). */
 struct summary_finding {
 	const char *kind;    /* the word of an enum store_outcome: a finding or a failure, as ends.h says */
 	const char *run;     /* the run's key */

@@ -15,7 +15,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 #define GRACE_NS (30 * NS_PER_S) /* time for a run to write its report after SIGTERM, before SIGKILL */
 #define REST_NS (10 * NS_PER_S)	 /* time for processes that the program left behind to end, before SIGKILL */
-#define USAGE_NS (NS_PER_S / 2)	 /* time between two checks of size, CPU time and memory, which read many files */
+#define USAGE_NS (NS_PER_S / 2)	 /* time between two checks of size, CPU time and memory; a check reads many files */
 
 int64_t job_now(void)
 {

@@ -118,7 +118,7 @@ static int read_sides(struct listing *l, struct store_race *r, struct err *err)
 		store_side_columns(rows, 1, text, r->sides);
 		r->datum = text_copy(text, db_text(rows, db_text(rows, 9)[0] ? 9 : 10));
 	} else if (rc == 0) {
-		rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: it has lost a race that others are shown as",
+		rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: it lacks a race under whose id other races are shown",
 			     store_where(l->s));
 	}
 	db_rows_end(rows);
