@@ -194,7 +194,10 @@ static int code_of(const struct plan *plan, const struct runner_result *r, const
 
 	if (r->signal)
 		return 128 + r->signal;
-	/* A small matrix in many shards leaves some of them without a run: nothing was asked of them. */
+	/*
+	 * If the matrix has fewer runs than there are shards, some shards have no run. Such a shard has nothing to do, which is
+	 * no failure.
+	 */
 	if (!r->planned)
 		return EXIT_OK;
 	if (gate_state(&m->ends, m->unfinished) == GATE_FAILED) {

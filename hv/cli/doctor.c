@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider doctor`: prints the results of probe_host() for the user, and how to start a lab if this host's KVM will not do. */
+/*
+ * `outrider doctor`: prints the results of probe_host() for the user, and how to start a lab if this host's KVM cannot run
+ * outrider's guests.
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

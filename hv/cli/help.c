@@ -28,7 +28,7 @@ static const struct exit_line {
 } exit_lines[] = {
 	{"0", "run attach", "the run ended as asked, whether races were found or not"},
 	{"0", "list", "the domains were listed"},
-	{"0", "agent", "the agent did what it was told"},
+	{"0", "agent", "the agent carried out the command"},
 	{"0", "report prune", "the races were shown"},
 	{"0", "diff", "the differences were shown, whether there are any or not"},
 	{"0", "locks", "the locks were shown, every assertion was checked and none is broken"},

@@ -88,7 +88,7 @@ static int check_vendor(const struct replay *r, struct err *err)
 	intel = cpuid_is_intel(&table);
 	if (intel == r->scene.machine.intel)
 		return 0;
-	return err_set(err, EXIT_INPUT, "%s was kept on a CPU of %s's, and this host's is %s's: replay it on one of %s's",
+	return err_set(err, EXIT_INPUT, "%s was saved on an %s CPU, and this host has an %s CPU: replay it on an %s CPU",
 		       r->options.path, vendors[!intel], vendors[intel], vendors[!intel]);
 }
 

@@ -39,7 +39,7 @@ static int read_features(struct rsp *r)
 	}
 	r->binary_read = has_feature(list, "binary-upload+");
 	if (!has_feature(list, "qXfer:features:read+"))
-		return rsp_die(r, "the gdbstub does not describe its registers: it is not one that can be used");
+		return rsp_die(r, "the gdbstub does not describe its registers, so outrider cannot use this gdbstub");
 	if (!has_feature(list, "QStartNoAckMode+"))
 		return 0;
 	if (rsp_ask(r, "QStartNoAckMode"))
