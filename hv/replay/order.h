@@ -64,7 +64,7 @@ void order_begin(struct ordering *o, const struct order *order, const struct cop
 /* Whether both regions are at their ends, or the order has failed. */
 bool order_over(const struct ordering *o);
 
-/* Let the side whose turn it is make one step. The order must not be over. */
+/* Make one step of the side o->side. The order must not be over. */
 void order_step(struct ordering *o);
 
 /*

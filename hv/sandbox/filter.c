@@ -77,7 +77,7 @@ static void on_sigsys(int number, siginfo_t *info, void *context)
 	say(", which must not make the system call ");
 	say(call >= 0 && call < NUMBERS && broken.names[call][0] ? broken.names[call] : "without a name");
 	say(": the guest has broken in, or the list lacks a call\n"
-	    "outrider: please report this with the line above; --no-sandbox runs an own guest without the sandbox\n");
+	    "outrider: please report this with the line above; --no-sandbox runs a guest that you trust without the sandbox\n");
 	_exit(EXIT_INTERNAL);
 }
 

@@ -144,7 +144,7 @@ struct summary {
 	size_t race_count;
 	struct summary_finding *findings;
 	size_t finding_count;
-	struct summary_bug *bugs; /* if the query asks for them; the most serious first */
+	struct summary_bug *bugs; /* empty unless the query asks for likely bugs; the most serious first */
 	size_t bug_count;
 	size_t more_bugs;	      /* number of such races that are not in `bugs` */
 	struct summary_round *rounds; /* all rounds of the campaign up to the last selected one, oldest first */
