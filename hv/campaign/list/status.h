@@ -11,8 +11,8 @@
 struct status;
 
 /*
- * Read the last two rounds of a campaign; NULL: the campaign whose round started last. Free the result with status_free().
- * Returns NULL with err set if there is no round, the store cannot be read, or memory runs out.
+ * Read the last two rounds of the campaign of this name. `campaign` NULL: the campaign whose round started last. Free the
+ * result with status_free(). Returns NULL with err set if there is no round, the store cannot be read, or memory runs out.
  */
 struct status *status_get(struct store *store, const char *campaign, struct err *err);
 void status_free(struct status *s);
