@@ -185,7 +185,10 @@ void link_finish(struct link *link)
 		struct pollfd fds = {.fd = link->fd, .events = link->out_len ? POLLOUT : POLLIN};
 
 		if (!link->out_len && !said) {
-			/* After a shutdown() the host hangs up. On a console it fails, and no hang-up would come. */
+			/*
+			 * After shutdown() on a socket, the host reads the rest and hangs up; wait for that. On a console
+			 * shutdown() fails, and the host never hangs up, so do not wait.
+			 */
 			if (shutdown(link->fd, SHUT_WR))
 				break;
 			said = true;

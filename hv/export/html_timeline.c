@@ -15,7 +15,10 @@
 /* The zone with the scale of time, in percent of the width. */
 #define SCALE_FROM 13.0
 #define SCALE_TO 80.0
-/* Least distance of two numbers of a lane, and the limits for numbers, in percent: a number is 20 px wide, of 320 at least. */
+/*
+ * Least distance of two numbers of a lane, and the range of a number's place, in percent of the width. A number is 20 px wide,
+ * and the drawing at least 320 px.
+ */
 #define NUMBER_GAP 7.0
 #define NUMBER_MIN 3.5
 #define NUMBER_MAX 96.5

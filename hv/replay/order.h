@@ -42,7 +42,7 @@ struct order_run {
 
 enum order_phase {
 	ORDER_FIRST,  /* the first side runs alone until it has made its access */
-	ORDER_SECOND, /* the other side runs alone until it has made its own */
+	ORDER_SECOND, /* the other side runs alone until it has made its access */
 	ORDER_TURNS,  /* both run in turns */
 };
 

@@ -37,7 +37,7 @@ struct rsp {
 	bool was_physical;  /* The stub interpreted addresses as guest-physical when the client connected. */
 	struct regmap map;
 
-	uint32_t general_thread; /* The thread of the last `Hg`. 0: none. */
+	uint32_t general_thread; /* The thread that the last packet `Hg` selected. 0: none. */
 
 	/* Input. */
 	uint8_t in[RSP_INPUT];		     /* Received bytes. */

@@ -98,8 +98,8 @@ int machine_open(struct vm *vm, int kvm_fd, struct err *err);
 int machine_add_devices(struct vm *vm, int console_out, struct err *err);
 
 /*
- * Add the PCI devices that `config` asks for. The KVM VM must exist. Their workers run from the start of vm_run() to its end.
- * Returns 0, or -1 with `err` set; machine_remove_devices() frees the devices in either case.
+ * Add the PCI devices that `config` asks for. The KVM VM must exist. The devices' workers run from the start of vm_run() to its
+ * end. Returns 0, or -1 with `err` set; machine_remove_devices() frees the devices in either case.
  */
 int machine_add_pci_devices(struct vm *vm, const struct vmm_config *config, struct err *err);
 

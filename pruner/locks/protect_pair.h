@@ -8,7 +8,7 @@
 
 enum protect_outcome {
 	/* Values below PROTECT_LEFT_OUT are of enum protect_left_out: the reason why the pair is not suspected. */
-	PROTECT_FINE = PROTECT_LEFT_OUT, /* not in conflict, a common lock, or no lock on either side */
+	PROTECT_FINE = PROTECT_LEFT_OUT, /* the accesses do not conflict, have a common lock, or both have no lock */
 	PROTECT_SUSPECTED,
 };
 

@@ -13,7 +13,7 @@
 bool rule_write_back(const struct view *v, struct verdict *out);
 /*
  * "device-not-awaited", and "user-built-synchronisation" for a loop that waits for a device. Fits every race with a device that
- * the rule above does not fit.
+ * rule_write_back() does not fit.
  */
 bool rule_device(const struct view *v, struct verdict *out);
 /* "lock-word": the datum is the word of a lock, or a word of the scheduler. */

@@ -317,7 +317,7 @@ void pool_remove(struct pool *pool, const void *key)
 		}
 		pool->bytes -= seg->bytes;
 		pool->weight -= seg->weight;
-		pool->drawn_count = 0; /* some of these sites may be in the segment */
+		pool->drawn_count = 0; /* Forget the drawn sites: some may be in the segment. */
 		forget_executed(pool);
 		free_segment(seg);
 		memmove(seg, seg + 1, (pool->segment_count - i - 1) * sizeof(*seg));

@@ -83,7 +83,8 @@ static void count_hit(struct detect *d, const struct point *point)
 
 /*
  * Another context, with other data, is at the window's instruction. Emulate its access, because the INT3 must stay for the held
- * context. Returns whether the access was emulated. If every stop stops the whole machine, emulation is not worth its cost.
+ * context. Returns whether the access was emulated. Emulates nothing on a target with costly stops (target_caps.costly_stops),
+ * where emulation is not worth its cost.
  */
 static bool emulate(struct detect *d, struct window *w, const struct insn *insn, struct x86_regs *regs)
 {

@@ -11,8 +11,9 @@
 #include "hv/race/slab_name.h"
 
 /*
- * Most pointees to look through: those that begin before an access, for the pointee that contains the access, and those that
- * begin inside a pointee, for one that contradicts it. If there are more, the datum gets no name.
+ * Upper bound of both searches. One looks through the pointees that begin before an access, for the pointee that contains the
+ * access. The other looks through the pointees that begin inside a pointee, for one that contradicts it. If there are more to
+ * look through, the datum gets no name.
  */
 #define LOOKED_THROUGH 256
 #define FIRST_ROOM 64
@@ -35,7 +36,7 @@ struct answer {
 	char tag[64];	 /* name of the type, without "struct "; "": too long */
 };
 
-/* A slab cache that is named like a struct, and that struct, which all its objects are. */
+/* A slab cache with the name of a struct, and that struct. All objects of the cache have this type. */
 struct cache_type {
 	char cache[64];
 	struct debuginfo *di;

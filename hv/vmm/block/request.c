@@ -212,7 +212,10 @@ static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_h
 		virtq_drop(rq);
 		return;
 	}
-	/* A refused request is not in flight yet; it must be before its status is written. */
+	/*
+	 * A refused request is not registered as in flight yet. Register it before its status is written, so that the detector
+	 * knows whose write this is.
+	 */
 	if (!rq->in_flight)
 		virtq_begin_status(rq, op, device_op_has_sector(op) ? h->sector : 0, 0, 0);
 	virtq_write(rq, rq->write_len - 1, &status, 1);

@@ -72,7 +72,10 @@ struct blk_queue {
 	struct virtq_request rq[BLK_BATCH];
 	struct blk_header header[BLK_BATCH];
 	struct iovec iov[VIRTQ_MAX_SIZE];
-	/* Number of further reads to announce to the host, because a read was slow. */
+	/*
+	 * Number of reads that are still to be announced to the host before they are served (POSIX_FADV_WILLNEED), because a
+	 * read was slow.
+	 */
 	unsigned announce;
 };
 

@@ -14,7 +14,7 @@
 #define NS_PER_S 1000000000
 #define EVENTS_AT_ONCE 64 /* the next wait reports further events */
 
-#define OPENERS 32 /* frames that might open a socket, between two counts of the open descriptors */
+#define OPENERS 32 /* count the open descriptors again after this many frames that might open a socket */
 
 static const struct {
 	int slirp;

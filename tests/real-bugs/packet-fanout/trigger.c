@@ -11,7 +11,8 @@
 #define DEVICE "dummy0"
 #define SOCKETS 4
 #define GROUP 1
-/* Steps into which the time of bringing the interface up is divided. Each round closes the sockets after another number of them. */
+/* Steps into which the time of bringing the interface up is divided. Each round closes the sockets after another number of
+ * them. */
 #define STEPS 17
 
 static int netlink, sender;

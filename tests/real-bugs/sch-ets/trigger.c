@@ -6,7 +6,8 @@ static struct sfq_child child;
 
 static void set_bands(int netlink, unsigned char bands)
 {
-	/* Not the third: to make a filled band strict, or no longer so, corrupts a list of the old kernel, which is a bug, but no race. */
+	/* Not the third: to make a filled band strict, or no longer so, corrupts a list of the old kernel, which is a bug, but
+	 * no race. */
 	unsigned char strict = 2;
 	struct nl_request r;
 	struct nlattr *options;
