@@ -149,8 +149,23 @@ static bool is_waited_for(const struct view *v, unsigned which)
 	       rcu_section_of_side(v->race, which) == RCU_SECTION_INSIDE && !rcu_section_is_sleepable(s);
 }
 
+/*
+ * Returns false if the datum is a variable of the kernel or of a module and no pointer: what a function frees is then neither
+ * the memory of the datum nor what it points to.
+ */
+static bool may_be_freed(const struct view *v)
+{
+	const struct guest_memory *m = &v->race->first.memory;
+	bool variable = m->kind == GUEST_MEMORY_KERNEL || m->kind == GUEST_MEMORY_MODULE ||
+			(m->kind == GUEST_MEMORY_PER_CPU && m->symbol.name[0]);
+
+	return !variable || raise_is_pointer(v);
+}
+
 static void freed(struct tally *t)
 {
+	if (!may_be_freed(t->v))
+		return;
 	for (unsigned i = 0; i < 2; i++) {
 		const struct view_side *s = &t->v->side[i], *other = &t->v->side[!i];
 		const char *callee = lock_called_after(t->v, s, LIST_FREE), *immediate;

@@ -859,6 +859,30 @@ static void expect_freed(struct bench *b, bool afterwards)
 	assert_int_equal(strstr(verdict.evidence, "only after a grace period, which waits for") != NULL, !afterwards);
 }
 
+/* What is freed cannot be a variable, nor what a number in it points to. */
+static void test_number_in_a_variable(void **state)
+{
+	static const struct step frees[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, KFREE_RBX, RET};
+	static const enum guest_memory_kind variables[] = {GUEST_MEMORY_KERNEL, GUEST_MEMORY_MODULE, GUEST_MEMORY_PER_CPU};
+	struct verdict verdict;
+	struct bench *b;
+
+	for (unsigned i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		b = number(state, OUTSIDE, frees);
+		b->race->first.memory.kind = variables[i];
+		strcpy(b->race->first.memory.symbol.name, "a_variable");
+		prune_race(b->rules, b->race, &verdict);
+		assert_int_not_equal(verdict.rule, RULE_FREED_AFTERWARDS);
+		assert_null(strstr(verdict.evidence, "kfree"));
+	}
+	/* A dynamic per-CPU allocation has no symbol, and can be freed. */
+	b = number(state, OUTSIDE, frees);
+	b->race->first.memory.kind = GUEST_MEMORY_PER_CPU;
+	b->race->first.memory.symbol.name[0] = '\0';
+	prune_race(b->rules, b->race, &verdict);
+	assert_int_equal(verdict.rule, RULE_FREED_AFTERWARDS);
+}
+
 static void test_number_in_an_object_that_is_freed(void **state)
 {
 	static const struct step later[STEPS_MAX] = {OLD_RBX, PUBLISH_RAX, KFREE_RCU_RBX, RET};
@@ -1132,6 +1156,7 @@ int main(void)
 {
 	const struct CMUnitTest others[] = {
 		BENCH_TEST(test_number_in_an_object_that_is_freed),
+		BENCH_TEST(test_number_in_a_variable),
 		BENCH_TEST(test_one_instance_outside_a_section),
 		BENCH_TEST(test_sleepable_by_its_mark),
 		BENCH_TEST(test_one_instance_of_which_nothing_is_known),
