@@ -10,7 +10,7 @@ const struct cli_command cli_commands[] = {
 	 "look for races in a virtual machine that runs already, and leave it as it was", NULL},
 	{"agent", cli_agent, &cli_agent_argp, "tell the agent in a guest what to do: start a workload, stop it, power off",
 	 NULL},
-	{"report", cli_report, &cli_report_argp, "show the races of a run again, named by debug files", NULL},
+	{"report", cli_report, &cli_report_argp, "show the races of a run again, with names from debug files", NULL},
 	{"replay", cli_replay, &cli_replay_argp, "run a race of a saved scenario again, in both orders", NULL},
 	{"prune", cli_prune, &cli_prune_argp, "tell the likely bugs from the races that do no harm", NULL},
 	{"diff", cli_diff, &cli_diff_argp, "say which races are new, gone, or judged otherwise than before", NULL},

@@ -18,7 +18,7 @@
 
 struct prot_object;
 
-/* All zero except for the key: an empty table. */
+/* An empty table is all zero, except for the member `key`. */
 struct prot_objects {
 	struct prot_object *list;
 	/* Index of `list`, and its capacity. */

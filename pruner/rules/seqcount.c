@@ -59,8 +59,9 @@ static bool writer_interrupts_itself(const struct race *race, unsigned writer)
 }
 
 /*
- * Returns whether nothing prevents a second writer. write_seqcount_begin() and all its locks disable preemption, except for a
- * latch. Only kernels that count RCU sections (CONFIG_PREEMPT_RCU) show that preemption is enabled.
+ * Returns whether nothing prevents a second writer: the writer holds no lock, and it can be preempted. write_seqcount_begin()
+ * and the locks that writers of a sequence count hold disable preemption; only a latch may be written with preemption on. The
+ * context shows that preemption is on only if the kernel counts RCU sections (CONFIG_PREEMPT_RCU).
  */
 static bool may_have_second_writer(const struct view_side *writer)
 {

@@ -34,7 +34,7 @@ struct store_key {
 /* Make the key of a report's race. `text` owns its strings; text_failed() says afterwards whether memory ran out. */
 void store_key(const struct race *race, struct store_text *text, struct store_key *out);
 
-/* Set sides_text, identity and name from the rest of the key. The sides must be in order. */
+/* Set sides_text, identity and name from the rest of the key. The sides must be in the order in which store_key() puts them. */
 void store_key_seal(struct store_key *key, struct store_text *text);
 
 #endif

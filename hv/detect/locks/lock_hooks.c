@@ -49,8 +49,9 @@ static bool plant(struct detect *d, const struct guest_hook_site *site)
 }
 
 /*
- * Plant a lock hook at the instruction after the call, which sees the call's result. If that instruction cannot be emulated,
- * the result stays unknown: a tried lock is treated as possibly held, and a new object as the old object at its address.
+ * Plant a lock hook at the instruction after the call, which sees the call's result: whether a trylock succeeded, or the
+ * address that an allocation returned. If that instruction cannot be emulated, the result stays unknown. Then a tried lock is
+ * treated as possibly held, and an allocated object as the object that was at its address before.
  */
 static void plant_result(struct planting *p, const struct lock_function *function, const struct insn *after)
 {

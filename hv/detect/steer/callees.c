@@ -24,7 +24,8 @@ struct text {
 
 /* Who executed the points of a callee. */
 struct use {
-	/* Hits since the last rest, for the subject and for other callers. */
+	/* Hits since the callee was last left unsampled (rested): of calls by the named functions (the subject), and of other
+	 * calls. */
 	uint32_t subject, others;
 	/* How long the next rest takes, in ns. 0: there was none yet. */
 	uint64_t rest_ns;

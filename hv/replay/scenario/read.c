@@ -200,7 +200,7 @@ static int get_runs(struct in *in, const struct ram *ram)
 		if (get(in, &run, sizeof(run)) < 0)
 			return -1;
 		if (!run.pages)
-			return run.offset ? fail(in, "it is damaged: its RAM has no end") : 0;
+			return run.offset ? fail(in, "it is damaged: the end of its RAM is missing") : 0;
 		if (run.offset % X86_PAGE_SIZE || run.offset < at || run.offset >= size ||
 		    run.pages > (size - run.offset) / X86_PAGE_SIZE)
 			return fail(in, "it is damaged: %" PRIu64 " pages at offset 0x%" PRIx64 " of its RAM are out of place",
