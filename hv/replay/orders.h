@@ -15,7 +15,7 @@ time_t orders_run_seconds(const struct replay_config *config);
 void orders_prepare_ram(const struct ram *ram, const struct rendezvous *m, const struct replay_config *config);
 
 /*
- * Run both orders from the RAM of `plan`, which stays unchanged, and compare them. *out is set to what came of them, and to
+ * Run both orders from the RAM of `plan`, which stays unchanged, and compare them. *out gets the outcome, which is
  * REPLAY_CANNOT_LOAD if a run could not be made. Its texts may contain any bytes from the guest.
  */
 void orders_run(const struct run_plan *plan, struct replay_instance *out);

@@ -54,6 +54,11 @@ void call_targets_sort(struct call_targets *t)
 	t->count = kept;
 }
 
+bool call_targets_has(const struct call_targets *t, uint64_t target)
+{
+	return t->count && bsearch(&target, t->list, t->count, sizeof(*t->list), by_address);
+}
+
 int call_targets_of(struct detect *d, uint64_t addr, uint64_t size, struct call_targets *out)
 {
 	uint8_t *code = malloc(size);

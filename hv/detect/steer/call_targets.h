@@ -7,6 +7,7 @@
 #define OUTRIDER_DETECT_STEER_CALL_TARGETS_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "hv/detect/core/spans.h"
@@ -26,6 +27,9 @@ int call_targets_add(struct call_targets *t, uint64_t target);
 
 /* Sort the list, and keep each address once. */
 void call_targets_sort(struct call_targets *t);
+
+/* Returns whether the list, which must be sorted, has the address. */
+bool call_targets_has(const struct call_targets *t, uint64_t target);
 
 /*
  * Append the targets of the calls that lead out of the function of `size` bytes at GVA `addr`. A function whose code cannot be

@@ -150,21 +150,6 @@ static int find_subject(struct search *s)
 	return 0;
 }
 
-static bool is_target(const struct call_targets *targets, uint64_t addr)
-{
-	size_t low = 0, high = targets->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (targets->list[middle] < addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < targets->count && targets->list[low] == addr;
-}
-
 /* Whether a function is a new callee, by all of its names: functions.h. */
 static bool is_callee(void *ctx, const struct symtab *symbols, size_t first, size_t end)
 {
@@ -173,7 +158,7 @@ static bool is_callee(void *ctx, const struct symtab *symbols, size_t first, siz
 	struct symbol fn;
 
 	symtab_get(symbols, first, &fn);
-	if (!is_target(&s->targets, fn.addr) || spans_find(&s->subject, fn.addr) != SPANS_NONE ||
+	if (!call_targets_has(&s->targets, fn.addr) || spans_find(&s->subject, fn.addr) != SPANS_NONE ||
 	    spans_find(&s->added, fn.addr) != SPANS_NONE)
 		return false;
 	for (size_t i = first; i < end; i++) {
@@ -241,7 +226,7 @@ static int find_missing(struct search *s)
 	return 0;
 }
 
-/* Find the functions that the functions of the last level call. */
+/* Find the functions that the functions of the level before call: those at s->targets. */
 static int find_level(struct search *s)
 {
 	int ret = 0;
@@ -267,7 +252,7 @@ static int find_level(struct search *s)
 	return ret;
 }
 
-/* Add the level's functions to the callees. They are the ones whose calls are looked at next. */
+/* Add the level's functions to the callees, and find their calls, which lead to the next level. */
 static int end_level(struct search *s, bool last)
 {
 	s->targets.count = 0;

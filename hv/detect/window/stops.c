@@ -105,8 +105,8 @@ static void count_return(struct window *w, uint64_t now)
 }
 
 /*
- * Record an access with the locks that are held. Locks that a callee takes itself are not followed, so an access in a callee
- * would seem to be made without them: it is left out.
+ * Record an access with the locks that are held. Locks that a callee takes itself are not followed, so the record of an
+ * access in a callee would lack them. Such an access is not recorded.
  */
 static void follow_access(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
 			  const struct datum *data, unsigned n)

@@ -12,7 +12,7 @@ def _worst(races):
 
 
 def _orders(races):
-    """What came of both orders, with --replay: the instance that says most of any of the races."""
+    """The outcome of both orders, with --replay: the worst one of these races."""
     run = [race["replay"] for race in races if race.get("replay")]
     trouble = sum(replay["one_order_in_trouble"] for replay in run)
     if trouble:

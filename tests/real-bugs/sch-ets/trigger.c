@@ -6,8 +6,10 @@ static struct sfq_child child;
 
 static void set_bands(int netlink, unsigned char bands)
 {
-	/* Not the third: to make a filled band strict, or no longer so, corrupts a list of the old kernel, which is a bug, but
-	 * no race. */
+	/*
+	 * The third band is not strict: a filled band that becomes strict, or no longer is, corrupts a list of the old kernel,
+	 * which is a bug, but no race.
+	 */
 	unsigned char strict = 2;
 	struct nl_request r;
 	struct nlattr *options;
