@@ -18,6 +18,7 @@
 #define PORT 999 /* AGENT_PORT of the guest agent */
 #define CID 3
 #define FOLDERS "/tmp"
+#define FOLDERS_MAX (HEARTBEAT_PATH_MAX - 32) /* bytes of $TMPDIR; the other 32 hold PREFIX and mkdtemp()'s six characters */
 #define PREFIX "outrider-run-"
 #define TRIES 100 /* attempts to make a folder and lock it before another process sweeps it */
 
@@ -30,6 +31,14 @@ static void socket_path(const struct heartbeat *h, const char *suffix, struct so
 	snprintf(address->sun_path, sizeof(address->sun_path), "%s/v%s", h->folder, suffix);
 }
 
+/* Where the folders with sockets are: in $TMPDIR, or in FOLDERS if $TMPDIR is too long for a socket's path. */
+static const char *folders(void)
+{
+	const char *asked = getenv("TMPDIR");
+
+	return asked && asked[0] == '/' && strlen(asked) < FOLDERS_MAX ? asked : FOLDERS;
+}
+
 /*
  * Make a folder, and lock it against heartbeat_sweep(). Another process can sweep the folder before the lock is taken: then the
  * path leads nowhere or to another folder, and the next attempt makes a new one.
@@ -39,7 +48,7 @@ static bool make_folder(struct heartbeat *h)
 	struct stat there, locked;
 
 	for (int i = 0; i < TRIES; i++) {
-		snprintf(h->folder, sizeof(h->folder), FOLDERS "/" PREFIX "XXXXXX");
+		snprintf(h->folder, sizeof(h->folder), "%s/" PREFIX "XXXXXX", folders());
 		if (!mkdtemp(h->folder))
 			break;
 		h->lock = open(h->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -61,11 +70,11 @@ int heartbeat_open(struct heartbeat *h, struct err *err)
 
 	*h = (struct heartbeat){.lock = -1, .listener = -1, .agent = -1};
 	/*
-	 * Make a short folder for the sockets: a socket's path has at most 107 bytes (unix(7)), and a run's folder can be
-	 * longer. mkdtemp() gives the folder mode 0700.
+	 * The sockets are not in the run's folder, whose path can be too long: a socket's path has at most 107 bytes (unix(7)).
+	 * mkdtemp() gives the folder mode 0700.
 	 */
 	if (!make_folder(h))
-		return err_set(err, EXIT_INPUT, "cannot make a folder in " FOLDERS ": %s", strerror(errno));
+		return err_set(err, EXIT_INPUT, "cannot make a folder in %s: %s", folders(), strerror(errno));
 	snprintf(suffix, sizeof(suffix), "_%d", PORT);
 	socket_path(h, suffix, &address);
 	h->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -116,7 +125,7 @@ static void sweep_folder(int parent, const char *name)
 
 void heartbeat_sweep(void)
 {
-	DIR *dir = opendir(FOLDERS);
+	DIR *dir = opendir(folders());
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)) != NULL) {

@@ -11,7 +11,7 @@
 
 #include "hv/base/err.h"
 
-#define HEARTBEAT_PATH_MAX 64
+#define HEARTBEAT_PATH_MAX 88 /* bytes; a socket's path has at most 107 (unix(7)) */
 
 struct heartbeat {
 	char folder[HEARTBEAT_PATH_MAX]; /* folder of the sockets; "": closed */
@@ -24,7 +24,10 @@ struct heartbeat {
 int heartbeat_open(struct heartbeat *h, struct err *err);
 void heartbeat_close(struct heartbeat *h);
 
-/* Remove the folders that killed processes of this user left. The folder of a live process is locked, and stays. */
+/*
+ * Remove the folders that killed processes of this user left in $TMPDIR (or in /tmp, if $TMPDIR is not set or too long for a
+ * socket's path). The folder of a live process is locked, and stays.
+ */
 void heartbeat_sweep(void);
 
 /*

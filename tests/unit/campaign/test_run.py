@@ -39,7 +39,9 @@ class Campaign(unittest.TestCase):
         (self.folder / "races.json").write_bytes(self.report)
         (self.folder / "nothing.json").write_text(json.dumps(json.loads(self.report) | {"races": []}))
         (self.folder / "vmlinuz").touch()
-        self.environment = {**os.environ, "GUEST_FOLDER": str(self.folder)}
+        # A TMPDIR of its own: the runners of other tests sweep what killed runners left in theirs.
+        (self.folder / "t").mkdir()
+        self.environment = {**os.environ, "GUEST_FOLDER": str(self.folder), "TMPDIR": str(self.folder / "t")}
 
     def write(self, *works, limits="", more="", seeds="count='1'", vcpus=1):
         workloads = "".join(f"<workload name='{work}'><cmdline>work={{workload}}</cmdline></workload>" for work in works)
@@ -461,6 +463,7 @@ class Killed(Campaign):
         killed.kill()
         killed.wait()
         self.wait_for(self.none_lives)
+        self.assertEqual(self.sockets()[0].parent, self.folder / "t")
         self.assertTrue(self.sockets()[0].exists())
         (self.folder / "at-waits").unlink()
         living = self.start(store="living.db")
