@@ -20,8 +20,8 @@
 #include "hv/detect/window/window.h"
 #include "hv/race/site.h"
 
-#define AGAIN_SEED 0x9e3779b97f4a7c15ull /* any constant other than 0 makes another sequence */
-#define CLOSE_NS 300000000u		 /* time for held CPUs to end their windows, in ns */
+#define AGAIN_SEED 0x9e3779b97f4a7c15ull /* any constant but 0 makes this sequence differ from choice_rng's */
+#define CLOSE_NS 300000000u		 /* detect_stop() gives held CPUs this long to end their windows, in ns */
 
 static int init_sync(struct detect *d)
 {

@@ -60,7 +60,7 @@ static int add_segment(struct detect *d, const void *key, const char *name, cons
 	return 0;
 }
 
-/* A module's functions can be callees, too. If memory runs out, they are not. */
+/* A module's functions can be callees of the sampled functions, too (callees.h). If memory runs out, they are not sampled. */
 static void callee_text_came(struct detect *d, const struct guest_module *m)
 {
 	struct err err = {0};
@@ -159,7 +159,7 @@ static int prepare(struct detect *d, struct err *err)
 	return d->config.module ? 0 : add_segment(d, NULL, "kernel", guest_symtab(d->guest), start.addr, end.addr, err);
 }
 
-/* Plant the lock hooks of the kernel, which is possible only after breakpoints are intercepted. */
+/* Plant the lock hooks in the kernel's text. Called after target_intercept(), before which no hook can be planted. */
 static void follow_kernel(struct detect *d)
 {
 	const struct symtab *symbols = guest_symtab(d->guest);
@@ -206,7 +206,8 @@ static int sample(struct detect *d, struct err *err)
 /*
  * Intercept breakpoints and plant the hooks while the machine stands still. From target_intercept() on, a target may run CPUs
  * with its own copies of the guest's debug registers, and only hooks show when the guest changes these. If the guest ran in
- * between, a breakpoint that its debugger sets would not trap until the CPU's next change.
+ * between, a debugger in the guest could set a debug register unseen, and that breakpoint would not trap until the CPU's debug
+ * registers change again.
  */
 static int start_intercepting(struct detect *d, struct err *err)
 {

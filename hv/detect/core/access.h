@@ -33,13 +33,13 @@ struct datum {
 	uint32_t len;
 	/* Bit mask of the watch slots that cover the datum. */
 	unsigned slots;
-	/* Identifies this datum in a report of a watchpoint hit. */
+	/* The target reports hits of this datum's watchpoints with this number. */
 	uint32_t cookie;
 	/* Watches cover every byte of the access, and the access is no longer than RACE_DATA_MAX. */
 	bool fully_watched;
 	/*
-	 * Bit i: since the window opened, a device wrote byte i, or was about to, as a part of its ring. Such a change is no
-	 * conflict.
+	 * Bit i: since the window opened, a device wrote byte i of the datum as a part of its virtqueue, or announced that
+	 * write. That the byte changes is then no conflict: the driver and the device may access the queue at the same time.
 	 */
 	uint64_t explained;
 	/* The bytes at the time of the hit. */
@@ -52,8 +52,8 @@ struct datum {
 };
 
 /*
- * Fill in extents and len from datum->access by walking the page tables in `regs`. Returns 0, or -1 when the access has no
- * bytes, or when any byte is unmapped or not RAM.
+ * Fill in extents and len from datum->access, by a walk of the page tables at CR3 of `regs`. Returns 0, or -1 when the access
+ * has no bytes, or when any byte is unmapped or not RAM.
  */
 int datum_locate(struct target *target, const struct x86_regs *regs, struct datum *datum);
 

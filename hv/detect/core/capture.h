@@ -7,8 +7,8 @@
 #include "hv/target/target.h"
 
 /*
- * Start one side of an observation from a stopped CPU: its registers, its context and its stacks. Clears the access, the
- * locks, the names and the code, which the caller and the reporter fill in. Called in a callback of the target.
+ * Begin one side of an observation: copy the registers, the context and the stacks of a stopped CPU. Clears the access, the
+ * locks, the names and the code, which the caller and the reporter fill in later. Called in a callback of the target.
  */
 void capture_side(struct target *target, const struct guest *guest, unsigned cpu, const struct x86_regs *regs,
 		  const struct guest_context *context, struct race_side *side);

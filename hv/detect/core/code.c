@@ -7,7 +7,10 @@ int detect_code(struct detect *d, uint64_t gva, void *buf, size_t len)
 {
 	int ret;
 
-	/* Copy and overlay under one lock. Otherwise a point that is planted in between would leave its INT3 in the copy. */
+	/*
+	 * Copy the code, and replace the detector's INT3s in the copy, without releasing the lock in between. Otherwise the
+	 * INT3 of a point that another thread plants in between would stay in the copy.
+	 */
 	detect_enter(d);
 	ret = guest_read(d->guest, gva, buf, len);
 	if (!ret)

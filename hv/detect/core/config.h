@@ -15,13 +15,16 @@
 #include "hv/race/prefer.h"
 #include "hv/race/rendezvous.h"
 
-/* The most that detect_config.callee_depth may be: with each step the functions have less to do with the sampled ones. */
+/*
+ * Upper bound of detect_config.callee_depth, in calls. The more calls lead from the sampled functions to a callee, the less the
+ * callee has to do with them.
+ */
 #define DETECT_CALLEE_DEPTH_MAX 3u
 
 struct detect_config {
 	/* Seed of the choice of sites and delays. */
 	uint64_t seed;
-	/* Target hit rate, in hits/s. With `overhead`, the upper bound. */
+	/* Target hit rate, in hits/s. With `overhead`, the hit rate may be lower, but not higher. */
 	unsigned rate;
 	/* Share of the CPUs' time that sampling may cost, up to 1. The hit rate follows it. 0: no limit. */
 	double overhead;
@@ -89,7 +92,7 @@ struct detect_sink {
 	 * at a time, in the order of the moments' numbers. `m` is valid during the call only. Set together with config.locks.
 	 */
 	void (*moment)(void *ctx, const struct lock_moment *m);
-	/* The guest's log can be read. Called once, on the reporter's thread. NULL as complaint(). */
+	/* The guest's log can be read. Called once, on the reporter's thread. NULL if `complaint` is NULL. */
 	void (*log_read)(void *ctx);
 	/*
 	 * The guest's kernel has written a complaint to its log. Called on the reporter's thread. `c` is

@@ -45,7 +45,10 @@ struct window {
 	 * not yet.
 	 */
 	uint64_t watched_ns;
-	/* The held context's returns from interrupts, as in struct race_window; but the times are of CLOCK_MONOTONIC. */
+	/*
+	 * How often the held context came back to its access after an interrupt, and when (CLOCK_MONOTONIC, ns): as in struct
+	 * race_window, whose times count from the window's opening.
+	 */
 	uint32_t returns;
 	uint64_t return_ns[RACE_RETURNS_MAX];
 	struct point *point;
@@ -77,7 +80,7 @@ struct rendezvous_state {
 /* A sample point that a CPU executed. */
 struct executed_point {
 	uint64_t addr;
-	/* The point is in a callee, and no sampled function had called it. */
+	/* The point is in a callee (callees.h), and the callee was not called by a sampled function. */
 	bool other_caller;
 };
 
@@ -93,8 +96,8 @@ struct hit_path {
 	/* Until this time (CLOCK_MONOTONIC, ns) the CPU of this index is not held with interrupts off again. */
 	uint64_t irqs_off_rest[TARGET_MAX_CPUS];
 	/*
-	 * CPU time in ns that windows may still take under config.overhead: the governor's last balance less the windows
-	 * opened since.
+	 * CPU time in ns that windows may still take under config.overhead: the credit that the governor computed last, less
+	 * the longest duration (hold_ns) of each window opened since.
 	 */
 	double credit_ns;
 	/* Number of hits that opened no window because credit_ns was not above 0. */

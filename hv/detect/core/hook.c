@@ -10,8 +10,9 @@
 #define POINTS_FOR_HOOKS 32u
 
 /*
- * Whether the target has too few points, or pages for points, to spend any on hooks. Such points are debug registers or an
- * emulator's breakpoints, not INT3s in guest memory: none stays in text that is freed, and all are needed for sampling.
+ * Whether the target has too few points, or too few pages for points, to spend any on hooks. Points of such a target are debug
+ * registers or an emulator's breakpoints, not INT3s in guest memory. So text can be freed without a hook that removes points
+ * first, and all points are needed for sampling.
  */
 static bool points_are_few(const struct detect *d)
 {
@@ -84,7 +85,10 @@ void hook_plant_all(struct detect *d)
 	for (size_t i = 0; i < n; i++)
 		hook_add(d, &sites[i]);
 	free(sites);
-	/* The guest may have set debug registers after the target shadowed them and before these points stood. */
+	/*
+	 * The guest may have set debug registers before these hooks were planted, and without the hooks the target did not
+	 * notice.
+	 */
 	for (unsigned c = 0; c < d->target->caps.cpus; c++)
 		target_debug_regs_changed(d->target, c);
 	target_watch_sync(d->target, TARGET_MAX_CPUS);

@@ -26,7 +26,7 @@ int hook_add(struct detect *d, const struct guest_hook_site *site);
 /*
  * Remove the hook at this GVA. Returns 0, or -1 when there is none, for example because hook_text_gone() or detect_stop()
  * removed it. Threads and locks are as for hook_add(). After the return, no CPU is in hook_hit() for this hook or will enter
- * it. A CPU that executed the hook's INT3 before then executes the guest's own instruction.
+ * it. A CPU that stopped at the hook's INT3, but has not entered hook_hit() yet, executes the guest's own instruction.
  */
 int hook_remove(struct detect *d, uint64_t addr);
 

@@ -52,7 +52,7 @@ struct points {
 	struct point *slots;
 	/* The slots in use, `count` of them without gaps. */
 	uint32_t *armed;
-	/* The free slots as a stack: the next is at capacity - 1 - count. */
+	/* The free slots as a stack. Its top is free_slots[capacity - 1 - count]. */
 	uint32_t *free_slots;
 	/* Hash table with open addressing: address to 1 + slot. 0: an empty bucket. */
 	uint32_t *hash;

@@ -5,8 +5,8 @@
 
 #define SAMPLE_PAGES_MAX 16u
 /*
- * Number of pages with hooks on which sample points are free. On any further page with hooks, sample points count against the
- * limit.
+ * On a page with hooks, sample points do not count against the limit of pages. This holds for 64 pages with hooks; sample
+ * points on other pages with hooks count.
  */
 #define HOOK_PAGES_MAX 64u
 

@@ -10,8 +10,8 @@
 #include "hv/sandbox/sandbox.h"
 
 /*
- * Collect the subject's functions on the stack of the innermost context. Frames after an unreliable one are left out, because
- * an earlier call may have left them on the stack.
+ * Collect the functions of the subject (the sampled code) on the stack of the innermost context. Frames after an unreliable one
+ * are left out, because an earlier call may have left them on the stack.
  */
 static void find_path(const struct detect *d, const struct race_side *side, struct lock_moment *m)
 {
@@ -43,8 +43,8 @@ static void describe_memory(const struct detect *d, const struct x86_regs *regs,
 }
 
 /*
- * Name the locks taken outside of the subject: no LOCK_MOMENT_TAKE names them. They are variables, so their page's state is
- * not needed.
+ * Name the held locks that were taken outside of the subject (the sampled code). No moment of kind LOCK_MOMENT_TAKE has named
+ * these. They are global variables, and guest_memory_at() names a variable without its page's state.
  */
 static void describe_outer(const struct detect *d, const struct race_side *side, struct lock_moment *m)
 {

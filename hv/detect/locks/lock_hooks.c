@@ -58,8 +58,8 @@ static void plant_result(struct planting *p, const struct lock_function *functio
 	struct insn_branch branch;
 
 	/*
-	 * Plant no lock hook at a jump, which may be a static key that the guest patches, nor at a call, unless it leads to a
-	 * lock function: then it has a lock hook in any case.
+	 * Plant no lock hook at a direct jump, which may be a static key that the guest patches, and none at a direct call. A
+	 * jump or call that leads to a lock function has a lock hook in any case.
 	 */
 	if (!target_can_emulate(after) || (insn_direct_branch(after, &branch) && !locks_called(p->d->locks, after)))
 		return;
@@ -68,8 +68,8 @@ static void plant_result(struct planting *p, const struct lock_function *functio
 }
 
 /*
- * Allow that this lock hook is removed for a rest when lock hooks cost too much (lock_load.h). If memory runs out, the hook
- * always stays planted, which only costs time.
+ * Let lock_hooks_limit() remove this lock hook for some seconds (a rest) when lock hooks cost too much (lock_load.h). If memory
+ * runs out, the hook always stays planted, which only costs time.
  */
 static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_hook_site *site)
 {
@@ -205,8 +205,8 @@ void lock_hooks_text_came(struct detect *d, const char *module, const struct sym
 /* ---- when lock hooks cost too much ---- */
 
 /*
- * Copy the list of lock hooks that are removed for a rest, so that the sampler can walk it without d->lock. Returns NULL if
- * there is no such hook, or if memory runs out.
+ * Copy the list of the lock hooks that lock_hooks_limit() removes and plants again, so that the sampler can walk the list
+ * without d->lock. Returns NULL if there is no such hook, or if memory runs out.
  */
 static struct guest_hook_site *resting_sites(struct detect *d, size_t *count)
 {

@@ -6,12 +6,12 @@
 
 #define FIRST_ROOM 64u
 /*
- * How long a CPU may run nothing but interrupts of one task. The kernel reports a soft lockup after 20 s (watchdog_thresh is
- * 10). An idle CPU gets more time: it has nothing else to run, unless a task waits there.
+ * How long a CPU may run nothing but interrupt handlers while one task waits to go on. The kernel reports a soft lockup after
+ * 20 s (watchdog_thresh is 10). A CPU that was interrupted in its idle task gets twice this time: usually no task waits there.
  */
 #define PATIENCE_NS 4000000000u
 #define IDLE_PATIENCE_NS 8000000000u
-/* A CPU that hit no lock hook for this long had time for other work. */
+/* A CPU that hit no lock hook for this long had time for its task: a later hit begins a new series (lock_load.h). */
 #define GAP_NS 500000000u
 /* How long the lock hooks stay removed. */
 #define REST_NS 3000000000u

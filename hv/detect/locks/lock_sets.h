@@ -39,8 +39,8 @@ struct lock_sets {
 };
 
 /*
- * A CPU was seen in this context. Interrupts on this CPU with a higher kind must be over, so locks that they still hold were
- * released unseen: forget them.
+ * A CPU was seen in this context. Interrupts on this CPU whose kind is higher (enum guest_context_kind) must be over, so the
+ * locks that they still hold here were released unseen: forget these locks.
  */
 void lock_sets_seen(struct lock_sets *s, unsigned cpu, const struct guest_context *context);
 

@@ -26,7 +26,8 @@
 #define CAPTURES_KEPT 25.0
 #define NS_PER_SECOND 1000000000u
 /*
- * Flag bits in the owner word of a mutex and of a rwsem (kernel/locking/mutex.c, rwsem.c), and the owner's offset in a rwsem.
+ * Flag bits in the owner word of a mutex and of a rwsem (kernel/locking/mutex.c, rwsem.c), and the offset of the owner word in
+ * a rwsem, in bytes.
  */
 #define OWNER_FLAGS 7u
 #define RWSEM_OWNER 8u
@@ -434,8 +435,8 @@ static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint6
 }
 
 /*
- * Returns the base register by which the instruction addresses the datum, or an all-zero struct. The operand is searched by its
- * address, since some operands of the instruction are not among the data.
+ * Returns the base register by which the instruction addresses the datum, or an all-zero struct. Finds the operand by its
+ * address, because `data` leaves out some operands of the instruction (window_data()).
  */
 static struct base_register base_of(const struct insn *insn, const struct x86_regs *regs, const struct datum *datum)
 {
@@ -480,7 +481,10 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	guest_context(l->d->guest, regs, &context);
 	lock_sets_seen(&l->sets, cpu, &context);
 	l->number++;
-	/* Keep the number of a held access: the context that stopped is then an interrupt on the same CPU. */
+	/*
+	 * If this CPU has an open window, an interrupt on the CPU makes the access now, and l->window[cpu] stays the number of
+	 * the held access.
+	 */
 	if (!l->d->hit.windows[cpu].open)
 		l->window[cpu] = l->number;
 	raw = put(l, LOCK_MOMENT_ACCESS, now);
@@ -554,8 +558,9 @@ static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs
 }
 
 /*
- * Record the operation for lock_order(). A try is left out: if it took the lock, the lock is in the lockset at the access, or
- * its release was recorded.
+ * Record the operation for lock_order(). A trylock is left out, because the call does not show yet whether it takes the lock.
+ * lock_order() needs no such record: the lock of a successful trylock is in the lockset at the access, or its release was
+ * recorded.
  */
 static void add_event(struct locks *l, unsigned cpu, const struct guest_context *context, enum lock_op op,
 		      const struct held_lock *lock)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which instruction hit a watchpoint. A data breakpoint traps after the access (SDM vol. 3, 18.2.4), so RIP is at the next
- * instruction, and x86 code cannot be decoded backwards. So this file decodes the function from its symbol on. It then
- * computes the operand addresses of the instruction that ends at RIP, where the registers still have their values, and
- * compares them with the watched bytes.
+ * instruction, and x86 code cannot be decoded backwards. So this file decodes the function from its symbol on, up to the
+ * instruction that ends at RIP. It then computes the operand addresses of this instruction, if the registers still have the
+ * values that they had before it, and compares them with the watched bytes.
  */
 #include "hv/detect/report/attribute.h"
 

@@ -98,7 +98,7 @@ uint64_t complaints_period(const struct detect *d)
 
 void complaints_poll(struct detect *d, bool last)
 {
-	/* guest_poll() has returned 1 before ready_ns is set. */
+	/* guest_poll_complaints() may be called after guest_poll() has returned 1, which was before ready_ns was set. */
 	if (!d->sink.complaint || !atomic_load(&d->life.ready_ns) || !guest_poll_complaints(d->guest, last, on_complaint, d) ||
 	    d->life.log_read)
 		return;

@@ -34,7 +34,10 @@ static void unwind_side(struct detect *d, struct race_side *side)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Name each lock by the memory that is at its address now. A lock outlives the accesses made under it. */
+/*
+ * Name each lock by the memory that is at its address now, some milliseconds after the access. The lock is still there: a lock
+ * outlives the accesses made under it.
+ */
 static void name_locks(struct detect *d, struct race_side *side)
 {
 	struct race_locks *locks = &side->locks;

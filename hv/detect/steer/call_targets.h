@@ -39,8 +39,8 @@ int call_targets_of(struct detect *d, uint64_t addr, uint64_t size, struct call_
 
 /*
  * Estimate from how many places in the text [start, end) each of `functions` is called. Stores the numbers in counts[], indexed
- * like the functions, which must be sorted. Reads one page of CALL_TARGETS_PAGES, and looks for the bytes of calls without
- * decoding, because decoding a kernel takes seconds, and in the labs 40 s. Returns 0, or -1 if memory runs out.
+ * like the functions, which must be sorted. Reads only one of CALL_TARGETS_PAGES pages, and looks for the bytes of calls
+ * without decoding, because decoding a kernel takes seconds, and in the labs 40 s. Returns 0, or -1 if memory runs out.
  */
 int call_targets_callers(struct detect *d, uint64_t start, uint64_t end, const struct spans *functions, uint32_t *counts);
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Callees (callees.h): functions that the sampled functions call, and that are sampled too. The sampled functions are the
+ * subject. A callee that nearly always has other callers rests: for some time no site of it is chosen.
+ */
 #include "hv/detect/steer/callees.h"
 
 #include <stdlib.h>
@@ -10,7 +14,7 @@
 #include "hv/detect/steer/functions.h"
 #include "hv/detect/steer/pool.h"
 
-/* The key of the callees' segment in the pool, which is the address of an object that no module has. */
+/* The key of the callees' segment in the pool (pool_add_spans()). Its address differs from the key of each module's segment. */
 static const char callees_key;
 
 #define OUT_OF_MEMORY "out of memory for the callees"
@@ -24,8 +28,10 @@ struct text {
 
 /* Who executed the points of a callee. */
 struct use {
-	/* Hits since the callee was last left unsampled (rested): of calls by the named functions (the subject), and of other
-	 * calls. */
+	/*
+	 * Hits of the callee's points in calls by the subject's functions, and in other calls. Both are counted from the
+	 * callee's last rest on.
+	 */
 	uint32_t subject, others;
 	/* How long the next rest takes, in ns. 0: there was none yet. */
 	uint64_t rest_ns;
@@ -37,13 +43,16 @@ struct callees {
 	struct detect *d;
 	struct text *texts;
 	size_t text_count;
-	/* The last search does not hold any more: texts that matter came or went. */
+	/* A text was loaded or unloaded that changes which callees there are: callees_refresh() must search again. */
 	bool changed;
-	/* What the last search found to be called in no known text, because the guest's list of modules was not read whole. */
+	/*
+	 * Called addresses that were in no known text at the last search, because the guest's list of modules was not read to
+	 * its end. Search again when a text with one of these addresses is loaded.
+	 */
 	struct call_targets missing;
 	/* Replaced under d->lock, because callees_for_subject() reads it. */
 	struct spans subject;
-	/* The functions in the pool, and the use of each. */
+	/* The callees that are in the pool, and for each the hits of its points. */
 	struct spans added;
 	struct use *uses;
 };
@@ -52,9 +61,12 @@ struct callees {
 struct search {
 	struct callees *c;
 	struct spans subject;
-	/* The callees so far, and those of the current level. */
+	/*
+	 * The callees found so far, and those found on the current level. Level 1 is called by the subject, level 2 by level 1,
+	 * and so on.
+	 */
 	struct spans added, level;
-	/* What the functions of the last level call. */
+	/* Addresses that the subject's functions or those of the level before call. */
 	struct call_targets targets;
 	struct call_targets missing;
 	bool out_of_memory;
@@ -88,7 +100,10 @@ static bool contains(const struct text *text, uint64_t gva)
 	return gva >= text->start && gva < text->end;
 }
 
-/* Whether the last search would have found something else without or with this text. */
+/*
+ * Whether the callees change when this text is loaded or unloaded: it has functions of the subject, a callee, or an address in
+ * c->missing.
+ */
 static bool matters(const struct callees *c, const struct text *text)
 {
 	bool in = text->subject;
@@ -125,7 +140,7 @@ void callees_text_gone(struct callees *c, const void *key)
 		if (!matters(c, &text))
 			return;
 		c->changed = true;
-		/* The callees may be in the text. callees_refresh() adds the others again. */
+		/* Some of the callees may be in the text. callees_refresh() adds those in other texts again. */
 		pool_remove(c->d->sampler.pool, &callees_key);
 		spans_fini(&c->added);
 		return;
@@ -150,7 +165,7 @@ static int find_subject(struct search *s)
 	return 0;
 }
 
-/* Whether a function is a new callee, by all of its names: functions.h. */
+/* Whether a function is a new callee. The symbols [first, end) are all names of the function, as functions.h says. */
 static bool is_callee(void *ctx, const struct symtab *symbols, size_t first, size_t end)
 {
 	struct search *s = ctx;
@@ -192,7 +207,7 @@ static size_t count_functions(const struct text *text)
 	return n;
 }
 
-/* Leave those functions of the level out that are called from too many places in this text. */
+/* Remove the functions from s->level that are called from too many places in this text (CALLEES_SHARE). */
 static int leave_out_common(struct search *s, const struct text *text)
 {
 	uint32_t *counts = calloc(s->level.count + 1, sizeof(*counts));
@@ -226,7 +241,7 @@ static int find_missing(struct search *s)
 	return 0;
 }
 
-/* Find the functions that the functions of the level before call: those at s->targets. */
+/* Find the callees of this level: the functions at s->targets, which the subject or the level before calls. */
 static int find_level(struct search *s)
 {
 	int ret = 0;
@@ -252,7 +267,7 @@ static int find_level(struct search *s)
 	return ret;
 }
 
-/* Add the level's functions to the callees, and find their calls, which lead to the next level. */
+/* Add the functions of this level to the callees. Unless this level is the last, find what they call, for the next level. */
 static int end_level(struct search *s, bool last)
 {
 	s->targets.count = 0;
@@ -383,7 +398,7 @@ bool callees_for_subject(const struct callees *c, const struct x86_regs *regs)
 	uint64_t sp = regs->gpr[X86_RSP], left = guest_stack_end(regs) - sp, words[X86_PAGE_SIZE / sizeof(uint64_t)], chunk;
 	const uint64_t most = CALLEES_WORDS * c->d->config.callee_depth * sizeof(*words);
 
-	/* Read page by page, because the stack's last page may be unmapped. */
+	/* Read the stack page by page, because its last page may be unmapped. */
 	for (left = left < most ? left : most; left; left -= chunk, sp += chunk) {
 		chunk = X86_PAGE_SIZE - (sp & (X86_PAGE_SIZE - 1));
 		chunk = chunk < left ? chunk : left;

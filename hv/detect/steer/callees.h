@@ -45,7 +45,7 @@ void callees_free(struct callees *c);
 int callees_text_came(struct callees *c, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
 		      bool subject, struct err *err);
 
-/* This text is about to be freed, or was: none of it is in the pool as a callee after the return. */
+/* The text with this key is about to be freed, or was: after the return, no function in the text is in the pool as a callee. */
 void callees_text_gone(struct callees *c, const void *key);
 
 /*
@@ -66,8 +66,8 @@ void callees_executed(struct callees *c, uint64_t gva, bool other_caller, uint64
 void callees_step(struct callees *c, uint64_t now);
 
 /*
- * 16 hits: with 50 callees that the whole guest calls all the time, sampling 100 accesses a second loses 8 s to them, and then
- * hardly any more.
+ * 16 hits: with 50 callees that the whole guest calls all the time, and a rate of 100 hits/s, the first 8 s are spent on hits
+ * of these callees. After that they rest nearly always.
  */
 #define CALLEES_OTHERS 16u
 #define CALLEES_REST_NS UINT64_C(5000000000)

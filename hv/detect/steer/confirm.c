@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Confirming suspected races (confirm.h): arms both sites of a suspected pair, or one of them, while it is the pair's turn.
+ */
 #include "hv/detect/steer/confirm.h"
 
 #include <stdlib.h>
@@ -18,7 +21,7 @@
 /* Upper bound of an object's size in bytes, since the end of an object is reported without a size. */
 #define OBJECT_BYTES 8192u
 
-/* A pair of sites, and how often a CPU hit each. */
+/* A pair of sites whose race is to be confirmed, and how often a CPU hit each site. */
 struct pair {
 	uint64_t site[2]; /* GVAs */
 	uint64_t reached[2];
@@ -138,7 +141,10 @@ static void accessed(struct pair *p, const struct lock_events *events, unsigned 
 	default:
 		break;
 	}
-	/* Compare an access once only: comparing it with more accesses would add no information. */
+	/*
+	 * Compare an access with one access at the other site only. More comparisons of the same access would add no
+	 * information.
+	 */
 	other->number = 0;
 }
 

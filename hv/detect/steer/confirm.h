@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Confirming suspected races (pruner/locks/protect.h): both sites of a suspected pair are armed while sampling goes on, and
- * their windows are longer, until the race is seen or the pair is given up. DataCollider (section 3.1) chooses sites at random;
- * this is the same window with a better choice.
+ * their windows are longer, until the race is seen or the caller gives the pair up. DataCollider (section 3.1) chooses sites at
+ * random; confirming opens the same windows at two sites that are expected to race.
  *
- * A pair's turn lasts 200 ms, or 1 s if arming stops the guest. In half of the pair's turns, both sites are armed. In the other
- * half, only one site is armed, and its window's watchpoints catch the access at the other site. If both were always armed, the
- * site that is executed more often would nearly always be the held one, mostly with no other access in its window.
+ * Pairs take turns of 200 ms, or of 1 s if arming stops the guest. In half of a pair's turns, both sites are armed. In the
+ * other half, only one site is armed, and its window's watchpoints catch the access at the other site. If both were always
+ * armed, the site that is executed more often would nearly always be the held one, mostly with no other access in its window.
  */
 #ifndef OUTRIDER_DETECT_STEER_CONFIRM_H
 #define OUTRIDER_DETECT_STEER_CONFIRM_H

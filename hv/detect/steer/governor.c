@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The governor (governor.h) keeps the cost of sampling at a share of the CPUs' time. The credit is the CPU time that windows
+ * may take now: it grows with time, by the share, and falls by what sampling costs.
+ */
 #include "hv/detect/steer/governor.h"
 
-/* Upper bound of the credit: what the share earns in 1 s, or what 4 windows cost, whichever is more. */
+/* Upper bound of the credit: what the share adds to it in 1 s, or what 4 windows cost, whichever is more. */
 #define SAVED_NS 1e9
 #define SAVED_WINDOWS 4.0
-/* The upper bound of the credit is never more than what the share earns in 10 s. */
+/* The upper bound of the credit is never more than what the share adds to it in 10 s. */
 #define SAVED_MOST_NS 10e9
 /* governor_in_debt() is true for a debt that takes longer than 1 s to pay off. */
 #define DEBT_NS 1e9
@@ -71,7 +75,10 @@ void governor_init(struct governor *g, const struct governor_config *config, con
 	set_rate(g);
 }
 
-/* `cost_ns` never becomes 0, because the first guess decays but never vanishes. */
+/*
+ * g->cost_ns / g->useful is the average cost of a useful hit. `cost_ns` never becomes 0, because the first guess decays but
+ * never vanishes.
+ */
 static void learn_cost(struct governor *g, double cost, double useful)
 {
 	double kept = MEMORY / (MEMORY + useful);

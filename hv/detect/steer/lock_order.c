@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Whether locks order two accesses (lock_order.h), from the recorded lock operations between them.
+ */
 #include "hv/detect/steer/lock_order.h"
 
 #define CONTEXTS_MAX 16u
@@ -17,7 +20,7 @@ struct before {
 		bool shared;
 	} lock[LOCKS_MAX];
 	unsigned lock_count;
-	/* One of the two lists overflowed, so the order is unknown. */
+	/* The list of contexts or the list of locks overflowed, so the order is unknown. */
 	bool full;
 };
 
@@ -80,8 +83,8 @@ static void add_lock(struct before *b, uint64_t gva, bool shared)
 }
 
 /*
- * Whether one of the contexts in `b` could take the lock only after this release. Two readers can hold a lock together, so a
- * reader does not wait for a reader's release.
+ * Whether this event is a release before which one of the contexts in `b` could not take the lock. Two readers can hold a lock
+ * together, so a reader does not wait for a reader's release.
  */
 static bool lets_in(const struct before *b, const struct lock_event *event)
 {
@@ -93,8 +96,8 @@ static bool lets_in(const struct before *b, const struct lock_event *event)
 }
 
 /*
- * The CPU of `lower` was in that context at this event, so interrupts on this CPU in the list began later. Remove them from the
- * list: earlier events are not theirs.
+ * The CPU of `lower` was in that context at this event, so the interrupts on this CPU that are in the list began later. Remove
+ * them from the list: they made none of the earlier events.
  */
 static void drop_interrupts(struct before *b, const struct lock_who *lower)
 {
@@ -133,8 +136,8 @@ enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *f
 			continue;
 		drop_interrupts(&b, &event->who);
 		/*
-		 * Add the lock even if this event is its release: the context took the lock before, so still earlier releases
-		 * by other contexts are ordered as well.
+		 * Add the lock even if this event is its release. The context took the lock earlier, so releases by other
+		 * contexts before that happen before the second access as well.
 		 */
 		if (has_who(&b, &event->who))
 			add_lock(&b, event->gva, event->shared);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decides whether locks order two accesses: the context of the first access released a lock after that access, and the context
- * of the second access took the same lock before its own access, directly or through a chain of such steps in other contexts
- * (Lamport's happens-before, CACM 1978). An example is an object that a context takes out of a list under a lock, uses without
- * a lock, and puts back under the lock.
+ * Decides whether locks order two accesses. They do if the context of the first access released a lock after that access, and
+ * the context of the second access took the same lock before its own access, directly or through a chain of such steps in other
+ * contexts (Lamport's happens-before, CACM 1978). An example is an object that a context takes out of a list under a lock, uses
+ * without a lock, and puts back under the lock.
  *
- * locks.c adds the lock operations, and confirm.c asks for the order.
+ * locks.c records the lock operations with lock_events_add(), and confirm.c asks for the order of two accesses. The ring keeps
+ * the latest operations, and lock_order() searches them from the newest to the oldest.
  *
- * The detector keeps the latest lock operations and searches them from the newest to the oldest. If a CPU was seen in a lower
- * context (a task is lower than an interrupt) between two interrupts, these are different contexts. Guarded by the detector's
- * lock.
+ * Two interrupts on one CPU are different contexts if the CPU was seen in a lower context (a task is lower than an interrupt)
+ * between them. Guarded by the detector's lock.
  */
 #ifndef OUTRIDER_DETECT_STEER_LOCK_ORDER_H
 #define OUTRIDER_DETECT_STEER_LOCK_ORDER_H
@@ -23,7 +23,7 @@
 /* Number of lock operations that are kept. */
 #define LOCK_EVENTS_KEPT 1024u
 
-/* A context, with the same identity as in lock_sets.h. */
+/* A context. The members identify it as those of struct lock_context do (lock_sets.h). */
 struct lock_who {
 	int64_t who;
 	uint16_t cpu;

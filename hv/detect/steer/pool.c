@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pool of sites that may be sampled (pool.h): segments of functions, each decoded when a site in it is chosen for the first
+ * time.
+ */
 #include "hv/detect/steer/pool.h"
 
 #include <fnmatch.h>

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rate control (rate.h): keeps k sample points armed, and adapts k to the hit rate (DataCollider, sections 3.1.1 and 3.1.2). An
+ * `again` point is a sample point in a function that the guest was seen to run; all other points are chosen uniformly from the
+ * pool.
+ */
 #include "hv/detect/steer/rate.h"
 
 #include "hv/base/clock.h"
@@ -15,7 +20,7 @@
 /* Each sample waits up to 2 s for 4 hits, so that a low rate does not read as 0. */
 #define ADAPT_HITS 4.0
 #define ADAPT_MOST_NS 2000000000u
-/* When hits exceed their cost budget, disarm three of four points. */
+/* When hits cost more CPU time than the governor allows, brake() disarms three of four points. */
 #define BRAKE 4u
 /* Disarm at most this many points while holding the lock, so that stopped CPUs wait for a short time only. */
 #define DISARMS_AT_A_TIME 1024u
@@ -25,8 +30,8 @@
 /* After arming, rest for 3 times as long, so that the sampler's thread takes a quarter of a CPU at most. */
 #define REST 3u
 /*
- * An `again` point is in a function that the guest was seen to run (rate.h). Each time that the rate is sampled and is too low,
- * the tries per iteration to arm such points grow by AGAIN_STEP, up to AGAIN_MOST.
+ * Each time that the rate is sampled and is too low, the tries per iteration to arm `again` points grow by AGAIN_STEP, up to
+ * AGAIN_MOST.
  */
 #define AGAIN_STEP 32u
 #define AGAIN_MOST 256u
@@ -154,7 +159,7 @@ static void arm_uniformly(struct detect *d, struct rate_control *control)
 	control->full = room == 0;
 }
 
-/* Upper bound of sample points: the target's points less the hooks. */
+/* Upper bound of sample points: the target's points, less the hooks unless these have points of their own (caps.lasting). */
 static uint32_t most_points(struct detect *d)
 {
 	uint32_t most = MAX_SAMPLE_POINTS, hooks;
@@ -210,8 +215,8 @@ static void arm(struct detect *d, struct rate_control *control, uint64_t now)
 	took = thread_cpu_ns() - began;
 	control->arming_ns += took;
 	/*
-	 * Rest, to leave the CPU to the guest. On a target that stops for arming, the longer time between iterations limits the
-	 * sampler's share of the CPU instead.
+	 * Rest, to leave the CPU to the guest. On a target that stops the machine for arming, the longer time between
+	 * iterations limits the sampler's share of the CPU instead.
 	 */
 	if (!rests && !d->target->caps.costly_stops)
 		control->rest_until = monotonic_ns() + REST * took;
@@ -258,9 +263,10 @@ static uint64_t patience(const struct detect *d)
 }
 
 /*
- * Disarm points that no CPU hit for a while, in turn. Only a point that is hit is replaced, so once the number of points is at
- * its limit, the armed points would otherwise drift to code that never runs. If the number of points is limited, disarm all of
- * these at once. Otherwise disarm at most TURNOVER, because arming others costs time.
+ * Disarm points that no CPU hit for a while (patience()), beginning where the last call ended. Only a point that is hit is
+ * replaced, so once the number of points is at its limit, the armed points would otherwise drift to code that never runs. On a
+ * target with a limited number of points, disarm all stale points at once. On other targets disarm at most TURNOVER, because
+ * arming others costs time.
  */
 static void disarm_stale(struct detect *d, struct rate_control *control, uint64_t now)
 {
@@ -313,15 +319,16 @@ static void adapt_bearable(const struct detect *d, struct rate_control *control,
 }
 
 /*
- * Raise control->again, the tries per iteration to arm an `again` point, when hits are too few although k is at its limit or so
- * many points cannot be armed. Lower control->again when the rate is reached, so that as many choices as possible are uniform.
+ * Raise control->again, the tries per iteration to arm an `again` point, when hits are too few and a larger k would not help: k
+ * is at its limit, or more than a quarter of the k points could not be armed. Lower control->again when the rate is reached, so
+ * that as many choices as possible are uniform.
  */
 static void adapt_again(const struct detect *d, struct rate_control *control, double rate, bool at_limit, uint32_t armed)
 {
 	bool more_will_not_help = at_limit || armed < d->sampler.wanted - d->sampler.wanted / 4;
 
 	if (few_points(d))
-		return; /* all points would end up in the same few functions */
+		return; /* else all of the few points would be in the same functions */
 	if (rate >= 0.95 * control->rate)
 		control->again -= control->again / 4 + (control->again != 0);
 	else if (rate < 0.8 * control->rate && more_will_not_help && control->again < AGAIN_MOST)
@@ -445,8 +452,8 @@ static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 	if (control->again_budget < -burst)
 		control->again_budget = -burst;
 	/*
-	 * With config.overhead, bound how far the budget falls below 0: the governor's credit has paid for surplus hits
-	 * already.
+	 * With config.overhead, bound how far the hit budget falls below 0. CPU time for the surplus hits was already taken
+	 * from the governor's credit, so waiting for the hit budget as well would count them twice.
 	 */
 	if (d->config.overhead && control->budget < -burst)
 		control->budget = -burst;
@@ -489,7 +496,10 @@ void rate_init(struct detect *d, struct rate_control *control)
 	d->sampler.wanted = first_points(d);
 }
 
-/* Whether to adapt k now. After 8 hits the rate is certain enough, even if ADAPT_HITS were not expected yet. */
+/*
+ * Whether to adapt k now: after ADAPT_HITS expected hits, or at once after twice as many hits, which are enough to know the
+ * rate.
+ */
 static bool adapt_is_due(const struct detect *d, const struct rate_control *control, uint64_t now)
 {
 	uint64_t elapsed = now - control->adapt_ns;

@@ -40,7 +40,7 @@ struct rate_control {
 	bool full;
 	/* Since k was last adapted, uniform choices were refused because points were on too many pages. */
 	bool crowded;
-	/* There are too few hits, although the target allows no more points, or no more pages with points. */
+	/* There are too few hits, and the target allows no more points, or no more pages with points. */
 	bool starved;
 	/* Number of tries per iteration to arm an `again` point. 0 as long as uniformly chosen points alone reach the rate. */
 	unsigned again;

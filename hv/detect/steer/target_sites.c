@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Target sites (target_sites.h): the sites of known races, found in this guest and armed in turns.
+ */
 #include "hv/detect/steer/target_sites.h"
 
 #include <stdio.h>
@@ -12,7 +15,7 @@
 #include "hv/race/known_races.h"
 
 #define TURN_NS 200000000u
-/* On a target where arming stops the whole guest, turns are longer. */
+/* On a target where arming stops the whole guest, a turn lasts 1 s instead of 200 ms. */
 #define COSTLY_TURN_NS 1000000000u
 /* A displacement of at least this many bytes is taken for an address, which may differ between boots and builds. */
 #define DISP_IS_ADDRESS 0x1000

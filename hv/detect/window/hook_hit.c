@@ -51,8 +51,9 @@ struct target_action hook_hit(struct detect *d, struct point *point, unsigned cp
 		break;
 	}
 	/*
-	 * If emulation fails because the memory is unmapped, remove the point. The guest then executes the instruction itself,
-	 * and takes the page fault.
+	 * If an operand is unmapped, the emulation fails, and the CPU must execute the instruction itself and take the page
+	 * fault: remove the point. Remove the point, too, if an open window would blame an unseen writer for the emulated
+	 * access (window_would_miss()).
 	 */
 	if (window_would_miss(d, &insn, regs) || target_emulate(d->target, &insn, regs)) {
 		point = points_find(&d->points, insn.addr);

@@ -13,7 +13,7 @@
 
 /* A rendezvous is skipped if the machine does not stand still within this time, in ns. */
 #define RENDEZVOUS_NS 50000000u
-/* The time is shorter if one of the two CPUs has interrupts off: other CPUs may be waiting for it to handle their IPIs. */
+/* If one of the two CPUs has interrupts off, the time is 10 ms: other CPUs may be waiting for this CPU to handle their IPIs. */
 #define IRQS_OFF_RENDEZVOUS_NS 10000000u
 
 /* State of the rendezvous thread. */
@@ -273,7 +273,7 @@ void rendezvous_stop(struct detect *d)
 	pthread_mutex_unlock(&d->lock);
 	pthread_join(server->thread, NULL);
 	pthread_mutex_lock(&d->lock);
-	d->hit.rendezvous_server = NULL; /* a CPU's callback may be about to begin a rendezvous */
+	d->hit.rendezvous_server = NULL; /* under d->lock: a CPU's callback may be reading the pointer */
 	pthread_mutex_unlock(&d->lock);
 	pthread_cond_destroy(&server->wanted);
 	free(server->points);

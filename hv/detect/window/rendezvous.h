@@ -17,8 +17,8 @@
 #include "hv/detect/core/state.h"
 
 /*
- * Start the thread, if the sink wants rendezvous and the target can stop cheaply. Returns 0, or -1 with EXIT_INTERNAL in
- * `err`.
+ * Start the rendezvous thread, if the caller takes rendezvous (detect_sink.rendezvous) and the target can stop cheaply. Returns
+ * 0, or -1 with EXIT_INTERNAL in `err`.
  */
 int rendezvous_start(struct detect *d, struct err *err);
 

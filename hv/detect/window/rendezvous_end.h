@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a rendezvous ends: the part of rendezvous.h that windows need. The caller of each function holds d->lock. */
+/*
+ * How a rendezvous ends. A rendezvous (rendezvous.h) holds two CPUs before conflicting accesses, the first one in a window. The
+ * caller of each function holds d->lock.
+ */
 #ifndef OUTRIDER_DETECT_WINDOW_RENDEZVOUS_END_H
 #define OUTRIDER_DETECT_WINDOW_RENDEZVOUS_END_H
 

@@ -105,8 +105,8 @@ static void count_return(struct window *w, uint64_t now)
 }
 
 /*
- * Record an access with the locks that are held. Locks that a callee takes itself are not followed, so the record of an
- * access in a callee would lack them. Such an access is not recorded.
+ * Record an access with the locks that are held. An access in a callee is not recorded: locks that the callee takes itself are
+ * not followed, so its record could lack locks.
  */
 static void follow_access(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
 			  const struct datum *data, unsigned n)
@@ -215,7 +215,7 @@ static struct target_action not_a_point(struct detect *d, const struct x86_regs 
 	return resume;
 }
 
-/* A sample point was hit: have the sampler arm this target site, or the other site of its race, at once. */
+/* A target site was hit: have the sampler arm this site again, or the other site of its race, at once. */
 static void wake_sampler(struct detect *d)
 {
 	if (!d->sampler.target_sites || d->target->caps.costly_stops)
@@ -225,7 +225,7 @@ static void wake_sampler(struct detect *d)
 }
 
 /*
- * Record how long a hit took to open its window. `came` is when the target called, `locked` when d->lock was taken
+ * Record how long a hit took to open its window. `came`: when the target made the callback. `locked`: when d->lock was taken
  * (CLOCK_MONOTONIC, ns).
  */
 static void count_opening(struct detect *d, struct window *w, uint64_t came, uint64_t locked, bool sync)
@@ -258,7 +258,7 @@ static struct target_action hit(struct detect *d, struct point *point, unsigned 
 {
 	struct target_action action = resume;
 	struct datum data[INSN_MAX_MEM];
-	/* Functions outside of the subject call a callee as well. */
+	/* A callee is also called by functions outside of the subject. Then its CPU is not held. */
 	const bool other_caller = point->callee && !callees_for_subject(d->callees, regs);
 	bool on_stack;
 	unsigned n;
@@ -365,7 +365,9 @@ static struct target_action on_hold_end(void *ctx, unsigned cpu, struct x86_regs
 		pthread_mutex_unlock(&d->lock);
 		told = target_barrier(d->target, cpu);
 		pthread_mutex_lock(&d->lock);
-		/* If the window is closed now, a stop that target_barrier() waited for has most likely closed it. */
+		/*
+		 * If the window is closed already, one of the stops that target_barrier() waited for has most likely closed it.
+		 */
 		if (w->open && told)
 			window_expire(d, w, &action);
 		else if (w->open)

@@ -22,8 +22,8 @@
 
 #define NS_PER_MS 1000000u
 /*
- * Number of times that the window waits for vCPUs with an unreported watchpoint hit before it closes without a report. Each
- * wait takes 1 ms.
+ * Number of times that a window waits for vCPUs with an undelivered stop before it closes without a report: one of them may
+ * have hit the watchpoint. Each wait takes 1 ms.
  */
 #define NOT_TOLD_MAX 20u
 /* A quarter into the window, check whether any other vCPU is running. */
@@ -171,7 +171,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 	memcpy(o->before, datum->before, sizeof(o->before));
 	guest_page_state(d->guest, o->gpa, &o->page);
 	capture_side(d->target, d->guest, w->cpu, &w->regs, &w->context, side);
-	/* The locks that a callee has taken itself are not followed. */
+	/* Locks that a callee has taken itself are not followed, so the locks of a side in a callee stay unknown. */
 	if (!w->point->callee)
 		capture_locks(d, side);
 	side->pc = w->regs.rip;
@@ -461,8 +461,8 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 		d->stats.cut_idle++;
 	}
 	/*
-	 * Have the caller collect the other CPUs' pending stops first: one of them may have hit the watchpoint and not reported
-	 * it yet.
+	 * Return, so that the caller collects the other CPUs' pending stops first: one of these CPUs may have hit the
+	 * watchpoint without reporting it yet.
 	 */
 	if (datum && datum->slots && !w->asked) {
 		w->asked = true;

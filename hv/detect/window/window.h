@@ -6,9 +6,9 @@
 #include "hv/detect/core/state.h"
 
 /*
- * Locate in guest-physical memory the accesses that the CPU with these registers is about to make at `point`. Accesses to the
- * CPU's own stack and accesses to unmapped memory are left out. *on_stack says whether any access was to the own stack.
- * Returns the number of accesses in `data`.
+ * Store in `data` the accesses that the CPU with these registers is about to make at `point`, with their places in
+ * guest-physical memory. Accesses to the CPU's own stack and to unmapped memory are left out. *on_stack says whether any access
+ * is to the CPU's own stack. Returns the number of accesses in `data`.
  */
 unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM],
 		     bool *on_stack);
@@ -56,8 +56,8 @@ void window_close(struct detect *d, struct window *w);
 
 /*
  * An access by `cpu`, which is stopped with `regs`, conflicts with w's `datum`: capture both sides, close the window, release
- * the held CPU. `other` is the access of RACE_BY_POINT. NULL: the reporter determines the instruction that made
- * the access (RACE_BY_WATCH).
+ * the held CPU. `other` is the access if a sample point stopped the CPU (RACE_BY_POINT). NULL: a watchpoint stopped the CPU
+ * (RACE_BY_WATCH), and the reporter determines the instruction that made the access.
  */
 void window_conflict(struct detect *d, struct window *w, const struct datum *datum, unsigned cpu, const struct x86_regs *regs,
 		     const struct datum *other);
