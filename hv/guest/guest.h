@@ -232,7 +232,8 @@ struct guest_hook_site {
 
 /*
  * Find the hook sites of the kernel. Sets *out to an array, which the caller must free(), and returns its length. 0 with *out
- * NULL is no error: modules are then only polled. If memory runs out, some sites are missing.
+ * NULL is no error: without hooks, only guest_poll_modules() notices that a module is unloaded. If memory runs out, some sites
+ * are missing.
  */
 size_t guest_hook_sites(const struct guest *g, struct guest_hook_site **out);
 

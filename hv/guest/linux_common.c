@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The functions that serve the whole kernel. They may be sampled, but are no callees of a subsystem (guest_serves_all()). Names
- * of Linux 5.10 to 7.0.
+ * The functions that serve the whole kernel (guest_serves_all()), such as the allocator: their accesses say little about their
+ * callers. They can be sampled when the user names them, but are never sampled as callees. Names of Linux 5.10 to 7.0.
  */
 #include "hv/guest/guest.h"
 #include "hv/guest/linux_exclude.h"

@@ -9,10 +9,10 @@
 #define LINES_MAX 160	   /* lines of one complaint: registers, code and a call trace of 64 entries take about 100 */
 #define LINE_BYTES_MAX 200 /* bytes of a line that are looked at, as in COMPLAINT_TEXT_MAX */
 
-/* Beginnings of lines, the more special ones first. */
+/* How the first line of a complaint begins. The first entry that fits counts, so a special one is before a more general one. */
 static const struct {
 	const char *begin;
-	/* Another part of the line that must be there. NULL: none. */
+	/* A text that the line must contain after its beginning. NULL: none. */
 	const char *part;
 	enum complaint_kind kind;
 	bool fatal;
@@ -181,7 +181,10 @@ static void read_warn_place(struct complaint *c, const char *line)
 		read_place(at + 1, &c->where);
 }
 
-/* Read "INFO: task name with blanks:12 blocked ...". The CPU is unknown: the task waits, and another one found that out. */
+/*
+ * Read "INFO: task name with blanks:12 blocked ...". The line does not say on which CPU: the task is asleep, and another task
+ * (khungtaskd) writes the line.
+ */
 static void read_hung_task(struct complaint *c, const char *line)
 {
 	const char *comm = line + strlen("INFO: task "), *end = strstr(comm, " blocked "), *colon;
@@ -209,7 +212,10 @@ static void read_address(struct complaint *c, const char *line)
 	c->address_known = read_number(line, "address: ", 16, &c->address) || read_number(line, "address 0x", 16, &c->address);
 }
 
-/* Returns false if the line is none of a call trace. */
+/*
+ * Read a line of the call trace, and add its function to the complaint's frames. Returns false if the line does not belong to a
+ * call trace.
+ */
 static bool read_trace(struct linux_complaints *l, const char *line)
 {
 	struct complaint *c = &l->open;
@@ -255,7 +261,8 @@ void linux_complaints_finish(struct linux_complaints *l, linux_complaint_found *
 
 /*
  * One event can have several lines that begin a complaint: "list_del corruption", then "kernel BUG at", then "invalid opcode".
- * Returns true if this line belongs to the complaint that is open: the CPU has not yet said where it was.
+ * Returns true if this line belongs to the complaint that is open: the same caller wrote it, and no place (RIP) and no call
+ * trace came yet.
  */
 static bool continues(const struct linux_complaints *l, uint32_t caller)
 {
@@ -312,7 +319,7 @@ void linux_complaints_line(struct linux_complaints *l, uint64_t log_ns, uint32_t
 		if (++l->lines == LINES_MAX)
 			linux_complaints_finish(l, found, ctx);
 	}
-	/* Lines of another caller may come in between. */
+	/* Lines of other callers may come between "cut here" and the text of the WARN(): ignore them. */
 	if (!cut_here && l->cut_caller != caller)
 		return;
 	snprintf(l->warn_text, sizeof(l->warn_text), "%s", l->cut_here ? clean : "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recognizes complaints in lines of a Linux kernel's log, and collects what the lines after the first one say of the CPU, task,
- * place and call trace. The lines may be anything: they come from the guest. No locks: one thread uses a collector.
+ * Recognizes complaints in lines of a Linux kernel's log, and collects the CPU, task, place and call trace from the lines that
+ * follow the first one. The lines may be anything: they come from the guest. No locks: one thread uses a collector.
  */
 #ifndef OUTRIDER_GUEST_LINUX_COMPLAINT_H
 #define OUTRIDER_GUEST_LINUX_COMPLAINT_H

@@ -27,7 +27,10 @@ void linux_find_context(struct guest *g)
 		g->rcu_nesting.size = 0;
 }
 
-/* Before Linux 5.5 the count is briefly negative at the end of a critical section. Treat that as unknown. */
+/*
+ * Read how deeply the task is nested in RCU read-side sections. Before Linux 5.5 this count is briefly negative at the end of a
+ * section: treat that as unknown.
+ */
 static void read_rcu_nesting(const struct guest *g, uint64_t task, struct guest_context *out)
 {
 	int32_t nesting;

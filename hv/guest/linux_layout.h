@@ -41,7 +41,10 @@ struct linux_page_type {
 	uint32_t mask, value;
 };
 
-/* struct page and the structures that overlay it (linux_memory_page.c). All members are within the first `size` bytes. */
+/*
+ * struct page, and the structures that the kernel overlays on it, such as struct slab (linux_memory_page.c). All members are
+ * within the first `size` bytes.
+ */
 struct linux_page_layout {
 	/* Size of struct page, or 0 if unknown. */
 	uint32_t size;
@@ -93,9 +96,9 @@ struct linux_memory {
 struct linux_log {
 	/* GVA of struct printk_ringbuffer. 0: the log cannot be read. */
 	uint64_t ring;
-	/* GVAs of the descriptors, of the records' facts, and of the text ring. */
+	/* GVAs of the descriptors, of the array of struct printk_info, and of the text ring. */
 	uint64_t descs, infos, data;
-	/* log2 of the number of descriptors, and of the bytes of text. */
+	/* log2 of the number of descriptors, and log2 of the size of the text ring in bytes. */
 	unsigned count_bits, size_bits;
 	/* Bytes of struct prb_desc and of struct printk_info. */
 	uint32_t desc_size, info_size;

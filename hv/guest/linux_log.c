@@ -6,11 +6,13 @@
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 
-/* Upper limits for what the guest says of its ring. Stock kernels have 4096 descriptors or more, and 128 KiB to 2 MiB of text.
+/*
+ * Upper limits for the sizes that the guest's memory gives for its ring. Stock kernels have 4096 descriptors or more, and 128
+ * KiB to 2 MiB of text.
  */
 #define COUNT_BITS_MAX 24
 #define SIZE_BITS_MAX 30
-#define STRUCT_MAX 512 /* bytes of a structure of the ring that are looked at */
+#define STRUCT_MAX 512 /* bytes of a structure of the ring that are read at most */
 #define RECORDS_MAX 512
 
 /* A descriptor's state is in the two upper bits of its state word, and its id is in the rest (DESC_FLAGS_SHIFT). */
@@ -150,7 +152,10 @@ static int read_text(struct guest *g, const struct linux_log *l, const struct de
 	return r->len ? guest_read(g, l->data + offset, r->text, r->len) : 0;
 }
 
-/* Returns 1 with the record, 0 if it is not finished yet, or -1 if it has no text or is overwritten. */
+/*
+ * Read the record whose descriptor has the id `id`. Returns 1, or 0 if the record is not finished yet, or -1 if it has no text
+ * or is overwritten.
+ */
 static int read_record(struct guest *g, const struct linux_log *l, uint64_t id, struct linux_log_record *r)
 {
 	struct desc before, after;

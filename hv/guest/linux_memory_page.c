@@ -9,7 +9,7 @@
 #include "hv/guest/linux_members.h"
 #include "hv/guest/linux_memory_page.h"
 
-#define PAGES_TOGETHER_MAX (1u << 10) /* most pages of a slab; only compound pages of user memory are far larger */
+#define PAGES_TOGETHER_MAX (1u << 10) /* upper bound of a slab's pages; only compound pages of user memory are far larger */
 
 static struct linux_page_type page_type(const struct guest *g, const char *number, const char *bit)
 {
