@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The engine of `outrider attach` (attach_engine.h). The gdbstub's target plants the points in the guest. A journal on disk
+ * lists them (hv/target/gdb/journal.h), and the guard removes them if this process dies (guard.h).
+ */
 #include "hv/session/attach_engine.h"
 
 #include <inttypes.h>
@@ -62,7 +66,10 @@ static int open_journal(struct attach_engine *a, struct gdb_config *config, stru
 	if (!a->journal)
 		return -1;
 	config->planted = gdb_journal_planted(a->journal);
-	/* Resume a guest in which an earlier outrider was killed: it may stand still although its user did not pause it. */
+	/*
+	 * If an earlier outrider was killed in this guest, resume the guest: that outrider may have stopped it, and its user
+	 * did not.
+	 */
 	config->running = a->left;
 	return 0;
 }
@@ -129,7 +136,7 @@ static int run_attached(struct engine *e, struct err *err)
 		ret = gdb_target_wait(e->target, POLL_NS, &a->end, err);
 		a->ended = a->domain ? domain_event(a->domain) : NULL;
 	} while (ret > 0 && !a->ended);
-	/* Ask libvirt for the reason: a gdbstub that has closed gives none. */
+	/* A gdbstub that closes its connection gives no reason: ask libvirt. */
 	if (a->domain && !a->ended && a->end == GDB_END_GONE)
 		a->ended = domain_event_within(a->domain, EVENT_NS);
 	/*
@@ -170,7 +177,7 @@ static const char *end_of(const struct attach_engine *a)
 	return "detached, the guest runs on";
 }
 
-/* Remove everything from the guest. If the gdbstub fails meanwhile, the guard tries again from the start. */
+/* Remove all points from the guest. If the gdbstub fails meanwhile, the guard (guard.h) connects anew and tries once more. */
 static void detach(struct attach_engine *a, struct err *err)
 {
 	struct err failed = {0};
@@ -219,7 +226,10 @@ static void close_attached(struct engine *e)
 {
 	struct attach_engine *a = attach_engine(e);
 
-	/* Keep the journal if there is no target: what an earlier outrider left was then not removed. */
+	/*
+	 * Keep the journal, which lists the points in the guest, if open() failed before there was a target: the points of an
+	 * earlier outrider are still there then.
+	 */
 	bool clean = e->target || !a->left;
 
 	if (e->target)

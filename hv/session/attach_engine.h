@@ -29,7 +29,7 @@ struct attach_engine {
 	struct gdb_journal *journal;
 	struct limit limit;		  /* when to give up the connection to the gdbstub */
 	bool standing;			  /* The gdbstub failed: the guest may stand still, with points in it. */
-	bool left;			  /* An earlier outrider was killed in this guest, and left points in it. */
+	bool left;			  /* An earlier outrider was killed while attached, and left points in the guest. */
 	const struct domain_event *ended; /* The end of the machine as libvirt reported it, or NULL. */
 	enum gdb_end end;
 };

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The guest's serial console (console.h). The guest writes into a pipe; the console's thread reads the pipe, and writes to the
+ * screen or to a file.
+ */
 #include "hv/session/console.h"
 
 #include <errno.h>
@@ -16,7 +20,7 @@
 #include "hv/sandbox/sandbox.h"
 
 #define PARTIAL_LINE_MS 100
-#define LINE_MAX_KEPT 200 /* Bytes of a line. Enough for printk's time stamp and the message of a panic. */
+#define LINE_MAX_KEPT 200 /* bytes of a line that are kept: enough for printk's time stamp and the message of a panic */
 
 struct console {
 	struct screen *screen;
@@ -25,8 +29,8 @@ struct console {
 	uint64_t room; /* Bytes that may still be written to the file. Used by the thread only. */
 	int pipe[2];
 	int failure; /* errno of the first failed write to the file. Owned by the thread until it is joined. */
-	bool unread; /* The file is a pipe whose reader did not read before the run's end. Owned as `failure` is. */
-	bool full;   /* The last line was written to the file. Used by the thread only. */
+	bool unread; /* The file is a pipe, and its reader did not read before the run's end. Owned like `failure`. */
+	bool full;   /* The file has as many bytes as --console-limit allows. Used by the thread only. */
 	bool started;
 	pthread_t thread;
 	size_t pending_len;
@@ -164,7 +168,7 @@ static void put_lines(struct console *c, bool all)
 	memmove(c->pending, c->pending + len, c->pending_len);
 }
 
-/* The console's thread. If writing fails, it goes on reading: the guest must not block on its console. */
+/* The console's thread. If writing fails, the thread still reads: the guest must not block on its console. */
 static void *forward(void *arg)
 {
 	struct console *c = arg;

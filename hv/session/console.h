@@ -41,7 +41,7 @@ const char *console_panic(const struct console *c);
  */
 int console_finish(struct console *c, struct err *err);
 
-/* Finish and free the console. `c` may be NULL. */
+/* Call console_finish(), and free the console. `c` may be NULL. */
 void console_free(struct console *c);
 
 #endif

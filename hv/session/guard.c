@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The guard (guard.h): a process that removes outrider's points from an attached machine if outrider dies. A file, the journal
+ * (hv/target/gdb/journal.h), tells the next outrider what to remove if the guard fails, too.
+ */
 #include "hv/session/guard.h"
 
 #include <errno.h>
@@ -136,8 +140,8 @@ static void be_guard(int from)
 	while (listen_once(from, &charge, &fd))
 		;
 	/*
-	 * Let SIGALRM end the process: libvirt may hang, and the gdbstub is not trusted. The journal then informs the next
-	 * outrider.
+	 * Let SIGALRM end the process: libvirt may hang, and the gdbstub is not trusted. The journal then tells the next
+	 * outrider what to remove.
 	 */
 	alarm(LAST_S);
 	if (fd >= 0)

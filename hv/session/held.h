@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The last moments before a complaint of the guest's kernel: which copies of the machine are held paused, and for how long. A
- * race that crashes the guest often does so at once, before its replay is done or a replay of it was begun. So copies are made
- * of rendezvous that are not replayed, too, and held. When the kernel complains, they are run.
+ * Copies of the machine that are kept for the last moments before a complaint of the guest's kernel: which copies are held
+ * paused, and for how long. A race that crashes the guest often does so at once, before the replay of the race is done or has
+ * begun. So the machine is also copied at rendezvous that are not replayed, and these copies are held. When the kernel
+ * complains, the held copies are run. A held copy costs as much memory as the pages that the guest has written since, at most
+ * the guest's memory.
  *
- * A held copy keeps the pages that the guest has written since, at most the guest's memory. Pure functions. Any thread; the
- * caller guards the structs.
+ * Pure functions. Any thread; the caller guards the structs.
  */
 #ifndef OUTRIDER_SESSION_HELD_H
 #define OUTRIDER_SESSION_HELD_H
@@ -13,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Most copies that are held. One more exists for the moment until the surplus one is dropped. */
+/* Most copies that are held. For a moment there is one more, until the caller drops the copy that held_surplus() names. */
 #define HELD_MAX 2u
 /*
  * A copy is held for 10 s at most, in ns. A complaint is linked to races within the same time (hv/race/complaint_link.c), and

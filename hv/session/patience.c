@@ -9,7 +9,7 @@
 
 /* Bytes that a pipe takes without blocking once poll() reports it ready: PIPE_BUF (pipe(7)). */
 #define AT_A_TIME 4096u
-/* Check every 100 ms whether patience has ended: a tenth of the second that readers have at the end of a run. */
+/* Check every 100 ms whether patience has ended. At the end of a run, readers have ten times as long (patience.h). */
 #define LOOK_MS 100
 
 void patience_ends_in(struct patience *p, uint64_t ns)

@@ -10,7 +10,7 @@
 #include "hv/race/rendezvous.h"
 #include "hv/race/replay.h"
 
-/* The facts about a rendezvous that are needed for naming after the rendezvous has ended. */
+/* The facts about a rendezvous that are needed to name memory later, when the rendezvous has ended. */
 struct replay_rendezvous {
 	uint64_t gva, gpa; /* of the datum */
 	char comm[2][sizeof(((struct guest_context *)0)->comm)];

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Runs races in both orders (replayer.h). A rendezvous gets a job: a copy of the machine, in a process of its own, which forks
+ * a child for each order. A held job's copy waits until the guest's kernel complains.
+ */
 #include "hv/session/replayer.h"
 
 #include <errno.h>
@@ -20,18 +24,24 @@
 #include "hv/session/replay_names.h"
 #include "hv/session/scenario_folder.h"
 
-/* Number of copies that are run at the same time. Each costs twice the pages that the guest and the copy write. */
+/*
+ * Number of copies that are run at the same time. Each costs memory: twice the pages that the guest and the copy write
+ * meanwhile.
+ */
 #define AT_ONCE 2u
 /* Number of all copies, with those that are held, and one that is being dropped. */
 #define COPIES (AT_ONCE + HELD_MAX + 1)
 _Static_assert(COPIES == SCENARIO_FILES, "each copy needs a file for its scenario");
 /* Number of pairs of instructions in the table, a power of two. No run has found more races than that. */
 #define PAIRS 4096u
-/* Most instances of a pair to replay. More instances than are needed to fold a race (docs/pruning.md) add nothing. */
+/*
+ * Most instances of a pair to replay. The pruner needs fewer to call a race benign because both orders end in the same state
+ * (docs/pruning.md).
+ */
 #define INSTANCES_MAX 64u
 /*
- * Longest region, in instructions. Most functions return within some hundred; the end of a longer region says little about the
- * access.
+ * Longest region, in instructions: what one side runs after its access, until the states of both orders are compared. Most
+ * functions return within some hundred; the end of a longer region says little about the access.
  */
 #define INSTRUCTIONS 20000u
 
@@ -60,11 +70,11 @@ struct kept {
 
 struct job {
 	bool used;
-	/* The copy is held: its child was not let go. */
+	/* The copy is held: its process waits, and its replay has not begun. */
 	bool held;
 	/* The copy existed when the guest's kernel complained. */
 	bool last_moment;
-	/* The copy is held no longer, and its child is about to end. */
+	/* The copy is not wanted any longer, and its process is about to end. */
 	bool dropping;
 	/* When the copy was made. */
 	uint64_t made_ns;
@@ -103,7 +113,7 @@ struct replayer {
 	bool started;
 };
 
-/* Make the times of this condition those of monotonic_ns(). */
+/* Let waits on this condition take times of CLOCK_MONOTONIC, as monotonic_ns() returns them. */
 static void init_cond(pthread_cond_t *cond)
 {
 	pthread_condattr_t attr;
@@ -296,8 +306,8 @@ static void tell_once(struct replayer *r, const char *text)
 }
 
 /*
- * Mark the holder of a new copy before it forks, so that its children inherit the mark, and start its replay if it is not held.
- * The guest does not stand still meanwhile.
+ * Make the process of a new copy the OOM killer's first choice (expendable.h), before this process forks, so that its children
+ * are the first choice, too. Then start the replay, unless the copy is held. The guest does not stand still meanwhile.
  */
 static void let_go(struct replayer *r, struct job *job, bool held)
 {
@@ -391,8 +401,8 @@ static void take_result(struct replayer *r, struct job *job)
 	}
 	take_scenario(r, job, &instance);
 	/*
-	 * Report the outcome. Not if the run is closing and the copy could not be loaded: the holder dies with the detector's
-	 * thread that started it, which is no result.
+	 * Report the outcome, except when the run is closing and the copy could not be loaded: a copy's process dies with the
+	 * detector's thread that forked it, and a copy that ends so says nothing about the race.
 	 */
 	if (!atomic_load(&r->closing) || instance.why != REPLAY_CANNOT_LOAD) {
 		replay_names_give(r->config.guest, &job->rendezvous, &instance);
@@ -411,7 +421,10 @@ static void drop_all(struct replayer *r)
 	}
 }
 
-/* Let go what waits, except what is held. `marked`: the holders of these jobs are marked. */
+/*
+ * Mark (let_go()) each new copy, and start the replays of those that are not held. `marked` has a bit for each held copy that
+ * is marked already.
+ */
 static void let_all_go(struct replayer *r, unsigned *marked)
 {
 	for (unsigned i = 0; i < COPIES; i++) {
@@ -439,7 +452,7 @@ static void drop_surplus(struct replayer *r, unsigned *marked)
 		for (unsigned i = 0; i < COPIES; i++)
 			list[i] = (struct held_copy){r->jobs[i].used && r->jobs[i].held, r->jobs[i].made_ns, r->jobs[i].race};
 		surplus = held_surplus(list, COPIES, monotonic_ns());
-		/* A complaint that comes now does not run this job. */
+		/* `dropping` makes replayer_complained() leave this job alone. */
 		job = surplus >= 0 ? &r->jobs[surplus] : NULL;
 		if (job)
 			job->dropping = true;
@@ -482,7 +495,7 @@ static void wait_for_results(struct replayer *r, unsigned *marked)
 static void *replayer_main(void *arg)
 {
 	struct replayer *r = arg;
-	unsigned marked = 0; /* a bit for each held job whose holder is marked */
+	unsigned marked = 0; /* a bit for each held job whose process is marked (let_go()) */
 	bool stop = false;
 
 	sandbox_thread(SANDBOX_REPORTER);

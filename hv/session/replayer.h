@@ -20,7 +20,10 @@ struct replayer_config {
 	struct engine *engine; /* with the operation `still` */
 	struct guest *guest;
 	struct screen *screen;
-	/* Started before the replayer, which calls it with its own lock held. */
+	/*
+	 * Makes the OOM killer prefer copies of the machine. Started before the replayer, which calls it with the replayer's
+	 * lock held.
+	 */
 	struct expendable *expendable;
 	/* Time for which each order runs on after its region, in ns. 0: not at all. */
 	uint64_t free_ns;
@@ -50,7 +53,7 @@ int replayer_start(struct replayer *r, struct err *err);
  */
 void replayer_kernel_known(struct replayer *r);
 
-/* These functions implement rendezvous_wanted() and rendezvous() of struct detect_sink. */
+/* The callbacks rendezvous_wanted() and rendezvous() of struct detect_sink. */
 bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b);
 void replayer_rendezvous(struct replayer *r, const struct rendezvous *m);
 
@@ -61,9 +64,10 @@ void replayer_rendezvous(struct replayer *r, const struct rendezvous *m);
 void replayer_complained(struct replayer *r);
 
 /*
- * Wait for the results of the last moments, after the guest has ended, and before the detector is stopped: the copies die with
- * it. First wait for a complaint that the detector has not read yet, for as long as it takes to read it. Returns at once if no
- * copy is held or run, when goes_on(), which is called repeatedly, returns false, and after 5 minutes.
+ * Wait for the results of the last moments: the copies that existed when the guest's kernel complained. Call it after the guest
+ * has ended, and before the detector is stopped, since the copies die with the detector's threads. First wait for a complaint
+ * that the detector has not read yet, for as long as it takes to read it. Returns at once if no copy is held or run, when
+ * goes_on(), which is called repeatedly, returns false, and after 5 minutes.
  */
 void replayer_wait(struct replayer *r, bool (*goes_on)(void *ctx), void *ctx);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The folder for a run's scenarios (hv/replay/scenario): RACE-OUTCOME.scenario, the first instance of each outcome of each
- * race. The process of a copy may not open files. So it writes to a file that was opened before, which has a temporary name
- * until it is complete.
+ * The folder for a run's scenarios (hv/replay/scenario). It keeps the first instance of each outcome of each race, as
+ * RACE-OUTCOME.scenario.
  *
- * All functions are called on one thread, unless a comment says otherwise.
+ * The process of a copy may not open files. So that process writes to a file that was opened before, which has a temporary name
+ * until it is complete. All functions are called on one thread, unless a comment says otherwise.
  */
 #ifndef OUTRIDER_SESSION_SCENARIO_FOLDER_H
 #define OUTRIDER_SESSION_SCENARIO_FOLDER_H

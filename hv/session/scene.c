@@ -106,7 +106,7 @@ void scene_name(struct scene *s, struct replay_instance *instance)
 
 /* ---- source lines ---- */
 
-/* State of the search for the image that contains `gva`, and for the source line there. */
+/* State of the search for the source line at `gva`: first the kernel's or module's text that contains `gva`, then the line. */
 struct search {
 	struct scene *scene;
 	uint64_t gva;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A scenario read from its file. The kernel in the scenario's memory is found, to name the sites and data. No machine runs.
+ * A scenario (docs/glossary.md) that was read from its file. The kernel in the scenario's memory is found, to name the sites
+ * and data. No machine runs. All functions are called on one thread.
  *
- * All functions are called on one thread. The scenario may come from an untrusted source, and may contain no kernel that is
- * recognised.
+ * The scenario may come from an untrusted source, and may contain no kernel that is recognised.
  */
 #ifndef OUTRIDER_SESSION_SCENE_H
 #define OUTRIDER_SESSION_SCENE_H
@@ -25,8 +25,8 @@ struct scene_config {
 	/* Fetch debug files from the user's debuginfod servers. */
 	bool debuginfod;
 	/*
-	 * Receivers of messages: `message` gets the debug files that cannot be used, `found` those that are used. `found` may
-	 * be NULL.
+	 * Receivers of messages. `message` gets one message for each debug file that cannot be used, `found` one for each that
+	 * is used. `found` may be NULL.
 	 */
 	void (*message)(void *ctx, const char *line);
 	void (*found)(void *ctx, const char *line);

@@ -237,7 +237,7 @@ void screen_end_status(struct screen *s)
 	bool locked;
 
 	atomic_store(&s->status, false);
-	/* As for a message, do not wait for a reader of standard output, who may hold up the lock's holder. */
+	/* Do not wait for the lock, as in screen_message(): its holder may be waiting for a reader of standard output. */
 	locked = lock_for_message(s);
 	if (locked) {
 		erase_status(s);
@@ -249,7 +249,7 @@ void screen_abandon_status(struct screen *s)
 {
 	if (atomic_exchange(&s->status_shown, false) && terminal_is_ready() &&
 	    write(STDERR_FILENO, ERASE, sizeof(ERASE) - 1) < 0)
-		return; /* The terminal is gone, and the status line with it. */
+		return; /* the terminal is gone, and the status line with it */
 }
 
 void screen_console(struct screen *s, const void *bytes, size_t len)

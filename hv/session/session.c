@@ -109,7 +109,7 @@ static int open_names(struct session *s, struct err *err)
 
 /* ---- confinement ---- */
 
-/* Restore the terminal's mode, before a forbidden system call ends the process. */
+/* Called before a forbidden system call ends the process: restore the terminal's mode. */
 static void last(void *ctx)
 {
 	struct session *s = ctx;
@@ -235,8 +235,8 @@ static int open_detector(struct session *s, struct err *err)
 	const char *symbols;
 
 	/*
-	 * Take only a file as the source of kernel symbols, not a folder: the guest's own tables say best where the kernel's
-	 * symbols are.
+	 * Take kernel symbols from a file of --symbols, but not from its folders: unless the user names a file, the guest's own
+	 * tables are the better source.
 	 */
 	if (symbol_files_kernel(s->config->symbols, s->config->symbol_count, &symbols, err) < 0)
 		return -1;
@@ -432,7 +432,7 @@ static void tell_progress(void *session)
 	draw_status(s);
 }
 
-/* Returns whether the user has not asked the run to end. */
+/* Returns whether the run may go on: no signal has asked it to end. */
 static bool not_asked_to_end(void *session)
 {
 	const struct session *s = session;
@@ -443,8 +443,10 @@ static bool not_asked_to_end(void *session)
 /* Join the detector's threads. Sets `err` to their first failure, unless `err` has an error already. */
 static void stop_detector(struct session *s, struct err *err)
 {
-	/* First, so that no thread of the detector waits for a CPU that runs no more, and keeps the reporter from the guest's
-	 * log. */
+	/*
+	 * Call over() before the detector is stopped. Otherwise a thread of the detector could wait for a CPU that runs no
+	 * more, and keep the reporter's thread from reading the guest's log.
+	 */
 	s->engine->ops->over(s->engine);
 	replayer_wait(s->sink.replayer, not_asked_to_end, s);
 	replayer_closing(s->sink.replayer);
@@ -599,7 +601,10 @@ static void close_all(struct session *s, struct err *err)
 	sink_destroy(&s->sink);
 }
 
-/* Set `err` for a signal that came before the run began, whatever failed because of it. Returns the exit code. */
+/*
+ * A signal came before the run began. Set `err` for it in place of any other error, since the signal may have caused that
+ * error. Returns the exit code.
+ */
 static int gave_up(int number, struct err *err)
 {
 	*err = (struct err){0};

@@ -120,7 +120,7 @@ static void on_race(void *ctx, const struct observation *o)
 		tell_suspector(s, o);
 }
 
-/* A guest that has panicked halts for ever, and its console may not say so. */
+/* Whether this complaint ends the run. A panic always does: the guest halts for ever, and its console may not say so. */
 static bool ends_run(const struct sink *s, const struct complaint *c)
 {
 	if (c->kind == COMPLAINT_PANIC || c->kind == COMPLAINT_STACK_PROTECTOR)
@@ -154,7 +154,9 @@ static void on_log_read(void *ctx)
 	pthread_mutex_lock(&s->report_lock);
 	report_reads_log(s->report);
 	pthread_mutex_unlock(&s->report_lock);
-	/* Before any race: the first rendezvous of a race that kills the guest may be the last one. */
+	/*
+	 * Tell the replayer of the kernel before any race is seen: a race that kills the guest may have no second rendezvous.
+	 */
 	if (s->replayer)
 		replayer_kernel_known(s->replayer);
 }

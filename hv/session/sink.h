@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The receiver of the detector's callbacks. It adds races to the report, writes messages to the screen, and keeps failures for
- * the session.
+ * The receiver of the detector's callbacks (struct detect_sink). It adds races to the report, writes messages to the screen,
+ * and keeps failures for the session.
  *
- * Threads: the detector calls from its sampler and its reporter, the replayer from its own thread. The reporter's and the
- * replayer's thread use the report, under `report_lock`.
+ * Threads: the detector calls from its sampler's and its reporter's thread, the replayer from its own thread. The reporter's
+ * and the replayer's thread use the report, under `report_lock`.
  */
 #ifndef OUTRIDER_SESSION_SINK_H
 #define OUTRIDER_SESSION_SINK_H
@@ -20,7 +20,7 @@
 
 /* Which complaints of the guest's kernel end the run (--on-complaint). */
 enum complaint_stop {
-	COMPLAINT_STOP_FATAL, /* after which the task or the machine does not continue */
+	COMPLAINT_STOP_FATAL, /* complaints after which the task or the machine does not continue */
 	COMPLAINT_STOP_ANY,
 	COMPLAINT_STOP_NONE,
 };

@@ -73,8 +73,8 @@ bool stopper_running(struct stopper *s, struct screen *screen);
 enum stop_reason stopper_ending(struct stopper *s);
 
 /*
- * Enter the last phase, after the engine's run, or if it will not begin. A first signal from now on does nothing, and a second
- * signal ends the process.
+ * Enter the last phase, after the engine's run, or if the engine will not run. A first signal from now on does nothing, and a
+ * second signal ends the process.
  */
 void stopper_closing(struct stopper *s);
 

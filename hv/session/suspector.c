@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Judges the record of accesses and locks during a run (suspector.h), and follows each suspicion until its race is seen, until
+ * it is withdrawn because locks order the accesses, or until confirming it is given up.
+ */
 #include "hv/session/suspector.h"
 
 #include <inttypes.h>
@@ -17,16 +21,16 @@
 /* Give up confirming a pair after both of its sites were hit this many times without a race. */
 #define REACHED_ENOUGH 500u
 /*
- * Number of times that an access at one site of a pair directly followed an access at the other site, each time ordered by
- * locks, after which the pair's suspicion is withdrawn.
+ * Withdraw a pair's suspicion after an access at one of its sites directly followed an access at the other site this many
+ * times, each time ordered by locks.
  */
 #define ORDERED_ENOUGH 16u
 /*
- * Number of judgements between the first hits of both sites and the report of the suspicion. Meanwhile it may turn out that
- * locks order the accesses.
+ * Report a suspicion after this many judgements since both of its sites were hit first. Meanwhile it may turn out that locks
+ * order the accesses.
  */
 #define WAIT_JUDGEMENTS 3u
-/* Limits of the suspicions that are followed (the list itself has all), and of the IDs of races that were seen. */
+/* Upper bounds: suspicions that are followed (s->found lists all, even more than these), and IDs of races that were seen. */
 #define FOLLOWED_MAX 1024u
 #define SEEN_MAX 4096u
 
@@ -38,7 +42,10 @@ struct followed {
 	bool told, withdrawn;
 	/* Number of judgements with this suspicion since both of its sites were hit, until the suspicion is reported. */
 	unsigned waited;
-	/* How the suspicion's accesses were ordered: counted in earlier attempts to confirm it, and in all attempts. */
+	/*
+	 * How often locks ordered the suspicion's accesses: `before` counts earlier attempts to confirm it, `order` all
+	 * attempts.
+	 */
 	struct pair_order before, order;
 	/* The sites' GVAs at the last attempt to confirm the suspicion, the protected side's first. */
 	uint64_t site[2];
@@ -139,7 +146,7 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX])
 	if (!was_seen(s, id) && s->seen_count < SEEN_MAX)
 		memcpy(s->seen[s->seen_count++], id, RACE_ID_MAX);
 	f = find(s, id);
-	/* A withdrawn suspicion is not reported here: the next judgement reports it again. */
+	/* A withdrawn suspicion is not in s->found, so its text is missing here: follow() reports it at the next judgement. */
 	if (f && f->state != CONFIRM_SEEN && !f->withdrawn) {
 		const struct suspicion *suspicion = suspicions_find(&s->found, id);
 
@@ -197,7 +204,9 @@ static void look_after(struct suspector *s, struct followed *f, const struct sus
 {
 	bool there = detect_confirm_reached(s->config.detect, f->site[0], f->site[1], f->reached);
 
-	/* If the text was unloaded, keep the order that was learnt before. */
+	/*
+	 * If the module's text was unloaded, the detector has forgotten this pair: keep the order that it had counted before.
+	 */
 	if (there)
 		learn_order(s, f);
 	/* At the end of the run, one ordered pair of accesses is enough to withdraw a suspicion that was not reported yet. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the record of accesses and locks during a run, has the record judged every few seconds, and makes the detector try to
- * confirm each suspected race, until the race is seen or confirming the pair of sites is given up.
+ * Keeps the record of accesses and locks during a run, and has the record judged every few seconds. Each suspected race that
+ * this finds is confirmed: the detector samples its two sites, until the race is seen or the suspector gives the pair up.
  *
  * Threads: the detector calls suspector_moment() on the thread that follows locks, and suspector_race() on the reporter's
  * thread. The suspector's own thread judges. All other functions are called on the session's thread.

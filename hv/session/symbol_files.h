@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files and folders of --symbols. Folders, a vmlinux and module files have debug information. A vmlinux or a System.map has
- * the kernel's symbols; the user may name at most one file with symbols.
+ * The files and folders of --symbols. Folders, a vmlinux and module files serve as sources of debug information. A vmlinux or a
+ * System.map has the kernel's symbols; the user may name at most one such file.
  */
 #ifndef OUTRIDER_SESSION_SYMBOL_FILES_H
 #define OUTRIDER_SESSION_SYMBOL_FILES_H

@@ -65,7 +65,7 @@ static const char *vm_engine_left(const struct engine *e)
 static void stop_vm(struct engine *e)
 {
 	vm_leave_within(vm_engine(e)->vm, LEAVE_NS);
-	/* Stop by way of the target, which must know when the end began. */
+	/* Stop the machine through its target, which must record when the end began. */
 	if (e->target)
 		target_stop(e->target);
 	else
