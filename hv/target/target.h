@@ -47,7 +47,7 @@ struct target_watch {
 	uint64_t gva;	 /* A multiple of `len`. */
 	uint8_t len;	 /* 1, 2, 4 or 8 bytes. */
 	bool read;	 /* Reads trap, too. Writes always trap. */
-	uint8_t owner;	 /* The held CPU. On it, the watch is in force only during the hold, for interrupt handlers. */
+	uint8_t owner;	 /* The CPU held by the window: it loads the watch only while it is held, for its interrupt handlers. */
 	uint32_t cookie; /* Passed to on_watch. Distinguishes a retired watch from the next one in the same slot. */
 };
 

@@ -15,7 +15,7 @@
 #define LINGER_NS 100000u
 #define SLICE_NS 4000000u
 #define NAP_NS 1000000u	  /* How often a waiting thread checks the guest's share of time. */
-#define HOLD_NS 50000000u /* Longest wait for a time without a window. Windows may follow each other without a pause. */
+#define HOLD_NS 50000000u /* longest wait for a moment without an open window: windows can follow closely */
 
 /* ---- the lock ---- */
 
@@ -154,7 +154,10 @@ void gdb_enter(struct target *t)
 		lock_in_time(gt);
 }
 
-/* Return with the lock held, so that the serving thread delivers nothing. gdb_leave() lets the machine continue. */
+/*
+ * Stop the machine, and return with the lock held, so that the serving thread delivers nothing meanwhile. gdb_leave() lets the
+ * machine continue.
+ */
 int gdb_stand_still(struct target *t)
 {
 	gdb_enter(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Delivers stops and ends of holds to the client. Runs on the serving thread. */
+/* Delivers stops of CPUs and ends of holds to the client of the target, which is the detector. Runs on the serving thread. */
 #include "hv/target/gdb/internal.h"
 
 /* Returns the CPU with this thread ID, or -1. */

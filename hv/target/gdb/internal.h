@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shared by the files of the gdbstub target only.
+ * Shared by the files of the gdbstub target only. The client is the user of the target, which is the detector.
  *
  * A thread that talks to the stub holds gdb_target.lock. gdb_lock() takes this lock, and its calls nest. During a callback of
  * the client the machine stands still and the serving thread holds gdb_target.lock, so the client's locks are always taken
@@ -112,7 +112,10 @@ void gdb_over(struct gdb_target *gt);
 /* Record that another user has stopped the machine. The target does not resume it any more, and the session ends. */
 void gdb_paused(struct gdb_target *gt);
 
-/* The next three are operations of struct target_ops. gdb_leave() is its go_on, too. */
+/*
+ * gdb_enter(), gdb_leave() and gdb_stand_still() are operations of struct target_ops. gdb_leave() serves as the operation
+ * go_on, too.
+ */
 void gdb_enter(struct target *t);
 void gdb_leave(struct target *t);
 int gdb_stand_still(struct target *t);

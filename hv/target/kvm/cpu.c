@@ -13,7 +13,9 @@ int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg)
 
 void kvm_cpu_stood(struct kvm_cpu *cpu, uint64_t since_ns)
 {
-	/* Ignore a failure: the guest then has no kvmclock. */
+	/*
+	 * Ignore a failure: KVM refuses if the guest does not use kvmclock, through which its watchdog would learn of the stop.
+	 */
 	if (monotonic_ns() - since_ns > LONG_NS)
 		kvm_cpu_ioctl(cpu, KVM_KVMCLOCK_CTRL, NULL);
 }

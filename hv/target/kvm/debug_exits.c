@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Handles debug exits of one vCPU: decides whether the cause of an exit is the client's or the guest's own, and delivers the
- * exit (SDM vol. 3, chapter 18; Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG).
+ * Handles debug exits of one vCPU. Decides whether the cause of an exit is a breakpoint or watch of the target's client (the
+ * detector) or the guest's own, and delivers the exit to the client or to the guest (SDM vol. 3, chapter 18;
+ * Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG).
  */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Forwards accesses of devices to guest memory from the VMM (hv/vmm/dma.h) to the client. */
+/*
+ * Forwards accesses of devices to guest memory from the VMM (hv/vmm/dma.h) to the client of the target, which is the detector.
+ */
 #include "hv/target/kvm/internal.h"
 
 /* Returns the client to call, or NULL after the machine's end. */

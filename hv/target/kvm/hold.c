@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Carries out the client's actions on a vCPU. The main one is to hold the vCPU without harm to the guest.
+ * Carries out the actions on a vCPU that the target's client (the detector) asks for. The main one is to hold the vCPU without
+ * harm to the guest.
  *
  * A held vCPU is put into the halted state at the breakpoint, and its thread enters KVM_RUN. The thread then sleeps in KVM, and
  * wakes exactly when an interrupt is pending that the vCPU can take. The interrupt handler runs and returns to the INT3; the

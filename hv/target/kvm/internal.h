@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Shared by the files of the KVM target only.
+ * Shared by the files of the KVM target only. The client is the user of the target, which is the detector.
  *
  * struct kvm_desired says what the debug registers of all vCPUs must hold, with a generation number that every change raises.
  * Before every entry into the guest, a vCPU compares this number with the generation that it has loaded, and loads the changes.

@@ -21,10 +21,7 @@ static bool kvm_idle(struct target *t, unsigned index)
 	return kvm_cpu_is_blocked(&kvm_target(t)->cpus[index]);
 }
 
-/*
- * Returns the current time, or the time of the machine's end if that is earlier. vCPUs that left the guest at the end do not
- * lose time.
- */
+/* Returns the current time, or the time of the machine's end if that is earlier: no time counts as lost after the end. */
 static uint64_t moment(const struct kvm_target *kt)
 {
 	uint64_t ended = atomic_load(&kt->ended_ns);
