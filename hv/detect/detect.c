@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The detector's life cycle (detect.h): creates it, starts and ends its threads, takes all breakpoints out, and counts. */
 #include "hv/detect/detect.h"
 
 #include <stdlib.h>

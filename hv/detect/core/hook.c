@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Hooks (hook.h): breakpoints that stay planted, at instructions whose execution the detector must see. */
 #include "hv/detect/core/hook.h"
 
 #include <stdlib.h>

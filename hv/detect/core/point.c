@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of planted breakpoints (point.h). */
 #include "hv/detect/core/point.h"
 
 #include <stdlib.h>
@@ -90,7 +91,10 @@ struct point *points_plant(struct points *p, const struct insn *insn, uint64_t g
 	return point;
 }
 
-/* Deletion by backward shift keeps probe sequences unbroken without tombstones (Knuth, vol. 3, 6.4, algorithm R). */
+/*
+ * Remove an address from the hash table. Deletion by backward shift keeps probe sequences unbroken without tombstones (Knuth,
+ * vol. 3, 6.4, algorithm R).
+ */
 static void unhash(struct points *p, uint64_t addr)
 {
 	uint32_t hole = probe(p, addr), b = hole;

@@ -5,8 +5,8 @@
 
 #define SAMPLE_PAGES_MAX 16u
 /*
- * On a page with hooks, sample points do not count against the limit of pages. This holds for 64 pages with hooks; sample
- * points on other pages with hooks count.
+ * Sample points on a page that also has a hook do not count against the limit of pages. Only the first 64 such pages are
+ * remembered: on any further page with a hook, sample points do count.
  */
 #define HOOK_PAGES_MAX 64u
 

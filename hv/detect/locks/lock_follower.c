@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The thread that describes lock moments (lock_follower.h). The subject is the sampled code. */
 #include "hv/detect/locks/lock_follower.h"
 
 #include <string.h>

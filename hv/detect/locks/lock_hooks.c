@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Plants the lock hooks: breakpoints at calls of lock functions in newly loaded text. Removes them for some seconds when they
+ * cost too much time (lock_load.h).
+ */
 #include "hv/detect/locks/lock_hooks.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decides when lock hooks cost too much time (lock_load.h). */
 #include "hv/detect/locks/lock_load.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The locks that each context holds (lock_sets.h). */
 #include "hv/detect/locks/lock_sets.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Follows locks (locks.h): keeps the lockset of each context up to date, and queues lock moments. A lock moment is an access, a
+ * taken or released lock, or the end of an object; moments are numbered by locks.number.
+ */
 #include "hv/detect/locks/locks.h"
 
 #include <stdio.h>
@@ -419,7 +423,7 @@ bool locks_held(struct locks *l, unsigned cpu, const struct guest_context *conte
 	return false;
 }
 
-/* Add a moment with the current number to the ring. Returns NULL if the ring is full: the moment is then lost. */
+/* Add a moment with the number l->number to the ring. Returns NULL if the ring is full: the moment is then lost. */
 static struct raw_moment *put(struct locks *l, enum lock_moment_kind kind, uint64_t now)
 {
 	struct raw_moment *raw = lock_ring_put(&l->ring, kind);
@@ -453,7 +457,10 @@ static struct base_register base_of(const struct insn *insn, const struct x86_re
 	return (struct base_register){0};
 }
 
-/* If the site belongs to a pair to confirm, compare this access with earlier ones to the same memory. */
+/*
+ * If the site belongs to a suspected pair that is to be confirmed (confirm.h), learn whether locks order this access after the
+ * latest access at the pair's other site.
+ */
 static void confirm(struct locks *l, unsigned cpu, const struct guest_context *context, const struct raw_moment *raw,
 		    uint64_t site)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Passes the complaints in the log of the guest's kernel to the sink. */
 #include "hv/detect/report/complaints.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Arms one site (arm.h): decodes its instruction, and plants a sample point there. */
 #include "hv/detect/steer/arm.h"
 
 #include "hv/base/clock.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds which functions a function calls, and how often functions are called (call_targets.h). */
 #include "hv/detect/steer/call_targets.h"
 
 #include <stdlib.h>

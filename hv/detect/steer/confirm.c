@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Confirming suspected races (confirm.h): arms both sites of a suspected pair, or one of them, while it is the pair's turn.
- */
+/* Confirming suspected races (confirm.h): arms both sites of a suspected pair, or one of them, while it is the pair's turn. */
 #include "hv/detect/steer/confirm.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the functions in a range of text by its symbols (functions.h). */
 #include "hv/detect/steer/functions.h"
 
 bool functions_is_text(char type)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Whether locks order two accesses (lock_order.h), from the recorded lock operations between them.
- */
+/* Whether locks order two accesses (lock_order.h), from the recorded lock operations between them. */
 #include "hv/detect/steer/lock_order.h"
 
 #define CONTEXTS_MAX 16u

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Target sites (target_sites.h): the sites of known races, found in this guest and armed in turns.
- */
+/* Target sites (target_sites.h): the sites of known races, found in this guest and armed in turns. */
 #include "hv/detect/steer/target_sites.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds conflicts of devices' accesses with windows (device.h). */
 #include "hv/detect/window/device.h"
 
 #include "hv/race/conflict.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the detector does when a CPU executes a hook (hook.h). */
 #include "hv/detect/window/hook_hit.h"
 
 #include "hv/detect/core/hook.h"

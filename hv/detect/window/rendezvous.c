@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rendezvous (rendezvous.h): holds two CPUs before conflicting accesses at the same time, and makes the machine stand still, so
+ * that the sink can copy it. The first CPU is in a window; the second CPU is held at the sample point that it hit.
+ */
 #include "hv/detect/window/rendezvous.h"
 
 #include <stdlib.h>
