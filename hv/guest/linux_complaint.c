@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Recognizes complaints of a Linux kernel in the lines of its log (linux_complaint.h). */
 #include "hv/guest/linux_complaint.h"
 
 #include <inttypes.h>

@@ -74,7 +74,7 @@ struct linux_percpu {
 	uint32_t unit_size, first_used;
 	/* Range of the variables' symbols. */
 	uint64_t start, end;
-	/* GVA of the first chunk, or 0 if unknown. */
+	/* GVA of the first chunk of per-CPU memory, or 0 if unknown. */
 	uint64_t first;
 	struct btf_member chunk_base;
 };

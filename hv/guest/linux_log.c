@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the ring buffer of printk() in a Linux guest's memory (linux_log.h). */
 #include "hv/guest/linux_log.h"
 
 #include <string.h>

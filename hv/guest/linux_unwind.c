@@ -96,7 +96,10 @@ static bool returns_to(void *ctx, uint64_t pc)
 
 /* ---- interpretation ---- */
 
-/* Functions at the outer end of a stack or of a context's part of a stack, by the prefix of their names. */
+/*
+ * Functions in which a stack, or one context's part of a stack, ends when it is unwound: kernel entries and first functions of
+ * tasks. Each is given by the prefix of its name.
+ */
 static const struct entry {
 	const char *prefix;
 	enum guest_origin origin;

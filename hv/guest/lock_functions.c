@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parses lists of lock functions (lock_functions.h). docs/locks.md describes their format. */
 #include "hv/guest/lock_functions.h"
 
 #include <errno.h>
