@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Keeps the file of --coverage up to date (coverage_keeper.h): a thread rewrites the file while the run goes on.
- */
+/* Keeps the file of --coverage up to date (coverage_keeper.h): a thread rewrites the file while the run goes on. */
 #include "hv/session/coverage_keeper.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Which copies of the machine are held paused, and for how long (held.h). */
 #include "hv/session/held.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes to pipes and terminals whose reader may be slow (patience.h). */
 #include "hv/session/patience.h"
 
 #include <errno.h>

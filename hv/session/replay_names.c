@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Names the memory that differs between the two orders of a race (replay_names.h). */
 #include "hv/session/replay_names.h"
 
 #include <stdio.h>

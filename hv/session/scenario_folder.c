@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The folder of --save, in which the copies of the machine write scenarios (scenario_folder.h). A scenario's file has a
+ * temporary name until it is complete.
+ */
 #include "hv/session/scenario_folder.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens a scenario, finds the kernel in its memory, and names its sites and data (scene.h). */
 #include "hv/session/scene.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Standard output and standard error, shared by the guest's console, reports, messages and the status line (screen.h). */
 #include "hv/session/screen.h"
 
 #include <errno.h>

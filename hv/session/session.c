@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A session (session.h): one search for races in one machine, from opening the machine to the last line of the report. */
 #include "hv/session/session.h"
 
 #include <inttypes.h>
@@ -421,7 +422,7 @@ static void show_stats(struct session *s)
 	screen_try_message(s->screen, line);
 }
 
-/* Called repeatedly on the stopper's thread (stopper.h) while the engine runs. */
+/* Show the progress on the screen. Called repeatedly on the stopper's thread (stopper.h) while the engine runs. */
 static void tell_progress(void *session)
 {
 	struct session *s = session;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The receiver of the detector's callbacks (sink.h): adds races to the report, and shows messages and errors. */
 #include "hv/session/sink.h"
 
 #include <stdio.h>

@@ -40,7 +40,7 @@ struct sink {
 	atomic_size_t races;
 	/* Which complaints end the run. Set by the session before the detector starts. */
 	enum complaint_stop complaint_stop;
-	/* Set with the first complaint that ends the run, before `complained`. */
+	/* Text of the first complaint that ends the run. Written once, before `complained` is set. */
 	char complaint[COMPLAINT_TEXT_MAX];
 	/* Any thread may read it. */
 	atomic_bool complained;

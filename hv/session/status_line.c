@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the text of the status line (status_line.h). */
 #include "hv/session/status_line.h"
 
 #include <inttypes.h>
@@ -68,7 +69,7 @@ void status_line_make(struct status_line *p, const struct status_now *now, uint6
 		return;
 	}
 	if (now->duration_ns) {
-		/* The machine stops some time after --duration is over. */
+		/* The machine stops some time after --duration is over: show no more than --duration. */
 		ns = ns < now->duration_ns ? ns : now->duration_ns;
 		clock_text(now->duration_ns, limit);
 		snprintf(of, sizeof(of), " of %s", limit);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The thread that ends a run on a signal, at a limit such as --duration, or when the guest's kernel has panicked (stopper.h).
+ */
 #include "hv/session/stopper.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Sorts the files and folders of --symbols by what each is good for (symbol_files.h). */
 #include "hv/session/symbol_files.h"
 
 #include <elf.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sets the user's terminal to the mode in which each key goes to the guest, and restores it on every path to the process's end
+ * (terminal.h).
+ */
 #include "hv/session/terminal.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The engine of `outrider run`: Outrider's own virtual machine (vm_engine.h). */
 #include "hv/session/vm_engine.h"
 
 #include <unistd.h>
