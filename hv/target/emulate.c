@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Emulates the instructions that hooks are planted on (emulate.h), most of which access only registers and the stack. */
 #include "hv/target/emulate.h"
 
 #include "symbols/insn/flow.h"

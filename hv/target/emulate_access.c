@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Emulates an instruction with one operand in memory (emulate_access.h): decodes it into a struct form, and carries it out. */
 #include "hv/target/emulate_access.h"
 
 #include <string.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A target: a machine that can be stopped, read and instrumented. The detector uses only this interface. There are two
- * implementations of struct target_ops: hv/target/kvm for a machine of Outrider's own VMM, and hv/target/gdb for a gdbstub
- * such as that of a libvirt domain.
+ * A target: a machine that can be stopped, read and instrumented. Its client is the detector, which uses only this interface.
+ * There are two implementations of struct target_ops: hv/target/kvm for a machine of Outrider's own VMM, and hv/target/gdb for
+ * a gdbstub such as that of a libvirt domain.
  *
  * Execution model. A CPU runs until it hits a planted breakpoint or a watchpoint. The target then calls the client, on the
  * thread that serves that CPU and with that CPU stopped, and does what the returned action says. Callbacks for different CPUs
- * may run at the same time if caps.parallel is set. Callbacks for one CPU never do. Every other function may be called on any
- * thread, and in a callback too, unless its comment says otherwise.
+ * may run at the same time if caps.parallel is set. Callbacks for one CPU never do.
+ *
+ * Every other function may be called on any thread, and in a callback too, unless its comment says otherwise.
  */
 #ifndef OUTRIDER_TARGET_TARGET_H
 #define OUTRIDER_TARGET_TARGET_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The gdbstub target (gdb.h): connects to the stub, finds out what it can do, and detaches from it. */
 #include "hv/target/gdb/gdb.h"
 
 #include <errno.h>

@@ -64,7 +64,7 @@ struct gdb_target {
 	bool searching;		 /* The client has not found the guest's kernel yet, and only reads memory. */
 	struct gdb_slot slots[TARGET_MAX_WATCHES];
 	struct gdb_hold holds[TARGET_MAX_CPUS];
-	struct gdb_planted *planted;	/* The breakpoints that are planted, caps.points at most. */
+	struct gdb_planted *planted;	/* The planted breakpoints: caps.points plus caps.lasting at most. */
 	struct gdb_planted own_planted; /* Used if the caller keeps no journal. */
 	struct gdb_memory memory;
 	uint64_t started_ns; /* When gdb_target_start() was called, on CLOCK_MONOTONIC, or 0. */

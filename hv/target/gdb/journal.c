@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The journal: a file that lists the breakpoints planted in a machine, in case this process is killed (journal.h). */
 #include "hv/target/gdb/journal.h"
 
 #include <errno.h>

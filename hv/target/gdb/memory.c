@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads and writes guest-physical memory of a machine with a gdbstub (memory.h). The monitor is QEMU's, reached through the
+ * stub.
+ */
 #include "hv/target/gdb/memory.h"
 
 #include <inttypes.h>

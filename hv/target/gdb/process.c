@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opens the memory of the process at the other end of a Unix socket, which is the gdbstub's QEMU (process.h). */
 #include "hv/target/gdb/process.h"
 
 #include <dirent.h>

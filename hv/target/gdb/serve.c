@@ -5,7 +5,7 @@
 
 #include "hv/target/gdb/internal.h"
 
-#define FOREVER_NS 1000000000u /* Longest wait. A wake-up without work does no harm. */
+#define FOREVER_NS 1000000000u /* longest sleep of the serving thread, in ns; a wake-up without work does no harm */
 
 static int resume(struct gdb_target *gt)
 {
@@ -31,7 +31,10 @@ static int resume(struct gdb_target *gt)
 	return -1;
 }
 
-/* Returns the time in ns until the next work that the stub does not report: the end of a hold or of lingering. */
+/*
+ * Returns the time in ns until the next work that the stub does not report: a hold ends, or the machine is to be resumed
+ * (linger_ns).
+ */
 static uint64_t until_next(const struct gdb_target *gt)
 {
 	uint64_t now = monotonic_ns(), next = now + FOREVER_NS;

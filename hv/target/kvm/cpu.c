@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counted ioctls on a vCPU, its registers, and the notice to its watchdog that it was stopped (internal.h). */
 #include <sys/ioctl.h>
 
 #include "hv/target/kvm/internal.h"

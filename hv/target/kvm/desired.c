@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changes what the debug registers of all vCPUs must hold, and waits until they are loaded. */
+/*
+ * Changes what the debug registers of all vCPUs must hold (struct kvm_desired), and waits until they are loaded. Each change
+ * raises the generation, a number by which a vCPU sees that it must load its debug registers again.
+ */
 #include "hv/target/kvm/internal.h"
 
 #define MOMENT_NS 200000     /* longest wait of kvm_wait_moved(), in ns */

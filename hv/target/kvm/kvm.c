@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The KVM target (kvm.h): creates it, and handles the events of a vCPU's thread that the VMM passes on (struct vm_hooks). */
 #include "hv/target/kvm/kvm.h"
 
 #include <stdlib.h>
