@@ -94,7 +94,7 @@ static void say_dropped_locks(struct detect *d, const char *module)
 	unsigned n = d->locks ? locks_dropped(d->locks) : 0;
 
 	if (n)
-		detect_message(d, "%s: %u lock%s still held when it was unloaded, which count as released now", module, n,
+		detect_message(d, "module %s: %u lock%s still held when it was unloaded, and count as released now", module, n,
 			       n == 1 ? " was" : "s were");
 }
 
@@ -126,8 +126,9 @@ static void check_preferred(struct detect *d)
 		return;
 	d->sampler.sites_preferred = prefer_is_for(d->config.prefer, build_id, len);
 	if (!d->sampler.sites_preferred)
-		detect_message(d,
-			       "the weights of sites are for another build of the kernel, so only those of functions are used");
+		detect_message(
+			d, "the file of --prefer was made with another build of the kernel: its weights of single sites are "
+			   "not used, only its weights of functions");
 }
 
 static int prepare(struct detect *d, struct err *err)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "hv/detect/core/capture.h"
 
-/* Copy page by page, because the stack's last pages may be unmapped. Returns the number of bytes copied, at most `max`. */
+/*
+ * Copy a stack to `to`, page by page, because the stack's last pages may be unmapped. Returns the number of bytes copied, at
+ * most `max`.
+ */
 static uint32_t copy_stack(struct target *target, const struct x86_regs *regs, const struct guest_stack *stack, uint8_t *to,
 			   uint32_t max)
 {

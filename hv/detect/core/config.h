@@ -26,7 +26,10 @@ struct detect_config {
 	uint64_t seed;
 	/* Target hit rate, in hits/s. With `overhead`, the hit rate may be lower, but not higher. */
 	unsigned rate;
-	/* Share of the CPUs' time that sampling may cost, up to 1. The hit rate follows it. 0: no limit. */
+	/*
+	 * Share of the CPUs' time that sampling may cost, up to 1. The governor sets the hit rate such that sampling costs
+	 * this. 0: no limit.
+	 */
 	double overhead;
 	/* Longest window, in ns. */
 	uint64_t delay_ns;
@@ -38,8 +41,9 @@ struct detect_config {
 	 */
 	const char *module;
 	/*
-	 * Also sample what the functions that `sample` and `module` select call, outside of these: the functions that they call
-	 * directly (1), also those that these call (2), and so on, up to DETECT_CALLEE_DEPTH_MAX. 0: no callees.
+	 * Also sample callees: functions that `sample` and `module` do not select, and that are called by functions that they
+	 * select. 1: only those that are called directly; 2: also those that these call; and so on, up to
+	 * DETECT_CALLEE_DEPTH_MAX. 0: no callees.
 	 */
 	unsigned callee_depth;
 	/* Also sample GS-relative accesses, which are accesses to per-CPU memory. */

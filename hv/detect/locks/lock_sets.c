@@ -130,7 +130,10 @@ void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_contex
 
 	if (own && give(own, gva))
 		return;
-	/* The released lock must be one for which the set had no room. */
+	/*
+	 * The lock is not in the context's set, but the context holds locks for which the set had no room: one of these is
+	 * released.
+	 */
 	if (own && own->beyond) {
 		own->beyond--;
 		own->set.overflow = own->beyond != 0;

@@ -47,7 +47,7 @@ void lock_sets_seen(struct lock_sets *s, unsigned cpu, const struct guest_contex
 /* Returns the entry of this context, or NULL if the context holds no lock or is unknown. */
 struct lock_context *lock_sets_find(struct lock_sets *s, unsigned cpu, const struct guest_context *context);
 
-/* Copy the lockset of this context. `overflow` is set if the lockset is not fully known. */
+/* Copy the lockset of this context. Sets out->overflow if the lockset is not fully known. */
 void lock_sets_get(struct lock_sets *s, unsigned cpu, const struct guest_context *context, struct lockset *out);
 
 /* The context takes a lock, in the lock moment with this number: add the lock to the context's lockset. */

@@ -22,8 +22,8 @@
 #define OPCODE_CALL 0xe8
 #define OPCODE_JMP 0xe9
 /*
- * Each described lock call copies a stack. Budget of copies: 500/s on average, 50 in a burst. The last 25 of a burst are for
- * calls while other contexts are in critical sections: only these show contexts that overlap.
+ * Each lock call that becomes a lock moment copies a stack. Budget of copies: 500/s on average, 50 in a burst. The last 25 of a
+ * burst are kept for calls while other contexts are in critical sections: only such calls show which critical sections overlap.
  */
 #define CAPTURES_A_SECOND 500u
 #define CAPTURES_AT_ONCE 50.0

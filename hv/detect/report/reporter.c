@@ -22,8 +22,8 @@ static void unwind_side(struct detect *d, struct race_side *side)
 
 	unwinding_side(d->guest, side);
 	/*
-	 * Let frame 0 be at the accessing instruction. The CPU stopped after the access, in the same function, unless the
-	 * access was a call through memory.
+	 * Set the PC of frame 0 to the accessing instruction. The CPU stopped after the access, in the same function, unless
+	 * the access was a call through memory.
 	 */
 	if (side->pc && side->symbol.addr == side->calls.frames[0].symbol.addr)
 		side->calls.frames[0].pc = side->pc;

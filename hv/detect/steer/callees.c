@@ -327,10 +327,11 @@ static int use(struct callees *c, struct search *s, struct err *err)
 		d->stats.callees = c->added.count;
 	pthread_mutex_unlock(&d->lock);
 	if (c->subject.count)
-		detect_message(d,
-			       "%zu functions that these call can be sampled too; %zu more are left out, because they "
-			       "synchronise or serve the whole kernel",
-			       c->added.count, s->left_out.count);
+		detect_message(
+			d,
+			"%zu functions that the sampled ones call can be sampled too; %zu more are left out, because they "
+			"synchronise or serve the whole kernel",
+			c->added.count, s->left_out.count);
 	return 0;
 }
 

@@ -81,8 +81,8 @@ int64_t pool_add(struct pool *pool, const void *key, const struct symtab *symbol
 
 /*
  * Add a segment under `key`: these functions, sorted, whatever their names are. The pool must have none of them already. The
- * weight of each site is multiplied by scale / PREFER_ONE; a weight of a single site (prefer_weights.sites) is not. Returns 0,
- * or -1 with EXIT_INTERNAL in `err` when memory runs out.
+ * weight of each site is multiplied by scale / PREFER_ONE, except for a site that has a weight of its own
+ * (prefer_weights.sites). Returns 0, or -1 with EXIT_INTERNAL in `err` when memory runs out.
  */
 int pool_add_spans(struct pool *pool, const void *key, const struct spans *functions, uint32_t scale, struct err *err);
 

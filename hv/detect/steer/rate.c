@@ -80,7 +80,7 @@ static bool may_arm(const struct detect *d, const struct rate_control *control, 
 	return control->budget > 0 && !control->in_debt && monotonic_ns() < until && !atomic_load(&d->life.stop);
 }
 
-/* Returns 1 if a point was armed, 0 if not, -1 if the pool has no site. */
+/* Count the result of a try to arm a point. Returns 1 if a point was armed, 0 if not, -1 if the pool has no site. */
 static int count_try(struct rate_control *control, enum arm_result result)
 {
 	control->planted += result == ARMED;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Target sites (target_sites.h): the sites of known races, found in this guest and armed in turns. */
+/*
+ * Target sites (target_sites.h): the sites of known races, from the report that the user gave, found in this guest and armed in
+ * turns.
+ */
 #include "hv/detect/steer/target_sites.h"
 
 #include <stdio.h>
@@ -163,9 +166,9 @@ static const char *why_not(struct target_sites *t, const struct target_site *sit
 	bool known = insn_decode(t->d->sampler.decoder, site->code, site->code_len, addr, &recorded) != 0;
 
 	if (known && !pool_is_site(t->d->sampler.pool, &recorded))
-		return "such an instruction is never held";
+		return "no CPU is held at such an instruction";
 	if (site->offset >= fn->size || !pool_has_site(t->d->sampler.pool, addr))
-		return "the running kernel has no such access there, or none that may be held";
+		return "the running kernel has no such access there, or none at which a CPU may be held";
 	if (known && (detect_code(t->d, addr, code, recorded.len) ||
 		      !insn_decode(t->d->sampler.decoder, code, recorded.len, addr, &here) || !same_insn(&recorded, &here)))
 		return "the running kernel has another instruction there";

@@ -361,7 +361,7 @@ static void one_side_only(void **state)
 	tick(f);
 	assert_int_equal(armed(f), 1);
 	assert_true(rig_has_point(f->r, READER));
-	assert_non_null(strstr(f->messages, "locker+0x0 of race 0123456789ab: such an instruction is never held"));
+	assert_non_null(strstr(f->messages, "locker+0x0 of race 0123456789ab: no CPU is held at such an instruction"));
 	assert_non_null(strstr(f->messages, "this side is a device"));
 	assert_non_null(strstr(f->messages, "sampling 2 target sites of 2 races\n"));
 }
