@@ -110,7 +110,7 @@ bool guest_may_sample(const struct guest *g, const struct symbol *function);
 
 /*
  * Returns true if a function serves the whole kernel, so that its accesses say little about the function that calls it: the
- * allocator, copying of memory, the kernel's log, the scheduler (list in linux_exclude.c).
+ * allocator, copying of memory, the kernel's log, the scheduler (list in linux_common.c).
  */
 bool guest_serves_all(const struct guest *g, const char *function);
 

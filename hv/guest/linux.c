@@ -98,7 +98,9 @@ static int become_ready(struct guest *g, struct err *err)
 	if (!top)
 		top = symtab_addr(g->symtab, "swapper_pg_dir");
 	if (!top || guest_translate(g, top, &gpa))
-		return err_set(err, EXIT_INPUT, "%s: no init_top_pgt: cannot find the kernel's page tables", g->source);
+		return err_set(err, EXIT_INPUT,
+			       "%s: the symbol init_top_pgt is missing or wrong, so the kernel's page tables cannot be found",
+			       g->source);
 	g->cr3 = gpa;
 	linux_find_build_id(g);
 	linux_find_excluded(g);

@@ -153,8 +153,10 @@ static int read_line(const struct line *line, struct lock_function *f, struct er
 		if (read_word(line, line->words[at], f, &result, err) < 0)
 			return -1;
 	}
-	return op == LOCK_TRY && !result ? wrong(line, err, "say zero or nonzero: which result means that it is taken", NULL)
-					 : 0;
+	return op == LOCK_TRY && !result
+		       ? wrong(line, err, "write zero or nonzero: the result by which the function says that the lock is taken",
+			       NULL)
+		       : 0;
 }
 
 static int by_name(const void *a, const void *b)
