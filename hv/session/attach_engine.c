@@ -100,7 +100,7 @@ static int open_attached(struct engine *e, struct screen *screen, struct err *er
 	if (leftover)
 		screen_message(
 			screen,
-			"an earlier outrider was killed while it was attached: what it left in the guest is removed now");
+			"an earlier outrider was killed while it was attached: its breakpoints in the guest are removed now");
 	if (!gdb_target_was_running(e->target))
 		return err_set(err, EXIT_INPUT, "the guest is paused: let it run first");
 	return 0;
@@ -204,8 +204,8 @@ static void finish_attached(struct engine *e, struct err *err)
 	if (!figures.elapsed_ns)
 		return;
 	snprintf(line, sizeof(line),
-		 "%s; it stood still for %.1f %% of %.1f s, in %" PRIu64 " stops with %" PRIu64 " round trips", end_of(a),
-		 (double)figures.paused_ns / 1e7 / elapsed, elapsed, figures.stops, figures.requests);
+		 "%s; it stood still for %.1f %% of %.1f s, in %" PRIu64 " stops with %" PRIu64 " round trips to the gdbstub",
+		 end_of(a), (double)figures.paused_ns / 1e7 / elapsed, elapsed, figures.stops, figures.requests);
 	screen_message(a->screen, line);
 }
 

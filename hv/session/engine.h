@@ -45,9 +45,15 @@ struct engine_ops {
 	 * and the process must exit. left() may be NULL.
 	 */
 	const char *(*left)(const struct engine *e);
-	/* Called after run() has returned, before the detector removes its points. */
+	/*
+	 * The machine has ended or was stopped: let no thread wait for its CPUs any more. Called after run() has returned,
+	 * before the detector removes its points.
+	 */
 	void (*over)(struct engine *e);
-	/* Called after the detector has finished. Sets `err` on failure, unless `err` has an error already. */
+	/*
+	 * End the use of the machine, for example detach from it. Called after the detector has finished. Sets `err` on
+	 * failure, unless `err` has an error already.
+	 */
 	void (*finish)(struct engine *e, struct err *err);
 	/* Returns the kernel's message for its panic, or NULL if there was none. Called on any thread. panic() may be NULL. */
 	const char *(*panic)(const struct engine *e);

@@ -49,7 +49,10 @@ _Static_assert(COPIES == SCENARIO_FILES, "each copy needs a file for its scenari
 #define LOOK_MS 1000
 /* How often replayer_wait() asks whether to go on, in ns. */
 #define WAKE_NS UINT64_C(50000000)
-/* The detector reads the guest's log every 100 ms. A complaint that is not read by then, in ns, is not waited for. */
+/*
+ * At the end of a run, wait this long for a complaint that the detector has not read yet, in ns. It reads the guest's log every
+ * 100 ms.
+ */
 #define UNREAD_NS UINT64_C(300000000)
 /* Limit of the wait for the last moments, in ns: 5 min, which the slowest emulated host needs for two copies. */
 #define LAST_NS UINT64_C(300000000000)
@@ -98,7 +101,7 @@ struct replayer {
 	/* The detector's lock guards these three. */
 	struct pair pairs[PAIRS];
 	struct held_pace pace;
-	bool hold_next;		 /* The rendezvous that replayer_wants() has accepted is for a copy to hold. */
+	bool hold_next;		 /* The copy made at the rendezvous that replayer_wants() accepted last is to be held. */
 	pthread_mutex_t lock;	 /* Guards `jobs`, `kept` and `complained`. */
 	pthread_cond_t job_over; /* Signalled when a job has ended, and after a complaint. */
 	bool complained;	 /* replayer_complained() was called. */
@@ -312,7 +315,7 @@ static void tell_once(struct replayer *r, const char *text)
 static void let_go(struct replayer *r, struct job *job, bool held)
 {
 	if (!expendable_mark(r->config.expendable, job->replay.pid))
-		tell_once(r, "replay: the kernel cannot be told to kill copies first when memory runs out");
+		tell_once(r, "replay: the host's kernel cannot be told to kill copies first when memory runs out");
 	if (!held)
 		replay_go(&job->replay);
 }
@@ -538,7 +541,8 @@ void replayer_complained(struct replayer *r)
 	if (!count)
 		return;
 	snprintf(line, sizeof(line),
-		 "the kernel complained: the last %u %s of the machine before that %s run in both orders; Ctrl-C ends this",
+		 "the guest's kernel complained: the last %u %s of the machine before that %s run in both orders; Ctrl-C ends "
+		 "this",
 		 count, count == 1 ? "copy" : "copies", count == 1 ? "is" : "are");
 	screen_try_message(r->config.screen, line);
 }

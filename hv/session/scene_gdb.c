@@ -25,7 +25,8 @@ static bool has_side(const struct search *q, const struct guest_module *m)
 }
 
 /*
- * Print the gdb command for a module. gdb places only the sections that the command names. These four have code and variables.
+ * Pass on the gdb command for a module. gdb places only the sections that the command names: name the four that have code and
+ * variables.
  */
 static void say_module(void *ctx, const struct guest_module *m)
 {

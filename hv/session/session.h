@@ -57,7 +57,7 @@ struct session_config {
 	bool replay;
 	/* Time for which each order runs on after its region, in ns. 0: not at all. */
 	uint64_t replay_free_ns;
-	/* The folder for scenarios of these races. NULL: no scenario is kept. */
+	/* The folder for scenarios of the races that are run in both orders. NULL: no scenario is kept. */
 	const char *replay_save;
 	/* Judges the record of locks. NULL: locks are not followed. The session itself fills in detect.locks. */
 	const struct suspector_judge *suspect;

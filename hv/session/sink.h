@@ -49,7 +49,7 @@ struct sink {
 	/* guest_modules_version() of the modules that the report has now. Used by the reporter's thread. */
 	uint64_t modules_told;
 
-	pthread_mutex_t lock; /* Guards the two members below: both threads of the detector can fail. */
+	pthread_mutex_t lock; /* guards the two members below, which the sampler or the reporter sets when it fails */
 	struct err err;	      /* The first failure. */
 	bool said;	      /* The user has seen the first failure. */
 };

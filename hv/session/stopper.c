@@ -106,8 +106,8 @@ static void on_signal(struct stopper *s, int number)
 }
 
 /*
- * End the process if the engine does not end open() in time. Tell the user, who pressed Ctrl-C, that it ended before the
- * search.
+ * End the process if the engine does not end open() in time. Tell the user, who pressed Ctrl-C, that outrider ends before the
+ * search has begun.
  */
 static void poll_opening(const struct stopper *s)
 {

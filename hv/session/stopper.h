@@ -43,7 +43,7 @@ struct stopper_config {
 	 * engine runs. Must not block. May be NULL.
 	 */
 	bool (*complained)(void *ctx);
-	/* Called repeatedly on the stopper's thread while the engine runs. Must not block. May be NULL. */
+	/* Shows the progress. Called repeatedly on the stopper's thread while the engine runs. Must not block. May be NULL. */
 	void (*tick)(void *ctx);
 	void *ctx; /* Argument of these functions. */
 };

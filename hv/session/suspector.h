@@ -64,7 +64,7 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX]);
  */
 int suspector_finish(struct suspector *s, struct err *err);
 
-/* Return the results, with names, after suspector_finish(). The suspector owns them. */
+/* Return the record and the list of suspicions, with names, after suspector_finish(). The suspector owns them. */
 const struct protection *suspector_record(const struct suspector *s);
 const struct suspicions *suspector_found(const struct suspector *s);
 
