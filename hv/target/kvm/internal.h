@@ -98,8 +98,13 @@ struct kvm_target {
 	 * during a callback of the client.
 	 */
 	pthread_mutex_t lock;
-	pthread_cond_t moved; /* A vCPU loaded its debug registers, answered a peek or stands still, or the machine ended. */
-	pthread_cond_t go;    /* A vCPU that stands must check whether the machine may continue or a peek waits. */
+	/*
+	 * Signalled when a vCPU has loaded its debug registers, has answered a peek or stands still, or when the machine has
+	 * ended.
+	 */
+	pthread_cond_t moved;
+	/* Signalled when a vCPU that stands must check whether the machine may continue, or whether a peek waits. */
+	pthread_cond_t go;
 	/*
 	 * When target_stop() was called, or else when the machine ended (CLOCK_MONOTONIC, ns). Time after it is not counted as
 	 * lost. 0: not yet.
@@ -192,7 +197,7 @@ void kvm_devices_watch(struct target *t, uint64_t filter); /* Three operations o
 void kvm_devices_in_flight(struct target *t, const struct device_observer *observer);
 bool kvm_devices_busy(struct target *t);
 
-/* Begin and end to forward accesses of the machine's devices to the client. */
+/* Begin forwarding accesses of the machine's devices to the client, and end it. */
 void kvm_devices_observe(struct kvm_target *kt);
 void kvm_devices_ignore(struct kvm_target *kt);
 
