@@ -14,7 +14,7 @@
 
 /* The counts at one point in time. */
 struct stats_sample {
-	struct detect_stats stats; /* Of its `target` only the lost time is used. */
+	struct detect_stats stats; /* Of stats.target only lost_ns is used. */
 	size_t races;
 };
 

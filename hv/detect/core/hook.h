@@ -31,8 +31,8 @@ int hook_add(struct detect *d, const struct guest_hook_site *site);
 int hook_remove(struct detect *d, uint64_t addr);
 
 /*
- * Plant the hooks that the guest's kernel needs, and read the debug registers of all CPUs, since the guest may have set them
- * before these hooks stood. Called on the sampler's thread, before the first sample point, without d->lock.
+ * Plant the hooks that the guest's kernel needs. Then read the debug registers of all CPUs, since the guest may have set them
+ * before the hooks were there. Called on the sampler's thread, before the first sample point, without d->lock.
  */
 void hook_plant_all(struct detect *d);
 

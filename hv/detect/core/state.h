@@ -110,7 +110,9 @@ struct detect {
 	/* Signalled when a lock moment waits for the thread that follows locks, or when that thread is to end. */
 	pthread_cond_t lock_moment;
 	struct detect_stats stats;
-	/* Coverage. d->lock guards the counts in it. NULL without config.coverage. */
+	/*
+	 * How often each site was armed and hit (detect_coverage()). d->lock guards the counts. NULL without config.coverage.
+	 */
 	struct coverage *coverage;
 
 	struct sampler sampler;

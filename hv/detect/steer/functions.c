@@ -35,7 +35,7 @@ bool functions_next(const struct functions *f, size_t *i, struct symbol *out)
 		if (fn.addr < f->start || fn.addr >= f->end || !fn.size || fn.size > FUNCTIONS_SIZE_MAX ||
 		    !f->wanted(f->ctx, f->symbols, first, next))
 			continue;
-		/* A symbol's size may reach into the next symbol. */
+		/* Cut the function where the next symbol begins: a symbol's size may reach beyond that. */
 		if (next < n && fn.size > other.addr - fn.addr)
 			fn.size = other.addr - fn.addr;
 		if (fn.size > f->end - fn.addr)

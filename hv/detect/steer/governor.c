@@ -10,7 +10,7 @@
 #define SAVED_WINDOWS 4.0
 /* The upper bound of the credit is never more than what the share adds to it in 10 s. */
 #define SAVED_MOST_NS 10e9
-/* governor_in_debt() is true for a debt that takes longer than 1 s to pay off. */
+/* governor_in_debt() is true if the credit is below 0, and needs more than 1 s to rise above 0 again. */
 #define DEBT_NS 1e9
 /* The average cost covers about the last 16 useful hits. */
 #define MEMORY 16.0

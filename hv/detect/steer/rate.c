@@ -497,8 +497,8 @@ void rate_init(struct detect *d, struct rate_control *control)
 }
 
 /*
- * Whether to adapt k now: after ADAPT_HITS expected hits, or at once after twice as many hits, which are enough to know the
- * rate.
+ * Whether to adapt k now, which is at least ADAPT_NS after the last time: if ADAPT_HITS hits were expected since then, if twice
+ * as many came, which is enough to know the rate, or after ADAPT_MOST_NS.
  */
 static bool adapt_is_due(const struct detect *d, const struct rate_control *control, uint64_t now)
 {

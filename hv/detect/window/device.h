@@ -26,7 +26,7 @@ struct device_conflict {
 /*
  * The window `w` is about to open: have devices report accesses to its memory from now on, and check the requests in flight.
  * Returns a conflict with one of these requests, if any. Call it before the window first reads the memory: then no device
- * access is missed between that read and the check.
+ * access between the check and that read is missed.
  */
 struct device_conflict device_window_opens(struct detect *d, struct window *w);
 
