@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The helper inside a guest. It is the guest's /init, or an ordinary program when it is not process 1. It runs the workloads
- * that it is given, in order, and says on the console what it does, in lines that begin with "outrider-agent: ". The guest's
- * kernel stays stock, and the detector finds races without this helper.
+ * The helper inside a guest. It is the guest's /init, or an ordinary program when it is not process 1. It runs the workloads of
+ * its command line one after another, and says on the console what it does, in lines that begin with "outrider-agent: ". The
+ * guest's kernel stays stock, and the detector finds races without this helper.
  */
 #ifndef OUTRIDER_AGENT_H
 #define OUTRIDER_AGENT_H

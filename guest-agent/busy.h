@@ -23,7 +23,7 @@ struct busy_worker {
 
 struct stressor {
 	const char *name;
-	bool once; /* it has one process in all, instead of one on each CPU */
+	bool once; /* the stressor has one process in all, instead of one on each CPU */
 	enum busy_result (*round)(struct busy_worker *w);
 };
 

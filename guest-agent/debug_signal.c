@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks of traps in this program itself, which it handles as SIGTRAP. */
+/* Checks that the agent gets a SIGTRAP for each trap (#BP, #DB) that it causes in its own code. */
 #include <signal.h>
 #include <string.h>
 #include <sys/ucontext.h>

@@ -70,7 +70,7 @@ bool wait_for_enough(const char *name, double limit)
 	if (terminal)
 		tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 	if (!told)
-		say("nobody said \"%s\" within %g seconds", wanted, limit);
+		say("the console did not say \"%s\" within %g seconds", wanted, limit);
 	return told;
 }
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Starts, stops and describes jobs. A job is a workload or a configured command that runs beside the agent, under a child
+ * process of the agent, the runner (job_runner.h). Two pipes connect the agent with the job's standard input and output.
+ */
 #include "job.h"
 
 #include <errno.h>

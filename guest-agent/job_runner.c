@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The runner of one job: a child process of the agent that starts the processes of the job, waits for them, and at the end of
+ * the job kills every process that descends from them.
+ */
 #include "job_runner.h"
 
 #include <errno.h>
@@ -119,7 +123,7 @@ static int wait_signal(const struct runner *r, double seconds)
 	return sigtimedwait(&r->signals, NULL, &limit);
 }
 
-/* Kill every process that came from the job. */
+/* Kill every descendant of the runner: first by SIGTERM, and after GRACE seconds by SIGKILL. */
 static void kill_rest(struct runner *r)
 {
 	double end = now() + GRACE;
@@ -143,7 +147,10 @@ int job_runner(const struct job_work *work)
 	sigemptyset(&r.signals);
 	sigaddset(&r.signals, SIGTERM);
 	sigaddset(&r.signals, SIGCHLD);
-	/* Give the job's processes the default signal state. The agent blocks the signals it waits for, and ignores SIGPIPE. */
+	/*
+	 * Give the job's processes the default signal state instead of the agent's, which blocks some signals and ignores
+	 * SIGPIPE.
+	 */
 	sigemptyset(&r.before);
 	signal(SIGPIPE, SIG_DFL);
 	/* Block all signals: a process of the job can signal its parent, which is the runner if its first parent has ended. */

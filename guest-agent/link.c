@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The agent's connection to the host, by vsock or by a console (a terminal device). Its descriptor does not block: bytes that
+ * it does not take wait in a queue of LINK_ROOM bytes.
+ */
 #include "link.h"
 
 #include <errno.h>
@@ -11,7 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* The kernel's header wants struct sockaddr to be known. */
+/* After <sys/socket.h>: this header of the kernel uses struct sockaddr without defining it. */
 #include <linux/vm_sockets.h>
 
 #include "agent.h"
@@ -186,8 +190,9 @@ void link_finish(struct link *link)
 
 		if (!link->out_len && !said) {
 			/*
-			 * After shutdown() on a socket, the host reads the rest and hangs up; wait for that. On a console
-			 * shutdown() fails, and the host never hangs up, so do not wait.
+			 * After shutdown() on a socket, the host reads the bytes that are still in flight and then hangs up;
+			 * wait until the host has hung up. On a console shutdown() fails, and the host never hangs up, so do
+			 * not wait.
 			 */
 			if (shutdown(link->fd, SHUT_WR))
 				break;

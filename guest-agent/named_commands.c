@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the file with the commands that the host may start by name. A line of it is "NAME once|percpu COMMAND". */
 #include "named_commands.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the descendants of a process in /proc/PID/stat of all processes, to add up their CPU time or to signal them. */
 #include "processes.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Splits the bytes that the host sends to the agent into lines, and parses a line as a command, such as "start NAME:ARGS" or
+ * "stop JOB".
+ */
 #include "protocol.h"
 
 #include <string.h>

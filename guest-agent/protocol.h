@@ -10,7 +10,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The port of the host (context id 2) that the agent connects to. Ports below 1024 are open only to privileged programs. */
+/*
+ * The vsock port of the host (context id 2) to which the agent connects. Only a privileged program can listen on a port below
+ * 1024.
+ */
 #define AGENT_PORT 999
 
 /* The longest line in bytes, without its newline. */

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The workload "serve": one loop that polls the agent's signals, its connection to the host (link.h) and the output of its jobs
+ * (job.h). The loop carries out the host's commands (protocol.h), and sends messages of one line, such as heartbeats
+ * (docs/guest-agent.md).
+ */
 #include "serve.h"
 
 #include <errno.h>
@@ -36,7 +41,7 @@ struct server {
 	unsigned int last_job;
 	const char *commands; /* file of the configured commands */
 	double heartbeat, next_heartbeat;
-	unsigned long dropped; /* number of lines of jobs that were not sent since the last heartbeat */
+	unsigned long dropped; /* number of lines that jobs printed and the agent did not send, since the last heartbeat */
 	sigset_t before;
 	int signals;
 	bool over; /* SIGTERM came, or the host said poweroff: return once all jobs have ended */
@@ -83,7 +88,7 @@ static void send_heartbeat(struct server *s)
 	}
 }
 
-/* Send the line of the job's reader, which the job has printed, to the host. */
+/* Send a line that the job has printed to the host. The line is in the job's line reader. */
 static void send_output(struct server *s, struct job *job)
 {
 	char *text = job->reader.text;
@@ -92,7 +97,10 @@ static void send_output(struct server *s, struct job *job)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = *c == '\t' ? ' ' : '?';
 	job->lines++;
-	/* Remove PREFIX, with which the agent's own workloads begin each line for consoles: the message names the job. */
+	/*
+	 * Remove PREFIX, with which the agent's own workloads begin each line on a console. The host does not need it, because
+	 * the message names the job.
+	 */
 	if (!strncmp(text, PREFIX, strlen(PREFIX)))
 		text += strlen(PREFIX);
 	s->dropped += !link_send(&s->link, true, "output job=%u %s", job->number, text);

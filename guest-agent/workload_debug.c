@@ -39,4 +39,4 @@ static int run_debug(const char *args)
 }
 
 const struct workload workload_debug = {
-	"debug", "debug[:SECONDS]: INT3, ptrace and hardware watchpoints of the guest's own, checked", run_debug};
+	"debug", "debug[:SECONDS]: check that programs of the guest can use INT3, ptrace and hardware watchpoints", run_debug};

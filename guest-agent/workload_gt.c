@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs cases of the ground-truth module in turn, through the module's /proc file. */
+/*
+ * Runs cases of the ground-truth module one after another, by commands to the module's /proc file. In each case of this kernel
+ * module two sides, kernel threads or timers, access the same data: with a known race, or (a control) without a race.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,11 +18,17 @@
 #define CONTROL "/proc/outrider_gt"
 #define DEFAULT_SECONDS 10.0
 #define MAX_CASES 80
-/* Seconds that a case goes on at most until each side has made a round: on a busy host a side may not have run in its time. */
+/*
+ * A case ends only when each side has made a round, but at the latest this number of seconds after its start: on a busy host a
+ * side may not have run at all in the time that the user gave.
+ */
 #define SIDES_LIMIT 120.0
 #define SIDES_PERIOD 100000 /* microseconds between looks at the rounds */
 
-/* A line of the module's /proc file: a case with its two sides, and how many rounds each side has made. */
+/*
+ * A line of the module's /proc file: a case with its two sides, and how many rounds (repetitions of its access) each side has
+ * made.
+ */
 struct gt_line {
 	char name[32], group[32], state[16], side[2][32];
 	unsigned long long rounds[2];
@@ -124,7 +133,7 @@ static int run_case(const struct gt_line *c, const struct duration *d)
 	say("gt: case %s: running", c->name);
 	told = let_pass(c->name, d);
 	let_both_sides_run(c->name, start);
-	seconds = now() - start; /* in a slow guest, longer than asked for */
+	seconds = now() - start; /* in a slow guest, longer than `d` says */
 	rc = send_command("stop", c->name);
 	if (!told)
 		rc = AGENT_FAIL;
@@ -159,7 +168,7 @@ static int run_selected(const char *what, const struct duration *d, bool by_name
 			continue;
 		found++;
 		if (is_control(&lines[i]) && !by_name)
-			each.limit = 0; /* a control has no race, so no "enough" comes for it */
+			each.limit = 0; /* a control has no race, so the host never sends "enough" for it */
 		if (run_case(&lines[i], &each))
 			rc = AGENT_FAIL;
 	}
@@ -200,9 +209,9 @@ static int run_one(const char *args)
 #define BEGIN_WHEN "begin when the console says \"enough CASE\", after LIMIT seconds at the latest"
 
 const struct workload workload_gt = {"gt",
-				     "gt:GROUP[:SECONDS[:LIMIT]]: the ground-truth cases of a group, of racy or of all, "
-				     "SECONDS each; with LIMIT, those of a "
-				     "racy case " BEGIN_WHEN,
+				     "gt:GROUP[:SECONDS[:LIMIT]]: the ground-truth cases of a group, or of all groups "
+				     "(all), or only the cases with a race (racy), SECONDS each; with LIMIT, the SECONDS "
+				     "of a racy case " BEGIN_WHEN,
 				     run_group};
 const struct workload workload_gtcase = {
 	"gtcase", "gtcase:CASE[:SECONDS[:LIMIT]]: one ground-truth case; with LIMIT, its SECONDS " BEGIN_WHEN, run_one};

@@ -92,7 +92,7 @@ class GuestTest(unittest.TestCase):
         status = [(word, int(rc)) for word, rc in DONE.findall(self.console)]
         self.assertEqual(status, WORKLOADS, self.console)
         self.assertIn("outrider-agent: end workloads=15 failed=4", self.console)
-        self.assertIn('nobody said "enough rwrace" within 0.1 seconds', self.console)
+        self.assertIn('the console did not say "enough rwrace" within 0.1 seconds', self.console)
 
     def test_the_kernel_log_is_clean_until_it_is_not(self):
         trouble = [int(count) for count in re.findall(r"dmesg: lines=\d+ trouble=(\d+)", self.console)]

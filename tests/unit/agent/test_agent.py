@@ -33,7 +33,7 @@ class Agent(unittest.TestCase):
     def test_each_line_is_for_one(self):
         status, output = agent(f"wait:{FOREVER}", f"wait:{FOREVER}", "wait:0.2", said="enough wait\nenough wait\n")
         self.assertEqual(status, [0, 0, 1], output)
-        self.assertIn('nobody said "enough wait" within 0.2 seconds', output)
+        self.assertIn('the console did not say "enough wait" within 0.2 seconds', output)
 
     def test_other_lines_are_dropped(self):
         noise = "\nenough\nenough waiting\n" + "x" * 500 + "\nnot enough wait\nenough other\n"
