@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Connects to libvirt's daemon, and turns libvirt's errors into messages that say what the user can do. */
 #include <string.h>
 
 #include "hv/libvirt/internal.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opens a libvirt domain for a session: connects to libvirt, finds the domain by name, checks that outrider can attach to it,
+ * and has its events reported until domain_free().
+ */
 #include "hv/libvirt/domain.h"
 
 #include <stdio.h>
@@ -59,8 +63,8 @@ static int find_domain(struct domain *d, const char *name, struct err *err)
 		return err_set(err, EXIT_INPUT, "there is no domain '%s'; `outrider list` shows which there are", name);
 	libvirt_check(d->domain, true, &d->facts, why, sizeof(why));
 	/*
-	 * Attach even so if a killed outrider left its gdbstub open: that gdbstub can have stopped the domain, and attaching
-	 * lets it run again.
+	 * A reason in `why` does not matter if a killed outrider left its gdbstub open: that gdbstub can have stopped the
+	 * domain (then `why` says that the domain is paused), and attaching makes the domain run again.
 	 */
 	if (why[0] && libvirt_look_for_stub(d) != LIBVIRT_STUB_LEFT)
 		return err_set(err, EXIT_INPUT, "%s: %s", d->facts.name[0] ? d->facts.name : name, why);

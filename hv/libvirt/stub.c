@@ -58,8 +58,9 @@ static char *hmp(struct domain *d, const char *command)
 /* ---- the stub ---- */
 
 /*
- * Each line of the monitor's list is "NAME: filename=WHAT". For a socket whose other end is closed, WHAT begins with
- * "disconnected". So a killed outrider's gdbstub can be told from one that is in use.
+ * The monitor's command "info chardev" lists the character devices of QEMU, one a line: "NAME: filename=WHAT". For a socket
+ * whose other end is closed, WHAT begins with "disconnected". So a gdbstub that a killed outrider left open can be
+ * distinguished from a gdbstub in use.
  */
 enum libvirt_stub libvirt_look_for_stub(struct domain *d)
 {
@@ -170,7 +171,8 @@ int domain_close_stub(struct domain *d, struct err *err)
 	d->stub = false;
 	if (!reconnect(d))
 		return err_set(err, EXIT_INPUT,
-			       "%s: libvirt has gone, and the gdbstub could not be closed; the next attach will",
+			       "%s: libvirt has gone, so the gdbstub is still open; the next `outrider attach` to the domain "
+			       "closes it",
 			       d->facts.name);
 	if (virDomainIsActive(d->domain) == 1)
 		drop_stub(d);
