@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Connects to the Unix socket or the TCP port of a gdbstub, within a time limit. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>

@@ -18,9 +18,10 @@ struct rsp {
 	uint64_t requests; /* Number of round trips, see rsp_requests(). */
 
 	/* Limits of waiting (CLOCK_MONOTONIC, ns). */
-	const struct limit *limit; /* The caller's limit for all requests, or NULL. */
-	uint64_t total_ns;	   /* The end of the time set by rsp_allow(). LIMIT_NONE: none was set. */
-	uint64_t reply_ns;	   /* Deadline for the whole reply to the last request. */
+	const struct limit *limit; /* The caller's deadline for all requests of the client, or NULL. */
+	/* The end of the time set by rsp_allow(), on CLOCK_MONOTONIC. LIMIT_NONE: no time was set. */
+	uint64_t total_ns;
+	uint64_t reply_ns; /* Deadline for the whole reply to the last request. */
 
 	/* Useless input since the last request. */
 	size_t noise;	  /* Received bytes that belong to no expected packet. */

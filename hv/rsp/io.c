@@ -36,7 +36,8 @@ static int check_limits(struct rsp *r)
 	if (now >= limit_end(r->limit))
 		return rsp_die(r, "the gdbstub did not answer within its time limit");
 	if (now >= r->total_ns)
-		return rsp_die(r, "the gdbstub answers too slowly: all that must be asked at first takes more than %llu s",
+		return rsp_die(r,
+			       "the gdbstub answers too slowly: the requests at the start of the session take more than %llu s",
 			       RSP_OPEN_NS / 1000000000u);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds out what is at the other end: the stub's features, the machine's registers, and whether the stub reads physical memory.
+ * Opens a client on a connection to a gdbstub: asks for the stub's features, for the description of the machine's registers,
+ * and whether the stub can read physical memory.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,8 +114,8 @@ static int shake_hands(struct rsp *r, struct err *err)
 	r->physical = rsp_said(r, "0") || rsp_said(r, "1");
 	r->was_physical = rsp_said(r, "1");
 	/*
-	 * A stub that waits for an acknowledgement may drop other input that arrives before the '+'. QEMU, which alone has
-	 * `physical`, does not.
+	 * A stub that waits for an acknowledgement may drop other input that arrives before the '+'. QEMU drops nothing.
+	 * `physical` shows that the stub is QEMU's, because no other stub has qqemu.PhyMemMode.
 	 */
 	r->together = r->no_ack || r->physical;
 	if (rsp_ask(r, "X0,0:"))

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Encodes and decodes packets of the GDB remote serial protocol (GDB manual, E.1): `$payload#checksum`, with escapes and
+ * run-length encoding ("0*" and a count: the byte 0 repeated).
+ */
 #include "hv/rsp/packet.h"
 
 #include <string.h>
@@ -6,7 +10,8 @@
 #define ESCAPE '}'
 #define ESCAPE_XOR 0x20
 #define RUN '*'
-#define RUN_BASE 29 /* A run's count is sent as the character with the code count + RUN_BASE. */
+/* In run-length encoding, n further repetitions of a byte are sent as `*` and the character n + RUN_BASE. */
+#define RUN_BASE 29
 
 static const char digits[] = "0123456789abcdef";
 
@@ -67,7 +72,7 @@ unsigned rsp_escape(uint8_t byte, uint8_t out[2])
 	return 1;
 }
 
-/* Repeat the last decoded byte. `count` is the character in the packet: the number of repetitions plus RUN_BASE. */
+/* Repeat the last decoded byte. `count` is the character after the `*`: the number of repetitions plus RUN_BASE. */
 static int expand_run(uint8_t count, uint8_t *out, size_t *len)
 {
 	unsigned times = count - RUN_BASE;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads the XML description of the CPU's registers that a gdbstub sends (GDB manual, appendix G), and finds in it the number
+ * and the position of each register of wanted[]. The gdbstub is not trusted.
+ */
 #include "hv/rsp/regmap.h"
 
 #include <libxml/parser.h>
@@ -48,7 +52,8 @@ static const struct wanted {
 	{"cr0", offsetof(struct x86_regs, cr0), 8, false},
 };
 
-#define WRITABLE 18u /* TARGET_RESUME_REGS may change the first 18 registers of wanted[]: up to eflags. */
+/* A CPU may be resumed with changed values (TARGET_RESUME_REGS) only of the first 18 registers of wanted[], up to eflags. */
+#define WRITABLE 18u
 
 struct reading {
 	struct regmap *map;
@@ -66,7 +71,10 @@ static bool is_element(const xmlNode *node, const char *name)
 	return node->type == XML_ELEMENT_NODE && strcmp((const char *)node->name, name) == 0;
 }
 
-/* Read a decimal attribute; `otherwise` is its default. Returns 0, or -1 if the attribute is not a number up to `max`. */
+/*
+ * Read a decimal attribute of an XML element. *out becomes `otherwise` if the element has no such attribute. Returns 0, or -1
+ * if the attribute is not a number up to `max`.
+ */
 static int number_attribute(xmlNode *node, const char *name, uint32_t otherwise, uint32_t max, uint32_t *out)
 {
 	char *text = (char *)xmlGetNoNsProp(node, (const xmlChar *)name), *end;
@@ -91,7 +99,9 @@ static int add_register(struct reading *r, xmlNode *node)
 
 	if (++r->registers > REGISTERS_MAX || number_attribute(node, "bitsize", 0, BITS_MAX, &bits) || !bits || bits % 8 ||
 	    number_attribute(node, "regnum", r->next_number, UINT16_MAX, &number) || number < r->next_number)
-		return err_set(r->err, EXIT_INPUT, "the gdbstub describes its registers in a way that makes no sense");
+		return err_set(r->err, EXIT_INPUT,
+			       "the gdbstub's register description has a register of an impossible size or number, or too many "
+			       "outrider cannot use this gdbstub");
 	name = (char *)xmlGetNoNsProp(node, (const xmlChar *)"name");
 	for (unsigned i = 0; name && i < REGMAP_REGS; i++) {
 		if (strcmp(name, wanted[i].name) != 0)

@@ -8,7 +8,8 @@
 
 #define MONITOR_MAX 4096u /* Maximum output packets of one monitor command. */
 #define G_MAX 16384u	  /* Maximum bytes of registers in a `g` packet. */
-#define KEPT_MAX 4096u	  /* Bytes. A larger batch of kept requests is sent at once, to leave room for any other request. */
+/* Bytes of requests that rsp_keep() holds back. More are sent at once, so that `out` has room for any other request. */
+#define KEPT_MAX 4096u
 
 /* ---- CPUs ---- */
 

@@ -424,7 +424,7 @@ static void test_absurd_register(void **state)
 	struct fake_stub *s = *state;
 
 	s->description = "<target><reg name='rax' bitsize='64' regnum='9'/><reg name='rbx' bitsize='64' regnum='3'/></target>";
-	refuse(s, "makes no sense");
+	refuse(s, "of an impossible size or number");
 }
 
 /* A few hundred kilobytes of XML whose entities would expand to gigabytes. */
