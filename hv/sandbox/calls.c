@@ -118,8 +118,9 @@ static const struct call list[] = {
 	CALL(time, ALL),
 	CALL(getrusage, ALL),
 	CALL_IF(prctl, ALL, 0, WORD, PR_SET_NAME),
-	CALL_IF(prctl, WORKERS | K(COPY), 0, WORD, PR_GET_NAME), /* A request records the name of the thread that serves it. */
-	CALL_IF(prctl, ALL, 0, WORD, PR_SET_VMA),		 /* malloc() names its memory. */
+	/* A device request records the name of the thread that serves it, for reports. */
+	CALL_IF(prctl, WORKERS | K(COPY), 0, WORD, PR_GET_NAME),
+	CALL_IF(prctl, ALL, 0, WORD, PR_SET_VMA), /* malloc() names its memory. */
 
 	/* Operations on open file descriptors. */
 	CALL(read, ALL),
@@ -142,7 +143,10 @@ static const struct call list[] = {
 	CALL(fstat, ALL),
 	CALL_IF(newfstatat, ALL, 3, AT_EMPTY_PATH, AT_EMPTY_PATH), /* fstat() of glibc 2.33 to 2.38 */
 	CALL(lseek, ALL),
-	/* The terminal's mode: any thread may end the process, and restores the mode before. */
+	/*
+	 * The terminal's mode: a thread that ends the process first restores the mode that the terminal had before the run, and
+	 * any thread may end the process.
+	 */
 	IOCTL(TCGETS, ALL),
 	IOCTL(TCSETS, ALL),
 	IOCTL(TCSETSW, ALL),
@@ -171,7 +175,7 @@ static const struct call list[] = {
 	CALL(timerfd_gettime, WORKERS | MAIN),
 
 	/* Disks: the images are already open. */
-	CALL(pread64, K(VCPU) | READERS), /* A vCPU's statistics are a file descriptor of KVM. */
+	CALL(pread64, K(VCPU) | READERS), /* A vCPU's thread reads its statistics from a file descriptor of KVM. */
 	CALL(pwrite64, WRITERS),
 	CALL(preadv, K(BLK) | STARTERS),
 	CALL(pwritev, K(BLK) | STARTERS),

@@ -8,7 +8,7 @@
 
 #include "hv/sandbox/kinds.h"
 
-/* Bits for sets of kinds: 1u << kind, and these. */
+/* A set of kinds of threads is a mask, with the bit 1u << kind for each kind of kinds.h, and with these bits. */
 #define CALLS_FETCH (1u << 30)	 /* Threads that fetch debug files from servers. */
 #define CALLS_OPENER (1u << 29)	 /* The process that opens files for the run (opener.h). */
 #define CALLS_NETWORK (1u << 28) /* The process that speaks to networks for a guest. */

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Makes the seccomp filter of a thread from the list of system calls (calls.h), and handles SIGSYS, the signal by which the
+ * kernel stops a thread that makes a forbidden call.
+ */
 #include "hv/sandbox/filter.h"
 
 #include <errno.h>
@@ -32,7 +36,10 @@ static struct {
 } broken;
 
 static _Thread_local const char *thread_name = "of no kind";
-/* The socket to the opener, the helper process that makes forbidden calls for this thread (opener.h). -1: no process does. */
+/*
+ * The socket to the opener, the helper process that makes forbidden calls for this thread (opener.h). -1: this thread has no
+ * opener.
+ */
 static _Thread_local int opener_of_thread = -1;
 
 static void say(const char *text)

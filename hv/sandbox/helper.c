@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Starts and ends a helper: a process beside the run, in which no guest runs. A socket connects it to the run, and a pipe takes
+ * what it writes to its standard output and error.
+ */
 #include "hv/sandbox/helper.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The opener's process. Its requests come from threads that a guest may have taken over. */
+/*
+ * The opener's process: receives the run's requests to open, rename and remove files and to connect to Unix sockets, and
+ * carries out those that its configuration allows. A request may come from a thread that a guest has taken over.
+ */
 #include "hv/sandbox/opener.h"
 
 #include <errno.h>
@@ -30,7 +33,8 @@
 
 struct opener {
 	struct places places;
-	char *let[LET_MAX]; /* paths for Landlock: a file in the folder of each place */
+	/* for Landlock, which limits writing to folders: for each place, the path of a file in its folder */
+	char *let[LET_MAX];
 	size_t let_count;
 	/* path of the Unix sockets, without the suffix _PORT; "": connecting is not allowed */
 	char calls[sizeof(((struct sockaddr_un *)NULL)->sun_path)];

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Drops what a process was started with and does not need: root's user and capabilities, inherited file descriptors, and (by
+ * Landlock) the right to read or write any file.
+ */
 #include "hv/sandbox/privileges.h"
 
 #include <dirent.h>
@@ -229,7 +233,7 @@ static int allow_file(int rules, const char *path, uint64_t rights)
 static int restrict_files(uint64_t taken, uint64_t left, const char *const *files, size_t count, struct err *err)
 {
 	const struct landlock_ruleset_attr attr = {.handled_access_fs = taken};
-	/* Pass only the first member, the only one that older kernels support. */
+	/* Pass only the first member of `attr`: kernels before Linux 6.7 have no other member. */
 	int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr.handled_access_fs), 0), rc = 0;
 
 	if (rules < 0)

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Confines this process and its threads. sandbox.h says what a confined thread cannot do, and in which order the functions must
+ * be called.
+ */
 #include "hv/sandbox/sandbox.h"
 
 #include <errno.h>
