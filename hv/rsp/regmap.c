@@ -101,7 +101,7 @@ static int add_register(struct reading *r, xmlNode *node)
 	    number_attribute(node, "regnum", r->next_number, UINT16_MAX, &number) || number < r->next_number)
 		return err_set(r->err, EXIT_INPUT,
 			       "the gdbstub's register description has a register of an impossible size or number, or too many "
-			       "outrider cannot use this gdbstub");
+			       "registers: outrider cannot use this gdbstub");
 	name = (char *)xmlGetNoNsProp(node, (const xmlChar *)"name");
 	for (unsigned i = 0; name && i < REGMAP_REGS; i++) {
 		if (strcmp(name, wanted[i].name) != 0)
