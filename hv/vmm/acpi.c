@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Builds the ACPI tables of a machine in guest RAM. The structs are the tables of ACPI 6.4, chapter 5, and of the PCI Firmware
+ * Specification, byte by byte.
+ */
 #include "hv/vmm/acpi.h"
 
 #include <stdbool.h>
@@ -94,7 +98,7 @@ struct madt_nmi {
 	uint8_t lint;
 } PACKED;
 
-struct mcfg { /* PCI Firmware Specification 3.3, 4.1.2, with one range */
+struct mcfg { /* the MCFG table with one range of bus numbers (PCI Firmware Specification 3.3, 4.1.2) */
 	struct table_header header;
 	uint64_t reserved0, address;
 	uint16_t segment;

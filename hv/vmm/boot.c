@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Prepares guest RAM for the first CPU: recognises the kernel's file format, calls the loader of its boot protocol
+ * (boot_protocols.h), and writes GDT, page tables and command line.
+ */
 #include "hv/vmm/boot.h"
 
 #include <elf.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the kernel and the initrd, and checks each read against the size of the file. */
 #include "hv/vmm/boot_file.h"
 
 #include <errno.h>

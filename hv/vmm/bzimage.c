@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads the setup header of a bzImage, and chooses where in guest RAM to load the kernel and the initrd
+ * (Documentation/arch/x86/boot.rst).
+ */
 #include "hv/vmm/bzimage.h"
 
 #include <string.h>

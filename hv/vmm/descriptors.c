@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counts the file descriptors that a machine with a given configuration needs, and raises the limit of open files to that
+ * number plus a reserve.
+ */
 #include "hv/vmm/descriptors.h"
 
 #include <sys/resource.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes the machine's devices. The platform devices are in every machine: this file puts their ranges on the bus, and connects
- * their interrupt and power lines. PCI devices are in a machine if its configuration asks for them. A new device is a file in
- * the folder of its kind, a member of struct vm, and its lines here.
+ * Makes the machine's devices. The platform devices (serial port, clock, power and reset) are in every machine: this file puts
+ * their ranges on the bus, and connects their interrupt and power lines. PCI devices are in a machine if its configuration asks
+ * for them. To add a kind of device, write a file in the folder of its kind, a member of struct vm, and the calls in this file
+ * that make and free it.
  */
 #include <linux/kvm.h>
 #include <sys/ioctl.h>

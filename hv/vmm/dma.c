@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The devices' access to guest RAM. Each access that may touch memory which the detector watches is reported to the observer;
+ * dma.h says why no access is missed.
+ */
 #include "hv/vmm/dma.h"
 
 #include <sched.h>

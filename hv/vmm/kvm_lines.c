@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Has KVM deliver message-signalled interrupts from eventfds, and signal an eventfd when the guest writes to a notification
+ * register. A GSI is an entry of KVM's interrupt routing table.
+ */
 #include "hv/vmm/kvm_lines.h"
 
 #include <errno.h>

@@ -54,7 +54,8 @@ struct vm {
 	struct net_backend *network;		/* backend of the network device, until the member `net` owns it */
 	struct virtio_net *net;
 	struct virtio_vsock *vsock;
-	struct silent *silent[PCI_SLOTS]; /* only in a copy: the silent devices, indexed by slot */
+	/* only in a copy of the machine: the devices that serve no request (pci/silent.h), indexed by slot */
+	struct silent *silent[PCI_SLOTS];
 	int console_in;
 	int wake_fd; /* eventfd; readable once the machine has ended; wakes the input thread */
 	const struct vm_hooks *hooks;
@@ -86,8 +87,8 @@ void machine_wake(struct vm *vm);
 struct vm *machine_new(unsigned cpus, int console_in, int console_out, struct err *err);
 
 /*
- * Create the machine's VM and what else the machine needs from the host. `kvm_fd` is an open /dev/kvm, which the machine then
- * owns. Returns 0, or -1 with `err` set. In vm.c.
+ * Create the machine's KVM VM, and the eventfd `wake_fd`. `kvm_fd` is an open /dev/kvm, which the machine then owns. Returns 0,
+ * or -1 with `err` set. In vm.c.
  */
 int machine_open(struct vm *vm, int kvm_fd, struct err *err);
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The host self-test: runs its checks (probe_checks.h) on a thread of their own, because KVM_RUN of a broken KVM may hang, and
+ * decides from the findings whether this host's KVM can be used.
+ */
 #include "hv/vmm/probe.h"
 
 #include <errno.h>
@@ -62,7 +66,7 @@ static void list_caps(struct probing *p)
 	if (missing)
 		probe_report(p, PROBE_CAPS, false, "%s is missing", missing);
 	else
-		probe_report(p, PROBE_CAPS, true, "all %u that are needed are claimed", p->out.caps);
+		probe_report(p, PROBE_CAPS, true, "KVM claims to have all %u that outrider needs", p->out.caps);
 }
 
 static void *worker(void *arg)
@@ -180,7 +184,7 @@ int probe_host(struct host_probe *out, struct err *err)
 	pthread_mutex_unlock(&p->lock);
 	judge(out, stuck);
 	if (stuck) {
-		pthread_detach(thread); /* `p` is leaked: the thread uses it if KVM_RUN ever returns */
+		pthread_detach(thread); /* do not free `p`: the thread still uses it if KVM_RUN ever returns */
 		return 0;
 	}
 	rc = 0;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The checks of the host self-test. Each runs a snippet of code in a tiny guest (probe_guest.h), and compares how KVM_RUN
+ * returned with what the detector needs.
+ */
 #include "hv/vmm/probe_checks.h"
 
 #include <stdarg.h>
@@ -31,10 +35,10 @@ static void report_failure(struct probing *p, enum probe_id id)
 
 	switch (r->outcome) {
 	case OUTCOME_DONE:
-		probe_report(p, id, false, "the guest ran on: nothing exited");
+		probe_report(p, id, false, "the guest ran on, without a KVM exit");
 		break;
 	case OUTCOME_BP_HANDLER:
-		probe_report(p, id, false, "the guest's own #BP handler ran: nothing exited");
+		probe_report(p, id, false, "the guest's own #BP handler ran, without a KVM exit");
 		break;
 	case OUTCOME_DB_HANDLER:
 		probe_report(p, id, false, "the guest's own #DB handler ran, DR6 0x%llx", (unsigned long long)r->dr6);
@@ -275,12 +279,14 @@ static void check_idt_gate(struct probing *p)
 	regs.rip = frame.rip;
 	regs.rsp = frame.rsp;
 	regs.rflags = frame.rflags;
-	if (!goes_on(p, &regs, OUTCOME_DONE, "the guest cannot be put back after the INT3") || !stop_at_gate(p, &frame))
+	if (!goes_on(p, &regs, OUTCOME_DONE, "the guest does not continue after the INT3 when the exception is undone") ||
+	    !stop_at_gate(p, &frame))
 		return;
 	regs = p->last.regs;
 	regs.rflags |= RFLAGS_RF;
 	if (goes_on(p, &regs, OUTCOME_BP_HANDLER, "the handler cannot be continued"))
-		probe_report(p, PROBE_IDT_GATE, true, "stops at the guest's handler, and can be undone or continued there");
+		probe_report(p, PROBE_IDT_GATE, true,
+			     "the CPU stops at the guest's handler; outrider can undo the exception or let the handler go on");
 }
 
 void probe_run_checks(struct probing *p)

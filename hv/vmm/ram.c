@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guest RAM: maps it into this process, gives it to KVM as memory slots, and translates guest-physical addresses (GPA) to host
+ * addresses.
+ */
 #include "hv/vmm/ram.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A disk of the guest: an image file, perhaps with an overlay that takes the writes. A copy of the machine has a copy of the
+ * disk: an overlay in memory, over the disk of the running machine, which is called live here.
+ */
 #include "hv/vmm/block/disk.h"
 
 #include <errno.h>
@@ -79,15 +83,15 @@ unsigned disk_descriptors(const struct disk *disk, int fds[2])
 	return disk->has_overlay ? 2 : 1;
 }
 
-/* Returns true if the bytes are unchanged since the copy was made, as all bytes of a read-only disk are. */
+/* Returns true if the bytes of the live disk have not changed since the copy was made. A read-only disk never changes. */
 static bool as_it_was(const struct disk *live, uint64_t offset, uint64_t len)
 {
 	return live->read_only || disk_marks_older(&live->marks, offset, len, live->copy_time);
 }
 
 /*
- * Read from the disk that was copied. Its image, and its overlay with the bitmap of blocks, have the content that they had at
- * the fork(), except for blocks that were written since.
+ * Read from the live disk, which the guest of the running machine may have written since the fork(). Returns DISK_NEWER if it
+ * has written these bytes: then the content of the time of the fork() is lost.
  */
 static int read_live(void *ctx, struct disk_iov *v, size_t len, uint64_t offset)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opens, reads, writes and flushes the file or block device of the host that holds a disk image. */
 #include "hv/vmm/block/disk_file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Recognises image formats other than raw by their magic numbers, and names the command that converts such an image to raw. */
 #include "hv/vmm/block/disk_format.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads and writes an exact number of bytes of a file, into and from several pieces of memory. */
 #include "hv/vmm/block/disk_iov.h"
 
 #include <errno.h>

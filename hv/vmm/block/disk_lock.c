@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Locks bytes of a disk image so that no other program uses the image in a conflicting way. disk_lock.h says what each byte
+ * means to QEMU and libvirt.
+ */
 #include "hv/vmm/block/disk_lock.h"
 
 #include <errno.h>

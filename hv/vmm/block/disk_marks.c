@@ -13,7 +13,7 @@ int disk_marks_open(struct disk_marks *m, uint64_t disk_size, struct err *err)
 
 	*m = (struct disk_marks){0};
 	if (words == MAP_FAILED)
-		return err_set(err, EXIT_INPUT, "no memory to tell what is written to a disk of %llu bytes: %s",
+		return err_set(err, EXIT_INPUT, "no memory to record which blocks of a disk of %llu bytes the guest writes: %s",
 			       (unsigned long long)disk_size, strerror(errno));
 	*m = (struct disk_marks){.words = words, .len = len};
 	return 0;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An overlay: a temporary file that takes the writes to a disk, in blocks of OVERLAY_BLOCK bytes, while the image is only read.
+ * A bitmap tells which blocks are in the temporary file. A block is copied there as a whole before a part of it is written.
+ */
 #include "hv/vmm/block/disk_overlay.h"
 
 #include <errno.h>
@@ -98,7 +102,10 @@ static int read_image(void *ctx, struct disk_iov *v, size_t len, uint64_t offset
 	return disk_file_read(ctx, v, len, offset);
 }
 
-/* Complete an overlay whose temporary file is open. If `rc` is negative, or memory runs out, free the overlay and return -1. */
+/*
+ * Allocate the bitmap of an overlay whose temporary file is open. If `rc`, the result of opening that file, is negative, or if
+ * memory runs out, free the overlay and return -1.
+ */
 static int finish_open(struct disk_overlay *o, int rc, struct err *err)
 {
 	uint64_t blocks = (o->base.size + OVERLAY_BLOCK - 1) / OVERLAY_BLOCK;
@@ -132,7 +139,7 @@ int disk_overlay_open_memory(struct disk_overlay *o, const struct disk_base *bas
 	*o = (struct disk_overlay){.base = *base, .top = {.size = base->size}};
 	o->top.fd = memfd_create("disk of a copy", MFD_CLOEXEC);
 	if (o->top.fd < 0 || ftruncate(o->top.fd, (off_t)base->size) < 0)
-		rc = err_set(err, EXIT_INPUT, "no memory for the disk of a copy: %s", strerror(errno));
+		rc = err_set(err, EXIT_INPUT, "no memory for the disk of a copy of the machine: %s", strerror(errno));
 	return finish_open(o, rc, err);
 }
 
@@ -242,7 +249,10 @@ static int copy_up(struct disk_overlay *o, uint64_t block)
 	return error ? error : disk_file_write(&o->top, &(struct disk_iov){&to, 1}, len, offset);
 }
 
-/* Copy up the first and the last block of a range, if the range covers them only in part. */
+/*
+ * Copy the first and the last block of a range to the temporary file (copy_up()), if the range covers only a part of that
+ * block.
+ */
 static int copy_up_ends(struct disk_overlay *o, uint64_t offset, uint64_t end)
 {
 	uint64_t first = offset / OVERLAY_BLOCK, last = (end - 1) / OVERLAY_BLOCK;

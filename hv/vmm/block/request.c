@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Serves the queues of a virtio block device (virtio 1.2, section 5.2): pops requests in batches, reads, writes, flushes,
+ * discards or zeroes parts of the disk (disk.h), and returns each request with a status byte to the driver.
+ */
 #include "hv/vmm/block/request.h"
 
 #include <errno.h>
@@ -82,7 +86,10 @@ static int write_through(struct blk *blk)
 	return atomic_load(&blk->write_through) ? disk_flush(blk->disk) : 0;
 }
 
-/* Returns the number of bytes of data of a read or write request. */
+/*
+ * Returns the number of bytes of data of a read or write request: its readable part without the header, or its writable part
+ * without the status byte.
+ */
 static uint64_t data_len(const struct virtq_request *rq, bool write)
 {
 	return write ? rq->read_len - sizeof(struct blk_header) : rq->write_len - 1;
@@ -263,7 +270,10 @@ static unsigned pop_batch(struct virtq *q, struct blk_queue *queue)
 	return n;
 }
 
-/* Return the requests [first, count) to the queue, in reverse order of virtq_pop(). */
+/*
+ * Return the popped requests from number `first` to `count` - 1 to the queue unserved, the last popped first, as virtq_unpop()
+ * requires.
+ */
 static void give_back(struct blk_queue *queue, unsigned first, unsigned count)
 {
 	while (count > first)

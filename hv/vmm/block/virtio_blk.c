@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A virtio block device: its features, its configuration, and a worker for each of its queues. request.c serves the requests.
+ * Numbers in parentheses are sections of virtio 1.2.
+ */
 #include "hv/vmm/block/virtio_blk.h"
 
 #include <linux/virtio_blk.h>

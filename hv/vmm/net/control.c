@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Serves the control queue of a network device: checks that a driver's command is complete, and acknowledges it. */
 #include <endian.h>
 
 #include <linux/virtio_net.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Decides which Ethernet frames of the guest libslirp gets. libslirp gets no packet to a loopback address, because it would
+ * connect the guest to a service of the host, and no IPv4 fragment, because of a bug in libslirp 4.7.
+ */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <net/ethernet.h>

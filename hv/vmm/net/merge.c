@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Merges consecutive TCP segments for the guest into one frame. The held frame is the merged frame that may still grow; a
+ * segment is added to it if it continues the same connection.
+ */
 #include <endian.h>
 #include <net/ethernet.h>
 #include <netinet/ip.h>

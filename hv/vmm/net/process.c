@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The network process: a helper process in which libslirp (slirp.h) makes the guest's connections. Frames are exchanged with
+ * the run, the process of the guest, as messages on a socket (wire.h).
+ */
 #include "hv/vmm/net/process.h"
 
 #include <errno.h>
@@ -30,7 +34,8 @@ struct process {
 	union {
 		struct net_header header;
 		struct net_start start;
-		uint8_t bytes[NET_MESSAGE_MAX + 1]; /* one byte more than the longest message, so that a longer message shows */
+		/* one byte more than the longest message, so that a longer message is detected */
+		uint8_t bytes[NET_MESSAGE_MAX + 1];
 	} message;
 };
 
@@ -101,7 +106,7 @@ static int prepare(struct process *p, const struct vmm_net *net, pid_t parent, s
 	static const char *const reads[] = {"/etc/resolv.conf"};
 	const struct net_peer peer = {.receive = send_frame, .received = sent, .ctx = p};
 
-	/* Open the forwarded ports before the confinement: ports below 1024 need privileges that it drops. */
+	/* Open the forwarded ports before the confinement, which drops the privileges that ports below 1024 need. */
 	p->slirp = net_slirp_new(net, &peer, err);
 	if (!p->slirp || sandbox_network_process(parent, reads, 1, MEMORY_MAX, err) < 0)
 		return -1;

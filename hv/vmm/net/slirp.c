@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The system calls of libslirp and these files, besides read and write: socket, bind, connect, accept, getsockopt, setsockopt,
- * getsockname, getpeername, shutdown, send, sendto, recv, recvfrom, recvmsg, ioctl(FIONREAD), fcntl, close, epoll_ctl,
- * epoll_wait, timerfd_settime; stat, open, read and close of /etc/resolv.conf, and the socket ioctl of if_nametoindex().
+ * Runs libslirp, which makes the guest's connections with sockets of this process: passes the guest's frames to libslirp, and
+ * libslirp's frames to the peer, the code that gives them to the guest (backend.h). The system calls that libslirp and
+ * hv/vmm/net make in this process, besides read and write: socket, bind, connect, accept, getsockopt, setsockopt, getsockname,
+ * getpeername, shutdown, send, sendto, recv, recvfrom, recvmsg, ioctl(FIONREAD), fcntl, close, epoll_ctl, epoll_wait,
+ * timerfd_settime; stat, open, read and close of /etc/resolv.conf, and the socket ioctl of if_nametoindex().
  */
 #include "hv/vmm/net/slirp.h"
 
@@ -175,7 +177,10 @@ static void unregister_poll_fd(int fd, void *ctx)
 
 static void notify(void *ctx)
 {
-	/* Nothing to do: every burst ends with net_sockets_prepare() anyway. */
+	/*
+	 * libslirp calls this when it wants to be polled again. Nothing to do, because every burst of calls into libslirp ends
+	 * with net_sockets_prepare().
+	 */
 	(void)ctx;
 }
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One epoll set and one timerfd for all sockets and timers of libslirp. A round begins with net_sockets_prepare(), in which
+ * libslirp says which events of which sockets it waits for.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +96,10 @@ static struct net_socket *socket_of(struct net_sockets *s, int fd)
 
 void net_sockets_opened(struct net_sockets *s, int fd)
 {
-	/* Forget an earlier socket of this number, which libslirp may have closed without a call of net_sockets_closing(). */
+	/*
+	 * Forget an earlier socket with the same descriptor, which libslirp may have closed without a call of
+	 * net_sockets_closing(): the kernel has removed it from the epoll set.
+	 */
 	socket_of(s, fd)->events = 0;
 }
 

@@ -23,7 +23,7 @@ struct net_socket {
 	uint32_t events; /* epoll's events that libslirp waits for; 0: the socket is not in the epoll set */
 	uint32_t ready;	 /* epoll's events of the last wait */
 	bool held;	 /* the socket is in net_sockets.held */
-	unsigned round;	 /* the last net_sockets_prepare() in which libslirp asked for this socket */
+	unsigned round;	 /* number of the last net_sockets_prepare() in which libslirp asked for this socket */
 };
 
 struct net_timer {

@@ -27,7 +27,11 @@
 #define BURST 64 /* messages to pass to the guest before the worker serves its other events */
 /* Longest wait for the process to end. It ends within milliseconds, unless it loops or the host is overloaded. */
 #define END_MS 2000
-#define WORDS_MS 100 /* a crashed process closes its socket some ms before waitid() reports its end */
+/*
+ * ms to wait for the last output of a process that has closed its socket: waitid() reports the end of a crashed process some ms
+ * later
+ */
+#define WORDS_MS 100
 
 struct net_user {
 	struct net_backend base;
@@ -67,7 +71,7 @@ static void watch(struct net_user *u)
 		worker_watch(u->base.worker, u->process.socket, events, serve_process, u, NULL);
 }
 
-/* End the guest's network, and tell the user. */
+/* End the guest's network, and tell the user the reason `why` and the last output of the network process. */
 static void fall(struct net_user *u, const char *why)
 {
 	char words[320], line[512];

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A virtio network device: a worker moves frames between the queues of the guest's driver and the backend, which is the host's
+ * side of the network (backend.h). Numbers in parentheses are sections of virtio 1.2.
+ */
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A PCI function: its configuration space, its capabilities, and its BARs, which the bus maps where the guest places them. */
 #include "hv/vmm/pci/function.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * MSI-X of a PCI function: the vector table and the pending bits in a BAR, and the sending of a vector's message through the
+ * host's KVM.
+ */
 #include "hv/vmm/pci/msix.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The PCI bus: its slots, the addresses of BARs, the interrupt lines INTA#, and configuration space, which the guest accesses
+ * by ports or in memory (ECAM).
+ */
 #include "hv/vmm/pci/pci.h"
 
 #include <string.h>

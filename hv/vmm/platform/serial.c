@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The 16550A UART of the guest's console: its registers, its receive FIFO and its interrupt line. Names such as IIR, FCR and
+ * OUT2 are of the PC16550D data sheet.
+ */
 #include "hv/vmm/platform/serial.h"
 
 #include <errno.h>

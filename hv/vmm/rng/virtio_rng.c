@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A virtio entropy device: its worker fills the buffers of the guest's driver with bytes of getrandom(2). */
 #include "hv/vmm/rng/virtio_rng.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes and reads a block: the saved state of a machine as bytes, in sections. A section has a type, an index and data
+ * (block.h). A block that is read is not trusted.
+ */
 #include "hv/vmm/snapshot/block.h"
 
 #include <linux/kvm.h>
@@ -206,7 +210,7 @@ static int read_machine(struct block *block, const struct block_section *s, stru
 	struct block_machine *m = &block->machine;
 
 	if (s->type != SECTION_MACHINE || s->len != sizeof(*m))
-		return bad(err, "it does not begin with the machine");
+		return bad(err, "it does not begin with the section of the machine");
 	memcpy(m, s->data, sizeof(*m));
 	if (!m->cpus || m->cpus > VMM_MAX_CPUS || m->intel > 1 || !m->memory || m->memory % X86_PAGE_SIZE || !m->tsc_khz)
 		return bad_section(err, s, "it is no machine");

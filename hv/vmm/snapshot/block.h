@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The format of a block: a header, then sections. A section has a type, an index (of the vCPU, the interrupt controller or the
- * slot of the PCI bus), and data whose format depends on the type. All numbers are little-endian, and each section begins at a
- * multiple of 8 bytes.
+ * The format of a block, the saved state of a machine (snapshot.h): a header, then sections. A section has a type, an index (of
+ * the vCPU, the interrupt controller or the slot of the PCI bus), and data whose format depends on the type. All numbers are
+ * little-endian, and each section begins at a multiple of 8 bytes.
  *
  * A block is not trusted. block_open() checks its form, and the functions that load the sections check their contents.
  */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Saves and loads the clocks of a machine: each vCPU's TSC and KVM's clock. All have their saved values at one moment, an
+ * instant on all clocks of the host (moment.h).
+ */
 #include <errno.h>
 #include <linux/kvm.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Makes a copy of a machine from the machine's saved state: in a process that was forked from the machine's process, or later,
+ * from a file. Also pauses the devices of the machine while its state is saved.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Saves and loads the devices. Each platform device with state has a line in `parts`; the PCI devices are found on the PCI bus.
+ * Saves and loads the state of the devices of a machine. Each platform device (serial port, clock, power) that has state has a
+ * line in `parts`; the PCI devices are found on the PCI bus.
  */
 #include <linux/virtio_ids.h>
 
@@ -63,7 +64,7 @@ static bool load_pci(struct vm *vm, const struct moment *at, const union part_st
 	return true;
 }
 
-/* The i8042 and the pvpanic device have no state. */
+/* The platform devices with state, and the PCI bus. The i8042 and the pvpanic device have no state. */
 static const struct {
 	enum section type;
 	size_t len;
@@ -102,7 +103,7 @@ void parts_save(struct vm *vm, const struct moment *at, struct block_writer *w)
 
 static int bad_device(unsigned slot, struct err *err)
 {
-	return err_set(err, EXIT_INPUT, "the state of the machine is not usable: the PCI device in slot %u cannot be", slot);
+	return err_set(err, EXIT_INPUT, "the state of the machine is not usable: its PCI device in slot %u is not valid", slot);
 }
 
 /* Returns true if the saved device is a disk that the caller has and that can be copied. */
@@ -191,7 +192,7 @@ int parts_load(struct vm *vm, const struct moment *at, const struct block *block
 
 		block_get(block, parts[i].type, 0, &state, parts[i].len);
 		if (!parts[i].load(vm, at, &state))
-			return err_set(err, EXIT_INPUT, "the state of the machine is not usable: the %s cannot be in it",
+			return err_set(err, EXIT_INPUT, "the state of the machine is not usable: its %s is not valid",
 				       parts[i].what);
 	}
 	/*

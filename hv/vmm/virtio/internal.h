@@ -63,7 +63,7 @@ struct virtio {
 	bool running;	   /* DRIVER_OK is set, the function is bus master, and notifications are served */
 	uint64_t regs_gpa; /* GPA at which the registers are decoded; 0: nowhere */
 
-	/* NEEDS_RESET: the reason for the user, and the flag that queues test. */
+	/* While NEEDS_RESET is set: the reason, for the user; else NULL. The queues test the flag `broken`. */
 	_Atomic(const char *) why_broken;
 	atomic_bool broken;
 	_Atomic(uint16_t) config_vector;

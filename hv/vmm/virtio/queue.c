@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A split virtqueue from the device's side: takes chains of descriptors from the available ring, checks them, and returns them
+ * by the used ring. Numbers in parentheses are sections of virtio 1.2.
+ */
 #include "hv/vmm/virtio/queue.h"
 
 #include <pthread.h>
@@ -325,7 +329,10 @@ static void name_thread(struct device_request *by)
 	pthread_getname_np(pthread_self(), by->thread, sizeof(by->thread));
 }
 
-/* Shorten the segments [first, end) to `len` bytes in all, for the detector. */
+/*
+ * Shorten the segments [first, end) to `len` bytes in all: the bytes that the device will access, and that the detector may
+ * report.
+ */
 static void shorten(struct virtq_request *rq, unsigned first, unsigned end, uint64_t len)
 {
 	for (unsigned i = first; i < end; i++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Saves the state of a virtio device that the guest can see, and loads it into another device with the same identity. */
 #include "hv/vmm/virtio/saved.h"
 
 #include <stdio.h>

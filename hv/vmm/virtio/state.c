@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Implements a virtio device's status register, and starts and stops the device when it changes (virtio 1.2, 2.1 and 3.1). */
+/*
+ * Implements a virtio device's status register, by which the driver starts, stops and resets the device (virtio 1.2, 2.1 and
+ * 3.1).
+ */
 #include <sys/epoll.h>
 #include <unistd.h>
 

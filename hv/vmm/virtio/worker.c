@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A worker: a thread that waits for file descriptors by epoll, and calls the callback of each that is ready, to do the I/O of a
+ * device. Another thread can pause a worker: then it calls no callback.
+ */
 #include "hv/vmm/virtio/worker.h"
 
 #include <errno.h>
@@ -101,8 +105,8 @@ static bool next_round(struct worker *w)
 }
 
 /*
- * Call the callback, with the device marked as busy, whether a notification of the driver or an event of the backend woke the
- * worker.
+ * Call the callback. Meanwhile `dma` counts the device as busy (dma_busy()), whether a notification of the driver or an event
+ * of the backend woke the worker.
  */
 static void serve(const struct worker *w, const struct watch *watch, uint32_t events)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the Unix socket by which programs of the host reach the vsock device of a guest, with the right owner and mode. */
 #include "hv/vmm/vsock/host.h"
 
 #include <errno.h>

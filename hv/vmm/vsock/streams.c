@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The connections between programs in the guest and programs of the host. A stream is one connection: vsock packets on the side
+ * of the guest (virtio 1.2, section 5.10), a Unix socket on the side of the host.
+ */
 #include "hv/vmm/vsock/streams.h"
 
 #include <errno.h>
@@ -13,10 +17,16 @@
 #include "hv/vmm/vsock/host.h"
 #include "hv/vmm/vsock/socket.h"
 
-/* Most replies (RST) to packets without a connection that wait for the guest at a time. */
+/*
+ * Most replies (RST) that wait for the guest at a time. The guest gets such a reply to a packet of a connection that does not
+ * exist.
+ */
 #define REPLIES 64
 
-/* The host's ports for connections that programs of the host open. They lie above the ports that programs usually choose. */
+/*
+ * A connection that a program of the host opens gets a port of the host from this range, which lies above the ports on which
+ * programs usually listen.
+ */
 #define FIRST_PORT (UINT32_C(1) << 30)
 #define LAST_PORT (UINT32_MAX >> 1)
 

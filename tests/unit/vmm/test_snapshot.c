@@ -166,7 +166,7 @@ static void test_missing(void **state)
 	vm_state_free(&block);
 	made_devices(&w);
 	block = finish(&w);
-	assert_refused(&block, "does not begin with the machine");
+	assert_refused(&block, "does not begin with the section of the machine");
 	vm_state_free(&block);
 }
 
