@@ -62,8 +62,8 @@ static void usage(FILE *out)
 		     "       outrider-guest-agent [WORKLOAD...] serve [OPTION VALUE]...\n"
 		     "  as /init: by the kernel's command line, \"-- WORD...\" or \"" OPTION "WORD,...\"\n\n");
 	workloads_print(out);
-	fprintf(out, "  poweroff: run no more workloads (as /init: power off, as after the last workload)\n"
-		     "  serve: do what the host says, from now on; the words that follow are its options\n");
+	fprintf(out, "  poweroff: run no more workloads (as /init, this powers the machine off)\n"
+		     "  serve: carry out the host's commands from now on; the words that follow are options of serve\n");
 	serve_print_options(out);
 }
 

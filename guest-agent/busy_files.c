@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files: tmpfs, pipes, /proc and /sys, mounts. */
+/* Stressors of the workload "busy" that exercise file systems: files in a tmpfs, pipes, /proc and /sys, and mounts. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

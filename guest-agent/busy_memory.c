@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory: mappings, protection, page faults, copy on write. */
+/* Stressors of the workload "busy" that exercise memory management: mappings, protection, page faults, and copy on write. */
 #include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Modules: loads the modules that the file ORDER lists and that are not loaded yet, in the file's order, and unloads them in
- * reverse.
+ * A stressor of the workload "busy": loads the kernel modules that the file ORDER lists and that are not loaded yet, in the
+ * order of the file, and unloads them in reverse order.
  */
 #include <errno.h>
 #include <fcntl.h>

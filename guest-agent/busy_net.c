@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sockets: unix, TCP and UDP over the loopback interface. */
+/* Stressors of the workload "busy" that exercise sockets: Unix sockets, and TCP and UDP over the loopback interface. */
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes: fork, exec, signals, futexes, scheduling, timers. */
+/* Stressors of the workload "busy" that exercise processes: fork, exec, signals, futexes, scheduling, and timers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>

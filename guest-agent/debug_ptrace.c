@@ -75,7 +75,7 @@ static bool count_register(unsigned long address, unsigned long dr7, unsigned in
 		     (dr6 & 0xf) == DR6_REGISTER_0 && poke_user(pid, debug_register(6), 0) &&
 		     (dr7 != DR7_EXECUTE || stopped_at(pid, address));
 		if (!ok)
-			say("debug: trap %u of %u: DR6 0x%lx", i + 1, DEBUG_ROUNDS * per_round, dr6);
+			say("debug: trap %u of %u is not the expected one: DR6 0x%lx", i + 1, DEBUG_ROUNDS * per_round, dr6);
 	}
 	return pid > 0 && debug_finish(pid, ok);
 }

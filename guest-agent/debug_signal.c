@@ -37,8 +37,8 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 static bool report_seen(bool ok)
 {
 	if (!ok)
-		say("debug: %u breakpoints, %u steps, %u other traps, the last at 0x%llx", seen.breakpoints, seen.steps,
-		    seen.other, (unsigned long long)seen.rip);
+		say("debug: not the expected traps: %u breakpoints, %u steps, %u other traps, the last at 0x%llx",
+		    seen.breakpoints, seen.steps, seen.other, (unsigned long long)seen.rip);
 	return ok;
 }
 

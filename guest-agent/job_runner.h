@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The runner: the process that starts the processes of one job and kills what is left of them at the job's end (job.h).
+ * The runner: the process that starts the processes of one job, and at the end of the job kills those that still run (job.h).
  */
 #ifndef OUTRIDER_JOB_RUNNER_H
 #define OUTRIDER_JOB_RUNNER_H

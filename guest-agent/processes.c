@@ -34,7 +34,10 @@ static bool read_process(int pid, struct process *p)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (read_text(path, text, sizeof(text)) < 0)
 		return false;
-	/* The next field begins after the last ')' of the line: the process's name before it can contain parentheses. */
+	/*
+	 * The field after the process's name begins after the last ')' of the line, because the name can contain parentheses
+	 * itself.
+	 */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest, ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &state, &p->parent, &user,
 			    &system, &child_user, &child_system) != 6)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The workloads sleep, wait and sh. */
+/* The workloads "sleep" and "wait", which let time pass, and "sh", which runs a shell or one command on the console. */
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ static int run_wait(const char *args)
 }
 
 const struct workload workload_wait = {
-	"wait", "wait:LIMIT: until the console says \"enough wait\"; fails after LIMIT seconds without that", run_wait};
+	"wait", "wait:LIMIT: wait until the console says \"enough wait\"; fails after LIMIT seconds", run_wait};
 
 /* Make the console the controlling terminal. Ctrl-C on the console signals only processes of that terminal's session. */
 static void take_terminal(void)
@@ -56,7 +56,7 @@ static int run_sh(const char *args)
 		else
 			execl(shells[i], "sh", NULL);
 	}
-	return say_failed("sh: no /bin/sh or busybox here");
+	return say_failed("sh: this guest has no /bin/sh and no busybox");
 }
 
 const struct workload workload_sh = {"sh", "sh[:COMMAND]: a shell on the console, or one command", run_sh};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The workloads of the agent, by name.
- */
+/* The list of the agent's workloads, and the search for a workload by its name. */
 #ifndef OUTRIDER_WORKLOADS_H
 #define OUTRIDER_WORKLOADS_H
 

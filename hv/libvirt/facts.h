@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What libvirt's description of a domain says. */
+/* What libvirt's XML description of a domain says about the guest: its name, kernel, memory and CPUs. */
 #ifndef OUTRIDER_LIBVIRT_FACTS_H
 #define OUTRIDER_LIBVIRT_FACTS_H
 

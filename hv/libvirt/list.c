@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Listing the domains. */
+/* Lists the domains of libvirt, each with its state and whether outrider can attach to it. */
 #include <stdlib.h>
 
 #include "hv/libvirt/domain.h"

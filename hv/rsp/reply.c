@@ -67,7 +67,10 @@ bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop)
 		read_pair(at, stretch, stop);
 		at = semicolon ? semicolon + 1 : end;
 	}
-	/* The stub may have selected the thread that stopped, so select a thread again before the next request for one. */
+	/*
+	 * The stub may have selected the thread that stopped (`Hg`). Forget which thread is selected, so that the next request
+	 * about a thread selects it again.
+	 */
 	if (stop->thread != r->general_thread)
 		r->general_thread = 0;
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kinds of confined threads. */
+/* The kinds of confined threads. A thread can make only the system calls that calls.c lists for its kind. */
 #ifndef OUTRIDER_SANDBOX_KINDS_H
 #define OUTRIDER_SANDBOX_KINDS_H
 

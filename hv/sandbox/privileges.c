@@ -101,7 +101,7 @@ static int become_caller(unsigned uid, unsigned gid, struct err *err)
 
 /*
  * Drop all capabilities of the calling thread except those in `keep`, a mask of the capabilities 0 to 31. Threads and processes
- * that it starts inherit this.
+ * that the calling thread starts later do not get the dropped capabilities back.
  */
 static int keep_capabilities(uint32_t keep, struct err *err)
 {
@@ -131,8 +131,8 @@ int privileges_drop(struct err *err)
 		return keep_capabilities(0, err);
 	}
 	/*
-	 * Root without sudo has no other user to become. It keeps the right to write the report where root wanted it, such as
-	 * in the folder of another user.
+	 * If root did not use sudo, there is no other user to become. The thread stays root's, and keeps only the capability to
+	 * write the report where root wanted it, such as in the folder of another user.
 	 */
 	return keep_capabilities(1u << CAP_DAC_OVERRIDE, err);
 }

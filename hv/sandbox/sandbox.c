@@ -163,7 +163,10 @@ struct deed {
 	int rc;
 };
 
-/* Runs on a thread of its own, because a thread that drops its privileges cannot get them back. */
+/*
+ * Body of a thread that drops its privileges and then calls the function of sandbox_as_user(): a thread cannot get its
+ * privileges back.
+ */
 static void *act_as_user(void *arg)
 {
 	struct deed *deed = arg;

@@ -50,8 +50,8 @@ struct sandbox_config {
 bool sandbox_available(char *why, size_t size);
 
 /*
- * Returns true if the host's kernel has Landlock. `why` is as above. Without Landlock, only system call filters keep a run from
- * files.
+ * Returns true if the host's kernel has Landlock. Without Landlock, only system call filters keep a run from files. Writes a
+ * short text on this into `why`, of `size` bytes; `why` may be NULL if `size` is 0.
  */
 bool sandbox_bounds_files(char *why, size_t size);
 

@@ -85,8 +85,9 @@ static int find_entry(const struct boot_file *kernel, const Elf64_Phdr *ph, uint
 	uint8_t notes[MESSAGES_MAX];
 
 	if (ph->p_filesz > sizeof(notes))
-		return err_set(err, EXIT_INPUT, "kernel %s has %llu bytes of ELF notes, which is not sane", kernel->path,
-			       (unsigned long long)ph->p_filesz);
+		return err_set(err, EXIT_INPUT,
+			       "kernel %s has %llu bytes of ELF notes, far more than a Linux kernel has: the file is corrupt",
+			       kernel->path, (unsigned long long)ph->p_filesz);
 	if (boot_file_read(kernel, ph->p_offset, notes, ph->p_filesz, err) < 0)
 		return -1;
 	*entry = entry_in_notes(notes, ph->p_filesz);

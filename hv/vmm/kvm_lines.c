@@ -122,7 +122,8 @@ static int msi_open(void *ctx, unsigned *gsi, struct err *err)
 		return err_set(err, EXIT_INTERNAL, "eventfd for an interrupt failed: %s", strerror(errno));
 	if (take_gsi(lines, gsi) < 0) {
 		close(fd);
-		return err_set(err, EXIT_INTERNAL, "the devices need more than %d interrupts", KVM_LINES_MESSAGES);
+		return err_set(err, EXIT_INTERNAL, "the devices need more than %d interrupts: give fewer disks or queues",
+			       KVM_LINES_MESSAGES);
 	}
 	if (wire(lines, *gsi, fd, 0) < 0) {
 		err_set(err, EXIT_INPUT, "/dev/kvm: KVM_IRQFD failed: %s; see outrider doctor", strerror(errno));

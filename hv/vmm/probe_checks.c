@@ -56,7 +56,7 @@ static void report_failure(struct probing *p, enum probe_id id)
 	}
 }
 
-/* Record whether the check passed, with `finding` if it did. */
+/* Record that the check passed, with `finding`, if `works`; otherwise that it failed, with what was seen. */
 static void conclude(struct probing *p, enum probe_id id, bool works, const char *finding)
 {
 	if (works)
@@ -168,7 +168,7 @@ static void check_four(struct probing *p)
 		probe_guest_run(&p->guest, &p->last);
 	}
 	conclude(p, PROBE_FOUR, p->last.outcome == OUTCOME_DONE,
-		 "four registers of 1, 2, 4 and 8 bytes exit, each for its own store");
+		 "four debug registers, of 1, 2, 4 and 8 bytes, each cause an exit after their own store");
 }
 
 static void check_step(struct probing *p)
@@ -201,7 +201,7 @@ static void check_inject_bp(struct probing *p)
 	if (!start_snippet(p, PROBE_INJECT_BP, SNIPPET_INT3, KVM_GUESTDBG_USE_SW_BP, NULL, 0))
 		return;
 	if (!debug_exit(p, VECTOR_BP, 0, at)) {
-		probe_report(p, PROBE_INJECT_BP, false, "cannot be tried: the INT3 does not exit");
+		probe_report(p, PROBE_INJECT_BP, false, "cannot be tried, because an INT3 causes no KVM exit");
 		return;
 	}
 	if (probe_guest_debug(&p->guest, KVM_GUESTDBG_USE_SW_BP | KVM_GUESTDBG_INJECT_BP, NULL, 0) < 0) {

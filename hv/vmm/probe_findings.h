@@ -21,16 +21,16 @@ enum probe_id {
 	PROBE_GUEST,	 /* a guest in long mode runs, and its access to a port is a KVM exit */
 	PROBE_OWN_BP,	 /* an INT3 of the guest reaches the guest's own handler while no debugging is on */
 	PROBE_INT3,	 /* an INT3 of the guest is a KVM exit */
-	PROBE_EXECUTE,	 /* an execute debug register causes a KVM exit with the right DR6 bit and RIP */
-	PROBE_WRITE,	 /* a write debug register causes such a KVM exit on a write, and none on a read */
-	PROBE_READWRITE, /* a read-or-write debug register causes such a KVM exit on a read and on a write */
+	PROBE_EXECUTE,	 /* an execute breakpoint in a debug register causes a KVM exit with the right DR6 bit and RIP */
+	PROBE_WRITE,	 /* a write watchpoint in a debug register causes a KVM exit after a write, and none on a read */
+	PROBE_READWRITE, /* a read-or-write watchpoint in a debug register causes a KVM exit after a read and after a write */
 	PROBE_FOUR,	 /* all four debug registers work at once, with lengths of 1, 2, 4 and 8 bytes */
 	PROBE_STEP,	 /* single-stepping works */
 	PROBE_INJECT_BP, /* an INT3 that was a KVM exit can be injected into the guest, so that the guest's own handler runs */
 	PROBE_INJECT_DB, /* a #DB can be injected into the guest, whose own handler then reads the DR6 that was set */
 	/*
-	 * an execute debug register stops the CPU at the #BP handler; with the INT3's exception frame on the stack, the
-	 * exception can be undone
+	 * an execute breakpoint in a debug register stops the CPU at the guest's #BP handler. The INT3's exception frame is on
+	 * the stack then, so the exception can be undone.
 	 */
 	PROBE_IDT_GATE,
 	PROBE_CHECKS,
@@ -54,8 +54,9 @@ struct probe_cap {
 struct host_probe {
 	struct probe_check check[PROBE_CHECKS];
 	struct probe_cap cap[PROBE_MAX_CAPS];
-	unsigned caps;		/* number of entries in `cap` */
-	bool blocks_interrupts; /* KVM reports what `run --replay` and `replay` also need (host_blocks_interrupts()) */
+	unsigned caps; /* number of entries in `cap` */
+	/* KVM can block interrupts during a single-step, as `outrider replay` and `outrider run --replay` need */
+	bool blocks_interrupts;
 	enum probe_breakpoints breakpoints;
 	bool usable;	   /* every needed check passed, and KVM did not hang */
 	char verdict[320]; /* one line: the chosen method, or why this host cannot be used and what to do about it */

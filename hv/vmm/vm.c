@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Builds a machine from its configuration, in the order that its parts need, and frees it. */
+/* Builds a machine from its configuration, in the order in which its parts depend on each other, and frees it. */
 #include <errno.h>
 #include <linux/kvm.h>
 #include <stdlib.h>

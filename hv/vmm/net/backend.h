@@ -82,7 +82,7 @@ struct net_backend {
 	uint8_t mac[6];
 	/* The number of the guest's frames that were not sent. */
 	uint64_t dropped;
-	/* Set by the device before start(). Both outlive the backend. */
+	/* The device sets `peer` and `worker` before start(). The device and the worker outlive the backend. */
 	struct net_peer peer;
 	struct worker *worker;
 };

@@ -97,7 +97,10 @@ static void give_merged(struct net_slirp *s)
 		give(s, &hdr, s->merge.frame, len);
 }
 
-/* End a burst of calls into libslirp: pass the held frame to the guest, and ask libslirp which sockets it waits for now. */
+/*
+ * End a burst of calls into libslirp: pass the merged frame that is still held (merge.h) to the guest, and ask libslirp which
+ * sockets it waits for now.
+ */
 static void end_burst(struct net_slirp *s)
 {
 	give_merged(s);

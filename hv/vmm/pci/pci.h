@@ -76,7 +76,8 @@ void pci_load(struct pci *pci, const struct pci_state *state);
 /*
  * Save the configuration space and the INTA# level of the function in a slot; load both into a function of the same kind,
  * before its machine runs. Loading copies only the bits of configuration space that a guest can write, and maps the BARs at
- * their addresses. Loading does not drive the interrupt line, for the reason that serial_load() gives.
+ * their addresses. Loading does not drive the interrupt line, because the interrupt controller's own saved state has the line's
+ * level.
  */
 void pci_function_save(struct pci *pci, unsigned slot, uint8_t config[PCI_CONFIG_LEN], bool *intx);
 void pci_function_load(struct pci *pci, unsigned slot, const uint8_t config[PCI_CONFIG_LEN], bool intx);

@@ -36,8 +36,10 @@ void pm_init(struct pm *pm, const struct irq_line *sci, const struct power_line 
 void pm_destroy(struct pm *pm);
 
 /*
- * Save the registers; load them before the machine runs, as serial_save() and serial_load() do. Saving stores the PM timer's
- * value at `now_ns` on CLOCK_MONOTONIC. After loading, the timer has that value at the `now_ns` of the load, and runs on.
+ * Save the registers; load them before the machine runs. Saving stores the PM timer's value at `now_ns` on CLOCK_MONOTONIC.
+ * After loading, the timer has that value at the `now_ns` of the load, and runs on. Loading does not drive the interrupt line,
+ * because the interrupt controller's own saved state has the line's level. Loading returns false, and changes nothing, if no
+ * machine can be in this state.
  */
 void pm_save(struct pm *pm, uint64_t now_ns, struct pm_state *out);
 bool pm_load(struct pm *pm, uint64_t now_ns, const struct pm_state *state);

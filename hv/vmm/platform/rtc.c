@@ -244,7 +244,10 @@ void rtc_tick(struct rtc *rtc, time_t host_time)
 
 /* ---- snapshots ---- */
 
-/* More seconds than a guest can move the clock: the registers have two digits for the year, and two for the century. */
+/*
+ * A limit in seconds for the offset of a saved clock. A guest cannot move the clock as far, because the registers have two
+ * digits for the year and two for the century.
+ */
 #define OFFSET_MAX (INT64_C(1) << 40)
 
 void rtc_save(struct rtc *rtc, struct rtc_state *out)

@@ -45,7 +45,11 @@ void rtc_destroy(struct rtc *rtc);
  */
 void rtc_tick(struct rtc *rtc, time_t host_time);
 
-/* Save the registers; load them before the machine runs, as serial_save() and serial_load() do. */
+/*
+ * Save the registers; load them into a clock before its machine runs. Loading does not drive the interrupt line, because the
+ * interrupt controller's own saved state has the line's level. Loading returns false, and changes nothing, if no clock can be
+ * in this state.
+ */
 void rtc_save(struct rtc *rtc, struct rtc_state *out);
 bool rtc_load(struct rtc *rtc, const struct rtc_state *state);
 

@@ -145,7 +145,7 @@ static int save_sregs(struct vcpu *vcpu, struct block_writer *w, struct err *err
 	if (get(vcpu, &sregs_part, &data, err) < 0)
 		return -1;
 	if (data.sregs.cr4 & CR4_VMXE || data.sregs.efer & EFER_SVME)
-		return err_set(err, EXIT_INPUT, "the guest runs virtual machines itself, which cannot be copied with it");
+		return err_set(err, EXIT_INPUT, "the guest runs virtual machines of its own, so outrider cannot copy it");
 	/* Clear the interrupt that is being injected: it is saved with the pending events. */
 	memset(data.sregs.interrupt_bitmap, 0, sizeof(data.sregs.interrupt_bitmap));
 	block_put(w, SECTION_SREGS, vcpu->index, &data, sizeof(data.sregs));

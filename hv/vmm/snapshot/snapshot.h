@@ -87,7 +87,7 @@ struct vm_parent {
 	struct ram ram;			   /* copied on write */
 	int kvm_fd;			   /* /dev/kvm, for struct vm_copy_config */
 	struct disk *disks[VMM_MAX_DISKS]; /* for struct vm_copy_config; NULL: no such disk */
-	int fds[2 * VMM_MAX_DISKS];	   /* the `fd_count` file descriptors of these disks, which must stay open */
+	int fds[2 * VMM_MAX_DISKS];	   /* the `fd_count` file descriptors of `disks`, which must stay open */
 	unsigned fd_count;
 };
 

@@ -129,7 +129,10 @@ static void queue_write(struct virtio *v, unsigned offset, unsigned size, uint64
 		return;
 	if (offset == QUEUE_VECTOR && size == 2)
 		queue->vector = checked_vector(v, (uint16_t)value);
-	/* Ignore writes to the other registers of an enabled queue, and after DRIVER_OK: a queue must be enabled before. */
+	/*
+	 * Ignore other writes if the queue is enabled, because its size and addresses are in use, or after DRIVER_OK, before
+	 * which a driver must enable its queues.
+	 */
 	if (queue->enabled || v->status & STATUS_DRIVER_OK)
 		return;
 	if (offset == QUEUE_SIZE && size == 2)

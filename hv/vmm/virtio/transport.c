@@ -33,7 +33,10 @@ static uint32_t config_u32(const struct virtio *v, unsigned field)
 	return value;
 }
 
-/* Returns the BAR to which the capability points, or NULL unless it points to 1, 2 or 4 aligned bytes in a BAR. */
+/*
+ * Returns the BAR that the driver has selected in the capability of type CFG_ACCESS, or NULL unless the capability points to 1,
+ * 2 or 4 aligned bytes in a BAR.
+ */
 static const struct pci_bar *accessed_bar(const struct virtio *v)
 {
 	unsigned bar = v->fn.config[v->cap_access + ACCESS_BAR];
@@ -115,7 +118,10 @@ struct virtio *virtio_in_slot(struct pci *pci, unsigned slot)
 
 /* ---- making the function ---- */
 
-/* A capability without its id and link: the other members of struct virtio_pci_cap, and 4 more bytes for two of the types. */
+/*
+ * A capability without its id and link: the other members of struct virtio_pci_cap, and `more`, which only the types CFG_NOTIFY
+ * and CFG_ACCESS have.
+ */
 struct cap_body {
 	uint8_t len, type, bar, id, padding[2];
 	uint32_t offset, length, more;

@@ -526,7 +526,7 @@ static void on_socket(void *ctx, uint32_t events)
 	if (t->state == ASKED)
 		read_call(t);
 	else if (t->hung_up && (t->state == CALLED || (t->state == OPEN && t->guest_shut & VSOCK_NO_RECEIVE)))
-		kill_stream(t); /* close it now, because no later read would detect the closed socket */
+		kill_stream(t); /* close the connection now, because no later read would detect that the socket is closed */
 	else if (t->state == OPEN && t->held_len)
 		flush(t);
 	s->wake.ready(s->wake.ctx);
