@@ -52,7 +52,7 @@ static enum busy_result round_files(struct busy_worker *w)
 	return ok && !rmdir(sub) && !unlink(a) && !unlink(b) ? BUSY_OK : BUSY_ERROR;
 }
 
-/* Wake a waiter by a pipe, an eventfd and epoll. */
+/* Write to a pipe and read from it, and wait by epoll for the pipe and for an eventfd in between. */
 static bool poll_pipe(int in, int out)
 {
 	char buf[2048] = "";

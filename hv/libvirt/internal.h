@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files of the libvirt component only. */
+/*
+ * struct domain, a libvirt domain to which outrider attaches (domain.h), and the functions that the files of hv/libvirt share.
+ */
 #ifndef OUTRIDER_LIBVIRT_INTERNAL_H
 #define OUTRIDER_LIBVIRT_INTERNAL_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files of the gdbstub client only. */
+/*
+ * struct rsp, a client of a gdbstub (rsp.h), and the functions that the client's files share. The stub is the gdbstub at the
+ * other end of the connection, such as QEMU's.
+ */
 #ifndef OUTRIDER_RSP_INTERNAL_H
 #define OUTRIDER_RSP_INTERNAL_H
 
@@ -25,17 +28,18 @@ struct rsp {
 
 	/* Useless input since the last request. */
 	size_t noise;	  /* Received bytes that belong to no expected packet. */
-	unsigned naks;	  /* Number of times that the stub reported the request as damaged. */
+	unsigned naks;	  /* Number of times that the stub reported the last request as damaged. */
 	unsigned damaged; /* Number of damaged packets in a row. */
 
 	/* The stub's features. */
 	size_t packet_size; /* Maximum payload of a request, in bytes. */
 	bool no_ack;	    /* Neither side acknowledges packets. */
-	bool together;	    /* The stub takes requests before it gets the acknowledgement of earlier replies. */
-	bool binary_read;   /* The stub has the request `x`, which reads memory in binary. */
-	bool binary_write;  /* The stub has the request `X`, which writes memory in binary. */
-	bool physical;	    /* The stub can interpret addresses as guest-physical. */
-	bool was_physical;  /* The stub interpreted addresses as guest-physical when the client connected. */
+	/* The stub takes several requests that were sent together, before it gets the acknowledgement of its replies. */
+	bool together;
+	bool binary_read;  /* The stub has the request `x`, which reads memory in binary. */
+	bool binary_write; /* The stub has the request `X`, which writes memory in binary. */
+	bool physical;	   /* The stub can interpret addresses as guest-physical. */
+	bool was_physical; /* The stub interpreted addresses as guest-physical when the client connected. */
 	struct regmap map;
 
 	uint32_t general_thread; /* The thread that the last packet `Hg` selected. 0: none. */

@@ -12,8 +12,9 @@
 #include "hv/base/clock.h"
 #include "hv/rsp/internal.h"
 
-#define NOISE_MAX (1u << 20) /* Bytes. No stub sends more than this without a request. */
-#define DAMAGE_MAX 16u	     /* After this many damaged packets in a row, the client gives up. */
+/* Bytes of useless input after which the client gives up: no stub sends as much without a request. */
+#define NOISE_MAX (1u << 20)
+#define DAMAGE_MAX 16u /* Number of damaged packets in a row after which the client gives up. */
 
 int rsp_die(struct rsp *r, const char *fmt, ...)
 {

@@ -17,8 +17,8 @@ struct place {
 };
 
 /*
- * A run has a report, a coverage file, a socket or two, and a folder of scenarios; each file may be a symbolic link, which
- * takes two places.
+ * Most places of a run. A run has a report, a coverage file, one or two sockets, and a folder of scenarios. A file that is a
+ * symbolic link takes two places.
  */
 #define PLACES_MAX 16
 

@@ -67,8 +67,8 @@ static unsigned add_messages(const struct kvm_lines *lines, struct kvm_irq_routi
 }
 
 /*
- * Pass the table of GSIs to KVM. Called with the lock held. Returns false if KVM refused the table; KVM then keeps the previous
- * table.
+ * Pass the table of GSIs to KVM. Called with kvm_lines.lock held. Returns false if KVM refused the table; KVM then keeps the
+ * previous table.
  */
 static bool update(const struct kvm_lines *lines)
 {

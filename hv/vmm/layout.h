@@ -13,7 +13,8 @@
 /* RAM is [0, 3 GiB) and [4 GiB, ...). The hole holds the local APIC, the I/O APIC and the pages that KVM needs for itself. */
 #define RAM_HOLE_START GIB(3)
 #define RAM_HOLE_END GIB(4)
-#define KVM_IDENTITY_MAP_GPA 0xfffbc000ull /* one page, followed by the three pages of KVM_SET_TSS_ADDR */
+/* one page for KVM_SET_IDENTITY_MAP_ADDR, followed by three pages for KVM_SET_TSS_ADDR */
+#define KVM_IDENTITY_MAP_GPA 0xfffbc000ull
 #define KVM_TSS_GPA 0xfffbd000ull
 #define IOAPIC_GPA 0xfec00000u
 #define PCI_WINDOW_GPA 0xc0000000ull /* the window for PCI memory BARs, as in the host bridge's _CRS in dsdt.asl */

@@ -20,8 +20,9 @@
 #include "hv/vmm/probe_checks.h"
 
 #define TICK_MS 50
-#define KICK_AFTER_MS 10000    /* all checks together take 1 s to 2 s on a slow emulator */
-#define GIVE_UP_AFTER_MS 15000 /* after 5 s of ignored kicks */
+/* ms until the guest is kicked out of KVM_RUN; all checks together take 1 s to 2 s on a slow emulator */
+#define KICK_AFTER_MS 10000
+#define GIVE_UP_AFTER_MS 15000 /* ms until the test gives up, after 5 s of ignored kicks */
 
 static const char *const names[PROBE_CHECKS] = {
 	[PROBE_OPEN] = "/dev/kvm",

@@ -17,7 +17,7 @@
 
 #include "hv/base/err.h"
 
-/* Bytes of a block, which has one mark. */
+/* Bytes of a block. Each block of a disk has a mark. */
 #define DISK_MARKS_BLOCK 4096u
 
 struct disk_marks {

@@ -20,7 +20,7 @@
 #include "hv/base/err.h"
 #include "hv/vmm/block/disk_file.h"
 
-/* The page size of the host's page cache, and the usual block size of a guest's file systems. */
+/* Bytes of a block: the page size of the host's page cache, and the usual block size of a guest's file systems. */
 #define OVERLAY_BLOCK 4096u
 
 struct overlay_claim;

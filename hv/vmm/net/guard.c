@@ -17,7 +17,7 @@
 #define DNS_PORT 53
 #define DHCP_PORT 67
 #define TCP_FLAGS 13 /* offset of the flags in a TCP header */
-#define ARP_LEN 28   /* bytes of a request or reply for IPv4 addresses */
+#define ARP_LEN 28   /* bytes of an ARP request or reply for IPv4 addresses */
 
 /* Returns true if a TCP or UDP packet is to `port`. The headers of both begin with the source port and the destination port. */
 static bool to_port(const uint8_t *payload, size_t len, unsigned port)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions that the files of this folder share. All return 0, or -1 with `err` set. */
+/*
+ * Functions that save and load the parts of a machine, shared by the files of this folder. A returned int is 0, or -1 with
+ * `err` set.
+ */
 #ifndef OUTRIDER_VMM_SNAPSHOT_INTERNAL_H
 #define OUTRIDER_VMM_SNAPSHOT_INTERNAL_H
 
@@ -45,7 +48,7 @@ int chips_load(struct vm *vm, const struct block *block, struct err *err);
 
 /* ---- parts.c: the devices ---- */
 
-/* Save all devices. Their workers must be paused. */
+/* Append the state of all devices to a block. The workers of the devices must be paused. */
 void parts_save(struct vm *vm, const struct moment *at, struct block_writer *w);
 
 /*

@@ -103,7 +103,7 @@ void virtio_set_status(struct virtio *v, uint8_t status);
  */
 void virtio_settle(struct virtio *v);
 
-/* Set NEEDS_RESET, because the driver broke a rule. `ctx` is the struct virtio. Called by workers, without the lock. */
+/* Set NEEDS_RESET, because the driver broke a rule. `ctx` is the struct virtio. Called by workers, without virtio.lock. */
 void virtio_break_device(void *ctx, unsigned queue, const char *why);
 
 /* Start the queues that the driver has enabled. The workers must be paused. */
@@ -114,13 +114,13 @@ bool virtio_features_are_good(const struct virtio *v);
 
 /*
  * Notify the queue's worker. Called if the driver's write to the notification register was a KVM exit instead of an event of
- * the ioeventfd. Called without the lock.
+ * the ioeventfd. Called without virtio.lock.
  */
 void virtio_kick(struct virtio_queue *queue);
 
 /*
  * Have a queue served again, because its worker stopped although the queue may have more requests. `ctx` is the struct virtio.
- * Called by workers, without the lock.
+ * Called by workers, without virtio.lock.
  */
 void virtio_queue_left(void *ctx, unsigned queue);
 
