@@ -31,7 +31,10 @@ static bool is_trouble(const char *text)
 	return false;
 }
 
-/* A record is "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS[,...];TEXT\n" and lines of context (Documentation/ABI/testing/dev-kmsg). */
+/*
+ * Count one record of /dev/kmsg. A record is "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS[,...];TEXT\n" and lines of context
+ * (Documentation/ABI/testing/dev-kmsg).
+ */
 static void count_record(char *record, struct counts *c)
 {
 	unsigned int priority;

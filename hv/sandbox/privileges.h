@@ -44,7 +44,10 @@ void privileges_limit(void);
 /* Limit the memory that the process may allocate to `bytes`, permanently. */
 void privileges_limit_memory(size_t bytes);
 
-/* Returns true if the host's kernel has Landlock. Without Landlock, the two functions below do nothing. */
+/*
+ * Returns true if the host's kernel has Landlock. Without Landlock, privileges_write_only() and privileges_read_only() do
+ * nothing.
+ */
 bool privileges_bound_files(void);
 
 /*

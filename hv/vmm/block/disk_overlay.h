@@ -25,7 +25,7 @@
 
 struct overlay_claim;
 
-/* What an overlay reads blocks from that are not in the overlay. */
+/* The image or the disk from which an overlay reads the blocks that are not in its temporary file. */
 struct disk_base {
 	/* Copy `len` bytes at `offset` to the front of *v, and remove that part from *v. Called by any number of threads.
 	 * Returns 0 or an errno number. */
