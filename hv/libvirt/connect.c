@@ -36,7 +36,7 @@ static void explain(const char *uri, struct err *err)
 	const char *message = error && error->message ? error->message : "libvirt failed";
 
 	if (error && may_not(error))
-		err_set(err, EXIT_INPUT, "%s: you may not manage its domains; be root or in the group libvirt", where);
+		err_set(err, EXIT_INPUT, "%s: you may not manage its domains; become root, or join the group libvirt", where);
 	else if (error &&
 		 (error->code == VIR_ERR_SYSTEM_ERROR || error->code == VIR_ERR_NO_CONNECT || error->code == VIR_ERR_RPC))
 		err_set(err, EXIT_INPUT, "%s: libvirt does not answer (%s); is libvirtd running?", where, message);

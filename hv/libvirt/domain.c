@@ -60,7 +60,8 @@ static int find_domain(struct domain *d, const char *name, struct err *err)
 		return -1;
 	d->domain = look_up(d->connection, name);
 	if (!d->domain)
-		return err_set(err, EXIT_INPUT, "there is no domain '%s'; `outrider list` shows which there are", name);
+		return err_set(err, EXIT_INPUT, "there is no domain '%s'; `outrider list` shows the domains of this host",
+			       name);
 	libvirt_check(d->domain, true, &d->facts, why, sizeof(why));
 	/*
 	 * A reason in `why` does not matter if a killed outrider left its gdbstub open: that gdbstub can have stopped the

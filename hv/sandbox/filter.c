@@ -83,7 +83,7 @@ static void on_sigsys(int number, siginfo_t *info, void *context)
 	say(thread_name);
 	say(", which must not make the system call ");
 	say(call >= 0 && call < NUMBERS && broken.names[call][0] ? broken.names[call] : "without a name");
-	say(": the guest has broken in, or the list lacks a call\n"
+	say(": the guest has taken the thread over, or outrider's list of system calls lacks one\n"
 	    "outrider: please report this with the line above; --no-sandbox runs a guest that you trust without the sandbox\n");
 	_exit(EXIT_INTERNAL);
 }

@@ -79,7 +79,8 @@ bool sandbox_bounds_files(char *why, size_t size)
 
 	snprintf(why, size, "%s",
 		 works ? "the kernel lets a run write only the files that it was configured with"
-		       : NO_LANDLOCK "; Linux 5.13 does, with CONFIG_SECURITY_LANDLOCK and landlock in lsm=");
+		       : NO_LANDLOCK
+			 "; Linux 5.13 does, with CONFIG_SECURITY_LANDLOCK and landlock in the kernel parameter lsm=");
 	return works;
 }
 

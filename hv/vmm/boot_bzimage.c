@@ -32,8 +32,8 @@ int boot_bzimage(const struct boot_request *req, const uint8_t *head, size_t len
 	if (bzimage_parse(head, len, req->kernel.size, req->kernel.path, &image, err) < 0)
 		return -1;
 	if (strlen(req->cmdline) > image.hdr.cmdline_size)
-		return err_set(err, EXIT_USAGE, "kernel command line of %zu bytes: kernel %s takes %u", strlen(req->cmdline),
-			       req->kernel.path, image.hdr.cmdline_size);
+		return err_set(err, EXIT_USAGE, "kernel command line of %zu bytes: kernel %s takes at most %u bytes",
+			       strlen(req->cmdline), req->kernel.path, image.hdr.cmdline_size);
 	start = bzimage_place(&image.hdr, req->ram->low);
 	if (!start)
 		return err_set(err, EXIT_INPUT, "kernel %s needs %llu MiB of memory to unpack; give --memory a larger size",

@@ -37,7 +37,7 @@ struct start_page {
 	struct memmap_entry map[RAM_E820_MAX];
 };
 
-_Static_assert(sizeof(struct start_page) <= X86_PAGE_SIZE, "the PVH start page must not reach into what follows it");
+_Static_assert(sizeof(struct start_page) <= X86_PAGE_SIZE, "the PVH start page ends before the boot tables that follow it");
 
 /*
  * Read the note at *at, and move *at to the note after it. Returns false at the end of the notes or at a malformed note. Checks

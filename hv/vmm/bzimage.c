@@ -17,8 +17,8 @@
 #define SECTOR 512u
 #define SETUP_SECTS_DEFAULT 4u
 
-_Static_assert(HDR_OFFSET == 0x1f1, "struct boot_params is not the zero page of boot.rst");
-_Static_assert(HDR_JUMP_END + 0xff <= BZIMAGE_HEAD_MAX, "a header may not end beyond what is read of the file");
+_Static_assert(HDR_OFFSET == 0x1f1, "struct boot_params has the layout of the zero page (boot.rst)");
+_Static_assert(HDR_JUMP_END + 0xff <= BZIMAGE_HEAD_MAX, "BZIMAGE_HEAD_MAX bytes include the longest setup header");
 
 bool bzimage_matches(const uint8_t *head, size_t len)
 {

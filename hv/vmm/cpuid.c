@@ -15,7 +15,7 @@
 
 _Static_assert(offsetof(struct cpuid_table, nent) == offsetof(struct kvm_cpuid2, nent) &&
 		       offsetof(struct cpuid_table, entries) == offsetof(struct kvm_cpuid2, entries),
-	       "KVM reads and writes a struct cpuid_table as its kvm_cpuid2");
+	       "struct cpuid_table has the layout of struct kvm_cpuid2");
 
 int cpuid_supported(int kvm_fd, struct cpuid_table *out, struct err *err)
 {

@@ -41,7 +41,7 @@ int kick_setup(struct err *err)
 
 	sigemptyset(&sa.sa_mask);
 	if (sigaction(vcpu_kick_signal(), &sa, NULL) < 0)
-		return err_set(err, EXIT_INTERNAL, "cannot install the kick signal: %s", strerror(errno));
+		return err_set(err, EXIT_INTERNAL, "cannot handle the signal that interrupts vCPUs: %s", strerror(errno));
 	return 0;
 }
 

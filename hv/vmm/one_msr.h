@@ -13,6 +13,7 @@ struct one_msr {
 	struct kvm_msr_entry entry;
 };
 
-_Static_assert(offsetof(struct one_msr, entry) == offsetof(struct kvm_msrs, entries), "KVM reads it as its kvm_msrs");
+_Static_assert(offsetof(struct one_msr, entry) == offsetof(struct kvm_msrs, entries),
+	       "struct one_msr has the layout of struct kvm_msrs");
 
 #endif

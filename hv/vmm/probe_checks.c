@@ -41,7 +41,8 @@ static void report_failure(struct probing *p, enum probe_id id)
 		probe_report(p, id, false, "the guest's own #BP handler ran, without a KVM exit");
 		break;
 	case OUTCOME_DB_HANDLER:
-		probe_report(p, id, false, "the guest's own #DB handler ran, DR6 0x%llx", (unsigned long long)r->dr6);
+		probe_report(p, id, false, "the guest's own #DB handler ran, without a KVM exit; DR6 0x%llx",
+			     (unsigned long long)r->dr6);
 		break;
 	case OUTCOME_DEBUG:
 		probe_report(p, id, false, "debug exit of another kind: exception %u, DR6 0x%llx, RIP 0x%llx", r->exception,
@@ -113,7 +114,7 @@ static void check_int3(struct probing *p)
 
 	if (!start_snippet(p, PROBE_INT3, SNIPPET_INT3, KVM_GUESTDBG_USE_SW_BP, NULL, 0))
 		return;
-	conclude(p, PROBE_INT3, debug_exit(p, VECTOR_BP, 0, at), "exits with KVM_EXIT_DEBUG, RIP at the INT3");
+	conclude(p, PROBE_INT3, debug_exit(p, VECTOR_BP, 0, at), "causes KVM_EXIT_DEBUG, with RIP at the INT3");
 }
 
 static void check_execute(struct probing *p)
@@ -123,7 +124,8 @@ static void check_execute(struct probing *p)
 
 	if (!start_snippet(p, PROBE_EXECUTE, SNIPPET_NOPS, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(0, X86_DR_EXECUTE, 1)))
 		return;
-	conclude(p, PROBE_EXECUTE, debug_exit(p, VECTOR_DB, 1, at), "exits before the instruction, DR6 names the register");
+	conclude(p, PROBE_EXECUTE, debug_exit(p, VECTOR_DB, 1, at),
+		 "causes a KVM exit before the instruction; DR6 names the debug register");
 }
 
 static void check_write(struct probing *p)
@@ -134,7 +136,7 @@ static void check_write(struct probing *p)
 	if (!start_snippet(p, PROBE_WRITE, SNIPPET_READ, KVM_GUESTDBG_USE_HW_BP, dr, probe_dr7(1, X86_DR_WRITE, 4)))
 		return;
 	conclude(p, PROBE_WRITE, debug_exit(p, VECTOR_DB, 2, probe_guest_after_store()),
-		 "exits after the store, lets the load pass, DR6 names the register");
+		 "causes a KVM exit after the store, and none after the load; DR6 names the debug register");
 }
 
 static void check_readwrite(struct probing *p)
@@ -149,7 +151,7 @@ static void check_readwrite(struct probing *p)
 	}
 	probe_guest_run(&p->guest, &p->last);
 	conclude(p, PROBE_READWRITE, debug_exit(p, VECTOR_DB, 4, probe_guest_after_store()),
-		 "exits after the load, and again after the store");
+		 "causes a KVM exit after the load, and another after the store");
 }
 
 static void check_four(struct probing *p)
@@ -215,7 +217,7 @@ static void check_inject_bp(struct probing *p)
 		probe_report(p, PROBE_INJECT_BP, false, "the handler sees RIP 0x%llx instead of 0x%llx",
 			     (unsigned long long)frame.rip, (unsigned long long)at + 1);
 	else
-		probe_report(p, PROBE_INJECT_BP, true, "the guest's handler runs, RIP after the INT3");
+		probe_report(p, PROBE_INJECT_BP, true, "the guest's handler runs, with the RIP after the INT3");
 }
 
 static void check_inject_db(struct probing *p)
@@ -229,7 +231,7 @@ static void check_inject_db(struct probing *p)
 	}
 	probe_guest_run(&p->guest, &p->last);
 	conclude(p, PROBE_INJECT_DB, p->last.outcome == OUTCOME_DB_HANDLER && (p->last.dr6 & 0xf) == 2,
-		 "the guest's handler runs and reads the DR6 we set");
+		 "the guest's handler runs, and reads the DR6 that outrider set");
 }
 
 /*
@@ -248,7 +250,8 @@ static bool stop_at_gate(struct probing *p, struct probe_frame *frame)
 		return false;
 	}
 	if (!frame_of(p, probe_guest_snippet(SNIPPET_INT3) + 1, frame)) {
-		probe_report(p, PROBE_IDT_GATE, false, "stops at the handler, but without the INT3's frame on the stack");
+		probe_report(p, PROBE_IDT_GATE, false,
+			     "the CPU stops at the handler, but without the INT3's exception frame on the stack");
 		return false;
 	}
 	return true;
@@ -264,7 +267,7 @@ static bool goes_on(struct probing *p, const struct kvm_regs *regs, enum probe_o
 	probe_guest_run(&p->guest, &p->last);
 	if (p->last.outcome == expected)
 		return true;
-	probe_report(p, PROBE_IDT_GATE, false, "stops at the handler, but %s", what);
+	probe_report(p, PROBE_IDT_GATE, false, "the CPU stops at the handler, but %s", what);
 	return false;
 }
 

@@ -25,7 +25,7 @@ int ram_map(struct ram *ram, uint64_t size, struct err *err)
 	void *host;
 
 	if (size < RAM_MIN || size > RAM_MAX || size % X86_PAGE_SIZE)
-		return err_set(err, EXIT_USAGE, "memory of %llu bytes: give 64M to 1024G, in whole pages",
+		return err_set(err, EXIT_USAGE, "guest memory of %llu bytes is not possible: 64M to 1024G are, in whole pages",
 			       (unsigned long long)size);
 	host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (host == MAP_FAILED)
@@ -88,7 +88,8 @@ size_t ram_bitmap_words(const struct ram *ram)
 	return (size_t)((pages + PAGES_PER_WORD - 1) / PAGES_PER_WORD);
 }
 
-_Static_assert(RAM_HOLE_START % (PAGES_PER_WORD * X86_PAGE_SIZE) == 0, "the second slot's bits begin with a word");
+_Static_assert(RAM_HOLE_START % (PAGES_PER_WORD * X86_PAGE_SIZE) == 0,
+	       "the bitmap of the second memory slot begins with a whole word");
 
 static int slot_dirty(int vm_fd, unsigned slot, uint64_t *bitmap, struct err *err)
 {

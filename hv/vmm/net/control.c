@@ -41,7 +41,7 @@ void net_control_serve(struct virtq_request *rq)
 	virtio_net_ctrl_ack ack;
 
 	if (rq->write_len != sizeof(ack) || virtq_read(rq, 0, &command, sizeof(command)) < sizeof(command)) {
-		virtq_break(rq->q, "a control command is too short, or has no room for its answer");
+		virtq_break(rq->q, "a command of the control queue is too short, or has no room for the acknowledgement");
 		virtq_drop(rq);
 		return;
 	}

@@ -46,7 +46,7 @@ static void queue_ready(void *dev, unsigned queue)
 		/* This queue takes only device-writable buffers (virtio 1.2, section 5.4.6.1). */
 		if (rq->read_len || !rq->write_len) {
 			virtq_drop(rq);
-			virtq_break(q, "a request for entropy has data for the device, or no room for an answer");
+			virtq_break(q, "a request for entropy has no buffer to fill, or a part that the device cannot write");
 			break;
 		}
 		virtq_push(rq, fill(rq));

@@ -97,7 +97,7 @@ struct vm *vm_copy_new(const struct vm_state *state, const struct ram *ram, cons
 int vm_copy_dirty(struct vm *vm, uint64_t *bitmap, size_t words, struct err *err)
 {
 	if (words < ram_bitmap_words(&vm->ram))
-		return err_set(err, EXIT_INTERNAL, "a bitmap of %zu words is too small for the machine", words);
+		return err_set(err, EXIT_INTERNAL, "a bitmap of %zu words is too small for the pages of the machine", words);
 	return ram_dirty(&vm->ram, vm->fd, bitmap, err);
 }
 

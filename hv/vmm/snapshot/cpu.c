@@ -225,14 +225,16 @@ struct msrs {
 	struct kvm_msr_entry entry[MSRS_ROOM];
 };
 
-_Static_assert(offsetof(struct msrs, entry) == offsetof(struct kvm_msrs, entries), "KVM reads it as its kvm_msrs");
+_Static_assert(offsetof(struct msrs, entry) == offsetof(struct kvm_msrs, entries),
+	       "struct msrs has the layout of struct kvm_msrs");
 
 struct msr_list {
 	uint32_t count;
 	uint32_t index[MSRS_ROOM];
 };
 
-_Static_assert(offsetof(struct msr_list, index) == offsetof(struct kvm_msr_list, indices), "KVM reads it as its kvm_msr_list");
+_Static_assert(offsetof(struct msr_list, index) == offsetof(struct kvm_msr_list, indices),
+	       "struct msr_list has the layout of struct kvm_msr_list");
 
 /*
  * Returns true for MSRs that are not saved. The TSC has a section of its own. A write to a wall clock's MSR only makes KVM

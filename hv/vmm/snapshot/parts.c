@@ -80,7 +80,7 @@ static const struct {
 
 _Static_assert(sizeof(struct serial_state) == 27 && sizeof(struct rtc_state) == 144 && sizeof(struct pm_state) == 12 &&
 		       sizeof(struct pci_state) == 8,
-	       "no gaps, in which a compiler leaves what was in memory");
+	       "no padding, which would contain stale memory of this process");
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 

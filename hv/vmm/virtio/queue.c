@@ -178,7 +178,7 @@ static const char *add_segment(struct virtq_request *rq, const struct desc *d)
 	if (!d->len)
 		return "a descriptor has length 0";
 	if (!host)
-		return "a descriptor leads out of memory";
+		return "a descriptor's buffer is not in guest RAM";
 	if (!write && rq->writable)
 		return "a readable descriptor follows a writable one";
 	rq->segment[i] = (struct dma_segment){.gpa = d->gpa, .len = d->len, .write = write, .descriptor = (uint16_t)i};
@@ -203,13 +203,13 @@ struct table {
 static const char *enter_indirect(const struct virtq *q, struct table *table, const struct desc *d)
 {
 	if (!q->place.indirect)
-		return "an indirect table was not negotiated";
+		return "the driver uses an indirect table, but has not negotiated that";
 	if (table->indirect)
-		return "an indirect table is inside another";
+		return "an indirect table leads to another indirect table";
 	if (d->flags & DESC_NEXT)
 		return "a descriptor follows an indirect table";
 	if (!d->len || d->len % DESC_LEN)
-		return "an indirect table has a part of a descriptor";
+		return "an indirect table's length is no multiple of a descriptor's length";
 	*table = (struct table){d->gpa, d->len / DESC_LEN, true};
 	return NULL;
 }
@@ -228,9 +228,9 @@ static const char *walk(struct virtq *q, struct virtq_request *rq)
 		struct desc d;
 
 		if (i >= table.count)
-			return "a descriptor's number is out of range";
+			return "the number of a descriptor is beyond the end of its table";
 		if (dma_ring_read(&q->ring, table.gpa + (uint64_t)i * DESC_LEN, &d, sizeof(d)) < 0)
-			return "an indirect table leads out of memory";
+			return "an indirect table is not in guest RAM";
 		if (d.flags & DESC_INDIRECT) {
 			why = enter_indirect(q, &table, &d);
 			i = 0;

@@ -153,7 +153,7 @@ bool virtio_load(struct virtio *v, const struct virtio_saved *s)
 	pthread_mutex_lock(&v->lock);
 	load_registers(v, s);
 	v->broken = s->broken;
-	v->why_broken = s->broken ? "it was broken when it was saved" : NULL;
+	v->why_broken = s->broken ? "the device needed a reset already when its state was saved" : NULL;
 	if (v->status & STATUS_FEATURES_OK)
 		good = virtio_features_are_good(v);
 	if (good && v->status & STATUS_DRIVER_OK)

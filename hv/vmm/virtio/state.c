@@ -134,7 +134,7 @@ static void start_queue(struct virtio *v, struct virtio_queue *queue)
 	};
 
 	if (virtq_start(&queue->q, &place) < 0)
-		virtio_break_device(v, queue->q.by.queue, "a queue is not in memory or is misaligned");
+		virtio_break_device(v, queue->q.by.queue, "the driver has put a queue outside guest RAM, or misaligned it");
 }
 
 void virtio_start_queues(struct virtio *v)

@@ -551,24 +551,24 @@ static const struct {
 	{"the chain has a loop or is too long", 0, {{DATA, 8, NEXT, 1}, {DATA, 8, NEXT, 0}}, {{0}}},
 	{"the chain has a loop or is too long", 3, {{DATA, 8, NEXT | WRITE, 3}}, {{0}}},
 	{"the chain has a loop or is too long", 0, {{TABLE, 32, INDIRECT, 0}}, {{DATA, 8, NEXT, 1}, {DATA, 8, NEXT, 0}}},
-	{"a descriptor's number is out of range", SIZE, {{0}}, {{0}}},
-	{"a descriptor's number is out of range", 0, {{DATA, 8, NEXT, 0xffff}}, {{0}}},
-	{"a descriptor's number is out of range", 0, {{TABLE, 32, INDIRECT, 0}}, {{DATA, 8, NEXT, 2}}},
-	{"a descriptor leads out of memory", 0, {{RAM_LEN, 1, WRITE, 0}}, {{0}}},
-	{"a descriptor leads out of memory", 0, {{RAM_LEN - 1, 2, WRITE, 0}}, {{0}}},
-	{"a descriptor leads out of memory", 0, {{UINT64_MAX, 1, WRITE, 0}}, {{0}}},
-	{"a descriptor leads out of memory", 0, {{UINT64_MAX - 7, 16, WRITE, 0}}, {{0}}},
-	{"a descriptor leads out of memory", 0, {{0, UINT32_MAX, WRITE, 0}}, {{0}}},
-	{"a descriptor leads out of memory", 0, {{1ull << 40, 8, WRITE, 0}}, {{0}}},
+	{"the number of a descriptor is beyond the end of its table", SIZE, {{0}}, {{0}}},
+	{"the number of a descriptor is beyond the end of its table", 0, {{DATA, 8, NEXT, 0xffff}}, {{0}}},
+	{"the number of a descriptor is beyond the end of its table", 0, {{TABLE, 32, INDIRECT, 0}}, {{DATA, 8, NEXT, 2}}},
+	{"a descriptor's buffer is not in guest RAM", 0, {{RAM_LEN, 1, WRITE, 0}}, {{0}}},
+	{"a descriptor's buffer is not in guest RAM", 0, {{RAM_LEN - 1, 2, WRITE, 0}}, {{0}}},
+	{"a descriptor's buffer is not in guest RAM", 0, {{UINT64_MAX, 1, WRITE, 0}}, {{0}}},
+	{"a descriptor's buffer is not in guest RAM", 0, {{UINT64_MAX - 7, 16, WRITE, 0}}, {{0}}},
+	{"a descriptor's buffer is not in guest RAM", 0, {{0, UINT32_MAX, WRITE, 0}}, {{0}}},
+	{"a descriptor's buffer is not in guest RAM", 0, {{1ull << 40, 8, WRITE, 0}}, {{0}}},
 	{"a descriptor has length 0", 0, {{DATA, 8, NEXT, 1}, {DATA, 0, WRITE, 0}}, {{0}}},
 	{"a readable descriptor follows a writable one", 0, {{DATA, 8, NEXT | WRITE, 1}, {DATA, 8, 0, 0}}, {{0}}},
-	{"an indirect table is inside another", 0, {{TABLE, 16, INDIRECT, 0}}, {{TABLE, 16, INDIRECT, 0}}},
+	{"an indirect table leads to another indirect table", 0, {{TABLE, 16, INDIRECT, 0}}, {{TABLE, 16, INDIRECT, 0}}},
 	{"a descriptor follows an indirect table", 0, {{TABLE, 16, INDIRECT | NEXT, 1}}, {{0}}},
-	{"an indirect table has a part of a descriptor", 0, {{TABLE, 0, INDIRECT, 0}}, {{0}}},
-	{"an indirect table has a part of a descriptor", 0, {{TABLE, 1, INDIRECT, 0}}, {{0}}},
-	{"an indirect table has a part of a descriptor", 0, {{TABLE, 15, INDIRECT, 0}}, {{0}}},
-	{"an indirect table has a part of a descriptor", 0, {{TABLE, 17, INDIRECT, 0}}, {{0}}},
-	{"an indirect table leads out of memory", 0, {{UINT64_MAX - 15, 32, INDIRECT, 0}}, {{0}}},
+	{"an indirect table's length is no multiple of a descriptor's length", 0, {{TABLE, 0, INDIRECT, 0}}, {{0}}},
+	{"an indirect table's length is no multiple of a descriptor's length", 0, {{TABLE, 1, INDIRECT, 0}}, {{0}}},
+	{"an indirect table's length is no multiple of a descriptor's length", 0, {{TABLE, 15, INDIRECT, 0}}, {{0}}},
+	{"an indirect table's length is no multiple of a descriptor's length", 0, {{TABLE, 17, INDIRECT, 0}}, {{0}}},
+	{"an indirect table is not in guest RAM", 0, {{UINT64_MAX - 15, 32, INDIRECT, 0}}, {{0}}},
 };
 
 static void put_chain(struct bench *b, uint64_t table, unsigned first, const struct chain_desc *d)
@@ -598,7 +598,7 @@ static void test_indirect_not_negotiated(void **state)
 	assert_int_equal(virtq_start(&b->q, &b->place), 0);
 	desc(b, DESC, 0, TABLE, 16, INDIRECT, 0);
 	offer(b, 0);
-	expect_broken(b, "an indirect table was not negotiated");
+	expect_broken(b, "the driver uses an indirect table, but has not negotiated that");
 }
 
 static void test_index_jumps(void **state)
