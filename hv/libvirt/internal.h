@@ -22,9 +22,12 @@ struct domain {
 	virConnectPtr connection;
 	virDomainPtr domain;
 	struct domain_facts facts;
-	pid_t pid;				    /* See domain_pid(). */
-	bool stub;				    /* A gdbstub of this process is open. */
-	_Atomic(const struct domain_event *) event; /* See domain_event(). Set once, by the thread that receives events. */
+	pid_t pid; /* See domain_pid(). */
+	bool stub; /* A gdbstub of this process is open. */
+	/*
+	 * The first event that ends a session (domain_event()); NULL: none yet. Set once, by the thread that receives events.
+	 */
+	_Atomic(const struct domain_event *) event;
 	int callbacks[4]; /* libvirt's IDs of the registered callbacks. Negative: libvirt refused the callback. */
 	unsigned callback_count;
 };

@@ -192,7 +192,10 @@ static void on_element(void *parser, const xmlChar *name, int type, xmlElementCo
 	refuse(parser);
 }
 
-/* Frees `values`, as libxml2 requires of this callback. */
+/*
+ * Called for the declaration of an attribute: stops parsing, as refuse() does. Frees `values`, as libxml2 requires of this
+ * callback.
+ */
 static void on_attribute(void *parser, const xmlChar *element, const xmlChar *name, int type, int otherwise,
 			 const xmlChar *value, xmlEnumeration *values)
 {

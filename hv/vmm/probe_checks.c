@@ -182,7 +182,7 @@ static void check_step(struct probing *p)
 	if (debug_exit(p, VECTOR_DB, DR6_STEP, at + 1)) {
 		probe_guest_run(&p->guest, &p->last);
 		if (debug_exit(p, VECTOR_DB, DR6_STEP, at + 2)) {
-			probe_report(p, PROBE_STEP, true, "exits after each instruction");
+			probe_report(p, PROBE_STEP, true, "causes a KVM exit after each instruction");
 			return;
 		}
 	}

@@ -10,7 +10,7 @@
 
 /* The magic numbers of image formats, taken from QEMU's drivers (block/NAME.c, bdrv_probe). */
 static const struct format {
-	const char *name;  /* for messages, and the usual suffix of the file */
+	const char *name;  /* name of the format for messages, and usual suffix of its files */
 	const char *qemu;  /* the name that qemu-img uses */
 	unsigned offset;   /* offset of the magic number, in bytes */
 	const char *magic; /* contains no NUL */

@@ -48,7 +48,7 @@
 struct blk {
 	struct disk *disk;
 	char id[BLK_ID_LEN];
-	/* The disk's number, and the receiver of messages for the user. */
+	/* `index` is the disk's number; `messages` receives messages for the user. */
 	unsigned index;
 	struct vmm_messages messages;
 	/* Flush after each write. Set when the driver did not negotiate flushes, or has switched the write-back cache off. */

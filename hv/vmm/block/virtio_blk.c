@@ -79,7 +79,7 @@ static void set_write_through(struct virtio_blk *d)
 	atomic_store(&d->blk.write_through, !back);
 }
 
-/* A driver may write only the field writeback. */
+/* A driver may write only the field writeback of the configuration. */
 static void config_write(void *dev, size_t offset, const void *buf, size_t len)
 {
 	static const size_t field = offsetof(struct virtio_blk_config, wce);
