@@ -60,8 +60,8 @@ struct duration {
 bool parse_duration(const char *text, struct duration *d);
 
 /*
- * Read lines from standard input, for `limit` seconds at most, until one is "enough NAME". All other lines are dropped.
- * Returns false and writes a line if that line did not come. The end of the input does not shorten the wait.
+ * Read lines from standard input, for `limit` seconds at most, until one is "enough NAME". All other lines are dropped. Returns
+ * false, with a message on the console, if "enough NAME" did not come. The end of the input does not shorten the wait.
  */
 bool wait_for_enough(const char *name, double limit);
 

@@ -109,8 +109,9 @@ void *dma_at(const struct dma *dma, uint64_t gpa, size_t len);
 
 /*
  * Announce that the device is going to access the segments. To be called before the device accesses the segments, except for
- * headers that it must read to know them. Takes dma.lock briefly. Calls the observer, which may wait for the detector's locks,
- * so the caller must not hold a lock that a thread holding one of these may wait for.
+ * headers that it must read to know them. Takes dma.lock briefly. Calls the observer, which may wait for a lock of the
+ * detector. So, to avoid a deadlock, the caller must not hold a lock for which any thread waits while it holds a lock of the
+ * detector.
  */
 void dma_begin(struct dma *dma, struct dma_flight *flight);
 

@@ -31,7 +31,7 @@ struct kvm_lines {
 	struct kvm_message message[KVM_LINES_MESSAGES]; /* message[i] belongs to the GSI GSI_COUNT + i */
 };
 
-/* *vm_fd must hold the VM's file descriptor by the time of the first call through kvm_lines_host(). */
+/* Initialise *lines. *vm_fd must be the VM's file descriptor from the first call of a function of kvm_lines_host() on. */
 void kvm_lines_init(struct kvm_lines *lines, const int *vm_fd);
 void kvm_lines_destroy(struct kvm_lines *lines);
 

@@ -209,7 +209,7 @@ static enum device_op op_of(uint32_t type)
 	}
 }
 
-/* Serve a request that has a header and a status byte, and push it. */
+/* Serve a request that has a header and a status byte, and return it to the driver (virtq_push()). */
 static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_header *h, struct iovec *iov)
 {
 	uint8_t status = serve(blk, rq, h, iov);

@@ -51,8 +51,8 @@ static bool send_frame(void *ctx, const struct virtio_net_hdr_v1 *hdr, const voi
 		return true;
 	p->full = p->full || errno == EAGAIN;
 	/*
-	 * Drop the frame on other errors: the next read detects that the run has ended, and a frame that is too long for the
-	 * socket can never be sent.
+	 * Drop the frame on errors other than a full socket: the next read detects that the run has ended, and a frame that is
+	 * too long for the socket can never be sent.
 	 */
 	return !p->full;
 }

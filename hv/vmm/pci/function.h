@@ -113,7 +113,10 @@ uint64_t pci_function_bar_gpa(const struct pci_function *fn, unsigned bar);
 /* Set the register of a BAR. */
 void pci_function_place_bar(struct pci_function *fn, unsigned bar, uint64_t gpa);
 
-/* Make the guest's access to `size` (1, 2 or 4) bytes at `offset`; offset + size is at most PCI_CONFIG_LEN. */
+/*
+ * Read or write, for the guest, `size` (1, 2 or 4) bytes of configuration space at `offset`; offset + size is at most
+ * PCI_CONFIG_LEN.
+ */
 uint32_t pci_function_read(struct pci_function *fn, unsigned offset, unsigned size);
 void pci_function_write(struct pci_function *fn, unsigned offset, unsigned size, uint32_t value);
 
