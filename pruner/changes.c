@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Matches the races of an old and a new list in several passes, the surest way first. Each pass gives every race that has no
+ * match yet a key, and matches races with equal keys.
+ */
 #include "pruner/changes.h"
 
 #include <stdio.h>
@@ -9,12 +13,13 @@
 
 #define KEY_MAX 1024
 
-/* A race of one list, and its match in the other list. */
+/* A race of the old or the new list, and its match in the other list. */
 struct left {
 	const struct judged *judged;
-	size_t place;		    /* The race's position in its list. */
-	struct race_key race;	    /* What identifies the race in every build. */
-	char *key;		    /* The key of this matching pass. NULL: the race has no such key, or has a match already. */
+	size_t place;	      /* The race's position in its list. */
+	struct race_key race; /* What identifies the race in every build. */
+	/* The key in the running pass. NULL: this pass has no key for the race, or an earlier pass found a match. */
+	char *key;
 	uint64_t offset[2];	    /* The offsets of both sites in their functions, in the order of race.sides. */
 	const struct judged *match; /* NULL: no match was found yet. */
 };
@@ -24,19 +29,25 @@ struct side {
 	size_t count;
 };
 
-/* A matching pass: races of both lists match if they have equal keys, and may_match() agrees. */
+/* A matching pass: a race of the old list matches a race of the new list if their keys are equal, and may_match() agrees. */
 struct pass {
 	/* Write the race's key. Returns false if the race has none. */
 	bool (*key_of)(const struct left *l, char out[KEY_MAX]);
 	/* NULL: always. */
 	bool (*may_match)(const struct left *a, const struct left *b);
-	/* The pass is for races of different builds only: within one build the ids tell races apart. */
+	/*
+	 * The pass matches only races of different builds of the kernel: two races of one build are the same race only if their
+	 * ids are equal.
+	 */
 	bool across_builds;
 };
 
 /* ---- the keys that races are matched by ---- */
 
-/* Each site is sorted bytewise, as the race's id sorts its sites: it is chance which of the two sites was the held side. */
+/*
+ * The key is the id and both sites, the bytewise smaller site first, as in race_id(): which of the two sites was the held side
+ * is chance.
+ */
 static bool key_of_id(const struct left *l, char out[KEY_MAX])
 {
 	const struct race *race = l->judged->race;
@@ -57,7 +68,10 @@ static bool key_of_identity(const struct left *l, char out[KEY_MAX])
 	return has_datum(l);
 }
 
-/* The identity without debug files, for a list with debug files against a list without. */
+/*
+ * The key is the identity that the race has without debug files. So a list that was made with debug files can be compared with
+ * a list that was made without them.
+ */
 static bool key_of_alias(const struct left *l, char out[KEY_MAX])
 {
 	snprintf(out, KEY_MAX, "%s", l->race.datum[0] ? l->race.alias : l->race.identity);
@@ -77,7 +91,9 @@ static bool key_of_functions(const struct left *l, char out[KEY_MAX])
 	return has_function(a) && has_function(b);
 }
 
-/* Two data that debug files name were compared by these names already, and differ. */
+/*
+ * Returns false if debug files name the data of both races: the pass by identity compared these names already, and they differ.
+ */
 static bool may_be_alias(const struct left *a, const struct left *b)
 {
 	return !a->race.datum[0] || !b->race.datum[0];
@@ -130,7 +146,10 @@ static int make_keys(struct side *s, const struct pass *pass)
 	return 0;
 }
 
-/* Returns whether both lists have the code of both sides from one build. */
+/*
+ * Returns whether both lists come from one build of the race's code: of the kernel, or of the module, that has each side's
+ * function.
+ */
 static bool in_one_build(const struct changes_builds *builds, const struct left *l)
 {
 	const struct race_side *sides = l->judged->race->first.sides;
@@ -142,7 +161,10 @@ static bool in_one_build(const struct changes_builds *builds, const struct left 
 	return builds != NULL;
 }
 
-/* Match races with equal keys in the order of their offsets. Another build seldom changes this order. */
+/*
+ * Run one pass. Of several races with equal keys, the first of the old list matches the first of the new list, and so on, in
+ * the order of the races' offsets in their functions: another build seldom changes this order.
+ */
 static int match_by(struct side *before, struct side *now, const struct pass *pass, const struct changes_builds *builds)
 {
 	size_t i = 0, j = 0;
@@ -214,7 +236,10 @@ static void add(struct changes *out, const struct judged *before, const struct j
 	out->of_kind[c->kind]++;
 }
 
-/* Sort by kind, then by the position in the list. Each list is one array, so the addresses of its entries give the position. */
+/*
+ * Sort changes by kind, then by the position of the race in its list. Each list is one array, so the addresses of its entries
+ * give the position.
+ */
 static int in_order(const void *left, const void *right)
 {
 	const struct change *a = left, *b = right;

@@ -32,9 +32,12 @@ struct changes {
 	size_t of_kind[CHANGE_KINDS]; /* The number of changes of each kind. */
 };
 
-/* Which code both lists have from one build. Two races of one build are the same race only if their ids are equal. */
+/*
+ * Says whether the two lists come from the same build of the kernel or of a module. Two races of one build are the same race
+ * only if their ids are equal.
+ */
 struct changes_builds {
-	/* Returns whether both lists have this module, or for "" the kernel itself, in the same build. */
+	/* Returns whether both lists come from the same build of `module`, or, if `module` is "", of the kernel itself. */
 	bool (*same)(void *ctx, const char *module);
 	void *ctx;
 };

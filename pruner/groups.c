@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Collects the races with equal group keys (hv/race/group_key.h) into groups. */
 #include "pruner/groups.h"
 
 #include <stdlib.h>
@@ -20,7 +21,10 @@ static int ordered(size_t a, size_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Compare by what makes a lead: not suppressed, then the worst class, the highest rank, and the order in which it was found. */
+/*
+ * Sort the races of a group so that its lead comes first: races that are not suppressed before suppressed ones, then by class
+ * (the worst first), by rank (the highest first), and by the order in which the races were found.
+ */
 static int compare_weight(const struct judged *a, const struct judged *b)
 {
 	if (!a->suppressed != !b->suppressed)
@@ -55,7 +59,10 @@ static int by_weight(const void *left, const void *right)
 	return compare_weight(a->lead, b->lead);
 }
 
-/* Returns the races with their keys, sorted by group and in a group by weight; or NULL if memory ran out. */
+/*
+ * Returns the races with their keys, or NULL if memory ran out. The races of a group are neighbours, sorted by
+ * compare_weight().
+ */
 static struct entry *make_entries(const struct verdicts *v, struct group_key *keys)
 {
 	struct entry *entries = calloc(v->count + 1, sizeof(*entries));
@@ -88,7 +95,9 @@ static void fill(struct groups *out, const struct entry *entries, size_t count)
 			memcpy(g->id, e->key->id, sizeof(g->id));
 		}
 		g = &out->list[out->count - 1];
-		/* A race whose place is unknown has no alias, though another race of the group may have one. */
+		/*
+		 * Use the first alias that a race of the group has: a race whose datum has no known place in memory has none.
+		 */
 		if (!g->alias[0])
 			memcpy(g->alias, e->key->alias, sizeof(g->alias));
 		out->members[i] = e->index;

@@ -63,10 +63,12 @@ const struct group *groups_of(const struct groups *g, size_t index);
  */
 void groups_sum(FILE *out, const struct groups *g);
 
-/* Print a table of the groups with a line each, which has the id of the lead. Prints nothing if there is no group. */
+/* Print a table with one line for each group. The line has the id of the group's lead. Prints nothing if there is no group. */
 void groups_table(FILE *out, const struct groups *g);
 
-/* Print the other races of the group of race `index`, a line each. Prints nothing if there are no others. */
+/*
+ * Print the other races of the group that has race `index`, one line for each. Prints nothing if the group has no other race.
+ */
 void groups_others(FILE *out, const struct groups *g, const struct verdicts *v, size_t index);
 
 /* Returns the list of groups as docs/report-format.md describes it, or NULL when memory ran out. The caller owns the result. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decodes the kept code of one side of a race, and finds where execution continues after each instruction. */
 #include "pruner/code/code.h"
 
 #include <string.h>
@@ -117,7 +118,9 @@ static bool leaves_kept_code(const struct code *code, unsigned i, const struct g
 
 	if (insn->op.kind == INSN_OP_JUMP)
 		return next[0] == CODE_OUTSIDE && !is_tail_call(insn);
-	/* If the function ends here, its last instruction is a call that does not return. */
+	/*
+	 * The instruction leaves the kept code, unless it is the last one of the function: that is a call that does not return.
+	 */
 	if (n && next[0] == CODE_OUTSIDE && (!symbol->size || after - symbol->addr < symbol->size))
 		return true;
 	return n > 1 && next[1] == CODE_OUTSIDE;
@@ -129,7 +132,10 @@ static bool is_closed(const struct code *code, const struct guest_symbol *symbol
 		if (leaves_kept_code(code, i, symbol))
 			return false;
 	}
-	/* A ".cold" symbol is a part of a function. The other part jumps into it from code that was not kept. */
+	/*
+	 * A ".cold" symbol is only a part of a function. The main part, which was not kept, may jump to any instruction of the
+	 * ".cold" part.
+	 */
 	return code->whole && !strstr(symbol->name, ".cold");
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the datum of an access in the text of a marking macro's first argument, such as "foo->bar" in READ_ONCE(foo->bar). */
 #include "pruner/code/operand.h"
 
 #include <string.h>
@@ -7,9 +8,9 @@
 
 #define DEPTH_MAX 32
 
-/* The position in the macro's argument. */
+/* The state of the scan through the macro's argument. */
 struct progress {
-	unsigned depth;	  /* The number of open parentheses inside the macro's own. */
+	unsigned depth;	  /* The number of open parentheses, without the macro's own. */
 	uint32_t is_call; /* One bit for each open parenthesis. It is set if the parenthesis holds the arguments of a call. */
 	int brackets;
 	bool star; /* A `*` has dereferenced an expression. */
@@ -58,8 +59,8 @@ bool operand_mentioned(const struct operand *o, const char *from, const char *to
 }
 
 /*
- * Returns whether the text after the name accesses another datum through the name: "name->", "(name)->", or "name[3]" if the
- * datum is not an element.
+ * Returns whether the text after the datum's name uses the datum only to reach another datum: "name->", "(name)->", or
+ * "name[3]" if the datum is not an element.
  */
 static bool leads_on(const struct operand *o, const char *at, const char *to)
 {

@@ -8,7 +8,7 @@
 
 #include "hv/race/names.h"
 
-/* A datum in the notation of a statement. */
+/* A datum as a C statement writes it. */
 struct operand {
 	char name[DEBUGINFO_PATH_MAX]; /* The last part of the datum's path. "": not known. */
 	bool element;		       /* The path ends with an index, as in "slots[3]". */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads and parses the files of rule lists, suppressions and assertions: stanzas of one [kind] line and "key = value" lines. */
 #include "pruner/lists/conf.h"
 
 #include <errno.h>
@@ -142,7 +143,7 @@ int conf_read(const char *path, conf_each each, void *ctx, struct err *err)
 	if (text && ferror(file))
 		err_set(err, EXIT_INPUT, "%s: cannot be read: %s", path, strerror(errno));
 	else if (text && len == FILE_MAX)
-		err_set(err, EXIT_INPUT, "%s: too long for a list of rules", path);
+		err_set(err, EXIT_INPUT, "%s: %u MiB or more, too large for a list", path, FILE_MAX >> 20);
 	else if (text)
 		rc = conf_parse(path, text, len, each, ctx, err);
 	fclose(file);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reads the lists of the rules (pruner/lists/ *.conf and files of the user), and finds the entry that fits a datum or a
+ * function.
+ */
 #include "pruner/lists/lists.h"
 
 #include <stdio.h>
@@ -15,11 +19,13 @@ static const char built_in[] =
 #define DATA "variable type member " /* the keys that name a datum */
 
 /*
- * The keys that an entry of each kind may have. An entry with `by_design` gives a reason why a race is by design. It is about
- * the side that reads without a lock, and by default about one writer.
+ * What each kind of entry in a list file may have. An entry of a kind with `by_design` lists data that race by design. Its
+ * `function` pattern is for the side that reads without a lock, unless `side = writer` is given, and the entry fits only races
+ * with one writer, unless `writers = two` is given.
  */
 static const struct list_traits {
-	const char *word, *keys; /* The kind's word in a file, and its own keys. Each kind has the keys of any_keys too. */
+	/* The kind's word in a file, and the keys that only some kinds have. All kinds have the keys in any_keys. */
+	const char *word, *keys;
 	bool of_data, needs_reason, by_design;
 } traits[LIST_KINDS] = {
 	[LIST_SPECIAL] = {"special", DATA "function writers side", true, true, true},
@@ -175,8 +181,8 @@ static int check(const struct list_entry *e, const struct conf_stanza *s, struct
 		return conf_wrong(s->file, s->line, err, "[%s] needs a function%s", s->kind,
 				  e->kind == LIST_MARKED ? " or word" : "");
 	if (e->kind == LIST_MARKED && e->function && (e->member || e->covers_all))
-		return conf_wrong(s->file, s->line, err, "[%s]: the keys member and covers belong to a word, not to a function",
-				  s->kind);
+		return conf_wrong(s->file, s->line, err,
+				  "[%s]: the keys member and covers go with the key word, not with function", s->kind);
 	if (traits[e->kind].needs_reason && !e->reason)
 		return conf_wrong(s->file, s->line, err, "[%s] needs a reason", s->kind);
 	if (e->kind == LIST_RAISE && !e->name)

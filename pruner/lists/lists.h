@@ -16,8 +16,8 @@ enum list_kind {
 	LIST_MARKED,	    /* Functions and macros of marked accesses. */
 	LIST_LOCK,	    /* Functions that take a lock. */
 	LIST_UNLOCK,	    /* Functions that release a lock. */
-	LIST_LOCK_WORD,	    /* Words of locks and of the scheduler, by name. */
-	LIST_LOCK_INSIDE,   /* Functions that access no memory of other CPUs but words of locks. */
+	LIST_LOCK_WORD,	    /* Data, by name, that are words of locks or of the scheduler. */
+	LIST_LOCK_INSIDE,   /* Functions whose only memory that other CPUs also use are words of locks. */
 	LIST_LOCK_ARGUMENT, /* Functions whose first argument is the address of the word of a lock. */
 	LIST_FREE,	    /* Functions that free an object, at once or later. */
 	LIST_GRACE_FREE,    /* Functions of LIST_FREE that free an object only after an RCU grace period. */
@@ -33,7 +33,7 @@ enum list_kind {
 	LIST_STABLE_PAGES,
 	LIST_SHOW,     /* Functions that print numbers for people and keep no pointer to them. */
 	LIST_REFCOUNT, /* Reference counts. */
-	LIST_RAISE,    /* Other data on which a race does more harm. */
+	LIST_RAISE,    /* Data, other than reference counts, on which a race does more harm. */
 	LIST_KINDS
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Cuts the statement around a line out of C source, without comments, contents of quotes and preprocessor lines. */
 #include "pruner/lists/statement.h"
 
 #include <ctype.h>

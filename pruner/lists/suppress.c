@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the user's file of suppressions, and finds the entry that fits a race. */
 #include "pruner/lists/suppress.h"
 
 #include <stdio.h>
@@ -16,9 +17,10 @@
 
 struct entry {
 	unsigned line, expires; /* `expires` is a date as a decimal number, for example 20270131. */
-	char *site[2];		/* Shell patterns. If site[1] is NULL, site[0] may fit either side; two must fit both sides. */
-	char *race;		/* Ids, identities or aliases of races: shell patterns, as `site` has. */
-	char *group;		/* Ids or aliases of groups, likewise. */
+	/* Shell patterns. With one pattern, it must fit a side of the race; with two, each must fit a side of its own. */
+	char *site[2];
+	char *race;  /* Ids, identities or aliases of races: shell patterns, as `site` has. */
+	char *group; /* Ids or aliases of groups: shell patterns too. */
 	char *type, *member, *variable, *reason;
 	bool used;
 };

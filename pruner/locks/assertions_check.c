@@ -49,7 +49,10 @@ static bool names_lock(const char *globs, const char *name)
 	return conf_match(globs, name) || conf_match(globs, dotted) || (member && conf_match(globs, member + 1));
 }
 
-/* Returns whether the patterns name a state of the context that excludes other contexts as a lock does. */
+/*
+ * Returns whether the access was made in a state that the patterns name ("rcu", "irqs-off" or "preempt-off") and that excludes
+ * other contexts as a lock does.
+ */
 static bool names_context(const char *globs, const struct prot_access *a)
 {
 	return (a->in_rcu && conf_match(globs, "rcu")) || (a->irqs_off && conf_match(globs, "irqs-off")) ||

@@ -92,8 +92,8 @@ static int take_field(const struct conf_stanza *s, const struct conf_field *f, s
 	if (strcmp(f->key, "optional") == 0)
 		return optional_of(s, f, a, err);
 	if (!to)
-		return conf_wrong(s->file, f->line, err, "an assertion has datum, access, under, by and optional, not \"%s\"",
-				  f->key);
+		return conf_wrong(s->file, f->line, err,
+				  "the keys of an assertion are datum, access, under, by and optional, not \"%s\"", f->key);
 	if (*to)
 		return conf_wrong(s->file, f->line, err, "%s was given before", f->key);
 	if (!f->value[0])

@@ -13,13 +13,19 @@ static bool reads_only(const struct prot_access *a)
 	return !(a->rw & INSN_WRITE);
 }
 
-/* Returns whether one task, or one kind of interrupt on one CPU, made all accesses of both: they were never concurrent. */
+/*
+ * Returns whether one task, or one kind of interrupt on one CPU, made all accesses of both groups `a` and `b`: then no two of
+ * them were concurrent.
+ */
 static bool same_context(const struct prot_access *a, const struct prot_access *b)
 {
 	return !a->several && !b->several && a->who == b->who && (a->who >= 0 || a->context == b->context);
 }
 
-/* Returns whether tasks that could not be preempted made all accesses of both on one CPU: they were never concurrent. */
+/*
+ * Returns whether tasks that could not be preempted made all accesses of both groups `a` and `b` on one CPU: then no two of
+ * them were concurrent.
+ */
 static bool one_cpu(const struct prot_access *a, const struct prot_access *b)
 {
 	if (a->several_cpus || b->several_cpus || a->cpu != b->cpu || !a->context_known || !b->context_known)
@@ -30,7 +36,10 @@ static bool one_cpu(const struct prot_access *a, const struct prot_access *b)
 
 enum apart { NOT_APART, MAYBE_APART, SURELY_APART };
 
-/* Returns whether a lock that both accesses hold orders them. */
+/*
+ * Returns whether both accesses hold a lock that orders them: surely; perhaps, because the record is not certain about the
+ * lock; or not.
+ */
 static enum apart locks_apart(const struct prot_access *a, const struct prot_access *b)
 {
 	enum apart apart = a->held_overflow || b->held_overflow ? MAYBE_APART : NOT_APART;
@@ -88,7 +97,8 @@ static bool could_interrupt(const struct protection *p, const struct prot_access
 
 /*
  * Returns whether the reader is in an RCU read-side critical section and the writer holds a lock. Such a reader needs no lock.
- * If the kernel keeps no count of these sections, a reader of 8 bytes is taken for one in a section: RCU readers load pointers.
+ * If the kernel keeps no count of these sections, every reader of 8 bytes, the size of a pointer, counts as in a section: RCU
+ * readers load pointers.
  */
 static bool reader_of(const struct prot_access *reader, const struct prot_access *writer)
 {

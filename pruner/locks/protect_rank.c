@@ -7,7 +7,10 @@
 #include "pruner/lists/lists.h"
 #include "pruner/locks/protect_text.h"
 
-/* Points that the rank gets: RANK_SHARE times the share of accesses that hold the lock, and each other constant in full. */
+/*
+ * The points that add up to a rank. RANK_SHARE is multiplied by the share of accesses that hold the lock; each other constant
+ * counts in full if its condition in protect_rank() holds.
+ */
 #define RANK_SHARE 50
 #define RANK_CONCURRENT 25
 #define RANK_INSIDE 15

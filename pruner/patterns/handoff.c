@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds in the code of two functions whether a word in memory hands data over from one function to the other (see handoff.h).
+ */
 #include "pruner/patterns/handoff.h"
 
 #include <string.h>
@@ -35,8 +38,8 @@ void handoff_dependencies(const struct handoff_side *end, uint64_t gva, unsigned
 }
 
 /*
- * Returns whether instruction `i` is reachable from jump `j` by its successor next[k], without another branch of jumps[] in
- * between.
+ * Returns whether a path from jump `j` through its successor next[k] reaches instruction `i` without another branch of jumps[]
+ * in between.
  */
 static bool successor_reaches(const struct code *code, const bool jumps[RACE_CODE_MAX], unsigned j, const int next[2],
 			      unsigned k, unsigned i)
@@ -50,7 +53,10 @@ static bool successor_reaches(const struct code *code, const bool jumps[RACE_COD
 	return reached[i];
 }
 
-/* Returns whether instruction `j` is a branch of jumps[] with two different successors. Sets next[] to these successors. */
+/*
+ * Returns whether instruction `j` is a branch that jumps[] marks, with two different successors. Sets next[] to these
+ * successors.
+ */
 static bool is_branch(const struct code *code, const bool jumps[RACE_CODE_MAX], unsigned j, int next[2])
 {
 	return jumps[j] && code_successors(code, j, next) == 2 && next[0] != next[1];
@@ -136,7 +142,10 @@ static int index_of(const struct view_side *s, const struct race_side *other)
 struct breach {
 	const struct race *judged;
 	const struct handoff_side *end, *partner;
-	/* `data`: a race at an is_data instruction was found. `other`: another race for handoff_broken() was found. */
+	/*
+	 * `data`: the report has a race at an instruction that is_data[] marks. `other`: the report has a race between the two
+	 * functions in which no side is at an instruction that is_word[] marks.
+	 */
 	bool data, other;
 };
 

@@ -36,9 +36,9 @@ bool handoff_accesses(const struct handoff_side *end, unsigned i, uint64_t gva, 
 void handoff_dependencies(const struct handoff_side *end, uint64_t gva, unsigned size, struct flow_dependencies *out);
 
 /*
- * Returns whether a branch in `jumps` guards instruction `i`: the last such branch on every path to `i` leads to `i` by one of
- * its two successors only. Paths start at the function's start, or after the instruction `from` unless that is
- * REACH_FROM_START. An instruction that no path reaches counts as guarded.
+ * Returns whether a branch in `jumps` guards instruction `i`: every path to `i` passes such a branch, and the last such branch
+ * on the path leads to `i` by only one of its two successors. Paths start at the function's start, or after the instruction
+ * `from` unless that is REACH_FROM_START. An instruction that no path reaches counts as guarded.
  */
 bool handoff_guarded(const struct handoff_side *end, const bool jumps[RACE_CODE_MAX], int from, unsigned i);
 
@@ -57,7 +57,10 @@ bool handoff_data_raced(const struct view *v, const struct handoff_side *a, cons
  */
 bool handoff_broken(const struct view *v, const struct handoff_side *a, const struct handoff_side *b);
 
-/* Returns whether the report has a race on `gva` in which both sides store, or a function other than the writer's stores. */
+/*
+ * Returns whether the report has a race on `gva` in which both sides store, or in which a function stores that is not the
+ * function of `writer`.
+ */
 bool handoff_other_writer(const struct view *v, uint64_t gva, const struct handoff_side *writer);
 
 /* Returns whether the report has a race on `gva` in which both sides store. */

@@ -78,19 +78,21 @@ static enum lock_held held_of_set(const struct race_side *side)
 	return context->kind == GUEST_TASK && (context->irqs_off || context->preempt_off) ? LOCK_UNKNOWN : LOCK_NONE;
 }
 
-/* In a preemption count: how often preemption was turned off (include/linux/preempt.h). The other bits are those of softirqs.
+/*
+ * The bits of a preemption count that say how often preemption was turned off (include/linux/preempt.h). The next bits count
+ * the softirqs that run and how often softirqs were turned off.
  */
 #define PREEMPT_DEPTH 0xffu
 
 #define CONTEXT_WHY_MAX 80
 
 /*
- * Write the state that the context at the access shows: that of a lock that a caller took, if the lock turns preemption off.
- * Writes "" if it shows none.
+ * Write which of interrupts, softirqs and preemption a task had off at its access: "has preemption off (preempt_count 0x1)". A
+ * caller that holds a spinlock leaves this trace. Writes "" if the task had none of them off, or the context is no task.
  */
 static void why_of_context(const struct guest_context *context, char out[CONTEXT_WHY_MAX])
 {
-	/* local_bh_disable() turns off softirqs alone, and with them preemption. */
+	/* If local_bh_disable() alone turned preemption off, preempt_count has bits of softirqs, and its PREEMPT_DEPTH is 0. */
 	bool softirqs = context->preempt_count && !(context->preempt_count & PREEMPT_DEPTH);
 	const char *word = softirqs ? "softirqs" : "preemption";
 	size_t used = 0;
@@ -121,7 +123,7 @@ static const char *lock_called_before(const struct view *v, const struct view_si
 		if (states[i] && callee && state_after_call(v, callee, FREE) == HELD)
 			return callee;
 	}
-	/* A loop may take the lock in code that comes after the access. */
+	/* In a loop, the call that takes the lock may come after the access in the order of the code. */
 	for (unsigned i = s->at + 1; i < s->code.count && !other; i++) {
 		const char *callee = s->code.insns[i].callee;
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds out whether a side of a race accesses the word of a lock: by the code of the side, by the functions that its code
+ * calls, and by the lists of lock functions.
+ */
 #include "pruner/patterns/lock_word.h"
 
 #include <stdio.h>
@@ -33,17 +37,17 @@ bool lock_word_inside(const struct view *v, const struct view_side *s)
 }
 
 /*
- * Set the word that starts at `lock`, if the access of the side is in it. `from` is the pointer to the lock. Two pointers are
- * comparable only if they have the same root.
+ * Returns whether the side's access is inside the `size` bytes of the lock to which `from` points, and sets the members gva and
+ * size of *out. The distance between two pointers is known only if they have the same root.
  */
 static bool in_word(const struct view_side *s, const struct flow_pointer *from, uint32_t size, struct lock_word *out)
 {
 	const struct insn *insn = &s->code.insns[s->at].op.insn;
 	struct flow_pointer access = flow_address(s->flow, s->at);
-	/* Of an access before the lock this is a huge number. */
+	/* Unsigned, so that the distance of an access below the lock is a huge number, which the check below refuses. */
 	uint64_t distance = (uint64_t)access.disp - (uint64_t)from->disp;
 
-	/* The address of a per-CPU access is not that of its operand. */
+	/* A per-CPU access is at the GS base plus the operand's address, so the operand does not give its address. */
 	if (insn->nmem != 1 || insn->mem[0].seg)
 		return false;
 	if (from->root == FLOW_POINTER_UNKNOWN || access.root != from->root || s->side->size > size ||
@@ -59,7 +63,7 @@ static uint32_t size_of(const struct list_entry *e)
 	return e->bytes ? (uint32_t)e->bytes : SPIN_WORD_SIZE;
 }
 
-/* The access of a lock function to its own first argument. */
+/* Returns whether the side is a lock function that accesses the lock at its own first argument. Sets *out. */
 static bool by_own_argument(const struct view *v, const struct view_side *s, struct lock_word *out)
 {
 	const struct list_entry *e = rules_function(v->rules, LIST_LOCK_ARGUMENT, s->side->symbol.name);
@@ -75,8 +79,9 @@ static bool by_own_argument(const struct view *v, const struct view_side *s, str
 }
 
 /*
- * The access of a function whose code need not be known. Its size tells the word: only a pointer between the waiters of a lock
- * is larger than a spinlock. A stack and a task_struct have other data, which such a function accesses too.
+ * Returns whether the access is in a function of LIST_LOCK_INSIDE, whose code need not be known. Sets *out. The size of the
+ * access gives the size of the word: such a function accesses only spinlocks and pointers between the waiters of a lock.
+ * Accesses to a stack or a task_struct are excluded, because such a function may access other data there.
  */
 static bool by_function(const struct view *v, const struct view_side *s, struct lock_word *out)
 {
@@ -93,7 +98,10 @@ static bool by_function(const struct view *v, const struct view_side *s, struct 
 	return true;
 }
 
-/* The access of a function that passes the same address to a lock function, before the access or after it. */
+/*
+ * Returns whether the side's function passes the address that it accesses to a lock function, before the access or after it.
+ * Sets *out.
+ */
 static bool by_call(const struct view *v, const struct view_side *s, struct lock_word *out)
 {
 	for (unsigned i = 0; s->followed && i < s->code.count; i++) {
@@ -119,7 +127,10 @@ bool lock_word_of(const struct view *v, unsigned which, struct lock_word *out)
 	return is_by_cpu(s) && (by_own_argument(v, s, out) || by_function(v, s, out) || by_call(v, s, out));
 }
 
-/* Releasing a spinlock is a plain store of a zero byte (queued_spin_unlock() and queued_write_unlock()). */
+/*
+ * Returns whether the access releases a spinlock by a plain store of a zero byte, as queued_spin_unlock() and
+ * queued_write_unlock() do.
+ */
 static bool releases(const struct view_side *s, const struct lock_word *word)
 {
 	return !s->reads && s->side->size == 1 && (s->side->gva - word->gva) % X86_PAGE_SIZE == 0 && s->followed &&

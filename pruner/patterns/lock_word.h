@@ -11,14 +11,20 @@
 #define LOCK_WORD_WHY_MAX 256
 
 struct lock_word {
-	/* GVA of the word, at the address where the side that shows it accesses it, and its size in bytes. */
+	/*
+	 * The word's GVA and its size in bytes. If the memory is mapped at two addresses, this is the one that the side uses
+	 * whose code shows the lock.
+	 */
 	uint64_t gva;
 	uint32_t size;
 	/* What shows that the memory is the word of a lock: "gt_f passes its address to mutex_lock()". */
 	char why[LOCK_WORD_WHY_MAX];
 };
 
-/* Returns whether the access is in a function, inlined or not, that accesses no memory of other CPUs but words of locks. */
+/*
+ * Returns whether the access is in a function, inlined or not, of LIST_LOCK_INSIDE: words of locks are the only memory that
+ * such a function shares with other CPUs.
+ */
 bool lock_word_inside(const struct view *v, const struct view_side *s);
 
 /*

@@ -11,7 +11,10 @@
 
 #define WORD_MAX 64
 
-/* `where` is a file if `line` is not 0, otherwise the end of the sentence. */
+/*
+ * Mark the side, and set s->mark to "HOW at FILE:LINE". `where` is the file. If `line` is 0, `where` is any text that follows
+ * `how` directly.
+ */
 static void describe(struct view_side *s, const char *how, const char *where, unsigned line)
 {
 	char path[PATH_TEXT_MAX];

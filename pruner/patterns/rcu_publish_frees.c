@@ -34,7 +34,8 @@ bool writer_is_removed(const struct writer *w, const struct flow_pointer *object
 }
 
 /*
- * Returns whether the function allocated the object itself and has not published it. It may then free the object at any time.
+ * Returns whether the function allocated the object itself and has not published it. The function may then free the object at
+ * any time, because no reader can have found it.
  */
 static bool is_private(const struct writer *w, const struct flow_pointer *object, unsigned i)
 {

@@ -10,7 +10,7 @@
 struct reader {
 	const struct writer w; /* The reader's function, for the functions of rcu_publish_writer.h. */
 	struct flow_pointer read;
-	/* A spinlock (preemption off) keeps the object alive, and no section does. */
+	/* The reader is in no section: a spinlock, which turns preemption off, keeps the object alive. */
 	bool by_lock;
 	/*
 	 * The nesting of sections before each instruction, on the paths from the load: bit n is set if a path is in n sections.
@@ -22,8 +22,8 @@ struct reader {
 };
 
 /*
- * Returns the smallest nesting of sections, of all instances in which only sections kept the object alive. 0: there is no such
- * instance.
+ * Returns in how many nested read-side critical sections the reader was at its load: the least number of all instances in which
+ * nothing but sections kept the object alive. 0: there is no such instance.
  */
 static unsigned sections_in(const struct race *race, unsigned side)
 {

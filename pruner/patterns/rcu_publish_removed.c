@@ -78,9 +78,9 @@ static bool is_null(const struct writer *w, const struct flow_pointer *p)
 }
 
 /*
- * Add the object of the old pointer, which the writer loaded from the same place before. The store removes that object with two
- * exceptions: the new object points to the old object, or the writer stores the old pointer back. If the writer loaded the
- * place twice, a new object that points to one of the two pointers' objects keeps both.
+ * Add to the removed objects the one that the old pointer points to, which the writer loaded from the store's address before.
+ * The store removes that object with two exceptions: the new object points to the old object, or the writer stores the old
+ * pointer back. If the writer loaded the place twice, a new object that points to one of the two pointers' objects keeps both.
  */
 static void find_replaced(struct writer *w, struct rcu_publish *out)
 {
@@ -111,8 +111,8 @@ static void find_unlinked(struct writer *w)
 }
 
 /*
- * Add an old list entry that a new entry replaces: the writer stores the value of the old entry's link to the new entry's link,
- * and so removes the old entry.
+ * Add to the removed objects an old list entry that a new entry replaces: the writer stores the value of the old entry's link
+ * to the new entry's link, and so removes the old entry.
  */
 static void find_bypassed(struct writer *w)
 {

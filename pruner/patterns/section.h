@@ -7,7 +7,7 @@
 
 /*
  * Returns whether the code of a side that writes shows a section of a sequence count around its store, or that its store is to
- * the count. Says nothing of the reader, which may do without the check of the count that it needs. A pure function.
+ * the count. The reader's code is not examined: it may lack the check of the count. A pure function.
  */
 bool section_of_writer(const struct view *v);
 

@@ -38,7 +38,10 @@ bool view_updates(const struct view_side *s)
 	return false;
 }
 
-/* Both sides access the same datum, so the name from the other side's code serves too: debug files often name only one. */
+/*
+ * Both sides access the same datum, so a name that debug files give it in the other side's code is used too. Debug files often
+ * name the datum in the code of one side only.
+ */
 void view_names(const struct view *v, unsigned which, const struct datum_name *out[VIEW_NAMES])
 {
 	out[0] = v->side[which].datum;

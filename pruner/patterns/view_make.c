@@ -62,8 +62,8 @@ struct view *view_new(const struct prune_rules *rules, const struct related *rel
 		struct view_side *s = &v->side[i];
 
 		/*
-		 * Set only the members that are read before load_side() sets them. The decoded instructions are tens of
-		 * kilobytes, and most of them are not used.
+		 * Set only the members that are read before load_side() sets them. Clearing the whole struct would cost time:
+		 * its array of decoded instructions has tens of kilobytes, of which most stay unused.
 		 */
 		s->datum = NULL;
 		s->flow = NULL;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Weighs a complaint of the guest's kernel (oops, warning and so on) that follows a race. */
 #include "pruner/rules/complained.h"
 
 #include "hv/race/complaint_link.h"
 #include "hv/race/race.h"
 #include "pruner/rules/rule.h"
 
-#define COMPLAINED_POINTS 39 /* More than any other fact, so that the race leads its class. */
+#define COMPLAINED_POINTS 39 /* The most points that raise a rank: a harmful candidate with 39 has rank 99, the highest. */
 
-/* Words for how the complaint is connected with the race. */
+/* Returns words that say how the complaint is connected with the race. */
 static const char *connection(const struct race_complaint *c)
 {
 	switch (c->link) {

@@ -23,7 +23,10 @@ static unsigned deltas(const struct view_side *s)
 	return deltas;
 }
 
-/* What a side does with the loaded value besides storing it back: `taken` as an address or elsewhere, `tested` by a branch. */
+/*
+ * What a side does with the loaded value besides storing it back. `taken`: uses it as an address, or passes it to other code.
+ * `tested`: branches on it.
+ */
 struct uses {
 	bool taken, tested;
 };
@@ -35,8 +38,9 @@ static void add_uses(const struct flow_read *read, struct uses *out)
 }
 
 /*
- * Add the uses of the datum's value by a side that adds to the datum: of all loads on which its store may depend. A side that
- * only reads may use the value in any way.
+ * Add to *out how a side that adds to the datum uses the datum's value. All loads of the datum in the side's code count,
+ * because the stored sum may depend on each of them. A side that only reads adds nothing to *out: it may use the value in any
+ * way.
  */
 static void uses_of(const struct view_side *s, struct uses *out)
 {
@@ -85,7 +89,7 @@ static void measure(const struct race *race, const struct race_instance *where, 
 	}
 }
 
-/* Returns the growth at the address with most instances of growth. `fell` is set if the datum fell at any address. */
+/* Returns the growth at the address at which the most instances show growth. `fell` is set if the datum fell at any address. */
 static struct growth growth_of(const struct race *race)
 {
 	struct growth best = {0}, g;

@@ -8,7 +8,10 @@
 
 #include "pruner/rules/rules.h"
 
-/* The bits of both sides. Bit 0 is in the first byte of the side with the lower address. */
+/*
+ * The bits that the reader uses and those that the writer changes. Bit 0 is bit 0 of the byte at `start`, the lower of the two
+ * sides' addresses.
+ */
 struct bits {
 	uint64_t used, changed;
 	uint64_t start; /* GVA of bit 0 */

@@ -53,7 +53,10 @@ static bool find_data(struct handoff *h)
 	return stored;
 }
 
-/* Where the paths begin on which the flag must be tested: at the function's start, or at its stores to the flag. Bits. */
+/*
+ * Bits that say where the paths begin on which a side must test the flag before it accesses the data: at the function's start,
+ * or at the function's stores to the flag.
+ */
 enum { ENTRY = 1, STORES = 2 };
 
 /*
@@ -79,7 +82,7 @@ static bool tests_first(const struct handoff *h, const struct handoff_side *end,
 	return true;
 }
 
-/* Returns whether the flag changed in every instance, and each time from the same value to the same value. */
+/* Returns whether the flag changed in every instance, always from the same old value to the same new value. */
 static bool changes_once(const struct race *race)
 {
 	uint64_t from, to, before, after;

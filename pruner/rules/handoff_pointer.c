@@ -166,7 +166,10 @@ static bool was_null(const struct race *race)
 	return race->kept != 0;
 }
 
-/* Returns whether an object in a box that is never emptied was handed over for good, without RCU. */
+/*
+ * Returns whether the object in a box that is never emptied was handed over for good: each store replaced NULL, neither side
+ * frees anything, and the taker was in no RCU section.
+ */
 static bool is_permanent(const struct handoff *g)
 {
 	const struct guest_context *c = &g->taker.side->side->context;
@@ -242,7 +245,10 @@ bool rule_handoff_pointer(const struct view *v, struct verdict *out)
 	const struct view_side *reader = &v->side[r], *writer = &v->side[!r];
 	struct handoff g;
 
-	/* The race may be on the giver's store to the box, or on the taker's store. */
+	/*
+	 * The giver is the writer if the race is on its store of the pointer, and the reader if the race is on the taker's
+	 * store of NULL.
+	 */
 	if (!is_candidate(reader, writer) || (!fits(v, writer, reader, &g) && !fits(v, reader, writer, &g)))
 		return false;
 	out->class = reader->marked && writer->marked ? VERDICT_SYNCHRONISATION : VERDICT_UNCLEAR;

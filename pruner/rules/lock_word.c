@@ -21,7 +21,7 @@ static void explain(const struct view *v, const char *why, struct verdict *out)
 			 does[view_changes(&v->side[0])], view_function(&v->side[1]), does[view_changes(&v->side[1])]);
 }
 
-/* A list names the datum: a part of a lock, or a word of the scheduler that any code may change. */
+/* Returns whether a list names the datum: a part of a lock, or a word of the scheduler that any code may change. */
 static bool by_list(const struct view *v, struct verdict *out)
 {
 	const struct datum_name *name = NULL;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Changes a verdict by what happened when the race was run in both orders (see outcome.h). */
 #include "pruner/rules/outcome.h"
 
 #include <inttypes.h>
@@ -6,7 +7,7 @@
 #include "hv/report/replay.h"
 #include "pruner/rules/rule.h"
 
-#define CRASH_POINTS 39 /* More than any other fact, so that the race leads its class. */
+#define CRASH_POINTS 39 /* The most points that raise a rank: a harmful candidate with 39 has rank 99, the highest. */
 #define CHANGE_POINTS 7
 
 /* Returns whether both orders of the kept instance continued after their regions without trouble. */
@@ -43,7 +44,10 @@ static int change(const char *const said[2], enum rule_id rule, struct verdict *
 	return points + CHANGE_POINTS;
 }
 
-/* Returns whether the verdict can become milder. The verdict's class decides, since one rule may give several classes. */
+/*
+ * Returns whether equal states can make the verdict milder: it is a harmful candidate or unclear. The class decides and not the
+ * rule, since one rule may give several classes.
+ */
 static bool is_doubted(const struct verdict *v)
 {
 	return v->class == VERDICT_HARMFUL || v->class == VERDICT_UNCLEAR;

@@ -31,7 +31,10 @@ static bool is_index(const struct ring_end *e, const struct index *index, unsign
 	return handoff_accesses(&e->handoff, i, index->gva, index->size, rw);
 }
 
-/* Returns whether the store is an addition to the index in memory, or stores a value that depends on the index. */
+/*
+ * Returns whether instruction `i`, a store to the side's own index, computes the new index from the old one: adds to it in
+ * memory, or stores a value that depends on it.
+ */
 static bool advances(const struct ring_end *e, const struct flow_dependencies *on_own, unsigned i)
 {
 	const struct insn_op *op = &e->handoff.side->code.insns[i].op;
@@ -114,7 +117,10 @@ static void describe(const struct ring_end *reader, const struct ring_end *write
 		     "whether the stores are releases");
 }
 
-/* Returns whether instruction `i` of the reader stores an index that makes both sides the two ends of a ring. */
+/*
+ * Take the memory to which instruction `i` of the reader stores for the reader's index. Returns whether the two sides then are
+ * the two ends of a ring.
+ */
 static bool try_own(const struct view *v, struct ring_end *reader, struct ring_end *writer, unsigned i)
 {
 	const struct insn_mem *mem = &reader->handoff.side->code.insns[i].op.insn.mem[0];

@@ -25,7 +25,8 @@ struct tally {
 		enum subject subject;
 		int points;
 		char text[VERDICT_EVIDENCE_MAX];
-	} facts[FACTS_MAX]; /* Sorted by subject, then by falling points, then in the order in which they were added. */
+		/* Sorted by the member `subject`, then by falling points, then in the order in which they were added. */
+	} facts[FACTS_MAX];
 };
 
 static bool comes_before(const struct fact *f, enum subject subject, int points)

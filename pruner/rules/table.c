@@ -119,8 +119,8 @@ const struct rule rule_table[RULE_COUNT] = {
 		.help = {
 			.found = "The datum is an index of a ring.",
 			.meaning = "Each side stores an index of its own after its access to the slot of that index. The code looks like that of one producer and one consumer, but there may be a second producer or consumer.",
-			.next = "Check that there is one of each. Use smp_store_release() and smp_load_acquire() for "
-				"the indices.",
+			.next = "Check that there is only one producer and only one consumer. Use smp_store_release() and "
+				"smp_load_acquire() for the indices.",
 		},
 		.apply = {[RULE_BY_DOUBT] = rule_queue},
 	},
@@ -245,7 +245,7 @@ const struct rule rule_table[RULE_COUNT] = {
 			.found = "Both sides store the same value.",
 			.meaning = "Two stores of the same value do no harm by themselves. But it may be a bug that two "
 				"CPUs run this code at the same time.",
-			.next = READ_BOTH "Ask whether the code around the stores may run twice.",
+			.next = READ_BOTH "Ask whether it does harm if two CPUs run the code around the stores at the same time.",
 		},
 		.apply = {[RULE_BY_PATTERN] = rule_same_value},
 		/*
@@ -274,8 +274,8 @@ const struct rule rule_table[RULE_COUNT] = {
 			.found = "A variable of one word is stored by one side and loaded by the other, and the source was not read.",
 			.meaning = "The reader gets the old value or the new one, each as a whole. Whether that is meant, only "
 				   "the source shows: READ_ONCE() and WRITE_ONCE() leave no trace in machine code.",
-			.next = "Give the source to `outrider report` (--sources, with debug files by --symbols), or read both "
-				"lines. " MARK_BOTH,
+			.next = "Give the source to `outrider report` (--sources, with debug files by --symbols), or read the "
+				"source lines of both accesses. " MARK_BOTH,
 		},
 		.apply = {[RULE_BY_DOUBT] = rule_lone_word},
 		/* Machine code alone can say nothing against these races, so they lead their class. */
@@ -344,7 +344,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		.name = "dangerous-datum",
 		.class = VERDICT_HARMFUL,
 		.help = {
-			.found = "The datum is linkage, a length or the like, by a list of names.",
+			.found = "The datum is by its name a link of a list, a length or the like.",
 			.meaning = "Code uses such a value to find or to bound other data, so an old or torn value leads "
 				"to wrong memory.",
 			.next = READ_BOTH "Find the lock that guards the list or the length.",
@@ -410,8 +410,8 @@ const struct rule rule_table[RULE_COUNT] = {
 			.found = "One order of the two accesses ends in an oops, a warning, a panic or a hang.",
 			.meaning = "Copies of the machine were run in both orders from the moment before the race. One "
 				"order ended in an oops, a warning, a panic or a hang, and the other order did not.",
-			.next = "Start from the kernel's own message, which the report has. Find the lock or the order "
-				"that prevents this order.",
+			.next = "Start from the kernel's own message, which the report has. Find the lock that should "
+				"keep the accesses from this order.",
 		},
 	},
 	[RULE_STATE_CHANGE] = {

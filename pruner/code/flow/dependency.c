@@ -22,13 +22,16 @@ static void record(const struct insn_op *op, uint32_t made, unsigned i, struct f
 }
 
 /*
- * Returns the registers and flags that depend on the value after the instruction. `made` are those before it. `loads` says that
- * the instruction itself loads the value.
+ * Returns the registers and flags that depend on the loaded value after the instruction. `made` has the registers and flags
+ * that depend on it before the instruction. `loads` says that the instruction itself loads the value.
  */
 static uint32_t made_after(const struct insn_op *op, uint32_t made, bool loads)
 {
 	uint16_t writes = op->writes & (uint16_t) ~(1u << X86_RSP);
-	/* A load from an address that depends on the value gives another value. Only registers in `data` pass the value on. */
+	/*
+	 * What a load gets from memory does not depend on the followed value, even if the load's address does. So for a load,
+	 * only the registers in `data` count, which are used for more than the address.
+	 */
 	uint16_t reads = op->dst.kind == INSN_OPERAND_REG && op->src.kind == INSN_OPERAND_MEM ? op->data : op->reads;
 	bool of_value = loads || (reads & made && !flow_makes_zero(op)) || (op->reads_flags && made & FLAGS);
 	bool partly = op->dst.kind == INSN_OPERAND_REG && op->dst.size < 4;

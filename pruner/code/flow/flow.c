@@ -9,8 +9,8 @@
 #include "pruner/code/flow/internal.h"
 
 /*
- * The limit on passes over the code: 64 + 64. A pass that changes a value clears bits of its `must` or sets bits of its `may`,
- * and both have 64 bits. If the states still change after this many passes, the analysis has failed.
+ * The limit on passes over the code: 64 + 64. A pass that changes a register's value clears bits of its `must` or sets bits of
+ * its `may` (struct value), and both have 64 bits. If the states still change after this many passes, the analysis has failed.
  */
 #define ROUNDS_MAX 128
 
@@ -70,7 +70,10 @@ void flow_free(struct flow *flow)
 	free(flow);
 }
 
-/* Set *out for a store of a register or an immediate. The store merges if the register was loaded from the same place. */
+/*
+ * Set *out for a store of a register or an immediate. If the register was loaded from the memory that the store writes,
+ * out->merges is set.
+ */
 static void plain_store(const struct state *state, const struct insn_op *op, struct flow_write *out)
 {
 	struct value v = value_of(state, &op->src, op->imm);
@@ -85,7 +88,7 @@ static void plain_store(const struct state *state, const struct insn_op *op, str
 	out->deltas = v.deltas;
 }
 
-/* Set *out for a read-modify-write instruction, as for a load from a place and a store to the same place. */
+/* Set *out for a read-modify-write instruction, such as "or $1,(%rdi)", as for a load and a later store to the same memory. */
 static void update(const struct state *state, const struct insn_op *op, struct flow_write *out)
 {
 	struct value there = {.loaded = true, .size = op->dst.size}, by = value_of(state, &op->src, op->imm), v;

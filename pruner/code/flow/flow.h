@@ -25,8 +25,8 @@ struct flow_write {
 	/* The instruction writes back what was in that memory before, except for the bits in `changed`. */
 	bool merges;
 	/*
-	 * The bits that the write may change. Bit 0 is bit 0 of the first byte. Without `merges`, all bits of the operand are
-	 * set.
+	 * The bits that the write may change. Bit 0 is bit 0 of the first byte. If `merges` is false, every bit of the memory
+	 * operand counts as changed.
 	 */
 	uint64_t changed;
 	/*
@@ -52,8 +52,8 @@ void flow_write(const struct flow *flow, unsigned i, struct flow_write *out);
 bool flow_same_place(const struct flow *flow, unsigned i, unsigned j);
 
 /*
- * A pointer, named by its origin: the value `root` plus `disp` bytes. Two pointers with the same root point into the same
- * object. Two pointers with the root FLOW_POINTER_UNKNOWN or FLOW_POINTER_FIXED need not.
+ * A pointer, described by where it comes from: the value number `root` plus `disp` bytes. Two pointers with the same root point
+ * into the same object. Two pointers with the root FLOW_POINTER_UNKNOWN or FLOW_POINTER_FIXED need not.
  */
 struct flow_pointer {
 	int32_t root;

@@ -13,8 +13,9 @@ struct flow_access {
 	const struct flow *flow;
 	unsigned at; /* The index of the accessing instruction. */
 	/*
-	 * The registers at the access: of a held side from before the access, and of a side that a watchpoint caught from after
-	 * the access (SDM vol. 3, 17.2.4). Registers that the accessing instruction writes are therefore not used.
+	 * The registers at the access. For a held side they are from before the access; for a side that a watchpoint caught
+	 * they are from after the access (SDM vol. 3, 17.2.4). So flow_gva() does not use registers that the accessing
+	 * instruction writes.
 	 */
 	const struct x86_regs *regs;
 	uint64_t gva; /* The GVA of the access. */

@@ -8,7 +8,10 @@
 
 #include "pruner/code/flow/internal.h"
 
-/* Whether a register holds a result that was computed from the value. At a join of two paths, the greater constant counts. */
+/*
+ * Whether a register holds a result that was computed from the loaded value. Where two paths join, the register gets the
+ * greater of the two constants.
+ */
 enum made {
 	NOT_MADE,
 	/*
@@ -31,7 +34,7 @@ struct part {
 
 struct parts {
 	bool reached; /* The value may be in registers at this instruction. */
-	bool queued;  /* The instruction is in the queue of struct follow. */
+	bool queued;  /* The instruction is in follow.queue. */
 	bool pushed;  /* A part of the value was pushed, so a pop may load it. */
 	struct part gpr[X86_GPRS];
 };

@@ -57,7 +57,10 @@ bool seqcount_of_reader(const struct flow_access *a, struct seqcount_section *ou
  */
 bool seqcount_of_writer(const struct flow_access *a, uint64_t count, bool latch, struct seqcount_section *out);
 
-/* As seqcount_of_writer(), of whatever count, and without a latch: the writer's code alone shows the section. */
+/*
+ * As seqcount_of_writer() without a latch, but for an unknown count: tries each word of 4 bytes to which the writer's code
+ * stores.
+ */
 bool seqcount_of_any(const struct flow_access *a, struct seqcount_section *out);
 
 #endif

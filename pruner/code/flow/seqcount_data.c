@@ -181,7 +181,10 @@ void seqcount_use_data(struct seqcount_walk *w, struct path *path, unsigned i)
 	if (op->kind == INSN_OP_NOP && !insn_is_ud2(&op->insn))
 		return;
 	if (loads_data) {
-		/* Outside the section, the load starts a new round. Data of the last round on the stack are not read again. */
+		/*
+		 * A load of data outside the section starts a new round. The data that the last round stored on the stack are
+		 * not read again.
+		 */
 		path->on_stack = path->on_stack && path->phases & SEQCOUNT_INSIDE;
 		w->wrong |= w->judging && (op->kind == INSN_OP_CALL || op->kind == INSN_OP_JUMP || op->insn.nmem != 1 ||
 					   op->insn.flags & INSN_STRING);

@@ -48,7 +48,10 @@ static bool join(struct path *into, const struct path *from)
 	return memcmp(&was, into, sizeof(was)) != 0;
 }
 
-/* Update a path on which the tested count is even: its registers hold a SEQCOUNT_START, unless the path has loaded data. */
+/*
+ * Update a path on which a branch found the count to be even: the registers with that count now hold a SEQCOUNT_START. Once the
+ * path has loaded data, a test comes too late and changes nothing.
+ */
 static void take_even(struct path *path)
 {
 	if (path->phases & SEQCOUNT_INSIDE)
@@ -116,7 +119,7 @@ bool seqcount_step(struct seqcount_walk *w, unsigned i)
 
 	seqcount_use_data(w, &after, i);
 	seqcount_track(w, &after, i);
-	/* The function returns without having found the count unchanged. A reader would retry. */
+	/* On this path the function returns without a check that found the count unchanged. A correct reader would retry. */
 	if (w->judging && op->kind == INSN_OP_RET && after.phases & (SEQCOUNT_INSIDE | SEQCOUNT_RETRY))
 		w->wrong = true;
 	for (unsigned j = 0; j < n; j++) {

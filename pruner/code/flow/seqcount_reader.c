@@ -21,7 +21,10 @@ static bool is_candidate(const struct flow *flow, unsigned i, struct place *out)
 	return flow->states[i].reached && seqcount_loads(op) && flow_place(&flow->states[i], op, out) && !out->seg;
 }
 
-/* Returns whether an instruction before `i` loads from `place`: then the place was tried as the count already. */
+/*
+ * Returns whether an instruction before `i` loads from `place`. If so, the search has already tried whether the word at `place`
+ * is the count.
+ */
 static bool was_tried(const struct flow *flow, unsigned i, const struct place *place)
 {
 	struct place other;

@@ -6,7 +6,10 @@
 #include "pruner/code/flow/internal.h"
 #include "pruner/code/flow/seqcount.h"
 
-/* The number of additions to the count on the paths to an instruction. The values are bits, because paths may differ. */
+/*
+ * How often the paths to an instruction added 1 to the count: never, or an odd or even number of times. The values are bits,
+ * because two paths may differ.
+ */
 enum { NEVER = 1, ODD = 2, EVEN = 4 };
 
 #define COUNT_SIZE 4 /* bytes; the field `sequence` of seqcount_t is an unsigned int */
@@ -50,7 +53,10 @@ static bool register_was_raised(const struct writer *w, unsigned i)
 	return false;
 }
 
-/* Returns whether the store adds 1 to the count, in one instruction or as load, addition and store. */
+/*
+ * Returns whether instruction `i`, a store to the count, adds 1 to it: in one instruction, or as the last of a load, an
+ * addition and a store.
+ */
 static bool raises(const struct writer *w, unsigned i)
 {
 	const struct insn_op *op = &w->code->insns[i].op;
@@ -120,7 +126,10 @@ static bool ends_even(const struct writer *w)
 	return true;
 }
 
-/* Set out->begin and out->end to the last addition before the store and the first one after it, in the order of the code. */
+/*
+ * Set out->begin to the last addition before the store of the access, and out->end to the first addition after it, in the order
+ * of the code.
+ */
 static void find_additions(const struct writer *w, struct seqcount_section *out)
 {
 	bool end = false;
@@ -151,7 +160,7 @@ bool seqcount_of_writer(const struct flow_access *a, uint64_t count, bool latch,
 	find_additions(&w, out);
 	if (out->of_count)
 		return out->begin != out->end;
-	/* A latch's writer changes the second copy after two additions. */
+	/* A latch's writer changes the first copy after one addition (ODD), and the second copy after two additions (EVEN). */
 	return parity == ODD || (latch && parity == EVEN);
 }
 

@@ -89,7 +89,7 @@ static const struct wrong_case {
 	{"raise: zero points", "[raise]\nmember = x\nname = y\npoints = 0\n", ":4: points = 0: give 1 to"},
 	{"kernel: a range of nothing", "[special]\nvariable = x\nkernel = 6.12..5.10\nreason = y\n", ":3: kernel = 6.12..5.10"},
 	{"marked: covers with a function", "[marked]\nfunction = x\ncovers = expression\n",
-	 ":1: [marked]: the keys member and covers belong to a word"},
+	 ":1: [marked]: the keys member and covers go with the key word"},
 	{"show: no function", "[show]\nreason = x\n", ":1: [show] needs a function"},
 };
 
