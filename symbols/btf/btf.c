@@ -33,7 +33,7 @@ static const struct {
 static int check_header(const struct btf_header *h, size_t len, struct err *err)
 {
 	if (h->magic != BTF_MAGIC || h->version != 1)
-		return err_set(err, EXIT_INPUT, "BTF: no BTF type information of version 1 here");
+		return err_set(err, EXIT_INPUT, "BTF: the type information is not BTF of version 1");
 	if (h->hdr_len < sizeof(*h) || h->hdr_len > len)
 		return err_set(err, EXIT_INPUT, "BTF: a header of %" PRIu32 " bytes: corrupt", h->hdr_len);
 	len -= h->hdr_len;

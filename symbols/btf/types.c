@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the records of a BTF blob: the type with an id, the type under typedefs and qualifiers, and the size of a type. */
 #include "symbols/btf/types.h"
 
 #include <string.h>

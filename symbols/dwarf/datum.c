@@ -14,13 +14,13 @@
 
 #define MAX_FOUND 8 /* data that one query ranks */
 
-/* Most steps from a register back to the origin of its value. */
+/* Most instructions that one query follows back, from the register that holds an address to where its value came from. */
 #define MAX_STEPS 6
 
-/* An access this number of objects or more beyond a pointer is not attributed to that pointer. */
+/* An access more than this number of objects beyond the pointer's target does not count as an access through that pointer. */
 #define MAX_INDEX 65536
 
-/* A datum with the criteria that rank it. */
+/* A datum that the access may be to, with what decides how well it matches (see better()). */
 struct rated {
 	struct debuginfo_datum datum;
 	bool first_object;    /* The datum is in the object at the pointer, not in a later element (pointer[3]). */
@@ -55,7 +55,10 @@ static void keep_best(struct lookup *q, const struct rated *r)
 {
 	size_t at = q->n;
 
-	/* A caller often passes a pointer on to an inlined function under the same name. List it once. */
+	/*
+	 * A function often passes a pointer on to an inlined function, whose parameter has the same name. List the pointer
+	 * once.
+	 */
 	for (size_t i = 0; i < q->n; i++) {
 		if (!strcmp(q->found[i].datum.path, r->datum.path) && !strcmp(q->found[i].datum.owner, r->datum.owner))
 			return;
@@ -70,7 +73,7 @@ static void keep_best(struct lookup *q, const struct rated *r)
 	q->found[at] = *r;
 }
 
-/* Handle an access `distance` bytes from the start of a variable in memory. */
+/* Add what an access `distance` bytes from the start of a variable in memory touches. */
 static int in_memory(struct lookup *q, struct di_pointee *to, int64_t distance)
 {
 	struct rated r = {.first_object = true};
@@ -88,7 +91,7 @@ static int in_memory(struct lookup *q, struct di_pointee *to, int64_t distance)
 	return 0;
 }
 
-/* Handle an access `distance` bytes after the address in a pointer. The pointer's type is to->type. */
+/* Add what an access `distance` bytes after the address in a pointer touches. The pointer's type is to->type. */
 static int through_pointer(struct lookup *q, struct di_pointee *to, int64_t distance)
 {
 	struct di_type pointer, object;
@@ -176,7 +179,10 @@ static int look_through(struct lookup *q, const struct di_scopes *scopes)
 
 static int collect(struct lookup *q, unsigned steps);
 
-/* Handle a register that was loaded from memory. If the loaded datum is a pointer, the access is to its pointee. */
+/*
+ * Add what the access touches if the register was loaded from memory: if the loaded datum is a pointer, the access is to its
+ * pointee.
+ */
 static int through_load(struct lookup *q, const struct di_origin *from, unsigned steps)
 {
 	struct lookup inner = {.di = q->di, .u = q->u, .pc = from->pc, .reg = from->reg, .disp = from->disp, .size = 8};
@@ -201,7 +207,10 @@ static int through_load(struct lookup *q, const struct di_origin *from, unsigned
 	return 0;
 }
 
-/* Handle a register with the return value of a function of this file. If it is a pointer, the access is to its pointee. */
+/*
+ * Add what the access touches if the register has the return value of a function of this file: if the value is a pointer, the
+ * access is to its pointee.
+ */
 static int through_return(struct lookup *q, uint64_t target)
 {
 	struct di_unit *u = di_unit_of_code(q->di, target), *same;
@@ -227,7 +236,7 @@ static int through_return(struct lookup *q, uint64_t target)
 	return status;
 }
 
-/* Handle a register with a constant: the address of a variable or of a part of a variable. */
+/* Add what the access touches if the register has a constant: the address of a variable or of a part of a variable. */
 static int at_address(struct lookup *q, uint64_t addr)
 {
 	struct rated r = {.first_object = true};
@@ -259,8 +268,8 @@ static int follow(struct lookup *q, const struct di_origin *from, unsigned steps
 }
 
 /*
- * Handle a register with several possible origins, because paths join before the PC. Add a datum only if all origins lead to
- * the same member of the same type: then it does not matter which path was taken.
+ * Add what the access touches if the register's value has several possible origins, because paths join before the PC. Add a
+ * datum only if all origins lead to the same member of the same type: then it does not matter which path was taken.
  */
 static int follow_all(struct lookup *q, const struct di_origin *from, int n, unsigned steps)
 {

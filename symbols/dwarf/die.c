@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads DIEs by libdwarf (see die.h). */
 #include "symbols/dwarf/die.h"
 
 #include <string.h>
@@ -82,7 +83,10 @@ bool di_offset_value(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, uint64_t *
 	if (!get_attribute(u, die, at, &attr))
 		return false;
 	res = dwarf_whatform(attr, &form, &e);
-	/* DWARF 3 and earlier versions encode such offsets as plain numbers. */
+	/*
+	 * In DWARF 3 and earlier, an offset into another section has the form of a plain number, DW_FORM_data4 or
+	 * DW_FORM_data8.
+	 */
 	if (res == DW_DLV_OK &&
 	    (form == DW_FORM_data4 || form == DW_FORM_data8 || form == DW_FORM_rnglistx || form == DW_FORM_loclistx))
 		res = dwarf_formudata(attr, &offset, &e);

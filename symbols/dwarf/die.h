@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads DIEs: their attributes, their places, their children, and attributes inherited from other DIEs. Private to
- * symbols/dwarf/.
+ * Reads DIEs: their attributes, their places, their children, and attributes inherited from other DIEs. A DIE's place is its
+ * offset in .debug_info, or in .debug_types (DI_IN_TYPES). Private to symbols/dwarf/.
  *
  * A function that returns a bool returns false if the attribute is absent, and also, with the error set, if it cannot be read.
  */

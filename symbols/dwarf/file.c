@@ -207,8 +207,8 @@ static int inflate_section(struct di_file *f, struct di_section *s, struct err *
 			       f->path, s->name);
 	/* zlib expands one byte to at most 1032 bytes. Reject a larger size before memory of that size is allocated. */
 	if (!head.ch_size || head.ch_size > MAX_INFLATED || head.ch_size / 1032 > s->size)
-		return err_set(err, EXIT_INPUT, "%s: section %s claims to inflate to %lu bytes", f->path, s->name,
-			       (unsigned long)head.ch_size);
+		return err_set(err, EXIT_INPUT, "%s: section %s claims to inflate to %lu bytes: corrupt, or too large", f->path,
+			       s->name, (unsigned long)head.ch_size);
 	s->inflated = malloc(head.ch_size);
 	if (!s->inflated)
 		return err_set(err, EXIT_INTERNAL, "%s: out of memory", f->path);
@@ -254,7 +254,7 @@ static void apply_relocation(const struct di_file *f, const struct di_section *t
 		value -= target->link + r->r_offset;
 		width = 4;
 		break;
-	default: /* Other kinds occur neither in debug sections nor in references from code to variables. */
+	default: /* Other kinds of relocation occur neither in debug sections nor in references from code to variables. */
 		return;
 	}
 	if (r->r_offset < target->size && target->size - r->r_offset >= width)

@@ -185,7 +185,8 @@ int di_list_open(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, struct di_list
 		return u->di->err->code == EXIT_OK ? 0 : -1;
 	s = di_file_section(&u->di->file, names[locations][u->head->version >= 5], u->di->err);
 	if (!s)
-		return u->di->err->code == EXIT_OK ? di_corrupt(u, "a list in a section that is not there", NULL) : -1;
+		return u->di->err->code == EXIT_OK ? di_corrupt(u, "a list in a section that the file does not have", NULL)
+						   : -1;
 	if ((form == DW_FORM_rnglistx || form == DW_FORM_loclistx) &&
 	    !offset_of(u, s, locations ? DW_AT_loclists_base : DW_AT_rnglists_base, offset, &offset))
 		return di_corrupt(u, "the number of a list", NULL);

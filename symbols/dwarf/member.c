@@ -229,9 +229,9 @@ static int into_array(struct debuginfo *di, const struct di_type *type, uint64_t
 }
 
 /*
- * Descend from the type at the place `where`, which is `depth` types deep in another one, to the member at byte `offset` that
- * an access of `size` bytes touches, and append the path to `p`. If no member matches the access, `p` stays at the type itself.
- * Returns 0, or -1 with the error set.
+ * Descend from the type at the place `where` to the member at byte `offset` that an access of `size` bytes touches, and append
+ * the path to `p`. `depth` counts the enclosing types that the search has passed. If no member matches the access, `p` stays at
+ * the type itself. Returns 0, or -1 with the error set.
  */
 static int descend(struct debuginfo *di, uint64_t where, uint64_t offset, uint64_t size, unsigned depth, struct path *p)
 {

@@ -230,7 +230,10 @@ static void from_load(const struct insn *i, bool relocatable, struct di_origin *
 
 	if (i->nmem != 1 || m->size != 8 || m->index != INSN_REG_NONE || m->addr32 || m->seg == INSN_FS)
 		return;
-	/* In a module, per-CPU addresses are only known after loading. In the kernel they are offsets, as in its DWARF. */
+	/*
+	 * A module's per-CPU addresses are known only after loading. The kernel's are offsets into its per-CPU section, and so
+	 * are the addresses of per-CPU variables in its DWARF.
+	 */
 	if (m->seg && (relocatable || m->base >= 0))
 		return;
 	out->kind = DI_LOAD;
@@ -314,7 +317,10 @@ static bool ends_flow(const struct insn *i)
 	return insn_ends_flow(i) || (i->bytes[0] == 0xff && !(i->flags & INSN_CALL));
 }
 
-/* Visit instruction `at` as a predecessor on some path. */
+/*
+ * Record that a path to the PC comes from instruction `at`. If this instruction writes the register, add it to `writers`.
+ * Otherwise add it to `todo`, so that the search continues at its predecessors.
+ */
 static void come_from(struct search *f, size_t at)
 {
 	if (f->seen[at])

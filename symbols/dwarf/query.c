@@ -87,7 +87,10 @@ void di_begin(struct debuginfo *di, struct di_query *q, struct err *err)
 		di->budget = most;
 	di->searches = 40;
 	di_units_trim(di);
-	/* Drop resident pages: those of closed units are no longer needed, and the kernel maps 16 pages around each access. */
+	/*
+	 * Drop the file's resident pages. The pages of closed units are no longer needed, and they are many, since the host's
+	 * kernel maps 16 pages around each access.
+	 */
 	if (di->opened > DI_CACHE_UNITS) {
 		di->opened = 0;
 		di_file_release(&di->file);

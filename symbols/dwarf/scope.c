@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * .debug_aranges (DWARF 5 section 6.1.2) is a small section that lists the addresses of most units. The section lacks units of
- * assembler code and of some compilers. If a query finds no unit there, di_unit_of_code() opens each unit that the section
- * lacks, once, and adds the ranges in the unit itself.
+ * assembler code and of some compilers. If a query finds no unit in this section, di_unit_of_code() opens each unit that the
+ * section lacks, once, and adds the ranges that the unit itself has.
  *
  * The code of a DIE (DWARF 5 section 2.17) is one range, or a list of ranges in .debug_rnglists (.debug_ranges before DWARF 5).
  * The functions of a unit are indexed once. The scopes inside a function are searched per query.
@@ -52,8 +52,8 @@ static int one_range(struct di_unit *u, Dwarf_Die die, uint64_t *low, uint64_t *
 }
 
 /*
- * Append all ranges of the DIE\'s code to `r`, tagged with `where`. Returns 1, or 0 if the DIE has no code, or -1 with the
- * error set.
+ * Append all ranges of the DIE's code to `r`, tagged with `where`. Returns 1, or 0 if the DIE has no code, or -1 with the error
+ * set.
  */
 static int die_ranges(struct di_unit *u, Dwarf_Die die, struct di_ranges *r, uint64_t where)
 {
@@ -70,7 +70,7 @@ static int die_ranges(struct di_unit *u, Dwarf_Die die, struct di_ranges *r, uin
 	return u->di->err->code != EXIT_OK ? -1 : r->n > before;
 }
 
-/* Returns 1 if link address `pc` is in the DIE\'s code, 0 if it is not, or -1 with the error set. */
+/* Returns 1 if link address `pc` is in the DIE's code, 0 if it is not, or -1 with the error set. */
 static int contains(struct di_unit *u, Dwarf_Die die, uint64_t pc)
 {
 	struct di_ranges r = {0};

@@ -26,8 +26,9 @@
 /* The scan drops the file's resident pages after each 8 MiB, so that it does not keep all of .debug_info in memory. */
 #define RELEASE_EVERY (8u << 20)
 
-#define MAX_NAMES 8   /* ELF symbols that can share one address */
-#define MAX_TRIES 256 /* Most candidates tried per search. Usually most of them are no variable at the address. */
+#define MAX_NAMES 8 /* ELF symbols that can share one address */
+/* Most candidates that one search tries. Few candidates are the variable at the address, and trying one costs time. */
+#define MAX_TRIES 256
 
 struct stretch {
 	uint64_t start, end; /* Link addresses [start, end). */
@@ -129,7 +130,7 @@ static int scan_units(struct pass *p, const struct di_section *s)
 
 		if (di->heads[i].offset & DI_IN_TYPES || di->heads[i].version < 5)
 			continue;
-		/* Ignore the error of a corrupt unit: the others are still usable. */
+		/* Ignore the error of a corrupt unit: the other units are still usable. */
 		di->err = &local;
 		u = di_unit_open(di, &di->heads[i]);
 		if (u && di_offset_value(u, u->cu, DW_AT_addr_base, &base))

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Keeps one debug file for each image (the kernel or a module) that callers ask for: finds the file, opens it, and relocates
+ * it.
+ */
 #include "symbols/files/debug_images.h"
 
 #include <limits.h>
@@ -69,7 +73,10 @@ int debug_images_add(struct debug_images *images, const char *path, struct err *
 	struct err why = {0};
 
 	images->asked = true;
-	/* A file of no use is told at once, and not searched: later it would only be said to be of another build. */
+	/*
+	 * If the file cannot have debug information of a kernel or module, report this now and do not search the file: a search
+	 * would only report that it is of another build.
+	 */
 	if (!debugfiles_may_help(path, &why)) {
 		images->sink.message(images->sink.ctx, why.text);
 		return 0;

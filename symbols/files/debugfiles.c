@@ -124,7 +124,10 @@ bool debugfiles_may_help(const char *path, struct err *err)
 		return true;
 	if ((S_ISREG(st.st_mode) && check_packed(path, err)) || di_file_open(&f, path, err))
 		return false;
-	/* Only what the dynamic linker loads names an interpreter, or versions of the symbols that it needs. */
+	/*
+	 * Only programs and libraries for user space have these sections: .interp names the dynamic linker, .gnu.version_r the
+	 * versions of the libraries' symbols that the file needs.
+	 */
 	users = has_section(&f, ".interp") || has_section(&f, ".gnu.version_r");
 	di_file_close(&f);
 	if (users)
@@ -305,7 +308,8 @@ static const char *find_by_name(struct wanted *w, struct place *p, struct err *e
 	if (p->is_file && !w->len && !is_called(p->path, w->name)) {
 		if (is_meant(w, p->path))
 			err_set(&w->unusable, EXIT_INPUT,
-				"%s: without a build id to compare, only a file called vmlinux* is taken for the kernel's",
+				"%s: without a build id to compare, only a file called vmlinux* is taken for the kernel's "
+				"debug file",
 				p->path);
 		return NULL;
 	}
@@ -353,7 +357,7 @@ const char *debugfiles_find_in(struct debugfiles *df, const char *name, const ui
 	else if (w.unusable.code)
 		err_set(err, w.unusable.code, "%s", w.unusable.text);
 	else
-		err_set(err, EXIT_INPUT, "no debug file for %s (build id %s); the kernel's -dbg package has them", name,
-			w.len ? w.hex : "not known");
+		err_set(err, EXIT_INPUT, "no debug file for %s (build id %s); the kernel's -dbg package has the debug files",
+			name, w.len ? w.hex : "not known");
 	return NULL;
 }

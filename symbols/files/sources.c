@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads source files below the folders that the user named, and keeps the last few in memory (see sources.h). */
 #include "symbols/files/sources.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Decodes one instruction by Capstone, and corrects what Capstone 4 gets wrong. */
 #include <string.h>
 
 #include "symbols/insn/decoder.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of what instructions do to their operands (see facts.h). */
 #include <capstone.h>
 
 #include "symbols/insn/conditions.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the length of an instruction that Capstone does not know, from its opcode map and its ModRM byte. */
 #include "symbols/insn/insn.h"
 #include "symbols/insn/length.h"
 
@@ -50,7 +51,10 @@ static bool vector_map(const uint8_t *code, size_t len, size_t *pos, unsigned *m
 	return (*map >= MAP_0F && *map <= MAP_0F3A) || *map == MAP_5 || *map == MAP_6;
 }
 
-/* Returns true for opcodes of the two-byte map with which new instructions are encoded: all have ModRM and no immediate. */
+/*
+ * Returns true for opcodes after 0x0f under which new instructions are still defined. All instructions with these opcodes have
+ * ModRM and no immediate.
+ */
 static bool growing_group(uint8_t opcode)
 {
 	switch (opcode) {

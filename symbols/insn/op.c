@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Decodes what an instruction does to values (see op.h) by Capstone's detail. */
 #include <string.h>
 
 #include "symbols/insn/conditions.h"
@@ -7,7 +8,10 @@
 
 #define ALL_GPRS UINT16_MAX
 
-/* Capstone's bits for written flags. For cmpxchg and xadd, Capstone does not list RFLAGS among the written registers. */
+/*
+ * Capstone's bits for the flags that an instruction writes. Capstone's list of written registers is not enough: it lacks RFLAGS
+ * for cmpxchg and xadd.
+ */
 #define MODIFIES_FLAGS                                                                                                      \
 	(X86_EFLAGS_MODIFY_AF | X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_SF | X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_MODIFY_PF | \
 	 X86_EFLAGS_MODIFY_OF)

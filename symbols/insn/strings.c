@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "symbols/insn/strings.h"
 
-/* The memory accesses of one element of a string instruction. Bit 0 of the opcode (bytes or larger elements) is left out. */
+/*
+ * What a string instruction does with one element. `opcode` has bit 0 cleared: that bit only says whether the elements are
+ * bytes or larger.
+ */
 struct string_insn {
 	uint8_t opcode;
 	uint8_t at_rsi, at_rdi; /* enum insn_rw of the element at RSI or RDI; 0 if it is not accessed */
 	bool writes_rax;
-	bool port_io; /* element of at most 4 bytes, even with REX.W */
+	bool port_io; /* ins and outs: an element has at most 4 bytes, even with REX.W */
 };
 
 static const struct string_insn string_insns[] = {

@@ -6,7 +6,7 @@
 
 #include "symbols/tables/elf_notes.h"
 
-/* Limits on what a hostile guest can make the loop read. */
+/* Most notes that are read, and most bytes of a note that is read. The limits bound what a hostile guest can cost. */
 #define MAX_NOTES 8
 #define MAX_NOTE_BYTES 1024
 

@@ -60,7 +60,7 @@ static bool tokens_consistent(const struct kallsyms *k)
 	return align_up(pos, 4) == k->token_index || align_up(pos, 8) == k->token_index;
 }
 
-/* Find the token index that fits the digits at offset `found`. */
+/* Find the token index whose offsets of the tokens "0" and "1" fit the strings of the digits at offset `found`. */
 static bool find_token_index(struct kallsyms *k, size_t found)
 {
 	size_t first = align_up(found + sizeof(digits), 4);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Collects symbols in a builder, and sorts and indexes them into a symtab. */
 #include "symbols/tables/symtab_build.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds ORC tables and the rule for an instruction in the guest's memory (see orc.h). */
 #include "symbols/unwind/orc.h"
 
 #include <string.h>

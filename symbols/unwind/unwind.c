@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Unwinds a call stack frame by frame: by the ORC rule for the frame's PC, or without a rule by a guess (see unwind.h). */
 #include "symbols/unwind/unwind.h"
 
 #include <string.h>
@@ -185,7 +186,8 @@ static bool apply_rule(struct state *s, const struct orc_rule *rule)
 		if (rule->bp_base == ORC_BASE_NONE)
 			bp = s->bp;
 		break;
-	case ORC_REGS_PARTIAL: /* at the start of an entry: the other registers still have the interrupted values */
+	/* the first instructions of an interrupt's entry code: the other registers still have the interrupted values */
+	case ORC_REGS_PARTIAL:
 		taken = read_words(s, sp, iret, IRET_WORDS) && take_iret(s, iret);
 		break;
 	default:
