@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Groups as lines of text. */
+/* Prints the groups of a report as lines of text: totals, a table, and the other races of a group. */
 #include <inttypes.h>
 
 #include "hv/report/datum.h"

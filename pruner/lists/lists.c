@@ -111,7 +111,7 @@ static char **text_field(struct list_entry *e, const char *key)
 	return NULL;
 }
 
-/* Read a key with two possible values. Sets *out to true for the second value. */
+/* Read a key that must have one of two values. Sets *out to true if it has the second value. */
 static int either(const char *file, const struct conf_field *f, const char *first, const char *second, bool *out,
 		  struct err *err)
 {
@@ -315,8 +315,8 @@ bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry 
 }
 
 /*
- * Returns whether the entry is for the function of the query. If the entry's kind is by_design and it lists readers, the
- * functions may read without the lock, but not store.
+ * Returns whether the entry is for the function of the query, and for what the function does: an entry of a by_design kind that
+ * lists readers allows its functions to read without the lock, but not to store.
  */
 static bool fits_side(const struct list_entry *e, const struct list_query *query)
 {

@@ -57,8 +57,8 @@ static int skip_line(struct source *s)
 }
 
 /*
- * Returns the next character that is code, beginning with `c`. Skips quotations and comments. At the end of the line or text,
- * returns '\n' or EOF.
+ * Returns the first character that is code: `c` itself, or the first one after the quotation or comment that `c` begins. At the
+ * end of the line or text, returns '\n' or EOF.
  */
 static int to_code(struct source *s, int c)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes suppressions for --gen-suppressions. */
+/* Writes a suppression for each group of races, for `outrider report --gen-suppressions`. */
 #include "hv/base/clean.h"
 #include "pruner/lists/suppress.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks assertions against a record of accesses. */
+/* Checks the assertions of a user against the accesses of a record and the locks that were held at them. */
 #include "pruner/locks/assertions.h"
 
 #include <stdio.h>

@@ -17,9 +17,9 @@
 struct prune_rules;
 
 /*
- * Find the suspicions of a record. Sets all members but `confirm` and `reached`. `rules` may be NULL; then no lists of marked
- * accesses and data are used. The caller gives *out to suspicions_fini() in any case. Returns 0, or -1 with EXIT_INTERNAL if
- * memory ran out.
+ * Find the suspicions of a record. Sets all members of *out but `confirm` and `reached`. `rules` may be NULL; then no lists of
+ * marked accesses and data are used. The caller gives *out to suspicions_fini() in any case. Returns 0, or -1 with
+ * EXIT_INTERNAL if memory ran out.
  */
 int protect_judge(const struct protection *p, const struct prune_rules *rules, struct suspicions *out, struct err *err);
 

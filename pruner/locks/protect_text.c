@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Describes a suspicion in one sentence. */
+/* Describes a suspicion in one sentence: the datum, its lock, and the access that was made without the lock. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

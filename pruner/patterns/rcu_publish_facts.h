@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The result of rcu_publish_of() (pruner/patterns/rcu_publish.h). */
+/*
+ * What a store of a pointer does to objects: the result of rcu_publish_of() (pruner/patterns/rcu_publish.h). "The store" is
+ * that store, and "the old pointer" is what the memory held before it.
+ */
 #ifndef OUTRIDER_PRUNER_PATTERNS_RCU_PUBLISH_FACTS_H
 #define OUTRIDER_PRUNER_PATTERNS_RCU_PUBLISH_FACTS_H
 

@@ -9,7 +9,7 @@ struct race;
 
 /*
  * Make the race a harmful candidate if a complaint follows it. The evidence then begins with the complaint, and ends with the
- * verdict so far. `points` are the points so far; returns the new ones.
+ * verdict so far. `points` are the race's points so far. Returns its new points.
  */
 int complained_weigh(const struct race *race, struct verdict *out, int points);
 

@@ -14,7 +14,7 @@
 
 /*
  * Returns the index of the first frame, at `from` or further out, whose function is in the list `kind`, or -1. The search ends
- * at a frame that is a guess, and at the end of the context of the access.
+ * at a frame that is a guess, and where the context of the access ends, for example at the code that an interrupt interrupted.
  */
 static int frame_of(const struct view *v, const struct guest_calls *calls, enum list_kind kind, unsigned from)
 {

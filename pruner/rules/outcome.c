@@ -56,7 +56,8 @@ static bool is_doubted(const struct verdict *v)
 static int no_change(const struct race_replay *replay, const char *line, struct verdict *out, int points)
 {
 	if (replay->count[REPLAY_NO_STATE_CHANGE] < OUTCOME_ENOUGH)
-		verdict_evidence(out, "; %s, fewer than the %" PRIu64 " instances that would count", line, OUTCOME_ENOUGH);
+		verdict_evidence(out, "; %s, fewer than the %" PRIu64 " instances that a milder verdict needs", line,
+				 OUTCOME_ENOUGH);
 	else if (!continued_without_trouble(&replay->telling))
 		verdict_evidence(out, "; %s, but in the kept instance at least one order did not run on without trouble", line);
 	else if (!rule_table[out->rule].refuted_by_equal_states || !is_doubted(out))

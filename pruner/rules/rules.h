@@ -33,7 +33,10 @@ bool rule_spin(const struct view *v, struct verdict *out);
 bool rule_lone_word(const struct view *v, struct verdict *out);
 bool rule_shown(const struct view *v, struct verdict *out);
 
-/* "sequence-count". rule_seqcount() fits if the code of both sides proves it, and rule_doubtful_seqcount() in doubt. */
+/*
+ * "sequence-count". rule_seqcount() fits if the code of both sides proves that a sequence count orders the accesses, and
+ * rule_doubtful_seqcount() if a part of the proof is missing.
+ */
 bool rule_seqcount(const struct view *v, struct verdict *out);
 bool rule_doubtful_seqcount(const struct view *v, struct verdict *out);
 

@@ -28,7 +28,7 @@ static bool stored(const struct view_side *s, uint64_t *value)
 	return true;
 }
 
-/* Returns whether every instance left the datum unchanged or changed it to this value. */
+/* Returns whether every instance left the datum unchanged or changed it to `value`. */
 static bool observed(const struct race *race, uint64_t value)
 {
 	uint64_t before, after;
@@ -44,13 +44,19 @@ bool rule_same_value(const struct view *v, struct verdict *out)
 {
 	uint64_t a, b;
 
-	/* If both sides compute the new value from the old value, they store the same value exactly when one update is lost. */
+	/*
+	 * The rule does not fit a side that computes the new value from the old one: two such sides store the same value
+	 * exactly when one of their updates is lost.
+	 */
 	if (view_updates(&v->side[0]) || view_updates(&v->side[1]))
 		return false;
 	if (!stored(&v->side[0], &a) || !stored(&v->side[1], &b) || a != b || v->side[0].side->gva != v->side[1].side->gva ||
 	    v->side[0].side->size != v->side[1].side->size || !observed(v->race, a))
 		return false;
-	/* Only the first instance has registers. observed() has checked the values of the other instances. */
+	/*
+	 * stored() knows the stored values of the first instance only, because only that instance has registers. For the other
+	 * instances, observed() has checked that the datum became no other value.
+	 */
 	out->class = VERDICT_UNCLEAR;
 	out->rule = RULE_SAME_VALUE_WRITES;
 	verdict_evidence(

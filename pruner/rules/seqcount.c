@@ -132,7 +132,10 @@ static bool matches(const struct view *v, struct verdict *out, const char **but)
 	    !seqcount_of_reader(&load, &read) || !seqcount_of_writer(&store, read.count, read.latch, &write) ||
 	    read.of_count != write.of_count || has_two_writers(v, writer, &write))
 		return false;
-	/* A reader that begins during the writer's store must read the other copy. */
+	/*
+	 * While the writer stores, bit 0 of the count is write.odd, and readers must read the copy that the writer does not
+	 * change. So no reader that saw this bit 0 may read the datum.
+	 */
 	if (read.latch && !read.of_count && read.odd == write.odd)
 		return false;
 	*but = doubt(v, reader, writer, &read);

@@ -26,7 +26,10 @@ static bool idle(const struct insn_op *op)
 	}
 }
 
-/* Returns whether a path from `i` leads back to the access through at most `left` instructions, all of them idle. */
+/*
+ * Returns whether a path from `i` leads back to the access through at most `left` instructions that only move, mask, compare
+ * and jump (idle()).
+ */
 static bool comes_back(const struct view_side *s, unsigned i, unsigned left)
 {
 	int next[2];

@@ -419,8 +419,8 @@ const struct rule rule_table[RULE_COUNT] = {
 		.class = VERDICT_HARMFUL,
 		.help = {
 			.found = "The two orders of the accesses lead to different states.",
-			.meaning = "Copies of the machine were run in both orders from the moment before the race, and the "
-				"live state afterwards differs.",
+			.meaning = "Copies of the machine were run in both orders from the moment before the race, and "
+				"afterwards memory or registers differ that later code may read.",
 			.next = READ_BOTH "Ask whether both states are right. " MARK_BOTH,
 		},
 	},

@@ -107,7 +107,7 @@ struct flow_read {
 	uint64_t used;
 	/* The value is stored to the place that it was loaded from, by an instruction that is not LOCKed. */
 	bool written_back;
-	/* How those stores change the value, as bits of enum flow_delta. */
+	/* How the stores of `written_back` change the value, as bits of enum flow_delta. */
 	unsigned deltas;
 	/* The code compares the value, or reads flags that depend on it. */
 	bool tested;

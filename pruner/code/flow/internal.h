@@ -60,7 +60,7 @@ static inline int32_t flow_value_number(unsigned i, unsigned reg)
 bool flow_place(const struct state *state, const struct insn_op *op, struct place *out);
 bool place_equal(const struct place *a, const struct place *b);
 
-/* Change *state as instruction number `i`, `op`, does (the transfer function of abstract interpretation). */
+/* Apply instruction number `i`, which is `op`, to *state (the transfer function of abstract interpretation). */
 void flow_transfer(struct state *state, const struct insn_op *op, unsigned i);
 
 /* Join the state `from` into the state `into` at an instruction where two paths meet. Returns whether `into` changed. */

@@ -125,7 +125,10 @@ static bool leaves(const struct path *path, const struct insn_op *op, bool of_da
 	return false;
 }
 
-/* Returns whether the instruction uses data of a round that the reader discarded. Overwriting the register is allowed. */
+/*
+ * Returns whether the instruction uses data of a round that the reader discarded. An instruction that only overwrites a
+ * register with such data is allowed.
+ */
 static bool uses_stale(const struct path *path, const struct insn_op *op)
 {
 	uint16_t reads = op->reads;

@@ -41,13 +41,14 @@ struct path {
 		uint8_t kind; /* enum seqcount_held */
 		int16_t load; /* The instruction that loaded the count, as an index, or SEQCOUNT_SEVERAL. */
 	} gpr[X86_GPRS];
-	uint16_t data;	    /* The registers that hold data or a result computed from data. One bit for each enum x86_gpr. */
-	uint16_t stale;	    /* The registers that hold data of a round that the reader discarded. */
-	bool on_stack;	    /* A part of the data is on the stack. */
-	bool decided;	    /* The path took a branch that depends on data. */
-	uint8_t flags;	    /* enum seqcount_flags */
-	int8_t flags_reg;   /* For SEQCOUNT_FLAGS_PARITY: the register that was tested, or SEQCOUNT_SEVERAL. */
-	int16_t flags_load; /* The instruction that loaded the count that set the flags, or SEQCOUNT_SEVERAL. */
+	uint16_t data;	  /* The registers that hold data or a result computed from data. One bit for each enum x86_gpr. */
+	uint16_t stale;	  /* The registers that hold data of a round that the reader discarded. */
+	bool on_stack;	  /* A part of the data is on the stack. */
+	bool decided;	  /* The path took a branch that depends on data. */
+	uint8_t flags;	  /* enum seqcount_flags */
+	int8_t flags_reg; /* For SEQCOUNT_FLAGS_PARITY: the register that was tested, or SEQCOUNT_SEVERAL. */
+	/* The instruction, as an index, that loaded the count whose test or comparison set the flags, or SEQCOUNT_SEVERAL. */
+	int16_t flags_load;
 	bool flags_of_data;
 };
 
@@ -73,7 +74,7 @@ bool seqcount_loads(const struct insn_op *op);
 /* Returns whether seqcount_loads() is true, or the instruction compares 4 bytes of memory with a register. */
 bool seqcount_reads(const struct insn_op *op);
 
-/* Set the state at the function's start, and at code that only unkept code leads to. */
+/* Set the state at the function's start, and at kept code to which only unkept code jumps. */
 void seqcount_enter(struct path *path);
 
 /* Propagate the state before instruction `i` to its successors. Returns whether the state before a successor changed. */

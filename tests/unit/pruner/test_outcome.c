@@ -60,7 +60,7 @@ static void too_few_equal_instances(void **state)
 
 	replayed(b, replay_made_equal(), OUTCOME_ENOUGH - 1);
 	bench_expect(b, VERDICT_UNCLEAR, "both-values-valid");
-	bench_says(b, "no state change in 43, fewer than the 44 instances that would count");
+	bench_says(b, "no state change in 43, fewer than the 44 instances that a milder verdict needs");
 }
 
 static void one_state_change_among_many(void **state)
