@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Type lookup by name. Private to symbols/btf. */
+/* Looks up the types of a parsed BTF blob by their names. Private to symbols/btf. */
 #ifndef OUTRIDER_SYMBOLS_BTF_NAMES_H
 #define OUTRIDER_SYMBOLS_BTF_NAMES_H
 

@@ -46,7 +46,7 @@ struct member {
 /* The search through the members of one struct or union. */
 struct look {
 	const struct path *from;	  /* path to the struct or union */
-	uint64_t offset;		  /* offset of the access inside it, in bytes */
+	uint64_t offset;		  /* offset of the access inside this struct or union, in bytes */
 	unsigned depth;			  /* number of enclosing types */
 	struct path best;		  /* the best match yet; FIT_NONE before the first match */
 	struct path open;		  /* a path into an array without a bound; used only if no other member matches */

@@ -95,7 +95,7 @@ struct debuginfo_datum {
 	uint64_t offset;		 /* Bytes from the start of the variable or pointee to the access. */
 	uint64_t size;			 /* Size of the datum in bytes. 0: unknown. */
 	uint64_t rest;			 /* Bytes from the start of the datum to the access. */
-	unsigned bit_offset;		 /* First bit of a bit-field, counted from bit 0 of byte offset - rest. */
+	unsigned bit_offset;		 /* First bit of a bit-field, counted from bit 0 of the datum's first byte. */
 	unsigned bit_size;		 /* Width of a bit-field. 0: the datum is not a bit-field. */
 	uint64_t owner_id;   /* Type of the variable or pointee without typedefs, for debuginfo_member(). 0: void. */
 	uint64_t owner_size; /* Size of the variable or pointee in bytes. 0: unknown. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads DIEs by libdwarf (see die.h). */
+/* Reads the attributes and children of DIEs by libdwarf, and follows references between DIEs (see die.h). */
 #include "symbols/dwarf/die.h"
 
 #include <string.h>

@@ -20,7 +20,11 @@
 
 struct di_section {
 	char *name;
-	uint8_t *bytes;	       /* In the map or in `inflated`. NULL: not in the file (.bss, stripped), or corrupt. */
+	/*
+	 * The section's content, in the mapped file or in `inflated`. NULL: the file does not have it (.bss, stripped), or it
+	 * is corrupt.
+	 */
+	uint8_t *bytes;
 	uint64_t size;	       /* Bytes. */
 	uint8_t *inflated;     /* The bytes of a compressed section, after its first use; otherwise NULL. */
 	uint64_t link;	       /* Link address. */

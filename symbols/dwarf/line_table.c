@@ -15,7 +15,7 @@
 #include "symbols/dwarf/cursor.h"
 
 #define MAX_ENTRIES 65536u /* most entries of a directory or file table; bounds hostile files */
-#define MAX_FORMATS 16u	   /* fields of an entry; DWARF 5 defines five */
+#define MAX_FORMATS 16u	   /* most fields of an entry in a directory or file table; DWARF 5 defines five */
 
 /* Parameters of a line program (DWARF 5 section 6.2.4). */
 struct program_head {

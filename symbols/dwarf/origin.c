@@ -103,7 +103,10 @@ out:
 	return status;
 }
 
-/* Returns the index of ftrace's call: it is the function's first instruction, or the second one after an endbr64. */
+/*
+ * Returns the index of the call of __fentry__, by which ftrace traces functions, or SIZE_MAX: it is the function's first
+ * instruction, or the second after an endbr64.
+ */
 static size_t find_tracer(const struct debuginfo *di, const struct di_sweep *s)
 {
 	for (size_t i = 0; i < s->n && i < 2; i++) {
@@ -172,7 +175,7 @@ struct form {
 	unsigned mod; /* Field of ModRM. */
 };
 
-/* Decode the instruction's fields. Returns false if the instruction has another form. */
+/* Decode the instruction's fields. Returns false unless the instruction has REX.W, a one-byte opcode and ModRM. */
 static bool read_form(const struct insn *i, struct form *f)
 {
 	size_t at = 0;

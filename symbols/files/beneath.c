@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens regular files below a folder by openat2(2), and refuses all other files (see beneath.h). */
 #include "symbols/files/beneath.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Private to symbols/insn. */
+/* The condition codes of x86-64, for the tables of instructions. Private to symbols/insn. */
 #ifndef OUTRIDER_SYMBOLS_INSN_CONDITIONS_H
 #define OUTRIDER_SYMBOLS_INSN_CONDITIONS_H
 

@@ -32,7 +32,7 @@ struct unwind_stack {
 enum unwind_kind {
 	UNWIND_STOPPED,	    /* pc is the instruction at which the CPU stopped */
 	UNWIND_CALL,	    /* pc is a return address. The call instruction lies before it, so symbolise pc - 1. */
-	UNWIND_INTERRUPTED, /* pc is the instruction that an exception or interrupt preceded */
+	UNWIND_INTERRUPTED, /* pc is the instruction at which an exception or interrupt came, before it ran */
 };
 
 struct unwind_frame {
