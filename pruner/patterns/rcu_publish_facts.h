@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a store of a pointer does to objects: the result of rcu_publish_of() (pruner/patterns/rcu_publish.h). "The store" is
- * that store, and "the old pointer" is what the memory held before it.
+ * What a store of a pointer does to objects: the result of rcu_publish_of() (pruner/patterns/rcu_publish.h). Below, "the store"
+ * is this store, and "the old pointer" is the pointer that was in the memory before the store.
  */
 #ifndef OUTRIDER_PRUNER_PATTERNS_RCU_PUBLISH_FACTS_H
 #define OUTRIDER_PRUNER_PATTERNS_RCU_PUBLISH_FACTS_H

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Returns what one recorded context shows. Since Linux 5.0 a grace period also waits for code that cannot be preempted. */
+/*
+ * Returns whether a grace period waits for code that runs in the context `c`. Since Linux 5.0 a grace period also waits for
+ * code that cannot be preempted.
+ */
 static enum rcu_section rcu_section_of(const struct guest_context *c)
 {
 	if (c->known && (c->irqs_off || c->preempt_off || c->kind != GUEST_TASK))

@@ -103,7 +103,7 @@ static bool may_stray(const struct seqcount_walk *w, unsigned i)
 	return begin >= 0 && again[begin];
 }
 
-/* Returns whether the instruction passes data to code that is not analysed, or may fault because of their value. */
+/* Returns whether the instruction passes data to code that is not analysed, or may fault because of the data's value. */
 static bool leaves(const struct path *path, const struct insn_op *op, bool of_data)
 {
 	bool jumps = op->kind == INSN_OP_JUMP || op->kind == INSN_OP_CALL;

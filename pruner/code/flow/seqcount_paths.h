@@ -12,8 +12,11 @@
 /* What a register holds of the count. */
 enum seqcount_held {
 	SEQCOUNT_NOTHING,
-	SEQCOUNT_LOADED, /* The count. The path has loaded no data after it. */
-	/* The count that began the section: even, or with bit 0 cleared. For a latch: the count that chose the copy. */
+	SEQCOUNT_LOADED, /* The register holds the count, and the path has loaded no data after the count. */
+	/*
+	 * The register holds the count that began the section: even, or with bit 0 cleared. For a latch: the count that chose
+	 * the copy.
+	 */
 	SEQCOUNT_START,
 	SEQCOUNT_INDEX, /* A number computed from bit 0 of the count, which chooses the copy of a latch. */
 };

@@ -36,7 +36,7 @@ static unsigned delta_of(enum insn_op_kind kind, const struct value *by, unsigne
 	return negative == (kind == INSN_OP_SUB) ? FLOW_UP : FLOW_DOWN;
 }
 
-/* Returns the bits in which `loaded` OP `other` may differ from `loaded`. */
+/* Returns the bits of a loaded value that the operation `kind` with the operand `other` may change. */
 static uint64_t difference(enum insn_op_kind kind, const struct value *other)
 {
 	switch (kind) {
