@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The entries of range lists and location lists have the same kinds, but the two lists have different codes for these kinds. An
- * entry of a location list also has an expression.
+ * Reads range lists and location lists. Both lists have entries of the same kinds, but each list has its own codes for these
+ * kinds. An entry of a location list also has an expression.
  */
 #include "symbols/dwarf/list.h"
 

@@ -309,7 +309,10 @@ int di_fill_datum(struct debuginfo *di, const struct di_pointee *to, uint64_t si
 	return di->err->code == EXIT_OK ? 0 : -1;
 }
 
-/* Returns 1 with `out` filled in, 0 if the offset is outside the type, or -1 with the error set. */
+/*
+ * Find the member at byte `offset` of `type` that an access of `size` bytes touches. Returns 1 with `out` filled in, 0 if the
+ * offset is outside the type, or -1 with the error set.
+ */
 static int find_member(struct debuginfo *di, uint64_t type, uint64_t offset, uint64_t size, struct debuginfo_datum *out)
 {
 	struct di_pointee to = {.variable = "", .type = type, .offset = offset};

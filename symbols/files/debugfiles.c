@@ -39,8 +39,8 @@ struct wanted {
 	size_t len;		  /* bytes of the build id; 0 if it is unknown */
 	char hex[2 * MAX_ID + 1]; /* the build id as text */
 	bool given;		  /* the place being searched is a file, not a folder */
-	const char *other;	  /* a file of that name, but of another build */
-	struct err unusable;	  /* why a file of that name cannot be used */
+	const char *other;	  /* a file with the wanted name, but of another build */
+	struct err unusable;	  /* why a file with the wanted name cannot be used */
 };
 
 struct debugfiles *debugfiles_new(struct err *err)

@@ -40,7 +40,10 @@ unsigned insn_accesses(const struct insn *insn, const struct x86_regs *regs, str
 				continue;
 			bytes = count > MAX_REP_BYTES / m->size ? MAX_REP_BYTES : count * m->size;
 		}
-		/* With DF set, RSI and RDI point to the highest element of the range, which has one element without REP. */
+		/*
+		 * With DF set, RSI and RDI point to the highest element of the accessed range. Without REP, the range is one
+		 * element.
+		 */
 		if (insn->flags & INSN_STRING && regs->rflags & X86_RFLAGS_DF)
 			ea -= bytes - m->size;
 		out[n++] = (struct mem_access){

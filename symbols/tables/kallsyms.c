@@ -61,7 +61,8 @@ static struct symtab *search_image(const struct guest_image *image, struct err *
 		if (st || (err && err->code != EXIT_OK))
 			return st;
 	}
-	err_set(err, EXIT_INPUT, "kallsyms: no intact symbol tables in the guest's kernel; give its vmlinux or System.map");
+	err_set(err, EXIT_INPUT,
+		"kallsyms: no intact symbol tables in the guest's kernel; give its vmlinux or System.map by --symbols");
 	return NULL;
 }
 
