@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The operations: the type of the devices that have the operation, its word, and whether it has a sector. */
+/*
+ * One entry for each enum device_op: the type of the devices that have the operation, the operation's word in reports, and
+ * whether its request names a sector.
+ */
 static const struct {
 	const char *type, *word;
 	bool sector;

@@ -73,8 +73,9 @@ struct device_access {
 };
 
 /*
- * Callbacks for devices' accesses to memory that may be watched; hv/vmm/dma.h explains the two kinds. The memory need not be
- * watched: device_filter() compares only page numbers, modulo 64.
+ * Callbacks for a device's accesses to memory that a window may watch: segment() for the memory of a request, ring() for a
+ * virtqueue's ring (hv/vmm/dma.h). The caller selects accesses by device_filter(), which compares only page numbers, modulo 64.
+ * So callbacks also come for memory that no window watches.
  */
 struct device_observer {
 	/* A device accesses a segment of the request that it serves, or is about to access it. */
@@ -105,7 +106,7 @@ bool device_op_has_sector(enum device_op op);
 
 /*
  * Returns a Bloom filter of a memory range: bit n is set if the range has a page whose number is n modulo 64. An access can
- * only touch watched bytes if their filters have a common bit.
+ * only touch watched bytes if the filter of the access and the filter of the watched bytes have a common bit.
  */
 static inline uint64_t device_filter(uint64_t gpa, uint64_t len)
 {

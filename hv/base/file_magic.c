@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* The first bytes are those of the formats' own documents: RFC 1952, RFC 8878, xz-file-format.txt, sqlite.org/fileformat. */
+/*
+ * For each kind of file: the bytes that each file of this kind begins with, their number, and what file_magic() returns. The
+ * bytes are from RFC 1952 (gzip), RFC 8878 (zstd), xz-file-format.txt, and sqlite.org/fileformat.
+ */
 static const struct {
 	const char *begin;
 	size_t len;

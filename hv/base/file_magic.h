@@ -16,7 +16,10 @@ struct file_magic {
 	const char *what;
 	/* The command that unpacks a compressed file to its standard output. NULL: the file is not compressed. */
 	const char *unpack;
-	/* What to do with a file that is not compressed, as the rest of the sentence; or NULL. */
+	/*
+	 * Advice for a file that is not compressed, as a clause for the end of a message: "debug files are for --symbols". NULL
+	 * if there is none.
+	 */
 	const char *instead;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A deadline for waiting that any thread may bring forward while others wait, for example on Ctrl-C. Waiting threads check it
- * at least every LIMIT_LOOK_NS (50 ms).
+ * A deadline for waiting that any thread may bring forward while other threads wait, for example on Ctrl-C. Waiting threads
+ * check it at least every LIMIT_LOOK_NS (50 ms).
  */
 #ifndef OUTRIDER_BASE_LIMIT_H
 #define OUTRIDER_BASE_LIMIT_H

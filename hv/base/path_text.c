@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD_MAX 40 /* most bytes kept of the beginning: it tells the tree, and the end tells the file */
+#define HEAD_MAX 40 /* most bytes kept of the path's beginning, which shows the source tree; the end shows the file */
 
 void path_text(const char *path, char out[PATH_TEXT_MAX])
 {
@@ -20,7 +20,7 @@ void path_text(const char *path, char out[PATH_TEXT_MAX])
 		if (path[i] == '/')
 			head = i + 1;
 	}
-	/* The longest end that fits behind the head and begins with a slash. */
+	/* The longest end that fits after the kept beginning and the gap, and begins with a slash. */
 	tail = path + len - (PATH_TEXT_MAX - 1 - head - strlen(gap));
 	if (strchr(tail, '/'))
 		tail = strchr(tail, '/');

@@ -7,7 +7,7 @@
 
 /*
  * Copy the path. Leave out whole folders in its middle if it is longer than PATH_TEXT_MAX - 1 bytes, and write "..." for them:
- * "/home/user/.../drivers/net/nic.c". A path that is too long even so loses the beginning of its last part.
+ * "/home/user/.../drivers/net/nic.c". If the file's name alone is too long, its beginning is left out, too.
  */
 void path_text(const char *path, char out[PATH_TEXT_MAX]);
 
