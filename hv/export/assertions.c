@@ -28,7 +28,9 @@ static const char *state_word(const struct assertion *a)
 	return words[assertion_state(a)];
 }
 
-/* Returns the end of the sentence that says that an assertion was not checked. */
+/*
+ * Returns a clause for an assertion that was not checked: optional assertions need not be. It ends the sentence of outcome().
+ */
 static const char *excuse(const struct assertion *a)
 {
 	return a->optional ? "; it is optional" : "";

@@ -44,7 +44,10 @@ static double place_of(const struct timeline *t, uint64_t ns)
 	return SCALE_FROM + (double)ns / whole * (SCALE_TO - SCALE_FROM);
 }
 
-/* Returns where an event is drawn. An event that has only an order is drawn in the middle of where it may have been. */
+/*
+ * Returns where an event is drawn. If only the order of an event is known, and not its time, the event is drawn in the middle
+ * of the range in which it happened.
+ */
 static double event_place(const struct timeline *t, const struct timeline_event *e)
 {
 	switch (e->when) {
@@ -104,7 +107,7 @@ static void put_mark(FILE *out, const struct timeline *t, const struct mark *mar
 		put_line(out, "tick", mark->place, top + LANE_LINE - 5, mark->place, top + LANE_LINE + 5);
 }
 
-/* Draw where an event may have been that has only an order. */
+/* If only the order of an event is known, and not its time, draw the range in which it happened. */
 static void put_range(FILE *out, const struct timeline *t, const struct timeline_event *e, unsigned y)
 {
 	switch (e->when) {

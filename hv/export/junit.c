@@ -114,7 +114,7 @@ static int write_class(xmlTextWriter *w, const struct race *lead)
 
 /*
  * Write the test case of a group: that of its lead. Servers identify a test by class and name, so both must be the same in
- * every build, and whichever race is the lead.
+ * every build, and whichever race of the group is the lead.
  */
 static int write_case(xmlTextWriter *w, const struct export_run *run, const struct group *group)
 {

@@ -240,7 +240,7 @@ static void put_race(FILE *out, const struct export_run *run, const struct expor
 
 	fputs(RULER "\n", out);
 	put_title(out, r->race);
-	/* Write the access that the watchpoint caught first, as in KCSAN's reports. */
+	/* Begin with the access that the watchpoint caught, as KCSAN's reports do. The held access follows. */
 	if (o->sides[1].kind == RACE_SIDE_CPU)
 		put_side(out, r->race, 1);
 	else

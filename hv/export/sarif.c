@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Static Analysis Results Interchange Format 2.1.0 (OASIS, 2020). Section numbers in this file refer to this standard. The
- * optional properties are those that GitHub's code scanning requires (docs.github.com, "SARIF support for code scanning").
+ * Writes races in the Static Analysis Results Interchange Format (SARIF) 2.1.0 (OASIS, 2020). Section numbers in this file
+ * refer to this standard. The optional properties are those that GitHub's code scanning requires (docs.github.com, "SARIF
+ * support for code scanning").
  */
 #include <ctype.h>
 #include <inttypes.h>

@@ -310,7 +310,10 @@ static void access_text(const struct race *race, unsigned which, char out[ACCESS
 		 name, side->cpu, when);
 }
 
-/* Returns the location of the access itself, which may be in an inlined function. A flow has the calls to it as steps. */
+/*
+ * Returns the location of the access itself, which may be in an inlined function. In a thread flow, the calls that led to the
+ * access are steps before this one.
+ */
 static json_t *innermost(struct json_builder *b, const struct race *race, unsigned which)
 {
 	const struct race_side *side = &race->first.sides[which];

@@ -24,8 +24,8 @@ json_t *sarif_message(struct json_builder *b, const char *text);
 json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned which);
 
 /*
- * Append to `list` the locations of the functions that were inlined between that source line and the access, innermost first,
- * each with a message and an id, counted from *id.
+ * Append to `list` the locations of the functions that were inlined between the source line of sarif_access() and the access,
+ * innermost first, each with a message and an id, counted from *id.
  */
 void sarif_inlined(struct json_builder *b, json_t *list, const struct race *race, unsigned which, int *id);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Section numbers in this file refer to SARIF 2.1.0 (OASIS, 2020). */
+/* Writes suspicions as results of SARIF 2.1.0 (OASIS, 2020). Section numbers in this file refer to this standard. */
 #include "hv/export/sarif_suspicions.h"
 
 #include "hv/export/sarif_place.h"
