@@ -28,7 +28,7 @@
 enum agent_exit { EXIT_JOB_FAILED = 1 };
 
 struct agent_options {
-	struct cli_input input; /* This must be the first member, as cli_parse() says. */
+	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	uint64_t cid;
 	const char *socket; /* socket of the machine's vsock device; NULL: the default of `cid` */
 	uint64_t timeout;   /* ns */
@@ -278,9 +278,9 @@ static int await_agent(int listener, const char *machine, uint64_t deadline, str
 			return err_set(err, EXIT_INPUT, "no machine has the vsock socket %s; start one by outrider run --vsock",
 				       machine);
 		else
-			return err_set(
-				err, EXIT_INPUT,
-				"no agent came; run `outrider-guest-agent serve` in the guest, or wait longer by --timeout");
+			return err_set(err, EXIT_INPUT,
+				       "no agent connected; run `outrider-guest-agent serve` in the guest, or wait longer by "
+				       "--timeout");
 	}
 	return fd;
 }

@@ -13,7 +13,7 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "The machine", 1},
 	{"connect", KEY_CONNECT, "URI", 0, "connection to libvirt (default: libvirt's own default, as for virsh)", 0},
 	{"gdb", KEY_GDB, "unix:PATH|HOST:PORT", 0, "attach to the gdbstub of any QEMU in place of DOMAIN", 0},
-	{"overhead", KEY_OVERHEAD, "PERCENT", 0, "share of the time that the guest may stand still, 1 to 50 (default 5)",
+	{"overhead", KEY_OVERHEAD, "PERCENT", 0, "percent of the time that the guest may stand still, 1 to 50 (default 5)",
 	 DETECT_GROUP_HOW},
 	{0},
 };

@@ -150,8 +150,7 @@ static error_t disk_option(struct argp_state *state, struct device_options *o, c
 			return rc;
 	}
 	if (disk.read_only && disk.overlay)
-		return cli_usage(state, "--disk %s: give ro or overlay, as nothing is written to a disk that is read-only",
-				 arg);
+		return cli_usage(state, "--disk %s: give either ro or overlay: nothing is written to a read-only disk", arg);
 	o->disks[o->disk_count++] = disk;
 	return 0;
 }

@@ -14,7 +14,7 @@
 #define DEVICE_TEXTS_MAX (VMM_MAX_DISKS + 2)
 
 struct device_options {
-	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	struct vmm_disk disks[VMM_MAX_DISKS];
 	size_t disk_count;
 	/* --net was given. `net` describes the interface, unless the value was "none". */

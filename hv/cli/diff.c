@@ -17,7 +17,8 @@
 enum diff_key { KEY_OLD = 0x200, KEY_FORM, KEY_ALL, KEY_SUPPRESS };
 
 struct diff_options {
-	struct race_files in; /* This must be the first member; see cli_parse(). Has the files of one side at a time. */
+	/* The files of one side at a time. Must be first: option parsers cast a pointer to it to this struct (cli_parse()). */
+	struct race_files in;
 	struct fail_on fail_on;
 	struct suppressions *suppressions; /* or NULL */
 	const char **old;		   /* the files of --old */
@@ -215,7 +216,7 @@ static const char *const kind_words[CHANGE_KINDS] = {
 	[CHANGE_MOVED] = "moved", [CHANGE_NONE] = "same",
 };
 
-/* In place of "gone", if the new side did not look. */
+/* The word in JSON in place of "gone" if the runs of the new side sampled nothing */
 #define UNSAMPLED_WORD "unsampled"
 
 static json_t *judged_json(struct json_builder *b, const struct judged *j)

@@ -248,7 +248,7 @@ static int complaints_code(const struct fail_on *f, const struct fail_on_found *
 	return fails(f, FAIL_WORD_COMPLAINT);
 }
 
-/* Say what is in doubt about a run, also if the user has left it out of what fails. */
+/* Print why a run is in doubt, also if the user excluded this doubt from --fail-on by "no-". Returns the exit code. */
 static int run_code(const struct fail_on *f, const struct run_facts *run, const char *file)
 {
 	enum run_doubt doubt = run_doubt(run);

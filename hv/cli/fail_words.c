@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Longest word that can be given, including the NUL. A longer one is cut, and so is no word of any command. */
+/* Longest word that can be given, including the NUL. A longer word is cut, and the cut word is no word of any command. */
 #define WORD_MAX 64
 
 static bool has_word(const struct cli_choice *choice, const char *word)

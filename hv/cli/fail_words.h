@@ -37,15 +37,16 @@ struct fail_words {
 
 /*
  * Read one value of --fail-on into `out`. `words` has the words that the command's help and `choice` list, up to an entry
- * without a word. Also accepts "new" and "new-race" for "any-new" if the command has this word and not the spelling itself.
- * Returns 0. On failure, sets an error and returns an error_t for the parser to return.
+ * without a word. Also accepts "new" and "new-race" for "any-new" if the command has the word "any-new", and does not have the
+ * word that was given. Returns 0. On failure, sets an error and returns an error_t for the parser to return.
  */
 error_t fail_words_read(struct argp_state *state, const struct cli_choice *choice, const struct fail_word *words,
 			const char *arg, struct fail_words *out);
 
 /*
  * Returns the bits that make the command fail: those asked for, or `fallback` if none was asked for. If any bit outside of
- * `implied` is among these, the bits of `implied` are, too. Bits that were left out are not.
+ * `implied` is among these, the bits of `implied` are, too. Bits that the user left out (FAIL_WORD_NO) never make the command
+ * fail.
  */
 unsigned fail_words_bits(const struct fail_words *w, unsigned fallback, unsigned implied);
 

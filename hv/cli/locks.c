@@ -19,7 +19,7 @@
 enum locks_key { KEY_FORMAT = 0x200, KEY_MODULE, KEY_ALL, KEY_ASSERT, KEY_NO_PAGER };
 
 struct locks_options {
-	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	size_t form;		/* index of forms[] */
 	const char *module;	/* shell patterns, or NULL */
 	bool all;
@@ -224,7 +224,10 @@ static int code_of(const struct locks_options *o, const struct lock_files *files
 	return broken || unchecked ? code : other;
 }
 
-/* Say first which runs sampled nothing: text says so itself, and --fail-on says so on standard error. */
+/*
+ * Before the results, say which runs sampled nothing: in the output itself if its format is text, otherwise on standard error.
+ * With --fail-on, the line on standard error comes from fail_on_code().
+ */
 static void say_doubts(const struct locks_options *o, const struct lock_files *files)
 {
 	char line[CLEAN_FIELD_MAX], text[RUN_DOUBT_TEXT_MAX];

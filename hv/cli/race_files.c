@@ -167,8 +167,9 @@ static int name_races(const struct race_files *f, const struct report_load *out,
 }
 
 /*
- * A wanted race may be given by the identity that it has with this machine's debug files. Naming all races to find it takes
- * long, so this is done only if the names in the file do not tell already.
+ * The user may select a race by an identity that the race has only with the names of this machine's debug files. To find such a
+ * race, all races must be named first, which takes long. So first look for all selected races by the names in the file, and
+ * name all races only if one is not found.
  */
 int race_files_load(struct race_files *f, const char *path, struct report_load *out, struct err *err)
 {

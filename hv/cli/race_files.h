@@ -14,7 +14,7 @@
 #include "symbols/files/sources.h"
 
 struct race_files {
-	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	struct debug_images *images;
 	struct insn_decoder *decoder;
 	struct prune_rules *rules;

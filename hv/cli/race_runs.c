@@ -47,7 +47,10 @@ bool race_runs_followed_locks(const struct race_runs *runs)
 	return false;
 }
 
-/* A build id, with the answer to whether all that were looked at are equal. */
+/*
+ * The build id that look_at() was given last, and whether any of the build ids that it was given is unknown or differs from
+ * another.
+ */
 struct build {
 	const uint8_t *id;
 	size_t len;

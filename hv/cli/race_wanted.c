@@ -45,7 +45,10 @@ static void note_found(struct race_wanted *w, const char *id)
 /* The ids that a user can give for a race. An id is "" if the race has none. */
 struct ids {
 	struct race_key key;
-	/* The race's group if it is in a section of a sequence count, and if not: which one holds is known after judging. */
+	/*
+	 * The race's group if it is in no section of a sequence count (0), and if it is in one (1). Which of the two is right
+	 * is known only after the race is judged, so the user may give either.
+	 */
 	struct group_key group[2];
 };
 
@@ -57,8 +60,9 @@ static void make_ids(const struct race *race, struct ids *out)
 }
 
 /*
- * Returns which id of the race begins as the user gave it, or NULL. All races with one identity, or of one group, are what the
- * user asked for, so a race that was found by one of these is recorded under it.
+ * Returns the id of the race that begins with the text that the user gave, or NULL. This may be the race's id, its identity or
+ * its group's id. The caller records the returned id: several races that are found by the same identity or group are one match,
+ * not an ambiguous text.
  */
 static const char *found_by(const struct race_wanted *w, const struct race *race, const struct ids *of)
 {

@@ -128,8 +128,8 @@ static void make_plan(struct replay *r)
 }
 
 /*
- * Returns the recorded result, to compare with a replay. If the replay has no free run, the recorded state of the machine after
- * a free run is removed.
+ * Returns the recorded result, to compare with a replay. If the orders do not run on freely in this replay (--for 0), the
+ * recorded state of the machine after the free run is removed, since there is nothing to compare it with.
  */
 static struct replay_instance recorded(const struct replay *r)
 {
@@ -226,7 +226,7 @@ struct core {
 	struct vmcore_kernel kernel;
 };
 
-/* Write a core of the copy. Called in the process of a run. */
+/* Write a core file of the copy's machine. This is called in the copy's own process. */
 static int write_core(void *ctx, struct copy *copy, struct err *err)
 {
 	const struct core *core = ctx;

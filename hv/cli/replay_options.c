@@ -32,7 +32,8 @@ static const struct argp_option options[] = {
 	 "each, compared)",
 	 0},
 	{"for", KEY_FOR, "T", 0,
-	 "how long an order then runs on freely: 500ms, 2s, 1m; 0 for not at all (default: as in the run that saved the "
+	 "how long each order runs on after both accesses: 500ms, 2s, 1m; 0 for not at all (default: as in the run that saved "
+	 "the "
 	 "scenario)",
 	 0},
 	{"times", KEY_TIMES, "N", 0, "replay it N times, and say how many of them came out as recorded", 0},
@@ -42,7 +43,7 @@ static const struct argp_option options[] = {
 	 "PATH, outrider makes a socket in a folder of yours, and prints its path",
 	 0},
 	{"gdb-tcp", KEY_GDB_TCP, "[HOST:]PORT", 0,
-	 "the same on a TCP port: any user of this host can connect to it, and with HOST anybody who reaches that address", 0},
+	 "like --gdb, but on a TCP port: any user of this host can connect, and with HOST anybody who reaches that address", 0},
 	{"vmcore", KEY_VMCORE, "FILE", 0,
 	 "write the machine to FILE as a core for crash and drgn: without --order as it is before both accesses, and with "
 	 "--order as it is after this order and the time of --for",

@@ -8,7 +8,7 @@
 #include "hv/cli/cli.h"
 
 struct replay_options {
-	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	const char *path;
 	/* The order to run, 1 or 2. 0: both. */
 	unsigned order;

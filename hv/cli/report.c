@@ -34,7 +34,7 @@ static const struct format {
 #define FORMAT_UPSTREAM 6
 
 struct report_options {
-	struct race_files in;		   /* This must be the first member, as cli_parse() says. */
+	struct race_files in;		   /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	size_t format;			   /* index of formats[] */
 	struct suppressions *suppressions; /* or NULL */
 	struct fail_on fail_on;
@@ -120,7 +120,10 @@ static int check(const struct report_options *o, struct err *err)
 	return 0;
 }
 
-/* Refuse a file that cannot answer if there are suspicions. An unfinished run has its record of locks only at the end. */
+/*
+ * Refuse a file of a finished run without a record of locks, which cannot show whether there are suspicions. The file of an
+ * unfinished run is accepted, because the record of locks is only written at the end of a run.
+ */
 static int check_locks(const struct report_options *o, const struct run_facts *run, const struct lock_record *locks,
 		       const char *file, struct err *err)
 {
@@ -168,7 +171,10 @@ static int report_json(struct report_options *o, struct err *err)
 	return rc;
 }
 
-/* Begin a mail, which is about one race. The script of the user's source tree finds the recipients. */
+/*
+ * Begin a mail, which is about one race. The recipients come from scripts/get_maintainer.pl of the source tree that --sources
+ * names.
+ */
 static int begin_mail(const struct report_options *o, const struct verdicts *v, struct err *err)
 {
 	if (v->count != 1)

@@ -44,7 +44,7 @@ static const struct argp_option options[] = {
 	{"console-clean", KEY_CONSOLE_CLEAN, NULL, 0,
 	 "show the console's control characters as \\xHH, so that the guest cannot control the terminal", 0},
 	{"overhead", KEY_OVERHEAD, "PERCENT", 0,
-	 "the share of the CPUs' time that sampling may cost, 1 to 50; --rate is then only an upper limit", DETECT_GROUP_HOW},
+	 "percent of the CPUs' time that sampling may cost, 1 to 50; --rate is then only an upper limit", DETECT_GROUP_HOW},
 	{"replay", KEY_REPLAY, NULL, 0,
 	 "run races in both orders, in copies of the machine, and print the outcome of each order; see docs/replay.md",
 	 DETECT_GROUP_HOW},

@@ -9,9 +9,11 @@
 #include "hv/session/vm_engine.h"
 
 struct run_options {
-	struct cli_input input; /* This must be the first member; see cli_parse(). */
-	/* The virtual machine. Its strings are those of argv and of `devices`. There is no option for how the host's KVM sets
-	 * breakpoints. */
+	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	/*
+	 * The virtual machine. Its strings are those of argv and of `devices`. No option sets its member `breakpoints`:
+	 * `outrider run` sets it to what probe_host() finds on this host.
+	 */
 	struct vm_engine_config engine;
 	struct device_options devices;
 	struct detect_options detect;

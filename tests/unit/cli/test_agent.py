@@ -128,7 +128,7 @@ class Agent(unittest.TestCase):
         pathlib.Path(self.path).touch()
         done = outrider("--socket", self.path, "--timeout", "100ms", "status")
         self.assertEqual(done.returncode, 3)
-        self.assertIn("no agent came", done.stderr)
+        self.assertIn("no agent connected", done.stderr)
         self.assertFalse(os.path.exists(f"{self.path}_999"))
 
     def test_the_socket_is_in_use(self):

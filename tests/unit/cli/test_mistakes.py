@@ -121,7 +121,7 @@ DEVICES = [
     ("--disk", "a.img,queues=0", "give queues a number from 1 to 16"),
     ("--disk", "a.img,format=qcow2", "images are raw: give format=raw, or nothing"),
     ("--disk", "a.img,queues=17", "give queues a number from 1 to 16"),
-    ("--disk", "a.img,ro,overlay", "give ro or overlay, as nothing is written to a disk that is read-only"),
+    ("--disk", "a.img,ro,overlay", "give either ro or overlay: nothing is written to a read-only disk"),
     ("--net", "usr", "give none, user or tap=; did you mean user?"),
     ("--net", "tap", "give none, user or tap=; did you mean tap=?"),
     ("--net", "tap=", "give the name of a tap interface, of 15 characters at most"),
