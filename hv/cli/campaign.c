@@ -18,7 +18,7 @@ const struct cli_command campaign_commands[] = {
 	{"diff", campaign_diff, &campaign_diff_argp, "compare two rounds", NULL},
 	{"triage", campaign_triage, &campaign_triage_argp, "mark a race as known, fixed or wontfix", NULL},
 	{"merge", campaign_merge, &campaign_merge_argp, "merge other stores into one", NULL},
-	{"gc", campaign_gc, &campaign_gc_argp, "fold the details of old rounds into sums", NULL},
+	{"gc", campaign_gc, &campaign_gc_argp, "make the store smaller: keep only sums of old rounds", NULL},
 	{0},
 };
 

@@ -8,7 +8,7 @@
 
 /* All zero: no option was given. */
 struct campaign_fail {
-	struct cli_input input; /* This must be the first member; see cli_parse(). */
+	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	unsigned what;		/* a bit for each enum gate_what */
 	unsigned char code;	/* 0: not given */
 };
@@ -23,7 +23,10 @@ extern const struct argp campaign_fail_argp;
  */
 int campaign_fail_code(const struct campaign_fail *f, const struct summary *m);
 
-/* The same for a gate that does not come from options. `asked` has a bit for each enum gate_what; `source` is what asked. */
+/*
+ * As campaign_fail_code(), for a gate that does not come from these options. `asked` has a bit for each enum gate_what. `code`
+ * is the exit code if the round does not pass. `source` names where the gate comes from, such as "<failure>", for the message.
+ */
 int campaign_fail_gate(const struct summary *m, unsigned asked, int code, const char *source);
 
 #endif

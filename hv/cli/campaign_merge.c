@@ -10,7 +10,7 @@
 #include "hv/cli/output.h"
 
 struct merge_options {
-	struct cli_input input; /* This must be the first member, as cli_parse() says. */
+	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	const char *store;
 	char **from; /* the `count` arguments */
 	size_t count;
@@ -55,7 +55,7 @@ const struct argp campaign_merge_argp = {.options = options, .parser = parser, .
 
 static void print_merged(const char *from, const struct store_merged *m)
 {
-	printf("%s: new here are %" PRIu64 " round%s, %" PRIu64 " run%s, %" PRIu64 " race%s and %" PRIu64 " word%s of triage\n",
+	printf("%s: new here are %" PRIu64 " round%s, %" PRIu64 " run%s, %" PRIu64 " race%s and %" PRIu64 " triage state%s\n",
 	       from, m->rounds, m->rounds == 1 ? "" : "s", m->runs, m->runs == 1 ? "" : "s", m->races, m->races == 1 ? "" : "s",
 	       m->triage, m->triage == 1 ? "" : "s");
 	if (m->coverage_left)

@@ -24,7 +24,7 @@
 enum run_exit { EXIT_FOUND = 1 };
 
 struct run_options {
-	struct cli_input input; /* This must be the first member, as cli_parse() says. */
+	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	const char *file;
 	struct runner_config runner;
 };
@@ -127,7 +127,7 @@ const struct argp campaign_run_argp = {.options = options, .parser = parser, .ar
 
 /* ---- results ---- */
 
-/* What the store says of the round that was run: the same as `campaign show` finds. */
+/* Read the summary of the round that was run from the store, as `campaign show` does. */
 static int read_round(const struct run_options *o, const struct plan *plan, const struct runner_result *r, struct summary *m,
 		      struct err *err)
 {

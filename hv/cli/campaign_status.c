@@ -13,13 +13,13 @@
 enum key { KEY_FORMAT = 0x200, KEY_JSON };
 
 struct options {
-	struct campaign_place place; /* This must be the first member, as cli_parse() says. */
+	struct campaign_place place; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	bool json;		     /* the second word of diff_forms */
 };
 
 static const struct argp_option options[] = {
 	{"format", KEY_FORMAT, "FORM", 0, "text, for people (default), or json", 0},
-	/* the word of older versions for --format json */
+	/* older versions of outrider had --json instead of --format json */
 	{"json", KEY_JSON, NULL, OPTION_HIDDEN, NULL, 0},
 	{0},
 };

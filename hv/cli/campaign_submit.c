@@ -25,7 +25,7 @@
 #define MIB (UINT64_C(1) << 20)
 
 struct submit_options {
-	struct cli_input input; /* This must be the first member, as cli_parse() says. */
+	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	const char *file, *store;
 	uint64_t shards, jobs, round;
 	bool slurm, print, overcommit;
@@ -181,7 +181,7 @@ static char *make_script(const struct submit_options *o, const struct plan *plan
 	size_t size = 0;
 
 	if (!folder || n < 0) {
-		err_set(err, EXIT_INPUT, "cannot tell this folder or this program: %s", strerror(errno));
+		err_set(err, EXIT_INPUT, "cannot find the path of this folder or of this program: %s", strerror(errno));
 		goto out;
 	}
 	program[n] = '\0';

@@ -10,12 +10,12 @@
 #include "hv/cli/campaign.h"
 #include "hv/cli/campaign_list.h"
 
-#define MENDS_MAX 32 /* lines of development that a mend can be named for; more than are maintained at any time */
+#define MENDS_MAX 32 /* most --in, one for each line of development; more lines than are maintained at any time */
 
 enum key { KEY_NOTE = 0x200, KEY_WHO, KEY_IN };
 
 struct options {
-	struct campaign_place place; /* This must be the first member, as cli_parse() says. */
+	struct campaign_place place; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	const char *race;
 	enum store_triage state;
 	bool has_state;
@@ -26,7 +26,7 @@ struct options {
 
 static const struct argp_option options[] = {
 	{"in", KEY_IN, "VERSION", 0,
-	 "with fixed: the version that brought the mend, for example 6.1.115 or v6.13-rc2, or a build id or commit of a kernel "
+	 "with fixed: the version that brought the fix, for example 6.1.115 or v6.13-rc2, or a build id or commit of a kernel "
 	 "in the store; once for each line of development that got it. The race may be seen in older kernels",
 	 0},
 	{"note", KEY_NOTE, "TEXT", 0, "why, or where to read more", 0},
@@ -38,7 +38,7 @@ static const char doc[] =
 	"Mark a race as known, fixed, wontfix, or new again.\v"
 	"RACE is the id of a race in a list or a report, or its first characters. A race that is known or "
 	"wontfix needs no attention any more. A race that is fixed needs attention when it is seen again, with --in when a "
-	"kernel with the mend shows it. The history keeps every state.";
+	"kernel with the fix shows it. The history keeps every state.";
 
 static error_t argument(struct options *o, const char *arg, struct argp_state *state)
 {

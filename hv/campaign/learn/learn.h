@@ -11,8 +11,8 @@
 
 /*
  * Write the weights of the kernel with this build id (hexadecimal) to `path`, as a new file that replaces the old one by a
- * rename. Returns 0, or -1 with err set. Returns 1 and writes no file if the store has no coverage of that build. The file
- * depends only on the content of the store; the run chooses by its own seed.
+ * rename. Returns 0, or -1 with err set. Returns 1 and writes no file if the store has no coverage of that build. The same
+ * content of the store always gives the same file: the random choice of sites is left to the run, which has a seed.
  */
 int learn_prefer(struct store *s, const char *build_id, const char *path, struct err *err);
 

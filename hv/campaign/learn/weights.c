@@ -17,10 +17,10 @@
 
 #define FIRST_BUCKETS 1024u
 /*
- * Priors, in observations. A site's own counts are mixed with the share expected from its function, as if that share came from
- * so large a number of further observations. A function's counts are mixed with the kernel's in the same way. How often CPUs
- * pass a site and whether its memory can be watched hardly changes, so these two priors are small. Conflicts are rare: a few
- * windows without one say little, and their prior is large.
+ * Priors, in observations. A site's share is computed as if, in addition to its own counts, there were `prior` observations
+ * with the share of its function. A function's counts are mixed with the kernel's in the same way. How often CPUs pass a site,
+ * and whether its memory can be watched, hardly changes: few observations are enough, and PASSED_PRIOR and WATCHED_PRIOR are
+ * small. Conflicts are rare: a few windows without one say little, and CONFLICT_PRIOR is large.
  */
 #define PASSED_PRIOR 1.0
 #define WATCHED_PRIOR 0.5
@@ -318,7 +318,7 @@ static void put_weight(struct writer *to, const char *name, const uint32_t *offs
 	to->some = true;
 }
 
-/* Write the members of one of the two objects: weights of functions, or of sites. */
+/* Write the members of one of the file's two objects: the weights of functions or, if `sites` is true, the weights of sites. */
 static void put_weights(struct writer *to, const struct weights *w, bool sites)
 {
 	const struct shares usual = {PASSED_USUAL, WATCHED_USUAL, CONFLICT_USUAL, AGAIN_USUAL};

@@ -20,7 +20,9 @@ static const char *end_of_word(const char *text)
 	return text;
 }
 
-/* Returns whether the word is an option that has a value and has no place in the new command. */
+/*
+ * Returns whether the word is an option that again_command() leaves out, together with the word after it, the option's value.
+ */
 static bool is_dropped(const char *word, size_t len)
 {
 	static const char *const dropped[] = {"--json", "--coverage", "--console", "--prefer"};

@@ -3,9 +3,10 @@
 #define OUTRIDER_CAMPAIGN_LIST_AGAIN_H
 
 /*
- * Make the shell command that aims at a race (docs/aiming.md) from the command that repeats the run that saw it: without the
- * options that would overwrite the run's files or that --aim replaces, and with --aim at the race `report` of the run's report
- * in `folder`. Returns it from malloc(), or NULL if memory runs out.
+ * Make a shell command that repeats a run and aims it at one race (docs/aiming.md). `command` is the command that repeats the
+ * run; the race has the id `report` in the run's report, `folder`/races.json. The options that would overwrite the files of the
+ * first run, and --prefer, are left out; --aim FOLDER/races.json#REPORT and --json again.json are added. Returns the command
+ * from malloc(), or NULL if memory runs out.
  */
 char *again_command(const char *command, const char *folder, const char *report);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fills in the races that need attention and are likely bugs, with what the page shows of them first. */
+/*
+ * Fills in summary.bugs: the races that need attention and are likely bugs, each with what the HTML page shows about it at its
+ * top.
+ */
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -8,7 +11,10 @@
 #include "hv/race/race.h"
 #include "hv/report/json/race_read.h"
 
-/* Bugs that the page shows above all else. A reader looks at no more in a morning; the table has all of them. */
+/*
+ * Most bugs that the HTML page shows in detail at its top, a guess at how many a reader looks at in a morning. The page's table
+ * has all races.
+ */
 #define BUGS_MAX 20
 
 static bool is_bug(const struct summary_race *r)
@@ -28,7 +34,7 @@ static int by_weight(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-/* Read the race of the latest report. The store is not trusted. */
+/* Read the race from the newest report that the store has of it. The report is checked, because the store is not trusted. */
 static int read_record(struct fill *f, int64_t race, struct summary_bug *bug)
 {
 	char *text = store_race_record(f->store, race, true, f->err);

@@ -45,7 +45,7 @@ static bool same_line(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* Clear is_new of the findings that round `index`, an earlier one, has as well. */
+/* Clear is_new of the findings that the earlier round `index` has, too. */
 static int compare_with_round(struct fill *f, size_t index)
 {
 	struct store_findings old = {0};

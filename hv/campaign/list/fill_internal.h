@@ -32,7 +32,10 @@ int fill_bugs(struct fill *f);
 /* Fill in *r. Reads the race's builds only if the summary shows them. Returns 0, or -1 with f->err set. */
 int fill_race(struct fill *f, const struct store_race *from, enum store_change change, struct summary_race *r);
 
-/* Returns the summary's class for a class of the store. An empty rule means that the race was not judged. */
+/*
+ * Returns the summary's class for the class and rule of a verdict in the store. An empty rule means that the race was not
+ * judged.
+ */
 enum summary_class fill_class(enum verdict_class class, const char *rule);
 
 /*

@@ -146,7 +146,10 @@ static int fill_missed(struct fill *f, const struct gone *list, struct store_eff
 	return 0;
 }
 
-/* The races of the summary are in the order of `from`, which is not sorted yet. */
+/*
+ * Fill in, for each race that is gone, how likely the selected rounds missed it. Call it before the summary is sorted:
+ * f->m->races[i] must be the race *from[i].
+ */
 static int fill_gone(struct fill *f, const struct store_race *const *from)
 {
 	struct gone *list = calloc(f->m->race_count + 1, sizeof(*list));

@@ -122,10 +122,10 @@ void gate_put_state(FILE *out, const struct summary *m)
 void gate_put_count(FILE *out, const struct summary *m, enum gate_what what)
 {
 	static const char *const nouns[GATE_WHATS][2] = {
-		[GATE_NEW_HARMFUL] = {"race that is worse than before is a harmful candidate",
-				      "races that are worse than before are harmful candidates"},
-		[GATE_NEW_UNCLEAR] = {"race that is worse than before is a harmful candidate or unclear",
-				      "races that are worse than before are harmful candidates or unclear"},
+		[GATE_NEW_HARMFUL] = {"race that is new or worse than before is a harmful candidate",
+				      "races that are new or worse than before are harmful candidates"},
+		[GATE_NEW_UNCLEAR] = {"race that is new or worse than before is a harmful candidate or unclear",
+				      "races that are new or worse than before are harmful candidates or unclear"},
 		[GATE_ANY_NEW] = {"race is worse than before", "races are worse than before"},
 		[GATE_NEW_FINDING] = {"finding is new", "findings are new"},
 		[GATE_FINDING] = {"finding", "findings"},

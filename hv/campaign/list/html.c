@@ -24,7 +24,7 @@ static void put_title(FILE *out, const void *ctx)
 	list_rounds_put(out, m);
 }
 
-/* Write an answer, escaped: list_kinds_put() writes words from the store. */
+/* Write one of the answers at the top of the page (sentences.h), escaped, because it can contain words from the store. */
 static void put_escaped(FILE *out, const struct summary *m, enum list_answer answer)
 {
 	char *text = NULL;

@@ -165,8 +165,9 @@ static double largest_of(const struct summary *m, double (*value)(const struct s
 }
 
 /*
- * From this many times the number of pairs that were seen on, estimates need a logarithmic axis: on a linear one, the curve of
- * the pairs that were seen would lie on the x axis. The first estimates can be many times too large.
+ * The y axis is logarithmic if an estimate is more than this many times the number of pairs that were seen. On a linear axis,
+ * the curve of the pairs that were seen would then lie on the x axis. The first estimates of a campaign can be many times too
+ * large.
  */
 #define LOG_FROM 5
 

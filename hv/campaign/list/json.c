@@ -32,7 +32,10 @@ static json_t *triage_json(struct json_builder *b, const struct summary_race *r)
 	return o;
 }
 
-/* Returns how a race that is gone was looked for, or null for other races. */
+/*
+ * Returns the evidence for the absence of a race that is gone: the windows at its sites, and the probability that they missed
+ * it. Returns null for other races.
+ */
 static json_t *gone_json(struct json_builder *b, const struct summary_race *r)
 {
 	json_t *o;

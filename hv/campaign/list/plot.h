@@ -22,7 +22,7 @@ struct plot {
  */
 struct plot plot_begin(FILE *out, const char *title, const char *says, double x_most, double y_most);
 
-/* The same with a logarithmic y axis. Values below 1 are drawn at its beginning. */
+/* The same with a logarithmic y axis. Values below 1 are drawn at the axis's lower end. */
 struct plot plot_begin_log(FILE *out, const char *title, const char *says, double x_most, double y_most);
 
 /* Write a whole figure without a drawing, which says why there is none. The texts are not escaped. */

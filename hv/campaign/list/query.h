@@ -8,7 +8,7 @@
 
 /*
  * The rounds that a round summary shows. A round is given by its number, or by the first characters of its uuid;
- * STORE_ROUND_WORD may stand before it. All zero: the last round.
+ * STORE_ROUND_WORD ("round:") may stand before the number. All zero: the last round.
  */
 struct summary_query {
 	const char *campaign; /* NULL: the campaign of the round that started last. */
@@ -20,9 +20,12 @@ struct summary_query {
 	bool all;
 	/* Count only the runs of this shard, "I/N", and ignore whether other shards have ended. NULL or "": all shards. */
 	const char *shard;
-	/* Fill in `bugs` of the summary, which only the page shows. */
+	/* Fill in `bugs` of the summary, which only the HTML page shows. */
 	bool bugs;
-	/* Leave out what only the plots and the answer "covered" need, which takes the longest to read. */
+	/*
+	 * Do not read the coverage of the campaign's runs, which takes longer than all else. Only the plots and the line
+	 * "covered" need it.
+	 */
 	bool no_coverage;
 };
 

@@ -14,7 +14,7 @@ static int get_race(struct fill *f, int64_t id, struct race_history *s)
 
 	f->selected = q;
 	if (rc == 0 && races.count != 1)
-		rc = err_set(f->err, EXIT_INPUT, "%s: the race is not there any more", store_where(f->store));
+		rc = err_set(f->err, EXIT_INPUT, "%s: the race is no longer in this store", store_where(f->store));
 	if (rc == 0 && !(f->m->races = calloc(1, sizeof(*f->m->races))))
 		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
 	if (rc == 0) {

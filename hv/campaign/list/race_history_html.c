@@ -58,7 +58,7 @@ static void put_number(FILE *out, const struct column *column, uint64_t number)
 	fprintf(out, "%" PRIu64 "</td>", number);
 }
 
-/* `changed`: the verdict differs from that of the row before in time. */
+/* `changed`: the verdict differs from the verdict in the round before. */
 static void put_verdict_cell(FILE *out, const struct column *column, enum summary_class class, const char *rule, bool changed)
 {
 	begin_cell(out, column, list_html_class(class));
@@ -154,7 +154,7 @@ static void put_triage(FILE *out, const struct race_history *s)
 	end_table(out);
 }
 
-/* The newest round comes first, with what changed since the one before it in time. */
+/* Write the table of rounds, the newest first. A verdict is marked if it differs from the verdict in the round before. */
 static void put_rounds(FILE *out, const struct race_history *s)
 {
 	static const struct column columns[] = {{"Campaign", ""},   {"Round", "number"}, {"Started", ""},

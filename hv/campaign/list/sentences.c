@@ -355,17 +355,17 @@ void list_missed_put(FILE *out, const struct summary_race *r)
 	char number[LIST_NUMBER_MAX];
 
 	if (r->missed < 0) {
-		fputs("whether it was looked for since then is not known", out);
+		fputs("how likely the windows since then would miss it is not known", out);
 		return;
 	}
 	if (!r->windows_since) {
-		fputs("its sites were not sampled since then, so that it is gone says nothing", out);
+		fputs("its sites were not sampled since then, so its absence proves nothing", out);
 		return;
 	}
 	fprintf(out, "%s window%s at its sites since then would miss it with a probability of %.1f %%",
 		list_number(r->windows_since, number), r->windows_since == 1 ? "" : "s", 100 * r->missed);
 	if (r->missed > SUMMARY_MISSED_MAX)
-		fputs(", so that it is gone says nothing", out);
+		fputs(", so its absence proves nothing", out);
 }
 
 void list_seen_put(FILE *out, const struct summary *m, const struct summary_race *r)

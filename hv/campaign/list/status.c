@@ -177,7 +177,7 @@ static void put_run(FILE *out, const struct status_run *run)
 	static const char *const words[] = {[LIFE_RUNS] = "now", [LIFE_CUT_OFF] = "cut off", [LIFE_UNKNOWN] = "begun"};
 	static const char *const means[] = {
 		[LIFE_RUNS] = "",
-		[LIFE_CUT_OFF] = "; its processes are gone, and --resume goes on with it",
+		[LIFE_CUT_OFF] = "; its processes are gone, and --resume starts it again",
 		[LIFE_UNKNOWN] = "; its files are not on this machine",
 	};
 	char started[LIST_TIME_MAX];

@@ -49,7 +49,7 @@ static char *read_whole(const char *path, struct err *err)
 	if (!ferror(file) && feof(file))
 		goto out;
 	err_set(err, EXIT_INPUT, "%s: %s", path,
-		ferror(file) ? strerror(errno) : "this is too large for a list of maintainers");
+		ferror(file) ? strerror(errno) : "it is too large for the kernel's file MAINTAINERS");
 	free(text);
 	text = NULL;
 out:
@@ -134,8 +134,8 @@ struct subsystems *subsystems_read(const char *folder, struct err *err)
 		goto fail;
 	}
 	if (!s->count) {
-		err_set(err, EXIT_INPUT, "%s: no section with files is in it; it is not the kernel's list of maintainers",
-			path);
+		err_set(err, EXIT_INPUT,
+			"%s is not the kernel's file MAINTAINERS: it has no section with a line F: or N:", path);
 		goto fail;
 	}
 	free(path);

@@ -116,7 +116,7 @@ size_t summary_of_class(const struct summary *m, enum store_change change, enum 
 	return n;
 }
 
-/* Returns whether the class became more serious. A change from "not judged" never counts as that. */
+/* Returns whether the class became more serious. A change from "not judged" never counts as more serious. */
 static bool class_is_worse(const struct summary_race *r)
 {
 	return r->judged_before && r->before.class != SUMMARY_UNJUDGED && r->verdict.class < r->before.class;
@@ -240,7 +240,7 @@ const char *summary_change_means(const struct summary *m, enum store_change chan
 		[STORE_CHANGE_NEW] = "no earlier round has these",
 		[STORE_CHANGE_BACK] = "these were marked as fixed, and kernels with the fix show them",
 		[STORE_CHANGE_VERDICT] = "these have another verdict than when they were last seen",
-		[STORE_CHANGE_GONE] = "not seen again; without enough windows at their sites, that says nothing",
+		[STORE_CHANGE_GONE] = "not seen again; without enough windows at their sites, that proves nothing",
 		[STORE_CHANGE_AGAIN] = "not in the round before, but in an earlier round with the same verdict",
 		[STORE_CHANGE_NONE] = "the round before has these, with the same verdict",
 	};

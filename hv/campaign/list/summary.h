@@ -55,8 +55,8 @@ struct summary_race {
 	bool judged_before;		/* `before` is set. */
 	enum store_triage triage;
 	const char *note, *who, *when; /* parts of the triage; "" if there is no triage */
-	const char *mended;	       /* the versions that brought the mend of a race that is fixed, or "" */
-	bool unmended;		       /* The race is fixed, and only kernels without the mend saw it. */
+	const char *mended;	       /* kernel versions that have the fix of the race, as the user said, or "" */
+	bool unmended;		       /* The race is marked as fixed, and only kernels without the fix had it. */
 	const char *suppressed;	       /* the reason of the suppression, or "" */
 	uint64_t instances;	       /* observations in the selected rounds */
 	unsigned runs;		       /* number of runs of the selected rounds that saw the race */
@@ -75,8 +75,8 @@ struct summary_race {
 };
 
 /*
- * If `missed` is at most this probability, the race was looked for: then its absence is evidence that the kernel no longer has
- * it. If `missed` is larger, the absence says nothing. 5 % is the usual level of such a test.
+ * If `missed` is at most this probability, the selected rounds looked for the race: then its absence is evidence that the
+ * kernel no longer has it. If `missed` is larger, the absence proves nothing. 5 % is the usual level of such a test.
  */
 #define SUMMARY_MISSED_MAX 0.05
 
@@ -124,7 +124,7 @@ struct summary_point {
 	double estimate, low, high;
 };
 
-/* A race that needs attention and is likely a bug, with what the page shows of it above all else. */
+/* A race that needs attention and is likely a bug, with what the HTML page shows about it at its top. */
 struct summary_bug {
 	const struct summary_race *race; /* in `races` of the summary */
 	struct race *record;		 /* the race in the latest report; NULL: the store has no record */
@@ -146,10 +146,10 @@ struct summary {
 	size_t finding_count;
 	struct summary_bug *bugs; /* empty unless the query asks for likely bugs; the most serious first */
 	size_t bug_count;
-	size_t more_bugs;	      /* number of such races that are not in `bugs` */
+	size_t more_bugs;	      /* number of further likely bugs, beyond BUGS_MAX */
 	struct summary_round *rounds; /* all rounds of the campaign up to the last selected one, oldest first */
 	size_t round_count;
-	struct summary_point *points; /* all runs of these rounds, in the order of their starts */
+	struct summary_point *points; /* all runs of `rounds`, in the order of their starts */
 	size_t point_count;
 	struct store_ends ends;	 /* how the runs of the selected rounds ended */
 	bool unfinished;	 /* A selected round has not ended, or lacks shards. */
@@ -199,8 +199,8 @@ struct summary_point summary_covered(const struct summary *m);
 struct summary_point summary_covered_before(const struct summary *m);
 
 /*
- * Returns whether a race needs attention: it is new, it is back, or its class became more serious; and no user marked it as
- * known or wontfix, or as fixed in versions that only newer kernels have, and no suppression matches it.
+ * Returns whether a race needs attention: it is new, it is back, or its class became more serious; no user marked it as known
+ * or wontfix; it is not marked as fixed and seen only in kernels without the fix; and no suppression matches it.
  */
 bool summary_is_worse(const struct summary_race *r);
 

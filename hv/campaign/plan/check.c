@@ -122,7 +122,8 @@ static int check_part(const struct plan *p, const struct plan_part *part, struct
 			       part->line);
 	if (part->callees && !part->functions.text && !part->module.text)
 		return err_set(err, EXIT_INPUT,
-			       "%s:%ld: <callees> of <sampling> says not whose callees; expected <function> or <module>, too",
+			       "%s:%ld: <callees> of <sampling> needs functions whose callees are meant; expected <function> "
+			       "or <module>, too",
 			       p->path, part->line);
 	return 0;
 }
@@ -148,8 +149,8 @@ static int check_cells(const struct plan *p, struct err *err)
 	struct plan_cell *cells = plan_cells(p, &count, err);
 
 	if (cells && count * (uint64_t)p->seed_count > PLAN_RUNS_MAX)
-		err_set(err, EXIT_INPUT, "%s:%ld: <seeds> make it more than %d runs: expected fewer", p->path, p->seeds_line,
-			PLAN_RUNS_MAX);
+		err_set(err, EXIT_INPUT, "%s:%ld: the matrix with all seeds of <seeds> has more than %d runs: expected fewer",
+			p->path, p->seeds_line, PLAN_RUNS_MAX);
 	for (size_t i = 0; cells && err->code == EXIT_OK && i < count; i++)
 		check_cell(p, &cells[i], err);
 	free(cells);

@@ -46,7 +46,7 @@ struct plan_part {
 	struct plan_value domain_file, domain_name, uri;
 	struct plan_values disks, symbols, sources, rules, suppress;
 	struct plan_value vcpu, memory; /* their numbers are in `vcpus` and `bytes` */
-	unsigned vcpus;			/* of an image with `domain_file` and without <vcpu>: from the domain's file */
+	unsigned vcpus;			/* number of vCPUs; without <vcpu>, that of the image's domain_file */
 	uint64_t bytes;
 	uint64_t duration_ns;
 	uint64_t rate, delay_us, overhead, callees;

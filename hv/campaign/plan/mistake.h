@@ -13,13 +13,13 @@
 
 #define MISTAKE_MAX 512 /* bytes of a sentence, with the NUL */
 
-/* `value` is the attribute `name` of `node`, and no name of a campaign or of a part of its runs. */
+/* Say why `value`, the attribute `name` of `node`, cannot be the name of a campaign or of a part of a run's key. */
 bool mistake_in_name(const xmlNode *node, const char *value, char out[MISTAKE_MAX]);
 
-/* The element is in a namespace. */
+/* Say that the element is in a namespace. */
 bool mistake_of_namespace(const xmlNode *node, char out[MISTAKE_MAX]);
 
-/* The element, which may only contain elements, contains text. Sets *line to the text's line in the file. */
+/* Say that there is text in this element, which may only contain elements. Sets *line to the text's line in the file. */
 bool mistake_of_text(const xmlNode *node, char out[MISTAKE_MAX], long *line);
 
 #endif

@@ -28,8 +28,8 @@ struct plan_limits {
 
 /* What makes `outrider campaign run` exit with status 1. Bits. */
 enum plan_failure {
-	PLAN_FAIL_NEW_HARMFUL = 1 << 0, /* a harmful candidate that is worse than before */
-	PLAN_FAIL_NEW_UNCLEAR = 1 << 1, /* a harmful candidate or unclear race that is worse than before */
+	PLAN_FAIL_NEW_HARMFUL = 1 << 0, /* a harmful candidate that is new or worse than before */
+	PLAN_FAIL_NEW_UNCLEAR = 1 << 1, /* a harmful candidate or unclear race that is new or worse than before */
 	PLAN_FAIL_ANY_NEW = 1 << 2,	/* any race that is worse than before */
 	PLAN_FAIL_NEW_FINDING = 1 << 3, /* a finding that no earlier round has */
 	PLAN_FAIL_FINDING = 1 << 4,	/* a bad end of a run that is no race, such as a panic or an exceeded limit */
@@ -42,7 +42,7 @@ struct plan_domain {
 	const char *uri;    /* connection to libvirt; NULL: libvirt's default */
 	const char *file;   /* path of the XML of a domain that exists only during the run; NULL: attach to `name` */
 	const char *name;   /* a domain that is running already; NULL: `file` is set */
-	const char *kernel; /* replaces the file's kernel, like initrd and cmdline; NULL: keep the file's */
+	const char *kernel; /* replaces the kernel in `file`, as initrd and cmdline do; NULL: keep it */
 	const char *initrd;
 	const char *cmdline;
 };
@@ -115,7 +115,7 @@ bool plan_learns(const struct plan *p);
 /*
  * Make the list of runs of round `round`, counted from 1, in the order in which they start: all cells with their first seed,
  * then all with their second seed, and so on. Each round shuffles the cells differently, so that a budget does not always cut
- * off the same ones. `p` must live as long as the list; plan_runs_free() frees it. Returns 0, or -1 with err set.
+ * off the same cells. `p` must live as long as the list; plan_runs_free() frees it. Returns 0, or -1 with err set.
  */
 int plan_expand(const struct plan *p, unsigned round, struct plan_runs *runs, struct err *err);
 void plan_runs_free(struct plan_runs *runs);

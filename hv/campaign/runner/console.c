@@ -10,9 +10,12 @@
 #include "hv/base/clock.h"
 
 #define CHUNK 65536
-/* Limit of chunks in the last call: 1 GiB, the largest --console-limit. A sparse file can pretend to be larger. */
+/*
+ * Most chunks that console_read() reads in its last call of a run: 1 GiB, the largest --console-limit. A sparse file can
+ * pretend to be larger.
+ */
 #define CHUNKS_END_MAX 16384
-#define CHUNKS_MAX 64 /* limit of chunks in one call: 4 MiB, so that a flooding console does not delay the other runs */
+#define CHUNKS_MAX 64 /* most chunks in any other call: 4 MiB, so that a flooding console does not delay the other runs */
 
 /*
  * Beginnings of kernel messages that report an invalid state, after the time stamp. Messages of user programs seldom begin like

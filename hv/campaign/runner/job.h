@@ -69,7 +69,10 @@ enum job_verdict {
 };
 enum job_verdict job_judge(struct job *j);
 
-/* Free what a job has only while it runs. */
+/*
+ * Free what a job has only while it runs: close the heartbeat's sockets and the pipes to the supervisor, and remove the run's
+ * control group.
+ */
 void job_release(struct job *j);
 
 /* Returns the time, in milliseconds since 1970 in UTC. */

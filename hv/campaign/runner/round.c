@@ -150,7 +150,8 @@ static int find_unfinished(struct runner *r, struct err *err)
 		set_round(r, &rounds.list[0]);
 		if (strcmp(rounds.list[0].plan_hash, plan_hash(r->plan)) != 0)
 			progress_say(&r->progress,
-				     "%s has changed since round %" PRIu64 " was begun: runs that it has now are run",
+				     "%s has changed since round %" PRIu64
+				     " began: the round goes on with the runs of the changed file",
 				     plan_path(r->plan), r->round_number);
 	} else if (rc == 0) {
 		rc = 1;

@@ -95,7 +95,7 @@ static int end_with(const struct run_store *k, int64_t id, struct store_run_resu
 	return rc;
 }
 
-/* Record how a run ended, or an attempt that was cut off; an attempt is not asked for a finished report. */
+/* Record how a run ended, or an attempt that was cut off; the report of an attempt need not be finished. */
 static int end(const struct run_store *k, const struct ending *e, const char *folder, int64_t id, bool attempt, struct err *err)
 {
 	struct store_finding findings[FINDINGS_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stores runs. A run's files stay in its folder until they are in the store. So nothing is lost while the store is away, and
- * the runner tries again later. Not thread-safe.
+ * Stores runs. A run's files stay in its folder until they are in the store. So nothing is lost while the store is away, which
+ * means that it cannot be opened or written, and the runner tries again later. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_RUN_STORE_H
 #define OUTRIDER_CAMPAIGN_RUNNER_RUN_STORE_H

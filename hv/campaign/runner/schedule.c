@@ -13,7 +13,7 @@
 
 /* ---- weights for a run's --prefer ---- */
 
-#define ROUNDS 8 /* latest rounds that are searched for a build id */
+#define ROUNDS 8 /* latest rounds in which find_build() looks for a run of the kernel */
 #define BUILD_MAX 64
 
 /* Find the build id of the kernel's last run in a round. Returns whether the round has such a run. */
@@ -139,7 +139,7 @@ static void try_store(struct runner *r, bool stored)
 
 /*
  * Store everything that the store lacks. One failure can be due to that run's data, so the other runs are still tried; after
- * two failures the store is taken as away. After the first failure, wait less for the lock.
+ * two failures the store is taken as away. After the first failure, wait only PAUSE_WAIT_MS for the store's lock.
  */
 static void store_jobs(struct runner *r, unsigned wait_ms)
 {

@@ -46,7 +46,7 @@ static void finish(void *ctx)
 	machine_stop(ctx);
 }
 
-/* Remove files of an earlier attempt. run_store_quarantine() has already moved those that are needed. */
+/* Remove files of an earlier attempt. run_store_quarantine() has already moved the files that must be kept. */
 static void clear_folder(const struct job *j)
 {
 	static const char *const names[] = {"races.json", "coverage.json", "console.log", "status", "stdout.log", "stderr.log"};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OOPS "Oops" /* how the second line of an oops begins, which is not in the report */
+#define OOPS "Oops" /* how the second line of an oops begins; a complaint of a report has only the first */
 
 static enum store_outcome outcome_of(enum complaint_kind kind)
 {

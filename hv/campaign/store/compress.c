@@ -8,9 +8,9 @@
 #include <zlib.h>
 
 /*
- * Limits of the size that a small record can unpack to. Coverage and records are estimated to compress to between a tenth and a
- * fifth of their size; zlib's maximum is 1032 to 1. So a text of more than RATIO_FREE bytes (1 MiB) may be at most RATIO_MAX
- * times as large as its record.
+ * Limits that keep a small damaged or hostile record from unpacking to a huge text. Coverage and records are estimated to
+ * compress to between a tenth and a fifth of their size; zlib's maximum is 1032 to 1. So a text of more than RATIO_FREE bytes
+ * (1 MiB) may be at most RATIO_MAX times as large as its record.
  */
 #define RATIO_MAX 64
 #define RATIO_FREE (1u << 20)
@@ -49,7 +49,7 @@ char *record_decompress(const void *data, size_t size, const char *where, struct
 		len = le32toh(head);
 	}
 	if (size < HEAD || len > COMPRESS_TEXT_MAX || (len > RATIO_FREE && len / RATIO_MAX > size)) {
-		err_set(err, EXIT_INPUT, "%s: the store is damaged: a record has no length", where);
+		err_set(err, EXIT_INPUT, "%s: the store is damaged: the length of a record is not valid", where);
 		return NULL;
 	}
 	text = malloc(len + 1);

@@ -11,8 +11,8 @@
 /* ---- sites ---- */
 
 /*
- * Pass one page of sites after *after to `each`, and set *after to the last name. Returns the number of sites, or -1. Sets
- * *stop to the last return value of `each`.
+ * Pass one page of sites, those whose names follow *after, to `each`, and set *after to the last name. Returns the number of
+ * sites, or -1. Sets *stop to the last return value of `each`.
  */
 static int64_t sites_page(struct store *s, const char *build_id, const char **after, struct store_text *text,
 			  int (*each)(void *ctx, const struct store_site *site), void *ctx, int *stop, struct err *err)
@@ -159,7 +159,7 @@ enum { ARMED, HIT, FIRST, SECOND, THIRD, RACES, SERIES };
 
 /*
  * Count the sites of a campaign's kernels for each pair of times of first arming and first hit. A campaign can have millions of
- * sites: one pass fills both series, and only the far fewer groups are sorted.
+ * sites: one pass fills the series ARMED and HIT, and only the far fewer groups of sites with the same times are sorted.
  */
 static const char sites_sql[] =
 	"SELECT x.first_armed, x.first_hit, count(*) FROM site x WHERE x.kernel_id IN (SELECT DISTINCT u.kernel_id FROM run u "
@@ -257,7 +257,10 @@ static int by_time(const void *left, const void *right)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* Fill in the series FIRST, SECOND and THIRD of pairs, and RACES. */
+/*
+ * Fill in the series FIRST, SECOND and THIRD, the times when a first, second and third run saw a pair, and RACES, the times
+ * when a race was first seen.
+ */
 static int read_seen(struct store *s, const char *campaign, struct steps series[SERIES], struct err *err)
 {
 	struct pair *list = NULL;

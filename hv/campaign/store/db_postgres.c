@@ -23,7 +23,7 @@
 enum { TYPE_BYTEA = 17, TYPE_INT8 = 20, TYPE_TEXT = 25 };
 
 struct postgres_rows {
-	struct db_rows rows; /* This must be the first member. */
+	struct db_rows rows; /* must be first: a pointer to it is cast to this struct */
 	PGresult *result;
 	int row;		/* -1 before the first row */
 	unsigned char *decoded; /* the bytes that bytes() returned last */

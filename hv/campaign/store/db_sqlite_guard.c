@@ -65,8 +65,8 @@ void sqlite_guard(struct db *db, enum db_mode mode)
 		sqlite3_db_config(handle, settings[i].what, settings[i].on, NULL);
 	sqlite3_hard_heap_limit64(HEAP_MAX);
 	/*
-	 * Set these pragmas before the file is read, which they do not do. Without mmap a damaged page is an error instead of a
-	 * SIGBUS.
+	 * Set these pragmas before the file is read. The pragmas themselves do not read it. Without mmap a damaged page is an
+	 * error instead of a SIGBUS.
 	 */
 	sqlite3_exec(handle, "PRAGMA mmap_size=0; PRAGMA cell_size_check=ON", NULL, NULL, NULL);
 	/*

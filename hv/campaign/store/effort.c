@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts the windows at the sites of races: those in the selected rounds, and those in all other rounds. */
+/* Counts the windows at the sites of races, separately for the selected rounds and for all other rounds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,8 +104,9 @@ static void add_coverage(struct search *f, int64_t kernel, char *text)
 }
 
 /*
- * Add the next row of a round's coverage after the run *run and kernel *kernel, and set these to its own. One row with each
- * query, because libpq holds the whole result in memory. Returns 1, 0 after the last row, or -1.
+ * Add the row of a round's coverage that follows the row of the run *run and kernel *kernel. Set *run and *kernel to the added
+ * row's run and kernel. One row with each query, because libpq holds the whole result in memory. Returns 1, 0 after the last
+ * row, or -1.
  */
 static int add_next(struct search *f, int64_t round, int64_t *run, int64_t *kernel, struct err *err)
 {

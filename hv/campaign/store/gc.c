@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Folds the details of old rounds into sums. */
+/*
+ * Makes a store smaller: removes the single observations of races with a triage state, and replaces the coverage of each run by
+ * sums, in rounds that are old enough.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -36,7 +36,10 @@ void store_side_columns(const struct db_rows *rows, int first, struct store_text
 enum verdict_class store_class_of(int64_t value);
 enum store_triage store_triage_of(int64_t value);
 
-/* Read the versions of the mend that an entry of `said` has, as in struct store_race. Call it in a transaction. */
+/*
+ * Read the versions of the fix from the triage entry with the id `said` into *out, in the form of `mended` of struct
+ * store_race. Call it in a transaction.
+ */
 int store_mended(struct store *s, int64_t said, struct store_text *text, const char **out, struct err *err);
 
 /*

@@ -4,8 +4,8 @@
 #include "hv/race/race_key.h"
 
 /*
- * Returns the source file of the outermost function, which is that of the last line. The lines before the last are of inlined
- * functions.
+ * Returns the source file of one side of the race. A side can have several source lines: the last is of the function that was
+ * compiled, and the lines before it are of functions inlined in it. The file is that of the last line.
  */
 static const char *file_of(const struct race *race, unsigned which, struct store_text *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The key of a race (hv/race/race_key.h) in the strings of a list: what stays the same in every build of the kernel. Pure
+ * The key of a race (hv/race/race_key.h) as printable strings: what stays the same in every build of the kernel. Pure
  * functions. Only hv/campaign/store/ and its tests use this header.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_KEY_H
@@ -34,7 +34,10 @@ struct store_key {
 /* Make the key of a report's race. `text` owns its strings; text_failed() says afterwards whether memory ran out. */
 void store_key(const struct race *race, struct store_text *text, struct store_key *out);
 
-/* Set sides_text, identity and name from the rest of the key. The sides must be in the order in which store_key() puts them. */
+/*
+ * Set sides_text, identity and name from the rest of the key. The sides must be sorted in byte order of function, module and
+ * kind.
+ */
 void store_key_seal(struct store_key *key, struct store_text *text);
 
 #endif

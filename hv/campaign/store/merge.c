@@ -236,7 +236,9 @@ static int merge_said(struct merging *m, struct err *err)
 	return rc;
 }
 
-/* Merge the versions of mends, after the entries that they belong to. */
+/*
+ * Merge the kernel versions that have the fixes of races. Call it after the triage entries that name these versions are merged.
+ */
 static int merge_mended(struct merging *m, struct err *err)
 {
 	struct db_rows *rows = db_query(

@@ -271,7 +271,10 @@ void store_race_rounds_free(struct store_race_rounds *r)
 	*r = (struct store_race_rounds){0};
 }
 
-/* Add a row to the row of the same round before. A round can have two races that are shown as one; their rows are adjacent. */
+/*
+ * Add the row `more` to the row before it, `r`, which is of the same round. A round can have two races that are shown as one;
+ * their rows are adjacent.
+ */
 static void add_row(struct store_race_round *r, const struct store_race_round *more)
 {
 	r->seen += more->seen;

@@ -13,7 +13,7 @@ struct folded {
 	/* The most serious verdict of the selected rounds, and that of the latest round before them. */
 	struct run_data_verdict now, last;
 	bool seen_now, seen_base, has_first, has_last;
-	size_t last_place; /* of the latest round before the selected rounds */
+	size_t last_place; /* place of the latest earlier round that saw the race */
 	size_t edge[2];
 	size_t last_counted; /* place of the last round that race.rounds includes */
 };
@@ -52,8 +52,8 @@ static const struct run_data_verdict *verdict_of(struct listing *l, const struct
 }
 
 /*
- * Add a round before the selected ones. The rounds of a race come in the order of their starts. Two races that are shown as one
- * can both have the same round; then the more serious verdict wins.
+ * Add a round before the selected rounds to the state of a race. The caller adds the rounds in the order of their starts. If
+ * two races are shown as one, the same round can come twice; then the more serious verdict counts.
  */
 static void fold_before(struct folded *f, const struct selection_round *r, const struct run_data_verdict *v)
 {
@@ -167,16 +167,16 @@ static int read_triage(struct listing *l, struct store_race *r, struct err *err)
 	return store_mended(l->s, said, l->out->text, &r->mended, err);
 }
 
-/* Returns whether a run of the kernel with this version line is one that should not see a race that is fixed. */
+/* Returns whether the kernel with this version line should not have the race any more, which a user marked as fixed. */
 static bool should_be_mended(const struct store_race *r, const char *banner)
 {
-	/* Whether a kernel without a version has the mend is unknown: a regression must not hide there. */
+	/* If the kernel's version is unknown, assume that it has the fix: a race that comes back must not be hidden. */
 	return !r->mended[0] || version_has_mend(banner, r->mended) != VERSION_HAS_NOT;
 }
 
 /*
  * Returns 1 if a selected round has a run that saw the race, that started after the user marked it as fixed, and whose kernel
- * has the mend; else 0; or -1.
+ * has the fix; else 0; or -1.
  */
 static int is_back(struct listing *l, const struct store_race *r, struct err *err)
 {

@@ -47,8 +47,8 @@ static bool verdict_of_file(const json_t *o, struct store_text *text, struct run
 }
 
 /*
- * Judge the races without a verdict in the report, with the lists of this program: a killed run leaves a report without
- * verdicts.
+ * Judge the races without a verdict in the report, with the rules that are compiled into this program: a killed run leaves a
+ * report without verdicts.
  */
 static int judge(struct run_data *d, const struct report_load *l, struct err *err)
 {

@@ -13,11 +13,12 @@
 /*
  * ---- race aliases ----
  *
- * In a build without debug files a race can have no name for its datum, and it is unknown which of the named races it is. If
- * only one is possible, the race becomes its alias. docs/campaigns.md gives the reasons.
+ * In a build without debug files a race can have no name for its datum, and it is unknown which of the races with a named datum
+ * it is. If only one is possible, the race becomes an alias of that race: its column `line`, the id of the race under which the
+ * store shows it, is the id of that race. docs/campaigns.md gives the reasons.
  */
 
-/* Make each race with a named datum no alias: its line is its own id. */
+/* Make each race with a named datum no alias: set its `line` to its own id. */
 static int named(struct db *db, const char *sides, struct err *err)
 {
 	return db_exec(db, err, "UPDATE race SET line = id WHERE sides = $1 AND datum <> '' AND line <> id", "t", sides);
@@ -176,7 +177,10 @@ static int build_race_id(struct db *db, const struct run_data_race *r, int64_t r
  */
 static int record_wanted(struct db *db, int64_t race, const struct run_data_run *run, const char *report, struct err *err)
 {
-	/* A record in the store is not replaced if it is the same, or earlier as the first one, or later as the last one. */
+	/*
+	 * Keep a record of the store if it is this record already. Also keep the first record if it is earlier, and the last
+	 * record if it is later, than this record.
+	 */
 	struct db_rows *rows = db_query(
 		db, err,
 		"SELECT latest, CASE WHEN (started, run_uuid, report) <= ($2, $3, $4) THEN 1 ELSE 0 END, "

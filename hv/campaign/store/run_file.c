@@ -22,8 +22,7 @@ int run_file_open(struct run_file *f, const char *path, struct err *err)
 		rc = err_set(err, EXIT_INPUT, "%s: the run's file is no regular file; it was not read", path);
 	else if ((uint64_t)st.st_size > RUN_FILE_MAX)
 		rc = err_set(err, EXIT_INPUT,
-			     "%s: the run's file has %" PRIu64 " MiB, and a run's file %" PRIu64
-			     " MiB at most; it was not read",
+			     "%s: the run's file has %" PRIu64 " MiB, more than the limit of %" PRIu64 " MiB; it was not read",
 			     path, (uint64_t)st.st_size >> 20, RUN_FILE_MAX >> 20);
 	if (rc < 0)
 		run_file_close(f);

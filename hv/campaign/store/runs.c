@@ -100,7 +100,7 @@ static enum store_outcome fault_of(const struct store_run_result *r, const struc
 		return STORE_NO_REPORT;
 	if (!d->finished)
 		return STORE_TRUNCATED;
-	/* As run_doubt(): a race is only ever seen in a window. */
+	/* The condition is that of run_doubt(): without a window, no race can be seen. */
 	return d->hits && d->windows ? STORE_OK : STORE_UNSAMPLED;
 }
 
@@ -131,8 +131,10 @@ static int write_fault(struct store *s, int64_t run, const struct store_run_resu
 	return write_finding(s, run, number, &finding, err);
 }
 
-/* Returns the outcome of a run, and in *detail what says so: the most serious of its own, its complaints and its report's
- * fault. */
+/*
+ * Returns the most serious of three outcomes: the run's own, its worst complaint, and the fault of its report. Sets *detail to
+ * the line that explains the returned outcome.
+ */
 static enum store_outcome outcome_of_end(const struct store_run_result *r, const struct run_data *d, enum store_outcome fault,
 					 const char **detail)
 {

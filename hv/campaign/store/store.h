@@ -202,7 +202,7 @@ struct store_run_result {
 	const char *races;    /* The path of the run's races.json. NULL: there is none. */
 	const char *coverage; /* The path of the run's coverage.json. NULL: there is none. */
 	/*
-	 * The run is answered only by a finished report with hits and windows. Without one, the store adds a finding of the
+	 * The run gives an answer only by a finished report with hits and windows. Without one, the store adds a finding of the
 	 * kind "no-report", "truncated" or "unsampled", and this becomes the outcome of a run that is STORE_OK otherwise.
 	 */
 	bool must_report;
@@ -294,7 +294,7 @@ int store_triage_from_word(const char *word);
 /* How a race changed in the selected rounds, compared with the rounds before. */
 enum store_change {
 	STORE_CHANGE_NEW, /* No earlier round of any campaign had the race. */
-	/* A user marked the race as fixed, and a run that started later saw it in a kernel that has the mend (version.h). */
+	/* A user marked the race as fixed, and a run that started later saw it in a kernel that has the fix (version.h). */
 	STORE_CHANGE_BACK,
 	STORE_CHANGE_VERDICT, /* The race's class or rule differs from the last time that it was seen. */
 	STORE_CHANGE_GONE,    /* The base round had the race, and no selected round has it. */
@@ -336,7 +336,10 @@ struct store_race {
 	int before_rank;
 	enum store_triage triage;
 	const char *note, *who;
-	/* The versions that brought the mend of a race that is fixed: "6.1.115, 6.12". "": all kernels from `triaged` on. */
+	/*
+	 * For a race that is fixed, the kernel versions that have the fix: "6.1.115, 6.12". "": all kernels that run after
+	 * `triaged`.
+	 */
 	const char *mended;
 	int64_t triaged;
 	/* In the selected rounds, numbers of: */
@@ -455,16 +458,16 @@ int store_triage_set(struct store *s, int64_t race, enum store_triage triage, co
 		     struct err *err);
 
 /*
- * Mark a race as fixed by a mend that came with the versions `mended`, `count` of them. Each is a version as version_read()
- * reads it. A race that an older kernel shows afterwards is not back. Otherwise like store_triage_set().
+ * Mark a race as fixed in the `count` kernel versions `mended`, each as version_read() reads it. If an older kernel shows the
+ * race afterwards, the race is not back. Otherwise like store_triage_set().
  */
 int store_mend_set(struct store *s, int64_t race, const char *const *mended, size_t count, const char *note, const char *who,
 		   int64_t at, struct err *err);
 
 /*
  * Find the release of the kernel build that `word` names: the beginning of its build id, or a commit that its release ends with
- * ("-gaabbccddeeff"), both in at least 7 hexadecimal digits. Returns -1 with EXIT_USAGE if no build in the store has it, or
- * builds of several releases do, or its version line is not known.
+ * ("-gaabbccddeeff"), both in at least 7 hexadecimal digits. Returns -1 with EXIT_USAGE if no build in the store has this id or
+ * commit, or builds of several releases have it, or the build's version line is not known.
  */
 int store_build_release(struct store *s, const char *word, char *release, size_t size, struct err *err);
 

@@ -138,7 +138,7 @@ const char *text_printf(struct store_text *t, const char *fmt, ...)
 bool text_failed(const struct store_text *t, struct err *err)
 {
 	if (t->too_much)
-		err_set(err, EXIT_INPUT, "there is more text than the %zu MiB that a list or a run has at most", ALL_MAX >> 20);
+		err_set(err, EXIT_INPUT, "the strings of one list or run have more than the limit of %zu MiB", ALL_MAX >> 20);
 	else if (t->failed)
 		err_set(err, EXIT_INTERNAL, "out of memory");
 	return t->failed;

@@ -11,7 +11,7 @@
 /* Digits that tell one build id or commit from others: git abbreviates commits to 7 at least. */
 #define BUILD_WORD_MIN 7
 
-/* Versions of a mend to read. `campaign triage` writes at most 32; the rows of a foreign store are not trusted. */
+/* Most versions of a fix that are read. `campaign triage` writes at most 32; the rows of a foreign store are not trusted. */
 #define MENDS_READ_MAX 64
 
 void store_history_free(struct store_history *h)
@@ -22,8 +22,8 @@ void store_history_free(struct store_history *h)
 }
 
 /*
- * Set *at, if it is 0, to the current time, or to just after the race's last state: two states in the same millisecond would
- * have no order, and the last one may be of a machine whose clock is ahead.
+ * If *at is 0, set it to the current time or, if the race has a state of this time or later, to 1 ms after its last state: two
+ * states in the same millisecond would have no order, and the last state may be from a machine whose clock is ahead.
  */
 static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
 {
@@ -60,7 +60,7 @@ static int add_entry(struct store *s, int64_t race, enum store_triage triage, co
 		       "iiitt", race, *at, (int64_t)triage, who, note);
 }
 
-/* Add the versions of a mend to the entry that add_entry() has made with the same arguments. */
+/* Add the versions that have the fix to the entry that add_entry() has made with the same arguments. */
 static int add_versions(struct store *s, int64_t race, const char *const *mended, size_t count, const char *note,
 			const char *who, int64_t at, struct err *err)
 {
@@ -149,11 +149,11 @@ int store_build_release(struct store *s, const char *word, char *release, size_t
 	if (!b.count)
 		return err_set(
 			err, EXIT_USAGE,
-			"%.80s: no kernel in the store has this build id or commit; give the version that brought the mend, "
+			"%.80s: no kernel in the store has this build id or commit; give the version that brought the fix, "
 			"for example 6.1.115",
 			word);
 	if (b.nameless || b.several)
-		return err_set(err, EXIT_USAGE, "%.80s: %s; give the version that brought the mend, for example 6.1.115", word,
+		return err_set(err, EXIT_USAGE, "%.80s: %s; give the version that brought the fix, for example 6.1.115", word,
 			       b.several ? "kernels of several versions have an id that begins so"
 					 : "the version of this kernel is not known");
 	snprintf(release, size, "%s", b.release);

@@ -74,7 +74,7 @@ bool version_release(const char *banner, char out[VERSION_TEXT_MAX])
 	return true;
 }
 
-/* ---- mends ---- */
+/* ---- fixes ---- */
 
 /* The versions of a kernel: of its release, and of its package, which is the release's if the line names no package. */
 struct kernel {

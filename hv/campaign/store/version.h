@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Versions of kernels, to decide whether a kernel has a mend that came with some version. Pure functions. Any thread.
+ * Versions of kernels, to decide whether a kernel has a fix that came with some version. Pure functions. Any thread.
  *
  * A version is that of `uname -r`, of a tag, or of a package: "6.1.115", "v6.13-rc2", "6.1.0-56-cloud-amd64", "6.12.95+deb12",
  * "5.14.0-427.13.1.el9_4.x86_64". What counts are its numbers: major, minor, patch, then the number of the release candidate,
@@ -43,16 +43,15 @@ bool version_release(const char *banner, char out[VERSION_TEXT_MAX]);
 enum version_has { VERSION_HAS_NOT, VERSION_HAS, VERSION_UNKNOWN };
 
 /*
- * Returns whether the kernel with this version line has a mend that came with the versions `fixed`, words between blanks and
+ * Returns whether the kernel with this version line has a fix that came with the versions `fixed`, words between blanks and
  * commas, one for each line of development (major and minor number) that got it:
  *
- *   - If `fixed` has a version of the kernel's own line, the kernel has the mend from this version on.
- *   - Otherwise the kernel has it if its line is newer than all lines of `fixed`, as a later line begins with what was in
- *     mainline then.
+ * - If `fixed` has a version of the kernel's own line, the kernel has the fix from this version on. - Otherwise the kernel has
+ * it if its line is newer than all lines of `fixed`, as a later line begins with what was in mainline then.
  *
- * Debian's release counts its ABI ("6.1.0-56"), and its version line ends with the version of the package ("Debian
- * 6.1.192-2"). A version X.Y.0-N is compared with the release, another one with the package's version if the line has one.
- * Returns VERSION_UNKNOWN if the line has no version.
+ * Debian's release counts its ABI ("6.1.0-56"), and its version line ends with the version of the package ("Debian 6.1.192-2").
+ * A version X.Y.0-N is compared with the release, another one with the package's version if the line has one. Returns
+ * VERSION_UNKNOWN if the line has no version.
  */
 enum version_has version_has_mend(const char *banner, const char *fixed);
 

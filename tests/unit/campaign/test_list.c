@@ -265,12 +265,12 @@ static void a_race_that_is_gone_was_looked_for_or_not(void **state)
 		const char *says;
 	} cases[] = {
 		{1, 1, 0,
-		 "1 window at its sites since then would miss it with a probability of 100.0 %, so that it is gone says "
+		 "1 window at its sites since then would miss it with a probability of 100.0 %, so its absence proves "
 		 "nothing\n"},
 		{4200, 0.05, 1, "4,200 windows at its sites since then would miss it with a probability of 5.0 %\n"},
-		{4200, 0.051, 0, "with a probability of 5.1 %, so that it is gone says nothing\n"},
-		{0, 1, 0, "its sites were not sampled since then, so that it is gone says nothing\n"},
-		{0, -1, 0, "whether it was looked for since then is not known\n"},
+		{4200, 0.051, 0, "with a probability of 5.1 %, so its absence proves nothing\n"},
+		{0, 1, 0, "its sites were not sampled since then, so its absence proves nothing\n"},
+		{0, -1, 0, "how likely the windows since then would miss it is not known\n"},
 	};
 	struct list_style style = {.width = 400};
 
@@ -352,7 +352,7 @@ static void text_says_the_answers_first(void **state)
 	has(text, "000000000005\x1b[0m  benign\n");
 	has(text, "     net/core; seen in 2 rounds up to round 2, first in round 1; in 6.1.0-55-cloud-amd64,\n"
 		  "         6.1.0-56-cloud-amd64; 420 windows at its sites since then would miss it with a probability\n"
-		  "         of 12.3 %, so that it is gone says nothing\n");
+		  "         of 12.3 %, so its absence proves nothing\n");
 	has(text, "\x1b[1;31mnew       1 race");
 	free(text);
 	summary_free(&m);

@@ -309,7 +309,7 @@ class Triage(unittest.TestCase):
 
 
 class Mended(unittest.TestCase):
-    """A matrix of two kernels, of which only the newer one has the mend of a race."""
+    """A matrix of two kernels, of which only the newer one has the fix of a race."""
 
     OLD = "6.1.0-56-cloud-amd64"  # of the Debian package 6.1.192-2
     NEW = "6.13.0-rc2-00034-gaabbccddeeff"
@@ -353,7 +353,7 @@ class Mended(unittest.TestCase):
             self.assertEqual(self.nights.command("show", "--fail-on", "any-new").returncode, 0)
         race, _ = self.list()["races"]
         self.assertEqual((race["triage"]["state"], race["triage"]["fixed_in"]), ("fixed", "6.1.193, 6.12"))
-        # Seen in a kernel with the mend, it is a regression.
+        # Seen in a kernel with the fix, it is a regression.
         done = self.nights.round(old=self.report(self.OLD, 2), new=self.report(self.NEW, 1))
         self.assertEqual(done.returncode, 1)
         self.assertEqual(sorted(race["change"] for race in self.list()["races"]), ["back", "same"])
@@ -383,7 +383,7 @@ class Mended(unittest.TestCase):
         self.assertEqual(self.nights.round(old=self.report(self.OLD, 2), new=self.report(self.NEW, 2)).returncode, 1)
 
     def test_wrong_words(self):
-        for arguments, says in ((["fixed", "--in", "bbbbbbbb"], "no kernel in the store has this build id or commit; give the version that brought the mend"),
+        for arguments, says in ((["fixed", "--in", "bbbbbbbb"], "no kernel in the store has this build id or commit; give the version that brought the fix"),
                                 (["fixed", "--in", "soon"], "soon: this is no version, build id or commit; give for example 6.1.115"),
                                 (["known", "--in", "6.12"], "--in says where a race is fixed: give the state fixed, or leave --in out")):
             done = self.nights.command("triage", self.ids[0], *arguments)
@@ -423,7 +423,7 @@ class Running(unittest.TestCase):
                 self.wait_for_reports(nights, 2)  # The store keeps no attempt that has left no file.
                 runner.kill()
                 text = self.status_with(nights, "  cut off   module/image/none/all/1, since ")
-                self.assertIn("--resume goes on with it", text)
+                self.assertIn("--resume starts it again", text)
                 document = json.loads(nights.said("status", "--format", "json"))
                 check(document, "status")
                 self.assertEqual([run["alive"] for run in document["rounds"][0]["running"]], [False])

@@ -471,7 +471,7 @@ static void a_fixed_race_comes_back(void **state)
 	store_history_free(&history);
 }
 
-/* Only a kernel with the mend that sees the race again makes the race come back. */
+/* Only a kernel with the fix that sees the race again makes the race come back. */
 static void a_mend_has_versions(void **state)
 {
 	static const char *const mended[] = {"6.1.115", "5.10.230"};

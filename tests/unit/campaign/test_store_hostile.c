@@ -250,7 +250,7 @@ static void rows_that_multiply_end(void **state)
 	       "INSERT INTO sighting SELECT id, id, 1, 1, 1, 1, 1, 1 FROM build_race WHERE id >= 100");
 	assert_int_equal(merge_it(f, &f->err), -1);
 	assert_int_equal(f->err.code, EXIT_INPUT);
-	assert_non_null(strstr(f->err.text, "more text"));
+	assert_non_null(strstr(f->err.text, "more than the limit"));
 }
 
 static void work_without_end_ends(void **state)
@@ -432,7 +432,7 @@ static void a_file_of_a_run_is_a_file(void **state)
 		left_out(f, coverage, place, "no regular file");
 		snprintf(place, sizeof(place), "%s/sparse%d", f->rig.folder, coverage);
 		assert_int_equal(truncate(store_rig_file(&f->rig, coverage ? "sparse1" : "sparse0", "{"), (off_t)1 << 40), 0);
-		left_out(f, coverage, place, "at most");
+		left_out(f, coverage, place, "more than the limit");
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Versions of kernels: their order, and whether a kernel has a mend that came with some version. */
+/* Versions of kernels: their order, and whether a kernel has a fix that came with some version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
