@@ -55,7 +55,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 const struct argp campaign_check_argp = {.options = options, .parser = parser, .args_doc = "FILE", .doc = doc};
 
-/* Print one line for each run: its key, its seed, and the options that make it. */
+/* Print one line for each run: its key, its seed, and the options of its command. */
 static void print_runs(const struct plan_runs *runs, const char *only)
 {
 	size_t shown = 0;

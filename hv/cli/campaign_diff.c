@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider campaign diff`: compares two rounds only with each other. */
+/* `outrider campaign diff`: compares two rounds with each other, and ignores all other rounds. */
 #include "hv/cli/campaign.h"
 #include "hv/cli/campaign_list.h"
 

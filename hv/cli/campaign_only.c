@@ -29,7 +29,7 @@ static int refuse(const struct plan_runs *runs, const char *name, const char *pa
 {
 	struct suggest suggest = suggest_begin(name, strlen(name));
 
-	/* A name with a slash is compared with whole keys. */
+	/* Look for the nearest key if the user's name has a slash, else for the nearest part of a key. */
 	for (size_t i = 0; i < runs->count; i++) {
 		if (strchr(name, '/'))
 			suggest_offer(&suggest, runs->list[i].key);

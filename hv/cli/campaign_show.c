@@ -89,7 +89,10 @@ static int has_round(struct store *store, const char *campaign, const char *what
 	return rc;
 }
 
-/* Decide what a word of digits names. It is an error if it could be both, so that it is never taken for the wrong one. */
+/*
+ * Decide what a word of digits names. It is an error if a round has this number and a race has an id that begins with it, so
+ * that the command never shows the wrong one of them.
+ */
 static int kind_of_digits(struct store *store, const char *campaign, const char *what, enum kind *kind, struct err *err)
 {
 	bool round;

@@ -12,7 +12,7 @@ struct detect_options {
 	struct judge judge;
 	/* The session's parameters, as the options give them. The strings are those of argv. */
 	struct session_config session;
-	/* The values of --symbols. The array has one element for each word of the command line. */
+	/* The values of --symbols. The array has room for as many values as the command line has words. */
 	const char **symbols;
 	/* The value of --prefer, and the contents of that file. NULL: --prefer was not given. */
 	const char *prefer_file;

@@ -32,7 +32,7 @@ struct fail_on {
 	struct fail_words words;
 	/* The exit code. 0: not given. */
 	unsigned char code;
-	/* The command shows no races: without words, the options look for suspicions. */
+	/* The command shows no races: if --fail-on is not given, --error-exitcode alone looks for suspicions. */
 	bool no_races;
 };
 

@@ -15,7 +15,10 @@ static bool has_word(const struct cli_choice *choice, const char *word)
 	return false;
 }
 
-/* Returns the spelling of a word that the help lists, or the word itself. */
+/*
+ * Returns "any-new" for "new" and "new-race", unless the command lists the given word or does not list "any-new". Returns any
+ * other word unchanged.
+ */
 static const char *spelling(const struct cli_choice *choice, const char *word)
 {
 	static const char *const others[] = {"new", "new-race"};

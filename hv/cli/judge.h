@@ -24,7 +24,10 @@ struct judge {
 	struct suppressions *suppressions; /* NULL: none */
 	struct verdicts verdicts;
 	struct groups groups; /* of `verdicts`, sorted */
-	/* The facts of the run that --fail-on looks at, copied without their strings. Not finished until races were judged. */
+	/*
+	 * The facts of the run that --fail-on looks at, copied without their strings. `finished` is false until the races were
+	 * judged.
+	 */
 	struct run_facts run;
 	/* Number of suspicions at the last judgement of locks. */
 	size_t suspicions;

@@ -61,7 +61,7 @@ static bool is_plain(const char *file)
  */
 static void add_file(const struct sources *sources, struct script *s, const struct race *race, unsigned which)
 {
-	/* Not the file of an inlined helper, which other people may maintain. */
+	/* Take the line outside of headers: other people may maintain the header of an inlined helper. */
 	const struct source_line *line = race_names_place(race->names, which);
 	const char *file = line ? line->file : "";
 

@@ -42,7 +42,8 @@ static void say(void *ctx, const char *line)
 }
 
 /*
- * Open KVM. Only keep an error of the host: errors of the scenario are reported first, because another host would not fix them.
+ * Open /dev/kvm. On failure, keep the error in r->host_err and report it later: errors of the scenario come first, because the
+ * user cannot fix them by using another host.
  */
 static void open_host(struct replay *r)
 {

@@ -12,7 +12,10 @@ struct replay_options {
 	const char *path;
 	/* The order to run, 1 or 2. 0: both. */
 	unsigned order;
-	/* The length of the free run in ns. Without --for, the scenario's length is used. */
+	/*
+	 * How long each order runs on after both accesses, in ns, and whether --for gives it. Without --for, the time of the
+	 * scenario is used.
+	 */
 	bool free_given;
 	uint64_t free_ns;
 	uint64_t times;

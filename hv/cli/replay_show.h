@@ -25,7 +25,10 @@ void replay_show_both(struct scene *s, const struct replay_shown *shown);
 /* Print the result of the order in which the access of side `first` goes first. `same`: the result equals the recorded one. */
 void replay_show_one(struct scene *s, unsigned first, const struct alone *one, bool same);
 
-/* Print the same results as JSON. Return 0, or -1 with EXIT_INTERNAL if memory runs out. */
+/*
+ * Print the results of replay_show_both(), or of replay_show_one(), as JSON. Return 0, or -1 with EXIT_INTERNAL if memory runs
+ * out.
+ */
 int replay_show_both_json(struct scene *s, const struct replay_shown *shown, struct err *err);
 int replay_show_one_json(struct scene *s, unsigned first, const struct alone *one, bool same, struct err *err);
 

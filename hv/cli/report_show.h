@@ -40,8 +40,8 @@ void show_text(const struct verdicts *v, const struct groups *groups, const stru
 void show_suppressions(const struct groups *groups, const struct show_how *how);
 
 /*
- * Write the races to standard output in the format of `export`, in the order of `v` or `groups`. Returns 0, or -1 if memory
- * runs out.
+ * Write the races to standard output in the format of `export`, in the order of `groups` if the format has one entry for a
+ * group, else in the order of `v`. Returns 0, or -1 if memory runs out.
  */
 int show_export(const struct verdicts *v, const struct groups *groups, const struct race_runs *runs, const struct show_how *how,
 		int (*export)(FILE *out, const struct export_run *run, struct err *err), struct err *err);
