@@ -64,10 +64,10 @@ void html_side(FILE *out, const struct export_run *run, const struct race *race,
  */
 void html_timeline(FILE *out, const struct race *race);
 
-/* Write the datum's value before and after, decoded and as bits. */
+/* Write the datum's value before and after the conflict, decoded and as bits. */
 void html_values(FILE *out, const struct race *race);
 
-/* Write the results of running the race in both orders. Writes nothing if it was not run. */
+/* Write the results of running the race in both orders. Writes nothing if the race was not run. */
 void html_replay(FILE *out, const struct race *race);
 
 /* Draw the times of the recorded instances on an axis as long as the longest run. */

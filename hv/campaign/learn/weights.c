@@ -46,7 +46,7 @@ struct counts {
 	double armed, hits, windows, conflicts;
 	/*
 	 * `again`: conflicts of a site after its first conflict. `other`: pairs of a site after its first pair, with the site
-	 * as the sampled side. Both summed over the sites.
+	 * as the sampled side. For a function or the kernel, both are sums over its sites.
 	 */
 	double again, other;
 };
@@ -349,7 +349,10 @@ static int put_document(const struct weights *w, const char *build_id, FILE *out
 	struct writer to = {.out = out};
 
 	fprintf(out, "{\"schema\": \"" PREFER_SCHEMA "\",\n");
-	/* put_weights() escapes names, but not the build id: the reader of the file checks that it is hexadecimal. */
+	/*
+	 * The build id is written without escapes, which hexadecimal digits do not need. The program that reads the file
+	 * refuses anything else.
+	 */
 	if (build_id[0])
 		fprintf(out, "\"build_id\": \"%.*s\",\n", 2 * PREFER_BUILD_ID_MAX, build_id);
 	fputs("\"weight\": 1,\n\"functions\": {", out);

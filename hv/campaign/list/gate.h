@@ -14,7 +14,7 @@
 /* The words of --fail-on and of <failure on='...'/>. */
 enum gate_what {
 	GATE_NEW_HARMFUL, /* a harmful candidate that needs attention (summary_is_worse()) */
-	GATE_NEW_UNCLEAR, /* the same, or an unclear or unjudged race that needs attention */
+	GATE_NEW_UNCLEAR, /* a harmful candidate, unclear or unjudged race that needs attention */
 	GATE_ANY_NEW,	  /* a race of any class that needs attention */
 	GATE_NEW_FINDING, /* a finding that no earlier round has */
 	GATE_FINDING,	  /* a finding */

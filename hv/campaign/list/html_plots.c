@@ -44,7 +44,7 @@ static void put_races_bar(const struct plot *p, const struct summary_round *r, d
 	fputs("</g>", p->out);
 }
 
-/* Draw the number of new races as a line over the bars. */
+/* Draw a line over the bars: the number of new races of each round. */
 static void put_fresh(const struct plot *p, const struct summary_round *rounds, size_t count)
 {
 	char says[64];
@@ -238,7 +238,10 @@ static void put_lost_bar(const struct plot *p, const struct summary_round *r, do
 	fputs("</g>", p->out);
 }
 
-/* Runs that attached to a machine of another VMM do not know how long CPUs were stopped. */
+/*
+ * Plot for how long CPUs were stopped. If no run reports that, write so: runs that attached to a machine of another VMM do not
+ * know it.
+ */
 static void plot_lost(FILE *out, const struct summary *m)
 {
 	size_t count;

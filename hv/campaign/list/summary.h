@@ -110,7 +110,7 @@ struct summary_round {
 	int lost_permille, lost_most;
 };
 
-/* Coverage after a run, since the campaign's first round. */
+/* The campaign's coverage from its first round up to the end of one run. */
 struct summary_point {
 	unsigned round;	     /* number of the run's round */
 	bool now;	     /* The round is selected. */

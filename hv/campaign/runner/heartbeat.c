@@ -22,7 +22,7 @@
 #define PREFIX "outrider-run-"
 #define TRIES 100 /* attempts to make a folder and lock it before another process sweeps it */
 
-/* The names of the sockets in the folder: Outrider listens on "v", and connects to "v_PORT" when the guest calls PORT. */
+/* The names of the sockets in the folder: Outrider listens on "v", and connects to "v_PORT" when the guest connects to PORT. */
 static const char *const sockets[] = {"v", "v_999"};
 
 static void socket_path(const struct heartbeat *h, const char *suffix, struct sockaddr_un *address)

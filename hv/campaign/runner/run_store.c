@@ -45,7 +45,10 @@ int run_store_begin(const struct run_store *k, const struct job *j, struct err *
 	return begin(k, j, j->run->key, j->folder, &id, err);
 }
 
-/* Room for the findings of a run, and for one of each of its files that is invalid. */
+/*
+ * Most findings of a run in the store: those of its ending, and one for each of its two files, report and coverage, that is
+ * invalid.
+ */
 #define FINDINGS_MAX (ENDING_FINDINGS_MAX + 2)
 
 /*

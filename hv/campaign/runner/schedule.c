@@ -162,7 +162,7 @@ static void store_jobs(struct runner *r, unsigned wait_ms)
 	store_set_wait(r->store, STORE_WAIT_MS);
 }
 
-/* Store what the store lacks while runs are running: a store that is away must not delay watching them. */
+/* While runs are running, store what the store lacks, without waiting for a store that is away: the runs must be watched. */
 static void store_owed(struct runner *r)
 {
 	struct err err = {0};

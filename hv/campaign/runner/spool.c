@@ -125,7 +125,7 @@ static int write_all(int fd, const char *text)
 	return fsync(fd);
 }
 
-/* Sync the folder after a rename, which is durable only then. */
+/* Sync the folder: a rename in it is durable only after that. */
 static void sync_folder(const char *folder)
 {
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

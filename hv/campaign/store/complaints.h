@@ -10,7 +10,7 @@
 #include "hv/campaign/store/run_data.h"
 #include "hv/report/run_facts.h"
 
-/* Take the complaints of a report. Returns 0, or -1 with EXIT_INTERNAL. */
+/* Copy the complaints of a report into `d`. Returns 0, or -1 with EXIT_INTERNAL. */
 int complaints_take(struct run_data *d, const struct run_complaints *from, struct err *err);
 
 /*

@@ -10,8 +10,8 @@
 #define COMPRESS_TEXT_MAX (256u << 20)
 
 /*
- * Compress `len` bytes of text to the length in 4 bytes, then zlib data. Returns *size bytes from malloc(), or NULL with err
- * set: EXIT_INTERNAL if memory runs out, EXIT_INPUT for more than COMPRESS_TEXT_MAX bytes.
+ * Compress `len` bytes of text. The result is `len` in 4 bytes, then zlib data. Returns *size bytes from malloc(), or NULL with
+ * err set: EXIT_INTERNAL if memory runs out, EXIT_INPUT for more than COMPRESS_TEXT_MAX bytes.
  */
 void *record_compress(const char *text, size_t len, size_t *size, struct err *err);
 

@@ -210,8 +210,9 @@ static void pair_add(struct pair *p, int64_t at)
 }
 
 /*
- * Select the sightings of all pairs. All sightings of a pair are in consecutive rows. ORDER BY follows the index, so that the
- * database need not sort all sightings, and memory holds one struct pair for each pair.
+ * Select the sightings of all pairs: a row of `sighting` says that one run saw one pair. All sightings of a pair are in
+ * consecutive rows. ORDER BY follows the index, so that the database need not sort all sightings, and memory holds one struct
+ * pair for each pair.
  */
 static const char pairs_seen_sql[] =
 	/* CROSS JOIN makes SQLite join in the written order: first the pairs, then by an index their sightings. */

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A database, SQLite or PostgreSQL. Queries use the part of SQL that both understand. Only hv/campaign/store/ uses this
- * header.
+ * A database, SQLite or PostgreSQL. Queries use the part of SQL that both understand. Only hv/campaign/store/ uses this header.
  *
  * Statements are string constants. They contain the placeholders $1, $2 and so on instead of values. The values are arguments
- * after `types`, which has one letter for each:
- * - i: int64_t;
- * - t: const char *, text; NULL is written as "";
- * - b: const void * and size_t, bytes.
- * A column must be read as the type that it has. The tables have no NULL values.
+ * after `types`, which has one letter for each: - i: int64_t; - t: const char *, text; NULL is written as ""; - b: const void *
+ * and size_t, bytes. A column must be read as the type that it has. The tables have no NULL values.
  *
- * Functions set err once and in full; store.h lists the errors. No locks: only one thread at a time may use a database.
+ * A function that fails sets err to the whole message for the user; store.h lists the errors. No locks: only one thread at a
+ * time may use a database.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_DB_H
 #define OUTRIDER_CAMPAIGN_STORE_DB_H

@@ -28,7 +28,7 @@ enum store_outcome {
 	STORE_NO_REPORT, /* it left no report; */
 	STORE_TRUNCATED, /* its report is of an unfinished run; */
 	STORE_UNSAMPLED, /* it sampled nothing: its report has no hit, or no window. */
-	/* A finding again. Stores have the numbers of outcomes, so a new one comes last. */
+	/* One more finding. Stores contain the numbers of outcomes, so an outcome that is added later comes last. */
 	STORE_COMPLAINT, /* The guest's kernel complained otherwise: an oops, BUG, warning, corrupt list... */
 	STORE_OUTCOMES,
 };

@@ -36,7 +36,10 @@ static bool is_old(const struct store_rounds *rounds, size_t i, const struct sto
 
 /* ---- single observations ---- */
 
-/* Sightings in round $1 whose race has a triage other than "new". If a race has several triage states, the latest is valid. */
+/*
+ * The ids of the rows of `sighting` (one for each run and each race that it saw) in round $1 whose race has a triage other than
+ * "new". If a race has several triage states, the latest is valid.
+ */
 #define TRIAGED                                                                                                          \
 	"(SELECT g.id FROM sighting g JOIN build_race b ON b.id = g.build_race_id JOIN race r ON r.id = b.race_id "      \
 	"WHERE g.round_id = $1 AND coalesce((SELECT t.state FROM said t JOIN race o ON o.id = t.race_id WHERE o.line = " \

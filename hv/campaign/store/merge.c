@@ -57,7 +57,8 @@ static int merge_parts(struct merging *m, const struct store_round *r, int64_t i
 
 /*
  * Merge a folded row of coverage, which is the sum over several runs and cannot be split. It is added only if `into` has no
- * coverage of this round and kernel yet, so that no run is added twice. Each run that is in the sums has left a row in `cover`.
+ * coverage of this round and kernel yet, so that no run is added twice. This check is enough: no run's coverage is in the sums
+ * of `into` without being in a row of `cover`.
  */
 static int merge_folded(struct merging *m, const struct store_round *r, int64_t into, const struct db_rows *row,
 			struct err *err)

@@ -15,7 +15,7 @@ struct store_race_run {
 	const char *report; /* the race's id in the run's report */
 	const char *command, *folder;
 	uint64_t seen;	   /* observations */
-	uint64_t first_ns; /* from the run's first sample point to its first observation */
+	uint64_t first_ns; /* ns from the run's first sample point to its first observation of the race */
 	enum verdict_class class;
 	int rank;
 	const char *rule;

@@ -357,7 +357,10 @@ static int read_findings(struct store *s, struct store_round *r, struct err *err
 
 /* ---- how runs ended ---- */
 
-/* The kinds of findings that are failures are listed again in ends_is_failure(). */
+/*
+ * Select how each run ended. The query lists the kinds of findings that are failures; ends_is_failure() must list the same
+ * kinds.
+ */
 static const char ends_sql[] =
 	"SELECT u.outcome, u.hits, coalesce((SELECT f.kind FROM finding f WHERE f.run_id = u.id AND f.kind IN ('failed', "
 	"'no-report', 'truncated', 'unsampled') ORDER BY f.number LIMIT 1), 'ok') FROM run u "

@@ -29,7 +29,7 @@ struct run_data_race {
 	const char *site[2]; /* In byte order. */
 	int64_t seen, first_ns, last_ns;
 	struct run_data_verdict verdict;
-	/* Further places of a named datum, if the data come from another store. */
+	/* If the data come from another store: further places (struct store_key) at which the named datum was seen. */
 	const char **places;
 	size_t place_count;
 	struct run_data_instance *instances;

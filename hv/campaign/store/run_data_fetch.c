@@ -41,7 +41,7 @@ static const char races_sql[] =
 	"JOIN build_race b ON b.id = g.build_race_id JOIN race r ON r.id = b.race_id JOIN verdict v ON v.id = g.verdict_id "
 	"WHERE g.run_id = $1 ORDER BY r.identity, b.report";
 
-/* The ids of a race and of its sighting in `from`. */
+/* The ids in `from` of a race, and of the row of `sighting` that says that the run saw it. */
 struct fetched {
 	int64_t race, sighting;
 };

@@ -114,7 +114,7 @@ struct store_round {
 	uint64_t planned, begun, done;
 	struct store_ends ends; /* how the runs ended (ends.h) */
 	uint64_t cut_off;	/* Attempts that were cut off (see store_is_attempt()). */
-	/* Results of the runs that have ended. `races` is the number of different races of the store. */
+	/* Results of the runs that have ended. `races` is the number of different races that these runs saw. */
 	uint64_t races, new_races;
 	uint64_t findings; /* entries of store_findings() whose kind is a finding (ends_is_finding()) */
 	uint64_t hits, windows, conflicts, sampled_ns, sampled_runs;

@@ -8,7 +8,7 @@
 #include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/version.h"
 
-/* Digits that tell one build id or commit from others: git abbreviates commits to 7 at least. */
+/* Least number of digits of a build id or commit that a user may give. Git abbreviates commits to at least 7. */
 #define BUILD_WORD_MIN 7
 
 /* Most versions of a fix that are read. `campaign triage` writes at most 32; the rows of a foreign store are not trusted. */

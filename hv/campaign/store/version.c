@@ -9,7 +9,7 @@
 
 #define BANNER "Linux version "
 #define PACKAGE " Debian " /* before the version of Debian's package, near the end of the version line */
-#define RELEASED LONG_MAX  /* VERSION_CANDIDATE of a version that is no release candidate */
+#define RELEASED LONG_MAX  /* the number in VERSION_CANDIDATE of a release, which comes after its candidates */
 #define NUMBER_DIGITS_MAX 9
 #define SEPARATORS " ,"
 
