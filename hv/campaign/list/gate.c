@@ -126,7 +126,7 @@ void gate_put_count(FILE *out, const struct summary *m, enum gate_what what)
 				      "races that are new or worse than before are harmful candidates"},
 		[GATE_NEW_UNCLEAR] = {"race that is new or worse than before is a harmful candidate or unclear",
 				      "races that are new or worse than before are harmful candidates or unclear"},
-		[GATE_ANY_NEW] = {"race is worse than before", "races are worse than before"},
+		[GATE_ANY_NEW] = {"race is new or worse than before", "races are new or worse than before"},
 		[GATE_NEW_FINDING] = {"finding is new", "findings are new"},
 		[GATE_FINDING] = {"finding", "findings"},
 		[GATE_LIMIT] = {"run exceeded a limit", "runs exceeded a limit"},

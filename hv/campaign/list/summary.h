@@ -146,7 +146,7 @@ struct summary {
 	size_t finding_count;
 	struct summary_bug *bugs; /* empty unless the query asks for likely bugs; the most serious first */
 	size_t bug_count;
-	size_t more_bugs;	      /* number of further likely bugs, beyond BUGS_MAX */
+	size_t more_bugs; /* number of further likely bugs, which `bugs` has no room for (BUGS_MAX in fill_bugs.c) */
 	struct summary_round *rounds; /* all rounds of the campaign up to the last selected one, oldest first */
 	size_t round_count;
 	struct summary_point *points; /* all runs of `rounds`, in the order of their starts */

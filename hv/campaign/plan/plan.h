@@ -30,7 +30,7 @@ struct plan_limits {
 enum plan_failure {
 	PLAN_FAIL_NEW_HARMFUL = 1 << 0, /* a harmful candidate that is new or worse than before */
 	PLAN_FAIL_NEW_UNCLEAR = 1 << 1, /* a harmful candidate or unclear race that is new or worse than before */
-	PLAN_FAIL_ANY_NEW = 1 << 2,	/* any race that is worse than before */
+	PLAN_FAIL_ANY_NEW = 1 << 2,	/* any race that is new or worse than before */
 	PLAN_FAIL_NEW_FINDING = 1 << 3, /* a finding that no earlier round has */
 	PLAN_FAIL_FINDING = 1 << 4,	/* a bad end of a run that is no race, such as a panic or an exceeded limit */
 	PLAN_FAIL_LIMIT = 1 << 5,	/* a run that exceeded one of its limits */

@@ -272,7 +272,7 @@ class Gate(unittest.TestCase):
                 nights.store = pathlib.Path(folder, f"{word}.db")
                 self.assertEqual(nights.round(a=report(race("benign")), b=report()).returncode, 1)
                 done = nights.command("show", "--fail-on", word)
-                self.assertEqual((done.returncode, done.stderr), (1, b"outrider: 1 race is worse than before: exit status 1 (--fail-on any-new)\n"))
+                self.assertEqual((done.returncode, done.stderr), (1, b"outrider: 1 race is new or worse than before: exit status 1 (--fail-on any-new)\n"))
                 self.assertEqual(nights.round(a=report(race("benign")), b=report()).returncode, 0)
 
 
