@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The value of `by` that says that there is no such access. */
+/* The value of `by` by which an assertion says that no access of the asserted kind exists. */
 #define NOBODY "nobody"
 
 enum assertion_state assertion_state(const struct assertion *a)

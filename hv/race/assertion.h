@@ -35,7 +35,7 @@ struct assertion {
 	uint8_t rw;
 	/* The user accepts that the assertion is never checked. */
 	bool optional;
-	/* Number of accesses to the datum, of any kind: without any, the datum was never seen. */
+	/* Number of accesses to the datum, of any kind. 0: no access to the datum was recorded. */
 	uint64_t seen;
 	/* Number of accesses checked, of accesses that broke the assertion, and of accesses whose held locks are unknown. */
 	uint64_t checked, broken, unknown;
@@ -61,8 +61,8 @@ enum assertion_state {
 };
 
 /*
- * Returns the result of checking an assertion. An assertion with `by = nobody` says that there is no such access: it is held if
- * there was none, and the datum was accessed otherwise.
+ * Returns the result of checking an assertion. An assertion with `by = nobody` says that no function makes the accesses that it
+ * covers. Such an assertion is held if no such access was recorded, but the datum was accessed in another way.
  */
 enum assertion_state assertion_state(const struct assertion *a);
 

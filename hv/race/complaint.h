@@ -51,11 +51,14 @@ struct complaint {
 	char text[COMPLAINT_TEXT_MAX];
 	/* Time in ns of the guest's log clock, which begins near boot. 0: unknown, because the line came from a console. */
 	uint64_t log_ns;
-	/* Time in ns from the arming of the first sample point to when the complaint was read, at most. 0: before that. */
+	/*
+	 * Time in ns from the arming of the first sample point until the complaint was read, shortly after the kernel printed
+	 * it. 0: it was read before the first sample point was armed.
+	 */
 	uint64_t time_ns;
 	/* The CPU that complained. -1: unknown. */
 	int cpu;
-	/* The task that ran on this CPU. -1: unknown. */
+	/* PID of the task that ran on the CPU that complained. -1: unknown. */
 	int32_t pid;
 	/* The task's name. "": unknown. */
 	char comm[GUEST_COMM_MAX];
@@ -77,7 +80,7 @@ struct complaint {
 /* What connects a complaint with a race, the weakest link first. */
 enum complaint_link {
 	COMPLAINT_UNLINKED,
-	/* The CPU was in the function of a side, or in a function that this one had called. */
+	/* The CPU was in the function of a side, or in a function that the side's function had called. */
 	COMPLAINT_SAME_FUNCTION,
 	/* The faulting address is in the object that the sides accessed. */
 	COMPLAINT_SAME_OBJECT,
@@ -89,9 +92,12 @@ enum complaint_link {
 struct race_complaint {
 	enum complaint_link link;
 	enum complaint_kind kind;
-	/* The side whose code it is, for the links by code. Otherwise 0. */
+	/* COMPLAINT_SAME_FUNCTION and COMPLAINT_SAME_INSTRUCTION: the side in whose code the CPU was. Otherwise 0. */
 	unsigned side;
-	/* Time in ns from the instance before the complaint until the complaint was read, at most 0.1 s after it came. */
+	/*
+	 * Time in ns from the last instance before the complaint until the complaint was read, which is at most 0.1 s after the
+	 * kernel printed it.
+	 */
 	uint64_t after_ns;
 	/* As in struct complaint. */
 	char text[COMPLAINT_TEXT_MAX];
@@ -106,7 +112,9 @@ struct race_complaint {
 #define COMPLAINT_MESSAGE_END "; --on-complaint says what ends a run"
 #define COMPLAINT_MESSAGE COMPLAINT_MESSAGE_BEGIN "%s" COMPLAINT_MESSAGE_END
 
-/* Returns the complaint's text in a message of that form, which ends where complaint_message_len() says. NULL: another message.
+/*
+ * Returns the complaint's text in a message that was made with COMPLAINT_MESSAGE. complaint_message_len() gives the text's
+ * length. NULL: it is another message.
  */
 const char *complaint_of_message(const char *message);
 size_t complaint_message_len(const char *text);

@@ -8,7 +8,9 @@
  * next, which can be a while later.
  */
 #define SOON_NS UINT64_C(10000000000)
-/* The innermost calls in which the side's function may be: a complaint is often in a helper that it calls, such as list_del().
+/*
+ * Number of innermost calls of a complaint's call trace in which the side's function is looked for. The kernel often complains
+ * in a helper that this function calls, such as list_del().
  */
 #define CALLS_MAX 4
 

@@ -3,10 +3,11 @@
  * The definition of a conflict: two accesses to overlapping memory, at least one of them a write, not both LOCKed
  * (DataCollider, section 3, calls LOCKed accesses synchronisation; here that word is a class of verdicts).
  *
- * The definition comes in two functions, since not every caller knows both parts. hv/detect tests overlap of guest-physical
- * ranges when a CPU stops at a sample point, and of guest-virtual ranges when it looks for the access that tripped a
- * watchpoint. It tests the kinds of the accesses in both cases. The store tests only the kinds, once more, when it takes an
- * observation: the hit of a watchpoint proves overlap, even if the accessing instruction could not be determined.
+ * The definition comes in two functions, one for the overlap and one for the kinds of the accesses, since not every caller
+ * knows both. hv/detect tests overlap of guest-physical ranges when a CPU stops at a sample point, and of guest-virtual ranges
+ * when it looks for the access that tripped a watchpoint. It tests the kinds of the accesses in both cases. The store tests
+ * only the kinds, once more, when it takes an observation: the hit of a watchpoint proves overlap, even if the accessing
+ * instruction could not be determined.
  *
  * Pure functions. Any thread.
  */

@@ -181,7 +181,7 @@ struct coverage_counts *coverage_find(const struct coverage *c, uint64_t gva)
 	return entry ? &site_at(c, entry - 1)->counts : NULL;
 }
 
-/* The caller of make_room() up to append_site(), and of find_or_add(), holds c->lock. */
+/* The functions from make_room() to append_site(), and find_or_add(), must be called with c->lock held. */
 
 /* Make room for one more function and one more site together, so that no function is left without a site. */
 static int make_room(struct coverage *c)

@@ -22,9 +22,9 @@
 struct coverage_counts {
 	/* Number of times that a sample point was armed at the site. */
 	uint32_t armed;
-	/* Number of times that a CPU stopped at such a point. */
+	/* Number of times that a CPU stopped at a sample point at the site. */
 	uint32_t hits;
-	/* Number of windows opened at these stops. */
+	/* Number of windows opened when a CPU stopped at the site. */
 	uint32_t windows;
 	/* Number of conflicts seen with the access that the stopped CPU was about to make. */
 	uint32_t conflicts;

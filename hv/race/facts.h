@@ -168,7 +168,7 @@ struct guest_frame {
 	uint8_t kind;
 	/* enum guest_context_kind */
 	uint8_t context;
-	/* False if this frame or a frame before it is a guess. */
+	/* False if the unwinder guessed this frame or a frame further in. */
 	bool reliable;
 	/* The function that contains the instruction; for kind UNWIND_CALL, the call before `pc`. Name "": unknown. */
 	struct guest_symbol symbol;
@@ -182,9 +182,9 @@ struct guest_calls {
 	bool guessed;
 	/* Why unwinding ended at the last frame. */
 	enum unwind_end end;
-	/* The reason of the first guess; equal to `end` without a guess. */
+	/* Why the unwinder first had to guess a frame. Without a guess, the same as `end`. */
 	enum unwind_end why;
-	/* For each stack: the number of bytes at its start that unwinding did not need. */
+	/* For each stack: the number of bytes at its lowest addresses that unwinding did not need. */
 	uint32_t used_from[GUEST_STACKS_MAX];
 	/* Innermost first. Owned by the caller, which provides room for UNWIND_FRAMES_MAX frames. */
 	struct guest_frame *frames;

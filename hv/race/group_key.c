@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the length of the name of the variable or type that a datum's name or place begins with. */
+/*
+ * Returns the length of the first part of a datum's name or place: the name of the variable, or of the type that contains the
+ * datum.
+ */
 static int owner_length(const char *datum)
 {
 	return (int)strcspn(datum, ".+");
@@ -32,7 +35,10 @@ void group_key(const struct race *race, bool section, struct group_key *out)
 
 	race_key(race, &key);
 	*out = (struct group_key){0};
-	/* A variable without members needs no section: its name alone says which races are of one group. */
+	/*
+	 * The text for a variable without members is the same in and outside of a section of a sequence count: the variable's
+	 * name alone says which races are of one group.
+	 */
 	if (key.datum[0])
 		put_id(&key, section && strchr(key.datum, '.'), "", key.datum, out->text, out->id);
 	else if (key.place[0])

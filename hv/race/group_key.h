@@ -17,7 +17,10 @@ struct group_key {
 	char text[GROUP_TEXT_MAX];
 	/* A hash of the text: the same in every build of the kernel. */
 	char id[RACE_ID_MAX];
-	/* The id without debug files. "": it is the same, or the datum's place is unknown. */
+	/*
+	 * The id that the group has in a report without debug files, where the datum's place (race_key.h) replaces its name.
+	 * "": that id is the same, or the datum's place is unknown.
+	 */
 	char alias[RACE_ID_MAX];
 };
 

@@ -13,9 +13,9 @@
 #include "hv/race/lockset.h"
 #include "symbols/insn/insn.h"
 
-/* Most functions of the subject that are recorded per stack. */
+/* Maximum number of the subject's functions that are recorded per stack. */
 #define LOCK_PATH_MAX 6
-/* Most contexts on other CPUs that are recorded. */
+/* Maximum number of other contexts that are recorded per event. */
 #define LOCK_DURING_MAX 8
 
 enum lock_moment_kind {
@@ -43,7 +43,7 @@ struct lock_datum {
 	/* The instruction is LOCKed. */
 	bool locked;
 	struct base_register base;
-	/* What the datum is, from the guest's own data structures. */
+	/* What kind of memory the datum is in, and which object, from the guest's own data structures. */
 	struct guest_memory memory;
 };
 
@@ -58,7 +58,7 @@ struct lock_moment {
 	/* GVA of the instruction, and the function that contains it. */
 	uint64_t pc;
 	struct guest_symbol symbol;
-	/* The locks that the context holds on arrival. */
+	/* The locks that the context holds directly before the event. */
 	struct lockset locks;
 	/*
 	 * The entry at index i is for lock i of `locks`. If that lock was taken outside of the subject (taken_at is 0), the

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Most locks recorded per context. */
+/* Maximum number of locks recorded per context. */
 #define LOCKSET_MAX 8
 /* Bytes of a lock's printable name, including the NUL. */
 #define LOCK_NAME_MAX 160
@@ -36,8 +36,8 @@ struct held_lock {
 	/* GVA of the lock. */
 	uint64_t gva;
 	/*
-	 * GVA of the call that took the lock. 0: the lock was taken outside of the subject, and its owner field names the
-	 * context.
+	 * GVA of the call that took the lock. 0: the lock was taken outside of the subject, so no call was seen; the lock's
+	 * owner field says that the context holds the lock.
 	 */
 	uint64_t taken_at;
 	/* enum lock_kind */

@@ -52,7 +52,7 @@ struct datum_name {
 	uint8_t by;
 	/* The access does not match the named datum exactly. */
 	bool guess;
-	/* The datum in the C syntax of that function: "inode->i_nlink". */
+	/* The datum as a C expression in the side's function: "inode->i_nlink". */
 	char path[DEBUGINFO_PATH_MAX];
 	/* The variable that the path begins with. */
 	char variable[SOURCE_FUNCTION_MAX];

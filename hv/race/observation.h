@@ -11,16 +11,25 @@
 #include "hv/race/facts.h"
 #include "hv/race/lockset.h"
 
-/* Most bytes recorded of a side's current stack, and also most bytes of all its interrupted stacks together. */
+/*
+ * Maximum number of bytes that are recorded of a side's current stack. The same maximum holds for all its interrupted stacks
+ * together.
+ */
 #define RACE_STACK_MAX 16384
-/* Bytes of the sampled datum that are read again and recorded. */
+/* Maximum number of bytes of the sampled datum whose values before and after the conflict are recorded. */
 #define RACE_DATA_MAX 64
-/* Bytes of code that are recorded: the whole function if it fits, otherwise the code near the access. */
+/*
+ * Maximum number of bytes of code that are recorded per side: the whole function if it fits, otherwise the code near the
+ * access.
+ */
 #define RACE_CODE_MAX 512
-/* Calls in that code whose targets are recorded by name. */
+/* Maximum number of calls in a side's recorded code whose targets are recorded by name. */
 #define RACE_CALLEES_MAX 24
 
-/* Returns from interrupts whose times are recorded per window: the first ones. */
+/*
+ * The held context returns to its access from each interrupt that it takes. For each window, the times of the first 8 returns
+ * are recorded.
+ */
 #define RACE_RETURNS_MAX 8
 
 /* How the detector noticed a conflict. */
@@ -64,7 +73,7 @@ struct race_callee {
 	char name[62];
 };
 
-/* The followed locks that a side's context held. */
+/* The locks that a side's context held, if --locks was given. */
 struct race_locks {
 	/* False: locks were not followed, or the lockset is not fully known; `set` is then empty. */
 	bool known;
@@ -153,13 +162,13 @@ struct race_window {
 	/* False: the report is of an older version, which did not record this. All other members are then 0. */
 	bool known;
 	/*
-	 * How long the CPU would have been held without a conflict. 0: it was not held, because a device was serving a request
-	 * with this memory already when the CPU stopped.
+	 * How long the CPU would have been held without a conflict. 0: the CPU was not held, because a device was already
+	 * serving a request with this memory when the CPU stopped.
 	 */
 	uint64_t hold_ns;
 	/* When the watchpoints on the sampled datum were in force on all other CPUs. 0: not before the conflict, or never. */
 	uint64_t watched_ns;
-	/* Number of times that the held context was back at its access, from an interrupt. */
+	/* Number of times that the held context returned to its access from an interrupt. */
 	uint32_t returns;
 	/* The times of the first returns, in their order: min(returns, RACE_RETURNS_MAX) of them. */
 	uint64_t return_ns[RACE_RETURNS_MAX];
@@ -173,7 +182,7 @@ struct observation {
 	uint64_t time_ns;
 	/* Nanoseconds from the opening of the window to the conflict. */
 	uint64_t held_ns;
-	/* The course of the window until then. */
+	/* The course of the window until the conflict. */
 	struct race_window window;
 	/* GPA of the sampled datum's first byte. */
 	uint64_t gpa;
@@ -195,7 +204,10 @@ struct observation {
 	struct race_side sides[2];
 };
 
-/* Returns true if the sampled CPU was held, or if the report does not say: only with a device may it not have been held. */
+/*
+ * Returns true unless the record shows that the sampled CPU was not held. That happens only when the other side is a device
+ * that was already serving a request with this memory.
+ */
 static inline bool observation_held(const struct observation *o)
 {
 	return !o->window.known || o->window.hold_ns || o->how != RACE_BY_DEVICE;

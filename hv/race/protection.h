@@ -19,7 +19,7 @@
 #include "hv/race/lock_moment.h"
 #include "hv/race/site.h"
 
-/* Most entries per table. Further entries are counted as lost. */
+/* Maximum number of entries per table. Further entries are counted as lost. */
 #define PROTECTION_ACCESSES_MAX 65536u
 #define PROTECTION_LOCKS_MAX 16384u
 #define PROTECTION_FUNCTIONS_MAX 4096u
@@ -56,7 +56,7 @@ struct prot_span {
 	uint64_t first_ns, last_ns;
 };
 
-/* Most tasks whose time spans are recorded per group of accesses. */
+/* Maximum number of tasks whose time spans are recorded per group of accesses. */
 #define PROTECTION_SPANS_MAX 4u
 
 /* A group of accesses that are equal in everything recorded. */
@@ -69,7 +69,7 @@ struct prot_access {
 	uint32_t size;
 	uint32_t life;
 	uint8_t rw; /* enum insn_rw bits */
-	/* The base register of the first of these accesses. */
+	/* The base register of the instruction, at the first access of the group. */
 	struct base_register base;
 	/* The instruction is LOCKed. Two such accesses are synchronised without a lock. */
 	bool locked;
@@ -122,7 +122,10 @@ struct prot_pair {
 struct prot_take {
 	uint32_t lock; /* index into locks[] */
 	char site[SITE_NAME_MAX];
-	/* GVA of the call in this run, and the argument register of the first of these calls. 0 in a record from a report. */
+	/*
+	 * `pc`: GVA of the call in this run. `base`: the register that passed the lock to the first call of the group. Both are
+	 * 0 in a record that was read from a report.
+	 */
 	uint64_t pc;
 	struct base_register base;
 	uint32_t function, operation;

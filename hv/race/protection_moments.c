@@ -226,8 +226,8 @@ static void take_lock(struct protection *p, const struct lock_moment *m, uint32_
 	take.context = m->context.known ? m->context.kind : (uint8_t)GUEST_TASK;
 	take.irqs_off = m->context.irqs_off || m->lock.off & LOCK_NO_IRQ || take.context >= GUEST_HARDIRQ;
 	/*
-	 * Preemption off may be due to a softirq count, which blocks softirqs, or to another count. Which of the two it is
-	 * cannot be determined here.
+	 * If preemption is off, take softirqs as off, too. The reason may be a count of disabled softirqs or another count, and
+	 * the event does not say which.
 	 */
 	take.softirqs_off = take.irqs_off || m->lock.off & LOCK_NO_SOFTIRQ || take.context != GUEST_TASK ||
 			    (m->context.known && m->context.preempt_off);

@@ -173,7 +173,11 @@ enum prot_objects_rc prot_objects_end(struct prot_objects *t, uint64_t gva)
 
 	if (o)
 		begin_life(o, o->life + 1);
-	/* An object larger than a slab's begins at the start of a page. */
+	/*
+	 * For a large object the kernel's allocator uses whole pages instead of a slab. Such an object is not known as an
+	 * object: its words are tracked one by one. It begins at the start of a page, so end the lifetime of the words of this
+	 * page.
+	 */
 	if (gva % PAGE_BYTES)
 		return PROT_OBJECTS_OK;
 	rc = have(t, gva, PAGE, &o);

@@ -75,7 +75,10 @@ struct race {
 	uint64_t last_ns;
 	/* Number of `instances`. */
 	unsigned kept;
-	/* In the order in which they were found. The first is the observation in `first`. */
+	/*
+	 * The first RACE_INSTANCES_MAX instances, in the order in which they were found. instances[0] is the observation in
+	 * `first`.
+	 */
 	struct race_instance *instances;
 	/* The locks alone made the pair of sites a suspicion (hv/race/suspicion.h). */
 	bool suspected;

@@ -93,7 +93,7 @@ const char *replay_instance_wrong(const struct replay_instance *instance)
 	if ((unsigned)instance->outcome >= REPLAY_OUTCOMES || (unsigned)instance->why >= REPLAY_FAILURES)
 		return "the outcome has an unknown value";
 	if ((instance->outcome == REPLAY_FAILURE) != (instance->why != REPLAY_NO_FAILURE))
-		return "a replay failure needs a reason, and nothing else has one";
+		return "a failure has no reason, or another outcome has one";
 	if (instance->kept > REPLAY_DIFFERENCES_MAX || instance->kept > instance->difference_count)
 		return "more differences are listed than their count or the limit allows";
 	if (instance->outcome == REPLAY_STATE_CHANGE && instance->difference_count == 0)
@@ -107,7 +107,7 @@ const char *replay_instance_wrong(const struct replay_instance *instance)
 	return wrong;
 }
 
-/* Returns the weight of the most telling instance, from the counts alone. */
+/* Returns the weight that the most telling instance must have, derived from the counts of outcomes alone. */
 static int weight_by_counts(const struct race_replay *replay)
 {
 	if (replay->one_troubled)

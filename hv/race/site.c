@@ -11,7 +11,7 @@
 #include "hv/base/linux_image.h"
 
 #define ID_BITS 48 /* bits of a race's id: 12 hexadecimal digits */
-/* Most bytes of a module's and a function's name in a site's name. Longer names are truncated. */
+/* Maximum number of bytes of a module's name, and of a function's name, in a site's name. Longer names are truncated. */
 #define MODULE_MAX 64
 #define FUNCTION_MAX 160
 

@@ -10,7 +10,10 @@ static bool of_kmalloc(const struct guest_memory *m)
 	return strstr(m->cache, "kmalloc") != NULL;
 }
 
-/* In reports of versions that did not record whether the cache was merged, a type says that it was not. */
+/*
+ * Reports of older versions do not say whether a slab cache is merged. These versions gave a type only to objects of caches
+ * that are not merged, so a cache whose objects have a type is not merged.
+ */
 static bool may_be_merged(const struct guest_memory *m)
 {
 	return m->merged == GUEST_MERGED_UNKNOWN && !m->type[0] && !of_kmalloc(m);

@@ -38,7 +38,8 @@ struct target_stats {
 	/* ioctls on CPUs, except KVM_RUN. */
 	uint64_t ioctls;
 	/*
-	 * Time in ns that CPUs did not run because their breakpoints and watchpoints were handled, without holds. 0 if unknown.
+	 * Time in ns that CPUs did not run because their breakpoints and watchpoints were handled. Holds do not count. 0 if
+	 * unknown.
 	 */
 	uint64_t stopped_ns;
 	/*
@@ -55,11 +56,11 @@ struct target_stats {
 struct detect_stats {
 	/* Sites in the pool. */
 	uint64_t sites;
-	/* Most functions at one time that were sampled only because the sampled functions call them. */
+	/* Maximum, over the run, of the number of functions that were sampled only because the sampled functions call them. */
 	uint64_t callees;
 	/* Sample points armed now. */
 	uint64_t armed;
-	/* Most sample points armed at one time. */
+	/* Maximum number of sample points that were armed at one time. */
 	uint64_t armed_most;
 	/* Sample points armed in total. */
 	uint64_t planted;
@@ -67,7 +68,7 @@ struct detect_stats {
 	uint64_t executed;
 	/* Lock events dropped because they came faster than they could be described. */
 	uint64_t moments_lost;
-	/* Armed points that were disarmed to let other sites have a turn, because no CPU reached them for long. */
+	/* Armed points that no CPU reached for long, and that were disarmed so that other sites could be armed. */
 	uint64_t stale;
 	/* Time in ns that the sampler's thread spent on choosing, decoding and arming. */
 	uint64_t arming_ns;

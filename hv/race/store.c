@@ -21,7 +21,10 @@ struct race_store {
 	 * A random key for the hashes. With a known key, a guest or a file could choose site names that make all races collide.
 	 */
 	struct siphash_key key;
-	/* Most races that race_store_add() keeps, and number of observations dropped because of this limit. */
+	/*
+	 * `most`: maximum number of races that race_store_add() keeps. `left_out`: number of observations dropped because of
+	 * this limit.
+	 */
 	size_t most;
 	uint64_t left_out;
 	uint64_t slide;

@@ -42,8 +42,8 @@ struct suspicion {
 	/* race_id() of the two sites: the id that the race has once it is observed. */
 	char id[RACE_ID_MAX];
 	/*
-	 * UNPROTECTED: indices into accesses[], the protected side first. INTERRUPT: indices into takes[], the interrupt's
-	 * last.
+	 * UNPROTECTED: indices into accesses[], the protected side first. INTERRUPT: indices into takes[]: the taking with
+	 * interrupts on, then the taking by the interrupt handler.
 	 */
 	uint32_t side[2];
 	/* The lock that the first side holds and the second does not: an index into locks[]. */
@@ -66,7 +66,7 @@ struct suspicion {
 	uint64_t reached[2];
 };
 
-/* Most suspected pairs of sites per record. */
+/* Maximum number of suspected pairs of sites per record. */
 #define SUSPICIONS_MAX 8192u
 
 struct suspicions {
@@ -78,7 +78,10 @@ struct suspicions {
 	uint64_t lost;
 };
 
-/* Returns true if the held lock protects the access: it is certainly held, and not merely shared for a write. */
+/*
+ * Returns true if the held lock protects the access: the lock is certainly held and, if the access is a write, not only as a
+ * reader.
+ */
 bool suspicion_covers(const struct prot_held *held, const struct prot_access *access);
 
 /* Free the list. `s` may be all zero. */
