@@ -12,7 +12,7 @@
 struct alone {
 	/* The order's regions, the state of the machine at the end of its free run, and the first line of trouble. */
 	struct replay_order order;
-	/* The reason why the order's end could not be compared with that of another run, and this reason as text. */
+	/* Why the end of the run could not be compared with the end of another run: as a value, and in `why` as text. */
 	enum replay_failure failure;
 	char why[REPLAY_TEXT_MAX];
 };

@@ -25,7 +25,7 @@ enum replay_failure compare_failure(const struct compare_run *r, const char **te
 	*text = r->order.why;
 	if (r->order.failure != REPLAY_NO_FAILURE)
 		return r->order.failure;
-	*text = "the regions write more memory than is compared";
+	*text = "the two sides write more memory than can be compared";
 	return r->too_many ? REPLAY_ENDLESS : REPLAY_NO_FAILURE;
 }
 
@@ -47,7 +47,7 @@ static int check_ends(const struct compare *c, struct replay_instance *out)
 	for (unsigned order = 0; order < 2; order++)
 		for (unsigned side = 0; side < 2; side++)
 			if (end_of(c, order, 0, side) != end_of(c, order, 1, side))
-				return fail(out, REPLAY_CANNOT_LOAD, order, "two runs of it end in different ways");
+				return fail(out, REPLAY_CANNOT_LOAD, order, "two runs of this order end in different ways");
 	for (unsigned side = 0; side < 2; side++) {
 		bool limit[2] = {end_of(c, 0, 0, side) == REPLAY_END_LIMIT, end_of(c, 1, 0, side) == REPLAY_END_LIMIT};
 
@@ -172,7 +172,7 @@ static bool is_dead_in(const struct compare_run *run, uint64_t gpa)
 	return false;
 }
 
-/* Memory is dead only if it is dead at the end of all four runs. */
+/* Returns true if the memory is dead at the end of all four runs, two of each order. */
 static bool is_dead(const struct compare *c, uint64_t gpa)
 {
 	return is_dead_in(c->runs[0][0], gpa) && is_dead_in(c->runs[0][1], gpa) && is_dead_in(c->runs[1][0], gpa) &&
@@ -223,7 +223,7 @@ static void compare_page(const struct compare *c, uint64_t gpa, bool datum, stru
 	}
 }
 
-/* Compare each page that any of the four runs has written, once, in order of GPA. */
+/* Compare, in ascending order of GPA, each page that at least one of the four runs (two of each order) has written. */
 static void compare_memory(const struct compare *c, bool datum, struct replay_instance *out)
 {
 	uint32_t at[2][2] = {{0}};

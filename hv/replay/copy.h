@@ -31,7 +31,7 @@ struct copy {
 	/* `stepped`: the current step is done. `kicks`: number of kicks during this step. Hooks of the VMM set both. */
 	bool stepped;
 	unsigned kicks;
-	/* The debug registers that the last step or slice has hit, one bit each. */
+	/* The debug registers that the last single step, or the last call of copy_slice(), has hit: one bit each. */
 	unsigned hits;
 	bool timer_made;
 	timer_t timer;

@@ -29,9 +29,10 @@ static bool step(const struct ordering *o, unsigned side)
 		region->end = REPLAY_END_BLOCKED;
 		return true;
 	case COPY_LOST:
-		return fail(run, side, REPLAY_FAULT, "an instruction of the region did not end: its CPU runs elsewhere");
+		return fail(run, side, REPLAY_FAULT,
+			    "one instruction did not end: its CPU executes other code, for example the kernel's oops handler");
 	case COPY_ENDED:
-		return fail(run, side, REPLAY_FAULT, "the machine ended inside of the region");
+		return fail(run, side, REPLAY_FAULT, "the machine ended before both sides were at the ends of their regions");
 	case COPY_FAILED:
 		break;
 	}

@@ -54,7 +54,7 @@ struct ordering {
 	enum order_phase phase;
 	/* The side that makes the next step, 0 or 1; undefined when the order is over. */
 	unsigned side;
-	/* Number of steps that this side has made since the other side's last step. */
+	/* Number of steps that the side `side` has made since the other side's last step. */
 	unsigned steps;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decides when one side's region ends. The region is the code from the side's access on whose effects are compared. The
- * functions have no side effects.
+ * Decides when one side's region ends. A region is the code that a side executes from its access on, and whose effects are
+ * compared. The functions have no side effects.
  */
 #ifndef OUTRIDER_REPLAY_REGION_H
 #define OUTRIDER_REPLAY_REGION_H
@@ -15,8 +15,8 @@
 /* The conditions that end a region. */
 struct region_limits {
 	/*
-	 * The return address of the access's function, and RSP after its return. Both are 0 when unknown: only the other two
-	 * conditions then end the region.
+	 * The return address of the access's function, and RSP after its return. Both are 0 when unknown: then only `sleep` and
+	 * `instructions` can end the region.
 	 */
 	uint64_t return_address, cfa;
 	/* GVA of the function that puts a task to sleep. 0: unknown. */

@@ -62,8 +62,8 @@ int run_open(const struct run_plan *r, struct copy *m, int console, struct err *
 }
 
 /*
- * Run one CPU of a copy freely, for stuck_run(). Enable the debug registers only in slices: a step would stop at the address
- * before executing the instruction.
+ * Run one CPU of a copy freely for a slice of time, for stuck_run(). Enable the debug registers for the slice only: with them,
+ * a single step at one of the addresses would stop before the instruction is executed.
  */
 static bool slice(void *ctx, unsigned cpu, const uint64_t returns[2], uint64_t ns)
 {
@@ -88,8 +88,8 @@ static int waiting(void *ctx, unsigned cpu)
 }
 
 /*
- * Whether the order hangs. If both regions ended at their limit of instructions, runs the copy on in slices for the length of a
- * free run to find out. A hang becomes the run's failure.
+ * Whether the order hangs. If both regions ended at their limit of instructions, runs the copy on for the length of a free run,
+ * one CPU at a time, to find out. A hang becomes the run's failure.
  */
 static bool hangs(const struct run_plan *r, struct copy *m, const struct order *order, struct order_run *run)
 {

@@ -23,8 +23,8 @@ struct run_plan {
 	int kvm_fd;
 	struct disk *const *disks;
 	/*
-	 * Called in the process of a run after its ordered part and the part without an order that follows, to read the copy's
-	 * memory and registers. Returns 0, or -1 with `err` set. May be NULL.
+	 * Called in the process of a run, after the order and the free run, to read the copy's memory and registers. Returns 0,
+	 * or -1 with `err` set. May be NULL.
 	 */
 	int (*look)(void *ctx, struct copy *copy, struct err *err);
 	void *look_ctx;

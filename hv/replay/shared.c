@@ -83,10 +83,14 @@ int shared_give_back_interrupt(int vcpu_fd, struct err *err)
 	if (ioctl(vcpu_fd, KVM_GET_LAPIC, &apic) < 0)
 		return err_set(err, EXIT_INTERNAL, "copy: KVM_GET_LAPIC: %s", strerror(errno));
 	if (!take_back(&apic, events.interrupt.nr))
-		return err_set(err, EXIT_INTERNAL, "copy: an interrupt that is not the local APIC's is on its way");
+		return err_set(
+			err, EXIT_INTERNAL,
+			"copy: KVM was about to inject an interrupt that is not the local APIC's, which a copy cannot keep");
 	events.interrupt.injected = 0;
 	if (ioctl(vcpu_fd, KVM_SET_LAPIC, &apic) < 0 || ioctl(vcpu_fd, KVM_SET_VCPU_EVENTS, &events) < 0)
-		return err_set(err, EXIT_INTERNAL, "copy: an interrupt on its way cannot be given back: %s", strerror(errno));
+		return err_set(err, EXIT_INTERNAL,
+			       "copy: an interrupt that KVM was about to inject cannot be given back to the local APIC: %s",
+			       strerror(errno));
 	return 0;
 }
 

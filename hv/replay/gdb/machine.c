@@ -204,7 +204,7 @@ static void describe_side(const struct machine *m, unsigned number, const struct
 {
 	const struct guest_symbol *f = &side->symbol;
 
-	snprintf(line, size, "side %u: CPU %u, %s, before its access to %" PRIu32 " bytes at %#" PRIx64 ", at %#" PRIx64,
+	snprintf(line, size, "side %u: CPU %u, %s, before its access to %" PRIu32 " bytes at %#" PRIx64 ", RIP %#" PRIx64,
 		 number + 1, side->cpu, m->who[number], side->size, side->gva, side->regs.rip);
 	if (f->name[0])
 		snprintf(line + strlen(line), size - strlen(line), " (%s+%#" PRIx64 "%s%s)", f->name, side->regs.rip - f->addr,

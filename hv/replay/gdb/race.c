@@ -99,7 +99,7 @@ static const char *end_of(const struct region *region)
 	case REPLAY_END_BLOCKED:
 		return "is about to sleep";
 	case REPLAY_END_LIMIT:
-		return "has reached the limit of instructions for a region";
+		return "has executed the most instructions that its region may have";
 	case REPLAY_END_FAULT:
 		return "ran into a fault";
 	case REPLAY_ENDS:
@@ -151,12 +151,15 @@ static bool step_apart(struct race *r, unsigned cpu, struct gdb_stop *stop)
 		return false;
 	case COPY_HALTED:
 		stop_at(stop, GDB_NEWS, cpu);
-		snprintf(stop->text, sizeof(stop->text), "CPU %u waits for an interrupt, and none comes while it is stepped.",
-			 cpu);
+		snprintf(stop->text, sizeof(stop->text),
+			 "CPU %u waits for an interrupt, and a CPU takes none while it is stepped.", cpu);
 		return true;
 	case COPY_LOST:
 		stop_at(stop, GDB_NEWS, cpu);
-		snprintf(stop->text, sizeof(stop->text), "The instruction of CPU %u did not end: it runs elsewhere.", cpu);
+		snprintf(stop->text, sizeof(stop->text),
+			 "The instruction of CPU %u did not end: the CPU executes other code, for example the kernel's oops "
+			 "handler.",
+			 cpu);
 		return true;
 	case COPY_ENDED:
 	case COPY_FAILED:
@@ -210,7 +213,7 @@ static bool stop_alone(const struct race *r, unsigned cpu, bool was_over, struct
 		return false;
 	stop_at(stop, GDB_NEWS, cpu);
 	snprintf(stop->text, sizeof(stop->text),
-		 "The region of CPU %u is at its end: the CPU %s. The other side's region is not.", cpu,
+		 "The region of CPU %u is at its end: the CPU %s. The region of the other side is not at its end.", cpu,
 		 end_of(&r->run.regions[side]));
 	return true;
 }
@@ -286,7 +289,8 @@ static void go_freely(struct race *r, const struct gdb_go *go, struct gdb_stop *
 	if (!watch(r, r->points, r->point_count)) {
 		stop_at(stop, GDB_NEWS, r->next);
 		snprintf(stop->text, sizeof(stop->text),
-			 "After the order each breakpoint takes a debug register, and there are not enough: delete some.");
+			 "After the order each breakpoint takes a debug register, and there are not enough registers: delete "
+			 "some breakpoints.");
 		return;
 	}
 	if (r->copy->devices && !r->copy->devices(r->copy->ctx, true)) {

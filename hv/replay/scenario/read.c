@@ -156,8 +156,9 @@ static int get_fields(struct in *in, struct scenario *out)
 
 	if (get_part(in, SCENARIO_FACTS, sizeof(fields), &len) < 0 || get(in, fields, (size_t)len) < 0)
 		return -1;
-	return scenario_get_fields(out, fields, (size_t)len) ? 0
-							     : fail(in, "it is damaged: its facts about the race do not end");
+	return scenario_get_fields(out, fields, (size_t)len)
+		       ? 0
+		       : fail(in, "it is damaged: its facts about the race have the wrong length");
 }
 
 static int get_state(struct in *in, struct vm_state *state)

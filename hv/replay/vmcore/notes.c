@@ -12,8 +12,8 @@
 #define NO_PID 0x400001 /* above all PIDs (PID_MAX_LIMIT, include/linux/threads.h) */
 
 /*
- * QEMU's note of a core (target/i386/arch_dump.c): this struct is a segment register, and the next one a CPU. The note has the
- * control registers, for which NT_PRSTATUS has no room.
+ * The note that QEMU adds to a core for each CPU (target/i386/arch_dump.c). It contains the control registers, for which
+ * NT_PRSTATUS has no room. struct qemu_cpu is the note, and struct qemu_segment one segment register in it.
  */
 struct qemu_segment {
 	uint32_t selector, limit, flags, pad;

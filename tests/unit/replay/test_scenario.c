@@ -444,8 +444,8 @@ static void sections_that_cannot_be_are_refused(void **state)
 		{run_off_page, "it is damaged: 1 pages at offset 0x8 of its RAM are out of place"},
 		{run_behind_end, "it is damaged: 1 pages at offset 0x4000000 of its RAM are out of place"},
 		{run_too_long, "it is damaged: 9223372036854775807 pages at offset 0x1000 of its RAM are out of place"},
-		{text_too_long, "it is damaged: its facts about the race do not end"},
-		{fields_too_short, "it is damaged: its facts about the race do not end"},
+		{text_too_long, "it is damaged: its facts about the race have the wrong length"},
+		{fields_too_short, "it is damaged: its facts about the race have the wrong length"},
 		{one_more_byte, "it is damaged: something follows its end"},
 		{no_end, "it is damaged: it ends too early"},
 	};
