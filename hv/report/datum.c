@@ -158,12 +158,14 @@ void datum_memory_read(struct json_reader *r, const json_t *race, struct guest_m
 	if (json_read_optional(o, "cpu"))
 		out->cpu = (int)json_read_number(r, o, "cpu", UINT16_MAX);
 	json_read_text(r, o, "cache", out->cache, sizeof(out->cache));
-	/* Reports of older versions have no such member. */
+	/* Reports of older versions lack the member "merged". */
 	if (json_read_optional(o, "merged"))
 		out->merged = json_read_bool(r, o, "merged") ? GUEST_MERGED_YES : GUEST_MERGED_NO;
 	json_read_text(r, o, "type", out->type, sizeof(out->type));
 	json_read_text(r, o, "member", out->member, sizeof(out->member));
-	/* The name of a merged cache is no type, whatever wrote the file. */
+	/*
+	 * The name of a merged cache does not tell the type of its objects. Drop a type and a member even if the file has them.
+	 */
 	if (out->merged == GUEST_MERGED_YES)
 		out->type[0] = out->member[0] = '\0';
 	if (!json_read_optional(o, "object"))

@@ -12,7 +12,7 @@
 #include "symbols/files/sources.h"
 #include "symbols/insn/text.h"
 
-#define LISTING_PLACE_MAX 24 /* bytes, including the NUL, as for the next two */
+#define LISTING_PLACE_MAX 24 /* these three sizes are in bytes, including the NUL */
 #define LISTING_TEXT_MAX INSN_TEXT_MAX
 #define LISTING_SOURCE_MAX 160
 

@@ -59,8 +59,8 @@ enum run_sandbox {
 };
 
 /*
- * Most complaints that a run records: the first ones. What the kernel says after its first oops is seldom of use, and a hostile
- * guest can complain without end.
+ * Maximum number of complaints that a run records: it keeps the first ones. What the kernel says after its first oops is seldom
+ * of use, and a hostile guest can complain without end.
  */
 #define RUN_COMPLAINTS_MAX 64
 

@@ -40,7 +40,7 @@ static bool holds_locks(const struct race_side *side)
 	return side->kind == RACE_SIDE_CPU && side->locks.known && side->locks.set.count;
 }
 
-/* A time that rounding has put after the conflict is the conflict's. */
+/* Returns the time, or the time of the conflict if rounding has put `ns` after it. */
 static uint64_t until_end(const struct timeline *t, uint64_t ns)
 {
 	return ns < t->end_ns ? ns : t->end_ns;
@@ -72,7 +72,7 @@ static void add_hold(struct timeline *t, const struct race *race)
 		add(t, 0, TIMELINE_RETURNED, TIMELINE_SPAN, ns[0], ns[n - 1]);
 }
 
-/* The last moment at which the held context stood at its access, as far as that is recorded. */
+/* Returns the last recorded time at which the held context was stopped before its access. */
 static uint64_t last_stood(const struct race *race, const struct timeline *t)
 {
 	uint64_t ns[RACE_RETURNS_MAX];
@@ -82,7 +82,7 @@ static uint64_t last_stood(const struct race *race, const struct timeline *t)
 	return n ? ns[n - 1] : until_end(t, race->first.window.watched_ns);
 }
 
-/* Returns true if the call stack shows that the side's context came on top of another one. */
+/* Returns true if the call stack shows that the side's context interrupted another context. */
 static bool came_on_top(const struct race_side *side)
 {
 	const struct guest_calls *calls = &side->calls;
@@ -251,7 +251,7 @@ static void met_text(const struct race *race, const struct timeline *timeline, u
 	}
 }
 
-/* Write how the context of the other access came on top of another one. */
+/* Write how the context of the other access came to run: by interrupting what its CPU ran before. */
 static void entered_text(const struct race *race, const struct timeline *timeline, char out[TIMELINE_TEXT_MAX])
 {
 	const struct race_side *other = &race->first.sides[1];
@@ -307,7 +307,10 @@ static void returned_text(const struct race *race, char out[TIMELINE_TEXT_MAX])
 			 RACE_RETURNS_MAX);
 }
 
-/* Of two sides that have both stopped before their accesses, the second in the list says that their order is not known. */
+/*
+ * Write that the side makes its access. If both sides had stopped before their accesses, the text for side 1 adds that the
+ * order of the two accesses was not recorded.
+ */
 static void accessed_text(const struct race *race, unsigned which, char out[TIMELINE_TEXT_MAX])
 {
 	snprintf(out, TIMELINE_TEXT_MAX, "CPU %u makes its %s%s", race->first.sides[which].cpu, noun(race, which),
@@ -340,7 +343,7 @@ void timeline_text(const struct race *race, const struct timeline *timeline, con
 		break;
 	case TIMELINE_CLOSED:
 		snprintf(out, TIMELINE_TEXT_MAX, "The window closes%s",
-			 event->when == TIMELINE_AFTER ? ", perhaps only when copies of the machine are made" : "");
+			 event->when == TIMELINE_AFTER ? ", perhaps only after copies of the machine were made" : "");
 		break;
 	case TIMELINE_ACCESSED:
 		accessed_text(race, event->side, out);

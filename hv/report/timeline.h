@@ -19,7 +19,7 @@ enum timeline_kind {
 	TIMELINE_STOPPED,     /* the sampled CPU stops before its access; if it is held, the window opens */
 	TIMELINE_WATCHED,     /* the watchpoints are in force on all other CPUs */
 	TIMELINE_RETURNED,    /* the held context is back at its access, from interrupts */
-	TIMELINE_ENTERED,     /* the context of the other access comes on top of what its CPU ran */
+	TIMELINE_ENTERED,     /* the context of the other access begins by interrupting what its CPU ran */
 	TIMELINE_MET,	      /* the other side's access, or what was seen of it: see enum race_how */
 	TIMELINE_CLOSED,      /* the window closes, and the held CPU goes on */
 	TIMELINE_ACCESSED,    /* the side makes its access, for which it had stopped before */
@@ -43,7 +43,7 @@ struct timeline_event {
 	/* Index in `lanes`. */
 	unsigned lane;
 	enum timeline_when when;
-	/* Members without a meaning for `when` are 0. */
+	/* Which of the two times have a meaning depends on `when` (enum timeline_when). A time without a meaning is 0. */
 	uint64_t from_ns, to_ns;
 };
 
@@ -59,15 +59,16 @@ struct timeline_lane {
 #define TIMELINE_EVENTS_MAX 16
 
 struct timeline {
-	/* The first lane is the sampled CPU's. If the other access was made on this CPU too, by an interrupt, there is no
-	 * other. */
+	/* The first lane is the sampled CPU's. If an interrupt of this CPU made the other access, there is only this lane. */
 	struct timeline_lane lanes[TIMELINE_LANES_MAX];
 	unsigned lane_count;
 	/* When the conflict was noticed. */
 	uint64_t end_ns;
 	/* The sampled CPU was held. False: a device was serving a request with this memory when the CPU stopped. */
 	bool held;
-	/* In their order. Where the order of two events of different sides is not known, both have a time that is order only.
+	/*
+	 * The events in their order. Where the order of two events of different sides is not known, `when` of both is one of
+	 * the values for "order only".
 	 */
 	struct timeline_event events[TIMELINE_EVENTS_MAX];
 	unsigned count;

@@ -29,8 +29,8 @@ static json_t *host_json(const struct run_host *h)
 }
 
 /*
- * Most bytes of the command line that are recorded. The host's kernel allows up to 6 MiB, and each byte can take four
- * characters when made printable: a reader would need 24 MiB.
+ * Maximum number of bytes of the command line that are recorded. The host's kernel allows up to 6 MiB, and each byte can take
+ * four characters when made printable: a reader would need 24 MiB.
  */
 #define OPTIONS_MAX (1u << 20)
 

@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One of the two files that take turns as the report (file.h). It holds the head, `items` items up to offset `end`, then a
- * tail. */
+/*
+ * One of the two files between which the writer alternates, so that the named file is always complete (file.h). It contains the
+ * head, `items` items up to offset `end`, then a tail.
+ */
 struct half {
 	int fd; /* -1: no file is open */
 	off_t end;

@@ -361,7 +361,7 @@ static int read_value(struct reading *g, const char *key)
 		unsigned bit = 1u << (list - lists);
 
 		if (g->seen & bit)
-			return json_stream_wrong(g->in, "a second list of the same things", g->err);
+			return json_stream_wrong(g->in, "a list that the lock record has already", g->err);
 		g->seen |= bit;
 		if (!json_stream_take(g->in, '['))
 			return json_stream_wrong(g->in, "'[' expected", g->err);

@@ -43,7 +43,7 @@ static void read_context(struct json_reader *r, const json_t *parent, struct gue
 	json_read_text(r, o, "comm", out->comm, sizeof(out->comm));
 	out->irqs_off = json_read_optional(o, "irqs_off") && json_read_bool(r, o, "irqs_off");
 	out->preempt_off = json_read_optional(o, "preempt_off") && json_read_bool(r, o, "preempt_off");
-	/* Reports of older versions have no such member. */
+	/* Reports of older versions lack the member "preempt_count". */
 	if (json_read_optional(o, "preempt_count"))
 		out->preempt_count = (uint32_t)json_read_number(r, o, "preempt_count", UINT32_MAX);
 	out->rcu_known = json_read_optional(o, "rcu_nesting") != NULL;
@@ -309,7 +309,7 @@ static void read_first(struct json_reader *r, const json_t *o, struct race *race
 	for (unsigned i = 0; i < 2; i++)
 		read_side(r, json_array_get(sides, i), race, i);
 	if (first->sides[0].kind != RACE_SIDE_CPU)
-		json_read_wrong(r, "sides", "a known side and another one");
+		json_read_wrong(r, "sides", "a list whose first side was made by a CPU");
 }
 
 static void read_instances(struct json_reader *r, const json_t *o, struct race *race)

@@ -11,7 +11,7 @@
 #include "hv/base/file_magic.h"
 
 #define BUFFER_SIZE 65536 /* bytes */
-/* bytes of a value that jansson gets first; few, since bytes after a small value must be passed again for the next one */
+/* bytes of a value that jansson gets first; few, since bytes after a small value must be passed again for the next value */
 #define FIRST_GIVE 64
 #define KEEP 4096 /* bytes already passed to jansson that stay in the buffer; jansson reads ahead in steps of 1 KiB */
 
@@ -159,8 +159,8 @@ static size_t give(void *buffer, size_t size, void *data)
 }
 
 /*
- * Move `pos` back to the first byte after the value. jansson reports how many bytes it used, and reads ahead by less than one
- * give(). These bytes are still in the buffer, since fill() keeps the last KEEP bytes.
+ * Move `pos` back to the first byte after the value. jansson reports how many bytes it used. It has read ahead by less than the
+ * bytes that one call of give() passes to it. These bytes are still in the buffer, since fill() keeps the last KEEP bytes.
  */
 static void take_back(const struct feed *feed, size_t used)
 {

@@ -12,7 +12,8 @@
 #include "hv/base/err.h"
 
 /*
- * Most bytes of text of one value. A race has less than 1 MiB, a module some KiB. The tree in memory can be 50 times as large.
+ * Maximum number of bytes of text of one value. A race has less than 1 MiB, a module some KiB. The tree in memory can be 50
+ * times as large.
  */
 #define JSON_STREAM_VALUE_MAX (16u << 20)
 

@@ -3,7 +3,7 @@
 
 #define NS_PER_US 1000u
 
-/* Round up: 0 is not a time, but says that there is none. */
+/* Returns the time in microseconds, rounded up: 0 would say that there is no such time. */
 static json_t *us_json(uint64_t ns)
 {
 	return json_whole(ns / NS_PER_US + (ns % NS_PER_US != 0));
@@ -27,7 +27,10 @@ static uint64_t read_us(struct json_reader *r, const json_t *o, const char *key)
 	return json_read_number(r, o, key, INT64_MAX / NS_PER_US) * NS_PER_US;
 }
 
-/* Read the times of returns: as many as were counted and recorded, none before the one before it. */
+/*
+ * Read the times at which the held context returned to its access. Their number must be min(returns, RACE_RETURNS_MAX), and no
+ * time may be earlier than the time before it.
+ */
 static void read_returns(struct json_reader *r, const json_t *o, struct race_window *window)
 {
 	const json_t *times = json_read_array(r, o, "return_us", RACE_RETURNS_MAX);

@@ -11,7 +11,7 @@
 #include "hv/report/locks/suspicion_key.h"
 #include "symbols/insn/insn.h"
 
-/* Most locks compared for one datum, which limits the time for a hostile record. */
+/* Maximum number of locks that are compared for one datum. It limits the time that a hostile record can take. */
 #define LOCKS_COMPARED 32
 
 /* An access in one of the records. */

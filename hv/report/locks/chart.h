@@ -49,7 +49,7 @@ struct chart_suspicion {
 	/* The sites, in the order of the suspicion's sides. */
 	char site[2][SITE_NAME_MAX];
 	char lock[CHART_NAME_MAX];
-	/* The datum, or the lock of an interrupt's suspicion. */
+	/* SUSPICION_UNPROTECTED: name of the datum. SUSPICION_INTERRUPT: name of the lock. */
 	char datum[CHART_NAME_MAX];
 	/* By suspicion_identity(): the same in every build of the kernel. */
 	char identity[RACE_ID_MAX];

@@ -4,14 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MAX_SHOWN 256 /* bytes of a lock's or a datum's name that count, more than either has */
+#define NAME_MAX_SHOWN 256 /* maximum number of bytes of a lock's or datum's name that enter the hash; no name is longer */
 
 void suspicion_function(const char *site, char out[SITE_NAME_MAX])
 {
 	const char *colon = strchr(site, ':'), *name = colon ? colon + 1 : site;
 	size_t len = strcspn(name, "+");
 
-	/* A C function has no dot in its name, but for the first character, as in race_key(). */
+	/*
+	 * Cut off suffixes of the compiler such as ".isra.0", as race_key() does: a C function has no dot in its name. A dot
+	 * that is the first character stays.
+	 */
 	if (len > 1)
 		len = 1 + strcspn(name + 1, ".+");
 	snprintf(out, SITE_NAME_MAX, "%.*s", (int)((size_t)(name - site) + len), site);

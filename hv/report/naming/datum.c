@@ -135,7 +135,7 @@ static bool by_variable(const struct naming *n, const struct race *race, const s
 struct register_access {
 	const struct debug_image *image;
 	const struct insn_mem *mem;
-	int64_t disp; /* bytes from the object that the register points to to the access */
+	int64_t disp; /* distance in bytes from the start of the object, to which the register points, to the access */
 };
 
 static int ask(const struct naming *n, const struct race_side *side, const struct register_access *a,
@@ -290,7 +290,10 @@ static void name_side(const struct naming *n, const struct race *race, unsigned 
 	by_memory(n, race, side, out);
 }
 
-/* Returns the rank of a name by how much it tells. The parameter of an inlined function only results in "*addr". */
+/*
+ * Returns the rank of a name by how much it tells. A name such as "*addr" ranks lower: it comes from the parameter of an
+ * inlined function, and does not tell the object.
+ */
 static int worth(const struct datum_name *d)
 {
 	if (d->by == DATUM_UNNAMED || d->guess)

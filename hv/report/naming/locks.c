@@ -25,7 +25,7 @@ static bool in_time(struct work *w, uint64_t until_ns)
 	return !late;
 }
 
-/* Returns true if the guest's tables already name the member, or pointers have no types for this kind of memory. */
+/* Returns true if the guest's tables already name the member, or no pointer with a type can name this kind of memory. */
 static bool is_told(const struct guest_memory *m)
 {
 	return m->member[0] || m->kind == GUEST_MEMORY_STACK || m->kind == GUEST_MEMORY_USER;

@@ -17,7 +17,7 @@
  */
 #define LOOKED_THROUGH 256
 #define FIRST_ROOM 64
-/* Most bytes by which a slab object exceeds its struct: objects are aligned to cache lines. */
+/* Maximum number of bytes by which a slab object exceeds its struct: objects are aligned to cache lines. */
 #define CACHE_ALIGNED 64u
 
 /*
@@ -367,7 +367,7 @@ static bool member_of(struct pointees *p, const struct pointee *t, uint64_t offs
 		return p->members[at].known;
 	}
 	ask_member(&k);
-	/* Cache the result. If memory runs out, it is not cached, and the next lookup asks again. */
+	/* Cache the result. If memory runs out, the result is not cached, and the next lookup asks the debug file again. */
 	if (!make_room((void **)&p->members, count, &p->member_room, sizeof(k)) && !race_index_make_room(&p->member_index)) {
 		p->members[count] = k;
 		race_index_add(&p->member_index, hash);
@@ -401,8 +401,8 @@ static bool agree(const struct pointee_member *a, const struct pointee_member *b
 }
 
 /*
- * Returns true if the two contradict each other: both may be in one lifetime, and `inner` begins inside `outer`, but is not a
- * part of it.
+ * Returns true if the two pointees contradict each other: both may be in one lifetime, and `inner` begins inside `outer`, but
+ * is not a part of `outer`.
  */
 static bool clashes(struct pointees *p, const struct pointee *outer, const struct pointee *inner)
 {

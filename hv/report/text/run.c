@@ -6,7 +6,9 @@
 #include "hv/base/clean.h"
 #include "hv/base/shell_word.h"
 
-/* Most bytes printed of one text. Texts come from the guest, the host or a file, and may have any length. */
+/*
+ * Maximum number of bytes that are printed of one text. Texts come from the guest, the host or a file, and may have any length.
+ */
 #define SHOWN_MAX 1024
 
 static void put(FILE *out, const char *text)

@@ -7,7 +7,7 @@
 #include "hv/report/text/text.h"
 #include "hv/report/words.h"
 
-/* The summary takes the requested rate as reached from 80 % of its hits on. */
+/* From 80 % of the requested rate of hits on, the summary takes the rate as reached, and gives no advice. */
 #define RATE_REACHED 0.8
 
 static int more_often_first(const void *left, const void *right)
@@ -124,7 +124,7 @@ static void put_rate(FILE *out, const struct detect_stats *s)
 	if (cost_decides(s) && lost_percent(s) >= RATE_REACHED * s->asked_percent)
 		return;
 	if (cost_decides(s))
-		fprintf(out, "  rate          %.0f hits/s, which cost less than was asked for: at most %" PRIu64, rate,
+		fprintf(out, "  rate          %.0f hits/s, which cost less than --overhead allows: at most %" PRIu64, rate,
 			s->armed_most);
 	else
 		fprintf(out, "  rate          %.0f of %" PRIu64 " hits/s asked: at most %" PRIu64, rate, s->asked_rate,

@@ -549,7 +549,7 @@ static void summary_says_what_it_cost(void **state)
 	free(text);
 	less.target.lost_ns = 400000000;
 	text = summary_of(&less);
-	has(text, "\n  rate          30 hits/s, which cost less than was asked for: at most 0 points armed at a time");
+	has(text, "\n  rate          30 hits/s, which cost less than --overhead allows: at most 0 points armed at a time");
 	has(text, "\n  cost          1.0 % of the CPUs' time, 5 % asked for");
 	free(text);
 	attached.asked_rate = 100;

@@ -280,7 +280,7 @@ static void test_copies_of_the_machine(void **state)
 		NULL, met_at_points,
 		TWO_CPUS STOPS WATCHED
 		"1 3.200 ms: CPU 1 stops before its read in generic_bar+0x33, a sample point too\n"
-		"0 after 3.200 ms, order only: The window closes, perhaps only when copies of the machine are made\n"
+		"0 after 3.200 ms, order only: The window closes, perhaps only after copies of the machine were made\n"
 		"0 after 3.200 ms, order only: CPU 0 makes its write\n"
 		"1 after 3.200 ms, order only: CPU 1 makes its read; which of the two accesses came first is not recorded\n"};
 	const struct shown at_watch = {NULL, bare, TWO_CPUS STOPS WATCHED READ_SEEN CLOSES WRITES};
