@@ -29,7 +29,10 @@ struct assertion {
 	const char *file;
 	unsigned line;
 	char *text;
-	/* Shell patterns, separated by blanks. If `under` or `by` is NULL, that is not asserted. */
+	/*
+	 * Shell patterns, separated by blanks, for the names of the data, of the locks and of the functions. NULL in `under` or
+	 * `by`: the assertion says nothing about the locks, or about the functions.
+	 */
 	char *datum, *under, *by;
 	/* The kinds of access that the assertion covers: enum insn_rw bits. */
 	uint8_t rw;

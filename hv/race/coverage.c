@@ -22,7 +22,10 @@ struct site {
 	struct coverage_counts counts;
 	/* Index of the function. */
 	uint32_t function;
-	/* coverage_size() has seen the site armed. A site that was added but then could not be armed is never shown. */
+	/*
+	 * The site is shown to the callers of coverage_function(), because coverage_size() has seen the site armed. A site that
+	 * was added but then could not be armed is never shown.
+	 */
 	bool shown;
 };
 
@@ -31,7 +34,7 @@ struct function {
 	uint32_t sites;
 	/* 1 + index of the function's first site, and number of its sites. */
 	uint32_t first, count;
-	/* Number of the function's sites that are shown. */
+	/* Number of the function's sites that are shown (struct site). */
 	uint32_t shown;
 };
 
@@ -50,12 +53,12 @@ struct coverage {
 	struct function *functions;
 	size_t function_count, function_room;
 	/*
-	 * Indices of the functions with a shown site, in the order in which their first site was shown. Same capacity as
-	 * `functions`.
+	 * Indices of the functions with a site that is shown (struct site), in the order in which their first site was shown.
+	 * Same capacity as `functions`.
 	 */
 	uint32_t *shown;
 	size_t shown_functions, shown_sites;
-	/* All sites below this index are shown. */
+	/* All sites below this index are shown (struct site). */
 	uint32_t shown_below;
 	/* Used by the sampler's thread only. */
 	struct siphash_key key;
@@ -344,7 +347,7 @@ static int make_copy_room(struct coverage_function *out, size_t count)
 	return 0;
 }
 
-/* Copy the function's shown sites. The caller holds c->lock. */
+/* Copy to *out the function's sites that are shown (struct site). The caller holds c->lock. */
 static void copy_sites(const struct coverage *c, const struct function *fn, struct coverage_function *out)
 {
 	out->count = 0;
@@ -372,7 +375,7 @@ static void show_site(struct coverage *c, struct site *site)
 		c->shown[c->shown_functions++] = site->function;
 }
 
-/* Show the sites that were armed since the last call. The caller holds c->lock. */
+/* Mark the sites that were armed since the last call as shown (struct site). The caller holds c->lock. */
 static void show_armed(struct coverage *c)
 {
 	for (uint32_t i = c->shown_below; i < c->site_count;) {

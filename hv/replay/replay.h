@@ -40,7 +40,10 @@ struct replay_job {
 int replay_start(struct vm *vm, unsigned held, const struct rendezvous *m, const struct replay_config *config,
 		 const struct replay_keep *keep, struct replay_job *job, struct err *err);
 
-/* Let the child run the orders, in processes that it forks. Before this call, the caller can change what these will inherit. */
+/*
+ * Let the child run the orders, in processes that it forks. Before this call, the caller can change what these processes
+ * inherit from the child, such as the child's OOM score (expendable.h).
+ */
 void replay_go(struct replay_job *job);
 
 /* End a job whose child was not let go, without a result. Waits for the child's end as replay_drop() does. */

@@ -38,7 +38,9 @@ struct run_result {
 	/* How the free run ended, and the first line of trouble since the start of the order. */
 	enum replay_machine machine;
 	char trouble[REPLAY_TEXT_MAX];
-	/* The error why there is no run, or why look() failed. EXIT_OK without `ended`: unknown. */
+	/*
+	 * Why the run could not be made, or why plan->look() failed. EXIT_OK although `ended` is false: the reason is unknown.
+	 */
 	struct err err;
 };
 

@@ -96,7 +96,10 @@ static void monitor(struct server *s, struct cursor c)
 static void no_ack(struct server *s, struct cursor c)
 {
 	(void)c;
-	/* Set this before the reply to this packet, whose acknowledgement is ignored in either case. */
+	/*
+	 * Set `no_ack` before this packet is replied to. The client's acknowledgement of this reply is ignored with `no_ack`
+	 * and without.
+	 */
 	s->link.no_ack = true;
 	reply_text(s, "OK");
 }

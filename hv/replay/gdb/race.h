@@ -56,7 +56,7 @@ struct race {
 	const char *intro;
 	struct order_run run;
 	struct ordering ordering;
-	/* The order is over, and the client got a stop for that. All CPUs run freely from now on. */
+	/* The order is over, and the client was told so by a stop. All CPUs run freely from now on. */
 	bool free;
 	/* The machine has ended. */
 	bool ended;

@@ -14,7 +14,10 @@ static const char *const feature_names[FEATURES] = {
 	[SEGMENTS] = "org.gnu.gdb.i386.segments",
 };
 
-/* Types in the description, before a feature's registers: gdb shows a register of such a type by its fields. */
+/*
+ * The types that the target description declares before the registers of a feature. gdb shows a register of such a type field
+ * by field.
+ */
 static const char *const feature_types[FEATURES] = {
 	[CORE] = "<flags id=\"i386_eflags\" size=\"4\">"
 		 "<field name=\"CF\" start=\"0\" end=\"0\"/><field name=\"\" start=\"1\" end=\"1\"/>"
