@@ -13,8 +13,9 @@
 const char *access_word(uint8_t rw);
 
 /*
- * Returns what a side of an observation was to the window: "held" for side 0, whose CPU was held before its access, and
- * "meanwhile" for side 1. A side that no CPU made is "device" or "unseen writer". If no CPU was held, side 0 is "not held".
+ * Returns the word for the role of a side in the window of an observation: "held" for side 0, whose CPU was held before its
+ * access, and "meanwhile" for side 1. A side that no CPU made is "device" or "unseen writer". If no CPU was held, side 0 is
+ * "not held".
  */
 const char *side_word(const struct observation *observation, unsigned which);
 

@@ -176,8 +176,8 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 		return found;
 	if (m->object && offset < m->object_size && is_of_object(out->owner, m)) {
 		/*
-		 * The copy may have begun inside the object. Look up again with the distance from the object's start, by the
-		 * offset found.
+		 * The string instruction may have begun inside the object. Look up again with the distance from the object's
+		 * start, by the offset found.
 		 */
 		a->disp = (int64_t)((uint64_t)a->disp + offset - out->offset);
 		found = ask(n, side, a, out);

@@ -57,7 +57,7 @@ struct pointee {
 	bool doubtful; /* another pointer contradicts this one */
 };
 
-/* A cached result of asking debug files about bytes of a type. */
+/* A cached answer of a debug file: the member of a type to which `size` bytes at an offset in the type belong. */
 struct known_member {
 	struct debuginfo *di;
 	uint64_t type, offset;
