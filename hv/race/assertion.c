@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The value of `by` by which an assertion says that no access of the asserted kind exists. */
+/* The value of `by` in an assertion that no function makes the accesses that the assertion covers. */
 #define NOBODY "nobody"
 
 enum assertion_state assertion_state(const struct assertion *a)

@@ -13,7 +13,7 @@
 #include "hv/base/clean.h"
 #include "symbols/unwind/unwind.h"
 
-#define GUEST_STACKS_MAX 3 /* most stacks per call chain: exception, interrupt and task stack */
+#define GUEST_STACKS_MAX 3 /* maximum number of stacks per call chain: exception, interrupt and task stack */
 /* Bytes of a task's name, made printable, including the NUL. The kernel limits a name to 15 bytes (TASK_COMM_LEN - 1). */
 #define GUEST_COMM_MAX CLEAN_MAX(15)
 

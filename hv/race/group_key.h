@@ -13,7 +13,7 @@
 #define GROUP_TEXT_MAX (2 * (SITE_NAME_MAX + 72) + RACE_KEY_DATUM_MAX + 64)
 
 struct group_key {
-	/* What the races of a group share. It has no kinds of access, offsets or addresses. */
+	/* What the races of a group share. The text has no kinds of access, no offsets and no addresses. */
 	char text[GROUP_TEXT_MAX];
 	/* A hash of the text: the same in every build of the kernel. */
 	char id[RACE_ID_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A hash index of an append-only list: maps a hash to the positions of the list entries with that hash. It does not access the
- * entries. Adding and searching take constant time on average.
+ * A hash index of an append-only list: maps a hash to the positions of the list entries with that hash. The index does not
+ * access the entries of the list. Adding and searching take constant time on average.
  *
  * No locks: one thread at a time.
  */

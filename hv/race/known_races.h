@@ -15,7 +15,7 @@
 #include "symbols/insn/insn.h"
 
 struct target_site {
-	/* "function" or "module:function", by site_function(). */
+	/* "function" or "module:function", as site_function() writes it. */
 	char function[SITE_NAME_MAX];
 	/* Offset from the start of the function, in bytes. */
 	uint32_t offset;

@@ -124,7 +124,10 @@ const struct source_line *race_names_lines(const struct race_names *names, unsig
  */
 const struct source_line *race_names_place(const struct race_names *names, unsigned side);
 
-/* Append a zeroed line and return it. It is valid until the next call. Returns NULL with EXIT_INTERNAL if memory runs out. */
+/*
+ * Append a zeroed line and return it. The returned line is valid until the next call. Returns NULL with EXIT_INTERNAL if memory
+ * runs out.
+ */
 struct source_line *race_names_add(struct race_names *names, struct err *err);
 
 /*

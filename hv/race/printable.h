@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All strings of a race are printable (hv/base/clean.h). They are cleaned once, on entry into the record, so that no reader of
- * the record need do it. Entry points: race_keep_side() and race_store_add() for strings from the guest, naming_race() for
- * strings from debug files, json_read_text() for strings from reports.
+ * All strings of a race are printable (hv/base/clean.h). Strings are cleaned once, on entry into the record, so that no reader
+ * of the record needs to clean them. Entry points: race_keep_side() and race_store_add() for strings from the guest,
+ * naming_race() for strings from debug files, json_read_text() for strings from reports.
  *
  * Pure functions. Any thread.
  */

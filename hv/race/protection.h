@@ -28,7 +28,7 @@
 #define PROTECTION_OBJECTS_MAX 65536u
 #define PROTECTION_NONE UINT32_MAX
 
-/* A function's name, by site_function(). */
+/* A function's name, as site_function() writes it. */
 struct prot_function {
 	char name[SITE_NAME_MAX];
 };

@@ -16,7 +16,7 @@
 
 #include "hv/race/protection.h"
 
-/* Find or add the function with that name, by site_function(). */
+/* Find or add the function with that name, which site_function() has written. */
 uint32_t protection_function(struct protection *p, const char *name);
 
 /*

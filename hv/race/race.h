@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A race: two sites that were observed in conflict. It has the first observation in full, and the first few instances in short.
+ * A race: two sites that were observed in conflict. The record of a race has the first observation in full, and the first few
+ * instances in short.
  *
  * No locks: one thread at a time uses a race.
  */
@@ -37,7 +38,9 @@ struct race_instance_side {
 
 /* One instance of a race, in short. */
 struct race_instance {
-	/* Number of the run, by race_store_begin_run(). Addresses and values of different runs are not comparable. */
+	/*
+	 * Number of the run, as counted by race_store_begin_run(). Addresses and values of different runs are not comparable.
+	 */
 	unsigned run;
 	/* Nanoseconds from the arming of the first sample point to the conflict. */
 	uint64_t time_ns;
@@ -63,7 +66,7 @@ struct race_instance {
 struct race {
 	/* race_id() of the two sites. */
 	char id[RACE_ID_MAX];
-	/* Names of the sites of first.sides[0] and first.sides[1], by site_name(). */
+	/* Names of the sites of first.sides[0] and first.sides[1], as site_name() writes them. */
 	char site[2][SITE_NAME_MAX];
 	/* enum insn_rw bits of each side, combined over all instances. */
 	uint8_t rw[2];
@@ -114,8 +117,8 @@ int race_keep_side(struct race *race, unsigned which, const struct race_side *fr
 void race_keep_device(struct race *race, unsigned which, const struct race_side *from);
 
 /*
- * Append a zeroed instance and return it. It is valid until the next call, which may move all instances. Returns NULL if memory
- * runs out. Call it at most RACE_INSTANCES_MAX times per race.
+ * Append a zeroed instance and return it. The returned instance is valid until the next call, which may move all instances.
+ * Returns NULL if memory runs out. Call it at most RACE_INSTANCES_MAX times per race.
  */
 struct race_instance *race_add_instance(struct race *race);
 

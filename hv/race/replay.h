@@ -142,9 +142,9 @@ struct race_replay {
 	/* Instances whose copies were the last ones before a complaint of the guest's kernel. */
 	uint64_t last_moments;
 	/*
-	 * The most telling instance, by replay_weight(). From most to least telling: exactly one order ended in trouble; a
-	 * state change; a failure that says something about the race; no state change; a copy that could not be made or run.
-	 * Among equals, the first.
+	 * The most telling instance, that is, the one with the highest replay_weight(). From most to least telling: exactly one
+	 * order ended in trouble; a state change; a failure that says something about the race; no state change; a copy that
+	 * could not be made or run. Among equals, the first.
 	 */
 	struct replay_instance telling;
 };

@@ -41,8 +41,8 @@ uint64_t site_offset(const char *site);
 void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX]);
 
 /*
- * Returns a hash for looking up a race, under a secret key. It covers the id and both names, since a report can pair any id
- * with any sites. The order of the sites does not matter. Names are shorter than SITE_NAME_MAX bytes, the id shorter than
+ * Returns a hash for looking up a race, under a secret key. The hash covers the id and both names, since a report can pair any
+ * id with any sites. The order of the sites does not matter. Names are shorter than SITE_NAME_MAX bytes, the id shorter than
  * RACE_ID_MAX.
  */
 uint64_t race_hash(const struct siphash_key *key, const char *id, const char *site_a, const char *site_b);

@@ -42,10 +42,10 @@ uint64_t race_store_left_out(const struct race_store *s);
 struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err);
 
 /*
- * Add the result of running one instance of a race in both orders. `site_a` names, by site_name(), the side that goes first in
- * order 0, and `site_b` the other side. The instance is copied, and its strings are made printable. Returns the race. Returns
- * NULL without err if the store has no such race, and NULL with err if memory runs out or replay_instance_wrong() rejects the
- * instance.
+ * Add the result of running one instance of a race in both orders. `site_a` is the name, as site_name() writes it, of the side
+ * that goes first in order 0, and `site_b` the name of the other side. The instance is copied, and its strings are made
+ * printable. Returns the race. Returns NULL without err if the store has no such race, and NULL with err if memory runs out or
+ * replay_instance_wrong() rejects the instance.
  */
 struct race *race_store_add_replay(struct race_store *s, const char *site_a, const char *site_b,
 				   const struct replay_instance *instance, struct err *err);
