@@ -11,7 +11,10 @@
 
 /* The holder's ends of its pipes. */
 struct holder_pipes {
-	/* The holder forks after the other end of this pipe is closed. It exits when a byte comes. */
+	/*
+	 * The holder waits for the other end of this pipe to be closed, and then forks the processes that run the copy. If a
+	 * byte comes instead, the holder exits.
+	 */
 	int go;
 	/* The holder writes the instance here. */
 	int out;

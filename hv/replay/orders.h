@@ -16,7 +16,7 @@ void orders_prepare_ram(const struct ram *ram, const struct rendezvous *m, const
 
 /*
  * Run both orders from the RAM of `plan`, which stays unchanged, and compare them. *out gets the outcome, which is
- * REPLAY_CANNOT_LOAD if a run could not be made. Its texts may contain any bytes from the guest.
+ * REPLAY_CANNOT_LOAD if a run could not be made. The texts in *out may contain any bytes from the guest.
  */
 void orders_run(const struct run_plan *plan, struct replay_instance *out);
 

@@ -101,7 +101,7 @@ enum trouble trouble_find(const char *text, size_t len, char line[REPLAY_TEXT_MA
 {
 	static const char where[] = "WARNING: ";
 	const char *end = text + len;
-	/* The text of a WARN() is the line after a frame line, and before the line with the code location. */
+	/* The text of a WARN(): the line between "------------[ cut here ]------------" and the line with the code location. */
 	struct line what = {0};
 	bool framed = false;
 

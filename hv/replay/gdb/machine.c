@@ -127,7 +127,7 @@ static enum copy_step slice(void *ctx, unsigned cpu)
 	return copy_slice(&m->copy, cpu, SLICE_NS);
 }
 
-/* Run or pause the devices. They are paused while the client examines the machine. */
+/* Run or pause the devices. The devices are paused while the client examines the machine. */
 static bool devices(void *ctx, bool run)
 {
 	struct machine *m = ctx;

@@ -36,8 +36,8 @@ struct race_copy {
 	 */
 	enum copy_step (*slice)(void *ctx, unsigned cpu);
 	/*
-	 * Run the devices, or pause them. They are paused until the first slice. Returns false on failure. NULL: there are no
-	 * devices.
+	 * Run the devices, or pause them. The devices are paused until the first slice. Returns false on failure. NULL: there
+	 * are no devices.
 	 */
 	bool (*devices)(void *ctx, bool run);
 	/* Write the last lines of the machine's console output. */

@@ -82,7 +82,10 @@ struct reg {
 		name, "vec128", NULL, SSE, 16, 16, true, FX(160 + 16 * (number)) \
 	}
 
-/* Registers in gdb's order of each feature (GDB manual, G.5.7). The system registers, as in QEMU, follow those of the core. */
+/*
+ * Registers in gdb's order of each feature (GDB manual, G.5.7). The system registers follow the registers of the core feature,
+ * as in QEMU.
+ */
 static const struct reg regs[] = {
 	GPR("rax", "int64", X86_RAX),
 	GPR("rbx", "int64", X86_RBX),
