@@ -24,7 +24,7 @@ static const char *const kind_words[] = {
 
 #define KINDS (sizeof(kind_words) / sizeof(kind_words[0]))
 
-/* Printable copies of the names, which may come from the guest. `slab` and `cache` are by slab_name() and slab_phrase(). */
+/* Printable copies of the names, which may come from the guest. `slab` is made by slab_name(), and `cache` by slab_phrase(). */
 struct clean_memory {
 	char symbol[CLEAN_MAX(sizeof(((struct guest_symbol *)0)->name))];
 	char module[CLEAN_MAX(sizeof(((struct guest_symbol *)0)->module))];

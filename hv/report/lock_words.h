@@ -35,7 +35,7 @@ const char *left_out_phrase(enum protect_left_out reason);
  */
 void side_locks_text(const struct race_locks *locks, char out[SIDE_LOCKS_TEXT_MAX]);
 
-/* The reverse of the functions *_word(). They return the enum's value, or -1 for any other word. */
+/* These functions are the reverse of the functions *_word(): they return the enum's value, or -1 for any other word. */
 int lock_kind_from_word(const char *word);
 int suspicion_kind_from_word(const char *word);
 int confirm_from_word(const char *word);

@@ -26,7 +26,7 @@ const char *replay_end_word(enum replay_end end);
 /* Returns "not-run", "runs", "off", "panic", "triple-fault" or "hang". */
 const char *replay_machine_word(enum replay_machine machine);
 
-/* The reverse of the functions *_word(). They return the enum's value, or -1 for any other word. */
+/* These functions are the reverse of the functions *_word(): they return the enum's value, or -1 for any other word. */
 int replay_outcome_from_word(const char *word);
 int replay_failure_from_word(const char *word);
 int replay_end_from_word(const char *word);

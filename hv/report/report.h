@@ -45,7 +45,7 @@ struct report_kernel {
  */
 int report_set_kernel(struct report *r, const struct report_kernel *kernel, struct err *err);
 
-/* Set the `n` modules that are loaded from now on. They are copied. Returns 0, or -1 with err set. */
+/* Set the `n` modules that are loaded from now on. The modules are copied. Returns 0, or -1 with err set. */
 int report_set_modules(struct report *r, const struct report_module *loaded, size_t n, struct err *err);
 
 /*
@@ -61,8 +61,8 @@ int report_observe(struct report *r, const struct observation *o, struct err *er
 void report_reads_log(struct report *r);
 
 /*
- * Add a copy of a complaint. It is written to the file, and then printed, unless RUN_COMPLAINTS_MAX were recorded already.
- * Returns 0, or -1 with err set, as report_observe().
+ * Add a copy of a complaint. The complaint is written to the file, and then printed, unless RUN_COMPLAINTS_MAX complaints were
+ * recorded already. Returns 0, or -1 with err set, as report_observe().
  */
 int report_complaint(struct report *r, const struct complaint *c, struct err *err);
 
@@ -85,8 +85,8 @@ int report_name_locks(struct report *r, struct protection *protection, struct er
 
 /*
  * Add the lock record, with names by protection_name(), and the suspicions. Call it once, before report_finish(), which writes
- * them to the file and prints the suspicions. Both are copied. Marks the races that were suspected. Returns 0, or -1 with err
- * set.
+ * them to the file and prints the suspicions. The record and the suspicions are copied. Marks the races that were suspected.
+ * Returns 0, or -1 with err set.
  */
 int report_locks(struct report *r, const struct protection *protection, const struct suspicions *suspicions, struct err *err);
 

@@ -44,8 +44,9 @@ const char *trouble_phrase(const struct guest_calls *calls);
 void value_text(const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX]);
 
 /*
- * The reverse of the functions *_word(). They return the enum's value, or -1 for any other word. access_from_word() returns
- * enum insn_rw bits, 0 for "unknown". context_from_word() returns 0 and sets `kind` and `known`; "unknown" clears `known`.
+ * These functions are the reverse of the functions *_word(): they return the enum's value, or -1 for any other word.
+ * access_from_word() returns enum insn_rw bits, 0 for "unknown". context_from_word() returns 0 and sets `kind` and `known`;
+ * "unknown" clears `known`.
  */
 int access_from_word(const char *word);
 int context_from_word(const char *word, struct guest_context *context);

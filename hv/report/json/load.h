@@ -24,7 +24,7 @@ struct report_load {
 	size_t count;
 	/* The modules that the races' addresses may be in. */
 	struct report_modules modules;
-	/* The facts about the run. Its strings are owned by the load. */
+	/* The facts about the run. The strings of `run` are owned by the load. */
 	struct run_facts run;
 	/* The lock record. All zero: locks were not followed. */
 	struct lock_record locks;

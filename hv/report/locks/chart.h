@@ -51,7 +51,7 @@ struct chart_suspicion {
 	char lock[CHART_NAME_MAX];
 	/* SUSPICION_UNPROTECTED: name of the datum. SUSPICION_INTERRUPT: name of the lock. */
 	char datum[CHART_NAME_MAX];
-	/* By suspicion_identity(): the same in every build of the kernel. */
+	/* The result of suspicion_identity(), which is the same in every build of the kernel. */
 	char identity[RACE_ID_MAX];
 	/* Position among the suspicions with this identity in the order of their sites' offsets, from 1. */
 	unsigned nth;

@@ -159,9 +159,9 @@ static bool is_of_object(const char *owner, const struct guest_memory *m)
 }
 
 /*
- * Name the datum of a string instruction. It advances its registers, so debug files can tell the object in which the
- * instruction began, but not the distance from there to the access. If the guest's allocator says that the access is in an
- * object of that type, use the offset in that object. Otherwise mark the name as a guess.
+ * Name the datum of a string instruction. A string instruction advances its registers, so debug files can tell the object in
+ * which the instruction began, but not the distance from there to the access. If the guest's allocator says that the access is
+ * in an object of that type, use the offset in that object. Otherwise mark the name as a guess.
  */
 static int ask_string(const struct naming *n, const struct race *race, const struct race_side *side, struct register_access *a,
 		      struct debuginfo_datum *out)
@@ -177,7 +177,7 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 	if (m->object && offset < m->object_size && is_of_object(out->owner, m)) {
 		/*
 		 * The string instruction may have begun inside the object. Look up again with the distance from the object's
-		 * start, by the offset found.
+		 * start, which follows from the offset that the first lookup found.
 		 */
 		a->disp = (int64_t)((uint64_t)a->disp + offset - out->offset);
 		found = ask(n, side, a, out);

@@ -11,9 +11,9 @@
 #include "hv/race/slab_name.h"
 
 /*
- * Upper bound of both searches. One looks through the pointees that begin before an access, for the pointee that contains the
- * access. The other looks through the pointees that begin inside a pointee, for one that contradicts it. If there are more to
- * look through, the datum gets no name.
+ * Maximum number of pointees that a search looks through. One search is for the pointee that contains an access, among the
+ * pointees that begin before the access. The other search is for a pointee that contradicts a given pointee, among the pointees
+ * that begin inside it. If there are more to look through, the datum gets no name.
  */
 #define LOOKED_THROUGH 256
 #define FIRST_ROOM 64

@@ -41,8 +41,8 @@ struct pointees *pointees_new(const struct naming *n);
 void pointees_free(struct pointees *p);
 
 /*
- * Learn the pointee of the use's pointer, if debug files give its type for certain. They are asked once per instruction and
- * distance. Returns 0, or -1 if memory runs out.
+ * Learn the pointee of the use's pointer, if debug files give its type for certain. The debug files are asked once per
+ * instruction and distance. Returns 0, or -1 if memory runs out.
  */
 int pointees_learn(struct pointees *p, const struct pointer_use *use);
 
