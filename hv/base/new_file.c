@@ -35,9 +35,10 @@ static int open_next(struct new_file *f, struct err *err)
 	f->fd = open(f->next_path, flags, 0600);
 	if (f->fd < 0 && errno == EEXIST) {
 		if (!is_left_over(f->next_path))
-			return err_set(err, EXIT_INPUT,
-				       "cannot write %.200s: %.200s is in the way and is not your leftover; remove it", f->path,
-				       f->next_path);
+			return err_set(
+				err, EXIT_INPUT,
+				"cannot write %.200s: %.200s is in the way, and no outrider of yours left it behind; remove it",
+				f->path, f->next_path);
 		if (unlink(f->next_path) == 0)
 			f->fd = open(f->next_path, flags, 0600);
 	}

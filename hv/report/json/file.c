@@ -34,8 +34,9 @@ static int disk_error(const struct json_file *f, struct err *err)
 	bool full = errno == ENOSPC || errno == EDQUOT;
 
 	if (f->in_the_way)
-		return err_set(err, EXIT_INPUT, "cannot write %s: %s is in the way and is not your leftover; remove it",
-			       f->path, f->next_path);
+		return err_set(err, EXIT_INPUT,
+			       "cannot write %s: %s is in the way, and no outrider of yours left it behind; remove it", f->path,
+			       f->next_path);
 	return err_set(err, EXIT_INPUT, "cannot write %s: %s%s%s", f->path, strerror(errno), full ? "; make room" : "",
 		       full && f->now.fd >= 0 ? ": only what was found before is in it" : "");
 }

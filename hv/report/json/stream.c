@@ -67,7 +67,9 @@ static int check_begin(const struct json_stream *s, struct err *err)
 	const struct file_magic *magic = file_magic(s->buffer, s->len);
 
 	if (!s->len && !s->error)
-		return err_set(err, EXIT_INPUT, "%s: empty: what wrote it was killed before it began, or had no room", s->path);
+		return err_set(err, EXIT_INPUT,
+			       "%s: empty: the program that wrote it was killed before it began, or the disk was full",
+			       s->path);
 	if (magic && magic->unpack)
 		return err_set(err, EXIT_INPUT,
 			       "%s: %s: unpack it first, or pipe what `%s` prints into this command, with - as the file",

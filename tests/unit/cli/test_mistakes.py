@@ -372,7 +372,7 @@ class Files(unittest.TestCase):
                            ("races.xz", "compressed by xz: unpack it first, or pipe what `xzcat` prints into this command, with - as the file"),
                            ("store.db", "an SQLite file, such as a campaign has for its store, and no report or coverage of `outrider run`: "
                                         "`outrider campaign show --store FILE` shows what the store of a campaign has"),
-                           ("empty", "empty: what wrote it was killed before it began, or had no room"),
+                           ("empty", "empty: the program that wrote it was killed before it began, or the disk was full"),
                            ("program", "an ELF file: a program, a kernel or a debug file, and no report or coverage of `outrider run`: debug files are "
                                        "for --symbols")):
             for command in (["report"], ["report", "--format", "json"], ["prune"], ["diff", self.RACES], ["locks"]):

@@ -241,7 +241,7 @@ static void bad_coverage_is_refused(void **state)
 	static const struct {
 		const char *text, *said;
 	} cases[] = {
-		{"", "empty: what wrote it was killed"},
+		{"", "empty: the program that wrote it was killed"},
 		{"3", "'{' expected"},
 		{"\x1f\x8b\x08", "compressed by gzip"},
 		{"{3}", "a key and ':' expected"},

@@ -195,7 +195,7 @@ static void expect_no_document(const struct fixture *f, const char *text, const 
 
 static void test_empty_file(void **state)
 {
-	expect_no_document(*state, "", "empty: what wrote it was killed");
+	expect_no_document(*state, "", "empty: the program that wrote it was killed");
 }
 
 static void test_document_that_is_a_list(void **state)
