@@ -80,17 +80,19 @@ def _fill(scratch, tree, wanted, jobs):
     (scratch / "tree/.tmp_vmlinux.btf").unlink(missing_ok=True)
 
 
-def fetch(config, more=(), jobs=None):
+def fetch(config, more=(), patches=(), jobs=None):
     """
-    The kernel with the options of the file `config` and with `more` ones; what they do not say is as small as can be. Returns the paths
+    The kernel with the options of the file `config` and with `more` ones; what they do not say is as small as can be. The files `patches` are
+    applied to its source. Returns the paths
     folder, vmlinuz, vmlinux (with DWARF where the options have it), tree (which modules are built against) and cost: JSON with wall_s,
     cpu_s and jobs of the build.
     """
     wanted = options(config, more)
     got = source.fetch()
+    tree = source.patched(got, patches) if patches else got["tree"]
     compiler = command([os.environ.get("CC", "gcc"), "--version"]).splitlines()[0]
-    key = json.dumps([compiler, sorted(wanted.items())]).encode()
+    key = json.dumps([compiler, sorted(wanted.items()), *([tree.parent.name] if patches else [])]).encode()
     name = f"linux_{got['version']}_{hashlib.sha256(key).hexdigest()[:16]}"
-    folder = cache.entry(name, lambda scratch: _fill(scratch, got["tree"], wanted, jobs or os.cpu_count()))
+    folder = cache.entry(name, lambda scratch: _fill(scratch, tree, wanted, jobs or os.cpu_count()))
     return {"folder": folder, "vmlinuz": folder / "tree/arch/x86/boot/bzImage", "vmlinux": folder / "tree/vmlinux", "tree": folder / "tree",
             "cost": folder / "cost.json"}
