@@ -396,8 +396,9 @@ const struct rule rule_table[RULE_COUNT] = {
 		.help = {
 			.found = "The guest's kernel complained soon after the race, in its code or about its object.",
 			.meaning = "An oops, a warning or another complaint came within ten seconds after the two "
-				"accesses raced. It names a function of the race, its instruction, or an address in the "
-				"object that both sides accessed.",
+				"accesses raced. It names an instruction of the race, an address in the object that "
+				"both sides accessed, or a function of the race and an address to which the race's "
+				"pointer leads.",
 			.next = "Start from the complaint, which the report has with its call trace. Find the lock or "
 				"the order that keeps the two accesses apart.",
 		},
