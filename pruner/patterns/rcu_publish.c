@@ -28,6 +28,8 @@ void rcu_publish_of(const struct view *v, const struct view_side *s, struct rcu_
 	writer_reachable(&w, s->at, -1, true, w.before_grace);
 	out->allocator = allocator_of(&w);
 	writer_find_removed(&w, out);
+	out->prepares = writer_prepares(&w);
+	out->leaves_link = writer_leaves_link(&w);
 	writer_find_frees(&w, out);
 	out->reused = writer_reuses(&w);
 	out->escapes = writer_escapes(&w);

@@ -146,7 +146,7 @@ static bool is_waited_for(const struct view *v, unsigned which)
 	const struct view_side *s = &v->side[which];
 
 	return s->side->kind == RACE_SIDE_CPU && !view_changes(s) &&
-	       rcu_section_of_side(v->race, which) == RCU_SECTION_INSIDE && !rcu_section_is_sleepable(s);
+	       rcu_section_of_side(v, which) == RCU_SECTION_INSIDE && !rcu_section_is_sleepable(s);
 }
 
 /*
