@@ -33,6 +33,7 @@ static const struct list_traits {
 	[LIST_LOCK_WORD] = {"lock-word", DATA "writers", true, true, false},
 	[LIST_LOCK_INSIDE] = {"lock-inside", "function", false, false, false},
 	[LIST_LOCK_ARGUMENT] = {"lock-argument", "function bytes", false, false, false},
+	[LIST_WAIT] = {"wait", "function", false, false, false},
 	[LIST_FREE] = {"free", "function", false, false, false},
 	[LIST_GRACE_FREE] = {"grace-free", "function", false, false, false},
 	[LIST_GRACE_WAIT] = {"grace-wait", "function", false, false, false},

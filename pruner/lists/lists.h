@@ -19,6 +19,7 @@ enum list_kind {
 	LIST_LOCK_WORD,	    /* Words of locks and of the scheduler, by name. */
 	LIST_LOCK_INSIDE,   /* Functions that access no memory of other CPUs but words of locks. */
 	LIST_LOCK_ARGUMENT, /* Functions whose first argument is the address of the word of a lock. */
+	LIST_WAIT,	    /* Functions that return after other code has ended, such as work, timers and interrupts. */
 	LIST_FREE,	    /* Functions that free an object, at once or later. */
 	LIST_GRACE_FREE,    /* Functions of LIST_FREE that free an object only after an RCU grace period. */
 	LIST_GRACE_WAIT,    /* Functions that return after an RCU grace period. */

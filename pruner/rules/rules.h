@@ -25,12 +25,16 @@ bool rule_marked(const struct view *v, struct verdict *out);
  */
 bool rule_rcu(const struct view *v, struct verdict *out);
 bool rule_flags(const struct view *v, struct verdict *out);
+/* "same-flag-update". */
+bool rule_same_flags(const struct view *v, struct verdict *out);
 bool rule_counter(const struct view *v, struct verdict *out);
 bool rule_double_check(const struct view *v, struct verdict *out);
 bool rule_same_value(const struct view *v, struct verdict *out);
 bool rule_spin(const struct view *v, struct verdict *out);
 /* "lone-word": without the source of both sides. */
 bool rule_lone_word(const struct view *v, struct verdict *out);
+/* "lone-flag". */
+bool rule_lone_flag(const struct view *v, struct verdict *out);
 bool rule_shown(const struct view *v, struct verdict *out);
 
 /* "sequence-count". rule_seqcount() fits if the code of both sides proves it, and rule_doubtful_seqcount() in doubt. */

@@ -171,6 +171,17 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_PROOF] = rule_flags},
 	},
+	[RULE_SAME_FLAG_UPDATE] = {
+		.name = "same-flag-update",
+		.class = VERDICT_BENIGN,
+		.help = {
+			.found = "Both sides set the same flags of a word, unless they are set already.",
+			.meaning = "Nothing else depends on these flags in the code of the two sides. A side that misses the "
+				"other's store sets the flags once more.",
+			.next = "Check that no other writer changes the rest of the word. " MARK_BOTH,
+		},
+		.apply = {[RULE_BY_PROOF] = rule_same_flags},
+	},
 	[RULE_SPECIAL_VARIABLE] = {
 		.name = "special-variable",
 		.class = VERDICT_BENIGN,
@@ -280,6 +291,18 @@ const struct rule rule_table[RULE_COUNT] = {
 		.apply = {[RULE_BY_DOUBT] = rule_lone_word},
 		/* Machine code alone can say nothing against these races, so they lead their class. */
 		.points = 18,
+	},
+	[RULE_LONE_FLAG] = {
+		.name = "lone-flag",
+		.class = VERDICT_UNCLEAR,
+		.help = {
+			.found = "One side only sets or clears a flag, and the other side only branches on it.",
+			.meaning = "The reader acts as if it had come a moment earlier or later. Most such races do no harm. The "
+				"race is a bug if the reader relies on what it found, for example on an object that goes away "
+				"after the flag has changed.",
+			.next = "Read what the reader does in each case after the flag has changed. " MARK_BOTH,
+		},
+		.apply = {[RULE_BY_DOUBT] = rule_lone_flag},
 	},
 	/* ---- rules for facts (pruner/rules/raise.h): if no rule above fits, the fact with the most points names the race ---- */
 	[RULE_REFERENCE_COUNT] = {
