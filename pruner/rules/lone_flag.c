@@ -2,8 +2,8 @@
 /*
  * Lone flag: one side stores a constant 0 or 1 over the other of the two, and one side does nothing with the flag but branch on
  * it. The reader acts as if it had come a moment earlier or later. That is a bug if the flag says that something may still be
- * used, as with "dead" before an object is freed. So the rule does not fit if a side frees after its access, or if the writer
- * waits for something, and the class is unclear.
+ * used, as with "dead" before an object is freed. So the rule does not fit if a side frees after its access while the other
+ * may still be at its own, or if the writer waits for something, and the class is unclear.
  */
 #include "pruner/patterns/lock.h"
 #include "pruner/rules/raise.h"
@@ -62,8 +62,7 @@ bool rule_lone_flag(const struct view *v, struct verdict *out)
 
 	if (!only_branches(reader) || !stores_constant(writer) || raise_may_tear(v) || !is_flag(v->race, writer->write.value))
 		return false;
-	if (lock_called_after(v, writer, LIST_WAIT) || lock_called_after(v, writer, LIST_FREE) ||
-	    lock_called_after(v, reader, LIST_FREE))
+	if (lock_called_after(v, writer, LIST_WAIT) || raise_frees(v, w) || raise_frees(v, !w))
 		return false;
 	out->class = VERDICT_UNCLEAR;
 	out->rule = RULE_LONE_FLAG;

@@ -162,6 +162,13 @@ static bool may_be_freed(const struct view *v)
 	return !variable || raise_is_pointer(v);
 }
 
+const char *raise_frees(const struct view *v, unsigned which)
+{
+	const char *callee = lock_called_after(v, &v->side[which], LIST_FREE);
+
+	return callee && is_waited_for(v, !which) ? rcu_publish_frees_early(v, &v->side[which]) : callee;
+}
+
 static void freed(struct tally *t)
 {
 	if (!may_be_freed(t->v))
@@ -172,7 +179,7 @@ static void freed(struct tally *t)
 
 		if (!callee)
 			continue;
-		immediate = is_waited_for(t->v, !i) ? rcu_publish_frees_early(t->v, s) : callee;
+		immediate = raise_frees(t->v, i);
 		if (!immediate) {
 			add(t, OF_ACCESSES, 0, RULE_NO_BENIGN_PATTERN,
 			    "%s may free by %s() only after a grace period, which waits for %s", view_function(s), callee,

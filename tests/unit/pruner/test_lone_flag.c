@@ -109,6 +109,21 @@ static void calls(void **state)
 	}
 }
 
+/* As fib_dead in Linux: the free waits for a reader that cannot be preempted. */
+static void freed_after_a_grace_period(void **state)
+{
+	struct bench *b = flag(state, 1, 0);
+
+	bench_code(b, b->writer, CODE(CLEAR CALL "\xc3"), 0);
+	bench_call(b, b->writer, sizeof(CLEAR) - 1, "call_rcu");
+	for (unsigned i = 0; i < b->race->kept; i++)
+		b->race->instances[i].sides[b->reader].context.preempt_off = true;
+	bench_side(b, b->reader)->context.preempt_off = true;
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+	b->race->instances[0].sides[b->reader].context.preempt_off = false;
+	bench_expect_not(b, RULE);
+}
+
 static void the_reader_frees(void **state)
 {
 	struct bench *b = flag(state, 1, 0);
@@ -130,6 +145,7 @@ int main(void)
 		BENCH_TEST(returned),
 		BENCH_TEST(no_constant),
 		BENCH_TEST(calls),
+		BENCH_TEST(freed_after_a_grace_period),
 		BENCH_TEST(the_reader_frees),
 	};
 
