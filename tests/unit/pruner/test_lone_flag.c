@@ -86,6 +86,16 @@ static void returned(void **state)
 	bench_expect_not(b, RULE);
 }
 
+/* jmp to code that was not kept, with the flag still in a register */
+static void left_in_a_register(void **state)
+{
+	struct bench *b = flag(state, 1, 0);
+
+	bench_code(b, b->reader, CODE("\x8b\x07\x85\xc0\x75\x01\x90\xe9\x00\x00\x00\x00"), 0);
+	bench_side(b, b->reader)->symbol.size = 64;
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+}
+
 /* The writer stores what its caller says: mov %esi,(%rdi) */
 static void no_constant(void **state)
 {
@@ -143,6 +153,7 @@ int main(void)
 		BENCH_TEST(another_value_is_stored),
 		BENCH_TEST(compared_with_another_value),
 		BENCH_TEST(returned),
+		BENCH_TEST(left_in_a_register),
 		BENCH_TEST(no_constant),
 		BENCH_TEST(calls),
 		BENCH_TEST(freed_after_a_grace_period),
