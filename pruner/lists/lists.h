@@ -21,6 +21,7 @@ enum list_kind {
 	LIST_LOCK_ARGUMENT, /* Functions whose first argument is the address of the word of a lock. */
 	LIST_WAIT,	    /* Functions that return after other code has ended, such as work, timers and interrupts. */
 	LIST_FREE,	    /* Functions that free an object, at once or later. */
+	LIST_DESTROY,	    /* Functions that destroy an object that nobody uses any more. */
 	LIST_GRACE_FREE,    /* Functions of LIST_FREE that free an object only after an RCU grace period. */
 	LIST_GRACE_WAIT,    /* Functions that return after an RCU grace period. */
 	LIST_SECTION_BEGIN, /* Functions that begin an RCU read-side critical section. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pruner/patterns/last_user.h"
 #include "pruner/patterns/lock.h"
 #include "pruner/rules/raise.h"
 #include "pruner/patterns/rcu_publish.h"
@@ -62,13 +63,23 @@ add(struct tally *t, enum subject subject, int points, enum rule_id rule, const 
 	va_end(args);
 }
 
-/* Add the fact that the datum is, by its name, a reference count or in LIST_RAISE (linkage, lengths and so on). */
+/* Add the fact that the datum is a reference count, by its name or by its use, or in LIST_RAISE (linkage, lengths and so on). */
 static void names(struct tally *t)
 {
 	const struct list_entry *e;
 
 	if (view_listed(t->v, LIST_REFCOUNT, NULL)) {
 		add(t, OF_DATUM, 20, RULE_REFERENCE_COUNT, "%s is a reference count by name", t->v->datum);
+		return;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		const char *callee = last_user_destroys(t->v, i);
+
+		if (!callee)
+			continue;
+		add(t, OF_DATUM, 20, RULE_REFERENCE_COUNT,
+		    "%s is a reference count: %s calls %s() only if the count is 0, and %s changes the count", t->v->datum,
+		    view_function(&t->v->side[i]), callee, view_function(&t->v->side[!i]));
 		return;
 	}
 	e = view_listed(t->v, LIST_RAISE, NULL);

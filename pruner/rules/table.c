@@ -310,7 +310,8 @@ const struct rule rule_table[RULE_COUNT] = {
 		.class = VERDICT_HARMFUL,
 		.help = {
 			.found = "The life of an object depends on a count that races.",
-			.meaning = "After a lost update of a reference count, the object is freed too early, or never.",
+			.meaning = "After a lost update of a reference count, the object is freed too early, or never. A side "
+				"that acts on an old count of 0 destroys an object which is used again.",
 			.next = "Use refcount_t, or take the lock on both sides.",
 		},
 	},
