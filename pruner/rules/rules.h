@@ -19,6 +19,8 @@ bool rule_device(const struct view *v, struct verdict *out);
 /* "lock-word": the datum is the word of a lock, or a word of the scheduler. */
 bool rule_lock_word(const struct view *v, struct verdict *out);
 bool rule_marked(const struct view *v, struct verdict *out);
+/* "double-fetch". */
+bool rule_double_fetch(const struct view *v, struct verdict *out);
 /*
  * "rcu-publication"; or if a side breaks the rules of RCU, "freed-under-readers", "reused-under-readers" or
  * "reader-outside-rcu".

@@ -46,6 +46,17 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_OWNER] = rule_device},
 	},
+	[RULE_DOUBLE_FETCH] = {
+		.name = "double-fetch",
+		.class = VERDICT_HARMFUL,
+		.help = {
+			.found = "A list is counted in one walk and used in a second walk, and changes in between.",
+			.meaning = "The reader reserves memory for as many entries as the first walk counted. The second walk may "
+				"find more of them, and store behind that memory.",
+			.next = "Take the writers' lock over both walks, or stop the second walk at the counted number.",
+		},
+		.apply = {[RULE_BY_PROOF] = rule_double_fetch},
+	},
 	/* rule_rcu() sets the next four rules. */
 	[RULE_FREED_UNDER_READERS] = {
 		.name = "freed-under-readers",
