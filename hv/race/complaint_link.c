@@ -44,8 +44,8 @@ static bool is_close(uint64_t address, uint64_t pointer)
 }
 
 /*
- * Returns whether the datum was a pointer that led to the faulting address. Of a pointer, at least one value is a kernel address;
- * the value that led to the fault may be NULL.
+ * Returns whether the datum was a pointer that led to the faulting address. Of a pointer, at least one value is a kernel
+ * address; the value that led to the fault may be NULL.
  */
 static bool by_pointer(const struct complaint *c, const struct race *race)
 {

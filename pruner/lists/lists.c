@@ -287,8 +287,8 @@ void prune_rules_set_sources(struct prune_rules *rules, struct sources *sources)
 }
 
 /*
- * Returns whether the banner shows a kernel without CONFIG_PREEMPTION: the number of the build is known, and the flags behind it
- * do not contain PREEMPT, PREEMPT_DYNAMIC or PREEMPT_RT (init/Makefile in Linux; scripts/mkcompile_h before 6.1).
+ * Returns whether the banner shows a kernel without CONFIG_PREEMPTION: the number of the build is known, and the flags behind
+ * it do not contain PREEMPT, PREEMPT_DYNAMIC or PREEMPT_RT (init/Makefile in Linux; scripts/mkcompile_h before 6.1).
  */
 static bool is_without_preemption(const char *banner)
 {

@@ -21,7 +21,8 @@ static bool loads_next(const struct insn_op *op)
 /* Returns the register that the instruction compares with the walk's pointer, or -1. */
 static int compared_with(const struct insn_op *op, int pointer)
 {
-	if (op->kind != INSN_OP_CMP || op->dst.kind != INSN_OPERAND_REG || op->src.kind != INSN_OPERAND_REG || op->dst.size != 8)
+	if (op->kind != INSN_OP_CMP || op->dst.kind != INSN_OPERAND_REG || op->src.kind != INSN_OPERAND_REG ||
+	    op->dst.size != 8)
 		return -1;
 	return op->dst.reg == pointer ? op->src.reg : op->src.reg == pointer ? op->dst.reg : -1;
 }
@@ -79,7 +80,8 @@ static bool is_storing(const struct code *code, const struct walk *w)
 	return false;
 }
 
-/* Returns whether the second walk may follow the first one, over the same list: the head's register is not written in between. */
+/* Returns whether the second walk may follow the first one, over the same list: the head's register is not written in between.
+ */
 static bool is_one_list(const struct code *code, const struct walk *first, const struct walk *second)
 {
 	bool until[RACE_CODE_MAX];

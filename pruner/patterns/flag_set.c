@@ -24,8 +24,8 @@ static bool changes_flags(const struct insn_op *op, struct flag_set *out)
 }
 
 /*
- * Walk the way of the branch that begins at `i` and must join the other way at `join`. Returns true if the way does no more than
- * change flags of a word in memory, and sets the store, flags and direction in *out.
+ * Walk the way of the branch that begins at `i` and must join the other way at `join`. Returns true if the way does no more
+ * than change flags of a word in memory, and sets the store, flags and direction in *out.
  */
 static bool is_way_of_store(const struct code *code, unsigned i, unsigned join, struct flag_set *out)
 {
@@ -43,8 +43,8 @@ static bool is_way_of_store(const struct code *code, unsigned i, unsigned join, 
 			out->store = i;
 		} else if (changes_flags(op, out)) {
 			value = op->dst.reg;
-		} else if (op->kind != INSN_OP_JUMP && (op->kind != INSN_OP_MOV || op->dst.kind != INSN_OPERAND_REG ||
-							op->src.kind != INSN_OPERAND_REG)) {
+		} else if (op->kind != INSN_OP_JUMP &&
+			   (op->kind != INSN_OP_MOV || op->dst.kind != INSN_OPERAND_REG || op->src.kind != INSN_OPERAND_REG)) {
 			return false;
 		}
 		out->writes |= op->writes;
@@ -74,8 +74,8 @@ static bool find_load(const struct code *code, struct flag_set *out)
 }
 
 /*
- * Returns whether the load and the store access the same bytes. The value flow does not know the base of a word that a loop walks
- * to, so two equal operands count, too, if no instruction between them writes the base register.
+ * Returns whether the load and the store access the same bytes. The value flow does not know the base of a word that a loop
+ * walks to, so two equal operands count, too, if no instruction between them writes the base register.
  */
 static bool is_one_word(const struct view_side *s, const struct flag_set *set)
 {
@@ -85,11 +85,12 @@ static bool is_one_word(const struct view_side *s, const struct flag_set *set)
 	if (load->insn.nmem != 1 || store->insn.nmem != 1 || a->size != b->size)
 		return false;
 	return flow_same_place(s->flow, set->load, set->store) ||
-	       (a->base >= 0 && a->base < X86_GPRS && a->base == b->base && a->index < 0 && b->index < 0 && a->disp == b->disp &&
-		a->seg == b->seg && !((load->writes | set->writes) >> a->base & 1));
+	       (a->base >= 0 && a->base < X86_GPRS && a->base == b->base && a->index < 0 && b->index < 0 &&
+		a->disp == b->disp && a->seg == b->seg && !((load->writes | set->writes) >> a->base & 1));
 }
 
-/* Returns the registers of `regs` that may hold the word after the instruction, or ~0 if the instruction may use one of them. */
+/* Returns the registers of `regs` that may hold the word after the instruction, or ~0 if the instruction may use one of them.
+ */
 static unsigned held_after(const struct insn_op *op, unsigned regs)
 {
 	unsigned used = flow_makes_zero(op) ? 0 : op->reads;

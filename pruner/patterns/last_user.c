@@ -46,7 +46,8 @@ const char *last_user_destroys(const struct view *v, unsigned which)
 		return NULL;
 	jump = branch_on_zero(s);
 	condition = jump < 0 ? CODE_IF_UNKNOWN : code_condition(&s->code.insns[jump].op);
-	if ((condition != CODE_IF_ZERO && condition != CODE_IF_NOT_ZERO) || code_successors(&s->code, (unsigned)jump, next) != 2)
+	if ((condition != CODE_IF_ZERO && condition != CODE_IF_NOT_ZERO) ||
+	    code_successors(&s->code, (unsigned)jump, next) != 2)
 		return NULL;
 	for (unsigned i = 0; i < s->code.count; i++)
 		removed[i] = REACH_ALL;

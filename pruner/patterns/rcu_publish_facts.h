@@ -22,8 +22,8 @@ struct rcu_publish {
 	/* Before the store, the function stores into the object that the store makes reachable. */
 	bool prepares;
 	/*
-	 * The store takes an object out of a list, and the function changes the object's back link, but not its link to the next
-	 * entry: so does list_del_rcu(), which lets readers go on from the object.
+	 * The store takes an object out of a list, and the function changes the object's back link, but not its link to the
+	 * next entry: so does list_del_rcu(), which lets readers go on from the object.
 	 */
 	bool leaves_link;
 	/* The function that the code calls after the store to wait for a grace period or to free after it, or NULL. */

@@ -7,8 +7,8 @@
 
 #define COMPLAINED_POINTS 39 /* More than any other fact, so that the race leads its class. */
 /*
- * Points for a complaint that shares only a function with the race, as many as for a pointer. That function may have many races,
- * and perhaps none of them led to the complaint.
+ * Points for a complaint that shares only a function with the race, as many as for a pointer. That function may have many
+ * races, and perhaps none of them led to the complaint.
  */
 #define FUNCTION_POINTS 10
 
@@ -30,9 +30,10 @@ static const char *connection(const struct race_complaint *c)
 /* Add the complaint to the evidence of a race that shares no more than a function with it. */
 static int same_function(const struct race_complaint *c, struct verdict *out, int points)
 {
-	verdict_evidence(out,
-			 "; within %.1f s of it the guest's kernel complained %s%s%s: %s; the function is all that connects the two",
-			 (double)c->after_ns / 1e9 + 0.05, connection(c), c->where[0] ? ", at " : "", c->where, c->text);
+	verdict_evidence(
+		out,
+		"; within %.1f s of it the guest's kernel complained %s%s%s: %s; the function is all that connects the two",
+		(double)c->after_ns / 1e9 + 0.05, connection(c), c->where[0] ? ", at " : "", c->where, c->text);
 	return points + FUNCTION_POINTS;
 }
 

@@ -8,9 +8,9 @@
 struct race;
 
 /*
- * Make the race a harmful candidate if a complaint follows it that names the race's instruction, pointer or object. The evidence
- * then begins with the complaint, and ends with the verdict so far. If the complaint shares only a function with the race, the
- * class stays, and the rank rises a little. `points` are the points so far; returns the new ones.
+ * Make the race a harmful candidate if a complaint follows it that names the race's instruction, pointer or object. The
+ * evidence then begins with the complaint, and ends with the verdict so far. If the complaint shares only a function with the
+ * race, the class stays, and the rank rises a little. `points` are the points so far; returns the new ones.
  */
 int complained_weigh(const struct race *race, struct verdict *out, int points);
 

@@ -19,11 +19,12 @@ bool rule_double_fetch(const struct view *v, struct verdict *out)
 		return false;
 	out->class = VERDICT_HARMFUL;
 	out->rule = RULE_DOUBLE_FETCH;
-	verdict_evidence(out,
-			 "%s counts the entries of a list at +0x%" PRIx64 ", and stores something for each entry in a second walk "
-			 "of the list at +0x%" PRIx64 "; %s changes the list, so the second walk may find more entries than were "
-			 "counted",
-			 view_function(reader), view_offset(reader, walk.counts), view_offset(reader, walk.stores),
-			 view_function(writer));
+	verdict_evidence(
+		out,
+		"%s counts the entries of a list at +0x%" PRIx64 ", and stores something for each entry in a second walk "
+		"of the list at +0x%" PRIx64 "; %s changes the list, so the second walk may find more entries than were "
+		"counted",
+		view_function(reader), view_offset(reader, walk.counts), view_offset(reader, walk.stores),
+		view_function(writer));
 	return true;
 }

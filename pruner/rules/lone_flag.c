@@ -41,7 +41,8 @@ static bool only_branches(const struct view_side *s)
 
 static bool stores_constant(const struct view_side *s)
 {
-	return s->side->kind == RACE_SIDE_CPU && s->followed && s->writes && !s->reads && s->write.constant && s->write.value <= 1;
+	return s->side->kind == RACE_SIDE_CPU && s->followed && s->writes && !s->reads && s->write.constant &&
+	       s->write.value <= 1;
 }
 
 /* Returns whether each instance shows the store of `value` over the other value of the flag, or over itself. */
@@ -67,11 +68,12 @@ bool rule_lone_flag(const struct view *v, struct verdict *out)
 		return false;
 	out->class = VERDICT_UNCLEAR;
 	out->rule = RULE_LONE_FLAG;
-	verdict_evidence(out,
-			 "%s is a flag: %s stores %u and nothing else, and %s only branches on it, so %s acts as if it had come a "
-			 "moment earlier or later; that is a bug if %s relies on what it found, for example on an object that "
-			 "goes away after the flag has changed",
-			 v->datum, view_function(writer), (unsigned)writer->write.value, view_function(reader),
-			 view_function(reader), view_function(reader));
+	verdict_evidence(
+		out,
+		"%s is a flag: %s stores %u and nothing else, and %s only branches on it, so %s acts as if it had come a "
+		"moment earlier or later; that is a bug if %s relies on what it found, for example on an object that "
+		"goes away after the flag has changed",
+		v->datum, view_function(writer), (unsigned)writer->write.value, view_function(reader), view_function(reader),
+		view_function(reader));
 	return true;
 }

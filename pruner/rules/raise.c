@@ -63,7 +63,8 @@ add(struct tally *t, enum subject subject, int points, enum rule_id rule, const 
 	va_end(args);
 }
 
-/* Add the fact that the datum is a reference count, by its name or by its use, or in LIST_RAISE (linkage, lengths and so on). */
+/* Add the fact that the datum is a reference count, by its name or by its use, or in LIST_RAISE (linkage, lengths and so on).
+ */
 static void names(struct tally *t)
 {
 	const struct list_entry *e;
@@ -156,8 +157,8 @@ static bool is_waited_for(const struct view *v, unsigned which)
 {
 	const struct view_side *s = &v->side[which];
 
-	return s->side->kind == RACE_SIDE_CPU && !view_changes(s) &&
-	       rcu_section_of_side(v, which) == RCU_SECTION_INSIDE && !rcu_section_is_sleepable(s);
+	return s->side->kind == RACE_SIDE_CPU && !view_changes(s) && rcu_section_of_side(v, which) == RCU_SECTION_INSIDE &&
+	       !rcu_section_is_sleepable(s);
 }
 
 /*

@@ -34,7 +34,8 @@ bool rule_same_flags(const struct view *v, struct verdict *out)
 	out->class = VERDICT_BENIGN;
 	out->rule = RULE_SAME_FLAG_UPDATE;
 	verdict_evidence(out,
-			 "%s and %s only %s the bits 0x%" PRIx64 " of %s, unless they are %s already; nothing else in their code "
+			 "%s and %s only %s the bits 0x%" PRIx64
+			 " of %s, unless they are %s already; nothing else in their code "
 			 "depends on these bits, so both orders end the same",
 			 view_function(a), view_function(b), of_a.sets ? "set" : "clear", of_a.flags, v->datum,
 			 of_a.sets ? "set" : "clear");

@@ -73,7 +73,9 @@ static void same_function(void **state)
 	m.c.where.offset++;
 	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
 	bench_expect(m.b, VERDICT_BENIGN, "statistics-counter");
-	bench_says(m.b, "complained in a function of this race, at somewhere: BUG: unable to handle page fault; the function is all");
+	bench_says(
+		m.b,
+		"complained in a function of this race, at somewhere: BUG: unable to handle page fault; the function is all");
 }
 
 /* One oops may be in a function with ten races, so the function alone gives no top rank. */

@@ -344,9 +344,10 @@ static struct bench *users(void **state, const char *code, size_t len, const cha
 	return b;
 }
 
-#define IF_ZERO "\x83\x3f\x00\x75\x05\xe8\x00\x00\x00\x00\xc3"     /* cmpl $0,(%rdi); jne over the call; call; ret */
+#define IF_ZERO "\x83\x3f\x00\x75\x05\xe8\x00\x00\x00\x00\xc3"	   /* cmpl $0,(%rdi); jne over the call; call; ret */
 #define IF_NOT_ZERO "\x83\x3f\x00\x74\x05\xe8\x00\x00\x00\x00\xc3" /* je */
-#define LOADED_ZERO "\x8b\x07\x85\xc0\x75\x06\x90\xe8\x00\x00\x00\x00\xc3" /* mov (%rdi),%eax; test %eax,%eax; jne; nop; call; ret */
+#define LOADED_ZERO \
+	"\x8b\x07\x85\xc0\x75\x06\x90\xe8\x00\x00\x00\x00\xc3" /* mov (%rdi),%eax; test %eax,%eax; jne; nop; call; ret */
 
 static void test_reader_that_destroys_at_zero(void **state)
 {

@@ -41,8 +41,9 @@ static void counted_and_stored(void **state)
 	struct bench *b = walks(state, CODE(FIRST_WALK BEGIN_AGAIN STORE SECOND_WALK), AT_FIRST);
 
 	bench_expect(b, VERDICT_HARMFUL, RULE);
-	bench_says(b, "counts the entries of a list at +0x5, and stores something for each entry in a second walk of the list at "
-		      "+0x1a");
+	bench_says(b,
+		   "counts the entries of a list at +0x5, and stores something for each entry in a second walk of the list at "
+		   "+0x1a");
 	bench_code(b, b->reader, CODE(FIRST_WALK BEGIN_AGAIN STORE SECOND_WALK), AT_SECOND);
 	bench_expect(b, VERDICT_HARMFUL, RULE);
 }

@@ -885,16 +885,16 @@ static void part_of_an_addition(void **state)
 /* What is stored was prepared elsewhere, or nowhere. */
 static void part_of_a_store(void **state)
 {
-	struct bench *b = part_of_writer(
-		state, &(struct row){.where = NO_PREEMPTION, .writer = {PUBLISH_RAX, RET}, .reader = FOLLOWS});
+	struct bench *b =
+		part_of_writer(state, &(struct row){.where = NO_PREEMPTION, .writer = {PUBLISH_RAX, RET}, .reader = FOLLOWS});
 
 	bench_expect_not(b, RULE);
 }
 
 static void part_of_a_removal(void **state)
 {
-	struct bench *b =
-		part_of_writer(state, &(struct row){.where = NO_PREEMPTION, .writer = {UNLINK_RBX, POISON_PREV, RET}, .reader = FOLLOWS});
+	struct bench *b = part_of_writer(
+		state, &(struct row){.where = NO_PREEMPTION, .writer = {UNLINK_RBX, POISON_PREV, RET}, .reader = FOLLOWS});
 
 	bench_expect(b, VERDICT_UNCLEAR, RULE);
 	bench_says(b, "takes an object out of a list as list_del_rcu() does");
@@ -903,8 +903,9 @@ static void part_of_a_removal(void **state)
 /* list_del() changes both links, so a reader cannot go on from the object. */
 static void part_of_a_plain_removal(void **state)
 {
-	struct bench *b = part_of_writer(
-		state, &(struct row){.where = NO_PREEMPTION, .writer = {UNLINK_RBX, POISON_NEXT, POISON_PREV, RET}, .reader = FOLLOWS});
+	struct bench *b = part_of_writer(state, &(struct row){.where = NO_PREEMPTION,
+							      .writer = {UNLINK_RBX, POISON_NEXT, POISON_PREV, RET},
+							      .reader = FOLLOWS});
 
 	bench_expect_not(b, RULE);
 }
@@ -912,7 +913,8 @@ static void part_of_a_plain_removal(void **state)
 static void part_of_a_removal_that_frees(void **state)
 {
 	struct bench *b = part_of_writer(
-		state, &(struct row){.where = NO_PREEMPTION, .writer = {UNLINK_RBX, POISON_PREV, KFREE_RBX, RET}, .reader = FOLLOWS});
+		state,
+		&(struct row){.where = NO_PREEMPTION, .writer = {UNLINK_RBX, POISON_PREV, KFREE_RBX, RET}, .reader = FOLLOWS});
 
 	bench_expect_not(b, RULE);
 }

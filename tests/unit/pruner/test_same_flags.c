@@ -12,11 +12,11 @@
 
 #define RULE "same-flag-update"
 
-#define LOAD "\x8b\x07"			/* mov (%rdi),%eax */
-#define TEST_1 "\xa8\x01"		/* test $1,%al */
-#define SET_1 "\x83\xc8\x01\x89\x07"	/* or $1,%eax; mov %eax,(%rdi) */
-#define CLEAR_1 "\x83\xe0\xfe\x89\x07"	/* and $~1,%eax; mov %eax,(%rdi) */
-#define RETURN_0 "\x31\xc0\xc3"		/* xor %eax,%eax; ret */
+#define LOAD "\x8b\x07"		       /* mov (%rdi),%eax */
+#define TEST_1 "\xa8\x01"	       /* test $1,%al */
+#define SET_1 "\x83\xc8\x01\x89\x07"   /* or $1,%eax; mov %eax,(%rdi) */
+#define CLEAR_1 "\x83\xe0\xfe\x89\x07" /* and $~1,%eax; mov %eax,(%rdi) */
+#define RETURN_0 "\x31\xc0\xc3"	       /* xor %eax,%eax; ret */
 #define AT_STORE 9
 
 #define SETS LOAD TEST_1 "\x75\x05" SET_1 RETURN_0     /* jne over the store */
@@ -171,21 +171,11 @@ static void the_flag_was_cleared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BENCH_TEST(both_set),
-		BENCH_TEST(both_clear),
-		BENCH_TEST(both_stores),
-		BENCH_TEST(in_memory),
-		BENCH_TEST(out_of_line),
-		BENCH_TEST(one_sets_and_one_clears),
-		BENCH_TEST(another_flag),
-		BENCH_TEST(test_of_another_flag),
-		BENCH_TEST(the_first_does_more),
-		BENCH_TEST(the_wrong_way),
-		BENCH_TEST(the_word_is_returned),
-		BENCH_TEST(the_word_is_stored_elsewhere),
-		BENCH_TEST(another_word),
-		BENCH_TEST(another_bit_changed),
-		BENCH_TEST(the_flag_was_cleared),
+		BENCH_TEST(both_set),	   BENCH_TEST(both_clear),	     BENCH_TEST(both_stores),
+		BENCH_TEST(in_memory),	   BENCH_TEST(out_of_line),	     BENCH_TEST(one_sets_and_one_clears),
+		BENCH_TEST(another_flag),  BENCH_TEST(test_of_another_flag), BENCH_TEST(the_first_does_more),
+		BENCH_TEST(the_wrong_way), BENCH_TEST(the_word_is_returned), BENCH_TEST(the_word_is_stored_elsewhere),
+		BENCH_TEST(another_word),  BENCH_TEST(another_bit_changed),  BENCH_TEST(the_flag_was_cleared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
