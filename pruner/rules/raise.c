@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pruner/patterns/freed.h"
 #include "pruner/patterns/last_user.h"
 #include "pruner/patterns/lock.h"
 #include "pruner/rules/raise.h"
@@ -176,9 +177,7 @@ static bool may_be_freed(const struct view *v)
 
 const char *raise_frees(const struct view *v, unsigned which)
 {
-	const char *callee = lock_called_after(v, &v->side[which], LIST_FREE);
-
-	return callee && is_waited_for(v, !which) ? rcu_publish_frees_early(v, &v->side[which]) : callee;
+	return freed_after(v, which, is_waited_for(v, !which) ? FREED_EARLY : FREED_EVER);
 }
 
 static void freed(struct tally *t)
@@ -187,7 +186,7 @@ static void freed(struct tally *t)
 		return;
 	for (unsigned i = 0; i < 2; i++) {
 		const struct view_side *s = &t->v->side[i], *other = &t->v->side[!i];
-		const char *callee = lock_called_after(t->v, s, LIST_FREE), *immediate;
+		const char *callee = freed_after(t->v, i, FREED_EVER), *immediate;
 
 		if (!callee)
 			continue;
