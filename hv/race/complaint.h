@@ -82,6 +82,8 @@ enum complaint_link {
 	COMPLAINT_UNLINKED,
 	/* The CPU was in the function of a side, or in a function that the side's function had called. */
 	COMPLAINT_SAME_FUNCTION,
+	/* As above, and the faulting address is what the pointer that the sides accessed points to, or is close to it. */
+	COMPLAINT_SAME_POINTER,
 	/* The faulting address is in the object that the sides accessed. */
 	COMPLAINT_SAME_OBJECT,
 	/* The CPU was at the instruction of a side. */

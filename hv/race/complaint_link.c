@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "hv/base/x86.h"
+
 /*
  * A complaint follows an instance that is at most 10 s old. The kernel finds a bad pointer, list or refcount when it uses it
  * next, which can be a while later.
@@ -30,6 +32,41 @@ static enum complaint_link link_by_code(const struct complaint *c, const struct 
 			return COMPLAINT_SAME_FUNCTION;
 	}
 	return COMPLAINT_UNLINKED;
+}
+
+/*
+ * An access by a pointer is to a member of the object, so it faults at most this number of bytes after the pointer, or before
+ * it (list_entry()). Linux keeps the same number of bytes around NULL free of mappings (vm.mmap_min_addr).
+ */
+#define MEMBER_MAX 4096u
+
+static bool is_close(uint64_t address, uint64_t pointer)
+{
+	return address - pointer < MEMBER_MAX || pointer - address < MEMBER_MAX;
+}
+
+/*
+ * Returns whether the datum was a pointer that led to the faulting address. Of a pointer, at least one value is a kernel
+ * address; the value that led to the fault may be NULL.
+ */
+static bool by_pointer(const struct complaint *c, const struct race *race)
+{
+	bool pointer = false, led = false;
+	uint64_t values[2];
+
+	for (unsigned i = 0; i < race->kept; i++) {
+		const struct race_instance *instance = &race->instances[i];
+
+		if (!c->address_known || instance->data_len != sizeof(values[0]))
+			return false;
+		memcpy(&values[0], instance->before, sizeof(values[0]));
+		memcpy(&values[1], instance->after, sizeof(values[1]));
+		for (unsigned j = 0; j < 2; j++) {
+			pointer |= x86_kernel_address(values[j]);
+			led |= is_close(c->address, values[j]);
+		}
+	}
+	return pointer && led;
 }
 
 static bool same_object(const struct complaint *c, const struct race *race)
@@ -75,8 +112,13 @@ void complaint_link_race(struct race *race, const struct complaint *complaints, 
 
 		if (!follows(c, race, &after))
 			continue;
-		for (unsigned side = 0; side < 2; side++)
-			set_link(race, c, link_by_code(c, &race->first.sides[side]), side, after);
+		for (unsigned side = 0; side < 2; side++) {
+			enum complaint_link link = link_by_code(c, &race->first.sides[side]);
+
+			if (link == COMPLAINT_SAME_FUNCTION && by_pointer(c, race))
+				link = COMPLAINT_SAME_POINTER;
+			set_link(race, c, link, side, after);
+		}
 		if (same_object(c, race))
 			set_link(race, c, COMPLAINT_SAME_OBJECT, 0, after);
 	}
@@ -87,6 +129,7 @@ const char *complaint_link_word(enum complaint_link link)
 	static const char *const words[] = {
 		[COMPLAINT_UNLINKED] = "none",
 		[COMPLAINT_SAME_FUNCTION] = "same-function",
+		[COMPLAINT_SAME_POINTER] = "same-pointer",
 		[COMPLAINT_SAME_OBJECT] = "same-object",
 		[COMPLAINT_SAME_INSTRUCTION] = "same-instruction",
 	};

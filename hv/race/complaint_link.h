@@ -12,7 +12,7 @@
 /* Set race->complaint to the strongest link with one of the `count` complaints of the same run, of equal links to the first. */
 void complaint_link_race(struct race *race, const struct complaint *complaints, size_t count);
 
-/* Returns "same-function", "same-object" or "same-instruction". */
+/* Returns "same-function", "same-pointer", "same-object" or "same-instruction". */
 const char *complaint_link_word(enum complaint_link link);
 
 #endif

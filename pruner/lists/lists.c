@@ -39,11 +39,14 @@ static const struct list_traits {
 	[LIST_LOCK_WORD] = {"lock-word", DATA "writers", true, true, false},
 	[LIST_LOCK_INSIDE] = {"lock-inside", "function", false, false, false},
 	[LIST_LOCK_ARGUMENT] = {"lock-argument", "function bytes", false, false, false},
+	[LIST_WAIT] = {"wait", "function", false, false, false},
 	[LIST_FREE] = {"free", "function", false, false, false},
+	[LIST_DESTROY] = {"destroy", "function", false, false, false},
 	[LIST_GRACE_FREE] = {"grace-free", "function", false, false, false},
 	[LIST_GRACE_WAIT] = {"grace-wait", "function", false, false, false},
 	[LIST_SECTION_BEGIN] = {"section-begin", "function", false, false, false},
 	[LIST_SECTION_END] = {"section-end", "function", false, false, false},
+	[LIST_NO_SLEEP] = {"no-sleep", "function", false, false, false},
 	[LIST_ALLOC] = {"alloc", "function", false, false, false},
 	[LIST_CHECK] = {"check", "function", false, false, false},
 	[LIST_RCU_READ] = {"rcu-read", "function", false, false, false},
@@ -289,6 +292,17 @@ void prune_rules_set_sources(struct prune_rules *rules, struct sources *sources)
 	rules->sources = sources;
 }
 
+/*
+ * Returns whether the banner shows a kernel without CONFIG_PREEMPTION: the number of the build is known, and the flags behind
+ * it do not contain PREEMPT, PREEMPT_DYNAMIC or PREEMPT_RT (init/Makefile in Linux; scripts/mkcompile_h before 6.1).
+ */
+static bool is_without_preemption(const char *banner)
+{
+	const char *flags = banner ? strrchr(banner, '#') : NULL;
+
+	return flags && !strstr(flags, "PREEMPT");
+}
+
 void prune_rules_set_kernel(struct prune_rules *rules, const char *banner)
 {
 	static const char before[] = "Linux version ";
@@ -296,13 +310,17 @@ void prune_rules_set_kernel(struct prune_rules *rules, const char *banner)
 
 	if (!at || !kernel_version(at + strlen(before), &rules->kernel))
 		rules->kernel = KERNEL_ANY;
+	rules->cannot_preempt = is_without_preemption(banner);
+	rules->kernel_given = true;
 }
 
 void prune_rules_add_kernel(struct prune_rules *rules, const char *banner)
 {
 	uint32_t before = rules->kernel;
+	bool cannot_preempt = !rules->kernel_given || rules->cannot_preempt;
 
 	prune_rules_set_kernel(rules, banner);
+	rules->cannot_preempt &= cannot_preempt;
 	if (before != KERNEL_ANY && before != rules->kernel)
 		rules->kernel = KERNEL_SEVERAL;
 }

@@ -19,11 +19,14 @@ enum list_kind {
 	LIST_LOCK_WORD,	    /* Data, by name, that are words of locks or of the scheduler. */
 	LIST_LOCK_INSIDE,   /* Functions whose only memory that other CPUs also use are words of locks. */
 	LIST_LOCK_ARGUMENT, /* Functions whose first argument is the address of the word of a lock. */
+	LIST_WAIT,	    /* Functions that return after other code has ended, such as work, timers and interrupts. */
 	LIST_FREE,	    /* Functions that free an object, at once or later. */
+	LIST_DESTROY,	    /* Functions that destroy an object that nobody uses any more. */
 	LIST_GRACE_FREE,    /* Functions of LIST_FREE that free an object only after an RCU grace period. */
 	LIST_GRACE_WAIT,    /* Functions that return after an RCU grace period. */
 	LIST_SECTION_BEGIN, /* Functions that begin an RCU read-side critical section. */
 	LIST_SECTION_END,   /* Functions that end an RCU read-side critical section. */
+	LIST_NO_SLEEP,	    /* Functions that never call the scheduler. */
 	LIST_ALLOC,	    /* Functions that return a new object. */
 	LIST_CHECK,	    /* Functions that only check their arguments. */
 	LIST_RCU_READ,	    /* Functions and macros of marked reads that need a read-side critical section. */
@@ -61,6 +64,9 @@ struct prune_rules {
 	size_t count, room;
 	struct sources *sources; /* The guest kernel's source, or NULL. The caller owns it. */
 	uint32_t kernel;	 /* The kernel of the races, as major << 16 | minor; or KERNEL_ANY or KERNEL_SEVERAL. */
+	bool kernel_given;	 /* A kernel was set or added. */
+	/* No kernel of the races has CONFIG_PREEMPTION: a task runs on in the kernel until it calls the scheduler. */
+	bool cannot_preempt;
 };
 
 /*

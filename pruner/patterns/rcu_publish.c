@@ -28,26 +28,10 @@ void rcu_publish_of(const struct view *v, const struct view_side *s, struct rcu_
 	writer_reachable(&w, s->at, -1, true, w.before_grace);
 	out->allocator = allocator_of(&w);
 	writer_find_removed(&w, out);
+	out->prepares = writer_prepares(&w);
+	out->leaves_link = writer_leaves_link(&w);
 	writer_find_frees(&w, out);
 	out->reused = writer_reuses(&w);
 	out->escapes = writer_escapes(&w);
 	out->completes_late = out->allocator && writer_completes_late(&w);
-}
-
-const char *rcu_publish_frees_early(const struct view *v, const struct view_side *s)
-{
-	const struct writer w = {.v = v, .s = s, .at = s->at};
-	bool before_grace[RACE_CODE_MAX];
-
-	if (!s->followed)
-		return NULL;
-	writer_reachable(&w, s->at, -1, true, before_grace);
-	for (unsigned i = 0; i < s->code.count; i++) {
-		const char *callee = s->code.insns[i].callee;
-
-		if (before_grace[i] && callee && rules_function(v->rules, LIST_FREE, callee) &&
-		    !rules_function(v->rules, LIST_GRACE_FREE, callee))
-			return callee;
-	}
-	return NULL;
 }

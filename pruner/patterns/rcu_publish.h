@@ -12,12 +12,6 @@
 /* Set *out to what the store of a side does. All members are false or NULL if the side's code shows no store of a pointer. */
 void rcu_publish_of(const struct view *v, const struct view_side *s, struct rcu_publish *out);
 
-/*
- * Returns the name of a function that frees without waiting for a grace period, and that the code may call after the access
- * without a grace period in between. NULL: the kept code shows no such call. The side must be followed.
- */
-const char *rcu_publish_frees_early(const struct view *v, const struct view_side *s);
-
 /* Whether the code uses a pointer after the end of the RCU read-side critical section in which the code loaded the pointer. */
 enum rcu_publish_outlives {
 	RCU_PUBLISH_ENDS_WITH_SECTION,

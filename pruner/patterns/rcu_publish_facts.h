@@ -22,6 +22,13 @@ struct rcu_publish {
 	 * stored.
 	 */
 	bool removes;
+	/* Before the store, the function stores into the object that the store makes reachable. */
+	bool prepares;
+	/*
+	 * The store takes an object out of a list, and the function changes the object's back link, but not its link to the
+	 * next entry: so does list_del_rcu(), which lets readers go on from the object.
+	 */
+	bool leaves_link;
 	/* The function that the code calls after the store to wait for a grace period or to free after it, or NULL. */
 	const char *grace;
 	/* `grace` frees the removed object; or `grace` waits, and the removed object is freed after the wait. */
@@ -36,6 +43,8 @@ struct rcu_publish {
 	 * store of the function removes.
 	 */
 	bool freed_of_shared;
+	/* As `freed_of_shared`, of the object that this store removes or makes reachable. */
+	bool freed_of_this;
 	/* Some path of the function waits for a grace period, or frees after a grace period. */
 	bool waits_somewhere;
 	/* Some path of the function frees, without a grace period, an object that the function did not allocate. */

@@ -55,7 +55,8 @@ static void find_frees(const struct writer *w, unsigned i, struct rcu_publish *o
 		return;
 	if (!out->freed_of_shared)
 		out->freed = w->s->code.insns[i].callee;
-	out->freed_of_shared |= of_removed || (writer_same_object(&object, &w->what) && writer_lasts_until(w, &object, i));
+	out->freed_of_this |= of_removed || (writer_same_object(&object, &w->what) && writer_lasts_until(w, &object, i));
+	out->freed_of_shared |= out->freed_of_this;
 }
 
 static void find_calls(const struct writer *w, struct rcu_publish *out)
@@ -126,12 +127,15 @@ static bool frees_elsewhere(const struct writer *w, struct rcu_publish *out)
 	writer_reachable(w, 0, -1, true, before_grace);
 	for (unsigned i = 0; i < w->s->code.count; i++) {
 		struct flow_pointer object;
+		bool reachable;
 
 		if (!before_grace[i] || !writer_callee(w, i, LIST_FREE) || writer_callee(w, i, LIST_GRACE_FREE))
 			continue;
 		object = freed_object(w, i);
 		found |= !is_private(w, &object, i);
-		if (out->freed_of_shared || (!frees_removed(w, i, &object) && !frees_reachable(w, i, &object)))
+		reachable = frees_reachable(w, i, &object);
+		out->freed_of_this |= reachable;
+		if (out->freed_of_shared || (!frees_removed(w, i, &object) && !reachable))
 			continue;
 		out->freed_of_shared = true;
 		out->freed = w->s->code.insns[i].callee;

@@ -3,6 +3,7 @@
 #include "pruner/code/flow/calls.h"
 #include "pruner/patterns/rcu_publish.h"
 #include "pruner/patterns/rcu_publish_writer.h"
+#include "pruner/patterns/rcu_section.h"
 
 /* The deepest nesting of sections that is distinguished. A deeper nesting is recorded as 7, the highest bit of a uint8_t. */
 #define NESTING_MAX 7
@@ -12,6 +13,8 @@ struct reader {
 	struct flow_pointer read;
 	/* The reader is in no section: a spinlock, which turns preemption off, keeps the object alive. */
 	bool by_lock;
+	/* Only the kernel's lack of preemption keeps the object alive: until a call that may sleep. */
+	bool until_sleep;
 	/*
 	 * The nesting of sections before each instruction, on the paths from the load: bit n is set if a path is in n sections.
 	 * A path that has left the last section stays at 0.
@@ -53,10 +56,17 @@ static bool is_by_lock(const struct race *race, unsigned side)
 	return found;
 }
 
+static bool may_sleep(const struct reader *reader, unsigned i)
+{
+	return reader->w.s->code.insns[i].op.kind == INSN_OP_CALL && !writer_callee(&reader->w, i, LIST_NO_SLEEP);
+}
+
 static uint8_t sections_after(const struct reader *reader, unsigned i)
 {
 	uint8_t sections = reader->sections[i];
 
+	if (reader->until_sleep)
+		return may_sleep(reader, i) && sections ? 1 : sections;
 	if (writer_callee(&reader->w, i, reader->by_lock ? LIST_UNLOCK : LIST_SECTION_END))
 		return (uint8_t)(sections >> 1 | (sections & 1));
 	if (writer_callee(&reader->w, i, reader->by_lock ? LIST_LOCK : LIST_SECTION_BEGIN))
@@ -193,12 +203,16 @@ static bool leaves_kept_code(const struct reader *reader, unsigned i)
 	return away && !code->closed && holders_after(reader, i);
 }
 
+static bool returns_it(const struct reader *reader, unsigned i)
+{
+	return reader->w.s->code.insns[i].op.kind == INSN_OP_RET && reader->holders[i] >> X86_RAX & 1;
+}
+
 /* Returns whether the instruction may use the pointer in any way. */
 static bool may_use(const struct reader *reader, unsigned i)
 {
 	return passes_on(reader, i) || stores(reader, i) || leaves_kept_code(reader, i) || reloads(reader, i) ||
-	       may_follow(reader, i) ||
-	       (reader->w.s->code.insns[i].op.kind == INSN_OP_RET && reader->holders[i] >> X86_RAX & 1);
+	       may_follow(reader, i) || returns_it(reader, i);
 }
 
 enum rcu_publish_outlives rcu_publish_outlives_section(const struct view *v, unsigned side)
@@ -212,6 +226,10 @@ enum rcu_publish_outlives rcu_publish_outlives_section(const struct view *v, uns
 		reader.by_lock = true;
 		sections = 1;
 	}
+	if (!sections && rcu_section_until_sleep(v, side)) {
+		reader.until_sleep = true;
+		sections = 1;
+	}
 	if (!writer_is_object(&reader.read) || !sections)
 		return RCU_PUBLISH_ENDS_WITH_SECTION;
 	propagate(&reader, sections);
@@ -222,13 +240,16 @@ enum rcu_publish_outlives rcu_publish_outlives_section(const struct view *v, uns
 			return RCU_PUBLISH_ENDS_WITH_SECTION;
 		passed |= inside && passes_on(&reader, i);
 		used |= outside && follows(&reader, i);
-		may |= outside && may_use(&reader, i);
+		/* What the caller or the code that was not kept does may come after a call of the scheduler. */
+		may |= (outside && may_use(&reader, i)) ||
+		       (inside && reader.until_sleep && (leaves_kept_code(&reader, i) || returns_it(&reader, i)));
 	}
 	/*
 	 * Call the use wrong only if nothing else can protect it. A function that gets the pointer inside the section may take
-	 * a reference. A reader that holds a lock instead of a section may take another lock for the use after it.
+	 * a reference. A reader that holds a lock instead of a section may take another lock for the use after it. A call may
+	 * sleep, and often does not.
 	 */
-	if (used && !passed && !reader.by_lock)
+	if (used && !passed && !reader.by_lock && !reader.until_sleep)
 		return RCU_PUBLISH_OUTLIVES_SECTION;
 	return used || may ? RCU_PUBLISH_MAY_OUTLIVE_SECTION : RCU_PUBLISH_ENDS_WITH_SECTION;
 }

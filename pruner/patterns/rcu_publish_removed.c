@@ -157,6 +157,39 @@ static bool is_added_at_end(const struct writer *w)
 	return false;
 }
 
+bool writer_prepares(const struct writer *w)
+{
+	for (unsigned i = 0; i < w->s->code.count; i++) {
+		const struct insn *insn = &w->s->code.insns[i].op.insn;
+		struct flow_pointer where;
+
+		if (i == w->at || !insn->nmem || !(insn->mem[0].rw & INSN_WRITE))
+			continue;
+		where = flow_address(w->s->flow, i);
+		if (writer_same_object(&where, &w->what) && writer_reaches_store(w, i))
+			return true;
+	}
+	return false;
+}
+
+bool writer_leaves_link(const struct writer *w)
+{
+	bool back = false;
+
+	for (unsigned i = 0; i < w->s->code.count && writer_is_object(&w->link); i++) {
+		struct flow_pointer where;
+
+		if (i == w->at || !w->before_grace[i] || !writer_is_plain_store(w, i))
+			continue;
+		where = flow_address(w->s->flow, i);
+		if (writer_same_address(&where, &w->link))
+			return false;
+		/* In struct list_head and struct hlist_node the back link follows the link to the next entry. */
+		back |= writer_same_object(&where, &w->link) && where.disp - w->link.disp == 8;
+	}
+	return back;
+}
+
 void writer_find_removed(struct writer *w, struct rcu_publish *out)
 {
 	find_replaced(w, out);

@@ -13,8 +13,17 @@ enum rcu_section {
 	RCU_SECTION_OUTSIDE,
 };
 
-/* Returns what all kept instances show about side `which`. */
-enum rcu_section rcu_section_of_side(const struct race *race, unsigned which);
+/*
+ * Returns what all kept instances show about side `which`. A kernel without preemption keeps no count of sections. There, a
+ * grace period waits for any task until the task calls the scheduler, so the access itself is inside.
+ */
+enum rcu_section rcu_section_of_side(const struct view *v, unsigned which);
+
+/*
+ * Returns whether, in every instance, only the kernel's lack of preemption made the side one that grace periods wait for. Any
+ * call may then be the end of that.
+ */
+bool rcu_section_until_sleep(const struct view *v, unsigned which);
 
 /*
  * Returns whether the side uses sleepable RCU (SRCU), by its calls or its mark. SRCU has sections of its own, and the guest

@@ -7,6 +7,11 @@
 #include "pruner/rules/rule.h"
 
 #define COMPLAINED_POINTS 39 /* The most points that raise a rank: a harmful candidate with 39 has rank 99, the highest. */
+/*
+ * Points for a complaint that shares only a function with the race, as many as for a pointer. That function may have many
+ * races, and perhaps none of them led to the complaint.
+ */
+#define FUNCTION_POINTS 10
 
 /* Returns words that say how the complaint is connected with the race. */
 static const char *connection(const struct race_complaint *c)
@@ -14,11 +19,23 @@ static const char *connection(const struct race_complaint *c)
 	switch (c->link) {
 	case COMPLAINT_SAME_INSTRUCTION:
 		return "at the instruction of this race";
+	case COMPLAINT_SAME_POINTER:
+		return "in a function of this race, on an access by the pointer of this race";
 	case COMPLAINT_SAME_OBJECT:
 		return "about an address in the object of this race";
 	default:
 		return "in a function of this race";
 	}
+}
+
+/* Add the complaint to the evidence of a race that shares no more than a function with it. */
+static int same_function(const struct race_complaint *c, struct verdict *out, int points)
+{
+	verdict_evidence(
+		out,
+		"; within %.1f s of it the guest's kernel complained %s%s%s: %s; the function is all that connects the two",
+		(double)c->after_ns / 1e9 + 0.05, connection(c), c->where[0] ? ", at " : "", c->where, c->text);
+	return points + FUNCTION_POINTS;
 }
 
 int complained_weigh(const struct race *race, struct verdict *out, int points)
@@ -28,6 +45,8 @@ int complained_weigh(const struct race *race, struct verdict *out, int points)
 
 	if (c->link == COMPLAINT_UNLINKED)
 		return points;
+	if (c->link == COMPLAINT_SAME_FUNCTION)
+		return same_function(c, out, points);
 	*out = (struct verdict){.class = VERDICT_HARMFUL, .rule = RULE_KERNEL_COMPLAINED};
 	verdict_evidence(out,
 			 "the guest's kernel complained %s%s%s, within %.1f s of it: %s; without that the race is %s (%s): %s",

@@ -8,8 +8,10 @@
 struct race;
 
 /*
- * Make the race a harmful candidate if a complaint follows it. The evidence then begins with the complaint, and ends with the
- * verdict so far. `points` are the race's points so far. Returns its new points.
+ * Make the race a harmful candidate if a complaint follows it that names the race's instruction, pointer or object. The
+ * evidence then begins with the complaint, and ends with the verdict so far. If the complaint shares only a function with the
+ * race, the class stays, and the rank rises a little. `points` are the race's points so
+ * far. Returns its new points.
  */
 int complained_weigh(const struct race *race, struct verdict *out, int points);
 

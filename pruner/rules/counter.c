@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Statistics counters (DataCollider, section 3.3). Both sides only add to the datum, and over all instances the datum only
- * grew. A reference count, which looks alike, falls again.
+ * grew. A reference count, which looks alike, falls again, or a side destroys the object if the count is 0.
  */
 #include <inttypes.h>
 
+#include "pruner/patterns/last_user.h"
 #include "pruner/rules/rules.h"
 
 #define INSTANCES_ENOUGH 3
@@ -129,7 +130,7 @@ bool rule_counter(const struct view *v, struct verdict *out)
 		return false;
 	uses_of(&v->side[0], &uses);
 	uses_of(&v->side[1], &uses);
-	if (uses.taken || view_listed(v, LIST_REFCOUNT, NULL))
+	if (uses.taken || view_listed(v, LIST_REFCOUNT, NULL) || last_user_destroys(v, 0) || last_user_destroys(v, 1))
 		return false;
 	by_name = view_listed(v, LIST_COUNTER, NULL) != NULL;
 	/*

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pruner/patterns/freed.h"
+#include "pruner/patterns/last_user.h"
 #include "pruner/patterns/lock.h"
 #include "pruner/rules/raise.h"
 #include "pruner/patterns/rcu_publish.h"
@@ -63,13 +65,24 @@ add(struct tally *t, enum subject subject, int points, enum rule_id rule, const 
 	va_end(args);
 }
 
-/* Add the fact that the datum is, by its name, a reference count or in LIST_RAISE (linkage, lengths and so on). */
+/* Add the fact that the datum is a reference count, by its name or by its use, or in LIST_RAISE (linkage, lengths and so on).
+ */
 static void names(struct tally *t)
 {
 	const struct list_entry *e;
 
 	if (view_listed(t->v, LIST_REFCOUNT, NULL)) {
 		add(t, OF_DATUM, 20, RULE_REFERENCE_COUNT, "%s is a reference count by name", t->v->datum);
+		return;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		const char *callee = last_user_destroys(t->v, i);
+
+		if (!callee)
+			continue;
+		add(t, OF_DATUM, 20, RULE_REFERENCE_COUNT,
+		    "%s is a reference count: %s calls %s() only if the count is 0, and %s changes the count", t->v->datum,
+		    view_function(&t->v->side[i]), callee, view_function(&t->v->side[!i]));
 		return;
 	}
 	e = view_listed(t->v, LIST_RAISE, NULL);
@@ -146,8 +159,8 @@ static bool is_waited_for(const struct view *v, unsigned which)
 {
 	const struct view_side *s = &v->side[which];
 
-	return s->side->kind == RACE_SIDE_CPU && !view_changes(s) &&
-	       rcu_section_of_side(v->race, which) == RCU_SECTION_INSIDE && !rcu_section_is_sleepable(s);
+	return s->side->kind == RACE_SIDE_CPU && !view_changes(s) && rcu_section_of_side(v, which) == RCU_SECTION_INSIDE &&
+	       !rcu_section_is_sleepable(s);
 }
 
 /*
@@ -163,17 +176,22 @@ static bool may_be_freed(const struct view *v)
 	return !variable || raise_is_pointer(v);
 }
 
+const char *raise_frees(const struct view *v, unsigned which)
+{
+	return freed_after(v, which, is_waited_for(v, !which) ? FREED_EARLY : FREED_EVER);
+}
+
 static void freed(struct tally *t)
 {
 	if (!may_be_freed(t->v))
 		return;
 	for (unsigned i = 0; i < 2; i++) {
 		const struct view_side *s = &t->v->side[i], *other = &t->v->side[!i];
-		const char *callee = lock_called_after(t->v, s, LIST_FREE), *immediate;
+		const char *callee = freed_after(t->v, i, FREED_EVER), *immediate;
 
 		if (!callee)
 			continue;
-		immediate = is_waited_for(t->v, !i) ? rcu_publish_frees_early(t->v, s) : callee;
+		immediate = raise_frees(t->v, i);
 		if (!immediate) {
 			add(t, OF_ACCESSES, 0, RULE_NO_BENIGN_PATTERN,
 			    "%s may free by %s() only after a grace period, which waits for %s", view_function(s), callee,

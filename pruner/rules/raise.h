@@ -21,6 +21,12 @@ bool raise_is_pointer(const struct view *v);
 bool raise_may_tear(const struct view *v);
 
 /*
+ * Returns the name of a function that frees, and that side `which` may call after its access at a time when the other side may
+ * still be at its own. NULL: no such call, or only frees after a grace period, which waits for the other side.
+ */
+const char *raise_frees(const struct view *v, unsigned which);
+
+/*
  * Add the facts to the evidence: first those about the accesses, then those about the datum, each group by falling points.
  * Returns the sum of their points. Sets *worst to the rule of the fact with the most points, or to RULE_NO_BENIGN_PATTERN if no
  * fact has points.

@@ -83,7 +83,7 @@ static bool collect(const struct view *v, struct rcu *r)
 	    view_listed(v, LIST_SPECIAL, NULL) || view_listed(v, LIST_APPROXIMATE, NULL) ||
 	    view_listed(v, LIST_BOTH_VALID, NULL))
 		return false;
-	r->rcu_section = rcu_section_of_side(v->race, r->reader_index);
+	r->rcu_section = rcu_section_of_side(v, r->reader_index);
 	r->reader_marked = mark_is(v, r->reader, LIST_RCU_READ);
 	r->writer_marked = mark_is(v, r->writer, LIST_RCU_WRITE);
 	rcu_publish_of(v, r->writer, &r->rcu_publish);
@@ -116,6 +116,20 @@ static bool adds_correctly(const struct rcu *r)
 	if (p->over_null && !p->removes)
 		return true;
 	return r->was_null ? !p->removes || r->v->race->kept >= INSTANCES_ENOUGH : p->links_old && !p->removes;
+}
+
+/*
+ * Returns whether only a part of the writer's code was kept, and the store in it looks like one to a list under RCU: it adds an
+ * object whose link was set before, or takes an object out and lets readers go on from that. If all of the code was kept, then
+ * it must show the allocation or the grace period.
+ */
+static bool looks_like_list(const struct rcu *r)
+{
+	const struct rcu_publish *p = &r->rcu_publish;
+
+	if (p->known || p->reused || p->freed_of_this)
+		return false;
+	return p->removes ? p->leaves_link : p->prepares && !p->freed && (p->links_old || p->over_null);
 }
 
 /*
@@ -163,6 +177,11 @@ static void describe_writer(const struct rcu *r, struct verdict *out)
 	else if (p->removes && p->grace)
 		verdict_evidence(out, "; %s calls %s() after its store, but its code does not show for which object", function,
 				 p->grace);
+	else if (p->removes && p->leaves_link)
+		verdict_evidence(out,
+				 "; %s takes an object out of a list as list_del_rcu() does, which leaves the object's link "
+				 "to the next one, and its code does not show how that is freed",
+				 function);
 	else if (p->removes)
 		verdict_evidence(out, "; %s removes an object, and its code does not show how that is freed", function);
 	else if (p->allocator)
@@ -170,6 +189,9 @@ static void describe_writer(const struct rcu *r, struct verdict *out)
 				 r->was_null || p->over_null ? " where there was NULL"
 				 : p->links_old		     ? ", which points to what was there before"
 							     : "");
+	else if (p->prepares && (p->links_old || p->over_null))
+		verdict_evidence(out, "; %s stores an object that it prepared before, %s", function,
+				 p->links_old ? "and that points to what was there before" : "where there was NULL");
 	if (r->writer_marked)
 		verdict_evidence(out, "; %s stores by %s", function, r->writer->mark);
 }
@@ -228,12 +250,12 @@ static bool violates_rcu(const struct rcu *r, struct verdict *out)
 static enum verdict_class class_by_evidence(const struct rcu *r)
 {
 	const struct rcu_publish *p = &r->rcu_publish;
-	bool correct = follows_rcu(r);
+	bool correct = follows_rcu(r), is_list = r->rcu_section == RCU_SECTION_INSIDE && looks_like_list(r);
 
-	if (p->freed || p->reused || r->rcu_section == RCU_SECTION_OUTSIDE)
+	if (p->reused || r->rcu_section == RCU_SECTION_OUTSIDE || !r->reader->followed || rcu_publish_by_reader(r->reader))
 		return VERDICT_HARMFUL;
-	if (!r->reader->followed || rcu_publish_by_reader(r->reader))
-		return VERDICT_HARMFUL;
+	if (p->freed)
+		return is_list ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
 	if (correct)
 		return r->rcu_section == RCU_SECTION_INSIDE || r->reader_marked ? VERDICT_SYNCHRONISATION : VERDICT_UNCLEAR;
 	if (r->rcu_section != RCU_SECTION_INSIDE && !r->reader_marked)
@@ -242,7 +264,7 @@ static enum verdict_class class_by_evidence(const struct rcu *r)
 	if (r->writer_marked)
 		return p->known && !p->removes && !p->frees_elsewhere && (p->links_old || r->was_null) ? VERDICT_SYNCHRONISATION
 												       : VERDICT_UNCLEAR;
-	return adds_correctly(r) || (p->removes && p->grace) ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
+	return adds_correctly(r) || (p->removes && p->grace) || is_list ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
 }
 
 /* Set the class VERDICT_UNCLEAR, with the reason, if a writer and a reader that follow the rules of RCU leave a doubt. */
@@ -252,7 +274,9 @@ static void doubt(const struct rcu *r, struct verdict *out)
 
 	if (r->outlives == RCU_PUBLISH_MAY_OUTLIVE_SECTION) {
 		who = view_function(r->reader);
-		but = "still has the pointer after the end of its RCU section";
+		but = rcu_section_until_sleep(r->v, r->reader_index)
+			      ? "still has the pointer after a call that may sleep, or gives it to its caller"
+			      : "still has the pointer after the end of its RCU section";
 	} else if (r->rcu_publish.completes_late) {
 		but = "sets a field of the new object only after that store";
 	} else if (r->rcu_publish.escapes) {

@@ -19,18 +19,24 @@ bool rule_device(const struct view *v, struct verdict *out);
 /* "lock-word": the datum is the word of a lock, or a word of the scheduler. */
 bool rule_lock_word(const struct view *v, struct verdict *out);
 bool rule_marked(const struct view *v, struct verdict *out);
+/* "double-fetch". */
+bool rule_double_fetch(const struct view *v, struct verdict *out);
 /*
  * "rcu-publication"; or if a side breaks the rules of RCU, "freed-under-readers", "reused-under-readers" or
  * "reader-outside-rcu".
  */
 bool rule_rcu(const struct view *v, struct verdict *out);
 bool rule_flags(const struct view *v, struct verdict *out);
+/* "same-flag-update". */
+bool rule_same_flags(const struct view *v, struct verdict *out);
 bool rule_counter(const struct view *v, struct verdict *out);
 bool rule_double_check(const struct view *v, struct verdict *out);
 bool rule_same_value(const struct view *v, struct verdict *out);
 bool rule_spin(const struct view *v, struct verdict *out);
 /* "lone-word": without the source of both sides. */
 bool rule_lone_word(const struct view *v, struct verdict *out);
+/* "lone-flag". */
+bool rule_lone_flag(const struct view *v, struct verdict *out);
 bool rule_shown(const struct view *v, struct verdict *out);
 
 /*

@@ -46,6 +46,17 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_OWNER] = rule_device},
 	},
+	[RULE_DOUBLE_FETCH] = {
+		.name = "double-fetch",
+		.class = VERDICT_HARMFUL,
+		.help = {
+			.found = "A list is counted in one walk and used in a second walk, and changes in between.",
+			.meaning = "The reader reserves memory for as many entries as the first walk counted. The second walk may "
+				"find more of them, and store behind that memory.",
+			.next = "Take the writers' lock over both walks, or stop the second walk at the counted number.",
+		},
+		.apply = {[RULE_BY_PROOF] = rule_double_fetch},
+	},
 	/* rule_rcu() sets the next four rules. */
 	[RULE_FREED_UNDER_READERS] = {
 		.name = "freed-under-readers",
@@ -171,6 +182,17 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_PROOF] = rule_flags},
 	},
+	[RULE_SAME_FLAG_UPDATE] = {
+		.name = "same-flag-update",
+		.class = VERDICT_BENIGN,
+		.help = {
+			.found = "Both sides set the same flags of a word, unless they are set already.",
+			.meaning = "Nothing else depends on these flags in the code of the two sides. A side that misses the "
+				"other's store sets the flags once more.",
+			.next = "Check that no other writer changes the rest of the word. " MARK_BOTH,
+		},
+		.apply = {[RULE_BY_PROOF] = rule_same_flags},
+	},
 	[RULE_SPECIAL_VARIABLE] = {
 		.name = "special-variable",
 		.class = VERDICT_BENIGN,
@@ -281,13 +303,26 @@ const struct rule rule_table[RULE_COUNT] = {
 		/* Machine code alone can say nothing against these races, so they lead their class. */
 		.points = 18,
 	},
+	[RULE_LONE_FLAG] = {
+		.name = "lone-flag",
+		.class = VERDICT_UNCLEAR,
+		.help = {
+			.found = "One side only sets or clears a flag, and the other side only branches on it.",
+			.meaning = "The reader acts as if it had come a moment earlier or later. Most such races do no harm. The "
+				"race is a bug if the reader relies on what it found, for example on an object that goes away "
+				"after the flag has changed.",
+			.next = "Read what the reader does in each case after the flag has changed. " MARK_BOTH,
+		},
+		.apply = {[RULE_BY_DOUBT] = rule_lone_flag},
+	},
 	/* ---- rules for facts (pruner/rules/raise.h): if no rule above fits, the fact with the most points names the race ---- */
 	[RULE_REFERENCE_COUNT] = {
 		.name = "reference-count",
 		.class = VERDICT_HARMFUL,
 		.help = {
 			.found = "The life of an object depends on a count that races.",
-			.meaning = "After a lost update of a reference count, the object is freed too early, or never.",
+			.meaning = "After a lost update of a reference count, the object is freed too early, or never. A side "
+				"that acts on an old count of 0 destroys an object which is used again.",
 			.next = "Use refcount_t, or take the lock on both sides.",
 		},
 	},
@@ -396,8 +431,9 @@ const struct rule rule_table[RULE_COUNT] = {
 		.help = {
 			.found = "The guest's kernel complained soon after the race, in its code or about its object.",
 			.meaning = "An oops, a warning or another complaint came within ten seconds after the two "
-				"accesses raced. It names a function of the race, its instruction, or an address in the "
-				"object that both sides accessed.",
+				"accesses raced. It names an instruction of the race, an address in the object that "
+				"both sides accessed, or a function of the race and an address to which the race's "
+				"pointer leads.",
 			.next = "Start from the complaint, which the report has with its call trace. Find the lock or "
 				"the order that keeps the two accesses apart.",
 		},

@@ -120,6 +120,8 @@ struct flow_read {
 	 * excluded: an instruction is not understood, or execution continues in code that was not kept.
 	 */
 	bool escapes;
+	/* `escapes` is set for one reason only: a register still holds the value where the code that was not kept begins. */
+	bool only_left;
 };
 
 /*

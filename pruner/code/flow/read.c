@@ -14,7 +14,8 @@ static void propagate(struct follow *f, unsigned i, const struct parts *parts)
 
 	for (unsigned j = 0; j < n; j++) {
 		if (next[j] == CODE_OUTSIDE) {
-			flow_leave(f, parts, UINT16_MAX);
+			f->out->used |= parts_bits(parts, UINT16_MAX);
+			f->out->only_left |= parts_with_some(parts, UINT16_MAX) != 0;
 			continue;
 		}
 		if ((parts->pushed || parts_with_some(parts, UINT16_MAX)) &&
@@ -93,6 +94,7 @@ void flow_read(const struct flow *flow, unsigned i, struct flow_read *out)
 	uint64_t all = flow_bytes(op->insn.nmem ? op->insn.mem[0].size : 8);
 	struct follow f = {.flow = flow, .from = i, .out = out};
 	struct parts start = {.reached = true};
+	bool left;
 
 	*out = (struct flow_read){.used = all};
 	look(flow->code, i, out);
@@ -101,6 +103,9 @@ void flow_read(const struct flow *flow, unsigned i, struct flow_read *out)
 	if (!flow->failed && f.parts && f.queue && begin(&f, &start)) {
 		follow(&f, &start);
 		out->used &= all;
+		left = out->only_left;
+		out->only_left = left && !out->escapes;
+		out->escapes |= left;
 	}
 	free(f.parts);
 	free(f.queue);

@@ -42,7 +42,7 @@ class Complaints(unittest.TestCase):
         self.assertLess(text.index(f"COMPLAINT oops  {TEXT}\n  where    {WHERE}, CPU 0, task gt/nulluse/use"), text.index("FOUND"))
         self.assertIn("guest's log   1 oops\n", text)
         self.assertIn("harmful candidate: kernel-complained, rank 99\n", text)
-        self.assertRegex(text, rf"complaint oops within 0\.\d s of this race, same-function: {TEXT}\n")
+        self.assertRegex(text, rf"complaint oops within 0\.\d s of this race, same-pointer: {TEXT}\n")
 
     def test_no_complaint(self):
         text = self.report(document=self.without()).stdout
@@ -61,7 +61,7 @@ class Complaints(unittest.TestCase):
 
     def test_json(self):
         races = json.loads(self.report("--format", "json").stdout)["races"]
-        self.assertEqual({race["complaint"]["link"] for race in races}, {"same-function"})
+        self.assertEqual({race["complaint"]["link"] for race in races}, {"same-pointer"})
 
     def test_sarif(self):
         run = json.loads(self.report("--format", "sarif").stdout)["runs"][0]

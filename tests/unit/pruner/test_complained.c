@@ -72,8 +72,65 @@ static void same_function(void **state)
 
 	m.c.where.offset++;
 	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
+	bench_expect(m.b, VERDICT_BENIGN, "statistics-counter");
+	bench_says(
+		m.b,
+		"complained in a function of this race, at somewhere: BUG: unable to handle page fault; the function is all");
+}
+
+/* One oops may be in a function with ten races, so the function alone gives no top rank. */
+static void same_function_raises_a_little(void **state)
+{
+	struct bench *b = bench_of(state, "gt_rwrace_reader", "gt_rwrace_writer");
+	const struct race_side *side = &b->race->first.sides[0];
+	struct complaint c = {.kind = COMPLAINT_OOPS, .time_ns = b->race->last_ns + MS};
+	int before;
+
+	bench_expect_class(b, VERDICT_HARMFUL);
+	before = b->verdict.rank;
+	snprintf(c.where.function, sizeof(c.where.function), "%s", side->symbol.name);
+	snprintf(c.where.module, sizeof(c.where.module), "%s", side->symbol.module);
+	c.where.offset = side->pc - side->symbol.addr + 1;
+	complaint_link_race(b->race, &c, 1);
+	assert_int_equal(b->race->complaint.link, COMPLAINT_SAME_FUNCTION);
+	bench_expect_class(b, VERDICT_HARMFUL);
+	assert_int_equal(b->verdict.rank, before + 10);
+}
+
+/* Let the datum of all instances be 8 bytes, with these values. */
+static void set_values(struct race *race, uint64_t before, uint64_t after)
+{
+	for (unsigned i = 0; i < race->kept; i++) {
+		race->instances[i].data_len = sizeof(before);
+		memcpy(race->instances[i].before, &before, sizeof(before));
+		memcpy(race->instances[i].after, &after, sizeof(after));
+	}
+}
+
+static void same_pointer(void **state)
+{
+	struct made m = make(state);
+	const uint64_t object = 0xffff888000001040;
+
+	m.c.where.offset++;
+	m.c.address_known = true;
+	m.c.address = 8;
+	set_values(m.race, object, 0);
+	assert_int_equal(link_of(&m), COMPLAINT_SAME_POINTER);
 	bench_expect(m.b, VERDICT_HARMFUL, "kernel-complained");
-	bench_says(m.b, "complained in a function of this race");
+	assert_int_equal(m.b->verdict.rank, 99);
+	bench_says(m.b, "in a function of this race, on an access by the pointer of this race");
+	m.c.address = object - 8;
+	assert_int_equal(link_of(&m), COMPLAINT_SAME_POINTER);
+	m.c.address = object + 4096;
+	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
+	/* A number that is 0 is no pointer that is NULL. */
+	m.c.address = 8;
+	set_values(m.race, 1, 0);
+	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
+	set_values(m.race, object, 0);
+	elsewhere(&m);
+	assert_int_equal(link_of(&m), COMPLAINT_UNLINKED);
 }
 
 /* list_del() and its like complain in a helper. */
@@ -165,6 +222,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		BENCH_TEST(same_instruction),
 		BENCH_TEST(same_function),
+		BENCH_TEST(same_function_raises_a_little),
+		BENCH_TEST(same_pointer),
 		BENCH_TEST(called_by_the_function),
 		BENCH_TEST(same_object),
 		BENCH_TEST(unrelated),

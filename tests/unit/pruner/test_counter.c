@@ -328,9 +328,81 @@ static void test_index_that_is_seen_at_its_store(void **state)
 	bench_expect_not(b, RULE);
 }
 
+/* ---- a count of users: the reader destroys the object if the count is 0 ---- */
+
+/* Let side 0 read the count by `code`, which calls `callee` at offset 5; side 1 adds 1: addl $1,(%rdi); ret. */
+static struct bench *users(void **state, const char *code, size_t len, const char *callee)
+{
+	struct bench *b = counter(state);
+
+	bench_code(b, 0, code, len, 0);
+	bench_call(b, 0, 5, callee);
+	bench_code(b, 1, CODE("\x83\x07\x01\xc3"), 0);
+	b->race->rw[0] = INSN_READ;
+	b->race->rw[1] = INSN_READ | INSN_WRITE;
+	bench_side(b, 0)->size = bench_side(b, 1)->size = 4;
+	return b;
+}
+
+#define IF_ZERO "\x83\x3f\x00\x75\x05\xe8\x00\x00\x00\x00\xc3"	   /* cmpl $0,(%rdi); jne over the call; call; ret */
+#define IF_NOT_ZERO "\x83\x3f\x00\x74\x05\xe8\x00\x00\x00\x00\xc3" /* je */
+#define LOADED_ZERO \
+	"\x8b\x07\x85\xc0\x75\x06\x90\xe8\x00\x00\x00\x00\xc3" /* mov (%rdi),%eax; test %eax,%eax; jne; nop; call; ret */
+
+static void test_reader_that_destroys_at_zero(void **state)
+{
+	struct bench *b = users(state, CODE(IF_ZERO), "shm_destroy");
+
+	bench_expect(b, VERDICT_HARMFUL, "reference-count");
+	bench_says(b, "calls shm_destroy() only if the count is 0, and ");
+}
+
+static void test_reader_that_frees_at_a_loaded_zero(void **state)
+{
+	struct bench *b = users(state, CODE(IF_ZERO), "kfree");
+
+	bench_code(b, 0, CODE(LOADED_ZERO), 0);
+	bench_call(b, 0, 7, "kfree");
+	bench_expect(b, VERDICT_HARMFUL, "reference-count");
+}
+
+static void test_reader_that_does_something_else_at_zero(void **state)
+{
+	bench_expect(users(state, CODE(IF_ZERO), "complain"), VERDICT_BENIGN, RULE);
+}
+
+static void test_reader_that_frees_unless_zero(void **state)
+{
+	bench_expect(users(state, CODE(IF_NOT_ZERO), "kfree"), VERDICT_BENIGN, RULE);
+}
+
+/* cmpl $1,(%rdi) */
+static void test_reader_that_frees_at_one(void **state)
+{
+	struct bench *b = users(state, CODE("\x83\x3f\x01\x75\x05\xe8\x00\x00\x00\x00\xc3"), "kfree");
+
+	bench_expect(b, VERDICT_BENIGN, RULE);
+}
+
+/* movl $0,(%rdi): a state, and no count */
+static void test_writer_that_does_not_count(void **state)
+{
+	struct bench *b = users(state, CODE(IF_ZERO), "shm_destroy");
+
+	bench_code(b, 1, CODE("\xc7\x07\x00\x00\x00\x00\xc3"), 0);
+	b->race->rw[1] = INSN_WRITE;
+	bench_expect_not(b, "reference-count");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		BENCH_TEST(test_reader_that_destroys_at_zero),
+		BENCH_TEST(test_reader_that_frees_at_a_loaded_zero),
+		BENCH_TEST(test_reader_that_does_something_else_at_zero),
+		BENCH_TEST(test_reader_that_frees_unless_zero),
+		BENCH_TEST(test_reader_that_frees_at_one),
+		BENCH_TEST(test_writer_that_does_not_count),
 		BENCH_TEST(test_counter_that_grew),
 		BENCH_TEST(test_counter_seen_once),
 		BENCH_TEST(test_counter_seen_once_that_has_the_name_of_a_statistic),

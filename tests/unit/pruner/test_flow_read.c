@@ -13,7 +13,12 @@ struct read_case {
 	const char *text, *code;
 	size_t len;
 	uint32_t at; /* offset of the load in the code */
-	struct flow_read wanted;
+	struct wanted {
+		uint64_t used;
+		bool written_back;
+		unsigned deltas;
+		bool tested, dereferenced, shown, escapes;
+	} wanted;
 };
 
 static const struct read_case read_cases[] = {
@@ -123,7 +128,7 @@ static void test_read(void **state)
 {
 	struct code_bench *b = *state;
 	const struct read_case *c = b->row;
-	const struct flow_read *wanted = &c->wanted;
+	const struct wanted *wanted = &c->wanted;
 	struct flow_read got;
 
 	code_take(b, c->code, c->len, c->at);
@@ -162,10 +167,27 @@ static void test_flags_at_a_jump_to_another_function(void **state)
 	assert_false(got.escapes);
 }
 
+/* movl (%rdi),%eax, and then a jump to code of this function that was not kept, or ret */
+static void test_register_that_leaves_what_was_kept(void **state)
+{
+	struct code_bench *b = *state;
+	struct flow_read got;
+
+	code_take(b, CODE("\x8b\x07\xeb\x60"), 0);
+	flow_read(b->flow, 0, &got);
+	assert_true(got.escapes);
+	assert_true(got.only_left);
+	code_take(b, CODE("\x8b\x07\x74\x60\xc3"), 0); /* je instead of jmp; ret */
+	flow_read(b->flow, 0, &got);
+	assert_true(got.escapes);
+	assert_false(got.only_left);
+}
+
 int main(void)
 {
 	const struct CMUnitTest alone[] = {
 		CODE_TEST(test_flags_that_leave_what_was_kept),
+		CODE_TEST(test_register_that_leaves_what_was_kept),
 		CODE_TEST(test_flags_at_a_jump_to_another_function),
 	};
 	struct CMUnitTest tests[ROWS(alone) + ROWS(read_cases)], *next = tests;

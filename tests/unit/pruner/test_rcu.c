@@ -88,7 +88,10 @@ struct step {
 #define LOCK CALL("__rcu_read_lock")
 #define UNLOCK CALL("__rcu_read_unlock")
 
-enum where { SECTION, OUTSIDE, UNKNOWN, PREEMPTION_OFF };
+/* NO_PREEMPTION: a kernel without CONFIG_PREEMPTION, which keeps no count of sections. */
+enum where { SECTION, OUTSIDE, UNKNOWN, PREEMPTION_OFF, NO_PREEMPTION };
+
+#define WITHOUT_PREEMPTION "Linux version 5.10.0-32-cloud-amd64 (debian-kernel@lists.debian.org) #1 SMP Debian 5.10.223-1"
 
 struct row {
 	const char *shows;
@@ -731,6 +734,51 @@ static const struct row rows[] = {
 	 VERDICT_SYNCHRONISATION,
 	 RULE,
 	 NULL},
+	{"a kernel without preemption",
+	 NO_PREEMPTION,
+	 NULL,
+	 NULL,
+	 {NEW, OLD_RBX, PUBLISH_RAX, KFREE_RCU_RBX, RET},
+	 FOLLOWS,
+	 VERDICT_SYNCHRONISATION,
+	 RULE,
+	 "where it cannot be preempted, and RCU grace periods wait for that too"},
+	{"a kernel without preemption, and a spinlock before the use",
+	 NO_PREEMPTION,
+	 NULL,
+	 NULL,
+	 {NEW, OLD_RBX, PUBLISH_RAX, KFREE_RCU_RBX, RET},
+	 {READ_RBX, CALL("_raw_spin_lock"), FOLLOW_RBX, CALL("_raw_spin_unlock"), RET},
+	 VERDICT_SYNCHRONISATION,
+	 RULE,
+	 NULL},
+	{"a kernel without preemption, and a call before the use",
+	 NO_PREEMPTION,
+	 NULL,
+	 NULL,
+	 {NEW, OLD_RBX, PUBLISH_RAX, KFREE_RCU_RBX, RET},
+	 {READ_RBX, CALL("mutex_lock"), FOLLOW_RBX, RET},
+	 VERDICT_UNCLEAR,
+	 RULE,
+	 "still has the pointer after a call that may sleep"},
+	{"a kernel without preemption, and the pointer is returned",
+	 NO_PREEMPTION,
+	 NULL,
+	 NULL,
+	 {NEW, OLD_RBX, PUBLISH_RAX, KFREE_RCU_RBX, RET},
+	 {READ_RAX, RET},
+	 VERDICT_UNCLEAR,
+	 RULE,
+	 "or gives it to its caller"},
+	{"wrong: a kernel without preemption, and freed at once",
+	 NO_PREEMPTION,
+	 NULL,
+	 NULL,
+	 {NEW, OLD_RBX, PUBLISH_RAX, KFREE_RBX, RET},
+	 FOLLOWS,
+	 VERDICT_HARMFUL,
+	 "freed-under-readers",
+	 NULL},
 	/* mov 0x1000,%rdx; the store is mov %rdx,(%rbx); mov %rbx,0x1000 */
 	{"wrong: a reader at an object that is only now put in",
 	 SECTION,
@@ -769,7 +817,7 @@ static void stand(struct guest_context *c, enum where where)
 {
 	*c = (struct guest_context){.pid = 1, .known = true, .kind = GUEST_TASK};
 	c->preempt_off = where == PREEMPTION_OFF;
-	c->rcu_known = where != UNKNOWN;
+	c->rcu_known = where != UNKNOWN && where != NO_PREEMPTION;
 	c->rcu_nesting = where == SECTION;
 }
 
@@ -799,6 +847,8 @@ static struct bench *pointer(void **state, const struct row *row)
 		set_value(&race->instances[i], 0xff2f31f341041cb0, 0xffff888012345678);
 		stand(&race->instances[i].sides[b->reader].context, row->where);
 	}
+	if (row->where == NO_PREEMPTION)
+		prune_rules_set_kernel(b->rules, WITHOUT_PREEMPTION);
 	take(b, b->writer, row->writer);
 	take(b, b->reader, row->reader);
 	bench_side(b, b->writer)->locked = false;
@@ -807,6 +857,90 @@ static struct bench *pointer(void **state, const struct row *row)
 	if (row->writer_mark)
 		bench_inlined(b, b->writer, row->writer_mark);
 	return b;
+}
+
+/* The object that is put in has its link already, and where it comes from is not kept. */
+#define ADD_RAX                                            \
+	{                                                  \
+		LEAD_ON_RAX, PUBLISH_RAX, BACK_TO_RAX, RET \
+	}
+
+/* Returns the race in a kernel without preemption, with the start of the writer's function not kept. */
+static struct bench *part_of_writer(void **state, const struct row *row)
+{
+	struct bench *b = pointer(state, row);
+
+	bench_start_not_kept(b, b->writer);
+	return b;
+}
+
+static void part_of_an_addition(void **state)
+{
+	struct bench *b = part_of_writer(state, &(struct row){.where = NO_PREEMPTION, .writer = ADD_RAX, .reader = FOLLOWS});
+
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+	bench_says(b, "stores an object that it prepared before, and that points to what was there before");
+}
+
+/* What is stored was prepared elsewhere, or nowhere. */
+static void part_of_a_store(void **state)
+{
+	struct bench *b =
+		part_of_writer(state, &(struct row){.where = NO_PREEMPTION, .writer = {PUBLISH_RAX, RET}, .reader = FOLLOWS});
+
+	bench_expect_not(b, RULE);
+}
+
+static void part_of_a_removal(void **state)
+{
+	struct bench *b = part_of_writer(
+		state, &(struct row){.where = NO_PREEMPTION, .writer = {UNLINK_RBX, POISON_PREV, RET}, .reader = FOLLOWS});
+
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+	bench_says(b, "takes an object out of a list as list_del_rcu() does");
+}
+
+/* list_del() changes both links, so a reader cannot go on from the object. */
+static void part_of_a_plain_removal(void **state)
+{
+	struct bench *b = part_of_writer(state, &(struct row){.where = NO_PREEMPTION,
+							      .writer = {UNLINK_RBX, POISON_NEXT, POISON_PREV, RET},
+							      .reader = FOLLOWS});
+
+	bench_expect_not(b, RULE);
+}
+
+static void part_of_a_removal_that_frees(void **state)
+{
+	struct bench *b = part_of_writer(
+		state,
+		&(struct row){.where = NO_PREEMPTION, .writer = {UNLINK_RBX, POISON_PREV, KFREE_RBX, RET}, .reader = FOLLOWS});
+
+	bench_expect_not(b, RULE);
+}
+
+/* The banner shows no preemption only if it has the number of the build and its flags, for all kernels of the races. */
+static void banners(void **state)
+{
+	static const char *const preemptible[] = {
+		"Linux version 6.1.0-32-amd64 (debian-kernel@lists.debian.org) #1 SMP PREEMPT_DYNAMIC Debian 6.1.129-1",
+		"Linux version 5.10.0-rt (a@b) #1 SMP PREEMPT_RT Mon Jan 1 00:00:00 UTC 2024",
+		"Linux version 5.10.0",
+		NULL,
+	};
+	const struct row row = {.where = NO_PREEMPTION, .writer = ADD_RAX, .reader = FOLLOWS};
+	struct bench *b = part_of_writer(state, &row);
+
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+	for (unsigned i = 0; i < ROWS(preemptible); i++) {
+		prune_rules_set_kernel(b->rules, preemptible[i]);
+		bench_expect_not(b, RULE);
+		prune_rules_add_kernel(b->rules, WITHOUT_PREEMPTION);
+		bench_expect_not(b, RULE);
+	}
+	prune_rules_set_kernel(b->rules, WITHOUT_PREEMPTION);
+	prune_rules_add_kernel(b->rules, WITHOUT_PREEMPTION);
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
 }
 
 static void expect(struct bench *b, const struct row *row)
@@ -1177,6 +1311,12 @@ int main(void)
 		BENCH_TEST(test_access_without_a_section_that_needs_none),
 		BENCH_TEST(test_replacing_marks_no_read),
 		BENCH_TEST(test_what_an_updater_reads_is_not_marked),
+		BENCH_TEST(part_of_an_addition),
+		BENCH_TEST(part_of_a_store),
+		BENCH_TEST(part_of_a_removal),
+		BENCH_TEST(part_of_a_plain_removal),
+		BENCH_TEST(part_of_a_removal_that_frees),
+		BENCH_TEST(banners),
 	};
 	struct CMUnitTest tests[ROWS(rows) + ROWS(others)];
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds code that walks a list twice: once to count its entries, and once to store something for each entry. */
+#ifndef OUTRIDER_PRUNER_PATTERNS_COUNTED_WALK_H
+#define OUTRIDER_PRUNER_PATTERNS_COUNTED_WALK_H
+
+#include "pruner/patterns/view.h"
+
+struct counted_walk {
+	/* The instruction that loads the pointer to the next entry, as an index: in the first and in the second walk. */
+	unsigned counts, stores;
+};
+
+/* Find two such walks of one list, with the side's access in one of them. Returns false if the kept code has none. */
+bool counted_walk_of_side(const struct view_side *s, struct counted_walk *out);
+
+#endif

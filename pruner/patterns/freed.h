@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds calls after an access that may free the object that the access was to. */
+#ifndef OUTRIDER_PRUNER_PATTERNS_FREED_H
+#define OUTRIDER_PRUNER_PATTERNS_FREED_H
+
+#include "pruner/patterns/view.h"
+
+enum freed_when {
+	FREED_EVER,
+	/* At once: neither after a grace period nor after a wait for one. */
+	FREED_EARLY,
+};
+
+/*
+ * Returns the name of a function that frees, that side `which` may call after its access, and whose argument may be the object
+ * of the datum or the object that the datum points to. NULL: the kept code shows no such call. The argument's address is known
+ * if the registers recorded at the access give it.
+ */
+const char *freed_after(const struct view *v, unsigned which, enum freed_when when);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds code that destroys an object if a count is 0: the count is then one of the object's users. */
+#ifndef OUTRIDER_PRUNER_PATTERNS_LAST_USER_H
+#define OUTRIDER_PRUNER_PATTERNS_LAST_USER_H
+
+#include "pruner/patterns/view.h"
+
+/*
+ * Returns the name of a function that frees or destroys (the lists `free` and `destroy`), and that the side calls only if the
+ * datum, which the side reads, is 0. NULL: the kept code shows no such call, or the other side does not change the datum by
+ * adding to it or subtracting from it.
+ */
+const char *last_user_destroys(const struct view *v, unsigned which);
+
+#endif
