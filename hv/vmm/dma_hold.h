@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Holding a request of a device: the request was taken from its queue, and its device waits before it accesses the request's
- * memory. Part of struct dma (hv/vmm/dma.h). The device's worker waits, so the requests behind it in the queue wait too, and
+ * memory. Part of struct dma (hv/vmm/dma.h). The device's worker waits, so later requests of its queue wait too, and
  * completions keep their order. The guest runs on. At most one request is held at a time.
  *
  * A thread that waits for workers to pause or to end first refuses holds. So no request is held while a snapshot of the machine
