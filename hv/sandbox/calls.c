@@ -171,7 +171,8 @@ static const struct call list[] = {
 	CALL(timerfd_gettime, WORKERS | MAIN),
 
 	/* Disks: the images are already open. */
-	CALL(pread64, K(VCPU) | READERS), /* A vCPU's statistics are a file descriptor of KVM. */
+	CALL(pread64,
+	     K(VCPU) | WORKERS | READERS), /* A vCPU's statistics, which say whether it is idle, are a file descriptor. */
 	CALL(pwrite64, WRITERS),
 	CALL(preadv, K(BLK) | STARTERS),
 	CALL(pwritev, K(BLK) | STARTERS),
