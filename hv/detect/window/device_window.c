@@ -16,6 +16,8 @@
 #define FIRST_LOOK 4
 /* Of the next CHOICE requests a random one is taken. The very next one would be the first after a pause too often. */
 #define CHOICE 4u
+/* With config.overhead, windows at devices get at most one OVERHEAD_PART of what sampling may cost. */
+#define OVERHEAD_PART 4.0
 /* Memory is compared in pieces of this many bytes. */
 #define PIECE 4096u
 
@@ -41,6 +43,20 @@ static bool may_open(const struct detect *d)
 	return !d->life.closing && !d->hit.device_window.open && window_affordable(d);
 }
 
+/*
+ * Returns the time from one window to the next, in ns. Without a bound of their own, windows at devices would take all of a
+ * small share: 20 windows of 10 ms a second are a tenth of two CPUs' time.
+ */
+static uint64_t period_ns(const struct detect *d)
+{
+	uint64_t period = NS_PER_S / d->config.device_rate;
+	double share = d->config.overhead * d->target->caps.cpus / OVERHEAD_PART;
+
+	if (share > 0 && (double)d->config.delay_ns / share > (double)period)
+		period = (uint64_t)((double)d->config.delay_ns / share);
+	return period;
+}
+
 void device_window_step(struct detect *d, uint64_t now)
 {
 	struct device_window *w = &d->hit.device_window;
@@ -49,7 +65,7 @@ void device_window_step(struct detect *d, uint64_t now)
 		return;
 	pthread_mutex_lock(&d->lock);
 	if (may_open(d) && now >= w->next_ns) {
-		w->next_ns = now + NS_PER_S / d->config.device_rate;
+		w->next_ns = now + period_ns(d);
 		target_devices_want(d->target, 1 + (unsigned)rng_below(&w->rng, CHOICE));
 	}
 	pthread_mutex_unlock(&d->lock);

@@ -163,8 +163,24 @@ static void test_the_cost_limit_counts_them(void **state)
 	assert_true(rig_stats(r).device_held_ns >= RIG_DELAY_NS);
 	/* The credit is used up: nothing is held, and nothing is asked for. */
 	assert_int_equal(begin(r, false), 0);
-	device_window_step(r->d, monotonic_ns() + PERIOD_NS);
+	device_window_step(r->d, monotonic_ns() + 10 * PERIOD_NS);
 	assert_int_equal(atomic_load(&r->ft->wanted), 0);
+}
+
+/* 10 % of two CPUs are 200 ms a second, and windows at devices get a quarter of that: 10 windows of 5 ms a second, not 20. */
+static void test_a_cost_limit_lowers_the_rate(void **state)
+{
+	struct rig *r = *state;
+	uint64_t now = monotonic_ns();
+
+	r->d->config.overhead = 0.1;
+	r->d->hit.credit_ns = RIG_DELAY_NS;
+	device_window_step(r->d, now);
+	atomic_store(&r->ft->wanted, 0);
+	device_window_step(r->d, now + 2 * PERIOD_NS - PERIOD_NS / 10);
+	assert_int_equal(atomic_load(&r->ft->wanted), 0);
+	device_window_step(r->d, now + 2 * PERIOD_NS + PERIOD_NS / 10);
+	assert_true(atomic_load(&r->ft->wanted));
 }
 
 static void test_a_request_without_memory_is_not_held(void **state)
@@ -443,6 +459,7 @@ int main(void)
 		TEST(test_no_request_is_asked_for_while_one_is_held),
 		TEST(test_without_a_rate_there_are_none),
 		TEST(test_the_cost_limit_counts_them),
+		TEST(test_a_cost_limit_lowers_the_rate),
 		TEST(test_a_request_without_memory_is_not_held),
 		TEST(test_a_hold_is_as_long_as_a_window),
 		TEST(test_a_hold_is_cut_when_no_cpu_runs),
