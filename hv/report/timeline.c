@@ -324,7 +324,8 @@ static void taken_text(const struct race *race, char out[TIMELINE_TEXT_MAX])
 
 	device_request(device, request);
 	snprintf(out, TIMELINE_TEXT_MAX,
-		 "The device takes a request (%s), and is held before it %s the memory; the window opens, for at most %.3f ms",
+		 "The device takes a request (%s), and is held before it %s the memory; the window opens, for at most "
+		 "%.3f ms from when its watchpoints are in force",
 		 request, device->write ? "writes" : "reads", (double)race->first.window.hold_ns / NS_PER_MS);
 }
 

@@ -52,6 +52,8 @@ struct watched {
 	uint32_t len;
 	struct conflict_access access;
 	struct race_side *side;
+	/* The watched bytes were chosen without knowing any access to them, so the access may be to a part of them only. */
+	bool chosen;
 };
 
 static bool overlaps(const struct watched *watched, uint64_t gva, uint32_t size)
@@ -127,12 +129,26 @@ static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, con
 	       (mem->index >= 0 && insn->regs_written >> mem->index & 1);
 }
 
+/*
+ * The address of an access that can no longer be computed. Of chosen bytes the access may be a part. Its place among eight
+ * bytes then follows from the displacement if the overwritten base pointed to an object, which the kernel's allocators align to
+ * eight bytes.
+ */
+static uint64_t likely_address(const struct insn_mem *mem, const struct watched *watched)
+{
+	uint64_t gva = (watched->gva & ~UINT64_C(7)) + ((uint64_t)mem->disp & 7);
+
+	if (!watched->chosen || mem->base < 0 || mem->index != INSN_REG_NONE || !overlaps(watched, gva, mem->size))
+		return watched->gva;
+	return gva;
+}
+
 static bool explains(const struct insn *insn, const struct watched *watched, bool exactly)
 {
 	for (unsigned i = 0; i < insn->nmem; i++) {
 		const struct insn_mem *mem = &insn->mem[i];
 		const struct conflict_access access = {.known = true, .locked = insn->flags & INSN_LOCKED, .rw = mem->rw};
-		uint64_t gva = watched->gva;
+		uint64_t gva = likely_address(mem, watched);
 
 		if (!race_is_conflict(&watched->access, &access) ||
 		    !(exactly ? overlaps_exactly(insn, mem, watched, &gva) : may_overlap(insn, mem, watched)))
@@ -231,6 +247,7 @@ void attribute_device_window(struct detect *d, struct insn_decoder *decoder, str
 			  .len = o->data_len,
 			  .access = {.known = true, .rw = o->sides[1].rw},
 			  .side = &o->sides[0],
+			  .chosen = true,
 		  });
 	if (o->sides[0].pc)
 		cut_datum(o, gva);
