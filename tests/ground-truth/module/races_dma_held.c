@@ -106,7 +106,7 @@ const struct gt_case gt_case_dmasecond = {
 	.teardown = gt_dmasecond_teardown,
 };
 
-/* A driver with two requests under way, which waits for one of them and then reads the buffer of the other. */
+/* A driver with two requests under way, which waits for the end of the first and then reads the buffer of the second. */
 struct gt_dmawrong {
 	u64 header;
 };
