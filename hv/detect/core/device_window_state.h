@@ -46,6 +46,11 @@ struct device_watch {
 /* A window that begins at a device: one request is held before its device accesses the request's memory. */
 struct device_window {
 	bool open;
+	/* The device's thread is between the window's opening and its last use of d->lock for it, even if the window has
+	 * closed. */
+	bool busy;
+	/* No window may open: a copy of the machine is being made. */
+	bool refused;
 	/* When the request was taken (CLOCK_MONOTONIC), and for how long it is held once the watches are in force. Both in ns.
 	 */
 	uint64_t opened_ns, hold_ns;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hv/detect/window/device_window.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "hv/base/clock.h"
 #include "hv/detect/core/capture.h"
@@ -18,6 +20,9 @@
 #define CHOICE 4u
 /* With config.overhead, windows at devices get at most one OVERHEAD_PART of what sampling may cost. */
 #define OVERHEAD_PART 4.0
+/* Tries to take d->lock for a window: a thread holds the lock for some microseconds at a time. */
+#define LOCK_TRIES 100u
+#define WAIT_NS 100000000u /* 100 ms: device_window_wait() */
 /* Memory is compared in pieces of this many bytes. */
 #define PIECE 4096u
 
@@ -40,7 +45,9 @@ void device_window_fini(struct detect *d)
 
 static bool may_open(const struct detect *d)
 {
-	return !d->life.closing && !d->hit.device_window.open && window_affordable(d);
+	const struct device_window *w = &d->hit.device_window;
+
+	return !d->life.closing && !w->busy && !w->refused && window_affordable(d);
 }
 
 /*
@@ -198,6 +205,20 @@ static bool has_memory(const struct device_segment *segments, unsigned count)
 	return false;
 }
 
+/*
+ * Take d->lock, but do not wait long: a thread may hold it that waits for this one, for a copy of the machine. Returns whether
+ * d->lock was taken.
+ */
+static bool lock_soon(struct detect *d)
+{
+	for (unsigned i = 0; i < LOCK_TRIES; i++) {
+		if (pthread_mutex_trylock(&d->lock) == 0)
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
 uint64_t device_window_request(struct detect *d, const struct device_request *by, const struct device_segment *segments,
 			       unsigned count)
 {
@@ -205,12 +226,13 @@ uint64_t device_window_request(struct detect *d, const struct device_request *by
 	struct device_word words[DEVICE_WORDS_MAX];
 	bool open;
 
-	pthread_mutex_lock(&d->lock);
+	if (!lock_soon(d))
+		return 0;
 	open = w->copy && may_open(d) && has_memory(segments, count);
 	if (open) {
 		unsigned n;
 
-		w->open = true;
+		w->open = w->busy = true;
 		w->opened_ns = monotonic_ns();
 		w->hold_ns = d->config.delay_ns;
 		w->until_ns = w->opened_ns + w->hold_ns;
@@ -231,7 +253,7 @@ uint64_t device_window_request(struct detect *d, const struct device_request *by
 	settle(d, w);
 	/* A CPU may have hit a watch already. */
 	pthread_mutex_lock(&d->lock);
-	open = w->open;
+	open = w->busy = w->open;
 	pthread_mutex_unlock(&d->lock);
 	return open ? w->hold_ns / FIRST_LOOK + 1 : 0;
 }
@@ -249,6 +271,34 @@ void device_window_end(struct detect *d)
 		return;
 	close_window(d, &d->hit.device_window);
 	target_devices_let_go(d->target);
+}
+
+void device_window_refuse(struct detect *d, bool on)
+{
+	struct device_window *w = &d->hit.device_window;
+
+	w->refused = on;
+	if (!w->copy || !on)
+		return;
+	target_devices_want(d->target, 0);
+	device_window_end(d);
+}
+
+void device_window_wait(struct detect *d)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+	uint64_t until = monotonic_ns() + WAIT_NS;
+	bool busy = true;
+
+	while (busy && monotonic_ns() < until) {
+		pthread_mutex_lock(&d->lock);
+		busy = d->hit.device_window.busy;
+		if (busy)
+			target_devices_let_go(d->target);
+		pthread_mutex_unlock(&d->lock);
+		if (busy)
+			nanosleep(&pause, NULL);
+	}
 }
 
 /* Whether any CPU runs that is not held itself. */
@@ -301,6 +351,7 @@ uint64_t device_window_hold_end(struct detect *d, bool last)
 		left = w->until_ns - now;
 	else if (w->open)
 		close_window(d, w);
+	w->busy = left;
 	pthread_mutex_unlock(&d->lock);
 	if (left && changed)
 		settle(d, w);

@@ -46,4 +46,17 @@ bool device_window_watch_hit(struct detect *d, unsigned cpu, const struct x86_re
 
 /* Close the window, if it is open, and let go its request. The caller holds d->lock. */
 void device_window_end(struct detect *d);
+
+/*
+ * Let no window open from now on (`on`), and end the open one; or allow windows again. To be called before and after d->lock is
+ * held while the devices' threads must come to rest, as for a copy of the machine: a thread with a held request would wait for
+ * d->lock. The caller holds d->lock.
+ */
+void device_window_refuse(struct detect *d, bool on);
+
+/*
+ * After device_window_refuse(), wait until the device's thread needs d->lock no more, which takes a moment only, and at most
+ * 100 ms. Called without d->lock.
+ */
+void device_window_wait(struct detect *d);
 #endif

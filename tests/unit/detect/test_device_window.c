@@ -233,6 +233,39 @@ static void test_the_end_of_the_detector_lets_the_request_go(void **state)
 	assert_int_equal(begin(r, false), 0);
 }
 
+static void refuse(struct rig *r, bool on)
+{
+	pthread_mutex_lock(&r->d->lock);
+	device_window_refuse(r->d, on);
+	pthread_mutex_unlock(&r->d->lock);
+}
+
+/* For a copy of the machine, d->lock is held until the devices' threads have come to rest. So these must not wait for it. */
+static void test_a_copy_of_the_machine_waits_for_no_window(void **state)
+{
+	struct rig *r = *state;
+
+	device_window_step(r->d, monotonic_ns());
+	assert_true(begin(r, false));
+	refuse(r, true);
+	assert_int_equal(fake_watch_count(r->ft), 0);
+	assert_int_equal(atomic_load(&r->ft->wanted), 0);
+	assert_int_equal(atomic_load(&r->ft->let_go), 1);
+	assert_int_equal(hold_end(r, true), 0);
+	device_window_wait(r->d);
+	assert_int_equal(atomic_load(&r->ft->let_go), 1);
+	device_window_step(r->d, monotonic_ns() + 10 * PERIOD_NS);
+	assert_int_equal(atomic_load(&r->ft->wanted), 0);
+	assert_int_equal(begin(r, false), 0);
+
+	refuse(r, false);
+	pthread_mutex_lock(&r->d->lock);
+	assert_int_equal(begin(r, false), 0);
+	pthread_mutex_unlock(&r->d->lock);
+	assert_true(begin(r, false));
+	hold_end(r, true);
+}
+
 /* ---- the watched words ---- */
 
 static void test_words_lie_in_their_segment(void **state)
@@ -464,6 +497,7 @@ int main(void)
 		TEST(test_a_hold_is_as_long_as_a_window),
 		TEST(test_a_hold_is_cut_when_no_cpu_runs),
 		TEST(test_the_end_of_the_detector_lets_the_request_go),
+		TEST(test_a_copy_of_the_machine_waits_for_no_window),
 		TEST(test_words_lie_in_their_segment),
 		TEST(test_words_of_the_data_are_watched),
 		TEST(test_first_and_last_word_have_their_turn),
