@@ -32,6 +32,19 @@ struct touched_word {
 	uint32_t offset;
 };
 
+/* Segments of requests that were held: the latest ones. */
+#define DEVICE_SEGMENTS_KEPT 64u
+
+/* A segment of a request that was held, and is done by now. `len` 0: none. */
+struct held_segment {
+	uint64_t gpa;
+	uint32_t len;
+	/* Device and operation, and the segment's index. */
+	char type[DEVICE_TYPE_MAX];
+	enum device_op op;
+	unsigned segment;
+};
+
 /* A watched word of the held request. */
 struct device_watch {
 	struct device_word word;
@@ -78,6 +91,8 @@ struct device_window {
 	struct rng rng;
 	struct touched_word touched[DEVICE_WORDS_KEPT];
 	unsigned touched_count;
+	struct held_segment held[DEVICE_SEGMENTS_KEPT];
+	unsigned held_count;
 };
 
 /* Returns the time that an open window may still take, in ns. */

@@ -261,6 +261,7 @@ uint64_t device_window_request(struct detect *d, const struct device_request *by
 static void close_window(struct detect *d, struct device_window *w)
 {
 	clear_watches(d, w);
+	device_words_done(w);
 	d->stats.device_held_ns += monotonic_ns() - w->opened_ns;
 	w->open = false;
 }
@@ -271,6 +272,14 @@ void device_window_end(struct detect *d)
 		return;
 	close_window(d, &d->hit.device_window);
 	target_devices_let_go(d->target);
+}
+
+void device_window_cpu_accesses(struct detect *d, const struct datum *data, unsigned n)
+{
+	struct device_window *w = &d->hit.device_window;
+
+	for (unsigned i = 0; w->copy && i < n; i++)
+		device_words_seen(w, data[i].extents[0].gpa);
 }
 
 void device_window_refuse(struct detect *d, bool on)

@@ -44,6 +44,12 @@ uint64_t device_window_hold_end(struct detect *d, bool last);
  */
 bool device_window_watch_hit(struct detect *d, unsigned cpu, const struct x86_regs *regs, uint32_t cookie);
 
+/*
+ * A CPU stopped before these accesses, at a sample point: learn from them which words of requests are worth watching. The
+ * caller holds d->lock.
+ */
+void device_window_cpu_accesses(struct detect *d, const struct datum *data, unsigned n);
+
 /* Close the window, if it is open, and let go its request. The caller holds d->lock. */
 void device_window_end(struct detect *d);
 

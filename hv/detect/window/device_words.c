@@ -9,6 +9,9 @@
  */
 #define DATA_LEAST 64u
 
+/* Of a request, at most so many segments are remembered: a request of many pages would displace all others. */
+#define DONE_SEGMENTS_MAX 8u
+
 /* Ways to choose a word. */
 enum way { FIRST, LAST, RANDOM, WAYS };
 
@@ -101,12 +104,10 @@ unsigned device_words_choose(struct device_window *w, unsigned most, struct devi
 	return n;
 }
 
-void device_words_touched(struct device_window *w, const struct device_word *word)
+static void remember(struct device_window *w, const struct touched_word *touched)
 {
-	struct touched_word t = {.op = w->request.op, .segment = word->segment};
+	const struct touched_word t = *touched;
 
-	memcpy(t.type, w->request.type, sizeof(t.type));
-	t.offset = (uint32_t)(word->gpa - w->segments[word->segment].gpa);
 	for (unsigned i = 0; i < DEVICE_WORDS_KEPT; i++) {
 		const struct touched_word *known = &w->touched[i];
 
@@ -115,4 +116,41 @@ void device_words_touched(struct device_window *w, const struct device_word *wor
 			return;
 	}
 	w->touched[w->touched_count++ % DEVICE_WORDS_KEPT] = t;
+}
+
+void device_words_touched(struct device_window *w, const struct device_word *word)
+{
+	struct touched_word t = {.op = w->request.op, .segment = word->segment};
+
+	memcpy(t.type, w->request.type, sizeof(t.type));
+	t.offset = (uint32_t)(word->gpa - w->segments[word->segment].gpa);
+	remember(w, &t);
+}
+
+void device_words_done(struct device_window *w)
+{
+	for (unsigned i = 0; i < w->segment_count && i < DONE_SEGMENTS_MAX; i++) {
+		struct held_segment *held = &w->held[w->held_count % DEVICE_SEGMENTS_KEPT];
+
+		if (w->segments[i].len < DATA_LEAST)
+			continue;
+		*held = (struct held_segment){
+			.gpa = w->segments[i].gpa, .len = w->segments[i].len, .op = w->request.op, .segment = i};
+		memcpy(held->type, w->request.type, sizeof(held->type));
+		w->held_count++;
+	}
+}
+
+void device_words_seen(struct device_window *w, uint64_t gpa)
+{
+	for (unsigned i = 0; i < DEVICE_SEGMENTS_KEPT; i++) {
+		const struct held_segment *held = &w->held[i];
+		struct touched_word t = {.op = held->op, .segment = held->segment, .offset = (uint32_t)(gpa - held->gpa)};
+
+		if (gpa - held->gpa >= held->len)
+			continue;
+		memcpy(t.type, held->type, sizeof(t.type));
+		remember(w, &t);
+		return;
+	}
 }

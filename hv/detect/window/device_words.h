@@ -29,4 +29,14 @@ unsigned device_words_choose(struct device_window *w, unsigned most, struct devi
 /* Remember that this word of the window's request was touched. */
 void device_words_touched(struct device_window *w, const struct device_word *word);
 
+/* The window closes: remember where its request had its data, for device_words_seen(). */
+void device_words_done(struct device_window *w);
+
+/*
+ * A CPU is about to access this memory: if it is memory of a request that was held lately, remember the place in the request.
+ * Code that uses a device's data when the request is done shows what code would use that does not wait. The memory may have
+ * another owner by now, so the place is a hint only.
+ */
+void device_words_seen(struct device_window *w, uint64_t gpa);
+
 #endif

@@ -272,6 +272,7 @@ static struct target_action hit(struct detect *d, struct point *point, unsigned 
 	d->stats.skipped_memory += !n && !on_stack;
 	if (n)
 		follow_access(d, point, cpu, regs, data, n);
+	device_window_cpu_accesses(d, data, n);
 	if (!n || conflicts_with_windows(d, point, data, n, cpu, regs, &action))
 		return action;
 	if (!other_caller)

@@ -445,6 +445,29 @@ static void test_a_changed_word_is_watched(void **state)
 	hold_end(r, true);
 }
 
+/* Code that uses the data when the request is done shows which word to watch in later requests of the kind. */
+static void test_a_word_that_code_uses_is_watched(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0);
+	unsigned watched = 0;
+
+	regs.gpr[X86_RDI] = RIG_DATA + 0x1148;
+	assert_true(begin(r, false));
+	hold_end(r, true);
+	rig_plant(r, 0, READ_8);
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_HOLD);
+	rig_hold_end(r, 0, &regs);
+	for (unsigned i = 0; i < 8; i++) {
+		assert_true(begin(r, false));
+		watched += slot_at(r, 0x1148) >= 0;
+		hold_end(r, true);
+	}
+	assert_int_equal(watched, 8);
+	/* Nothing was seen of disk writes. */
+	assert_int_equal(r->d->hit.device_window.touched_count, 1);
+}
+
 /* The last byte of a request, and a byte behind it, which is not the device's. */
 static void test_the_whole_memory_is_compared(void **state)
 {
@@ -506,6 +529,7 @@ int main(void)
 		TEST(test_a_write_of_what_a_device_reads),
 		TEST(test_a_late_hit_is_no_conflict),
 		TEST(test_a_changed_word_is_watched),
+		TEST(test_a_word_that_code_uses_is_watched),
 		TEST(test_the_whole_memory_is_compared),
 		TEST(test_a_long_request_is_compared_in_part),
 	};
