@@ -9,7 +9,7 @@
  */
 #define DATA_LEAST 64u
 
-/* Of a request, at most so many segments are remembered: a request of many pages would displace all others. */
+/* Most segments of a request that are remembered. A request of many pages would displace all others. */
 #define DONE_SEGMENTS_MAX 8u
 
 /* Ways to choose a word. */
