@@ -72,10 +72,18 @@ struct device_access {
 	uint16_t descriptor;
 };
 
+/* A part of a request's memory that the device reads or writes. */
+struct device_segment {
+	uint64_t gpa;
+	uint32_t len;	     /* in bytes; 0 is allowed */
+	bool write;	     /* True: the device writes to guest memory. False: it reads. */
+	uint16_t descriptor; /* as in struct device_access */
+};
+
 /*
  * Callbacks for a device's accesses to memory that a window may watch: segment() for the memory of a request, ring() for a
  * virtqueue's ring (hv/vmm/dma.h). The caller selects accesses by device_filter(), which compares only page numbers, modulo 64.
- * So callbacks also come for memory that no window watches.
+ * So callbacks also come for memory that no window watches. The other callbacks are for a request that the observer may hold.
  */
 struct device_observer {
 	/* A device accesses a segment of the request that it serves, or is about to access it. */
@@ -85,7 +93,19 @@ struct device_observer {
 	 * design. For a store, the callback comes before the store.
 	 */
 	void (*ring)(void *ctx, const struct device_access *access);
-	/* First argument of both callbacks. */
+	/*
+	 * A device has taken a request from its queue, and will access these segments when this returns. Returns for how many
+	 * ns the device is to wait before that; 0 for not at all. `segments` stay valid until the last call of hold_end(). Only
+	 * requests that were asked for are offered. NULL: none is.
+	 */
+	uint64_t (*request)(void *ctx, const struct device_request *by, const struct device_segment *segments, unsigned count);
+	/*
+	 * The wait for which request() asked is over. Returns for how many ns the device is to wait once more; 0 if it is to
+	 * access the segments now. `last`: the wait was cut short, and the device accesses the segments whatever this returns.
+	 * Called on the same thread as request().
+	 */
+	uint64_t (*hold_end)(void *ctx, bool last);
+	/* First argument of all callbacks. */
 	void *ctx;
 };
 

@@ -10,6 +10,12 @@
 #define CONSOLE_LIMIT_MAX (1024 * TIB)
 #define MEMORY_MIN (64 * MIB)
 #define SECOND UINT64_C(1000000000)
+/*
+ * Windows that begin at a device, per second, and the most that can be asked for: the sampler asks for a request some 100 times
+ * a second.
+ */
+#define DEVICE_RATE 20
+#define DEVICE_RATE_MAX 100
 #define REPLAY_FOR (2 * SECOND)
 #define REPLAY_FOR_MAX (3600 * SECOND)
 
@@ -23,6 +29,8 @@ enum run_key {
 	KEY_CONSOLE_LIMIT,
 	KEY_CONSOLE_CLEAN,
 	KEY_OVERHEAD,
+	KEY_DEVICE_RATE,
+	KEY_NO_DEVICE_WINDOWS,
 	KEY_REPLAY,
 	KEY_REPLAY_FOR,
 	KEY_SAVE,
@@ -45,6 +53,11 @@ static const struct argp_option options[] = {
 	 "show the console's control characters as \\xHH, so that the guest cannot control the terminal", 0},
 	{"overhead", KEY_OVERHEAD, "PERCENT", 0,
 	 "percent of the CPUs' time that sampling may cost, 1 to 50; --rate is then only an upper limit", DETECT_GROUP_HOW},
+	{"device-rate", KEY_DEVICE_RATE, "N", 0,
+	 "hold N requests of the guest's devices per second, each for up to --delay, before the device accesses the request's "
+	 "memory (1 to 100, default 20)",
+	 DETECT_GROUP_HOW},
+	{"no-device-windows", KEY_NO_DEVICE_WINDOWS, NULL, 0, "hold no requests of devices", DETECT_GROUP_HOW},
 	{"replay", KEY_REPLAY, NULL, 0,
 	 "run races in both orders, in copies of the machine, and print the outcome of each order; see docs/replay.md",
 	 DETECT_GROUP_HOW},
@@ -98,6 +111,11 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 		o->detect.session.overhead_percent = (unsigned)value;
 		o->detect.session.detect.overhead = (double)value / 100;
 		return 0;
+	case KEY_DEVICE_RATE:
+		if (cli_number(arg, 1, DEVICE_RATE_MAX, &value) < 0)
+			return wrong(state, "device-rate", arg, "requests per second, from 1 to 100");
+		o->device_rate = (unsigned)value;
+		return 0;
 	case KEY_REPLAY_FOR:
 		if (cli_time(arg, &value) < 0 || value > REPLAY_FOR_MAX)
 			return wrong(state, "replay-for", arg, "a time from 0 to 1h, for example 8s");
@@ -139,6 +157,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_REPLAY:
 		o->engine.vm.copies = o->detect.session.replay = true;
 		return 0;
+	case KEY_NO_DEVICE_WINDOWS:
+		o->no_device_windows = true;
+		return 0;
 	case KEY_NO_DETECT:
 		o->detect.session.no_detect = true;
 		return 0;
@@ -161,6 +182,20 @@ static int check_images(const struct run_options *o, const char *option, const c
 			return err_set(err, EXIT_USAGE, "%s would write over the image of --disk %s: give another file", option,
 				       file);
 	}
+	return 0;
+}
+
+/* Refuse options for windows at devices that have no effect, and set the rate of these windows. */
+static int check_device_windows(struct run_options *o, struct err *err)
+{
+	if (o->device_rate && o->no_device_windows)
+		return err_set(err, EXIT_USAGE, "--no-device-windows holds no requests: leave out --device-rate");
+	if (o->device_rate && o->detect.session.no_detect)
+		return err_set(err, EXIT_USAGE, "--no-detect holds no requests of devices: leave out --device-rate");
+	if (o->device_rate && o->detect.aim_at)
+		return err_set(err, EXIT_USAGE, "--aim samples two sites alone, and no devices: leave out --device-rate");
+	if (!o->no_device_windows)
+		o->detect.session.detect.device_rate = o->device_rate ? o->device_rate : DEVICE_RATE;
 	return 0;
 }
 
@@ -195,6 +230,8 @@ static int check(struct run_options *o, struct err *err)
 	if (check_images(o, "--json", o->detect.session.json, err) < 0 ||
 	    check_images(o, "--coverage", o->detect.session.coverage, err) < 0 ||
 	    check_images(o, "--console", o->engine.console, err) < 0)
+		return -1;
+	if (check_device_windows(o, err) < 0)
 		return -1;
 	return detect_options_check(&o->detect, err);
 }

@@ -17,7 +17,9 @@ struct run_options {
 	struct vm_engine_config engine;
 	struct device_options devices;
 	struct detect_options detect;
-	bool replay_for; /* --replay-for was given */
+	bool replay_for;      /* --replay-for was given */
+	unsigned device_rate; /* --device-rate; 0: not given */
+	bool no_device_windows;
 };
 
 /*

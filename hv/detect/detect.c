@@ -16,6 +16,7 @@
 #include "hv/detect/steer/confirm.h"
 #include "hv/detect/steer/pool.h"
 #include "hv/detect/steer/target_sites.h"
+#include "hv/detect/window/device_window.h"
 #include "hv/detect/window/rendezvous.h"
 #include "hv/detect/window/stops.h"
 #include "hv/detect/window/window.h"
@@ -113,7 +114,7 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	if ((config->locks && !d->locks) || (config->callee_depth && !d->callees) ||
 	    (config->known_races && !d->sampler.target_sites) || (config->coverage && !d->coverage) || !d->confirmer ||
 	    !d->sampler.pool || !d->sampler.decoder || queue_init(&d->hit.observations) ||
-	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_HOOKS))
+	    points_init(&d->points, target, MAX_SAMPLE_POINTS + MAX_HOOKS) || device_window_init(d))
 		goto fail;
 	stops_init(d);
 	return d;
@@ -178,6 +179,7 @@ static void disarm_all(struct detect *d)
 		if (d->hit.windows[c].open)
 			target_release(d->target, c);
 	}
+	device_window_end(d);
 	detect_leave(d);
 	wait_windows(d);
 	detect_enter(d);
@@ -341,6 +343,7 @@ void detect_free(struct detect *d)
 	coverage_free(d->coverage);
 	insn_decoder_free(d->sampler.decoder);
 	queue_fini(&d->hit.observations);
+	device_window_fini(d);
 	pthread_cond_destroy(&d->hit.queued);
 	pthread_cond_destroy(&d->sampler.tick);
 	pthread_cond_destroy(&d->lock_moment);

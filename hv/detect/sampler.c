@@ -17,6 +17,7 @@
 #include "hv/detect/steer/pool.h"
 #include "hv/detect/steer/rate.h"
 #include "hv/detect/steer/target_sites.h"
+#include "hv/detect/window/device_window.h"
 #include "hv/detect/window/hook_hit.h"
 #include "hv/sandbox/sandbox.h"
 
@@ -191,6 +192,7 @@ static int sample(struct detect *d, struct err *err)
 		if (d->locks)
 			lock_hooks_limit(d);
 		rate_step(d, &control, now);
+		device_window_step(d, now);
 		if (!atomic_load(&d->life.ready_ns))
 			atomic_store(&d->life.ready_ns, monotonic_ns());
 		tick = d->target->caps.costly_stops ? COSTLY_TICK_NS : TICK_NS;

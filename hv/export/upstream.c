@@ -214,6 +214,8 @@ static const char *how_phrase(const struct race *race)
 		return "Then another CPU came to the other access and was stopped before it, with both addresses known";
 	case RACE_BY_DEVICE:
 		return "The memory belonged to a request that the device was serving then, or began to serve";
+	case RACE_BY_DEVICE_WINDOW:
+		return "Then a watchpoint on that memory caught the other access on a CPU";
 	case RACE_BY_REREAD:
 		return "Then reading the memory again showed another value, and the writer was not seen";
 	default:
@@ -255,8 +257,8 @@ static void put_values(FILE *out, const struct race *race)
 	if (strcmp(before, after) == 0)
 		put_paragraph(out, 0, "The value was %s before and after: %s.", before, unchanged_phrase(o));
 	else
-		put_paragraph(out, 0, "The value was %s when the CPU was stopped, and %s when the other access was seen.",
-			      before, after);
+		put_paragraph(out, 0, "The value was %s when the %s was stopped, and %s when the other access was seen.",
+			      before, o->how == RACE_BY_DEVICE_WINDOW ? "device" : "CPU", after);
 }
 
 static void put_how(FILE *out, const struct export_run *run, const struct race *race)
@@ -275,12 +277,22 @@ static void put_how(FILE *out, const struct export_run *run, const struct race *
 		snprintf(longest, sizeof(longest), ", for up to %.1f ms of its own time", (double)delay / 1e6);
 	export_text(version, strnlen(version, 64), version_shown);
 	fputs("\nHow it was seen:\n\n", out);
-	put_paragraph(
-		out, 0,
-		"Outrider %s runs the kernel in a virtual machine, with nothing compiled into or loaded into it. It plants "
-		"breakpoints on instructions that access memory. CPU %u came to the %s above, and was held before it%s. %s, "
-		"%.3f ms later. So nothing orders the two accesses.",
-		version_shown, o->sides[0].cpu, access_word(race->rw[0]), longest, how_phrase(race), (double)o->held_ns / 1e6);
+	if (o->how == RACE_BY_DEVICE_WINDOW)
+		put_paragraph(
+			out, 0,
+			"Outrider %s runs the kernel in a virtual machine, with nothing compiled into or loaded into it. Its "
+			"device took the request above from its queue, and was held before it accessed the request's memory%s. "
+			"%s, %.3f ms later. So nothing orders the two accesses.",
+			version_shown, longest, how_phrase(race), (double)o->held_ns / 1e6);
+	else
+		put_paragraph(
+			out, 0,
+			"Outrider %s runs the kernel in a virtual machine, with nothing compiled into or loaded into it. It "
+			"plants breakpoints on instructions that access memory. CPU %u came to the %s above, and was held "
+			"before "
+			"it%s. %s, %.3f ms later. So nothing orders the two accesses.",
+			version_shown, o->sides[0].cpu, access_word(race->rw[0]), longest, how_phrase(race),
+			(double)o->held_ns / 1e6);
 	put_values(out, race);
 	fputc('\n', out);
 	if (sampled)

@@ -45,6 +45,11 @@ enum race_how {
 	RACE_BY_REREAD,
 	/* The memory belongs to a request that a device was serving, or began to serve (hv/vmm/dma.h). */
 	RACE_BY_DEVICE,
+	/*
+	 * A request of a device was held, and a vCPU's access to the request's memory hit a watchpoint. sides[0] is the vCPU's
+	 * access, with the registers after it.
+	 */
+	RACE_BY_DEVICE_WINDOW,
 };
 
 /* Who made the access of a side. */
@@ -200,7 +205,10 @@ struct observation {
 	struct guest_memory memory;
 	/* The kernel's taint flags shortly after the conflict. */
 	struct guest_taint taint;
-	/* Both accesses. sides[0] is the sampled side, whose vCPU was held before its access. */
+	/*
+	 * Both accesses. sides[0] is the sampled side, whose vCPU was held before its access; but for RACE_BY_DEVICE_WINDOW,
+	 * sides[1] was held: the device.
+	 */
 	struct race_side sides[2];
 };
 

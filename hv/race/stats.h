@@ -116,6 +116,12 @@ struct detect_stats {
 	uint64_t conflicts;
 	/* Conflicts whose other side was a device. */
 	uint64_t device_conflicts;
+	/* Windows that began at a device: requests held before the device accessed their memory. */
+	uint64_t device_windows;
+	/* Time in ns for which requests were held in these windows. */
+	uint64_t device_held_ns;
+	/* Times that the memory of a held request changed, and no CPU was caught changing it: no report. */
+	uint64_t device_unseen;
 	/*
 	 * Accesses of devices to their rings that met an open window and would have conflicted. Driver and device share a ring
 	 * by design, so these are no conflicts.

@@ -148,12 +148,33 @@ static void add_end(struct timeline *t, const struct race *race)
 		add(t, 1, TIMELINE_SERVED, TIMELINE_AFTER, t->end_ns, 0);
 }
 
+/* Add the events of a window that began at the device. */
+static void add_device_window(struct timeline *t, const struct race *race)
+{
+	const struct observation *o = &race->first;
+
+	add(t, 1, TIMELINE_TAKEN, TIMELINE_AT, 0, 0);
+	if (o->window.watched_ns)
+		add(t, 1, TIMELINE_WATCHED, TIMELINE_AT, until_end(t, o->window.watched_ns), 0);
+	if (holds_locks(&o->sides[0]))
+		add(t, 0, TIMELINE_LOCKS_TAKEN, TIMELINE_BEFORE, 0, t->end_ns);
+	add(t, 0, TIMELINE_MET, TIMELINE_AT, t->end_ns, 0);
+	add(t, 1, TIMELINE_CLOSED, TIMELINE_AT, t->end_ns, 0);
+	if (holds_locks(&o->sides[0]))
+		add(t, 0, TIMELINE_LOCKS_BACK, TIMELINE_AFTER, t->end_ns, 0);
+	add(t, 1, TIMELINE_SERVED, TIMELINE_AFTER, t->end_ns, 0);
+}
+
 void timeline_make(const struct race *race, struct timeline *out)
 {
 	const struct observation *o = &race->first;
 
 	*out = (struct timeline){.end_ns = o->held_ns, .held = observation_held(o)};
 	add_lanes(out, o);
+	if (o->how == RACE_BY_DEVICE_WINDOW) {
+		add_device_window(out, race);
+		return;
+	}
 	if (holds_locks(&o->sides[0]))
 		add(out, 0, TIMELINE_LOCKS_TAKEN, TIMELINE_BEFORE, 0, 0);
 	if (!out->held)
@@ -243,6 +264,10 @@ static void met_text(const struct race *race, const struct timeline *timeline, u
 	case RACE_BY_REREAD:
 		snprintf(out, TIMELINE_TEXT_MAX, "An unseen writer changes the memory, which differs when it is read again");
 		break;
+	case RACE_BY_DEVICE_WINDOW:
+		snprintf(out, TIMELINE_TEXT_MAX, "CPU %u makes its %s in %s, and a watchpoint stops it", cpu, noun(race, 0),
+			 race->site[0]);
+		break;
 	case RACE_BY_DEVICE:
 		device_request(&other->device, request);
 		snprintf(out, TIMELINE_TEXT_MAX, "The device %s a request that %s this memory (%s)", serves,
@@ -292,6 +317,18 @@ static void stopped_text(const struct race *race, const struct timeline *timelin
 		snprintf(out, TIMELINE_TEXT_MAX, "CPU %u stops before its %s in %s; the window opens", cpu, access, site);
 }
 
+static void taken_text(const struct race *race, char out[TIMELINE_TEXT_MAX])
+{
+	const struct device_access *device = &race->first.sides[1].device;
+	char request[DEVICE_TEXT_MAX];
+
+	device_request(device, request);
+	snprintf(out, TIMELINE_TEXT_MAX,
+		 "The device takes a request (%s), and is held before it %s the memory; the window opens, for at most "
+		 "%.3f ms from when its watchpoints are in force",
+		 request, device->write ? "writes" : "reads", (double)race->first.window.hold_ns / NS_PER_MS);
+}
+
 static void returned_text(const struct race *race, char out[TIMELINE_TEXT_MAX])
 {
 	uint32_t n = race->first.window.returns;
@@ -326,11 +363,15 @@ void timeline_text(const struct race *race, const struct timeline *timeline, con
 	case TIMELINE_LOCKS_TAKEN:
 		locks_text(side, "takes", "", out);
 		break;
+	case TIMELINE_TAKEN:
+		taken_text(race, out);
+		break;
 	case TIMELINE_STOPPED:
 		stopped_text(race, timeline, out);
 		break;
 	case TIMELINE_WATCHED:
-		snprintf(out, TIMELINE_TEXT_MAX, "Watchpoints on the memory are in force on all other CPUs");
+		snprintf(out, TIMELINE_TEXT_MAX, "Watchpoints on the memory are in force on all %sCPUs",
+			 race->first.how == RACE_BY_DEVICE_WINDOW ? "" : "other ");
 		break;
 	case TIMELINE_RETURNED:
 		returned_text(race, out);

@@ -16,6 +16,7 @@
 
 enum timeline_kind {
 	TIMELINE_LOCKS_TAKEN, /* the side has taken the locks that it holds at its access */
+	TIMELINE_TAKEN,	      /* the device has taken the request, and is held; the window opens (RACE_BY_DEVICE_WINDOW) */
 	TIMELINE_STOPPED,     /* the sampled CPU stops before its access; if it is held, the window opens */
 	TIMELINE_WATCHED,     /* the watchpoints are in force on all other CPUs */
 	TIMELINE_RETURNED,    /* the held context is back at its access, from interrupts */

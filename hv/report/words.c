@@ -24,7 +24,8 @@ static const char *const context_words[] = {
 static const char *const how_words[] = {[RACE_BY_WATCH] = "watchpoint",
 					[RACE_BY_POINT] = "breakpoint",
 					[RACE_BY_REREAD] = "re-read",
-					[RACE_BY_DEVICE] = "device"};
+					[RACE_BY_DEVICE] = "device",
+					[RACE_BY_DEVICE_WINDOW] = "device-window"};
 
 static const char *const frame_words[] = {
 	[UNWIND_STOPPED] = "stopped", [UNWIND_CALL] = "call", [UNWIND_INTERRUPTED] = "interrupted"};
@@ -68,7 +69,7 @@ const char *side_word(const struct observation *observation, unsigned which)
 {
 	switch (observation->sides[which].kind) {
 	case RACE_SIDE_CPU:
-		if (which)
+		if (which || observation->how == RACE_BY_DEVICE_WINDOW)
 			return "meanwhile";
 		return observation_held(observation) ? "held" : "not held";
 	case RACE_SIDE_DEVICE:

@@ -25,7 +25,7 @@ const char *context_word(const struct guest_context *context);
 /* Write the phrase for a context, which must be known: "task, interrupts off, preemption on, in an RCU section". */
 void context_phrase(const struct guest_context *context, char out[CONTEXT_PHRASE_MAX]);
 
-/* Returns how a conflict was noticed: "watchpoint", "breakpoint", "re-read" or "device". */
+/* Returns how a conflict was noticed: "watchpoint", "breakpoint", "re-read", "device" or "device-window". */
 const char *how_word(enum race_how how);
 
 /* Returns the kind of a frame, an enum unwind_kind: "stopped", "call" or "interrupted". */

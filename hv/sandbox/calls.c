@@ -175,7 +175,8 @@ static const struct call list[] = {
 	CALL(timerfd_gettime, WORKERS | MAIN),
 
 	/* Disks: the images are already open. */
-	CALL(pread64, K(VCPU) | READERS), /* A vCPU's thread reads its statistics from a file descriptor of KVM. */
+	/* A vCPU's statistics, which say whether the vCPU is idle, are read from a file descriptor of KVM. */
+	CALL(pread64, K(VCPU) | WORKERS | READERS),
 	CALL(pwrite64, WRITERS),
 	CALL(preadv, K(BLK) | STARTERS),
 	CALL(pwritev, K(BLK) | STARTERS),

@@ -45,10 +45,14 @@ struct target_caps {
 
 /* A watchpoint on data (SDM vol. 3, 18.2.5). */
 struct target_watch {
-	uint64_t gva;	 /* A multiple of `len`. */
-	uint8_t len;	 /* 1, 2, 4 or 8 bytes. */
-	bool read;	 /* Reads trap, too. Writes always trap. */
-	uint8_t owner;	 /* The CPU held by the window: it loads the watch only while it is held, for its interrupt handlers. */
+	uint64_t gva; /* A multiple of `len`. */
+	uint8_t len;  /* 1, 2, 4 or 8 bytes. */
+	bool read;    /* Reads trap, too. Writes always trap. */
+	/*
+	 * The CPU held by the window: it loads the watch only while it is held, for its interrupt handlers. TARGET_MAX_CPUS:
+	 * no CPU is held, and all CPUs load the watch.
+	 */
+	uint8_t owner;
 	uint32_t cookie; /* Passed to on_watch. Distinguishes a retired watch from the next one in the same slot. */
 };
 
@@ -103,6 +107,14 @@ struct target_client {
 	 */
 	void (*on_device)(void *ctx, const struct device_access *access);
 	void (*on_ring)(void *ctx, const struct device_access *access);
+	/*
+	 * A device is about to serve a request for which target_devices_want() asked, and may be held before it accesses the
+	 * request's memory: see `request` and `hold_end` in struct device_observer. Called on the device's own thread, which
+	 * holds no lock, one request at a time. Both are used with caps.devices, and may be NULL.
+	 */
+	uint64_t (*on_request)(void *ctx, const struct device_request *by, const struct device_segment *segments,
+			       unsigned count);
+	uint64_t (*on_request_hold_end)(void *ctx, bool last);
 	void *ctx; /* First argument of every callback. */
 };
 
@@ -126,9 +138,11 @@ struct target_ops {
 	int (*peek_regs)(struct target *t, unsigned cpu, struct x86_regs *regs);
 	void (*debug_regs_changed)(struct target *t, unsigned cpu);
 	bool (*idle)(struct target *t, unsigned cpu);
-	void (*devices_watch)(struct target *t, uint64_t filter); /* All three are NULL without caps.devices. */
+	void (*devices_watch)(struct target *t, uint64_t filter); /* All five are NULL without caps.devices. */
 	void (*devices_in_flight)(struct target *t, const struct device_observer *observer);
 	bool (*devices_busy)(struct target *t);
+	void (*devices_want)(struct target *t, unsigned nth);
+	void (*devices_let_go)(struct target *t);
 	void (*stats)(struct target *t, struct target_stats *out);
 	void (*stop)(struct target *t);
 };
@@ -268,7 +282,10 @@ static inline void target_watch_clear(struct target *t, unsigned slot)
 	t->ops->watch_clear(t, slot);
 }
 
-/* Wait until every CPU but `self` has loaded the published watches, or will load them before its next instruction. */
+/*
+ * Wait until every CPU but `self` has loaded the published watches, or will load them before its next instruction. In a
+ * callback for a device, `self` is caps.cpus.
+ */
 static inline void target_watch_sync(struct target *t, unsigned self)
 {
 	t->ops->watch_sync(t, self);
@@ -276,8 +293,9 @@ static inline void target_watch_sync(struct target *t, unsigned self)
 
 /*
  * Wait until every other CPU has delivered the stops that it had before this call. To be called in a callback of the CPU
- * `self`, without the client's locks. The KVM target waits for at most 10 ms, because two CPUs may wait for each other here.
- * Returns true if all CPUs have delivered; otherwise a CPU may still have a stop to report.
+ * `self`, or of a device with caps.cpus for `self`, without the client's locks. The KVM target waits for at most 10 ms, because
+ * two CPUs may wait for each other here. Returns true if all CPUs have delivered; otherwise a CPU may still have a stop to
+ * report.
  */
 static inline bool target_barrier(struct target *t, unsigned self)
 {
@@ -344,6 +362,24 @@ static inline void target_devices_in_flight(struct target *t, const struct devic
 static inline bool target_devices_busy(struct target *t)
 {
 	return t->ops->devices_busy && t->ops->devices_busy(t);
+}
+
+/*
+ * Have the target call on_request for the nth request that devices begin to serve from now on, counted from 1; 0: for none.
+ * Replaces the number of an earlier call. May be called under the client's locks. Requires caps.devices.
+ */
+static inline void target_devices_want(struct target *t, unsigned nth)
+{
+	t->ops->devices_want(t, nth);
+}
+
+/*
+ * End the hold of the request that is held, if any. The device's thread then calls on_request_hold_end. May be called under the
+ * client's locks. Requires caps.devices.
+ */
+static inline void target_devices_let_go(struct target *t)
+{
+	t->ops->devices_let_go(t);
 }
 
 /*

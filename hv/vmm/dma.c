@@ -14,10 +14,12 @@ void dma_init(struct dma *dma, const struct ram *ram)
 {
 	*dma = (struct dma){.ram = ram};
 	pthread_mutex_init(&dma->lock, NULL);
+	dma_hold_init(&dma->hold);
 }
 
 void dma_destroy(struct dma *dma)
 {
+	dma_hold_destroy(&dma->hold);
 	pthread_mutex_destroy(&dma->lock);
 }
 
@@ -41,7 +43,7 @@ static void tell_flight(struct dma *dma, const struct device_observer *observer,
 	uint64_t watched = atomic_load(&dma->watched);
 
 	for (unsigned i = 0; i < flight->count; i++) {
-		const struct dma_segment *segment = &flight->segments[i];
+		const struct device_segment *segment = &flight->segments[i];
 		const struct device_access access = {
 			.request = flight->by,
 			.gpa = segment->gpa,
@@ -80,6 +82,24 @@ static void tell_begin(struct dma *dma, const struct dma_flight *flight)
 	put_observer(dma);
 }
 
+/* Offer the request to the observer, and hold it as long as the observer wants. */
+static void offer(struct dma *dma, const struct dma_flight *flight)
+{
+	const struct device_observer *observer = get_observer(dma);
+	uint64_t ns = 0;
+
+	if (observer && observer->request)
+		ns = observer->request(observer->ctx, &flight->by, flight->segments, flight->count);
+	while (ns) {
+		bool last = !dma_hold_wait(&dma->hold, ns);
+
+		ns = observer->hold_end(observer->ctx, last);
+		if (last)
+			break;
+	}
+	put_observer(dma);
+}
+
 void dma_begin(struct dma *dma, struct dma_flight *flight)
 {
 	atomic_fetch_add_explicit(&dma->busy, 1, memory_order_relaxed);
@@ -92,6 +112,8 @@ void dma_begin(struct dma *dma, struct dma_flight *flight)
 	pthread_mutex_unlock(&dma->lock);
 	if (atomic_load(&dma->watched))
 		tell_begin(dma, flight);
+	if (dma_hold_due(&dma->hold))
+		offer(dma, flight);
 }
 
 void dma_end(struct dma *dma, struct dma_flight *flight)
@@ -221,6 +243,8 @@ int dma_ring_read(struct dma_ring *ring, uint64_t gpa, void *to, size_t len)
 void dma_observe(struct dma *dma, const struct device_observer *observer)
 {
 	atomic_store(&dma->observer, observer);
+	if (!observer)
+		dma_let_go(dma);
 	while (!observer && atomic_load(&dma->calling))
 		sched_yield();
 }
@@ -228,6 +252,16 @@ void dma_observe(struct dma *dma, const struct device_observer *observer)
 void dma_watch(struct dma *dma, uint64_t filter)
 {
 	atomic_store(&dma->watched, filter);
+}
+
+void dma_want(struct dma *dma, unsigned nth)
+{
+	dma_hold_want(&dma->hold, nth);
+}
+
+void dma_let_go(struct dma *dma)
+{
+	dma_hold_let_go(&dma->hold);
 }
 
 void dma_in_flight(struct dma *dma, const struct device_observer *observer)

@@ -42,6 +42,7 @@
 #include <stdint.h>
 
 #include "hv/base/device.h"
+#include "hv/vmm/dma_hold.h"
 #include "hv/vmm/ram.h"
 
 struct dma_flight;
@@ -60,14 +61,8 @@ struct dma {
 	pthread_mutex_t lock;
 	struct dma_flight *flights;
 	struct dma_ring *rings;
-};
-
-/* A part of a request's memory that the device reads or writes. */
-struct dma_segment {
-	uint64_t gpa;
-	uint32_t len;	     /* in bytes; 0 is allowed */
-	bool write;	     /* True: the device writes to guest memory. False: it reads. */
-	uint16_t descriptor; /* as in struct device_access */
+	/* Which request is offered to the observer, and the request that is held. */
+	struct dma_hold hold;
 };
 
 /*
@@ -78,7 +73,7 @@ struct dma_segment {
  */
 struct dma_flight {
 	struct device_request by;
-	const struct dma_segment *segments;
+	const struct device_segment *segments;
 	unsigned count;
 	/* Private. */
 	struct dma_flight *next, **link;
@@ -111,7 +106,7 @@ void *dma_at(const struct dma *dma, uint64_t gpa, size_t len);
  * Announce that the device is going to access the segments. To be called before the device accesses the segments, except for
  * headers that it must read to know them. Takes dma.lock briefly. Calls the observer, which may wait for a lock of the
  * detector. So, to avoid a deadlock, the caller must not hold a lock for which any thread waits while it holds a lock of the
- * detector.
+ * detector. May also hold the request, for at most DMA_HOLD_MOST_NS (dma_want()).
  */
 void dma_begin(struct dma *dma, struct dma_flight *flight);
 
@@ -167,6 +162,15 @@ void dma_watch(struct dma *dma, uint64_t filter);
  * `observer` is called under dma.lock, so it must not call a function of this header.
  */
 void dma_in_flight(struct dma *dma, const struct device_observer *observer);
+
+/*
+ * Offer the nth request from now on, counted from 1, to the observer (device_observer.request), which may hold it. 0: offer no
+ * request. Replaces the number that an earlier call gave.
+ */
+void dma_want(struct dma *dma, unsigned nth);
+
+/* Let go the request that is held, if any. */
+void dma_let_go(struct dma *dma);
 
 /*
  * Returns true if a request is in flight, or may be soon because a worker serves a device. vm_devices_busy() also sees pending

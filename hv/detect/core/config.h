@@ -60,6 +60,11 @@ struct detect_config {
 	 * outlive the detector. NULL: locks are not followed.
 	 */
 	const struct lock_functions *locks;
+	/*
+	 * Windows that begin at a device, per second: a request is held before its device accesses the request's memory. 0:
+	 * none. Used if the target has devices.
+	 */
+	unsigned device_rate;
 	/* Record coverage for detect_coverage(). */
 	bool coverage;
 };

@@ -10,6 +10,7 @@
 
 #include "hv/base/rng.h"
 #include "hv/detect/core/access.h"
+#include "hv/detect/core/device_window_state.h"
 #include "hv/detect/core/point.h"
 #include "hv/detect/core/queue.h"
 #include "hv/guest/guest.h"
@@ -88,6 +89,8 @@ struct hit_path {
 	/* Indexed by the held CPU. */
 	struct window windows[TARGET_MAX_CPUS];
 	unsigned open_windows;
+	/* The window that begins at a device. Not counted in open_windows, because no CPU is held in it. */
+	struct device_window device_window;
 	struct rendezvous_state rendezvous;
 	/* State of the thread that serves rendezvous. NULL: no such thread runs, and no rendezvous begins. */
 	struct rendezvous_server *rendezvous_server;

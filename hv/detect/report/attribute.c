@@ -45,11 +45,20 @@ static bool find_insn(struct insn_decoder *dec, const struct sweep *s, uint64_t 
 	return false;
 }
 
-static bool overlaps(const struct race_side *watched, uint64_t gva, uint32_t size)
-{
-	uint32_t len = watched->size < RACE_DATA_MAX ? watched->size : RACE_DATA_MAX;
+/* What a watchpoint was planted for, and the side whose access hit it. */
+struct watched {
+	/* The watched bytes, and the access that the hit conflicts with. */
+	uint64_t gva;
+	uint32_t len;
+	struct conflict_access access;
+	struct race_side *side;
+	/* The watched bytes were chosen without knowing any access to them, so the access may be to a part of them only. */
+	bool chosen;
+};
 
-	return race_ranges_overlap(gva, size, watched->gva, len);
+static bool overlaps(const struct watched *watched, uint64_t gva, uint32_t size)
+{
+	return race_ranges_overlap(gva, size, watched->gva, watched->len);
 }
 
 /* Set the registers back to what they were before the string instruction's last element. */
@@ -82,9 +91,9 @@ static void accept(struct race_side *side, const struct insn *insn, const struct
 }
 
 /* Whether this operand of `insn`, which was just executed, overlaps the watched bytes. *gva becomes its address. */
-static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem, const struct observation *o, uint64_t *gva)
+static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem, const struct watched *watched, uint64_t *gva)
 {
-	struct x86_regs regs = o->sides[1].regs;
+	struct x86_regs regs = watched->side->regs;
 	struct mem_access access[INSN_MAX_MEM];
 	struct insn one = *insn;
 
@@ -94,7 +103,7 @@ static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem
 	rewind_call(insn, &regs);
 	one.nmem = 1;
 	one.mem[0] = *mem;
-	if (insn_accesses(&one, &regs, access) != 1 || !overlaps(&o->sides[0], access[0].gva, access[0].size))
+	if (insn_accesses(&one, &regs, access) != 1 || !overlaps(watched, access[0].gva, access[0].size))
 		return false;
 	*gva = access[0].gva;
 	return true;
@@ -105,9 +114,9 @@ static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem
  * its own base or index, the decoder does not describe the operand fully, or a fast string instruction trapped some elements
  * late.
  */
-static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, const struct observation *o)
+static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, const struct watched *watched)
 {
-	const struct race_side *watched = &o->sides[0], *side = &o->sides[1];
+	const struct race_side *side = watched->side;
 
 	if (insn->flags & INSN_STRING) {
 		uint64_t at = mem->base >= 0 ? side->regs.gpr[mem->base] : 0;
@@ -120,20 +129,31 @@ static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, con
 	       (mem->index >= 0 && insn->regs_written >> mem->index & 1);
 }
 
-static bool explains(const struct insn *insn, struct observation *o, bool exactly)
+/*
+ * The address of an access that can no longer be computed. Of chosen bytes the access may be a part. Its place among eight
+ * bytes then follows from the displacement if the overwritten base pointed to an object, which the kernel's allocators align to
+ * eight bytes.
+ */
+static uint64_t likely_address(const struct insn_mem *mem, const struct watched *watched)
 {
-	const struct race_side *watched = &o->sides[0];
-	const struct conflict_access sampled = {.known = true, .locked = watched->locked, .rw = watched->rw};
+	uint64_t gva = (watched->gva & ~UINT64_C(7)) + ((uint64_t)mem->disp & 7);
 
+	if (!watched->chosen || mem->base < 0 || mem->index != INSN_REG_NONE || !overlaps(watched, gva, mem->size))
+		return watched->gva;
+	return gva;
+}
+
+static bool explains(const struct insn *insn, const struct watched *watched, bool exactly)
+{
 	for (unsigned i = 0; i < insn->nmem; i++) {
 		const struct insn_mem *mem = &insn->mem[i];
 		const struct conflict_access access = {.known = true, .locked = insn->flags & INSN_LOCKED, .rw = mem->rw};
-		uint64_t gva = watched->gva;
+		uint64_t gva = likely_address(mem, watched);
 
-		if (!race_is_conflict(&sampled, &access) ||
-		    !(exactly ? overlaps_exactly(insn, mem, o, &gva) : may_overlap(insn, mem, o)))
+		if (!race_is_conflict(&watched->access, &access) ||
+		    !(exactly ? overlaps_exactly(insn, mem, watched, &gva) : may_overlap(insn, mem, watched)))
 			continue;
-		accept(&o->sides[1], insn, mem, gva);
+		accept(watched->side, insn, mem, gva);
 		return true;
 	}
 	return false;
@@ -143,9 +163,9 @@ static bool explains(const struct insn *insn, struct observation *o, bool exactl
  * Whether a call through memory made the access. After such a call RIP is at the callee's first byte, and the return address on
  * the stack leads to the call.
  */
-static bool explained_by_caller(struct detect *d, struct insn_decoder *dec, struct sweep *s, struct observation *o)
+static bool explained_by_caller(struct detect *d, struct insn_decoder *dec, struct sweep *s, const struct watched *watched)
 {
-	struct race_side *side = &o->sides[1];
+	const struct race_side *side = watched->side;
 	uint64_t ret;
 	struct insn insn;
 
@@ -153,12 +173,12 @@ static bool explained_by_caller(struct detect *d, struct insn_decoder *dec, stru
 		return false;
 	memcpy(&ret, side->stack, sizeof(ret));
 	return load_function(d, ret - 1, s) && find_insn(dec, s, 0, ret, &insn) && (insn.flags & INSN_CALL) &&
-	       explains(&insn, o, true);
+	       explains(&insn, watched, true);
 }
 
-void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o)
+static void attribute(struct detect *d, struct insn_decoder *decoder, const struct watched *watched)
 {
-	const uint64_t rip = o->sides[1].regs.rip;
+	const uint64_t rip = watched->side->regs.rip;
 	struct sweep *s = malloc(sizeof(*s));
 	struct insn at, before;
 	bool rep, previous;
@@ -171,8 +191,64 @@ void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct obse
 	 */
 	rep = load_function(d, rip, s) && find_insn(decoder, s, rip, 0, &at) && (at.flags & INSN_REP);
 	previous = load_function(d, rip - 1, s) && find_insn(decoder, s, 0, rip, &before);
-	if (!(rep && explains(&at, o, true)) && !(previous && explains(&before, o, true)) &&
-	    !explained_by_caller(d, decoder, s, o) && !(rep && explains(&at, o, false)) && previous)
-		explains(&before, o, false);
+	if (!(rep && explains(&at, watched, true)) && !(previous && explains(&before, watched, true)) &&
+	    !explained_by_caller(d, decoder, s, watched) && !(rep && explains(&at, watched, false)) && previous)
+		explains(&before, watched, false);
 	free(s);
+}
+
+void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o)
+{
+	const struct race_side *sampled = &o->sides[0];
+
+	attribute(d, decoder,
+		  &(struct watched){
+			  .gva = sampled->gva,
+			  .len = sampled->size < RACE_DATA_MAX ? sampled->size : RACE_DATA_MAX,
+			  .access = {.known = true, .locked = sampled->locked, .rw = sampled->rw},
+			  .side = &o->sides[1],
+		  });
+}
+
+/*
+ * Cut the datum of a window that began at a device to the bytes that the CPU accessed. `gva` is the address of the watched
+ * word, which is the datum so far. An access that begins before the word, or ends after it, is cut to the word.
+ */
+static void cut_datum(struct observation *o, uint64_t gva)
+{
+	struct race_side *side = &o->sides[0];
+	uint64_t start = side->gva > gva ? side->gva : gva, end = gva + o->data_len;
+	uint32_t skip = (uint32_t)(start - gva);
+
+	if (side->gva + side->size < end)
+		end = side->gva + side->size;
+	if (start >= end) {
+		/* The instruction is not certain to have accessed these bytes (may_overlap()): keep the word. */
+		start = gva;
+		end = gva + o->data_len;
+		skip = 0;
+	}
+	side->gva = start;
+	side->size = o->data_len = (uint32_t)(end - start);
+	memmove(o->before, o->before + skip, o->data_len);
+	memmove(o->after, o->after + skip, o->data_len);
+	o->gpa += skip;
+	o->sides[1].device.gpa = o->gpa;
+	o->sides[1].device.len = o->data_len;
+}
+
+void attribute_device_window(struct detect *d, struct insn_decoder *decoder, struct observation *o)
+{
+	const uint64_t gva = o->sides[0].gva;
+
+	attribute(d, decoder,
+		  &(struct watched){
+			  .gva = gva,
+			  .len = o->data_len,
+			  .access = {.known = true, .rw = o->sides[1].rw},
+			  .side = &o->sides[0],
+			  .chosen = true,
+		  });
+	if (o->sides[0].pc)
+		cut_datum(o, gva);
 }

@@ -14,4 +14,10 @@ struct detect;
  */
 void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o);
 
+/*
+ * The same for a watchpoint of a window that began at a device: o->sides[0] is the CPU's. Its gva is the watched word's when
+ * this is called. If an instruction fits, also cuts the datum, and the device's part of it, to the bytes that the CPU accessed.
+ */
+void attribute_device_window(struct detect *d, struct insn_decoder *decoder, struct observation *o);
+
 #endif

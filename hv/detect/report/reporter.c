@@ -68,6 +68,8 @@ static void report(struct detect *d, struct insn_decoder *decoder, struct observ
 			return;
 		}
 	}
+	if (o->how == RACE_BY_DEVICE_WINDOW)
+		attribute_device_window(d, decoder, o);
 	guest_memory_at(d->guest, &o->sides[0].regs, &o->page, o->sides[0].gva, o->sides[0].size, &o->memory);
 	guest_taint(d->guest, &o->taint);
 	for (int i = 0; i < 2; i++) {

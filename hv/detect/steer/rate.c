@@ -388,7 +388,7 @@ static double outstanding(const struct detect *d, uint64_t now)
 
 		ns += w->open && end > now ? (double)(end - now) : 0;
 	}
-	return ns;
+	return ns + device_window_left(&d->hit.device_window, now);
 }
 
 /*
@@ -405,6 +405,8 @@ static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 	pthread_mutex_lock(&d->lock);
 	d->sampler.lost_ns = stats.lost_ns;
 	d->sampler.still_ns = stats.still_ns;
+	/* While a request is held, a task of the guest waits for it: count that as lost CPU time. */
+	sample.lost_ns += d->stats.device_held_ns;
 	sample.hits = d->stats.hits;
 	sample.refused = d->hit.refused_hits;
 	if (d->config.overhead) {

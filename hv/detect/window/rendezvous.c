@@ -11,6 +11,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/core/capture.h"
 #include "hv/detect/core/unwinding.h"
+#include "hv/detect/window/device_window.h"
 #include "hv/detect/window/rendezvous_end.h"
 #include "hv/detect/window/window.h"
 #include "hv/sandbox/sandbox.h"
@@ -203,9 +204,12 @@ static void serve(struct detect *d)
 	bool stand = false;
 
 	fill(d, &rendezvous);
+	device_window_refuse(d, true);
 	pthread_mutex_unlock(&d->lock);
+	device_window_wait(d);
 	if (target_stand_still(d->target)) {
 		pthread_mutex_lock(&d->lock);
+		device_window_refuse(d, false);
 		if (d->hit.rendezvous.under_way)
 			end_both(d, false, RENDEZVOUS_NO_CPU);
 		return;
@@ -220,6 +224,7 @@ static void serve(struct detect *d)
 		}
 		end_both(d, stand, RENDEZVOUS_NO_CPU);
 	}
+	device_window_refuse(d, false);
 	target_go_on(d->target);
 }
 

@@ -11,6 +11,7 @@
 #include "hv/detect/steer/callees.h"
 #include "hv/detect/steer/confirm.h"
 #include "hv/detect/window/device.h"
+#include "hv/detect/window/device_window.h"
 #include "hv/detect/window/hook_hit.h"
 #include "hv/detect/window/rendezvous.h"
 #include "hv/detect/window/rendezvous_end.h"
@@ -271,6 +272,7 @@ static struct target_action hit(struct detect *d, struct point *point, unsigned 
 	d->stats.skipped_memory += !n && !on_stack;
 	if (n)
 		follow_access(d, point, cpu, regs, data, n);
+	device_window_cpu_accesses(d, data, n);
 	if (!n || conflicts_with_windows(d, point, data, n, cpu, regs, &action))
 		return action;
 	if (!other_caller)
@@ -340,6 +342,8 @@ static struct target_action on_watch(void *ctx, unsigned cpu, struct x86_regs *r
 		struct datum *datum;
 		struct window *w = find_watched(d, cookies[i], &datum);
 
+		if (!w && device_window_watch_hit(d, cpu, regs, cookies[i]))
+			action = resume;
 		if (!w)
 			continue;
 		window_conflict(d, w, datum, cpu, regs, NULL);
@@ -408,6 +412,16 @@ static void on_ring(void *ctx, const struct device_access *access)
 	pthread_mutex_unlock(&d->lock);
 }
 
+static uint64_t on_request(void *ctx, const struct device_request *by, const struct device_segment *segments, unsigned count)
+{
+	return device_window_request(ctx, by, segments, count);
+}
+
+static uint64_t on_request_hold_end(void *ctx, bool last)
+{
+	return device_window_hold_end(ctx, last);
+}
+
 void stops_init(struct detect *d)
 {
 	d->client = (struct target_client){
@@ -416,6 +430,8 @@ void stops_init(struct detect *d)
 		.on_hold_end = on_hold_end,
 		.on_device = on_device,
 		.on_ring = on_ring,
+		.on_request = on_request,
+		.on_request_hold_end = on_request_hold_end,
 		.ctx = d,
 	};
 }

@@ -167,6 +167,11 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 			"  devices       %" PRIu64 " of the conflicts with a device; %" PRIu64
 			" accesses of devices to their own rings were made in a window, which is no race\n",
 			s->device_conflicts, s->ring_accesses);
+	if (s->device_windows)
+		fprintf(out,
+			"  held requests %" PRIu64 " requests of devices, for %.3f s in all; the memory of %" PRIu64
+			" changed meanwhile, and no CPU was caught changing it\n",
+			s->device_windows, (double)s->device_held_ns / 1e9, s->device_unseen);
 	if (s->stacks)
 		fprintf(out, "  stacks        %" PRIu64 " of %" PRIu64 " unwound to their beginning without a guess\n",
 			s->stacks_unwound, s->stacks);

@@ -129,7 +129,8 @@ static void put_window(FILE *out, const struct observation *o)
 		fputs("  window   none: a device was serving a request with this memory when the CPU stopped\n", out);
 		return;
 	}
-	fprintf(out, "  window   of at most %.3f ms", (double)w->hold_ns / 1e6);
+	fprintf(out, "  window   of at most %.3f ms%s", (double)w->hold_ns / 1e6,
+		o->how == RACE_BY_DEVICE_WINDOW ? ", in which the device's request was held" : "");
 	if (w->watched_ns)
 		fprintf(out, ", watchpoints in force after %.3f ms", (double)w->watched_ns / 1e6);
 	if (w->returns)

@@ -193,9 +193,11 @@ int kvm_cpu_stand(struct kvm_cpu *cpu, struct err *err);
 
 /* ---- devices.c ---- */
 
-void kvm_devices_watch(struct target *t, uint64_t filter); /* Three operations of struct target_ops. */
+void kvm_devices_watch(struct target *t, uint64_t filter); /* Five operations of struct target_ops. */
 void kvm_devices_in_flight(struct target *t, const struct device_observer *observer);
 bool kvm_devices_busy(struct target *t);
+void kvm_devices_want(struct target *t, unsigned nth);
+void kvm_devices_let_go(struct target *t);
 
 /* Begin forwarding accesses of the machine's devices to the client, and end it. */
 void kvm_devices_observe(struct kvm_target *kt);

@@ -83,6 +83,8 @@ static const struct target_ops kvm_ops = {
 	.devices_watch = kvm_devices_watch,
 	.devices_in_flight = kvm_devices_in_flight,
 	.devices_busy = kvm_devices_busy,
+	.devices_want = kvm_devices_want,
+	.devices_let_go = kvm_devices_let_go,
 	.stats = kvm_stats,
 	.stop = kvm_stop,
 };

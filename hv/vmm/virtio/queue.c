@@ -181,7 +181,7 @@ static const char *add_segment(struct virtq_request *rq, const struct desc *d)
 		return "a descriptor's buffer is not in guest RAM";
 	if (!write && rq->writable)
 		return "a readable descriptor follows a writable one";
-	rq->segment[i] = (struct dma_segment){.gpa = d->gpa, .len = d->len, .write = write, .descriptor = (uint16_t)i};
+	rq->segment[i] = (struct device_segment){.gpa = d->gpa, .len = d->len, .write = write, .descriptor = (uint16_t)i};
 	rq->iov[i] = (struct iovec){host, d->len};
 	if (write) {
 		rq->writable++;
@@ -336,7 +336,7 @@ static void name_thread(struct device_request *by)
 static void shorten(struct virtq_request *rq, unsigned first, unsigned end, uint64_t len)
 {
 	for (unsigned i = first; i < end; i++) {
-		struct dma_segment *s = &rq->segment[i];
+		struct device_segment *s = &rq->segment[i];
 
 		if (s->len > len)
 			s->len = (uint32_t)len;
@@ -374,7 +374,7 @@ void virtq_begin_part(struct virtq_request *rq, enum device_op op, uint64_t sect
 void virtq_begin_status(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len)
 {
 	unsigned count = rq->readable + rq->writable;
-	struct dma_segment status = rq->segment[count - 1];
+	struct device_segment status = rq->segment[count - 1];
 
 	status.gpa += status.len - 1;
 	status.len = 1;

@@ -112,7 +112,7 @@ struct virtq_request {
 	bool in_flight;
 	struct dma_flight flight;
 	/* The segments: their GPAs, for the detector, and their host addresses, for the device. */
-	struct dma_segment segment[VIRTQ_MAX_SIZE + 1]; /* the last element is for virtq_begin_status() */
+	struct device_segment segment[VIRTQ_MAX_SIZE + 1]; /* the last element is for virtq_begin_status() */
 	struct iovec iov[VIRTQ_MAX_SIZE];
 };
 

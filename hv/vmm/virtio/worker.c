@@ -161,11 +161,22 @@ static struct timespec at(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
 }
 
+/*
+ * Begin (`on`) or end to keep requests from being held. A held request would keep the worker's callback from returning. All
+ * workers share the refusal, because a request is held so seldom that it need not be known whose it is.
+ */
+static void refuse_holds(const struct worker *w, bool on)
+{
+	if (w->all->dma)
+		dma_hold_refuse(&w->all->dma->hold, on);
+}
+
 /* Make the thread end after its current callback. */
 static void end(struct worker *w)
 {
 	uint64_t one = 1;
 
+	refuse_holds(w, true);
 	pthread_mutex_lock(&w->lock);
 	w->ending = true;
 	pthread_cond_broadcast(&w->moved);
@@ -255,6 +266,7 @@ void worker_unwatch(struct worker *w, int fd)
 {
 	struct watch *watch;
 
+	refuse_holds(w, true);
 	pthread_mutex_lock(&w->lock);
 	watch = find(w, fd);
 	if (watch) {
@@ -263,6 +275,7 @@ void worker_unwatch(struct worker *w, int fd)
 		wait_idle(w, FOR_EVER);
 	}
 	pthread_mutex_unlock(&w->lock);
+	refuse_holds(w, false);
 }
 
 /*
@@ -280,6 +293,7 @@ static bool wait_paused(struct worker *w, uint64_t until_ns)
 
 static void begin_pause(struct worker *w)
 {
+	refuse_holds(w, true);
 	pthread_mutex_lock(&w->lock);
 	w->pauses++;
 	pthread_mutex_unlock(&w->lock);
@@ -297,6 +311,7 @@ void worker_resume(struct worker *w)
 	w->pauses--;
 	pthread_cond_broadcast(&w->moved);
 	pthread_mutex_unlock(&w->lock);
+	refuse_holds(w, false);
 }
 
 /* ---- creation and end of a worker ---- */

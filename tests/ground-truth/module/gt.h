@@ -65,6 +65,8 @@ extern const struct gt_case gt_case_seqnoretry, gt_case_seqother, gt_case_seqign
 extern const struct gt_case gt_case_rcuswap, gt_case_rculist, gt_case_rcuhash, gt_case_rcuwait, gt_case_rcucopy,
 	gt_case_rcufree, gt_case_rcureuse, gt_case_rcubare;
 extern const struct gt_case gt_case_dmaread, gt_case_dmawrite, gt_case_dmarng;
+extern const struct gt_case gt_case_dmalast, gt_case_dmasecond, gt_case_dmawrong;
+extern const struct gt_case gt_case_dmahalf, gt_case_dmaboth, gt_case_dmadouble;
 extern const struct gt_case gt_case_dmareadwait, gt_case_dmawritewait, gt_case_dmarngwait, gt_case_dmarings, gt_case_dmarngring;
 
 extern const struct gt_case gt_case_nulluse, gt_case_tags, gt_case_othertags;
@@ -89,6 +91,10 @@ bool harness_disk_there(void);
 int harness_disk_open(struct gt_disk *d);
 void harness_disk_close(struct gt_disk *d);
 void harness_disk_request(struct gt_disk *d, bool write);
+
+/* The same for the first `len` bytes of the page, a multiple of 512; and for two pages, of which `second` is the second. */
+void harness_disk_part(struct gt_disk *d, bool write, unsigned int len);
+void harness_disk_two(struct gt_disk *d, bool write, struct page *second);
 
 #define GT_RNG_BYTES 64
 

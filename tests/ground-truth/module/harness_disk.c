@@ -46,18 +46,38 @@ int harness_disk_open(struct gt_disk *d)
 void harness_disk_close(struct gt_disk *d)
 {
 	filp_close(d->file, NULL);
-	__free_page(d->page);
+	if (d->page)
+		__free_page(d->page);
 }
 
-void harness_disk_request(struct gt_disk *d, bool write)
+/* A request for `count` segments, which have `len` bytes in all. */
+static void harness_disk_transfer(struct gt_disk *d, bool write, const struct bio_vec *vec, unsigned int count, size_t len)
 {
-	struct bio_vec vec = {.bv_page = d->page, .bv_len = PAGE_SIZE};
 	loff_t at = GT_DISK_SECTOR * 512;
 	struct iov_iter iter;
 	ssize_t done;
 
-	iov_iter_bvec(&iter, write ? WRITE : READ, &vec, 1, PAGE_SIZE);
+	iov_iter_bvec(&iter, write ? WRITE : READ, vec, count, len);
 	done = write ? vfs_iter_write(d->file, &iter, &at, 0) : vfs_iter_read(d->file, &iter, &at, 0);
 	/* The kernel's log must be clean, so a disk that fails is no quiet disk. */
-	WARN_ONCE(done != PAGE_SIZE, "outrider_gt: %s: %zd\n", disk, done);
+	WARN_ONCE(done != len, "outrider_gt: %s: %zd\n", disk, done);
+}
+
+void harness_disk_request(struct gt_disk *d, bool write)
+{
+	harness_disk_part(d, write, PAGE_SIZE);
+}
+
+void harness_disk_part(struct gt_disk *d, bool write, unsigned int len)
+{
+	const struct bio_vec vec = {.bv_page = d->page, .bv_len = len};
+
+	harness_disk_transfer(d, write, &vec, 1, len);
+}
+
+void harness_disk_two(struct gt_disk *d, bool write, struct page *second)
+{
+	const struct bio_vec vec[] = {{.bv_page = d->page, .bv_len = PAGE_SIZE}, {.bv_page = second, .bv_len = PAGE_SIZE}};
+
+	harness_disk_transfer(d, write, vec, 2, 2 * PAGE_SIZE);
 }

@@ -40,6 +40,9 @@ struct rig *rig_new(unsigned cpus, unsigned watches)
 	r->guest.ft = r->ft;
 	r->guest.context = (struct guest_context){.pid = 1, .known = true, .comm = "rig"};
 	map_machine(r);
+	r->guest.mapped_gpa = RIG_DATA_GPA;
+	r->guest.mapped_gva = RIG_DATA;
+	r->guest.mapped_size = RIG_DATA_SIZE;
 	r->config = (struct detect_config){.seed = 1, .rate = 1000, .delay_ns = RIG_DELAY_NS};
 	r->d = detect_new(&r->ft->target, &r->guest, &r->config, &r->sink, NULL);
 	if (!r->d)

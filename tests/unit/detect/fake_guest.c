@@ -215,6 +215,11 @@ void guest_taint(const struct guest *g, struct guest_taint *out)
 	*out = g->taint;
 }
 
+uint64_t guest_mapped_at(const struct guest *g, uint64_t gpa)
+{
+	return gpa - g->mapped_gpa < g->mapped_size ? gpa - g->mapped_gpa + g->mapped_gva : 0;
+}
+
 void guest_page_state(const struct guest *g, uint64_t gpa, struct guest_page_state *out)
 {
 	(void)g;

@@ -37,6 +37,9 @@ struct guest {
 	/* What guest_context() says, except for irqs_off, which follows from the registers. */
 	struct guest_context context;
 
+	/* The memory that guest_mapped_at() knows: `mapped_size` bytes from this GPA on, at this GVA. */
+	uint64_t mapped_gpa, mapped_gva, mapped_size;
+
 	/* The stacks that guest_stacks() gives beside the current one. */
 	struct guest_stack interrupted[GUEST_STACKS_MAX - 1];
 	unsigned interrupted_count;

@@ -283,6 +283,54 @@ static void test_code_not_mapped(void **state)
 	free(o);
 }
 
+/* A window that began at a device watches a word of eight bytes. The datum becomes what the CPU accessed of it. */
+static void check_device(struct rig *r, const char *code, size_t len, int64_t rdi, uint8_t device, int pc, int64_t at,
+			 uint32_t size)
+{
+	struct observation *o = watched(r, 0, 8, 0, 0);
+	struct race_side *side = &o->sides[0];
+
+	rig_code(r, 0, code, len);
+	*side = o->sides[1];
+	side->regs.rip = RIG_TEXT + len;
+	side->regs.gpr[X86_RDI] = RIG_DATA + (uint64_t)rdi;
+	side->gva = RIG_DATA + 0x18;
+	side->size = o->data_len = 8;
+	o->how = RACE_BY_DEVICE_WINDOW;
+	o->gpa = RIG_DATA_GPA + 0x18;
+	memcpy(o->before, "01234567", 8);
+	memcpy(o->after, "abcdefgh", 8);
+	o->sides[1] = (struct race_side){.kind = RACE_SIDE_DEVICE, .rw = device, .device = {.gpa = o->gpa, .len = 8}};
+	attribute_device_window(r->d, r->decoder, o);
+	assert_int_equal(side->pc, pc == NOT_TOLD ? 0 : RIG_TEXT + (uint64_t)pc);
+	assert_int_equal(side->gva, RIG_DATA + 0x18 + (uint64_t)at);
+	assert_int_equal(side->size, size);
+	assert_int_equal(o->data_len, size);
+	assert_int_equal(o->gpa, RIG_DATA_GPA + 0x18 + (uint64_t)at);
+	assert_int_equal(o->sides[1].device.gpa, o->gpa);
+	assert_int_equal(o->sides[1].device.len, size);
+	assert_memory_equal(o->before, &"01234567"[at], size);
+	assert_memory_equal(o->after, &"abcdefgh"[at], size);
+	free(o);
+}
+
+static void test_watched_word_of_a_device(void **state)
+{
+	/* mov %rax,(%rdi): all of the word. */
+	check_device(*state, INSN("\x48\x89\x07"), 0x18, INSN_READ, 0, 0, 8);
+	/* movb $1,5(%rdi): one byte. */
+	check_device(*state, INSN("\xc6\x47\x05\x01"), 0x18, INSN_READ, 0, 5, 1);
+	/* mov %rax,(%rdi): it begins before the word, or ends behind it, and is cut. */
+	check_device(*state, INSN("\x48\x89\x07"), 0x14, INSN_READ, 0, 0, 4);
+	check_device(*state, INSN("\x48\x89\x07"), 0x1e, INSN_READ, 0, 6, 2);
+	/* movzbl 0x1f(%rdi),%edi: the address is gone, and follows from the displacement. */
+	check_device(*state, INSN("\x0f\xb6\x7f\x1f"), FAR, INSN_WRITE, 0, 7, 1);
+	/* mov (%rdi),%rax: no conflict with a device that reads, so another access hit the watch. */
+	check_device(*state, INSN("\x48\x8b\x07"), 0x18, INSN_READ, NOT_TOLD, 0, 8);
+	/* mov (%rdi),%rax */
+	check_device(*state, INSN("\x48\x8b\x07"), 0x18, INSN_WRITE, 0, 0, 8);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -296,6 +344,7 @@ int main(void)
 		T(test_short_stack),
 		T(test_no_function),
 		T(test_code_not_mapped),
+		T(test_watched_word_of_a_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -263,7 +263,7 @@ static void plug_device(struct machine *m)
 static void request(struct machine *m, unsigned site, bool write)
 {
 	uint64_t gpa = RIG_DATA_GPA + datum_of(site), value;
-	const struct dma_segment segment = {.gpa = gpa, .len = 8, .write = write};
+	const struct device_segment segment = {.gpa = gpa, .len = 8, .write = write};
 	struct dma_flight flight = {.segments = &segment, .count = 1};
 
 	dma_begin(&m->dma, &flight);

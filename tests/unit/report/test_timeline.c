@@ -184,6 +184,13 @@ static void device_was_there(struct observation *o)
 	o->window = (struct race_window){.known = true};
 }
 
+static void device_is_held(struct observation *o)
+{
+	device_comes(o);
+	o->how = RACE_BY_DEVICE_WINDOW;
+	o->sides[0].locks.set.count = 0;
+}
+
 static void device_of_an_older_report(struct observation *o)
 {
 	device_comes(o);
@@ -259,6 +266,15 @@ static const struct shown shown[] = {
 	 "0 0.000 ms: CPU 0 stops before its write in ext4:ext4_foo+0x1c, and is not held\n"
 	 "0 after 0.000 ms, order only: CPU 0 makes its write\n"
 	 "1 after 0.000 ms, order only: The device has accessed the memory, and hands the request back\n"},
+	{"the device was held", device_is_held,
+	 "CPU 0, meanwhile: worker\ndevice: virtio-blk 1\n"
+	 "1 0.000 ms: The device takes a request (virtio-blk 1, queue 2: write of sector 8192, descriptor 3, segment 1), and "
+	 "is "
+	 "held before it reads the memory; the window opens, for at most 10.000 ms from when its watchpoints are in force\n"
+	 "1 0.045 ms: Watchpoints on the memory are in force on all CPUs\n"
+	 "0 3.200 ms: CPU 0 makes its write in ext4:ext4_foo+0x1c, and a watchpoint stops it\n"
+	 "1 3.200 ms: The window closes\n"
+	 "1 after 3.200 ms, order only: The device has accessed the memory, and hands the request back\n"},
 	{"a device in a report of an older version", device_of_an_older_report,
 	 "CPU 0, held: worker\ndevice: virtio-blk 1\n"
 	 "0 0.000 ms: CPU 0 stops before its write in ext4:ext4_foo+0x1c; the window opens\n"

@@ -308,6 +308,16 @@ static void devices_in_flight(struct target *t, const struct device_observer *ob
 	pthread_mutex_unlock(&ft->lock);
 }
 
+static void devices_want(struct target *t, unsigned nth)
+{
+	atomic_store(&fake(t)->wanted, nth);
+}
+
+static void devices_let_go(struct target *t)
+{
+	atomic_fetch_add(&fake(t)->let_go, 1);
+}
+
 static bool devices_busy(struct target *t)
 {
 	return atomic_load(&fake(t)->devices_busy);
@@ -383,6 +393,8 @@ struct fake_target *fake_target_new(unsigned cpus, unsigned watches)
 		.devices_watch = devices_watch,
 		.devices_in_flight = devices_in_flight,
 		.devices_busy = devices_busy,
+		.devices_want = devices_want,
+		.devices_let_go = devices_let_go,
 		.stats = stats,
 		.stop = stop,
 	};

@@ -27,6 +27,8 @@ struct fake_target {
 	/* What devices do: see fake_device_*(). */
 	_Atomic uint64_t device_filter; /* What target_devices_watch() was given last. */
 	atomic_bool devices_busy;	/* What target_devices_busy() returns. */
+	atomic_uint wanted;		/* What target_devices_want() was given last. */
+	atomic_uint let_go;		/* Number of calls of target_devices_let_go(). */
 
 	/* What target_stats() returns for these three. All its other counts are 0. */
 	_Atomic uint64_t stopped_ns, lost_ns, still_ns;

@@ -30,7 +30,7 @@ static void on_ring(void *ctx, const struct device_access *access)
 	h->last = *access;
 }
 
-static const struct dma_segment segment = {.gpa = 0x3000, .len = 512, .write = true, .descriptor = 1};
+static const struct device_segment segment = {.gpa = 0x3000, .len = 512, .write = true, .descriptor = 1};
 
 struct bench {
 	struct vm *vm;

@@ -141,7 +141,7 @@ static void test_ring_values(void **state)
 
 /* ---- reports to the observer ---- */
 
-static const struct dma_segment segments[] = {
+static const struct device_segment segments[] = {
 	{.gpa = 0x2000, .len = 16, .descriptor = 0},
 	{.gpa = 0x7ff0, .len = 0x20, .write = true, .descriptor = 1},
 	{.gpa = 0x9000, .len = 1, .write = true, .descriptor = 2},
@@ -299,7 +299,7 @@ static void *device_main(void *arg)
 {
 	struct racing_device *device = arg;
 	struct race *r = device->race;
-	struct dma_segment segment = {.gpa = DATA + 64 * device->number, .len = 4, .write = true};
+	struct device_segment segment = {.gpa = DATA + 64 * device->number, .len = 4, .write = true};
 	struct dma_flight flight = {.segments = &segment, .count = 1};
 	uint32_t *data = dma_at(&r->dma, segment.gpa, 4);
 	struct dma_ring ring;

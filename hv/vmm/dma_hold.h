@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Holding a request of a device: the request was taken from its queue, and its device waits before it accesses the request's
+ * memory. Part of struct dma (hv/vmm/dma.h). The device's worker waits, so later requests of its queue wait too, and
+ * completions keep their order. The guest runs on. At most one request is held at a time.
+ *
+ * A thread that waits for workers to pause or to end first refuses holds. So no request is held while a snapshot of the machine
+ * is made, a device is reset, or the machine ends.
+ */
+#ifndef OUTRIDER_VMM_DMA_HOLD_H
+#define OUTRIDER_VMM_DMA_HOLD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Upper bound of one wait, in ns: 1 s. Linux resets a network device whose transmit queue has stood for 5 s, and gives up a
+ * request of a disk after 30 s.
+ */
+#define DMA_HOLD_MOST_NS UINT64_C(1000000000)
+
+struct dma_hold {
+	/* The nth request from now on is offered to the observer. 0: none is. */
+	atomic_uint wanted;
+	/* Guards the members below. */
+	pthread_mutex_t lock;
+	/* Signalled when `refused` or `let_go` changes. Uses CLOCK_MONOTONIC. */
+	pthread_cond_t moved;
+	/* Number of dma_hold_refuse(hold, true) without their dma_hold_refuse(hold, false). */
+	unsigned refused;
+	/* A worker is in dma_hold_wait(). */
+	bool holding;
+	/* That worker is to continue. */
+	bool let_go;
+};
+
+/* Initialise the struct, and destroy it when no worker runs any more. */
+void dma_hold_init(struct dma_hold *hold);
+void dma_hold_destroy(struct dma_hold *hold);
+
+/* See dma_want(). Any thread. */
+void dma_hold_want(struct dma_hold *hold, unsigned nth);
+
+/* Count a request that is wanted. Returns true if it is the one to offer to the observer. Called by dma_hold_due(). */
+bool dma_hold_take(struct dma_hold *hold);
+
+/*
+ * To be called for each request: returns true if the request is to be offered to the observer, which is true for one request
+ * after each dma_hold_want(). While none is wanted, this costs one load. Any thread.
+ */
+static inline bool dma_hold_due(struct dma_hold *hold)
+{
+	return __builtin_expect(atomic_load_explicit(&hold->wanted, memory_order_relaxed) != 0, 0) && dma_hold_take(hold);
+}
+
+/*
+ * Wait for `ns`, but at most DMA_HOLD_MOST_NS. Returns true, or false if the wait was cut short by dma_hold_let_go(), or
+ * because holds are refused. Called on the worker's thread, without locks.
+ */
+bool dma_hold_wait(struct dma_hold *hold, uint64_t ns);
+
+/* End the wait of the request that is held, if any. Any thread. Takes the lock for a moment only. */
+void dma_hold_let_go(struct dma_hold *hold);
+
+/* Refuse holds from now on (`on`), and let go the request that is held; or end one such refusal. Refusals nest. Any thread. */
+void dma_hold_refuse(struct dma_hold *hold, bool on);
+
+#endif
