@@ -39,10 +39,11 @@ enum plan_failure {
 
 /* A libvirt domain that a run attaches to. */
 struct plan_domain {
-	const char *uri;    /* connection to libvirt; NULL: libvirt's default */
-	const char *file;   /* path of the XML of a domain that exists only during the run; NULL: attach to `name` */
-	const char *name;   /* a domain that is running already; NULL: `file` is set */
-	const char *kernel; /* replaces the kernel in `file`, as initrd and cmdline do; NULL: keep it */
+	const char *uri;  /* connection to libvirt; NULL: libvirt's default */
+	const char *file; /* path of the XML of a domain that exists only during the run; NULL: attach to `name` */
+	const char *name; /* a domain that is running already; NULL: `file` is set */
+	/* Each of the next three replaces the element of this name in the XML of `file`. NULL: keep what the XML has. */
+	const char *kernel;
 	const char *initrd;
 	const char *cmdline;
 };

@@ -42,8 +42,9 @@ static int mark_read(struct db *db, struct db_mark *out, struct err *err)
 	int64_t tables = 0;
 
 	/*
-	 * Count the tables before reading the mark. If another process makes the store meanwhile, this order finds no tables
-	 * with a mark. The other order could find tables without a mark, which is refused.
+	 * Count the tables first, then read the mark, which identifies the database as a store (struct db_mark). If another
+	 * process makes the store between the two, we count 0 tables and read a mark: schema.c accepts this as a store. If we
+	 * read the mark first, we could read no mark and then count tables: schema.c would refuse this as a foreign database.
 	 */
 	if (pragma(db, "SELECT count(*) FROM sqlite_master", &tables, err) < 0 ||
 	    pragma(db, "PRAGMA application_id", &out->application, err) < 0 ||

@@ -49,9 +49,10 @@ enum version_has { VERSION_HAS_NOT, VERSION_HAS, VERSION_UNKNOWN };
  * - If `fixed` has a version of the kernel's own line, the kernel has the fix from this version on. - Otherwise the kernel has
  * it if its line is newer than all lines of `fixed`, as a later line begins with what was in mainline then.
  *
- * Debian's release counts its ABI ("6.1.0-56"), and its version line ends with the version of the package ("Debian 6.1.192-2").
- * A version X.Y.0-N is compared with the release, another one with the package's version if the line has one. Returns
- * VERSION_UNKNOWN if the line has no version.
+ * A version line of Debian has two versions. The release counts the kernel's ABI ("6.1.0-56"), and the version of the package
+ * is at the end of the line ("Debian 6.1.192-2"). A version X.Y.0-N in `fixed` is compared with the release. Any other version
+ * is compared with the package's version, or with the release if the line has no package's version. Returns VERSION_UNKNOWN if
+ * the line has no version.
  */
 enum version_has version_has_mend(const char *banner, const char *fixed);
 
