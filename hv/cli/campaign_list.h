@@ -34,7 +34,7 @@ struct campaign_show {
 	bool all;
 	const char *sources;
 	struct redirect redirect;
-	int code; /* exit code that `fail` selects for the list */
+	int code; /* the command's exit code: `fail` (--fail-on) applied to the races and findings of the list */
 };
 
 /*

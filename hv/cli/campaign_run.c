@@ -127,7 +127,7 @@ const struct argp campaign_run_argp = {.options = options, .parser = parser, .ar
 
 /* ---- results ---- */
 
-/* Read the summary of the round that was run from the store, as `campaign show` does. */
+/* Read the summary of the finished round from the store. `campaign show` prints the same summary. */
 static int read_round(const struct run_options *o, const struct plan *plan, const struct runner_result *r, struct summary *m,
 		      struct err *err)
 {

@@ -18,7 +18,7 @@
 #define FAIL_WORD_COMPLAINT "complaint"
 #define FAIL_WORD_UNSAMPLED "unsampled"
 #define FAIL_WORD_UNFINISHED "unfinished"
-/* A word with this in front leaves out what the word selects. Only for words that other words imply. */
+/* Prefix that excludes a word which another word implies: in "harmful,no-unfinished", `harmful` implies `unfinished`. */
 #define FAIL_WORD_NO "no-"
 
 struct fail_word {

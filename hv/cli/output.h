@@ -4,8 +4,9 @@
 #define OUTRIDER_CLI_OUTPUT_H
 
 /*
- * Flush standard output. If its reader has gone, as `head` does, that is no failure and prints nothing. Any other failed write
- * prints one line on standard error. Returns the exit code: `code`, or EXIT_INPUT for a failed write if `code` is EXIT_OK.
+ * Flush standard output. If its reader has exited, such as `head` after its last line, that is no failure and prints nothing.
+ * Any other failed write prints one line on standard error. Returns the exit code: `code`, or EXIT_INPUT for a failed write if
+ * `code` is EXIT_OK.
  */
 int output_end(int code);
 
