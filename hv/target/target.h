@@ -39,8 +39,8 @@ struct target_caps {
 	bool parallel;	     /* Callbacks for different CPUs may run at the same time. */
 	bool costly_stops;   /* Any access to the machine stops all CPUs, for a large part of a window's time. */
 	bool devices;	     /* Devices report their accesses to memory. */
-	bool late_watch; /* on_watch may be called late, at a later stop of the CPU. The client must check that an instruction
-			  * explains the hit. */
+	bool late_watch; /* on_watch may be called late, at a later stop of the CPU. The client must find an instruction there
+			  * that can have made the access. */
 };
 
 /* A watchpoint on data (SDM vol. 3, 18.2.5). */

@@ -12,7 +12,7 @@
 #define SAVED_MOST_NS 10e9
 /* governor_in_debt() is true if the credit is below 0, and needs more than 1 s to rise above 0 again. */
 #define DEBT_NS 1e9
-/* The average cost covers about the last 16 useful hits. */
+/* The average cost of a hit covers about the last 16 useful hits, that is, hits that were not refused for lack of credit. */
 #define MEMORY 16.0
 /*
  * Bounds of the surplus: hits to provoke for each hit that the credit pays for. Hits come at random times, so without a surplus

@@ -23,9 +23,9 @@
 /* Number of lock operations that are kept. */
 #define LOCK_EVENTS_KEPT 1024u
 
-/* A context. The members identify it as those of struct lock_context do (lock_sets.h). */
+/* What identifies a context, with the same values as in struct lock_context (lock_sets.h). */
 struct lock_who {
-	int64_t who;
+	int64_t who; /* the PID of a task, or -1 - CPU for an interrupt or the idle task of that CPU */
 	uint16_t cpu;
 	uint8_t kind; /* enum guest_context_kind */
 };

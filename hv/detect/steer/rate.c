@@ -103,8 +103,8 @@ static void arm_again(struct detect *d, struct rate_control *control)
 	room = less(d->sampler.wanted / 2, again);
 	room = less(d->sampler.wanted, armed) < room ? less(d->sampler.wanted, armed) : room;
 	/*
-	 * Limit these points to the number of hits that the guest can bear, because most of them will be hit before the next
-	 * iteration.
+	 * Arm at most as many `again` points as hits that the guest can bear, because most of these points will be hit before
+	 * the next iteration.
 	 */
 	if (control->again_budget < room)
 		room = control->again_budget > 0 ? (uint32_t)control->again_budget : 0;
@@ -181,7 +181,7 @@ static void arm_target_sites(struct detect *d, struct rate_control *control, uin
 	uint32_t most = most_points(d);
 	size_t n;
 
-	/* Use no more points than pages, since each target site may be on a page of its own. */
+	/* The target may have points on caps.pages pages only. Each target site may be on a page of its own. */
 	if (d->target->caps.pages && d->target->caps.pages < most)
 		most = d->target->caps.pages;
 	n = target_sites_begin(d->sampler.target_sites, now, most);

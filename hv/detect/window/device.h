@@ -37,8 +37,8 @@ void device_window_closed(struct detect *d);
 struct device_conflict device_find_conflict(const struct window *w, const struct device_access *access);
 
 /*
- * A device accesses a ring: mark the bytes of the window's data that the device writes as explained, so that their change is
- * not blamed on an unseen writer.
+ * A device accesses a ring. If it writes, record in datum.explained which bytes of the window's data it writes, so that a
+ * change of these bytes is not blamed on an unseen writer.
  */
 void device_ring_explain(struct detect *d, struct window *w, const struct device_access *access);
 

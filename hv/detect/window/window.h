@@ -63,8 +63,8 @@ void window_conflict(struct detect *d, struct window *w, const struct datum *dat
 		     const struct datum *other);
 
 /*
- * Queue an observation as window_conflict() does, with `other` known, and keep the window open for the rendezvous number
- * `rendezvous`.
+ * The same conflict as in window_conflict(), between two CPUs that are now held for the rendezvous number `rendezvous`: capture
+ * both sides and queue the observation, but keep the window open and the CPUs held. `other` is not NULL.
  */
 void window_rendezvous(struct detect *d, const struct window *w, const struct datum *datum, unsigned cpu,
 		       const struct x86_regs *regs, const struct datum *other, uint64_t rendezvous);
