@@ -76,8 +76,10 @@ static bool same_object(const struct complaint *c, const struct race *race)
 	return c->address_known && m->object && c->address - m->object < m->object_size;
 }
 
-/* Set *after to the time from the last instance that came before the complaint. Returns false if there is none, or it is too
- * old. */
+/*
+ * Set *after to the time in ns from the race's last instance before the complaint to the complaint. Returns false if no
+ * instance came before the complaint, or if that instance is older than SOON_NS.
+ */
 static bool follows(const struct complaint *c, const struct race *race, uint64_t *after)
 {
 	uint64_t before = race->last_ns <= c->time_ns ? race->last_ns : 0;

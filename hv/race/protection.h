@@ -175,8 +175,8 @@ bool protection_concurrent(const struct protection *p, uint32_t a, uint32_t b);
 void protection_name(struct protection *p);
 
 /*
- * Write the printable name of a lock of kind `kind` (enum lock_kind), from what its address belongs to, as protection_name()
- * does.
+ * Write the printable name that protection_name() gives to a lock of kind `kind` (enum lock_kind) at the address `gva`.
+ * `memory` says what the address belongs to.
  */
 void protection_lock_name(uint8_t kind, uint64_t gva, const struct guest_memory *memory, char name[LOCK_NAME_MAX]);
 

@@ -75,8 +75,8 @@ static void moment_site(const struct protection *p, const struct lock_moment *m,
 }
 
 /*
- * Returns the identity of the event's context, as in `who` of struct prot_access. An unknown task is identified by its CPU, as
- * an interrupt is.
+ * Returns what identifies the event's context in `who` of struct prot_access: the PID of a task, or -1 - CPU for an interrupt,
+ * for the idle task and for an unknown task.
  */
 static int64_t who_of(const struct lock_moment *m)
 {

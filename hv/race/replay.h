@@ -119,7 +119,7 @@ struct replay_instance {
 	enum replay_failure why;
 	/* Details of the failure. "": none. */
 	char why_text[REPLAY_TEXT_MAX];
-	/* orders[i] lets the access of side i go first. */
+	/* orders[i] is the order in which the access of side i goes first. */
 	struct replay_order orders[2];
 	/* Number of differences. 0 if the states are equal or were not compared. */
 	uint64_t difference_count;
@@ -127,7 +127,7 @@ struct replay_instance {
 	uint32_t kept;
 	/* The recorded differences, the most informative ones first. */
 	struct replay_difference differences[REPLAY_DIFFERENCES_MAX];
-	/* The copy was one of the last ones before a complaint of the guest's kernel. Not stored with the instance. */
+	/* The copy existed when the guest's kernel complained (a last moment). Not stored with the instance. */
 	bool last_moment;
 };
 
@@ -139,7 +139,7 @@ struct race_replay {
 	uint64_t not_run;
 	/* Instances in which exactly one order ended in trouble; see replay_troubled_order(). */
 	uint64_t one_troubled;
-	/* Instances whose copies were the last ones before a complaint of the guest's kernel. */
+	/* Instances whose copies existed when the guest's kernel complained. */
 	uint64_t last_moments;
 	/*
 	 * The most telling instance, that is, the one with the highest replay_weight(). From most to least telling: exactly one

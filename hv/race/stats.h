@@ -130,8 +130,9 @@ struct detect_stats {
 	/* Conflicts not reported because the reporter thread's queue was full. */
 	uint64_t lost;
 	/*
-	 * Conflicts not reported because the other side is unknown: the target reported a watchpoint hit late and no
-	 * instruction fits, or it did not report in time which CPU changed the memory.
+	 * Conflicts not reported because the other side is unknown: the target reported a watchpoint hit late, and no
+	 * instruction near the CPU's stop can have made the access; or the target did not report in time which CPU changed the
+	 * memory.
 	 */
 	uint64_t unexplained;
 	/* Points not armed because the bytes in guest memory were not the expected ones. */

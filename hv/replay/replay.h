@@ -46,7 +46,10 @@ int replay_start(struct vm *vm, unsigned held, const struct rendezvous *m, const
  */
 void replay_go(struct replay_job *job);
 
-/* End a job whose child was not let go, without a result. Waits for the child's end as replay_drop() does. */
+/*
+ * End a job for which replay_go() was not called: tell the child to exit, so that it runs neither order and there is no result.
+ * Waits at most 60 s for the child's end, like replay_drop().
+ */
 void replay_forget(struct replay_job *job);
 
 /*

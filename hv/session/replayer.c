@@ -54,7 +54,10 @@ _Static_assert(COPIES == SCENARIO_FILES, "each copy needs a file for its scenari
  * 100 ms.
  */
 #define UNREAD_NS UINT64_C(300000000)
-/* Limit of the wait for the last moments, in ns: 5 min, which the slowest emulated host needs for two copies. */
+/*
+ * Limit of the wait for the last moments (copies that existed when the guest's kernel complained), in ns: 5 min, which the
+ * slowest emulated host needs for two copies.
+ */
 #define LAST_NS UINT64_C(300000000000)
 
 /* Two instructions that met in a rendezvous. */
@@ -512,7 +515,7 @@ static void *replayer_main(void *arg)
 	return NULL;
 }
 
-/* ---- the last moments ---- */
+/* ---- last moments: the copies that exist when the guest's kernel complains ---- */
 
 void replayer_complained(struct replayer *r)
 {
@@ -547,7 +550,10 @@ void replayer_complained(struct replayer *r)
 	screen_try_message(r->config.screen, line);
 }
 
-/* Returns whether a copy exists that is, or may become, a last moment. Called with the lock held. */
+/*
+ * Returns whether there is a copy for whose result to wait: it existed when the guest's kernel complained, or the kernel has
+ * not complained yet and the copy exists. Called with the lock held.
+ */
 static bool awaits(const struct replayer *r)
 {
 	for (unsigned i = 0; i < COPIES; i++) {

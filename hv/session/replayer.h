@@ -58,8 +58,9 @@ bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b);
 void replayer_rendezvous(struct replayer *r, const struct rendezvous *m);
 
 /*
- * The guest's kernel has complained: run the copies that are held, and mark the results of all copies that exist as last
- * moments. Called on the detector's reporter thread.
+ * The guest's kernel has complained: run the copies that are held, and set `last_moment` in the results of all copies that
+ * exist. These copies were made just before the complaint, so their races may have caused it. Called on the detector's reporter
+ * thread.
  */
 void replayer_complained(struct replayer *r);
 
