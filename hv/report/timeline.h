@@ -91,7 +91,10 @@ bool timeline_timed(const struct timeline_event *event);
 #define TIMELINE_LANE_MAX 320
 #define TIMELINE_TEXT_MAX (SIDE_LOCKS_TEXT_MAX + SITE_NAME_MAX + 256)
 
-/* Write when an event was, in milliseconds: "2.061 ms", "0.045 to 2.061 ms", or "earlier" than the CPU's stop. */
+/*
+ * Write when an event was, in milliseconds from the opening of the window: "2.061 ms", "0.045 to 2.061 ms", "before 2.061 ms"
+ * or "after 2.061 ms". Writes "earlier" for an event before the window.
+ */
 void timeline_when(const struct timeline_event *event, char out[TIMELINE_WHEN_MAX]);
 
 /* Write where a lane's events happened, and who was there: "CPU 1, held: gt/rwrace/write". Printable. */

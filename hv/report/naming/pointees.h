@@ -22,7 +22,7 @@ struct pointer_use {
 	uint32_t size; /* in bytes */
 	struct base_register base;
 	const struct guest_memory *memory; /* describes the memory at `gva` */
-	uint32_t life;			   /* as in struct prot_access, or POINTEE_ANY_LIFE */
+	uint32_t life;			   /* the `life` of struct prot_access, or POINTEE_ANY_LIFE */
 };
 
 struct pointees;
