@@ -154,7 +154,7 @@ uint64_t guest_sleep_function(const struct guest *g);
  */
 bool guest_returns_nothing(const struct guest *g, const struct guest_symbol *function);
 
-/* Returns the GPA of the kernel's console log level, an int of 4 bytes, or 0 if unknown. Reads page tables. */
+/* Returns the GPA of the kernel's console log level (an int of 4 bytes). Returns 0 if it is unknown. Reads page tables. */
 uint64_t guest_console_level(const struct guest *g);
 
 /*

@@ -30,7 +30,8 @@ typedef void linux_complaint_found(void *ctx, const struct complaint *c);
 struct linux_complaints {
 	/* The complaint whose lines are being collected. kind COMPLAINT_NONE: none. */
 	struct complaint open;
-	/* Who wrote the complaint, as in struct linux_log_record. Lines of other callers do not belong to it. */
+	/* The `caller` of the complaint's records (struct linux_log_record). Lines of other callers do not belong to the
+	 * complaint. */
 	uint32_t caller;
 	/* Lines collected. */
 	unsigned lines;

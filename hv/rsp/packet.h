@@ -30,8 +30,8 @@ enum rsp_token {
 enum rsp_token rsp_scan(const uint8_t *bytes, size_t len, size_t *used, uint8_t *out, size_t *out_len);
 
 /*
- * Frame `payload`, in which no byte may need an escape. Returns the number of bytes written, len + 4, or 0 if len + 4 exceeds
- * `size`.
+ * Frame `payload`, in which no byte may need an escape. Writes len + 4 bytes, and returns this number. Returns 0, and writes
+ * nothing, if len + 4 exceeds `size`.
  */
 size_t rsp_frame(const char *payload, size_t len, uint8_t *out, size_t size);
 

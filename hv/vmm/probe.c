@@ -136,7 +136,8 @@ static void write_verdict(struct host_probe *out, const struct probe_check *fail
 	else if (out->breakpoints == BP_INTERCEPT)
 		strcpy(out->verdict, "KVM works here; breakpoints by #BP intercept");
 	else
-		strcpy(out->verdict, "KVM works here; breakpoints by IDT gate, as its #BP intercept does not work");
+		strcpy(out->verdict, "KVM works here; its #BP intercept does not, so outrider stops CPUs at the guest's #BP "
+				     "handler (IDT gate)");
 }
 
 static void judge(struct host_probe *out, bool stuck)

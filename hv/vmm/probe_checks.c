@@ -282,14 +282,16 @@ static void check_idt_gate(struct probing *p)
 	regs.rip = frame.rip;
 	regs.rsp = frame.rsp;
 	regs.rflags = frame.rflags;
-	if (!goes_on(p, &regs, OUTCOME_DONE, "the guest does not continue after the INT3 when the exception is undone") ||
+	if (!goes_on(p, &regs, OUTCOME_DONE,
+		     "the guest does not continue after the INT3 when outrider cancels the exception") ||
 	    !stop_at_gate(p, &frame))
 		return;
 	regs = p->last.regs;
 	regs.rflags |= RFLAGS_RF;
-	if (goes_on(p, &regs, OUTCOME_BP_HANDLER, "the handler cannot be continued"))
+	if (goes_on(p, &regs, OUTCOME_BP_HANDLER, "the handler does not run when outrider lets it continue"))
 		probe_report(p, PROBE_IDT_GATE, true,
-			     "the CPU stops at the guest's handler; outrider can undo the exception or let the handler go on");
+			     "the INT3 stops the CPU at the guest's #BP handler; outrider can cancel the exception, or let the "
+			     "handler run");
 }
 
 void probe_run_checks(struct probing *p)

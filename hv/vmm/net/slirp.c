@@ -24,7 +24,7 @@
 
 /*
  * Most bytes of frames that wait for the peer. While frames wait, no socket is read, so only replies to the guest's own frames
- * are added: acknowledgements, DHCP. Frames beyond this limit are dropped, as for a guest that sends and never receives.
+ * are added: acknowledgements, DHCP. Frames beyond this limit are dropped. That happens if a guest sends and never receives.
  */
 #define WAITING_MAX (1u << 20)
 

@@ -159,8 +159,10 @@ static struct stream *add(struct vsock_streams *s, int fd, enum state state)
 
 /* ---- from the guest to the host ---- */
 
-/* Once no held bytes are left to write, shut down the socket as the guest has shut down the connection. If the guest has shut
- * down both directions, close the connection. */
+/*
+ * Once no held bytes are left to write: if the guest will send no more, shut down the socket for writing. If the guest has shut
+ * down both directions, close the connection.
+ */
 static void finish_shutdown(struct stream *t)
 {
 	if (t->held_len)
