@@ -19,7 +19,7 @@ struct entry {
 	unsigned line, expires; /* `expires` is a date as a decimal number, for example 20270131. */
 	/* Shell patterns. With one pattern, it must fit a side of the race; with two, each must fit a side of its own. */
 	char *site[2];
-	char *race;  /* Ids, identities or aliases of races: shell patterns, as `site` has. */
+	char *race;  /* A shell pattern that must fit the id, an identity or an alias of the race. */
 	char *group; /* Ids or aliases of groups: shell patterns too. */
 	char *type, *member, *variable, *reason;
 	bool used;

@@ -300,7 +300,10 @@ const struct rule rule_table[RULE_COUNT] = {
 				"source lines of both accesses. " MARK_BOTH,
 		},
 		.apply = {[RULE_BY_DOUBT] = rule_lone_word},
-		/* Machine code alone can say nothing against these races, so they lead their class. */
+		/*
+		 * Without the source, nothing tells whether such a race is intended or a bug. So it gets a rank near the top of its
+		 * class, and a user looks at the source early.
+		 */
 		.points = 18,
 	},
 	[RULE_LONE_FLAG] = {
