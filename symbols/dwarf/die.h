@@ -49,15 +49,15 @@ int di_die_at(struct debuginfo *di, uint64_t offset, struct di_unit **u, Dwarf_D
 /* Returns the DIE's place, or 0 with the error set. */
 uint64_t di_offset(struct di_unit *u, Dwarf_Die die);
 
-/* Returns the DIE's tag, DW_TAG_*, or 0 with the error set. */
+/* Returns the DIE's tag (DW_TAG_*). On failure returns 0 with the error set. */
 Dwarf_Half di_tag(struct di_unit *u, Dwarf_Die die);
 
 /* Callback of di_children(), called for each child. Returns 0 to continue, 1 to stop, or -1 with the error set. */
 typedef int (*di_child_fn)(struct di_unit *u, Dwarf_Die child, Dwarf_Half tag, void *ctx);
 
 /*
- * Call `each` for the children of `parent`, in file order, until it returns non-zero. Returns the last result of `each`, or 0
- * without children, or -1 with the error set if the children cannot be read. Each child is freed after its call.
+ * Call `each` for the children of `parent`, in file order, until it returns non-zero. Each child is freed after its call.
+ * Returns the last result of `each`; 0 if there are no children; or -1 with the error set if the children cannot be read.
  */
 int di_children(struct di_unit *u, Dwarf_Die parent, di_child_fn each, void *ctx);
 

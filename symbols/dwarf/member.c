@@ -97,7 +97,10 @@ static void place_bits(struct di_unit *u, Dwarf_Die die, struct member *m)
 	m->size = (m->bit_at % 8 + m->bits + 7) / 8;
 }
 
-/* Read a member's DIE. An offset that is an expression, as in no C program, reads as 0. Returns 0, or -1 with the error set. */
+/*
+ * Read a member's DIE. An offset that is a DWARF expression, which C compilers do not write, reads as 0. Returns 0, or -1 with
+ * the error set.
+ */
 static int read_member(struct di_unit *u, Dwarf_Die die, struct member *m)
 {
 	struct di_type type;

@@ -48,7 +48,7 @@ void di_sweep_free(struct di_sweep *s)
 	free(s);
 }
 
-/* Returns the target of a direct call, a link address, or 0 for any other instruction. */
+/* Returns the link address that a direct call jumps to. Returns 0 if the instruction is not a direct call. */
 static uint64_t call_target(const struct insn *i)
 {
 	struct insn_branch branch;
@@ -104,8 +104,8 @@ out:
 }
 
 /*
- * Returns the index of the call of __fentry__, by which ftrace traces functions, or SIZE_MAX: it is the function's first
- * instruction, or the second after an endbr64.
+ * Returns the index of the call of __fentry__, by which ftrace traces functions. The call is the function's first instruction,
+ * or the second one after an endbr64. Returns SIZE_MAX if there is no such call.
  */
 static size_t find_tracer(const struct debuginfo *di, const struct di_sweep *s)
 {
