@@ -97,8 +97,9 @@ struct summary_round {
 	bool now;		     /* The round is selected. With --since there can be several. */
 	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" if the round has not ended. */
 	unsigned runs, done, broken; /* number of runs that were planned, that ended, and that ended other than ok (ends.h) */
-	unsigned cut_off;	     /* number of attempts of runs that were cut off; `runs` and `done` do not include them */
-	unsigned races;		     /* number of races that the round saw, in total and by class */
+	/* Number of attempts of runs that were cut off (store_is_attempt()). Not counted in `runs` and `done`. */
+	unsigned cut_off;
+	unsigned races; /* number of races that the round saw, in total and by class */
 	unsigned of_class[SUMMARY_CLASSES];
 
 	unsigned fresh; /* number of these races that no earlier round saw */
