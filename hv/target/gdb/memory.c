@@ -236,7 +236,7 @@ void gdb_memory_init(struct gdb_memory *m, struct rsp *rsp, pid_t pid)
 	m->process = gdb_process_open(rsp_fd(rsp), pid, &m->why_not);
 	m->direct = m->process >= 0 && try_direct(m);
 	if (m->process >= 0 && !m->direct)
-		m->why_not = "the gdbstub shows other memory than its process has";
+		m->why_not = "memory read through the gdbstub differs from that of the QEMU process";
 }
 
 void gdb_memory_fini(struct gdb_memory *m)
