@@ -105,7 +105,7 @@ static void check_own_bp(struct probing *p)
 	if (!start_snippet(p, PROBE_OWN_BP, SNIPPET_INT3, 0, NULL, 0))
 		return;
 	conclude(p, PROBE_OWN_BP, p->last.outcome == OUTCOME_BP_HANDLER,
-		 "a guest's INT3 reaches its own handler while nothing is armed");
+		 "without a breakpoint of outrider, a guest's INT3 reaches the guest's own handler");
 }
 
 static void check_int3(struct probing *p)
