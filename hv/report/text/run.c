@@ -104,7 +104,8 @@ static void put_end(FILE *out, const struct run_facts *run)
 		fputc('\n', out);
 		return;
 	}
-	fputs("  NOT FINISHED  the run still goes on, or was killed: each race's counts were written when it was first seen", out);
+	fputs("  NOT FINISHED  the run still goes on, or was killed: each race's counts were written when it was first seen",
+	      out);
 	if (run->duration_ns)
 		fprintf(out, "; %.1f s were asked for", (double)run->duration_ns / 1e9);
 	fputc('\n', out);
