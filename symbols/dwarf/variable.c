@@ -37,9 +37,10 @@ struct stretch {
 /* One scan of .debug_info. */
 struct pass {
 	struct debuginfo *di;
-	struct stretch *loaded; /* The sections in memory at run time. Other addresses are not variables. */
-	size_t n;		/* Number of entries in `loaded`. */
-	size_t room;		/* Entries that di->candidates has room for. */
+	/* The sections that are in memory at run time. An address outside of them is not a variable's. */
+	struct stretch *loaded;
+	size_t n;    /* Number of entries in `loaded`. */
+	size_t room; /* Entries that di->candidates has room for. */
 };
 
 static bool wanted(const struct pass *p, uint64_t addr)
