@@ -81,7 +81,7 @@ bool mistake_of_text(const xmlNode *node, char out[MISTAKE_MAX], long *line)
 
 		if ((n->type != XML_TEXT_NODE && n->type != XML_CDATA_SECTION_NODE) || !text[before])
 			continue;
-		/* libxml2 gives a text the line of its end. */
+		/* xmlGetLineNo() returns the line in which a text node ends. */
 		*line = xmlGetLineNo(n) - lines_in(text + before, strlen(text + before));
 		quote(text + before, quoted);
 		quoted[strcspn(quoted, "\\")] = '\0';
