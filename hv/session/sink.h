@@ -44,7 +44,7 @@ struct sink {
 	char complaint[COMPLAINT_TEXT_MAX];
 	/* Any thread may read it. */
 	atomic_bool complained;
-	/* The report has the guest's kernel already. Used by the reporter's thread. */
+	/* The facts of the guest's kernel were passed to the report. Used by the reporter's thread. */
 	bool kernel_told;
 	/* guest_modules_version() of the modules that the report has now. Used by the reporter's thread. */
 	uint64_t modules_told;
