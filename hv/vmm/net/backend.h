@@ -44,7 +44,7 @@ struct net_peer {
 	 * large for any chain of buffers is counted and dropped, and the function returns true.
 	 */
 	bool (*receive)(void *ctx, const struct virtio_net_hdr_v1 *hdr, const void *frame, size_t len);
-	/* A burst of receive() is over: interrupt the guest. */
+	/* The backend has no more frames for now: interrupt the guest, once for all frames that receive() has given to it. */
 	void (*received)(void *ctx);
 	/* The backend takes frames again, after send() returned false. */
 	void (*sendable)(void *ctx);
