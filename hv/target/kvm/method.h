@@ -9,7 +9,7 @@ enum kvm_bp_method {
 	KVM_BP_INTERCEPT,
 	/*
 	 * A debug register has an execute breakpoint on the guest's #BP handler, which gate 3 of the IDT names. The vCPU stops
-	 * at the handler's first instruction, with the exception frame on its stack. Removing that frame undoes the exception.
+	 * at the handler's first instruction, with the exception frame on its stack. Removing that frame cancels the exception.
 	 * This method is for hosts whose #BP intercept is broken (nested SVM under QEMU's TCG). It costs one of the four debug
 	 * registers.
 	 */
