@@ -25,8 +25,9 @@ struct reader {
 };
 
 /*
- * Returns in how many nested read-side critical sections the reader was at its load: the least number of all instances in which
- * nothing but sections kept the object alive. 0: there is no such instance.
+ * Returns in how many nested read-side critical sections the reader was at its load, at most NESTING_MAX. Counts only instances
+ * in which the reader is in a section and is a task with interrupts and preemption on: then only sections keep the object
+ * alive. Returns the least number of these instances, or 0 if there is none.
  */
 static unsigned sections_in(const struct race *race, unsigned side)
 {
