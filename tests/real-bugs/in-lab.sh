@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In a lab: a bug's guest with outrider, once for each of SEEDS. SECONDS_EACH: of sampling after the trigger is ready. UNTIL_FOUND: 1 ends a run
 # with the bug's race. FIRST, SECOND, LOCKS: what found.awk wants. OPTIONS: of outrider run, a word each.
+# With --no-detect among them outrider takes neither --seed nor --json.
 # What comes back for each seed: SEED.json, SEED.out, SEED.err, SEED.console, SEED.status, and SEED.times with the lab's uptime at the
 # trigger's "ready" and at the end; SEED.found, if the bug was seen, has the uptime then.
 . ./told.sh
@@ -22,14 +23,16 @@ enough() {
 	over || { [ "$UNTIL_FOUND" = 1 ] && [ -s "$LAB_OUT/$seed.found" ]; } || [ "$(uptime_now | cut -d. -f1)" -ge "$end" ]
 }
 
+case $OPTIONS in *--no-detect*) detects= ;; *) detects=1 ;; esac
+
 for seed in $SEEDS; do
 	mkfifo "output.$seed"
 	busybox awk -v "first=$FIRST" -v "second=$SECOND" -v "locks=$LOCKS" -v "found=$LAB_OUT/$seed.found" -f found.awk <"output.$seed" >"$LAB_OUT/$seed.out" &
 	reader=$!
 	# The options are words.
 	# shellcheck disable=SC2086
-	outrider run --kernel vmlinuz --initrd initrd.img --seed "$seed" --console "$LAB_OUT/$seed.console" --json "$LAB_OUT/$seed.json" --append "quiet $APPEND" \
-		$OPTIONS >"output.$seed" 2>"$LAB_OUT/$seed.err" &
+	outrider run --kernel vmlinuz --initrd initrd.img --console "$LAB_OUT/$seed.console" --append "quiet $APPEND" \
+		${detects:+--seed "$seed" --json "$LAB_OUT/$seed.json"} $OPTIONS >"output.$seed" 2>"$LAB_OUT/$seed.err" &
 	pid=$!
 	until_true said_ready
 	ready=$(uptime_now)

@@ -107,6 +107,24 @@ class Bench(unittest.TestCase):
                 self.assertFalse(self.found(folder, one, text))
                 self.assertFalse(any(judge.is_the_bugs(one, race) for race in races))
 
+    def test_what_kcsan_says(self):
+        """A report of KCSAN is the bug's if each access, or what has called it, is on its own side."""
+        def report(at, first, second):
+            stack = "".join(f"[    {at}]  {name}+0x1f/0x80\n" for name in second)
+            rule = f"[    {at}] {'=' * 66}\n"
+            return (f"{rule}[    {at}] BUG: KCSAN: data-race in {first} / {second[0]}\n[    {at}]\n[    {at}] write to 0xffff888003d1c0a8 of 1 bytes by task 70 on "
+                    f"cpu 0:\n[    {at}]  {first}+0x3a/0x90\n[    {at}] \n[    {at}] read to 0xffff888003d1c0a8 of 6 bytes by task 71 on cpu 1:\n{stack}"
+                    f"[    {at}] \n[    {at}] Reported by Kernel Concurrency Sanitizer on:\n{rule}")
+
+        one = made_up(["store_it"], ["show_it*"])
+        start = "[    2.500000] bench: the trigger starts\ntrigger: ready\n"
+        others = report("3.000000", "store_it", ["other"]) + report("3.100000", "show_it", ["show_it"])
+        row = judge.of_kcsan(one, "kcsan", "1", 60.0, start + others)
+        self.assertIsNone(row.found_after)
+        self.assertEqual(row.end, "0 of 2 reports of KCSAN are of the bug")
+        row = judge.of_kcsan(one, "kcsan", "1", 60.0, start + others + report("4.750000", "store_it", ["helper", "show_it.isra.0"]))
+        self.assertEqual((row.found_after, row.end), (2.25, "1 of 3 reports of KCSAN are of the bug"))
+
 
 if __name__ == "__main__":
     unittest.main()

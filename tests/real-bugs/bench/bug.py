@@ -6,7 +6,9 @@ import fnmatch
 import json
 import pathlib
 
-KERNELS = {"cloud": "-cloud", "generic": ""}
+KERNELS = {"cloud": "-cloud", "generic": ""}  # Debian's stock kernels, and what their packages are called
+BUILT = "built"  # instead of these: from Debian's 6.1 source, with put-back.patch of each such bug
+ARMS = ["buggy", "fixed", "kcsan", "kcsan-often"]  # the last two: the built kernel with the bugs and with CONFIG_KCSAN, without Outrider
 # Functions that access a lock's word. Callers of a bug's sides still meet there in the fixed kernel, whose fix may be that very lock.
 LOCKS = ["_raw_*lock*", "*queued_*lock*", "*mutex_*lock*", "*rwsem_*", "down_*", "up_*", "osq_*"]
 
@@ -21,7 +23,7 @@ class Bug:
     title: str
     fix: str  # the commit of the mainline kernel; "": not known, and the stable release has to do
     fixed_in: str  # the stable release that has the fix
-    kernel: str  # a key of KERNELS
+    kernel: str  # a key of KERNELS, or BUILT
     sides: list  # two lists of globs: functions of one side, and of the other
     harm: str
     modules: list = dataclasses.field(default_factory=list)  # of the kernel, loaded before the trigger
@@ -34,12 +36,16 @@ class Bug:
     memory: int = 512  # MiB
     control: bool = False  # a race that cannot harm: to be found, and not to be called harmful
     in_both: bool = False  # the later kernel has the bug, too
+    in_built: bool = False  # the built kernel has it without a patch
     fixed_differs: str = ""  # what the fixed kernel still does with this datum, and why it is right
     files: dict = dataclasses.field(default_factory=dict)  # of the guest: path there -> file in the folder
 
     @property
     def name(self):
         return self.folder.name
+
+    def is_built(self, kernel):
+        return self.kernel == BUILT or kernel.startswith("kcsan")
 
     def package(self, kernel):
         """The Debian package of the kernel, and its suite: `kernel` is buggy or fixed."""
@@ -71,6 +77,7 @@ def read(path):
         one = Bug(folder=path.parent, **json.loads(path.read_text()))
     except (OSError, ValueError, TypeError) as error:
         raise Unusable(f"{path}: {error}") from error
-    if one.kernel not in KERNELS or len(one.sides) != 2 or bool(one.sample) == bool(one.module):
-        raise Unusable(f"{path}: kernel is one of {', '.join(KERNELS)}, sides are two lists, and either sample or module is given")
+    if one.kernel not in [*KERNELS, BUILT] or (one.kernel == BUILT) != (one.folder / "put-back.patch").exists() or len(one.sides) != 2 or bool(one.sample) == bool(one.module):
+        raise Unusable(f"{path}: kernel is one of {', '.join([*KERNELS, BUILT])} (the last one with put-back.patch), sides are two lists, "
+                       "and either sample or module is given")
     return one

@@ -14,6 +14,8 @@ BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", TREE / "build"))
 COMPILE = ["gcc", "-std=c17", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread"]
 LAB_DIED = 125  # status of tests/lab/run
 TRIES = 2
+# KCSAN watches 40 times as many accesses as it does by itself, and each of them 12 times as long, since a guest in a lab is slow.
+KCSAN_OFTEN = "kcsan.skip_watch=100 kcsan.udelay_task=1000 kcsan.udelay_interrupt=250"
 BOOT_S = 3600  # most seconds that a lab takes to boot and to boot its guest: many times what it ever took
 
 
@@ -24,7 +26,21 @@ def _output(words):
     return done.stdout.strip()
 
 
+def _built(kernel, key):
+    """The kernel that is built here from Debian's source. What is not the fixed one has the bugs of all put-back.patch."""
+    words = ["vm-images/build-kernel", "--print", key]
+    lines = (HERE / "built.config").read_text().splitlines() + (["CONFIG_KCSAN=y"] if kernel.startswith("kcsan") else [])
+    for line in lines:
+        if line.startswith("CONFIG_"):
+            words += ["--set", line]
+    for patch in sorted(HERE.glob("*/put-back.patch")) if kernel != "fixed" else []:
+        words += ["--patch", str(patch)]
+    return _output([*words, "vm-images/small-guest.config"])
+
+
 def _kernel(one, kernel, key):
+    if one.is_built(kernel):
+        return _built(kernel, key)
     package, suite = one.package(kernel)
     return _output(["vm-images/fetch", "kernel", "--suite", suite, "--package", package, "--print", key])
 
@@ -33,24 +49,37 @@ def build(one, kernel, work):
     """The trigger, and the guest's kernel and initramfs: work/vmlinuz, work/initrd.img."""
     _output([*COMPILE, "-o", str(work / "trigger"), str(one.folder / "trigger.c")])
     shutil.copyfile(_kernel(one, kernel, "vmlinuz"), work / "vmlinuz")
-    words = ["vm-images/build-initramfs", "-o", str(work / "initrd.img"), "--init", str(HERE / "guest-init"), "--kernel-dir",
-             _kernel(one, kernel, "folder"), "--unsigned", "--file", f"{work / 'trigger'}:/trigger"]
-    for name in one.modules:
+    words = ["vm-images/build-initramfs", "-o", str(work / "initrd.img"), "--init", str(HERE / "guest-init"), "--file", f"{work / 'trigger'}:/trigger"]
+    if not one.is_built(kernel):
+        words += ["--kernel-dir", _kernel(one, kernel, "folder"), "--unsigned"]
+    for name in one.modules if not one.is_built(kernel) else []:
         words += ["--module", name]
     for place, source in one.files.items():
         words += ["--file", f"{one.folder / source}:{place}"]
     _output(words)
 
 
+def _looks(one, kernel, options):
+    """Options of outrider run: what this arm looks for races with."""
+    if kernel.startswith("kcsan"):
+        return ["--no-detect"]
+    return [*_what_to_sample(one), *one.options, *options.options.split()]
+
+
+def _append(one, kernel):
+    """More of the guest's command line."""
+    return f"printk.time=1 {one.append} {KCSAN_OFTEN if kernel == 'kcsan-often' else ''}"
+
+
 def _what_to_sample(one):
     return ["--sample", ",".join(one.sample)] if one.sample else ["--module", ",".join(one.module)]
 
 
-def _run(one, work, seeds, options):
+def _run(one, kernel, work, seeds, options):
     """Run these seeds in one lab. Returns the seeds that are still to be run: those of a lab that died, or of a guest that died of it."""
-    words = [*_what_to_sample(one), "--memory", f"{one.memory}M", *one.options, *options.options.split()]
+    words = ["--memory", f"{one.memory}M", *_looks(one, kernel, options)]
     settings = {"SEEDS": " ".join(seeds), "SECONDS_EACH": options.seconds, "UNTIL_FOUND": int(options.until_found),
-                "FIRST": one.regex(0), "SECOND": one.regex(1), "LOCKS": regex(LOCKS), "OPTIONS": " ".join(words), "APPEND": one.append}
+                "FIRST": one.regex(0), "SECOND": one.regex(1), "LOCKS": regex(LOCKS), "OPTIONS": " ".join(words), "APPEND": _append(one, kernel)}
     lab = ["tests/lab/run", "--kvm", options.kvm or _output(["tests/lab/pick", "--outrider", str(BUILD / "outrider")]),
            "--timeout", str((BOOT_S + 10 * options.seconds) * len(seeds)), "--bin", str(BUILD / "outrider"), "--out", str(work / "new"),
            "--console", str(work / "lab.console")]
@@ -83,7 +112,7 @@ def sample(one, kernel, options):
         build(one, kernel, work)
     # Some labs die, and so does one guest in some hundreds in a lab, with no detector in it too (docs/labs.md).
     for _ in range(TRIES):
-        seeds = _run(one, work, seeds, options) if seeds else []
+        seeds = _run(one, kernel, work, seeds, options) if seeds else []
     if seeds:
         raise Unusable(f"{one.name}: {TRIES} labs died in turn; {work / 'lab.log'} has the last one")
     return work
