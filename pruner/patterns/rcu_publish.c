@@ -30,6 +30,7 @@ void rcu_publish_of(const struct view *v, const struct view_side *s, struct rcu_
 	writer_find_removed(&w, out);
 	out->prepares = writer_prepares(&w);
 	out->leaves_link = writer_leaves_link(&w);
+	out->links_table = writer_links_table(&w);
 	writer_find_frees(&w, out);
 	out->reused = writer_reuses(&w);
 	out->escapes = writer_escapes(&w);

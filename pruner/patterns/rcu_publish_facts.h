@@ -25,6 +25,11 @@ struct rcu_publish {
 	/* Before the store, the function stores into the object that the store makes reachable. */
 	bool prepares;
 	/*
+	 * As `links_old`, so far as the code shows: the new object points to what an element of the same table pointed to. The
+	 * code computes the indices of the two elements each by itself, so it does not show that they are equal.
+	 */
+	bool links_table;
+	/*
 	 * The store takes an object out of a list, and the function changes the object's back link, but not its link to the
 	 * next entry: so does list_del_rcu(), which lets readers go on from the object.
 	 */

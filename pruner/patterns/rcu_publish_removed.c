@@ -172,6 +172,39 @@ bool writer_prepares(const struct writer *w)
 	return false;
 }
 
+/* Returns whether the instructions access elements of one table. */
+static bool is_one_table(const struct writer *w, unsigned i, unsigned j)
+{
+	const struct insn_mem *a = &w->s->code.insns[i].op.insn.mem[0], *b = &w->s->code.insns[j].op.insn.mem[0];
+	struct flow_pointer of_a, of_b;
+
+	if (a->index < 0 || b->index < 0 || a->scale != b->scale || a->disp != b->disp || a->seg != b->seg)
+		return false;
+	if (a->base < 0 || b->base < 0)
+		return a->base == b->base;
+	of_a = flow_register(w->s->flow, i, (unsigned)a->base);
+	of_b = flow_register(w->s->flow, j, (unsigned)b->base);
+	return writer_same_address(&of_a, &of_b);
+}
+
+bool writer_links_table(const struct writer *w)
+{
+	for (unsigned i = 0; i < w->s->code.count; i++) {
+		struct flow_pointer where, what;
+		int loaded;
+
+		if (i == w->at || !writer_is_plain_store(w, i) || !writer_reaches_store(w, i))
+			continue;
+		where = flow_address(w->s->flow, i);
+		what = flow_stored(w->s->flow, i);
+		loaded = flow_definition(w->s->flow, &what);
+		if (writer_same_object(&where, &w->what) && loaded >= 0 && w->s->code.insns[loaded].op.insn.nmem == 1 &&
+		    is_one_table(w, (unsigned)loaded, w->at))
+			return true;
+	}
+	return false;
+}
+
 bool writer_leaves_link(const struct writer *w)
 {
 	bool back = false;

@@ -74,9 +74,10 @@ bool writer_unlinks(const struct writer *w, unsigned i, struct flow_pointer *lin
 /* Find the objects that the store removes, and set w->removed, w->link and the members of *out about the old pointer. */
 void writer_find_removed(struct writer *w, struct rcu_publish *out);
 
-/* Return rcu_publish.prepares and rcu_publish.leaves_link. w->link must be set. */
+/* Return rcu_publish.prepares, rcu_publish.leaves_link and rcu_publish.links_table. w->link must be set. */
 bool writer_prepares(const struct writer *w);
 bool writer_leaves_link(const struct writer *w);
+bool writer_links_table(const struct writer *w);
 
 /* Find the calls that free, or wait for a grace period, and set the members of *out about them. w->removed must be set. */
 void writer_find_frees(const struct writer *w, struct rcu_publish *out);

@@ -129,7 +129,7 @@ static bool looks_like_list(const struct rcu *r)
 
 	if (p->known || p->reused || p->freed_of_this)
 		return false;
-	return p->removes ? p->leaves_link : p->prepares && !p->freed && (p->links_old || p->over_null);
+	return p->removes ? p->leaves_link : p->prepares && !p->freed && (p->links_old || p->over_null || p->links_table);
 }
 
 /*
@@ -189,9 +189,11 @@ static void describe_writer(const struct rcu *r, struct verdict *out)
 				 r->was_null || p->over_null ? " where there was NULL"
 				 : p->links_old		     ? ", which points to what was there before"
 							     : "");
-	else if (p->prepares && (p->links_old || p->over_null))
+	else if (p->prepares && (p->links_old || p->over_null || p->links_table))
 		verdict_evidence(out, "; %s stores an object that it prepared before, %s", function,
-				 p->links_old ? "and that points to what was there before" : "where there was NULL");
+				 p->links_old	? "and that points to what was there before"
+				 : p->over_null ? "where there was NULL"
+						: "and that points to what an element of the same table pointed to");
 	if (r->writer_marked)
 		verdict_evidence(out, "; %s stores by %s", function, r->writer->mark);
 }

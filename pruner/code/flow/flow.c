@@ -15,7 +15,7 @@
 #define ROUNDS_MAX 128
 
 /*
- * Returns the state at the function's start, at the targets of a jump table, and at code that only unkept code jumps to. Each
+ * Returns the state at the function's start, at the targets of a jump table, and at code that only unkept code enters. Each
  * register holds an unknown value with its own value number.
  */
 static struct state entry_state(const struct code *code, unsigned i)
@@ -48,6 +48,27 @@ static bool sweep(struct flow *flow)
 	return changed;
 }
 
+/* Sweep until no state changes. Returns false if they still change after ROUNDS_MAX sweeps. */
+static bool settle(struct flow *flow)
+{
+	for (unsigned round = 0; round < ROUNDS_MAX; round++) {
+		if (!sweep(flow))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the first instruction that no path reaches, or code->count. A loop that only unkept code enters has such
+ * instructions. */
+static unsigned first_unreached(const struct flow *flow)
+{
+	unsigned i = 0;
+
+	while (i < flow->code->count && flow->states[i].reached)
+		i++;
+	return i;
+}
+
 struct flow *flow_new(const struct code *code)
 {
 	struct flow *flow = calloc(1, sizeof(*flow) + code->count * sizeof(struct state));
@@ -59,9 +80,11 @@ struct flow *flow_new(const struct code *code)
 		if (i == 0 || !code->insns[i].has_predecessor)
 			flow->states[i] = entry_state(code, i);
 	}
-	flow->failed = true;
-	for (unsigned round = 0; round < ROUNDS_MAX && flow->failed; round++)
-		flow->failed = sweep(flow);
+	flow->failed = !settle(flow);
+	for (unsigned i = first_unreached(flow); !flow->failed && i < code->count; i = first_unreached(flow)) {
+		flow->states[i] = entry_state(code, i);
+		flow->failed = !settle(flow);
+	}
 	return flow;
 }
 

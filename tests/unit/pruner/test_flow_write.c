@@ -200,12 +200,23 @@ static void test_immediate_in_a_part_of_a_function(void **state)
 	assert_true(!b->code.closed && got.merges && got.changed == 4);
 }
 
+/* jmp out of the kept code; 1: mov (%rdi),%eax; mov %eax,8(%rdi); jmp 1b: a loop that only unkept code enters */
+static void test_loop_that_unkept_code_enters(void **state)
+{
+	struct code_bench *b = *state;
+
+	code_take_part(b, CODE("\xeb\x60\x8b\x07\x89\x47\x08\xeb\xf9"), 2);
+	assert_true(flow_same_place(b->flow, 1, 1));
+	assert_false(flow_same_place(b->flow, 1, 2));
+	assert_int_not_equal(flow_register(b->flow, 2, X86_RDI).root, FLOW_POINTER_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest alone[] = {
-		CODE_TEST(test_zero_in_a_whole_function),	   CODE_TEST(test_zero_in_a_part_of_a_function),
-		CODE_TEST(test_merge_in_a_part_of_a_function),	   CODE_TEST(test_branch_out_of_a_whole_function),
-		CODE_TEST(test_immediate_in_a_part_of_a_function),
+		CODE_TEST(test_loop_that_unkept_code_enters),	CODE_TEST(test_zero_in_a_whole_function),
+		CODE_TEST(test_zero_in_a_part_of_a_function),	CODE_TEST(test_merge_in_a_part_of_a_function),
+		CODE_TEST(test_branch_out_of_a_whole_function), CODE_TEST(test_immediate_in_a_part_of_a_function),
 	};
 	struct CMUnitTest tests[ROWS(alone) + ROWS(write_cases) + ROWS(constant_cases)], *next = tests;
 

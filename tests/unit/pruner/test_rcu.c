@@ -882,6 +882,24 @@ static void part_of_an_addition(void **state)
 	bench_says(b, "stores an object that it prepared before, and that points to what was there before");
 }
 
+/* mov 0x1000(,%rdx,8),%rcx; mov %rcx,(%rax); the store is mov %rax,0x1000(,%rsi,8): the bucket of a hash table */
+#define ADD_TO_TABLE(table)                                                                                 \
+	{                                                                                                   \
+		I("\x48\x8b\x0c\xd5" table "\x48\x89\x08"), ACCESS("\x48\x89\x04\xf5\x00\x10\x00\x00"), RET \
+	}
+
+static void part_of_an_addition_to_a_table(void **state)
+{
+	struct bench *b = part_of_writer(
+		state, &(struct row){.where = NO_PREEMPTION, .writer = ADD_TO_TABLE("\x00\x10\x00\x00"), .reader = FOLLOWS});
+
+	bench_expect(b, VERDICT_UNCLEAR, RULE);
+	bench_says(b, "and that points to what an element of the same table pointed to");
+	b = part_of_writer(
+		state, &(struct row){.where = NO_PREEMPTION, .writer = ADD_TO_TABLE("\x00\x20\x00\x00"), .reader = FOLLOWS});
+	bench_expect_not(b, RULE);
+}
+
 /* What is stored was prepared elsewhere, or nowhere. */
 static void part_of_a_store(void **state)
 {
@@ -1312,6 +1330,7 @@ int main(void)
 		BENCH_TEST(test_replacing_marks_no_read),
 		BENCH_TEST(test_what_an_updater_reads_is_not_marked),
 		BENCH_TEST(part_of_an_addition),
+		BENCH_TEST(part_of_an_addition_to_a_table),
 		BENCH_TEST(part_of_a_store),
 		BENCH_TEST(part_of_a_removal),
 		BENCH_TEST(part_of_a_plain_removal),
