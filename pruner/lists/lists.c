@@ -53,6 +53,7 @@ static const struct list_traits {
 	[LIST_RCU_WRITE] = {"rcu-write", "function", false, false, false},
 	[LIST_PAGE_COPY] = {"page-copy", "function", false, false, false},
 	[LIST_STABLE_PAGES] = {"stable-pages", "function", false, false, false},
+	[LIST_PEEK] = {"peek", "function", false, false, false},
 	[LIST_SHOW] = {"show", "function", false, false, false},
 	[LIST_REFCOUNT] = {"refcount", DATA, true, false, false},
 	[LIST_RAISE] = {"raise", DATA "name points", true, false, false},

@@ -34,6 +34,7 @@ enum list_kind {
 	LIST_PAGE_COPY,	    /* Functions that copy user data into a page. */
 	/* Functions that wait for the end of a page's write-back before the page is changed, if the disk needs that. */
 	LIST_STABLE_PAGES,
+	LIST_PEEK,     /* Functions that tell their caller what they found at this moment. */
 	LIST_SHOW,     /* Functions that print numbers for people and keep no pointer to them. */
 	LIST_REFCOUNT, /* Reference counts. */
 	LIST_RAISE,    /* Data, other than reference counts, on which a race does more harm. */

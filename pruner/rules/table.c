@@ -318,6 +318,17 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_DOUBT] = rule_lone_flag},
 	},
+	[RULE_ONLY_PEEKED] = {
+		.name = "only-peeked",
+		.class = VERDICT_UNCLEAR,
+		.help = {
+			.found = "The reader only tells its caller what it found at this moment, as poll() does.",
+			.meaning = "The caller asks again before it relies on the answer. The race is a bug if a wakeup can be "
+				"missed: if the other side wakes the caller before it stores.",
+			.next = "Check that the store comes before the wakeup. " MARK_BOTH,
+		},
+		.apply = {[RULE_BY_LIST] = rule_peek},
+	},
 	/* ---- rules for facts (pruner/rules/raise.h): if no rule above fits, the fact with the most points names the race ---- */
 	[RULE_REFERENCE_COUNT] = {
 		.name = "reference-count",
