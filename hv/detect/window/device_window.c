@@ -68,7 +68,8 @@ void device_window_step(struct detect *d, uint64_t now)
 {
 	struct device_window *w = &d->hit.device_window;
 
-	if (!w->copy)
+	/* The times of a run count from the first sample point that was armed. */
+	if (!w->copy || !atomic_load(&d->life.started_ns))
 		return;
 	pthread_mutex_lock(&d->lock);
 	if (may_open(d) && now >= w->next_ns) {

@@ -71,6 +71,7 @@ static int gt_dmasecond_setup(void)
 		harness_disk_close(&gt_dmasecond_disk);
 		return -ENOMEM;
 	}
+	split_page(gt_dmasecond_pages, 2);
 	__free_page(gt_dmasecond_disk.page);
 	gt_dmasecond_disk.page = gt_dmasecond_pages;
 	gt_dmasecond_buffer = page_address(gt_dmasecond_pages + 2);
@@ -80,7 +81,8 @@ static int gt_dmasecond_setup(void)
 static void gt_dmasecond_teardown(void)
 {
 	/* The disk's page is the first of the four. */
-	__free_pages(gt_dmasecond_pages, 2);
+	for (unsigned int i = 0; i < 4; i++)
+		__free_page(gt_dmasecond_pages + i);
 	gt_dmasecond_disk.page = NULL;
 	harness_disk_close(&gt_dmasecond_disk);
 }

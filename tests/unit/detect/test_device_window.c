@@ -143,10 +143,20 @@ static void test_without_a_rate_there_are_none(void **state)
 
 	r->config.device_rate = 0;
 	rig_remake(r);
+	r->d->life.started_ns = monotonic_ns();
 	device_window_step(r->d, monotonic_ns());
 	assert_int_equal(atomic_load(&r->ft->wanted), 0);
 	assert_int_equal(begin(r, false), 0);
 	assert_int_equal(rig_stats(r).device_windows, 0);
+}
+
+static void test_before_the_first_sample_point_there_are_none(void **state)
+{
+	struct rig *r = *state;
+
+	r->d->life.started_ns = 0;
+	device_window_step(r->d, monotonic_ns());
+	assert_int_equal(atomic_load(&r->ft->wanted), 0);
 }
 
 static void test_the_cost_limit_counts_them(void **state)
@@ -514,6 +524,7 @@ int main(void)
 		TEST(test_requests_are_asked_for_at_the_rate),
 		TEST(test_no_request_is_asked_for_while_one_is_held),
 		TEST(test_without_a_rate_there_are_none),
+		TEST(test_before_the_first_sample_point_there_are_none),
 		TEST(test_the_cost_limit_counts_them),
 		TEST(test_a_cost_limit_lowers_the_rate),
 		TEST(test_a_request_without_memory_is_not_held),
