@@ -43,7 +43,7 @@ static void forget_deeper(struct handover *h, const struct handover_stop *stop)
 	}
 }
 
-static void push(struct handover *h, const struct handover_stop *stop, uint64_t gva, uint8_t kind, bool callback)
+static void push(struct handover *h, const struct handover_stop *stop, struct handover_frame frame)
 {
 	unsigned i = 0;
 
@@ -52,12 +52,10 @@ static void push(struct handover *h, const struct handover_stop *stop, uint64_t 
 		i++;
 	if (i == HANDOVER_FRAMES_MAX)
 		i = h->oldest++ % HANDOVER_FRAMES_MAX;
-	h->frames[i] = (struct handover_frame){.who = stop->who,
-					       .rsp = stop->regs->gpr[X86_RSP],
-					       .gva = gva,
-					       .kind = kind,
-					       .used = true,
-					       .callback = callback};
+	frame.who = stop->who;
+	frame.rsp = stop->regs->gpr[X86_RSP];
+	frame.used = true;
+	h->frames[i] = frame;
 }
 
 /* Remove the context's frame at this stack pointer, and store it in *out. Returns false if there is none. */
@@ -100,7 +98,21 @@ bool handover_release(struct handover *h, const struct handover_stop *stop, cons
 
 void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva)
 {
-	push(h, stop, gva, function->kind, false);
+	push(h, stop, (struct handover_frame){.gva = gva, .kind = function->kind, .tested = function->tested});
+}
+
+bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, struct lock_event *out)
+{
+	for (unsigned i = 0; i < HANDOVER_FRAMES_MAX; i++) {
+		struct handover_frame *f = &h->frames[i];
+
+		if (!f->used || f->callback || f->tested || f->rsp > rsp || !lock_who_same(&f->who, who))
+			continue;
+		*out = (struct lock_event){.gva = f->gva, .who = *who, .handover = true, .kind = f->kind, .side = HANDOVER_END};
+		f->used = false;
+		return true;
+	}
+	return false;
 }
 
 bool handover_acquired(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
@@ -141,7 +153,7 @@ bool handover_enter(struct handover *h, const struct handover_stop *stop, const 
 	forget_deeper(h, stop);
 	if (called_directly(stop))
 		return false;
-	push(h, stop, gva, function->kind, true);
+	push(h, stop, (struct handover_frame){.gva = gva, .kind = function->kind, .callback = true});
 	*out = event_of(stop, gva, function->kind, HANDOVER_START, false);
 	out->begins = true;
 	return true;

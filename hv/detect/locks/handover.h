@@ -34,6 +34,8 @@ struct handover_frame {
 	uint64_t gva;
 	uint8_t kind;
 	bool used, callback;
+	/* The call's result decides whether the object is acquired. */
+	bool tested;
 };
 
 /* A function that the kernel calls back. */
@@ -76,10 +78,19 @@ uint64_t handover_object(enum handover_kind kind, uint64_t value);
 bool handover_release(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva,
 		      uint64_t callee, struct lock_event *out);
 
-/* The CPU is about to call a LOCK_ACQUIRE function with this object, and a hook will see the call's result. */
+/*
+ * The CPU is about to call a LOCK_ACQUIRE function with this object. If the function is `tested`, a hook must see the call's
+ * result.
+ */
 void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva);
 
-/* A LOCK_ACQUIRE function has returned. Returns whether the object was acquired, with the event in *out. */
+/*
+ * A CPU stopped. Returns whether an acquiring call of its context has returned without a hook that saw it, with the event in
+ * *out: the stack pointer is back where it was at the call. Call it at each stop before anything else, until it returns false.
+ */
+bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, struct lock_event *out);
+
+/* A hook saw that a LOCK_ACQUIRE function has returned. Returns whether the object was acquired, with the event in *out. */
 bool handover_acquired(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
 		       struct lock_event *out);
 

@@ -487,6 +487,24 @@ static void confirm(struct locks *l, unsigned cpu, const struct guest_context *c
 	}
 }
 
+/*
+ * Record the acquires of calls that have returned in this context without a hook. Its events are numbered before the stop's own
+ * event, and nothing was seen of the context in between.
+ */
+static void see_returns(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context)
+{
+	struct lock_who who;
+	struct lock_event event;
+
+	if (!context->known)
+		return;
+	who = lock_who_is(cpu, context);
+	while (handover_returned(&l->handover, &who, regs->gpr[X86_RSP], &event)) {
+		event.number = ++l->number;
+		lock_events_add(&l->events, &event);
+	}
+}
+
 void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
 		  unsigned n)
 {
@@ -496,6 +514,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 
 	guest_context(l->d->guest, regs, &context);
 	lock_sets_seen(&l->sets, cpu, &context);
+	see_returns(l, cpu, regs, &context);
 	l->number++;
 	/*
 	 * If this CPU has an open window, an interrupt on the CPU makes the access now, and l->window[cpu] stays the number of
@@ -596,14 +615,19 @@ static void add_event(struct locks *l, unsigned cpu, const struct guest_context 
 
 /* ---- hand-over by something that is no lock ---- */
 
-/* Fill in *stop. Returns false when the context is unknown: then an event may be missing. */
-static bool stop_of(struct locks *l, unsigned cpu, const struct x86_regs *regs, struct handover_stop *stop)
+/*
+ * Fill in *stop. Returns false when the context is unknown: then an event may be missing. `returning`: the stop is the hook of
+ * an acquiring call's result, which handover_acquired() sees.
+ */
+static bool stop_of(struct locks *l, unsigned cpu, const struct x86_regs *regs, bool returning, struct handover_stop *stop)
 {
 	struct guest_context context;
 
 	guest_context(l->d->guest, regs, &context);
 	lock_load_stop(&l->load, cpu, &context, monotonic_ns());
 	lock_sets_seen(&l->sets, cpu, &context);
+	if (!returning)
+		see_returns(l, cpu, regs, &context);
 	l->number++;
 	if (!context.known) {
 		lock_events_hole(&l->events, l->number);
@@ -638,10 +662,10 @@ static void handed_over(struct locks *l, unsigned cpu, const struct x86_regs *re
 	struct handover_stop stop;
 	struct lock_event event;
 
-	if (!gva || !stop_of(l, cpu, regs, &stop))
+	if (!gva || !stop_of(l, cpu, regs, false, &stop))
 		return;
 	if (function->op == LOCK_ACQUIRE) {
-		if (lock_known_at(&l->results, regs->rip + CALL_LEN))
+		if (!function->tested || lock_known_at(&l->results, regs->rip + CALL_LEN))
 			handover_acquire(&l->handover, &stop, function, gva);
 		return;
 	}
@@ -656,7 +680,7 @@ static void taken_over(struct locks *l, unsigned cpu, const struct x86_regs *reg
 	struct handover_stop stop;
 	struct lock_event event;
 
-	if (stop_of(l, cpu, regs, &stop) && handover_acquired(&l->handover, &stop, function, &event))
+	if (stop_of(l, cpu, regs, true, &stop) && handover_acquired(&l->handover, &stop, function, &event))
 		lock_events_add(&l->events, &event);
 }
 
@@ -665,7 +689,7 @@ static void callback_begins(struct locks *l, unsigned cpu, const struct x86_regs
 	struct handover_stop stop;
 	struct lock_event event;
 
-	if (stop_of(l, cpu, regs, &stop) && handover_enter(&l->handover, &stop, function, &event))
+	if (stop_of(l, cpu, regs, false, &stop) && handover_enter(&l->handover, &stop, function, &event))
 		lock_events_add(&l->events, &event);
 }
 
@@ -674,7 +698,7 @@ static void callback_ends(struct locks *l, unsigned cpu, const struct x86_regs *
 	struct handover_stop stop;
 	struct lock_event event;
 
-	if (stop_of(l, cpu, regs, &stop) && handover_leave(&l->handover, &stop, &event))
+	if (stop_of(l, cpu, regs, false, &stop) && handover_leave(&l->handover, &stop, &event))
 		lock_events_add(&l->events, &event);
 }
 

@@ -360,6 +360,22 @@ static void flush_before_the_end_is_no_order(void **state)
 	expect(f, 0, 1);
 }
 
+/* No hook sees the return of a jump, nor of a call before an instruction that cannot be emulated: the next stop shows it. */
+static void return_without_a_hook_is_seen_later(void **state)
+{
+	struct fixture *f = *state;
+
+	hook_remove(f->r->d, RIG_TEXT + FLUSHED);
+	queue_work(f, ITEM);
+	queue_work(f, ITEM);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	flush(f, ITEM);
+	come(f, WORKER, WORK_RETURN, ITEM, 0);
+	access(f, OWNER);
+	expect(f, 1, 0);
+}
+
 /* A wait that ends by its timeout acquires nothing. */
 static void completion_counts_if_it_came(void **state)
 {
@@ -420,6 +436,7 @@ int main(void)
 		T(first_queueing_is_unknown),
 		T(flush_is_ordered_after_the_end),
 		T(flush_before_the_end_is_no_order),
+		T(return_without_a_hook_is_seen_later),
 		T(completion_counts_if_it_came),
 		T(rest_forgets_what_runs),
 		T(text_that_goes_takes_its_callbacks_along),
