@@ -87,7 +87,7 @@ class CheckTest(unittest.TestCase):
         self.judge_all()
         status, output = self.check("--verdicts")
         self.assertEqual(status, 0, output)
-        self.assertRegex(output, r"harmful +29 +0 +0 +0\n")
+        self.assertRegex(output, r"harmful +32 +0 +0 +0\n")
         self.assertRegex(output, r"safe-flag-update +0 +0 +0 +1\n")
 
     def test_wrong_verdicts(self):
@@ -185,7 +185,7 @@ class CheckTest(unittest.TestCase):
             if "suspected" in case:
                 self.follow_case(case)
         self.head["locks"] = self.locks
-        self.groups = ["--locks", "--group", "locking", "--group", "unprotected", "--group", "controls"]
+        self.groups = ["--locks", "--group", "locking", "--group", "unprotected", "--group", "handed", "--group", "controls"]
 
     def access(self, function, kind="read", size=4, held=()):
         names = [lock["kind"] for lock in self.locks["locks"]]

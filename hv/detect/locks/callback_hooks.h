@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Planting lock hooks at callbacks that a hand-over told of, such as work functions (handover.h). */
+/* Planting lock hooks at callbacks of hand-overs, such as work functions (handover.h). */
 #ifndef OUTRIDER_DETECT_LOCKS_CALLBACK_HOOKS_H
 #define OUTRIDER_DETECT_LOCKS_CALLBACK_HOOKS_H
 

@@ -41,7 +41,7 @@ struct handover_frame {
 /* A function that the kernel calls back. */
 struct handover_callback {
 	uint64_t addr;
-	/* The line of the list whose call told of it. */
+	/* The line of the list whose call showed the callback. */
 	const struct lock_function *function;
 	/* handover_next_callback() has returned it. */
 	bool known;

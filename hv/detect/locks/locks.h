@@ -62,7 +62,7 @@ int locks_expect_inlined(struct locks *l, uint64_t addr, const struct lock_funct
 int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_function *function);
 
 /*
- * Returns the line of the list that told of a callback whose hooks are not planted yet, and its GVA in *addr. Returns NULL when
+ * Returns the line of the list that showed a callback whose hooks are not planted yet, and its GVA in *addr. Returns NULL when
  * there is none. Returns each callback once. Called on the sampler's thread, without d->lock.
  */
 const struct lock_function *locks_next_callback(struct locks *l, uint64_t *addr);

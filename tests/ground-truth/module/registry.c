@@ -22,7 +22,8 @@ const struct gt_case *const gt_all_cases[] = {
 	&gt_case_dmarngring,  &gt_case_figone,	     &gt_case_twolocks,	  &gt_case_trylock,
 	&gt_case_publish,     &gt_case_handover,     &gt_case_rculock,	  &gt_case_irqlock,
 	&gt_case_pool,	      &gt_case_owner,	     &gt_case_samecpu,	  &gt_case_nulluse,
-	&gt_case_tags,	      &gt_case_othertags,
+	&gt_case_tags,	      &gt_case_othertags,    &gt_case_handdone,	  &gt_case_handwork,
+	&gt_case_handtimer,   &gt_case_latedone,     &gt_case_latework,	  &gt_case_latetimer,
 	NULL,
 };
 static_assert(ARRAY_SIZE(gt_all_cases) <= GT_MAX_CASES + 1);

@@ -93,7 +93,7 @@ static void completion_is_an_order(void **state)
 	complete(f, &one, DONE);
 	waited(f, &other, DONE);
 	expect(f, &first, &other, HANDOVER_ORDER_FIRST);
-	/* It orders nobody else. */
+	/* No other context is ordered. */
 	expect(f, &first, &worker, HANDOVER_ORDER_NONE);
 }
 
