@@ -23,7 +23,7 @@ struct lock_functions {
 	size_t count;
 };
 
-static const char *const ops[] = {"take", "try", "give", "free", "new", "outer", "release", "acquire"};
+static const char *const ops[] = {"take", "try", "give", "free", "new", "outer", "release", "acquire", "share"};
 static const char *const kinds[LOCK_KINDS] = {"spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq", "bit"};
 static const char *const handovers[HANDOVER_KINDS] = {"completion", "work", "timer", "irq", "thread"};
 
@@ -129,7 +129,7 @@ static int read_calls(const struct line *line, const char *word, struct lock_fun
 
 static int read_word(const struct line *line, const char *word, struct lock_function *f, bool *result, struct err *err)
 {
-	bool handover = f->op == LOCK_RELEASE || f->op == LOCK_ACQUIRE;
+	bool no_words = f->op == LOCK_RELEASE || f->op == LOCK_ACQUIRE || f->op == LOCK_SHARE;
 
 	if (f->op == LOCK_RELEASE && strncmp(word, "calls:", 6) == 0)
 		return read_calls(line, word + 6, f, err);
@@ -137,7 +137,7 @@ static int read_word(const struct line *line, const char *word, struct lock_func
 		f->nonzero = word[0] == 'n';
 		f->tested = f->op == LOCK_ACQUIRE;
 		*result = true;
-	} else if (handover) {
+	} else if (no_words) {
 		return wrong(line, err, "no such word", word);
 	} else if (strcmp(word, "shared") == 0) {
 		f->shared = true;
@@ -162,7 +162,8 @@ static int read_line(const struct line *line, struct lock_function *f, struct er
 
 	*f = (struct lock_function){.op = (enum lock_op)op};
 	if (op < 0)
-		return wrong(line, err, "a line begins with take, try, give, release, acquire, free, new or outer, not with",
+		return wrong(line, err,
+			     "a line begins with take, try, give, share, release, acquire, free, new or outer, not with",
 			     line->words[0]);
 	if (line->count < at + (op == LOCK_OUTER || op == LOCK_NEW ? 1u : 2u))
 		return wrong(line, err, "words are missing at the end of the line", NULL);

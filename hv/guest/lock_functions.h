@@ -25,6 +25,7 @@ enum lock_op {
 	LOCK_OUTER,   /* not a function: a lock that records its owner, and may be taken outside of the subject */
 	LOCK_RELEASE, /* the argument is released for a hand-over (hv/race/handover.h) */
 	LOCK_ACQUIRE, /* the argument is acquired when the function returns */
+	LOCK_SHARE,   /* the context keeps the lock as a reader */
 };
 
 /* Where LOCK_RELEASE finds the function that the kernel will call with the released object as its first argument. */

@@ -607,7 +607,7 @@ static void add_event(struct locks *l, unsigned cpu, const struct guest_context 
 		lock_events_add(&l->events, &(struct lock_event){.number = l->number,
 								 .gva = lock->gva,
 								 .who = lock_who_is(cpu, context),
-								 .give = op == LOCK_GIVE,
+								 .give = op == LOCK_GIVE || op == LOCK_SHARE,
 								 .shared = lock->shared});
 	else
 		lock_events_hole(&l->events, l->number);
@@ -797,6 +797,8 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 	} else if (function->op == LOCK_GIVE) {
 		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock, argument_register(function, regs));
 		lock_sets_give(&l->sets, cpu, &context, gva);
+	} else if (function->op == LOCK_SHARE) {
+		lock_sets_share(&l->sets, cpu, &context, gva);
 	}
 }
 

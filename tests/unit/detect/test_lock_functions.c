@@ -81,6 +81,9 @@ static void own_list_says_what_linux_does(void **state)
 	assert_false(f->nonzero);
 	f = find(*state, "down_read");
 	assert_true(f->shared);
+	f = find(*state, "downgrade_write");
+	assert_int_equal(f->op, LOCK_SHARE);
+	assert_int_equal(f->kind, LOCK_RWSEM);
 	f = find(*state, "rtnl_lock");
 	assert_int_equal(f->arg, LOCK_ARG_VARIABLE);
 	assert_string_equal(f->variable, "rtnl_mutex");
@@ -207,6 +210,8 @@ static void bad_lines_are_refused(void **state)
 		{"give spin f arg0 given-by:g", "given-by:g"},
 		{"try spin f arg0", "nonzero"},
 		{"take spin f arg0 shared shared shared shared shared", "too many"},
+		{"share rwsem f", "missing"},
+		{"share rwsem f arg0 shared", "shared"},
 		{"release spin f arg0", "spin"},
 		{"take work f arg0", "work"},
 		{"release work f", "missing"},
