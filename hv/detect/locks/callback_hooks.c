@@ -46,7 +46,7 @@ static unsigned decode(struct callback *c, uint64_t at, struct insn *insn)
 static bool is_fentry(const struct callback *c, const struct insn *insn)
 {
 	struct insn_branch branch;
-	struct guest_symbol to;
+	struct guest_symbol to = {0};
 
 	return insn_direct_branch(insn, &branch) && branch.call && guest_symbol_at(c->d->guest, branch.target, &to) == 0 &&
 	       strcmp(to.name, "__fentry__") == 0;
@@ -85,7 +85,7 @@ static bool plant_start(struct callback *c)
 static bool leaves(const struct callback *c, const struct insn *insn)
 {
 	struct insn_branch branch;
-	struct guest_symbol to;
+	struct guest_symbol to = {0};
 
 	if (insn->flags & INSN_RET)
 		return true;
