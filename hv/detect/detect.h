@@ -78,8 +78,8 @@ bool detect_confirm(struct detect *d, uint64_t a, uint64_t b);
 void detect_confirm_end(struct detect *d, uint64_t a, uint64_t b);
 
 /*
- * Returns how often locks ordered accesses at the two sites so far, and how often not. All zero: no order was observed, or the
- * pair is not being confirmed.
+ * Returns how often locks or hand-overs ordered accesses at the two sites so far, and how often not. All zero: no order was
+ * observed, or the pair is not being confirmed.
  */
 struct pair_order detect_confirm_order(struct detect *d, uint64_t a, uint64_t b);
 

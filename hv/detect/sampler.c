@@ -11,6 +11,7 @@
 #include "hv/detect/core/hook.h"
 #include "hv/detect/core/message.h"
 #include "hv/detect/core/state.h"
+#include "hv/detect/locks/callback_hooks.h"
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/callees.h"
@@ -189,8 +190,10 @@ static int sample(struct detect *d, struct err *err)
 			if (d->callees && callees_refresh(d->callees, err))
 				return -1;
 		}
-		if (d->locks)
+		if (d->locks) {
 			lock_hooks_limit(d);
+			callback_hooks_step(d);
+		}
 		rate_step(d, &control, now);
 		device_window_step(d, now);
 		if (!atomic_load(&d->life.ready_ns))

@@ -23,8 +23,9 @@ struct lock_functions {
 	size_t count;
 };
 
-static const char *const ops[] = {"take", "try", "give", "free", "new", "outer"};
+static const char *const ops[] = {"take", "try", "give", "free", "new", "outer", "release", "acquire", "share"};
 static const char *const kinds[LOCK_KINDS] = {"spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq", "bit"};
+static const char *const handovers[HANDOVER_KINDS] = {"completion", "work", "timer", "irq", "thread"};
 
 /* A line being parsed. */
 struct line {
@@ -107,17 +108,43 @@ static int read_argument(const struct line *line, char *word, struct lock_functi
 	return 0;
 }
 
+/* Parse what follows "calls:": "arg0" to "arg5", or the offset of a pointer, as in "+24". */
+static int read_calls(const struct line *line, const char *word, struct lock_function *f, struct err *err)
+{
+	char *end;
+	long offset;
+
+	if (strncmp(word, "arg", 3) == 0 && word[3] >= '0' && word[3] < '0' + (char)ARGS && !word[4]) {
+		f->calls = LOCK_CALLS_ARGUMENT;
+		f->calls_at = word[3] - '0';
+		return 0;
+	}
+	offset = word[0] == '+' ? strtol(word + 1, &end, 0) : -1;
+	if (offset < 0 || !word[1] || *end || offset > OFFSET_MAX)
+		return wrong(line, err, "calls: is followed by arg0 to arg5, or by an offset from +0 to +1048576", word);
+	f->calls = LOCK_CALLS_MEMBER;
+	f->calls_at = (int32_t)offset;
+	return 0;
+}
+
 static int read_word(const struct line *line, const char *word, struct lock_function *f, bool *result, struct err *err)
 {
-	if (strcmp(word, "shared") == 0) {
+	bool no_words = f->op == LOCK_RELEASE || f->op == LOCK_ACQUIRE || f->op == LOCK_SHARE;
+
+	if (f->op == LOCK_RELEASE && strncmp(word, "calls:", 6) == 0)
+		return read_calls(line, word + 6, f, err);
+	if ((f->op == LOCK_TRY || f->op == LOCK_ACQUIRE) && (strcmp(word, "zero") == 0 || strcmp(word, "nonzero") == 0)) {
+		f->nonzero = word[0] == 'n';
+		f->tested = f->op == LOCK_ACQUIRE;
+		*result = true;
+	} else if (no_words) {
+		return wrong(line, err, "no such word", word);
+	} else if (strcmp(word, "shared") == 0) {
 		f->shared = true;
 	} else if (strcmp(word, "no-irq") == 0) {
 		f->off |= LOCK_NO_IRQ | LOCK_NO_SOFTIRQ;
 	} else if (strcmp(word, "no-softirq") == 0) {
 		f->off |= LOCK_NO_SOFTIRQ;
-	} else if (f->op == LOCK_TRY && (strcmp(word, "zero") == 0 || strcmp(word, "nonzero") == 0)) {
-		f->nonzero = word[0] == 'n';
-		*result = true;
 	} else if ((f->op == LOCK_TAKE || f->op == LOCK_TRY) && strncmp(word, "given-by:", 9) == 0) {
 		return copy_names(line, f->given_by, word + 9, err);
 	} else {
@@ -129,18 +156,23 @@ static int read_word(const struct line *line, const char *word, struct lock_func
 static int read_line(const struct line *line, struct lock_function *f, struct err *err)
 {
 	int op = index_of(line->words[0], ops, sizeof(ops) / sizeof(*ops)), kind;
+	bool handover = op == LOCK_RELEASE || op == LOCK_ACQUIRE;
 	bool object = op == LOCK_FREE || op == LOCK_NEW, result = false;
 	unsigned at = object ? 1 : 2;
 
 	*f = (struct lock_function){.op = (enum lock_op)op};
 	if (op < 0)
-		return wrong(line, err, "a line begins with take, try, give, free, new or outer, not with", line->words[0]);
+		return wrong(line, err,
+			     "a line begins with take, try, give, share, release, acquire, free, new or outer, not with",
+			     line->words[0]);
 	if (line->count < at + (op == LOCK_OUTER || op == LOCK_NEW ? 1u : 2u))
 		return wrong(line, err, "words are missing at the end of the line", NULL);
 	if (!object) {
-		kind = index_of(line->words[1], kinds, LOCK_KINDS);
+		kind = handover ? index_of(line->words[1], handovers, HANDOVER_KINDS)
+				: index_of(line->words[1], kinds, LOCK_KINDS);
 		if (kind < 0)
-			return wrong(line, err, "no such kind of lock", line->words[1]);
+			return wrong(line, err, handover ? "no such kind of hand-over" : "no such kind of lock",
+				     line->words[1]);
 		f->kind = (uint8_t)kind;
 	}
 	if (copy_name(line, f->name, line->words[at++], err) < 0)

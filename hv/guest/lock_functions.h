@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions by which the guest's kernel takes and releases locks, and allocates and frees objects: the built-in list
- * linux_locks.conf, and lists of the user. docs/locks.md describes the format.
+ * The functions by which the guest's kernel takes and releases locks, hands data over by other means (hv/race/handover.h), and
+ * allocates and frees objects: the built-in list linux_locks.conf, and lists of the user. docs/locks.md describes the format.
  *
  * One thread fills a list. After that any thread may read it.
  */
@@ -13,15 +13,26 @@
 #include <stdint.h>
 
 #include "hv/base/err.h"
+#include "hv/race/handover.h"
 #include "hv/race/lockset.h"
 
 enum lock_op {
 	LOCK_TAKE,
 	LOCK_TRY,
 	LOCK_GIVE,
-	LOCK_FREE,  /* the argument is an object that is freed */
-	LOCK_NEW,   /* the result is an object that was allocated */
-	LOCK_OUTER, /* not a function: a lock that records its owner, and may be taken outside of the subject */
+	LOCK_FREE,    /* the argument is an object that is freed */
+	LOCK_NEW,     /* the result is an object that was allocated */
+	LOCK_OUTER,   /* not a function: a lock that records its owner, and may be taken outside of the subject */
+	LOCK_RELEASE, /* the argument is released for a hand-over (hv/race/handover.h) */
+	LOCK_ACQUIRE, /* the argument is acquired when the function returns */
+	LOCK_SHARE,   /* the context keeps the lock as a reader */
+};
+
+/* Where LOCK_RELEASE finds the function that the kernel will call with the released object as its first argument. */
+enum lock_calls {
+	LOCK_CALLS_NOTHING,  /* there is no such function */
+	LOCK_CALLS_MEMBER,   /* a pointer in the released object, at the offset `calls_at` in bytes */
+	LOCK_CALLS_ARGUMENT, /* argument number `calls_at` */
 };
 
 /* The argument is the address of a variable, not a register. */
@@ -39,15 +50,20 @@ struct lock_function {
 	uint8_t code[LOCK_CODE_MAX];
 	uint8_t code_len;
 	enum lock_op op;
-	/* enum lock_kind */
+	/* enum lock_kind; for LOCK_RELEASE and LOCK_ACQUIRE, enum handover_kind */
 	uint8_t kind;
+	/* LOCK_RELEASE only: the function that acquires the object at its start and releases it at its end. */
+	enum lock_calls calls;
+	int32_t calls_at;
 	/* enum lock_off bits: what is disabled while the lock is held. */
 	uint8_t off;
 	/* The function is for the reader's side of the lock. */
 	bool shared;
+	/* LOCK_ACQUIRE only: the result says whether the object was acquired, as `nonzero` describes. */
+	bool tested;
 	/*
-	 * LOCK_TRY only. True: a result other than 0 means that the lock was taken. False: the result 0 means that, as for
-	 * mutex_lock_interruptible().
+	 * LOCK_TRY, and LOCK_ACQUIRE with `tested`. True: a result other than 0 means that the lock was taken. False: the
+	 * result 0 means that, as for mutex_lock_interruptible().
 	 */
 	bool nonzero;
 	/* Number of the argument that points to the lock or object, 0 to 5, or LOCK_ARG_VARIABLE. */

@@ -21,11 +21,12 @@ enum suspicion_kind {
 enum protect_left_out {
 	PROTECT_UNPUBLISHED, /* the object was not yet published: only its creator had accessed it */
 	PROTECT_PER_CPU,
-	PROTECT_MARKED, /* both are LOCKed or marked by READ_ONCE() or the like, or the datum is listed as needing no lock */
-	PROTECT_RCU,	/* the reader is in an RCU read-side critical section */
-	PROTECT_APART,	/* the two operations were never seen at the same time */
-	PROTECT_MAYBE,	/* it is unknown whether the lock was held */
-	PROTECT_HANDED, /* all accesses of one side came before all accesses of the second side: ownership was handed over */
+	PROTECT_MARKED,	 /* both are LOCKed or marked by READ_ONCE() or the like, or the datum is listed as needing no lock */
+	PROTECT_RCU,	 /* the reader is in an RCU read-side critical section */
+	PROTECT_APART,	 /* the two operations were never seen at the same time */
+	PROTECT_MAYBE,	 /* it is unknown whether the lock was held */
+	PROTECT_HANDED,	 /* all accesses of one side came before all accesses of the second side: ownership was handed over */
+	PROTECT_ORDERED, /* a hand-over that is no lock, such as a completion, ordered the accesses each time */
 	PROTECT_LEFT_OUT
 };
 

@@ -26,6 +26,7 @@ static const struct {
 	[PROTECT_APART] = {"apart", "of functions never seen at the same time"},
 	[PROTECT_MAYBE] = {"maybe", "with a lock that may have been held"},
 	[PROTECT_HANDED] = {"handed-over", "of data that was handed over"},
+	[PROTECT_ORDERED] = {"ordered", "ordered by completions, work items, timers or the like"},
 };
 
 static int find(const char *const *words, size_t n, const char *word)

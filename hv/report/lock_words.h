@@ -23,7 +23,7 @@ const char *confirm_word(enum confirm_state state);
 #define CONFIRM_TEXT_MAX 128
 void confirm_text(const struct suspicion *s, char out[CONFIRM_TEXT_MAX]);
 
-/* Returns "unpublished", "per-cpu", "marked", "rcu", "apart", "maybe" or "handed-over". */
+/* Returns "unpublished", "per-cpu", "marked", "rcu", "apart", "maybe", "handed-over" or "ordered". */
 const char *left_out_word(enum protect_left_out reason);
 
 /* Returns the reason as a phrase for people: "not published yet". */

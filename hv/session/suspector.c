@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Judges the record of accesses and locks during a run (suspector.h), and follows each suspicion until its race is seen, until
- * it is withdrawn because locks order the accesses, or until confirming it is given up.
+ * it is withdrawn because locks or hand-overs order the accesses, or until confirming it is given up.
  */
 #include "hv/session/suspector.h"
 
@@ -25,6 +25,14 @@
  * times, each time ordered by locks.
  */
 #define ORDERED_ENOUGH 16u
+/* At the end of the run, one order by a lock is enough if the suspicion was not reported yet. */
+#define ORDERED_AT_END 1u
+/*
+ * At the end of the run, and before the pair is given up, this many times are enough if a hand-over made the order. Hand-overs
+ * come in rounds. Of two accesses that race within their round, about half of the neighbouring ones are ordered, so that 8
+ * orders and nothing else have a chance of 1 in 256.
+ */
+#define HANDED_OVER_AT_END 8u
 /*
  * Report a suspicion after this many judgements since both of its sites were hit first. Meanwhile it may turn out that locks
  * order the accesses.
@@ -38,13 +46,14 @@
 struct followed {
 	char id[RACE_ID_MAX];
 	enum confirm_state state;
-	/* `told`: the user has seen the suspicion. `withdrawn`: the accesses are no longer suspected. */
+	/* `told`: the user has seen the suspicion. `withdrawn`: the accesses are no longer suspected, for the reason `why`. */
 	bool told, withdrawn;
+	enum protect_left_out why;
 	/* Number of judgements with this suspicion since both of its sites were hit, until the suspicion is reported. */
 	unsigned waited;
 	/*
-	 * How often locks ordered the suspicion's accesses: `before` counts earlier attempts to confirm it, `order` all
-	 * attempts.
+	 * How often locks or hand-overs ordered the suspicion's accesses: `before` counts earlier attempts to confirm it,
+	 * `order` all attempts.
 	 */
 	struct pair_order before, order;
 	/* The sites' GVAs at the last attempt to confirm the suspicion, the protected side's first. */
@@ -186,8 +195,13 @@ static void withdraw(struct suspector *s, struct followed *f, const char *text)
 
 	detect_confirm_end(s->config.detect, f->site[0], f->site[1]);
 	f->withdrawn = true;
-	snprintf(line, sizeof(line), "%s %s: locks ordered its accesses each time: %s",
-		 f->told ? "no longer suspected" : "not suspected", f->id, text);
+	f->why = f->order.by_handover ? PROTECT_ORDERED : PROTECT_HANDED;
+	snprintf(line, sizeof(line), "%s %s: %s ordered its accesses each time: %s",
+		 f->told ? "no longer suspected" : "not suspected", f->id,
+		 !f->order.by_handover ? "locks"
+		 : f->order.by_locks   ? "locks or hand-overs"
+				       : "hand-overs",
+		 text);
 	screen_message(s->config.screen, line);
 }
 
@@ -196,7 +210,25 @@ static void learn_order(struct suspector *s, struct followed *f)
 	struct pair_order now = detect_confirm_order(s->config.detect, f->site[0], f->site[1]);
 
 	f->order.by_locks = f->before.by_locks + now.by_locks;
+	f->order.by_handover = f->before.by_handover + now.by_handover;
 	f->order.none = f->before.none + now.none;
+}
+
+static bool reached_enough(const struct followed *f)
+{
+	return f->reached[0] >= REACHED_ENOUGH && f->reached[1] >= REACHED_ENOUGH;
+}
+
+/* Whether the accesses were ordered often enough, and always, to withdraw the suspicion. */
+static bool is_ordered(const struct followed *f, bool last)
+{
+	uint64_t ordered = f->order.by_locks + f->order.by_handover, enough = ORDERED_ENOUGH;
+
+	if (f->order.by_handover && (last || reached_enough(f)))
+		enough = HANDED_OVER_AT_END;
+	else if (last && !f->told)
+		enough = ORDERED_AT_END;
+	return !f->order.none && ordered >= enough;
 }
 
 /* Check a suspicion that is being confirmed, and withdraw it, report it or give up confirming it. */
@@ -209,20 +241,19 @@ static void look_after(struct suspector *s, struct followed *f, const struct sus
 	 */
 	if (there)
 		learn_order(s, f);
-	/* At the end of the run, one ordered pair of accesses is enough to withdraw a suspicion that was not reported yet. */
-	if (!f->order.none && f->order.by_locks >= (last && !f->told ? 1 : ORDERED_ENOUGH)) {
+	if (is_ordered(f, last)) {
 		withdraw(s, f, suspicion->text);
 		return;
 	}
 	f->waited += f->reached[0] && f->reached[1];
-	if (last || f->order.none || (f->waited > WAIT_JUDGEMENTS && !f->order.by_locks))
+	if (last || f->order.none || (f->waited > WAIT_JUDGEMENTS && !f->order.by_locks && !f->order.by_handover))
 		tell(s, f, suspicion->text);
 	if (last)
 		return;
 	if (!there) {
 		f->before = f->order;
 		confirm(s, f, suspicion);
-	} else if (f->reached[0] >= REACHED_ENOUGH && f->reached[1] >= REACHED_ENOUGH) {
+	} else if (reached_enough(f)) {
 		tell(s, f, suspicion->text);
 		give_up(s, f);
 	}
@@ -275,7 +306,7 @@ static void follow_all(struct suspector *s, struct suspicions *found, bool last)
 		if (follow(s, &found->list[kept], last))
 			kept++;
 		else
-			found->left_out[PROTECT_HANDED]++;
+			found->left_out[find(s, found->list[kept].id)->why]++;
 	}
 	found->count = kept;
 }

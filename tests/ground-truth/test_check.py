@@ -185,7 +185,7 @@ class CheckTest(unittest.TestCase):
             if "suspected" in case:
                 self.follow_case(case)
         self.head["locks"] = self.locks
-        self.groups = ["--locks", "--group", "locking", "--group", "unprotected", "--group", "controls"]
+        self.groups = ["--locks", "--group", "locking", "--group", "unprotected", "--group", "handed", "--group", "controls"]
 
     def access(self, function, kind="read", size=4, held=()):
         names = [lock["kind"] for lock in self.locks["locks"]]

@@ -34,11 +34,7 @@ struct planting {
 	bool unseen;
 };
 
-/*
- * Plant a lock hook. Returns whether this instruction has one now: it may have been planted before, for the result of another
- * call.
- */
-static bool plant(struct detect *d, const struct guest_hook_site *site)
+bool lock_hooks_plant(struct detect *d, const struct guest_hook_site *site)
 {
 	const struct point *point;
 	bool there = hook_add(d, site) == 0;
@@ -68,20 +64,21 @@ static void plant_result(struct planting *p, const struct lock_function *functio
 	if (!target_can_emulate(after) || (insn_direct_branch(after, &branch) && !locks_called(p->d->locks, after)))
 		return;
 	if (!locks_expect_result(p->d->locks, after->addr, function))
-		plant(p->d, &(struct guest_hook_site){.kind = GUEST_HOOK_LOCK, .insn = *after});
+		lock_hooks_plant(p->d, &(struct guest_hook_site){.kind = GUEST_HOOK_LOCK, .insn = *after});
 }
 
-/*
- * Let lock_hooks_limit() remove this lock hook for some seconds (a rest) when lock hooks cost too much (lock_load.h). If memory
- * runs out, the hook always stays planted, which only costs time.
- */
+void lock_hooks_may_rest(struct detect *d, const struct guest_hook_site *site)
+{
+	pthread_mutex_lock(&d->lock);
+	lock_load_add(locks_load(d->locks), site);
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* The ends of objects are never missed on purpose: two objects at one address would seem to be one. */
 static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_hook_site *site)
 {
-	if (function->op != LOCK_TAKE && function->op != LOCK_TRY && function->op != LOCK_GIVE)
-		return;
-	pthread_mutex_lock(&p->d->lock);
-	lock_load_add(locks_load(p->d->locks), site);
-	pthread_mutex_unlock(&p->d->lock);
+	if (function->op != LOCK_FREE && function->op != LOCK_NEW)
+		lock_hooks_may_rest(p->d, site);
 }
 
 static void plant_call(struct planting *p, const struct lock_function *function, const struct insn *call,
@@ -89,14 +86,15 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 {
 	const struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK, .insn = *call};
 
-	if (function->op != LOCK_NEW && !plant(p->d, &site)) {
+	if (function->op != LOCK_NEW && !lock_hooks_plant(p->d, &site)) {
 		p->refused++;
 		p->unseen |= function->op == LOCK_TAKE || function->op == LOCK_TRY;
 		return;
 	}
 	may_rest(p, function, &site);
 	p->planted++;
-	if ((function->op == LOCK_TRY || function->op == LOCK_NEW) && call->bytes[0] == OPCODE_CALL && after)
+	if ((function->op == LOCK_TRY || function->op == LOCK_NEW || function->op == LOCK_ACQUIRE) &&
+	    call->bytes[0] == OPCODE_CALL && after)
 		plant_result(p, function, after);
 }
 
@@ -111,7 +109,7 @@ static void plant_inlined(struct planting *p, const struct symbol *fn, const str
 
 	if (!function)
 		return;
-	if (locks_expect_inlined(p->d->locks, insn->addr, function) || !plant(p->d, &site)) {
+	if (locks_expect_inlined(p->d->locks, insn->addr, function) || !lock_hooks_plant(p->d, &site)) {
 		p->refused++;
 		return;
 	}
@@ -251,7 +249,7 @@ static void put_back(struct detect *d)
 		return;
 	target_enter(d->target);
 	for (size_t i = 0; i < count; i++)
-		complete &= plant(d, &sites[i]) || guest_text_going(d->guest, sites[i].insn.addr);
+		complete &= lock_hooks_plant(d, &sites[i]) || guest_text_going(d->guest, sites[i].insn.addr);
 	target_leave(d->target);
 	free(sites);
 	pthread_mutex_lock(&d->lock);

@@ -3,11 +3,13 @@
 #ifndef OUTRIDER_DETECT_LOCKS_LOCK_HOOKS_H
 #define OUTRIDER_DETECT_LOCKS_LOCK_HOOKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "symbols/tables/symtab.h"
 
 struct detect;
+struct guest_hook_site;
 
 /*
  * Text was loaded at [start, end), with these symbols: the kernel's if `module` is "". Learn its lock functions, and plant
@@ -21,5 +23,17 @@ void lock_hooks_text_came(struct detect *d, const char *module, const struct sym
  * a rest. The sampler calls this in each iteration. Needs config.locks. Called without d->lock.
  */
 void lock_hooks_limit(struct detect *d);
+
+/*
+ * Plant a lock hook. Returns whether this instruction has one now: it may have been planted before, for the result of another
+ * call. Called on the sampler's thread, without d->lock.
+ */
+bool lock_hooks_plant(struct detect *d, const struct guest_hook_site *site);
+
+/*
+ * Let lock_hooks_limit() remove this lock hook for some seconds (a rest) when lock hooks cost too much (lock_load.h). If memory
+ * runs out, the hook always stays planted, which only costs time. Called on the sampler's thread, without d->lock.
+ */
+void lock_hooks_may_rest(struct detect *d, const struct guest_hook_site *site);
 
 #endif

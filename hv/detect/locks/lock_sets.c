@@ -145,6 +145,16 @@ void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_contex
 	}
 }
 
+void lock_sets_share(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva)
+{
+	struct lock_context *own = lock_sets_find(s, cpu, context);
+
+	for (unsigned i = 0; own && i < own->set.count; i++) {
+		if (own->set.held[i].gva == gva)
+			own->set.held[i].shared = true;
+	}
+}
+
 void lock_sets_anew(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva)
 {
 	struct lock_context *own = lock_sets_find(s, cpu, context);

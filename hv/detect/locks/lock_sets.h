@@ -62,6 +62,12 @@ void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_contex
 void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
 
 /*
+ * The context keeps the lock at this GVA as a reader, and other readers may hold it from now on. Does nothing if the context
+ * does not hold the lock.
+ */
+void lock_sets_share(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
+
+/*
  * The context is about to wait for this lock, which cannot be taken recursively. If the lock is in the context's lockset, its
  * release was missed: drop it.
  */

@@ -12,9 +12,11 @@
 #include "hv/base/clock.h"
 #include "hv/detect/core/capture.h"
 #include "hv/detect/core/state.h"
+#include "hv/detect/locks/handover.h"
 #include "hv/detect/locks/lock_known.h"
 #include "hv/detect/locks/lock_sets.h"
 #include "hv/detect/steer/confirm.h"
+#include "hv/detect/steer/handover_order.h"
 #include "hv/detect/steer/lock_order.h"
 #include "hv/detect/steer/pool.h"
 
@@ -41,12 +43,13 @@
 struct locks {
 	struct detect *d;
 	/*
-	 * Lock functions of this guest; instructions where a call's result is seen; and instructions where a lock function is
-	 * inlined.
+	 * Lock functions of this guest; instructions where a call's result is seen; instructions where a lock function is
+	 * inlined; and instructions where a callback of a hand-over begins or ends.
 	 */
-	struct lock_known known, results, inlined;
+	struct lock_known known, results, inlined, begins, ends;
+	struct handover handover;
 	struct lock_sets sets;
-	/* The latest lock operations, to find whether locks order two accesses. */
+	/* The latest lock operations and hand-overs, to find whether they order two accesses. */
 	struct lock_events events;
 	struct lock_load load;
 	/* Until this time (CLOCK_MONOTONIC, ns) locksets are unknown. */
@@ -84,6 +87,8 @@ void locks_free(struct locks *l)
 	lock_known_fini(&l->known);
 	lock_known_fini(&l->results);
 	lock_known_fini(&l->inlined);
+	lock_known_fini(&l->begins);
+	lock_known_fini(&l->ends);
 	lock_load_fini(&l->load);
 	free(l);
 }
@@ -261,6 +266,7 @@ void locks_rest(struct locks *l)
 	pthread_mutex_lock(&l->d->lock);
 	l->unsure_until_ns = UINT64_MAX;
 	memset(l->sets.contexts, 0, sizeof(l->sets.contexts));
+	handover_rest(&l->handover);
 	lock_events_hole(&l->events, UINT64_MAX);
 	lock_load_rest(&l->load, monotonic_ns());
 	pthread_mutex_unlock(&l->d->lock);
@@ -273,6 +279,9 @@ void locks_text_gone(struct locks *l, uint64_t base, uint64_t size)
 	lock_known_forget(&l->known, base, size);
 	lock_known_forget(&l->results, base, size);
 	lock_known_forget(&l->inlined, base, size);
+	lock_known_forget(&l->begins, base, size);
+	lock_known_forget(&l->ends, base, size);
+	handover_text_gone(&l->handover, base, size);
 }
 
 unsigned locks_dropped(struct locks *l)
@@ -478,6 +487,24 @@ static void confirm(struct locks *l, unsigned cpu, const struct guest_context *c
 	}
 }
 
+/*
+ * Record the acquires of calls that have returned in this context without a hook. Its events are numbered before the stop's own
+ * event, and nothing was seen of the context in between.
+ */
+static void see_returns(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context)
+{
+	struct lock_who who;
+	struct lock_event event;
+
+	if (!context->known)
+		return;
+	who = lock_who_is(cpu, context);
+	while (handover_returned(&l->handover, &who, regs->gpr[X86_RSP], &event)) {
+		event.number = ++l->number;
+		lock_events_add(&l->events, &event);
+	}
+}
+
 void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
 		  unsigned n)
 {
@@ -487,6 +514,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 
 	guest_context(l->d->guest, regs, &context);
 	lock_sets_seen(&l->sets, cpu, &context);
+	see_returns(l, cpu, regs, &context);
 	l->number++;
 	/*
 	 * If this CPU has an open window, an interrupt on the CPU makes the access now, and l->window[cpu] stays the number of
@@ -540,6 +568,7 @@ static void object_ends(struct locks *l, uint64_t gva)
 
 	l->number++;
 	confirm_object_ends(l->d, gva);
+	handover_object_ends(&l->events, gva);
 	raw = put(l, LOCK_MOMENT_FREE, monotonic_ns());
 	if (raw)
 		raw->lock.gva = gva;
@@ -578,10 +607,133 @@ static void add_event(struct locks *l, unsigned cpu, const struct guest_context 
 		lock_events_add(&l->events, &(struct lock_event){.number = l->number,
 								 .gva = lock->gva,
 								 .who = lock_who_is(cpu, context),
-								 .give = op == LOCK_GIVE,
+								 .give = op == LOCK_GIVE || op == LOCK_SHARE,
 								 .shared = lock->shared});
 	else
 		lock_events_hole(&l->events, l->number);
+}
+
+/* ---- hand-over by something that is no lock ---- */
+
+/*
+ * Fill in *stop. Returns false when the context is unknown: then an event may be missing. `returning`: the stop is the hook of
+ * an acquiring call's result, which handover_acquired() sees.
+ */
+static bool stop_of(struct locks *l, unsigned cpu, const struct x86_regs *regs, bool returning, struct handover_stop *stop)
+{
+	struct guest_context context;
+
+	guest_context(l->d->guest, regs, &context);
+	lock_load_stop(&l->load, cpu, &context, monotonic_ns());
+	lock_sets_seen(&l->sets, cpu, &context);
+	if (!returning)
+		see_returns(l, cpu, regs, &context);
+	l->number++;
+	if (!context.known) {
+		lock_events_hole(&l->events, l->number);
+		return false;
+	}
+	*stop = (struct handover_stop){.guest = l->d->guest,
+				       .regs = regs,
+				       .who = lock_who_is(cpu, &context),
+				       .task = context.task,
+				       .number = l->number};
+	return true;
+}
+
+/* Returns the GVA of the function that the kernel will call with the released object, or 0. */
+static uint64_t callee_of(const struct locks *l, const struct lock_function *function, const struct x86_regs *regs,
+			  uint64_t gva)
+{
+	const struct lock_function argument_of = {.arg = (uint8_t)function->calls_at};
+	uint64_t callee = 0;
+
+	if (function->calls == LOCK_CALLS_ARGUMENT)
+		return argument(l, &argument_of, regs);
+	if (function->calls == LOCK_CALLS_MEMBER &&
+	    guest_read(l->d->guest, gva + (uint64_t)function->calls_at, &callee, sizeof(callee)))
+		return 0;
+	return callee;
+}
+
+static void handed_over(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function)
+{
+	uint64_t gva = handover_object((enum handover_kind)function->kind, argument(l, function, regs));
+	struct handover_stop stop;
+	struct lock_event event;
+
+	if (!gva || !stop_of(l, cpu, regs, false, &stop))
+		return;
+	if (function->op == LOCK_ACQUIRE) {
+		if (!function->tested || lock_known_at(&l->results, regs->rip + CALL_LEN))
+			handover_acquire(&l->handover, &stop, function, gva);
+		return;
+	}
+	/* Until the new callback has its hooks, what it acquires and releases is missed (locks_callbacks_followed()). */
+	if (handover_release(&l->handover, &stop, function, gva, callee_of(l, function, regs, gva), &event))
+		lock_events_hole(&l->events, UINT64_MAX);
+	lock_events_add(&l->events, &event);
+}
+
+static void taken_over(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function)
+{
+	struct handover_stop stop;
+	struct lock_event event;
+
+	if (stop_of(l, cpu, regs, true, &stop) && handover_acquired(&l->handover, &stop, function, &event))
+		lock_events_add(&l->events, &event);
+}
+
+static void callback_begins(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function)
+{
+	struct handover_stop stop;
+	struct lock_event event;
+
+	if (stop_of(l, cpu, regs, false, &stop) && handover_enter(&l->handover, &stop, function, &event))
+		lock_events_add(&l->events, &event);
+}
+
+static void callback_ends(struct locks *l, unsigned cpu, const struct x86_regs *regs)
+{
+	struct handover_stop stop;
+	struct lock_event event;
+
+	if (stop_of(l, cpu, regs, false, &stop) && handover_leave(&l->handover, &stop, &event))
+		lock_events_add(&l->events, &event);
+}
+
+const struct lock_function *locks_next_callback(struct locks *l, uint64_t *addr)
+{
+	const struct handover_callback *callback;
+	const struct lock_function *function = NULL;
+
+	pthread_mutex_lock(&l->d->lock);
+	callback = handover_next_callback(&l->handover);
+	if (callback) {
+		*addr = callback->addr;
+		function = callback->function;
+	}
+	pthread_mutex_unlock(&l->d->lock);
+	return function;
+}
+
+int locks_expect_callback(struct locks *l, uint64_t addr, const struct lock_function *function, bool begins)
+{
+	const struct known_lock_function f = {.addr = addr, .function = function};
+	int ret;
+
+	pthread_mutex_lock(&l->d->lock);
+	ret = lock_known_add(begins ? &l->begins : &l->ends, &f);
+	pthread_mutex_unlock(&l->d->lock);
+	return ret;
+}
+
+void locks_callbacks_followed(struct locks *l)
+{
+	pthread_mutex_lock(&l->d->lock);
+	if (!l->load.rest_until_ns)
+		lock_events_hole(&l->events, l->number + 1);
+	pthread_mutex_unlock(&l->d->lock);
 }
 
 /*
@@ -593,6 +745,10 @@ static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *
 	uint64_t result = regs->gpr[X86_RAX];
 	struct guest_context context;
 
+	if (f->function->op == LOCK_ACQUIRE) {
+		taken_over(l, cpu, regs, f->function);
+		return;
+	}
 	if (f->function->op == LOCK_NEW) {
 		if (x86_kernel_address(result) && result < ERRORS_FROM)
 			object_ends(l, result);
@@ -617,6 +773,10 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 		object_ends(l, gva);
 		return;
 	}
+	if (function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE) {
+		handed_over(l, cpu, regs, function);
+		return;
+	}
 	guest_context(l->d->guest, regs, &context);
 	lock_load_stop(&l->load, cpu, &context, monotonic_ns());
 	lock_sets_seen(&l->sets, cpu, &context);
@@ -637,6 +797,8 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 	} else if (function->op == LOCK_GIVE) {
 		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock, argument_register(function, regs));
 		lock_sets_give(&l->sets, cpu, &context, gva);
+	} else if (function->op == LOCK_SHARE) {
+		lock_sets_share(&l->sets, cpu, &context, gva);
 	}
 }
 
@@ -644,11 +806,17 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 {
 	const struct known_lock_function *before = lock_known_at(&l->results, point->addr);
 	const struct known_lock_function *now = lock_known_at(&l->known, target_of(&point->insn));
+	const struct known_lock_function *begins = lock_known_at(&l->begins, point->addr);
 
 	if (!now)
 		now = lock_known_at(&l->inlined, point->addr);
 	if (before)
 		call_returned(l, cpu, regs, before);
+	if (begins)
+		callback_begins(l, cpu, regs, begins->function);
 	if (now)
 		called(l, cpu, regs, now);
+	/* A callback may end by a jump to a lock function. */
+	if (lock_known_at(&l->ends, point->addr))
+		callback_ends(l, cpu, regs);
 }

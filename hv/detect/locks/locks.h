@@ -62,6 +62,21 @@ int locks_expect_inlined(struct locks *l, uint64_t addr, const struct lock_funct
 int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_function *function);
 
 /*
+ * Returns the line of the list that showed a callback whose hooks are not planted yet, and its GVA in *addr. Returns NULL when
+ * there is none. Returns each callback once. Called on the sampler's thread, without d->lock.
+ */
+const struct lock_function *locks_next_callback(struct locks *l, uint64_t *addr);
+
+/*
+ * Remember that a callback begins or ends at the instruction at `addr`; the caller plants a lock hook there. Returns 0, or -1
+ * when memory runs out: the hand-over is then not seen. Called on the sampler's thread, without d->lock.
+ */
+int locks_expect_callback(struct locks *l, uint64_t addr, const struct lock_function *function, bool begins);
+
+/* All callbacks so far have their hooks: hand-overs are seen from now on. Called on the sampler's thread, without d->lock. */
+void locks_callbacks_followed(struct locks *l);
+
+/*
  * All lock hooks in newly loaded text are planted. `complete`: every call that takes a lock has one; otherwise locksets are
  * unknown from now on. Before `sure_from_ns` (CLOCK_MONOTONIC, ns) locksets are unknown in any case, because CPUs may be in
  * critical sections that they entered before. Called on the sampler's thread, without d->lock.

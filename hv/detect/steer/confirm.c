@@ -6,6 +6,7 @@
 
 #include "hv/detect/core/state.h"
 #include "hv/detect/steer/arm.h"
+#include "hv/detect/steer/handover_order.h"
 #include "hv/detect/steer/lock_order.h"
 
 #define TURN_NS 200000000u
@@ -122,6 +123,21 @@ static bool conflict(const struct lock_hit *a, const struct lock_hit *b)
 	       (a->who.who != b->who.who || a->who.kind != b->who.kind);
 }
 
+/* Count whether locks or hand-overs order two accesses at the pair's sites. An unknown order counts nowhere. */
+static void count_order(struct pair_order *order, const struct lock_events *events, const struct lock_hit *first,
+			const struct lock_hit *second)
+{
+	enum lock_order by_locks = lock_order(events, first, second);
+	enum handover_order by_handover = handover_order(events, first, second);
+
+	if (by_locks == LOCK_ORDER_LOCKS)
+		order->by_locks++;
+	else if (by_handover == HANDOVER_ORDER_FIRST)
+		order->by_handover++;
+	else if (by_locks == LOCK_ORDER_NONE && by_handover == HANDOVER_ORDER_NONE)
+		order->none++;
+}
+
 static void accessed(struct pair *p, const struct lock_events *events, unsigned which, const struct lock_hit *hit)
 {
 	struct lock_hit *other = &p->latest[!which];
@@ -129,16 +145,7 @@ static void accessed(struct pair *p, const struct lock_events *events, unsigned 
 	p->latest[which] = *hit;
 	if (!conflict(other, hit))
 		return;
-	switch (lock_order(events, other, hit)) {
-	case LOCK_ORDER_LOCKS:
-		p->order.by_locks++;
-		break;
-	case LOCK_ORDER_NONE:
-		p->order.none++;
-		break;
-	default:
-		break;
-	}
+	count_order(&p->order, events, other, hit);
 	/*
 	 * Compare an access with one access at the other site only. More comparisons of the same access would add no
 	 * information.

@@ -39,7 +39,8 @@ bool confirm_add(struct confirmer *v, uint64_t a, uint64_t b);
 bool confirm_get(struct confirmer *v, uint64_t a, uint64_t b, uint64_t reached[2]);
 
 /*
- * Store in *out how often locks ordered accesses at the two sites, and how often not. Returns false if the pair was not added.
+ * Store in *out how often locks or hand-overs ordered accesses at the two sites, and how often not. Returns false if the pair
+ * was not added.
  */
 bool confirm_order(struct confirmer *v, uint64_t a, uint64_t b, struct pair_order *out);
 
@@ -50,8 +51,9 @@ void confirm_end(struct confirmer *v, uint64_t a, uint64_t b);
 void confirm_reached(struct detect *d, uint64_t site);
 
 /*
- * A CPU is about to make the access `hit` at this site: in each pair with the site, check whether locks order the access after
- * the latest one at the other site. `events` are the lock operations so far. Called in a callback, under d->lock.
+ * A CPU is about to make the access `hit` at this site: in each pair with the site, check whether locks or hand-overs order the
+ * access after the latest one at the other site. `events` are the lock operations and hand-overs so far. Called in a callback,
+ * under d->lock.
  */
 void confirm_accessed(struct detect *d, const struct lock_events *events, uint64_t site, const struct lock_hit *hit);
 

@@ -40,7 +40,7 @@ void lock_events_hole(struct lock_events *e, uint64_t number)
 	e->hole = number;
 }
 
-static bool same_who(const struct lock_who *a, const struct lock_who *b)
+bool lock_who_same(const struct lock_who *a, const struct lock_who *b)
 {
 	return a->who == b->who && a->kind == b->kind;
 }
@@ -48,7 +48,7 @@ static bool same_who(const struct lock_who *a, const struct lock_who *b)
 static bool has_who(const struct before *b, const struct lock_who *who)
 {
 	for (unsigned i = 0; i < b->who_count; i++) {
-		if (same_who(&b->who[i], who))
+		if (lock_who_same(&b->who[i], who))
 			return true;
 	}
 	return false;
@@ -133,6 +133,8 @@ enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *f
 		if (event->number >= second->number)
 			continue;
 		drop_interrupts(&b, &event->who);
+		if (event->handover)
+			continue;
 		/*
 		 * Add the lock even if this event is its release. The context took the lock earlier, so releases by other
 		 * contexts before that happen before the second access as well.

@@ -30,11 +30,22 @@ struct lock_who {
 	uint8_t kind; /* enum guest_context_kind */
 };
 
-/* A context took (`give` false) or released a lock. `number` is that of the lock moment (hv/race/lock_moment.h). */
+/*
+ * A context took (`give` false) or released a lock; or it acquired (`give` false) or released an object of a hand-over
+ * (hv/race/handover.h). `number` is that of the lock moment (hv/race/lock_moment.h).
+ */
 struct lock_event {
+	/* `gva`: of the lock, or what identifies the object of the hand-over (enum handover_kind). */
 	uint64_t number, gva;
 	struct lock_who who;
 	bool give, shared;
+	/* The event belongs to a hand-over. Then `kind` is an enum handover_kind, and `side` an enum handover_side. */
+	bool handover;
+	uint8_t kind, side;
+	/* Of a hand-over: how many objects at this address may have ended since (handover_object_ends()), at most 255. */
+	uint8_t ended;
+	/* The kernel called a callback: what the context did before belongs to other callbacks, which may run elsewhere. */
+	bool begins;
 };
 
 /* Ring of the latest lock operations. All zero: none yet. */
@@ -74,9 +85,14 @@ enum lock_order {
 struct pair_order {
 	/* How often a lock ordered the two accesses. */
 	uint64_t by_locks;
-	/* How often no lock ordered the two accesses. */
+	/* How often no lock, but a hand-over ordered the two accesses (handover_order.h). */
+	uint64_t by_handover;
+	/* How often neither a lock nor a hand-over ordered the two accesses. */
 	uint64_t none;
 };
+
+/* Returns whether two contexts are the same. */
+bool lock_who_same(const struct lock_who *a, const struct lock_who *b);
 
 /* Returns whether locks order two accesses by different contexts. first->number must be less than second->number. */
 enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *first, const struct lock_hit *second);

@@ -47,7 +47,7 @@ struct gt_case {
 	void (*teardown)(void);	 /* optional: after both sides ended */
 };
 
-#define GT_MAX_CASES 80
+#define GT_MAX_CASES 96
 
 /* NULL-terminated. */
 extern const struct gt_case *const gt_all_cases[];
@@ -68,6 +68,9 @@ extern const struct gt_case gt_case_dmaread, gt_case_dmawrite, gt_case_dmarng;
 extern const struct gt_case gt_case_dmalast, gt_case_dmasecond, gt_case_dmawrong;
 extern const struct gt_case gt_case_dmahalf, gt_case_dmaboth, gt_case_dmadouble;
 extern const struct gt_case gt_case_dmareadwait, gt_case_dmawritewait, gt_case_dmarngwait, gt_case_dmarings, gt_case_dmarngring;
+
+extern const struct gt_case gt_case_handdone, gt_case_handwork, gt_case_handtimer, gt_case_latedone, gt_case_latework,
+	gt_case_latetimer;
 
 extern const struct gt_case gt_case_nulluse, gt_case_tags, gt_case_othertags;
 

@@ -81,6 +81,12 @@ const struct gt_case *const gt_all_cases[] = {
 	&gt_case_dmahalf,
 	&gt_case_dmaboth,
 	&gt_case_dmadouble,
+	&gt_case_handdone,
+	&gt_case_handwork,
+	&gt_case_handtimer,
+	&gt_case_latedone,
+	&gt_case_latework,
+	&gt_case_latetimer,
 	NULL,
 };
 static_assert(ARRAY_SIZE(gt_all_cases) <= GT_MAX_CASES + 1);

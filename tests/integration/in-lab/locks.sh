@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Locks are followed: CASES of the ground truth, each until the race was suspected and seen, or SECONDS_EACH are over; then the cases OTHERS,
-# each until its race was seen and for CONTROL_SECONDS more; then the controls HANDED, each until outrider reports that locks order its accesses;
+# each until its race was seen and for CONTROL_SECONDS more; then the controls HANDED, each until outrider reports that locks or hand-overs order its accesses;
 # then all controls, each for CONTROL_SECONDS. OPTIONS: more of outrider run.
 . ./told.sh
 
@@ -18,9 +18,9 @@ seen_or_over() {
 	grep -q "^RACE .* gt_$1[_+]" "$LAB_OUT/locks.out" || over "$1"
 }
 
-# cleared CASE: it was told that locks put the accesses of this case in order; or the guest waits for it no more.
+# cleared CASE: it was told that locks or hand-overs put the accesses of this case in order; or the guest waits for it no more.
 cleared() {
-	grep -q "suspected .*: locks ordered its accesses each time: .*gt_$1_" "$LAB_OUT/locks.err" || over "$1"
+	grep -q "suspected .*: [a-z -]* ordered its accesses each time: .*gt_$1_" "$LAB_OUT/locks.err" || over "$1"
 }
 
 console_input tell

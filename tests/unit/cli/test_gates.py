@@ -41,7 +41,7 @@ def locks(suspicions=(), name="nic.flags"):
             "locks": [{"name": "nic.lock", "kind": "spin", "address": "0xffffffffc0108010", "memory": DATUM | {"offset": 16}}],
             "accesses": [access("e100:up+0x1c", 0, [HELD], name), access("e100:dog+0x33", 1, [HELD], name)], "pairs": [], "takes": [],
             "suspicions": list(suspicions),
-            "left_out": {"unpublished": 0, "per-cpu": 0, "marked": 0, "rcu": 0, "apart": 0, "maybe": 0, "handed-over": 0, "lost": 0}}
+            "left_out": {"unpublished": 0, "per-cpu": 0, "marked": 0, "rcu": 0, "apart": 0, "maybe": 0, "handed-over": 0, "ordered": 0, "lost": 0}}
 
 
 def outrider(*words):

@@ -44,7 +44,7 @@ def locks():
                         "sides": [{"index": 0, "site": "e100:configure+0x1c"}, {"index": 1, "site": "e100:<watchdog>+0x33"}],
                         "lock": 0, "held": 412, "total": 418, "met": True, "rank": 80, "text": TEXT,
                         "proof": {"state": "given-up", "reached": [120, 70]}}],
-        "left_out": {"unpublished": 0, "per-cpu": 0, "marked": 0, "rcu": 7, "apart": 0, "maybe": 0, "handed-over": 0, "lost": 0},
+        "left_out": {"unpublished": 0, "per-cpu": 0, "marked": 0, "rcu": 7, "apart": 0, "maybe": 0, "handed-over": 0, "ordered": 0, "lost": 0},
     }
 
 
@@ -421,7 +421,7 @@ class LockList(unittest.TestCase):
 
     def test_words(self):
         self.refused_text("take spin f arg0\ntake spun g arg0\n", "list.conf:2: no such kind of lock: spun")
-        self.refused_text("lock spin f arg0\n", "list.conf:1: a line begins with take, try, give, free, new or outer")
+        self.refused_text("lock spin f arg0\n", "list.conf:1: a line begins with take, try, give, share, release, acquire, free, new or outer")
         self.refused_text("take spin f arg0 quickly\n", "list.conf:1: no such word: quickly")
         self.refused_text("take spin f arg9\n", "list.conf:1: give arg0 to arg5")
 

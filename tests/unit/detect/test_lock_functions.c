@@ -81,6 +81,9 @@ static void own_list_says_what_linux_does(void **state)
 	assert_false(f->nonzero);
 	f = find(*state, "down_read");
 	assert_true(f->shared);
+	f = find(*state, "downgrade_write");
+	assert_int_equal(f->op, LOCK_SHARE);
+	assert_int_equal(f->kind, LOCK_RWSEM);
 	f = find(*state, "rtnl_lock");
 	assert_int_equal(f->arg, LOCK_ARG_VARIABLE);
 	assert_string_equal(f->variable, "rtnl_mutex");
@@ -88,6 +91,33 @@ static void own_list_says_what_linux_does(void **state)
 	assert_int_equal(f->op, LOCK_FREE);
 	assert_int_equal(f->arg, 1);
 	assert_int_equal(find(*state, "__kmalloc")->op, LOCK_NEW);
+}
+
+static void own_list_has_hand_overs(void **state)
+{
+	const struct lock_function *f = find(*state, "queue_work_on");
+
+	assert_int_equal(f->op, LOCK_RELEASE);
+	assert_int_equal(f->kind, HANDOVER_WORK);
+	assert_int_equal(f->arg, 2);
+	assert_int_equal(f->calls, LOCK_CALLS_MEMBER);
+	assert_int_equal(f->calls_at, 24);
+	f = find(*state, "request_threaded_irq");
+	assert_int_equal(f->kind, HANDOVER_IRQ);
+	assert_int_equal(f->calls, LOCK_CALLS_ARGUMENT);
+	assert_int_equal(f->calls_at, 1);
+	f = find(*state, "complete");
+	assert_int_equal(f->op, LOCK_RELEASE);
+	assert_int_equal(f->calls, LOCK_CALLS_NOTHING);
+	f = find(*state, "wait_for_completion");
+	assert_int_equal(f->op, LOCK_ACQUIRE);
+	assert_false(f->tested);
+	f = find(*state, "wait_for_completion_timeout");
+	assert_true(f->tested);
+	assert_true(f->nonzero);
+	f = find(*state, "wait_for_completion_killable");
+	assert_true(f->tested);
+	assert_false(f->nonzero);
 }
 
 /* Every name in given-by has a line in the list. Otherwise its lock would be doubtful in every kernel. */
@@ -180,6 +210,23 @@ static void bad_lines_are_refused(void **state)
 		{"give spin f arg0 given-by:g", "given-by:g"},
 		{"try spin f arg0", "nonzero"},
 		{"take spin f arg0 shared shared shared shared shared", "too many"},
+		{"share rwsem f", "missing"},
+		{"share rwsem f arg0 shared", "shared"},
+		{"release spin f arg0", "spin"},
+		{"take work f arg0", "work"},
+		{"release work f", "missing"},
+		{"acquire work f", "missing"},
+		{"release work f arg0 zero", "zero"},
+		{"release work f arg0 shared", "shared"},
+		{"acquire work f arg0 calls:+24", "calls:+24"},
+		{"take spin f arg0 calls:+24", "calls:+24"},
+		{"release work f arg0 calls:", "calls: is followed by"},
+		{"release work f arg0 calls:24", "calls: is followed by"},
+		{"release work f arg0 calls:+", "calls: is followed by"},
+		{"release work f arg0 calls:+x", "calls: is followed by"},
+		{"release work f arg0 calls:+1048577", "calls: is followed by"},
+		{"release work f arg0 calls:arg6", "calls: is followed by"},
+		{"release work f arg0 calls:arg00", "calls: is followed by"},
 		{"take spin f123456789012345678901234567890123456789012345678901234567890123 arg0", "63"},
 	};
 	struct lock_functions *l = *state;
@@ -240,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(own_list_says_what_linux_does, setup, teardown),
+		cmocka_unit_test_setup_teardown(own_list_has_hand_overs, setup, teardown),
 		cmocka_unit_test_setup_teardown(own_list_follows_who_gives_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(list_is_in_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(users_lines_add_and_replace, setup, teardown),

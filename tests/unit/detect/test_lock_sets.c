@@ -178,6 +178,21 @@ static void result_says_whether_it_was_taken(void **state)
 	assert_false(set.held[1].maybe);
 }
 
+static void lock_may_be_kept_as_a_reader(void **state)
+{
+	struct lock_sets *s = *state;
+	struct lockset set;
+
+	take(s, 0, &task_7, LOCK_A);
+	take(s, 0, &task_7, LOCK_B);
+	lock_sets_share(s, 1, &task_8, LOCK_A);
+	lock_sets_share(s, 0, &task_7, LOCK_A);
+	lock_sets_get(s, 0, &task_7, &set);
+	assert_int_equal(set.count, 2);
+	assert_true(set.held[0].shared);
+	assert_false(set.held[1].shared);
+}
+
 static void lock_that_is_taken_anew_was_given_back(void **state)
 {
 	struct lock_sets *s = *state;
@@ -251,6 +266,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lock_is_given_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(lock_of_several_is_given_by_one_of_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(result_says_whether_it_was_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(lock_may_be_kept_as_a_reader, setup, teardown),
 		cmocka_unit_test_setup_teardown(lock_that_is_taken_anew_was_given_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_than_fit_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_contexts_than_fit_make_all_unknown, setup, teardown),

@@ -248,6 +248,80 @@ static void what_was_once_in_no_order_stays(void **state)
 	assert_int_equal(finish(f)->confirm, CONFIRM_OPEN);
 }
 
+/* Two tasks make their accesses in turn, and the first one completes what the second one waits for in between. */
+static void handed_over(struct fixture *f, unsigned times)
+{
+	struct lock_events *events = calloc(1, sizeof(*events));
+	uint64_t number = 0;
+
+	assert_non_null(events);
+	for (unsigned i = 0; i < times; i++) {
+		accessed(f, events, A, ++number, 0);
+		for (int64_t who = 0; who < 2; who++)
+			lock_events_add(events, &(struct lock_event){.number = ++number,
+								     .gva = RIG_DATA + 64,
+								     .who = {.who = who, .cpu = (uint16_t)who},
+								     .give = !who,
+								     .handover = true});
+		accessed(f, events, B, ++number, 1);
+		pthread_mutex_lock(&f->r->d->lock);
+		confirm_object_ends(f->r->d, RIG_DATA);
+		pthread_mutex_unlock(&f->r->d->lock);
+	}
+	free(events);
+}
+
+static void what_is_always_handed_over_is_withdrawn(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	both(f);
+	until_confirming(f);
+	handed_over(f, 16);
+	assert_int_equal(detect_confirm_order(f->r->d, A, B).by_handover, 16);
+	until_not_confirming(f);
+	assert_int_equal(suspector_finish(f->s, &err), 0);
+	assert_int_equal(suspector_found(f->s)->count, 0);
+	assert_int_equal(suspector_found(f->s)->left_out[PROTECT_ORDERED], 1);
+	assert_int_equal(suspector_found(f->s)->left_out[PROTECT_HANDED], 0);
+}
+
+/* At the end of a run 8 times are enough, and 7 are not. */
+static void few_hand_overs_are_enough_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	both(f);
+	until_confirming(f);
+	handed_over(f, 8);
+	assert_int_equal(suspector_finish(f->s, &err), 0);
+	assert_int_equal(suspector_found(f->s)->left_out[PROTECT_ORDERED], 1);
+}
+
+static void too_few_hand_overs_leave_the_suspicion(void **state)
+{
+	struct fixture *f = *state;
+
+	both(f);
+	until_confirming(f);
+	handed_over(f, 7);
+	assert_int_equal(finish(f)->confirm, CONFIRM_OPEN);
+}
+
+static void what_was_once_not_handed_over_stays(void **state)
+{
+	struct fixture *f = *state;
+
+	both(f);
+	until_confirming(f);
+	one_after_the_other(f, 1, false);
+	handed_over(f, 100);
+	assert_int_equal(detect_confirm_order(f->r->d, A, B).none, 1);
+	assert_int_equal(finish(f)->confirm, CONFIRM_OPEN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +332,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_locks_always_put_in_order_is_withdrawn, setup, teardown),
 		cmocka_unit_test_setup_teardown(race_of_what_was_withdrawn_is_a_race, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_once_in_no_order_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_always_handed_over_is_withdrawn, setup, teardown),
+		cmocka_unit_test_setup_teardown(few_hand_overs_are_enough_at_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(too_few_hand_overs_leave_the_suspicion, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_once_not_handed_over_stays, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

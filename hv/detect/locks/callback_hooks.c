@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Plants lock hooks at callbacks (callback_hooks.h). A hook at the start sees the object in RDI and the stack pointer on entry,
+ * so no earlier instruction may write either of them. A callback without such an instruction is not followed: its hand-overs
+ * order nothing.
+ */
+#include "hv/detect/locks/callback_hooks.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/detect/core/code.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/locks/lock_hooks.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/target/emulate.h"
+#include "symbols/insn/flow.h"
+
+/* A hook of a callback is at most this many bytes after its start. handover.c has the same number. */
+#define PROLOGUE_BYTES 64u
+#define CODE_MAX 65536u /* bytes; a larger function is not followed */
+
+struct callback {
+	struct detect *d;
+	const struct lock_function *function;
+	struct guest_symbol symbol;
+	/* The function's code as the guest wrote it, symbol.size bytes. */
+	uint8_t *code;
+};
+
+static void plant(struct callback *c, const struct insn *insn, bool begins)
+{
+	const struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK, .insn = *insn};
+
+	if (!locks_expect_callback(c->d->locks, insn->addr, c->function, begins) && lock_hooks_plant(c->d, &site))
+		lock_hooks_may_rest(c->d, &site);
+}
+
+static unsigned decode(struct callback *c, uint64_t at, struct insn *insn)
+{
+	return insn_decode(c->d->sampler.decoder, c->code + at, c->symbol.size - at, c->symbol.addr + at, insn);
+}
+
+/* Whether the instruction is the call of __fentry__() at the start of a function that is traced. */
+static bool is_fentry(const struct callback *c, const struct insn *insn)
+{
+	struct insn_branch branch;
+	struct guest_symbol to = {0};
+
+	return insn_direct_branch(insn, &branch) && branch.call && guest_symbol_at(c->d->guest, branch.target, &to) == 0 &&
+	       strcmp(to.name, "__fentry__") == 0;
+}
+
+static bool plant_start(struct callback *c)
+{
+	const uint16_t kept = 1u << X86_RDI | 1u << X86_RSP;
+	struct insn insn;
+	unsigned len;
+
+	for (uint64_t at = 0; at < c->symbol.size && at <= PROLOGUE_BYTES; at += len) {
+		len = decode(c, at, &insn);
+		if (!len)
+			return false;
+		if (insn.flags & INSN_BRANCH) {
+			if (!is_fentry(c, &insn))
+				return false;
+			continue;
+		}
+		if (target_can_emulate(&insn)) {
+			plant(c, &insn, true);
+			return true;
+		}
+		if (insn.regs_written & kept)
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Whether the instruction leaves the function for good: a return, which may be a jump to a return thunk, or a jump to the start
+ * of a lock function or of a function of the subject. A jump to the cold part of this function does not leave it. Other jumps
+ * may be static calls, which the guest patches.
+ */
+static bool leaves(const struct callback *c, const struct insn *insn)
+{
+	struct insn_branch branch;
+	struct guest_symbol to = {0};
+
+	if (insn->flags & INSN_RET)
+		return true;
+	if (!insn_direct_branch(insn, &branch) || branch.call || branch.conditional || branch.width != 4 ||
+	    branch.target - c->symbol.addr < c->symbol.size)
+		return false;
+	if (guest_symbol_at(c->d->guest, branch.target, &to) || to.addr != branch.target || strstr(to.name, ".cold"))
+		return false;
+	return fnmatch("*return_thunk", to.name, 0) == 0 || locks_called(c->d->locks, insn) ||
+	       locks_of_subject(c->d->locks, &to);
+}
+
+static void plant_ends(struct callback *c)
+{
+	struct insn insn;
+
+	for (uint64_t at = 0; at < c->symbol.size; at += insn.len) {
+		if (!decode(c, at, &insn))
+			return;
+		if (target_can_emulate(&insn) && leaves(c, &insn))
+			plant(c, &insn, false);
+	}
+}
+
+static void follow(struct detect *d, const struct lock_function *function, uint64_t addr)
+{
+	struct callback c = {.d = d, .function = function};
+
+	if (guest_symbol_at(d->guest, addr, &c.symbol) || c.symbol.addr != addr || !locks_of_subject(d->locks, &c.symbol) ||
+	    !c.symbol.size || c.symbol.size > CODE_MAX)
+		return;
+	c.code = malloc(c.symbol.size);
+	/* Enter the target once for all hooks, as lock_hooks_text_came() does. */
+	target_enter(d->target);
+	/* Without a hook at the start, hooks at the ends would only cost time. */
+	if (c.code && detect_code(d, addr, c.code, c.symbol.size) == 0 && plant_start(&c))
+		plant_ends(&c);
+	target_leave(d->target);
+	free(c.code);
+}
+
+void callback_hooks_step(struct detect *d)
+{
+	const struct lock_function *function;
+	bool any = false;
+	uint64_t addr;
+
+	while ((function = locks_next_callback(d->locks, &addr))) {
+		follow(d, function, addr);
+		any = true;
+	}
+	if (any)
+		locks_callbacks_followed(d->locks);
+}

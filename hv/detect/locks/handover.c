@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Hand-over by something that is no lock: calls, callbacks and their ends become events (handover.h). */
+#include "hv/detect/locks/handover.h"
+
+#include <string.h>
+
+#define OPCODE_CALL 0xe8
+#define CALL_LEN 5u
+/* The hook of a callback is at most this many bytes after its start (callback_hooks.c). */
+#define PROLOGUE_BYTES 64u
+
+uint64_t handover_object(enum handover_kind kind, uint64_t value)
+{
+	/* The number of an interrupt line is an unsigned int: the upper half of its register is undefined. */
+	return kind == HANDOVER_IRQ ? (uint32_t)value : value;
+}
+
+static struct lock_event event_of(const struct handover_stop *stop, uint64_t gva, uint8_t kind, enum handover_side side,
+				  bool give)
+{
+	return (struct lock_event){.number = stop->number,
+				   .gva = gva,
+				   .who = stop->who,
+				   .give = give,
+				   .handover = true,
+				   .kind = kind,
+				   .side = (uint8_t)side};
+}
+
+/* ---- what runs ---- */
+
+/*
+ * The context is at this stack pointer. Forget its frames at the same depth and deeper: their ends were not seen, as when a
+ * callback ends by a jump that has no hook.
+ */
+static void forget_deeper(struct handover *h, const struct handover_stop *stop)
+{
+	for (unsigned i = 0; i < HANDOVER_FRAMES_MAX; i++) {
+		struct handover_frame *f = &h->frames[i];
+
+		if (f->used && lock_who_same(&f->who, &stop->who) && f->rsp <= stop->regs->gpr[X86_RSP])
+			f->used = false;
+	}
+}
+
+static void push(struct handover *h, const struct handover_stop *stop, struct handover_frame frame)
+{
+	unsigned i = 0;
+
+	forget_deeper(h, stop);
+	while (i < HANDOVER_FRAMES_MAX && h->frames[i].used)
+		i++;
+	if (i == HANDOVER_FRAMES_MAX)
+		i = h->oldest++ % HANDOVER_FRAMES_MAX;
+	frame.who = stop->who;
+	frame.rsp = stop->regs->gpr[X86_RSP];
+	frame.used = true;
+	h->frames[i] = frame;
+}
+
+/* Remove the context's frame at this stack pointer, and store it in *out. Returns false if there is none. */
+static bool pop(struct handover *h, const struct handover_stop *stop, bool callback, struct handover_frame *out)
+{
+	for (unsigned i = 0; i < HANDOVER_FRAMES_MAX; i++) {
+		struct handover_frame *f = &h->frames[i];
+
+		if (!f->used || f->callback != callback || f->rsp != stop->regs->gpr[X86_RSP] ||
+		    !lock_who_same(&f->who, &stop->who))
+			continue;
+		*out = *f;
+		f->used = false;
+		return true;
+	}
+	return false;
+}
+
+/* ---- releases and acquires ---- */
+
+/* Remember a callback. Returns whether it is new. */
+static bool learn(struct handover *h, uint64_t addr, const struct lock_function *function)
+{
+	for (unsigned i = 0; i < h->callback_count; i++) {
+		if (h->callbacks[i].addr == addr)
+			return false;
+	}
+	if (h->callback_count == HANDOVER_CALLBACKS_MAX)
+		return false;
+	h->callbacks[h->callback_count++] = (struct handover_callback){.addr = addr, .function = function};
+	return true;
+}
+
+bool handover_release(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva,
+		      uint64_t callee, struct lock_event *out)
+{
+	*out = event_of(stop, gva, function->kind, function->kind == HANDOVER_COMPLETION ? HANDOVER_END : HANDOVER_START, true);
+	return callee && learn(h, callee, function);
+}
+
+void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva)
+{
+	push(h, stop, (struct handover_frame){.gva = gva, .kind = function->kind, .tested = function->tested});
+}
+
+bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, struct lock_event *out)
+{
+	for (unsigned i = 0; i < HANDOVER_FRAMES_MAX; i++) {
+		struct handover_frame *f = &h->frames[i];
+
+		if (!f->used || f->callback || f->tested || f->rsp > rsp || !lock_who_same(&f->who, who))
+			continue;
+		*out = (struct lock_event){.gva = f->gva, .who = *who, .handover = true, .kind = f->kind, .side = HANDOVER_END};
+		f->used = false;
+		return true;
+	}
+	return false;
+}
+
+bool handover_acquired(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
+		       struct lock_event *out)
+{
+	uint64_t result = stop->regs->gpr[X86_RAX];
+	struct handover_frame frame;
+
+	if (!pop(h, stop, false, &frame) || frame.kind != function->kind)
+		return false;
+	/* What is not 0 is a time in jiffies, a long. What is 0 is an int. */
+	if (function->tested && function->nonzero != ((function->nonzero ? result : (uint32_t)result) != 0))
+		return false;
+	*out = event_of(stop, frame.gva, frame.kind, HANDOVER_END, false);
+	return true;
+}
+
+/* Whether the return address on the stack belongs to a direct call of the function at whose start the CPU is. */
+static bool called_directly(const struct handover_stop *stop)
+{
+	uint8_t code[CALL_LEN];
+	int32_t displacement;
+	uint64_t back, start;
+
+	if (guest_read(stop->guest, stop->regs->gpr[X86_RSP], &back, sizeof(back)) ||
+	    guest_read(stop->guest, back - CALL_LEN, code, sizeof(code)))
+		return true;
+	memcpy(&displacement, code + 1, sizeof(displacement));
+	start = back + (uint64_t)(int64_t)displacement;
+	return code[0] == OPCODE_CALL && stop->regs->rip - start <= PROLOGUE_BYTES;
+}
+
+bool handover_enter(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
+		    struct lock_event *out)
+{
+	uint64_t gva = handover_object((enum handover_kind)function->kind, stop->regs->gpr[X86_RDI]);
+
+	forget_deeper(h, stop);
+	if (called_directly(stop))
+		return false;
+	push(h, stop, (struct handover_frame){.gva = gva, .kind = function->kind, .callback = true});
+	*out = event_of(stop, gva, function->kind, HANDOVER_START, false);
+	out->begins = true;
+	return true;
+}
+
+bool handover_leave(struct handover *h, const struct handover_stop *stop, struct lock_event *out)
+{
+	struct handover_frame frame;
+
+	if (!pop(h, stop, true, &frame))
+		return false;
+	/* kthread_stop() gets the task, not the data of the thread's function. */
+	*out = event_of(stop, frame.kind == HANDOVER_THREAD ? stop->task : frame.gva, frame.kind, HANDOVER_END, true);
+	return true;
+}
+
+/* ---- callbacks ---- */
+
+const struct handover_callback *handover_next_callback(struct handover *h)
+{
+	for (unsigned i = 0; i < h->callback_count; i++) {
+		struct handover_callback *c = &h->callbacks[i];
+
+		if (!c->known) {
+			c->known = true;
+			return c;
+		}
+	}
+	return NULL;
+}
+
+void handover_rest(struct handover *h)
+{
+	memset(h->frames, 0, sizeof(h->frames));
+}
+
+void handover_text_gone(struct handover *h, uint64_t base, uint64_t size)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < h->callback_count; i++) {
+		if (h->callbacks[i].addr - base >= size)
+			h->callbacks[kept++] = h->callbacks[i];
+	}
+	h->callback_count = kept;
+}

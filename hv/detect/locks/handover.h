@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hand-over by something that is no lock (hv/race/handover.h): which callbacks run in which context, which acquiring calls have
+ * not returned yet, and which functions the kernel calls back. locks.c passes the hits of lock hooks here. The results are
+ * events for handover_order().
+ *
+ * A callback is known only when it is handed over: queue_work_on() tells the address of the work function. The sampler's thread
+ * then plants hooks at the first instruction of that function and at its ends (callback_hooks.h).
+ *
+ * Nothing here allocates: a full table loses a release or an acquire, so an order is not seen and the pair stays suspected.
+ * Guarded by the detector's lock.
+ */
+#ifndef OUTRIDER_DETECT_LOCKS_HANDOVER_H
+#define OUTRIDER_DETECT_LOCKS_HANDOVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/detect/steer/lock_order.h"
+#include "hv/guest/guest.h"
+#include "hv/guest/lock_functions.h"
+
+#define HANDOVER_FRAMES_MAX 128u
+#define HANDOVER_CALLBACKS_MAX 256u
+
+/* A callback that runs, or an acquiring call that has not returned. */
+struct handover_frame {
+	/* GUEST_TASK frames survive a switch of the task. */
+	struct lock_who who;
+	/* At the callback's first instruction, or at the call. It has the same value again at the callback's end, or after the
+	 * call. */
+	uint64_t rsp;
+	/* The object (enum handover_kind). */
+	uint64_t gva;
+	uint8_t kind;
+	bool used, callback;
+	/* The call's result decides whether the object is acquired. */
+	bool tested;
+};
+
+/* A function that the kernel calls back. */
+struct handover_callback {
+	uint64_t addr;
+	/* The line of the list whose call showed the callback. */
+	const struct lock_function *function;
+	/* handover_next_callback() has returned it. */
+	bool known;
+};
+
+struct handover {
+	struct handover_frame frames[HANDOVER_FRAMES_MAX];
+	struct handover_callback callbacks[HANDOVER_CALLBACKS_MAX];
+	unsigned callback_count;
+	/* Where the next frame goes when all are used. */
+	unsigned oldest;
+};
+
+/* A stop at a lock hook. */
+struct handover_stop {
+	const struct guest *guest;
+	const struct x86_regs *regs;
+	/* The context, which is known. */
+	struct lock_who who;
+	/* GVA of the context's task_struct, or 0. */
+	uint64_t task;
+	/* The number of the lock moment. */
+	uint64_t number;
+};
+
+/* The object's number, from the value of the argument or register that has it. */
+uint64_t handover_object(enum handover_kind kind, uint64_t value);
+
+/*
+ * The CPU is about to call a LOCK_RELEASE function with this object. `callee` is the GVA of the function that the kernel will
+ * call back, or 0. Stores the event in *out. Returns whether the callback was not known before: until its hooks are planted, no
+ * order is certain.
+ */
+bool handover_release(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva,
+		      uint64_t callee, struct lock_event *out);
+
+/*
+ * The CPU is about to call a LOCK_ACQUIRE function with this object. If the function is `tested`, a hook must see the call's
+ * result.
+ */
+void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva);
+
+/*
+ * A CPU stopped. Returns whether an acquiring call of its context has returned without a hook that saw it, with the event in
+ * *out: the stack pointer is back where it was at the call. Call it at each stop before anything else, until it returns false.
+ */
+bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, struct lock_event *out);
+
+/* A hook saw that a LOCK_ACQUIRE function has returned. Returns whether the object was acquired, with the event in *out. */
+bool handover_acquired(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
+		       struct lock_event *out);
+
+/*
+ * The CPU is at the first instruction of a callback. Returns false if it was called directly, so that nothing was acquired.
+ * Otherwise stores the event in *out.
+ */
+bool handover_enter(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
+		    struct lock_event *out);
+
+/* The CPU is at an end of a callback. Returns whether the callback had been seen to begin, with the event in *out. */
+bool handover_leave(struct handover *h, const struct handover_stop *stop, struct lock_event *out);
+
+/* Returns the next callback whose hooks are to be planted, or NULL. Valid until the detector's lock is released. */
+const struct handover_callback *handover_next_callback(struct handover *h);
+
+/* The hooks are being removed: forget all that runs. */
+void handover_rest(struct handover *h);
+
+/* The text [base, base+size) is about to be freed: forget its callbacks. */
+void handover_text_gone(struct handover *h, uint64_t base, uint64_t size);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hand-over between contexts by something that is no lock, such as a completion or a work item. The context that hands over
+ * releases an object of the kernel, and the context that takes over acquires this object later (happens-before, Lamport, CACM
+ * 1978). Plain data.
+ */
+#ifndef OUTRIDER_RACE_HANDOVER_H
+#define OUTRIDER_RACE_HANDOVER_H
+
+#include <stdint.h>
+
+/* What kind of object is handed over by. It decides what the object's number is. */
+enum handover_kind {
+	HANDOVER_COMPLETION, /* GVA of a struct completion */
+	HANDOVER_WORK,	     /* GVA of a struct work_struct or kthread_work */
+	HANDOVER_TIMER,	     /* GVA of a struct timer_list */
+	HANDOVER_IRQ,	     /* number of an interrupt line in Linux */
+	HANDOVER_THREAD,     /* GVA of the data that a thread's function gets; at the thread's end, GVA of its task_struct */
+	HANDOVER_KINDS
+};
+
+/* The side of an object. A release orders only what acquires the same side of the same object. */
+enum handover_side {
+	/* The start of a callback: queue_work_on() releases it, the first instruction of the work function acquires it. */
+	HANDOVER_START,
+	/* The end: complete() or the return from a callback releases it, wait_for_completion() or flush_work() acquires it. */
+	HANDOVER_END,
+};
+
+#endif

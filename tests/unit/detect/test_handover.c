@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Following hand-overs: a queued work item's function becomes a callback with hooks, and calls, returns, starts and ends order
+ * the accesses of a pair that is being confirmed. The test is the CPUs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hv/detect/core/hook.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/locks/callback_hooks.h"
+#include "hv/detect/locks/lock_hooks.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/detect/steer/confirm.h"
+#include "hv/detect/steer/lock_order.h"
+#include "tests/unit/detect/detect_rig.h"
+
+/* The subject's function that queues the work and waits for it. */
+#define SUBJECT 0x0u
+#define ACCESS 0x0u
+#define QUEUE_CALL 0x5u
+#define FLUSH_CALL 0xau
+#define FLUSHED 0xfu
+#define WAIT_CALL 0x11u
+#define WAITED 0x16u
+/* The work function: a no-op for tracing, a push, an access, and a jump to a lock function or a return. */
+#define WORK 0x40u
+#define WORK_START 0x45u
+#define WORK_ACCESS 0x46u
+#define COMPLETE_CALL 0x49u
+#define WORK_RETURN 0x4eu
+#define WORK_TAIL 0x4fu
+/* A function of the subject that calls the work function directly, and the kernel's indirect call. */
+#define DIRECT 0x60u
+#define INDIRECT 0x900u
+/* A callback whose first instruction overwrites the argument, and one that is not in the subject. */
+#define STRANGE 0x80u
+#define FOREIGN 0xa0u
+#define QUEUE_WORK 0x400u
+#define FLUSH_WORK 0x500u
+#define COMPLETE 0x600u
+#define WAIT 0x700u
+#define SPIN_UNLOCK 0x800u
+
+/* Offsets in the rig's data. */
+#define ITEM 0x40u
+#define OTHER_ITEM 0x80u
+#define FUNC 24u
+#define DONE 0xc0u
+#define STACK 0x1000u
+/* Distance of the stacks of two tasks. */
+#define STACK_BYTES 0x100u
+
+#define OWNER 7
+#define WORKER 8
+
+struct fixture {
+	struct rig *r;
+	struct lock_functions *list;
+};
+
+static void on_moment(void *ctx, const struct lock_moment *m)
+{
+	(void)ctx;
+	(void)m;
+}
+
+static void on_race(void *ctx, const struct observation *o)
+{
+	(void)ctx;
+	(void)o;
+}
+
+static void branch(struct rig *r, uint8_t opcode, uint64_t from, uint64_t to)
+{
+	int32_t displacement = (int32_t)(to - (from + 5));
+	uint8_t code[5] = {opcode};
+
+	memcpy(code + 1, &displacement, sizeof(displacement));
+	rig_code(r, from, code, sizeof(code));
+}
+
+static void write_code(struct rig *r)
+{
+	rig_code(r, ACCESS, WRITE_8);
+	branch(r, 0xe8, QUEUE_CALL, QUEUE_WORK);
+	branch(r, 0xe8, FLUSH_CALL, FLUSH_WORK);
+	rig_code(r, FLUSHED, INSN("\x85\xc0"));
+	branch(r, 0xe8, WAIT_CALL, WAIT);
+	rig_code(r, WAITED, INSN("\x85\xc0\xc3"));
+	rig_code(r, WORK, INSN("\x0f\x1f\x44\x00\x00\x53"));
+	rig_code(r, WORK_ACCESS, WRITE_8);
+	branch(r, 0xe8, COMPLETE_CALL, COMPLETE);
+	rig_code(r, WORK_RETURN, INSN("\xc3"));
+	branch(r, 0xe9, WORK_TAIL, SPIN_UNLOCK);
+	branch(r, 0xe8, DIRECT, WORK);
+	rig_code(r, INDIRECT, INSN("\x90\x90\x90\xff\xd0"));
+	rig_code(r, STRANGE, INSN("\x48\x8b\x3f\x53\xc3"));
+	rig_code(r, FOREIGN, INSN("\x53\xc3"));
+}
+
+static void point_to(struct rig *r, uint64_t item, uint64_t function)
+{
+	uint64_t gva = RIG_TEXT + function;
+
+	rig_store(r, item + FUNC, &gva, sizeof(gva));
+}
+
+static int setup(void **state)
+{
+	static const struct symbol functions[] = {
+		{.name = "subject", .addr = RIG_TEXT + SUBJECT, .size = WAITED + 3, .type = 't'},
+		{.name = "subject_work", .addr = RIG_TEXT + WORK, .size = WORK_TAIL + 5 - WORK, .type = 't'},
+		{.name = "subject_direct", .addr = RIG_TEXT + DIRECT, .size = 5, .type = 't'},
+		{.name = "subject_strange", .addr = RIG_TEXT + STRANGE, .size = 5, .type = 't'},
+		{.name = "foreign", .addr = RIG_TEXT + FOREIGN, .size = 2, .type = 't'},
+		{.name = "queue_work_on", .addr = RIG_TEXT + QUEUE_WORK, .size = 0x10, .type = 'T'},
+		{.name = "flush_work", .addr = RIG_TEXT + FLUSH_WORK, .size = 0x10, .type = 'T'},
+		{.name = "complete", .addr = RIG_TEXT + COMPLETE, .size = 0x10, .type = 'T'},
+		{.name = "wait_for_completion_timeout", .addr = RIG_TEXT + WAIT, .size = 0x10, .type = 'T'},
+		{.name = "_raw_spin_unlock", .addr = RIG_TEXT + SPIN_UNLOCK, .size = 0x10, .type = 'T'},
+	};
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err = {0};
+
+	*state = f;
+	f->r = rig_new(2, 4);
+	f->list = lock_functions_new(&err);
+	if (!f->r || !f->list)
+		return -1;
+	f->r->config.locks = f->list;
+	f->r->config.sample = "subject*";
+	f->r->sink = (struct detect_sink){.race = on_race, .moment = on_moment};
+	rig_remake(f->r);
+	write_code(f->r);
+	rig_functions(f->r, functions, sizeof(functions) / sizeof(*functions));
+	f->r->guest.context = (struct guest_context){.known = true, .pid = OWNER, .kind = GUEST_TASK};
+	lock_hooks_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
+	locks_planted(f->r->d->locks, true, 0);
+	point_to(f->r, ITEM, WORK);
+	point_to(f->r, OTHER_ITEM, WORK);
+	rig_plant(f->r, ACCESS, WRITE_8);
+	rig_plant(f->r, WORK_ACCESS, WRITE_8);
+	pthread_mutex_lock(&f->r->d->lock);
+	confirm_add(f->r->d->confirmer, RIG_TEXT + ACCESS, RIG_TEXT + WORK_ACCESS);
+	pthread_mutex_unlock(&f->r->d->lock);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	rig_free(f->r);
+	lock_functions_free(f->list);
+	free(f);
+	return 0;
+}
+
+/* ---- the CPUs ---- */
+
+/* The task comes to `at` with these registers. Each task has a stack of its own. */
+static void come(struct fixture *f, int32_t pid, uint64_t at, uint64_t object, uint64_t result)
+{
+	struct x86_regs regs = rig_regs(f->r, pid == WORKER, at);
+
+	f->r->guest.context.pid = pid;
+	regs.gpr[X86_RDI] = RIG_DATA + object;
+	regs.gpr[X86_RDX] = RIG_DATA + object;
+	regs.gpr[X86_RAX] = result;
+	regs.gpr[X86_RSP] = RIG_DATA + STACK + (uint64_t)pid * STACK_BYTES;
+	rig_hit(f->r, pid == WORKER, &regs);
+}
+
+static void queue_work(struct fixture *f, uint64_t item)
+{
+	come(f, OWNER, QUEUE_CALL, item, 0);
+	callback_hooks_step(f->r->d);
+}
+
+/* The worker is at the start of the work function, called from `caller`, whose call ends after 5 bytes. */
+static void start(struct fixture *f, uint64_t item, uint64_t caller)
+{
+	uint64_t back = RIG_TEXT + caller + 5;
+
+	rig_store(f->r, STACK + WORKER * STACK_BYTES, &back, sizeof(back));
+	come(f, WORKER, WORK_START, item, 0);
+}
+
+static void flush(struct fixture *f, uint64_t item)
+{
+	come(f, OWNER, FLUSH_CALL, item, 0);
+}
+
+static void flushed(struct fixture *f)
+{
+	come(f, OWNER, FLUSHED, 0, 1);
+}
+
+/*
+ * The task accesses the datum, on the stack that the rig gives it: the detector leaves out accesses near the stack pointer. A
+ * hold that begins then ends.
+ */
+static void access(struct fixture *f, int32_t pid)
+{
+	uint64_t at = pid == WORKER ? WORK_ACCESS : ACCESS;
+	unsigned cpu = pid == WORKER;
+	struct x86_regs regs = rig_regs(f->r, cpu, at);
+
+	if (!rig_has_point(f->r, at))
+		rig_plant(f->r, at, WRITE_8);
+	f->r->guest.context.pid = pid;
+	rig_hit(f->r, cpu, &regs);
+	if (rig_window_is_open(f->r, cpu))
+		rig_hold_end(f->r, cpu, &regs);
+}
+
+static void expect(struct fixture *f, uint64_t by_handover, uint64_t none)
+{
+	struct pair_order order;
+
+	pthread_mutex_lock(&f->r->d->lock);
+	assert_true(confirm_order(f->r->d->confirmer, RIG_TEXT + ACCESS, RIG_TEXT + WORK_ACCESS, &order));
+	pthread_mutex_unlock(&f->r->d->lock);
+	assert_int_equal(order.by_locks, 0);
+	assert_int_equal(order.by_handover, by_handover);
+	assert_int_equal(order.none, none);
+}
+
+/* ---- tests ---- */
+
+static void work_function_gets_hooks(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(rig_has_point(f->r, QUEUE_CALL));
+	assert_true(rig_has_point(f->r, FLUSH_CALL));
+	assert_true(rig_has_point(f->r, FLUSHED));
+	assert_false(rig_has_point(f->r, WORK_START));
+	queue_work(f, ITEM);
+	assert_true(rig_has_point(f->r, WORK_START));
+	assert_true(rig_has_point(f->r, WORK_RETURN));
+	assert_true(rig_has_point(f->r, WORK_TAIL));
+}
+
+static void function_that_cannot_be_followed_gets_none(void **state)
+{
+	struct fixture *f = *state;
+
+	point_to(f->r, ITEM, STRANGE);
+	queue_work(f, ITEM);
+	point_to(f->r, ITEM, FOREIGN);
+	queue_work(f, ITEM);
+	point_to(f->r, ITEM, WORK_ACCESS); /* no start of a function */
+	queue_work(f, ITEM);
+	for (unsigned i = 0; i < 5; i++)
+		assert_false(rig_has_point(f->r, STRANGE + i));
+	assert_false(rig_has_point(f->r, FOREIGN));
+	assert_false(rig_has_point(f->r, WORK_START));
+}
+
+static void work_is_ordered_after_who_queues_it(void **state)
+{
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	access(f, OWNER);
+	queue_work(f, ITEM);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 1, 0);
+}
+
+/* The access of who queues the work comes after that. */
+static void access_after_queueing_is_not_ordered(void **state)
+{
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	queue_work(f, ITEM);
+	access(f, OWNER);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 0, 1);
+}
+
+static void other_item_is_no_order(void **state)
+{
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	access(f, OWNER);
+	queue_work(f, OTHER_ITEM);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 0, 1);
+}
+
+/* The subject may call its work function itself, which acquires nothing. */
+static void direct_call_is_no_order(void **state)
+{
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	access(f, OWNER);
+	queue_work(f, ITEM);
+	start(f, ITEM, DIRECT);
+	access(f, WORKER);
+	expect(f, 0, 1);
+}
+
+/* Until the callback has its hooks, its hand-overs are missed, and no order is known. */
+static void first_queueing_is_unknown(void **state)
+{
+	struct fixture *f = *state;
+
+	access(f, OWNER);
+	come(f, OWNER, QUEUE_CALL, ITEM, 0);
+	access(f, WORKER);
+	expect(f, 0, 0);
+}
+
+static void flush_is_ordered_after_the_end(void **state)
+{
+	static const uint64_t ends[] = {WORK_RETURN, WORK_TAIL};
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	for (unsigned i = 0; i < 2; i++) {
+		queue_work(f, ITEM);
+		start(f, ITEM, INDIRECT);
+		access(f, WORKER);
+		flush(f, ITEM); /* waits */
+		come(f, WORKER, ends[i], ITEM, 0);
+		flushed(f);
+		access(f, OWNER);
+		/* In the second round, the access of who queues the work is before that of the worker, too. */
+		expect(f, 1 + 2 * i, 0);
+	}
+}
+
+static void flush_before_the_end_is_no_order(void **state)
+{
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	queue_work(f, ITEM);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	flush(f, OTHER_ITEM);
+	come(f, WORKER, WORK_RETURN, ITEM, 0);
+	flushed(f);
+	access(f, OWNER);
+	expect(f, 0, 1);
+}
+
+/* No hook sees the return of a jump, nor of a call before an instruction that cannot be emulated: the next stop shows it. */
+static void return_without_a_hook_is_seen_later(void **state)
+{
+	struct fixture *f = *state;
+
+	hook_remove(f->r->d, RIG_TEXT + FLUSHED);
+	queue_work(f, ITEM);
+	queue_work(f, ITEM);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	flush(f, ITEM);
+	come(f, WORKER, WORK_RETURN, ITEM, 0);
+	access(f, OWNER);
+	expect(f, 1, 0);
+}
+
+/* A wait that ends by its timeout acquires nothing. */
+static void completion_counts_if_it_came(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint64_t result = 0; result <= 0x100; result += 0x100) {
+		access(f, WORKER);
+		come(f, OWNER, WAIT_CALL, DONE, 0);
+		come(f, WORKER, COMPLETE_CALL, DONE, 0);
+		come(f, OWNER, WAITED, 0, result);
+		access(f, OWNER);
+		/* In the second round, nothing orders the worker's access after that of who waited in the first one. */
+		expect(f, result != 0, 1 + (result != 0));
+	}
+}
+
+/* A call that began before the hooks rested has no start any more. */
+static void rest_forgets_what_runs(void **state)
+{
+	struct fixture *f = *state;
+
+	locks_rest(f->r->d->locks);
+	locks_load(f->r->d->locks)->rest_until_ns = 0;
+	come(f, OWNER, WAIT_CALL, DONE, 0);
+	locks_rest(f->r->d->locks);
+	locks_load(f->r->d->locks)->rest_until_ns = 0;
+	locks_planted(f->r->d->locks, true, 0);
+	access(f, WORKER);
+	come(f, WORKER, COMPLETE_CALL, DONE, 0);
+	come(f, OWNER, WAITED, 0, 1);
+	access(f, OWNER);
+	expect(f, 0, 1);
+}
+
+static void text_that_goes_takes_its_callbacks_along(void **state)
+{
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	pthread_mutex_lock(&f->r->d->lock);
+	locks_text_gone(f->r->d->locks, RIG_TEXT + WORK, 0x20);
+	pthread_mutex_unlock(&f->r->d->lock);
+	hook_remove(f->r->d, RIG_TEXT + WORK_START);
+	queue_work(f, ITEM);
+	assert_true(rig_has_point(f->r, WORK_START));
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(work_function_gets_hooks),
+		T(function_that_cannot_be_followed_gets_none),
+		T(work_is_ordered_after_who_queues_it),
+		T(access_after_queueing_is_not_ordered),
+		T(other_item_is_no_order),
+		T(direct_call_is_no_order),
+		T(first_queueing_is_unknown),
+		T(flush_is_ordered_after_the_end),
+		T(flush_before_the_end_is_no_order),
+		T(return_without_a_hook_is_seen_later),
+		T(completion_counts_if_it_came),
+		T(rest_forgets_what_runs),
+		T(text_that_goes_takes_its_callbacks_along),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
