@@ -60,6 +60,7 @@ enum assertion_state {
 	ASSERTION_NEVER_CHECKED,
 	/* Accesses were checked, and of none of them all held locks are known. */
 	ASSERTION_NOT_KNOWN,
+	/* No access broke the assertion, and all held locks are known of at least one checked access; see assertion_state(). */
 	ASSERTION_HELD,
 };
 

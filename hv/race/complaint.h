@@ -80,9 +80,12 @@ struct complaint {
 /* What connects a complaint with a race, the weakest link first. */
 enum complaint_link {
 	COMPLAINT_UNLINKED,
-	/* The CPU was in the function of a side, or in a function that the side's function had called. */
+	/* The CPU was in the function of a side, or the function is among the four innermost calls of the call trace. */
 	COMPLAINT_SAME_FUNCTION,
-	/* As above, and the faulting address is what the pointer that the sides accessed points to, or is close to it. */
+	/*
+	 * As above, and the sides accessed a pointer whose value before or after the conflict is less than 4096 bytes away from
+	 * the faulting address.
+	 */
 	COMPLAINT_SAME_POINTER,
 	/* The faulting address is in the object that the sides accessed. */
 	COMPLAINT_SAME_OBJECT,
@@ -94,11 +97,11 @@ enum complaint_link {
 struct race_complaint {
 	enum complaint_link link;
 	enum complaint_kind kind;
-	/* COMPLAINT_SAME_FUNCTION and COMPLAINT_SAME_INSTRUCTION: the side in whose code the CPU was. Otherwise 0. */
+	/* The side in whose code the CPU was. Has no meaning for COMPLAINT_UNLINKED and COMPLAINT_SAME_OBJECT. */
 	unsigned side;
 	/*
-	 * Time in ns from the last instance before the complaint until the complaint was read, which is at most 0.1 s after the
-	 * kernel printed it.
+	 * Time in ns from the last instance before the complaint until the complaint was read. The detector reads it at most
+	 * 0.1 s after the kernel printed it, or 1 s on a target where each read stops the guest.
 	 */
 	uint64_t after_ns;
 	/* As in struct complaint. */
@@ -121,7 +124,7 @@ struct race_complaint {
 const char *complaint_of_message(const char *message);
 size_t complaint_message_len(const char *text);
 
-/* Returns the word of a kind in reports, such as "oops" or "hung-task". */
+/* Returns the word of a kind in reports, such as "oops" or "hung-task"; "none" for COMPLAINT_NONE and unknown values. */
 const char *complaint_word(enum complaint_kind kind);
 
 /* Returns the kind with this word, or COMPLAINT_NONE. */

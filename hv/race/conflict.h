@@ -33,7 +33,7 @@ struct conflict_access {
 	uint8_t rw;
 };
 
-/* Returns true if two accesses to overlapping memory conflict. At least one of them must be known. Symmetric. */
+/* Returns true if two accesses to overlapping memory conflict. Returns false if neither is known. Symmetric. */
 bool race_is_conflict(const struct conflict_access *a, const struct conflict_access *b);
 
 /*

@@ -6,8 +6,8 @@
  *
  * The sampler's thread finds and adds sites. A site's counts do not move until coverage_free(), so a sample point can keep a
  * pointer to them, and counting a hit needs no lookup and no memory. A caller that changes counts must hold the counts' lock,
- * which it has passed to coverage_new(). coverage_size() and coverage_function() may be called on any thread, without that
- * lock.
+ * which it has passed to coverage_new(). coverage_size() and coverage_function() may be called on any thread. They take that
+ * lock, so the caller must not hold it.
  */
 #ifndef OUTRIDER_RACE_COVERAGE_H
 #define OUTRIDER_RACE_COVERAGE_H

@@ -41,7 +41,10 @@ enum prot_objects_rc { PROT_OBJECTS_OK, PROT_OBJECTS_FULL, PROT_OBJECTS_NO_MEMOR
 enum prot_objects_rc prot_objects_touch(struct prot_objects *t, const struct lock_datum *d, int64_t who, uint32_t *life,
 					bool *shared);
 
-/* End the lifetime of the object that begins at `gva`. */
+/*
+ * End the lifetime of the object that begins at `gva` and, if `gva` is the start of a page, of the words of this page outside of
+ * known objects.
+ */
 enum prot_objects_rc prot_objects_end(struct prot_objects *t, uint64_t gva);
 
 #endif

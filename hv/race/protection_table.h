@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The tables of a lock record. protection_moments.c and the reader of reports add entries through these functions. An entry is
- * identified by all its fields except counts, times and names. Entries are only appended, so an index stays valid as long as
- * the record.
+ * identified by all its fields except those that its function names. Entries are only appended, so an index stays valid as long
+ * as the record.
  *
- * Each function returns the index of the matching entry, and adds the entry if there is none. It returns PROTECTION_NONE if the
- * table is full, which is counted in `lost`, or if memory runs out.
+ * Each function that finds or adds an entry returns the entry's index. It returns PROTECTION_NONE if the table is full, which
+ * is counted in `lost`, or if memory runs out.
  *
  * No locks: one thread at a time.
  */
@@ -21,15 +21,15 @@ uint32_t protection_function(struct protection *p, const char *name);
 
 /*
  * Find or add the lock of kind `kind` at `gva`. `memory` describes the memory at `gva`, with printable strings, and replaces a
- * less informative description. It is NULL or of kind UNKNOWN if the memory is not known. An address is one lock for the whole
- * run, even if its description changes: the guest's data structures can change between two reads, and splitting a lock in two
- * would accuse its holders wrongly.
+ * less informative description. It is NULL or of kind UNKNOWN if the memory is not known. An address and a kind are one lock for
+ * the whole run, even if the description changes: the guest's data structures can change between two reads, and splitting a
+ * lock in two would accuse its holders wrongly.
  */
 uint32_t protection_lock(struct protection *p, uint64_t gva, uint8_t kind, const struct guest_memory *memory);
 
 /*
- * Find or add an access. `memory`, `base`, `name`, counts, times and `who` do not identify an entry. A new entry is copied from
- * `access`.
+ * Find or add an access. `memory`, `base`, `name`, `rcu_unknown`, counts, times, tasks and CPUs do not identify an entry. A new
+ * entry is copied from `access`.
  */
 uint32_t protection_access(struct protection *p, const struct prot_access *access);
 

@@ -54,7 +54,7 @@ struct race_instance {
 	uint64_t gpa;
 	/* Bytes of the sampled datum in before[] and after[]. */
 	uint32_t data_len;
-	/* The sampled datum when the window opened. */
+	/* The sampled datum when the window opened; for RACE_BY_REREAD, when the watchpoints were set on all vCPUs. */
 	uint8_t before[RACE_DATA_MAX];
 	/* The sampled datum when the conflict was noticed. */
 	uint8_t after[RACE_DATA_MAX];

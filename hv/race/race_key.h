@@ -17,11 +17,14 @@
 #define RACE_KEY_DATUM_MAX (DEBUGINFO_TYPE_MAX + DEBUGINFO_PATH_MAX + 8)
 
 struct race_key_side {
-	/* Without suffixes of the compiler. "unknown" for an unseen writer; "virtio-blk:read" for a device. */
+	/*
+	 * Without suffixes of the compiler. "raw" or "image+0x..." for code without a symbol; "unknown" for an unseen writer;
+	 * "virtio-blk:read" for a device.
+	 */
 	char function[SITE_NAME_MAX];
 	/* "": the kernel itself, or no CPU's side. */
 	char module[64];
-	/* "read", "write", or "access" if unknown. */
+	/* "read", "write" (also for a read-modify-write), or "access" if unknown. */
 	const char *kind;
 	/* The race's side that this is: 0 or 1. */
 	unsigned side;

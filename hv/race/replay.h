@@ -39,7 +39,7 @@ enum replay_failure {
 	REPLAY_WARNING,
 	/* Both sides spin in loops that neither the other side nor an interrupt nor another CPU ends. */
 	REPLAY_DEADLOCK,
-	/* A region did not end within the limit. */
+	/* A side reached the limit of instructions in one order only; or a copy changed more memory than can be compared. */
 	REPLAY_ENDLESS,
 	/* The copy could not be made or run. This failure is no evidence about the race. */
 	REPLAY_CANNOT_LOAD,

@@ -16,7 +16,8 @@ bool slab_has_one_type(const struct guest_memory *m);
 
 /*
  * Write the cache's name as the first part of a datum's name, without blanks: "dentry", "kmalloc-64"; "kmalloc-or-alias-256" if
- * the cache is merged; "pool_workqueue?" if it may be merged. Writes "" if the cache has no name.
+ * the cache is merged, without the size if the object is unknown; "pool_workqueue?" if it may be merged. Writes "" if the cache
+ * has no name.
  */
 void slab_name(const struct guest_memory *m, char out[SLAB_NAME_MAX]);
 

@@ -54,7 +54,7 @@ struct target_stats {
 };
 
 struct detect_stats {
-	/* Sites in the pool. */
+	/* Sites in the pool, an estimate (pool_sites()); with --aim, the target sites that were found. */
 	uint64_t sites;
 	/* Maximum, over the run, of the number of functions that were sampled only because the sampled functions call them. */
 	uint64_t callees;
@@ -62,15 +62,15 @@ struct detect_stats {
 	uint64_t armed;
 	/* Maximum number of sample points that were armed at one time. */
 	uint64_t armed_most;
-	/* Sample points armed in total. */
+	/* Sample points armed in total, without those for confirming suspicions (hv/detect/steer/confirm.h). */
 	uint64_t planted;
 	/* Armed points at which a CPU stopped. Each hit uses up its point. */
 	uint64_t executed;
-	/* Lock events dropped because they came faster than they could be described. */
+	/* Lock events dropped because they came faster than they could be described, or their code was unloaded before. */
 	uint64_t moments_lost;
 	/* Armed points that no CPU reached for long, and that were disarmed so that other sites could be armed. */
 	uint64_t stale;
-	/* Time in ns that the sampler's thread spent on choosing, decoding and arming. */
+	/* CPU time in ns that the sampler's thread spent on choosing, decoding and arming. */
 	uint64_t arming_ns;
 	/* The requested rate in hits per second (--rate). */
 	uint64_t asked_rate;
@@ -81,7 +81,7 @@ struct detect_stats {
 	unsigned asked_percent;
 	/* Number of CPUs. */
 	unsigned cpus;
-	/* Stops of CPUs at a sample point. */
+	/* Stops of CPUs at a sample point, except returns of the held context (race_window.returns) and `emulated`. */
 	uint64_t hits;
 	/* Windows opened. */
 	uint64_t windows;
@@ -93,7 +93,10 @@ struct detect_stats {
 	uint64_t skipped_stack;
 	/* Hits without a window because the memory was unmapped or not RAM, or the count of a REP was 0. */
 	uint64_t skipped_memory;
-	/* Hits without a window because the delay was 0: interrupts were off, or the random delay was 0. */
+	/*
+	 * Hits without a window because the delay was 0: in an NMI, with interrupts off too soon after a window with interrupts
+	 * off, or by chance.
+	 */
 	uint64_t skipped_short;
 	/* Hits without a window because all other CPUs were held, and one must run. */
 	uint64_t skipped_last;
@@ -106,9 +109,12 @@ struct detect_stats {
 	uint64_t emulated;
 	/* Windows closed early because another context had to execute the same instruction, and it could not be emulated. */
 	uint64_t cut_short;
-	/* Windows closed early because no other CPU was running. */
+	/* Windows closed early because no other CPU was running, and no device served a request. */
 	uint64_t cut_idle;
-	/* Accesses in windows without watchpoints on all their bytes: debug registers ran out, or it was user memory. */
+	/*
+	 * Accesses in windows without watchpoints on all their bytes: debug registers ran out, it was user memory, or the access
+	 * is longer than RACE_DATA_MAX bytes.
+	 */
 	uint64_t no_watch;
 	/* Rendezvous (hv/race/rendezvous.h) that took place, and those skipped because a CPU had moved or was late. */
 	uint64_t rendezvous, rendezvous_skipped;
@@ -135,7 +141,7 @@ struct detect_stats {
 	 * memory.
 	 */
 	uint64_t unexplained;
-	/* Points not armed because the bytes in guest memory were not the expected ones. */
+	/* Points not armed, for example because the text has changed, is unmapped or is about to be freed. */
 	uint64_t refused;
 	/* Sides of conflicts whose stacks were unwound. */
 	uint64_t stacks;

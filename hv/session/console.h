@@ -19,7 +19,7 @@ struct console;
  * Open the console and start its thread. `file` is created, or truncated if it exists. At most about `most` bytes are written
  * to the file, since a guest can write without end; a line in the file and a message on `screen` then say so. `clean`: bytes
  * that are not printable ASCII become \xHH, except tabs and line ends. If `file` is NULL, the console is written to `screen`.
- * `screen` must outlive the console. Returns NULL with err set on failure.
+ * `screen` must outlive the console. Returns NULL with err set on failure, also if `file` is a FIFO that no process reads.
  */
 struct console *console_open(const char *file, uint64_t most, bool clean, struct screen *screen, struct err *err);
 
@@ -30,14 +30,15 @@ bool console_is_shown(const struct console *c);
 int console_fd(const struct console *c);
 
 /*
- * Returns the kernel's message for its panic, made printable: the rest of the first line that begins with "Kernel panic - not
- * syncing: ". Returns NULL if there was no such line. Any thread may call this function.
+ * Returns the kernel's message for its panic, made printable: the rest of the first line that begins, after printk's time stamp
+ * if there is one, with "Kernel panic - not syncing: ". Of a line, 200 bytes are kept. Returns NULL if there was no such line. Any thread may call this function.
  */
 const char *console_panic(const struct console *c);
 
 /*
  * Forward what is left in the pipe and join the thread; console_panic() does not change after that. The serial port must no
- * longer use the descriptor. A second call does nothing. Returns 0, or -1 with err set if the file lacks a part of the console.
+ * longer use the descriptor. Returns 0, or -1 with err set if the file lacks a part of what the limit allows. A second call only
+ * returns the same result.
  */
 int console_finish(struct console *c, struct err *err);
 

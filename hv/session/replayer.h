@@ -48,8 +48,8 @@ struct replayer *replayer_new(const struct replayer_config *config, struct err *
 int replayer_start(struct replayer *r, struct err *err);
 
 /*
- * Allow replays to begin, after the guest's kernel was found. Reads the kernel's symbols and some words of its memory. Call it
- * once, and not in a callback.
+ * Allow replays to begin, after the guest's kernel was found. Reads the kernel's symbols and some words of its memory; later
+ * calls do nothing. Called on the detector's reporter thread, and not in a callback.
  */
 void replayer_kernel_known(struct replayer *r);
 
@@ -59,23 +59,23 @@ void replayer_rendezvous(struct replayer *r, const struct rendezvous *m);
 
 /*
  * The guest's kernel has complained: run the copies that are held, and set `last_moment` in the results of all copies that
- * exist. These copies were made just before the complaint, so their races may have caused it. Called on the detector's reporter
- * thread.
+ * exist. These copies were made just before the complaint, so their races may have caused it. Does nothing after
+ * replayer_closing(). Called on the detector's reporter thread.
  */
 void replayer_complained(struct replayer *r);
 
 /*
  * Wait for the results of the last moments: the copies that existed when the guest's kernel complained. Call it after the guest
- * has ended, and before the detector is stopped, since the copies die with the detector's threads. First wait for a complaint
- * that the detector has not read yet, for as long as it takes to read it. Returns at once if no copy is held or run, when
- * goes_on(), which is called repeatedly, returns false, and after 5 minutes.
+ * has ended, and before the detector is stopped, since the copies die with the detector's threads. First wait
+ * at most 300 ms for a complaint that the detector has not read yet. Returns at once if no copy is held or run, when goes_on(),
+ * which is called repeatedly, returns false, and after 5 minutes. `r` may be NULL here and below.
  */
 void replayer_wait(struct replayer *r, bool (*goes_on)(void *ctx), void *ctx);
 
 /* Prepare for the end of the run: start no further replay, and do not report a replay that ends without a result. */
 void replayer_closing(struct replayer *r);
 
-/* End the replays under way. Call it after the detector was stopped. `r` may be NULL here and below. */
+/* End the replays under way. Call it after the detector was stopped. */
 void replayer_stop(struct replayer *r);
 void replayer_free(struct replayer *r);
 

@@ -24,8 +24,8 @@ struct scenario_folder {
 };
 
 /*
- * Use the folder at `path`, which is created if it does not exist, and open the temporary files. Returns 0, or -1 with
- * EXIT_INPUT in `err`. Call scenario_folder_close() in both cases.
+ * Use the folder at `path`, which is created if it does not exist, and open the temporary files. Returns 0, or -1 with `err`
+ * set. Call scenario_folder_close() in both cases.
  */
 int scenario_folder_open(struct scenario_folder *f, const char *path, struct err *err);
 void scenario_folder_close(struct scenario_folder *f);
@@ -38,8 +38,8 @@ int scenario_folder_fd(const struct scenario_folder *f, unsigned index);
 
 /*
  * Take the file `index` after the copy that wrote to it has ended. `kind` is the outcome of the copy's instance of the race. A
- * file with bytes is renamed to its final name; an empty file is used again. Sets *kept if there is a new scenario. Returns 0,
- * or -1 with `err` set.
+ * file with bytes is renamed to its final name, or emptied if `kind` is REPLAY_KEPT_NOTHING. An empty file is used again. Sets
+ * *kept if there is a new scenario. Returns 0, or -1 with `err` set.
  */
 int scenario_folder_take(struct scenario_folder *f, unsigned index, const char *race, enum replay_kept kind, bool *kept,
 			 struct err *err);

@@ -24,25 +24,29 @@ void screen_free(struct screen *s);
 /* Write whole lines to standard output. */
 void screen_report(struct screen *s, const char *text, size_t len);
 
-/* Make screen_message() show nothing from now on. Call it before other threads use the screen. */
+/* Show no messages and no status line from now on, only errors. Call it before other threads use the screen. */
 void screen_set_quiet(struct screen *s);
 
 /* Show an error as screen_message() shows a message, even on a quiet screen. */
 void screen_error(struct screen *s, const char *line);
 
-/* Write "outrider: LINE" to standard error, cleaned by clean_line(). Never waits for a reader of standard output. */
+/*
+ * Write "outrider: LINE" to standard error, cleaned by clean_line() and cut to 698 bytes. Waits at most 200 ms for a thread that
+ * waits for a reader of standard output.
+ */
 void screen_message(struct screen *s, const char *line);
 
 /*
- * Write a message like screen_message(), but never wait for a reader of standard error either: the message is dropped if
- * standard error is not ready.
+ * Write a message like screen_message(), but wait at most 200 ms for a reader of standard error: the message is dropped if
+ * standard error is not ready by then.
  */
 void screen_try_message(struct screen *s, const char *line);
 
 /*
  * Draw a status line on standard error, in place of the one that is there now, cut to the terminal's width. Does nothing if
  * terminal_shows_status() was false in screen_new(), if the screen is quiet, after screen_end_status(), while this process is
- * not in the terminal's foreground job, or if the screen or the terminal is busy: this function does not wait.
+ * not in the terminal's foreground job, in the middle of a console line on the same terminal, or if the screen or the terminal
+ * is busy: this function does not wait.
  */
 void screen_status(struct screen *s, const char *line);
 

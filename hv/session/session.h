@@ -24,7 +24,7 @@ struct session_config {
 	bool quiet;
 	/* Name the debug files that are used, and show the progress every 10 s, unless stats_every_ns sets the period. */
 	bool verbose;
-	/* Period of progress messages, in ns of sampled time. 0: none. */
+	/* Period of progress messages, in ns of sampled time. 0: none, or 10 s with `verbose`. */
 	uint64_t stats_every_ns;
 	/*
 	 * The value of --overhead in percent, for the record only; detect.overhead or the engine's limit enforces it. 0: not
@@ -36,8 +36,9 @@ struct session_config {
 	/* Path of the JSON file for the coverage. NULL: no file is written. */
 	const char *coverage;
 	/*
-	 * End the session after this much sampled time, in ns. Until a point could be armed, the limit applies to the time
-	 * since the kernel was found. 0: no limit.
+	 * End the session after this much sampled time, in ns. Until a point is armed, the limit applies to the time since the
+	 * first try to arm one, but does not end the session before 2 s of it. Without a detector, it applies to the time since
+	 * the start. 0: no limit.
 	 */
 	uint64_t duration_ns;
 	/* End the session, without a search, if the kernel is not found within this time, in ns. 0: no limit. */

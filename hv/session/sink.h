@@ -3,8 +3,9 @@
  * The receiver of the detector's callbacks (struct detect_sink). It adds races to the report, writes messages to the screen,
  * and keeps failures for the session.
  *
- * Threads: the detector calls from its sampler's and its reporter's thread, the replayer from its own thread. The reporter's
- * and the replayer's thread use the report, under `report_lock`.
+ * Threads: the detector calls from its sampler's and its reporter's thread, from the thread that follows locks, and for
+ * rendezvous from vCPU threads and the rendezvous thread; the replayer calls from its own thread. The reporter's and the
+ * replayer's thread use the report, under `report_lock`.
  */
 #ifndef OUTRIDER_SESSION_SINK_H
 #define OUTRIDER_SESSION_SINK_H
@@ -18,7 +19,7 @@
 #include "hv/session/screen.h"
 #include "hv/session/suspector.h"
 
-/* Which complaints of the guest's kernel end the run (--on-complaint). */
+/* Which complaints of the guest's kernel end the run (--on-complaint). A panic and a corrupt kernel stack always do. */
 enum complaint_stop {
 	COMPLAINT_STOP_FATAL, /* complaints after which the task or the machine does not continue */
 	COMPLAINT_STOP_ANY,
@@ -49,7 +50,7 @@ struct sink {
 	/* guest_modules_version() of the modules that the report has now. Used by the reporter's thread. */
 	uint64_t modules_told;
 
-	pthread_mutex_t lock; /* guards the two members below, which the sampler or the reporter sets when it fails */
+	pthread_mutex_t lock; /* guards the two members below; the sampler, the reporter or the replayer sets them on failure */
 	struct err err;	      /* The first failure. */
 	bool said;	      /* The user has seen the first failure. */
 };

@@ -42,7 +42,7 @@ struct status_line {
 	unsigned samples, next;
 };
 
-/* Returns whether a second has passed between the last line and `now_ns` (CLOCK_MONOTONIC). */
+/* Returns whether there was no line yet, or a second has passed between the last line and `now_ns` (CLOCK_MONOTONIC). */
 bool status_line_is_due(const struct status_line *p, uint64_t now_ns);
 
 /* Write the line for `now`. `now_ns` is the current time (CLOCK_MONOTONIC). */

@@ -5,8 +5,8 @@
  * thread waits for a reader of the run's output (screen_hurry()). The stopper's thread waits for the signals, so no code runs
  * in a signal handler. This thread starts first and ends last in a session, so that Ctrl-C works at every moment.
  *
- * A signal during open() makes the engine give up. If that takes more than two seconds, the process exits with 128 plus the
- * signal's number. A signal while the machine runs stops the engine. A second signal ends the process at once in every phase.
+ * A signal during open() makes the engine give up. If that takes more than two seconds, or at once if the engine has no
+ * give_up(), the process exits with 128 plus the signal's number. The limits are checked only while the engine runs. A signal while the machine runs stops the engine. A second signal ends the process at once in every phase.
  */
 #ifndef OUTRIDER_SESSION_STOPPER_H
 #define OUTRIDER_SESSION_STOPPER_H
@@ -68,7 +68,7 @@ bool stopper_running(struct stopper *s, struct screen *screen);
 
 /*
  * Enter the phase in which the report is made, after the engine's run is over. Returns why the stopper stopped the engine, or
- * STOP_NONE. A signal after the end of --duration replaces that reason. A first signal from now on only calls screen_hurry().
+ * STOP_NONE. A signal that came while the engine was stopping for another reason replaces that reason. A first signal from now on only calls screen_hurry().
  */
 enum stop_reason stopper_ending(struct stopper *s);
 

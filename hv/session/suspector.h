@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Keeps the record of accesses and locks during a run, and has the record judged every few seconds. Each suspected race that
- * this finds is confirmed: the detector samples its two sites, until the race is seen or the suspector gives the pair up.
+ * this finds is confirmed: the detector samples its two sites, until the race is seen, the suspector gives the pair up, or the
+ * suspicion is withdrawn because locks order the accesses.
  *
  * Threads: the detector calls suspector_moment() on the thread that follows locks, and suspector_race() on the reporter's
  * thread. The suspector's own thread judges. All other functions are called on the session's thread.
@@ -60,7 +61,7 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX]);
 
 /*
  * Join the thread and judge the record for the last time. Call it after the detector was stopped. Returns 0, or -1 with the
- * first failure in `err`; the record and the list are then as complete as possible. `s` may be NULL here and below.
+ * first failure in `err`, unless `err` has an error already; the record and the list are then as complete as possible. `s` may be NULL here and below.
  */
 int suspector_finish(struct suspector *s, struct err *err);
 

@@ -28,8 +28,8 @@ bool terminal_wants_colour(int fd);
 bool terminal_shows_status(void);
 
 /*
- * Returns the number of characters in a line of the terminal at standard error. Returns 0 unless `job`, the process group of
- * this process, is the terminal's foreground job: another program uses the terminal then.
+ * Returns the number of characters in a line of the terminal at standard error, or 80 if the terminal does not say. Returns 0
+ * if `job`, the process group of this process, is not the terminal's foreground job: then another program uses the terminal.
  */
 unsigned terminal_status_width(pid_t job);
 

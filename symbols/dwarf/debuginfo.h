@@ -50,8 +50,8 @@ void debuginfo_slide(struct debuginfo *di, uint64_t slide);
 
 /*
  * Set the GVA of one section of a module, by the section's name as in /sys/module/NAME/sections. Queries find nothing in a
- * section that was not placed. Call it again for all sections after the module was reloaded. Returns 0, or -1 if the file has
- * no such section or is not relocatable.
+ * section that was not placed. Call it again for all sections after the module was reloaded. Returns 0, or -1 if the file is not
+ * relocatable, or no section of this name is in memory at run time.
  */
 int debuginfo_place(struct debuginfo *di, const char *section, uint64_t addr);
 
@@ -104,8 +104,8 @@ struct debuginfo_datum {
 };
 
 /*
- * Find the global or static variable that contains the `size` bytes at GVA `addr`, and the member there. Size 0 counts as 1.
- * Returns 1 or 0.
+ * Find the global or static variable that contains GVA `addr`, and the member that an access of `size` bytes there touches. The
+ * access may extend past the variable (DEBUGINFO_FIT_LOOSE). Size 0 counts as 1. Returns 1 or 0.
  *
  * If several members overlap (in a union), the path names the one that matches `size` best. If several bit-fields share the
  * bytes of the access, the path lists them all: "flags.{on,off}".
@@ -127,7 +127,8 @@ int debuginfo_datum(struct debuginfo *di, uint64_t pc, enum x86_gpr reg, int64_t
 /*
  * Find the member at byte `offset` of a type that an access of `size` bytes touches. `owner_id` comes from a datum of this
  * debuginfo. Size 0 counts as 1. Fills in the fields of *out that describe the type and the member, with the type's name
- * without typedefs in `owner`; variable, function and path stay empty. Returns 1, or 0 if the offset is outside the type.
+ * without typedefs in `owner`; variable, function and path stay empty. Returns 1, or 0 if the offset is outside the type or
+ * `owner_id` is 0.
  */
 int debuginfo_member(struct debuginfo *di, uint64_t owner_id, uint64_t offset, size_t size, struct debuginfo_datum *out,
 		     struct err *err);

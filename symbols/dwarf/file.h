@@ -65,7 +65,7 @@ bool di_file_has_dwarf(const struct di_file *f);
 
 /*
  * Returns the section `name`, inflated and relocated. Returns NULL if the file has no bytes of such a section, or with err set
- * if the section is corrupt.
+ * if the section is corrupt or memory runs out.
  */
 struct di_section *di_file_section(struct di_file *f, const char *name, struct err *err);
 

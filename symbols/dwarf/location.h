@@ -6,7 +6,10 @@
 #include "symbols/dwarf/state.h"
 
 enum di_location_kind {
-	/* Optimised out at the PC, or described by more than one register and a constant (frame base, pieces, call sites). */
+	/*
+	 * Optimised out at the PC, or not described as one register plus a constant: a fixed address, the frame base, pieces,
+	 * call sites.
+	 */
 	DI_NOWHERE,
 	/* The variable's value is register + offset. */
 	DI_VALUE,

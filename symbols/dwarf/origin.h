@@ -33,7 +33,8 @@ struct di_origin {
  * origin is its value at `low`: a DI_SUM with `disp` 0.
  *
  * Returns 0 if there are too many origins, one of them is DI_UNKNOWN, a path has no visible predecessor (an indirect jump leads
- * there), the file has no code, or the query has used up its searches. Returns -1 with the error set.
+ * there), the file has no code, the query has used up its searches, the function is longer than 256 KiB, or `pc` is `low`, not
+ * in the function or not at the start of a decoded instruction. Returns -1 with the error set.
  */
 int di_origins(struct debuginfo *di, uint64_t low, uint64_t high, uint64_t pc, int reg, struct di_origin out[DI_MAX_ORIGINS]);
 
