@@ -124,7 +124,7 @@ const char *freed_after(const struct view *v, unsigned which, enum freed_when wh
 		if (!reached[i] || !callee || !rules_function(v->rules, LIST_FREE, callee) ||
 		    (when == FREED_EARLY && rules_function(v->rules, LIST_GRACE_FREE, callee)))
 			continue;
-		if (may_free(v, s, i))
+		if ((when != FREED_OWN || frees_its_argument(callee)) && may_free(v, s, i))
 			return callee;
 	}
 	return NULL;

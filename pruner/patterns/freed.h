@@ -9,6 +9,9 @@ enum freed_when {
 	FREED_EVER,
 	/* At once: neither after a grace period nor after a wait for one. */
 	FREED_EARLY,
+	/* At any time, by a function that frees its argument alone: kfree_skb() does not count, which frees a packet's data as
+	   well. */
+	FREED_OWN,
 };
 
 /*

@@ -37,6 +37,8 @@ bool rule_spin(const struct view *v, struct verdict *out);
 bool rule_lone_word(const struct view *v, struct verdict *out);
 /* "lone-flag". */
 bool rule_lone_flag(const struct view *v, struct verdict *out);
+/* "locked-update". */
+bool rule_locked_update(const struct view *v, struct verdict *out);
 /* "only-peeked". */
 bool rule_peek(const struct view *v, struct verdict *out);
 bool rule_shown(const struct view *v, struct verdict *out);

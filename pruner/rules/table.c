@@ -329,6 +329,17 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_LIST] = rule_peek},
 	},
+	[RULE_LOCKED_UPDATE] = {
+		.name = "locked-update",
+		.class = VERDICT_UNCLEAR,
+		.help = {
+			.found = "A LOCKed instruction changes the datum, and the other side only reads it.",
+			.meaning = "The read is most likely made by atomic_read() or test_bit(), which leave no trace in machine "
+				"code. The reader may still rely on a value that is old when it acts.",
+			.next = "Read what the reader does with the value. Give the source to `outrider report` (--sources).",
+		},
+		.apply = {[RULE_BY_DOUBT] = rule_locked_update},
+	},
 	/* ---- rules for facts (pruner/rules/raise.h): if no rule above fits, the fact with the most points names the race ---- */
 	[RULE_REFERENCE_COUNT] = {
 		.name = "reference-count",
