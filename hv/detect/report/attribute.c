@@ -233,6 +233,7 @@ static void cut_datum(struct observation *o, uint64_t gva)
 	memmove(o->before, o->before + skip, o->data_len);
 	memmove(o->after, o->after + skip, o->data_len);
 	o->gpa += skip;
+	o->page.gpa += skip; /* still in the same page */
 	o->sides[1].device.gpa = o->gpa;
 	o->sides[1].device.len = o->data_len;
 }

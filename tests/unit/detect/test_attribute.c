@@ -297,7 +297,7 @@ static void check_device(struct rig *r, const char *code, size_t len, int64_t rd
 	side->gva = RIG_DATA + 0x18;
 	side->size = o->data_len = 8;
 	o->how = RACE_BY_DEVICE_WINDOW;
-	o->gpa = RIG_DATA_GPA + 0x18;
+	o->gpa = o->page.gpa = RIG_DATA_GPA + 0x18;
 	memcpy(o->before, "01234567", 8);
 	memcpy(o->after, "abcdefgh", 8);
 	o->sides[1] = (struct race_side){.kind = RACE_SIDE_DEVICE, .rw = device, .device = {.gpa = o->gpa, .len = 8}};
@@ -307,6 +307,7 @@ static void check_device(struct rig *r, const char *code, size_t len, int64_t rd
 	assert_int_equal(side->size, size);
 	assert_int_equal(o->data_len, size);
 	assert_int_equal(o->gpa, RIG_DATA_GPA + 0x18 + (uint64_t)at);
+	assert_int_equal(o->page.gpa, o->gpa);
 	assert_int_equal(o->sides[1].device.gpa, o->gpa);
 	assert_int_equal(o->sides[1].device.len, size);
 	assert_memory_equal(o->before, &"01234567"[at], size);
