@@ -22,7 +22,7 @@ struct search {
 	unsigned object_count;
 	/* A list overflowed, so the order is unknown. */
 	bool full;
-	/* An acquired object was released more than once. */
+	/* The object was handed over more than once. */
 	bool repeated;
 	/* An object was released at the address of an acquired one, but may have ended before that. */
 	bool uncertain;
@@ -87,6 +87,9 @@ static void acquired(struct search *s, const struct lock_event *e)
 {
 	unsigned i = find(s, e);
 
+	/* Any context may have acquired the object in the round before. */
+	if (i < s->object_count && s->object[i].released)
+		s->repeated = true;
 	if (!has(s, &e->who))
 		return;
 	if (e->begins)
@@ -115,7 +118,8 @@ static void released(struct search *s, const struct lock_event *e)
 		s->uncertain = true;
 		return;
 	}
-	s->repeated |= s->object[i].released;
+	/* A wait ends by one complete(), so that a second one may be by a context that the wait did not wait for. */
+	s->repeated |= s->object[i].released && e->kind == HANDOVER_COMPLETION;
 	s->object[i].released = true;
 	add(s, &e->who);
 }

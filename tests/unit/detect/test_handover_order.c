@@ -244,6 +244,43 @@ static void later_round_says_nothing(void **state)
 	expect(f, &first, &worker, HANDOVER_ORDER_UNKNOWN);
 }
 
+/* A timer that is set again before it fires is handed over once. */
+static void several_releases_are_one_hand_over(void **state)
+{
+	struct fixture *f = *state;
+	struct lock_hit first = hit(f, &one);
+
+	queue(f, &one, HANDOVER_TIMER);
+	queue(f, &one, HANDOVER_TIMER);
+	begins(f, &softirq, HANDOVER_TIMER);
+	expect(f, &first, &softirq, HANDOVER_ORDER_FIRST);
+}
+
+/* Of two contexts that complete, the one that waits has waited for one. */
+static void several_completions_are_unknown(void **state)
+{
+	struct fixture *f = *state;
+	struct lock_hit first = hit(f, &one);
+
+	complete(f, &one, DONE);
+	complete(f, &worker, DONE);
+	waited(f, &other, DONE);
+	expect(f, &first, &other, HANDOVER_ORDER_UNKNOWN);
+}
+
+/* A round of a context that is not on the way counts, too. */
+static void round_of_others_counts(void **state)
+{
+	struct fixture *f = *state;
+	struct lock_hit first = hit(f, &one);
+
+	queue(f, &one, HANDOVER_WORK);
+	begins(f, &worker, HANDOVER_WORK);
+	queue(f, &one, HANDOVER_WORK);
+	begins(f, &other, HANDOVER_WORK);
+	expect(f, &first, &other, HANDOVER_ORDER_UNKNOWN);
+}
+
 static void locks_are_no_hand_over_and_hand_overs_no_lock(void **state)
 {
 	struct fixture *f = *state;
@@ -300,6 +337,9 @@ int main(void)
 		T(timer_is_ordered_until_its_cpu_is_seen_in_a_task),
 		T(chain_is_an_order),
 		T(later_round_says_nothing),
+		T(several_releases_are_one_hand_over),
+		T(several_completions_are_unknown),
+		T(round_of_others_counts),
 		T(locks_are_no_hand_over_and_hand_overs_no_lock),
 		T(what_is_too_long_ago_is_unknown),
 		T(before_a_hole_is_unknown),
