@@ -42,8 +42,8 @@ enum prot_objects_rc prot_objects_touch(struct prot_objects *t, const struct loc
 					bool *shared);
 
 /*
- * End the lifetime of the object that begins at `gva` and, if `gva` is the start of a page, of the words of this page outside of
- * known objects.
+ * End the lifetime of the object that begins at `gva` and, if `gva` is the start of a page, of the words of this page outside
+ * of known objects.
  */
 enum prot_objects_rc prot_objects_end(struct prot_objects *t, uint64_t gva);
 

@@ -21,8 +21,8 @@ uint32_t protection_function(struct protection *p, const char *name);
 
 /*
  * Find or add the lock of kind `kind` at `gva`. `memory` describes the memory at `gva`, with printable strings, and replaces a
- * less informative description. It is NULL or of kind UNKNOWN if the memory is not known. An address and a kind are one lock for
- * the whole run, even if the description changes: the guest's data structures can change between two reads, and splitting a
+ * less informative description. It is NULL or of kind UNKNOWN if the memory is not known. An address and a kind are one lock
+ * for the whole run, even if the description changes: the guest's data structures can change between two reads, and splitting a
  * lock in two would accuse its holders wrongly.
  */
 uint32_t protection_lock(struct protection *p, uint64_t gva, uint8_t kind, const struct guest_memory *memory);

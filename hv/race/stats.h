@@ -112,8 +112,8 @@ struct detect_stats {
 	/* Windows closed early because no other CPU was running, and no device served a request. */
 	uint64_t cut_idle;
 	/*
-	 * Accesses in windows without watchpoints on all their bytes: debug registers ran out, it was user memory, or the access
-	 * is longer than RACE_DATA_MAX bytes.
+	 * Accesses in windows without watchpoints on all their bytes: debug registers ran out, it was user memory, or the
+	 * access is longer than RACE_DATA_MAX bytes.
 	 */
 	uint64_t no_watch;
 	/* Rendezvous (hv/race/rendezvous.h) that took place, and those skipped because a CPU had moved or was late. */

@@ -31,14 +31,15 @@ int console_fd(const struct console *c);
 
 /*
  * Returns the kernel's message for its panic, made printable: the rest of the first line that begins, after printk's time stamp
- * if there is one, with "Kernel panic - not syncing: ". Of a line, 200 bytes are kept. Returns NULL if there was no such line. Any thread may call this function.
+ * if there is one, with "Kernel panic - not syncing: ". Of a line, 200 bytes are kept. Returns NULL if there was no such line.
+ * Any thread may call this function.
  */
 const char *console_panic(const struct console *c);
 
 /*
  * Forward what is left in the pipe and join the thread; console_panic() does not change after that. The serial port must no
- * longer use the descriptor. Returns 0, or -1 with err set if the file lacks a part of what the limit allows. A second call only
- * returns the same result.
+ * longer use the descriptor. Returns 0, or -1 with err set if the file lacks a part of what the limit allows. A second call
+ * only returns the same result.
  */
 int console_finish(struct console *c, struct err *err);
 

@@ -21,7 +21,8 @@ void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous
 
 /*
  * Set the GVA and the name of each recorded difference in memory that has no name, if the guest's tables have them now, which
- * may be later than the rendezvous. Reads some hundred words of guest memory for each difference, so it must not be called in a callback.
+ * may be later than the rendezvous. Reads some hundred words of guest memory for each difference, so it must not be called in a
+ * callback.
  */
 void replay_names_give(const struct guest *g, const struct replay_rendezvous *rendezvous, struct replay_instance *instance);
 

@@ -31,8 +31,8 @@ void screen_set_quiet(struct screen *s);
 void screen_error(struct screen *s, const char *line);
 
 /*
- * Write "outrider: LINE" to standard error, cleaned by clean_line() and cut to 698 bytes. Waits at most 200 ms for a thread that
- * waits for a reader of standard output.
+ * Write "outrider: LINE" to standard error, cleaned by clean_line() and cut to 698 bytes. Waits at most 200 ms for a thread
+ * that waits for a reader of standard output.
  */
 void screen_message(struct screen *s, const char *line);
 

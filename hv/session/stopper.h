@@ -6,7 +6,8 @@
  * in a signal handler. This thread starts first and ends last in a session, so that Ctrl-C works at every moment.
  *
  * A signal during open() makes the engine give up. If that takes more than two seconds, or at once if the engine has no
- * give_up(), the process exits with 128 plus the signal's number. The limits are checked only while the engine runs. A signal while the machine runs stops the engine. A second signal ends the process at once in every phase.
+ * give_up(), the process exits with 128 plus the signal's number. The limits are checked only while the engine runs. A signal
+ * while the machine runs stops the engine. A second signal ends the process at once in every phase.
  */
 #ifndef OUTRIDER_SESSION_STOPPER_H
 #define OUTRIDER_SESSION_STOPPER_H
@@ -68,7 +69,8 @@ bool stopper_running(struct stopper *s, struct screen *screen);
 
 /*
  * Enter the phase in which the report is made, after the engine's run is over. Returns why the stopper stopped the engine, or
- * STOP_NONE. A signal that came while the engine was stopping for another reason replaces that reason. A first signal from now on only calls screen_hurry().
+ * STOP_NONE. A signal that came while the engine was stopping for another reason replaces that reason. A first signal from now
+ * on only calls screen_hurry().
  */
 enum stop_reason stopper_ending(struct stopper *s);
 

@@ -61,7 +61,8 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX]);
 
 /*
  * Join the thread and judge the record for the last time. Call it after the detector was stopped. Returns 0, or -1 with the
- * first failure in `err`, unless `err` has an error already; the record and the list are then as complete as possible. `s` may be NULL here and below.
+ * first failure in `err`, unless `err` has an error already; the record and the list are then as complete as possible. `s` may
+ * be NULL here and below.
  */
 int suspector_finish(struct suspector *s, struct err *err);
 

@@ -50,8 +50,8 @@ void debuginfo_slide(struct debuginfo *di, uint64_t slide);
 
 /*
  * Set the GVA of one section of a module, by the section's name as in /sys/module/NAME/sections. Queries find nothing in a
- * section that was not placed. Call it again for all sections after the module was reloaded. Returns 0, or -1 if the file is not
- * relocatable, or no section of this name is in memory at run time.
+ * section that was not placed. Call it again for all sections after the module was reloaded. Returns 0, or -1 if the file is
+ * not relocatable, or no section of this name is in memory at run time.
  */
 int debuginfo_place(struct debuginfo *di, const char *section, uint64_t addr);
 
