@@ -7,10 +7,14 @@
 #define OUTRIDER_BASE_ERR_H
 
 enum exit_code {
-	EXIT_OK = 0,	   /* the run ended as requested, with or without races */
-	EXIT_USAGE = 2,	   /* an option or argument is wrong */
-	EXIT_INPUT = 3,	   /* a file, the host or the guest is unusable: kernel, image, symbols, /dev/kvm, a full disk */
-	EXIT_GUEST = 4,	   /* the guest died: a triple fault, a KVM internal error, a panic, or its QEMU died */
+	EXIT_OK = 0,	/* the run ended as requested, with or without races */
+	EXIT_USAGE = 2, /* an option or argument is wrong */
+	EXIT_INPUT = 3, /* a file, the host or the guest is unusable: kernel, image, symbols, /dev/kvm, a full disk */
+	/*
+	 * The guest died (a triple fault, a KVM internal error, a panic, or its QEMU died), or its kernel complained and
+	 * --on-complaint ends the run.
+	 */
+	EXIT_GUEST = 4,
 	EXIT_INTERNAL = 5, /* a bug in Outrider, or memory ran out */
 	EXIT_TIMEOUT = 124 /* the time of --timeout was over; timeout(1) exits with the same status */
 };

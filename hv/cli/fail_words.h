@@ -23,15 +23,17 @@
 
 struct fail_word {
 	const char *word;
-	/* What the word selects. The bits are the command's own. */
+	/* The bits that the word asks for or, with `leaves_out`, leaves out. Each command has bits of its own. */
 	unsigned bits;
-	/* The word leaves out the bits. */
+	/* The word begins with FAIL_WORD_NO: it leaves out its bits. */
 	bool leaves_out;
 };
 
 /* All zero: the option was not given. A later word wins over an earlier one. */
 struct fail_words {
-	/* Bits that were asked for, and bits that were left out. */
+	/*
+	 * Bits that words asked for, and bits that words with FAIL_WORD_NO left out. A bit that no word named is in neither.
+	 */
 	unsigned on, off;
 };
 

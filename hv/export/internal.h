@@ -7,7 +7,8 @@
 #include "hv/base/clean.h"
 #include "hv/report/datum.h"
 
-#define EXPORT_NAME_MAX CLEAN_MAX(256) /* bytes of a printable name of at most 256 bytes, including the NUL */
+/* Bytes that a name of at most 256 bytes can have once it is made printable, including the NUL. */
+#define EXPORT_NAME_MAX CLEAN_MAX(256)
 #define EXPORT_TITLE_MAX (2 * EXPORT_NAME_MAX + DATUM_TEXT_MAX + 128) /* bytes of a title, including the NUL */
 
 /* Make the string in the `size` bytes at `text` printable; `size` is at most 256. */

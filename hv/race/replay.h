@@ -54,7 +54,7 @@ enum replay_end {
 	REPLAY_END_RETURN,
 	/* The task was about to sleep. */
 	REPLAY_END_BLOCKED,
-	/* The limit of instructions per region was reached. */
+	/* The side executed as many instructions as a region may have. This alone is no failure. */
 	REPLAY_END_LIMIT,
 	/* The side faulted. */
 	REPLAY_END_FAULT,

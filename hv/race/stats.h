@@ -116,7 +116,10 @@ struct detect_stats {
 	 * access is longer than RACE_DATA_MAX bytes.
 	 */
 	uint64_t no_watch;
-	/* Rendezvous (hv/race/rendezvous.h) that took place, and those skipped because a CPU had moved or was late. */
+	/*
+	 * Rendezvous (hv/race/rendezvous.h) that took place, and those that were begun and skipped
+	 * (hv/detect/window/rendezvous.h says when).
+	 */
 	uint64_t rendezvous, rendezvous_skipped;
 	/* Conflicts seen. */
 	uint64_t conflicts;

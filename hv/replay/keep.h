@@ -9,7 +9,10 @@
 struct replay_keep {
 	/* An empty file, which the caller closes. It stays empty if no scenario is written. */
 	int fd;
-	/* A bit (1u << kind) for each enum replay_kept that is wanted. */
+	/*
+	 * The outcomes whose scenario is to be saved, because the race has no scenario of that outcome yet: a bit (1u << kind)
+	 * for each enum replay_kept.
+	 */
 	unsigned wanted;
 	/* The facts to write, except the instance, which the holder adds. */
 	struct scenario_facts facts;

@@ -82,7 +82,10 @@ static uint64_t last_stood(const struct race *race, const struct timeline *t)
 	return n ? ns[n - 1] : until_end(t, race->first.window.watched_ns);
 }
 
-/* Returns true if the call stack shows that the side's context interrupted another context. */
+/*
+ * Returns true if the call stack shows that the side ran in a softirq, an interrupt or an NMI on top of another context. An
+ * exception is no context of its own.
+ */
 static bool came_on_top(const struct race_side *side)
 {
 	const struct guest_calls *calls = &side->calls;

@@ -62,10 +62,14 @@ _Static_assert(COPIES == SCENARIO_FILES, "each copy needs a file for its scenari
 
 /* Two instructions that met in a rendezvous. */
 struct pair {
-	uint64_t gva[2];  /* GVAs, the smaller one first; 0: a free slot */
-	uint32_t offered; /* number of rendezvous of this pair so far */
-	uint32_t next;	  /* number of the rendezvous to replay next */
-	uint32_t runs;	  /* number of replays */
+	uint64_t gva[2]; /* GVAs, the smaller one first; 0: a free slot */
+	/*
+	 * Number of rendezvous of this pair that could have been replayed: those that began while fewer than AT_ONCE replays
+	 * were under way, and the pair had fewer than INSTANCES_MAX replays.
+	 */
+	uint32_t offered;
+	uint32_t next; /* the value of `offered` at which to replay next */
+	uint32_t runs; /* number of replays */
 };
 
 /* The outcomes of a race that have a scenario already, a bit (1u << kind) for each enum replay_kept. */

@@ -26,11 +26,12 @@
 #define MAX_SECTIONS 100000u	/* bounds the memory that a hostile file can cost */
 #define MAX_INFLATED (1u << 30) /* bytes of a decompressed section */
 
-/*
- * The first link address for the sections of a relocatable file, and the minimum gap in bytes between two sections. The gap
- * makes sure that the end address of one section is never the start address of the next section.
- */
+/* The first link address for the sections of a relocatable file. */
 #define RELOCATABLE_BASE 0x100000ull
+/*
+ * Minimum gap in bytes between two sections, so that the end address of one section is never the start address of the next
+ * one.
+ */
 #define RELOCATABLE_GAP 4096ull
 
 static int map_file(struct di_file *f, struct err *err)

@@ -74,10 +74,13 @@ struct di_section *di_file_section(struct di_file *f, const char *name, struct e
  */
 const uint8_t *di_file_code(struct di_file *f, uint64_t addr, uint64_t len, struct err *err);
 
-/* Convert a run-time address to a link address. Returns false if no part of this file is at that address. */
+/*
+ * Convert a run-time address to a link address. Returns false if, in a relocatable file, no section that is in the guest's
+ * memory contains the address. Always succeeds for a linked file: the address may also lie outside of the file.
+ */
 bool di_file_to_link(const struct di_file *f, uint64_t run, uint64_t *link);
 
-/* Convert a link address to a run-time address. Returns false if no part of this file is at that address. */
+/* Convert a link address to a run-time address. Fails as di_file_to_link() does, also for a section that is not in memory. */
 bool di_file_to_run(const struct di_file *f, uint64_t link, uint64_t *run);
 
 /*

@@ -57,7 +57,10 @@ static int grow(void **array, size_t *capacity, size_t need, size_t size)
 	return 0;
 }
 
-/* Names are printed on terminals and in reports, so a guest's names must not contain control characters. */
+/*
+ * Returns true for 1 to SYMTAB_MAX_NAME - 1 printable ASCII characters other than blanks. Names come from the guest, and are
+ * printed on terminals and in reports.
+ */
 bool symtab_name_ok(const char *name, size_t len)
 {
 	if (!len || len >= SYMTAB_MAX_NAME)

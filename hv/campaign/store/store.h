@@ -548,8 +548,8 @@ struct store_pairs {
 int store_pairs(struct store *s, const char *build_id, int64_t until, struct store_pairs *out, struct err *err);
 
 /*
- * Coverage of a campaign after one of its runs, for a plot over time. All members but `pool` include the campaign's earlier
- * runs.
+ * Coverage of a campaign after one of its runs, for a plot over time. `sampled_ns`, `sites_armed`, `sites_hit`, `pairs`,
+ * `once`, `twice` and `races` include the campaign's earlier runs. The other members are of this run alone.
  */
 struct store_covered {
 	int64_t run, round, ended;
@@ -557,7 +557,7 @@ struct store_covered {
 	uint64_t sampled_ns;		 /* nanoseconds of sampling */
 	uint64_t sites_armed, sites_hit; /* sites of all kernels that were armed, and that were hit */
 	uint64_t pairs, once, twice;	 /* pairs of sites that raced in any run, in exactly one, and in exactly two */
-	uint64_t races;			 /* races of the store */
+	uint64_t races;			 /* races that a run of the campaign saw */
 	uint64_t pool;			 /* sites in the pool of this run; 0 if unknown */
 	size_t build;			 /* the run's kernel build; builds are numbered from 0 in the order of runs */
 };

@@ -47,8 +47,8 @@ struct window {
 	 */
 	uint64_t watched_ns;
 	/*
-	 * How often the held context came back to its access after an interrupt, and the times of the first returns
-	 * (CLOCK_MONOTONIC, ns).
+	 * How often the held context came back to its access after an interrupt, and the times of the first RACE_RETURNS_MAX of
+	 * these returns (CLOCK_MONOTONIC, ns). In struct race_window the same times count from the window's opening.
 	 */
 	uint32_t returns;
 	uint64_t return_ns[RACE_RETURNS_MAX];

@@ -39,8 +39,9 @@ struct callees *callees_new(struct detect *d);
 void callees_free(struct callees *c);
 
 /*
- * The text [start, end) can be called, or with `subject` contains functions of the subject. `key` is unique: NULL for the
- * kernel. `symbols` must stay valid until callees_text_gone(). Returns 0, or -1 with EXIT_INTERNAL in `err`.
+ * The functions in the text [start, end) can be callees. With `subject`, they can also be functions of the subject. `key` is
+ * unique: NULL for the kernel. `symbols` must stay valid until callees_text_gone(). Returns 0, or -1 with EXIT_INTERNAL in
+ * `err`.
  */
 int callees_text_came(struct callees *c, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
 		      bool subject, struct err *err);
