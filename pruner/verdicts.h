@@ -45,7 +45,10 @@ void verdicts_sort(struct verdicts *v, enum verdicts_order order);
  */
 bool verdict_is_folded(const struct judged *j);
 
-/* Print one line with rank, class, rule, id, count and sites. With `with_evidence`, print the evidence on the next line. */
+/*
+ * Print one line with rank, class (or "suppressed"), rule, id, count and sites. With `with_evidence`, print the evidence on the
+ * next line, and then the reason of the suppression, if there is one.
+ */
 void verdict_row(FILE *out, const struct judged *j, bool with_evidence);
 
 /* Print the number of races of each class. */

@@ -21,11 +21,16 @@ enum suspicion_kind {
 enum protect_left_out {
 	PROTECT_UNPUBLISHED, /* the object was not yet published: only its creator had accessed it */
 	PROTECT_PER_CPU,
-	PROTECT_MARKED,	 /* both are LOCKed or marked by READ_ONCE() or the like, or the datum is listed as needing no lock */
-	PROTECT_RCU,	 /* the reader is in an RCU read-side critical section */
-	PROTECT_APART,	 /* the two operations were never seen at the same time */
-	PROTECT_MAYBE,	 /* it is unknown whether the lock was held */
-	PROTECT_HANDED,	 /* all accesses of one side came before all accesses of the second side: ownership was handed over */
+	PROTECT_MARKED, /* both are LOCKed or marked by READ_ONCE() or the like, or the datum is listed as needing no lock */
+	PROTECT_RCU,	/* the reader is in an RCU read-side critical section, and the writer holds a lock */
+	/* one context made all accesses; or the operations were never seen at the same time, and cannot interrupt each other */
+	PROTECT_APART,
+	PROTECT_MAYBE, /* it is unknown whether the lock was held */
+	/*
+	 * ownership was handed over: all accesses of one side came before all of the second side, the tasks accessed the datum
+	 * one after another, or locks ordered the accesses each time that the pair was to be confirmed
+	 */
+	PROTECT_HANDED,
 	PROTECT_ORDERED, /* a hand-over that is no lock, such as a completion, ordered the accesses each time */
 	PROTECT_LEFT_OUT
 };
@@ -47,10 +52,14 @@ struct suspicion {
 	 * interrupts on, then the taking by the interrupt handler.
 	 */
 	uint32_t side[2];
-	/* The lock that the first side holds and the second does not: an index into locks[]. */
+	/*
+	 * The lock that the first side holds, and the second side does not hold, or holds only as a reader and yet writes: an
+	 * index into locks[]. INTERRUPT: the lock of both takings.
+	 */
 	uint32_t lock;
 	/*
-	 * The lock was held in `held` of the `total` accesses to the datum since publication, from all sites. For these counts,
+	 * The lock was held in `held` of the `total` accesses to the datum since publication, from all sites. INTERRUPT: of
+	 * `total` takings in contexts that the interrupt can interrupt, it was off in `held`. For these counts,
 	 * a member of a struct is the same datum in all objects of the struct, and a lock that is a member is the same lock.
 	 */
 	uint64_t held, total;
@@ -88,7 +97,7 @@ bool suspicion_covers(const struct prot_held *held, const struct prot_access *ac
 /* Free the list. `s` may be all zero. */
 void suspicions_fini(struct suspicions *s);
 
-/* Returns the suspicion whose two accesses would be race `id` if they were seen to race, or NULL if there is none. */
+/* Returns the first suspicion with this id, or NULL. Its two accesses would be race `id` if they were seen to race. */
 const struct suspicion *suspicions_find(const struct suspicions *s, const char *id);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The file format of rule lists, suppressions and assertions. A file consists of stanzas: a line with [kind], then lines with
- * "key = value". A # begins a comment. docs/pruning.md describes the format.
+ * "key = value". A line that begins with # is a comment. docs/pruning.md describes the format.
  */
 #ifndef OUTRIDER_PRUNER_LISTS_CONF_H
 #define OUTRIDER_PRUNER_LISTS_CONF_H
@@ -28,7 +28,7 @@ typedef int (*conf_each)(void *ctx, const struct conf_stanza *stanza, struct err
 
 /*
  * Call `each` for every stanza of a text or a file. Error messages name the text `name`. Returns 0, or -1 with err set:
- * EXIT_INPUT for a file that cannot be read or parsed, EXIT_INTERNAL when memory ran out.
+ * EXIT_INPUT for a file that cannot be read or parsed, or that has 4 MiB or more; EXIT_INTERNAL when memory ran out.
  */
 int conf_parse(const char *name, const char *text, size_t len, conf_each each, void *ctx, struct err *err);
 int conf_read(const char *path, conf_each each, void *ctx, struct err *err);
@@ -36,7 +36,7 @@ int conf_read(const char *path, conf_each each, void *ctx, struct err *err);
 /* Set `err` to EXIT_INPUT and a message that begins with file and line. Returns -1. */
 int conf_wrong(const char *file, unsigned line, struct err *err, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* Returns whether `text` matches one of the shell patterns in `globs`. Blanks separate the patterns. */
+/* Returns whether `text` matches one of the shell patterns in `globs`, of at most 255 bytes each, separated by blanks. */
 int conf_match(const char *globs, const char *text);
 
 /* As conf_match(), for an optional key: a NULL `globs` matches every text. An empty text matches no pattern. */

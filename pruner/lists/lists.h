@@ -21,7 +21,7 @@ enum list_kind {
 	LIST_LOCK_ARGUMENT, /* Functions whose first argument is the address of the word of a lock. */
 	LIST_WAIT,	    /* Functions that return after other code has ended, such as work, timers and interrupts. */
 	LIST_FREE,	    /* Functions that free an object, at once or later. */
-	LIST_DESTROY,	    /* Functions that destroy an object that nobody uses any more. */
+	LIST_DESTROY,	    /* Functions that destroy an object that has no user any more. */
 	LIST_GRACE_FREE,    /* Functions of LIST_FREE that free an object only after an RCU grace period. */
 	LIST_GRACE_WAIT,    /* Functions that return after an RCU grace period. */
 	LIST_SECTION_BEGIN, /* Functions that begin an RCU read-side critical section. */
@@ -87,12 +87,12 @@ struct list_query {
 /* Returns whether the entry is for the kernel of the races. */
 bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry *e);
 
-/* Returns the first entry that fits the query and the kernel, or NULL. */
+/* Returns the first entry that fits the query and the kernel. Returns NULL if none does, or the datum's name is a guess. */
 const struct list_entry *rules_datum(const struct prune_rules *rules, const struct list_query *query);
 
 /*
  * Returns the first entry of the list `kind` that names this function and is for this kind of access, or NULL. `access` is
- * INSN_READ, INSN_WRITE or both.
+ * INSN_READ, INSN_WRITE or both; only an entry without the key "access" is for both.
  */
 const struct list_entry *rules_access(const struct prune_rules *rules, enum list_kind kind, const char *function,
 				      uint8_t access);

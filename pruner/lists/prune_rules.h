@@ -33,8 +33,8 @@ int prune_rules_add(struct prune_rules *rules, const char *path, struct err *err
 void prune_rules_set_sources(struct prune_rules *rules, struct sources *sources);
 
 /*
- * Set the kernel of the races by its banner ("Linux version 6.1.0-..."). With a NULL banner the kernel is not known, and
- * entries for any range of kernels apply.
+ * Set the kernel of the races by its banner ("Linux version 6.1.0-..."). With a NULL banner, or one without a version, the
+ * kernel is not known, and entries for any range of kernels apply.
  */
 void prune_rules_set_kernel(struct prune_rules *rules, const char *banner);
 

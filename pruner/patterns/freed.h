@@ -16,8 +16,8 @@ enum freed_when {
 
 /*
  * Returns the name of a function that frees, that side `which` may call after its access, and whose argument may be the object
- * of the datum or the object that the datum points to. NULL: the kept code shows no such call. The argument's address is known
- * if the registers recorded at the access give it.
+ * of the datum or the object that the datum points to. A call of a function that may free more than its argument always counts.
+ * NULL: the kept code shows no such call. The argument's address is known if the registers recorded at the access give it.
  */
 const char *freed_after(const struct view *v, unsigned which, enum freed_when when);
 

@@ -48,11 +48,11 @@ bool handoff_guarded(const struct handoff_side *end, const bool jumps[RACE_CODE_
  */
 bool handoff_guarded_by_zero(const struct handoff_side *end, const bool jumps[RACE_CODE_MAX], bool zero, unsigned i);
 
-/* Returns whether the report has a race at an instruction of one of the two functions that is_data[] marks. */
+/* Returns whether the report has another race at an instruction of one of the two functions that is_data[] marks. */
 bool handoff_data_raced(const struct view *v, const struct handoff_side *a, const struct handoff_side *b);
 
 /*
- * Returns whether the report has a race that shows that the handoff fails: a race at an instruction that is_data[] marks, or a
+ * Returns whether the report has another race that shows that the handoff fails: a race at an instruction that is_data[] marks, or a
  * race between the two functions in which neither side is at an instruction that is_word[] marks.
  */
 bool handoff_broken(const struct view *v, const struct handoff_side *a, const struct handoff_side *b);

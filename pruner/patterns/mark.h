@@ -6,8 +6,8 @@
 #include "pruner/patterns/view.h"
 
 /*
- * Find out whether the access of side `which`, *s, is marked, and set s->marked and s->mark. The instruction, the functions
- * inlined around it, or the kernel's source show it.
+ * Find out whether the access of side `which`, *s, is marked, and set s->marked and s->mark. The instruction, its function, the
+ * functions inlined around it, or the kernel's source show it; for a read, also the list of atomic data.
  */
 void mark_side(const struct view *v, unsigned which, struct view_side *s);
 

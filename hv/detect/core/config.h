@@ -62,7 +62,7 @@ struct detect_config {
 	const struct lock_functions *locks;
 	/*
 	 * Windows that begin at a device, per second: a request is held before its device accesses the request's memory. 0:
-	 * none. Used if the target has devices.
+	 * none. Used if the target has devices and `known_races` is NULL.
 	 */
 	unsigned device_rate;
 	/* Record coverage for detect_coverage(). */
@@ -92,8 +92,8 @@ struct detect_sink {
 	 * A rendezvous: both CPUs are held before their accesses, and the machine stands still (target_stand_still()) until
 	 * this returns. Called on the rendezvous thread under the detector's lock, so it must not call the detector. It may
 	 * call the target and fork(). It must be brief, since the guest can notice the time that it lost. `m` is valid during
-	 * the call only. Each rendezvous_wanted() that returned true is followed by at most one call: a rendezvous is skipped
-	 * if a CPU has moved.
+	 * the call only. Each rendezvous_wanted() that returned true is followed by at most one call: a rendezvous can be
+	 * skipped, for example because a CPU has moved (hv/detect/window/rendezvous.h).
 	 */
 	void (*rendezvous)(void *ctx, const struct rendezvous *m);
 	/*

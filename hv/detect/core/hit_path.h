@@ -103,7 +103,7 @@ struct hit_path {
 	 * the longest duration (hold_ns) of each window opened since.
 	 */
 	double credit_ns;
-	/* Number of hits that opened no window because credit_ns was not above 0. */
+	/* Number of hits that could open no window, because credit_ns was not above 0. */
 	uint64_t refused_hits;
 	/* Bit mask of the watch slots in use. */
 	unsigned slots_used;

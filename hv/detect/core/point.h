@@ -27,7 +27,7 @@ struct point {
 	/* The GPA of the instruction's first byte. */
 	uint64_t gpa;
 	struct insn insn;
-	/* Coverage counts of the site, set by the caller. NULL: coverage is off. */
+	/* Coverage counts of the site, set by the caller. NULL: coverage is off, or has no entry for the site. */
 	struct coverage_counts *counts;
 	/* The open window at this point, or NULL. */
 	struct window *window;

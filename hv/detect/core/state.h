@@ -4,12 +4,12 @@
  * life cycle.
  *
  * One observation passes through these files: stops.c (a CPU stops, or a device accesses memory) -> window.c (a window opens,
- * and a conflict closes it) -> capture.c (copies both sides into an observation and queues it) -> reporter.c (attributes the
- * access on its own thread, names it, and calls the sink).
+ * and a conflict closes it, and queues an observation) -> capture.c (copies a side into the observation) -> reporter.c
+ * (attributes the access on its own thread, names it, and calls the sink).
  *
  * There is one lock, d->lock. It guards points, windows, the queue of observations and the counts. A thread holds it for
- * bounded work only: arithmetic, a few reads of guest memory, one copy of a stack. No thread waits for a CPU while it holds
- * d->lock.
+ * bounded work only: arithmetic, a few reads of guest memory, one copy of a stack. The only exception is sink.rendezvous(),
+ * which copies the machine under d->lock. No thread waits for a CPU while it holds d->lock.
  */
 #ifndef OUTRIDER_DETECT_CORE_STATE_H
 #define OUTRIDER_DETECT_CORE_STATE_H

@@ -55,7 +55,8 @@ void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_contex
 		    uint64_t number);
 
 /*
- * The context releases the lock at this GVA: drop its most recent acquisition. If the context does not hold the lock, it
+ * The context releases the lock at this GVA: drop its most recent acquisition. If the lock is not in the context's lockset, but
+ * the context holds locks for which the set has no room (`beyond`), one of these counts as released. Otherwise the context
  * releases the lock for another context. An exclusive lock is then dropped from its owner's lockset. Of a shared lock or a
  * semaphore it is not known whose hold ended, so `maybe` is set for every holder.
  */
@@ -74,8 +75,9 @@ void lock_sets_share(struct lock_sets *s, unsigned cpu, const struct guest_conte
 void lock_sets_anew(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
 
 /*
- * The context's call at `taken_at`, which tried to take a lock, has returned. Drop the lock unless `taken`, and clear its
- * `maybe` if `sure`. `taken`: the call took the lock. `sure`: a lock hook will see the lock's release.
+ * The context's call at `taken_at`, which tried to take a lock, has returned. If this lock is the last in the lockset, and its
+ * `maybe` is set, drop the lock unless `taken`, and clear `maybe` if `sure`. Otherwise do nothing. `taken`: the call took the
+ * lock. `sure`: a lock hook will see the lock's release.
  */
 void lock_sets_tried(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t taken_at, bool taken,
 		     bool sure);

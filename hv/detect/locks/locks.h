@@ -2,8 +2,9 @@
 /*
  * Following locks (config.locks). Every call of a lock function in the subject, which is the sampled code, has a lock hook.
  * Lock hooks stay planted while CPUs hit them, so no call is missed on any CPU. From these calls the detector derives which
- * locks each context holds (lock_sets.h). Each hit of a sample point becomes a lock moment with the held locks (lock_ring.h),
- * even without a window, so accesses with interrupts off are recorded like all others. Method: Eraser (SOSP'97), DILP
+ * locks each context holds (lock_sets.h). Each hit of a sample point in the subject becomes a lock moment with the held locks
+ * (lock_ring.h), even without a window, so accesses with interrupts off are recorded like all others. If the ring is full, the
+ * moment is lost. Method: Eraser (SOSP'97), DILP
  * (SANER'19, III-C).
  *
  * A lock counts as held from the call that takes it to the call that releases it. This is not exact, but it is enough: the
@@ -35,8 +36,9 @@ void locks_free(struct locks *l);
 void locks_learn(struct locks *l, const struct symtab *symbols);
 
 /*
- * Store in `names` at most `max` functions and variables of the user's list that no text loaded so far has. The list owns the
- * names. Returns the number of all such functions and variables. Called on the sampler's thread, without d->lock.
+ * Store in `names` at most `max` functions and variables of the user's list that no text loaded so far has, without inlined
+ * functions, which have no symbol. The list owns the names. Returns the number of all such functions and variables. Called on
+ * the sampler's thread, without d->lock.
  */
 size_t locks_unknown(struct locks *l, const char *names[], size_t max);
 

@@ -76,12 +76,15 @@ void lock_events_add(struct lock_events *e, const struct lock_event *event);
 void lock_events_hole(struct lock_events *e, uint64_t number);
 
 enum lock_order {
-	LOCK_ORDER_UNKNOWN, /* too long ago, or the held locks are not all known */
+	LOCK_ORDER_UNKNOWN, /* too long ago, operations were missed, too many contexts or locks, or held locks are not known */
 	LOCK_ORDER_NONE,
 	LOCK_ORDER_LOCKS, /* locks put `first` before `second` */
 };
 
-/* How often an access at one site was followed by an access at the other site, in another context and to the same memory. */
+/*
+ * How often an access at one site was followed by an access at the other site, in another context and to the same memory, with
+ * at least one of the two a write.
+ */
 struct pair_order {
 	/* How often a lock ordered the two accesses. */
 	uint64_t by_locks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pool: DataCollider's sampling set (section 3.1.1), all sites that may be sampled. It has one segment for the kernel and
- * one for each module, so that an unloaded module's sites can be removed.
+ * The pool: DataCollider's sampling set (section 3.1.1), all sites that may be sampled. It has one segment for the kernel, one
+ * for each module, so that an unloaded module's sites can be removed, and one for callees (callees.h).
  *
  * Sites may have weights (hv/race/prefer.h): the probability of a site is proportional to its weight. Equal weights give the
  * same choices as no weights.
@@ -56,7 +56,7 @@ struct pool;
 bool pool_next_function(const struct pool *pool, const struct symtab *symbols, uint64_t start, uint64_t end, size_t *i,
 			struct symbol *out);
 
-/* Whether a function's name matches one of the globs of a pool_filter. Any thread. */
+/* Whether a function's name matches one of the globs of a pool_filter, or `globs` is NULL. Any thread. */
 bool pool_name_fits(const char *name, const char *globs);
 
 /*
@@ -94,7 +94,8 @@ uint64_t pool_choose(struct pool *pool, struct rng *rng);
 
 /*
  * A CPU executed the site at this GVA, so the guest runs its function: pool_choose_executed() may choose any site of the
- * function from now on. Does nothing when memory runs out, or when the pool has no such function.
+ * function from now on. Does nothing when memory runs out, when the function rests (pool_rest()), or when the pool has no such
+ * function, or has not decoded it.
  */
 void pool_executed(struct pool *pool, uint64_t site);
 

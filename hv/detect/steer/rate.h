@@ -34,7 +34,7 @@ struct rate_control {
 	uint64_t adapt_ns, adapt_hits;
 	/* target_stats.stopped_ns when k was last adapted. */
 	uint64_t stopped_ns;
-	/* Number of sites not armed because their text had changed. */
+	/* Number of tries to arm a site that failed (REFUSED), for example because its text had changed. */
 	uint64_t refused;
 	/* The last call of arm_uniformly() armed as many points as it had room for. */
 	bool full;

@@ -7,7 +7,8 @@
  * rendezvous thread makes the machine stand still, checks that both CPUs are still before their accesses, and calls the sink.
  * It has 50 ms for this, or 10 ms if a CPU has interrupts off. The rendezvous is skipped, and both CPUs are released, in any of
  * these cases: that time is over; a CPU has moved; another context must execute the second CPU's instruction; another context
- * must execute the first CPU's instruction, and that access cannot be emulated.
+ * must execute the first CPU's instruction, and that access cannot be emulated; the first CPU's window closes for another
+ * reason, such as the end of sampling.
  *
  * The caller of each function except rendezvous_start() and rendezvous_stop() holds d->lock.
  */

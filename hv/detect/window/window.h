@@ -7,8 +7,8 @@
 
 /*
  * Store in `data` the accesses that the CPU with these registers is about to make at `point`, with their places in
- * guest-physical memory. Accesses to the CPU's own stack and to unmapped memory are left out. *on_stack says whether any access
- * is to the CPU's own stack. Returns the number of accesses in `data`.
+ * guest-physical memory. Accesses to the CPU's own stack, to unmapped memory and to memory that is no RAM are left out.
+ * *on_stack says whether any access is to the CPU's own stack. Returns the number of accesses in `data`.
  */
 unsigned window_data(struct detect *d, const struct point *point, const struct x86_regs *regs, struct datum data[INSN_MAX_MEM],
 		     bool *on_stack);
@@ -46,8 +46,8 @@ void window_settle(struct detect *d, struct window *w);
 
 /*
  * Whether an open window would miss a conflict if `insn` were emulated with these registers: no watchpoint catches an emulated
- * access, so the window would blame an unseen writer for the change. The CPU must then execute the instruction itself. An
- * access of `insn` to its stack slot is ignored.
+ * access, so the window would blame an unseen writer for the change. Also true if the memory that `insn` accesses cannot be
+ * determined. The CPU must then execute the instruction itself. An access of `insn` to its stack slot is ignored.
  */
 bool window_would_miss(const struct detect *d, const struct insn *insn, const struct x86_regs *regs);
 
