@@ -64,7 +64,8 @@ struct suspicion {
 	 */
 	uint64_t held, total;
 	/*
-	 * The two operations were seen at the same time, and their contexts can run on two CPUs, not only interrupt each other.
+	 * The two operations were seen at the same time: on two CPUs, or on one CPU, where an interrupt with one of them came
+	 * during the other.
 	 */
 	bool concurrent;
 	/* Severity and certainty, for sorting. Higher comes first. */

@@ -52,8 +52,8 @@ bool handoff_guarded_by_zero(const struct handoff_side *end, const bool jumps[RA
 bool handoff_data_raced(const struct view *v, const struct handoff_side *a, const struct handoff_side *b);
 
 /*
- * Returns whether the report has another race that shows that the handoff fails: a race at an instruction that is_data[] marks, or a
- * race between the two functions in which neither side is at an instruction that is_word[] marks.
+ * Returns whether the report has another race that shows that the handoff fails: a race at an instruction that is_data[] marks,
+ * or a race between the two functions in which neither side is at an instruction that is_word[] marks.
  */
 bool handoff_broken(const struct view *v, const struct handoff_side *a, const struct handoff_side *b);
 

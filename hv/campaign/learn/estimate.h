@@ -28,7 +28,10 @@ struct learn_counts {
 struct learn_estimate {
 	/* The estimated number of all pairs, and its 95 % confidence interval. */
 	double pairs, low, high;
-	/* False after one run, or if nothing was seen. Then `pairs`, `low` and `high` are the observed number. */
+	/*
+	 * False after one run, or if nothing was seen. Then `pairs`, `low` and `high` are the observed number. They are also
+	 * the observed number if fewer than two pairs were seen exactly once.
+	 */
 	bool known;
 };
 
@@ -40,8 +43,8 @@ struct learn_estimate learn_chao1(const struct learn_counts *counts);
 
 /*
  * Returns the probability that all of the last `since` windows at a race's sites miss the race by chance although the kernel
- * still has it. Before these windows, `runs` runs saw the race in `before` windows at its sites. Returns 1 if `since` is 0, and
- * -1 (not known) if `runs` or `before` is 0.
+ * still has it. Before these windows, `runs` runs saw the race in `before` windows at its sites. Returns -1 (not
+ * known) if `runs` or `before` is 0, else 1 if `since` is 0.
  *
  * The method is the test of extinction of A. R. Solow, "Inferring extinction from sighting data", Ecology 74(3), 1993: if
  * sightings come at a constant rate, all n of them lie in the first T_n of a period T with the probability (T_n / T)^n. Here

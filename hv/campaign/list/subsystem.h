@@ -14,7 +14,7 @@ struct subsystems;
 
 /*
  * Read the file MAINTAINERS in the folder of a kernel's source. Free the result with subsystems_free(). Returns NULL with err
- * set: EXIT_INPUT if the file cannot be read, or has no section with files.
+ * set: EXIT_INPUT if the file cannot be read, is too large, or has no section with files; EXIT_INTERNAL if memory runs out.
  */
 struct subsystems *subsystems_read(const char *folder, struct err *err);
 void subsystems_free(struct subsystems *s);
@@ -26,8 +26,8 @@ void subsystems_free(struct subsystems *s);
 const char *subsystem_find(const struct subsystems *s, const char *file);
 
 /*
- * Write a substitute for a section to `out`, and return `out`: the first two folders of the file's path ("fs/ext4"), else the
- * module, else "kernel".
+ * Write a substitute for a section to `out`, and return `out`: the first two folders of the file's path ("fs/ext4"), or its
+ * only folder; else the module; else "kernel". The path of a file is used only if it is relative.
  */
 const char *subsystem_folder(const char *file, const char *module, char *out, size_t size);
 

@@ -167,8 +167,8 @@ void summary_free(struct summary *m);
 
 /*
  * Copy `text` into `m`. summary_text() is for text of guests and files, which clean_text() makes printable. summary_line() is
- * for text of users, in which clean_line() keeps letters of all languages. NULL means "". Returns NULL with err set if memory
- * runs out.
+ * for text of users, in which clean_line() keeps letters of all languages; it cuts the text to CLEAN_FIELD_MAX bytes. NULL
+ * means "". Returns NULL with err set if memory runs out.
  */
 const char *summary_text(struct summary *m, const char *text, struct err *err);
 const char *summary_line(struct summary *m, const char *text, struct err *err);
@@ -186,12 +186,12 @@ void summary_classes(const struct summary *m, unsigned of_class[SUMMARY_CLASSES]
 /* Returns the number of races that are gone although the selected rounds looked for them (SUMMARY_MISSED_MAX). */
 size_t summary_looked_for(const struct summary *m);
 
-/* Returns the number of races whose class became more serious. */
+/* Returns the number of races whose class became more serious. A race that was not judged before does not count. */
 size_t summary_worse(const struct summary *m);
 
 /*
- * Returns the figures of all selected rounds as if they were one round. `started` is that of the first round, `ended` that of
- * the last.
+ * Returns the figures of all selected rounds as if they were one round. `lost_permille` is the mean of the rounds, weighted by
+ * their sampled time. `started` is that of the first round, `ended` that of the last.
  */
 struct summary_round summary_total(const struct summary *m);
 

@@ -14,7 +14,8 @@
 
 /*
  * Read the XML file at `path`. Writes a hash of its bytes in hexadecimal to `hash`, which may be NULL. Returns a document, to
- * be freed by xmlFreeDoc(), or NULL with EXIT_INPUT and "PATH:LINE: what is wrong".
+ * be freed by xmlFreeDoc(), or NULL with err set: EXIT_INTERNAL if memory runs out, else EXIT_INPUT and "PATH:LINE: what is
+ * wrong".
  */
 xmlDoc *plan_document_read(const char *path, char hash[DOCUMENT_HASH_MAX], struct err *err);
 

@@ -30,8 +30,9 @@ struct ending {
 };
 
 /*
- * Add a finding, unless the list has the same kind and line already, or is full. The most serious finding sets the outcome.
- * `line` is not trusted: unprintable bytes become \xHH.
+ * Add a finding, unless the list has the same kind and line already, or is full. The most serious finding sets the outcome,
+ * even if the list has no room for it. `line` is not trusted: unprintable bytes become \xHH, and it is cut if it is longer than
+ * struct ending_finding.line.
  */
 void ending_add(struct ending *e, enum store_outcome kind, const char *file, const char *line);
 

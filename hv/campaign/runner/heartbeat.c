@@ -31,7 +31,7 @@ static void socket_path(const struct heartbeat *h, const char *suffix, struct so
 	snprintf(address->sun_path, sizeof(address->sun_path), "%s/v%s", h->folder, suffix);
 }
 
-/* Where the folders with sockets are: in $TMPDIR, or in FOLDERS if $TMPDIR is too long for a socket's path. */
+/* Where the folders with sockets are: in $TMPDIR, or in FOLDERS if $TMPDIR is not set, not an absolute path, or too long. */
 static const char *folders(void)
 {
 	const char *asked = getenv("TMPDIR");

@@ -25,8 +25,8 @@ int heartbeat_open(struct heartbeat *h, struct err *err);
 void heartbeat_close(struct heartbeat *h);
 
 /*
- * Remove the folders that killed processes of this user left in $TMPDIR (or in /tmp, if $TMPDIR is not set or too long for a
- * socket's path). The folder of a live process is locked, and stays.
+ * Remove the folders that killed processes of this user left in $TMPDIR (or in /tmp, if $TMPDIR is not set, not an absolute
+ * path, or too long for a socket's path). The folder of a live process is locked, and stays.
  */
 void heartbeat_sweep(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The round's progress: one line on a terminal, overwritten each second. If standard error is not a terminal, nothing is shown.
- * Not thread-safe.
+ * The round's progress: one line on a terminal, overwritten each second. The line is not shown if standard error is no
+ * terminal. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_PROGRESS_H
 #define OUTRIDER_CAMPAIGN_RUNNER_PROGRESS_H

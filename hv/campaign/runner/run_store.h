@@ -22,7 +22,8 @@ int run_store_end(const struct run_store *k, struct job *j, struct err *err);
 
 /*
  * Quarantine the files of an unfinished attempt as FOLDER~N, so that the run can start again, and store the attempt as a run
- * with the key KEY~N. Returns -1 with err set if the folder cannot be renamed, else 0, even if the store is away.
+ * with the key KEY~N. Does nothing if the folder has no report, no coverage and no console. Returns -1 with err set if the
+ * folder cannot be renamed, else 0, even if the store is away.
  */
 int run_store_quarantine(const struct run_store *k, struct job *j, struct err *err);
 

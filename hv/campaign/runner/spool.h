@@ -51,7 +51,7 @@ uint64_t spool_size(const char *folder);
 
 /*
  * Quarantine a folder: rename it to FOLDER~N with the smallest free N above `last`, and make an empty folder in its place.
- * Returns N, or 0 with err set.
+ * Returns N, or 0 with err set. N has at most three digits: if 999 is not free either, the function fails.
  */
 unsigned spool_quarantine(const char *folder, unsigned last, struct err *err);
 

@@ -17,7 +17,8 @@ void *record_compress(const char *text, size_t len, size_t *size, struct err *er
 
 /*
  * Returns the decompressed text with a NUL at its end, from malloc(). `data` is not trusted. Returns NULL with err set:
- * EXIT_INPUT if the data are not from record_compress(), with a message that begins with `where`.
+ * EXIT_INTERNAL if memory runs out; EXIT_INPUT if the data are not from record_compress(), with a message that begins with
+ * `where`.
  */
 char *record_decompress(const void *data, size_t size, const char *where, struct err *err);
 

@@ -29,8 +29,8 @@ int coverage_text_write(struct db *db, const struct run_data_coverage *coverage,
 
 /*
  * Add each line of `text`, which covers `runs` runs, to the sums of the kernel's sites. A site's times of first arming and
- * first hit become `started` if that is earlier. The text is parsed in place. Call it in a transaction. Returns 0, or -1 with
- * err set.
+ * first hit become `started` if that is earlier, and if the line says that the site was armed or hit. The text is parsed in
+ * place. Call it in a transaction. Returns 0, or -1 with err set.
  */
 int coverage_text_add(struct db *db, char *text, int64_t kernel, int64_t runs, int64_t started, struct err *err);
 

@@ -41,7 +41,11 @@ int store_outcome_from_word(const char *word);
 /* Returns whether a run with this outcome broke. An entry of store_findings() with this kind is a finding. */
 bool ends_is_finding(enum store_outcome outcome);
 
-/* Returns whether `a` is more serious than `b`. The most serious finding of a run is its outcome. */
+/*
+ * Returns whether `a` is more serious than `b`. The most serious finding of a run is its outcome. The order is, from the least
+ * serious: STORE_OK, STORE_LIMIT, STORE_FAILED, STORE_COMPLAINT, STORE_LOCKUP, STORE_HANG, STORE_PANIC, STORE_CRASH. The other
+ * outcomes are as serious as STORE_OK.
+ */
 bool ends_is_worse(enum store_outcome a, enum store_outcome b);
 
 /* Returns whether a run with this outcome failed. An entry of store_findings() with this kind says why. */

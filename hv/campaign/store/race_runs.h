@@ -5,7 +5,7 @@
 
 #include "hv/campaign/store/store.h"
 
-/* A run that saw a race. Strings are as the store has them, not printable. */
+/* A run that saw a race. All strings are printable. */
 struct store_race_run {
 	int64_t run, started; /* `started` is in milliseconds since 1970 */
 	const char *campaign;

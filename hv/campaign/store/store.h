@@ -307,10 +307,13 @@ const char *store_change_word(enum store_change change);
 
 /* One of a race's two sides, which are in byte order of function, module and kind. */
 struct store_side {
-	/* Without suffixes of the compiler. "unknown" for an unseen writer; "virtio-blk:read" for a device. */
+	/*
+	 * Without suffixes of the compiler. "unknown" for an unseen writer; "virtio-blk:read" for a device; "raw" or
+	 * "image+0x..." for code without a symbol.
+	 */
 	const char *function;
 	const char *module; /* "": the kernel itself. */
-	const char *kind;   /* "read", "write", or "access" if unknown. */
+	const char *kind;   /* "read", "write" (also for a read-modify-write), or "access" if unknown. */
 	const char *file;   /* The source file, relative to the source tree. "": no build had debug files. */
 };
 

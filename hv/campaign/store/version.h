@@ -44,10 +44,10 @@ enum version_has { VERSION_HAS_NOT, VERSION_HAS, VERSION_UNKNOWN };
 
 /*
  * Returns whether the kernel with this version line has a fix that came with the versions `fixed`, words between blanks and
- * commas, one for each line of development (major and minor number) that got it:
+ * commas, one for each line of development (major and minor number) that got it.
  *
- * - If `fixed` has a version of the kernel's own line, the kernel has the fix from this version on. - Otherwise the kernel has
- * it if its line is newer than all lines of `fixed`, as a later line begins with what was in mainline then.
+ * If `fixed` has a version of the kernel's own line, the kernel has the fix from this version on. Otherwise the kernel has it
+ * if its line is newer than all lines of `fixed`, as a later line begins with what was in mainline then.
  *
  * A version line of Debian has two versions. The release counts the kernel's ABI ("6.1.0-56"), and the version of the package
  * is at the end of the line ("Debian 6.1.192-2"). A version X.Y.0-N in `fixed` is compared with the release. Any other version
