@@ -64,8 +64,8 @@ struct suspicion {
 	 */
 	uint64_t held, total;
 	/*
-	 * The two operations were seen at the same time: on two CPUs, or on one CPU, where an interrupt with one of them came
-	 * during the other.
+	 * The two operations were seen at the same time: on two CPUs, or on one CPU, where an interrupt came during the first
+	 * operation and began the second.
 	 */
 	bool concurrent;
 	/* Severity and certainty, for sorting. Higher comes first. */
