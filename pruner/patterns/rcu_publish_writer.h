@@ -52,7 +52,8 @@ const char *writer_callee(const struct writer *w, unsigned i, enum list_kind kin
 
 /*
  * Set out[] to the instructions that may run after `from`. Paths end at instruction `barrier` (-1: none). With
- * `stop_at_grace`, paths also end at a call that waits for a grace period.
+ * `stop_at_grace`, paths also end at a call that waits for a grace period. The instruction at which a path ends is in out[],
+ * and `from` only if a path leads back to it.
  */
 void writer_reachable(const struct writer *w, unsigned from, int barrier, bool stop_at_grace, bool out[RACE_CODE_MAX]);
 

@@ -20,15 +20,15 @@ struct related *related_new(struct race *const *races, size_t count);
 void related_free(struct related *c);
 
 /*
- * Call each(ctx, race, which) for each side of a race that is in the same function as `side`. `c` may be NULL; then there are
- * no races.
+ * Call each(ctx, race, which) for each side of a race that is an access by a vCPU in the same function and module as `side`,
+ * and for `side` itself if its race is indexed. `c` may be NULL; then there are no races.
  */
 void related_of_function(const struct related *c, const struct race_side *side,
 			 void (*each)(void *ctx, const struct race *race, unsigned which), void *ctx);
 
 /*
- * Call each(ctx, other) for each race whose first instance was at the GVA `gva` in the run of `race`. `race` itself is left
- * out. `c` may be NULL.
+ * Call each(ctx, other) for each side of a race that, in its first instance, was an access by a vCPU at the GVA `gva` in the
+ * run of `race`. So a race is given twice if both of its sides were there. `race` itself is left out. `c` may be NULL.
  */
 void related_at(const struct related *c, const struct race *race, uint64_t gva,
 		void (*each)(void *ctx, const struct race *other), void *ctx);

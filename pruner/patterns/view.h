@@ -78,7 +78,10 @@ void view_free(struct view *v);
  */
 bool view_changes(const struct view_side *s);
 
-/* Returns whether the side stores a value that it computed from an old value of the datum, in one instruction or in several. */
+/*
+ * Returns whether the side stores a value that it computed from an old value of the datum, in one instruction or in several.
+ * False if the side is no vCPU, or its code could not be followed.
+ */
 bool view_updates(const struct view_side *s);
 
 /*

@@ -16,7 +16,8 @@ bool raise_is_address(uint64_t value);
 bool raise_is_pointer(const struct view *v);
 
 /*
- * Returns whether one side may load, or overwrite, only a part of what the other side stores. False if one side is not known.
+ * Returns whether one side may load, or overwrite, only a part of what the other side stores. False if a side is not an access
+ * by a vCPU, or its size is not known.
  */
 bool raise_may_tear(const struct view *v);
 

@@ -48,14 +48,15 @@ struct rule {
 	/*
 	 * Returns true if the rule fits the race, and then has set class, rule and evidence of *out. The function may set
 	 * another rule for a related pattern. NULL: the rule is not tried in this stage. A rule that is tried in no stage is
-	 * set by the function of another rule, by the facts of raise.h, or by the outcomes of outcome.h.
+	 * set by the function of another rule, by the facts of raise.h, by the outcomes of outcome.h, or by a complaint
+	 * (complained.h).
 	 */
 	bool (*apply[RULE_STAGES])(const struct view *v, struct verdict *out);
 	/* Points that a verdict of this rule gets in addition to the points of the facts (raise.h). */
 	int points;
 	/*
-	 * Enough instances without a state change (OUTCOME_ENOUGH) refute the rule: an unclear race becomes benign, and a
-	 * harmful candidate becomes unclear.
+	 * Enough instances without a state change (OUTCOME_ENOUGH) refute the rule, if both orders of the kept instance
+	 * continued without trouble: an unclear race becomes benign, and a harmful candidate becomes unclear.
 	 */
 	bool refuted_by_equal_states;
 };

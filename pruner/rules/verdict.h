@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 enum verdict_class {
-	/* A harmful candidate: no benign pattern fits. */
+	/* A harmful candidate: no benign pattern fits; or a rule, an outcome or a complaint of the kernel shows harm. */
 	VERDICT_HARMFUL,
 	/* A pattern fits, but it also fits real bugs too often, or the evidence is too weak. */
 	VERDICT_UNCLEAR,
@@ -69,7 +69,7 @@ enum rule_id {
 
 struct verdict {
 	enum verdict_class class;
-	/* The rule that fits, or that the facts or outcomes have set. */
+	/* The rule that fits, or that the facts, the outcomes or a complaint have set. */
 	enum rule_id rule;
 	/* 0 to 99. A race with a higher rank is more likely to be harmful. The ranks of two classes do not overlap. */
 	int rank;
