@@ -14,9 +14,8 @@
 
 /*
  * The number of instances without a state change after which a verdict becomes milder, if its rule can be refuted so
- * (rule.refuted_by_equal_states). Only
- * one in ten instances of the paper's harmful races showed a state change or a replay failure (its figure 4). The probability
- * that such a race shows neither in 44 instances is 0.9^44, below 1%.
+ * (rule.refuted_by_equal_states). Only one in ten instances of the paper's harmful races showed a state change or a replay
+ * failure (its figure 4). The probability that such a race shows neither in 44 instances is 0.9^44, below 1%.
  */
 #define OUTCOME_ENOUGH UINT64_C(44)
 
