@@ -7,7 +7,7 @@
 #include "hv/campaign/list/subsystem.h"
 
 /*
- * The rounds that a round summary shows. A round is given by its number, or by the first characters of its uuid;
+ * The rounds that a round summary shows. A round is given by its number, or by the first characters of its uuid, at least four;
  * STORE_ROUND_WORD ("round:") may stand before the number. All zero: the last round.
  */
 struct summary_query {

@@ -14,7 +14,8 @@ struct race_history;
 
 /*
  * Read the history of the race with the id `race`. `subsystems` may be NULL. Free the result with race_history_free(). Returns
- * NULL with err set if the store cannot be read or memory runs out.
+ * NULL with err set if the store cannot be read or no longer has the race, if the race's record is not JSON, or if memory runs
+ * out.
  */
 struct race_history *race_history_get(struct store *store, int64_t race, const struct subsystems *subsystems,
 				      const char *version, struct err *err);

@@ -15,7 +15,7 @@
  */
 void processes_usage(pid_t group, uint64_t *cpu_ns, uint64_t *memory);
 
-/* Send SIGKILL to all other processes whose standard error is the file `fd`. */
+/* Send SIGKILL to all other processes whose standard error is the file `fd`. Does nothing if `fd` is no regular file. */
 void processes_kill_holders(int fd);
 
 #endif
