@@ -17,8 +17,8 @@
  *
  * When the runner is killed, its runs are killed, too, and their files stay. With `resume`, the next runner first ends
  * processes that are left. Then it stores the files: a run with a `status` as a finished run, an unfinished run as an attempt
- * with "~1" appended to its key. Then it starts the unfinished runs again. If a foreign process kills a run, the runner does
- * the same at once for this run.
+ * with "~N" appended to its key (N = 1, 2, ...). Then it starts the unfinished runs again. If a foreign process kills a run,
+ * the runner does the same at once for this run.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_RUNNER_H
 #define OUTRIDER_CAMPAIGN_RUNNER_RUNNER_H

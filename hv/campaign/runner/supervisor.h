@@ -15,7 +15,10 @@ struct child_config {
 	const struct plan_limits *limits;
 	/* Limit the size of each file to limits->output. Not set if the program writes disk images, which can be larger. */
 	bool limit_files;
-	/* prepare() is called before the program starts, finish() after it has ended. Both may be NULL. */
+	/*
+	 * prepare() is called before the program starts, finish() after it has ended or if it was not started. finish() can be
+	 * called more than once. Both may be NULL.
+	 */
 	int (*prepare)(void *ctx, struct err *err);
 	void (*finish)(void *ctx);
 	void *ctx;
