@@ -23,12 +23,15 @@
 /* What gets the other CPU's timer tick and softirq done, at 100 Hz as well. */
 #define GT_HANDED_TICK_US 15000
 
-/* Adds to the data slowly, with a call in the middle, so that the function has a frame: most work functions have one. */
-#define gt_handed_add(data, n)          \
-	({                              \
-		u64 _before = (data);   \
-		udelay(1);              \
-		(data) = _before + (n); \
+/*
+ * Changes the data slowly, with a call in the middle, so that the function has a frame: most work functions have one. The late
+ * accesses compute something that is no sum, because data to which all sides only add are a statistic.
+ */
+#define gt_handed_change(data, n)             \
+	({                                    \
+		u64 _before = (data);         \
+		udelay(1);                    \
+		(data) = (_before ^ (n)) * 3; \
 	})
 
 /* The side on the CPU where the work item or the timer runs. */
@@ -91,7 +94,7 @@ static gt_fn void gt_latedone_giver(u64 round)
 {
 	mutex_lock(&gt_latedone_place.lock);
 	if (wait_for_completion_timeout(&gt_latedone_place.empty, GT_HANDED_WAIT)) {
-		gt_latedone_place.data += round;
+		gt_latedone_place.data ^= round;
 		complete(&gt_latedone_place.full);
 	}
 	mutex_unlock(&gt_latedone_place.lock);
@@ -103,7 +106,7 @@ static gt_fn void gt_latedone_taker(u64 round)
 	if (!wait_for_completion_timeout(&gt_latedone_place.full, GT_HANDED_WAIT))
 		return;
 	complete(&gt_latedone_place.empty);
-	gt_latedone_place.data -= round;
+	gt_latedone_place.data ^= round;
 }
 
 static int gt_latedone_setup(void)
@@ -128,7 +131,7 @@ static struct {
 
 static gt_fn void gt_handwork_worker(struct work_struct *work)
 {
-	gt_handed_add(gt_handwork_place.data, 2);
+	gt_handed_change(gt_handwork_place.data, 2);
 }
 static DECLARE_WORK(gt_handwork_item, gt_handwork_worker);
 
@@ -155,7 +158,7 @@ static struct {
 
 static gt_fn void gt_latework_worker(struct work_struct *work)
 {
-	gt_handed_add(gt_latework_place.data, 2);
+	gt_handed_change(gt_latework_place.data, 2);
 }
 static DECLARE_WORK(gt_latework_item, gt_latework_worker);
 
@@ -164,7 +167,7 @@ static gt_fn void gt_latework_queuer(u64 round)
 {
 	mutex_lock(&gt_latework_place.lock);
 	queue_work_on(1, system_highpri_wq, &gt_latework_item);
-	gt_latework_place.data += round;
+	gt_latework_place.data ^= round;
 	flush_work(&gt_latework_item);
 	mutex_unlock(&gt_latework_place.lock);
 }
@@ -188,7 +191,7 @@ static struct {
 
 static gt_fn void gt_handtimer_fire(struct timer_list *timer)
 {
-	gt_handed_add(gt_handtimer_place.data, 2);
+	gt_handed_change(gt_handtimer_place.data, 2);
 }
 static DEFINE_TIMER(gt_handtimer_timer, gt_handtimer_fire);
 
@@ -216,7 +219,7 @@ static struct {
 
 static gt_fn void gt_latetimer_fire(struct timer_list *timer)
 {
-	gt_handed_add(gt_latetimer_place.data, 2);
+	gt_handed_change(gt_latetimer_place.data, 2);
 }
 static DEFINE_TIMER(gt_latetimer_timer, gt_latetimer_fire);
 
@@ -225,7 +228,7 @@ static gt_fn void gt_latetimer_starter(u64 round)
 {
 	mutex_lock(&gt_latetimer_place.lock);
 	add_timer_on(&gt_latetimer_timer, 1);
-	gt_latetimer_place.data += round;
+	gt_latetimer_place.data ^= round;
 	usleep_range(GT_HANDED_TICK_US, 2 * GT_HANDED_TICK_US);
 	timer_delete_sync(&gt_latetimer_timer);
 	mutex_unlock(&gt_latetimer_place.lock);
