@@ -67,7 +67,7 @@ static void judge(const struct view *v, struct verdict *out)
 		no_pattern(v, out);
 	}
 	points = outcome_weigh(v->race, out, points + rule_table[out->rule].points);
-	points = complained_weigh(v->race, out, points);
+	points = complained_weigh(v, out, points);
 	out->section = section_of_writer(v);
 	room = ranks[out->class].to - ranks[out->class].from;
 	out->rank = ranks[out->class].from + (points < room ? points : room);

@@ -104,6 +104,8 @@ struct race_complaint {
 	 * 0.1 s after the kernel printed it, or 1 s on a target where each read stops the guest.
 	 */
 	uint64_t after_ns;
+	/* The kernel complained of an access by a NULL pointer: the faulting address is one of the first 4096. */
+	bool null_pointer;
 	/* As in struct complaint. */
 	char text[COMPLAINT_TEXT_MAX];
 	char where[COMPLAINT_PLACE_MAX];

@@ -100,7 +100,11 @@ static void set_link(struct race *race, const struct complaint *c, enum complain
 
 	if (link <= out->link)
 		return;
-	*out = (struct race_complaint){.link = link, .kind = c->kind, .side = side, .after_ns = after};
+	*out = (struct race_complaint){.link = link,
+				       .kind = c->kind,
+				       .side = side,
+				       .after_ns = after,
+				       .null_pointer = c->address_known && c->address < MEMBER_MAX};
 	memcpy(out->text, c->text, sizeof(out->text));
 	memcpy(out->where, c->where.text, sizeof(out->where));
 }

@@ -4,6 +4,7 @@
 
 #include "hv/race/complaint_link.h"
 #include "hv/race/race.h"
+#include "pruner/rules/raise.h"
 #include "pruner/rules/rule.h"
 
 #define COMPLAINED_POINTS 39 /* The most points that raise a rank: a harmful candidate with 39 has rank 99, the highest. */
@@ -24,8 +25,21 @@ static const char *connection(const struct race_complaint *c)
 	case COMPLAINT_SAME_OBJECT:
 		return "about an address in the object of this race";
 	default:
-		return "in a function of this race";
+		return c->null_pointer ? "in a function of this race, on an access by a NULL pointer"
+				       : "in a function of this race";
 	}
+}
+
+/*
+ * Returns whether the race's pointer may be the NULL pointer that the kernel followed. The instances need not show its NULL: of
+ * a held writer they have the value before its store.
+ */
+static bool may_be_the_pointer(const struct view *v)
+{
+	const struct race_complaint *c = &v->race->complaint;
+	const struct view_side *s = &v->side[c->side];
+
+	return c->null_pointer && (raise_is_pointer(v) || (s->reads && s->followed && s->read.dereferenced));
 }
 
 /* Add the complaint to the evidence of a race that shares no more than a function with it. */
@@ -38,14 +52,14 @@ static int same_function(const struct race_complaint *c, struct verdict *out, in
 	return points + FUNCTION_POINTS;
 }
 
-int complained_weigh(const struct race *race, struct verdict *out, int points)
+int complained_weigh(const struct view *v, struct verdict *out, int points)
 {
-	const struct race_complaint *c = &race->complaint;
+	const struct race_complaint *c = &v->race->complaint;
 	const struct verdict by_rules = *out;
 
 	if (c->link == COMPLAINT_UNLINKED)
 		return points;
-	if (c->link == COMPLAINT_SAME_FUNCTION)
+	if (c->link == COMPLAINT_SAME_FUNCTION && !may_be_the_pointer(v))
 		return same_function(c, out, points);
 	*out = (struct verdict){.class = VERDICT_HARMFUL, .rule = RULE_KERNEL_COMPLAINED};
 	verdict_evidence(out,

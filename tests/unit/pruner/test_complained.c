@@ -128,6 +128,18 @@ static void same_pointer(void **state)
 	m.c.address = 8;
 	set_values(m.race, 1, 0);
 	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
+	bench_expect_class(m.b, VERDICT_HARMFUL);
+	bench_says(m.b, "the function is all that connects the two");
+	/* The instances of a held writer may all have the value before its store. */
+	set_values(m.race, object, object);
+	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
+	bench_expect(m.b, VERDICT_HARMFUL, "kernel-complained");
+	assert_int_equal(m.b->verdict.rank, 99);
+	bench_says(m.b, "in a function of this race, on an access by a NULL pointer, at somewhere");
+	m.c.address = 1 << 20;
+	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
+	bench_expect_class(m.b, VERDICT_UNCLEAR);
+	bench_says(m.b, "the function is all that connects the two");
 	set_values(m.race, object, 0);
 	elsewhere(&m);
 	assert_int_equal(link_of(&m), COMPLAINT_UNLINKED);
