@@ -33,7 +33,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->engine.domain)
-			return cli_usage(state, "attach to one domain: '%s' or '%s'", o->engine.domain, arg);
+			return cli_usage(state, "give only one domain to attach to: '%s' or '%s'", o->engine.domain, arg);
 		o->engine.domain = arg;
 		return 0;
 	case KEY_CONNECT:

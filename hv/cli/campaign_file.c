@@ -14,7 +14,7 @@ static const char *command(const struct argp_state *state)
 error_t campaign_take_file(const char **file, char *arg, struct argp_state *state)
 {
 	if (*file)
-		return cli_usage(state, "%s takes one campaign file: '%s' or '%s'", command(state), *file, arg);
+		return cli_usage(state, "%s takes only one campaign file: '%s' or '%s'", command(state), *file, arg);
 	*file = arg;
 	return 0;
 }

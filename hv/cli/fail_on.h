@@ -23,7 +23,10 @@ enum fail_on_what {
 };
 
 #define FAIL_ON_RACES ((unsigned)FAIL_ON_HARMFUL | FAIL_ON_UNCLEAR | FAIL_ON_ANY_NEW)
-/* A run of these kinds cannot show that a kernel has no race, so any word that looks for something implies them. */
+/*
+ * If a run is unsampled or unfinished, its lack of races says nothing about the kernel. So each word of --fail-on that looks
+ * for races, suspicions or complaints implies these two.
+ */
 #define FAIL_ON_DOUBTS ((unsigned)FAIL_ON_UNSAMPLED | FAIL_ON_UNFINISHED)
 
 /* All zero: no option was given. */

@@ -80,7 +80,7 @@ static error_t add_symbols(struct replay_options *o, const char *path)
 static error_t add_path(struct replay_options *o, const char *path, struct argp_state *state)
 {
 	if (o->path)
-		return cli_usage(state, "replay one scenario: '%s' or '%s'", o->path, path);
+		return cli_usage(state, "give only one scenario to replay: '%s' or '%s'", o->path, path);
 	o->path = path;
 	return 0;
 }
@@ -122,7 +122,7 @@ static error_t form_option(struct replay_options *o, const char *arg, struct arg
 static error_t gdb_option(struct replay_options *o, const char *address, struct argp_state *state)
 {
 	if (o->gdb)
-		return cli_usage(state, "gdb connects to one address: '%s' or '%s'", o->gdb, address);
+		return cli_usage(state, "give only one address for gdb: '%s' or '%s'", o->gdb, address);
 	o->gdb = address;
 	return 0;
 }

@@ -7,7 +7,8 @@
 
 /*
  * Print the version on standard output. The first line is "outrider VERSION". The next lines have the git revision, if it was
- * known at build time; the libraries, with the versions in use; and the features, with the words of `formats`.
+ * known at build time; the libraries, with the versions in use; and the features, which include the formats of reports
+ * that `formats` lists.
  */
 void version_print(const struct cli_choice *formats);
 

@@ -213,7 +213,7 @@ static void wrong_attach_options(void **state)
 	} cases[] = {
 		{{NULL}, "attach needs a DOMAIN"},
 		{{"here", "--gdb=:1234"}, "give DOMAIN here or --gdb :1234, not both"},
-		{{"here", "there"}, "attach to one domain: 'here' or 'there'"},
+		{{"here", "there"}, "give only one domain to attach to: 'here' or 'there'"},
 		{{"here", "--overhead=51"}, "--overhead 51: give percent"},
 	};
 	struct attach_options o;
