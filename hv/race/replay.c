@@ -6,7 +6,7 @@
 #include "hv/base/clean.h"
 #include "hv/race/count.h"
 
-/* Weights of replay_weight(), least telling first. */
+/* The weights of replay_weight(). The higher the weight, the more the instance says about whether the race does harm. */
 enum weight { NOT_RUN, NO_STATE_CHANGE, FAILURE, STATE_CHANGE, ONE_TROUBLED };
 
 bool replay_in_trouble(const struct replay_order *order)
@@ -107,7 +107,10 @@ const char *replay_instance_wrong(const struct replay_instance *instance)
 	return wrong;
 }
 
-/* Returns the weight that the most telling instance must have, derived from the counts of outcomes alone. */
+/*
+ * Returns the highest replay_weight() among all counted instances, derived from the counts. A record is inconsistent if the
+ * instance that it keeps, replay->telling, has another weight.
+ */
 static int weight_by_counts(const struct race_replay *replay)
 {
 	if (replay->one_troubled)
@@ -199,7 +202,7 @@ void replay_clean(struct replay_instance *instance)
 		clean_field(instance->differences[i].name, sizeof(instance->differences[i].name));
 }
 
-/* Keep the more telling of two instances. `first`: `into` has no instance yet. */
+/* Keep the instance in into->telling if its replay_weight() is higher. `first`: `into` has no instance yet. */
 static void keep_telling(struct race_replay *into, const struct replay_instance *instance, bool first)
 {
 	if (first || replay_weight(instance) > replay_weight(&into->telling))

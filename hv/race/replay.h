@@ -142,9 +142,9 @@ struct race_replay {
 	/* Instances whose copies existed when the guest's kernel complained. */
 	uint64_t last_moments;
 	/*
-	 * The most telling instance, that is, the one with the highest replay_weight(). From most to least telling: exactly one
-	 * order ended in trouble; a state change; a failure that says something about the race; no state change; a copy that
-	 * could not be made or run. Among equals, the first.
+	 * The instance that says most about whether the race does harm: the first of the instances with the highest
+	 * replay_weight(). From high to low weight: exactly one order ended in trouble; a state change; a failure other than
+	 * REPLAY_CANNOT_LOAD; no state change; REPLAY_CANNOT_LOAD.
 	 */
 	struct replay_instance telling;
 };
@@ -161,7 +161,10 @@ bool replay_in_trouble(const struct replay_order *order);
  */
 int replay_troubled_order(const struct replay_instance *instance);
 
-/* Returns how telling an instance is; see struct race_replay for the ranking. Higher is more telling. */
+/*
+ * Returns the weight of an instance: the higher, the more the instance says about whether the race does harm. The comment at
+ * race_replay.telling has the order of the weights.
+ */
 int replay_weight(const struct replay_instance *instance);
 
 /* Returns true if two instances have the same weight, the same failure, and trouble in the same order. */
@@ -176,7 +179,7 @@ bool replay_identical(const struct replay_instance *a, const struct replay_insta
 /* Returns what contradicts this header's rules in an instance, as a phrase for a message, or NULL if nothing does. */
 const char *replay_instance_wrong(const struct replay_instance *instance);
 
-/* Returns what contradicts this header's rules in a replay or in its telling instance, or NULL if nothing does. */
+/* Returns what contradicts this header's rules in a replay or in the instance `telling`, or NULL if nothing does. */
 const char *replay_wrong(const struct race_replay *replay);
 
 /* Returns the number of all instances, at most INT64_MAX: the largest integer that jansson can store. */

@@ -5,13 +5,14 @@
 
 #define INTERRUPTS_ON (1u << 9)
 /*
- * The most steps until an interrupt is pending for a CPU with interrupts on. An interrupt will come, because the kernel has a
- * timer.
+ * The most instructions that await_interrupt() steps until an interrupt is pending, and comes_back() until the side is in its
+ * loop again. At the limit, stuck_run() returns false: it is unknown whether the sides hang. A step takes microseconds, so the
+ * kernel's timer normally sends an interrupt long before the limit.
  */
 #define STEPS_MAX 200000u
 /* Steps between two reads of the local APIC, each of which takes as long as a step. */
 #define STEPS_BETWEEN 16u
-/* The most slices until the CPU takes a pending interrupt. */
+/* A CPU has this many slices of STUCK_SLICE_NS to take a pending interrupt. If it does not, stuck_run() returns false. */
 #define SLICES_MAX 8u
 
 struct stuck {

@@ -47,7 +47,7 @@ def hand_verdicts():
 
 
 def shown(telling):
-    """What the most telling instance shows, in few words."""
+    """What the kept instance of a race shows (`telling` in docs/report-format.md), in few words."""
     words = [telling["why_text"]] if telling["why_text"] else []
     words += [order["trouble"] for order in telling["orders"] if order["trouble"]]
     words += [difference["name"] or difference["address"] or difference["physical"] for difference in telling["differences"][:3]]

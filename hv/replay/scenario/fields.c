@@ -152,11 +152,11 @@ static void difference(struct walk *w, struct replay_difference *d)
 }
 
 /* Files contain these numbers: a new number must come last, and needs a new SCENARIO_VERSION. */
-_Static_assert(REPLAY_FAILURE == 2 && REPLAY_OUTCOMES == 3, "the outcomes of version 1");
-_Static_assert(REPLAY_CANNOT_LOAD == 5 && REPLAY_FAILURES == 6, "the failures of version 1");
-_Static_assert(REPLAY_END_FAULT == 4 && REPLAY_ENDS == 5, "the ends of regions of version 1");
-_Static_assert(REPLAY_MACHINE_HANG == 5 && REPLAY_MACHINES == 6, "the ends of machines of version 1");
-_Static_assert(GUEST_TASK == 0 && GUEST_NMI == 3, "the contexts of version 1");
+_Static_assert(REPLAY_FAILURE == 2 && REPLAY_OUTCOMES == 3, "the outcomes in version 1 of the scenario format");
+_Static_assert(REPLAY_CANNOT_LOAD == 5 && REPLAY_FAILURES == 6, "the failures in version 1 of the scenario format");
+_Static_assert(REPLAY_END_FAULT == 4 && REPLAY_ENDS == 5, "the ends of regions in version 1 of the scenario format");
+_Static_assert(REPLAY_MACHINE_HANG == 5 && REPLAY_MACHINES == 6, "the ends of machines in version 1 of the scenario format");
+_Static_assert(GUEST_TASK == 0 && GUEST_NMI == 3, "the contexts in version 1 of the scenario format");
 
 #define CHOICE(w, type, member)          \
 	do {                             \

@@ -8,7 +8,7 @@
 #include <sys/procfs.h>
 
 #define NOTE_ALIGN 4u
-#define QEMU_VERSION 1u
+#define QEMU_VERSION 1u /* version of the format of struct qemu_cpu */
 #define NO_PID 0x400001 /* above all PIDs (PID_MAX_LIMIT, include/linux/threads.h) */
 
 /*
@@ -28,7 +28,7 @@ struct qemu_cpu {
 	uint64_t kernel_gs_base;
 };
 
-static_assert(sizeof(struct qemu_cpu) == 440, "the size that QEMU's version 1 has");
+static_assert(sizeof(struct qemu_cpu) == 440, "the size of version 1 of QEMU's CPU note");
 
 static size_t align(size_t n)
 {
