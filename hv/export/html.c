@@ -45,7 +45,10 @@ static void put_counts(FILE *out, const struct export_run *run)
 	      out);
 }
 
-/* Write a banner for each run that cannot show that a kernel has no race. */
+/*
+ * Write a banner for each run that may have found no race only because it did not sample: it is unfinished, armed no sample
+ * point, had no hit, or opened no window (enum run_doubt).
+ */
 static void put_doubts(FILE *out, const struct export_run *run)
 {
 	char text[RUN_DOUBT_TEXT_MAX];

@@ -267,7 +267,10 @@ static void put_suspicions(FILE *out, const struct lock_chart *locks)
 			locks->suspicions[i].suspicion.text);
 }
 
-/* Write first which runs cannot show that a kernel has no race: without reports the output would look like a clean result. */
+/*
+ * Write first which runs are unfinished or have sampled nothing (enum run_doubt): if they found no race, the output would look
+ * like that of a kernel without races.
+ */
 static void put_doubts(FILE *out, const struct export_run *run)
 {
 	char text[RUN_DOUBT_TEXT_MAX];

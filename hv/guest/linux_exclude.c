@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The text that must not carry a sample point, for one of three reasons: a stop is unsafe there (entry code, the paths of #BP
- * and NMI, code that is copied or executed elsewhere); its plain accesses are themselves synchronisation (implementations of
- * locks); or it reads memory that the hypervisor writes by design.
+ * and NMI, code that is copied, and executed at another address); its plain accesses are themselves synchronisation
+ * (implementations of locks); or it reads memory that the hypervisor writes by design.
  */
 #include <fnmatch.h>
 
@@ -126,7 +126,7 @@ static const char *const functions[] = {
 	"fixup_exception",
 	"search_*extable*",
 	"ex_handler_*",
-	/* Templates that are copied and run elsewhere, start-up and resume code, stack switches. */
+	/* Templates whose copies run at other addresses, start-up and resume code, stack switches. */
 	"ftrace_*caller*",
 	"ftrace_regs_*",
 	"ftrace_stub*",

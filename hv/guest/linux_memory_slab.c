@@ -113,8 +113,8 @@ bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_
 	set_merged(g, cache, out);
 	object = start + (gva - start) / stride * stride + left_pad;
 	/*
-	 * Set no object for an address in a red zone, after the last object, or in a KFENCE object, which is placed elsewhere
-	 * on its page.
+	 * Set no object for an address in a red zone, after the last object, or in a KFENCE object, whose place on its page
+	 * is another one.
 	 */
 	if (gva < object || (gva - start) / stride >= objects)
 		return true;

@@ -123,7 +123,7 @@ struct run_facts {
 	struct run_complaints complaints;
 };
 
-/* Why a report without races does not show that the kernel has none. */
+/* Why the lack of races in a run's report says nothing about the kernel: the run is unfinished, or has sampled nothing. */
 enum run_doubt {
 	RUN_SOUND,	/* The run is finished and has sampled. */
 	RUN_UNFINISHED, /* The run goes on or was killed. How much it has sampled is unknown. */

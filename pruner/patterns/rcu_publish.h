@@ -31,7 +31,7 @@ enum rcu_publish_outlives {
  */
 enum rcu_publish_outlives rcu_publish_outlives_section(const struct view *v, unsigned side);
 
-/* Returns whether the reader also updates: it stores to the place of its load, or stores the loaded pointer elsewhere. */
+/* Returns whether the reader also updates: it stores to the place of its load, or stores the loaded pointer to other memory. */
 bool rcu_publish_by_reader(const struct view_side *s);
 
 #endif

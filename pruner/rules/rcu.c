@@ -134,7 +134,7 @@ static bool looks_like_list(const struct rcu *r)
 
 /*
  * Returns whether the writer follows RCU's rules. A writer that only adds an object may belong to a structure without RCU, so
- * that writer also needs a mark, or a wait for a grace period elsewhere in the function.
+ * that writer also needs a mark, or a wait for a grace period anywhere in the function.
  */
 static bool follows_rcu(const struct rcu *r)
 {

@@ -164,7 +164,7 @@ static int add_file(struct place *p, const char *path)
 	return p->files[p->n] ? (int)(p->n++, 0) : -1;
 }
 
-/* List the files of a folder. Unreadable folders in it are skipped: the wanted file may be elsewhere. */
+/* List the files of a folder. Unreadable folders in it are skipped: the wanted file may be in another folder. */
 static int walk_folder(struct place *p, struct err *err)
 {
 	char *const roots[] = {p->path, NULL};

@@ -2,8 +2,8 @@
 # Sourced by the integration tests that run the ground truth in a lab, after lib.sh.
 manifest=tests/ground-truth/manifest.json
 
-# named FOLDER [OPTION]...: the run's races with the names that the module's own debug information gives them, later and elsewhere. The
-# options are of tests/ground-truth/check.
+# named FOLDER [OPTION]...: the run's races with the names that the module's own debug information gives them, after the run and outside of the
+# lab. The options are of tests/ground-truth/check.
 named() {
 	folder=$1
 	shift

@@ -28,7 +28,7 @@ void list_mail(FILE *out, const struct summary *m, const struct list_style *styl
  */
 int list_json(FILE *out, const struct summary *m, struct err *err);
 
-/* Write one HTML page, which loads nothing from elsewhere and is readable without scripts. */
+/* Write one HTML page, which loads no other file and is readable without scripts. */
 void list_html(FILE *out, const struct summary *m);
 
 #endif

@@ -162,8 +162,8 @@ static void check_usage(struct job *j, uint64_t now)
 }
 
 /*
- * Returns whether the guest's console is in the run's folder. A domain that the campaign did not start has its console
- * elsewhere.
+ * Returns whether the guest's console is in the run's folder. The console of a domain that the campaign
+ * did not start is in another file.
  */
 static bool has_console(const struct plan_run *r)
 {

@@ -93,16 +93,16 @@ int store_mend_set(struct store *s, int64_t race, const char *const *mended, siz
 	return db_end(s->db, rc, err);
 }
 
-/* ---- the build that a word names ---- */
+/* ---- the kernel build that the user names by a build id or a commit ---- */
 
 struct builds {
-	const char *word;
+	const char *word; /* what the user gave: hexadecimal digits */
 	size_t count;
 	char release[VERSION_TEXT_MAX];
 	bool nameless, several;
 };
 
-/* Returns whether a release ends with "-g" and the abbreviation of a commit that `word` names. */
+/* Returns whether the release ends with "-g" and the abbreviation of a commit, and `word` is the beginning of this commit. */
 static bool ends_with_commit(const char *release, const char *word)
 {
 	const char *commit = strstr(release, "-g");

@@ -44,7 +44,7 @@ struct lock_event {
 	uint8_t kind, side;
 	/* Of a hand-over: how many objects at this address may have ended since (handover_object_ends()), at most 255. */
 	uint8_t ended;
-	/* The kernel called a callback: what the context did before belongs to other callbacks, which may run elsewhere. */
+	/* The kernel called a callback: what the context did before belongs to other callbacks, which may run on other CPUs. */
 	bool begins;
 };
 

@@ -4,8 +4,9 @@
 #include <string.h>
 
 /*
- * A segment of at least this many bytes holds data. Shorter ones are a header or a status: of a block request 16 bytes and 1
- * byte, of a frame 12 bytes, of a vsock packet 44 bytes. They are chosen only if the request has no other segment.
+ * A segment of at least this many bytes is taken for data. A shorter segment is a header or a status: a block request has a
+ * header of 16 bytes and a status of 1 byte, a network frame a header of 12 bytes, and a vsock packet a header of 44 bytes. A
+ * word of a shorter segment is chosen only if the request has no segment with data, or if such a word was touched before.
  */
 #define DATA_LEAST 64u
 

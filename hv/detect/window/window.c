@@ -100,7 +100,7 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 
 	datum->cookie = ++d->hit.last_cookie;
 	if (!x86_kernel_address(gva))
-		return; /* a user address: elsewhere it is other memory, so do not watch, only read again */
+		return; /* user address: other processes have other memory there; read the datum again when the window closes */
 	while (gva < end) {
 		struct target_watch watch = {
 			.gva = gva,

@@ -146,8 +146,8 @@ int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err)
 	cpu->reload = true;
 
 	/*
-	 * Make the vCPU runnable only if it is still in the held context. Elsewhere it runs, or the guest halted it by a HLT
-	 * that must not end here.
+	 * Make the vCPU runnable only if it is still in the held context. In another context the vCPU runs already, or the
+	 * guest halted it by a HLT that must not end here.
 	 */
 	if (regs.rip == hold->rip && regs.gpr[X86_RSP] == hold->rsp && set_mp_state(cpu, KVM_MP_STATE_RUNNABLE, err))
 		return -1;

@@ -89,7 +89,7 @@ static void write_text(const char *path, const char *text)
 	fclose(f);
 }
 
-/* Make the folder of a run, and a file elsewhere that the run must not reach. */
+/* Make the folder of a run, and a file in another folder that the run must not reach. */
 static void make_run(const char *name, char folder[64], char secret[80])
 {
 	snprintf(folder, 64, "%s/%s", root, name);

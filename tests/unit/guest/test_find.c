@@ -302,7 +302,8 @@ static void test_own_tables_agree(void **state)
 	assert_int_equal(guest_poll(b->g, &b->err), 1);
 }
 
-/* In a similar build, entry code and banner may be at their addresses in the map, and all other functions elsewhere. */
+/* In a similar build, entry code and banner may be at their addresses in the map, and all other functions at other addresses.
+ */
 static void test_other_build_by_functions(void **state)
 {
 	struct boot *b = *state;

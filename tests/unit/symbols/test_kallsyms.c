@@ -13,7 +13,8 @@ struct fixture {
 	struct blob image;
 };
 
-/* Per-CPU symbols come first in the order of addresses. A kernel without absolute per-CPU symbols has them elsewhere. */
+/* Per-CPU symbols come first in the order of addresses. A kernel without absolute per-CPU symbols has them at other positions.
+ */
 static void make_symbols(struct fixture *f, const struct made_layout *l)
 {
 	for (unsigned i = 0; i < SYMBOLS; i++) {

@@ -198,7 +198,7 @@ static void test_absolute_name_below_a_link(void **state)
 	is_read(f, name, "hold/hold.c");
 }
 
-/* The module was compiled on another machine, where the folder of the same name was elsewhere. */
+/* The module was compiled on another machine, where the folder of the same name had another path. */
 static void test_part_of_a_tree(void **state)
 {
 	struct fixture *f = *state;
