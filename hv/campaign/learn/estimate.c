@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Estimates how many pairs of racing sites a campaign has not seen, from the counts of the pairs that it has seen. */
 #include "hv/campaign/learn/estimate.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Learns from the coverage of all earlier runs: writes a file for --prefer with weights of sites for the next run. */
 #include "hv/campaign/learn/learn.h"
 
 #include "hv/campaign/learn/weights.h"

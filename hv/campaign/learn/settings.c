@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Orders the runs of a round: settings whose runs lately found new races tend to come sooner. */
 #include "hv/campaign/learn/settings.h"
 
 #include <math.h>

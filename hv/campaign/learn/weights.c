@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Computes the weights of sites: the expected number of new pairs of racing sites from one sample point at the site. */
 #include "hv/campaign/learn/weights.h"
 
 #include <errno.h>

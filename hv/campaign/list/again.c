@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes a shell command that repeats a run and aims it at one race (docs/aiming.md). */
 #include "hv/campaign/list/again.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Fills a round summary from the store. */
 #include "hv/campaign/list/fill.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Fills the races of a round summary from the store. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The gate of a round: whether the round is complete, and which results make a command fail. */
 #include "hv/campaign/list/gate.h"
 
 #include <inttypes.h>

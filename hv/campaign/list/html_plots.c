@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the plots of a campaign's HTML page: races, pairs of racing sites, sampled sites, and overhead. */
 #include "hv/campaign/list/html.h"
 
 #include "hv/campaign/list/plot.h"

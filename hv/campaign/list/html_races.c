@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the races of a campaign's HTML page: the table of races, and a section for each race. */
 #include "hv/campaign/list/html.h"
 
 #include <inttypes.h>

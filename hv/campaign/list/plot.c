@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Draws plots as inline SVG. */
 #include "hv/campaign/list/plot.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Collects a race history: all facts in a store about one race, over all kernel builds and rounds. */
 #include "hv/campaign/list/race_history.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes a race history as text: all facts in a store about one race. */
 #include "hv/campaign/list/sentences.h"
 #include "hv/campaign/list/race_history.h"
 #include "hv/campaign/list/race_history_parts.h"

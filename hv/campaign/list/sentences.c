@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Sentences about a round that its text, mail and HTML page share. */
 #include "hv/campaign/list/sentences.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The state of a campaign: which runs are running, how many are left, and what the latest rounds found. */
 #include "hv/campaign/list/status.h"
 
 #include <errno.h>

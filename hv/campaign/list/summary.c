@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A round summary: what one or several rounds of a campaign found, compared with earlier rounds. */
 #include "hv/campaign/list/summary.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads XML files that are not trusted, with limits on size and depth. */
 #include "hv/campaign/plan/document.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads and checks a campaign file. */
 #include "hv/campaign/plan/plan.h"
 
 #include <stdlib.h>

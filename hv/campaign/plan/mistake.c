@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Explains mistakes in a campaign file for which the grammar's documentation does not say the reason. */
 #include "hv/campaign/plan/mistake.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the command line of a run. */
 #include "hv/campaign/runner/arguments.h"
 
 #include <inttypes.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Control groups of version 2 (cgroups(7)): each run has one, which counts its resources, limits its memory, and kills all its
+ * processes.
+ */
 #include "hv/campaign/runner/cgroup.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Starts and ends the processes of one run: the program, and its supervisor. */
 #include "hv/campaign/runner/child.h"
 
 #include <errno.h>

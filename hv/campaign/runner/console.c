@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the guest's console while it grows: finds lines in which the kernel complains, and notes when the last byte came. */
 #include "hv/campaign/runner/console.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The end of a run, kept in the file `status` of the run's folder: its outcome, and its findings that are no races. */
 #include "hv/campaign/runner/ending.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Receives the heartbeat of the guest agent over a Unix socket. */
 #include "hv/campaign/runner/heartbeat.h"
 
 #include <dirent.h>

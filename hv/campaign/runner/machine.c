@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes a libvirt domain that exists for one run. */
 #include "hv/campaign/runner/machine.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the resources and open files of processes in /proc, on hosts where control groups cannot be used. */
 #include "hv/campaign/runner/processes.h"
 
 #include <ctype.h>

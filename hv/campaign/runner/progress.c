@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Shows the round's progress: one line on a terminal, overwritten each second. */
 #include "hv/campaign/runner/progress.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes runs to the store. A run's files stay in its folder until they are in the store. */
 #include "hv/campaign/runner/run_store.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The process of Outrider between the campaign runner and a run's program. */
 #include "hv/campaign/runner/supervisor.h"
 
 #include <errno.h>

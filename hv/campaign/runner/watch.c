@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Starts a run of a campaign, and watches it until it ends or exceeds a limit. */
 #include "hv/campaign/runner/job.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes findings of the complaints of the guest's kernel that a run's report contains. */
 #include "hv/campaign/store/complaints.h"
 
 #include <stdlib.h>

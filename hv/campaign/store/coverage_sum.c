@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Adds the coverage of several runs in bounded memory. */
 #include "hv/campaign/store/coverage_sum.h"
 
 #include <inttypes.h>

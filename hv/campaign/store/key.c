@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Converts the key of a race, which is the same in every build of the kernel, to printable strings. */
 #include "hv/campaign/store/key.h"
 
 #include "hv/race/race_key.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens and closes a store. */
 #include "hv/campaign/store/store.h"
 
 #include <stdarg.h>

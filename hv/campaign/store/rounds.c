@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Stores and lists the rounds of campaigns. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the data of one run from a store, to write them to another store. */
 #include "hv/campaign/store/run_data.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Creates the tables of a store, and updates tables of older versions. */
 #include "hv/campaign/store/schema.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Memory for the strings of a list. */
 #include "hv/campaign/store/text.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares versions of kernels, to decide whether a kernel has a fix that came with some version. */
 #include "hv/campaign/store/version.h"
 
 #include <ctype.h>
