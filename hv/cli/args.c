@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Parses the command lines of all commands with argp, and makes each error one line. */
 #include "hv/cli/cli.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line of `outrider attach`. */
 #include "hv/cli/attach_options.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* --fail-on and --error-exitcode of the commands that list a round: new findings decide the exit status. */
 #include "hv/cli/campaign_fail.h"
 
 #include <stdio.h>

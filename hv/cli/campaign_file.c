@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The campaign file that is the argument of several subcommands of `outrider campaign`. */
 #include "hv/cli/campaign_file.h"
 
 #include <string.h>

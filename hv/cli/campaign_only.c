@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* --only, which selects runs, of the commands that make the runs of a campaign. */
 #include "hv/cli/campaign_only.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Generates the files by which shells complete outrider's command lines, from the option tables of --help. */
 #include "hv/cli/completion.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The options of every command that looks for races: what to sample, how, and where the results go. */
 #include "hv/cli/detect_options.h"
 
 #include <stdlib.h>

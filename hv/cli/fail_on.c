@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* --fail-on and --error-exitcode: what a run found, or that it could find nothing, decides the exit status. */
 #include "hv/cli/fail_on.h"
 
 #include <stdio.h>

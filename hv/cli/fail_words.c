@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the value of --fail-on: a list of words, each of which names results that make a command fail. */
 #include "hv/cli/fail_words.h"
 
 #include <string.h>

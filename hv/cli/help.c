@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints the text of --help. */
 #include "hv/cli/help.h"
 
 #include <stdbool.h>

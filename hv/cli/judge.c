@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Judges the races of a run that has just ended, and selects the exit code. */
 #include "hv/cli/judge.h"
 
 #include "pruner/locks/protect.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The program: finds the subcommand on the command line, and runs it. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the maintainers of the source files of a race, by the kernel's own scripts/get_maintainer.pl. */
 #include "hv/cli/maintainers.h"
 
 #include <ctype.h>

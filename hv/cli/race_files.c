@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads files of races that were found earlier, and the data that names and judges these races. */
 #include "hv/cli/race_files.h"
 
 #include <errno.h>

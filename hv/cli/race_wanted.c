@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Selects the races of some files that a user names by id, by identity, by group, or by the beginning of one of these. */
 #include "hv/cli/race_wanted.h"
 
 #include <stdio.h>

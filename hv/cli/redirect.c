@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Redirects a command's standard output to --output FILE or to a pager. */
 #include "hv/cli/redirect.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The command line of `outrider replay`. */
 #include "hv/cli/replay_options.h"
 
 #include <errno.h>

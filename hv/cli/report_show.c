@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints the judged races of `outrider report`. */
 #include "hv/cli/report_show.h"
 
 #include <stdlib.h>

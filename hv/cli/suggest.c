@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* "Did you mean": finds the known word that is nearest to a misspelled word. */
 #include "hv/cli/suggest.h"
 
 #include <ctype.h>

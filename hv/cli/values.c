@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads numbers, sizes and times in option values. */
 #include "hv/cli/cli.h"
 
 #include <ctype.h>
