@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes assertions and the accesses that broke them, as a section of the output of `outrider locks`. */
 #include "hv/export/assertions.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Texts about races that several exports share, such as a race's title. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

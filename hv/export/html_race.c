@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the section of one race on the HTML page of a report. */
 #include <inttypes.h>
 #include <stdlib.h>
 

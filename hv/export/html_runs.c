@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the facts about the runs on the HTML page of a report: kernel, time, host and options. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes one side of a race on the HTML page of a report. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the table of suspicions on the HTML page of a report. */
 #include "hv/export/html.h"
 #include "hv/report/lock_words.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the table of all races on the HTML page of a report. */
 #include <inttypes.h>
 
 #include "hv/export/html.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the datum's values before and after a conflict on the HTML page of a report. */
 #include <string.h>
 
 #include "hv/export/html.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes a report as JUnit XML: each group of races is a test case. */
 #include <inttypes.h>
 #include <libxml/xmlwriter.h>
 #include <string.h>

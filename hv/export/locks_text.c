@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the output of `outrider locks` as text. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Checks assertions, in which a user says that a lock protects a datum, against the recorded accesses. */
 #include "hv/race/assertion.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Says which race a complaint of the guest's kernel belongs to. */
 #include "hv/race/complaint_link.h"
 
 #include <string.h>

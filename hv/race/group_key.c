@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the key of a race's group. Races with the same key are usually one bug. */
 #include "hv/race/group_key.h"
 
 #include <stdio.h>

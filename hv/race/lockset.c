@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decides whether a common lock excludes two contexts from each other. */
 #include "hv/race/lockset.h"
 
 /*

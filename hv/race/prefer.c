@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The weights by which sites are chosen. */
 #include "hv/race/prefer.h"
 
 #include <stdlib.h>

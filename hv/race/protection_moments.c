@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Builds the record of which locks protect which data from the lock moments of a run. */
 #include "hv/race/protection.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Names the locks and data in the record of which locks protect which data. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The tables of the record of which locks protect which data. */
 #include "hv/race/protection_table.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A race: two sites that were observed in conflict, with its instances. */
 #include "hv/race/race.h"
 
 #include <stdlib.h>

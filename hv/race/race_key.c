@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The identity of a race: what stays the same in every build of the kernel. */
 #include "hv/race/race_key.h"
 
 #include <inttypes.h>

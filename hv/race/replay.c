@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The results of running a race in both orders: checks, counts and merges its instances. */
 #include "hv/race/replay.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes and reads the names of sites, and the ids of races. */
 #include "hv/race/site.h"
 
 #include <inttypes.h>

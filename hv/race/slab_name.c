@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Says what the name of a slab cache tells about an object in the cache. */
 #include "hv/race/slab_name.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The races of a run: merges observations into one race for each unordered pair of sites. */
 #include "hv/race/store.h"
 
 #include <stdlib.h>

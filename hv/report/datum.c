@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the best known name of a race's datum. */
 #include "hv/report/datum.h"
 
 #include <inttypes.h>

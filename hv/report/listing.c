@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Disassembles the code near a side's access, with the source line of each instruction. */
 #include "hv/report/listing.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Chooses the loaded modules that a race records: those that contain an address of the race. */
 #include "hv/report/loaded.h"
 
 #include <stdlib.h>

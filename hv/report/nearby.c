@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the instructions near a side's access in the recorded code. */
 #include "hv/report/nearby.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The report of one run: races as they are found, on the screen and in a JSON file, and a summary at the end. */
 #include "hv/report/report.h"
 
 #include <stdlib.h>

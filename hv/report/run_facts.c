@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The facts about one run apart from its races, such as its kernel, its parameters, and how it ended. */
 #include "hv/report/run_facts.h"
 
 #include <ctype.h>

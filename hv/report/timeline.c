@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the timeline of a race: the events around its first instance, in their order. */
 #include "hv/report/timeline.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The words of a report for enum values, the same in text and JSON. */
 #include "hv/report/words.h"
 
 #include <errno.h>

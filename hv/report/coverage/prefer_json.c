@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the file of --prefer: the weights of sites. */
 #include "hv/report/coverage/prefer_json.h"
 
 #include <errno.h>

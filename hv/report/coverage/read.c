@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads a file of --coverage function by function. */
 #include "hv/report/coverage/read.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the file of --coverage: the counts of each site. */
 #include "hv/report/coverage/write.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the document around the list of races: the run before the list, and kernel, modules and summary after it. */
 #include "hv/report/json/document.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the document around the list of races: the run, the kernel and the summary. */
 #include "hv/report/json/document.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A JSON file with a growing list, which is a complete document at all times. */
 #include "hv/report/json/file.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads a report back from its JSON file. */
 #include "hv/report/json/load.h"
 
 #include <stdlib.h>

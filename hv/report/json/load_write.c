@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes a report that was read from a JSON file, with additions to its races. */
 #include "hv/report/json/load.h"
 
 #include <string.h>

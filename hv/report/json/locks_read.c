@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads the record of which locks protect which data from JSON. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes the record of which locks protect which data as JSON. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Converts the names from debug files to JSON and back. */
 #include "hv/report/json/names_json.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads a race from its JSON object. */
 #include "hv/report/json/race_read.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads a JSON object from an untrusted source: the first invalid member sets the error. */
 #include "hv/report/json/read.h"
 
 #include <errno.h>

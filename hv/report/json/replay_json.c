@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Converts the results of running a race in both orders to JSON and back. */
 #include "hv/report/json/replay_json.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads a JSON file value by value, so that only one value is in memory. */
 #include "hv/report/json/stream.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Converts the course of a window to JSON and back. */
 #include "hv/report/json/window_json.h"
 
 #define NS_PER_US 1000u

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Names the data and locks of a record of locks by debug files. */
 #include "hv/report/naming/locks.h"
 
 #include <stdio.h>

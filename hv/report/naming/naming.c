@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Names a race by debug files: the source lines of its call stacks, and its datum. */
 #include "hv/report/naming/naming.h"
 
 #include <limits.h>

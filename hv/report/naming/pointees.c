@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The structs in the guest's memory, as far as debug files give the types of the pointers that instructions used. */
 #include "hv/report/naming/pointees.h"
 
 #include <ctype.h>

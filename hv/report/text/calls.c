@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints the call stack of a side. */
 #include "hv/report/text/calls.h"
 
 #include <inttypes.h>

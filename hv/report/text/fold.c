@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Folds lines of text to the width of a terminal. */
 #include "hv/report/text/fold.h"
 
 #include <errno.h>

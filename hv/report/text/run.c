@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints the facts about a run: kernel, time, host, options, and how the run ended. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints all facts about one side of a race. */
 #include "hv/report/text/side.h"
 
 #include <inttypes.h>

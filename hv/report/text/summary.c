@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints the list of all races of a run, the counters of the run, and advice. */
 #include <inttypes.h>
 #include <stdlib.h>
 

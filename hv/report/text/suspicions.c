@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints the suspicions of a run. */
 #include <inttypes.h>
 
 #include "hv/report/lock_words.h"

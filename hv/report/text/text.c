@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints a race, and the results of running it in both orders. */
 #include "hv/report/text/text.h"
 
 #include <inttypes.h>
