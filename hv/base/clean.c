@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes untrusted text safe for terminals, JSON, XML, HTML and logs that programs parse. */
 #include "hv/base/clean.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The names of devices and of their operations in reports. */
 #include "hv/base/device.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Tells from the first bytes of a file what it is, for a message to a user who gave a file of the wrong kind. */
 #include "hv/base/file_magic.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Creates a file atomically: a reader sees the whole new file, or the old one. */
 #include "hv/base/new_file.h"
 
 #include <errno.h>

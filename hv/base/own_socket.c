@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Unix sockets to which only the user and root can connect. */
 #include "hv/base/own_socket.h"
 
 #include <errno.h>

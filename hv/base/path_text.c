@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Shortens paths of files for messages. */
 #include "hv/base/path_text.h"
 
 #include <stdio.h>

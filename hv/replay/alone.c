@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs one order of a rendezvous once, in a process of its own and without a comparison. */
 #include "hv/replay/alone.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares the states at the ends of two orders. */
 #include "hv/replay/compare.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads and sets all registers of a CPU of a copy, for debuggers. */
 #include "hv/replay/copy_cpu.h"
 
 #include <errno.h>

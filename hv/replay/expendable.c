@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the kernel kill copies of the machine first when the host runs out of memory. */
 #include "hv/replay/expendable.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Ends the free run of a copy when its time is over. The time that vCPUs wait for host CPUs does not count. */
 #include "hv/replay/free_clock.h"
 
 #include <time.h>

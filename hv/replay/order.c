@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Runs one order of two accesses: lets each side make its access, then steps both sides in turns to the ends of their regions.
+ */
 #include "hv/replay/order.h"
 
 #include <stddef.h>

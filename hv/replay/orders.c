@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs both orders of a rendezvous, each twice, and compares the results. */
 #include "hv/replay/orders.h"
 
 #include <stdio.h>

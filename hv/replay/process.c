@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Starts and ends processes that run copies of the machine. */
 #include "hv/replay/process.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decides when one side's region ends. */
 #include "hv/replay/region.h"
 
 void region_begin(struct region *r, const struct region_limits *limits)

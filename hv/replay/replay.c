@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs both orders of a race on copies of the machine. */
 #include "hv/replay/replay.h"
 
 #include <errno.h>

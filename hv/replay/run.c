@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs one order once, in a process of its own. */
 #include "hv/replay/run.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Reads and restores state that a vCPU shares with KVM: memory that KVM writes, and pending interrupts. */
 #include "hv/replay/shared.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decides whether both sides of an order hang: each runs in a loop that no event ends. */
 #include "hv/replay/stuck.h"
 
 #include <string.h>

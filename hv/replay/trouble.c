@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds error reports of a Linux kernel in its console output. */
 #include "hv/replay/trouble.h"
 
 #include <stdbool.h>

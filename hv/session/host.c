@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Describes the machine that Outrider runs on, for the record of a run. */
 #include "hv/session/host.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the gdb commands that load the symbols of a scenario's kernel and modules. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Makes progress messages: what was sampled and found since the last message, and what that cost. */
 #include "hv/session/stats_line.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Compares accesses by the guest-physical bytes that they access. */
 #include "hv/detect/core/access.h"
 
 #include "hv/race/conflict.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Records a stopped CPU for one side of an observation: registers, context and stacks. */
 #include "hv/detect/core/capture.h"
 
 /*

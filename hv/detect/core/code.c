@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the guest's code with the original bytes in place of the INT3s of the detector. */
 #include "hv/detect/core/code.h"
 
 #include "hv/detect/core/state.h"

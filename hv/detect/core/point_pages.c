@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Limits the number of pages of text that have sample points. */
 #include "hv/detect/core/point_pages.h"
 
 #include "hv/base/x86.h"

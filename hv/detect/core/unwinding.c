@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Unwinds the call stack of one side of an observation. */
 #include "hv/detect/core/unwinding.h"
 
 #include <string.h>

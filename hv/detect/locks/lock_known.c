@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The lock functions of the guest's kernel, by address. */
 #include "hv/detect/locks/lock_known.h"
 
 #include <stdlib.h>

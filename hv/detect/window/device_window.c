@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Windows that begin at a device: a request is held before the device accesses its memory, so that a CPU's access is seen. */
 #include "hv/detect/window/device_window.h"
 
 #include <sched.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Chooses the few words of a held request that debug registers watch. A request has thousands of words. */
 #include "hv/detect/window/device_words.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Ends a rendezvous, and releases the second of the two CPUs that were held before conflicting accesses. */
 #include "hv/detect/window/rendezvous_end.h"
 
 #include "hv/base/clock.h"

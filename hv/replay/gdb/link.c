@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Sends packets to gdb and receives packets, over a connection that is not trusted. */
 #include "hv/replay/gdb/link.h"
 
 #include <errno.h>

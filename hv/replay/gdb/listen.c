@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens the socket at which gdb connects to `outrider replay`. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The registers of a CPU in gdb's numbering, and their target description. */
 #include "hv/replay/gdb/regs.h"
 
 #include <stdarg.h>

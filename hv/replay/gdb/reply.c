@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the gdb server's replies, and reads the numbers in packets. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Converts gdb's breakpoints and watchpoints to debug registers. */
 #include "hv/replay/gdb/watches.h"
 
 static bool is_breakpoint(const struct gdb_point *p)

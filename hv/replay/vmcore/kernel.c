@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds the facts about a kernel that an ELF core needs, in the memory of the guest. */
 #include <string.h>
 
 #include "hv/base/linux_image.h"

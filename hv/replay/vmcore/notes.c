@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Makes the notes of an ELF core: the registers of each CPU, and the kernel's VMCOREINFO. */
 #include "hv/replay/vmcore/notes.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes a machine's memory and registers as an ELF core that crash and drgn open. */
 #include "hv/replay/vmcore/vmcore.h"
 
 #include <elf.h>
