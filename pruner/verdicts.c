@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Sorts races with their verdicts, as `outrider report` and `outrider prune` show them. */
 #include "pruner/verdicts.h"
 
 #include <inttypes.h>

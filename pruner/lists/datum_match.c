@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares the names of a datum with the patterns of lists and suppressions. */
 #include "pruner/lists/datum_match.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds code that walks a list twice: to count its entries, and to store something for each entry. */
 #include "pruner/patterns/counted_walk.h"
 
 #include "pruner/code/flow/reachability.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds code that sets flags of a word unless they are set already, or clears them unless they are clear. */
 #include "pruner/patterns/flag_set.h"
 
 #include "pruner/code/flow/calls.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds calls after an access that may free the object that was accessed. */
 #include "pruner/patterns/freed.h"
 
 #include <string.h>

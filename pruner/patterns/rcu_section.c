@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Decides whether RCU grace periods wait for a side of a race. */
 #include "pruner/patterns/rcu_section.h"
 
 #include <string.h>

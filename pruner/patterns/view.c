@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Computes the view of a race: all facts that more than one rule needs. */
 #include "pruner/patterns/view.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The state of an open debug file, and the work on it that all parts of symbols/dwarf/ share. */
 #include "symbols/dwarf/state.h"
 
 #include <search.h>

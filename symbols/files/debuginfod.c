@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Fetches debug files by build id from the debuginfod servers that the user's environment names. */
 #include "symbols/files/debuginfod.h"
 
 #include <elfutils/debuginfod.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opens the Capstone handle, and converts Capstone's register numbers. */
 #include "symbols/insn/decoder.h"
 
 #include <stdlib.h>

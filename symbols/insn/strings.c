@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Decodes the string instructions movs, cmps, stos, lods, scas, ins and outs. */
 #include "symbols/insn/strings.h"
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Prints instructions for people, in AT&T syntax as objdump and kernel oopses print them. */
 #include "symbols/insn/text.h"
 
 #include <capstone.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the build id of a loaded module. */
 #include "symbols/modules/build_id.h"
 
 #include <stdbool.h>

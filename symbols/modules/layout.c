@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the offsets and sizes of the members of struct module in the guest's kernel. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copies a range of guest memory, for searching. */
 #include <inttypes.h>
 #include <stdlib.h>
 

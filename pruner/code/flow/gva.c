@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Computes the guest-virtual addresses (GVA) that a function's instructions access, from the registers at one of its accesses.
+ */
 #include "pruner/code/flow/gva.h"
 
 #include "pruner/code/flow/internal.h"
