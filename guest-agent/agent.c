@@ -13,7 +13,7 @@
 
 struct outcome {
 	int run, failed; /* numbers of workloads */
-	bool stop;	 /* the word "poweroff" or "serve" came: run no more workloads */
+	bool stop;	 /* the argument "poweroff" or "serve" came: run no more workloads */
 };
 
 /* Run a workload in a new process. If the workload ran as process 1, its crash would be the end of init, and a kernel panic. */
@@ -67,7 +67,7 @@ static void usage(FILE *out)
 	serve_print_options(out);
 }
 
-/* Serve the host. "serve" is the last workload, because all words after "serve" are its options. */
+/* Serve the host. "serve" is the last workload, because all arguments after "serve" are its options. */
 static void run_serve(int argc, char **argv, struct outcome *o)
 {
 	bool power_off;
@@ -81,7 +81,7 @@ static void run_serve(int argc, char **argv, struct outcome *o)
 		serve_power_off();
 }
 
-/* Run the workload argv[0]. Returns how many of the `argc` words belong to it: all of them for "serve", else 1. */
+/* Run the workload argv[0]. Returns how many of the `argc` arguments belong to it: all of them for "serve", else 1. */
 static int run_argument(int argc, char **argv, struct outcome *o)
 {
 	if (strcmp(argv[0], "serve") != 0) {
@@ -93,8 +93,8 @@ static int run_argument(int argc, char **argv, struct outcome *o)
 }
 
 /*
- * Run the workloads of "outrider.run=A,B,C", for boot loaders that do not know "--". The kernel takes a word with a dot for a
- * module's parameter and does not pass it on as an argument, so the option is read from /proc/cmdline.
+ * Run the workloads of "outrider.run=A,B,C", for boot loaders that do not know "--". The kernel takes an argument with a dot
+ * for a module's parameter and does not pass it on, so the option is read from /proc/cmdline.
  */
 static void run_kernel_option(struct outcome *o)
 {

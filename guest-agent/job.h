@@ -29,7 +29,7 @@ struct job {
 };
 
 /*
- * Start the job of `word`, which is "NAME" or "NAME:ARGS": a workload of the agent, or else a command of the file `commands`.
+ * Start the job that `word`, "NAME" or "NAME:ARGS", names: a workload of the agent, or else a command of the file `commands`.
  * A command has ARGS in its environment as OUTRIDER_ARGS. A command that runs once on each CPU also has OUTRIDER_CPU, its CPU's
  * number. Returns 0, or -1 with one line in `why` of `size` bytes.
  */

@@ -14,7 +14,7 @@
 struct job_work {
 	const struct workload *workload; /* NULL: the job runs `command` */
 	struct named_command command;
-	const char *args; /* what follows "NAME:" in the word, or ""; it points into the word */
+	const char *args; /* what follows "NAME:" in the argument `word` of job_work_find(), or ""; it points into `word` */
 	atomic_ulong *rounds;
 };
 

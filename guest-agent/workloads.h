@@ -8,7 +8,7 @@
 
 #include "agent.h"
 
-/* Returns the workload of the word "NAME" or "NAME:ARGS", or NULL. Sets *args to what follows the colon, or to "". */
+/* Returns the workload that `word`, "NAME" or "NAME:ARGS", names, or NULL. Sets *args to what follows the colon, or to "". */
 const struct workload *workload_find(const char *word, const char **args);
 
 /* Print a line that describes each workload. */

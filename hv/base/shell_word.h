@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes words of a command so that a shell takes them as they are: users copy commands from reports. */
+/* Writes arguments of a command so that a shell takes them as they are: users copy commands from reports. */
 #ifndef OUTRIDER_BASE_SHELL_WORD_H
 #define OUTRIDER_BASE_SHELL_WORD_H
 
@@ -7,12 +7,12 @@
 #include <stdio.h>
 
 /*
- * Write the word, in single quotes if a POSIX shell would not take it as it is. Of a word of more than `most` bytes, write
- * `most` bytes and "...", in quotes. Control characters are not replaced; see hv/base/clean.h.
+ * Write the argument `word`, in single quotes if a POSIX shell would change it without quotes. Of an argument of more than
+ * `most` bytes, write `most` bytes and "...", in quotes. Control characters are not replaced; see hv/base/clean.h.
  */
 void shell_word(FILE *out, const char *word, size_t most);
 
-/* Returns shell_word() of the word in memory from malloc(), or NULL if memory runs out. */
+/* Returns what shell_word() writes, in memory from malloc(), or NULL if memory runs out. */
 char *shell_word_copy(const char *word, size_t most);
 
 #endif

@@ -77,9 +77,9 @@ static const struct argp_option *nth_option(const struct argp *argp, size_t i)
 
 /* Facts about a long option that getopt has refused. */
 struct refused {
-	const struct argp_option *is; /* the only option that the word names or abbreviates, or NULL */
-	char several[160];	      /* if the word is ambiguous, the options that it abbreviates: "--sample, --seed" */
-	const char *near;	      /* an option with a similar name, or NULL */
+	const struct argp_option *is; /* the only option that the argument names or abbreviates, or NULL */
+	char several[160]; /* if the abbreviation is ambiguous, the options that it abbreviates: "--sample, --seed" */
+	const char *near;  /* an option with a similar name, or NULL */
 };
 
 static void add_name(char *list, size_t size, const char *name)
@@ -89,7 +89,7 @@ static void add_name(char *list, size_t size, const char *name)
 	snprintf(list + used, size - used, "%s--%s", used ? ", " : "", name);
 }
 
-/* Look up `name`, of `len` characters: the word without its dashes and its value. */
+/* Look up `name`, of `len` characters: the argument without its dashes and its value. */
 static void look_up(struct refused *r, const struct argp *argp, const char *name, size_t len)
 {
 	struct suggest suggest = suggest_begin(name, len);
@@ -139,7 +139,7 @@ static const char *reason_against(const char *command, const char *word, size_t 
 	return NULL;
 }
 
-/* Set an error that says in one line what is wrong with a long option. `last`: no argument follows the word. */
+/* Set an error that says in one line what is wrong with the long option `word`. `last`: no argument follows it. */
 static void explain_long(const struct outer_input *in, const char *word, bool last)
 {
 	size_t len = strcspn(word + 2, "=");
@@ -167,7 +167,7 @@ static void explain_long(const struct outer_input *in, const char *word, bool la
 }
 
 /*
- * Set an error for a long option that was typed with one dash, as in QEMU: -kernel. Returns false if the word is no such
+ * Set an error for a long option that was typed with one dash, as in QEMU: -kernel. Returns false if `word` is no such
  * option.
  */
 static bool explain_one_dash(const struct outer_input *in, const char *word)
@@ -184,7 +184,7 @@ static bool explain_one_dash(const struct outer_input *in, const char *word)
 	return true;
 }
 
-/* Set an error that says in one line what is wrong with a word of short options, each of which is a letter. */
+/* Set an error that says in one line what is wrong with the argument `word`, which has a dash and letters: short options. */
 static void explain_short(const struct argp_state *state, const struct outer_input *in, const char *word)
 {
 	const struct argp_option *o;
@@ -202,7 +202,8 @@ static void explain_short(const struct argp_state *state, const struct outer_inp
 }
 
 /*
- * Find the word that getopt has refused silently (ARGP_NO_ERRS), and set an error that says in one line what is wrong with it.
+ * Find the argument that getopt has refused silently (ARGP_NO_ERRS), and set an error that says in one line what is wrong with
+ * this argument.
  */
 static void explain(const struct argp_state *state, const struct outer_input *in)
 {
@@ -210,7 +211,8 @@ static void explain(const struct argp_state *state, const struct outer_input *in
 	int last = state->next - 1;
 
 	/*
-	 * The word is the previous one for a long option, since getopt has stopped after it, or the next one for short options.
+	 * A refused long option is the previous argument, because getopt has stopped after it. For short options, it is the
+	 * next argument.
 	 */
 	if (last > 0 && last < state->argc && state->argv[last][0] == '-')
 		word = state->argv[last];
@@ -223,7 +225,7 @@ static void explain(const struct argp_state *state, const struct outer_input *in
 }
 
 /*
- * Set an error that says in one line that a word is neither an option nor an argument. For a command with --kernel, a kernel
+ * Set an error that says in one line that the command takes no argument `word`. For a command with --kernel, a kernel
  * without its option is the likely mistake.
  */
 static void explain_stray(const struct outer_input *in, const char *word)

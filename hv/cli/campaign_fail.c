@@ -33,7 +33,7 @@ static const char *fail_word(size_t i)
 
 const struct cli_choice campaign_fails = {"WHAT", fail_word};
 
-/* Returns the word of --fail-on that replaces a word of older versions of outrider. */
+/* Returns the value of --fail-on that replaces `arg`, if `arg` is a value of older versions of outrider; else `arg`. */
 static const char *word_of(const char *arg)
 {
 	return strcmp(arg, "new") == 0 || strcmp(arg, "new-race") == 0 ? gate_word(GATE_ANY_NEW) : arg;

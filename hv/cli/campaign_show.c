@@ -55,8 +55,8 @@ const struct argp campaign_show_round_argp = {
 /* ---- a round or a race ---- */
 
 /*
- * Least length of a word of digits that may be the beginning of a race's id. A shorter one is the number of a round: in a store
- * with some 100 races, each number of one digit begins the id of a race.
+ * If the user gives only digits, at least this many may be the beginning of a race's id. Fewer are the number of a round: in a
+ * store with some 100 races, each number of one digit begins the id of a race.
  */
 #define RACE_DIGITS_MIN 4
 
@@ -90,8 +90,8 @@ static int has_round(struct store *store, const char *campaign, const char *what
 }
 
 /*
- * Decide what a word of digits names. It is an error if a round has this number and a race has an id that begins with it, so
- * that the command never shows the wrong one of them.
+ * Decide whether `what`, which has only digits, names a round or a race. It is an error if a round has this number and a race
+ * has an id that begins with it, so that the command never shows the wrong one of them.
  */
 static int kind_of_digits(struct store *store, const char *campaign, const char *what, enum kind *kind, struct err *err)
 {

@@ -14,7 +14,7 @@ enum key { KEY_FORMAT = 0x200, KEY_JSON };
 
 struct options {
 	struct campaign_place place; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
-	bool json;		     /* the second word of diff_forms */
+	bool json;		     /* --format json */
 };
 
 static const struct argp_option options[] = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Option values that are one word of a table. The same table serves the parser, the error line and completion. An option takes
- * such a value if its line in the option table names the choice's metavar. cli_choices[] in commands.c lists all choices.
+ * Options whose value must be one of a table of words. The same table serves the parser, the error line and completion. An
+ * option takes such a value if its line in the option table names the choice's metavar. cli_choices[] in commands.c lists all
+ * choices.
  */
 #ifndef OUTRIDER_CLI_CHOICE_H
 #define OUTRIDER_CLI_CHOICE_H

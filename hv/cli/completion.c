@@ -73,7 +73,7 @@ static bool has_letter(const struct argp_option *o)
 	return o->key > ' ' && o->key < 0x7f;
 }
 
-/* Whether the option's value may be left out. The word after such an option is never its value. */
+/* Whether the option's value may be left out. The argument after such an option is never its value. */
 static bool has_optional_value(const struct argp_option *o)
 {
 	return o->flags & OPTION_ARG_OPTIONAL;

@@ -66,8 +66,8 @@ static char *keep(struct device_options *o, const char *arg)
 }
 
 /*
- * Cut the first word off *rest, which becomes NULL after the last one. Commas separate words, and two commas mean one comma
- * inside a word, as in QEMU's options. Returns the word.
+ * Cut the first part off *rest, which becomes NULL after the last part, and return this part. An option's value has parts with
+ * commas between them, as in QEMU: "disk.img,queues=4". Two commas stand for one comma inside of a part.
  */
 static char *next_word(char **rest)
 {
@@ -91,7 +91,7 @@ static const char *value_after(const char *word, const char *name)
 	return strncmp(word, name, len) == 0 ? word + len : NULL;
 }
 
-/* Refuse a word inside the value of an option. `known` are the valid words, up to NULL. */
+/* Refuse `word`, a part of the value `arg` of the option. `known` has the valid parts, up to NULL. */
 static error_t wrong_word(struct argp_state *state, const char *option, const char *arg, const char *word,
 			  const char *const *known, const char *wanted)
 {

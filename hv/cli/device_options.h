@@ -25,7 +25,7 @@ struct device_options {
 	/* The guest's context id. 0: --vsock was not given. */
 	uint32_t vsock_cid;
 	const char *vsock_socket; /* NULL: not given */
-	/* Copies of option values, cut into words. The strings above point into these copies. */
+	/* Copies of option values, cut at their commas. The strings above point into these copies. */
 	char *texts[DEVICE_TEXTS_MAX];
 	size_t text_count;
 };

@@ -216,7 +216,7 @@ static const char *const kind_words[CHANGE_KINDS] = {
 	[CHANGE_MOVED] = "moved", [CHANGE_NONE] = "same",
 };
 
-/* The word in JSON in place of "gone" if the runs of the new side sampled nothing */
+/* A race's change in JSON, in place of "gone", if the runs of the new side sampled nothing. */
 #define UNSAMPLED_WORD "unsampled"
 
 static json_t *judged_json(struct json_builder *b, const struct judged *j)

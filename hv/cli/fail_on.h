@@ -61,7 +61,7 @@ error_t fail_on_read_code(const char *arg, struct argp_state *state, unsigned ch
 /* Returns whether one of the two options was given. */
 bool fail_on_is_asked(const struct fail_on *f);
 
-/* Returns whether the words of the option name suspicions. */
+/* Returns whether the value of --fail-on contains "suspicion". */
 bool fail_on_names_suspicions(const struct fail_on *f);
 
 /*

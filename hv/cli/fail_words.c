@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Longest word that can be given, including the NUL. A longer word is cut, and the cut word is no word of any command. */
+/* Bytes of a word of --fail-on, including the NUL. A longer word is cut, and then refused, because no command has such a word.
+ */
 #define WORD_MAX 64
 
 static bool has_word(const struct cli_choice *choice, const char *word)

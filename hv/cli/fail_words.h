@@ -18,7 +18,7 @@
 #define FAIL_WORD_COMPLAINT "complaint"
 #define FAIL_WORD_UNSAMPLED "unsampled"
 #define FAIL_WORD_UNFINISHED "unfinished"
-/* Prefix that excludes a word which another word implies: in "harmful,no-unfinished", `harmful` implies `unfinished`. */
+/* Prefix that takes back what another word implies: `harmful` implies `unfinished`, but "harmful,no-unfinished" does not. */
 #define FAIL_WORD_NO "no-"
 
 struct fail_word {
@@ -39,8 +39,9 @@ struct fail_words {
 
 /*
  * Read one value of --fail-on into `out`. `words` has the words that the command's help and `choice` list, up to an entry
- * without a word. Also accepts "new" and "new-race" for "any-new" if the command has the word "any-new", and does not have the
- * word that was given. Returns 0. On failure, sets an error and returns an error_t for the parser to return.
+ * without a word. Also accepts "new" and "new-race", the names in older versions of outrider, for "any-new", if the
+ * command has "any-new" and does not have the older name itself. Returns 0. On failure, sets an error and returns an error_t
+ * for the parser to return.
  */
 error_t fail_words_read(struct argp_state *state, const struct cli_choice *choice, const struct fail_word *words,
 			const char *arg, struct fail_words *out);

@@ -67,7 +67,7 @@ static void put_doubts(FILE *out, const struct export_run *run)
 	}
 }
 
-/* Write the complaints of a run's kernel, in the words of the text report. */
+/* Write the complaints of a run's kernel, worded as in the text report. */
 static int put_complaints(FILE *out, const struct run_facts *run, struct err *err)
 {
 	const struct text_style plain = {0};

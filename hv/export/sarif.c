@@ -288,8 +288,8 @@ static json_t *run_properties(struct json_builder *b, const struct run_facts *ru
 }
 
 /*
- * Add "arguments" (section 3.20.3), the words of the command line, and "commandLine" (section 3.20.2), the whole line with the
- * quotes that a shell needs.
+ * Add "arguments" (section 3.20.3), one string for each argument of the command line, and "commandLine" (section 3.20.2), the
+ * whole line with the quotes that a shell needs.
  */
 static void put_command(struct json_builder *b, json_t *o, const struct run_facts *run)
 {

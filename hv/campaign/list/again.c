@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the end of the shell word at `text`, as the runner quotes words: '...' with '\\'' for a quote. */
+/* Returns the end of the argument at `text`, as the runner quotes arguments for a shell: '...' with '\\'' for a quote. */
 static const char *end_of_word(const char *text)
 {
 	bool quoted = false;
@@ -22,7 +22,7 @@ static const char *end_of_word(const char *text)
 }
 
 /*
- * Returns whether the word is an option that again_command() leaves out, together with the word after it, the option's value.
+ * Returns whether the argument `word` is an option that again_command() leaves out, together with its value, the next argument.
  */
 static bool is_dropped(const char *word, size_t len)
 {

@@ -23,7 +23,7 @@ enum gate_what {
 	GATE_WHATS,
 };
 
-/* Returns the word. */
+/* Returns the word for `what`, such as "new-harmful". */
 const char *gate_word(enum gate_what what);
 
 /*

@@ -268,7 +268,7 @@ void list_text(FILE *out, const struct summary *m, const struct list_style *styl
 	put_folded(out, m, style, style->width ? style->width : TEXT_WIDTH);
 }
 
-/* Write a word of a mail header, which has one line and only ASCII. Other characters of the campaign's name become '?'. */
+/* Write text in a mail header, which has one line and only ASCII. Other characters of the campaign's name become '?'. */
 static void put_word(FILE *out, const char *text)
 {
 	for (; *text; text++)

@@ -55,7 +55,7 @@ static void add_number(struct expand *e, const char *option, uint64_t value, con
 	add_option(e, option, own(e, text));
 }
 
-/* Add an option whose value must be in the same word: "--option=VALUE". */
+/* Add an option whose value must be in the same argument: "--option=VALUE". */
 static void add_joined(struct expand *e, const char *option, uint64_t value)
 {
 	char *text = NULL;

@@ -274,7 +274,7 @@ static void read_limits(struct parse *p, const xmlNode *node, void *member)
 	read_elements(p, node, limit_elements, member);
 }
 
-/* Returns the bit of a word of <failure on='...'/>. The grammar has let no other word through. */
+/* Returns the bit for one of the words in <failure on='...'/>. The grammar has refused a file with any other word. */
 static unsigned failure_of(const char *word)
 {
 	static const struct {
@@ -288,7 +288,7 @@ static unsigned failure_of(const char *word)
 		{"finding", PLAN_FAIL_FINDING},
 		{"limit", PLAN_FAIL_LIMIT},
 		{"complaint", PLAN_FAIL_COMPLAINT},
-		/* words of older versions */
+		/* words in campaign files for older versions of outrider */
 		{"new-race", PLAN_FAIL_ANY_NEW},
 		{"new", PLAN_FAIL_ANY_NEW},
 	};

@@ -42,7 +42,7 @@ bool ending_has(const struct ending *e, enum store_outcome kind)
 	return false;
 }
 
-/* ---- the file `status`: each line has a word and a value ---- */
+/* ---- the file `status`: each line has a key and a value ---- */
 
 int ending_write(const struct ending *e, const char *folder, struct err *err)
 {
