@@ -87,7 +87,7 @@ int own_socket_listen(const char *path, int flags, int backlog)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd, saved;
 
-	_Static_assert(sizeof(address.sun_path) == OWN_SOCKET_PATH_MAX, "see unix(7)");
+	_Static_assert(sizeof(address.sun_path) == OWN_SOCKET_PATH_MAX, "the size that unix(7) gives for sun_path");
 	if (strlen(path) >= sizeof(address.sun_path)) {
 		errno = ENAMETOOLONG;
 		return -1;

@@ -27,7 +27,7 @@ static void find_exception_stacks(struct guest *g)
 	struct linux_stacks *s = &g->stacks;
 	struct btf_member m;
 
-	_Static_assert(sizeof(names) / sizeof(*names) <= LINUX_EXCEPTION_STACKS_MAX, "room for each");
+	_Static_assert(sizeof(names) / sizeof(*names) <= LINUX_EXCEPTION_STACKS_MAX, "struct linux_stacks has too few stacks");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (btf_member(g->btf, "cea_exception_stacks", names[i], &m) == 0 && m.size && m.size <= LARGEST_SIZE)
 			s->exception[s->exception_count++] = (struct text_range){m.offset, (uint64_t)m.offset + m.size};

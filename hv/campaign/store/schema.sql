@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- The store's tables, for SQLite and PostgreSQL alike. The words with a dollar are replaced (db.h). Nothing is NULL: a number that
--- is not known is 0 or -1, and a text that is not known is ''. Times are milliseconds since 1970 in UTC.
+-- The store's tables, for SQLite and PostgreSQL alike. db_words.c replaces words such as $TEXT by each backend's own.
+-- Nothing is NULL: a number that is not known is 0 or -1, and a text that is not known is ''. Times are milliseconds since 1970 in UTC.
 --
 -- All sums below (race_round, site) are of whole runs, each added once, and every other choice between two runs is by their times
 -- and uuids. So a store does not depend on the order in which runs came into it, and merging gives what one store would have.

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- From version 1 of the store to version 2 (schema.sql says what holds for all of it).
+-- Updates the tables of a store from version 1 to version 2 (schema.sql says what holds for all of it).
 
 -- For each campaign, the last number that `campaign submit` took for a round that is not begun yet. A merge does not copy the number,
 -- because the round begins in this store.

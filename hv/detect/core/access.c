@@ -38,7 +38,7 @@ int datum_read(struct target *target, const struct datum *datum, uint8_t *out)
 	return 0;
 }
 
-_Static_assert(RACE_DATA_MAX <= 64, "a bit for each byte");
+_Static_assert(RACE_DATA_MAX <= 64, "bits() has one bit for each byte of a datum");
 
 /* Returns a mask of `count` bits, at least 1, from bit `first` on. */
 static uint64_t bits(uint32_t first, uint32_t count)

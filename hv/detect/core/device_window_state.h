@@ -11,7 +11,7 @@
 #include "hv/base/rng.h"
 #include "hv/target/target.h"
 
-/* Words that were seen to be touched while a device had them: the latest ones. */
+/* How many words of requests are kept, of those that a CPU accessed: the latest ones. */
 #define DEVICE_WORDS_KEPT 16u
 
 /* A naturally aligned word, of 1, 2, 4 or 8 bytes, that lies in one segment of a request. */
@@ -32,7 +32,7 @@ struct touched_word {
 	uint32_t offset;
 };
 
-/* Segments of requests that were held: the latest ones. */
+/* How many segments of earlier held requests are kept: the latest ones. */
 #define DEVICE_SEGMENTS_KEPT 64u
 
 /* A segment of a request that was held, and is done by now. `len` 0: none. */

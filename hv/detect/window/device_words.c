@@ -11,10 +11,13 @@
  */
 #define DATA_LEAST 64u
 
-/* Most segments of a request that are remembered. A request of many pages would displace all others. */
+/*
+ * device_words_done() remembers at most this many segments of one request. Otherwise a request of many pages would displace the
+ * segments of all other requests from w->held, which has room for DEVICE_SEGMENTS_KEPT.
+ */
 #define DONE_SEGMENTS_MAX 8u
 
-/* Ways to choose a word. */
+/* The word of a segment to watch: the first, the last, or a random one. */
 enum way { FIRST, LAST, RANDOM, WAYS };
 
 struct device_word device_word_at(const struct device_segment *segments, unsigned segment, uint32_t offset)

@@ -148,7 +148,7 @@ uint8_t *notes_make(const struct vmcore *core, size_t *len)
 		struct user_regs_struct regs = user_regs(&core->cpus[i]);
 		struct elf_prstatus status = {.pr_pid = pid_of(core, i)};
 
-		static_assert(sizeof(regs) == sizeof(status.pr_reg), "both are the registers of ptrace(2)");
+		static_assert(sizeof(regs) == sizeof(status.pr_reg), "pr_reg is ptrace(2)'s struct user_regs_struct");
 		memcpy(&status.pr_reg, &regs, sizeof(regs));
 		at = put(at, "CORE", NT_PRSTATUS, &status, sizeof(status));
 	}

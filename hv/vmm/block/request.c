@@ -19,7 +19,7 @@ struct range {
 	uint32_t flags;
 };
 
-_Static_assert(sizeof(struct blk_header) == 16 && sizeof(struct range) == 16, "they are the guest's");
+_Static_assert(sizeof(struct blk_header) == 16 && sizeof(struct range) == 16, "the layouts of virtio 1.2, section 5.2.6");
 
 /*
  * Used in place of a status for a request that is never completed, as on a very slow disk, because the data that the request

@@ -15,7 +15,7 @@
 
 static const struct flow_pointer unknown = {.root = FLOW_POINTER_UNKNOWN};
 
-_Static_assert(FLOW_POINTER_UNKNOWN == FLOW_NO_NUMBER && FLOW_POINTER_FIXED == FLOW_ABSOLUTE, "one numbering of values");
+_Static_assert(FLOW_POINTER_UNKNOWN == FLOW_NO_NUMBER && FLOW_POINTER_FIXED == FLOW_ABSOLUTE, "a root is a value number");
 
 static bool is_reached(const struct flow *flow, unsigned i)
 {
