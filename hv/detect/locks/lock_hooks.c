@@ -30,6 +30,8 @@ struct planting {
 	struct detect *d;
 	/* Number of lock hooks planted, and of calls where planting failed. */
 	unsigned planted, refused;
+	/* Of `planted`, those at calls that hand over without a lock, such as complete(). */
+	unsigned handovers;
 	/* Planting failed at a call that takes a lock. */
 	bool unseen;
 };
@@ -93,6 +95,7 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 	}
 	may_rest(p, function, &site);
 	p->planted++;
+	p->handovers += function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE;
 	if ((function->op == LOCK_TRY || function->op == LOCK_NEW || function->op == LOCK_ACQUIRE) &&
 	    call->bytes[0] == OPCODE_CALL && after)
 		plant_result(p, function, after);
@@ -169,11 +172,13 @@ static void say_unknown(struct detect *d)
 static void planted(struct planting *p, const char *module)
 {
 	struct detect *d = p->d;
+	const unsigned calls = p->planted - p->handovers;
 
-	if (p->planted || p->refused) {
+	if (p->planted || p->refused)
 		locks_planted(d->locks, !p->unseen, monotonic_ns() + UNSURE_NS);
+	if (calls || p->refused) {
 		detect_message(
-			d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", p->planted,
+			d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", calls,
 			p->unseen    ? "; others cannot be followed, so locksets are unknown, and there will be no suspicions"
 			: p->refused ? "; others cannot be followed, so objects or locks may seem to last longer than they do"
 				     : "");
