@@ -50,7 +50,8 @@ struct groups {
 int groups_find(struct groups *out, const struct verdicts *v, struct err *err);
 void groups_free(struct groups *g);
 
-/* Sort the groups: suppressed ones last, then by class and rank of the lead, then in the order in which the leads were found.
+/*
+ * Sort the groups: suppressed ones last, then by class and rank of the lead, then in the order in which the leads were found.
  */
 void groups_sort(struct groups *g);
 

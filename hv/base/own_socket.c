@@ -96,8 +96,10 @@ int own_socket_listen(const char *path, int flags, int backlog)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 	if (fd < 0)
 		return -1;
-	/* Set the mode before bind(2), which gives the socket's file the mode of the socket. With chmod(2) after bind(2),
-	 * another user could connect in between. */
+	/*
+	 * Set the mode before bind(2), which gives the socket's file the mode of the socket. With chmod(2) after bind(2),
+	 * another user could connect in between.
+	 */
 	if (fchmod(fd, 0600) == 0 && bind_anew(fd, &address) == 0 && listen(fd, backlog) == 0)
 		return fd;
 	saved = errno;

@@ -68,7 +68,8 @@ static bool begins(const char *what, const char *word)
 	return strncmp(what, word, strlen(word)) == 0;
 }
 
-/* Find out whether the campaign has a round with the number `what`. Without --campaign, it is the campaign of the last round.
+/*
+ * Find out whether the campaign has a round with the number `what`. Without --campaign, it is the campaign of the last round.
  */
 static int has_round(struct store *store, const char *campaign, const char *what, bool *found, struct err *err)
 {

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Bytes of a word of --fail-on, including the NUL. A longer word is cut, and then refused, because no command has such a word.
+/*
+ * Bytes of a word of --fail-on, including the NUL. A longer word is cut, and then refused, because no command has such a word.
  */
 #define WORD_MAX 64
 

@@ -165,7 +165,8 @@ static int write_doubt(xmlTextWriter *w, const struct export_run *run, size_t in
 	return rc | xmlTextWriterEndElement(w);
 }
 
-/* Write a complaint of the guest's kernel as a failed test case if complaints make the command fail, and else as a skipped one.
+/*
+ * Write a complaint of the guest's kernel as a failed test case if complaints make the command fail, and else as a skipped one.
  */
 static int write_complaint(xmlTextWriter *w, const struct complaint *c, bool fails)
 {

@@ -30,8 +30,10 @@ typedef void linux_complaint_found(void *ctx, const struct complaint *c);
 struct linux_complaints {
 	/* The complaint whose lines are being collected. kind COMPLAINT_NONE: none. */
 	struct complaint open;
-	/* The `caller` of the complaint's records (struct linux_log_record). Lines of other callers do not belong to the
-	 * complaint. */
+	/*
+	 * The `caller` of the complaint's records (struct linux_log_record). Lines of other callers do not belong to the
+	 * complaint.
+	 */
 	uint32_t caller;
 	/* Lines collected. */
 	unsigned lines;

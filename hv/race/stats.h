@@ -104,8 +104,10 @@ struct detect_stats {
 	uint64_t skipped_cost;
 	/* Hits in callees, and those of them without a window because no sampled function had called the callee. */
 	uint64_t callee_hits, skipped_caller;
-	/* Times that another context reached the instruction of an open window, and its access was emulated. Not counted as
-	 * hits. */
+	/*
+	 * Times that another context reached the instruction of an open window, and its access was emulated. Not counted as
+	 * hits.
+	 */
 	uint64_t emulated;
 	/* Windows closed early because another context had to execute the same instruction, and it could not be emulated. */
 	uint64_t cut_short;

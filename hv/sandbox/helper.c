@@ -80,8 +80,10 @@ int helper_start(struct helper *h, void (*serve)(void *ctx, pid_t parent, int so
 	return 0;
 }
 
-/* Wait until the process has closed its end of the socket, and drop messages that it still sends. Returns false after
- * `patience_ms` without a message. */
+/*
+ * Wait until the process has closed its end of the socket, and drop messages that it still sends. Returns false after
+ * `patience_ms` without a message.
+ */
 static bool has_ended(const struct helper *h, int patience_ms)
 {
 	struct pollfd ready = {.fd = h->socket, .events = POLLIN};

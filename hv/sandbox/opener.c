@@ -95,8 +95,10 @@ static int open_to_write(const struct opener *o, const struct opener_request *r,
 	return *fd < 0 ? -1 : 0;
 }
 
-/* Open a file for reading. The path need not be an allowed place, because the thread may open any file for reading by openat(2)
- * itself. The kernel confines the path to the folder as the request's `resolve` says (openat2(2)). */
+/*
+ * Open a file for reading. The path need not be an allowed place, because the thread may open any file for reading by openat(2)
+ * itself. The kernel confines the path to the folder as the request's `resolve` says (openat2(2)).
+ */
 static int open_below(const struct opener_request *r, int folder, int *fd)
 {
 	const struct open_how how = {.flags = r->flags | O_CLOEXEC, .resolve = r->resolve};

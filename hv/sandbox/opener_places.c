@@ -15,8 +15,10 @@
 
 #define NEXT ".next"
 
-/* Open the folder of `path`, and set *name to the last part of the path. Returns -1 with errno set if the folder cannot be
- * opened, or if the last part is not a file name. */
+/*
+ * Open the folder of `path`, and set *name to the last part of the path. Returns -1 with errno set if the folder cannot be
+ * opened, or if the last part is not a file name.
+ */
 static int open_folder_of(const char *path, const char **name)
 {
 	const char *slash = strrchr(path, '/');

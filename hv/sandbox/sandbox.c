@@ -199,8 +199,10 @@ int sandbox_enter(const struct sandbox_config *config, struct err *err)
 	atomic_store(&process.fetch, config->fetch);
 	if (opener_tell(process.opener.socket, &asked, err) < 0)
 		return -1;
-	/* Forbid writing: the opener opens files for this process. But libdebuginfod, which fetches debug files, writes to a
-	 * cache in a folder that may not exist yet, so a run that uses it is not limited. */
+	/*
+	 * Forbid writing: the opener opens files for this process. But libdebuginfod, which fetches debug files, writes to a
+	 * cache in a folder that may not exist yet, so a run that uses it is not limited.
+	 */
 	if (!config->fetch && privileges_write_only(NULL, 0, err) < 0)
 		return -1;
 	return filter_load(config->used | CALLS_MAIN | (config->fetch ? CALLS_FETCH : 0), kind_names[SANDBOX_MAIN],

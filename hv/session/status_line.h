@@ -34,8 +34,10 @@ struct status_now {
 struct status_line {
 	/* When the line was made last (CLOCK_MONOTONIC, ns). */
 	uint64_t made_ns;
-	/* The last `samples` lines' sampled time and hits, at most STATUS_SPAN of them. The newest is at (next - 1) modulo
-	 * STATUS_SPAN. */
+	/*
+	 * The last `samples` lines' sampled time and hits, at most STATUS_SPAN of them. The newest is at (next - 1) modulo
+	 * STATUS_SPAN.
+	 */
 	struct {
 		uint64_t sampling_ns, hits;
 	} sample[STATUS_SPAN];

@@ -81,7 +81,8 @@ static bool is_storing(const struct code *code, const struct walk *w)
 	return false;
 }
 
-/* Returns whether the second walk may follow the first one, over the same list: the head's register is not written in between.
+/*
+ * Returns whether the second walk may follow the first one, over the same list: the head's register is not written in between.
  */
 static bool is_one_list(const struct code *code, const struct walk *first, const struct walk *second)
 {

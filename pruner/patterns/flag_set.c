@@ -90,7 +90,8 @@ static bool is_one_word(const struct view_side *s, const struct flag_set *set)
 		a->disp == b->disp && a->seg == b->seg && !((load->writes | set->writes) >> a->base & 1));
 }
 
-/* Returns the registers of `regs` that may hold the word after the instruction, or ~0 if the instruction may use one of them.
+/*
+ * Returns the registers of `regs` that may hold the word after the instruction, or ~0 if the instruction may use one of them.
  */
 static unsigned held_after(const struct insn_op *op, unsigned regs)
 {

@@ -65,8 +65,10 @@ static bool is_inside(uint64_t address, uint64_t object, uint64_t size)
 	return address - object < size;
 }
 
-/* Returns whether the object at `freed`, or one of which `freed` is a part, may be the datum's object or what the datum points
- * to. */
+/*
+ * Returns whether the object at `freed`, or one of which `freed` is a part, may be the datum's object or what the datum points
+ * to.
+ */
 static bool may_be_object(const struct view *v, const struct view_side *s, uint64_t freed)
 {
 	const struct guest_memory *m = &v->race->first.memory;

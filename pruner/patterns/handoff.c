@@ -130,7 +130,8 @@ static bool is_function(const struct race_side *a, const struct race_side *b)
 	       strcmp(a->symbol.module, b->symbol.module) == 0;
 }
 
-/* `other` is a side in the same function as `s`. Returns the index of its instruction in the code of `s`, or -1 if not found.
+/*
+ * `other` is a side in the same function as `s`. Returns the index of its instruction in the code of `s`, or -1 if not found.
  */
 static int index_of(const struct view_side *s, const struct race_side *other)
 {

@@ -50,7 +50,8 @@ struct view_side {
 	 */
 	char lock_why[LOCK_WHY_MAX];
 	bool marked; /* The access is a marked access. */
-	/* A statement of the access was found in the source, and the datum's name is known: the source decides if it is marked.
+	/*
+	 * A statement of the access was found in the source, and the datum's name is known: the source decides if it is marked.
 	 */
 	bool source_read;
 	char mark[MARK_MAX]; /* What marks the access, for example "atomic_read()" or "READ_ONCE() at fs/inode.c:12". */

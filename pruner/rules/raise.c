@@ -65,7 +65,8 @@ add(struct tally *t, enum subject subject, int points, enum rule_id rule, const 
 	va_end(args);
 }
 
-/* Add the fact that the datum is a reference count, by its name or by its use, or in LIST_RAISE (linkage, lengths and so on).
+/*
+ * Add the fact that the datum is a reference count, by its name or by its use, or in LIST_RAISE (linkage, lengths and so on).
  */
 static void names(struct tally *t)
 {

@@ -405,7 +405,8 @@ struct store_last_run {
 };
 void store_last_run_free(struct store_last_run *r);
 
-/* Get the selected run that saw q->race last. Returns 1; 0, with *out all zero, if no selected run saw it; or -1 with err set.
+/*
+ * Get the selected run that saw q->race last. Returns 1; 0, with *out all zero, if no selected run saw it; or -1 with err set.
  */
 int store_last_run(struct store *s, const struct store_races_query *q, struct store_last_run *out, struct err *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of windows that begin at a device (hv/detect/window/device_window.h). d->lock guards all but `copy` and `copied`.
+/*
+ * The state of windows that begin at a device (hv/detect/window/device_window.h). d->lock guards all but `copy` and `copied`.
  */
 #ifndef OUTRIDER_DETECT_CORE_DEVICE_WINDOW_STATE_H
 #define OUTRIDER_DETECT_CORE_DEVICE_WINDOW_STATE_H
@@ -59,12 +60,15 @@ struct device_watch {
 /* A window that begins at a device: one request is held before its device accesses the request's memory. */
 struct device_window {
 	bool open;
-	/* The device's thread is between the window's opening and its last use of d->lock for it, even if the window has
-	 * closed. */
+	/*
+	 * The device's thread is between the window's opening and its last use of d->lock for it, even if the window has
+	 * closed.
+	 */
 	bool busy;
 	/* No window may open: a copy of the machine is being made. */
 	bool refused;
-	/* When the request was taken (CLOCK_MONOTONIC), and for how long it is held once the watches are in force. Both in ns.
+	/*
+	 * When the request was taken (CLOCK_MONOTONIC), and for how long it is held once the watches are in force. Both in ns.
 	 */
 	uint64_t opened_ns, hold_ns;
 	/* When the window closes (CLOCK_MONOTONIC, ns). Until the watches are in force, an estimate. */
@@ -74,7 +78,8 @@ struct device_window {
 	/* The watches are in force, and the memory was copied. */
 	bool settled;
 	struct device_request request;
-	/* The request's segments, owned by the device. Valid while the window is open, and for the device's thread until then.
+	/*
+	 * The request's segments, owned by the device. Valid while the window is open, and for the device's thread until then.
 	 */
 	const struct device_segment *segments;
 	unsigned segment_count;

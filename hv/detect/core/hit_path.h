@@ -57,8 +57,10 @@ struct window {
 	unsigned data_count;
 };
 
-/* A rendezvous: two CPUs held before conflicting accesses, the first in a window, the second at a sample point. See
- * rendezvous.h. */
+/*
+ * A rendezvous: two CPUs held before conflicting accesses, the first in a window, the second at a sample point. See
+ * rendezvous.h.
+ */
 struct rendezvous_state {
 	bool under_way;
 	/*

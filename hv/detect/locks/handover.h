@@ -27,8 +27,10 @@
 struct handover_frame {
 	/* GUEST_TASK frames survive a switch of the task. */
 	struct lock_who who;
-	/* At the callback's first instruction, or at the call. It has the same value again at the callback's end, or after the
-	 * call. */
+	/*
+	 * At the callback's first instruction, or at the call. It has the same value again at the callback's end, or after the
+	 * call.
+	 */
 	uint64_t rsp;
 	/* The object (enum handover_kind). */
 	uint64_t gva;

@@ -25,8 +25,10 @@ struct disk_marks {
 	size_t len;		 /* bytes */
 };
 
-/* Make marks for a disk of `disk_size` bytes, at time 0. The host allocates memory only for marks that are set. Returns 0, or
- * -1 with EXIT_INPUT. */
+/*
+ * Make marks for a disk of `disk_size` bytes, at time 0. The host allocates memory only for marks that are set. Returns 0, or
+ * -1 with EXIT_INPUT.
+ */
 int disk_marks_open(struct disk_marks *m, uint64_t disk_size, struct err *err);
 void disk_marks_close(struct disk_marks *m);
 

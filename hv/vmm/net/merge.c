@@ -137,8 +137,10 @@ static void put16(uint8_t *at, uint16_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* Write the merged packet's length, and return the sum of the pseudo header, which a driver expects in the checksum field of
- * TCP. */
+/*
+ * Write the merged packet's length, and return the sum of the pseudo header, which a driver expects in the checksum field of
+ * TCP.
+ */
 static uint16_t finish_ip(struct net_merge *m, bool ipv6, size_t tcp)
 {
 	uint16_t tcp_len = (uint16_t)(m->len - tcp);

@@ -308,8 +308,10 @@ static Slirp *new_slirp(struct net_slirp *s)
 	return slirp_new(&config, &callbacks, s);
 }
 
-/* Returns the errno value that says why libslirp cannot listen on the port. libslirp gives no reason, so try to bind the port
- * here. */
+/*
+ * Returns the errno value that says why libslirp cannot listen on the port. libslirp gives no reason, so try to bind the port
+ * here.
+ */
 static int why_not(const struct vmm_forward *f)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = f->address, .sin_port = htobe16(f->port)};

@@ -44,8 +44,10 @@ struct net_user {
 	/* A message that waits for room in the socket; 0 bytes: none. */
 	size_t out_len;
 	uint8_t out[NET_MESSAGE_MAX];
-	/* A message that the guest had no room for; 0 bytes: none. The buffer is one byte larger than the longest message, so
-	 * that a longer message is detected. */
+	/*
+	 * A message that the guest had no room for; 0 bytes: none. The buffer is one byte larger than the longest message, so
+	 * that a longer message is detected.
+	 */
 	size_t in_len;
 	union {
 		struct net_header header;

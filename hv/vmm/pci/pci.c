@@ -95,8 +95,10 @@ int pci_plug(struct pci *pci, struct pci_function *fn, struct err *err)
 
 /* ---- INTA# ---- */
 
-/* Drive the GSI of the function's INTA#, unless Interrupt Disable is set in the command register. (Interrupt Status, in the
- * status register, shows fn->intx in any case.) Called with pci.irq_lock held. */
+/*
+ * Drive the GSI of the function's INTA#, unless Interrupt Disable is set in the command register. (Interrupt Status, in the
+ * status register, shows fn->intx in any case.) Called with pci.irq_lock held.
+ */
 static void drive(struct pci *pci, struct pci_function *fn)
 {
 	unsigned pin = (fn->slot - 1) % PCI_GSI_COUNT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The registers of a virtio device on PCI (virtio 1.2, 4.1.4): common configuration, ISR status, device configuration, notify.
+/*
+ * The registers of a virtio device on PCI (virtio 1.2, 4.1.4): common configuration, ISR status, device configuration, notify.
  */
 #include <string.h>
 

@@ -73,8 +73,10 @@ static bool take_packet(struct virtio_vsock *v)
 	return true;
 }
 
-/* Move packets in both directions until neither direction can continue. A packet in one direction can free buffer space for the
- * other direction, or cause a reply. */
+/*
+ * Move packets in both directions until neither direction can continue. A packet in one direction can free buffer space for the
+ * other direction, or cause a reply.
+ */
 static void serve(void *ctx)
 {
 	struct virtio_vsock *v = ctx;

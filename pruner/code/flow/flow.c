@@ -58,8 +58,10 @@ static bool settle(struct flow *flow)
 	return false;
 }
 
-/* Returns the first instruction that no path reaches, or code->count. A loop that only unkept code enters has such
- * instructions. */
+/*
+ * Returns the first instruction that no path reaches, or code->count. A loop that only unkept code enters has such
+ * instructions.
+ */
 static unsigned first_unreached(const struct flow *flow)
 {
 	unsigned i = 0;

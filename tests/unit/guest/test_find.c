@@ -194,7 +194,8 @@ static void test_names(void **state)
 	assert_int_equal(guest_symbol_at(b->g, LINKED + INT3, &symbol), -1); /* the link address, which KASLR has moved */
 }
 
-/* In firmware, the decompressor, the early kernel, or user mode with its own page tables, the search goes on without an error.
+/*
+ * In firmware, the decompressor, the early kernel, or user mode with its own page tables, the search goes on without an error.
  */
 static void test_not_yet(void **state)
 {
@@ -268,8 +269,10 @@ static void test_other_kernel_by_banner(void **state)
 /* Write the guest's own kallsyms. In them vfs_read is `moved` bytes above its address in the map. */
 static void put_kallsyms(struct boot *b, uint64_t moved)
 {
-	/* In the newest layout an offset is relative to its own place. The maker puts the tables at the image's start, so
-	 * subtract. */
+	/*
+	 * In the newest layout an offset is relative to its own place. The maker puts the tables at the image's start, so
+	 * subtract.
+	 */
 	const struct made_layout *layout = &made_layouts[sizeof(made_layouts) / sizeof(*made_layouts) - 1];
 	struct symbol symbols[] = {
 		{.addr = LINKED, .type = 'T', .name = "_text"},
@@ -302,7 +305,8 @@ static void test_own_tables_agree(void **state)
 	assert_int_equal(guest_poll(b->g, &b->err), 1);
 }
 
-/* In a similar build, entry code and banner may be at their addresses in the map, and all other functions at other addresses.
+/*
+ * In a similar build, entry code and banner may be at their addresses in the map, and all other functions at other addresses.
  */
 static void test_other_build_by_functions(void **state)
 {

@@ -46,7 +46,8 @@ static void access_at(const struct bench *b, unsigned side, uint64_t gva, uint32
 	b->race->rw[side] = rw;
 }
 
-/* Let the reader be a plain load of 4 bytes in a function that calls nothing: mov 0x40(%rdi),%eax; test $0xffff00ff,%eax; ...
+/*
+ * Let the reader be a plain load of 4 bytes in a function that calls nothing: mov 0x40(%rdi),%eax; test $0xffff00ff,%eax; ...
  */
 static void looks_at(const struct bench *b, uint64_t gva)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The sites of a suspicion are target sites until its race is seen, and the list shows the result. The test itself is the
- * judge. */
+/*
+ * The sites of a suspicion are target sites until its race is seen, and the list shows the result. The test itself is the
+ * judge.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -174,7 +176,8 @@ static void accessed(struct fixture *f, const struct lock_events *events, uint64
 	pthread_mutex_unlock(&f->r->d->lock);
 }
 
-/* Two tasks make their accesses in turn, `times` times each. With `lock`, each task releases a lock between the two accesses.
+/*
+ * Two tasks make their accesses in turn, `times` times each. With `lock`, each task releases a lock between the two accesses.
  */
 static void one_after_the_other(struct fixture *f, unsigned times, bool lock)
 {

@@ -13,7 +13,8 @@ struct fixture {
 	struct blob image;
 };
 
-/* Per-CPU symbols come first in the order of addresses. A kernel without absolute per-CPU symbols has them at other positions.
+/*
+ * Per-CPU symbols come first in the order of addresses. A kernel without absolute per-CPU symbols has them at other positions.
  */
 static void make_symbols(struct fixture *f, const struct made_layout *l)
 {
@@ -78,7 +79,8 @@ static void test_layouts(void **state)
 		check_layout(&made_layouts[i]);
 }
 
-/* Check that broken tables are refused, and never read in part. `break_it` gets the image of 6.1 and the offset of its tables.
+/*
+ * Check that broken tables are refused, and never read in part. `break_it` gets the image of 6.1 and the offset of its tables.
  */
 static void check_refused(void (*break_it)(struct fixture *f, size_t tables))
 {

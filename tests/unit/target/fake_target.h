@@ -47,8 +47,10 @@ struct fake_target {
 	unsigned debug_changes[TARGET_MAX_CPUS];
 	unsigned intercepts, stops;
 	bool intercepting, refuse_intercept;
-	/* Which stand of the machine it was in, from 1 on, when breakpoints began to be intercepted, and when the debug
-	 * registers of a CPU were last reported as changed. 0: the machine ran. */
+	/*
+	 * Which stand of the machine it was in, from 1 on, when breakpoints began to be intercepted, and when the debug
+	 * registers of a CPU were last reported as changed. 0: the machine ran.
+	 */
 	unsigned intercepted_in, debug_changed_in;
 	unsigned stand; /* The number of the last stand. */
 	/* The segments and the stores to rings that target_devices_in_flight() reports. A test fills them in. */

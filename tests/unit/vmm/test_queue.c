@@ -356,7 +356,8 @@ static void test_flight(void **state)
 	virtq_push(&b->rq, 1);
 	assert_false(dma_busy(&b->dma));
 
-	/* The device writes the first `len` bytes of a segment and its last byte, the status. With 8 that is the whole segment.
+	/*
+	 * The device writes the first `len` bytes of a segment and its last byte, the status. With 8 that is the whole segment.
 	 */
 	for (uint32_t len = 3; len <= 8; len += 5) {
 		desc(b, DESC, 2, DATA, 16, NEXT, 5);
