@@ -18,14 +18,15 @@
  */
 static bool frees_its_argument(const char *callee)
 {
-	static const char *const names[] = {"kfree",	"kfree_sensitive", "kvfree",	     "vfree",	       "mempool_free",
-					    "call_rcu", "call_rcu_hurry",  "kfree_call_rcu", "kvfree_call_rcu"};
+	static const char *const names[] = {"kfree",	       "kfree_sensitive", "kvfree",	    "vfree",
+					    "mempool_free",    "call_rcu",	  "call_rcu_hurry", "kfree_call_rcu",
+					    "kvfree_call_rcu", "kmem_cache_free"};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(callee, names[i]) == 0)
 			return true;
 	}
-	return strcmp(callee, "kmem_cache_free") == 0;
+	return false;
 }
 
 /* Returns what the call frees: its first argument, or kmem_cache_free()'s second. */

@@ -43,7 +43,7 @@ const char *last_user_destroys(const struct view *v, unsigned which)
 	bool if_zero[RACE_CODE_MAX], if_not[RACE_CODE_MAX];
 	int jump, condition, next[2];
 
-	if (s->side->kind != RACE_SIDE_CPU || !s->followed || !s->reads || view_changes(s) || !counts(&v->side[!which]))
+	if (!view_only_reads(s) || !counts(&v->side[!which]))
 		return NULL;
 	jump = branch_on_zero(s);
 	condition = jump < 0 ? CODE_IF_UNKNOWN : code_condition(&s->code.insns[jump].op);

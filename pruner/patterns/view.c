@@ -13,6 +13,11 @@ bool view_changes(const struct view_side *s)
 	return s->side->kind != RACE_SIDE_CPU || s->writes || !s->reads || (s->followed && s->read.written_back);
 }
 
+bool view_only_reads(const struct view_side *s)
+{
+	return s->side->kind == RACE_SIDE_CPU && s->followed && !view_changes(s);
+}
+
 /* Returns whether the value that instruction `j` stores depends on the value that instruction `i` loads. */
 static bool depends_on(const struct view_side *s, unsigned i, unsigned j)
 {

@@ -79,6 +79,9 @@ void view_free(struct view *v);
  */
 bool view_changes(const struct view_side *s);
 
+/* Returns whether a vCPU made the access, and its kept code, which the value flow could follow, only reads the datum. */
+bool view_only_reads(const struct view_side *s);
+
 /*
  * Returns whether the side stores a value that it computed from an old value of the datum, in one instruction or in several.
  * False if the side is no vCPU, or its code could not be followed.

@@ -14,8 +14,7 @@ bool rule_locked_update(const struct view *v, struct verdict *out)
 	unsigned w = v->side[0].side->locked ? 0 : 1;
 	const struct view_side *writer = &v->side[w], *reader = &v->side[!w];
 
-	if (!writer->side->locked || !writer->writes || reader->side->kind != RACE_SIDE_CPU || reader->side->locked ||
-	    !reader->followed || !reader->reads || view_changes(reader) || reader->source_read)
+	if (!writer->side->locked || !writer->writes || reader->side->locked || !view_only_reads(reader) || reader->source_read)
 		return false;
 	if (reader->read.dereferenced || raise_is_pointer(v) || raise_may_tear(v) || last_user_destroys(v, !w) ||
 	    raise_frees(v, !w) || freed_after(v, w, FREED_OWN))

@@ -35,8 +35,8 @@ static bool tests(const struct view_side *s)
 /* A register that still holds the flag where the kept code ends is no use of the flag: it was tested before. */
 static bool only_branches(const struct view_side *s)
 {
-	return s->side->kind == RACE_SIDE_CPU && s->followed && s->reads && !view_changes(s) && s->read.tested &&
-	       !s->read.dereferenced && (!s->read.escapes || s->read.only_left) && !s->read.shown && tests(s);
+	return view_only_reads(s) && s->read.tested && !s->read.dereferenced && (!s->read.escapes || s->read.only_left) &&
+	       !s->read.shown && tests(s);
 }
 
 static bool stores_constant(const struct view_side *s)

@@ -12,8 +12,8 @@ bool rule_peek(const struct view *v, struct verdict *out)
 	unsigned w = v->side[0].writes ? 0 : 1;
 	const struct view_side *writer = &v->side[w], *reader = &v->side[!w];
 
-	if (reader->side->kind != RACE_SIDE_CPU || !reader->followed || !reader->reads || view_changes(reader) ||
-	    !view_changes(writer) || !rules_function(v->rules, LIST_PEEK, reader->side->symbol.name))
+	if (!view_only_reads(reader) || !view_changes(writer) ||
+	    !rules_function(v->rules, LIST_PEEK, reader->side->symbol.name))
 		return false;
 	if (reader->read.dereferenced || raise_is_pointer(v) || raise_may_tear(v) || raise_frees(v, w))
 		return false;

@@ -34,7 +34,7 @@ def fetch():
 
 def _apply(patch, tree):
     """Apply a patch to a tree whose files are links to another one's."""
-    for name in re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(encoding="utf-8"), flags=re.MULTILINE):
+    for name in re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(encoding="utf-8", errors="replace"), flags=re.MULTILINE):
         file = tree / name
         copy = file.with_name(file.name + ".outrider-copy")
         if file.is_file():

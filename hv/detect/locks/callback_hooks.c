@@ -12,13 +12,12 @@
 
 #include "hv/detect/core/code.h"
 #include "hv/detect/core/state.h"
+#include "hv/detect/locks/handover.h"
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/target/emulate.h"
 #include "symbols/insn/flow.h"
 
-/* A hook of a callback is at most this many bytes after its start. handover.c has the same number. */
-#define PROLOGUE_BYTES 64u
 #define CODE_MAX 65536u /* bytes; a larger function is not followed */
 
 struct callback {
@@ -58,7 +57,7 @@ static bool plant_start(struct callback *c)
 	struct insn insn;
 	unsigned len;
 
-	for (uint64_t at = 0; at < c->symbol.size && at <= PROLOGUE_BYTES; at += len) {
+	for (uint64_t at = 0; at < c->symbol.size && at <= HANDOVER_PROLOGUE; at += len) {
 		len = decode(c, at, &insn);
 		if (!len)
 			return false;

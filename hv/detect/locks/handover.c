@@ -6,8 +6,6 @@
 
 #define OPCODE_CALL 0xe8
 #define CALL_LEN 5u
-/* The hook of a callback is at most this many bytes after its start (callback_hooks.c). */
-#define PROLOGUE_BYTES 64u
 
 uint64_t handover_object(enum handover_kind kind, uint64_t value)
 {
@@ -142,7 +140,7 @@ static bool called_directly(const struct handover_stop *stop)
 		return true;
 	memcpy(&displacement, code + 1, sizeof(displacement));
 	start = back + (uint64_t)(int64_t)displacement;
-	return code[0] == OPCODE_CALL && stop->regs->rip - start <= PROLOGUE_BYTES;
+	return code[0] == OPCODE_CALL && stop->regs->rip - start <= HANDOVER_PROLOGUE;
 }
 
 bool handover_enter(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,

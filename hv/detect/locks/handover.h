@@ -22,6 +22,8 @@
 
 #define HANDOVER_FRAMES_MAX 128u
 #define HANDOVER_CALLBACKS_MAX 256u
+/* The hook of a callback is at most this many bytes after its start (callback_hooks.c). */
+#define HANDOVER_PROLOGUE 64u
 
 /* A callback that runs, or an acquiring call that has not returned. */
 struct handover_frame {

@@ -2,7 +2,6 @@
 /* Whether locks order two accesses (lock_order.h), from the recorded lock operations between them. */
 #include "hv/detect/steer/lock_order.h"
 
-#define CONTEXTS_MAX 16u
 #define LOCKS_MAX 32u
 
 /*
@@ -10,25 +9,16 @@
  * access.
  */
 struct before {
-	struct lock_who who[CONTEXTS_MAX];
-	unsigned who_count;
+	struct lock_who_set contexts;
 	/* Locks that these contexts took before the second access. `shared`: taken only as a reader. */
 	struct {
 		uint64_t gva;
 		bool shared;
 	} lock[LOCKS_MAX];
 	unsigned lock_count;
-	/* The list of contexts or the list of locks overflowed, so the order is unknown. */
+	/* The list of locks overflowed, so the order is unknown. */
 	bool full;
 };
-
-struct lock_who lock_who_is(unsigned cpu, const struct guest_context *context)
-{
-	bool task = context->kind == GUEST_TASK && context->pid > 0;
-
-	return (struct lock_who){
-		.who = task ? context->pid : -1 - (int64_t)cpu, .cpu = (uint16_t)cpu, .kind = (uint8_t)context->kind};
-}
 
 void lock_events_add(struct lock_events *e, const struct lock_event *event)
 {
@@ -38,30 +28,6 @@ void lock_events_add(struct lock_events *e, const struct lock_event *event)
 void lock_events_hole(struct lock_events *e, uint64_t number)
 {
 	e->hole = number;
-}
-
-bool lock_who_same(const struct lock_who *a, const struct lock_who *b)
-{
-	return a->who == b->who && a->kind == b->kind;
-}
-
-static bool has_who(const struct before *b, const struct lock_who *who)
-{
-	for (unsigned i = 0; i < b->who_count; i++) {
-		if (lock_who_same(&b->who[i], who))
-			return true;
-	}
-	return false;
-}
-
-static void add_who(struct before *b, const struct lock_who *who)
-{
-	if (has_who(b, who))
-		return;
-	if (b->who_count == CONTEXTS_MAX)
-		b->full = true;
-	else
-		b->who[b->who_count++] = *who;
 }
 
 static void add_lock(struct before *b, uint64_t gva, bool shared)
@@ -93,26 +59,9 @@ static bool lets_in(const struct before *b, const struct lock_event *event)
 	return false;
 }
 
-/*
- * The CPU of `lower` was in that context at this event, so the interrupts on this CPU that are in the list began later. Remove
- * them from the list: they made none of the earlier events.
- */
-static void drop_interrupts(struct before *b, const struct lock_who *lower)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < b->who_count; i++) {
-		const struct lock_who *w = &b->who[i];
-
-		if (w->kind == GUEST_TASK || w->cpu != lower->cpu || w->kind <= lower->kind)
-			b->who[kept++] = *w;
-	}
-	b->who_count = kept;
-}
-
 static void begin(struct before *b, const struct lock_hit *second)
 {
-	*b = (struct before){.who = {second->who}, .who_count = 1};
+	*b = (struct before){.contexts = {.who = {second->who}, .count = 1}};
 	for (unsigned i = 0; i < second->held.count; i++)
 		add_lock(b, second->held.held[i].gva, second->held.held[i].shared);
 }
@@ -132,22 +81,22 @@ enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *f
 			goto out;
 		if (event->number >= second->number)
 			continue;
-		drop_interrupts(&b, &event->who);
+		lock_who_set_drop_interrupts(&b.contexts, &event->who);
 		if (event->handover)
 			continue;
 		/*
 		 * Add the lock even if this event is its release. The context took the lock earlier, so releases by other
 		 * contexts before that happen before the second access as well.
 		 */
-		if (has_who(&b, &event->who))
+		if (lock_who_set_has(&b.contexts, &event->who))
 			add_lock(&b, event->gva, event->shared);
 		else if (lets_in(&b, event))
-			add_who(&b, &event->who);
+			lock_who_set_add(&b.contexts, &event->who);
 	}
 	if (e->count > LOCK_EVENTS_KEPT)
 		return LOCK_ORDER_UNKNOWN;
 out:
-	if (b.full)
+	if (b.full || b.contexts.full)
 		return LOCK_ORDER_UNKNOWN;
-	return has_who(&b, &first->who) ? LOCK_ORDER_LOCKS : LOCK_ORDER_NONE;
+	return lock_who_set_has(&b.contexts, &first->who) ? LOCK_ORDER_LOCKS : LOCK_ORDER_NONE;
 }

@@ -17,18 +17,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hv/race/facts.h"
+#include "hv/detect/steer/lock_who.h"
 #include "hv/race/lockset.h"
 
 /* Number of lock operations that are kept. */
 #define LOCK_EVENTS_KEPT 1024u
-
-/* What identifies a context, with the same values as in struct lock_context (lock_sets.h). */
-struct lock_who {
-	int64_t who; /* the PID of a task, or -1 - CPU for an interrupt or the idle task of that CPU */
-	uint16_t cpu;
-	uint8_t kind; /* enum guest_context_kind */
-};
 
 /*
  * A context took (`give` false) or released a lock; or it acquired (`give` false) or released an object of a hand-over
@@ -66,9 +59,6 @@ struct lock_hit {
 	struct lockset held;
 };
 
-/* Returns the identity of a context, whose `known` must be set. */
-struct lock_who lock_who_is(unsigned cpu, const struct guest_context *context);
-
 /* Add an event. Callers add events in the order of their numbers, and none for a try of a lock. */
 void lock_events_add(struct lock_events *e, const struct lock_event *event);
 
@@ -93,9 +83,6 @@ struct pair_order {
 	/* How often neither a lock nor a hand-over ordered the two accesses. */
 	uint64_t none;
 };
-
-/* Returns whether two contexts are the same. */
-bool lock_who_same(const struct lock_who *a, const struct lock_who *b);
 
 /* Returns whether locks order two accesses by different contexts. first->number must be less than second->number. */
 enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *first, const struct lock_hit *second);

@@ -133,16 +133,6 @@ static bool find_change(struct detect *d, const struct device_window *w, struct 
 
 /* ---- the watches ---- */
 
-/* Returns a watch slot that is free, or caps.watches. */
-static unsigned free_slot(const struct detect *d)
-{
-	unsigned slot = 0;
-
-	while (slot < d->target->caps.watches && (d->hit.slots_used >> slot & 1))
-		slot++;
-	return slot;
-}
-
 /* Number of slots that the window may take: one stays free for windows of CPUs. */
 static unsigned most_watches(const struct detect *d)
 {
@@ -155,7 +145,7 @@ static unsigned most_watches(const struct detect *d)
 static void watch_word(struct detect *d, struct device_window *w, const struct device_word *word)
 {
 	struct device_watch *watch = &w->watches[w->watch_count];
-	unsigned slot = free_slot(d);
+	unsigned slot = window_free_slot(d);
 	uint64_t gva = guest_mapped_at(d->guest, word->gpa);
 
 	if (!gva || slot == d->target->caps.watches)

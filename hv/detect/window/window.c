@@ -90,6 +90,15 @@ unsigned window_data(struct detect *d, const struct point *point, const struct x
 	return kept;
 }
 
+unsigned window_free_slot(const struct detect *d)
+{
+	unsigned slot = 0;
+
+	while (slot < d->target->caps.watches && (d->hit.slots_used >> slot & 1))
+		slot++;
+	return slot;
+}
+
 /*
  * Cover the datum exactly with naturally aligned watches of 1, 2, 4 or 8 bytes, the sizes that a debug register can have. A
  * watch that covers one byte more would report accesses to a neighbouring variable.
@@ -109,12 +118,10 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 			.owner = (uint8_t)cpu,
 			.cookie = datum->cookie,
 		};
-		unsigned slot = 0;
+		unsigned slot = window_free_slot(d);
 
 		while (watch.len > 1 && ((gva & (watch.len - 1)) || gva + watch.len > end))
 			watch.len /= 2;
-		while (slot < d->target->caps.watches && (d->hit.slots_used >> slot & 1))
-			slot++;
 		if (slot == d->target->caps.watches)
 			return;
 		d->hit.slots_used |= 1u << slot;

@@ -22,6 +22,9 @@ unsigned window_data(struct detect *d, const struct point *point, const struct x
 bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, const struct datum *data,
 		    unsigned n);
 
+/* Returns a watch slot that is free, or caps.watches if none is. The caller holds d->lock. */
+unsigned window_free_slot(const struct detect *d);
+
 /* Undo window_prepare(): the window does not open. */
 void window_drop(struct detect *d);
 
