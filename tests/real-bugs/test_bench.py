@@ -124,6 +124,10 @@ class Bench(unittest.TestCase):
         self.assertEqual(row.end, "0 of 2 reports of KCSAN are of the bug")
         row = judge.of_kcsan(one, "kcsan", "1", 60.0, start + others + report("4.750000", "store_it", ["helper", "show_it.isra.0"]))
         self.assertEqual((row.found_after, row.end), (2.25, "1 of 3 reports of KCSAN are of the bug"))
+        cut_off = report("4.850000", "store_it", ["show_it"]).split("Reported")[0]
+        self.assertEqual(judge.of_kcsan(one, "kcsan", "1", 60.0, start + others + cut_off).end, row.end.replace("1 of 3", "0 of 2"))
+        with self.assertRaisesRegex(bug.Unusable, "no call stacks"):
+            judge.of_kcsan(one, "kcsan", "1", 60.0, start + others + report("4.900000", "store_it", ["show_it"]).replace("+0x1f/0x80", ""))
 
 
 if __name__ == "__main__":

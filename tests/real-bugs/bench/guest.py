@@ -67,8 +67,9 @@ def _looks(one, kernel, options):
 
 
 def _append(one, kernel):
-    """More of the guest's command line."""
-    return f"printk.time=1 {one.append} {KCSAN_OFTEN if kernel == 'kcsan-often' else ''}"
+    """More of the guest's command line, after "quiet". KCSAN prints its call stacks with the default level, 4, which "quiet" hides."""
+    peer = "loglevel=5" if kernel.startswith("kcsan") else ""
+    return f"printk.time=1 {one.append} {peer} {KCSAN_OFTEN if kernel == 'kcsan-often' else ''}"
 
 
 def _what_to_sample(one):

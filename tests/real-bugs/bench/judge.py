@@ -59,10 +59,12 @@ def _kcsan_sides(block):
 
 def of_kcsan(one, kernel, seed, seconds, console):
     """What KCSAN said on the console. The time counts from when the guest's init started the trigger, by the kernel's clock."""
-    blocks = [block for block in console.split("=" * 66) if "BUG: KCSAN: " in block]
+    blocks = [block for block in console.split("=" * 66) if "BUG: KCSAN: " in block and "Reported by Kernel" in block]
     mine = []
     for block in blocks:
         sides = _kcsan_sides(block)
+        if not all(sides):
+            raise Unusable(f"a report of KCSAN has no call stacks, so nobody can say whose it is: {block.strip().splitlines()[0]}")
         if len(sides) == 2 and any(one.is_side(a, sides[0]) and one.is_side(1 - a, sides[1]) for a in (0, 1)):
             mine.append(block)
     began = re.search(r"\[ *([0-9.]+)\] bench: the trigger starts", console)
