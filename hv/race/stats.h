@@ -68,6 +68,9 @@ struct detect_stats {
 	uint64_t executed;
 	/* Lock events dropped because they came faster than they could be described, or their code was unloaded before. */
 	uint64_t moments_lost;
+	/* Sites that were chosen and not armed, because hits in their functions seldom open a window (hv/detect/steer/yield.h).
+	 */
+	uint64_t passed_over;
 	/* Armed points that no CPU reached for long, and that were disarmed so that other sites could be armed. */
 	uint64_t stale;
 	/* CPU time in ns that the sampler's thread spent on choosing, decoding and arming. */
@@ -113,6 +116,8 @@ struct detect_stats {
 	uint64_t cut_short;
 	/* Windows closed early because no other CPU was running, and no device served a request. */
 	uint64_t cut_idle;
+	/* Windows closed early so that the last CPU that ran could be held at its own sample point. */
+	uint64_t cut_turn;
 	/*
 	 * Accesses in windows without watchpoints on all their bytes: debug registers ran out, it was user memory, or the
 	 * access is longer than RACE_DATA_MAX bytes.

@@ -138,6 +138,7 @@ struct target_ops {
 	int (*peek_regs)(struct target *t, unsigned cpu, struct x86_regs *regs);
 	void (*debug_regs_changed)(struct target *t, unsigned cpu);
 	bool (*idle)(struct target *t, unsigned cpu);
+	uint64_t (*wake_ups)(struct target *t, unsigned cpu);	  /* May be NULL. */
 	void (*devices_watch)(struct target *t, uint64_t filter); /* All five are NULL without caps.devices. */
 	void (*devices_in_flight)(struct target *t, const struct device_observer *observer);
 	bool (*devices_busy)(struct target *t);
@@ -334,6 +335,12 @@ static inline void target_debug_regs_changed(struct target *t, unsigned cpu)
 static inline bool target_idle(struct target *t, unsigned cpu)
 {
 	return t->ops->idle(t, cpu);
+}
+
+/* Returns how often the CPU has woken up from waiting for an interrupt. Always 0 if the target does not count this. */
+static inline uint64_t target_wake_ups(struct target *t, unsigned cpu)
+{
+	return t->ops->wake_ups ? t->ops->wake_ups(t, cpu) : 0;
 }
 
 /*

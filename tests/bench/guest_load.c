@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Usage: guest_load loop|files|pipes|changing|programs|creates|tcp|count:SECONDS
+ * Usage: guest_load loop|files|sleeps|pipes|changing|programs|creates|tcp|count:SECONDS
  *
  * The /init of a guest for measurements: the same work on every CPU, for ever. "loop" computes and calls nothing. "files" makes
- * a process that runs a program, and a file that is written, read and removed, again and again. "pipes" sends a byte there and
- * back between two processes. "changing" does nothing, pipes and files in turn, for some seconds each. "programs" and "creates"
- * are the halves of files. "tcp" is as pipes, by two connections over the loopback interface. "count" waits for a line on the
- * console, then does loop, programs, creates, pipes and tcp in turn, SECONDS each, says how often each was done, and powers the
- * guest off.
+ * a process that runs a program, and a file that is written, read and removed, again and again. "sleeps" uses such a file, and
+ * sleeps for 300 us, in turn. "pipes" sends a byte there and back between two processes. "changing" does nothing, pipes and
+ * files in turn, for some seconds each. "programs" and "creates" are the halves of files. "tcp" is as pipes, by two connections
+ * over the loopback interface. "count" waits for a line on the console, then does loop, programs, creates, pipes and tcp in
+ * turn, SECONDS each, says how often each was done, and powers the guest off.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -32,6 +32,7 @@
 #define SETTLE_SECONDS 1
 #define FILE_BYTES 4096
 #define LOOP_STEPS 100000
+#define SLEEP_US 300
 
 /* How often the work was done, of all workers; they are processes. */
 static atomic_ulong *done;
@@ -92,6 +93,18 @@ static void creates(unsigned worker)
 	snprintf(path, sizeof(path), "/file%u", worker);
 	for (;;)
 		use_file(path);
+}
+
+/* A file is used once in SLEEP_US, so that each CPU is idle most of the time. */
+static void sleeps(unsigned worker)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/file%u", worker);
+	for (;;) {
+		use_file(path);
+		usleep(SLEEP_US);
+	}
 }
 
 static void files(unsigned worker)
@@ -181,7 +194,8 @@ static void tcp(unsigned worker)
 static const struct load {
 	const char *name;
 	void (*work)(unsigned worker);
-} loads[] = {{"loop", loop}, {"files", files}, {"pipes", pipes}, {"programs", programs}, {"creates", creates}, {"tcp", tcp}};
+} loads[] = {{"loop", loop},	     {"files", files},	   {"sleeps", sleeps}, {"pipes", pipes},
+	     {"programs", programs}, {"creates", creates}, {"tcp", tcp}};
 
 #define LOADS (sizeof(loads) / sizeof(loads[0]))
 

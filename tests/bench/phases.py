@@ -47,7 +47,8 @@ def share(part, whole):
 
 def compared(this, other):
     """How many times as much a run has as the other build's run of the same round."""
-    figure = {"windows/s": lambda report: report["windows"] / report["seconds"],
+    figure = {"windows a hit": lambda report: report["windows"] / report["hits"],
+              "windows/s": lambda report: report["windows"] / report["seconds"],
               "held, s": lambda report: report["phases"]["held"]["sum_ns"] / 1e9,
               "lost": lambda report: report["lost_us"],
               "races": lambda report: report["races"],
@@ -68,7 +69,7 @@ def main():
     for cpus in os.environ["VCPUS"].split():
         reports = [read("this", cpus, number + 1) for number in range(rounds)]
         total = {key: sum(report[key] for report in reports)
-                 for key in ("hits", "windows", "seconds", "exits", "kicks", "ioctls", "passes", "cut_short", "cut_idle", "lost_us", *REASONS)}
+                 for key in ("hits", "windows", "seconds", "exits", "kicks", "ioctls", "passes", "cut_short", "cut_idle", "cut_turn", "lost_us", *REASONS)}
         cells = []
         for phase in PHASES:
             count, sum_ns, buckets = added(reports, phase)
@@ -79,14 +80,15 @@ def main():
         costs.append([int(cpus), round(hits / total["seconds"], 1), round(windows / total["seconds"], 1),
                       *(round(total[key] / windows, 2) if windows else "" for key in ("exits", "kicks", "ioctls")),
                       round(total["lost_us"] / 1e4 / total["seconds"] / int(cpus), 1)])
-        reasons.append([int(cpus), hits, *(share(total[key], hits) for key in REASONS), *(share(total[key], windows) for key in ("cut_short", "cut_idle")),
+        reasons.append([int(cpus), hits, *(share(total[key], hits) for key in REASONS), *(share(total[key], windows) for key in ("cut_short", "cut_idle", "cut_turn")),
                         round(total["passes"] / windows, 2) if windows else ""])
         if "other" in builds:
             figure = compared(reports, [read("other", cpus, number + 1) for number in range(rounds)])
             others.append([int(cpus), *figure.values()])
     figures.table("times", ["vCPUs", "windows", *PHASES], times)
     figures.table("costs", ["vCPUs", "hits/s", "windows/s", "exits a window", "kicks a window", "ioctls a window", "lost, % of vCPU time"], costs)
-    figures.table("reasons", ["vCPUs", "hits", *REASONS.values(), "windows cut by another context", "windows cut, no vCPU ran", "passes a window"], reasons)
+    figures.table("reasons", ["vCPUs", "hits", *REASONS.values(), "windows cut by another context", "windows cut, no vCPU ran", "windows cut for the last vCPU",
+                              "passes a window"], reasons)
     if others:
         figures.table("compared", ["vCPUs", *figure], others)
     figures.write()

@@ -26,6 +26,8 @@ struct window {
 	bool open;
 	/* The early check for other running CPUs was done (window_expire()). */
 	bool looked;
+	/* The window keeps its CPU for its whole time, also when the last CPU that runs hits a sample point (turn.h). */
+	bool whole;
 	/* The other CPUs were asked to deliver their pending stops, since one of them may have changed the memory. */
 	bool asked;
 	/* How many times the other CPUs did not deliver their stops in time. */
@@ -80,11 +82,31 @@ struct rendezvous_state {
 	struct datum data[2];
 };
 
+/* What came of a hit, for the choice of the next sample points. */
+enum hit_result {
+	/* A window, or a conflict. */
+	HIT_USEFUL,
+	/* No window was possible there: the access is to the stack or to no RAM, or the CPU could not be held in its context.
+	 */
+	HIT_NO_WINDOW,
+	/* No window, for a reason that has nothing to do with the point: the last CPU that runs, or the governor's credit. */
+	HIT_REFUSED,
+	/* The point is in a callee (callees.h), and the callee was not called by a sampled function. */
+	HIT_OTHER_CALLER,
+};
+
 /* A sample point that a CPU executed. */
 struct executed_point {
 	uint64_t addr;
-	/* The point is in a callee (callees.h), and the callee was not called by a sampled function. */
-	bool other_caller;
+	enum hit_result result;
+};
+
+/* How often a CPU wakes up (hv/detect/window/awake.h). */
+struct wake_average {
+	/* When the present time of averaging began (CLOCK_MONOTONIC, ns), and the CPU's wake-ups by then. 0: not yet. */
+	uint64_t since_ns, count;
+	/* The average time between two wake-ups in the time of averaging before, in ns. UINT64_MAX: unknown. */
+	uint64_t sleep_ns;
 };
 
 struct hit_path {
@@ -110,6 +132,8 @@ struct hit_path {
 	/* Bit mask of the watch slots in use. */
 	unsigned slots_used;
 	uint32_t last_cookie;
+	/* Indexed by the CPU. */
+	struct wake_average wake_averages[TARGET_MAX_CPUS];
 	struct rng delay_rng;
 	/* Ring of the sample points that CPUs executed. The newest is at (stats.executed - 1) % EXECUTED_KEPT. */
 	struct executed_point executed[EXECUTED_KEPT];

@@ -448,6 +448,13 @@ bool pool_has_site(struct pool *pool, uint64_t gva)
 	return false;
 }
 
+uint64_t pool_function(const struct pool *pool, uint64_t gva)
+{
+	const struct function *fn = find_function(pool, gva);
+
+	return fn ? fn->addr : 0;
+}
+
 uint32_t pool_function_sites(const struct pool *pool, uint64_t gva)
 {
 	const struct function *fn = find_function(pool, gva);

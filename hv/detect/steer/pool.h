@@ -123,6 +123,9 @@ uint64_t pool_sites(const struct pool *pool);
  */
 bool pool_has_site(struct pool *pool, uint64_t gva);
 
+/* Returns the GVA of the function of the pool that contains `gva`, or 0 if there is none. */
+uint64_t pool_function(const struct pool *pool, uint64_t gva);
+
 /* Returns the number of sites of the function that contains `gva`, or 0 if there is no such function or it was not decoded. */
 uint32_t pool_function_sites(const struct pool *pool, uint64_t gva);
 

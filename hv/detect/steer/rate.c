@@ -40,6 +40,10 @@
 /* 1/8 of k is reserved for `again` points. */
 #define AGAIN_ROOM 8u
 #define FIRST_POINTS 256u
+/* Pass over at most 8 sites in a row for one of a better yield. */
+#define PASSED_MOST 8u
+/* Any constant other than 0 and detect.c's AGAIN_SEED makes the sequence of yields.rng differ from the other sequences. */
+#define YIELD_SEED 0xd1b54a32d192ed03ull
 /*
  * Disarm a point that no CPU hits for 1 s if it keeps other points from being armed: at most 1024 points each time that the
  * rate is sampled.
@@ -89,6 +93,22 @@ static int count_try(struct rate_control *control, enum arm_result result)
 }
 
 /*
+ * Choose a site, among executed functions if `again` is set. Sites in functions whose hits seldom open a window are passed over
+ * for others, but not more than PASSED_MOST times in a row. Returns the site's GVA, or 0 if the pool has none.
+ */
+static uint64_t choose(struct detect *d, struct rate_control *control, bool again)
+{
+	for (unsigned tries = 0;; tries++) {
+		uint64_t site = again ? pool_choose_executed(d->sampler.pool, &d->sampler.again_rng)
+				      : pool_choose(d->sampler.pool, &d->sampler.choice_rng);
+
+		if (!site || tries == PASSED_MOST || !yields_pass_over(&control->yields, pool_function(d->sampler.pool, site)))
+			return site;
+		control->passed_over++;
+	}
+}
+
+/*
  * Uniformly chosen points reach the rate only if the guest runs enough of them. Otherwise put up to half of all points into
  * functions in which the guest has executed a sample point before. The guest is likely to run these functions again, and they
  * are decoded already.
@@ -109,7 +129,7 @@ static void arm_again(struct detect *d, struct rate_control *control)
 	if (control->again_budget < room)
 		room = control->again_budget > 0 ? (uint32_t)control->again_budget : 0;
 	for (unsigned tries = control->again; room && tries && armed_one >= 0 && may_arm(d, control, until); tries--) {
-		armed_one = count_try(control, arm_site(d, pool_choose_executed(d->sampler.pool, &d->sampler.again_rng), true));
+		armed_one = count_try(control, arm_site(d, choose(d, control, true), true));
 		room -= armed_one > 0;
 	}
 }
@@ -144,7 +164,7 @@ static void arm_uniformly(struct detect *d, struct rate_control *control)
 	    room > less(d->sampler.wanted - d->sampler.wanted / AGAIN_ROOM, armed - again))
 		room = less(d->sampler.wanted - d->sampler.wanted / AGAIN_ROOM, armed - again);
 	for (unsigned tries = ARMS_AT_A_TIME; room && tries && armed_one >= 0 && may_arm(d, control, until); tries--) {
-		uint64_t site = pool_choose(d->sampler.pool, &d->sampler.choice_rng);
+		uint64_t site = choose(d, control, false);
 
 		if (crowded(d, site)) {
 			if (++refused == CROWDED_MOST)
@@ -418,6 +438,20 @@ static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 	pthread_mutex_unlock(&d->lock);
 }
 
+/* Learn from a sample point that a CPU executed. */
+static void learn(struct detect *d, struct rate_control *control, const struct executed_point *executed, uint64_t now)
+{
+	bool other_caller = executed->result == HIT_OTHER_CALLER;
+
+	if (d->callees)
+		callees_executed(d->callees, executed->addr, other_caller, now);
+	if (other_caller)
+		return;
+	pool_executed(d->sampler.pool, executed->addr);
+	if (executed->result != HIT_REFUSED)
+		yields_count(&control->yields, pool_function(d->sampler.pool, executed->addr), executed->result == HIT_USEFUL);
+}
+
 static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 {
 	double burst = control->rate * 0.1 + 1, seconds = (double)(now - control->last_ns) / 1e9;
@@ -429,6 +463,7 @@ static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 	d->stats.refused = control->refused;
 	d->stats.planted = control->planted;
 	d->stats.stale = control->stale;
+	d->stats.passed_over = control->passed_over;
 	d->stats.arming_ns = control->arming_ns;
 	d->stats.armed_most = control->armed_most;
 	n = d->stats.executed - control->executed_told;
@@ -438,10 +473,7 @@ static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 	control->executed_told = d->stats.executed;
 	pthread_mutex_unlock(&d->lock);
 	for (uint64_t i = 0; i < n; i++) {
-		if (!executed[i].other_caller)
-			pool_executed(d->sampler.pool, executed[i].addr);
-		if (d->callees)
-			callees_executed(d->callees, executed[i].addr, executed[i].other_caller, now);
+		learn(d, control, &executed[i], now);
 	}
 	if (d->callees)
 		callees_step(d->callees, now);
@@ -495,6 +527,7 @@ void rate_init(struct detect *d, struct rate_control *control)
 	if (d->config.overhead)
 		govern_from_now(d, control);
 	control->bearable = control->rate;
+	yields_init(&control->yields, d->config.seed ^ YIELD_SEED);
 	d->sampler.wanted = first_points(d);
 }
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "hv/detect/steer/governor.h"
+#include "hv/detect/steer/yield.h"
 
 struct detect;
 
@@ -53,7 +54,9 @@ struct rate_control {
 	/* Number of executed sample points (stats.executed) that pool_executed() was called for. */
 	uint64_t executed_told;
 	/* The statistics of the same names in struct detect_stats. */
-	uint64_t planted, stale, arming_ns, armed_most;
+	uint64_t planted, stale, passed_over, arming_ns, armed_most;
+	/* Which functions' hits open windows. */
+	struct yields yields;
 	/* Index in points.armed of the next point that disarm_stale() looks at. */
 	uint32_t turn;
 };

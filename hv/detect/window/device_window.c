@@ -10,6 +10,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/core/capture.h"
 #include "hv/detect/locks/locks.h"
+#include "hv/detect/window/awake.h"
 #include "hv/detect/window/device_words.h"
 #include "hv/detect/window/window.h"
 
@@ -302,16 +303,6 @@ void device_window_wait(struct detect *d)
 	}
 }
 
-/* Whether any CPU runs that is not held itself. */
-static bool some_cpu_runs(struct detect *d)
-{
-	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		if (!d->hit.windows[c].open && !target_idle(d->target, c))
-			return true;
-	}
-	return false;
-}
-
 /*
  * The memory has changed at `word`, and every CPU has reported its stops: remember the word, and watch it now. If a watch of
  * this window covers the word, the writer did not use the kernel's own mapping, and is not seen now either.
@@ -348,7 +339,7 @@ uint64_t device_window_hold_end(struct detect *d, bool last)
 	now = monotonic_ns();
 	if (w->open && changed)
 		unseen_change(d, w, &word);
-	if (w->open && !last && now < w->until_ns && !d->life.closing && (changed || some_cpu_runs(d)))
+	if (w->open && !last && now < w->until_ns && !d->life.closing && (changed || awake_any(d)))
 		left = w->until_ns - now;
 	else if (w->open)
 		close_window(d, w);

@@ -15,6 +15,7 @@
 #include "hv/detect/window/hook_hit.h"
 #include "hv/detect/window/rendezvous.h"
 #include "hv/detect/window/rendezvous_end.h"
+#include "hv/detect/window/turn.h"
 #include "hv/detect/window/window.h"
 #include "hv/race/conflict.h"
 #include "hv/target/emulate_access.h"
@@ -160,17 +161,27 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 }
 
 /*
- * Whether one more CPU may be held. The last running CPU must go on: if all CPUs were held, only devices could conflict with
- * the open windows. A single CPU can race with its own interrupts, if it takes them while held, and with devices.
+ * Whether one more CPU may be held while the open windows stay. The last running CPU must go on: if all CPUs were held, only
+ * devices could conflict with the open windows. A single CPU can race with its own interrupts, if it takes them while held, and
+ * with devices.
  */
-static bool may_hold(struct detect *d)
+static bool room_for_one(const struct detect *d)
 {
 	const struct target_caps *caps = &d->target->caps;
 
-	if (d->hit.open_windows + 1 < caps->cpus || (caps->cpus == 1 && caps->irq_while_held))
-		return true;
-	d->stats.skipped_last++;
-	return false;
+	return d->hit.open_windows + 1 < caps->cpus || (caps->cpus == 1 && caps->irq_while_held);
+}
+
+/*
+ * Whether the CPU may be held. *over is set to the window that must end for it, or to NULL if none must.
+ */
+static bool may_hold(struct detect *d, struct window **over)
+{
+	bool room = room_for_one(d);
+
+	*over = room ? NULL : turn_over(d);
+	d->stats.skipped_last += !room && !*over;
+	return room || *over;
 }
 
 /* Whether the governor's credit allows a window now. */
@@ -186,16 +197,25 @@ static bool may_spend(struct detect *d)
  * A CPU is about to make accesses that conflict with no open window: sample them. A CPU that is held, and stops in an
  * interrupt handler, cannot be held twice. A conflict with a device is reported even if the CPU may not be held.
  */
-static struct target_action sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
-				   const struct datum *data, unsigned n, bool *sync)
+static enum hit_result sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
+			      const struct datum *data, unsigned n, bool *sync, struct target_action *action)
 {
-	if (d->life.closing || d->hit.windows[cpu].open || rendezvous_has(d, cpu) ||
-	    !window_prepare(d, point, cpu, regs, data, n))
-		return resume;
-	if (may_hold(d) && may_spend(d))
-		return window_open(d, cpu, sync);
-	window_drop(d);
-	return resume;
+	struct window *over;
+
+	if (d->life.closing || d->hit.windows[cpu].open || rendezvous_has(d, cpu))
+		return HIT_REFUSED;
+	if (!window_prepare(d, point, cpu, regs, data, n))
+		return HIT_USEFUL;
+	if (!may_hold(d, &over) || !may_spend(d)) {
+		window_drop(d);
+		return HIT_REFUSED;
+	}
+	*action = window_open(d, cpu, sync);
+	if (action->kind != TARGET_HOLD)
+		return HIT_NO_WINDOW;
+	if (over)
+		turn_end(d, over);
+	return HIT_USEFUL;
 }
 
 /*
@@ -255,9 +275,9 @@ static void watch_window(struct detect *d, unsigned cpu)
 }
 
 /* Handle a hit of a sample point without a window. *sync is set if watches must be brought into force. */
-static struct target_action hit(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, bool *sync)
+static enum hit_result hit(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, bool *sync,
+			   struct target_action *action)
 {
-	struct target_action action = resume;
 	struct datum data[INSN_MAX_MEM];
 	/* A callee is also called by functions outside of the subject. Then its CPU is not held. */
 	const bool other_caller = point->callee && !callees_for_subject(d->callees, regs);
@@ -266,26 +286,27 @@ static struct target_action hit(struct detect *d, struct point *point, unsigned 
 
 	count_hit(d, point);
 	confirm_reached(d, point->addr);
-	d->hit.executed[d->stats.executed++ % EXECUTED_KEPT] = (struct executed_point){point->addr, other_caller};
 	n = window_data(d, point, regs, data, &on_stack);
 	d->stats.skipped_stack += !n && on_stack;
 	d->stats.skipped_memory += !n && !on_stack;
 	if (n)
 		follow_access(d, point, cpu, regs, data, n);
 	device_window_cpu_accesses(d, data, n);
-	if (!n || conflicts_with_windows(d, point, data, n, cpu, regs, &action))
-		return action;
-	if (!other_caller)
-		return sample(d, point, cpu, regs, data, n, sync);
-	d->stats.skipped_caller++;
-	return resume;
+	if (n && conflicts_with_windows(d, point, data, n, cpu, regs, action))
+		return other_caller ? HIT_OTHER_CALLER : HIT_USEFUL;
+	if (other_caller) {
+		d->stats.skipped_caller += n != 0;
+		return HIT_OTHER_CALLER;
+	}
+	return n ? sample(d, point, cpu, regs, data, n, sync, action) : HIT_NO_WINDOW;
 }
 
 static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct detect *d = ctx;
-	struct target_action action;
+	struct target_action action = resume;
 	uint64_t came = monotonic_ns(), locked;
+	enum hit_result result;
 	struct point *point;
 	bool sync = false;
 
@@ -304,7 +325,8 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 		action = hit_again(d, point, cpu, regs);
 		goto out;
 	}
-	action = hit(d, point, cpu, regs, &sync);
+	result = hit(d, point, cpu, regs, &sync, &action);
+	d->hit.executed[d->stats.executed++ % EXECUTED_KEPT] = (struct executed_point){point->addr, result};
 	if (point->window == &d->hit.windows[cpu])
 		count_opening(d, &d->hit.windows[cpu], came, locked, sync);
 	if (action.kind != TARGET_HOLD)

@@ -17,6 +17,7 @@
 #include "hv/detect/core/capture.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/confirm.h"
+#include "hv/detect/window/awake.h"
 #include "hv/detect/window/device.h"
 #include "hv/detect/window/rendezvous_end.h"
 
@@ -26,8 +27,13 @@
  * have hit the watchpoint. Each wait takes 1 ms.
  */
 #define NOT_TOLD_MAX 20u
-/* A quarter into the window, check whether any other vCPU is running. */
+/* A quarter into the window, check whether any other CPU is running. */
 #define FIRST_LOOK 4
+/*
+ * One of 4 windows is held for its whole time, whatever other CPUs hit meanwhile: some accesses come only every few ms. The
+ * other windows may end after a quarter of it (turn.h).
+ */
+#define WHOLE_EVERY 4
 /*
  * After a window with interrupts off, open no other such window on the same CPU for 10 times as long, so that the CPU's
  * interrupts are delayed for less than a tenth of the time. After a window in an interrupt handler, the factor is 100: see
@@ -265,6 +271,7 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	w->open = true;
 	w->point->window = w;
 	d->hit.open_windows++;
+	w->whole = d->target->caps.costly_stops || d->config.known_races || confirming || d->stats.windows % WHOLE_EVERY == 0;
 	d->stats.windows++;
 	d->hit.credit_ns -= (double)w->hold_ns;
 	if (w->point->counts)
@@ -423,19 +430,20 @@ static const struct datum *changed_datum(struct detect *d, const struct window *
 	return NULL;
 }
 
-/*
- * Whether any CPU that is not held is running, or a device serves a request. A single CPU is always treated as running: its own
- * interrupts can make the conflicting access.
- */
-static bool somebody_runs(struct detect *d)
+bool window_memory_changed(struct detect *d, const struct window *w)
 {
-	if (d->target->caps.cpus == 1 || target_devices_busy(d->target))
-		return true;
-	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
-		if (!d->hit.windows[c].open && !target_idle(d->target, c))
-			return true;
-	}
-	return false;
+	uint8_t after[RACE_DATA_MAX];
+
+	return changed_datum(d, w, after) != NULL;
+}
+
+/*
+ * Whether a CPU that is not held runs or will run within `ns`, or a device serves a request. A single CPU is always treated as
+ * running: its own interrupts can make the conflicting access.
+ */
+static bool somebody_runs(struct detect *d, uint64_t ns)
+{
+	return d->target->caps.cpus == 1 || target_devices_busy(d->target) || awake_within(d, ns);
 }
 
 static void report_change(struct detect *d, const struct window *w, const struct datum *datum, const uint8_t *after)
@@ -458,10 +466,10 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 	const struct datum *datum = changed_datum(d, w, after);
 	uint64_t end = w->opened_ns + w->hold_ns, now = monotonic_ns();
 
-	/* A quarter into the window, end it if no other vCPU is running: nothing can conflict. */
+	/* A quarter into the window, end it if no other CPU is running or will wake up: nothing can conflict. */
 	if (!datum && !w->looked && now < end && !d->life.closing) {
 		w->looked = true;
-		if (somebody_runs(d)) {
+		if (somebody_runs(d, end - now)) {
 			*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = end - now};
 			return true;
 		}

@@ -54,6 +54,9 @@ void window_settle(struct detect *d, struct window *w);
  */
 bool window_would_miss(const struct detect *d, const struct insn *insn, const struct x86_regs *regs);
 
+/* Whether the window's memory was changed by an unseen writer since window_settle(), or, without watches, since it opened. */
+bool window_memory_changed(struct detect *d, const struct window *w);
+
 /* Close the window: clear its watch slots and remove its point, so that the INT3 is gone before the held context runs on. */
 void window_close(struct detect *d, struct window *w);
 

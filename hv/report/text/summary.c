@@ -156,13 +156,14 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 		per(s->target.ioctls, windows), per(s->target.kicks, windows));
 	fprintf(out,
 		"  no window     for %" PRIu64 " hits on the current stack, %" PRIu64 " without memory to watch, %" PRIu64
-		" where a CPU may not be held, %" PRIu64 " on the last CPU that was not held\n",
-		s->skipped_stack, s->skipped_memory, s->skipped_short, s->skipped_last);
+		" where a CPU may not be held, %" PRIu64 " on the last CPU that was not held; %" PRIu64
+		" sites passed over for this\n",
+		s->skipped_stack, s->skipped_memory, s->skipped_short, s->skipped_last, s->passed_over);
 	fprintf(out,
 		"  cut short     %" PRIu64 " windows because another context reached the instruction (%" PRIu64
-		" times it was emulated instead), %" PRIu64 " because no other CPU ran; %" PRIu64
-		" accesses not watched, or only in part\n",
-		s->cut_short, s->emulated, s->cut_idle, s->no_watch);
+		" times it was emulated instead), %" PRIu64 " because no other CPU ran, %" PRIu64
+		" to hold the last CPU instead; %" PRIu64 " accesses not watched, or only in part\n",
+		s->cut_short, s->emulated, s->cut_idle, s->cut_turn, s->no_watch);
 	if (s->device_conflicts || s->ring_accesses)
 		fprintf(out,
 			"  devices       %" PRIu64 " of the conflicts with a device; %" PRIu64

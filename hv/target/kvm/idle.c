@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds out whether a vCPU sleeps in KVM, by one pread() of the value "blocking" in the vCPU's binary statistics
- * (KVM_GET_STATS_FD; Documentation/virt/kvm/api.rst, 4.134). This does not disturb the vCPU. Kernels before 5.16 do not have
- * this value, so no vCPU is reported as sleeping.
+ * Finds out whether a vCPU sleeps in KVM, and how often it woke up, by one pread() of the values "blocking" and "halt_wakeup"
+ * in the vCPU's binary statistics (KVM_GET_STATS_FD; Documentation/virt/kvm/api.rst, 4.134). This does not disturb the vCPU.
+ * Kernels before 5.16 do not have "blocking", so no vCPU is reported as sleeping.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +45,7 @@ void kvm_cpu_idle_open(struct kvm_cpu *cpu)
 	if (cpu->stats_fd < 0)
 		return;
 	cpu->blocking_at = find_value(cpu->stats_fd, "blocking");
+	cpu->wake_ups_at = find_value(cpu->stats_fd, "halt_wakeup");
 	if (cpu->blocking_at < 0)
 		kvm_cpu_idle_close(cpu);
 }
@@ -56,10 +57,20 @@ void kvm_cpu_idle_close(struct kvm_cpu *cpu)
 	cpu->stats_fd = -1;
 }
 
+/* Returns the statistics value at this offset, or 0 if it cannot be read. */
+static uint64_t read_value(const struct kvm_cpu *cpu, off_t at)
+{
+	uint64_t value;
+
+	return cpu->stats_fd >= 0 && at >= 0 && pread(cpu->stats_fd, &value, sizeof(value), at) == sizeof(value) ? value : 0;
+}
+
 bool kvm_cpu_is_blocked(const struct kvm_cpu *cpu)
 {
-	uint64_t blocking;
+	return read_value(cpu, cpu->blocking_at) != 0;
+}
 
-	return cpu->stats_fd >= 0 && pread(cpu->stats_fd, &blocking, sizeof(blocking), cpu->blocking_at) == sizeof(blocking) &&
-	       blocking;
+uint64_t kvm_cpu_wake_ups(const struct kvm_cpu *cpu)
+{
+	return read_value(cpu, cpu->wake_ups_at);
 }

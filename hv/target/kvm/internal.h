@@ -71,8 +71,9 @@ struct kvm_cpu {
 
 	struct kvm_hold hold;
 
-	int stats_fd;	   /* Descriptor of the vCPU's binary statistics, or -1 if KVM has none. */
-	off_t blocking_at; /* Offset of the value "blocking" in the statistics. */
+	int stats_fd; /* Descriptor of the vCPU's binary statistics, or -1 if KVM has none. */
+	/* Offsets of the values "blocking" and "halt_wakeup" in the statistics. -1: there is no such value. */
+	off_t blocking_at, wake_ups_at;
 
 	struct x86_regs *peek; /* The registers that kvm_peek_regs() waits for, or NULL. Guarded by kvm_target.lock. */
 	bool stands; /* The vCPU waits in kvm_cpu_stand() until the machine may continue. Guarded by kvm_target.lock. */
@@ -137,12 +138,15 @@ void kvm_cpu_regs_set(struct kvm_cpu *cpu, const struct x86_regs *regs);
 
 /* ---- idle.c ---- */
 
-/* Open and close the vCPU's statistics. If KVM has none, kvm_cpu_is_blocked() always returns false. */
+/* Open and close the vCPU's statistics. If KVM has none, kvm_cpu_is_blocked() and kvm_cpu_wake_ups() return 0. */
 void kvm_cpu_idle_open(struct kvm_cpu *cpu);
 void kvm_cpu_idle_close(struct kvm_cpu *cpu);
 
 /* Returns true if the vCPU sleeps in KVM until an interrupt comes. Any thread. */
 bool kvm_cpu_is_blocked(const struct kvm_cpu *cpu);
+
+/* Returns how often an interrupt woke the vCPU up from a sleep in KVM, or 0 if KVM does not count this. Any thread. */
+uint64_t kvm_cpu_wake_ups(const struct kvm_cpu *cpu);
 
 /* ---- memory.c: operations of struct target_ops ---- */
 

@@ -22,6 +22,11 @@ static bool kvm_idle(struct target *t, unsigned index)
 	return kvm_cpu_is_blocked(&kvm_target(t)->cpus[index]);
 }
 
+static uint64_t kvm_wake_ups(struct target *t, unsigned index)
+{
+	return kvm_cpu_wake_ups(&kvm_target(t)->cpus[index]);
+}
+
 /* Returns the current time, or the time of the machine's end if that is earlier: no time counts as lost after the end. */
 static uint64_t moment(const struct kvm_target *kt)
 {
@@ -80,6 +85,7 @@ static const struct target_ops kvm_ops = {
 	.peek_regs = kvm_peek_regs,
 	.debug_regs_changed = kvm_debug_regs_changed,
 	.idle = kvm_idle,
+	.wake_ups = kvm_wake_ups,
 	.devices_watch = kvm_devices_watch,
 	.devices_in_flight = kvm_devices_in_flight,
 	.devices_busy = kvm_devices_busy,

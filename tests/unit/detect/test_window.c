@@ -447,10 +447,107 @@ static void test_somebody_runs(void **state)
 	assert_int_equal(rig_open_windows(r), 0);
 }
 
+/* The wake-ups of a sleeping CPU were frequent: it will wake up before the window ends, so the window goes on. */
+static void test_sleeper_wakes_up(void **state)
+{
+	struct rig *r = *state;
+	struct target_action action = {.kind = TARGET_RESUME};
+
+	r->config.delay_ns = 1000000000000;
+	rig_remake(r);
+	/* The detector averages over a time that the test does not know. */
+	while (action.kind != TARGET_HOLD) {
+		struct x86_regs regs = rig_regs(r, 0, 0);
+
+		rig_plant(r, 0, READ_8);
+		hold(r, 0, &regs);
+		atomic_fetch_add(&r->ft->wake_ups[2], 1000);
+		action = rig_hold_end(r, 0, &regs);
+	}
+	assert_true(rig_stats(r).cut_idle > 0);
+	assert_true(rig_window_is_open(r, 0));
+}
+
+/* Wake-ups of the held CPU, which serves interrupts in its window, and rare ones of other CPUs keep no window open. */
+static void test_sleeper_sleeps_on(void **state)
+{
+	struct rig *r = *state;
+	uint64_t began = monotonic_ns();
+
+	r->config.delay_ns = 10000;
+	rig_remake(r);
+	while (monotonic_ns() - began < 200000000) {
+		struct x86_regs regs = rig_regs(r, 0, 0);
+
+		rig_plant(r, 0, READ_8);
+		hold(r, 0, &regs);
+		atomic_fetch_add(&r->ft->wake_ups[0], 1000);
+		assert_int_equal(rig_hold_end(r, 0, &regs).kind, TARGET_RESUME);
+	}
+}
+
+/* Open a window on each of CPU 0 and 1, in this order. CPU 2 is the last that runs. Returns a time at which both were open. */
+static uint64_t hold_two(struct rig *r)
+{
+	for (unsigned cpu = 0; cpu < 2; cpu++) {
+		struct x86_regs regs = rig_regs(r, cpu, 0x20 * cpu);
+
+		regs.gpr[X86_RDI] += 0x40 * cpu;
+		rig_plant(r, 0x20 * cpu, READ_8);
+		assert_int_equal(rig_hit(r, cpu, &regs).kind, TARGET_HOLD);
+	}
+	return monotonic_ns();
+}
+
+static struct target_action hit_on_last(struct rig *r)
+{
+	struct x86_regs regs = rig_regs(r, 2, 0x40);
+
+	regs.gpr[X86_RDI] += 0x80;
+	rig_plant(r, 0x40, READ_8);
+	return rig_hit(r, 2, &regs);
+}
+
+/* The last CPU gets a window when another window has had a quarter of its time. The first of four windows is not cut. */
+static void test_last_one_has_its_turn(void **state)
+{
+	struct rig *r = *state;
+	uint64_t began = hold_two(r);
+
+	while (monotonic_ns() - began < RIG_DELAY_NS / 4)
+		;
+	assert_int_equal(hit_on_last(r).kind, TARGET_HOLD);
+	assert_true(rig_window_is_open(r, 0));
+	assert_false(rig_window_is_open(r, 1));
+	assert_true(rig_window_is_open(r, 2));
+	assert_int_equal(r->ft->releases[1], 1);
+	assert_int_not_equal(rig_text_byte(r, 0x20), X86_INT3);
+	assert_int_equal(rig_text_byte(r, 0x40), X86_INT3);
+	assert_int_equal(rig_stats(r).cut_turn, 1);
+	assert_int_equal(rig_stats(r).skipped_last, 0);
+	assert_int_equal(fake_watch_count(r->ft), 2);
+}
+
+/* Memory has changed in the only window that may be cut: this window decides on its conflict first. */
+static void test_changed_window_stays(void **state)
+{
+	struct rig *r = *state;
+	uint64_t began = hold_two(r);
+
+	rig_store(r, 0x40, "x", 1);
+	while (monotonic_ns() - began < RIG_DELAY_NS / 4)
+		;
+	assert_int_equal(hit_on_last(r).kind, TARGET_RESUME);
+	assert_true(rig_window_is_open(r, 1));
+	assert_int_equal(rig_stats(r).skipped_last, 1);
+}
+
 static void test_last_one_passes(void **state)
 {
 	struct rig *r = *state;
 
+	r->config.delay_ns = 1000000000000;
+	rig_remake(r);
 	for (unsigned cpu = 0; cpu < 3; cpu++) {
 		struct x86_regs regs = rig_regs(r, cpu, 0x20 * cpu);
 
@@ -531,6 +628,10 @@ int main(void)
 		T(test_irqs_on_during_rest),
 		T(test_nobody_runs),
 		T(test_somebody_runs),
+		T(test_sleeper_wakes_up),
+		T(test_sleeper_sleeps_on),
+		T(test_last_one_has_its_turn),
+		T(test_changed_window_stays),
 		T(test_last_one_passes),
 		cmocka_unit_test_setup_teardown(test_single_cpu, setup_single, teardown),
 		cmocka_unit_test_setup_teardown(test_single_cpu_with_irqs, setup_single, teardown),

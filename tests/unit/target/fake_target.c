@@ -286,6 +286,11 @@ static bool idle(struct target *t, unsigned cpu)
 	return !atomic_load(&fake(t)->busy[cpu]);
 }
 
+static uint64_t wake_ups(struct target *t, unsigned cpu)
+{
+	return atomic_load(&fake(t)->wake_ups[cpu]);
+}
+
 static void devices_watch(struct target *t, uint64_t filter)
 {
 	atomic_store(&fake(t)->device_filter, filter);
@@ -390,6 +395,7 @@ struct fake_target *fake_target_new(unsigned cpus, unsigned watches)
 		.peek_regs = peek_regs,
 		.debug_regs_changed = debug_regs_changed,
 		.idle = idle,
+		.wake_ups = wake_ups,
 		.devices_watch = devices_watch,
 		.devices_in_flight = devices_in_flight,
 		.devices_busy = devices_busy,

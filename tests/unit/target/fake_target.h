@@ -23,6 +23,7 @@ struct fake_target {
 	uint64_t tables_end;		       /* Page tables are allocated from 0x1000 on, and end here. */
 	struct x86_regs peek[TARGET_MAX_CPUS]; /* What target_peek_regs() returns. */
 	atomic_bool busy[TARGET_MAX_CPUS];     /* The CPU is not idle. At first all are idle. */
+	_Atomic uint64_t wake_ups[TARGET_MAX_CPUS];
 
 	/* What devices do: see fake_device_*(). */
 	_Atomic uint64_t device_filter; /* What target_devices_watch() was given last. */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Taking turns: one CPU must always run, so when the last CPU that runs hits a sample point, it can be held only if the window
+ * of another CPU ends. The caller of each function holds d->lock.
+ */
+#ifndef OUTRIDER_DETECT_WINDOW_TURN_H
+#define OUTRIDER_DETECT_WINDOW_TURN_H
+
+#include "hv/detect/core/state.h"
+
+/*
+ * Returns the window to end for another CPU's window: of the open windows that have had their turn, the one that has been open
+ * for the longest time. NULL if none has. A window that is held for its whole time (window.whole), that is part of a
+ * rendezvous, or whose memory has changed never gives up its turn.
+ */
+struct window *turn_over(struct detect *d);
+
+/* End this window, and release its CPU. */
+void turn_end(struct detect *d, struct window *w);
+
+#endif
