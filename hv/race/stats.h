@@ -105,6 +105,8 @@ struct detect_stats {
 	uint64_t skipped_last;
 	/* Hits without a window because sampling had used up its cost limit. */
 	uint64_t skipped_cost;
+	/* Hits without a window because their CPU had been held for most of the time lately. */
+	uint64_t skipped_held;
 	/* Hits in callees, and those of them without a window because no sampled function had called the callee. */
 	uint64_t callee_hits, skipped_caller;
 	/*

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "hv/base/allowance.h"
 #include "hv/base/rng.h"
 #include "hv/detect/core/access.h"
 #include "hv/detect/core/device_window_state.h"
@@ -132,6 +133,8 @@ struct hit_path {
 	/* Bit mask of the watch slots in use. */
 	unsigned slots_used;
 	uint32_t last_cookie;
+	/* For how long the CPU of this index may still be held (window_cpu_may_be_held()). */
+	struct allowance held[TARGET_MAX_CPUS];
 	/* Indexed by the CPU. */
 	struct wake_average wake_averages[TARGET_MAX_CPUS];
 	struct rng delay_rng;

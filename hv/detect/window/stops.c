@@ -184,13 +184,14 @@ static bool may_hold(struct detect *d, struct window **over)
 	return room || *over;
 }
 
-/* Whether the governor's credit allows a window now. */
-static bool may_spend(struct detect *d)
+/* Whether the governor's credit, and the time for which the CPU was held lately, allow a window now. */
+static bool may_spend(struct detect *d, unsigned cpu)
 {
-	if (window_affordable(d))
-		return true;
-	d->stats.skipped_cost++;
-	return false;
+	bool affordable = window_affordable(d), may = affordable && window_cpu_may_be_held(d, cpu, monotonic_ns());
+
+	d->stats.skipped_cost += !affordable;
+	d->stats.skipped_held += affordable && !may;
+	return may;
 }
 
 /*
@@ -206,7 +207,7 @@ static enum hit_result sample(struct detect *d, struct point *point, unsigned cp
 		return HIT_REFUSED;
 	if (!window_prepare(d, point, cpu, regs, data, n))
 		return HIT_USEFUL;
-	if (!may_hold(d, &over) || !may_spend(d)) {
+	if (!may_hold(d, &over) || !may_spend(d, cpu)) {
 		window_drop(d);
 		return HIT_REFUSED;
 	}

@@ -34,6 +34,9 @@
  * other windows may end after a quarter of it (turn.h).
  */
 #define WHOLE_EVERY 4
+/* Limit of the time for which a CPU is held: three quarters of all time, and after a time without windows 1.5 s more. */
+#define HELD_SHARE 0.75
+#define HELD_MOST_NS 1.5e9
 /*
  * After a window with interrupts off, open no other such window on the same CPU for 10 times as long, so that the CPU's
  * interrupts are delayed for less than a tenth of the time. After a window in an interrupt handler, the factor is 100: see
@@ -243,6 +246,17 @@ bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const s
 	return false;
 }
 
+bool window_cpu_may_be_held(struct detect *d, unsigned cpu, uint64_t now)
+{
+	struct allowance *held = &d->hit.held[cpu];
+
+	if (!held->last_ns)
+		*held = (struct allowance){
+			.share = HELD_SHARE, .most_ns = HELD_MOST_NS, .credit_ns = HELD_MOST_NS, .last_ns = now};
+	allowance_earn(held, now);
+	return held->credit_ns > 0;
+}
+
 void window_drop(struct detect *d)
 {
 	device_window_closed(d);
@@ -330,6 +344,7 @@ void window_close(struct detect *d, struct window *w)
 	}
 	points_remove(&d->points, w->point);
 	rest_irqs_off(d, w);
+	allowance_spend(&d->hit.held[w->cpu], (double)(began - w->opened_ns));
 	w->open = false;
 	d->hit.open_windows--;
 	device_window_closed(d);

@@ -25,6 +25,13 @@ bool window_prepare(struct detect *d, struct point *point, unsigned cpu, const s
 /* Returns a watch slot that is free, or caps.watches if none is. The caller holds d->lock. */
 unsigned window_free_slot(const struct detect *d);
 
+/*
+ * Whether the CPU may be held now (CLOCK_MONOTONIC, ns). A CPU is held for at most three quarters of its time, averaged over
+ * some seconds. Otherwise code that runs for 3 s without a call of the scheduler could take 20 s, and the guest's kernel would
+ * report a soft lockup (Documentation/admin-guide/lockup-watchdogs.rst).
+ */
+bool window_cpu_may_be_held(struct detect *d, unsigned cpu, uint64_t now);
+
 /* Undo window_prepare(): the window does not open. */
 void window_drop(struct detect *d);
 

@@ -140,6 +140,7 @@ static json_t *counters_json(const struct detect_stats *s)
 		{"skipped_short", s->skipped_short},
 		{"skipped_last", s->skipped_last},
 		{"skipped_cost", s->skipped_cost},
+		{"skipped_held", s->skipped_held},
 		{"callees", s->callees},
 		{"callee_hits", s->callee_hits},
 		{"skipped_caller", s->skipped_caller},

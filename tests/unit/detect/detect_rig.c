@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "hv/detect/core/state.h"
+#include "hv/detect/window/window.h"
 
 static void map_machine(struct rig *r)
 {
@@ -142,6 +143,23 @@ void rig_rest(struct rig *r, unsigned cpu, uint64_t until_ns)
 {
 	pthread_mutex_lock(&r->d->lock);
 	r->d->hit.irqs_off_rest[cpu] = until_ns;
+	pthread_mutex_unlock(&r->d->lock);
+}
+
+bool rig_may_be_held(struct rig *r, unsigned cpu, uint64_t now)
+{
+	bool may;
+
+	pthread_mutex_lock(&r->d->lock);
+	may = window_cpu_may_be_held(r->d, cpu, now);
+	pthread_mutex_unlock(&r->d->lock);
+	return may;
+}
+
+void rig_was_held(struct rig *r, unsigned cpu, uint64_t ns)
+{
+	pthread_mutex_lock(&r->d->lock);
+	allowance_spend(&r->d->hit.held[cpu], (double)ns);
 	pthread_mutex_unlock(&r->d->lock);
 }
 

@@ -65,6 +65,12 @@ uint64_t rig_window_ns(struct rig *r, unsigned cpu);
 /* Let the CPU rest until `until_ns` (CLOCK_MONOTONIC), as after a hold with interrupts off: no such hold before then. */
 void rig_rest(struct rig *r, unsigned cpu, uint64_t until_ns);
 
+/* Whether the time for which this CPU was held allows a window at `now` (CLOCK_MONOTONIC, ns). */
+bool rig_may_be_held(struct rig *r, unsigned cpu, uint64_t now);
+
+/* Count `ns` more in which this CPU was held. Call rig_may_be_held() once before. */
+void rig_was_held(struct rig *r, unsigned cpu, uint64_t ns);
+
 /* Whether the detector has a point at RIG_TEXT + offset. */
 bool rig_has_point(struct rig *r, uint64_t offset);
 

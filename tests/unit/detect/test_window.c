@@ -561,6 +561,38 @@ static void test_last_one_passes(void **state)
 	assert_int_not_equal(rig_text_byte(r, 0x40), X86_INT3);
 }
 
+/* A CPU that was held for long is not held again now. Another CPU is. */
+static void test_held_too_long(void **state)
+{
+	struct rig *r = *state;
+	struct x86_regs regs = rig_regs(r, 0, 0), other = rig_regs(r, 1, 0x20);
+
+	rig_plant(r, 0, READ_8);
+	rig_plant(r, 0x20, READ_8);
+	assert_true(rig_may_be_held(r, 0, monotonic_ns()));
+	rig_was_held(r, 0, 1000000000000);
+	assert_int_equal(rig_hit(r, 0, &regs).kind, TARGET_RESUME);
+	assert_int_equal(rig_stats(r).skipped_held, 1);
+	assert_int_equal(rig_hit(r, 1, &other).kind, TARGET_HOLD);
+	assert_int_equal(rig_stats(r).skipped_held, 1);
+}
+
+/* A CPU that hits a point all the time is held for three quarters of the time, and for 1.5 s more. */
+static void test_share_of_time_held(void **state)
+{
+	struct rig *r = *state;
+	const uint64_t begin = 1000000000, step = 10000000, end = begin + 20000000000;
+	uint64_t now = begin, held = 0;
+
+	for (; now < end; now += step) {
+		if (!rig_may_be_held(r, 0, now))
+			continue;
+		rig_was_held(r, 0, step);
+		held += step;
+	}
+	assert_in_range(held, (end - begin) * 3 / 4 + 1400000000, (end - begin) * 3 / 4 + 1600000000);
+}
+
 static int setup_single(void **state)
 {
 	*state = rig_new(1, 4);
@@ -633,6 +665,8 @@ int main(void)
 		T(test_last_one_has_its_turn),
 		T(test_changed_window_stays),
 		T(test_last_one_passes),
+		T(test_held_too_long),
+		T(test_share_of_time_held),
 		cmocka_unit_test_setup_teardown(test_single_cpu, setup_single, teardown),
 		cmocka_unit_test_setup_teardown(test_single_cpu_with_irqs, setup_single, teardown),
 		T(test_closing),
