@@ -25,6 +25,14 @@
 
 static const struct target_action resume = {.kind = TARGET_RESUME};
 
+/* What to do about a hit. */
+struct hit_reply {
+	/* What the target is to do with the CPU. */
+	struct target_action action;
+	/* Watches must be brought into force. */
+	bool sync;
+};
+
 /*
  * Whether two accesses at sample points conflict. Sample points are never on LOCKed instructions.
  */
@@ -199,7 +207,7 @@ static bool may_spend(struct detect *d, unsigned cpu)
  * interrupt handler, cannot be held twice. A conflict with a device is reported even if the CPU may not be held.
  */
 static enum hit_result sample(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
-			      const struct datum *data, unsigned n, bool *sync, struct target_action *action)
+			      const struct datum *data, unsigned n, struct hit_reply *reply)
 {
 	struct window *over;
 
@@ -211,8 +219,8 @@ static enum hit_result sample(struct detect *d, struct point *point, unsigned cp
 		window_drop(d);
 		return HIT_REFUSED;
 	}
-	*action = window_open(d, cpu, sync);
-	if (action->kind != TARGET_HOLD)
+	reply->action = window_open(d, cpu, &reply->sync);
+	if (reply->action.kind != TARGET_HOLD)
 		return HIT_NO_WINDOW;
 	if (over)
 		turn_end(d, over);
@@ -275,9 +283,9 @@ static void watch_window(struct detect *d, unsigned cpu)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Handle a hit of a sample point without a window. *sync is set if watches must be brought into force. */
-static enum hit_result hit(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs, bool *sync,
-			   struct target_action *action)
+/* Handle a hit of a sample point without a window. */
+static enum hit_result hit(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
+			   struct hit_reply *reply)
 {
 	struct datum data[INSN_MAX_MEM];
 	/* A callee is also called by functions outside of the subject. Then its CPU is not held. */
@@ -293,51 +301,50 @@ static enum hit_result hit(struct detect *d, struct point *point, unsigned cpu, 
 	if (n)
 		follow_access(d, point, cpu, regs, data, n);
 	device_window_cpu_accesses(d, data, n);
-	if (n && conflicts_with_windows(d, point, data, n, cpu, regs, action))
+	if (n && conflicts_with_windows(d, point, data, n, cpu, regs, &reply->action))
 		return other_caller ? HIT_OTHER_CALLER : HIT_USEFUL;
 	if (other_caller) {
 		d->stats.skipped_caller += n != 0;
 		return HIT_OTHER_CALLER;
 	}
-	return n ? sample(d, point, cpu, regs, data, n, sync, action) : HIT_NO_WINDOW;
+	return n ? sample(d, point, cpu, regs, data, n, reply) : HIT_NO_WINDOW;
 }
 
 static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct detect *d = ctx;
-	struct target_action action = resume;
+	struct hit_reply reply = {.action = resume};
 	uint64_t came = monotonic_ns(), locked;
 	enum hit_result result;
 	struct point *point;
-	bool sync = false;
 
 	pthread_mutex_lock(&d->lock);
 	locked = monotonic_ns();
 	point = points_find(&d->points, regs->rip);
 	if (!point) {
-		action = not_a_point(d, regs);
+		reply.action = not_a_point(d, regs);
 		goto out;
 	}
 	if (point->hook) {
-		action = hook_hit(d, point, cpu, regs);
+		reply.action = hook_hit(d, point, cpu, regs);
 		goto out;
 	}
 	if (point->window) {
-		action = hit_again(d, point, cpu, regs);
+		reply.action = hit_again(d, point, cpu, regs);
 		goto out;
 	}
-	result = hit(d, point, cpu, regs, &sync, &action);
+	result = hit(d, point, cpu, regs, &reply);
 	d->hit.executed[d->stats.executed++ % EXECUTED_KEPT] = (struct executed_point){point->addr, result};
 	if (point->window == &d->hit.windows[cpu])
-		count_opening(d, &d->hit.windows[cpu], came, locked, sync);
-	if (action.kind != TARGET_HOLD)
+		count_opening(d, &d->hit.windows[cpu], came, locked, reply.sync);
+	if (reply.action.kind != TARGET_HOLD)
 		points_remove(&d->points, point);
 	wake_sampler(d);
 out:
 	pthread_mutex_unlock(&d->lock);
-	if (sync)
+	if (reply.sync)
 		watch_window(d, cpu);
-	return action;
+	return reply.action;
 }
 
 /* Find the window and the datum that a watch belongs to. Returns NULL if the window is closed already. */
