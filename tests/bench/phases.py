@@ -50,10 +50,13 @@ def compared(this, other):
     figure = {"windows a hit": lambda report: report["windows"] / report["hits"],
               "windows/s": lambda report: report["windows"] / report["seconds"],
               "held, s": lambda report: report["phases"]["held"]["sum_ns"] / 1e9,
-              "lost": lambda report: report["lost_us"],
-              "races": lambda report: report["races"],
-              "races a lost CPU-second": lambda report: report["races"] / report["lost_us"]}
-    return {name: ratio(pairs(map(of, this), map(of, other))) for name, of in figure.items()}
+              "lost": lambda report: report["lost_us"]}
+    cells = {name: ratio(pairs(map(of, this), map(of, other))) for name, of in figure.items()}
+    # A run may find no race, so races are added up.
+    races, lost = ([sum(report[key] for report in reports) for reports in (this, other)] for key in ("races", "lost_us"))
+    cells["races, in all"] = f"{races[0]} : {races[1]}"
+    cells["races a lost CPU-second"] = f"{races[0] / lost[0] / (races[1] / lost[1]):.2f}" if races[1] else ""
+    return cells
 
 
 def main():
