@@ -23,7 +23,7 @@ struct lock_functions {
 	size_t count;
 };
 
-static const char *const ops[] = {"take", "try", "give", "free", "new", "outer", "release", "acquire", "share"};
+static const char *const ops[] = {"take", "try", "give", "free", "new", "outer", "release", "acquire", "share", "caller"};
 static const char *const kinds[LOCK_KINDS] = {"spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq", "bit"};
 static const char *const handovers[HANDOVER_KINDS] = {"completion", "work", "timer", "irq", "thread"};
 
@@ -114,14 +114,17 @@ static int read_calls(const struct line *line, const char *word, struct lock_fun
 	char *end;
 	long offset;
 
-	if (strncmp(word, "arg", 3) == 0 && word[3] >= '0' && word[3] < '0' + (char)ARGS && !word[4]) {
+	if (f->op == LOCK_RELEASE && strncmp(word, "arg", 3) == 0 && word[3] >= '0' && word[3] < '0' + (char)ARGS && !word[4]) {
 		f->calls = LOCK_CALLS_ARGUMENT;
 		f->calls_at = word[3] - '0';
 		return 0;
 	}
 	offset = word[0] == '+' ? strtol(word + 1, &end, 0) : -1;
 	if (offset < 0 || !word[1] || *end || offset > OFFSET_MAX)
-		return wrong(line, err, "calls: is followed by arg0 to arg5, or by an offset from +0 to +1048576", word);
+		return wrong(line, err,
+			     f->op == LOCK_RELEASE ? "calls: is followed by arg0 to arg5, or by an offset from +0 to +1048576"
+						   : "calls: of a caller is followed by an offset from +0 to +1048576",
+			     word);
 	f->calls = LOCK_CALLS_MEMBER;
 	f->calls_at = (int32_t)offset;
 	return 0;
@@ -129,9 +132,9 @@ static int read_calls(const struct line *line, const char *word, struct lock_fun
 
 static int read_word(const struct line *line, const char *word, struct lock_function *f, bool *result, struct err *err)
 {
-	bool no_words = f->op == LOCK_RELEASE || f->op == LOCK_ACQUIRE || f->op == LOCK_SHARE;
+	bool no_words = f->op == LOCK_RELEASE || f->op == LOCK_ACQUIRE || f->op == LOCK_SHARE || f->op == LOCK_CALLER;
 
-	if (f->op == LOCK_RELEASE && strncmp(word, "calls:", 6) == 0)
+	if ((f->op == LOCK_RELEASE || f->op == LOCK_CALLER) && strncmp(word, "calls:", 6) == 0)
 		return read_calls(line, word + 6, f, err);
 	if ((f->op == LOCK_TRY || f->op == LOCK_ACQUIRE) && (strcmp(word, "zero") == 0 || strcmp(word, "nonzero") == 0)) {
 		f->nonzero = word[0] == 'n';
@@ -156,16 +159,18 @@ static int read_word(const struct line *line, const char *word, struct lock_func
 static int read_line(const struct line *line, struct lock_function *f, struct err *err)
 {
 	int op = index_of(line->words[0], ops, sizeof(ops) / sizeof(*ops)), kind;
-	bool handover = op == LOCK_RELEASE || op == LOCK_ACQUIRE;
+	bool handover = op == LOCK_RELEASE || op == LOCK_ACQUIRE || op == LOCK_CALLER;
+	bool no_argument = op == LOCK_OUTER || op == LOCK_NEW || op == LOCK_CALLER;
 	bool object = op == LOCK_FREE || op == LOCK_NEW, result = false;
 	unsigned at = object ? 1 : 2;
 
 	*f = (struct lock_function){.op = (enum lock_op)op};
 	if (op < 0)
-		return wrong(line, err,
-			     "a line begins with take, try, give, share, release, acquire, free, new or outer, not with",
-			     line->words[0]);
-	if (line->count < at + (op == LOCK_OUTER || op == LOCK_NEW ? 1u : 2u))
+		return wrong(
+			line, err,
+			"a line begins with take, try, give, share, release, acquire, caller, free, new or outer, not with",
+			line->words[0]);
+	if (line->count < at + (no_argument ? 1u : 2u))
 		return wrong(line, err, "words are missing at the end of the line", NULL);
 	if (!object) {
 		kind = handover ? index_of(line->words[1], handovers, HANDOVER_KINDS)
@@ -179,7 +184,7 @@ static int read_line(const struct line *line, struct lock_function *f, struct er
 		return -1;
 	if (strncmp(f->name, "code:", 5) == 0 && read_code(line, f, err) < 0)
 		return -1;
-	if (op != LOCK_OUTER && op != LOCK_NEW && read_argument(line, line->words[at++], f, err) < 0)
+	if (!no_argument && read_argument(line, line->words[at++], f, err) < 0)
 		return -1;
 	for (; at < line->count; at++) {
 		if (read_word(line, line->words[at], f, &result, err) < 0)

@@ -26,12 +26,13 @@ enum lock_op {
 	LOCK_RELEASE, /* the argument is released for a hand-over (hv/race/handover.h) */
 	LOCK_ACQUIRE, /* the argument is acquired when the function returns */
 	LOCK_SHARE,   /* the context keeps the lock as a reader */
+	LOCK_CALLER,  /* not called by the subject: the kernel calls callbacks from here, with their object as first argument */
 };
 
-/* Where LOCK_RELEASE finds the function that the kernel will call with the released object as its first argument. */
+/* Where LOCK_RELEASE and LOCK_CALLER find the function that the kernel calls with the object as its first argument. */
 enum lock_calls {
-	LOCK_CALLS_NOTHING,  /* there is no such function */
-	LOCK_CALLS_MEMBER,   /* a pointer in the released object, at the offset `calls_at` in bytes */
+	LOCK_CALLS_NOTHING,  /* not known, or there is no such function */
+	LOCK_CALLS_MEMBER,   /* a pointer in the object, at the offset `calls_at` in bytes */
 	LOCK_CALLS_ARGUMENT, /* argument number `calls_at` */
 };
 
@@ -50,9 +51,9 @@ struct lock_function {
 	uint8_t code[LOCK_CODE_MAX];
 	uint8_t code_len;
 	enum lock_op op;
-	/* enum lock_kind; for LOCK_RELEASE and LOCK_ACQUIRE, enum handover_kind */
+	/* enum lock_kind; for LOCK_RELEASE, LOCK_ACQUIRE and LOCK_CALLER, enum handover_kind */
 	uint8_t kind;
-	/* LOCK_RELEASE only: the function that acquires the object at its start and releases it at its end. */
+	/* LOCK_RELEASE and LOCK_CALLER: the function that acquires the object at its start and releases it at its end. */
 	enum lock_calls calls;
 	int32_t calls_at;
 	/* enum lock_off bits: what is disabled while the lock is held. */

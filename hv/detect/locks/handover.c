@@ -94,6 +94,11 @@ bool handover_release(struct handover *h, const struct handover_stop *stop, cons
 	return callee && learn(h, callee, function);
 }
 
+bool handover_learn(struct handover *h, const struct lock_function *function, uint64_t callee)
+{
+	return learn(h, callee, function);
+}
+
 void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva)
 {
 	push(h, stop, (struct handover_frame){.gva = gva, .kind = function->kind, .tested = function->tested});
@@ -143,11 +148,30 @@ static bool called_directly(const struct handover_stop *stop)
 	return code[0] == OPCODE_CALL && stop->regs->rip - start <= HANDOVER_PROLOGUE;
 }
 
+/*
+ * Whether the first argument can be the callback's object. It is not when another callback ends by a jump to this function,
+ * and passes an argument of its own.
+ */
+static bool has_object(const struct handover_stop *stop, const struct lock_function *function)
+{
+	uint64_t argument = stop->regs->gpr[X86_RDI], callee;
+
+	if (function->kind == HANDOVER_IRQ)
+		return !x86_kernel_address(argument);
+	if (function->calls != LOCK_CALLS_MEMBER)
+		return true;
+	/* timer_shutdown() clears the pointer, perhaps just before the timer's function begins. */
+	return guest_read(stop->guest, argument + (uint64_t)function->calls_at, &callee, sizeof(callee)) == 0 &&
+	       (!callee || stop->regs->rip - callee <= HANDOVER_PROLOGUE);
+}
+
 bool handover_enter(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
 		    struct lock_event *out)
 {
 	uint64_t gva = handover_object((enum handover_kind)function->kind, stop->regs->gpr[X86_RDI]);
 
+	if (!has_object(stop, function))
+		return false;
 	forget_deeper(h, stop);
 	if (called_directly(stop))
 		return false;
@@ -157,12 +181,16 @@ bool handover_enter(struct handover *h, const struct handover_stop *stop, const 
 	return true;
 }
 
-bool handover_leave(struct handover *h, const struct handover_stop *stop, struct lock_event *out)
+bool handover_leave(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
+		    struct lock_event *out)
 {
 	struct handover_frame frame;
 
-	if (!pop(h, stop, true, &frame))
-		return false;
+	if (!pop(h, stop, true, &frame)) {
+		if (function->kind != HANDOVER_THREAD || !stop->task || called_directly(stop))
+			return false;
+		frame = (struct handover_frame){.kind = HANDOVER_THREAD};
+	}
 	/* kthread_stop() gets the task, not the data of the thread's function. */
 	*out = event_of(stop, frame.kind == HANDOVER_THREAD ? stop->task : frame.gva, frame.kind, HANDOVER_END, true);
 	return true;

@@ -4,8 +4,9 @@
  * not returned yet, and which functions the kernel calls back. locks.c passes the hits of lock hooks here. The results are
  * events for handover_order().
  *
- * A callback is known only when it is handed over: queue_work_on() tells the address of the work function. The sampler's thread
- * then plants hooks at the first instruction of that function and at its ends (callback_hooks.h).
+ * A callback becomes known when it is handed over: queue_work_on() tells the address of the work function. A callback that was
+ * handed over before the run becomes known when the kernel is seen to call it (handover_learn()). The sampler's thread then
+ * plants hooks at the first instruction of that function and at its ends (callback_hooks.h).
  *
  * Nothing here allocates: a full table loses a release or an acquire, so an order is not seen and the pair stays suspected.
  * Guarded by the detector's lock.
@@ -45,7 +46,7 @@ struct handover_frame {
 /* A function that the kernel calls back. */
 struct handover_callback {
 	uint64_t addr;
-	/* The line of the list whose call showed the callback. */
+	/* The line of the list that showed the callback, of LOCK_RELEASE or LOCK_CALLER. */
 	const struct lock_function *function;
 	/* handover_next_callback() has returned it. */
 	bool known;
@@ -83,6 +84,12 @@ bool handover_release(struct handover *h, const struct handover_stop *stop, cons
 		      uint64_t callee, struct lock_event *out);
 
 /*
+ * The kernel calls the function at `callee` from the LOCK_CALLER function. Returns whether the callback was not known before:
+ * until its hooks are planted, no order is certain.
+ */
+bool handover_learn(struct handover *h, const struct lock_function *function, uint64_t callee);
+
+/*
  * The CPU is about to call a LOCK_ACQUIRE function with this object. If the function is `tested`, a hook must see the call's
  * result.
  */
@@ -99,14 +106,18 @@ bool handover_acquired(struct handover *h, const struct handover_stop *stop, con
 		       struct lock_event *out);
 
 /*
- * The CPU is at the first instruction of a callback. Returns false if it was called directly, so that nothing was acquired.
- * Otherwise stores the event in *out.
+ * The CPU is at the first instruction of a callback. Returns false if the kernel did not call it with an object of the
+ * callback, so that nothing was acquired. Otherwise stores the event in *out.
  */
 bool handover_enter(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
 		    struct lock_event *out);
 
-/* The CPU is at an end of a callback. Returns whether the callback had been seen to begin, with the event in *out. */
-bool handover_leave(struct handover *h, const struct handover_stop *stop, struct lock_event *out);
+/*
+ * The CPU is at an end of a callback. Returns whether the callback's object is known, with the event in *out: it was seen to
+ * begin, or it is the function of a thread, whose end releases the thread itself.
+ */
+bool handover_leave(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
+		    struct lock_event *out);
 
 /* Returns the next callback whose hooks are to be planted, or NULL. Valid until the detector's lock is released. */
 const struct handover_callback *handover_next_callback(struct handover *h);

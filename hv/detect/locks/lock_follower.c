@@ -34,6 +34,24 @@ static void find_path(const struct detect *d, const struct race_side *side, stru
 	}
 }
 
+/*
+ * Learn callbacks from the stack: functions of the subject whose caller is a function of the kernel that calls callbacks. No
+ * call of the subject shows a callback that was handed over before the run began, such as the handler of a driver's interrupt.
+ */
+static void find_callbacks(const struct detect *d, const struct race_side *side)
+{
+	const struct guest_calls *calls = &side->calls;
+
+	for (unsigned i = 0; i + 1 < calls->count; i++) {
+		const struct guest_frame *callee = &calls->frames[i], *caller = callee + 1;
+
+		if (caller->context != calls->frames[0].context || !caller->reliable)
+			break;
+		if (locks_of_subject(d->locks, &callee->symbol) && caller->kind == UNWIND_CALL)
+			locks_called_back(d->locks, caller->symbol.addr, callee->symbol.addr);
+	}
+}
+
 static void describe_memory(const struct detect *d, const struct x86_regs *regs, uint64_t gva, uint64_t gpa, uint32_t size,
 			    struct guest_memory *out)
 {
@@ -92,6 +110,7 @@ static bool describe(struct detect *d, struct raw_moment *raw, struct lock_momen
 		return false;
 	unwinding_side(d->guest, side);
 	find_path(d, side, m);
+	find_callbacks(d, side);
 	describe_outer(d, side, m);
 	for (unsigned i = 0; i < m->data_count; i++)
 		describe_memory(d, &side->regs, m->data[i].gva, m->data[i].gpa, m->data[i].size, &m->data[i].memory);

@@ -199,7 +199,7 @@ const struct lock_function *locks_called(struct locks *l, const struct insn *ins
 		return NULL;
 	pthread_mutex_lock(&l->d->lock);
 	f = lock_known_at(&l->known, target);
-	if (f && f->function->op != LOCK_OUTER)
+	if (f && f->function->op != LOCK_OUTER && f->function->op != LOCK_CALLER)
 		function = f->function;
 	pthread_mutex_unlock(&l->d->lock);
 	return function;
@@ -693,13 +693,25 @@ static void callback_begins(struct locks *l, unsigned cpu, const struct x86_regs
 		lock_events_add(&l->events, &event);
 }
 
-static void callback_ends(struct locks *l, unsigned cpu, const struct x86_regs *regs)
+static void callback_ends(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function)
 {
 	struct handover_stop stop;
 	struct lock_event event;
 
-	if (stop_of(l, cpu, regs, false, &stop) && handover_leave(&l->handover, &stop, &event))
+	if (stop_of(l, cpu, regs, false, &stop) && handover_leave(&l->handover, &stop, function, &event))
 		lock_events_add(&l->events, &event);
+}
+
+void locks_called_back(struct locks *l, uint64_t caller, uint64_t callee)
+{
+	const struct known_lock_function *f;
+
+	pthread_mutex_lock(&l->d->lock);
+	f = lock_known_at(&l->known, caller);
+	/* Until the callback has its hooks, what it acquires and releases is missed (locks_callbacks_followed()). */
+	if (f && f->function->op == LOCK_CALLER && handover_learn(&l->handover, f->function, callee))
+		lock_events_hole(&l->events, UINT64_MAX);
+	pthread_mutex_unlock(&l->d->lock);
 }
 
 const struct lock_function *locks_next_callback(struct locks *l, uint64_t *addr)
@@ -807,6 +819,7 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 	const struct known_lock_function *before = lock_known_at(&l->results, point->addr);
 	const struct known_lock_function *now = lock_known_at(&l->known, target_of(&point->insn));
 	const struct known_lock_function *begins = lock_known_at(&l->begins, point->addr);
+	const struct known_lock_function *ends = lock_known_at(&l->ends, point->addr);
 
 	if (!now)
 		now = lock_known_at(&l->inlined, point->addr);
@@ -817,6 +830,6 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 	if (now)
 		called(l, cpu, regs, now);
 	/* A callback may end by a jump to a lock function. */
-	if (lock_known_at(&l->ends, point->addr))
-		callback_ends(l, cpu, regs);
+	if (ends)
+		callback_ends(l, cpu, regs, ends->function);
 }

@@ -64,6 +64,12 @@ int locks_expect_inlined(struct locks *l, uint64_t addr, const struct lock_funct
 int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_function *function);
 
 /*
+ * The call stack shows that the kernel's function at `caller` called the function at `callee`, which belongs to the subject. If
+ * `caller` calls callbacks, remember this one. Called on the follower's thread, without d->lock.
+ */
+void locks_called_back(struct locks *l, uint64_t caller, uint64_t callee);
+
+/*
  * Returns the line of the list that showed a callback whose hooks are not planted yet, and its GVA in *addr. Returns NULL when
  * there is none. Returns each callback once. Called on the sampler's thread, without d->lock.
  */

@@ -107,6 +107,7 @@ void guest_unwind(const struct guest *g, const struct x86_regs *regs, const stru
 		frame->sp = stacks[i].gva + out->used_from[i] + sizeof(frame->pc);
 		frame->reliable = true;
 		frame->kind = UNWIND_CALL;
+		guest_symbol_at(g, frame->pc - 1, &frame->symbol);
 		out->count++;
 	}
 }

@@ -15,6 +15,7 @@
 #include "hv/detect/core/hook.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/callback_hooks.h"
+#include "hv/detect/locks/lock_follower.h"
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/confirm.h"
@@ -36,7 +37,7 @@
 #define COMPLETE_CALL 0x49u
 #define WORK_RETURN 0x4eu
 #define WORK_TAIL 0x4fu
-/* A function of the subject that calls the work function directly, and the kernel's indirect call. */
+/* A function of the subject that calls the work function directly, and the indirect call of the kernel's process_one_work(). */
 #define DIRECT 0x60u
 #define INDIRECT 0x900u
 /* A callback whose first instruction overwrites the argument, and one that is not in the subject. */
@@ -125,6 +126,7 @@ static int setup(void **state)
 		{.name = "complete", .addr = RIG_TEXT + COMPLETE, .size = 0x10, .type = 'T'},
 		{.name = "wait_for_completion_timeout", .addr = RIG_TEXT + WAIT, .size = 0x10, .type = 'T'},
 		{.name = "_raw_spin_unlock", .addr = RIG_TEXT + SPIN_UNLOCK, .size = 0x10, .type = 'T'},
+		{.name = "process_one_work", .addr = RIG_TEXT + INDIRECT, .size = 0x10, .type = 't'},
 	};
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct err err = {0};
@@ -326,6 +328,66 @@ static void first_queueing_is_unknown(void **state)
 	expect(f, 0, 0);
 }
 
+/* The worker comes to a call of a lock function, called from `caller`, and the follower unwinds its stack. */
+static void follow_stack(struct fixture *f, uint64_t caller)
+{
+	uint64_t back = RIG_TEXT + caller + 5;
+
+	rig_store(f->r, STACK + WORKER * STACK_BYTES, &back, sizeof(back));
+	come(f, WORKER, WORK_TAIL, ITEM, 0);
+	f->r->d->life.reporter_stop = true;
+	lock_follower_main(f->r->d);
+	f->r->d->life.reporter_stop = false;
+	callback_hooks_step(f->r->d);
+}
+
+/* The item was queued before the run began, so no call of queue_work_on() shows its function. */
+static void callback_is_learned_from_the_stack(void **state)
+{
+	struct fixture *f = *state;
+
+	follow_stack(f, DIRECT);
+	assert_false(rig_has_point(f->r, WORK_START));
+	follow_stack(f, INDIRECT);
+	assert_true(rig_has_point(f->r, WORK_START));
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	flush(f, ITEM);
+	come(f, WORKER, WORK_RETURN, ITEM, 0);
+	flushed(f);
+	access(f, OWNER);
+	expect(f, 1, 0);
+}
+
+/* What came before is in no order that is known, since the hand-overs of the callback were missed. */
+static void order_is_unknown_until_learned_callback_has_hooks(void **state)
+{
+	struct fixture *f = *state;
+
+	access(f, OWNER);
+	locks_called_back(f->r->d->locks, RIG_TEXT + INDIRECT, RIG_TEXT + WORK);
+	access(f, WORKER);
+	expect(f, 0, 0);
+	callback_hooks_step(f->r->d);
+	access(f, OWNER);
+	access(f, WORKER);
+	expect(f, 0, 1);
+}
+
+/* Another callback ends by a jump to the work function, with an argument of its own. */
+static void function_without_its_item_acquires_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	access(f, OWNER);
+	queue_work(f, ITEM);
+	point_to(f->r, ITEM, STRANGE);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 0, 1);
+}
+
 static void flush_is_ordered_after_the_end(void **state)
 {
 	static const uint64_t ends[] = {WORK_RETURN, WORK_TAIL};
@@ -434,6 +496,9 @@ int main(void)
 		T(other_item_is_no_order),
 		T(direct_call_is_no_order),
 		T(first_queueing_is_unknown),
+		T(callback_is_learned_from_the_stack),
+		T(order_is_unknown_until_learned_callback_has_hooks),
+		T(function_without_its_item_acquires_nothing),
 		T(flush_is_ordered_after_the_end),
 		T(flush_before_the_end_is_no_order),
 		T(return_without_a_hook_is_seen_later),

@@ -106,6 +106,14 @@ static void own_list_has_hand_overs(void **state)
 	assert_int_equal(f->kind, HANDOVER_IRQ);
 	assert_int_equal(f->calls, LOCK_CALLS_ARGUMENT);
 	assert_int_equal(f->calls_at, 1);
+	f = find(*state, "process_one_work");
+	assert_int_equal(f->op, LOCK_CALLER);
+	assert_int_equal(f->kind, HANDOVER_WORK);
+	assert_int_equal(f->calls, LOCK_CALLS_MEMBER);
+	assert_int_equal(f->calls_at, 24);
+	f = find(*state, "__handle_irq_event_percpu");
+	assert_int_equal(f->kind, HANDOVER_IRQ);
+	assert_int_equal(f->calls, LOCK_CALLS_NOTHING);
 	f = find(*state, "complete");
 	assert_int_equal(f->op, LOCK_RELEASE);
 	assert_int_equal(f->calls, LOCK_CALLS_NOTHING);
@@ -190,6 +198,10 @@ static void bad_lines_are_refused(void **state)
 		{"free f", "missing"},
 		{"new", "missing"},
 		{"outer mutex", "missing"},
+		{"caller work", "missing"},
+		{"caller mutex f", "mutex"},
+		{"caller work f calls:arg1", "offset"},
+		{"caller work f arg0", "arg0"},
 		{"take hard f arg0", "hard"},
 		{"take spin f arg6", "arg6"},
 		{"take spin f arg00", "arg00"},
