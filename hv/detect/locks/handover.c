@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define OPCODE_CALL 0xe8
+/* Upper bound of an object's size in bytes, since the end of an object is reported without a size. */
+#define OBJECT_BYTES 8192u
 #define CALL_LEN 5u
 
 uint64_t handover_object(enum handover_kind kind, uint64_t value)
@@ -72,6 +74,53 @@ static bool pop(struct handover *h, const struct handover_stop *stop, bool callb
 	return false;
 }
 
+/* ---- what is queued ---- */
+
+/* Returns the entry of the object, or NULL. */
+static struct handover_queued *find_queued(struct handover *h, uint64_t gva, uint8_t kind)
+{
+	for (unsigned i = 0; i < HANDOVER_QUEUED_MAX; i++) {
+		if (h->queued[i].number && h->queued[i].gva == gva && h->queued[i].kind == kind)
+			return &h->queued[i];
+	}
+	return NULL;
+}
+
+static void queue(struct handover *h, uint64_t gva, uint8_t kind, uint64_t number)
+{
+	struct handover_queued *entry = find_queued(h, gva, kind);
+
+	for (unsigned i = 0; i < HANDOVER_QUEUED_MAX && !entry; i++) {
+		if (!h->queued[i].number)
+			entry = &h->queued[i];
+	}
+	if (!entry)
+		entry = &h->queued[h->oldest_queued++ % HANDOVER_QUEUED_MAX];
+	*entry = (struct handover_queued){.gva = gva, .kind = kind, .number = number};
+}
+
+/*
+ * A callback begins. Returns the moment since which a call waits for its end, or cancels it: since the callback was queued, or
+ * only since it began if that was not seen.
+ */
+static uint64_t due_since(struct handover *h, uint64_t gva, uint8_t kind, uint64_t now)
+{
+	struct handover_queued *entry = find_queued(h, gva, kind);
+	uint64_t due = entry ? entry->number : now;
+
+	if (entry)
+		entry->number = 0;
+	return due;
+}
+
+void handover_object_gone(struct handover *h, uint64_t gva)
+{
+	for (unsigned i = 0; i < HANDOVER_QUEUED_MAX; i++) {
+		if (h->queued[i].gva - gva < OBJECT_BYTES)
+			h->queued[i].number = 0;
+	}
+}
+
 /* ---- releases and acquires ---- */
 
 /* Remember a callback. Returns whether it is new. */
@@ -91,6 +140,8 @@ bool handover_release(struct handover *h, const struct handover_stop *stop, cons
 		      uint64_t callee, struct lock_event *out)
 {
 	*out = event_of(stop, gva, function->kind, function->kind == HANDOVER_COMPLETION ? HANDOVER_END : HANDOVER_START, true);
+	if (function->kind == HANDOVER_WORK || function->kind == HANDOVER_TIMER)
+		queue(h, gva, function->kind, stop->number);
 	return callee && learn(h, callee, function);
 }
 
@@ -101,7 +152,8 @@ bool handover_learn(struct handover *h, const struct lock_function *function, ui
 
 void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva)
 {
-	push(h, stop, (struct handover_frame){.gva = gva, .kind = function->kind, .tested = function->tested});
+	push(h, stop,
+	     (struct handover_frame){.gva = gva, .number = stop->number, .kind = function->kind, .tested = function->tested});
 }
 
 bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, struct lock_event *out)
@@ -111,7 +163,12 @@ bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t 
 
 		if (!f->used || f->callback || f->tested || f->rsp > rsp || !lock_who_same(&f->who, who))
 			continue;
-		*out = (struct lock_event){.gva = f->gva, .who = *who, .handover = true, .kind = f->kind, .side = HANDOVER_END};
+		*out = (struct lock_event){.gva = f->gva,
+					   .since = f->number,
+					   .who = *who,
+					   .handover = true,
+					   .kind = f->kind,
+					   .side = HANDOVER_END};
 		f->used = false;
 		return true;
 	}
@@ -175,7 +232,11 @@ bool handover_enter(struct handover *h, const struct handover_stop *stop, const 
 	forget_deeper(h, stop);
 	if (called_directly(stop))
 		return false;
-	push(h, stop, (struct handover_frame){.gva = gva, .kind = function->kind, .callback = true});
+	push(h, stop,
+	     (struct handover_frame){.gva = gva,
+				     .number = due_since(h, gva, function->kind, stop->number),
+				     .kind = function->kind,
+				     .callback = true});
 	*out = event_of(stop, gva, function->kind, HANDOVER_START, false);
 	out->begins = true;
 	return true;
@@ -193,6 +254,8 @@ bool handover_leave(struct handover *h, const struct handover_stop *stop, const 
 	}
 	/* kthread_stop() gets the task, not the data of the thread's function. */
 	*out = event_of(stop, frame.kind == HANDOVER_THREAD ? stop->task : frame.gva, frame.kind, HANDOVER_END, true);
+	/* A thread ends once, so each wait for its end is for this one. */
+	out->due = frame.kind == HANDOVER_THREAD ? 0 : frame.number;
 	return true;
 }
 
@@ -214,6 +277,7 @@ const struct handover_callback *handover_next_callback(struct handover *h)
 void handover_rest(struct handover *h)
 {
 	memset(h->frames, 0, sizeof(h->frames));
+	memset(h->queued, 0, sizeof(h->queued));
 }
 
 void handover_text_gone(struct handover *h, uint64_t base, uint64_t size)

@@ -23,6 +23,7 @@
 
 #define HANDOVER_FRAMES_MAX 128u
 #define HANDOVER_CALLBACKS_MAX 256u
+#define HANDOVER_QUEUED_MAX 256u
 /* The hook of a callback is at most this many bytes after its start (callback_hooks.c). */
 #define HANDOVER_PROLOGUE 64u
 
@@ -37,6 +38,8 @@ struct handover_frame {
 	uint64_t rsp;
 	/* The object (enum handover_kind). */
 	uint64_t gva;
+	/* Of a call: the number of its lock moment. Of a callback: lock_event.due of its end. */
+	uint64_t number;
 	uint8_t kind;
 	bool used, callback;
 	/* The call's result decides whether the object is acquired. */
@@ -52,12 +55,21 @@ struct handover_callback {
 	bool known;
 };
 
+/* A work item or timer that was released, and whose callback has not begun since. */
+struct handover_queued {
+	uint64_t gva;
+	uint8_t kind;
+	/* The number of the lock moment of the release. 0: the entry is free. */
+	uint64_t number;
+};
+
 struct handover {
 	struct handover_frame frames[HANDOVER_FRAMES_MAX];
 	struct handover_callback callbacks[HANDOVER_CALLBACKS_MAX];
+	struct handover_queued queued[HANDOVER_QUEUED_MAX];
 	unsigned callback_count;
 	/* Where the next frame goes when all are used. */
-	unsigned oldest;
+	unsigned oldest, oldest_queued;
 };
 
 /* A stop at a lock hook. */
@@ -97,7 +109,8 @@ void handover_acquire(struct handover *h, const struct handover_stop *stop, cons
 
 /*
  * A CPU stopped. Returns whether an acquiring call of its context has returned without a hook that saw it, with the event in
- * *out: the stack pointer is back where it was at the call. Call it at each stop before anything else, until it returns false.
+ * *out: the stack pointer is back where it was at the call. The event has `since`. Call it at each stop before anything else,
+ * until it returns false.
  */
 bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, struct lock_event *out);
 
@@ -122,7 +135,10 @@ bool handover_leave(struct handover *h, const struct handover_stop *stop, const 
 /* Returns the next callback whose hooks are to be planted, or NULL. Valid until the detector's lock is released. */
 const struct handover_callback *handover_next_callback(struct handover *h);
 
-/* The hooks are being removed: forget all that runs. */
+/* The object at `gva` was freed or allocated: it is not queued any more. */
+void handover_object_gone(struct handover *h, uint64_t gva);
+
+/* The hooks are being removed: forget all that runs or is queued. */
 void handover_rest(struct handover *h);
 
 /* The text [base, base+size) is about to be freed: forget its callbacks. */

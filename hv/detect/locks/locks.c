@@ -569,6 +569,7 @@ static void object_ends(struct locks *l, uint64_t gva)
 	l->number++;
 	confirm_object_ends(l->d, gva);
 	handover_object_ends(&l->events, gva);
+	handover_object_gone(&l->handover, gva);
 	raw = put(l, LOCK_MOMENT_FREE, monotonic_ns());
 	if (raw)
 		raw->lock.gva = gva;

@@ -13,7 +13,7 @@ struct search {
 	struct lock_who_set contexts;
 	/* What these contexts acquired before the second access. `released`: the release was found. */
 	struct {
-		uint64_t gva;
+		uint64_t gva, since;
 		uint8_t kind, side, ended;
 		bool released;
 	} object[OBJECTS_MAX];
@@ -22,7 +22,8 @@ struct search {
 	bool full;
 	/* The object was handed over more than once. */
 	bool repeated;
-	/* An object was released at the address of an acquired one, but may have ended before that. */
+	/* An object was released at the address of an acquired one, but may have ended before that; or perhaps after the
+	 * acquire. */
 	bool uncertain;
 };
 
@@ -55,6 +56,7 @@ static void acquired(struct search *s, const struct lock_event *e)
 		return;
 	}
 	s->object[i].gva = e->gva;
+	s->object[i].since = e->since;
 	s->object[i].kind = e->kind;
 	s->object[i].side = e->side;
 	s->object[i].ended = e->ended;
@@ -68,7 +70,7 @@ static void released(struct search *s, const struct lock_event *e)
 
 	if (i == s->object_count)
 		return;
-	if (s->object[i].ended != e->ended) {
+	if (s->object[i].ended != e->ended || (s->object[i].since && e->due >= s->object[i].since)) {
 		s->uncertain = true;
 		return;
 	}

@@ -37,6 +37,13 @@ struct lock_event {
 	uint8_t kind, side;
 	/* Of a hand-over: how many objects at this address may have ended since (handover_object_ends()), at most 255. */
 	uint8_t ended;
+	/*
+	 * Of an acquire whose call returned unseen: the number of the lock moment of the call. Which releases came before the
+	 * return is not known, but those that were due before the call did: the call waited for them. 0: the return was seen.
+	 */
+	uint64_t since;
+	/* Of a release at a callback's end: the moment from which on a call waits for this end. 0: any call waits for it. */
+	uint64_t due;
 	/* The kernel called a callback: what the context did before belongs to other callbacks, which may run on other CPUs. */
 	bool begins;
 };

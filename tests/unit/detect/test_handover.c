@@ -438,6 +438,38 @@ static void return_without_a_hook_is_seen_later(void **state)
 	expect(f, 1, 0);
 }
 
+/* The flush that returned unseen waited for a run that was queued before, even if it began later. */
+static void return_seen_later_is_after_what_was_queued(void **state)
+{
+	struct fixture *f = *state;
+
+	hook_remove(f->r->d, RIG_TEXT + FLUSHED);
+	queue_work(f, ITEM);
+	flush(f, ITEM);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	come(f, WORKER, WORK_RETURN, ITEM, 0);
+	access(f, OWNER);
+	expect(f, 1, 0);
+}
+
+/* A run that was not queued before the flush may have begun after the unseen return: no order is known. */
+static void return_seen_later_may_be_before_a_later_run(void **state)
+{
+	struct fixture *f = *state;
+
+	hook_remove(f->r->d, RIG_TEXT + FLUSHED);
+	queue_work(f, ITEM);
+	start(f, ITEM, INDIRECT);
+	come(f, WORKER, WORK_RETURN, ITEM, 0);
+	flush(f, ITEM);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	come(f, WORKER, WORK_RETURN, ITEM, 0);
+	access(f, OWNER);
+	expect(f, 0, 0);
+}
+
 /* A wait that ends by its timeout acquires nothing. */
 static void completion_counts_if_it_came(void **state)
 {
@@ -502,6 +534,8 @@ int main(void)
 		T(flush_is_ordered_after_the_end),
 		T(flush_before_the_end_is_no_order),
 		T(return_without_a_hook_is_seen_later),
+		T(return_seen_later_is_after_what_was_queued),
+		T(return_seen_later_may_be_before_a_later_run),
 		T(completion_counts_if_it_came),
 		T(rest_forgets_what_runs),
 		T(text_that_goes_takes_its_callbacks_along),

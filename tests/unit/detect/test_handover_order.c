@@ -97,6 +97,24 @@ static void completion_is_an_order(void **state)
 	expect(f, &first, &worker, HANDOVER_ORDER_NONE);
 }
 
+/* The flush returned unseen: only what was due when it was called surely ended before. */
+static void unseen_return_is_after_what_was_due(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned late = 0; late < 2; late++) {
+		struct lock_hit first = hit(f, &worker);
+		struct lock_event end = {.gva = WORK, .kind = HANDOVER_WORK, .side = HANDOVER_END, .give = true};
+		struct lock_event flush = {.gva = WORK, .kind = HANDOVER_WORK, .side = HANDOVER_END};
+
+		flush.since = f->number;
+		end.due = flush.since - 1 + late;
+		event(f, &worker, end);
+		event(f, &one, flush);
+		expect(f, &first, &one, late ? HANDOVER_ORDER_UNKNOWN : HANDOVER_ORDER_FIRST);
+	}
+}
+
 static void access_after_the_release_is_not_ordered(void **state)
 {
 	struct fixture *f = *state;
@@ -326,6 +344,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(completion_is_an_order),
+		T(unseen_return_is_after_what_was_due),
 		T(access_after_the_release_is_not_ordered),
 		T(access_before_the_acquire_is_not_ordered),
 		T(other_object_is_no_order),
