@@ -12,6 +12,7 @@
 #include "hv/detect/core/message.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/callback_hooks.h"
+#include "hv/detect/locks/entry_hooks.h"
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/callees.h"
@@ -193,6 +194,7 @@ static int sample(struct detect *d, struct err *err)
 		if (d->locks) {
 			lock_hooks_limit(d);
 			callback_hooks_step(d);
+			entry_hooks_step(d);
 		}
 		rate_step(d, &control, now);
 		device_window_step(d, now);

@@ -12,6 +12,7 @@
 
 #include "hv/detect/core/code.h"
 #include "hv/detect/core/state.h"
+#include "hv/detect/locks/function_start.h"
 #include "hv/detect/locks/handover.h"
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
@@ -41,39 +42,14 @@ static unsigned decode(struct callback *c, uint64_t at, struct insn *insn)
 	return insn_decode(c->d->sampler.decoder, c->code + at, c->symbol.size - at, c->symbol.addr + at, insn);
 }
 
-/* Whether the instruction is the call of __fentry__() at the start of a function that is traced. */
-static bool is_fentry(const struct callback *c, const struct insn *insn)
-{
-	struct insn_branch branch;
-	struct guest_symbol to = {0};
-
-	return insn_direct_branch(insn, &branch) && branch.call && guest_symbol_at(c->d->guest, branch.target, &to) == 0 &&
-	       strcmp(to.name, "__fentry__") == 0;
-}
-
 static bool plant_start(struct callback *c)
 {
-	const uint16_t kept = 1u << X86_RDI | 1u << X86_RSP;
 	struct insn insn;
-	unsigned len;
 
-	for (uint64_t at = 0; at < c->symbol.size && at <= HANDOVER_PROLOGUE; at += len) {
-		len = decode(c, at, &insn);
-		if (!len)
-			return false;
-		if (insn.flags & INSN_BRANCH) {
-			if (!is_fentry(c, &insn))
-				return false;
-			continue;
-		}
-		if (target_can_emulate(&insn)) {
-			plant(c, &insn, true);
-			return true;
-		}
-		if (insn.regs_written & kept)
-			return false;
-	}
-	return false;
+	if (!function_start(c->d, &c->symbol, c->code, 1u << X86_RDI, &insn))
+		return false;
+	plant(c, &insn, true);
+	return true;
 }
 
 /*

@@ -8,6 +8,7 @@
 /* Upper bound of an object's size in bytes, since the end of an object is reported without a size. */
 #define OBJECT_BYTES 8192u
 #define CALL_LEN 5u
+#define RETURN_BYTES 8u /* of the return address that a call pushes */
 
 uint64_t handover_object(enum handover_kind kind, uint64_t value)
 {
@@ -43,7 +44,8 @@ static void forget_deeper(struct handover *h, const struct handover_stop *stop)
 	}
 }
 
-static void push(struct handover *h, const struct handover_stop *stop, struct handover_frame frame)
+/* The frame's `rsp` is above that of the CPU by `above` bytes. */
+static void push(struct handover *h, const struct handover_stop *stop, uint64_t above, struct handover_frame frame)
 {
 	unsigned i = 0;
 
@@ -53,7 +55,7 @@ static void push(struct handover *h, const struct handover_stop *stop, struct ha
 	if (i == HANDOVER_FRAMES_MAX)
 		i = h->oldest++ % HANDOVER_FRAMES_MAX;
 	frame.who = stop->who;
-	frame.rsp = stop->regs->gpr[X86_RSP];
+	frame.rsp = stop->regs->gpr[X86_RSP] + above;
 	frame.used = true;
 	h->frames[i] = frame;
 }
@@ -74,29 +76,32 @@ static bool pop(struct handover *h, const struct handover_stop *stop, bool callb
 	return false;
 }
 
-/* ---- what is queued ---- */
+/* ---- objects ---- */
 
-/* Returns the entry of the object, or NULL. */
-static struct handover_queued *find_queued(struct handover *h, uint64_t gva, uint8_t kind)
+static struct handover_object *find_object(struct handover *h, uint64_t gva, uint8_t kind)
 {
-	for (unsigned i = 0; i < HANDOVER_QUEUED_MAX; i++) {
-		if (h->queued[i].number && h->queued[i].gva == gva && h->queued[i].kind == kind)
-			return &h->queued[i];
+	for (unsigned i = 0; i < HANDOVER_OBJECTS_MAX; i++) {
+		if (h->objects[i].used && h->objects[i].gva == gva && h->objects[i].kind == kind)
+			return &h->objects[i];
 	}
 	return NULL;
 }
 
-static void queue(struct handover *h, uint64_t gva, uint8_t kind, uint64_t number)
+/* Returns the entry of the object, which may be new. */
+static struct handover_object *add_object(struct handover *h, uint64_t gva, uint8_t kind)
 {
-	struct handover_queued *entry = find_queued(h, gva, kind);
+	struct handover_object *object = find_object(h, gva, kind);
 
-	for (unsigned i = 0; i < HANDOVER_QUEUED_MAX && !entry; i++) {
-		if (!h->queued[i].number)
-			entry = &h->queued[i];
+	if (object)
+		return object;
+	for (unsigned i = 0; i < HANDOVER_OBJECTS_MAX && !object; i++) {
+		if (!h->objects[i].used)
+			object = &h->objects[i];
 	}
-	if (!entry)
-		entry = &h->queued[h->oldest_queued++ % HANDOVER_QUEUED_MAX];
-	*entry = (struct handover_queued){.gva = gva, .kind = kind, .number = number};
+	if (!object)
+		object = &h->objects[h->oldest_object++ % HANDOVER_OBJECTS_MAX];
+	*object = (struct handover_object){.gva = gva, .kind = kind, .used = true};
+	return object;
 }
 
 /*
@@ -105,19 +110,18 @@ static void queue(struct handover *h, uint64_t gva, uint8_t kind, uint64_t numbe
  */
 static uint64_t due_since(struct handover *h, uint64_t gva, uint8_t kind, uint64_t now)
 {
-	struct handover_queued *entry = find_queued(h, gva, kind);
-	uint64_t due = entry ? entry->number : now;
+	struct handover_object *object = add_object(h, gva, kind);
+	uint64_t due = object->queued ? object->queued : now;
 
-	if (entry)
-		entry->number = 0;
+	object->queued = 0;
 	return due;
 }
 
 void handover_object_gone(struct handover *h, uint64_t gva)
 {
-	for (unsigned i = 0; i < HANDOVER_QUEUED_MAX; i++) {
-		if (h->queued[i].gva - gva < OBJECT_BYTES)
-			h->queued[i].number = 0;
+	for (unsigned i = 0; i < HANDOVER_OBJECTS_MAX; i++) {
+		if (h->objects[i].kind != HANDOVER_IRQ && h->objects[i].gva - gva < OBJECT_BYTES)
+			h->objects[i].used = false;
 	}
 }
 
@@ -141,7 +145,7 @@ bool handover_release(struct handover *h, const struct handover_stop *stop, cons
 {
 	*out = event_of(stop, gva, function->kind, function->kind == HANDOVER_COMPLETION ? HANDOVER_END : HANDOVER_START, true);
 	if (function->kind == HANDOVER_WORK || function->kind == HANDOVER_TIMER)
-		queue(h, gva, function->kind, stop->number);
+		add_object(h, gva, function->kind)->queued = stop->number;
 	return callee && learn(h, callee, function);
 }
 
@@ -150,10 +154,32 @@ bool handover_learn(struct handover *h, const struct lock_function *function, ui
 	return learn(h, callee, function);
 }
 
+static void acquire(struct handover *h, const struct handover_stop *stop, uint64_t above, const struct lock_function *function,
+		    uint64_t gva)
+{
+	push(h, stop, above,
+	     (struct handover_frame){.gva = gva, .number = stop->number, .kind = function->kind, .tested = function->tested});
+}
+
 void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva)
 {
-	push(h, stop,
-	     (struct handover_frame){.gva = gva, .number = stop->number, .kind = function->kind, .tested = function->tested});
+	acquire(h, stop, 0, function, gva);
+}
+
+void handover_acquire_at_entry(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
+			       uint64_t gva)
+{
+	/* The task of a thread that began before the run is not known as an object. */
+	if (function->kind != HANDOVER_THREAD && !find_object(h, gva, function->kind))
+		return;
+	for (unsigned i = 0; i < HANDOVER_FRAMES_MAX; i++) {
+		const struct handover_frame *f = &h->frames[i];
+
+		if (f->used && !f->callback && f->gva == gva && f->kind == function->kind &&
+		    f->rsp == stop->regs->gpr[X86_RSP] + RETURN_BYTES && lock_who_same(&f->who, &stop->who))
+			return;
+	}
+	acquire(h, stop, RETURN_BYTES, function, gva);
 }
 
 bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, struct lock_event *out)
@@ -232,7 +258,7 @@ bool handover_enter(struct handover *h, const struct handover_stop *stop, const 
 	forget_deeper(h, stop);
 	if (called_directly(stop))
 		return false;
-	push(h, stop,
+	push(h, stop, 0,
 	     (struct handover_frame){.gva = gva,
 				     .number = due_since(h, gva, function->kind, stop->number),
 				     .kind = function->kind,
@@ -277,7 +303,7 @@ const struct handover_callback *handover_next_callback(struct handover *h)
 void handover_rest(struct handover *h)
 {
 	memset(h->frames, 0, sizeof(h->frames));
-	memset(h->queued, 0, sizeof(h->queued));
+	memset(h->objects, 0, sizeof(h->objects));
 }
 
 void handover_text_gone(struct handover *h, uint64_t base, uint64_t size)

@@ -23,7 +23,7 @@
 
 #define HANDOVER_FRAMES_MAX 128u
 #define HANDOVER_CALLBACKS_MAX 256u
-#define HANDOVER_QUEUED_MAX 256u
+#define HANDOVER_OBJECTS_MAX 256u
 /* The hook of a callback is at most this many bytes after its start (callback_hooks.c). */
 #define HANDOVER_PROLOGUE 64u
 
@@ -55,21 +55,23 @@ struct handover_callback {
 	bool known;
 };
 
-/* A work item or timer that was released, and whose callback has not begun since. */
-struct handover_queued {
+/* An object of the subject's callbacks: it was released for one, or one began with it. */
+struct handover_object {
 	uint64_t gva;
 	uint8_t kind;
-	/* The number of the lock moment of the release. 0: the entry is free. */
-	uint64_t number;
+	bool used;
+	/* Of a work item or timer that is queued: the number of the lock moment of its release. 0: not queued, as far as seen.
+	 */
+	uint64_t queued;
 };
 
 struct handover {
 	struct handover_frame frames[HANDOVER_FRAMES_MAX];
 	struct handover_callback callbacks[HANDOVER_CALLBACKS_MAX];
-	struct handover_queued queued[HANDOVER_QUEUED_MAX];
+	struct handover_object objects[HANDOVER_OBJECTS_MAX];
 	unsigned callback_count;
-	/* Where the next frame goes when all are used. */
-	unsigned oldest, oldest_queued;
+	/* Where the next frame and the next object go when all are used. */
+	unsigned oldest, oldest_object;
 };
 
 /* A stop at a lock hook. */
@@ -108,6 +110,13 @@ bool handover_learn(struct handover *h, const struct lock_function *function, ui
 void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva);
 
 /*
+ * The CPU is at the entry of a LOCK_ACQUIRE function with this object. Does nothing if the object is of no callback of the
+ * subject, or if the call was seen already.
+ */
+void handover_acquire_at_entry(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
+			       uint64_t gva);
+
+/*
  * A CPU stopped. Returns whether an acquiring call of its context has returned without a hook that saw it, with the event in
  * *out: the stack pointer is back where it was at the call. The event has `since`. Call it at each stop before anything else,
  * until it returns false.
@@ -135,10 +144,10 @@ bool handover_leave(struct handover *h, const struct handover_stop *stop, const 
 /* Returns the next callback whose hooks are to be planted, or NULL. Valid until the detector's lock is released. */
 const struct handover_callback *handover_next_callback(struct handover *h);
 
-/* The object at `gva` was freed or allocated: it is not queued any more. */
+/* The object at `gva` was freed or allocated: forget its entry. */
 void handover_object_gone(struct handover *h, uint64_t gva);
 
-/* The hooks are being removed: forget all that runs or is queued. */
+/* The hooks are being removed: forget all that runs and all objects. */
 void handover_rest(struct handover *h);
 
 /* The text [base, base+size) is about to be freed: forget its callbacks. */

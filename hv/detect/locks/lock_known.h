@@ -20,6 +20,8 @@ struct known_lock_function {
 	 * does not see it.
 	 */
 	bool given_unseen;
+	/* locks_next_entry() has returned it. */
+	bool entered;
 };
 
 /* Sorted by address. A table of all zeros is empty. */

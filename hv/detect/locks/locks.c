@@ -12,6 +12,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/core/capture.h"
 #include "hv/detect/core/state.h"
+#include "hv/detect/locks/entries.h"
 #include "hv/detect/locks/handover.h"
 #include "hv/detect/locks/lock_known.h"
 #include "hv/detect/locks/lock_sets.h"
@@ -47,6 +48,7 @@ struct locks {
 	 * inlined; and instructions where a callback of a hand-over begins or ends.
 	 */
 	struct lock_known known, results, inlined, begins, ends;
+	struct entries entries;
 	struct handover handover;
 	struct lock_sets sets;
 	/* The latest lock operations and hand-overs, to find whether they order two accesses. */
@@ -281,6 +283,7 @@ void locks_text_gone(struct locks *l, uint64_t base, uint64_t size)
 	lock_known_forget(&l->inlined, base, size);
 	lock_known_forget(&l->begins, base, size);
 	lock_known_forget(&l->ends, base, size);
+	entries_forget(&l->entries, base, size);
 	handover_text_gone(&l->handover, base, size);
 }
 
@@ -657,7 +660,9 @@ static uint64_t callee_of(const struct locks *l, const struct lock_function *fun
 	return callee;
 }
 
-static void handed_over(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function)
+/* `entry`: the CPU is at the start of the function, after the call pushed the return address. */
+static void handed_over(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function,
+			bool entry)
 {
 	uint64_t gva = handover_object((enum handover_kind)function->kind, argument(l, function, regs));
 	struct handover_stop stop;
@@ -666,7 +671,9 @@ static void handed_over(struct locks *l, unsigned cpu, const struct x86_regs *re
 	if (!gva || !stop_of(l, cpu, regs, false, &stop))
 		return;
 	if (function->op == LOCK_ACQUIRE) {
-		if (!function->tested || lock_known_at(&l->results, regs->rip + CALL_LEN))
+		if (entry)
+			handover_acquire_at_entry(&l->handover, &stop, function, gva);
+		else if (!function->tested || lock_known_at(&l->results, regs->rip + CALL_LEN))
 			handover_acquire(&l->handover, &stop, function, gva);
 		return;
 	}
@@ -737,6 +744,43 @@ int locks_expect_callback(struct locks *l, uint64_t addr, const struct lock_func
 
 	pthread_mutex_lock(&l->d->lock);
 	ret = lock_known_add(begins ? &l->begins : &l->ends, &f);
+	l->entries.kinds |= 1u << function->kind;
+	pthread_mutex_unlock(&l->d->lock);
+	return ret;
+}
+
+struct entries *locks_entries(struct locks *l)
+{
+	return &l->entries;
+}
+
+const struct lock_function *locks_next_entry(struct locks *l, uint64_t *addr)
+{
+	const struct lock_function *function = NULL;
+
+	pthread_mutex_lock(&l->d->lock);
+	for (size_t i = 0; i < l->known.count && !function; i++) {
+		struct known_lock_function *k = &l->known.list[i];
+
+		if (k->entered || !entries_fit(k->function) || !(l->entries.kinds >> k->function->kind & 1))
+			continue;
+		k->entered = true;
+		*addr = k->addr;
+		function = k->function;
+	}
+	pthread_mutex_unlock(&l->d->lock);
+	return function;
+}
+
+int locks_expect_entry(struct locks *l, uint64_t addr, const struct lock_function *function)
+{
+	int ret = -1;
+
+	pthread_mutex_lock(&l->d->lock);
+	if (l->entries.count < ENTRY_HOOKS_MAX) {
+		l->entries.list[l->entries.count++] = (struct entry_hook){.addr = addr, .function = function};
+		ret = 0;
+	}
 	pthread_mutex_unlock(&l->d->lock);
 	return ret;
 }
@@ -787,7 +831,7 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 		return;
 	}
 	if (function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE) {
-		handed_over(l, cpu, regs, function);
+		handed_over(l, cpu, regs, function, false);
 		return;
 	}
 	guest_context(l->d->guest, regs, &context);
@@ -821,6 +865,7 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 	const struct known_lock_function *now = lock_known_at(&l->known, target_of(&point->insn));
 	const struct known_lock_function *begins = lock_known_at(&l->begins, point->addr);
 	const struct known_lock_function *ends = lock_known_at(&l->ends, point->addr);
+	struct entry_hook *entry = entries_at(&l->entries, point->addr);
 
 	if (!now)
 		now = lock_known_at(&l->inlined, point->addr);
@@ -830,6 +875,10 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 		callback_begins(l, cpu, regs, begins->function);
 	if (now)
 		called(l, cpu, regs, now);
+	if (entry) {
+		entry->stops++;
+		handed_over(l, cpu, regs, entry->function, true);
+	}
 	/* A callback may end by a jump to a lock function. */
 	if (ends)
 		callback_ends(l, cpu, regs, ends->function);

@@ -20,6 +20,7 @@
 #include "symbols/tables/symtab.h"
 
 struct detect;
+struct entries;
 struct locks;
 struct point;
 
@@ -81,7 +82,23 @@ const struct lock_function *locks_next_callback(struct locks *l, uint64_t *addr)
  */
 int locks_expect_callback(struct locks *l, uint64_t addr, const struct lock_function *function, bool begins);
 
-/* All callbacks so far have their hooks: hand-overs are seen from now on. Called on the sampler's thread, without d->lock. */
+/*
+ * Returns a function of the list that needs a hook at its entry (entry_hooks.h), and its GVA in *addr, or NULL when there is
+ * none. Returns each function once. Called on the sampler's thread, without d->lock.
+ */
+const struct lock_function *locks_next_entry(struct locks *l, uint64_t *addr);
+
+/*
+ * Remember that the instruction at `addr` is at the entry of `function`; the caller plants a lock hook there. Returns 0, or -1
+ * when there are ENTRY_HOOKS_MAX already: the caller must then not plant it. Called on the sampler's thread, without d->lock.
+ */
+int locks_expect_entry(struct locks *l, uint64_t addr, const struct lock_function *function);
+
+/* Returns the hooks at entries. Guarded by d->lock. */
+struct entries *locks_entries(struct locks *l);
+
+/* All callbacks so far, and all entries for them, have their hooks: hand-overs are seen from now on. Called on the sampler's
+ * thread, without d->lock. */
 void locks_callbacks_followed(struct locks *l);
 
 /*

@@ -15,6 +15,8 @@
 #include "hv/detect/core/hook.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/callback_hooks.h"
+#include "hv/detect/locks/entries.h"
+#include "hv/detect/locks/entry_hooks.h"
 #include "hv/detect/locks/lock_follower.h"
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
@@ -45,6 +47,7 @@
 #define FOREIGN 0xa0u
 #define QUEUE_WORK 0x400u
 #define FLUSH_WORK 0x500u
+#define FLUSH_ENTRY 0x505u
 #define COMPLETE 0x600u
 #define WAIT 0x700u
 #define SPIN_UNLOCK 0x800u
@@ -104,6 +107,7 @@ static void write_code(struct rig *r)
 	rig_code(r, INDIRECT, INSN("\x90\x90\x90\xff\xd0"));
 	rig_code(r, STRANGE, INSN("\x48\x8b\x3f\x53\xc3"));
 	rig_code(r, FOREIGN, INSN("\x53\xc3"));
+	rig_code(r, FLUSH_WORK, INSN("\x0f\x1f\x44\x00\x00\x55"));
 }
 
 static void point_to(struct rig *r, uint64_t item, uint64_t function)
@@ -198,6 +202,17 @@ static void start(struct fixture *f, uint64_t item, uint64_t caller)
 static void flush(struct fixture *f, uint64_t item)
 {
 	come(f, OWNER, FLUSH_CALL, item, 0);
+}
+
+/* The owner is at the entry of flush_work(), where a call has pushed its return address. */
+static void enter_flush(struct fixture *f, uint64_t item)
+{
+	struct x86_regs regs = rig_regs(f->r, 0, FLUSH_ENTRY);
+
+	f->r->guest.context.pid = OWNER;
+	regs.gpr[X86_RDI] = RIG_DATA + item;
+	regs.gpr[X86_RSP] = RIG_DATA + STACK + OWNER * STACK_BYTES - 8;
+	rig_hit(f->r, 0, &regs);
 }
 
 static void flushed(struct fixture *f)
@@ -470,6 +485,77 @@ static void return_seen_later_may_be_before_a_later_run(void **state)
 	expect(f, 0, 0);
 }
 
+/* Entries of functions get hooks when the subject has a callback that they wait for. */
+static void entry_gets_a_hook_for_its_kind(void **state)
+{
+	struct fixture *f = *state;
+
+	entry_hooks_step(f->r->d);
+	assert_false(rig_has_point(f->r, FLUSH_ENTRY));
+	queue_work(f, ITEM);
+	entry_hooks_step(f->r->d);
+	assert_true(rig_has_point(f->r, FLUSH_ENTRY));
+	assert_false(rig_has_point(f->r, FLUSH_WORK));
+}
+
+/* Code that is not followed flushes the work before it calls the subject. */
+static void flush_by_foreign_code_is_an_order(void **state)
+{
+	static const uint64_t items[] = {ITEM, OTHER_ITEM};
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	entry_hooks_step(f->r->d);
+	for (unsigned i = 0; i < 2; i++) {
+		queue_work(f, ITEM);
+		start(f, ITEM, INDIRECT);
+		access(f, WORKER);
+		enter_flush(f, items[i]);
+		come(f, WORKER, WORK_RETURN, ITEM, 0);
+		access(f, OWNER);
+		/* In the second round, only the access of who queues the work is ordered. */
+		expect(f, 1 + i, i);
+	}
+}
+
+/* A call that has a hook, and its entry, are one wait. */
+static void call_and_entry_are_one(void **state)
+{
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	entry_hooks_step(f->r->d);
+	queue_work(f, ITEM);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	flush(f, ITEM);
+	enter_flush(f, ITEM);
+	come(f, WORKER, WORK_RETURN, ITEM, 0);
+	flushed(f);
+	access(f, OWNER);
+	expect(f, 1, 0);
+}
+
+static void entry_that_is_hot_loses_its_hook(void **state)
+{
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	entry_hooks_step(f->r->d);
+	for (unsigned i = 0; i < 50; i++)
+		enter_flush(f, ITEM);
+	locks_entries(f->r->d->locks)->checked_ns = 0;
+	entry_hooks_step(f->r->d);
+	assert_true(rig_has_point(f->r, FLUSH_ENTRY));
+	for (unsigned i = 0; i < 51; i++)
+		enter_flush(f, ITEM);
+	locks_entries(f->r->d->locks)->checked_ns = 0;
+	entry_hooks_step(f->r->d);
+	assert_false(rig_has_point(f->r, FLUSH_ENTRY));
+	entry_hooks_step(f->r->d);
+	assert_false(rig_has_point(f->r, FLUSH_ENTRY));
+}
+
 /* A wait that ends by its timeout acquires nothing. */
 static void completion_counts_if_it_came(void **state)
 {
@@ -536,6 +622,10 @@ int main(void)
 		T(return_without_a_hook_is_seen_later),
 		T(return_seen_later_is_after_what_was_queued),
 		T(return_seen_later_may_be_before_a_later_run),
+		T(entry_gets_a_hook_for_its_kind),
+		T(flush_by_foreign_code_is_an_order),
+		T(call_and_entry_are_one),
+		T(entry_that_is_hot_loses_its_hook),
 		T(completion_counts_if_it_came),
 		T(rest_forgets_what_runs),
 		T(text_that_goes_takes_its_callbacks_along),

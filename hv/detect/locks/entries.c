@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The hooks at entries of functions that hand over (entries.h). */
+#include "hv/detect/locks/entries.h"
+
+bool entries_fit(const struct lock_function *function)
+{
+	if (function->op == LOCK_RELEASE)
+		return function->kind == HANDOVER_IRQ;
+	return function->op == LOCK_ACQUIRE && !function->tested && function->kind != HANDOVER_COMPLETION;
+}
+
+struct entry_hook *entries_at(struct entries *e, uint64_t addr)
+{
+	for (unsigned i = 0; i < e->count; i++) {
+		if (e->list[i].addr == addr)
+			return &e->list[i];
+	}
+	return NULL;
+}
+
+void entries_forget(struct entries *e, uint64_t base, uint64_t size)
+{
+	for (unsigned i = 0; i < e->count; i++) {
+		if (e->list[i].addr - base < size)
+			e->list[i].addr = 0;
+	}
+}
