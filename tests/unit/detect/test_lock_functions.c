@@ -84,6 +84,13 @@ static void own_list_says_what_linux_does(void **state)
 	f = find(*state, "downgrade_write");
 	assert_int_equal(f->op, LOCK_SHARE);
 	assert_int_equal(f->kind, LOCK_RWSEM);
+	f = find(*state, "rt_spin_trylock");
+	assert_int_equal(f->kind, LOCK_RTMUTEX);
+	assert_true(f->nonzero);
+	f = find(*state, "cpus_read_lock");
+	assert_int_equal(f->kind, LOCK_SEMAPHORE);
+	assert_true(f->shared);
+	assert_string_equal(f->variable, "cpu_hotplug_lock");
 	f = find(*state, "rtnl_lock");
 	assert_int_equal(f->arg, LOCK_ARG_VARIABLE);
 	assert_string_equal(f->variable, "rtnl_mutex");
@@ -111,6 +118,11 @@ static void own_list_has_hand_overs(void **state)
 	assert_int_equal(f->kind, HANDOVER_WORK);
 	assert_int_equal(f->calls, LOCK_CALLS_MEMBER);
 	assert_int_equal(f->calls_at, 24);
+	f = find(*state, "hrtimer_start_range_ns");
+	assert_int_equal(f->kind, HANDOVER_TIMER);
+	assert_int_equal(f->calls_at, 40);
+	assert_int_equal(find(*state, "__hrtimer_run_queues")->calls_at, 40);
+	assert_int_equal(find(*state, "hrtimer_cancel")->op, LOCK_ACQUIRE);
 	f = find(*state, "__handle_irq_event_percpu");
 	assert_int_equal(f->kind, HANDOVER_IRQ);
 	assert_int_equal(f->calls, LOCK_CALLS_NOTHING);
