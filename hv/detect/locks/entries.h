@@ -14,8 +14,8 @@ struct entry_hook {
 	/* GVA of the instruction. 0: the hook was removed. */
 	uint64_t addr;
 	const struct lock_function *function;
-	/* Number of stops since the last check. */
-	unsigned stops;
+	/* Number of stops, since the last check, for objects of no callback of the subject. */
+	unsigned idle_stops;
 };
 
 /* Guarded by the detector's lock. All zero: no hooks. */
@@ -24,7 +24,7 @@ struct entries {
 	unsigned count;
 	/* Bits of enum handover_kind: the subject has callbacks of these kinds. */
 	unsigned kinds;
-	/* When the stops were last checked (CLOCK_MONOTONIC, ns). Sampler's thread only. */
+	/* When these stops were last checked (CLOCK_MONOTONIC, ns). Sampler's thread only. */
 	uint64_t checked_ns;
 };
 

@@ -17,8 +17,9 @@
 #define CODE_BYTES (HANDOVER_PROLOGUE + 16u)
 #define CHECK_NS 1000000000u
 /*
- * Stops in CHECK_NS beyond which a hook is removed. del_timer_sync() is called for each sleep with a timeout, 100 times a
- * second on a busy guest. A stop behind a gdbstub costs some milliseconds, one in KVM some microseconds.
+ * Stops in CHECK_NS, for objects of no callback of the subject, beyond which a hook is removed. del_timer_sync() is called for
+ * each sleep with a timeout, 100 times a second on a busy guest. A stop behind a gdbstub costs some milliseconds, one in KVM
+ * some microseconds.
  */
 #define STOPS_MAX 50u
 #define COSTLY_STOPS_MAX 5u
@@ -52,12 +53,12 @@ static unsigned find_hot(struct detect *d, uint64_t hot[ENTRY_HOOKS_MAX], const 
 	for (unsigned i = 0; i < e->count; i++) {
 		struct entry_hook *hook = &e->list[i];
 
-		if (hook->addr && hook->stops > most) {
+		if (hook->addr && hook->idle_stops > most) {
 			*name = hook->function->name;
 			hot[n++] = hook->addr;
 			hook->addr = 0;
 		}
-		hook->stops = 0;
+		hook->idle_stops = 0;
 	}
 	pthread_mutex_unlock(&d->lock);
 	return n;

@@ -78,30 +78,35 @@ static bool pop(struct handover *h, const struct handover_stop *stop, bool callb
 
 /* ---- objects ---- */
 
-static struct handover_object *find_object(struct handover *h, uint64_t gva, uint8_t kind)
+/* Returns the index of the object, or HANDOVER_OBJECTS_MAX. */
+static unsigned find_object(const struct handover *h, uint64_t gva, uint8_t kind)
 {
-	for (unsigned i = 0; i < HANDOVER_OBJECTS_MAX; i++) {
-		if (h->objects[i].used && h->objects[i].gva == gva && h->objects[i].kind == kind)
-			return &h->objects[i];
-	}
-	return NULL;
+	unsigned i = 0;
+
+	while (i < HANDOVER_OBJECTS_MAX && (!h->objects[i].used || h->objects[i].gva != gva || h->objects[i].kind != kind))
+		i++;
+	return i;
+}
+
+bool handover_has(const struct handover *h, enum handover_kind kind, uint64_t gva)
+{
+	/* The task of a thread that began before the run is in no entry. */
+	return kind == HANDOVER_THREAD || find_object(h, gva, (uint8_t)kind) < HANDOVER_OBJECTS_MAX;
 }
 
 /* Returns the entry of the object, which may be new. */
 static struct handover_object *add_object(struct handover *h, uint64_t gva, uint8_t kind)
 {
-	struct handover_object *object = find_object(h, gva, kind);
+	unsigned i = find_object(h, gva, kind);
 
-	if (object)
-		return object;
-	for (unsigned i = 0; i < HANDOVER_OBJECTS_MAX && !object; i++) {
-		if (!h->objects[i].used)
-			object = &h->objects[i];
-	}
-	if (!object)
-		object = &h->objects[h->oldest_object++ % HANDOVER_OBJECTS_MAX];
-	*object = (struct handover_object){.gva = gva, .kind = kind, .used = true};
-	return object;
+	if (i < HANDOVER_OBJECTS_MAX)
+		return &h->objects[i];
+	for (i = 0; i < HANDOVER_OBJECTS_MAX && h->objects[i].used;)
+		i++;
+	if (i == HANDOVER_OBJECTS_MAX)
+		i = h->oldest_object++ % HANDOVER_OBJECTS_MAX;
+	h->objects[i] = (struct handover_object){.gva = gva, .kind = kind, .used = true};
+	return &h->objects[i];
 }
 
 /*
@@ -169,9 +174,6 @@ void handover_acquire(struct handover *h, const struct handover_stop *stop, cons
 void handover_acquire_at_entry(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
 			       uint64_t gva)
 {
-	/* The task of a thread that began before the run is not known as an object. */
-	if (function->kind != HANDOVER_THREAD && !find_object(h, gva, function->kind))
-		return;
 	for (unsigned i = 0; i < HANDOVER_FRAMES_MAX; i++) {
 		const struct handover_frame *f = &h->frames[i];
 

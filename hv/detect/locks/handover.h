@@ -109,10 +109,10 @@ bool handover_learn(struct handover *h, const struct lock_function *function, ui
  */
 void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva);
 
-/*
- * The CPU is at the entry of a LOCK_ACQUIRE function with this object. Does nothing if the object is of no callback of the
- * subject, or if the call was seen already.
- */
+/* Whether a callback of the subject has the object, as far as seen. */
+bool handover_has(const struct handover *h, enum handover_kind kind, uint64_t gva);
+
+/* The CPU is at the entry of a LOCK_ACQUIRE function with this object. Does nothing if the call was seen already. */
 void handover_acquire_at_entry(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
 			       uint64_t gva);
 

@@ -683,6 +683,18 @@ static void handed_over(struct locks *l, unsigned cpu, const struct x86_regs *re
 	lock_events_add(&l->events, &event);
 }
 
+/* The CPU is at the entry of a function that hands over, called by any code. */
+static void entered(struct locks *l, unsigned cpu, const struct x86_regs *regs, struct entry_hook *entry)
+{
+	const enum handover_kind kind = (enum handover_kind)entry->function->kind;
+	uint64_t gva = handover_object(kind, argument(l, entry->function, regs));
+
+	if (handover_has(&l->handover, kind, gva))
+		handed_over(l, cpu, regs, entry->function, true);
+	else
+		entry->idle_stops++;
+}
+
 static void taken_over(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function)
 {
 	struct handover_stop stop;
@@ -876,8 +888,7 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 	if (now)
 		called(l, cpu, regs, now);
 	if (entry) {
-		entry->stops++;
-		handed_over(l, cpu, regs, entry->function, true);
+		entered(l, cpu, regs, entry);
 	}
 	/* A callback may end by a jump to a lock function. */
 	if (ends)
