@@ -212,11 +212,23 @@ static void learn_order(struct suspector *s, struct followed *f)
 	f->order.by_locks = f->before.by_locks + now.by_locks;
 	f->order.by_handover = f->before.by_handover + now.by_handover;
 	f->order.none = f->before.none + now.none;
+	f->order.later = f->before.later + now.later;
+	f->order.after_interrupt = f->before.after_interrupt + now.after_interrupt;
 }
 
 static bool reached_enough(const struct followed *f)
 {
 	return f->reached[0] >= REACHED_ENOUGH && f->reached[1] >= REACHED_ENOUGH;
+}
+
+/*
+ * Whether an access was seen in no order. That an interrupt came later tells nothing if the other context waits for the
+ * interrupt each time before it goes on: then it has told the device to stop, and tells it to go on later. Without such waits,
+ * the interrupt may come at any time.
+ */
+static bool is_unordered(const struct followed *f)
+{
+	return f->order.none || (f->order.later >= HANDED_OVER_AT_END && !f->order.after_interrupt);
 }
 
 /* Whether the accesses were ordered often enough, and always, to withdraw the suspicion. */
@@ -228,6 +240,8 @@ static bool is_ordered(const struct followed *f, bool last)
 		enough = HANDED_OVER_AT_END;
 	else if (last && !f->told)
 		enough = ORDERED_AT_END;
+	if (f->order.later && f->order.after_interrupt < HANDED_OVER_AT_END)
+		return false;
 	return !f->order.none && ordered >= enough;
 }
 
@@ -246,7 +260,7 @@ static void look_after(struct suspector *s, struct followed *f, const struct sus
 		return;
 	}
 	f->waited += f->reached[0] && f->reached[1];
-	if (last || f->order.none || (f->waited > WAIT_JUDGEMENTS && !f->order.by_locks && !f->order.by_handover))
+	if (last || is_unordered(f) || (f->waited > WAIT_JUDGEMENTS && !f->order.by_locks && !f->order.by_handover))
 		tell(s, f, suspicion->text);
 	if (last)
 		return;

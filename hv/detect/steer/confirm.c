@@ -130,12 +130,15 @@ static void count_order(struct pair_order *order, const struct lock_events *even
 	enum lock_order by_locks = lock_order(events, first, second);
 	enum handover_order by_handover = handover_order(events, first, second);
 
+	order->after_interrupt += by_handover == HANDOVER_ORDER_FIRST && first->who.kind == GUEST_HARDIRQ;
 	if (by_locks == LOCK_ORDER_LOCKS)
 		order->by_locks++;
 	else if (by_handover == HANDOVER_ORDER_FIRST)
 		order->by_handover++;
 	else if (by_locks == LOCK_ORDER_NONE && by_handover == HANDOVER_ORDER_NONE)
 		order->none++;
+	else if (by_locks == LOCK_ORDER_NONE && by_handover == HANDOVER_ORDER_LATER)
+		order->later++;
 }
 
 static void accessed(struct pair *p, const struct lock_events *events, unsigned which, const struct lock_hit *hit)

@@ -25,6 +25,8 @@ struct search {
 	/* An object was released at the address of an acquired one, but may have ended before that; or perhaps after the
 	 * acquire. */
 	bool uncertain;
+	/* The interrupt of the second access began after the first access. */
+	bool began;
 };
 
 /* Returns the index of the event's object in the list, or the number of objects. */
@@ -108,6 +110,8 @@ enum handover_order handover_order(const struct lock_events *e, const struct loc
 		if (event->number >= second->number)
 			continue;
 		lock_who_set_drop_interrupts(&s.contexts, &event->who);
+		s.began |= event->begins && event->kind == HANDOVER_IRQ && second->who.kind == GUEST_HARDIRQ &&
+			   lock_who_same(&event->who, &second->who);
 		if (event->handover && event->give)
 			released(&s, event);
 		else if (event->handover)
@@ -119,6 +123,6 @@ out:
 	if (s.full || s.contexts.full)
 		return HANDOVER_ORDER_UNKNOWN;
 	if (!lock_who_set_has(&s.contexts, &first->who))
-		return s.uncertain ? HANDOVER_ORDER_UNKNOWN : HANDOVER_ORDER_NONE;
+		return s.uncertain ? HANDOVER_ORDER_UNKNOWN : s.began ? HANDOVER_ORDER_LATER : HANDOVER_ORDER_NONE;
 	return s.repeated ? HANDOVER_ORDER_UNKNOWN : HANDOVER_ORDER_FIRST;
 }

@@ -26,6 +26,11 @@ enum handover_order {
 	HANDOVER_ORDER_UNKNOWN,
 	HANDOVER_ORDER_NONE,
 	HANDOVER_ORDER_FIRST, /* hand-overs put `first` before `second` */
+	/*
+	 * Not ordered by hand-overs, but `second` is made by a handler of an interrupt that began after `first`. The device
+	 * raises the interrupt because it was told to, which no call shows, so an order is possible.
+	 */
+	HANDOVER_ORDER_LATER,
 };
 
 /* The object at `gva` was freed or allocated: what was released in it is not acquired by later hand-overs of that address. */

@@ -87,8 +87,15 @@ struct pair_order {
 	uint64_t by_locks;
 	/* How often no lock, but a hand-over ordered the two accesses (handover_order.h). */
 	uint64_t by_handover;
-	/* How often neither a lock nor a hand-over ordered the two accesses. */
+	/* How often neither a lock nor a hand-over ordered the two accesses, without those of `later`. */
 	uint64_t none;
+	/*
+	 * How often nothing ordered them, but the second one was made by a handler of an interrupt that began after the first
+	 * one (HANDOVER_ORDER_LATER).
+	 */
+	uint64_t later;
+	/* How often a hand-over ordered an access after one by an interrupt, whether or not a lock did, too. */
+	uint64_t after_interrupt;
 };
 
 /* Returns whether locks order two accesses by different contexts. first->number must be less than second->number. */

@@ -316,6 +316,19 @@ static void locks_are_no_hand_over_and_hand_overs_no_lock(void **state)
 	assert_int_equal(handover_order(&f->events, &first, &second), HANDOVER_ORDER_NONE);
 }
 
+/* Nothing orders an access before an interrupt that comes later, but the device may. */
+static void interrupt_may_come_later(void **state)
+{
+	static const struct lock_who irq = {.who = -2, .cpu = 1, .kind = GUEST_HARDIRQ};
+	struct fixture *f = *state;
+	struct lock_hit first = hit(f, &one), within;
+
+	begins(f, &irq, HANDOVER_IRQ);
+	within = hit(f, &one);
+	expect(f, &first, &irq, HANDOVER_ORDER_LATER);
+	expect(f, &within, &irq, HANDOVER_ORDER_NONE);
+}
+
 static void what_is_too_long_ago_is_unknown(void **state)
 {
 	struct fixture *f = *state;
@@ -360,6 +373,7 @@ int main(void)
 		T(several_completions_are_unknown),
 		T(round_of_others_counts),
 		T(locks_are_no_hand_over_and_hand_overs_no_lock),
+		T(interrupt_may_come_later),
 		T(what_is_too_long_ago_is_unknown),
 		T(before_a_hole_is_unknown),
 	};

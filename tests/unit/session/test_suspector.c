@@ -325,6 +325,79 @@ static void what_was_once_not_handed_over_stays(void **state)
 	assert_int_equal(finish(f)->confirm, CONFIRM_OPEN);
 }
 
+/*
+ * A task's access at A, and that of an interrupt at B: `waits` times the task waits for the interrupt before its access, and
+ * `later` times the interrupt begins after the task's access.
+ */
+static void interrupt(struct fixture *f, unsigned waits, unsigned later)
+{
+	const struct lock_who task = {.who = 5}, irq = {.who = -2, .cpu = 1, .kind = GUEST_HARDIRQ};
+	struct lock_hit hit = {.gva = RIG_DATA, .size = 8, .rw = INSN_WRITE};
+	struct lock_event event = {.gva = 11, .handover = true, .kind = HANDOVER_IRQ};
+	struct lock_events *events = calloc(1, sizeof(*events));
+
+	assert_non_null(events);
+	pthread_mutex_lock(&f->r->d->lock);
+	for (unsigned i = 0; i < waits + later; i++) {
+		const bool wait = i < waits;
+
+		hit.number = event.number + 1;
+		hit.who = wait ? irq : task;
+		confirm_accessed(f->r->d, events, wait ? B : A, &hit);
+		event.side = wait ? HANDOVER_END : HANDOVER_START;
+		for (unsigned e = wait ? 0 : 1; e < 2; e++) {
+			event.number = hit.number + 1 + e;
+			event.who = wait && e ? task : irq;
+			event.give = !e;
+			event.begins = !wait;
+			lock_events_add(events, &event);
+		}
+		hit.number = ++event.number;
+		hit.who = wait ? task : irq;
+		confirm_accessed(f->r->d, events, wait ? A : B, &hit);
+		confirm_object_ends(f->r->d, RIG_DATA);
+	}
+	pthread_mutex_unlock(&f->r->d->lock);
+	free(events);
+}
+
+/* The task has told the device to stop, and waits for its interrupt, before it tells the device to go on. */
+static void interrupt_that_is_waited_for_may_come_later(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = {0};
+
+	both(f);
+	until_confirming(f);
+	interrupt(f, 8, 5);
+	assert_int_equal(detect_confirm_order(f->r->d, A, B).later, 5);
+	assert_int_equal(suspector_finish(f->s, &err), 0);
+	assert_int_equal(suspector_found(f->s)->left_out[PROTECT_ORDERED], 1);
+}
+
+static void interrupt_that_is_seldom_waited_for_is_in_no_order(void **state)
+{
+	struct fixture *f = *state;
+
+	both(f);
+	until_confirming(f);
+	interrupt(f, 7, 1);
+	one_after_the_other(f, 100, true);
+	assert_int_equal(finish(f)->confirm, CONFIRM_OPEN);
+}
+
+/* Locks that happen to order the accesses in one direction are no reason to take the other one for ordered. */
+static void interrupt_that_is_never_waited_for_is_in_no_order(void **state)
+{
+	struct fixture *f = *state;
+
+	both(f);
+	until_confirming(f);
+	interrupt(f, 0, 1);
+	one_after_the_other(f, 100, true);
+	assert_int_equal(finish(f)->confirm, CONFIRM_OPEN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +412,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(few_hand_overs_are_enough_at_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_few_hand_overs_leave_the_suspicion, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_once_not_handed_over_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(interrupt_that_is_waited_for_may_come_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(interrupt_that_is_seldom_waited_for_is_in_no_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(interrupt_that_is_never_waited_for_is_in_no_order, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
