@@ -159,16 +159,17 @@ bool handover_learn(struct handover *h, const struct lock_function *function, ui
 	return learn(h, callee, function);
 }
 
-static void acquire(struct handover *h, const struct handover_stop *stop, uint64_t above, const struct lock_function *function,
+static void acquire(struct handover *h, const struct handover_stop *stop, bool entry, const struct lock_function *function,
 		    uint64_t gva)
 {
-	push(h, stop, above,
-	     (struct handover_frame){.gva = gva, .number = stop->number, .kind = function->kind, .tested = function->tested});
+	push(h, stop, entry ? RETURN_BYTES : 0,
+	     (struct handover_frame){
+		     .gva = gva, .number = stop->number, .kind = function->kind, .entry = entry, .tested = function->tested});
 }
 
 void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva)
 {
-	acquire(h, stop, 0, function, gva);
+	acquire(h, stop, false, function, gva);
 }
 
 void handover_acquire_at_entry(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
@@ -181,15 +182,17 @@ void handover_acquire_at_entry(struct handover *h, const struct handover_stop *s
 		    f->rsp == stop->regs->gpr[X86_RSP] + RETURN_BYTES && lock_who_same(&f->who, &stop->who))
 			return;
 	}
-	acquire(h, stop, RETURN_BYTES, function, gva);
+	acquire(h, stop, true, function, gva);
 }
 
-bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, struct lock_event *out)
+bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, bool in_subject, struct lock_event *out)
 {
 	for (unsigned i = 0; i < HANDOVER_FRAMES_MAX; i++) {
 		struct handover_frame *f = &h->frames[i];
 
-		if (!f->used || f->callback || f->tested || f->rsp > rsp || !lock_who_same(&f->who, who))
+		if (!f->used || f->callback || f->tested || !lock_who_same(&f->who, who))
+			continue;
+		if (f->rsp > rsp && !(f->entry && in_subject))
 			continue;
 		*out = (struct lock_event){.gva = f->gva,
 					   .since = f->number,

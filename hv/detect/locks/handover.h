@@ -42,6 +42,8 @@ struct handover_frame {
 	uint64_t number;
 	uint8_t kind;
 	bool used, callback;
+	/* The call was seen at the entry of its function, so it may come from a helper at any depth of the stack. */
+	bool entry;
 	/* The call's result decides whether the object is acquired. */
 	bool tested;
 };
@@ -118,10 +120,11 @@ void handover_acquire_at_entry(struct handover *h, const struct handover_stop *s
 
 /*
  * A CPU stopped. Returns whether an acquiring call of its context has returned without a hook that saw it, with the event in
- * *out: the stack pointer is back where it was at the call. The event has `since`. Call it at each stop before anything else,
+ * *out: the stack pointer is back where it was at the call. Or `in_subject` is set, since the CPU is in code of the subject,
+ * which a wait that was seen at its entry does not call. The event has `since`. Call it at each stop before anything else,
  * until it returns false.
  */
-bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, struct lock_event *out);
+bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, bool in_subject, struct lock_event *out);
 
 /* A hook saw that a LOCK_ACQUIRE function has returned. Returns whether the object was acquired, with the event in *out. */
 bool handover_acquired(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,

@@ -494,7 +494,8 @@ static void confirm(struct locks *l, unsigned cpu, const struct guest_context *c
  * Record the acquires of calls that have returned in this context without a hook. Its events are numbered before the stop's own
  * event, and nothing was seen of the context in between.
  */
-static void see_returns(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context)
+static void see_returns(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+			bool in_subject)
 {
 	struct lock_who who;
 	struct lock_event event;
@@ -502,7 +503,7 @@ static void see_returns(struct locks *l, unsigned cpu, const struct x86_regs *re
 	if (!context->known)
 		return;
 	who = lock_who_is(cpu, context);
-	while (handover_returned(&l->handover, &who, regs->gpr[X86_RSP], &event)) {
+	while (handover_returned(&l->handover, &who, regs->gpr[X86_RSP], in_subject, &event)) {
 		event.number = ++l->number;
 		lock_events_add(&l->events, &event);
 	}
@@ -517,7 +518,7 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 
 	guest_context(l->d->guest, regs, &context);
 	lock_sets_seen(&l->sets, cpu, &context);
-	see_returns(l, cpu, regs, &context);
+	see_returns(l, cpu, regs, &context, true);
 	l->number++;
 	/*
 	 * If this CPU has an open window, an interrupt on the CPU makes the access now, and l->window[cpu] stays the number of
@@ -619,19 +620,23 @@ static void add_event(struct locks *l, unsigned cpu, const struct guest_context 
 
 /* ---- hand-over by something that is no lock ---- */
 
-/*
- * Fill in *stop. Returns false when the context is unknown: then an event may be missing. `returning`: the stop is the hook of
- * an acquiring call's result, which handover_acquired() sees.
- */
-static bool stop_of(struct locks *l, unsigned cpu, const struct x86_regs *regs, bool returning, struct handover_stop *stop)
+enum stop_where {
+	STOP_SUBJECT, /* in code of the subject */
+	STOP_RETURN,  /* the hook of an acquiring call's result, which handover_acquired() sees */
+	STOP_ENTRY,   /* at the entry of a function that hands over, which another such function may have called */
+};
+
+/* Fill in *stop. Returns false when the context is unknown: then an event may be missing. */
+static bool stop_of(struct locks *l, unsigned cpu, const struct x86_regs *regs, enum stop_where where,
+		    struct handover_stop *stop)
 {
 	struct guest_context context;
 
 	guest_context(l->d->guest, regs, &context);
 	lock_load_stop(&l->load, cpu, &context, monotonic_ns());
 	lock_sets_seen(&l->sets, cpu, &context);
-	if (!returning)
-		see_returns(l, cpu, regs, &context);
+	if (where != STOP_RETURN)
+		see_returns(l, cpu, regs, &context, where != STOP_ENTRY);
 	l->number++;
 	if (!context.known) {
 		lock_events_hole(&l->events, l->number);
@@ -668,7 +673,7 @@ static void handed_over(struct locks *l, unsigned cpu, const struct x86_regs *re
 	struct handover_stop stop;
 	struct lock_event event;
 
-	if (!gva || !stop_of(l, cpu, regs, false, &stop))
+	if (!gva || !stop_of(l, cpu, regs, entry ? STOP_ENTRY : STOP_SUBJECT, &stop))
 		return;
 	if (function->op == LOCK_ACQUIRE) {
 		if (entry)
@@ -700,7 +705,7 @@ static void taken_over(struct locks *l, unsigned cpu, const struct x86_regs *reg
 	struct handover_stop stop;
 	struct lock_event event;
 
-	if (stop_of(l, cpu, regs, true, &stop) && handover_acquired(&l->handover, &stop, function, &event))
+	if (stop_of(l, cpu, regs, STOP_RETURN, &stop) && handover_acquired(&l->handover, &stop, function, &event))
 		lock_events_add(&l->events, &event);
 }
 
@@ -709,7 +714,7 @@ static void callback_begins(struct locks *l, unsigned cpu, const struct x86_regs
 	struct handover_stop stop;
 	struct lock_event event;
 
-	if (stop_of(l, cpu, regs, false, &stop) && handover_enter(&l->handover, &stop, function, &event))
+	if (stop_of(l, cpu, regs, STOP_SUBJECT, &stop) && handover_enter(&l->handover, &stop, function, &event))
 		lock_events_add(&l->events, &event);
 }
 
@@ -718,7 +723,7 @@ static void callback_ends(struct locks *l, unsigned cpu, const struct x86_regs *
 	struct handover_stop stop;
 	struct lock_event event;
 
-	if (stop_of(l, cpu, regs, false, &stop) && handover_leave(&l->handover, &stop, function, &event))
+	if (stop_of(l, cpu, regs, STOP_SUBJECT, &stop) && handover_leave(&l->handover, &stop, function, &event))
 		lock_events_add(&l->events, &event);
 }
 

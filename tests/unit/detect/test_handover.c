@@ -67,6 +67,8 @@
 struct fixture {
 	struct rig *r;
 	struct lock_functions *list;
+	/* The stack pointer at an entry that is not called by the subject. 0: as if the subject called it. */
+	uint64_t entry_rsp;
 };
 
 static void on_moment(void *ctx, const struct lock_moment *m)
@@ -211,7 +213,7 @@ static void enter_flush(struct fixture *f, uint64_t item)
 
 	f->r->guest.context.pid = OWNER;
 	regs.gpr[X86_RDI] = RIG_DATA + item;
-	regs.gpr[X86_RSP] = RIG_DATA + STACK + OWNER * STACK_BYTES - 8;
+	regs.gpr[X86_RSP] = f->entry_rsp ? f->entry_rsp : RIG_DATA + STACK + OWNER * STACK_BYTES - 8;
 	rig_hit(f->r, 0, &regs);
 }
 
@@ -506,6 +508,8 @@ static void flush_by_foreign_code_is_an_order(void **state)
 
 	queue_work(f, ITEM);
 	entry_hooks_step(f->r->d);
+	/* The helper that waits may have returned before a deeper function of the subject is called. */
+	f->entry_rsp = rig_regs(f->r, 0, ACCESS).gpr[X86_RSP] + 0x40;
 	for (unsigned i = 0; i < 2; i++) {
 		queue_work(f, ITEM);
 		start(f, ITEM, INDIRECT);
