@@ -14,6 +14,7 @@ struct search {
 	/* What these contexts acquired before the second access. `released`: the release was found. */
 	struct {
 		uint64_t gva, since;
+		struct lock_who by;
 		uint8_t kind, side, ended;
 		bool released;
 	} object[OBJECTS_MAX];
@@ -44,9 +45,12 @@ static void acquired(struct search *s, const struct lock_event *e)
 {
 	unsigned i = find(s, e);
 
-	/* Any context may have acquired the object in the round before. */
+	/*
+	 * Any context may have acquired the object in the round before. But all streams or queues of a device have one
+	 * interrupt, and a wait for it by another context is no round of this one.
+	 */
 	if (i < s->object_count && s->object[i].released)
-		s->repeated = true;
+		s->repeated |= e->kind != HANDOVER_IRQ || lock_who_same(&s->object[i].by, &e->who);
 	if (!lock_who_set_has(&s->contexts, &e->who))
 		return;
 	if (e->begins)
@@ -59,6 +63,7 @@ static void acquired(struct search *s, const struct lock_event *e)
 	}
 	s->object[i].gva = e->gva;
 	s->object[i].since = e->since;
+	s->object[i].by = e->who;
 	s->object[i].kind = e->kind;
 	s->object[i].side = e->side;
 	s->object[i].ended = e->ended;

@@ -329,6 +329,23 @@ static void interrupt_may_come_later(void **state)
 	expect(f, &within, &irq, HANDOVER_ORDER_NONE);
 }
 
+/* Another stream of the device waits for the same interrupt. The second wait by one context begins another round. */
+static void waits_of_other_streams_are_no_rounds(void **state)
+{
+	static const struct lock_who irq = {.who = -2, .cpu = 1, .kind = GUEST_HARDIRQ};
+	struct fixture *f = *state;
+	struct lock_hit first = hit(f, &irq);
+
+	ends(f, &irq, HANDOVER_IRQ);
+	flushed(f, &other, HANDOVER_IRQ);
+	ends(f, &irq, HANDOVER_IRQ);
+	flushed(f, &one, HANDOVER_IRQ);
+	expect(f, &first, &one, HANDOVER_ORDER_FIRST);
+	ends(f, &irq, HANDOVER_IRQ);
+	flushed(f, &one, HANDOVER_IRQ);
+	expect(f, &first, &one, HANDOVER_ORDER_UNKNOWN);
+}
+
 static void what_is_too_long_ago_is_unknown(void **state)
 {
 	struct fixture *f = *state;
@@ -374,6 +391,7 @@ int main(void)
 		T(round_of_others_counts),
 		T(locks_are_no_hand_over_and_hand_overs_no_lock),
 		T(interrupt_may_come_later),
+		T(waits_of_other_streams_are_no_rounds),
 		T(what_is_too_long_ago_is_unknown),
 		T(before_a_hole_is_unknown),
 	};
