@@ -6,8 +6,11 @@
 
 /* Halve the counts of a function at 64 hits: the yield then follows a change of the load within some 64 hits. */
 #define HITS_MOST 64u
-/* A function of no yield still gets one of 8 of its points: its code may run in another context later. */
-#define LEAST_PART 8u
+/*
+ * A function of no yield keeps half of its points: code with interrupts off has most of the races of a scheduler, and with one
+ * eighth of the points fewer of these were found (docs/performance.md).
+ */
+#define LEAST_PART 2u
 
 void yields_init(struct yields *yields, uint64_t seed)
 {

@@ -39,7 +39,7 @@ void yields_count(struct yields *yields, uint64_t function, bool window);
 
 /*
  * Decide at random whether a site that was chosen in this function is to be passed over. The probability is 1 minus the
- * function's yield, and at most 7/8. Always false for a function that was not hit yet, and if `function` is 0.
+ * function's yield, and at most 1/2. Always false for a function that was not hit yet, and if `function` is 0.
  */
 bool yields_pass_over(struct yields *yields, uint64_t function);
 
