@@ -3,6 +3,7 @@
 #include "hv/detect/detect.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "hv/base/clock.h"
@@ -323,6 +324,20 @@ struct pair_order detect_confirm_order(struct detect *d, uint64_t a, uint64_t b)
 	confirm_order(d->confirmer, a, b, &order);
 	pthread_mutex_unlock(&d->lock);
 	return order;
+}
+
+size_t detect_section_pairs(struct detect *d, struct section_pair *out, size_t max)
+{
+	const struct sections *sections = d->locks ? locks_sections(d->locks) : NULL;
+	size_t n = 0;
+
+	if (!sections)
+		return 0;
+	pthread_mutex_lock(&d->lock);
+	n = sections->pair_count < max ? sections->pair_count : max;
+	memcpy(out, sections->pairs, n * sizeof(*out));
+	pthread_mutex_unlock(&d->lock);
+	return n;
 }
 
 struct coverage *detect_coverage(const struct detect *d)

@@ -17,6 +17,7 @@
 #include "hv/detect/steer/lock_order.h"
 #include "hv/guest/guest.h"
 #include "hv/race/coverage.h"
+#include "hv/race/section_pair.h"
 #include "hv/race/stats.h"
 #include "hv/target/target.h"
 
@@ -88,6 +89,12 @@ struct pair_order detect_confirm_order(struct detect *d, uint64_t a, uint64_t b)
  * false if the pair is not being confirmed.
  */
 bool detect_confirm_reached(struct detect *d, uint64_t a, uint64_t b, uint64_t reached[2]);
+
+/*
+ * Copy to `out` at most `max` of the pairs of critical sections that were seen so far (hv/race/section_pair.h). Returns their
+ * number, which is 0 without config.locks. Any thread, but not in a callback that holds d->lock.
+ */
+size_t detect_section_pairs(struct detect *d, struct section_pair *out, size_t max);
 
 /* Free a detector that was never started or was stopped. `d` may be NULL. */
 void detect_free(struct detect *d);

@@ -42,6 +42,8 @@ struct lock_datum {
 	uint8_t rw;
 	/* The instruction is LOCKed. */
 	bool locked;
+	/* The code decides by the value that the instruction reads: it compares the value and branches. */
+	bool decides;
 	struct base_register base;
 	/* What kind of memory the datum is in, and which object, from the guest's own data structures. */
 	struct guest_memory memory;

@@ -17,6 +17,7 @@
 
 #include "hv/base/err.h"
 #include "hv/race/lock_moment.h"
+#include "hv/race/section_pair.h"
 #include "hv/race/site.h"
 
 /* Maximum number of entries per table. Further entries are counted as lost. */
@@ -25,6 +26,7 @@
 #define PROTECTION_FUNCTIONS_MAX 4096u
 #define PROTECTION_PAIRS_MAX 65536u
 #define PROTECTION_TAKES_MAX 16384u
+#define PROTECTION_USES_MAX 131072u
 #define PROTECTION_OBJECTS_MAX 65536u
 #define PROTECTION_NONE UINT32_MAX
 
@@ -142,13 +144,27 @@ struct prot_take {
 	uint64_t count;
 };
 
+/* Accesses of a group made in one critical section, which the call that took the lock names. */
+struct prot_use {
+	uint32_t access;   /* index into accesses[] */
+	uint32_t lock;	   /* index into locks[] */
+	uint64_t taken_at; /* GVA of the call that took the lock */
+	/* The code compares what it reads, and branches (struct lock_datum). */
+	bool decides;
+	uint64_t count;
+};
+
 struct protection {
 	struct prot_function *functions;
 	struct prot_lock *locks;
 	struct prot_access *accesses;
 	struct prot_pair *pairs;
 	struct prot_take *takes;
-	uint32_t function_count, lock_count, access_count, pair_count, take_count;
+	struct prot_use *uses;
+	uint32_t function_count, lock_count, access_count, pair_count, take_count, use_count;
+	/* The pairs of critical sections, sorted by `first`, then `second`. */
+	struct section_pair *sections;
+	uint32_t section_count;
 	/* Number of events per kind, and number of entries lost because a table was full. */
 	uint64_t moments[LOCK_MOMENT_FREE + 1];
 	uint64_t lost;
@@ -167,6 +183,12 @@ void protection_free(struct protection *p);
 
 /* Add one event. Events come in the order of their numbers. Returns 0, or -1 with EXIT_INTERNAL in err if memory runs out. */
 int protection_take(struct protection *p, const struct lock_moment *m, struct err *err);
+
+/*
+ * Replace the pairs of critical sections by a copy of these `n`, of which at most SECTION_PAIRS_MAX are kept. Returns 0, or -1
+ * with EXIT_INTERNAL in err if memory runs out.
+ */
+int protection_set_sections(struct protection *p, const struct section_pair *list, size_t n, struct err *err);
 
 /* Returns true if the two operations, indices into functions[], were seen at the same time. */
 bool protection_concurrent(const struct protection *p, uint32_t a, uint32_t b);

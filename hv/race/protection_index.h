@@ -20,7 +20,7 @@ struct recent_moment {
 	uint32_t operation;
 };
 
-enum prot_table { FUNCTIONS, LOCKS, ACCESSES, PAIRS, TAKES, PROT_TABLES };
+enum prot_table { FUNCTIONS, LOCKS, ACCESSES, PAIRS, TAKES, USES, PROT_TABLES };
 
 struct protection_index {
 	/* Key of all hashes, since names and addresses are untrusted: they come from the guest or a file. */

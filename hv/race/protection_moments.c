@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/order.h"
 #include "hv/race/count.h"
 #include "hv/race/printable.h"
 #include "hv/race/protection_index.h"
@@ -39,6 +40,8 @@ void protection_free(struct protection *p)
 	free(p->accesses);
 	free(p->pairs);
 	free(p->takes);
+	free(p->uses);
+	free(p->sections);
 	free(p);
 }
 
@@ -66,6 +69,31 @@ static uint32_t function_of(struct protection *p, const struct guest_symbol *sym
 static uint32_t operation_of(struct protection *p, const struct lock_moment *m)
 {
 	return m->path_count ? function_of(p, &m->path[m->path_count - 1]) : PROTECTION_NONE;
+}
+
+static int by_sections(const void *a, const void *b)
+{
+	const struct section_pair *x = a, *y = b;
+	int order = order_u64(x->first, y->first);
+
+	return order ? order : order_u64(x->second, y->second);
+}
+
+int protection_set_sections(struct protection *p, const struct section_pair *list, size_t n, struct err *err)
+{
+	struct section_pair *copy;
+
+	n = n < SECTION_PAIRS_MAX ? n : SECTION_PAIRS_MAX;
+	copy = malloc((n + 1) * sizeof(*copy));
+	if (!copy)
+		return err_set(err, EXIT_INTERNAL, "out of memory while recording locks");
+	if (n)
+		memcpy(copy, list, n * sizeof(*copy));
+	qsort(copy, n, sizeof(*copy), by_sections);
+	free(p->sections);
+	p->sections = copy;
+	p->section_count = (uint32_t)n;
+	return 0;
 }
 
 static void moment_site(const struct protection *p, const struct lock_moment *m, char out[SITE_NAME_MAX])
@@ -175,6 +203,39 @@ static void access_of(struct protection *p, const struct lock_moment *m, uint32_
 	a->operation = operation;
 }
 
+/* Returns the index in locks[] of a lock that the access holds, or PROTECTION_NONE if the table of locks was full. */
+static uint32_t lock_of(const struct protection *p, const struct prot_access *a, const struct held_lock *held)
+{
+	for (unsigned i = 0; i < a->held_count; i++) {
+		const struct prot_lock *lock = &p->locks[a->held[i].lock];
+
+		if (lock->gva == held->gva && lock->kind == held->kind)
+			return a->held[i].lock;
+	}
+	return PROTECTION_NONE;
+}
+
+/* Count the access in each critical section that it was made in. Nothing is known of a section begun outside of the subject. */
+static void count_uses(struct protection *p, const struct lock_moment *m, uint32_t access, bool decides)
+{
+	for (unsigned i = 0; i < m->locks.count && i < LOCKSET_MAX; i++) {
+		const struct held_lock *held = &m->locks.held[i];
+		struct prot_use use;
+		uint32_t at;
+
+		if (!held->taken_at || held->maybe)
+			continue;
+		memset(&use, 0, sizeof(use));
+		use.access = access;
+		use.lock = lock_of(p, &p->accesses[access], held);
+		use.taken_at = held->taken_at;
+		use.decides = decides;
+		at = use.lock == PROTECTION_NONE ? PROTECTION_NONE : protection_use(p, &use);
+		if (at != PROTECTION_NONE)
+			p->uses[at].count = count_sum(p->uses[at].count, 1);
+	}
+}
+
 static void take_datum(struct protection *p, const struct lock_moment *m, const struct lock_datum *d, struct prot_access *a)
 {
 	int64_t who = who_of(m);
@@ -195,8 +256,10 @@ static void take_datum(struct protection *p, const struct lock_moment *m, const 
 	a->memory = d->memory;
 	printable_memory(&a->memory);
 	at = protection_access(p, a);
-	if (at != PROTECTION_NONE)
-		count_access(&p->accesses[at], m, who, shared);
+	if (at == PROTECTION_NONE)
+		return;
+	count_access(&p->accesses[at], m, who, shared);
+	count_uses(p, m, at, d->decides);
 }
 
 static void take_access(struct protection *p, const struct lock_moment *m, uint32_t operation)

@@ -30,6 +30,8 @@ static struct table table_of(struct protection *p, enum prot_table which)
 		return (struct table){(void **)&p->accesses, &p->access_count, sizeof(*p->accesses), PROTECTION_ACCESSES_MAX};
 	case PAIRS:
 		return (struct table){(void **)&p->pairs, &p->pair_count, sizeof(*p->pairs), PROTECTION_PAIRS_MAX};
+	case USES:
+		return (struct table){(void **)&p->uses, &p->use_count, sizeof(*p->uses), PROTECTION_USES_MAX};
 	default:
 		return (struct table){(void **)&p->takes, &p->take_count, sizeof(*p->takes), PROTECTION_TAKES_MAX};
 	}
@@ -221,6 +223,22 @@ uint32_t protection_take_entry(struct protection *p, const struct prot_take *tak
 	struct wanted w = {p, take};
 
 	return have(p, TAKES, siphash(&p->index->key, words, sizeof(words)), is_take, &w);
+}
+
+static bool is_use(void *ctx, size_t position)
+{
+	const struct wanted *w = ctx;
+	const struct prot_use *a = &w->p->uses[position], *b = w->entry;
+
+	return a->access == b->access && a->lock == b->lock && a->taken_at == b->taken_at && a->decides == b->decides;
+}
+
+uint32_t protection_use(struct protection *p, const struct prot_use *use)
+{
+	const uint64_t words[2] = {(uint64_t)use->access << 32 | use->lock, use->taken_at};
+	struct wanted w = {p, use};
+
+	return have(p, USES, siphash(&p->index->key, words, sizeof(words)), is_use, &w);
 }
 
 bool protection_no_memory(const struct protection *p)

@@ -39,6 +39,9 @@ uint32_t protection_pair(struct protection *p, uint32_t a, uint32_t b);
 /* Find or add a taking of a lock. `pc`, `base` and the count do not identify an entry. A new entry is copied from `take`. */
 uint32_t protection_take_entry(struct protection *p, const struct prot_take *take);
 
+/* Find or add a use. The count does not identify an entry. A new entry is copied from `use`. */
+uint32_t protection_use(struct protection *p, const struct prot_use *use);
+
 /* Returns true if memory ran out in any of these functions. */
 bool protection_no_memory(const struct protection *p);
 

@@ -78,6 +78,8 @@ struct suspector {
 	/* IDs of all races that were seen, suspected or not. */
 	char seen[SEEN_MAX][RACE_ID_MAX];
 	unsigned seen_count;
+	/* The pairs of critical sections, as copied from the detector. */
+	struct section_pair sections[SECTION_PAIRS_MAX];
 	/* The first failure. */
 	struct err err;
 };
@@ -333,6 +335,8 @@ static void judge(struct suspector *s, bool last)
 	if (s->err.code != EXIT_OK && !last)
 		return;
 	protection_name(s->record);
+	protection_set_sections(s->record, s->sections, detect_section_pairs(s->config.detect, s->sections, SECTION_PAIRS_MAX),
+				&s->err);
 	/* Read debug files only at the end of the run: reading is slow, and lock moments would be lost meanwhile. */
 	if (last && s->config.namer.name && s->record->access_count + s->record->lock_count)
 		s->config.namer.name(s->config.namer.ctx, s->record, &s->err);

@@ -2,13 +2,20 @@
 /* The thread that describes lock moments (lock_follower.h). The subject is the sampled code. */
 #include "hv/detect/locks/lock_follower.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/fnv1a.h"
+#include "hv/detect/core/code.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/core/unwinding.h"
+#include "hv/detect/locks/decision.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/pool.h"
 #include "hv/sandbox/sandbox.h"
+
+/* Instructions whose code is remembered. Two of them may share an entry, whose code is then read again. */
+#define DECISIONS_KEPT 4096u
 
 /*
  * Collect the functions of the subject (the sampled code) on the stack of the innermost context. Frames after an unreliable one
@@ -84,8 +91,35 @@ static bool has_name(const struct detect *d, const struct lock_moment *m)
 	return m->symbol.name[0] && pool_module_fits(m->symbol.module, d->config.module);
 }
 
+/* What was found of an instruction's code, so that each instruction's code is read once. */
+struct decisions {
+	struct insn_decoder *decoder; /* NULL: memory ran out, and no decision is found */
+	struct {
+		uint64_t pc, function;
+		bool decides;
+	} known[DECISIONS_KEPT];
+};
+
+/* Whether the code decides by what the instruction at `pc` of this function reads. Text at the same address may be other text.
+ */
+static bool decides(struct detect *d, struct decisions *k, uint64_t pc, const struct guest_symbol *function)
+{
+	uint64_t left = function->addr + function->size - pc, id = function->addr ^ fnv1a(FNV1A_START, function->name);
+	size_t at = pc % DECISIONS_KEPT, len = left < DECISION_CODE_MAX ? left : DECISION_CODE_MAX;
+	uint8_t code[DECISION_CODE_MAX];
+
+	if (pc - function->addr >= function->size || !k->decoder)
+		return false;
+	if (k->known[at].pc == pc && k->known[at].function == id)
+		return k->known[at].decides;
+	k->known[at].pc = pc;
+	k->known[at].function = id;
+	k->known[at].decides = detect_code(d, pc, code, len) == 0 && decision_by(k->decoder, code, len, pc);
+	return k->known[at].decides;
+}
+
 /* Fill in *m from *raw. Returns false when the moment's code has no name any more. */
-static bool describe(struct detect *d, struct raw_moment *raw, struct lock_moment *m)
+static bool describe(struct detect *d, struct decisions *k, struct raw_moment *raw, struct lock_moment *m)
 {
 	struct race_side *side = &raw->side;
 	uint64_t gpa;
@@ -112,8 +146,11 @@ static bool describe(struct detect *d, struct raw_moment *raw, struct lock_momen
 	find_path(d, side, m);
 	find_callbacks(d, side);
 	describe_outer(d, side, m);
-	for (unsigned i = 0; i < m->data_count; i++)
+	for (unsigned i = 0; i < m->data_count; i++) {
 		describe_memory(d, &side->regs, m->data[i].gva, m->data[i].gpa, m->data[i].size, &m->data[i].memory);
+		/* Which of the two values of movs or cmps is compared is not known. */
+		m->data[i].decides = m->data[i].rw == INSN_READ && decides(d, k, m->pc, &m->symbol);
+	}
 	if (raw->kind != LOCK_MOMENT_ACCESS && guest_translate(d->guest, m->lock.gva, &gpa) == 0)
 		describe_memory(d, &side->regs, m->lock.gva, gpa, 1, &m->lock_memory);
 	return true;
@@ -123,9 +160,12 @@ void *lock_follower_main(void *arg)
 {
 	struct detect *d = arg;
 	struct lock_ring *ring = locks_ring(d->locks);
+	struct decisions *k = calloc(1, sizeof(*k));
 	struct lock_moment m;
 	bool known;
 
+	if (k)
+		k->decoder = insn_decoder_new();
 	sandbox_thread(SANDBOX_REPORTER);
 	pthread_mutex_lock(&d->lock);
 	for (;;) {
@@ -138,7 +178,7 @@ void *lock_follower_main(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&d->lock);
-		known = describe(d, raw, &m);
+		known = k && describe(d, k, raw, &m);
 		if (known)
 			d->sink.moment(d->sink.ctx, &m);
 		pthread_mutex_lock(&d->lock);
@@ -146,5 +186,8 @@ void *lock_follower_main(void *arg)
 		lock_ring_give_back(ring);
 	}
 	pthread_mutex_unlock(&d->lock);
+	if (k)
+		insn_decoder_free(k->decoder);
+	free(k);
 	return NULL;
 }

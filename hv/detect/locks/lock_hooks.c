@@ -15,6 +15,7 @@
 #include "hv/detect/core/message.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/locks.h"
+#include "hv/detect/locks/section_hooks.h"
 #include "hv/detect/steer/pool.h"
 #include "hv/target/emulate.h"
 #include "symbols/insn/flow.h"
@@ -32,6 +33,8 @@ struct planting {
 	unsigned planted, refused;
 	/* Of `planted`, those at calls that hand over without a lock, such as complete(). */
 	unsigned handovers;
+	/* Number of calls in the current function that take a lock, not only try to. */
+	unsigned takes;
 	/* Planting failed at a call that takes a lock. */
 	bool unseen;
 };
@@ -95,6 +98,7 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 	}
 	may_rest(p, function, &site);
 	p->planted++;
+	p->takes += function->op == LOCK_TAKE;
 	p->handovers += function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE;
 	if ((function->op == LOCK_TRY || function->op == LOCK_NEW || function->op == LOCK_ACQUIRE) &&
 	    call->bytes[0] == OPCODE_CALL && after)
@@ -120,12 +124,30 @@ static void plant_inlined(struct planting *p, const struct symbol *fn, const str
 	p->planted++;
 }
 
+/* Follow the critical sections of a function with at least two calls that take a lock, if its activations can be seen to begin.
+ */
+static void follow_sections(struct detect *d, const struct symbol *fn, const uint8_t *code)
+{
+	struct section_begin begin;
+	struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK};
+
+	if (!section_hooks_begin(d, fn, code, &begin))
+		return;
+	site.insn = begin.insn;
+	if (begin.plant && !lock_hooks_plant(d, &site))
+		return;
+	if (begin.plant)
+		lock_hooks_may_rest(d, &site);
+	locks_follow_sections(d->locks, &(struct section_function){fn->addr, fn->addr + fn->size, begin.addr});
+}
+
 /* Plant lock hooks at this function's calls of lock functions, and where one is inlined. */
 static void plant_function(struct planting *p, const struct symbol *fn)
 {
 	uint8_t *code = malloc(fn->size + 1);
 	struct insn insn[2];
 
+	p->takes = 0;
 	if (!code || detect_code(p->d, fn->addr, code, fn->size)) {
 		free(code);
 		p->refused++;
@@ -147,6 +169,8 @@ static void plant_function(struct planting *p, const struct symbol *fn)
 		}
 		at = next > at ? next : at + 1;
 	}
+	if (p->takes > 1)
+		follow_sections(p->d, fn, code);
 	free(code);
 }
 

@@ -16,6 +16,7 @@
 #include "hv/detect/locks/handover.h"
 #include "hv/detect/locks/lock_known.h"
 #include "hv/detect/locks/lock_sets.h"
+#include "hv/detect/locks/sections.h"
 #include "hv/detect/steer/confirm.h"
 #include "hv/detect/steer/handover_order.h"
 #include "hv/detect/steer/lock_order.h"
@@ -53,6 +54,8 @@ struct locks {
 	struct lock_sets sets;
 	/* The latest lock operations and hand-overs, to find whether they order two accesses. */
 	struct lock_events events;
+	/* Critical sections that follow each other in one activation of a function. */
+	struct sections sections;
 	struct lock_load load;
 	/* Until this time (CLOCK_MONOTONIC, ns) locksets are unknown. */
 	uint64_t unsure_until_ns;
@@ -91,6 +94,7 @@ void locks_free(struct locks *l)
 	lock_known_fini(&l->inlined);
 	lock_known_fini(&l->begins);
 	lock_known_fini(&l->ends);
+	sections_fini(&l->sections);
 	lock_load_fini(&l->load);
 	free(l);
 }
@@ -250,6 +254,18 @@ int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_functi
 	return ret;
 }
 
+void locks_follow_sections(struct locks *l, const struct section_function *function)
+{
+	pthread_mutex_lock(&l->d->lock);
+	sections_follow(&l->sections, function);
+	pthread_mutex_unlock(&l->d->lock);
+}
+
+const struct sections *locks_sections(const struct locks *l)
+{
+	return &l->sections;
+}
+
 void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns)
 {
 	pthread_mutex_lock(&l->d->lock);
@@ -257,8 +273,10 @@ void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns)
 	if (!l->load.rest_until_ns)
 		l->unsure_until_ns = sure_from_ns;
 	/* Record that lock operations before now may have been missed. */
-	if (!l->load.rest_until_ns)
+	if (!l->load.rest_until_ns) {
 		lock_events_hole(&l->events, l->number + 1);
+		sections_hole(&l->sections);
+	}
 	l->sets.incomplete |= !complete;
 	pthread_mutex_unlock(&l->d->lock);
 }
@@ -270,6 +288,7 @@ void locks_rest(struct locks *l)
 	memset(l->sets.contexts, 0, sizeof(l->sets.contexts));
 	handover_rest(&l->handover);
 	lock_events_hole(&l->events, UINT64_MAX);
+	sections_hole(&l->sections);
 	lock_load_rest(&l->load, monotonic_ns());
 	pthread_mutex_unlock(&l->d->lock);
 }
@@ -285,6 +304,7 @@ void locks_text_gone(struct locks *l, uint64_t base, uint64_t size)
 	lock_known_forget(&l->ends, base, size);
 	entries_forget(&l->entries, base, size);
 	handover_text_gone(&l->handover, base, size);
+	sections_text_gone(&l->sections, base, size);
 }
 
 unsigned locks_dropped(struct locks *l)
@@ -618,6 +638,21 @@ static void add_event(struct locks *l, unsigned cpu, const struct guest_context 
 		lock_events_hole(&l->events, l->number);
 }
 
+/* Follow the critical sections. A trylock is left out, as in add_event(). */
+static void follow_section(struct locks *l, unsigned cpu, const struct guest_context *context, enum lock_op op,
+			   const struct held_lock *lock)
+{
+	struct lock_who who;
+
+	if (!context->known)
+		return;
+	who = lock_who_is(cpu, context);
+	if (op == LOCK_TAKE)
+		sections_take(&l->sections, &who, lock->gva, lock->taken_at, l->number);
+	else if (op == LOCK_GIVE)
+		sections_give(&l->sections, &who, lock->gva, l->number);
+}
+
 /* ---- hand-over by something that is no lock ---- */
 
 enum stop_where {
@@ -676,6 +711,7 @@ static void handed_over(struct locks *l, unsigned cpu, const struct x86_regs *re
 	if (!gva || !stop_of(l, cpu, regs, entry ? STOP_ENTRY : STOP_SUBJECT, &stop))
 		return;
 	if (function->op == LOCK_ACQUIRE) {
+		sections_wait(&l->sections, &stop.who, stop.number);
 		if (entry)
 			handover_acquire_at_entry(&l->handover, &stop, function, gva);
 		else if (!function->tested || lock_known_at(&l->results, regs->rip + CALL_LEN))
@@ -862,6 +898,7 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 				  .shared = function->shared,
 				  .maybe = function->op == LOCK_TRY};
 	add_event(l, cpu, &context, function->op, &lock);
+	follow_section(l, cpu, &context, function->op, &lock);
 	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
 		tell_call(l, cpu, regs, &context, LOCK_MOMENT_TAKE, &lock, argument_register(function, regs));
 		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)
@@ -874,6 +911,18 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 	} else if (function->op == LOCK_SHARE) {
 		lock_sets_share(&l->sets, cpu, &context, gva);
 	}
+}
+
+static void activation_begins(struct locks *l, unsigned cpu, const struct x86_regs *regs, uint64_t pc)
+{
+	struct guest_context context;
+	struct lock_who who;
+
+	guest_context(l->d->guest, regs, &context);
+	if (!context.known)
+		return;
+	who = lock_who_is(cpu, &context);
+	sections_at(&l->sections, &who, pc);
 }
 
 void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point)
@@ -890,6 +939,8 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 		call_returned(l, cpu, regs, before);
 	if (begins)
 		callback_begins(l, cpu, regs, begins->function);
+	if (sections_begins_at(&l->sections, point->addr))
+		activation_begins(l, cpu, regs, point->addr);
 	if (now)
 		called(l, cpu, regs, now);
 	if (entry) {

@@ -17,6 +17,7 @@
 #include "hv/detect/core/access.h"
 #include "hv/detect/locks/lock_load.h"
 #include "hv/detect/locks/lock_ring.h"
+#include "hv/detect/locks/sections.h"
 #include "symbols/tables/symtab.h"
 
 struct detect;
@@ -100,6 +101,15 @@ struct entries *locks_entries(struct locks *l);
 /* All callbacks so far, and all entries for them, have their hooks: hand-overs are seen from now on. Called on the sampler's
  * thread, without d->lock. */
 void locks_callbacks_followed(struct locks *l);
+
+/*
+ * Follow the critical sections of this function, whose lock hooks are planted. When memory runs out, they are not followed.
+ * Called on the sampler's thread, without d->lock.
+ */
+void locks_follow_sections(struct locks *l, const struct section_function *function);
+
+/* Returns the pairs of critical sections that were seen. Guarded by d->lock. */
+const struct sections *locks_sections(const struct locks *l);
 
 /*
  * All lock hooks in newly loaded text are planted. `complete`: every call that takes a lock has one; otherwise locksets are

@@ -45,6 +45,18 @@
 #define INLINED 0x60u
 #define INLINED_UNLOCK 0x65u
 #define OTHER_STORE 0x6cu
+/* A function of the subject with two critical sections, and one in which a branch comes before them. */
+#define STEPS 0x90u
+#define FIRST_CALL 0x90u
+#define FIRST_UNLOCK 0x95u
+#define SECOND_CALL 0x9au
+#define SECOND_UNLOCK 0x9fu
+#define BRANCH 0xb0u /* mov %rdi,%rbx; je */
+#define BRANCH_FIRST 0xb5u
+#define BRANCH_UNLOCK 0xbau
+#define BRANCH_SECOND 0xbfu
+#define BRANCH_LAST 0xc4u
+#define NOTHING UINT64_MAX
 
 struct fixture {
 	struct rig *r;
@@ -83,6 +95,8 @@ static int setup(void **state)
 		{.name = "subject_alias", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
 		{.name = "subject_results", .addr = RIG_TEXT + RESULTS, .size = 0xf, .type = 't'},
 		{.name = "subject_inlined", .addr = RIG_TEXT + INLINED, .size = 0x10, .type = 't'},
+		{.name = "subject_steps", .addr = RIG_TEXT + STEPS, .size = 0x14, .type = 't'},
+		{.name = "subject_branch", .addr = RIG_TEXT + BRANCH, .size = 0x19, .type = 't'},
 		{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
 		{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
 		{.name = "_raw_spin_lock", .addr = RIG_TEXT + SPIN_LOCK, .size = SIZE, .type = 'T'},
@@ -119,6 +133,15 @@ static int setup(void **state)
 	rig_code(f->r, OTHER_STORE, INSN("\xc6\x07\x00\xc3"));
 	rig_code(f->r, SPIN_UNLOCK, INSN("\xc6\x07\x00\x0f\x1f\x40\x00"));
 	branch(f->r, 0xe8, DATA, SPIN_LOCK);
+	branch(f->r, 0xe8, FIRST_CALL, SPIN_LOCK);
+	branch(f->r, 0xe8, FIRST_UNLOCK, SPIN_UNLOCK);
+	branch(f->r, 0xe8, SECOND_CALL, SPIN_LOCK);
+	branch(f->r, 0xe8, SECOND_UNLOCK, SPIN_UNLOCK);
+	rig_code(f->r, BRANCH, INSN("\x48\x89\xfb\x74\x05"));
+	branch(f->r, 0xe8, BRANCH_FIRST, SPIN_LOCK);
+	branch(f->r, 0xe8, BRANCH_UNLOCK, SPIN_UNLOCK);
+	branch(f->r, 0xe8, BRANCH_SECOND, SPIN_LOCK);
+	branch(f->r, 0xe8, BRANCH_LAST, SPIN_UNLOCK);
 	rig_functions(f->r, functions, sizeof(functions) / sizeof(*functions));
 	f->r->guest.context = (struct guest_context){.known = true, .pid = 7, .kind = GUEST_TASK};
 	lock_hooks_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
@@ -485,6 +508,68 @@ static void moment_whose_text_has_gone_is_lost(void **state)
 }
 
 /* The subject may be several modules. */
+static void expect_pair(struct fixture *f, unsigned count, uint64_t first, uint64_t second, uint64_t between)
+{
+	struct section_pair pairs[4];
+
+	assert_int_equal(detect_section_pairs(f->r->d, pairs, 4), 1);
+	assert_int_equal(pairs[0].first, RIG_TEXT + first);
+	assert_int_equal(pairs[0].second, RIG_TEXT + second);
+	assert_int_equal(pairs[0].count, count);
+	assert_int_equal(pairs[0].between[0].count, between != NOTHING);
+	if (between != NOTHING)
+		assert_int_equal(pairs[0].between[0].taken_at, RIG_TEXT + between);
+}
+
+/* The first call that takes the lock begins an activation. */
+static void sections_follow_each_other(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned round = 0; round < 2; round++) {
+		call(f, 0, 7, FIRST_CALL);
+		call(f, 0, 7, FIRST_UNLOCK);
+		if (round) {
+			call(f, 1, 8, LOCK_CALL);
+			call(f, 1, 8, UNLOCK_CALL);
+		}
+		call(f, 0, 7, SECOND_CALL);
+		call(f, 0, 7, SECOND_UNLOCK);
+	}
+	expect_pair(f, 2, FIRST_CALL, SECOND_CALL, LOCK_CALL);
+	/* The lock hooks rest: the pairs stay, and what was in progress is forgotten. */
+	call(f, 0, 7, FIRST_CALL);
+	call(f, 0, 7, FIRST_UNLOCK);
+	locks_rest(f->r->d->locks);
+	call(f, 0, 7, SECOND_CALL);
+	expect_pair(f, 2, FIRST_CALL, SECOND_CALL, LOCK_CALL);
+}
+
+/* A branch comes before the first call, so an instruction before the branch has a hook. */
+static void an_activation_begins_before_a_branch(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(rig_has_point(f->r, BRANCH));
+	assert_false(rig_has_point(f->r, BRANCH + 3));
+	/* No activation was seen to begin. */
+	call(f, 0, 7, BRANCH_FIRST);
+	call(f, 0, 7, BRANCH_UNLOCK);
+	call(f, 0, 7, BRANCH_SECOND);
+	call(f, 0, 7, BRANCH_LAST);
+	assert_int_equal(detect_section_pairs(f->r->d, &(struct section_pair){0}, 1), 0);
+	call(f, 0, 7, BRANCH);
+	call(f, 0, 7, BRANCH_FIRST);
+	call(f, 0, 7, BRANCH_UNLOCK);
+	call(f, 0, 7, BRANCH_SECOND);
+	call(f, 0, 7, BRANCH_LAST);
+	expect_pair(f, 1, BRANCH_FIRST, BRANCH_SECOND, NOTHING);
+	/* The next call leaves out the first section. */
+	call(f, 0, 7, BRANCH);
+	call(f, 0, 7, BRANCH_SECOND);
+	expect_pair(f, 1, BRANCH_FIRST, BRANCH_SECOND, NOTHING);
+}
+
 static void moments_of_all_modules_are_handed_on(void **state)
 {
 	struct fixture *f = *state;
@@ -520,6 +605,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(full_ring_loses_accesses_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(text_that_goes_takes_its_locks_along, setup, teardown),
 		cmocka_unit_test_setup_teardown(moment_whose_text_has_gone_is_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(sections_follow_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_activation_begins_before_a_branch, setup, teardown),
 		cmocka_unit_test_setup_teardown(moments_of_all_modules_are_handed_on, setup, teardown),
 	};
 

@@ -690,6 +690,55 @@ static void a_full_table_loses_and_says_so(void **state)
 	assert_true(p->accesses[0].held_overflow);
 }
 
+/* ---- critical sections ---- */
+
+static void an_access_knows_its_sections(void **state)
+{
+	struct protection *p = *state;
+	struct lock_moment m = moment(1, "f", "f");
+	struct held_lock maybe = spin(OTHER_LOCK), outside = spin(OTHER_LOCK + 64);
+
+	hold(&m, spin(LOCK));
+	maybe.maybe = true;
+	outside.taken_at = 0;
+	hold(&m, maybe);
+	hold(&m, outside);
+	take(p, &m);
+	m.number++;
+	take(p, &m);
+	assert_int_equal(p->use_count, 1);
+	assert_int_equal(p->uses[0].access, 0);
+	assert_int_equal(p->locks[p->uses[0].lock].gva, LOCK);
+	assert_int_equal(p->uses[0].taken_at, TEXT);
+	assert_int_equal(p->uses[0].count, 2);
+	assert_false(p->uses[0].decides);
+	/* The same access in another section, or with another way to use what it reads, is another use and no other access. */
+	m.locks.held[0].taken_at = TEXT + 0x40;
+	take(p, &m);
+	m.data[0].decides = true;
+	take(p, &m);
+	assert_int_equal(p->access_count, 1);
+	assert_int_equal(p->use_count, 3);
+	assert_true(p->uses[2].decides);
+}
+
+static void sections_are_replaced_and_sorted(void **state)
+{
+	struct protection *p = *state;
+	struct section_pair list[] = {{.first = 2, .second = 3, .count = 1},
+				      {.first = 1, .second = 4, .count = 2},
+				      {.first = 1, .second = 3, .count = 3}};
+
+	assert_int_equal(protection_set_sections(p, list, 3, NULL), 0);
+	assert_int_equal(protection_set_sections(p, list, 3, NULL), 0);
+	assert_int_equal(p->section_count, 3);
+	assert_int_equal(p->sections[0].count, 3);
+	assert_int_equal(p->sections[1].count, 2);
+	assert_int_equal(p->sections[2].count, 1);
+	assert_int_equal(protection_set_sections(p, NULL, 0, NULL), 0);
+	assert_int_equal(p->section_count, 0);
+}
+
 static void many_accesses_are_found_again(void **state)
 {
 	struct protection *p = *state;
@@ -734,6 +783,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(locks_have_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(strings_are_printable, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_table_loses_and_says_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_access_knows_its_sections, setup, teardown),
+		cmocka_unit_test_setup_teardown(sections_are_replaced_and_sorted, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_accesses_are_found_again, setup, teardown),
 	};
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Whether code decides by what it reads (decision.h). */
+#include "hv/detect/locks/decision.h"
+
+#include "symbols/insn/op.h"
+
+/* Registers that a function keeps for its caller (System V x86-64 psABI, 3.2.1). */
+#define KEPT (1u << X86_RBX | 1u << X86_RBP | 0xfu << (X86_R15 - 3))
+
+/* What depends on the value that was read. */
+struct following {
+	uint16_t registers; /* one bit for each enum x86_gpr */
+	bool flags;
+};
+
+static bool compares(const struct insn_op *op)
+{
+	return op->kind == INSN_OP_CMP || op->kind == INSN_OP_TEST || op->kind == INSN_OP_BT;
+}
+
+static bool decides(const struct following *f, const struct insn_op *op)
+{
+	return f->flags && op->reads_flags && (op->kind == INSN_OP_JCC || op->kind == INSN_OP_CMOV || op->kind == INSN_OP_SET);
+}
+
+/* The first instruction: the one that reads the memory. */
+static struct following begin(const struct insn_op *op)
+{
+	return (struct following){.registers = op->writes, .flags = op->sets_flags};
+}
+
+static void step(struct following *f, const struct insn_op *op)
+{
+	uint16_t used = op->kind == INSN_OP_LEA ? op->reads : op->data;
+	bool depends = used & f->registers;
+
+	if (op->kind == INSN_OP_CALL) {
+		f->registers &= KEPT;
+		f->flags = false;
+		return;
+	}
+	/* The address by which memory is read depends on the value, not what is read there. */
+	if (depends)
+		f->registers |= op->writes;
+	else
+		f->registers &= (uint16_t)~op->writes;
+	if (op->sets_flags)
+		f->flags = depends;
+}
+
+bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr)
+{
+	struct following f = {0};
+	struct insn_op op;
+	unsigned n;
+
+	for (size_t at = 0; at < len; at += n) {
+		n = insn_op_decode(decoder, code + at, len - at, addr + at, &op);
+		if (!n)
+			return false;
+		if (at == 0) {
+			/* An update in place, such as an increment, sets flags by its result, not by a comparison. */
+			f = begin(&op);
+			f.flags &= compares(&op) || op.writes;
+		} else if (decides(&f, &op)) {
+			return true;
+		} else if (op.kind == INSN_OP_RET || op.kind == INSN_OP_STOP || (op.kind == INSN_OP_JUMP && !op.target)) {
+			return false;
+		} else if (op.kind == INSN_OP_JUMP) {
+			/* Follow a jump forward within the bytes. */
+			if (op.target <= addr + at || op.target >= addr + len)
+				return false;
+			n = (unsigned)(op.target - (addr + at));
+		} else {
+			step(&f, &op);
+		}
+		if (!f.registers && !f.flags)
+			return false;
+	}
+	return false;
+}

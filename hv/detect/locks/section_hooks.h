@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds the hook that each activation of a function with several critical sections passes first: the first call that takes a
+ * lock if no branch comes before it, otherwise an instruction at the function's start.
+ */
+#ifndef OUTRIDER_DETECT_LOCKS_SECTION_HOOKS_H
+#define OUTRIDER_DETECT_LOCKS_SECTION_HOOKS_H
+
+#include "symbols/insn/insn.h"
+#include "symbols/tables/symtab.h"
+
+struct detect;
+
+struct section_begin {
+	/* GVA of the hook. */
+	uint64_t addr;
+	/* The hook is not at a call that takes a lock, so it has to be planted at `insn`. */
+	bool plant;
+	struct insn insn;
+};
+
+/*
+ * `code`: the function's code as the guest wrote it, fn->size bytes. Returns false if no such hook is possible. Called on the
+ * sampler's thread, without d->lock.
+ */
+bool section_hooks_begin(struct detect *d, const struct symbol *fn, const uint8_t *code, struct section_begin *out);
+
+#endif

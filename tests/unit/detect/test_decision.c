@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Whether code decides by what an instruction reads. The codes are of gcc 12 -O2. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "hv/detect/locks/decision.h"
+#include "symbols/insn/insn.h"
+
+#define ADDR UINT64_C(0xffffffffc0001000)
+
+static int setup(void **state)
+{
+	*state = insn_decoder_new();
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	insn_decoder_free(*state);
+	return 0;
+}
+
+#define DECIDES(code) decision_by(*state, (const uint8_t *)(code), sizeof(code) - 1, ADDR)
+#define CALL "\xe8\0\0\0\0"
+#define RET "\xc3"
+
+static void comparing_memory(void **state)
+{
+	assert_true(DECIDES("\x48\x83\x3f\x07\x76\x02" RET)); /* cmpq $7,(%rdi); jbe */
+	assert_true(DECIDES("\xf6\x07\x01\x75\x02" RET));     /* testb $1,(%rdi); jne */
+	assert_false(DECIDES("\x48\x83\x3f\x07" RET));	      /* cmpq $7,(%rdi); ret */
+}
+
+static void comparing_what_was_loaded(void **state)
+{
+	assert_true(DECIDES("\x48\x8b\x07\x48\x85\xc0\x74\x02" RET)); /* mov (%rdi),%rax; test %rax,%rax; je */
+	/* mov (%rdi),%eax; and $3,%eax; je */
+	assert_true(DECIDES("\x8b\x07\x83\xe0\x03\x74\x02" RET));
+	/* mov (%rdi),%rax; mov %rax,%rdx; cmp $6,%rdx; seta %al */
+	assert_true(DECIDES("\x48\x8b\x07\x48\x89\xc2\x48\x83\xfa\x06\x0f\x97\xc0" RET));
+	/* mov (%rdi),%rax; cmp %rsi,%rdx; je: it compares others */
+	assert_false(DECIDES("\x48\x8b\x07\x48\x39\xf2\x74\x02" RET));
+	/* mov (%rdi),%rax; xor %eax,%eax; test %esi,%esi; je */
+	assert_false(DECIDES("\x48\x8b\x07\x31\xc9\x85\xf6\x74\x00" RET));
+}
+
+/* As in "full = len >= MAX; spin_unlock(); if (full)": the comparison comes after the call. */
+static void comparing_after_a_call(void **state)
+{
+	assert_true(DECIDES("\x48\x8b\x1f" CALL "\x48\x83\xfb\x06\x76\x02" RET));  /* mov (%rdi),%rbx; call; cmp $6,%rbx; jbe */
+	assert_false(DECIDES("\x48\x8b\x07" CALL "\x48\x83\xf8\x06\x76\x02" RET)); /* rax is the call's result */
+	assert_true(DECIDES("\x4c\x8b\x27" CALL "\x4d\x85\xe4\x74\x02" RET));	   /* r12 */
+}
+
+static void values_that_are_only_used(void **state)
+{
+	/* mov (%rdi),%rax; lea (%rax,%rax,2),%rax; mov %rax,(%rdi); ret */
+	assert_false(DECIDES("\x48\x8b\x07\x48\x8d\x04\x40\x48\x89\x07" RET));
+	/* mov (%rdi),%rax; mov (%rax),%rcx; test %rcx,%rcx; je: what the pointer leads to is compared, not the pointer */
+	assert_false(DECIDES("\x48\x8b\x07\x48\x8b\x08\x48\x85\xc9\x74\x02" RET));
+	/* addq $1,(%rdi); jne: an update in place */
+	assert_false(DECIDES("\x48\x83\x07\x01\x75\x02" RET));
+	/* mov %rax,(%rdi); jne: a store */
+	assert_false(DECIDES("\x48\x89\x07\x75\x02" RET));
+}
+
+static void jumps_and_ends(void **state)
+{
+	/* mov (%rdi),%rax; jmp +2; (two bytes); test %rax,%rax; je */
+	assert_true(DECIDES("\x48\x8b\x07\xeb\x02\x0f\x0b\x48\x85\xc0\x74\x00" RET));
+	/* mov (%rdi),%rax; jmp out of the bytes */
+	assert_false(DECIDES("\x48\x8b\x07\xe9\x00\x01\x00\x00\x48\x85\xc0\x74\x00"));
+	assert_false(DECIDES("\x48\x8b\x07\xc3\x48\x85\xc0\x74\x00"));
+	/* cut off, and no instruction at all */
+	assert_false(DECIDES("\x48\x8b\x07\x48\x85"));
+	assert_false(DECIDES("\x06"));
+	/* jmp to itself */
+	assert_false(DECIDES("\x48\x8b\x07\xeb\xfe"));
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(comparing_memory), T(comparing_what_was_loaded), T(comparing_after_a_call), T(values_that_are_only_used),
+		T(jumps_and_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
