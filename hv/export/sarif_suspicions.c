@@ -13,6 +13,10 @@ static const char *const suspicion_rules[][3] = {
 		{"suspicion-interrupt", "A lock that an interrupt takes is taken with interrupts on.",
 		 "If the interrupt comes on the CPU that holds the lock, it waits forever. Take the lock with this kind "
 		 "of interrupt off."},
+	[SUSPICION_ATOMICITY] = {"suspicion-atomicity", "Two critical sections do what must be one step.",
+				 "Every access holds the lock, but the function releases it in between, and another section "
+				 "can come there. Keep "
+				 "the lock, or check again in the second section."},
 };
 
 /*
@@ -21,15 +25,19 @@ static const char *const suspicion_rules[][3] = {
  */
 static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
 {
-	static const char *const words[] = {"the access under the lock", "the access without it"};
+	const char *const all_words[][2] = {
+		[SUSPICION_UNPROTECTED] = {"the access under the lock", "the access without it"},
+		[SUSPICION_INTERRUPT] = {c->site[0], c->site[1]},
+		[SUSPICION_ATOMICITY] = {"the access in the first section", "the access in the second section"},
+	};
+	const char *const *words = all_words[c->suspicion.kind];
 	json_t *list = json_array(), *flow = json_object(), *threads = json_array();
 
 	for (unsigned i = 0; i < 2; i++) {
 		json_t *thread = json_object(), *steps = json_array(), *step = json_object(),
 		       *where = sarif_site(b, c->site[i]);
 
-		json_put(b, where, "message",
-			 sarif_message(b, c->suspicion.kind == SUSPICION_UNPROTECTED ? words[i] : c->site[i]));
+		json_put(b, where, "message", sarif_message(b, words[i]));
 		json_put(b, step, "location", where);
 		json_append(b, steps, step);
 		json_put(b, thread, "locations", steps);

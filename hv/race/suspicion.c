@@ -11,6 +11,11 @@ bool suspicion_covers(const struct prot_held *held, const struct prot_access *ac
 }
 #include <string.h>
 
+bool suspicion_of_accesses(const struct suspicion *s)
+{
+	return s->kind != SUSPICION_INTERRUPT;
+}
+
 void suspicions_fini(struct suspicions *s)
 {
 	free(s->list);

@@ -15,6 +15,38 @@
 enum suspicion_kind {
 	SUSPICION_UNPROTECTED, /* two accesses to one datum without a common lock, at least one of them under some lock */
 	SUSPICION_INTERRUPT,   /* a lock that an interrupt handler takes is also taken with interrupts on */
+	/* two critical sections of one function do what must be one step: another context's section can come in between */
+	SUSPICION_ATOMICITY,
+};
+
+/*
+ * What another section in between does to two sections: the accesses of the first section, of the one in between and of the
+ * second one, as in AVIO (ASPLOS'06, table 1). Each has an order of execution that no serial order of the three gives.
+ */
+enum atomicity_pattern {
+	ATOMICITY_CHECK_ACT, /* the first section reads and decides; R-W-W, or R-W-R with a use of the datum */
+	ATOMICITY_UPDATE,    /* R-W-W: the second section writes what was computed from the first one's value */
+	ATOMICITY_READ_BACK, /* W-W-R: the second section reads what the first one wrote */
+	ATOMICITY_HALF_DONE, /* W-R-W: the section in between reads a value that is replaced at once */
+	ATOMICITY_PUBLISH, /* W(a)-R(a)R(b)-W(b): a flag or pointer is set in the first section, what it guards in the second */
+	ATOMICITY_PATTERNS
+};
+
+/* Reasons why two sections with another one in between are no suspicion. */
+enum atomicity_told {
+	ATOMICITY_CHECKED_AGAIN, /* the second section reads the datum again and decides by it */
+	ATOMICITY_VERSION,	 /* the second section checks another datum, which the section in between changes */
+	ATOMICITY_EXCHANGE,	 /* the second section's access is LOCKed, as a cmpxchg */
+	ATOMICITY_COUNTER,	 /* each section reads the datum anew and updates it */
+	ATOMICITY_SNAPSHOT,	 /* both sections only read, and the first decides nothing */
+	ATOMICITY_BATCH,	 /* the same instruction accesses the datum in both sections: a loop that gives the lock up */
+	ATOMICITY_STATE,	 /* the section in between reads the datum and decides by it: it may see the state in between */
+	ATOMICITY_CLAIMED,	 /* the first section sets another datum, by which the section in between decides */
+	ATOMICITY_OUTER,	 /* another lock is held around both sections, and around the one in between */
+	ATOMICITY_ORDERED,	 /* the function waits for a hand-over between the sections */
+	ATOMICITY_NEVER,	 /* the section never came in between, in many cases */
+	ATOMICITY_APART,	 /* the two functions were not seen at the same time */
+	ATOMICITY_TOLD
 };
 
 /* Reasons why a pair of accesses is not suspected. Pairs are counted per reason. */
@@ -49,23 +81,28 @@ struct suspicion {
 	char id[RACE_ID_MAX];
 	/*
 	 * UNPROTECTED: indices into accesses[], the protected side first. INTERRUPT: indices into takes[]: the taking with
-	 * interrupts on, then the taking by the interrupt handler.
+	 * interrupts on, then the taking by the interrupt handler. ATOMICITY: indices into accesses[], of the first and the
+	 * second section.
 	 */
 	uint32_t side[2];
+	/* ATOMICITY: index into accesses[] of the access in the section in between, and what the three do. 0 otherwise. */
+	uint32_t between;
+	enum atomicity_pattern pattern;
 	/*
 	 * The lock that the first side holds, and the second side does not hold, or holds only as a reader and yet writes: an
-	 * index into locks[]. INTERRUPT: the lock of both takings.
+	 * index into locks[]. INTERRUPT: the lock of both takings. ATOMICITY: the lock of all three sections.
 	 */
 	uint32_t lock;
 	/*
 	 * The lock was held in `held` of the `total` accesses to the datum since publication, from all sites. INTERRUPT: of
-	 * `total` takings in contexts that the interrupt can interrupt, it was off in `held`. For these counts,
+	 * `total` takings in contexts that the interrupt can interrupt, it was off in `held`. ATOMICITY: the second section
+	 * followed the first one `total` times, and in `held` of them the other section came in between. For these counts,
 	 * a member of a struct is the same datum in all objects of the struct, and a lock that is a member is the same lock.
 	 */
 	uint64_t held, total;
 	/*
-	 * The two operations were seen at the same time: on two CPUs, or on one CPU, where an interrupt came during the first
-	 * operation and began the second.
+	 * The two operations (ATOMICITY: the function and the one in between) were seen at the same time: on two CPUs, or on
+	 * one CPU, where an interrupt came during the first operation and began the second.
 	 */
 	bool concurrent;
 	/* Severity and certainty, for sorting. Higher comes first. */
@@ -87,6 +124,10 @@ struct suspicions {
 	uint64_t left_out[PROTECT_LEFT_OUT];
 	/* Number of pairs of accesses dropped because there were already SUSPICIONS_MAX suspicions. */
 	uint64_t lost;
+	/* Pairs of sections on a datum that are no atomicity suspicion, per reason, and for each reason the first, in a
+	 * sentence. */
+	uint64_t told[ATOMICITY_TOLD];
+	char told_text[ATOMICITY_TOLD][256];
 };
 
 /*
@@ -94,6 +135,9 @@ struct suspicions {
  * reader.
  */
 bool suspicion_covers(const struct prot_held *held, const struct prot_access *access);
+
+/* Returns whether the sides of the suspicion are accesses. Otherwise they are takings of a lock. */
+bool suspicion_of_accesses(const struct suspicion *s);
 
 /* Free the list. `s` may be all zero. */
 void suspicions_fini(struct suspicions *s);

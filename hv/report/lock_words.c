@@ -11,7 +11,31 @@ static const char *const kinds[LOCK_KINDS] = {
 	[LOCK_SPIN] = "spin",		[LOCK_RWLOCK] = "rwlock", [LOCK_MUTEX] = "mutex", [LOCK_RTMUTEX] = "rtmutex",
 	[LOCK_SEMAPHORE] = "semaphore", [LOCK_RWSEM] = "rwsem",	  [LOCK_SEQ] = "seq",	  [LOCK_BIT] = "bit"};
 
-static const char *const suspicions[] = {[SUSPICION_UNPROTECTED] = "unprotected", [SUSPICION_INTERRUPT] = "interrupt"};
+static const char *const suspicions[] = {
+	[SUSPICION_UNPROTECTED] = "unprotected", [SUSPICION_INTERRUPT] = "interrupt", [SUSPICION_ATOMICITY] = "atomicity"};
+
+static const char *const patterns[ATOMICITY_PATTERNS] = {
+	[ATOMICITY_CHECK_ACT] = "check-then-act",    [ATOMICITY_UPDATE] = "read-then-update",
+	[ATOMICITY_READ_BACK] = "write-then-read",   [ATOMICITY_HALF_DONE] = "half-done-update",
+	[ATOMICITY_PUBLISH] = "publish-before-init",
+};
+
+static const struct {
+	const char *word, *phrase;
+} told[ATOMICITY_TOLD] = {
+	[ATOMICITY_CHECKED_AGAIN] = {"checked-again", "whose second one checks again"},
+	[ATOMICITY_VERSION] = {"version", "whose second one checks a version or another datum that changes with it"},
+	[ATOMICITY_EXCHANGE] = {"exchange", "whose second one exchanges atomically"},
+	[ATOMICITY_COUNTER] = {"counter", "that each update the value they find"},
+	[ATOMICITY_SNAPSHOT] = {"snapshot", "that only read"},
+	[ATOMICITY_BATCH] = {"batch", "of one loop"},
+	[ATOMICITY_STATE] = {"state", "whose state in between others check"},
+	[ATOMICITY_CLAIMED] = {"claimed", "on data that the first one claims"},
+	[ATOMICITY_OUTER] = {"outer-lock", "under another lock that all hold"},
+	[ATOMICITY_ORDERED] = {"ordered", "with a wait for a hand-over in between"},
+	[ATOMICITY_NEVER] = {"never-between", "that no other section ever came in between"},
+	[ATOMICITY_APART] = {"apart", "of functions never seen at the same time"},
+};
 
 static const char *const confirms[] = {
 	[CONFIRM_NONE] = "none", [CONFIRM_OPEN] = "open", [CONFIRM_SEEN] = "seen", [CONFIRM_GIVEN_UP] = "given-up"};
@@ -48,6 +72,21 @@ const char *suspicion_kind_word(enum suspicion_kind kind)
 	return suspicions[kind];
 }
 
+const char *atomicity_pattern_word(enum atomicity_pattern pattern)
+{
+	return patterns[pattern];
+}
+
+const char *atomicity_told_word(enum atomicity_told reason)
+{
+	return told[reason].word;
+}
+
+const char *atomicity_told_phrase(enum atomicity_told reason)
+{
+	return told[reason].phrase;
+}
+
 const char *confirm_word(enum confirm_state state)
 {
 	return confirms[state];
@@ -73,6 +112,20 @@ int suspicion_kind_from_word(const char *word)
 	return find(suspicions, COUNT(suspicions), word);
 }
 
+int atomicity_pattern_from_word(const char *word)
+{
+	return find(patterns, COUNT(patterns), word);
+}
+
+int atomicity_told_from_word(const char *word)
+{
+	for (int i = 0; i < ATOMICITY_TOLD; i++) {
+		if (strcmp(told[i].word, word) == 0)
+			return i;
+	}
+	return -1;
+}
+
 int confirm_from_word(const char *word)
 {
 	return find(confirms, COUNT(confirms), word);
@@ -82,7 +135,10 @@ void confirm_text(const struct suspicion *s, char out[CONFIRM_TEXT_MAX])
 {
 	const char *outcome = s->confirm == CONFIRM_OPEN ? "not confirmed before the run ended" : "not confirmed";
 
-	if (s->confirm == CONFIRM_NONE)
+	if (s->kind == SUSPICION_ATOMICITY)
+		snprintf(out, CONFIRM_TEXT_MAX, "%s; the outcome was not compared",
+			 s->held ? "the other section came in between" : "not seen in between");
+	else if (s->confirm == CONFIRM_NONE)
 		snprintf(out, CONFIRM_TEXT_MAX, "not tried to confirm");
 	else if (s->confirm == CONFIRM_SEEN)
 		snprintf(out, CONFIRM_TEXT_MAX, "confirmed: it is race %s now", s->id);

@@ -13,8 +13,20 @@
 /* Returns the word for an enum lock_kind: "spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq" or "bit". */
 const char *lock_kind_word(uint8_t kind);
 
-/* Returns "unprotected" or "interrupt". */
+/* Returns "unprotected", "interrupt" or "atomicity". */
 const char *suspicion_kind_word(enum suspicion_kind kind);
+
+/* Returns "check-then-act", "read-then-update", "write-then-read", "half-done-update" or "publish-before-init". */
+const char *atomicity_pattern_word(enum atomicity_pattern pattern);
+
+/*
+ * Returns "checked-again", "version", "exchange", "counter", "snapshot", "batch", "state", "claimed", "outer-lock", "ordered",
+ * "never-between" or "apart".
+ */
+const char *atomicity_told_word(enum atomicity_told reason);
+
+/* Returns the reason as a phrase for people, after a number of pairs of sections: "that check again". */
+const char *atomicity_told_phrase(enum atomicity_told reason);
 
 /* Returns "none", "open", "seen" or "given-up". */
 const char *confirm_word(enum confirm_state state);
@@ -38,6 +50,8 @@ void side_locks_text(const struct race_locks *locks, char out[SIDE_LOCKS_TEXT_MA
 /* These functions are the reverse of the functions *_word(): they return the enum's value, or -1 for any other word. */
 int lock_kind_from_word(const char *word);
 int suspicion_kind_from_word(const char *word);
+int atomicity_pattern_from_word(const char *word);
+int atomicity_told_from_word(const char *word);
 int confirm_from_word(const char *word);
 
 #endif

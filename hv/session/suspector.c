@@ -285,7 +285,8 @@ static struct followed *begin(struct suspector *s, const struct suspicion *suspi
 	memcpy(f->id, suspicion->id, sizeof(f->id));
 	if (suspicion->kind == SUSPICION_UNPROTECTED && !last && !was_seen(s, f->id))
 		confirm(s, f, suspicion);
-	if (f->state != CONFIRM_OPEN)
+	/* The access that makes two sections right may not have been sampled yet: say what is left at the end of the run. */
+	if (f->state != CONFIRM_OPEN && (last || suspicion->kind != SUSPICION_ATOMICITY))
 		tell(s, f, suspicion->text);
 	return f;
 }
@@ -301,6 +302,8 @@ static bool follow(struct suspector *s, struct suspicion *suspicion, bool last)
 		look_after(s, f, suspicion, last);
 	if (!f)
 		return true;
+	if (last && suspicion->kind == SUSPICION_ATOMICITY)
+		tell(s, f, suspicion->text);
 	if (f->state != CONFIRM_SEEN && was_seen(s, f->id)) {
 		tell(s, f, suspicion->text);
 		f->withdrawn = false;

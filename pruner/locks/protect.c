@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "hv/base/order.h"
+#include "pruner/locks/atomicity.h"
 #include "pruner/locks/protect_choose.h"
 #include "pruner/locks/protect_interrupt.h"
 #include "pruner/locks/protect_pair.h"
@@ -236,11 +237,22 @@ static int make_list(struct judging *j)
 {
 	const struct protection *p = j->p;
 	struct suspicions *out = j->out;
+	struct atomicity steps;
 
-	out->list = calloc(j->found + p->take_count + 1, sizeof(*out->list));
-	if (!out->list)
+	if (atomicity_judge(p, &steps, out) == 0)
+		out->list = calloc(j->found + p->take_count + steps.count + 1, sizeof(*out->list));
+	if (!out->list) {
+		free(steps.list);
 		return -1;
+	}
 	twalk_r(j->tree, add_pair, j);
+	for (size_t i = 0; i < steps.count; i++) {
+		if (out->count == SUSPICIONS_MAX)
+			out->lost++;
+		else
+			out->list[out->count++] = steps.list[i];
+	}
+	free(steps.list);
 	for (uint32_t i = 0; i < p->take_count; i++)
 		out->count += protect_interrupt(p, i, &out->list[out->count]);
 	qsort(out->list, out->count, sizeof(*out->list), by_rank);

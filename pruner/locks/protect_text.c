@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "pruner/locks/atomicity_facts.h"
 #include "pruner/locks/protect_pair.h"
 #include "pruner/locks/protect_text.h"
 
@@ -109,6 +110,10 @@ static void interrupt(const struct protection *p, struct suspicion *s)
 void protect_describe(const struct protection *p, struct suspicion *s)
 {
 	s->text[0] = '\0';
+	if (s->kind == SUSPICION_ATOMICITY) {
+		atomicity_describe(p, s, ATOMICITY_TOLD, s->text, sizeof(s->text));
+		return;
+	}
 	if (s->kind == SUSPICION_UNPROTECTED)
 		unprotected(p, s);
 	else

@@ -24,6 +24,9 @@ struct reading {
 	size_t room;
 	/* The lists already read: one bit per index in lists[]. */
 	unsigned seen;
+	/* The pairs of sections so far. Room for SECTION_PAIRS_MAX. */
+	struct section_pair *sections;
+	size_t section_count;
 };
 
 static uint32_t read_index(struct json_reader *r, const json_t *o, const char *key, uint32_t count)
@@ -210,6 +213,52 @@ static void read_take(struct reading *g, const json_t *item)
 		check_added(g, protection_take_entry(p, &take), before);
 }
 
+static void read_use(struct reading *g, const json_t *item)
+{
+	struct protection *p = g->out->protection;
+	uint32_t before = p->use_count, at;
+	struct json_reader *r = &g->r;
+	struct prot_use use;
+	uint64_t count;
+
+	memset(&use, 0, sizeof(use));
+	use.access = read_index(r, item, "access", PROTECTION_ACCESSES_MAX);
+	use.lock = read_index(r, item, "lock", PROTECTION_LOCKS_MAX);
+	use.taken_at = json_read_hex(r, item, "taken_at");
+	use.decides = json_read_bool(r, item, "decides");
+	count = json_read_number(r, item, "count", INT64_MAX);
+	if (r->failed)
+		return;
+	at = protection_use(p, &use);
+	check_added(g, at, before);
+	if (at != PROTECTION_NONE)
+		p->uses[at].count = count;
+}
+
+static void read_section(struct reading *g, const json_t *item)
+{
+	struct section_pair s = {0};
+	struct json_reader *r = &g->r;
+	const json_t *between = json_read_array(r, item, "between", SECTION_BETWEEN_MAX);
+
+	if (g->section_count == SECTION_PAIRS_MAX) {
+		err_set(g->err, EXIT_INPUT, "%s: there are more of these than a lock record can have", g->what);
+		r->failed = true;
+		return;
+	}
+	s.first = json_read_hex(r, item, "first");
+	s.second = json_read_hex(r, item, "second");
+	s.count = json_read_number(r, item, "count", INT64_MAX);
+	s.waited = json_read_number(r, item, "waited", s.count);
+	for (size_t i = 0; i < json_array_size(between); i++) {
+		const json_t *one = json_array_get(between, i);
+
+		s.between[i].taken_at = json_read_hex(r, one, "taken_at");
+		s.between[i].count = json_read_number(r, one, "count", INT64_MAX);
+	}
+	g->sections[g->section_count++] = s;
+}
+
 static void read_confirm(struct json_reader *r, const json_t *item, struct suspicion *s)
 {
 	const json_t *confirm = json_read_object(r, item, "proof");
@@ -274,6 +323,10 @@ static void read_suspicion(struct reading *g, const json_t *item)
 		memcpy(s->id, id, RACE_ID_MAX);
 	s->kind = (enum suspicion_kind)read_word(r, item, "kind", suspicion_kind_from_word);
 	read_sides(r, item, s);
+	if (s->kind == SUSPICION_ATOMICITY) {
+		s->between = read_index(r, json_read_object(r, item, "between"), "index", PROTECTION_ACCESSES_MAX);
+		s->pattern = (enum atomicity_pattern)read_word(r, item, "pattern", atomicity_pattern_from_word);
+	}
 	s->lock = read_index(r, item, "lock", PROTECTION_LOCKS_MAX);
 	s->held = json_read_number(r, item, "held", INT64_MAX);
 	s->total = json_read_number(r, item, "total", INT64_MAX);
@@ -281,6 +334,17 @@ static void read_suspicion(struct reading *g, const json_t *item)
 	s->rank = (int)read_signed(r, item, "rank", INT32_MIN, INT32_MAX);
 	json_read_text(r, item, "text", s->text, sizeof(s->text));
 	read_confirm(r, item, s);
+}
+
+static void read_told(struct reading *g, const json_t *item)
+{
+	struct suspicions *s = &g->out->suspicions;
+	unsigned reason = (unsigned)read_word(&g->r, item, "reason", atomicity_told_from_word);
+
+	if (g->r.failed)
+		return;
+	s->told[reason] = json_read_number(&g->r, item, "count", INT64_MAX);
+	json_read_text(&g->r, item, "example", s->told_text[reason], sizeof(s->told_text[reason]));
 }
 
 /* The lists, the names of their items, and the handlers of the items. */
@@ -292,6 +356,9 @@ static const struct item_list {
 	     {"accesses", "access", read_access},
 	     {"pairs", "pair", read_pair},
 	     {"takes", "take", read_take},
+	     {"uses", "use", read_use},
+	     {"section_pairs", "section pair", read_section},
+	     {"told_apart", "reason", read_told},
 	     {"suspicions", "suspicion", read_suspicion}};
 
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
@@ -417,9 +484,10 @@ static bool access_whole(const struct protection *p, const struct prot_access *a
 
 static bool suspicion_whole(const struct protection *p, const struct suspicion *s)
 {
-	uint32_t count = s->kind == SUSPICION_UNPROTECTED ? p->access_count : p->take_count;
+	uint32_t count = suspicion_of_accesses(s) ? p->access_count : p->take_count;
 
-	return s->lock < p->lock_count && s->side[0] < count && s->side[1] < count;
+	return (s->kind != SUSPICION_ATOMICITY || s->between < count) && s->lock < p->lock_count && s->side[0] < count &&
+	       s->side[1] < count;
 }
 
 static int missing(const struct reading *g, const char *item, size_t index)
@@ -448,6 +516,10 @@ static int check_indices(const struct reading *g)
 		if (take->lock >= p->lock_count || !function_there(p, take->function) || !function_there(p, take->operation))
 			return missing(g, "take", i);
 	}
+	for (uint32_t i = 0; i < p->use_count; i++) {
+		if (p->uses[i].access >= p->access_count || p->uses[i].lock >= p->lock_count)
+			return missing(g, "use", i);
+	}
 	for (size_t i = 0; i < s->count; i++) {
 		if (!suspicion_whole(p, &s->list[i]))
 			return missing(g, "suspicion", i);
@@ -463,10 +535,14 @@ int locks_json_read(struct json_stream *in, const char *path, struct lock_record
 	*out = (struct lock_record){.protection = protection_new()};
 	if (!out->protection)
 		return err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
+	g.sections = calloc(SECTION_PAIRS_MAX, sizeof(*g.sections));
 	g.r = (struct json_reader){.what = g.what, .err = err};
-	rc = read_members(&g);
+	rc = g.sections ? read_members(&g) : err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
 	if (rc == 0)
 		rc = check_indices(&g);
+	if (rc == 0)
+		rc = protection_set_sections(out->protection, g.sections, g.section_count, err);
+	free(g.sections);
 	if (rc < 0)
 		lock_record_fini(out);
 	return rc;

@@ -134,18 +134,59 @@ static json_t *take_json(struct json_builder *b, const struct writing *w, size_t
 	return o;
 }
 
+static json_t *use_json(struct json_builder *b, const struct writing *w, size_t index)
+{
+	const struct prot_use *use = &w->p->uses[index];
+	json_t *o = json_object();
+
+	json_put(b, o, "access", json_integer(use->access));
+	json_put(b, o, "lock", json_integer(use->lock));
+	json_put(b, o, "taken_at", json_hex(use->taken_at));
+	json_put(b, o, "decides", json_boolean(use->decides));
+	json_put(b, o, "count", json_whole(use->count));
+	return o;
+}
+
+static json_t *section_json(struct json_builder *b, const struct writing *w, size_t index)
+{
+	const struct section_pair *s = &w->p->sections[index];
+	json_t *o = json_object(), *between = json_array();
+
+	for (unsigned i = 0; i < SECTION_BETWEEN_MAX && s->between[i].count; i++) {
+		json_t *one = json_object();
+
+		json_put(b, one, "taken_at", json_hex(s->between[i].taken_at));
+		json_put(b, one, "count", json_whole(s->between[i].count));
+		json_append(b, between, one);
+	}
+	json_put(b, o, "first", json_hex(s->first));
+	json_put(b, o, "second", json_hex(s->second));
+	json_put(b, o, "count", json_whole(s->count));
+	json_put(b, o, "waited", json_whole(s->waited));
+	json_put(b, o, "between", between);
+	return o;
+}
+
 /*
  * Returns one side of a suspicion as an object: the index of its access or taking, and its site, which saves people and filters
  * from looking up the index.
  */
 static json_t *side_json(struct json_builder *b, const struct writing *w, const struct suspicion *s, unsigned side)
 {
-	const char *site =
-		s->kind == SUSPICION_UNPROTECTED ? w->p->accesses[s->side[side]].site : w->p->takes[s->side[side]].site;
+	const char *site = suspicion_of_accesses(s) ? w->p->accesses[s->side[side]].site : w->p->takes[s->side[side]].site;
 	json_t *o = json_object();
 
 	json_put(b, o, "index", json_integer(s->side[side]));
 	json_put(b, o, "site", json_clean(site, SITE_NAME_MAX));
+	return o;
+}
+
+static json_t *access_side_json(struct json_builder *b, const struct writing *w, uint32_t access)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "index", json_integer(access));
+	json_put(b, o, "site", json_clean(w->p->accesses[access].site, SITE_NAME_MAX));
 	return o;
 }
 
@@ -161,6 +202,10 @@ static json_t *suspicion_json(struct json_builder *b, const struct writing *w, s
 	json_put(b, o, "id", json_string(s->id));
 	json_put(b, o, "kind", json_string(suspicion_kind_word(s->kind)));
 	json_put(b, o, "sides", sides);
+	if (s->kind == SUSPICION_ATOMICITY) {
+		json_put(b, o, "between", access_side_json(b, w, s->between));
+		json_put(b, o, "pattern", json_string(atomicity_pattern_word(s->pattern)));
+	}
 	json_put(b, o, "lock", json_integer(s->lock));
 	json_put(b, o, "held", json_whole(s->held));
 	json_put(b, o, "total", json_whole(s->total));
@@ -186,6 +231,37 @@ static json_t *moments_json(const struct protection *p)
 	if (!b.failed)
 		return o;
 	json_decref(o);
+	return NULL;
+}
+
+static bool any_told(const struct suspicions *s)
+{
+	for (unsigned i = 0; i < ATOMICITY_TOLD; i++) {
+		if (s->told[i])
+			return true;
+	}
+	return false;
+}
+
+static json_t *told_json(const struct suspicions *s)
+{
+	struct json_builder b = {0};
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < ATOMICITY_TOLD; i++) {
+		json_t *one;
+
+		if (!s->told[i])
+			continue;
+		one = json_object();
+		json_put(&b, one, "reason", json_string(atomicity_told_word(i)));
+		json_put(&b, one, "count", json_whole(s->told[i]));
+		json_put(&b, one, "example", json_clean(s->told_text[i], sizeof(s->told_text[i])));
+		json_append(&b, list, one);
+	}
+	if (!b.failed)
+		return list;
+	json_decref(list);
 	return NULL;
 }
 
@@ -243,7 +319,11 @@ int locks_json_write(FILE *out, const struct protection *p, const struct suspici
 	    write_list(&w, "locks", p->lock_count, lock_json) < 0 ||
 	    write_list(&w, "accesses", p->access_count, access_json) < 0 ||
 	    write_list(&w, "pairs", p->pair_count, pair_json) < 0 || write_list(&w, "takes", p->take_count, take_json) < 0 ||
+	    (p->use_count && write_list(&w, "uses", p->use_count, use_json) < 0) ||
+	    (p->section_count && write_list(&w, "section_pairs", p->section_count, section_json) < 0) ||
 	    write_list(&w, "suspicions", s->count, suspicion_json) < 0)
+		return -1;
+	if (any_told(s) && (fputs(",\n\"told_apart\": ", out) == EOF || write_value(&w, told_json(s)) < 0))
 		return -1;
 	if (fputs(",\n\"left_out\": ", out) == EOF || write_value(&w, left_out_json(s)) < 0)
 		return -1;

@@ -273,7 +273,7 @@ static int chart_data(struct making *m)
 static void side_of(const struct protection *p, const struct suspicion *s, unsigned which, const char **site,
 		    uint32_t *function)
 {
-	if (s->kind == SUSPICION_UNPROTECTED) {
+	if (suspicion_of_accesses(s)) {
 		*site = p->accesses[s->side[which]].site;
 		*function = p->accesses[s->side[which]].function;
 	} else {
@@ -297,7 +297,7 @@ static void add_suspicion(struct making *m, const struct protection *p, const st
 	}
 	snprintf(c->lock, sizeof(c->lock), "%s", p->locks[s->lock].name);
 	snprintf(c->datum, sizeof(c->datum), "%s",
-		 s->kind == SUSPICION_UNPROTECTED ? p->accesses[s->side[0]].name : p->locks[s->lock].name);
+		 suspicion_of_accesses(s) ? p->accesses[s->side[0]].name : p->locks[s->lock].name);
 	suspicion_identity(s->kind, c->site[0], c->site[1], c->lock, c->datum, c->identity);
 	c->suspicion = *s;
 	m->chart->suspicion_count += wanted;

@@ -7,7 +7,7 @@
 
 static void put_side(FILE *out, const struct protection *p, const struct suspicion *s, unsigned side)
 {
-	const char *site = s->kind == SUSPICION_UNPROTECTED ? p->accesses[s->side[side]].site : p->takes[s->side[side]].site;
+	const char *site = suspicion_of_accesses(s) ? p->accesses[s->side[side]].site : p->takes[s->side[side]].site;
 
 	fprintf(out, "               %s\n", site);
 }
@@ -20,6 +20,8 @@ static void put_suspicion(FILE *out, const struct protection *p, const struct su
 	fprintf(out, "  %s %s\n", s->id, s->text);
 	put_side(out, p, s, 0);
 	put_side(out, p, s, 1);
+	if (s->kind == SUSPICION_ATOMICITY)
+		fprintf(out, "               %s in between\n", p->accesses[s->between].site);
 	fprintf(out, "               %s\n", confirm);
 }
 
@@ -36,6 +38,16 @@ static void put_left_out(FILE *out, const struct suspicions *s)
 	/* `before` is ", " if the loop has printed a reason */
 	if (before[0] == ',')
 		fputc('\n', out);
+}
+
+/* Print how many pairs of critical sections are meant as they are, with one example of each reason. */
+static void put_told(FILE *out, const struct suspicions *s)
+{
+	for (unsigned i = 0; i < ATOMICITY_TOLD; i++) {
+		if (s->told[i])
+			fprintf(out, "  told apart    %" PRIu64 " pairs of sections %s, such as %s\n", s->told[i],
+				atomicity_told_phrase(i), s->told_text[i]);
+	}
 }
 
 /* Print how many locks, takes, accesses and pairs of functions `p` has recorded. The suspicions are derived from these. */
@@ -63,6 +75,7 @@ void text_suspicions(FILE *out, const struct protection *p, const struct suspici
 	if (s->lost)
 		fprintf(out, "  lost          %" PRIu64 " pairs of accesses: more were suspected than are kept\n", s->lost);
 	put_left_out(out, s);
+	put_told(out, s);
 	put_record(out, p);
 	fputc('\n', out);
 }

@@ -160,7 +160,8 @@ static void a_section_in_between_is_seen(void **state)
 	assert_int_equal(pair(f, FIRST, SECOND)->between[1].count, 0);
 }
 
-/* Whoever asks for the lock during the first section may have got it before; whoever has not released it may come after. */
+/* A context that asks for the lock during the first section may have got it before; one that has not released it may come
+ * after. */
 static void only_whole_sections_are_in_between(void **state)
 {
 	struct fixture *f = *state;

@@ -65,9 +65,9 @@ class Jq(unittest.TestCase):
             path = pathlib.Path(folder) / "races.json"
             subprocess.run([BUILD / "unit/report/test_json", "--write", path], check=True)
             document = json.loads(path.read_text())
-        seen, open_ = document["locks"]["suspicions"]
+        seen, open_, steps = document["locks"]["suspicions"]
         self.assertEqual((seen["proof"]["state"], open_["proof"]["state"]), ("seen", "none"))
-        self.assertEqual(self.run_filter(self.suspicions, document), [f"{open_['id']}\t{open_['rank']}\t{open_['text']}"])
+        self.assertEqual(self.run_filter(self.suspicions, document), [f"{s['id']}\t{s['rank']}\t{s['text']}" for s in (open_, steps)])
 
     def test_likely_bugs(self):
         rows = [row.split("\t") for row in self.run_filter(self.bugs)]

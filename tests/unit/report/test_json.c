@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hv/race/protection_table.h"
 #include "hv/report/json/load.h"
 #include "hv/report/report.h"
 #include "tests/unit/replay/replay_made.h"
@@ -524,12 +525,17 @@ static int rewrite_named(const char *file, struct err *err)
 
 static void write_locks(struct report *r, struct err *err)
 {
-	struct suspicion list[2];
-	const struct suspicions suspicions = {.list = list, .count = 2};
+	const struct section_pair sections = {
+		.first = 0xffffffffc0100010, .second = 0xffffffffc0100040, .count = 9, .between = {{0xffffffffc0100080, 2}}};
+	const struct prot_use use = {.taken_at = sections.first, .count = 1};
+	struct suspicion list[3] = {
+		[2] = {.kind = SUSPICION_ATOMICITY, .id = "0123456789ab", .side = {0, 1}, .text = "two steps"}};
+	const struct suspicions suspicions = {
+		.list = list, .count = 3, .told = {[ATOMICITY_BATCH] = 1}, .told_text = {[ATOMICITY_BATCH] = "a loop"}};
 	struct protection *p = sample_protection();
 
 	sample_suspicions(list);
-	if (p)
+	if (p && protection_set_sections(p, &sections, 1, err) == 0 && protection_use(p, &use) == 0)
 		report_locks(r, p, &suspicions, err);
 	protection_free(p);
 }

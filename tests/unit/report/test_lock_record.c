@@ -236,6 +236,172 @@ static void a_report_that_is_written_again_is_the_same(void **state)
 	json_decref(after);
 }
 
+/* ---- two sections in place of one step ---- */
+
+static const struct section_pair two_sections = {.first = 0xffffffffc0100010,
+						 .second = 0xffffffffc0100040,
+						 .count = 100,
+						 .waited = 3,
+						 .between = {{0xffffffff81200010, 7}}};
+
+/* A record with uses and a pair of sections. Both accesses hold the lock. */
+static struct protection *steps_record(void)
+{
+	struct lock_moment moments[] = {sample_take(1, false), sample_access(2, true), sample_access(3, false)};
+	struct protection *p = protection_new();
+
+	moments[2].locks = moments[1].locks;
+	moments[2].data[0].decides = true;
+	for (unsigned i = 0; i < 3; i++) {
+		moments[i].locks.held[0].taken_at = i == 1 ? two_sections.first : two_sections.between[0].taken_at;
+		assert_int_equal(protection_take(p, &moments[i], NULL), 0);
+	}
+	protection_name(p);
+	assert_int_equal(protection_set_sections(p, &two_sections, 1, NULL), 0);
+	return p;
+}
+
+static void write_steps(struct fixture *f, const struct protection *p, const struct suspicions *s)
+{
+	const struct detect_stats stats = {.sampling_ns = 2500000000};
+	const struct report_config config = {.json = f->file, .print = keep_text, .print_ctx = f, .run = sample_run()};
+	const struct report_kernel kernel = sample_kernel();
+	struct report *r = report_new(&config, NULL);
+
+	assert_int_equal(report_set_kernel(r, &kernel, NULL), 0);
+	assert_int_equal(report_locks(r, p, s, NULL), 0);
+	assert_int_equal(report_finish(r, &stats, "duration over", NULL), 0);
+	report_free(r);
+}
+
+static void sections_are_written_and_read(void **state)
+{
+	struct fixture *f = *state;
+	struct protection *p = steps_record();
+	struct suspicion s = {.kind = SUSPICION_ATOMICITY,
+			      .id = "0123456789ab",
+			      .side = {0, 0},
+			      .between = 1,
+			      .pattern = ATOMICITY_HALF_DONE,
+			      .held = 7,
+			      .total = 100,
+			      .text = "len: half-done update in ext4_foo()"};
+	const struct suspicions wanted = {
+		.list = &s, .count = 1, .told = {[ATOMICITY_CLAIMED] = 4}, .told_text = {[ATOMICITY_CLAIMED] = "x in y()"}};
+	struct lock_record record;
+	struct err err = {0};
+
+	write_steps(f, p, &wanted);
+	assert_int_equal(json_locks_load(&record, f->file, &err), 0);
+	same_record(&record, p, &wanted);
+	assert_int_equal(record.protection->use_count, 2);
+	assert_memory_equal(record.protection->uses, p->uses, 2 * sizeof(*p->uses));
+	assert_true(record.protection->uses[1].decides);
+	assert_int_equal(record.protection->section_count, 1);
+	assert_memory_equal(record.protection->sections, &two_sections, sizeof(two_sections));
+	check_suspicion(&record.suspicions.list[0], &s);
+	assert_int_equal(record.suspicions.list[0].between, 1);
+	assert_int_equal(record.suspicions.list[0].pattern, ATOMICITY_HALF_DONE);
+	assert_int_equal(record.suspicions.told[ATOMICITY_CLAIMED], 4);
+	assert_string_equal(record.suspicions.told_text[ATOMICITY_CLAIMED], "x in y()");
+	lock_record_fini(&record);
+	protection_free(p);
+	assert_non_null(strstr(f->printed, "  0123456789ab len: half-done update in ext4_foo()\n"));
+	assert_non_null(strstr(f->printed, "               generic_bar+0x33 in between\n"));
+	assert_non_null(strstr(f->printed, "the other section came in between; the outcome was not compared\n"));
+	assert_non_null(strstr(f->printed,
+			       "  told apart    4 pairs of sections on data that the first one claims, such as x in y()\n"));
+}
+
+static void refuse_steps(struct fixture *f, void (*change)(json_t *locks), const char *wanted)
+{
+	struct protection *p = steps_record();
+	struct suspicion s = {.kind = SUSPICION_ATOMICITY, .id = "0123456789ab"};
+	struct lock_record record;
+	struct err err = {0};
+	json_t *document;
+
+	write_steps(f, p, &(struct suspicions){.list = &s, .count = 1});
+	protection_free(p);
+	document = json_load_file(f->file, 0, NULL);
+	change(json_object_get(document, "locks"));
+	assert_int_equal(json_dump_file(document, f->file, 0), 0);
+	json_decref(document);
+	assert_int_equal(json_locks_load(&record, f->file, &err), -1);
+	assert_int_equal(err.code, EXIT_INPUT);
+	if (!strstr(err.text, wanted))
+		fail_msg("\"%s\" says nothing of \"%s\"", err.text, wanted);
+}
+
+static json_t *first_of(json_t *locks, const char *list)
+{
+	return json_array_get(json_object_get(locks, list), 0);
+}
+
+static void between_nothing(json_t *locks)
+{
+	json_object_set_new(json_object_get(first_of(locks, "suspicions"), "between"), "index", json_integer(2));
+}
+
+static void no_between(json_t *locks)
+{
+	json_object_del(first_of(locks, "suspicions"), "between");
+}
+
+static void pattern_unknown(json_t *locks)
+{
+	json_object_set_new(first_of(locks, "suspicions"), "pattern", json_string("x"));
+}
+
+static void use_of_nothing(json_t *locks)
+{
+	json_object_set_new(first_of(locks, "uses"), "access", json_integer(2));
+}
+
+static void use_twice(json_t *locks)
+{
+	json_array_append(json_object_get(locks, "uses"), first_of(locks, "uses"));
+}
+
+static void too_many_between(json_t *locks)
+{
+	json_t *list = json_object_get(first_of(locks, "section_pairs"), "between");
+
+	for (unsigned i = 0; i < SECTION_BETWEEN_MAX; i++)
+		json_array_append(list, json_array_get(list, 0));
+}
+
+static void too_many_sections(json_t *locks)
+{
+	for (unsigned i = 0; i < SECTION_PAIRS_MAX; i++)
+		json_array_append(json_object_get(locks, "section_pairs"), first_of(locks, "section_pairs"));
+}
+
+static void reason_unknown(json_t *locks)
+{
+	json_object_set_new(locks, "told_apart", json_pack("[{s:s, s:i, s:s}]", "reason", "x", "count", 1, "example", "e"));
+}
+
+static void more_waits_than_cases(json_t *locks)
+{
+	json_object_set_new(first_of(locks, "section_pairs"), "waited", json_integer(101));
+}
+
+static void wrong_sections_are_errors(void **state)
+{
+	struct fixture *f = *state;
+
+	refuse_steps(f, between_nothing, "suspicion 1 refers to an entry that does not exist");
+	refuse_steps(f, no_between, "between");
+	refuse_steps(f, pattern_unknown, "pattern");
+	refuse_steps(f, use_of_nothing, "use 1 refers to an entry that does not exist");
+	refuse_steps(f, use_twice, "use 3: it is there twice");
+	refuse_steps(f, too_many_between, "between");
+	refuse_steps(f, too_many_sections, "more of these");
+	refuse_steps(f, more_waits_than_cases, "waited");
+	refuse_steps(f, reason_unknown, "reason");
+}
+
 /* ---- wrong records ---- */
 
 /* Item `index` of the list named `list` in the record. */
@@ -417,6 +583,8 @@ int main(void)
 		T(people_read_suspicions_apart_from_races),
 		T(without_locks_nothing_is_said),
 		T(a_report_that_is_written_again_is_the_same),
+		T(sections_are_written_and_read),
+		T(wrong_sections_are_errors),
 		T(what_is_no_record_is_refused),
 		T(test_mutated_records),
 	};

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sorts the accesses under each lock by object and datum, and looks in each object for two sections of one function with a
+ * section of another context in between. The same pair of sections on the same member of several objects is one result.
+ */
+#include "pruner/locks/atomicity.h"
+
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/order.h"
+#include "pruner/locks/atomicity_facts.h"
+#include "pruner/locks/protect_pair.h"
+
+#define WORD 8u
+/* Uses per object and lock. An array of more words than this is not looked at as a whole: comparing all would take too long. */
+#define GROUP_MAX 4096u
+
+/* What the parts of a rank are: as in protect_rank(), a suspicion that was not seen to happen is below one that was. */
+#define RANK_BASE 45
+#define RANK_SEEN 30
+#define RANK_INSIDE 15
+#define RANK_TWO_WRITERS 5
+
+/* A result: a pair of sections on a datum, or on two data of one object. The first two members are the key of the tree. */
+struct found {
+	uint32_t section;
+	uint64_t datum[2];
+	int told; /* enum atomicity_told */
+	/* Only results that are suspicions are compared by weight. */
+	unsigned weight;
+	struct suspicion s;
+};
+
+struct judging {
+	const struct protection *p;
+	uint32_t *order; /* indices into p->uses[] */
+	void *tree;	 /* of struct found, of tsearch(3) */
+	size_t found;
+	struct atomicity *out;
+	struct suspicions *counts;
+	bool no_memory;
+};
+
+/* Returns the GVA at which the object or the variable of the access begins, or of the access's word if neither is known. */
+static uint64_t owner_of(const struct prot_access *a)
+{
+	if (a->memory.object)
+		return a->memory.object;
+	return a->memory.symbol.name[0] ? a->memory.symbol.addr : a->gva / WORD * WORD;
+}
+
+static int by_owner(const struct protection *p, const struct prot_use *x, const struct prot_use *y)
+{
+	const struct prot_access *a = &p->accesses[x->access], *b = &p->accesses[y->access];
+	int order = order_u64(x->lock, y->lock);
+
+	if (!order)
+		order = order_u64(owner_of(a), owner_of(b));
+	return order ? order : order_u64(a->life, b->life);
+}
+
+static int by_datum(const void *a, const void *b, void *ctx)
+{
+	const struct protection *p = ctx;
+	const struct prot_use *x = &p->uses[*(const uint32_t *)a], *y = &p->uses[*(const uint32_t *)b];
+	int order = by_owner(p, x, y);
+
+	if (!order)
+		order = order_u64(p->accesses[x->access].gva, p->accesses[y->access].gva);
+	return order ? order : order_u64(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+	int order = order_u64(x->section, y->section);
+
+	if (!order)
+		order = order_u64(x->datum[0], y->datum[0]);
+	return order ? order : order_u64(x->datum[1], y->datum[1]);
+}
+
+static bool is_suspicion(const struct found *f)
+{
+	return f->told == ATOMICITY_TOLD;
+}
+
+/* Store the result, unless there is a better one for its key: a suspicion is better than none, and then the heavier one. */
+static void store(struct judging *j, const struct found *result)
+{
+	struct found *f = malloc(sizeof(*f)), **in;
+
+	if (!f) {
+		j->no_memory = true;
+		return;
+	}
+	*f = *result;
+	in = tsearch(f, &j->tree, by_key);
+	if (in && *in == f) {
+		j->found++;
+		return;
+	}
+	if (in && is_suspicion(f) && (!is_suspicion(*in) || f->weight > (*in)->weight))
+		**in = *f;
+	j->no_memory |= !in;
+	free(f);
+}
+
+static void add(struct judging *j, const struct atomicity_case *c, int told, enum atomicity_pattern pattern)
+{
+	const struct prot_access *a = atomicity_access(c->group, c->first), *b = atomicity_access(c->group, c->second);
+	const struct prot_access *r = atomicity_access(c->group, c->between);
+	uint64_t seen = atomicity_came_between(c->sections, c->between->taken_at);
+	struct found f = {.section = (uint32_t)(c->sections - j->p->sections),
+			  .datum = {(a->gva - owner_of(a)) / WORD, (b->gva - owner_of(b)) / WORD},
+			  .told = told,
+			  .weight = seen ? 2 : 1};
+
+	f.s = (struct suspicion){.kind = SUSPICION_ATOMICITY,
+				 .pattern = pattern,
+				 .side = {c->first->access, c->second->access},
+				 .between = c->between->access,
+				 .lock = c->first->lock,
+				 .held = seen,
+				 .total = c->sections->count,
+				 .concurrent = seen || protect_pair_concurrent(j->p, a, r)};
+	f.s.rank = RANK_BASE + (seen ? RANK_SEEN : 0) + (protect_inside(j->p, a, c->first->lock) ? RANK_INSIDE : 0) +
+		   (b->rw & r->rw & INSN_WRITE ? RANK_TWO_WRITERS : 0);
+	store(j, &f);
+}
+
+/* Returns whether other contexts than that of `a` make accesses of `b`. */
+static bool by_others(const struct prot_access *a, const struct prot_access *b)
+{
+	return a->several || b->several || a->who != b->who || (a->who < 0 && a->context != b->context);
+}
+
+static bool is_shared(const struct prot_access *a)
+{
+	return a->count_shared && a->memory.kind != GUEST_MEMORY_PER_CPU && a->memory.kind != GUEST_MEMORY_STACK;
+}
+
+static const struct section_pair *sections_from(const struct protection *p, uint64_t first)
+{
+	uint32_t from = 0, to = p->section_count;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (p->sections[middle].first < first)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return p->sections + from;
+}
+
+static bool follows(const struct protection *p, uint64_t first, uint64_t second)
+{
+	for (const struct section_pair *s = sections_from(p, first); s < p->sections + p->section_count && s->first == first;
+	     s++) {
+		if (s->second == second)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether a third section, between the two of the case, accesses the datum: then that one comes next. */
+static bool another_between(const struct atomicity_case *c)
+{
+	const struct protection *p = c->group->p;
+
+	for (uint32_t i = 0; i < c->group->count; i++) {
+		const struct prot_use *use = atomicity_use(c->group, i);
+
+		if (use->taken_at != c->sections->first && use->taken_at != c->sections->second &&
+		    atomicity_in(c->group, use, use->taken_at, atomicity_access(c->group, c->first)) &&
+		    follows(p, c->sections->first, use->taken_at) && follows(p, use->taken_at, c->sections->second))
+			return true;
+	}
+	return false;
+}
+
+/* Try each section in between for these two sections. `publish`: the second section's datum is another one than the first's. */
+static void try_between(struct judging *j, struct atomicity_case *c, bool publish)
+{
+	const struct atomicity_group *g = c->group;
+	const struct prot_access *first = atomicity_access(g, c->first), *second = atomicity_access(g, c->second);
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = atomicity_use(g, i);
+		const struct prot_access *r = atomicity_access(g, use);
+		enum atomicity_pattern pattern = ATOMICITY_PUBLISH;
+		int told;
+
+		if (!protect_same_datum(r, second) || !protect_overlap(r, second) || !is_shared(r) || !by_others(first, r))
+			continue;
+		if (!publish && !protect_overlap(r, first))
+			continue;
+		c->between = use;
+		if (publish)
+			told = r->rw & INSN_WRITE ? -1 : atomicity_tell_publish(c);
+		else
+			told = atomicity_tell(c, &pattern);
+		if (told >= 0)
+			add(j, c, told, pattern);
+	}
+}
+
+static void try_second(struct judging *j, struct atomicity_case *c)
+{
+	const struct atomicity_group *g = c->group;
+	const struct prot_access *first = atomicity_access(g, c->first);
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = atomicity_use(g, i);
+		const struct prot_access *second = atomicity_access(g, use);
+
+		if (use->taken_at != c->sections->second || !is_shared(second))
+			continue;
+		c->second = use;
+		if (protect_same_datum(first, second) && protect_overlap(first, second)) {
+			if (!another_between(c))
+				try_between(j, c, false);
+		} else if (first->rw & second->rw & INSN_WRITE && !protect_same_datum(first, second)) {
+			try_between(j, c, true);
+		}
+	}
+}
+
+static void judge_group(struct judging *j, const struct atomicity_group *g)
+{
+	const struct section_pair *end = j->p->sections + j->p->section_count;
+
+	if (g->count > GROUP_MAX)
+		return;
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = atomicity_use(g, i);
+
+		if (!is_shared(atomicity_access(g, use)))
+			continue;
+		for (const struct section_pair *s = sections_from(j->p, use->taken_at); s < end && s->first == use->taken_at;
+		     s++)
+			try_second(j, &(struct atomicity_case){.group = g, .sections = s, .first = use});
+	}
+}
+
+static void judge_groups(struct judging *j)
+{
+	uint32_t to;
+
+	for (uint32_t from = 0; from < j->p->use_count; from = to) {
+		const struct prot_use *first = &j->p->uses[j->order[from]];
+
+		for (to = from + 1; to < j->p->use_count && !by_owner(j->p, first, &j->p->uses[j->order[to]]);)
+			to++;
+		judge_group(j, &(struct atomicity_group){.p = j->p, .uses = j->order + from, .count = to - from});
+	}
+}
+
+static void list_one(const void *node, VISIT visit, void *ctx)
+{
+	struct judging *j = ctx;
+	const struct found *f = *(const struct found *const *)node;
+	char sections[2 * SITE_NAME_MAX + 32];
+	struct suspicion *s;
+
+	if (visit != postorder && visit != leaf)
+		return;
+	if (!is_suspicion(f)) {
+		if (!j->counts->told[f->told]++)
+			atomicity_describe(j->p, &f->s, f->told, j->counts->told_text[f->told],
+					   sizeof(j->counts->told_text[f->told]));
+		return;
+	}
+	s = &j->out->list[j->out->count++];
+	*s = f->s;
+	snprintf(sections, sizeof(sections), "atomicity %s .. %s", j->p->accesses[s->side[0]].site,
+		 j->p->accesses[s->side[1]].site);
+	race_id(sections, j->p->accesses[s->between].site, s->id);
+}
+
+int atomicity_judge(const struct protection *p, struct atomicity *out, struct suspicions *counts)
+{
+	struct judging j = {.p = p, .out = out, .counts = counts};
+	int ret = -1;
+
+	*out = (struct atomicity){0};
+	j.order = calloc((size_t)p->use_count + 1, sizeof(*j.order));
+	if (j.order) {
+		for (uint32_t i = 0; i < p->use_count; i++)
+			j.order[i] = i;
+		qsort_r(j.order, p->use_count, sizeof(*j.order), by_datum, (void *)p);
+		judge_groups(&j);
+		out->list = calloc(j.found + 1, sizeof(*out->list));
+	}
+	if (out->list && !j.no_memory) {
+		twalk_r(j.tree, list_one, &j);
+		ret = 0;
+	}
+	tdestroy(j.tree, free);
+	free(j.order);
+	return ret;
+}

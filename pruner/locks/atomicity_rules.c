@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which of AVIO's interleavings a section in between makes, and what tells a case apart that is meant so. Machine code has the
+ * order of a section's accesses: an access at a higher address of the function counts as later.
+ */
+#include "pruner/locks/atomicity_facts.h"
+#include "pruner/locks/protect_pair.h"
+
+/* From this number of cases on, a section that never came in between is kept away by something. */
+#define NEVER_CASES 4096u
+/* ... if the section was seen this often. */
+#define NEVER_SECTIONS 64u
+
+const struct prot_use *atomicity_use(const struct atomicity_group *g, uint32_t i)
+{
+	return &g->p->uses[g->uses[i]];
+}
+
+const struct prot_access *atomicity_access(const struct atomicity_group *g, const struct prot_use *use)
+{
+	return &g->p->accesses[use->access];
+}
+
+bool atomicity_in(const struct atomicity_group *g, const struct prot_use *use, uint64_t taken_at,
+		  const struct prot_access *datum)
+{
+	const struct prot_access *a = atomicity_access(g, use);
+
+	return use->taken_at == taken_at && protect_same_datum(a, datum) && protect_overlap(a, datum);
+}
+
+uint64_t atomicity_came_between(const struct section_pair *s, uint64_t taken_at)
+{
+	for (unsigned i = 0; i < SECTION_BETWEEN_MAX; i++) {
+		if (s->between[i].count && s->between[i].taken_at == taken_at)
+			return s->between[i].count;
+	}
+	return 0;
+}
+
+/* ---- questions about a section ---- */
+
+static bool reads(const struct prot_access *a)
+{
+	return a->rw & INSN_READ;
+}
+
+static bool writes(const struct prot_access *a)
+{
+	return a->rw & INSN_WRITE;
+}
+
+/* Returns whether a read of the datum in the section is compared. */
+static bool checks(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *datum)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = atomicity_use(g, i);
+
+		if (use->decides && atomicity_in(g, use, taken_at, datum))
+			return true;
+	}
+	return false;
+}
+
+static bool section_writes(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *datum)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = atomicity_use(g, i);
+
+		if (writes(atomicity_access(g, use)) && atomicity_in(g, use, taken_at, datum))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the section reads the datum before `write`, or in the same instruction: the write then starts from this
+ * value. */
+static bool reads_first(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *write)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = atomicity_use(g, i);
+		const struct prot_access *a = atomicity_access(g, use);
+
+		if (reads(a) && a->pc <= write->pc && atomicity_in(g, use, taken_at, write))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the section writes the datum after this access: then the access is not the section's last one. */
+static bool writes_later(const struct atomicity_group *g, const struct prot_use *first)
+{
+	const struct prot_access *datum = atomicity_access(g, first);
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = atomicity_use(g, i);
+		const struct prot_access *a = atomicity_access(g, use);
+
+		if (writes(a) && a->pc > datum->pc && atomicity_in(g, use, first->taken_at, datum))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the same instruction accesses the datum in both sections, or the word beside it as a loop does. */
+static bool in_batches(const struct atomicity_case *c)
+{
+	const struct atomicity_group *g = c->group;
+	uint64_t pc[2] = {atomicity_access(g, c->first)->pc, atomicity_access(g, c->second)->pc};
+	bool in_second = false, in_first = false;
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = atomicity_use(g, i);
+
+		in_second |= use->taken_at == c->sections->second && atomicity_access(g, use)->pc == pc[0];
+		in_first |= use->taken_at == c->sections->first && atomicity_access(g, use)->pc == pc[1];
+	}
+	return in_second || in_first;
+}
+
+/* Returns whether the second section checks another datum of the object, which the section in between writes. */
+static bool has_version(const struct atomicity_case *c)
+{
+	const struct atomicity_group *g = c->group;
+	const struct prot_access *datum = atomicity_access(g, c->second);
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = atomicity_use(g, i);
+		const struct prot_access *a = atomicity_access(g, use);
+
+		if (use->taken_at == c->sections->second && use->decides && !protect_same_datum(a, datum) &&
+		    section_writes(g, c->between->taken_at, a))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the first section writes another datum of the object, which the section in between checks. */
+static bool is_claimed(const struct atomicity_case *c)
+{
+	const struct atomicity_group *g = c->group;
+	const struct prot_access *datum = atomicity_access(g, c->first);
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct prot_use *use = atomicity_use(g, i);
+		const struct prot_access *a = atomicity_access(g, use);
+
+		if (use->taken_at == c->sections->first && writes(a) && !protect_same_datum(a, datum) &&
+		    checks(g, c->between->taken_at, a))
+			return true;
+	}
+	return false;
+}
+
+/* ---- the interleavings ---- */
+
+/* R-W-W and R-W-R: the section in between changes what the first section has read. */
+static int tell_read(const struct atomicity_case *c, enum atomicity_pattern *pattern)
+{
+	const struct atomicity_group *g = c->group;
+	const struct prot_access *second = atomicity_access(g, c->second);
+	bool decides = c->first->decides;
+
+	if (checks(g, c->sections->second, second))
+		return ATOMICITY_CHECKED_AGAIN;
+	if (!decides && writes(second) && reads_first(g, c->sections->second, second))
+		return ATOMICITY_COUNTER;
+	if (!decides && !writes(second))
+		return ATOMICITY_SNAPSHOT;
+	*pattern = decides ? ATOMICITY_CHECK_ACT : ATOMICITY_UPDATE;
+	return ATOMICITY_TOLD;
+}
+
+/* W-W-R: the section in between overwrites what the first section has written, and the second reads it. */
+static int tell_read_back(const struct atomicity_case *c, enum atomicity_pattern *pattern)
+{
+	const struct atomicity_group *g = c->group;
+	const struct prot_access *first = atomicity_access(g, c->first), *between = atomicity_access(g, c->between);
+
+	if (checks(g, c->sections->second, first))
+		return ATOMICITY_CHECKED_AGAIN;
+	if (reads_first(g, c->sections->first, first) && reads_first(g, c->between->taken_at, between))
+		return ATOMICITY_COUNTER;
+	*pattern = ATOMICITY_READ_BACK;
+	return ATOMICITY_TOLD;
+}
+
+/* W-R-W: the section in between reads what the second section replaces. */
+static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern *pattern)
+{
+	const struct atomicity_group *g = c->group;
+	const struct prot_access *first = atomicity_access(g, c->first), *second = atomicity_access(g, c->second);
+
+	if (checks(g, c->between->taken_at, first))
+		return ATOMICITY_STATE;
+	if (reads_first(g, c->sections->first, first) && reads_first(g, c->sections->second, second))
+		return ATOMICITY_COUNTER;
+	*pattern = ATOMICITY_HALF_DONE;
+	return ATOMICITY_TOLD;
+}
+
+/* The first interleaving that is a suspicion; otherwise the reason of the first one; -1 if all equal a serial order. */
+static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *pattern)
+{
+	const struct prot_access *first = atomicity_access(c->group, c->first), *second = atomicity_access(c->group, c->second),
+				 *between = atomicity_access(c->group, c->between);
+	int told[3] = {-1, -1, -1}, out = -1;
+
+	if (writes(between) && !writes(first) && !writes_later(c->group, c->first))
+		told[0] = tell_read(c, pattern);
+	if (told[0] != ATOMICITY_TOLD && writes(first) && writes(between) && reads(second) && !writes(second))
+		told[1] = tell_read_back(c, pattern);
+	if (told[0] != ATOMICITY_TOLD && told[1] != ATOMICITY_TOLD && writes(first) && reads(between) && writes(second))
+		told[2] = tell_half_done(c, pattern);
+	for (unsigned i = 0; i < 3; i++) {
+		if (told[i] == ATOMICITY_TOLD)
+			return ATOMICITY_TOLD;
+		out = out < 0 ? told[i] : out;
+	}
+	return out;
+}
+
+/* ---- what holds for all interleavings ---- */
+
+/* Returns why the section in between does not come in between, or ATOMICITY_TOLD. */
+static int tell_apart(const struct atomicity_case *c)
+{
+	const struct section_pair *s = c->sections;
+	const struct prot_access *first = atomicity_access(c->group, c->first),
+				 *between = atomicity_access(c->group, c->between);
+
+	if (s->waited == s->count)
+		return ATOMICITY_ORDERED;
+	if (atomicity_came_between(s, c->between->taken_at))
+		return ATOMICITY_TOLD;
+	if (s->count >= NEVER_CASES && c->between->count >= NEVER_SECTIONS)
+		return ATOMICITY_NEVER;
+	return protect_pair_concurrent(c->group->p, first, between) ? ATOMICITY_TOLD : ATOMICITY_APART;
+}
+
+/* Returns whether the access holds the lock by the call at `taken_at`. */
+static bool holds_from(const struct protection *p, uint32_t access, uint32_t lock, uint64_t taken_at)
+{
+	for (uint32_t i = 0; i < p->use_count; i++) {
+		const struct prot_use *use = &p->uses[i];
+
+		if (use->access == access && use->lock == lock && use->taken_at == taken_at)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether one call took the lock for both accesses, or a call outside of the subject: no use names such a call. */
+static bool taken_once(const struct protection *p, uint32_t first, uint32_t second, uint32_t lock)
+{
+	bool outside = true;
+
+	for (uint32_t i = 0; i < p->use_count; i++) {
+		const struct prot_use *use = &p->uses[i];
+
+		if (use->lock != lock || (use->access != first && use->access != second))
+			continue;
+		if (use->access == first && holds_from(p, second, lock, use->taken_at))
+			return true;
+		outside = false;
+	}
+	return outside;
+}
+
+/*
+ * Returns whether another lock, which the section in between holds too, is held from the first section to the second one. A
+ * lock that was taken outside of the subject is in no use. The subject then runs inside of its section, so it is held at both.
+ */
+static bool has_outer_lock(const struct atomicity_case *c)
+{
+	const struct protection *p = c->group->p;
+	const struct prot_access *a = atomicity_access(c->group, c->first), *b = atomicity_access(c->group, c->second),
+				 *r = atomicity_access(c->group, c->between);
+
+	for (unsigned i = 0; i < a->held_count; i++) {
+		const struct prot_held *one = &a->held[i], *other = protect_held(b, one->lock),
+				       *third = protect_held(r, one->lock);
+
+		if (one->lock == c->first->lock || !other || !third || (one->shared && third->shared))
+			continue;
+		if (taken_once(p, c->first->access, c->second->access, one->lock))
+			return true;
+	}
+	return false;
+}
+
+int atomicity_tell(const struct atomicity_case *c, enum atomicity_pattern *pattern)
+{
+	int told = tell_pattern(c, pattern);
+
+	if (told != ATOMICITY_TOLD)
+		return told;
+	if (atomicity_access(c->group, c->second)->locked)
+		return ATOMICITY_EXCHANGE;
+	if (in_batches(c))
+		return ATOMICITY_BATCH;
+	if (has_version(c))
+		return ATOMICITY_VERSION;
+	if (is_claimed(c))
+		return ATOMICITY_CLAIMED;
+	if (has_outer_lock(c))
+		return ATOMICITY_OUTER;
+	return tell_apart(c);
+}
+
+int atomicity_tell_publish(const struct atomicity_case *c)
+{
+	const struct atomicity_group *g = c->group;
+	const struct prot_access *flag = atomicity_access(g, c->first), *value = atomicity_access(g, c->second);
+	uint64_t between = c->between->taken_at;
+
+	/* The value must not be there before the flag, and the section in between must believe the flag. */
+	if (section_writes(g, c->sections->first, value) || !checks(g, between, flag) || section_writes(g, between, value))
+		return -1;
+	if (in_batches(c))
+		return ATOMICITY_BATCH;
+	if (checks(g, between, value))
+		return ATOMICITY_STATE;
+	/* A section that tests the flag before it sets it takes something for itself. */
+	if (checks(g, c->sections->first, flag))
+		return ATOMICITY_CLAIMED;
+	if (has_outer_lock(c))
+		return ATOMICITY_OUTER;
+	return tell_apart(c);
+}

@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Two critical sections in place of one step: AVIO's interleavings, and what tells right code apart. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hv/race/protection_table.h"
+#include "pruner/locks/protect.h"
+#include "symbols/insn/insn.h"
+
+#define UPDATE (INSN_READ | INSN_WRITE)
+#define QUEUE UINT64_C(0xff11000004000000)
+#define TEXT UINT64_C(0xffffffffc0001000)
+/* The calls that take the lock: three of the function, one of the other function. */
+#define FIRST (TEXT + 0x10)
+#define SECOND (TEXT + 0x40)
+#define THIRD (TEXT + 0x70)
+#define OTHER (TEXT + 0x810)
+/* Offsets of two data in the object. */
+#define LEN 0x40u
+#define FLAG 0x48u
+#define DECIDES true
+#define PLAIN false
+
+enum { ENQUEUE, RESET, FUNCTIONS };
+static const char *const names[FUNCTIONS] = {"sch:enqueue", "sch:reset"};
+
+struct bench {
+	struct protection p;
+	struct prot_function functions[FUNCTIONS];
+	struct prot_lock locks[2];
+	struct prot_access accesses[32];
+	/* A record in which both functions were seen at the same time, and an empty one: of these, p has the index. */
+	struct protection *concurrent, *apart;
+	struct prot_use uses[32];
+	struct section_pair sections[4];
+	struct suspicions found;
+};
+
+static struct guest_memory in_queue(uint32_t offset)
+{
+	return (struct guest_memory){.kind = GUEST_MEMORY_SLAB,
+				     .cpu = -1,
+				     .cache = "queue",
+				     .merged = GUEST_MERGED_NO,
+				     .object = QUEUE,
+				     .object_size = 256,
+				     .offset = offset};
+}
+
+static int setup(void **state)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+
+	assert_non_null(b);
+	b->concurrent = protection_new();
+	b->apart = protection_new();
+	assert_true(b->concurrent && b->apart);
+	protection_pair(b->concurrent, ENQUEUE, RESET);
+	b->p = (struct protection){.index = b->concurrent->index,
+				   .pairs = b->concurrent->pairs,
+				   .functions = b->functions,
+				   .locks = b->locks,
+				   .accesses = b->accesses,
+				   .uses = b->uses,
+				   .sections = b->sections,
+				   .function_count = FUNCTIONS,
+				   .lock_count = 1,
+				   .pair_count = 1,
+				   .section_count = 1};
+	for (unsigned i = 0; i < FUNCTIONS; i++)
+		snprintf(b->functions[i].name, sizeof(b->functions[i].name), "%s", names[i]);
+	b->locks[0] = (struct prot_lock){.gva = QUEUE, .kind = LOCK_SPIN, .memory = in_queue(0), .name = "queue.lock"};
+	b->locks[1] = (struct prot_lock){.gva = QUEUE + 8, .kind = LOCK_SPIN, .memory = in_queue(8), .name = "queue.other"};
+	b->sections[0] = (struct section_pair){.first = FIRST, .second = SECOND, .count = 100, .between = {{OTHER, 5}}};
+	*state = b;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bench *b = *state;
+
+	suspicions_fini(&b->found);
+	protection_free(b->concurrent);
+	protection_free(b->apart);
+	free(b);
+	return 0;
+}
+
+/* An access in the section that the call at `section` begins, `at` bytes after the call. */
+static struct prot_use *use(struct bench *b, uint64_t section, unsigned at, uint32_t offset, uint8_t rw, bool decides)
+{
+	uint32_t function = section == OTHER ? RESET : ENQUEUE;
+	struct prot_access *a = &b->accesses[b->p.access_count];
+	struct prot_use *u = &b->uses[b->p.use_count++];
+
+	*a = (struct prot_access){.pc = section + at,
+				  .gva = QUEUE + offset,
+				  .size = 8,
+				  .rw = rw,
+				  .memory = in_queue(offset),
+				  .context_known = true,
+				  .held = {{.lock = 0}},
+				  .held_count = 1,
+				  .function = function,
+				  .operation = function,
+				  .count = 100,
+				  .count_shared = 90,
+				  .who = 100 + function};
+	snprintf(a->name, sizeof(a->name), "queue.%s", offset == LEN ? "len" : "flag");
+	snprintf(a->site, sizeof(a->site), "%s+0x%x", names[function], (unsigned)(a->pc - TEXT));
+	*u = (struct prot_use){.access = b->p.access_count++, .taken_at = section, .decides = decides, .count = 100};
+	return u;
+}
+
+static size_t judge(struct bench *b)
+{
+	struct err err = {0};
+
+	suspicions_fini(&b->found);
+	assert_int_equal(protect_judge(&b->p, NULL, &b->found, &err), 0);
+	return b->found.count;
+}
+
+static const struct suspicion *expect(struct bench *b, enum atomicity_pattern pattern)
+{
+	assert_int_equal(judge(b), 1);
+	assert_int_equal(b->found.list[0].kind, SUSPICION_ATOMICITY);
+	assert_int_equal(b->found.list[0].pattern, pattern);
+	return &b->found.list[0];
+}
+
+static void expect_told(struct bench *b, enum atomicity_told reason)
+{
+	assert_int_equal(judge(b), 0);
+	for (int i = 0; i < ATOMICITY_TOLD; i++) {
+		assert_int_equal(b->found.told[i] != 0, i == (int)reason);
+		assert_int_equal(b->found.told_text[i][0] != '\0', i == (int)reason);
+	}
+}
+
+static void expect_nothing(struct bench *b)
+{
+	expect_told(b, ATOMICITY_TOLD);
+}
+
+/* The shape of sch_prio: the limit is checked in one section, the length grows in the next. */
+static void check_then_act(struct bench *b)
+{
+	use(b, FIRST, 5, LEN, INSN_READ, DECIDES);
+	use(b, SECOND, 5, LEN, UPDATE, PLAIN);
+	use(b, OTHER, 5, LEN, INSN_WRITE, PLAIN);
+}
+
+static void read_then_update(struct bench *b)
+{
+	use(b, FIRST, 5, LEN, INSN_READ, PLAIN);
+	use(b, SECOND, 9, LEN, INSN_WRITE, PLAIN);
+	use(b, OTHER, 5, LEN, UPDATE, PLAIN);
+}
+
+static void test_check_then_act(void **state)
+{
+	struct bench *b = *state;
+	const struct suspicion *s;
+	char id[RACE_ID_MAX];
+
+	check_then_act(b);
+	s = expect(b, ATOMICITY_CHECK_ACT);
+	assert_int_equal(s->side[0], 0);
+	assert_int_equal(s->side[1], 1);
+	assert_int_equal(s->between, 2);
+	assert_int_equal(s->lock, 0);
+	assert_int_equal(s->held, 5);
+	assert_int_equal(s->total, 100);
+	assert_true(s->concurrent);
+	race_id("atomicity sch:enqueue+0x15 .. sch:enqueue+0x45", "sch:reset+0x815", id);
+	assert_string_equal(s->id, id);
+	assert_string_equal(
+		s->text,
+		"queue.len: check-then-act in enqueue(), which checks it under queue.lock, releases the lock, and acts on "
+		"it without checking again under it; in between reset() changes it (seen in 5 of 100 cases)");
+}
+
+static void test_check_then_use(void **state)
+{
+	struct bench *b = *state;
+
+	use(b, FIRST, 5, LEN, INSN_READ, DECIDES);
+	use(b, SECOND, 5, LEN, INSN_READ, PLAIN);
+	use(b, OTHER, 5, LEN, INSN_WRITE, PLAIN);
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
+static void test_read_then_update(void **state)
+{
+	read_then_update(*state);
+	expect(*state, ATOMICITY_UPDATE);
+}
+
+static void test_write_then_read(void **state)
+{
+	struct bench *b = *state;
+
+	use(b, FIRST, 5, LEN, INSN_WRITE, PLAIN);
+	use(b, SECOND, 5, LEN, INSN_READ, PLAIN);
+	use(b, OTHER, 5, LEN, INSN_WRITE, PLAIN);
+	expect(b, ATOMICITY_READ_BACK);
+}
+
+static void test_half_done_update(void **state)
+{
+	struct bench *b = *state;
+
+	use(b, FIRST, 5, LEN, INSN_WRITE, PLAIN);
+	use(b, SECOND, 5, LEN, INSN_WRITE, PLAIN);
+	use(b, OTHER, 5, LEN, INSN_READ, PLAIN);
+	expect(b, ATOMICITY_HALF_DONE);
+}
+
+static void publish(struct bench *b)
+{
+	use(b, FIRST, 5, FLAG, INSN_WRITE, PLAIN);
+	use(b, SECOND, 5, LEN, INSN_WRITE, PLAIN);
+	use(b, OTHER, 5, FLAG, INSN_READ, DECIDES);
+	use(b, OTHER, 9, LEN, INSN_READ, PLAIN);
+}
+
+static void test_publish_before_init(void **state)
+{
+	struct bench *b = *state;
+	const struct suspicion *s;
+
+	publish(b);
+	s = expect(b, ATOMICITY_PUBLISH);
+	assert_int_equal(s->side[0], 0);
+	assert_int_equal(s->side[1], 1);
+	assert_int_equal(s->between, 3);
+	assert_string_equal(s->text,
+			    "queue.len: publish-before-init in enqueue(), which sets queue.flag under queue.lock, releases the "
+			    "lock, and sets it under it; in between reset() uses it when queue.flag is set (seen in 5 of 100 "
+			    "cases)");
+}
+
+static void test_value_before_flag(void **state)
+{
+	struct bench *b = *state;
+
+	publish(b);
+	use(b, FIRST, 1, LEN, INSN_WRITE, PLAIN);
+	/* What is left is a value that is stored twice, and the flag says that there is one. */
+	expect_told(b, ATOMICITY_CLAIMED);
+}
+
+static void test_reader_without_flag(void **state)
+{
+	publish(*state);
+	((struct bench *)*state)->uses[2].decides = false;
+	expect_nothing(*state);
+}
+
+static void test_reader_checks_value(void **state)
+{
+	publish(*state);
+	((struct bench *)*state)->uses[3].decides = true;
+	expect_told(*state, ATOMICITY_STATE);
+}
+
+static void test_flag_is_tested_and_set(void **state)
+{
+	publish(*state);
+	use(*state, FIRST, 1, FLAG, INSN_READ, DECIDES);
+	expect_told(*state, ATOMICITY_CLAIMED);
+}
+
+/* ---- serial ---- */
+
+static void test_serial_interleavings(void **state)
+{
+	static const uint8_t serial[][3] = {{INSN_READ, INSN_READ, INSN_READ},
+					    {INSN_READ, INSN_READ, INSN_WRITE},
+					    {INSN_WRITE, INSN_READ, INSN_READ},
+					    {INSN_WRITE, INSN_WRITE, INSN_WRITE}};
+
+	for (size_t i = 0; i < sizeof(serial) / sizeof(serial[0]); i++) {
+		struct bench *b = *state;
+
+		b->p.access_count = b->p.use_count = 0;
+		use(b, FIRST, 5, LEN, serial[i][0], DECIDES);
+		use(b, OTHER, 5, LEN, serial[i][1], PLAIN);
+		use(b, SECOND, 5, LEN, serial[i][2], PLAIN);
+		if (serial[i][0] == INSN_WRITE)
+			b->uses[0].decides = false;
+		expect_nothing(b);
+	}
+}
+
+/* ---- told apart ---- */
+
+static void test_checked_again(void **state)
+{
+	check_then_act(*state);
+	use(*state, SECOND, 1, LEN, INSN_READ, DECIDES);
+	expect_told(*state, ATOMICITY_CHECKED_AGAIN);
+}
+
+static void test_read_again_without_a_check(void **state)
+{
+	check_then_act(*state);
+	use(*state, SECOND, 1, LEN, INSN_READ, PLAIN);
+	expect(*state, ATOMICITY_CHECK_ACT);
+}
+
+static void test_version(void **state)
+{
+	struct bench *b = *state;
+
+	read_then_update(b);
+	use(b, SECOND, 5, FLAG, INSN_READ, DECIDES);
+	/* The other section does not change what is checked. */
+	expect(b, ATOMICITY_UPDATE);
+	use(b, OTHER, 9, FLAG, UPDATE, PLAIN);
+	expect_told(b, ATOMICITY_VERSION);
+}
+
+static void test_exchange(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->accesses[1].locked = true;
+	expect_told(b, ATOMICITY_EXCHANGE);
+}
+
+static void test_counters(void **state)
+{
+	struct bench *b = *state;
+
+	use(b, FIRST, 5, LEN, UPDATE, PLAIN);
+	use(b, SECOND, 5, LEN, UPDATE, PLAIN);
+	use(b, OTHER, 5, LEN, INSN_READ, PLAIN);
+	expect_told(b, ATOMICITY_COUNTER);
+	/* By a load and a store, too. */
+	b->accesses[1].rw = INSN_WRITE;
+	use(b, SECOND, 1, LEN, INSN_READ, PLAIN);
+	expect_told(b, ATOMICITY_COUNTER);
+	/* A value that is read in the section after the store is no part of it. */
+	b->accesses[3].pc = SECOND + 9;
+	expect(b, ATOMICITY_HALF_DONE);
+}
+
+static void test_snapshot(void **state)
+{
+	struct bench *b = *state;
+
+	use(b, FIRST, 5, LEN, INSN_READ, PLAIN);
+	use(b, SECOND, 5, LEN, INSN_READ, PLAIN);
+	use(b, OTHER, 5, LEN, UPDATE, PLAIN);
+	expect_told(b, ATOMICITY_SNAPSHOT);
+}
+
+static void test_batch(void **state)
+{
+	struct bench *b = *state;
+
+	read_then_update(b);
+	/* The instruction of the second section runs in the first one, too: the loop's body. */
+	b->accesses[3] = b->accesses[1];
+	b->uses[3] = (struct prot_use){.access = 1, .taken_at = FIRST, .count = 10};
+	b->p.use_count = 4;
+	b->accesses[0].pc = SECOND + 10;
+	expect_told(b, ATOMICITY_BATCH);
+}
+
+static void test_state(void **state)
+{
+	struct bench *b = *state;
+
+	use(b, FIRST, 5, FLAG, INSN_WRITE, PLAIN);
+	use(b, SECOND, 5, FLAG, INSN_WRITE, PLAIN);
+	use(b, OTHER, 5, FLAG, INSN_READ, DECIDES);
+	expect_told(b, ATOMICITY_STATE);
+}
+
+static void test_claimed(void **state)
+{
+	struct bench *b = *state;
+
+	read_then_update(b);
+	use(b, FIRST, 9, FLAG, INSN_WRITE, PLAIN);
+	/* The other side does not ask. */
+	expect(b, ATOMICITY_UPDATE);
+	use(b, OTHER, 1, FLAG, INSN_READ, DECIDES);
+	expect_told(b, ATOMICITY_CLAIMED);
+}
+
+/* A check whose result is stored in the same section is done: "if (busy) return; busy = 1; unlock". */
+static void test_taken_in_the_first_section(void **state)
+{
+	struct bench *b = *state;
+
+	use(b, FIRST, 5, FLAG, INSN_READ, DECIDES);
+	use(b, FIRST, 9, FLAG, INSN_WRITE, PLAIN);
+	use(b, SECOND, 5, FLAG, INSN_WRITE, PLAIN);
+	use(b, OTHER, 5, FLAG, INSN_READ, DECIDES);
+	use(b, OTHER, 9, FLAG, INSN_WRITE, PLAIN);
+	expect_told(b, ATOMICITY_STATE);
+}
+
+/* A mutex around both sections, which the other function holds, too. */
+static void test_outer_lock(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->p.lock_count = 2;
+	for (unsigned i = 0; i < 3; i++) {
+		b->accesses[i].held[1].lock = 1;
+		b->accesses[i].held_count = 2;
+		b->uses[3 + i] = (struct prot_use){.access = i, .lock = 1, .taken_at = i < 2 ? TEXT : OTHER - 4, .count = 100};
+	}
+	b->p.use_count = 6;
+	expect_told(b, ATOMICITY_OUTER);
+	/* Two readers of the outer lock do not exclude each other. */
+	b->accesses[0].held[1].shared = b->accesses[2].held[1].shared = true;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->accesses[2].held[1].shared = false;
+	expect_told(b, ATOMICITY_OUTER);
+	/* The outer lock is released between the sections, too. */
+	b->uses[4].taken_at = SECOND - 4;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->uses[4].taken_at = TEXT;
+	b->accesses[2].held_count = 1;
+	expect(b, ATOMICITY_CHECK_ACT);
+	/* A lock that was taken outside of the subject is held all the time. */
+	b->accesses[2].held_count = 2;
+	b->p.use_count = 3;
+	expect_told(b, ATOMICITY_OUTER);
+}
+
+static void test_waits(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->sections[0].waited = 99;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->sections[0].waited = 100;
+	expect_told(b, ATOMICITY_ORDERED);
+}
+
+static void test_never_in_between(void **state)
+{
+	struct bench *b = *state;
+	const struct suspicion *s;
+	int seen_rank;
+
+	check_then_act(b);
+	seen_rank = expect(b, ATOMICITY_CHECK_ACT)->rank;
+	b->sections[0].between[0].count = 0;
+	s = expect(b, ATOMICITY_CHECK_ACT);
+	assert_int_equal(s->held, 0);
+	assert_true(s->rank < seen_rank);
+	assert_non_null(strstr(s->text, "(not seen, but both ran at the same time)"));
+	b->sections[0].count = 4096;
+	expect_told(b, ATOMICITY_NEVER);
+	b->sections[0].count = 4095;
+	b->p.index = b->apart->index;
+	expect_told(b, ATOMICITY_APART);
+}
+
+/* ---- what is no case at all ---- */
+
+static void test_sections_that_do_not_follow(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->sections[0].second = THIRD;
+	expect_nothing(b);
+	b->p.section_count = 0;
+	expect_nothing(b);
+}
+
+static void test_another_lock_or_datum(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->p.lock_count = 2;
+	b->uses[2].lock = 1;
+	expect_nothing(b);
+	b->uses[2].lock = 0;
+	b->accesses[2].gva += 8;
+	expect_nothing(b);
+	b->accesses[2].gva -= 8;
+	b->accesses[2].life = 1;
+	expect_nothing(b);
+}
+
+static void test_one_context(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->accesses[2].who = b->accesses[0].who;
+	expect_nothing(b);
+	b->accesses[2].several = true;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
+static void test_unpublished(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->accesses[0].count_shared = 0;
+	expect_nothing(b);
+}
+
+/* The datum is accessed in a third section in between: each pair of neighbours is a case of its own. */
+static void test_neighbours(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->sections[0] = (struct section_pair){.first = FIRST, .second = SECOND, .count = 100, .between = {{OTHER, 5}}};
+	b->sections[1] = (struct section_pair){.first = FIRST, .second = THIRD, .count = 100, .between = {{OTHER, 5}}};
+	b->sections[2] = (struct section_pair){.first = SECOND, .second = THIRD, .count = 100, .between = {{OTHER, 5}}};
+	b->p.section_count = 3;
+	use(b, THIRD, 5, LEN, INSN_WRITE, PLAIN);
+	assert_int_equal(judge(b), 1);
+	assert_int_equal(b->found.list[0].side[1], 1);
+}
+
+/* The same member of two objects is one suspicion. */
+static void test_two_objects(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	for (unsigned i = 0; i < 3; i++) {
+		b->accesses[3 + i] = b->accesses[i];
+		b->accesses[3 + i].gva += 0x1000;
+		b->accesses[3 + i].memory.object += 0x1000;
+		b->uses[3 + i] = b->uses[i];
+		b->uses[3 + i].access += 3;
+		b->uses[3 + i].lock = 1;
+	}
+	b->p.access_count = b->p.use_count = 6;
+	b->p.lock_count = 2;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_check_then_act),
+		T(test_check_then_use),
+		T(test_read_then_update),
+		T(test_write_then_read),
+		T(test_half_done_update),
+		T(test_publish_before_init),
+		T(test_value_before_flag),
+		T(test_reader_without_flag),
+		T(test_reader_checks_value),
+		T(test_flag_is_tested_and_set),
+		T(test_serial_interleavings),
+		T(test_checked_again),
+		T(test_read_again_without_a_check),
+		T(test_version),
+		T(test_exchange),
+		T(test_counters),
+		T(test_snapshot),
+		T(test_batch),
+		T(test_state),
+		T(test_claimed),
+		T(test_taken_in_the_first_section),
+		T(test_outer_lock),
+		T(test_waits),
+		T(test_never_in_between),
+		T(test_sections_that_do_not_follow),
+		T(test_another_lock_or_datum),
+		T(test_one_context),
+		T(test_unpublished),
+		T(test_neighbours),
+		T(test_two_objects),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
