@@ -178,11 +178,11 @@ class CheckTest(unittest.TestCase):
                     self.assertEqual(status, 1, output)
                     self.assertIn(f"MISPLACED: {case['name']}", output)
 
-    def follow(self):
-        """As `outrider run --locks` does."""
-        self.locks = {"locks": [{"kind": kind} for kind in ("spin", "mutex", "rwsem")], "accesses": [], "takes": [], "suspicions": []}
+    def follow(self, atomic=False):
+        """As `outrider run --locks` does, with the cases of the group atomic or with all others."""
+        self.locks = {"locks": [{"kind": kind} for kind in ("spin", "mutex", "rwsem", "rwlock")], "accesses": [], "takes": [], "suspicions": []}
         for case in self.manifest["cases"]:
-            if "suspected" in case:
+            if "suspected" in case and (case["group"] == "atomic") == atomic:
                 self.follow_case(case)
         self.head["locks"] = self.locks
         self.groups = ["--locks", "--group", "locking", "--group", "unprotected", "--group", "handed", "--group", "controls"]
@@ -201,12 +201,19 @@ class CheckTest(unittest.TestCase):
         self.locks["suspicions"].append({"id": f"{number:012x}", "kind": kind, "text": "t", "proof": {"state": proof, "reached": [1, 1]},
                                          "sides": [{"index": index} for index in sides]})
 
+    def suspect_steps(self, function, other):
+        """Two sections of one function, and one of the other function."""
+        self.suspect([self.access(function), self.access(function, "write")], "atomicity", "none")
+        self.locks["suspicions"][-1]["between"] = {"index": self.access(other, "write")}
+
     def follow_case(self, case):
         functions = case.get("functions") or [side["function"] for side in case["sides"]]
         number = len(self.locks["suspicions"]) + 1
         for function in functions if not case["suspected"] else []:
             self.access(function, held=case.get("held", []))
-        if case["suspected"] and case["kind"] == "control":
+        if case["suspected"] and case["group"] == "atomic":
+            self.suspect_steps(functions[0], functions[-1])
+        elif case["suspected"] and case["kind"] == "control":
             self.suspect([self.take(function) for function in functions], "interrupt", "none")
         elif case["suspected"]:
             self.suspect([self.access(side["function"], side["kinds"][-1], side["sizes"][0]) for side in case["sides"]], number=number)
@@ -217,6 +224,19 @@ class CheckTest(unittest.TestCase):
         status, output = self.check(*self.groups)
         self.assertEqual(status, 0, output)
         self.assertRegex(output, r"suspected: \S+ unprotected gt_figone_set_rf_state write 1 / gt_figone_watchdog read 1: t \(seen\)")
+
+    def test_sections(self):
+        self.follow(atomic=True)
+        status, output = self.check("--locks", "--group", "atomic")
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, r"suspected: \S+ atomicity gt_actlen_enqueue read 4 / gt_actlen_enqueue write 4 / gt_actlen_change write 4: t")
+        self.suspect_steps("gt_recheck_enqueue", "gt_recheck_change")
+        self.assertIn("suspected wrongly", self.check("--locks", "--group", "atomic")[1])
+        for faulty in "actlen", "actboth":
+            self.follow(atomic=True)
+            self.locks["suspicions"] = [s for s in self.locks["suspicions"]
+                                        if faulty not in self.locks["accesses"][s["sides"][0]["index"]]["site"]]
+            self.assertIn(f"LOCKS: {faulty}: not suspected", self.check("--locks", "--group", "atomic")[1])
 
     def test_locks_were_not_followed(self):
         self.assertEqual(self.check("--locks")[0], 1)

@@ -47,7 +47,7 @@ struct gt_case {
 	void (*teardown)(void);	 /* optional: after both sides ended */
 };
 
-#define GT_MAX_CASES 96
+#define GT_MAX_CASES 128
 
 /* NULL-terminated. */
 extern const struct gt_case *const gt_all_cases[];
@@ -71,6 +71,11 @@ extern const struct gt_case gt_case_dmareadwait, gt_case_dmawritewait, gt_case_d
 
 extern const struct gt_case gt_case_handdone, gt_case_handwork, gt_case_handtimer, gt_case_latedone, gt_case_latework,
 	gt_case_latetimer;
+
+extern const struct gt_case gt_case_actlen, gt_case_actmutex, gt_case_actrwsem, gt_case_checkuse, gt_case_readupd,
+	gt_case_readback, gt_case_actirq, gt_case_actboth, gt_case_actheap, gt_case_readrw, gt_case_pubinit, gt_case_halfset;
+extern const struct gt_case gt_case_recheck, gt_case_version, gt_case_cmpxchg, gt_case_inflight, gt_case_snapshot,
+	gt_case_batch, gt_case_state, gt_case_claim, gt_case_answer, gt_case_retry, gt_case_lookup, gt_case_outer;
 
 extern const struct gt_case gt_case_nulluse, gt_case_tags, gt_case_othertags;
 
@@ -134,8 +139,8 @@ bool harness_wait(struct completion *done);
 int harness_complain(const char *kind);
 
 /*
- * /proc/outrider_gt: reading lists the cases, writing "start CASE" or "stop CASE" drives them, and "complain KIND" makes the kernel
- * complain.
+ * /proc/outrider_gt: reading lists the cases, writing "start CASE" or "stop CASE" drives them, and "complain KIND" makes the
+ * kernel complain.
  */
 int harness_proc_init(void);
 void harness_proc_exit(void);
