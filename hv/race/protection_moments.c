@@ -215,7 +215,8 @@ static uint32_t lock_of(const struct protection *p, const struct prot_access *a,
 	return PROTECTION_NONE;
 }
 
-/* Count the access in each critical section that it was made in. Nothing is known of a section begun outside of the subject. */
+/* Count the access in each critical section that it was made in. Sections that began outside of the subject are not recorded.
+ */
 static void count_uses(struct protection *p, const struct lock_moment *m, uint32_t access, bool decides)
 {
 	for (unsigned i = 0; i < m->locks.count && i < LOCKSET_MAX; i++) {

@@ -36,8 +36,8 @@ uint64_t atomicity_came_between(const struct section_pair *s, uint64_t taken_at)
 int atomicity_tell(const struct atomicity_case *c, enum atomicity_pattern *pattern);
 
 /*
- * The same for two data of one object: `first` writes one of them, `second` the other, and `between` reads that second datum,
- * in a section that decides by the first one.
+ * The same for two data of one object: `first` writes the first datum, `second` the second datum, and `between` reads the
+ * second datum, in a section that decides by the first datum.
  */
 int atomicity_tell_publish(const struct atomicity_case *c);
 

@@ -83,7 +83,7 @@ struct rendezvous_state {
 	struct datum data[2];
 };
 
-/* What came of a hit, for the choice of the next sample points. */
+/* What a hit led to, for the choice of the next sample points. */
 enum hit_result {
 	/* A window, or a conflict. */
 	HIT_USEFUL,

@@ -200,7 +200,8 @@ static bool come_by(struct fixture *f, unsigned site, bool on_stack)
 	return held;
 }
 
-/* Two functions run. In one of them all accesses are to the stack: most points go to the other, where windows can open. */
+/* Two functions run. The accesses of one function are to the stack. Most points go to the other function, where windows can
+ * open. */
 static void points_go_where_windows_open(void **state)
 {
 	struct fixture *f = *state;
