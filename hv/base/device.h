@@ -83,7 +83,8 @@ struct device_segment {
 /*
  * Callbacks for a device's accesses to memory that a window may watch: segment() for the memory of a request, ring() for a
  * virtqueue's ring (hv/vmm/dma.h). The caller selects accesses by device_filter(), which compares only page numbers, modulo 64.
- * So callbacks also come for memory that no window watches. The other callbacks are for a request that the observer may hold.
+ * So callbacks also come for memory that no window watches. request() and hold_end() let the observer delay a request: until
+ * the delay is over, the device does not access the memory of the request.
  */
 struct device_observer {
 	/* A device accesses a segment of the request that it serves, or is about to access it. */

@@ -54,7 +54,8 @@ static void outcome(const struct assertion *a, char out[LINE_MAX_BYTES])
 		snprintf(out, LINE_MAX_BYTES, "kept by %" PRIu64 " of %" PRIu64 " accesses%s", a->checked - a->unknown,
 			 a->checked, unknown);
 	else if (assertion_state(a) == ASSERTION_HELD)
-		snprintf(out, LINE_MAX_BYTES, "kept: there is no such access among %" PRIu64 " accesses", a->seen);
+		snprintf(out, LINE_MAX_BYTES, "kept: none of %" PRIu64 " accesses is of the kind that the assertion is about",
+			 a->seen);
 	else
 		snprintf(out, LINE_MAX_BYTES,
 			 "never checked: no such access was sampled after a second task had accessed the datum%s", excuse(a));

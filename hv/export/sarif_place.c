@@ -211,8 +211,9 @@ json_t *sarif_site(struct json_builder *b, const char *site)
 }
 
 /*
- * Returns the place of a call that lines[k] describes: a source line in the called function or in a function that is inlined
- * there. If `lines` is NULL or the line is unknown, returns the function alone. `name` is a buffer for the function's name.
+ * Returns the place where the frame `call` was executing: the source line lines[k], in the frame's function or in a function
+ * that is inlined there. If `lines` is NULL or the line is unknown, returns the function alone. `name` is a buffer for the
+ * function's name.
  */
 static struct place place_of(const struct guest_frame *call, const struct source_line *lines, size_t k,
 			     char name[EXPORT_NAME_MAX])

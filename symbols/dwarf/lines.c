@@ -42,7 +42,7 @@ static const struct di_lines *lines_of(struct di_unit *u)
 
 /*
  * Returns the path of file number `file` of the line table, with its directory. The string lives as long as the debuginfo.
- * Returns NULL if there is no such file, or with the error set.
+ * Returns NULL if there is no such file, or, with the error set, on failure.
  */
 static const char *path_of(struct di_unit *u, const struct di_lines *lines, uint64_t file)
 {

@@ -13,7 +13,10 @@
 
 #define MISTAKE_MAX 512 /* bytes of a sentence, with the NUL */
 
-/* Say why `value`, the attribute `name` of `node`, cannot be the name of a campaign or of a part of a run's key. */
+/*
+ * Say why `value`, the attribute `name` of `node`, is no valid name. `node` is a campaign, or an element whose name becomes a
+ * part of the key that identifies a run.
+ */
 bool mistake_in_name(const xmlNode *node, const char *value, char out[MISTAKE_MAX]);
 
 /* Say that the element is in a namespace. */

@@ -90,7 +90,8 @@ static void accept(struct race_side *side, const struct insn *insn, const struct
 	side->locked = insn->flags & INSN_LOCKED;
 }
 
-/* Whether this operand of `insn`, which was just executed, overlaps the watched bytes. *gva becomes its address. */
+/* Whether this operand of `insn`, which was just executed, has a byte in common with the watched bytes. *gva becomes its
+ * address. */
 static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem, const struct watched *watched, uint64_t *gva)
 {
 	struct x86_regs regs = watched->side->regs;

@@ -31,7 +31,7 @@ enum found {
 	FOUND,
 };
 
-/* Which site of a race leads in a turn (target_sites.h). LEAD_BOTH: neither, since both sites are armed. */
+/* Which site of a race is armed first in a turn (target_sites.h). LEAD_BOTH: both sites are armed at once. */
 enum lead { LEAD_FIRST, LEAD_SECOND, LEAD_BOTH };
 
 /* A target site in guest memory. Several functions can have the same name, so a site of the report can have several places. */

@@ -186,7 +186,7 @@ class Locks(unittest.TestCase):
     def test_nobody_writes(self):
         """`by = nobody` is kept by a datum that was accessed, and never in this way."""
         path = self.assertions("[assert]\ndatum = other\naccess = write\nby = nobody\n")
-        self.assertIn("kept: there is no such access among 10 accesses\n", self.outrider("locks", "--assert", path, self.path).stdout)
+        self.assertIn("kept: none of 10 accesses is of the kind that the assertion is about\n", self.outrider("locks", "--assert", path, self.path).stdout)
 
     def test_assertion_of_which_nothing_is_known(self):
         """Without the locks of any access nothing was checked."""
@@ -421,7 +421,7 @@ class LockList(unittest.TestCase):
 
     def test_words(self):
         self.refused_text("take spin f arg0\ntake spun g arg0\n", "list.conf:2: no such kind of lock: spun")
-        self.refused_text("lock spin f arg0\n", "list.conf:1: a line begins with take, try, give, share, release, acquire, free, new or outer")
+        self.refused_text("lock spin f arg0\n", "list.conf:1: a line begins with take, try, give, share, release, acquire, caller, free, new or outer")
         self.refused_text("take spin f arg0 quickly\n", "list.conf:1: no such word: quickly")
         self.refused_text("take spin f arg9\n", "list.conf:1: give arg0 to arg5")
 
