@@ -87,8 +87,7 @@ struct rendezvous_state {
 enum hit_result {
 	/* A window, or a conflict. */
 	HIT_USEFUL,
-	/* No window was possible there: the access is to the stack or to no RAM, or the CPU could not be held in its context.
-	 */
+	/* No window was possible: the access is to the stack or to no RAM, or the CPU could not be held in its context. */
 	HIT_NO_WINDOW,
 	/* No window, for a reason that has nothing to do with the point: the last CPU that runs, or the governor's credit. */
 	HIT_REFUSED,
@@ -104,9 +103,9 @@ struct executed_point {
 
 /* How often a CPU wakes up (hv/detect/window/awake.h). */
 struct wake_average {
-	/* When the present time of averaging began (CLOCK_MONOTONIC, ns), and the CPU's wake-ups by then. 0: not yet. */
+	/* When averaging began anew (CLOCK_MONOTONIC, ns), and the number of wake-ups by then. 0: not yet. */
 	uint64_t since_ns, count;
-	/* The average time between two wake-ups in the time of averaging before, in ns. UINT64_MAX: unknown. */
+	/* The average time between two wake-ups until since_ns, in ns. UINT64_MAX: unknown. */
 	uint64_t sleep_ns;
 };
 
@@ -135,7 +134,7 @@ struct hit_path {
 	uint32_t last_cookie;
 	/* For how long the CPU of this index may still be held (window_cpu_may_be_held()). */
 	struct allowance held[TARGET_MAX_CPUS];
-	/* Indexed by the CPU. */
+	/* How often the CPU of this index wakes up. */
 	struct wake_average wake_averages[TARGET_MAX_CPUS];
 	struct rng delay_rng;
 	/* Ring of the sample points that CPUs executed. The newest is at (stats.executed - 1) % EXECUTED_KEPT. */

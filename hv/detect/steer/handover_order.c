@@ -23,8 +23,7 @@ struct search {
 	bool full;
 	/* The object was handed over more than once. */
 	bool repeated;
-	/* An object was released at the address of an acquired one, but may have ended before that; or perhaps after the
-	 * acquire. */
+	/* An object was released at the address of an acquired object, but may have ended before, or after the acquire. */
 	bool uncertain;
 	/* The interrupt of the second access began after the first access. */
 	bool began;

@@ -19,9 +19,9 @@
 enum handover_order {
 	/*
 	 * Too long ago. Or the address of an object that was released may be another object's when it was acquired. Or the
-	 * acquiring call returned unseen, perhaps before the release (lock_event.since). Or an
-	 * object on the way was handed over several times since the first access: in a loop, any access is ordered before those
-	 * of later rounds, whether or not the accesses of one round are ordered.
+	 * acquiring call returned unseen, perhaps before the release (lock_event.since). Or an object on the way was handed
+	 * over several times since the first access: in a loop, any access is ordered before those of later rounds, whether or
+	 * not the accesses of one round are ordered.
 	 */
 	HANDOVER_ORDER_UNKNOWN,
 	HANDOVER_ORDER_NONE,

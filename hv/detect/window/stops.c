@@ -180,9 +180,7 @@ static bool room_for_one(const struct detect *d)
 	return d->hit.open_windows + 1 < caps->cpus || (caps->cpus == 1 && caps->irq_while_held);
 }
 
-/*
- * Whether the CPU may be held. *over is set to the window that must end for it, or to NULL if none must.
- */
+/* Whether the CPU may be held. *over is set to the window that must end before, or to NULL if none must. */
 static bool may_hold(struct detect *d, struct window **over)
 {
 	bool room = room_for_one(d);
