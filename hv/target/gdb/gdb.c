@@ -20,7 +20,8 @@
 #define EMULATED_PAGES 8u
 /* Limits the number of breakpoints, too, because TCG compares most blocks of code that it enters with all breakpoints. */
 #define EMULATED_POINTS 128u
-#define LASTING_POINTS 256u
+/* Lock hooks. They lie close together, in one module, so most of them add no page: what the journal has room for. */
+#define LASTING_POINTS (GDB_POINTS_MAX - EMULATED_POINTS)
 #define END_NS 10000000000u /* Time for the stub to remove all points. After that, the guard process must remove them. */
 #define HARDWARE_POINTS 2u  /* Debug registers for breakpoints. The other two of a CPU's four are for watchpoints. */
 
