@@ -51,7 +51,7 @@ struct command {
 /* Read a line as a command. A line with a control character other than a tab is VERB_BAD. */
 void command_read(const char *line, struct command *command);
 
-/* Print a line that describes each command. Each line begins with `prefix`. */
+/* Print one line for each command, with its description. Each line begins with `prefix`. */
 void commands_print(FILE *out, const char *prefix);
 
 #endif

@@ -9,7 +9,10 @@
 #include "hv/cli/race_wanted.h"
 #include "hv/report/json/load.h"
 
-/* Cut the value into the file's path and the list of ids, which is NULL if there is none. A '#' may also be part of a path. */
+/*
+ * Split the value of --aim, FILE[#ID[,ID...]], at its last '#'. Sets *ids to NULL if there is no '#', or if a file with the
+ * whole value as its path exists: then the '#' is part of the path.
+ */
 static void split(char *value, char **ids)
 {
 	char *mark = strrchr(value, '#');

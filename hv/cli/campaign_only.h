@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --only of the commands that make the runs of a campaign. */
+/* Checks --only NAME[,NAME...], by which the commands that execute the runs of a campaign execute only the named runs. */
 #ifndef OUTRIDER_CLI_CAMPAIGN_ONLY_H
 #define OUTRIDER_CLI_CAMPAIGN_ONLY_H
 

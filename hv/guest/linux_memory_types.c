@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The struct in the objects of slab caches that are not named after their struct, from the kmem_cache_create() and KMEM_CACHE()
- * calls of Linux 5.10 to 6.12. A name that a kernel lacks does no harm. The struct must fit into the cache's objects, except
- * for a tail that the kernel cuts off.
+ * A table: for each slab cache whose name is not that of a struct, the struct in its objects. It was taken from the calls of
+ * kmem_cache_create() and KMEM_CACHE() in Linux 5.10 to 6.12. A row whose cache the guest does not have is ignored. A row is
+ * used only if the struct is no larger than the cache's objects; of some structs the kernel allocates only the first part.
  */
 #include <string.h>
 

@@ -32,8 +32,8 @@ enum lock_op {
 /* Where LOCK_RELEASE and LOCK_CALLER find the function that the kernel calls with the object as its first argument. */
 enum lock_calls {
 	LOCK_CALLS_NOTHING,  /* not known, or there is no such function */
-	LOCK_CALLS_MEMBER,   /* a pointer in the object, at the offset `calls_at` in bytes */
-	LOCK_CALLS_ARGUMENT, /* argument number `calls_at` */
+	LOCK_CALLS_MEMBER,   /* a pointer in the object points to it, `calls_at` bytes from the object's start */
+	LOCK_CALLS_ARGUMENT, /* argument number `calls_at` (0 to 5) of the listed function points to it */
 };
 
 /* The argument is the address of a variable, not a register. */

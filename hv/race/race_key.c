@@ -93,7 +93,10 @@ static void put_place(const struct race *race, char out[RACE_KEY_DATUM_MAX])
 {
 	const struct guest_memory *m = &race->first.memory;
 
-	/* Use the offset of a per-CPU variable, which is the same on every CPU. */
+	/*
+	 * The address of a per-CPU variable differs between CPUs, so the offset counts from the variable's start in the CPU's
+	 * own copy.
+	 */
 	if (m->symbol.name[0])
 		snprintf(out, RACE_KEY_DATUM_MAX, "%s%s%s+%" PRIu32, m->symbol.module, m->symbol.module[0] ? ":" : "",
 			 m->symbol.name, m->offset);

@@ -15,9 +15,10 @@
 bool slab_has_one_type(const struct guest_memory *m);
 
 /*
- * Write the cache's name as the first part of a datum's name, without blanks: "dentry", "kmalloc-64"; "kmalloc-or-alias-256" if
- * the cache is merged, without the size if the object is unknown; "pool_workqueue?" if it may be merged. Writes "" if the cache
- * has no name.
+ * Write the first part of a datum's name, without blanks. If the cache is not merged: its name, as "dentry" or "kmalloc-64". If
+ * the cache is merged: "kmalloc-or-alias-" and the size of its objects in bytes, as "kmalloc-or-alias-256", or only
+ * "kmalloc-or-alias" if the object was not found. If it is unknown whether the cache is merged: its name with a question mark,
+ * as "pool_workqueue?". Writes "" if the cache has no name.
  */
 void slab_name(const struct guest_memory *m, char out[SLAB_NAME_MAX]);
 

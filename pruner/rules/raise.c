@@ -240,7 +240,10 @@ static void interrupt(struct tally *t)
 /* Returns whether one aligned access of `whole` contains all bytes of `part`. */
 static bool covered(const struct race_side *part, const struct race_side *whole)
 {
-	/* The two GVAs may differ although the memory is the same, but their offsets in the page are equal. */
+	/*
+	 * The two sides may access one page at two different GVAs, through two mappings. So `from`, the distance from the start
+	 * of `whole` to the start of `part`, is computed modulo the page size.
+	 */
 	uint64_t from = (part->gva - whole->gva) % X86_PAGE_SIZE;
 
 	return whole->size <= sizeof(uint64_t) && whole->gva % whole->size == 0 && part->size <= whole->size &&

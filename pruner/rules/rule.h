@@ -26,7 +26,7 @@ enum rule_stage {
 	RULE_BY_PROOF,
 	/* Lists that people wrote name the datum or the functions. */
 	RULE_BY_LIST,
-	/* The accesses and the values look like a pattern. */
+	/* Only the accesses and the values look like a benign pattern, such as a counter of statistics. Nothing proves it. */
 	RULE_BY_PATTERN,
 	/* The code looks like a protocol of the two sides, but a part of the proof is missing. */
 	RULE_BY_DOUBT,

@@ -81,7 +81,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		.name = "reader-outside-rcu",
 		.class = VERDICT_HARMFUL,
 		.help = {
-			.found = "A pointer that RCU guards is read or used outside an RCU section.",
+			.found = "A pointer that RCU guards is read or used outside an RCU read-side critical section.",
 			.meaning = "Nothing keeps the object from being freed during the access.",
 			.next = "Put the access between rcu_read_lock() and rcu_read_unlock(), or hold the writers' "
 				"lock.",
@@ -177,7 +177,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		.class = VERDICT_BENIGN,
 		.help = {
 			.found = "One side uses some bits of a word, and the other side changes only other bits.",
-			.meaning = "The writer stores the bits that the reader uses as it loaded them.",
+			.meaning = "The writer loads the word, changes other bits, and stores the bits that the reader uses unchanged.",
 			.next = "Check that no second writer can undo the update. " MARK_BOTH,
 		},
 		.apply = {[RULE_BY_PROOF] = rule_flags},

@@ -19,8 +19,8 @@ struct learn_counts {
 	/* Numbers of pairs: seen at all, seen exactly once, and seen exactly twice. */
 	uint64_t observed, once, twice;
 	/*
-	 * Number of runs, if `once` and `twice` count the runs that saw a pair (this form is also called Chao2). 0: `once` and
-	 * `twice` count observations.
+	 * Number of runs, if `once` and `twice` are the numbers of pairs that exactly one run and exactly two runs saw (this
+	 * form is also called Chao2). 0: they are the numbers of pairs that were observed once and twice, in whatever run.
 	 */
 	uint64_t runs;
 };

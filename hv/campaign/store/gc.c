@@ -12,7 +12,7 @@
 #include "hv/campaign/store/coverage_sum.h"
 #include "hv/campaign/store/compress.h"
 
-#define SUM_ROOM (32u << 20) /* bytes of coverage text in memory at a time */
+#define SUM_ROOM (32u << 20) /* at most this many bytes of coverage text are in memory at a time */
 
 /* ---- choose rounds ---- */
 

@@ -18,7 +18,10 @@ static char *joined(const char *a, const char *b, struct err *err)
 	return NULL;
 }
 
-/* Returns the user's folder for data. Ignores a relative path, as the XDG Base Directory Specification says. */
+/*
+ * Returns the path `below`, which begins with a slash, in the user's folder for data: $XDG_DATA_HOME, or else ~/.local/share.
+ * Ignores an XDG_DATA_HOME that is a relative path, as the XDG Base Directory Specification says.
+ */
 static char *data_folder(const char *below, struct err *err)
 {
 	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");

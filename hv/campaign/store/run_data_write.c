@@ -18,7 +18,7 @@
  * store shows it, is the id of that race. docs/campaigns.md gives the reasons.
  */
 
-/* Make each race with a named datum no alias: set its `line` to its own id. */
+/* A race with a named datum is never an alias of another race: set its `line` to its own id. */
 static int named(struct db *db, const char *sides, struct err *err)
 {
 	return db_exec(db, err, "UPDATE race SET line = id WHERE sides = $1 AND datum <> '' AND line <> id", "t", sides);

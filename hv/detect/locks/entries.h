@@ -22,7 +22,7 @@ struct entry_hook {
 struct entries {
 	struct entry_hook list[ENTRY_HOOKS_MAX];
 	unsigned count;
-	/* Bits of enum handover_kind: the subject has callbacks of these kinds. */
+	/* Bits of enum handover_kind: functions of the subject are callbacks of these kinds. */
 	unsigned kinds;
 	/* When these stops were last checked (CLOCK_MONOTONIC, ns). Sampler's thread only. */
 	uint64_t checked_ns;

@@ -42,7 +42,11 @@ struct lock_event {
 	 * return is not known, but those that were due before the call did: the call waited for them. 0: the return was seen.
 	 */
 	uint64_t since;
-	/* Of a release at a callback's end: the moment from which on a call waits for this end. 0: any call waits for it. */
+	/*
+	 * Of a release at the end of a callback: the number of a lock moment. A function that waits for the callback
+	 * (timer_delete_sync(), flush_work()) waits for this end only if it was called at this moment or later. 0: it waits for
+	 * this end whenever it was called.
+	 */
 	uint64_t due;
 	/* The kernel called a callback: what the context did before belongs to other callbacks, which may run on other CPUs. */
 	bool begins;

@@ -26,7 +26,10 @@ struct scenario_facts {
 	char race[RACE_ID_MAX];	     /* the race's id */
 	char site[2][SITE_NAME_MAX]; /* site[i] is the site of side i of the rendezvous */
 	uint64_t slide;		     /* the slide of the kernel's text */
-	/* The result of both orders. In order i, the rendezvous's side i goes first. Differences may have no names. */
+	/*
+	 * The result of both orders. In order i, side i of the rendezvous goes first. Memory that differs between the final
+	 * states of the two orders may have an address only, and no name.
+	 */
 	struct replay_instance instance;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads and writes guest-physical memory of a machine with a gdbstub (memory.h). The monitor is QEMU's, reached through the
- * stub.
+ * Reads and writes guest-physical memory of a machine with a gdbstub (memory.h). QEMU's monitor, whose commands the stub passes
+ * on, says which addresses are RAM.
  */
 #include "hv/target/gdb/memory.h"
 
