@@ -71,6 +71,16 @@ struct detect_stats {
 	/* Sites that were chosen and not armed, because hits in their functions seldom open a window (hv/detect/steer/yield.h).
 	 */
 	uint64_t passed_over;
+	/*
+	 * Sample points that were not chosen at random (hv/detect/steer/steered.h), and those of them at the first site of a
+	 * function of new text. Hits at such points, windows opened there, and conflicts seen in these windows.
+	 */
+	uint64_t steered, steered_first, steered_hits, steered_windows, steered_conflicts;
+	/*
+	 * Hits that touched memory which another CPU had touched lately, one of both writing (hv/detect/core/touches.h). Sites
+	 * that were found to talk so, and sites that were not steered to any more after several conflicts.
+	 */
+	uint64_t talks, talking_sites, retired_sites;
 	/* Armed points that no CPU reached for long, and that were disarmed so that other sites could be armed. */
 	uint64_t stale;
 	/* CPU time in ns that the sampler's thread spent on choosing, decoding and arming. */

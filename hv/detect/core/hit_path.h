@@ -14,11 +14,14 @@
 #include "hv/detect/core/device_window_state.h"
 #include "hv/detect/core/point.h"
 #include "hv/detect/core/queue.h"
+#include "hv/detect/core/touches.h"
 #include "hv/guest/guest.h"
 #include "hv/target/target.h"
 
 /* Capacity of the ring of sample points that CPUs executed. The sampler empties the ring every few ms. */
 #define EXECUTED_KEPT 256u
+/* Capacity of the ring of conflicts. There are some tens of conflicts a second at most. */
+#define MET_KEPT 32u
 
 struct rendezvous_server;
 
@@ -99,6 +102,13 @@ enum hit_result {
 struct executed_point {
 	uint64_t addr;
 	enum hit_result result;
+	/* GVA of a site with which the site talks (touches.h). 0: none. */
+	uint64_t talks_with;
+};
+
+/* The sites of a conflict that the reporter has attributed. 0: unknown, or a device. */
+struct met_sites {
+	uint64_t site[2];
 };
 
 /* How often a CPU wakes up (hv/detect/window/awake.h). */
@@ -139,6 +149,11 @@ struct hit_path {
 	struct rng delay_rng;
 	/* Ring of the sample points that CPUs executed. The newest is at (stats.executed - 1) % EXECUTED_KEPT. */
 	struct executed_point executed[EXECUTED_KEPT];
+	/* Which sites touched which memory lately. */
+	struct touches touches;
+	/* Ring of the conflicts that the reporter has attributed. The newest is at (met_count - 1) % MET_KEPT. */
+	struct met_sites met[MET_KEPT];
+	uint64_t met_count;
 	struct observation_queue observations;
 	/* Signalled when an observation waits, or when the reporter is to end. */
 	pthread_cond_t queued;

@@ -42,6 +42,8 @@ struct point {
 	 * by the caller, who also counts the point in points.again.
 	 */
 	bool again;
+	/* This is a steered point (hv/detect/steer/steered.h). Set by the caller. */
+	bool steered;
 };
 
 struct points {

@@ -57,6 +57,18 @@ static void name_locks(struct detect *d, struct race_side *side)
 	}
 }
 
+/* Tell the sampler which sites met (hv/detect/steer/steered.h). */
+static void tell_met(struct detect *d, const struct observation *o)
+{
+	struct met_sites met = {{0}};
+
+	for (int i = 0; i < 2; i++)
+		met.site[i] = o->sides[i].kind == RACE_SIDE_CPU ? o->sides[i].pc : 0;
+	pthread_mutex_lock(&d->lock);
+	d->hit.met[d->hit.met_count++ % MET_KEPT] = met;
+	pthread_mutex_unlock(&d->lock);
+}
+
 static void report(struct detect *d, struct insn_decoder *decoder, struct observation *o)
 {
 	if (o->how == RACE_BY_WATCH) {
@@ -70,6 +82,7 @@ static void report(struct detect *d, struct insn_decoder *decoder, struct observ
 	}
 	if (o->how == RACE_BY_DEVICE_WINDOW)
 		attribute_device_window(d, decoder, o);
+	tell_met(d, o);
 	guest_memory_at(d->guest, &o->sides[0].regs, &o->page, o->sides[0].gva, o->sides[0].size, &o->memory);
 	guest_taint(d->guest, &o->taint);
 	for (int i = 0; i < 2; i++) {

@@ -36,7 +36,7 @@ static struct coverage_counts *counts_of(struct detect *d, uint64_t addr)
 			    pool_function_sites(d->sampler.pool, addr));
 }
 
-enum arm_result arm_site(struct detect *d, uint64_t addr, bool again)
+enum arm_result arm_site(struct detect *d, uint64_t addr, enum arm_why why)
 {
 	struct coverage_counts *counts;
 	struct point *point = NULL;
@@ -63,12 +63,13 @@ enum arm_result arm_site(struct detect *d, uint64_t addr, bool again)
 	else if (!guest_text_going(d->guest, addr))
 		point = points_plant(&d->points, &insn, gpa);
 	if (point) {
-		point->again = again;
+		point->again = why == ARM_AGAIN;
+		point->steered = why == ARM_STEERED;
 		point->callee = d->callees && callees_has(d->callees, addr);
 		point->counts = counts;
 		if (counts)
 			counts->armed++;
-		d->points.again += again;
+		d->points.again += point->again;
 		result = ARMED;
 	}
 	if (!d->life.started_ns && result == ARMED) {

@@ -15,10 +15,14 @@ enum arm_result {
 	NONE,	       /* `addr` is 0: the pool has no site */
 };
 
-/*
- * Arm the site at GVA `addr`, if the instruction there may be sampled. `again`: the point is an `again` point, chosen because
- * the guest was seen to run its function (rate.h).
- */
-enum arm_result arm_site(struct detect *d, uint64_t addr, bool again);
+/* Why a site was chosen. */
+enum arm_why {
+	ARM_CHANCE,  /* at random from all sites, or because it is a target site */
+	ARM_AGAIN,   /* at random, from functions that the guest was seen to run (rate.h) */
+	ARM_STEERED, /* because of news of its function, or as the function's first site (steered.h) */
+};
+
+/* Arm the site at GVA `addr`, if the instruction there may be sampled. `why` is stored in the point. */
+enum arm_result arm_site(struct detect *d, uint64_t addr, enum arm_why why);
 
 #endif

@@ -245,5 +245,5 @@ void confirm_step(struct detect *d, uint64_t now)
 	refill(d, v, now);
 	n = choose(d, v, now, due);
 	for (unsigned i = 0; i < n && v->budget > 0; i++)
-		v->budget -= arm_site(d, due[i], false) == ARMED;
+		v->budget -= arm_site(d, due[i], ARM_CHANCE) == ARMED;
 }

@@ -49,6 +49,8 @@ struct segment {
 	struct function *functions;
 	size_t count, capacity;
 	uint64_t bytes, weight;
+	/* Number of functions for which pool_next_first_site() was called. */
+	size_t first_sites;
 };
 
 struct pool {
@@ -460,6 +462,42 @@ uint32_t pool_function_sites(const struct pool *pool, uint64_t gva)
 	const struct function *fn = find_function(pool, gva);
 
 	return fn && fn->count != NOT_DECODED ? fn->count : 0;
+}
+
+uint64_t pool_function_site(const struct pool *pool, uint64_t gva, uint32_t i)
+{
+	const struct function *fn = find_function(pool, gva);
+
+	return fn && fn->count != NOT_DECODED && i < fn->count ? fn->addr + fn->sites[i] : 0;
+}
+
+/*
+ * Returns the function number `n` of a segment in the order of pool_next_first_site(). The order is a permutation, since the
+ * stride is a prime and larger than any number of functions. 0.618 of 2^32 spreads the first numbers evenly (Knuth, vol. 3,
+ * 6.4).
+ */
+static struct function *spread(const struct segment *seg, size_t n)
+{
+	const uint64_t stride = 2654435761u;
+
+	return &seg->functions[n * stride % seg->count];
+}
+
+bool pool_next_first_site(struct pool *pool, uint64_t *site)
+{
+	for (size_t i = pool->segment_count; i-- > 0;) {
+		struct segment *seg = &pool->segments[i];
+		struct function *fn;
+
+		if (seg->first_sites == seg->count)
+			continue;
+		fn = spread(seg, seg->first_sites++);
+		if (fn->count == NOT_DECODED)
+			decode(pool, fn);
+		*site = fn->count && !fn->rests ? fn->addr + fn->sites[0] : 0;
+		return true;
+	}
+	return false;
 }
 
 void pool_executed(struct pool *pool, uint64_t site)

@@ -130,6 +130,20 @@ uint64_t pool_function(const struct pool *pool, uint64_t gva);
 uint32_t pool_function_sites(const struct pool *pool, uint64_t gva);
 
 /*
+ * Returns the GVA of the site number `i`, counted from 0 in the order of addresses, of the function that contains `gva`. 0:
+ * there is none.
+ */
+uint64_t pool_function_site(const struct pool *pool, uint64_t gva, uint32_t i);
+
+/*
+ * Find the first site of a function for which this was not done yet: of the segment that was added last, until all its
+ * functions were returned, then of the one before. Within a segment, the functions come in an order that spreads over all of
+ * it. Decodes the function. Stores the site's GVA in *site, or 0 if the function has no site. Returns false if there is no such
+ * function.
+ */
+bool pool_next_first_site(struct pool *pool, uint64_t *site);
+
+/*
  * Whether an instruction is a site: it accesses memory that may be shared, and is not LOCKed. Checked when a function
  * is decoded, and again when a point is armed.
  */

@@ -69,6 +69,11 @@ static void count_armed(struct detect *d, uint32_t *armed, uint32_t *again)
 	pthread_mutex_unlock(&d->lock);
 }
 
+static bool few_points(const struct detect *d)
+{
+	return d->target->caps.pages || (d->target->caps.points && d->target->caps.points <= FEW_POINTS);
+}
+
 static uint32_t less(uint32_t most, uint32_t there)
 {
 	return most > there ? most - there : 0;
@@ -129,7 +134,7 @@ static void arm_again(struct detect *d, struct rate_control *control)
 	if (control->again_budget < room)
 		room = control->again_budget > 0 ? (uint32_t)control->again_budget : 0;
 	for (unsigned tries = control->again; room && tries && armed_one >= 0 && may_arm(d, control, until); tries--) {
-		armed_one = count_try(control, arm_site(d, choose(d, control, true), true));
+		armed_one = count_try(control, arm_site(d, choose(d, control, true), ARM_AGAIN));
 		room -= armed_one > 0;
 	}
 }
@@ -172,7 +177,7 @@ static void arm_uniformly(struct detect *d, struct rate_control *control)
 			continue;
 		}
 		refused = 0;
-		armed_one = count_try(control, arm_site(d, site, false));
+		armed_one = count_try(control, arm_site(d, site, ARM_CHANCE));
 		room -= armed_one > 0;
 	}
 	control->crowded |= refused == CROWDED_MOST;
@@ -212,8 +217,21 @@ static void arm_target_sites(struct detect *d, struct rate_control *control, uin
 		uint64_t addr = target_sites_due(d->sampler.target_sites, i);
 
 		if (addr)
-			count_try(control, arm_site(d, addr, false));
+			count_try(control, arm_site(d, addr, ARM_CHANCE));
 	}
+}
+
+/*
+ * Arm steered points (steered.h). On a target with few points they would take the place of all others, and are not armed.
+ */
+static void arm_steered(struct detect *d, struct rate_control *control, uint64_t now)
+{
+	uint32_t armed, again;
+
+	if (few_points(d) || control->in_debt || control->budget <= 0)
+		return;
+	count_armed(d, &armed, &again);
+	control->planted += steered_arm(d, &control->steering, less(d->sampler.wanted, armed), now);
 }
 
 static void arm(struct detect *d, struct rate_control *control, uint64_t now)
@@ -226,6 +244,7 @@ static void arm(struct detect *d, struct rate_control *control, uint64_t now)
 	if (d->sampler.target_sites) {
 		arm_target_sites(d, control, now);
 	} else {
+		arm_steered(d, control, now);
 		arm_again(d, control);
 		if (!rests)
 			arm_uniformly(d, control);
@@ -265,11 +284,6 @@ static void disarm_excess(struct detect *d)
 {
 	while (disarm_some(d))
 		;
-}
-
-static bool few_points(const struct detect *d)
-{
-	return d->target->caps.pages || (d->target->caps.points && d->target->caps.points <= FEW_POINTS);
 }
 
 /* Returns how long a point may stay unhit before it is disarmed, in ns. */
@@ -448,6 +462,7 @@ static void learn(struct detect *d, struct rate_control *control, const struct e
 	if (other_caller)
 		return;
 	pool_executed(d->sampler.pool, executed->addr);
+	steered_learn(d, &control->steering, executed, now);
 	if (executed->result != HIT_REFUSED)
 		yields_count(&control->yields, pool_function(d->sampler.pool, executed->addr), executed->result == HIT_USEFUL);
 }
@@ -477,6 +492,7 @@ static void refill(struct detect *d, struct rate_control *control, uint64_t now)
 	}
 	if (d->callees)
 		callees_step(d->callees, now);
+	steered_refill(d, &control->steering, control->rate, seconds, now);
 	control->budget += seconds * control->rate - (double)(hits - control->hits);
 	if (control->budget > burst)
 		control->budget = burst;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "hv/detect/steer/governor.h"
+#include "hv/detect/steer/steered.h"
 #include "hv/detect/steer/yield.h"
 
 struct detect;
@@ -57,6 +58,8 @@ struct rate_control {
 	uint64_t planted, stale, passed_over, arming_ns, armed_most;
 	/* Which functions' hits open windows. */
 	struct yields yields;
+	/* Points in functions with news. */
+	struct steering steering;
 	/* Index in points.armed of the next point that disarm_stale() looks at. */
 	uint32_t turn;
 };

@@ -31,6 +31,8 @@ struct hit_reply {
 	struct target_action action;
 	/* Watches must be brought into force. */
 	bool sync;
+	/* GVA of a site with which the hit's site talks (touches.h). 0: none. */
+	uint64_t talks_with;
 };
 
 /*
@@ -86,6 +88,7 @@ static void count_hit(struct detect *d, const struct point *point)
 {
 	d->stats.hits++;
 	d->stats.callee_hits += point->callee;
+	d->stats.steered_hits += point->steered;
 	d->hit.refused_hits += !window_affordable(d);
 	if (point->counts)
 		point->counts->hits++;
@@ -281,6 +284,25 @@ static void watch_window(struct detect *d, unsigned cpu)
 	pthread_mutex_unlock(&d->lock);
 }
 
+/* Note in the sketch which memory the access touches. Returns the GVA of a site with which this site talks, or 0. */
+static uint64_t note_touches(struct detect *d, const struct point *point, unsigned cpu, const struct datum *data, unsigned n)
+{
+	const struct touch by = {.site = point->addr, .ns = n ? monotonic_ns() : 0, .cpu = cpu};
+	uint64_t other = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		for (unsigned e = 0; e < data[i].extent_count; e++) {
+			const struct extent *extent = &data[i].extents[e];
+			uint64_t found = touches_note(&d->hit.touches, extent->gpa, extent->len, &by,
+						      data[i].access.rw & INSN_WRITE);
+
+			other = other ? other : found;
+		}
+	}
+	d->stats.talks += other != 0;
+	return other;
+}
+
 /* Handle a hit of a sample point without a window. */
 static enum hit_result hit(struct detect *d, struct point *point, unsigned cpu, const struct x86_regs *regs,
 			   struct hit_reply *reply)
@@ -296,6 +318,7 @@ static enum hit_result hit(struct detect *d, struct point *point, unsigned cpu, 
 	n = window_data(d, point, regs, data, &on_stack);
 	d->stats.skipped_stack += !n && on_stack;
 	d->stats.skipped_memory += !n && !on_stack;
+	reply->talks_with = note_touches(d, point, cpu, data, n);
 	if (n)
 		follow_access(d, point, cpu, regs, data, n);
 	device_window_cpu_accesses(d, data, n);
@@ -332,7 +355,7 @@ static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_re
 		goto out;
 	}
 	result = hit(d, point, cpu, regs, &reply);
-	d->hit.executed[d->stats.executed++ % EXECUTED_KEPT] = (struct executed_point){point->addr, result};
+	d->hit.executed[d->stats.executed++ % EXECUTED_KEPT] = (struct executed_point){point->addr, result, reply.talks_with};
 	if (point->window == &d->hit.windows[cpu])
 		count_opening(d, &d->hit.windows[cpu], came, locked, reply.sync);
 	if (reply.action.kind != TARGET_HOLD)

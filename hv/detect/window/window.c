@@ -199,6 +199,7 @@ static void fill_sampled(struct detect *d, const struct window *w, const struct 
 static void count_conflict(struct detect *d, const struct window *w)
 {
 	d->stats.conflicts++;
+	d->stats.steered_conflicts += w->point->steered;
 	if (w->point->counts)
 		w->point->counts->conflicts++;
 }
@@ -287,6 +288,7 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	d->hit.open_windows++;
 	w->whole = d->target->caps.costly_stops || d->config.known_races || confirming || d->stats.windows % WHOLE_EVERY == 0;
 	d->stats.windows++;
+	d->stats.steered_windows += w->point->steered;
 	d->hit.credit_ns -= (double)w->hold_ns;
 	if (w->point->counts)
 		w->point->counts->windows++;

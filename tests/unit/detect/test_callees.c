@@ -326,7 +326,7 @@ static void test_callee_in_a_module_that_comes_later(void **state)
 
 static void arm(struct bench *b, uint32_t at)
 {
-	assert_int_equal(arm_site(b->r->d, RIG_TEXT + at, false), ARMED);
+	assert_int_equal(arm_site(b->r->d, RIG_TEXT + at, ARM_CHANCE), ARMED);
 }
 
 /* Put a word on the stack of this CPU, `words` words of 8 bytes above its RSP. */

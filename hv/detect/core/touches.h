@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A bounded sketch of which sites touched which memory lately. Two sites talk if they touch the same word of guest-physical
+ * memory within TOUCH_AGE_NS on different CPUs, and at least one of them writes. Sites that talk are where races can be, so
+ * the sampler arms them first (hv/detect/steer/talkers.h).
+ *
+ * The sketch may forget: a word takes the place of another word with the same hash. It decides only which sites are sampled,
+ * and never what is reported.
+ *
+ * Guarded by the detector's lock. Noting a touch allocates nothing and takes constant time for each word.
+ */
+#ifndef OUTRIDER_DETECT_CORE_TOUCHES_H
+#define OUTRIDER_DETECT_CORE_TOUCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Number of words that are remembered, a power of two. At 400 hits/s, a word is replaced after some 10 s on average. */
+#define TOUCH_WORDS 4096u
+#define TOUCH_WORD_BYTES 8u
+/* After 10 s, memory of the kernel has often been freed and reused, so an older touch says nothing about a later one. */
+#define TOUCH_AGE_NS UINT64_C(10000000000)
+
+/* Who touched a word last. `site` is the GVA of the instruction; 0: nobody. `ns` is CLOCK_MONOTONIC. */
+struct touch {
+	uint64_t site, ns;
+	unsigned cpu;
+};
+
+struct word_touches {
+	/* 1 + the GPA divided by TOUCH_WORD_BYTES. 0: the entry is free. */
+	uint64_t word;
+	struct touch read, write;
+};
+
+struct touches {
+	struct word_touches words[TOUCH_WORDS];
+};
+
+/*
+ * Note that `by` reads, or with `write` set writes, the bytes [gpa, gpa + len). Returns the GVA of a site with which by->site
+ * talks, which can be by->site itself, or 0 if there is none. by->ns must not decrease from call to call.
+ */
+uint64_t touches_note(struct touches *t, uint64_t gpa, uint32_t len, const struct touch *by, bool write);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Steered points: which sites get a sample point without chance (steered.h). */
+#include "hv/detect/steer/steered.h"
+
+#include "hv/base/clock.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/steer/arm.h"
+#include "hv/detect/steer/pool.h"
+
+/* Steered points get at most this share of the hits: half is left to sites chosen at random. */
+#define STEERED_SHARE 0.5
+/* The budget holds the hits of a quarter of a second, and some for a low rate. */
+#define BURST_SECONDS 0.25
+#define BURST_LEAST 8.0
+/* In one iteration, look at 256 sites of functions with news at most, and arm for 20 ms at most. */
+#define LOOKS_AT_A_TIME 256u
+#define STEER_NS 20000000u
+/* In one iteration, arm the first sites of 64 functions at most, and arm for 10 ms at most. */
+#define FIRST_SITES_AT_A_TIME 64u
+#define FIRST_SITES_NS 10000000u
+
+static void learn_talk(struct detect *d, struct steering *s, uint64_t site, uint64_t now)
+{
+	if (pool_has_site(d->sampler.pool, site))
+		talkers_talk(&s->talkers, pool_function(d->sampler.pool, site), site, now);
+}
+
+/* The other side of a conflict may be an instruction that is no site: it counts for its function all the same. */
+static void learn_conflict(struct detect *d, struct steering *s, uint64_t site, uint64_t now)
+{
+	uint64_t function = site ? pool_function(d->sampler.pool, site) : 0;
+
+	if (!function)
+		return;
+	pool_has_site(d->sampler.pool, site); /* decodes the function, which may have had no sample point yet */
+	talkers_conflict(&s->talkers, function, site, now);
+}
+
+void steered_learn(struct detect *d, struct steering *s, const struct executed_point *executed, uint64_t now)
+{
+	uint64_t function = pool_function(d->sampler.pool, executed->addr);
+
+	if (!function)
+		return;
+	talkers_ran(&s->talkers, function, executed->addr, executed->result == HIT_REFUSED ? TALK_REFUSED : TALK_TRIED, now);
+	if (!executed->talks_with)
+		return;
+	learn_talk(d, s, executed->talks_with, now);
+	learn_talk(d, s, executed->addr, now);
+}
+
+void steered_refill(struct detect *d, struct steering *s, double rate, double seconds, uint64_t now)
+{
+	double most = rate * STEERED_SHARE * BURST_SECONDS + BURST_LEAST;
+	struct met_sites met[MET_KEPT];
+	uint64_t n, hits;
+
+	pthread_mutex_lock(&d->lock);
+	hits = d->stats.steered_hits;
+	n = d->hit.met_count - s->met_told;
+	n = n < MET_KEPT ? n : MET_KEPT;
+	for (uint64_t i = 0; i < n; i++)
+		met[i] = d->hit.met[(d->hit.met_count - 1 - i) % MET_KEPT];
+	s->met_told = d->hit.met_count;
+	d->stats.steered = s->armed;
+	d->stats.steered_first = s->first_sites;
+	d->stats.talking_sites = s->talkers.talking;
+	d->stats.retired_sites = s->talkers.retired;
+	pthread_mutex_unlock(&d->lock);
+	for (uint64_t i = 0; i < n; i++) {
+		learn_conflict(d, s, met[i].site[0], now);
+		learn_conflict(d, s, met[i].site[1], now);
+	}
+	s->budget += seconds * rate * STEERED_SHARE - (double)(hits - s->hits_told);
+	s->budget = s->budget < most ? s->budget : most;
+	s->budget = s->budget > -most ? s->budget : -most;
+	s->hits_told = hits;
+}
+
+/*
+ * Disarm the steered points that no CPU came to in TALK_WAIT_NS. A point that was hit is gone already, and a point with another
+ * age was armed at the same site later.
+ */
+static void disarm_unreached(struct detect *d, struct steering *s, uint64_t now)
+{
+	detect_enter(d);
+	for (; s->count && now - s->points[s->first].armed_ns >= TALK_WAIT_NS; s->count--) {
+		const struct steered_point *old = &s->points[s->first];
+		struct point *point = points_find(&d->points, old->site);
+
+		if (point && point->steered && !point->window && !point->hook && point->planted_ns <= old->armed_ns) {
+			points_remove(&d->points, point);
+			talkers_not_reached(&s->talkers, old->site, now);
+		}
+		s->first = (s->first + 1) % STEERED_POINTS;
+	}
+	detect_leave(d);
+}
+
+/* Arm a site of a function with news. Returns whether it was armed. */
+static bool arm_news(struct detect *d, struct steering *s, uint64_t site, uint64_t now)
+{
+	bool armed = arm_site(d, site, ARM_STEERED) == ARMED;
+
+	talkers_armed(&s->talkers, site, now);
+	if (!armed)
+		return false;
+	s->points[(s->first + s->count++) % STEERED_POINTS] = (struct steered_point){site, monotonic_ns()};
+	s->armed++;
+	return true;
+}
+
+static bool may_go_on(const struct detect *d, uint64_t until)
+{
+	return monotonic_ns() < until && !atomic_load(&d->life.stop);
+}
+
+/* Arm the due sites of the functions with the latest news. Returns the number of armed points. */
+static uint32_t arm_due(struct detect *d, struct steering *s, uint32_t room, uint64_t now)
+{
+	uint64_t until = monotonic_ns() + STEER_NS, function;
+	unsigned looks = LOOKS_AT_A_TIME;
+	uint32_t armed = 0;
+
+	for (unsigned n = 0; looks && (function = talkers_news(&s->talkers, n, now));) {
+		uint32_t sites = pool_function_sites(d->sampler.pool, function);
+		bool waits = false;
+
+		for (uint32_t i = 0; i < sites && looks; i++, looks--) {
+			uint64_t site = pool_function_site(d->sampler.pool, function, i);
+
+			if (armed == room || s->count == STEERED_POINTS || s->budget < armed || !may_go_on(d, until))
+				return armed;
+			waits |= talkers_waits(&s->talkers, site, now);
+			if (talkers_due(&s->talkers, site, now))
+				armed += arm_news(d, s, site, now);
+		}
+		if (armed || waits || !looks)
+			n++;
+		else
+			talkers_done(&s->talkers, function);
+	}
+	return armed;
+}
+
+/* Arm the first site of each function of new text, the latest text first. Returns the number of armed points. */
+static uint32_t arm_first_sites(struct detect *d, struct steering *s, uint32_t room)
+{
+	uint64_t until = monotonic_ns() + FIRST_SITES_NS, site;
+	uint32_t armed = 0;
+
+	for (unsigned n = 0; n < FIRST_SITES_AT_A_TIME && armed < room && may_go_on(d, until); n++) {
+		if (!pool_next_first_site(d->sampler.pool, &site))
+			break;
+		if (site && arm_site(d, site, ARM_STEERED) == ARMED)
+			armed++;
+	}
+	s->armed += armed;
+	s->first_sites += armed;
+	return armed;
+}
+
+uint32_t steered_arm(struct detect *d, struct steering *s, uint32_t room, uint64_t now)
+{
+	uint32_t armed;
+
+	disarm_unreached(d, s, now);
+	armed = arm_due(d, s, room / 2, now);
+	return armed + arm_first_sites(d, s, room - armed);
+}
