@@ -90,7 +90,9 @@ struct rendezvous_state {
 enum hit_result {
 	/* A window, or a conflict. */
 	HIT_USEFUL,
-	/* No window was possible: the access is to the stack or to no RAM, or the CPU could not be held in its context. */
+	/* No window was possible, because the access is to the stack or to no RAM. */
+	HIT_NO_MEMORY,
+	/* No window was possible, because the CPU could not be held in its context. */
 	HIT_NO_WINDOW,
 	/* No window, for a reason that has nothing to do with the point: the last CPU that runs, or the governor's credit. */
 	HIT_REFUSED,

@@ -224,14 +224,14 @@ static void arm_target_sites(struct detect *d, struct rate_control *control, uin
 /*
  * Arm steered points (steered.h). On a target with few points they would take the place of all others, and are not armed.
  */
-static void arm_steered(struct detect *d, struct rate_control *control, uint64_t now)
+static void arm_steered(struct detect *d, struct rate_control *control, bool rests, uint64_t now)
 {
 	uint32_t armed, again;
 
 	if (few_points(d) || control->in_debt || control->budget <= 0)
 		return;
 	count_armed(d, &armed, &again);
-	control->planted += steered_arm(d, &control->steering, less(d->sampler.wanted, armed), now);
+	control->planted += steered_arm(d, &control->steering, less(d->sampler.wanted, armed), !rests, now);
 }
 
 static void arm(struct detect *d, struct rate_control *control, uint64_t now)
@@ -244,7 +244,7 @@ static void arm(struct detect *d, struct rate_control *control, uint64_t now)
 	if (d->sampler.target_sites) {
 		arm_target_sites(d, control, now);
 	} else {
-		arm_steered(d, control, now);
+		arm_steered(d, control, rests, now);
 		arm_again(d, control);
 		if (!rests)
 			arm_uniformly(d, control);

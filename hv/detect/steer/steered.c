@@ -36,13 +36,25 @@ static void learn_conflict(struct detect *d, struct steering *s, uint64_t site, 
 	talkers_conflict(&s->talkers, function, site, now);
 }
 
+static enum talk_result talk_result(enum hit_result result)
+{
+	switch (result) {
+	case HIT_NO_MEMORY:
+		return TALK_USELESS;
+	case HIT_REFUSED:
+		return TALK_REFUSED;
+	default:
+		return TALK_TRIED;
+	}
+}
+
 void steered_learn(struct detect *d, struct steering *s, const struct executed_point *executed, uint64_t now)
 {
 	uint64_t function = pool_function(d->sampler.pool, executed->addr);
 
 	if (!function)
 		return;
-	talkers_ran(&s->talkers, function, executed->addr, executed->result == HIT_REFUSED ? TALK_REFUSED : TALK_TRIED, now);
+	talkers_ran(&s->talkers, function, executed->addr, talk_result(executed->result), now);
 	if (!executed->talks_with)
 		return;
 	learn_talk(d, s, executed->talks_with, now);
@@ -78,8 +90,8 @@ void steered_refill(struct detect *d, struct steering *s, double rate, double se
 }
 
 /*
- * Disarm the steered points that no CPU came to in TALK_WAIT_NS. A point that was hit is gone already, and a point with another
- * age was armed at the same site later.
+ * Disarm the steered points that no CPU came to in TALK_WAIT_NS. A point that was hit is gone already, and another point may
+ * have been armed at the same site later.
  */
 static void disarm_unreached(struct detect *d, struct steering *s, uint64_t now)
 {
@@ -88,7 +100,7 @@ static void disarm_unreached(struct detect *d, struct steering *s, uint64_t now)
 		const struct steered_point *old = &s->points[s->first];
 		struct point *point = points_find(&d->points, old->site);
 
-		if (point && point->steered && !point->window && !point->hook && point->planted_ns <= old->armed_ns) {
+		if (talkers_armed_at(&s->talkers, old->site, old->armed_ns, now) && point && point->steered && !point->window) {
 			points_remove(&d->points, point);
 			talkers_not_reached(&s->talkers, old->site, now);
 		}
@@ -105,7 +117,7 @@ static bool arm_news(struct detect *d, struct steering *s, uint64_t site, uint64
 	talkers_armed(&s->talkers, site, now);
 	if (!armed)
 		return false;
-	s->points[(s->first + s->count++) % STEERED_POINTS] = (struct steered_point){site, monotonic_ns()};
+	s->points[(s->first + s->count++) % STEERED_POINTS] = (struct steered_point){site, now};
 	s->armed++;
 	return true;
 }
@@ -160,11 +172,11 @@ static uint32_t arm_first_sites(struct detect *d, struct steering *s, uint32_t r
 	return armed;
 }
 
-uint32_t steered_arm(struct detect *d, struct steering *s, uint32_t room, uint64_t now)
+uint32_t steered_arm(struct detect *d, struct steering *s, uint32_t room, bool first_sites, uint64_t now)
 {
 	uint32_t armed;
 
 	disarm_unreached(d, s, now);
 	armed = arm_due(d, s, room / 2, now);
-	return armed + arm_first_sites(d, s, room - armed);
+	return first_sites && s->budget > 0 ? armed + arm_first_sites(d, s, room - armed) : armed;
 }

@@ -48,9 +48,9 @@ void steered_refill(struct detect *d, struct steering *s, double rate, double se
 void steered_learn(struct detect *d, struct steering *s, const struct executed_point *executed, uint64_t now);
 
 /*
- * Arm steered points, at most `room` of them, and disarm those in functions with news that no CPU came to. Returns the number
- * of armed points. Called with the target entered.
+ * Arm steered points, at most `room` of them, and disarm those in functions with news that no CPU came to. With
+ * `first_sites` false, arm none at first sites of functions. Returns the number of armed points. Called with the target entered.
  */
-uint32_t steered_arm(struct detect *d, struct steering *s, uint32_t room, uint64_t now);
+uint32_t steered_arm(struct detect *d, struct steering *s, uint32_t room, bool first_sites, uint64_t now);
 
 #endif

@@ -75,6 +75,8 @@ void talkers_ran(struct talkers *t, uint64_t function, uint64_t site, enum talk_
 	*f = (struct talk_function){function, now};
 	s->wait_ns = 0;
 	add(result == TALK_REFUSED ? &s->refused : &s->tries);
+	if (result == TALK_USELESS && s->tries < TALK_TRIES)
+		s->tries = TALK_TRIES;
 }
 
 void talkers_talk(struct talkers *t, uint64_t function, uint64_t site, uint64_t now)
@@ -115,6 +117,11 @@ bool talkers_waits(struct talkers *t, uint64_t site, uint64_t now)
 void talkers_armed(struct talkers *t, uint64_t site, uint64_t now)
 {
 	site_of(t, site, now)->wait_ns = now + TALK_WAIT_NS;
+}
+
+bool talkers_armed_at(struct talkers *t, uint64_t site, uint64_t armed_ns, uint64_t now)
+{
+	return site_of(t, site, now)->wait_ns == armed_ns + TALK_WAIT_NS;
 }
 
 void talkers_not_reached(struct talkers *t, uint64_t site, uint64_t now)

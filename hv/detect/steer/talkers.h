@@ -66,7 +66,8 @@ struct talkers {
 };
 
 enum talk_result {
-	TALK_TRIED,   /* a window was opened or was not possible, or no CPU came to the site in TALK_WAIT_NS */
+	TALK_TRIED,   /* a window was opened, or the CPU could not be held in its context */
+	TALK_USELESS, /* the access is to the stack or to no RAM, and hardly ever to shared memory: no more tries */
 	TALK_REFUSED, /* no window, for a reason that has nothing to do with the site */
 };
 
@@ -87,6 +88,9 @@ bool talkers_waits(struct talkers *t, uint64_t site, uint64_t now);
 
 /* A sample point was armed at the site: the site is not due again until a CPU runs it, or TALK_WAIT_NS have passed. */
 void talkers_armed(struct talkers *t, uint64_t site, uint64_t now);
+
+/* Whether the sample point that was armed at the site at `armed_ns` was the last one, and no CPU was seen to hit it. */
+bool talkers_armed_at(struct talkers *t, uint64_t site, uint64_t armed_ns, uint64_t now);
 
 /* No CPU came to the sample point at the site. */
 void talkers_not_reached(struct talkers *t, uint64_t site, uint64_t now);

@@ -328,7 +328,7 @@ static enum hit_result hit(struct detect *d, struct point *point, unsigned cpu, 
 		d->stats.skipped_caller += n != 0;
 		return HIT_OTHER_CALLER;
 	}
-	return n ? sample(d, point, cpu, regs, data, n, reply) : HIT_NO_WINDOW;
+	return n ? sample(d, point, cpu, regs, data, n, reply) : HIT_NO_MEMORY;
 }
 
 static struct target_action on_breakpoint(void *ctx, unsigned cpu, struct x86_regs *regs)

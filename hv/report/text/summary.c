@@ -137,6 +137,18 @@ static void put_rate(FILE *out, const struct detect_stats *s)
 		per(s->target.stopped_ns, (double)s->target.debug_exits) / 1e6, advice(s));
 }
 
+/* Say which sites were preferred, so that a reader does not take the run for a uniform sample. */
+static void put_steered(FILE *out, const struct detect_stats *s)
+{
+	if (!s->steered)
+		return;
+	fprintf(out,
+		"  steered       %" PRIu64 " of %" PRIu64 " points were not chosen at random, but where code began to run or CPUs share "
+		"memory: %" PRIu64 " of the hits, %" PRIu64 " of the windows, %" PRIu64 " of the conflicts; %" PRIu64
+		" sites touched what another CPU touched, %" PRIu64 " got no more points after several conflicts\n",
+		s->steered, s->planted, s->steered_hits, s->steered_windows, s->steered_conflicts, s->talking_sites, s->retired_sites);
+}
+
 static void put_stats(FILE *out, const struct detect_stats *s)
 {
 	double seconds = (double)s->sampling_ns / 1e9, windows = (double)s->windows;
@@ -152,6 +164,7 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 			s->callees, s->callees == 1 ? "" : "s", s->callee_hits, s->skipped_caller);
 	put_rate(out, s);
 	put_cost(out, s);
+	put_steered(out, s);
 	fprintf(out, "  per window    %.2f exits, %.2f ioctls, %.2f kicks\n", per(s->target.exits, windows),
 		per(s->target.ioctls, windows), per(s->target.kicks, windows));
 	fprintf(out,

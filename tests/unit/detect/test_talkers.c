@@ -90,6 +90,12 @@ static void test_few_tries_without_talk(void **state)
 	assert_int_equal(tries(SITE, TALK_TRIED, NOW), TALK_TRIES);
 }
 
+static void test_access_to_the_stack_is_tried_once(void **state)
+{
+	(void)state;
+	assert_int_equal(tries(SITE, TALK_USELESS, NOW), 1);
+}
+
 static void test_refused_hits_count_little_and_not_for_ever(void **state)
 {
 	unsigned n;
@@ -161,6 +167,8 @@ static void test_unreached_point_counts_as_a_try(void **state)
 	for (uint64_t now = NOW; talkers_due(&talkers, SITE, now); now += TALK_WAIT_NS, n++) {
 		talkers_armed(&talkers, SITE, now);
 		assert_true(talkers_waits(&talkers, SITE, now));
+		assert_true(talkers_armed_at(&talkers, SITE, now, now + TALK_WAIT_NS));
+		assert_false(talkers_armed_at(&talkers, SITE, now - 1, now + TALK_WAIT_NS));
 		assert_false(talkers_due(&talkers, SITE, now + TALK_WAIT_NS - 1));
 		talkers_not_reached(&talkers, SITE, now + TALK_WAIT_NS);
 		assert_false(talkers_waits(&talkers, SITE, now + TALK_WAIT_NS));
@@ -176,6 +184,7 @@ int main(void)
 		cmocka_unit_test_setup(test_news_age, setup),
 		cmocka_unit_test_setup(test_news_are_bounded, setup),
 		cmocka_unit_test_setup(test_few_tries_without_talk, setup),
+		cmocka_unit_test_setup(test_access_to_the_stack_is_tried_once, setup),
 		cmocka_unit_test_setup(test_refused_hits_count_little_and_not_for_ever, setup),
 		cmocka_unit_test_setup(test_talkers_get_more_tries_and_news, setup),
 		cmocka_unit_test_setup(test_conflicts_retire_a_talker, setup),
