@@ -467,11 +467,42 @@ static void test_kinds(void **state)
 	insn_decoder_free(decoder);
 }
 
+/* The first site of each function, once, and those of the text that came last before those of the text before it. */
+static void test_first_sites(void **state)
+{
+	struct kernel *k = *state;
+	struct span module = {TEXT + 0x800, TEXT + 0x810};
+	const struct spans spans = {.list = &module, .count = 1};
+	unsigned found = 0, without = 0;
+	uint64_t site;
+
+	add_function(k, "one", 0x000, 4, 0);
+	add_code(k, "no_site", 0x100, "\x90\x90", 2);
+	add_code(k, "site_after_a_nop", 0x200, "\x90\x8a\x07", 3);
+	assert_int_equal(build(k, NULL), 3);
+	memcpy(k->text + 0x804, "\x8a\x07", 2);
+	assert_int_equal(pool_add_spans(k->pool, &spans, &spans, PREFER_ONE, NULL), 0);
+
+	assert_true(pool_next_first_site(k->pool, &site));
+	assert_int_equal(site, TEXT + 0x804);
+	while (pool_next_first_site(k->pool, &site)) {
+		assert_true(site == TEXT || site == TEXT + 0x201 || !site);
+		found += site != 0;
+		without += !site;
+	}
+	assert_int_equal(found, 2);
+	assert_int_equal(without, 1);
+	assert_int_equal(pool_function_site(k->pool, TEXT + 1, 3), TEXT + 6);
+	assert_int_equal(pool_function_site(k->pool, TEXT + 1, 4), 0);
+	assert_int_equal(pool_function_site(k->pool, TEXT + SIZE, 0), 0);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_uniform),
+		T(test_first_sites),
 		T(test_repeatable),
 		T(test_module_comes_and_goes),
 		T(test_globs),
