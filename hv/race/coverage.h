@@ -28,6 +28,8 @@ struct coverage_counts {
 	uint32_t windows;
 	/* Number of conflicts seen with the access that the stopped CPU was about to make. */
 	uint32_t conflicts;
+	/* Number of hits that touched memory which another CPU had touched lately, with at least one write. */
+	uint32_t talks;
 };
 
 struct coverage_site {

@@ -15,11 +15,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Number of words that are remembered, a power of two. At 400 hits/s, a word is replaced after some 10 s on average. */
+/* Number of words that are remembered, a power of two. At 70 hits/s, a word is replaced after some 60 s on average. */
 #define TOUCH_WORDS 4096u
 #define TOUCH_WORD_BYTES 8u
-/* After 10 s, memory of the kernel has often been freed and reused, so an older touch says nothing about a later one. */
-#define TOUCH_AGE_NS UINT64_C(10000000000)
+/*
+ * After 60 s a touch is forgotten: the load may be another one. Memory that was freed and reused in between makes strangers
+ * talk, which costs some windows at these sites.
+ */
+#define TOUCH_AGE_NS UINT64_C(60000000000)
 
 /* Who touched a word last. `site` is the GVA of the instruction; 0: nobody. `ns` is CLOCK_MONOTONIC. */
 struct touch {

@@ -57,14 +57,23 @@ static void name_locks(struct detect *d, struct race_side *side)
 	}
 }
 
-/* Tell the sampler which sites met (hv/detect/steer/steered.h). */
+/*
+ * Tell the sampler which sites met (hv/detect/steer/steered.h). The second CPU's access is a touch like that of a hit, so later
+ * hits at other sites can talk with it.
+ */
 static void tell_met(struct detect *d, const struct observation *o)
 {
+	const struct race_side *other = &o->sides[1];
 	struct met_sites met = {{0}};
 
 	for (int i = 0; i < 2; i++)
 		met.site[i] = o->sides[i].kind == RACE_SIDE_CPU ? o->sides[i].pc : 0;
 	pthread_mutex_lock(&d->lock);
+	if (met.site[1]) {
+		const struct touch by = {.site = other->pc, .ns = monotonic_ns(), .cpu = other->cpu};
+
+		touches_note(&d->hit.touches, o->gpa, o->data_len, &by, other->rw & INSN_WRITE);
+	}
 	d->hit.met[d->hit.met_count++ % MET_KEPT] = met;
 	pthread_mutex_unlock(&d->lock);
 }

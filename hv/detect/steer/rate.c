@@ -42,6 +42,8 @@
 #define FIRST_POINTS 256u
 /* Pass over at most 8 sites in a row for one of a better yield. */
 #define PASSED_MOST 8u
+/* A site that was tried lately keeps a quarter of its chance: the other side of its race may not have run yet. */
+#define TRIED_PART 4u
 /* Any constant other than 0 and detect.c's AGAIN_SEED makes the sequence of yields.rng differ from the other sequences. */
 #define YIELD_SEED 0xd1b54a32d192ed03ull
 /*
@@ -98,8 +100,19 @@ static int count_try(struct rate_control *control, enum arm_result result)
 }
 
 /*
- * Choose a site, among executed functions if `again` is set. Sites in functions whose hits seldom open a window are passed over
- * for others, but not more than PASSED_MOST times in a row. Returns the site's GVA, or 0 if the pool has none.
+ * Whether another site is to be chosen instead of this one, because hits in its function seldom open a window, or because the
+ * site was tried several times lately and does not talk. In the latter case, one of TRIED_PART choices stands.
+ */
+static bool pass_over(struct detect *d, struct rate_control *control, uint64_t site)
+{
+	if (talkers_tried(&control->steering.talkers, site, control->last_ns) && rng_below(&control->yields.rng, TRIED_PART))
+		return true;
+	return yields_pass_over(&control->yields, pool_function(d->sampler.pool, site));
+}
+
+/*
+ * Choose a site, among executed functions if `again` is set. Sites are passed over for others (pass_over()), but not more than
+ * PASSED_MOST times in a row. Returns the site's GVA, or 0 if the pool has none.
  */
 static uint64_t choose(struct detect *d, struct rate_control *control, bool again)
 {
@@ -107,7 +120,7 @@ static uint64_t choose(struct detect *d, struct rate_control *control, bool agai
 		uint64_t site = again ? pool_choose_executed(d->sampler.pool, &d->sampler.again_rng)
 				      : pool_choose(d->sampler.pool, &d->sampler.choice_rng);
 
-		if (!site || tries == PASSED_MOST || !yields_pass_over(&control->yields, pool_function(d->sampler.pool, site)))
+		if (!site || tries == PASSED_MOST || !pass_over(d, control, site))
 			return site;
 		control->passed_over++;
 	}

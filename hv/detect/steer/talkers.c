@@ -101,12 +101,25 @@ void talkers_conflict(struct talkers *t, uint64_t function, uint64_t site, uint6
 		add_news(t, function, now);
 }
 
+static bool had_its_tries(const struct talk_site *s)
+{
+	unsigned tries = s->tries + s->refused / REFUSED_A_TRY;
+
+	return s->conflicts >= TALK_CONFLICTS || tries >= (s->talks ? TALKER_TRIES : TALK_TRIES);
+}
+
 bool talkers_due(struct talkers *t, uint64_t site, uint64_t now)
 {
 	const struct talk_site *s = site_of(t, site, now);
-	unsigned tries = s->tries + s->refused / REFUSED_A_TRY;
 
-	return s->wait_ns <= now && s->conflicts < TALK_CONFLICTS && tries < (s->talks ? TALKER_TRIES : TALK_TRIES);
+	return s->wait_ns <= now && !had_its_tries(s);
+}
+
+bool talkers_tried(struct talkers *t, uint64_t site, uint64_t now)
+{
+	struct talk_site *s = &t->sites[hash_of(site) & (TALK_SITES - 1)];
+
+	return s->site == site && had_its_tries(site_of(t, site, now));
 }
 
 bool talkers_waits(struct talkers *t, uint64_t site, uint64_t now)

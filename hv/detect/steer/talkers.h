@@ -83,6 +83,12 @@ void talkers_conflict(struct talkers *t, uint64_t function, uint64_t site, uint6
 /* Whether the site is due for one more try. */
 bool talkers_due(struct talkers *t, uint64_t site, uint64_t now);
 
+/*
+ * Whether the site had its tries lately, or its races are known. Sites that are chosen at random are passed over for this
+ * reason, but not always (rate.c).
+ */
+bool talkers_tried(struct talkers *t, uint64_t site, uint64_t now);
+
 /* Whether a sample point waits at the site for a CPU (talkers_armed()). */
 bool talkers_waits(struct talkers *t, uint64_t site, uint64_t now);
 

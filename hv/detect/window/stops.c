@@ -300,6 +300,8 @@ static uint64_t note_touches(struct detect *d, const struct point *point, unsign
 		}
 	}
 	d->stats.talks += other != 0;
+	if (point->counts)
+		point->counts->talks += other != 0;
 	return other;
 }
 

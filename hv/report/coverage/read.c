@@ -72,6 +72,7 @@ static void read_site(struct json_reader *r, const json_t *object, const char *f
 	site->counts.hits = count_of(r, object, "hits");
 	site->counts.windows = count_of(r, object, "windows");
 	site->counts.conflicts = count_of(r, object, "conflicts");
+	site->counts.talks = count_of(r, object, "talks");
 }
 
 static int make_room(struct coverage_function *fn, size_t count)

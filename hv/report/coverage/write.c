@@ -71,6 +71,7 @@ static int put_function(FILE *out, const struct coverage_function *fn)
 		put_count(out, "hits", site->counts.hits);
 		put_count(out, "windows", site->counts.windows);
 		put_count(out, "conflicts", site->counts.conflicts);
+		put_count(out, "talks", site->counts.talks);
 		fputc('}', out);
 	}
 	fputs("]}", out);

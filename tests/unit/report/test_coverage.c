@@ -64,7 +64,7 @@ static struct coverage *make_coverage(void)
 
 			*counts = (struct coverage_counts){.armed = f + n + 1};
 			if (n == 3)
-				*counts = (struct coverage_counts){f, 5, 4, 1};
+				*counts = (struct coverage_counts){f, 5, 4, 1, 2};
 		}
 	}
 	return c;
@@ -90,7 +90,7 @@ static int write_file(const char *to)
 struct taken {
 	struct coverage_summary summary;
 	unsigned functions, sites, stop_at;
-	uint64_t armed, hits, conflicts;
+	uint64_t armed, hits, conflicts, talks;
 	bool names_wrong;
 };
 
@@ -117,6 +117,7 @@ static int take_function(void *ctx, const struct coverage_function *fn, struct e
 		t->armed += fn->armed[i].counts.armed;
 		t->hits += fn->armed[i].counts.hits;
 		t->conflicts += fn->armed[i].counts.conflicts;
+		t->talks += fn->armed[i].counts.talks;
 	}
 	return t->functions == t->stop_at ? err_set(err, EXIT_INTERNAL, "enough") : 0;
 }
@@ -148,6 +149,7 @@ static void comes_back_as_written(void **state)
 	assert_int_equal(t.armed, armed);
 	assert_int_equal(t.hits, 5 * hit);
 	assert_int_equal(t.conflicts, hit);
+	assert_int_equal(t.talks, 2 * hit);
 	assert_string_equal(t.summary.build_id, "3b43fa");
 	assert_true(t.summary.complete);
 	assert_true(t.summary.seed == UINT64_MAX);
