@@ -106,7 +106,7 @@ static void functions_are_copied(void **state)
 	struct coverage_function fn = {0};
 
 	assert_int_equal(copy(c, 0, &fn), 0);
-	*coverage_add(c, 0x1010, "f", 0x10, 3) = (struct coverage_counts){4, 3, 2, 1};
+	*coverage_add(c, 0x1010, "f", 0x10, 3) = (struct coverage_counts){4, 3, 2, 1, 1};
 	*coverage_add(c, 0x1004, "f", 0x4, 3) = (struct coverage_counts){.armed = 1};
 	coverage_add(c, 0x2000, "g", 0, 1)->armed = 1;
 	assert_int_equal(copy(c, 0, &fn), 1);
