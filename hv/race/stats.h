@@ -68,7 +68,9 @@ struct detect_stats {
 	uint64_t executed;
 	/* Lock events dropped because they came faster than they could be described, or their code was unloaded before. */
 	uint64_t moments_lost;
-	/* Sites that were chosen and not armed, because hits in their functions seldom open a window (hv/detect/steer/yield.h).
+	/*
+	 * Sites that were chosen and not armed, because hits in their functions seldom open a window (hv/detect/steer/yield.h),
+	 * or because they had been tried lately and do not talk (hv/detect/steer/talkers.h).
 	 */
 	uint64_t passed_over;
 	/*

@@ -12,8 +12,13 @@
 /* The budget holds the hits of a quarter of a second, and some for a low rate. */
 #define BURST_SECONDS 0.25
 #define BURST_LEAST 8.0
-/* In one iteration, look at 256 sites of functions with news at most, and arm for 20 ms at most. */
-#define LOOKS_AT_A_TIME 256u
+/*
+ * Arm no more points in a function while 4 points wait there. With points at all sites of a path, a CPU would stop at one after the other,
+ * and the windows there would use up the budget of CPU time for one run of the path.
+ */
+#define WAITING_MOST 4u
+/* In one iteration, look at 1024 sites of functions with news at most, and arm for 20 ms at most. */
+#define LOOKS_AT_A_TIME 1024u
 #define STEER_NS 20000000u
 /* In one iteration, arm the first sites of 64 functions at most, and arm for 10 ms at most. */
 #define FIRST_SITES_AT_A_TIME 64u
@@ -41,6 +46,8 @@ static enum talk_result talk_result(enum hit_result result)
 	switch (result) {
 	case HIT_NO_MEMORY:
 		return TALK_USELESS;
+	case HIT_NO_WINDOW:
+		return TALK_UNHELD;
 	case HIT_REFUSED:
 		return TALK_REFUSED;
 	default:
@@ -127,32 +134,61 @@ static bool may_go_on(const struct detect *d, uint64_t until)
 	return monotonic_ns() < until && !atomic_load(&d->life.stop);
 }
 
+/* Why arm_function() returned. */
+enum function_state {
+	FUNCTION_WAITS,	/* points wait in the function for a CPU */
+	FUNCTION_DONE,	/* no point waits, and no site is due */
+	FUNCTION_ABORT, /* no more points may be armed in this iteration */
+};
+
+/* The work of one iteration. */
+struct iteration {
+	uint64_t now, until;
+	uint32_t room, armed;
+	unsigned looks;
+};
+
+static bool exhausted(const struct detect *d, const struct steering *s, const struct iteration *it)
+{
+	return !it->looks || it->armed == it->room || s->count == STEERED_POINTS || s->budget < it->armed ||
+	       !may_go_on(d, it->until);
+}
+
+/* Arm due sites of a function, as long as fewer than WAITING_MOST of the sites before them wait for a CPU. */
+static enum function_state arm_function(struct detect *d, struct steering *s, uint64_t function, struct iteration *it)
+{
+	uint32_t sites = pool_function_sites(d->sampler.pool, function);
+	unsigned waiting = 0;
+
+	for (uint32_t i = 0; i < sites && waiting < WAITING_MOST; i++) {
+		uint64_t site = pool_function_site(d->sampler.pool, function, i);
+
+		if (exhausted(d, s, it))
+			return FUNCTION_ABORT;
+		it->looks--;
+		if (talkers_due(&s->talkers, site, it->now))
+			it->armed += arm_news(d, s, site, it->now);
+		waiting += talkers_waits(&s->talkers, site, it->now);
+	}
+	return waiting ? FUNCTION_WAITS : FUNCTION_DONE;
+}
+
 /* Arm the due sites of the functions with the latest news. Returns the number of armed points. */
 static uint32_t arm_due(struct detect *d, struct steering *s, uint32_t room, uint64_t now)
 {
-	uint64_t until = monotonic_ns() + STEER_NS, function;
-	unsigned looks = LOOKS_AT_A_TIME;
-	uint32_t armed = 0;
+	struct iteration it = {.now = now, .until = monotonic_ns() + STEER_NS, .room = room, .looks = LOOKS_AT_A_TIME};
+	enum function_state state = FUNCTION_DONE;
+	uint64_t function;
+	unsigned n = 0;
 
-	for (unsigned n = 0; looks && (function = talkers_news(&s->talkers, n, now));) {
-		uint32_t sites = pool_function_sites(d->sampler.pool, function);
-		bool waits = false;
-
-		for (uint32_t i = 0; i < sites && looks; i++, looks--) {
-			uint64_t site = pool_function_site(d->sampler.pool, function, i);
-
-			if (armed == room || s->count == STEERED_POINTS || s->budget < armed || !may_go_on(d, until))
-				return armed;
-			waits |= talkers_waits(&s->talkers, site, now);
-			if (talkers_due(&s->talkers, site, now))
-				armed += arm_news(d, s, site, now);
-		}
-		if (armed || waits || !looks)
-			n++;
-		else
+	while (state != FUNCTION_ABORT && !exhausted(d, s, &it) && (function = talkers_news(&s->talkers, n, now))) {
+		state = arm_function(d, s, function, &it);
+		if (state == FUNCTION_DONE)
 			talkers_done(&s->talkers, function);
+		else
+			n++;
 	}
-	return armed;
+	return it.armed;
 }
 
 /* Arm the first site of each function of new text, the latest text first. Returns the number of armed points. */

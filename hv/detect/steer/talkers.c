@@ -75,6 +75,8 @@ void talkers_ran(struct talkers *t, uint64_t function, uint64_t site, enum talk_
 	*f = (struct talk_function){function, now};
 	s->wait_ns = 0;
 	add(result == TALK_REFUSED ? &s->refused : &s->tries);
+	if (result == TALK_UNHELD)
+		add(&s->tries);
 	if (result == TALK_USELESS && s->tries < TALK_TRIES)
 		s->tries = TALK_TRIES;
 }

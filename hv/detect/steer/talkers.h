@@ -24,16 +24,16 @@
 #define NEWS_QUIET_NS UINT64_C(30000000000)
 /* News are for 10 s: what the guest does now may be over then. */
 #define NEWS_AGE_NS UINT64_C(10000000000)
-/* How often a site is tried after news of its function. */
-#define TALK_TRIES 3u
+/* How often a site is tried after news of its function. With more tries, fewer functions get their turn. */
+#define TALK_TRIES 2u
 /* How often a site is tried if it talks. A window meets the other side only by chance, so this is several times TALK_TRIES. */
 #define TALKER_TRIES 12u
 /* After this many conflicts at a site, the site is not tried any more: its races are known. */
 #define TALK_CONFLICTS 3u
 /* What is known of a site is halved every 30 s, so that the site is tried again later. */
 #define TALK_HALF_NS UINT64_C(30000000000)
-/* A site whose sample point no CPU reaches within 500 ms counts as tried. Hot code is reached within milliseconds. */
-#define TALK_WAIT_NS 500000000u
+/* A site whose sample point no CPU reaches within 200 ms counts as tried. Hot code is reached within milliseconds. */
+#define TALK_WAIT_NS 200000000u
 
 /* What is known of a site. */
 struct talk_site {
@@ -66,7 +66,8 @@ struct talkers {
 };
 
 enum talk_result {
-	TALK_TRIED,   /* a window was opened, or the CPU could not be held in its context */
+	TALK_TRIED,   /* a window was opened */
+	TALK_UNHELD,  /* the CPU could not be held in its context, and often cannot the next time: counts as two tries */
 	TALK_USELESS, /* the access is to the stack or to no RAM, and hardly ever to shared memory: no more tries */
 	TALK_REFUSED, /* no window, for a reason that has nothing to do with the site */
 };

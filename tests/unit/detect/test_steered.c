@@ -115,6 +115,20 @@ static void steer_on(struct fixture *f)
 		steer(f, TICK_NS);
 }
 
+/* Let time pass, in which no CPU runs, until every site had its tries. Returns a bit mask of the sites of the function that had
+ * a point meanwhile. */
+static unsigned steer_to_the_end(struct fixture *f, unsigned function)
+{
+	unsigned seen = 0;
+
+	for (unsigned tick = 0; tick < FUNCTION_SITES * TALKER_TRIES * TALK_WAIT_NS / TICK_NS / 2; tick++) {
+		steer(f, TICK_NS);
+		for (unsigned i = 0; i < FUNCTION_SITES; i++)
+			seen |= (unsigned)rig_has_point(f->r, offset(function, i)) << i;
+	}
+	return seen;
+}
+
 /* Returns how many sites of the function have a point. */
 static unsigned points_in(struct fixture *f, unsigned function)
 {
@@ -153,13 +167,13 @@ static void test_a_function_that_runs_gets_points_at_all_sites(void **state)
 	arm_all_first_sites(f);
 	run_site(f, 7, 0, 0, 0);
 	steer_on(f);
-	assert_int_equal(points_in(f, 7), FUNCTION_SITES);
+	/* Some at a time, so that a CPU does not stop at all sites of a path. */
+	assert_int_equal(points_in(f, 7), 4);
 	assert_int_equal(points_in(f, 8), 1);
 	/* No CPU comes: the points are disarmed, armed again TALK_TRIES times in all, and then no more. */
-	for (unsigned i = 0; i < 2 * TALK_TRIES; i++)
-		steer(f, TALK_WAIT_NS);
+	assert_int_equal(steer_to_the_end(f, 7), (1u << FUNCTION_SITES) - 1);
 	assert_int_equal(points_in(f, 7), 0);
-	assert_int_equal(steer(f, TALK_WAIT_NS), 0);
+	assert_int_equal(rig_stats(f->r).armed, FUNCTIONS - 1);
 }
 
 /* Let the sites of function 3 be hit as long as points are armed there. Returns the hits. */
@@ -198,7 +212,7 @@ static void test_sites_that_talk_get_more_tries(void **state)
 	assert_true(run_function(f, 0, 2) > 3 * alone);
 	assert_true(rig_stats(f->r).talks > 0);
 	steer(f, TICK_NS);
-	assert_int_equal(rig_stats(f->r).talking_sites, FUNCTION_SITES);
+	assert_in_range(rig_stats(f->r).talking_sites, FUNCTION_SITES - 1, FUNCTION_SITES);
 }
 
 /* Both sides of a conflict that the reporter has attributed are news, and the same conflict again and again is not. */
@@ -212,12 +226,10 @@ static void test_conflicts_are_news_and_then_not(void **state)
 			(struct met_sites){{RIG_TEXT + offset(5, 2), RIG_TEXT + offset(9, 1)}};
 		if (i == 0)
 			steer_on(f);
-		assert_true(i > 0 || (points_in(f, 5) == FUNCTION_SITES && points_in(f, 9) == FUNCTION_SITES));
+		assert_true(i > 0 || (rig_has_point(f->r, offset(5, 2)) && rig_has_point(f->r, offset(9, 1))));
 	}
 	steer(f, TALK_WAIT_NS); /* no CPU came: the points are disarmed */
-	steer_on(f);
-	assert_false(rig_has_point(f->r, offset(5, 2)));
-	assert_true(rig_has_point(f->r, offset(5, 3)));
+	assert_int_equal(steer_to_the_end(f, 5), ((1u << FUNCTION_SITES) - 1) & ~(1u << 2));
 	assert_int_equal(rig_stats(f->r).retired_sites, 2);
 	/* A side that is a device or unknown. */
 	hit->met[hit->met_count++ % MET_KEPT] = (struct met_sites){{0}};

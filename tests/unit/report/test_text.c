@@ -511,6 +511,31 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 	free(text);
 }
 
+/* A run whose points were not all chosen at random says so. */
+static void summary_says_what_was_steered(void **state)
+{
+	struct detect_stats with = {.sampling_ns = 10000000000,
+				    .planted = 900,
+				    .steered = 300,
+				    .hits = 200,
+				    .steered_hits = 90,
+				    .steered_windows = 40,
+				    .steered_conflicts = 7,
+				    .talking_sites = 12,
+				    .retired_sites = 3};
+	char *text = summary_of(&with);
+
+	(void)state;
+	has(text, "\n  steered       300 of 900 points were not chosen at random, but where code began to run or CPUs share memory: "
+		  "90 of the hits, 40 of the windows, 7 of the conflicts; 12 sites touched what another CPU touched, 3 got no more "
+		  "points after several conflicts\n");
+	free(text);
+	with.steered = 0;
+	text = summary_of(&with);
+	assert_null(strstr(text, "steered"));
+	free(text);
+}
+
 /* The line is there only in a run with --sample-with-callees that found callees. */
 static void summary_says_what_callees_were_added(void **state)
 {
@@ -714,6 +739,7 @@ int main(void)
 		cmocka_unit_test(summary_of_nothing),
 		cmocka_unit_test(summary_of_no_races),
 		cmocka_unit_test(summary_says_why_the_rate_was_not_reached),
+		cmocka_unit_test(summary_says_what_was_steered),
 		cmocka_unit_test(summary_says_what_callees_were_added),
 		cmocka_unit_test(summary_says_what_it_cost),
 		cmocka_unit_test(summary_is_sorted_by_count),
