@@ -24,7 +24,7 @@
  */
 #define TOUCH_AGE_NS UINT64_C(60000000000)
 
-/* Who touched a word last. `site` is the GVA of the instruction; 0: nobody. `ns` is CLOCK_MONOTONIC. */
+/* The last touch of a word. `site` is the GVA of the instruction; 0: there was none. `ns` is CLOCK_MONOTONIC. */
 struct touch {
 	uint64_t site, ns;
 	unsigned cpu;

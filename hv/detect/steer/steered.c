@@ -13,8 +13,8 @@
 #define BURST_SECONDS 0.25
 #define BURST_LEAST 8.0
 /*
- * Arm no more points in a function while 4 points wait there. With points at all sites of a path, a CPU would stop at one after the other,
- * and the windows there would use up the budget of CPU time for one run of the path.
+ * Arm no more points in a function while 4 points wait there. With points at all sites of a path, a CPU would stop at each of
+ * them, and the windows there would use up the budget of CPU time for one run of the path.
  */
 #define WAITING_MOST 4u
 /* In one iteration, look at 1024 sites of functions with news at most, and arm for 20 ms at most. */
@@ -136,7 +136,7 @@ static bool may_go_on(const struct detect *d, uint64_t until)
 
 /* Why arm_function() returned. */
 enum function_state {
-	FUNCTION_WAITS,	/* points wait in the function for a CPU */
+	FUNCTION_WAITS, /* points wait in the function for a CPU */
 	FUNCTION_DONE,	/* no point waits, and no site is due */
 	FUNCTION_ABORT, /* no more points may be armed in this iteration */
 };

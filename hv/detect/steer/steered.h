@@ -49,7 +49,8 @@ void steered_learn(struct detect *d, struct steering *s, const struct executed_p
 
 /*
  * Arm steered points, at most `room` of them, and disarm those in functions with news that no CPU came to. With
- * `first_sites` false, arm none at first sites of functions. Returns the number of armed points. Called with the target entered.
+ * `first_sites` false, arm none at first sites of functions. Returns the number of armed points. Called with the target
+ * entered.
  */
 uint32_t steered_arm(struct detect *d, struct steering *s, uint32_t room, bool first_sites, uint64_t now);
 

@@ -30,12 +30,12 @@
 #define TALKER_TRIES 12u
 /* After this many conflicts at a site, the site is not tried any more: its races are known. */
 #define TALK_CONFLICTS 3u
-/* What is known of a site is halved every 30 s, so that the site is tried again later. */
+/* The counts of a site are halved every 30 s, so that the site is tried again later. */
 #define TALK_HALF_NS UINT64_C(30000000000)
 /* A site whose sample point no CPU reaches within 200 ms counts as tried. Hot code is reached within milliseconds. */
 #define TALK_WAIT_NS 200000000u
 
-/* What is known of a site. */
+/* The record of a site. */
 struct talk_site {
 	/* GVA. 0: the entry is free. */
 	uint64_t site;

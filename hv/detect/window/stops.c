@@ -293,8 +293,8 @@ static uint64_t note_touches(struct detect *d, const struct point *point, unsign
 	for (unsigned i = 0; i < n; i++) {
 		for (unsigned e = 0; e < data[i].extent_count; e++) {
 			const struct extent *extent = &data[i].extents[e];
-			uint64_t found = touches_note(&d->hit.touches, extent->gpa, extent->len, &by,
-						      data[i].access.rw & INSN_WRITE);
+			uint64_t found =
+				touches_note(&d->hit.touches, extent->gpa, extent->len, &by, data[i].access.rw & INSN_WRITE);
 
 			other = other ? other : found;
 		}

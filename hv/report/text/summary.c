@@ -143,10 +143,12 @@ static void put_steered(FILE *out, const struct detect_stats *s)
 	if (!s->steered)
 		return;
 	fprintf(out,
-		"  steered       %" PRIu64 " of %" PRIu64 " points were not chosen at random, but where code began to run or CPUs share "
+		"  steered       %" PRIu64 " of %" PRIu64
+		" points were not chosen at random, but where code began to run or CPUs share "
 		"memory: %" PRIu64 " of the hits, %" PRIu64 " of the windows, %" PRIu64 " of the conflicts; %" PRIu64
 		" sites touched what another CPU touched, %" PRIu64 " got no more points after several conflicts\n",
-		s->steered, s->planted, s->steered_hits, s->steered_windows, s->steered_conflicts, s->talking_sites, s->retired_sites);
+		s->steered, s->planted, s->steered_hits, s->steered_windows, s->steered_conflicts, s->talking_sites,
+		s->retired_sites);
 }
 
 static void put_stats(FILE *out, const struct detect_stats *s)
@@ -170,7 +172,8 @@ static void put_stats(FILE *out, const struct detect_stats *s)
 	fprintf(out,
 		"  no window     for %" PRIu64 " hits on the current stack, %" PRIu64 " without memory to watch, %" PRIu64
 		" where a CPU may not be held, %" PRIu64 " on a CPU that was held too long, %" PRIu64
-		" on the last CPU that was not held; %" PRIu64 " sites passed over because hits near them open few windows, or because they had been tried\n",
+		" on the last CPU that was not held; %" PRIu64
+		" sites passed over because hits near them open few windows, or because they had been tried\n",
 		s->skipped_stack, s->skipped_memory, s->skipped_short, s->skipped_held, s->skipped_last, s->passed_over);
 	fprintf(out,
 		"  cut short     %" PRIu64 " windows because another context reached the instruction (%" PRIu64

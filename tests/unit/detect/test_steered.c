@@ -54,13 +54,13 @@ static int setup(void **state)
 			rig_code(f->r, i * SITE_LEN, READ_8);
 	}
 	for (unsigned i = 0; i < FUNCTIONS; i++)
-		functions[i] = (struct symbol){
-			.name = "fn", .addr = RIG_TEXT + i * FUNCTION_SIZE, .size = FUNCTION_SIZE, .type = 't'};
+		functions[i] =
+			(struct symbol){.name = "fn", .addr = RIG_TEXT + i * FUNCTION_SIZE, .size = FUNCTION_SIZE, .type = 't'};
 	rig_functions(f->r, functions, FUNCTIONS);
 	f->now = monotonic_ns();
-	assert_int_equal(pool_add(f->r->d->sampler.pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + FUNCTIONS * FUNCTION_SIZE,
-				  NULL),
-			 FUNCTIONS);
+	assert_int_equal(
+		pool_add(f->r->d->sampler.pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + FUNCTIONS * FUNCTION_SIZE, NULL),
+		FUNCTIONS);
 	rate_init(f->r->d, &f->control);
 	return 0;
 }
@@ -222,8 +222,7 @@ static void test_conflicts_are_news_and_then_not(void **state)
 	struct hit_path *hit = &f->r->d->hit;
 
 	for (unsigned i = 0; i < TALK_CONFLICTS; i++) {
-		hit->met[hit->met_count++ % MET_KEPT] =
-			(struct met_sites){{RIG_TEXT + offset(5, 2), RIG_TEXT + offset(9, 1)}};
+		hit->met[hit->met_count++ % MET_KEPT] = (struct met_sites){{RIG_TEXT + offset(5, 2), RIG_TEXT + offset(9, 1)}};
 		if (i == 0)
 			steer_on(f);
 		assert_true(i > 0 || (rig_has_point(f->r, offset(5, 2)) && rig_has_point(f->r, offset(9, 1))));

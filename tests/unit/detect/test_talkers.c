@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which sites are worth a sample point now: news come and age, sites are tried a few times, talkers more often, known races less. */
+/* Which sites are worth a sample point now: news come and age, sites are tried a few times, talkers more often, known races
+ * less. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

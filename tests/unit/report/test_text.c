@@ -526,9 +526,10 @@ static void summary_says_what_was_steered(void **state)
 	char *text = summary_of(&with);
 
 	(void)state;
-	has(text, "\n  steered       300 of 900 points were not chosen at random, but where code began to run or CPUs share memory: "
-		  "90 of the hits, 40 of the windows, 7 of the conflicts; 12 sites touched what another CPU touched, 3 got no more "
-		  "points after several conflicts\n");
+	has(text,
+	    "\n  steered       300 of 900 points were not chosen at random, but where code began to run or CPUs share memory: "
+	    "90 of the hits, 40 of the windows, 7 of the conflicts; 12 sites touched what another CPU touched, 3 got no more "
+	    "points after several conflicts\n");
 	free(text);
 	with.steered = 0;
 	text = summary_of(&with);
