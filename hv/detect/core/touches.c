@@ -10,7 +10,7 @@ static struct word_touches *entry_of(struct touches *t, uint64_t word)
 
 static bool talks(const struct touch *before, const struct touch *by)
 {
-	return before->site && before->cpu != by->cpu && by->ns - before->ns < TOUCH_AGE_NS;
+	return before->site && before->cpu != by->cpu && before->stack != by->stack && by->ns - before->ns < TOUCH_AGE_NS;
 }
 
 static uint64_t note_word(struct word_touches *entry, uint64_t word, const struct touch *by, bool write)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A bounded sketch of which sites touched which memory lately. Two sites talk if they touch the same word of guest-physical
- * memory within TOUCH_AGE_NS on different CPUs, and at least one of them writes. Sites that talk are where races can be, so
+ * memory within TOUCH_AGE_NS on different CPUs and on different stacks, and at least one of them writes. A task that has moved
+ * to another CPU still has its stack, so it does not talk with itself. Sites that talk are where races can be, so
  * the sampler arms them first (hv/detect/steer/talkers.h).
  *
  * The sketch may forget: a word takes the place of another word with the same hash. It decides only which sites are sampled,
@@ -27,6 +28,8 @@
 /* The last touch of a word. `site` is the GVA of the instruction; 0: there was none. `ns` is CLOCK_MONOTONIC. */
 struct touch {
 	uint64_t site, ns;
+	/* Any number that is the same for all touches on one stack. */
+	uint64_t stack;
 	unsigned cpu;
 };
 

@@ -70,7 +70,8 @@ static void tell_met(struct detect *d, const struct observation *o)
 		met.site[i] = o->sides[i].kind == RACE_SIDE_CPU ? o->sides[i].pc : 0;
 	pthread_mutex_lock(&d->lock);
 	if (met.site[1]) {
-		const struct touch by = {.site = other->pc, .ns = monotonic_ns(), .cpu = other->cpu};
+		const struct touch by = {
+			.site = other->pc, .ns = monotonic_ns(), .stack = guest_stack_end(&other->regs), .cpu = other->cpu};
 
 		touches_note(&d->hit.touches, o->gpa, o->data_len, &by, other->rw & INSN_WRITE);
 	}

@@ -285,9 +285,10 @@ static void watch_window(struct detect *d, unsigned cpu)
 }
 
 /* Note in the sketch which memory the access touches. Returns the GVA of a site with which this site talks, or 0. */
-static uint64_t note_touches(struct detect *d, const struct point *point, unsigned cpu, const struct datum *data, unsigned n)
+static uint64_t note_touches(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
+			     const struct datum *data, unsigned n)
 {
-	const struct touch by = {.site = point->addr, .ns = n ? monotonic_ns() : 0, .cpu = cpu};
+	const struct touch by = {.site = point->addr, .ns = n ? monotonic_ns() : 0, .stack = guest_stack_end(regs), .cpu = cpu};
 	uint64_t other = 0;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -320,7 +321,7 @@ static enum hit_result hit(struct detect *d, struct point *point, unsigned cpu, 
 	n = window_data(d, point, regs, data, &on_stack);
 	d->stats.skipped_stack += !n && on_stack;
 	d->stats.skipped_memory += !n && !on_stack;
-	reply->talks_with = note_touches(d, point, cpu, data, n);
+	reply->talks_with = note_touches(d, point, cpu, regs, data, n);
 	if (n)
 		follow_access(d, point, cpu, regs, data, n);
 	device_window_cpu_accesses(d, data, n);

@@ -16,17 +16,20 @@
 #define NOW UINT64_C(1000000000000)
 
 static struct touches touches;
+/* All touches are of one task, which moves between the CPUs. */
+static bool moved;
 
 static int setup(void **state)
 {
 	(void)state;
 	touches = (struct touches){0};
+	moved = false;
 	return 0;
 }
 
 static uint64_t touch(uint64_t gpa, uint32_t len, uint64_t site, unsigned cpu, bool write, uint64_t ns)
 {
-	const struct touch by = {.site = site, .ns = ns, .cpu = cpu};
+	const struct touch by = {.site = site, .ns = ns, .stack = moved ? 1 : 1 + cpu, .cpu = cpu};
 
 	return touches_note(&touches, gpa, len, &by, write);
 }
@@ -62,6 +65,15 @@ static void test_one_cpu_does_not_talk(void **state)
 	touch(WORD, 8, WRITER, 1, true, NOW);
 	assert_int_equal(touch(WORD, 8, READER, 1, false, NOW + 1), 0);
 	assert_int_equal(touch(WORD, 8, OTHER, 1, true, NOW + 2), 0);
+}
+
+static void test_moved_task_does_not_talk(void **state)
+{
+	(void)state;
+	moved = true;
+	touch(WORD, 8, WRITER, 0, true, NOW);
+	assert_int_equal(touch(WORD, 8, READER, 1, false, NOW + 1), 0);
+	assert_int_equal(touch(WORD, 8, WRITER, 0, true, NOW + 2), 0);
 }
 
 /* The writer's own read does not hide its write from the other CPU. */
@@ -127,6 +139,7 @@ int main(void)
 		cmocka_unit_test_setup(test_two_writers_talk_even_at_one_site, setup),
 		cmocka_unit_test_setup(test_two_readers_do_not_talk, setup),
 		cmocka_unit_test_setup(test_one_cpu_does_not_talk, setup),
+		cmocka_unit_test_setup(test_moved_task_does_not_talk, setup),
 		cmocka_unit_test_setup(test_read_does_not_replace_write, setup),
 		cmocka_unit_test_setup(test_neighbour_word_does_not_talk, setup),
 		cmocka_unit_test_setup(test_all_words_of_an_access, setup),
