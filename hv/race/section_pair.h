@@ -17,8 +17,8 @@
 struct section_between {
 	/* GVA of the call that took the lock. */
 	uint64_t taken_at;
-	/* In how many cases such a section was the first or the last of those in between. */
-	uint64_t count;
+	/* In how many cases such a section was in between, and in how many of them it came while the CPU was held there. */
+	uint64_t count, by_hold;
 };
 
 struct section_pair {
@@ -28,6 +28,8 @@ struct section_pair {
 	uint64_t count;
 	/* In how many of these cases the context waited for a hand-over between the sections, as for a completion. */
 	uint64_t waited;
+	/* How often the CPU was held before the second section, so that another context's section could come in between. */
+	uint64_t holds;
 	/* An entry with the count 0 is free. */
 	struct section_between between[SECTION_BETWEEN_MAX];
 };

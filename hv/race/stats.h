@@ -133,6 +133,11 @@ struct detect_stats {
 	/* Windows closed early so that the last CPU that ran could be held at its own sample point. */
 	uint64_t cut_turn;
 	/*
+	 * Times that a CPU was held between two critical sections (hv/detect/window/between.h), and those of them in which
+	 * another context's section came in between.
+	 */
+	uint64_t section_holds, section_holds_met;
+	/*
 	 * Accesses in windows without watchpoints on all their bytes: debug registers ran out, it was user memory, or the
 	 * access is longer than RACE_DATA_MAX bytes.
 	 */

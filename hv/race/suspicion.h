@@ -100,6 +100,8 @@ struct suspicion {
 	 * a member of a struct is the same datum in all objects of the struct, and a lock that is a member is the same lock.
 	 */
 	uint64_t held, total;
+	/* ATOMICITY: in how many of the `held` cases the run held the CPU between the two sections. 0 otherwise. */
+	uint64_t by_hold;
 	/*
 	 * The two operations (ATOMICITY: the function and the one in between) were seen at the same time: on two CPUs, or on
 	 * one CPU, where an interrupt came during the first operation and began the second.

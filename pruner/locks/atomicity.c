@@ -113,7 +113,7 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 {
 	const struct prot_access *a = atomicity_access(c->group, c->first), *b = atomicity_access(c->group, c->second);
 	const struct prot_access *r = atomicity_access(c->group, c->between);
-	uint64_t seen = atomicity_came_between(c->sections, c->between->taken_at);
+	const struct section_between *seen = atomicity_came_between(c->sections, c->between->taken_at);
 	struct found f = {.section = (uint32_t)(c->sections - j->p->sections),
 			  .datum = {(a->gva - owner_of(a)) / WORD, (b->gva - owner_of(b)) / WORD},
 			  .told = told,
@@ -124,7 +124,8 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 				 .side = {c->first->access, c->second->access},
 				 .between = c->between->access,
 				 .lock = c->first->lock,
-				 .held = seen,
+				 .held = seen ? seen->count : 0,
+				 .by_hold = seen ? seen->by_hold : 0,
 				 .total = c->sections->count,
 				 .concurrent = seen || protect_pair_concurrent(j->p, a, r)};
 	f.s.rank = RANK_BASE + (seen ? RANK_SEEN : 0) + (protect_inside(j->p, a, c->first->lock) ? RANK_INSIDE : 0) +

@@ -26,8 +26,8 @@ const struct prot_use *atomicity_use(const struct atomicity_group *g, uint32_t i
 bool atomicity_in(const struct atomicity_group *g, const struct prot_use *use, uint64_t taken_at,
 		  const struct prot_access *datum);
 
-/* Returns how often a section that the call at `taken_at` begins came between the two sections. */
-uint64_t atomicity_came_between(const struct section_pair *s, uint64_t taken_at);
+/* Returns the sections that the call at `taken_at` begins and that came between the two sections. NULL: none came. */
+const struct section_between *atomicity_came_between(const struct section_pair *s, uint64_t taken_at);
 
 /*
  * Returns the reason why the case is no suspicion, or ATOMICITY_TOLD if it is one. Sets *pattern if it is one. Returns -1 if

@@ -29,13 +29,13 @@ bool atomicity_in(const struct atomicity_group *g, const struct prot_use *use, u
 	return use->taken_at == taken_at && protect_same_datum(a, datum) && protect_overlap(a, datum);
 }
 
-uint64_t atomicity_came_between(const struct section_pair *s, uint64_t taken_at)
+const struct section_between *atomicity_came_between(const struct section_pair *s, uint64_t taken_at)
 {
 	for (unsigned i = 0; i < SECTION_BETWEEN_MAX; i++) {
 		if (s->between[i].count && s->between[i].taken_at == taken_at)
-			return s->between[i].count;
+			return &s->between[i];
 	}
-	return 0;
+	return NULL;
 }
 
 /* ---- questions about a section ---- */

@@ -82,7 +82,10 @@ static void add_suspicion(struct sentence *t, const struct protection *p, const 
 	add(t, ", releases the lock, and %s under it; in between %.60s() ", patterns[s->pattern].second,
 	    protect_function(p, r->function));
 	add_words(t, patterns[s->pattern].between, a);
-	if (s->held)
+	if (s->by_hold)
+		add(t, " (seen in between in %" PRIu64 " of %" PRIu64 " cases, in %" PRIu64 " of them by holding the CPU)",
+		    s->held, s->total, s->by_hold);
+	else if (s->held)
 		add(t, " (seen in %" PRIu64 " of %" PRIu64 " cases)", s->held, s->total);
 	else
 		add(t, " (not seen, but both ran at the same time)");

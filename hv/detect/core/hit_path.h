@@ -15,6 +15,7 @@
 #include "hv/detect/core/point.h"
 #include "hv/detect/core/queue.h"
 #include "hv/detect/core/touches.h"
+#include "hv/detect/locks/sections.h"
 #include "hv/guest/guest.h"
 #include "hv/target/target.h"
 
@@ -25,9 +26,14 @@
 
 struct rendezvous_server;
 
-/* A window: one CPU is held before one access, and its memory is watched (DataCollider, section 3.2). */
+/*
+ * A window: one CPU is held before one access, and its memory is watched (DataCollider, section 3.2). Or the CPU is held before
+ * a lock call, between two critical sections (hv/detect/window/between.h): then there is no access and no point.
+ */
 struct window {
 	bool open;
+	/* The CPU is held between two critical sections: `gap` says which ones, and `point` is NULL. */
+	bool between;
 	/* The early check for other running CPUs was done (window_expire()). */
 	bool looked;
 	/* The window keeps its CPU for its whole time, also when the last CPU that runs hits a sample point (turn.h). */
@@ -61,6 +67,7 @@ struct window {
 	struct point *point;
 	struct datum data[INSN_MAX_MEM];
 	unsigned data_count;
+	struct section_gap gap;
 };
 
 /*
@@ -146,6 +153,8 @@ struct hit_path {
 	uint32_t last_cookie;
 	/* For how long the CPU of this index may still be held (window_cpu_may_be_held()). */
 	struct allowance held[TARGET_MAX_CPUS];
+	/* For how long CPUs may still be held between critical sections (between.h). */
+	struct allowance between;
 	/* How often the CPU of this index wakes up. */
 	struct wake_average wake_averages[TARGET_MAX_CPUS];
 	struct rng delay_rng;

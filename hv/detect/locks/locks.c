@@ -913,6 +913,34 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 	}
 }
 
+bool locks_gap(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+	       const struct point *point, struct section_gap *out)
+{
+	const struct known_lock_function *f = lock_known_at(&l->known, target_of(&point->insn));
+	struct lock_who who;
+	uint64_t gva;
+
+	if (!f)
+		f = lock_known_at(&l->inlined, point->addr);
+	if (!f || f->function->op != LOCK_TAKE || !context->known)
+		return false;
+	gva = argument(l, f->function, regs);
+	who = lock_who_is(cpu, context);
+	return gva && sections_gap(&l->sections, &who, gva, point->addr, out);
+}
+
+void locks_hold(struct locks *l, unsigned cpu, const struct section_gap *gap)
+{
+	/* The CPU is not before an access, so no later moment is simultaneous with one. */
+	l->window[cpu] = 0;
+	sections_hold(&l->sections, gap, l->number);
+}
+
+bool locks_gap_met(struct locks *l, const struct section_gap *gap)
+{
+	return sections_gap_met(&l->sections, gap);
+}
+
 static void activation_begins(struct locks *l, unsigned cpu, const struct x86_regs *regs, uint64_t pc)
 {
 	struct guest_context context;

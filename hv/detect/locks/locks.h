@@ -146,6 +146,19 @@ unsigned locks_dropped(struct locks *l);
 void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point);
 
 /*
+ * A CPU hit a lock hook, and locks_call() was not called yet. Returns whether the CPU should be held before the call, with the
+ * gap between two critical sections that the CPU is in (sections_gap()). Called in a callback, under d->lock.
+ */
+bool locks_gap(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+	       const struct point *point, struct section_gap *out);
+
+/* The CPU is held in the gap, before the call. Called in a callback, under d->lock. */
+void locks_hold(struct locks *l, unsigned cpu, const struct section_gap *gap);
+
+/* Returns whether another context's section has come in this gap (sections_gap_met()). Called in a callback, under d->lock. */
+bool locks_gap_met(struct locks *l, const struct section_gap *gap);
+
+/*
  * A CPU is about to make these accesses by `insn`, at a sample point: queue a lock moment with the held locks. Called in a
  * callback, under d->lock.
  */

@@ -6,6 +6,11 @@
 #include <string.h>
 
 #define FIRST_ROOM 64u
+/*
+ * This many times, a CPU is held at each chance between the sections of a pair. After that, the number of holds in vain grows
+ * with the square root of the number of chances only.
+ */
+#define HOLDS_ALWAYS 32u
 /* Locks are at least 4 bytes apart. The multiplier spreads addresses over the table (Knuth, TAOCP vol. 3, 6.4). */
 #define HASH_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 #define LOCK_SHIFT 54u	 /* leaves the 10 bits of SECTION_LOCKS_MAX */
@@ -146,19 +151,26 @@ static void lock_given(struct sections *s, const struct lock_who *who, uint64_t 
 
 /* ---- pairs ---- */
 
-static struct section_pair *pair_of(struct sections *s, uint64_t first, uint64_t second)
+static struct section_pair *find_pair(struct sections *s, uint64_t first, uint64_t second)
 {
 	for (unsigned i = 0; i < s->pair_count; i++) {
 		if (s->pairs[i].first == first && s->pairs[i].second == second)
 			return &s->pairs[i];
 	}
-	if (s->pair_count == SECTION_PAIRS_MAX)
-		return NULL;
+	return NULL;
+}
+
+static struct section_pair *pair_of(struct sections *s, uint64_t first, uint64_t second)
+{
+	struct section_pair *pair = find_pair(s, first, second);
+
+	if (pair || s->pair_count == SECTION_PAIRS_MAX)
+		return pair;
 	s->pairs[s->pair_count] = (struct section_pair){.first = first, .second = second};
 	return &s->pairs[s->pair_count++];
 }
 
-static void came_between(struct section_pair *pair, uint64_t taken_at)
+static void came_between(struct section_pair *pair, uint64_t taken_at, bool by_hold)
 {
 	for (unsigned i = 0; i < SECTION_BETWEEN_MAX; i++) {
 		struct section_between *b = &pair->between[i];
@@ -167,15 +179,24 @@ static void came_between(struct section_pair *pair, uint64_t taken_at)
 			continue;
 		b->taken_at = taken_at;
 		b->count++;
+		b->by_hold += by_hold;
 		return;
 	}
+}
+
+/* Returns whether the lock's section `i`, of another context, was asked for after the moment `after`, and has ended. */
+static bool is_between(const struct section_lock *l, unsigned i, const struct lock_who *who, uint64_t after)
+{
+	const struct section_step *step = &l->latest[i].step;
+
+	return step->taken > after && step->given && !lock_who_same(&l->latest[i].who, who);
 }
 
 /*
  * Count the sections of other contexts that lay wholly between the two sections. A section whose lock was asked for before the
  * first section was over may have come before it, so it does not count. Of equal sections in one gap, one counts.
  */
-static void count_between(struct sections *s, const struct lock_who *who, const struct section_step *first,
+static void count_between(struct sections *s, const struct section_activation *a, const struct section_step *first,
 			  struct section_pair *pair)
 {
 	const struct section_lock *l = lock_at(s, first->gva);
@@ -186,14 +207,14 @@ static void count_between(struct sections *s, const struct lock_who *who, const 
 		const struct section_step *step = &l->latest[i].step;
 		unsigned k = 0;
 
-		if (step->taken <= first->given || !step->given || lock_who_same(&l->latest[i].who, who))
+		if (!is_between(l, i, &a->who, first->given))
 			continue;
 		while (k < n && seen[k] != step->taken_at)
 			k++;
 		if (k < n)
 			continue;
 		seen[n++] = step->taken_at;
-		came_between(pair, step->taken_at);
+		came_between(pair, step->taken_at, a->held_at == pair->second && step->taken > a->held_from);
 	}
 }
 
@@ -228,10 +249,89 @@ static void pair_up(struct sections *s, struct section_activation *a, const stru
 			continue;
 		pair->count++;
 		pair->waited += a->waited > first->given;
-		count_between(s, &a->who, first, pair);
+		count_between(s, a, first, pair);
 	}
+	a->held_at = a->held_from = 0;
 	if (a->count < SECTION_STEPS_MAX)
 		a->steps[a->count++] = *second;
+}
+
+/* ---- holding a CPU between two sections ---- */
+
+/* Returns the activation's latest section of the lock that has ended, or NULL if it is in a loop, or has no such section. */
+static const struct section_step *latest_step(const struct section_activation *a, uint64_t gva, uint64_t taken_at)
+{
+	const struct section_step *latest = NULL;
+
+	for (unsigned i = 0; i < a->count; i++) {
+		if (a->steps[i].gva == gva && a->steps[i].taken_at == taken_at)
+			return NULL;
+		if (a->steps[i].gva == gva)
+			latest = &a->steps[i];
+	}
+	return latest && latest->given ? latest : NULL;
+}
+
+/* Returns whether this section was not seen between the two of the pair, and can be recorded there. */
+static bool is_news(const struct section_pair *pair, uint64_t taken_at)
+{
+	bool room = false;
+
+	for (unsigned i = 0; i < SECTION_BETWEEN_MAX; i++) {
+		if (pair->between[i].count && pair->between[i].taken_at == taken_at)
+			return false;
+		room |= !pair->between[i].count;
+	}
+	return room;
+}
+
+bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, struct section_gap *out)
+{
+	const struct section_function *f = function_of(s, taken_at);
+	const struct section_activation *a = f ? find(s, who, f->start) : NULL;
+	const struct section_step *first = a && a->held_at != taken_at ? latest_step(a, gva, taken_at) : NULL;
+	const struct section_pair *pair = first ? find_pair(s, first->taken_at, taken_at) : NULL;
+	const struct section_lock *l = lock_at(s, gva);
+
+	if (!pair || l->gva != gva || (pair->holds >= HOLDS_ALWAYS && pair->holds * pair->holds > pair->count))
+		return false;
+	for (unsigned i = 0; i < SECTION_LATEST_MAX; i++) {
+		if (!l->latest[i].step.taken || lock_who_same(&l->latest[i].who, who) ||
+		    !is_news(pair, l->latest[i].step.taken_at))
+			continue;
+		*out = (struct section_gap){.who = *who,
+					    .start = f->start,
+					    .gva = gva,
+					    .first = first->taken_at,
+					    .second = taken_at,
+					    .after = first->given};
+		return !sections_gap_met(s, out);
+	}
+	return false;
+}
+
+void sections_hold(struct sections *s, const struct section_gap *gap, uint64_t number)
+{
+	struct section_activation *a = find(s, &gap->who, gap->start);
+	struct section_pair *pair = find_pair(s, gap->first, gap->second);
+
+	if (!a || !pair)
+		return;
+	a->held_at = gap->second;
+	a->held_from = number;
+	pair->holds++;
+}
+
+bool sections_gap_met(struct sections *s, const struct section_gap *gap)
+{
+	const struct section_pair *pair = find_pair(s, gap->first, gap->second);
+	const struct section_lock *l = lock_at(s, gap->gva);
+
+	for (unsigned i = 0; pair && l->gva == gap->gva && i < SECTION_LATEST_MAX; i++) {
+		if (is_between(l, i, &gap->who, gap->after) && is_news(pair, l->latest[i].step.taken_at))
+			return true;
+	}
+	return false;
 }
 
 void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, uint64_t number)

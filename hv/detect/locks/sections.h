@@ -50,8 +50,22 @@ struct section_activation {
 	struct lock_who who;
 	uint64_t start;	 /* of the function; 0: the entry is free */
 	uint64_t waited; /* when the context last waited for a hand-over; 0: not since the beginning */
+	/* The call before which the CPU was held, and the number of the latest lock moment then. 0: none. */
+	uint64_t held_at, held_from;
 	struct section_step steps[SECTION_STEPS_MAX];
 	unsigned count;
+};
+
+/*
+ * A context that has ended its first section of a lock, and is about to take the lock for the second one. Its CPU may be held
+ * there, until a section of another context has come in between.
+ */
+struct section_gap {
+	struct lock_who who;
+	uint64_t start;		/* of the function */
+	uint64_t gva;		/* of the lock */
+	uint64_t first, second; /* the calls that take it */
+	uint64_t after;		/* the number of the lock moment in which the first section ended */
 };
 
 /* The latest sections of one lock, by all contexts. */
@@ -94,6 +108,19 @@ void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc);
  * section of this lock by the same call before, it is in a loop, and earlier sections of the lock are forgotten.
  */
 void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, uint64_t number);
+
+/*
+ * The context is about to take the lock `gva` by the call at `taken_at`. Returns whether its CPU should be held before the
+ * call, with the gap in *out: another context had a section of this lock lately, and none such was seen in between yet. The
+ * more holds were in vain, the rarer they become. Returns false if the CPU was held before this call already.
+ */
+bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, struct section_gap *out);
+
+/* The CPU is held in the gap. `number` is the number of the latest lock moment. */
+void sections_hold(struct sections *s, const struct section_gap *gap, uint64_t number);
+
+/* Returns whether a section that was not seen in this gap before has come since the first section ended. */
+bool sections_gap_met(struct sections *s, const struct section_gap *gap);
 
 /* The context releases the lock. */
 void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number);

@@ -6,6 +6,7 @@
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/confirm.h"
+#include "hv/detect/window/between.h"
 #include "hv/detect/window/window.h"
 #include "hv/target/emulate.h"
 
@@ -18,6 +19,7 @@ void hook_text_gone(struct detect *d, uint64_t base, uint64_t size)
 	confirm_text_gone(d, base, size);
 	if (d->locks)
 		locks_text_gone(d->locks, base, size);
+	between_text_gone(d, base, size);
 	for (uint32_t i = d->points.count; i-- > 0;) {
 		struct point *point = &d->points.slots[d->points.armed[i]];
 
@@ -36,6 +38,7 @@ struct target_action hook_hit(struct detect *d, struct point *point, unsigned cp
 {
 	/* Copy the instruction: hook_text_gone() may remove the point itself. */
 	const struct insn insn = point->insn;
+	struct target_action action;
 	uint64_t base, size;
 
 	switch (point->hook - 1) {
@@ -47,8 +50,11 @@ struct target_action hook_hit(struct detect *d, struct point *point, unsigned cp
 		target_debug_regs_changed(d->target, cpu);
 		break;
 	case GUEST_HOOK_LOCK:
+		if (d->locks && between_hold(d, point, cpu, regs, &action))
+			return action;
 		if (d->locks)
 			locks_call(d->locks, cpu, regs, point);
+		between_met(d);
 		break;
 	}
 	/*

@@ -171,28 +171,6 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	return resume;
 }
 
-/*
- * Whether one more CPU may be held while the open windows stay. The last running CPU must go on: if all CPUs were held, only
- * devices could conflict with the open windows. A single CPU can race with its own interrupts, if it takes them while held, and
- * with devices.
- */
-static bool room_for_one(const struct detect *d)
-{
-	const struct target_caps *caps = &d->target->caps;
-
-	return d->hit.open_windows + 1 < caps->cpus || (caps->cpus == 1 && caps->irq_while_held);
-}
-
-/* Whether the CPU may be held. *over is set to the window that must end before, or to NULL if none must. */
-static bool may_hold(struct detect *d, struct window **over)
-{
-	bool room = room_for_one(d);
-
-	*over = room ? NULL : turn_over(d);
-	d->stats.skipped_last += !room && !*over;
-	return room || *over;
-}
-
 /* Whether the governor's credit, and the time for which the CPU was held lately, allow a window now. */
 static bool may_spend(struct detect *d, unsigned cpu)
 {
@@ -216,7 +194,7 @@ static enum hit_result sample(struct detect *d, struct point *point, unsigned cp
 		return HIT_REFUSED;
 	if (!window_prepare(d, point, cpu, regs, data, n))
 		return HIT_USEFUL;
-	if (!may_hold(d, &over) || !may_spend(d, cpu)) {
+	if (!turn_may_hold(d, &over) || !may_spend(d, cpu)) {
 		window_drop(d);
 		return HIT_REFUSED;
 	}

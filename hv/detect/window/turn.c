@@ -19,7 +19,8 @@ static bool had_its_turn(struct detect *d, const struct window *w, uint64_t now)
 	       !(m->under_way && m->window == w) && !window_memory_changed(d, w);
 }
 
-struct window *turn_over(struct detect *d)
+/* Returns the window to end for another CPU's window, or NULL if none has had its turn. */
+static struct window *turn_over(struct detect *d)
 {
 	struct window *oldest = NULL;
 	uint64_t now = monotonic_ns();
@@ -31,6 +32,27 @@ struct window *turn_over(struct detect *d)
 			oldest = w;
 	}
 	return oldest;
+}
+
+/*
+ * Whether one more CPU may be held while the open windows stay. The last running CPU must go on: if all CPUs were held, only
+ * devices could conflict with the open windows. A single CPU can race with its own interrupts, if it takes them while held, and
+ * with devices.
+ */
+static bool room_for_one(const struct detect *d)
+{
+	const struct target_caps *caps = &d->target->caps;
+
+	return d->hit.open_windows + 1 < caps->cpus || (caps->cpus == 1 && caps->irq_while_held);
+}
+
+bool turn_may_hold(struct detect *d, struct window **over)
+{
+	bool room = room_for_one(d);
+
+	*over = room ? NULL : turn_over(d);
+	d->stats.skipped_last += !room && !*over;
+	return room || *over;
 }
 
 void turn_end(struct detect *d, struct window *w)

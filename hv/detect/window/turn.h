@@ -9,11 +9,12 @@
 #include "hv/detect/core/state.h"
 
 /*
- * Returns the window to end for another CPU's window: of the open windows that have had their turn, the one that has been open
- * for the longest time. NULL if none has. A window that is held for its whole time (window.whole), that is part of a
- * rendezvous, or whose memory has changed never gives up its turn.
+ * Whether one more CPU may be held. *over is set to the window that must end before, or to NULL if none must: of the open windows
+ * that have had their turn, the one that has been open for the longest time. A window that is held for its whole time
+ * (window.whole), that is part of a rendezvous, that is between critical sections, or whose memory has changed never gives up
+ * its turn. Counts a refusal in stats.skipped_last.
  */
-struct window *turn_over(struct detect *d);
+bool turn_may_hold(struct detect *d, struct window **over);
 
 /* End this window, and release its CPU. */
 void turn_end(struct detect *d, struct window *w);

@@ -27,8 +27,6 @@
  * have hit the watchpoint. Each wait takes 1 ms.
  */
 #define NOT_TOLD_MAX 20u
-/* A quarter into the window, check whether any other CPU is running. */
-#define FIRST_LOOK 4
 /*
  * One of 4 windows is held for its whole time, whatever other CPUs hit meanwhile: some accesses come only every few ms. The
  * other windows may end after a quarter of it (turn.h).
@@ -40,14 +38,12 @@
 /*
  * After a window with interrupts off, open no other such window on the same CPU for 10 times as long, so that the CPU's
  * interrupts are delayed for less than a tenth of the time. After a window in an interrupt handler, the factor is 100: see
- * choose_delay().
+ * window_delay().
  */
 #define IRQS_OFF_REST 10
 #define HARDIRQ_REST 100
 
 /*
- * Choose the length of a window, in ns. 0: no window.
- *
  * With interrupts or preemption off the delay is DataCollider's "random amount of time less than 1 ms". A CPU with interrupts
  * off is also held for a small share of the time only, and for a tiny share in an interrupt handler: several windows in one
  * timer interrupt would let timers expire faster than the kernel serves them, and the kernel warns of that. An NMI is never
@@ -55,7 +51,7 @@
  *
  * A site of a suspected race gets the full delay if its CPU has interrupts on. Confirming the race is worth delaying softirqs.
  */
-static uint64_t choose_delay(struct detect *d, unsigned cpu, const struct guest_context *context, bool confirming, uint64_t now)
+uint64_t window_delay(struct detect *d, unsigned cpu, const struct guest_context *context, bool confirming, uint64_t now)
 {
 	uint64_t most = d->config.delay_ns < NS_PER_MS ? d->config.delay_ns : NS_PER_MS;
 
@@ -269,7 +265,7 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	bool confirming = confirm_has(d, w->point->addr);
 
 	*sync = false;
-	w->hold_ns = choose_delay(d, cpu, &w->context, confirming, w->opened_ns);
+	w->hold_ns = window_delay(d, cpu, &w->context, confirming, w->opened_ns);
 	if (!w->hold_ns) {
 		d->stats.skipped_short++;
 		window_drop(d);
@@ -297,7 +293,7 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync)
 	 * up and make the access.
 	 */
 	w->looked = d->target->caps.costly_stops || d->config.known_races || confirming;
-	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / FIRST_LOOK};
+	return (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->looked ? w->hold_ns : w->hold_ns / WINDOW_FIRST_LOOK};
 }
 
 void window_settle(struct detect *d, struct window *w)
@@ -344,7 +340,8 @@ void window_close(struct detect *d, struct window *w)
 		}
 		d->hit.slots_used &= ~w->data[i].slots;
 	}
-	points_remove(&d->points, w->point);
+	if (w->point)
+		points_remove(&d->points, w->point);
 	rest_irqs_off(d, w);
 	allowance_spend(&d->hit.held[w->cpu], (double)(began - w->opened_ns));
 	w->open = false;

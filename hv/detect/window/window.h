@@ -5,6 +5,9 @@
 
 #include "hv/detect/core/state.h"
 
+/* A quarter into the window, check whether any other CPU is running. */
+#define WINDOW_FIRST_LOOK 4
+
 /*
  * Store in `data` the accesses that the CPU with these registers is about to make at `point`, with their places in
  * guest-physical memory. Accesses to the CPU's own stack, to unmapped memory and to memory that is no RAM are left out.
@@ -31,6 +34,12 @@ unsigned window_free_slot(const struct detect *d);
  * report a soft lockup (Documentation/admin-guide/lockup-watchdogs.rst).
  */
 bool window_cpu_may_be_held(struct detect *d, unsigned cpu, uint64_t now);
+
+/*
+ * Choose for how long a CPU is held in this context, in ns. 0: not at all. `confirming`: the hold is at a site of a suspected
+ * race.
+ */
+uint64_t window_delay(struct detect *d, unsigned cpu, const struct guest_context *context, bool confirming, uint64_t now);
 
 /* Undo window_prepare(): the window does not open. */
 void window_drop(struct detect *d);

@@ -156,6 +156,8 @@ static json_t *counters_json(const struct detect_stats *s)
 		{"cut_short", s->cut_short},
 		{"cut_idle", s->cut_idle},
 		{"cut_turn", s->cut_turn},
+		{"section_holds", s->section_holds},
+		{"section_holds_met", s->section_holds_met},
 		{"no_watch", s->no_watch},
 		{"conflicts", s->conflicts},
 		{"device_conflicts", s->device_conflicts},

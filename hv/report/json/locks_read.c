@@ -235,6 +235,12 @@ static void read_use(struct reading *g, const json_t *item)
 		p->uses[at].count = count;
 }
 
+/* Reports of older versions have no such count. */
+static uint64_t read_by_hold(struct json_reader *r, const json_t *item, uint64_t most)
+{
+	return json_read_optional(item, "by_hold") ? json_read_number(r, item, "by_hold", most) : 0;
+}
+
 static void read_section(struct reading *g, const json_t *item)
 {
 	struct section_pair s = {0};
@@ -250,11 +256,13 @@ static void read_section(struct reading *g, const json_t *item)
 	s.second = json_read_hex(r, item, "second");
 	s.count = json_read_number(r, item, "count", INT64_MAX);
 	s.waited = json_read_number(r, item, "waited", s.count);
+	s.holds = json_read_optional(item, "holds") ? json_read_number(r, item, "holds", INT64_MAX) : 0;
 	for (size_t i = 0; i < json_array_size(between); i++) {
 		const json_t *one = json_array_get(between, i);
 
 		s.between[i].taken_at = json_read_hex(r, one, "taken_at");
 		s.between[i].count = json_read_number(r, one, "count", INT64_MAX);
+		s.between[i].by_hold = read_by_hold(r, one, s.between[i].count);
 	}
 	g->sections[g->section_count++] = s;
 }
@@ -330,6 +338,7 @@ static void read_suspicion(struct reading *g, const json_t *item)
 	s->lock = read_index(r, item, "lock", PROTECTION_LOCKS_MAX);
 	s->held = json_read_number(r, item, "held", INT64_MAX);
 	s->total = json_read_number(r, item, "total", INT64_MAX);
+	s->by_hold = read_by_hold(r, item, s->held);
 	s->concurrent = json_read_bool(r, item, "met");
 	s->rank = (int)read_signed(r, item, "rank", INT32_MIN, INT32_MAX);
 	json_read_text(r, item, "text", s->text, sizeof(s->text));

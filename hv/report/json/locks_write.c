@@ -157,12 +157,14 @@ static json_t *section_json(struct json_builder *b, const struct writing *w, siz
 
 		json_put(b, one, "taken_at", json_hex(s->between[i].taken_at));
 		json_put(b, one, "count", json_whole(s->between[i].count));
+		json_put(b, one, "by_hold", json_whole(s->between[i].by_hold));
 		json_append(b, between, one);
 	}
 	json_put(b, o, "first", json_hex(s->first));
 	json_put(b, o, "second", json_hex(s->second));
 	json_put(b, o, "count", json_whole(s->count));
 	json_put(b, o, "waited", json_whole(s->waited));
+	json_put(b, o, "holds", json_whole(s->holds));
 	json_put(b, o, "between", between);
 	return o;
 }
@@ -205,6 +207,7 @@ static json_t *suspicion_json(struct json_builder *b, const struct writing *w, s
 	if (s->kind == SUSPICION_ATOMICITY) {
 		json_put(b, o, "between", access_side_json(b, w, s->between));
 		json_put(b, o, "pattern", json_string(atomicity_pattern_word(s->pattern)));
+		json_put(b, o, "by_hold", json_whole(s->by_hold));
 	}
 	json_put(b, o, "lock", json_integer(s->lock));
 	json_put(b, o, "held", json_whole(s->held));

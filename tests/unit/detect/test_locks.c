@@ -545,6 +545,91 @@ static void sections_follow_each_other(void **state)
 	expect_pair(f, 2, FIRST_CALL, SECOND_CALL, LOCK_CALL);
 }
 
+/* The task 7 has ended its first section, and the task 8 has had a section of the same lock lately. */
+static void come_to_a_gap(struct fixture *f)
+{
+	for (unsigned round = 0; round < 2; round++) {
+		call(f, 0, 7, FIRST_CALL);
+		call(f, 0, 7, FIRST_UNLOCK);
+		if (round)
+			return;
+		call(f, 0, 7, SECOND_CALL);
+		call(f, 0, 7, SECOND_UNLOCK);
+		call(f, 1, 8, LOCK_CALL);
+		call(f, 1, 8, UNLOCK_CALL);
+	}
+}
+
+/* The task comes to its second section. */
+static struct target_action second(struct fixture *f, unsigned cpu, struct x86_regs *regs)
+{
+	*regs = rig_regs(f->r, 0, SECOND_CALL);
+	regs->gpr[X86_RDI] = RIG_DATA + 0x40;
+	f->r->guest.context.pid = 7;
+	return rig_hit(f->r, cpu, regs);
+}
+
+static void a_cpu_is_held_between_sections(void **state)
+{
+	struct fixture *f = *state;
+	struct x86_regs regs;
+
+	come_to_a_gap(f);
+	assert_int_equal(second(f, 0, &regs).kind, TARGET_HOLD);
+	assert_int_equal(rig_open_windows(f->r), 1);
+	/* Back from an interrupt, the hold goes on. */
+	assert_int_equal(second(f, 0, &regs).kind, TARGET_HOLD);
+	assert_int_equal(rig_stats(f->r).section_holds, 1);
+	call(f, 1, 8, LOCK_CALL);
+	assert_true(rig_window_is_open(f->r, 0));
+	call(f, 1, 8, UNLOCK_CALL);
+	assert_false(rig_window_is_open(f->r, 0));
+	assert_int_equal(rig_stats(f->r).section_holds_met, 1);
+	assert_true(rig_has_point(f->r, SECOND_CALL));
+	assert_int_equal(second(f, 0, &regs).kind, TARGET_RESUME_REGS);
+	expect_pair(f, 2, FIRST_CALL, SECOND_CALL, LOCK_CALL);
+	assert_int_equal(locks_sections(f->r->d->locks)->pairs[0].between[0].by_hold, 1);
+}
+
+/* Nothing came: the task goes on when the time is over, and its call is made once. */
+static void a_hold_between_sections_ends(void **state)
+{
+	struct fixture *f = *state;
+	struct x86_regs regs;
+
+	come_to_a_gap(f);
+	assert_int_equal(second(f, 0, &regs).kind, TARGET_HOLD);
+	assert_int_equal(rig_hold_end(f->r, 0, &regs).kind, TARGET_RESUME);
+	assert_false(rig_window_is_open(f->r, 0));
+	assert_int_equal(second(f, 0, &regs).kind, TARGET_RESUME_REGS);
+	assert_int_equal(locks_sections(f->r->d->locks)->pairs[0].holds, 1);
+	assert_int_equal(locks_sections(f->r->d->locks)->pairs[0].count, 2);
+	assert_int_equal(locks_sections(f->r->d->locks)->pairs[0].between[0].count, 0);
+}
+
+/* The task moves to another CPU in an interrupt: it goes on there, and the CPU that was held is free. */
+static void a_held_task_may_migrate(void **state)
+{
+	struct fixture *f = *state;
+	struct x86_regs regs;
+
+	come_to_a_gap(f);
+	assert_int_equal(second(f, 0, &regs).kind, TARGET_HOLD);
+	assert_int_equal(second(f, 1, &regs).kind, TARGET_RESUME_REGS);
+	assert_int_equal(rig_open_windows(f->r), 0);
+}
+
+static void the_last_cpu_is_not_held_between_sections(void **state)
+{
+	struct fixture *f = *state;
+	struct x86_regs regs;
+
+	come_to_a_gap(f);
+	assert_int_equal(access(f, 1, 8).kind, TARGET_HOLD);
+	assert_int_equal(second(f, 0, &regs).kind, TARGET_RESUME_REGS);
+	assert_int_equal(rig_open_windows(f->r), 1);
+}
+
 /* A branch comes before the first call, so an instruction before the branch has a hook. */
 static void an_activation_begins_before_a_branch(void **state)
 {
@@ -606,6 +691,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(text_that_goes_takes_its_locks_along, setup, teardown),
 		cmocka_unit_test_setup_teardown(moment_whose_text_has_gone_is_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(sections_follow_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cpu_is_held_between_sections, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_hold_between_sections_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_held_task_may_migrate, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_last_cpu_is_not_held_between_sections, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_activation_begins_before_a_branch, setup, teardown),
 		cmocka_unit_test_setup_teardown(moments_of_all_modules_are_handed_on, setup, teardown),
 	};

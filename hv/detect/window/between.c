@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Holds a CPU between two critical sections of one lock (between.h). */
+#include "hv/detect/window/between.h"
+
+#include "hv/base/clock.h"
+#include "hv/detect/core/state.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/detect/window/rendezvous_end.h"
+#include "hv/detect/window/turn.h"
+#include "hv/detect/window/window.h"
+
+/* Holds between sections take at most an eighth of one CPU's time, and after a time without them at most 250 ms more. */
+#define BETWEEN_SHARE 0.125
+#define BETWEEN_MOST_NS 2.5e8
+
+static bool may_spend(struct detect *d, unsigned cpu, uint64_t now)
+{
+	struct allowance *budget = &d->hit.between;
+
+	if (!budget->last_ns)
+		*budget = (struct allowance){.share = BETWEEN_SHARE,
+					     .most_ns = BETWEEN_MOST_NS,
+					     .credit_ns = BETWEEN_MOST_NS,
+					     .last_ns = now};
+	allowance_earn(budget, now);
+	return budget->credit_ns > 0 && window_affordable(d) && window_cpu_may_be_held(d, cpu, now);
+}
+
+/* End the hold, and release its CPU. */
+static void end(struct detect *d, struct window *w)
+{
+	window_close(d, w);
+	target_release(d->target, w->cpu);
+}
+
+/* The CPU is at the hook at which it is held: it is back from an interrupt. Returns whether the hold goes on. */
+static bool goes_on(const struct window *w, const struct x86_regs *regs, struct target_action *action)
+{
+	uint64_t now = monotonic_ns(), end = w->opened_ns + w->hold_ns;
+
+	if (!w->between || w->regs.rip != regs->rip || w->regs.gpr[X86_RSP] != regs->gpr[X86_RSP])
+		return false;
+	*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = end > now ? end - now : 1};
+	return true;
+}
+
+/* The held context goes on at another CPU than the one that is held for it: end that hold. */
+static void end_elsewhere(struct detect *d, unsigned cpu, const struct x86_regs *regs)
+{
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		struct window *w = &d->hit.windows[c];
+
+		if (c == cpu || !w->open || !w->between || w->regs.rip != regs->rip ||
+		    w->regs.gpr[X86_RSP] != regs->gpr[X86_RSP])
+			continue;
+		end(d, w);
+	}
+}
+
+static void begin(struct detect *d, unsigned cpu, const struct x86_regs *regs, const struct section_gap *gap, uint64_t now)
+{
+	struct window *w = &d->hit.windows[cpu];
+	struct guest_context context = w->context;
+	uint64_t hold_ns = w->hold_ns;
+
+	*w = (struct window){.open = true,
+			     .between = true,
+			     .whole = true,
+			     .cpu = cpu,
+			     .regs = *regs,
+			     .context = context,
+			     .opened_ns = now,
+			     .hold_ns = hold_ns,
+			     .gap = *gap};
+	locks_hold(d->locks, cpu, gap);
+	d->hit.open_windows++;
+	d->hit.credit_ns -= (double)hold_ns;
+	allowance_spend(&d->hit.between, (double)hold_ns);
+	d->stats.section_holds++;
+}
+
+bool between_hold(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
+		  struct target_action *action)
+{
+	struct window *w = &d->hit.windows[cpu], *over;
+	uint64_t now = monotonic_ns();
+	struct section_gap gap;
+
+	if (w->open)
+		return goes_on(w, regs, action);
+	if (d->hit.open_windows)
+		end_elsewhere(d, cpu, regs);
+	if (d->life.closing || d->target->caps.costly_stops || rendezvous_has(d, cpu))
+		return false;
+	guest_context(d->guest, regs, &w->context);
+	if (!locks_gap(d->locks, cpu, regs, &w->context, point, &gap) || !may_spend(d, cpu, now) || !turn_may_hold(d, &over))
+		return false;
+	w->hold_ns = window_delay(d, cpu, &w->context, false, now);
+	if (!w->hold_ns)
+		return false;
+	begin(d, cpu, regs, &gap, now);
+	if (over)
+		turn_end(d, over);
+	/* A quarter into the hold, window_expire() ends it if no other CPU runs or will wake up. */
+	*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = w->hold_ns / WINDOW_FIRST_LOOK};
+	return true;
+}
+
+void between_met(struct detect *d)
+{
+	for (unsigned c = 0; d->hit.open_windows && c < d->target->caps.cpus; c++) {
+		struct window *w = &d->hit.windows[c];
+
+		if (!w->open || !w->between || !locks_gap_met(d->locks, &w->gap))
+			continue;
+		d->stats.section_holds_met++;
+		end(d, w);
+	}
+}
+
+void between_text_gone(struct detect *d, uint64_t base, uint64_t size)
+{
+	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
+		struct window *w = &d->hit.windows[c];
+
+		if (w->open && w->between && w->regs.rip - base < size)
+			end(d, w);
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Holds a CPU between two critical sections of one lock, before the call that takes the lock again, until a section of another
+ * context has come in between, or the time is over. Such a hold is a window without an access: it counts in open_windows, costs
+ * what a window costs, and ends as a window does. It never gives up its turn (turn.h), and takes at most a small share of the
+ * time.
+ *
+ * No CPU is held on a target with costly stops. The caller of each function holds d->lock.
+ */
+#ifndef OUTRIDER_DETECT_WINDOW_BETWEEN_H
+#define OUTRIDER_DETECT_WINDOW_BETWEEN_H
+
+#include "hv/detect/core/point.h"
+#include "hv/target/target.h"
+
+struct detect;
+
+/*
+ * A CPU hit the lock hook `point`. Returns true if the CPU is to be held before the call, now or further on after an interrupt;
+ * *action is then set, and the hook must do nothing yet: the CPU hits it again.
+ */
+bool between_hold(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
+		  struct target_action *action);
+
+/* A lock hook was served: release the CPUs that are held between sections, and for which a section has come in between. */
+void between_met(struct detect *d);
+
+/* The text [base, base+size) is about to be freed: end the holds in it. */
+void between_text_gone(struct detect *d, uint64_t base, uint64_t size);
+
+#endif
