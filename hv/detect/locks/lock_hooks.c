@@ -33,7 +33,7 @@ struct planting {
 	unsigned planted, refused;
 	/* Of `planted`, those at calls that hand over without a lock, such as complete(). */
 	unsigned handovers;
-	/* Number of calls in the current function that take a lock, not only try to. */
+	/* Number of calls in the current function that take a lock or try to. */
 	unsigned takes;
 	/* Planting failed at a call that takes a lock. */
 	bool unseen;
@@ -98,7 +98,7 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 	}
 	may_rest(p, function, &site);
 	p->planted++;
-	p->takes += function->op == LOCK_TAKE;
+	p->takes += function->op == LOCK_TAKE || function->op == LOCK_TRY;
 	p->handovers += function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE;
 	if ((function->op == LOCK_TRY || function->op == LOCK_NEW || function->op == LOCK_ACQUIRE) &&
 	    call->bytes[0] == OPCODE_CALL && after)
@@ -124,7 +124,9 @@ static void plant_inlined(struct planting *p, const struct symbol *fn, const str
 	p->planted++;
 }
 
-/* Follow the critical sections of a function with at least two calls that take a lock, if its activations can be seen to begin.
+/*
+ * Follow the critical sections of a function with at least two calls that take a lock or try to, if its activations can be seen
+ * to begin.
  */
 static void follow_sections(struct detect *d, const struct symbol *fn, const uint8_t *code)
 {

@@ -638,7 +638,7 @@ static void add_event(struct locks *l, unsigned cpu, const struct guest_context 
 		lock_events_hole(&l->events, l->number);
 }
 
-/* Follow the critical sections. A trylock is left out, as in add_event(). */
+/* Follow the critical sections. A trylock begins a section when its result is seen (tried()). */
 static void follow_section(struct locks *l, unsigned cpu, const struct guest_context *context, enum lock_op op,
 			   const struct held_lock *lock)
 {
@@ -847,6 +847,26 @@ void locks_callbacks_followed(struct locks *l)
 }
 
 /*
+ * A call that tried to take a lock has returned. If it took the lock, its section began at the call: the lock was asked for
+ * then.
+ */
+static void tried(struct locks *l, unsigned cpu, const struct guest_context *context, const struct known_lock_function *f,
+		  uint64_t taken_at, bool taken)
+{
+	const struct lock_context *own;
+	unsigned last;
+	struct lock_who who;
+
+	lock_sets_tried(&l->sets, cpu, context, taken_at, taken, !f->given_unseen);
+	own = lock_sets_find(&l->sets, cpu, context);
+	last = own ? own->set.count : 0;
+	if (!taken || !context->known || !last-- || own->set.held[last].taken_at != taken_at || own->set.held[last].maybe)
+		return;
+	who = lock_who_is(cpu, context);
+	sections_take(&l->sections, &who, own->set.held[last].gva, taken_at, own->taken[last]);
+}
+
+/*
  * A call of `f` has returned on this CPU, with its result in RAX: if `f` allocated an object, end the lifetime of the previous
  * object at its address; if `f` tried a lock, record whether the lock was taken.
  */
@@ -867,7 +887,7 @@ static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *
 	/* The result is an int, or a bool in the low 8 bits. */
 	result = f->function->nonzero ? result & 0xff : (uint32_t)result;
 	guest_context(l->d->guest, regs, &context);
-	lock_sets_tried(&l->sets, cpu, &context, regs->rip - CALL_LEN, f->function->nonzero == (result != 0), !f->given_unseen);
+	tried(l, cpu, &context, f, regs->rip - CALL_LEN, f->function->nonzero == (result != 0));
 }
 
 static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)

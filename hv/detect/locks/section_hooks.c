@@ -13,7 +13,7 @@ static bool takes(struct detect *d, const struct insn *insn)
 {
 	const struct lock_function *function = locks_called(d->locks, insn);
 
-	return function && function->op == LOCK_TAKE;
+	return function && (function->op == LOCK_TAKE || function->op == LOCK_TRY);
 }
 
 /*

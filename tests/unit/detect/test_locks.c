@@ -545,6 +545,23 @@ static void sections_follow_each_other(void **state)
 	expect_pair(f, 2, FIRST_CALL, SECOND_CALL, LOCK_CALL);
 }
 
+/* A section that a trylock has begun comes in between, and one that it did not begin does not. */
+static void a_trylock_begins_a_section(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned taken = 0; taken < 2; taken++) {
+		call(f, 0, 7, FIRST_CALL);
+		call(f, 0, 7, FIRST_UNLOCK);
+		call(f, 1, 8, TESTED_TRY_CALL);
+		returned(f, 1, 8, TRY_TEST, taken);
+		call(f, 1, 8, UNLOCK_CALL);
+		call(f, 0, 7, SECOND_CALL);
+		call(f, 0, 7, SECOND_UNLOCK);
+		expect_pair(f, 1 + taken, FIRST_CALL, SECOND_CALL, taken ? TESTED_TRY_CALL : NOTHING);
+	}
+}
+
 /* The task 7 has ended its first section, and the task 8 has had a section of the same lock lately. */
 static void come_to_a_gap(struct fixture *f)
 {
@@ -691,6 +708,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(text_that_goes_takes_its_locks_along, setup, teardown),
 		cmocka_unit_test_setup_teardown(moment_whose_text_has_gone_is_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(sections_follow_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_trylock_begins_a_section, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cpu_is_held_between_sections, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_hold_between_sections_ends, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_held_task_may_migrate, setup, teardown),
