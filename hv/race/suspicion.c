@@ -16,6 +16,15 @@ bool suspicion_of_accesses(const struct suspicion *s)
 	return s->kind != SUSPICION_INTERRUPT;
 }
 
+size_t suspicions_of_atomicity(const struct suspicions *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		n += s->list[i].kind == SUSPICION_ATOMICITY;
+	return n;
+}
+
 void suspicions_fini(struct suspicions *s)
 {
 	free(s->list);

@@ -141,6 +141,9 @@ bool suspicion_covers(const struct prot_held *held, const struct prot_access *ac
 /* Returns whether the sides of the suspicion are accesses. Otherwise they are takings of a lock. */
 bool suspicion_of_accesses(const struct suspicion *s);
 
+/* Returns how many of the suspicions are of kind SUSPICION_ATOMICITY. */
+size_t suspicions_of_atomicity(const struct suspicions *s);
+
 /* Free the list. `s` may be all zero. */
 void suspicions_fini(struct suspicions *s);
 

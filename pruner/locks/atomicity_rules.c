@@ -10,6 +10,8 @@
 #define NEVER_CASES 4096u
 /* ... if the section was seen this often. */
 #define NEVER_SECTIONS 64u
+/* A section that did not come in this many holds between the two sections is kept away by something, too. */
+#define NEVER_HOLDS 16u
 
 const struct prot_use *atomicity_use(const struct atomicity_group *g, uint32_t i)
 {
@@ -233,7 +235,7 @@ static int tell_apart(const struct atomicity_case *c)
 		return ATOMICITY_ORDERED;
 	if (atomicity_came_between(s, c->between->taken_at))
 		return ATOMICITY_TOLD;
-	if (s->count >= NEVER_CASES && c->between->count >= NEVER_SECTIONS)
+	if (s->holds >= NEVER_HOLDS || (s->count >= NEVER_CASES && c->between->count >= NEVER_SECTIONS))
 		return ATOMICITY_NEVER;
 	return protect_pair_concurrent(c->group->p, first, between) ? ATOMICITY_TOLD : ATOMICITY_APART;
 }

@@ -15,7 +15,6 @@
 #include "hv/detect/core/point.h"
 #include "hv/detect/core/queue.h"
 #include "hv/detect/core/touches.h"
-#include "hv/detect/locks/sections.h"
 #include "hv/guest/guest.h"
 #include "hv/target/target.h"
 
@@ -32,7 +31,7 @@ struct rendezvous_server;
  */
 struct window {
 	bool open;
-	/* The CPU is held between two critical sections: `gap` says which ones, and `point` is NULL. */
+	/* The CPU is held between two critical sections, which locks_hold() has recorded, and `point` is NULL. */
 	bool between;
 	/* The early check for other running CPUs was done (window_expire()). */
 	bool looked;
@@ -67,7 +66,6 @@ struct window {
 	struct point *point;
 	struct datum data[INSN_MAX_MEM];
 	unsigned data_count;
-	struct section_gap gap;
 };
 
 /*

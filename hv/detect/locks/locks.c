@@ -66,6 +66,8 @@ struct locks {
 	uint64_t number;
 	/* For each CPU with an open window, the number of the moment of the held access. */
 	uint64_t window[TARGET_MAX_CPUS];
+	/* For each CPU that is held between two critical sections, which ones these are. */
+	struct section_gap gap[TARGET_MAX_CPUS];
 	/* When the budget was last refilled (CLOCK_MONOTONIC, ns), and how many stacks may be copied now. */
 	uint64_t paid_ns;
 	double budget;
@@ -953,12 +955,13 @@ void locks_hold(struct locks *l, unsigned cpu, const struct section_gap *gap)
 {
 	/* The CPU is not before an access, so no later moment is simultaneous with one. */
 	l->window[cpu] = 0;
+	l->gap[cpu] = *gap;
 	sections_hold(&l->sections, gap, l->number);
 }
 
-bool locks_gap_met(struct locks *l, const struct section_gap *gap)
+bool locks_gap_met(struct locks *l, unsigned cpu)
 {
-	return sections_gap_met(&l->sections, gap);
+	return sections_gap_met(&l->sections, &l->gap[cpu]);
 }
 
 static void activation_begins(struct locks *l, unsigned cpu, const struct x86_regs *regs, uint64_t pc)

@@ -155,8 +155,11 @@ bool locks_gap(struct locks *l, unsigned cpu, const struct x86_regs *regs, const
 /* The CPU is held in the gap, before the call. Called in a callback, under d->lock. */
 void locks_hold(struct locks *l, unsigned cpu, const struct section_gap *gap);
 
-/* Returns whether another context's section has come in this gap (sections_gap_met()). Called in a callback, under d->lock. */
-bool locks_gap_met(struct locks *l, const struct section_gap *gap);
+/*
+ * Returns whether another context's section has come in the gap in which the CPU is held (sections_gap_met()). Called in a
+ * callback, under d->lock.
+ */
+bool locks_gap_met(struct locks *l, unsigned cpu);
 
 /*
  * A CPU is about to make these accesses by `insn`, at a sample point: queue a lock moment with the held locks. Called in a

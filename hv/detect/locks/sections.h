@@ -33,7 +33,7 @@
 /* Sections that are remembered per lock. */
 #define SECTION_LATEST_MAX 8u
 
-/* A function with at least two calls that take a lock. */
+/* A function with at least two calls that take a lock or try to. */
 struct section_function {
 	uint64_t start, end; /* GVAs: [start, end) */
 	uint64_t begin;	     /* GVA of the hook that every activation passes first */

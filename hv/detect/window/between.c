@@ -18,10 +18,8 @@ static bool may_spend(struct detect *d, unsigned cpu, uint64_t now)
 	struct allowance *budget = &d->hit.between;
 
 	if (!budget->last_ns)
-		*budget = (struct allowance){.share = BETWEEN_SHARE,
-					     .most_ns = BETWEEN_MOST_NS,
-					     .credit_ns = BETWEEN_MOST_NS,
-					     .last_ns = now};
+		*budget = (struct allowance){
+			.share = BETWEEN_SHARE, .most_ns = BETWEEN_MOST_NS, .credit_ns = BETWEEN_MOST_NS, .last_ns = now};
 	allowance_earn(budget, now);
 	return budget->credit_ns > 0 && window_affordable(d) && window_cpu_may_be_held(d, cpu, now);
 }
@@ -70,8 +68,7 @@ static void begin(struct detect *d, unsigned cpu, const struct x86_regs *regs, c
 			     .regs = *regs,
 			     .context = context,
 			     .opened_ns = now,
-			     .hold_ns = hold_ns,
-			     .gap = *gap};
+			     .hold_ns = hold_ns};
 	locks_hold(d->locks, cpu, gap);
 	d->hit.open_windows++;
 	d->hit.credit_ns -= (double)hold_ns;
@@ -111,7 +108,7 @@ void between_met(struct detect *d)
 	for (unsigned c = 0; d->hit.open_windows && c < d->target->caps.cpus; c++) {
 		struct window *w = &d->hit.windows[c];
 
-		if (!w->open || !w->between || !locks_gap_met(d->locks, &w->gap))
+		if (!w->open || !w->between || !locks_gap_met(d->locks, c))
 			continue;
 		d->stats.section_holds_met++;
 		end(d, w);

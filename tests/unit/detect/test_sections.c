@@ -348,14 +348,22 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(two_sections_are_a_pair),	      T(activations_are_apart),
-		T(sections_of_two_locks_are_no_pair), T(a_section_must_have_ended),
-		T(unknown_functions_have_no_pairs),   T(a_loop_begins_anew),
-		T(a_section_in_between_is_seen),      T(only_whole_sections_are_in_between),
-		T(a_wait_in_between_is_counted),      T(a_hole_ends_what_is_in_progress),
-		T(pairs_stay_when_the_text_goes),     T(tables_are_bounded),
-		T(a_gap_is_worth_a_hold),	      T(what_was_seen_needs_no_hold),
-		T(only_what_comes_in_the_hold_is_by_it), T(a_loop_is_not_held),
+		T(two_sections_are_a_pair),
+		T(activations_are_apart),
+		T(sections_of_two_locks_are_no_pair),
+		T(a_section_must_have_ended),
+		T(unknown_functions_have_no_pairs),
+		T(a_loop_begins_anew),
+		T(a_section_in_between_is_seen),
+		T(only_whole_sections_are_in_between),
+		T(a_wait_in_between_is_counted),
+		T(a_hole_ends_what_is_in_progress),
+		T(pairs_stay_when_the_text_goes),
+		T(tables_are_bounded),
+		T(a_gap_is_worth_a_hold),
+		T(what_was_seen_needs_no_hold),
+		T(only_what_comes_in_the_hold_is_by_it),
+		T(a_loop_is_not_held),
 		T(holds_in_vain_become_rare),
 	};
 

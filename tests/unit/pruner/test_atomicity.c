@@ -456,6 +456,19 @@ static void test_waits(void **state)
 	expect_told(b, ATOMICITY_ORDERED);
 }
 
+static void test_seen_by_holding(void **state)
+{
+	struct bench *b = *state;
+	const struct suspicion *s;
+
+	check_then_act(b);
+	b->sections[0].holds = 100;
+	b->sections[0].between[0].by_hold = b->sections[0].between[0].count;
+	s = expect(b, ATOMICITY_CHECK_ACT);
+	assert_int_equal(s->by_hold, s->held);
+	assert_non_null(strstr(s->text, "of them by holding the CPU)"));
+}
+
 static void test_never_in_between(void **state)
 {
 	struct bench *b = *state;
@@ -472,6 +485,11 @@ static void test_never_in_between(void **state)
 	b->sections[0].count = 4096;
 	expect_told(b, ATOMICITY_NEVER);
 	b->sections[0].count = 4095;
+	b->sections[0].holds = 15;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->sections[0].holds = 16;
+	expect_told(b, ATOMICITY_NEVER);
+	b->sections[0].holds = 0;
 	b->p.index = b->apart->index;
 	expect_told(b, ATOMICITY_APART);
 }
@@ -586,6 +604,7 @@ int main(void)
 		T(test_taken_in_the_first_section),
 		T(test_outer_lock),
 		T(test_waits),
+		T(test_seen_by_holding),
 		T(test_never_in_between),
 		T(test_sections_that_do_not_follow),
 		T(test_another_lock_or_datum),
