@@ -317,7 +317,8 @@ static int check_locks(const struct detect_options *o, struct err *err)
 	if (o->session.lock_list && !o->locks)
 		return err_set(err, EXIT_USAGE, "--lock-list %s: give --locks, too", o->session.lock_list);
 	if (fail_on_names_suspicions(&o->judge.fail_on) && !o->locks)
-		return err_set(err, EXIT_USAGE, "--fail-on suspicion: without --locks nothing is suspected: give --locks, too");
+		return err_set(err, EXIT_USAGE, "--fail-on %s: without --locks nothing is suspected: give --locks, too",
+			       fail_on_suspicion_word(&o->judge.fail_on));
 	if (!o->locks)
 		return 0;
 	if (o->aim_at)

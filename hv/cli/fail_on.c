@@ -14,8 +14,8 @@ static const struct argp_option options[] = {
 	{"fail-on", KEY_FAIL_ON, "WORDS", 0,
 	 "exit with a status of its own when a race is found that is not suppressed and is a harmful candidate (harmful), is a "
 	 "harmful candidate or unclear (unclear), or has any verdict (any-new); when the guest's kernel complained "
-	 "(complaint); or when locks make something suspect "
-	 "(suspicion). Any of "
+	 "(complaint); when locks make something suspect (suspicion); or when two critical sections do what must be one step, "
+	 "which is one kind of suspicion (atomicity). Any of "
 	 "these words also fails for a run that sampled nothing (unsampled) or is not finished (unfinished). Both can be given "
 	 "alone, or be left out: harmful,no-unsampled. Several words have commas between them",
 	 FAIL_ON_GROUP},
@@ -39,8 +39,10 @@ static const struct argp_option diff_options[] = {
 
 static const struct argp_option locks_options[] = {
 	{"fail-on", KEY_FAIL_ON, "WORDS", 0,
-	 "exit with a status of its own when there is a suspicion (suspicion), and also for a run that sampled nothing "
-	 "(unsampled) or is not finished (unfinished). Both can be given alone, or be left out: suspicion,no-unsampled",
+	 "exit with a status of its own when there is a suspicion (suspicion), or one that two critical sections do what must "
+	 "be "
+	 "one step (atomicity), and also for a run that sampled nothing (unsampled) or is not finished (unfinished). Both can "
+	 "be given alone, or be left out: suspicion,no-unsampled",
 	 FAIL_ON_GROUP},
 	{"error-exitcode", KEY_CODE, "N", 0,
 	 "the exit status of --fail-on and --assert (default 1); without --assert, alone it means --fail-on suspicion",
@@ -53,6 +55,7 @@ static const struct fail_word words[] = {
 	{FAIL_WORD_UNCLEAR, FAIL_ON_UNCLEAR, false},
 	{FAIL_WORD_ANY_NEW, FAIL_ON_ANY_NEW, false},
 	{FAIL_WORD_SUSPICION, FAIL_ON_SUSPICION, false},
+	{FAIL_WORD_ATOMICITY, FAIL_ON_ATOMICITY, false},
 	{FAIL_WORD_COMPLAINT, FAIL_ON_COMPLAINT, false},
 	{FAIL_WORD_UNSAMPLED, FAIL_ON_UNSAMPLED, false},
 	{FAIL_WORD_UNFINISHED, FAIL_ON_UNFINISHED, false},
@@ -114,7 +117,8 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		rc = fail_words_read(state, &fail_on_choice, words, arg, &f->words);
 		if (rc == 0 && f->no_races && f->words.on & FAIL_ON_RACES)
 			rc = cli_usage(state,
-				       "--fail-on %s: this command shows no races; give suspicion, unsampled or unfinished",
+				       "--fail-on %s: this command shows no races; give suspicion, atomicity, unsampled or "
+				       "unfinished",
 				       arg);
 		return rc;
 	case KEY_CODE:
@@ -131,8 +135,8 @@ static error_t diff_parser(int key, char *arg, struct argp_state *state)
 
 	if (rc == 0 && fail_on_names_suspicions(f))
 		return cli_usage(state,
-				 "--fail-on suspicion: diff compares races only; `outrider locks --fail-on suspicion` looks at "
-				 "suspicions");
+				 "--fail-on %s: diff compares races only; `outrider locks --fail-on %s` looks at suspicions",
+				 fail_on_suspicion_word(f), fail_on_suspicion_word(f));
 	return rc;
 }
 
@@ -155,7 +159,12 @@ bool fail_on_is_asked(const struct fail_on *f)
 
 bool fail_on_names_suspicions(const struct fail_on *f)
 {
-	return f->words.on & FAIL_ON_SUSPICION;
+	return f->words.on & ((unsigned)FAIL_ON_SUSPICION | FAIL_ON_ATOMICITY);
+}
+
+const char *fail_on_suspicion_word(const struct fail_on *f)
+{
+	return f->words.on & FAIL_ON_SUSPICION ? FAIL_WORD_SUSPICION : FAIL_WORD_ATOMICITY;
 }
 
 unsigned fail_on_what(const struct fail_on *f)
@@ -229,12 +238,15 @@ out:
 	return code;
 }
 
-static int suspicions_code(const struct fail_on *f, size_t n)
+static int suspicions_code(const struct fail_on *f, const struct fail_on_found *found)
 {
-	if (!n || !(fail_on_what(f) & FAIL_ON_SUSPICION))
+	bool any = fail_on_what(f) & FAIL_ON_SUSPICION;
+	size_t n = any ? found->suspicions : fail_on_what(f) & FAIL_ON_ATOMICITY ? found->atomicities : 0;
+
+	if (!n)
 		return EXIT_OK;
-	fprintf(stderr, "outrider: %zu suspicion%s", n, n > 1 ? "s" : "");
-	return fails(f, FAIL_WORD_SUSPICION);
+	fprintf(stderr, "outrider: %zu %ssuspicion%s", n, any ? "" : "atomicity ", n > 1 ? "s" : "");
+	return fails(f, any ? FAIL_WORD_SUSPICION : FAIL_WORD_ATOMICITY);
 }
 
 static int complaints_code(const struct fail_on *f, const struct fail_on_found *found)
@@ -279,7 +291,7 @@ int fail_on_code(const struct fail_on *f, const struct fail_on_found *found)
 	}
 	one = complaints_code(f, found);
 	code = one ? one : code;
-	one = suspicions_code(f, found->suspicions);
+	one = suspicions_code(f, found);
 	code = one ? one : code;
 	one = found->verdicts ? races_code(f, found->verdicts) : EXIT_OK;
 	return one ? one : code;

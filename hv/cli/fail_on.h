@@ -20,6 +20,7 @@ enum fail_on_what {
 	FAIL_ON_UNSAMPLED = 1 << 4,  /* a run that sampled nothing */
 	FAIL_ON_UNFINISHED = 1 << 5, /* a run that is not finished */
 	FAIL_ON_COMPLAINT = 1 << 6,  /* a complaint of the guest's kernel */
+	FAIL_ON_ATOMICITY = 1 << 7,  /* suspicions of one kind: two critical sections do what must be one step */
 };
 
 #define FAIL_ON_RACES ((unsigned)FAIL_ON_HARMFUL | FAIL_ON_UNCLEAR | FAIL_ON_ANY_NEW)
@@ -61,8 +62,11 @@ error_t fail_on_read_code(const char *arg, struct argp_state *state, unsigned ch
 /* Returns whether one of the two options was given. */
 bool fail_on_is_asked(const struct fail_on *f);
 
-/* Returns whether the value of --fail-on contains "suspicion". */
+/* Returns whether the value of --fail-on contains "suspicion" or "atomicity". */
 bool fail_on_names_suspicions(const struct fail_on *f);
+
+/* Returns which of the two words it contains, "suspicion" if both. */
+const char *fail_on_suspicion_word(const struct fail_on *f);
 
 /*
  * Returns what makes the command fail: enum fail_on_what bits. If neither option was given, these are the bits of --fail-on
@@ -84,8 +88,8 @@ struct fail_on_found {
 	const struct run_facts *runs;
 	const char *const *files;
 	size_t run_count;
-	/* Number of suspicions. */
-	size_t suspicions;
+	/* Number of suspicions, and of those of kind SUSPICION_ATOMICITY. */
+	size_t suspicions, atomicities;
 };
 
 /*

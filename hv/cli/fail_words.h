@@ -15,6 +15,7 @@
 #define FAIL_WORD_UNCLEAR "unclear"
 #define FAIL_WORD_ANY_NEW "any-new"
 #define FAIL_WORD_SUSPICION "suspicion"
+#define FAIL_WORD_ATOMICITY "atomicity"
 #define FAIL_WORD_COMPLAINT "complaint"
 #define FAIL_WORD_UNSAMPLED "unsampled"
 #define FAIL_WORD_UNFINISHED "unfinished"

@@ -92,6 +92,8 @@ static int judge_locks(void *ctx, const struct protection *p, bool last, struct 
 
 	if (last)
 		j->suspicions = out->count;
+	if (last)
+		j->atomicities = suspicions_of_atomicity(out);
 	return rc;
 }
 
@@ -143,8 +145,11 @@ void judge_free(struct judge *j)
 
 int judge_code(struct judge *j, int code, const struct err *err)
 {
-	const struct fail_on_found found = {
-		.verdicts = &j->verdicts, .runs = &j->run, .run_count = 1, .suspicions = j->suspicions};
+	const struct fail_on_found found = {.verdicts = &j->verdicts,
+					    .runs = &j->run,
+					    .run_count = 1,
+					    .suspicions = j->suspicions,
+					    .atomicities = j->atomicities};
 
 	/*
 	 * Take the error's exit code only if `code` is EXIT_OK. If a signal ended the session before it began, `code` is the

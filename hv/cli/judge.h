@@ -29,8 +29,8 @@ struct judge {
 	 * judged.
 	 */
 	struct run_facts run;
-	/* Number of suspicions at the last judgement of locks. */
-	size_t suspicions;
+	/* Number of suspicions at the last judgement of locks, and of those of kind SUSPICION_ATOMICITY. */
+	size_t suspicions, atomicities;
 	bool quiet; /* print no messages */
 };
 

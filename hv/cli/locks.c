@@ -220,7 +220,8 @@ static int code_of(const struct locks_options *o, const struct lock_files *files
 		other = fail_on_code(&o->fail_on, &(struct fail_on_found){.runs = files->runs,
 									  .files = files->paths,
 									  .run_count = files->count,
-									  .suspicions = chart->suspicion_count});
+									  .suspicions = chart->suspicion_count,
+									  .atomicities = lock_chart_atomicities(chart)});
 	return broken || unchecked ? code : other;
 }
 

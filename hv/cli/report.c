@@ -129,7 +129,8 @@ static int check_locks(const struct report_options *o, const struct run_facts *r
 {
 	if (!fail_on_names_suspicions(&o->fail_on) || locks->protection || !run->finished)
 		return 0;
-	return err_set(err, EXIT_INPUT, "--fail-on suspicion: %s says nothing of locks: make it by a run with --locks", file);
+	return err_set(err, EXIT_INPUT, "--fail-on %s: %s says nothing of locks: make it by a run with --locks",
+		       fail_on_suspicion_word(&o->fail_on), file);
 }
 
 static int print_json(struct report_options *o, struct report_load *l, struct err *err)
@@ -144,11 +145,13 @@ static int print_json(struct report_options *o, struct report_load *l, struct er
 	prune_rules_set_kernel(o->in.rules, l->run.kernel.banner);
 	rc = verdicts_judge(&v, o->in.rules, o->suppressions, l->races, l->count, err);
 	if (rc == 0) {
-		o->code = fail_on_code(&o->fail_on, &(struct fail_on_found){.verdicts = &v,
-									    .runs = &l->run,
-									    .files = &file,
-									    .run_count = 1,
-									    .suspicions = l->locks.suspicions.count});
+		o->code = fail_on_code(&o->fail_on,
+				       &(struct fail_on_found){.verdicts = &v,
+							       .runs = &l->run,
+							       .files = &file,
+							       .run_count = 1,
+							       .suspicions = l->locks.suspicions.count,
+							       .atomicities = suspicions_of_atomicity(&l->locks.suspicions)});
 		rc = show_json(&v, l, err);
 	}
 	verdicts_free(&v);
@@ -192,8 +195,9 @@ static void print_text(struct report_options *o, const struct verdicts *v, const
 	show_text(v, groups, store, runs, how);
 }
 
-/* Count the suspicions of all runs, each once. */
-static int count_suspicions(const struct report_options *o, const struct race_runs *runs, size_t *count, struct err *err)
+/* Count the suspicions of all runs, each once, in *found. */
+static int count_suspicions(const struct report_options *o, const struct race_runs *runs, struct fail_on_found *found,
+			    struct err *err)
 {
 	struct lock_chart chart = {0};
 	int rc = 0;
@@ -202,7 +206,8 @@ static int count_suspicions(const struct report_options *o, const struct race_ru
 		rc = check_locks(o, &runs->list[i], &runs->locks[i], runs->files[i], err);
 	if (rc == 0)
 		rc = lock_chart_suspicions(&chart, runs->locks, runs->count, err);
-	*count = chart.suspicion_count;
+	found->suspicions = chart.suspicion_count;
+	found->atomicities = lock_chart_atomicities(&chart);
 	lock_chart_fini(&chart);
 	return rc;
 }
@@ -215,11 +220,11 @@ static int print_judged(struct report_options *o, const struct race_store *store
 			       .colour = terminal_wants_colour(STDOUT_FILENO),
 			       .fail_on = &o->fail_on};
 	struct verdicts v = {0};
-	size_t suspicions;
+	struct fail_on_found found = {.verdicts = &v, .runs = runs->list, .files = runs->files, .run_count = runs->count};
 	struct groups groups = {0};
 	int rc = -1;
 
-	if (count_suspicions(o, runs, &suspicions, err) < 0)
+	if (count_suspicions(o, runs, &found, err) < 0)
 		return -1;
 	if (o->in.code_lines) {
 		how.listing = listing_maker_new(o->in.sources, err);
@@ -231,11 +236,7 @@ static int print_judged(struct report_options *o, const struct race_store *store
 		rc = begin_mail(o, &v, err);
 	if (rc < 0)
 		goto out;
-	o->code = fail_on_code(&o->fail_on, &(struct fail_on_found){.verdicts = &v,
-								    .runs = runs->list,
-								    .files = runs->files,
-								    .run_count = runs->count,
-								    .suspicions = suspicions});
+	o->code = fail_on_code(&o->fail_on, &found);
 	verdicts_sort(&v, o->order);
 	rc = groups_find(&groups, &v, err);
 	if (rc < 0)

@@ -166,6 +166,7 @@ int show_export(const struct verdicts *v, const struct groups *groups, const str
 				 .run_count = runs->count,
 				 .listing = how->listing,
 				 .suspicions_fail = fail_on_what(how->fail_on) & FAIL_ON_SUSPICION,
+				 .atomicities_fail = fail_on_what(how->fail_on) & FAIL_ON_ATOMICITY,
 				 .complaints_fail = fail_on_what(how->fail_on) & FAIL_ON_COMPLAINT,
 				 .groups = groups,
 				 .count = v->count};

@@ -57,6 +57,7 @@ struct export_run {
 	/* Reasons for doubt in a run that the user does not take for a failure: a bit 1u << enum run_doubt for each. */
 	unsigned excused;
 	bool suspicions_fail;	       /* a suspicion makes the command fail, if --fail-on is given */
+	bool atomicities_fail;	       /* one of kind SUSPICION_ATOMICITY does */
 	bool complaints_fail;	       /* a complaint of the guest's kernel makes the command fail */
 	struct listing_maker *listing; /* disassembles code; NULL: code is written as bytes */
 };

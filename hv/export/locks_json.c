@@ -20,6 +20,11 @@ static json_t *suspicion_json(struct json_builder *b, const struct chart_suspici
 		json_append(b, reached, json_whole(s->reached[i]));
 	}
 	json_put(b, o, "sites", sites);
+	if (s->kind == SUSPICION_ATOMICITY) {
+		json_put(b, o, "between", json_string(c->between));
+		json_put(b, o, "pattern", json_string(atomicity_pattern_word(s->pattern)));
+		json_put(b, o, "by_hold", json_whole(s->by_hold));
+	}
 	json_put(b, o, "lock", json_clean(c->lock, sizeof(c->lock)));
 	json_put(b, o, "held", json_whole(s->held));
 	json_put(b, o, "total", json_whole(s->total));

@@ -6,6 +6,7 @@
 #include "hv/export/assertions.h"
 #include "hv/export/locks.h"
 #include "hv/report/lock_words.h"
+#include "hv/report/locks/suspicion_key.h"
 
 /* Most functions without the lock that one line names. Further ones are only counted. */
 #define MISSING_SHOWN 4
@@ -13,6 +14,19 @@
 bool export_locks_shows(const struct export_locks *locks, const struct chart_datum *d)
 {
 	return d->total && (locks->all || (d->lock[0] && d->writes));
+}
+
+/* In one sentence, what two critical sections do to one datum, and what comes in between. */
+static void put_sections(FILE *out, const struct chart_suspicion *c)
+{
+	char first[SITE_NAME_MAX], between[SITE_NAME_MAX];
+
+	suspicion_function(c->site[0], first);
+	suspicion_function(c->between, between);
+	fprintf(out, "              %s() %s and %s, under %s in two sections; %s() %s in between, at %s\n",
+		chart_function(first), atomicity_step_words(c->suspicion.pattern, 0),
+		atomicity_step_words(c->suspicion.pattern, 2), c->lock, chart_function(between),
+		atomicity_step_words(c->suspicion.pattern, 1), c->between);
 }
 
 static void put_suspicions(FILE *out, const struct lock_chart *chart)
@@ -28,6 +42,8 @@ static void put_suspicions(FILE *out, const struct lock_chart *chart)
 
 		fprintf(out, "%s  rank %d  %s\n", c->suspicion.id, c->suspicion.rank, c->suspicion.text);
 		fprintf(out, "              %s  <->  %s\n", c->site[0], c->site[1]);
+		if (c->suspicion.kind == SUSPICION_ATOMICITY)
+			put_sections(out, c);
 		confirm_text(&c->suspicion, confirm);
 		fprintf(out, "              %s\n", confirm);
 	}

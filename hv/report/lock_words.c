@@ -126,6 +126,19 @@ int atomicity_told_from_word(const char *word)
 	return -1;
 }
 
+const char *atomicity_step_words(enum atomicity_pattern pattern, unsigned step)
+{
+	static const char *const words[ATOMICITY_PATTERNS][ATOMICITY_STEPS] = {
+		[ATOMICITY_CHECK_ACT] = {"checks it", "changes it", "acts on it, without checking again"},
+		[ATOMICITY_UPDATE] = {"reads it", "changes it", "stores what follows from the old value"},
+		[ATOMICITY_READ_BACK] = {"stores it", "overwrites it", "reads it back"},
+		[ATOMICITY_HALF_DONE] = {"stores a value", "uses the value", "replaces the value"},
+		[ATOMICITY_PUBLISH] = {"sets what says that it is there", "uses it", "sets it"},
+	};
+
+	return words[pattern][step];
+}
+
 int confirm_from_word(const char *word)
 {
 	return find(confirms, COUNT(confirms), word);

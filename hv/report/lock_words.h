@@ -54,4 +54,8 @@ int atomicity_pattern_from_word(const char *word);
 int atomicity_told_from_word(const char *word);
 int confirm_from_word(const char *word);
 
+/* What an atomicity suspicion's first section, the section in between, and the second section do with the datum. */
+#define ATOMICITY_STEPS 3
+const char *atomicity_step_words(enum atomicity_pattern pattern, unsigned step);
+
 #endif

@@ -295,6 +295,8 @@ static void add_suspicion(struct making *m, const struct protection *p, const st
 		snprintf(c->site[i], sizeof(c->site[i]), "%s", site);
 		wanted |= is_wanted(m, p, function);
 	}
+	if (s->kind == SUSPICION_ATOMICITY)
+		snprintf(c->between, sizeof(c->between), "%s", p->accesses[s->between].site);
 	snprintf(c->lock, sizeof(c->lock), "%s", p->locks[s->lock].name);
 	snprintf(c->datum, sizeof(c->datum), "%s",
 		 suspicion_of_accesses(s) ? p->accesses[s->side[0]].name : p->locks[s->lock].name);
@@ -432,4 +434,13 @@ void lock_chart_fini(struct lock_chart *chart)
 	free(chart->data);
 	free(chart->suspicions);
 	*chart = (struct lock_chart){0};
+}
+
+size_t lock_chart_atomicities(const struct lock_chart *chart)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < chart->suspicion_count; i++)
+		n += chart->suspicions[i].suspicion.kind == SUSPICION_ATOMICITY;
+	return n;
 }

@@ -48,6 +48,8 @@ struct chart_suspicion {
 	struct suspicion suspicion;
 	/* The sites, in the order of the suspicion's sides. */
 	char site[2][SITE_NAME_MAX];
+	/* SUSPICION_ATOMICITY: the site in the section in between. Otherwise "". */
+	char between[SITE_NAME_MAX];
 	char lock[CHART_NAME_MAX];
 	/* SUSPICION_UNPROTECTED: name of the datum. SUSPICION_INTERRUPT: name of the lock. */
 	char datum[CHART_NAME_MAX];
@@ -82,6 +84,9 @@ int lock_chart_make(struct lock_chart *chart, const struct lock_record *records,
 
 /* Make a chart with only the suspicions, for reports that have a section on them. Returns as lock_chart_make() does. */
 int lock_chart_suspicions(struct lock_chart *chart, const struct lock_record *records, size_t n, struct err *err);
+
+/* Returns how many of the chart's suspicions are of kind SUSPICION_ATOMICITY. */
+size_t lock_chart_atomicities(const struct lock_chart *chart);
 
 /* Free the members and empty the chart. */
 void lock_chart_fini(struct lock_chart *chart);

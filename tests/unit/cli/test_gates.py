@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 RACES = ROOT / "tests/data/ground-truth-races.json"
 DOCUMENT = ROOT / "docs/report-format.md"
-WORDS = ("harmful", "unclear", "any-new", "suspicion", "unsampled", "unfinished")
+WORDS = ("harmful", "unclear", "any-new", "suspicion", "atomicity", "unsampled", "unfinished")
 SUPPRESSED = "f5b4a133e53e"  # gt_rwrace_reader() against gt_rwrace_writer(), a harmful candidate
 
 DATUM = {"kind": "module data", "variable": "nic", "module": "e100", "cpu": None, "cache": None, "object": "0xffffffffc0108000",
@@ -27,6 +27,9 @@ HELD = {"lock": 0, "no_softirq": False, "no_irq": False, "shared": False, "maybe
 SUSPICION = {"id": "0123456789ab", "kind": "unprotected", "sides": [{"index": 0, "site": "e100:up+0x1c"}, {"index": 1, "site": "e100:dog+0x33"}],
              "lock": 0, "held": 412, "total": 418, "met": True, "rank": 80, "text": "nic.flags: nic.lock is missing in dog()",
              "proof": {"state": "given-up", "reached": [120, 70]}}
+
+ATOMICITY = SUSPICION | {"kind": "atomicity", "pattern": "check-then-act", "between": {"index": 1, "site": "e100:dog+0x33"}, "by_hold": 1,
+                         "sides": [{"index": 0, "site": "e100:up+0x1c"}, {"index": 0, "site": "e100:up+0x1c"}]}
 
 
 def access(site, function, held, name):
@@ -102,6 +105,7 @@ class Gates(unittest.TestCase):
             "unfinished": cls.save("unfinished", **unfinished),
             "unfinished, harmful": cls.save("both", [race for race in cls.of["harmful candidate"] if race != SUPPRESSED][:1], **unfinished),
             "suspicion only": cls.save("suspicion", locks=locks([SUSPICION])),
+            "atomicity suspicion only": cls.save("atomicity", locks=locks([ATOMICITY])),
             "assertion never checked": cls.save("unchecked", locks=locks(name="nic.other")),
             "empty file": cls.top / "empty.json",
             "truncated file": cls.top / "truncated.json",

@@ -219,6 +219,46 @@ class Locks(unittest.TestCase):
         for command in ("run", "attach"):
             self.assertIn("give --locks, too", self.outrider(command, "--fail-on", "suspicion", *(("--kernel", "x") if command == "run" else ("x",)), status=2).stderr)
 
+    def add_two_sections(self):
+        """Add a suspicion about two sections of configure(), with the watchdog's in between."""
+        self.document["locks"]["suspicions"].append({
+            "id": "ba9876543210", "kind": "atomicity", "pattern": "check-then-act", "between": {"index": 1, "site": "e100:<watchdog>+0x33"},
+            "by_hold": 2, "sides": [{"index": 0, "site": "e100:configure+0x1c"}, {"index": 0, "site": "e100:configure+0x1c"}], "lock": 0,
+            "held": 3, "total": 40, "met": True, "rank": 90, "text": "nic.flags: check-then-act in configure()",
+            "proof": {"state": "none", "reached": [0, 0]}})
+        return self.save("sections.json", self.document)
+
+    def test_two_sections(self):
+        """All forms show what comes first, in between and second."""
+        path = self.add_two_sections()
+        self.assertIn("configure() checks it and acts on it, without checking again, under nic.cb_lock in two sections; "
+                      "<watchdog>() changes it in between, at e100:<watchdog>+0x33\n", self.outrider("locks", path).stdout)
+        worst = json.loads(self.outrider("locks", "--format", "json", path).stdout)["suspicions"][0]
+        self.assertEqual((worst["between"], worst["pattern"], worst["by_hold"]), ("e100:<watchdog>+0x33", "check-then-act", 2))
+        for command in (("locks",), ("report",)):
+            page = self.outrider(*command, "--format", "html", path).stdout
+            start = page.index('<ol class="sections">')
+            sections = page[start:page.index("</ol>", start)]
+            self.assertEqual(text_of(sections).replace("\u200b", ""), "first e100:configure+0x1c checks itin between e100:<watchdog>+0x33 changes it"
+                             "second e100:configure+0x1c acts on it, without checking again")
+            self.assertEqual(page.count('<ol class="sections">'), 1)
+
+    def test_fail_on_atomicity(self):
+        """The word looks at one kind of suspicion only, in every command with --locks."""
+        for command in ("locks", "report"):
+            self.outrider(command, "--fail-on", "atomicity", self.path)
+        path = self.add_two_sections()
+        for words in (("locks",), ("report",), ("report", "--format", "json")):
+            done = self.outrider(*words, "--fail-on", "atomicity", path, status=1)
+            self.assertIn("outrider: 1 atomicity suspicion: exit status 1 (--fail-on atomicity)\n", done.stderr)
+            done = self.outrider(*words, "--fail-on", "atomicity,suspicion", path, status=1)
+            self.assertIn("outrider: 2 suspicions: exit status 1 (--fail-on suspicion)\n", done.stderr)
+        page = self.outrider("report", "--format", "junit", "--fail-on", "atomicity", path, status=1).stdout
+        suspicions = list(junitparser.JUnitXml.fromstring(page.encode()))[1]
+        self.assertEqual((suspicions.tests, suspicions.failures, suspicions.skipped), (2, 1, 1))
+        self.assertIn("--fail-on atomicity: without --locks", self.outrider("run", "--fail-on", "atomicity", "--kernel", "x", status=2).stderr)
+        self.assertIn("`outrider locks --fail-on atomicity`", self.outrider("diff", "--fail-on", "atomicity", RACES, RACES, status=2).stderr)
+
     def test_assertions_know_members_behind_an_arrow(self):
         text = self.path.read_text().replace("nic.flags", "nic->flags").replace("nic.cb_lock", "nic->cb_lock")
         self.path.write_text(text)
