@@ -19,30 +19,60 @@ static const char *const suspicion_rules[][3] = {
 				 "the lock, or check again in the second section."},
 };
 
-/*
- * Returns the code flows, section 3.36: one thread flow of one step per side. The side without the lock comes last: code hosts
- * then show the other side next to it.
- */
-static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
+/* Append a step at this site to a thread flow's locations. `order` is its place in the execution, from 1; 0: not known. */
+static void add_step(struct json_builder *b, json_t *steps, const char *site, const char *words, unsigned order)
 {
-	const char *const all_words[][2] = {
-		[SUSPICION_UNPROTECTED] = {"the access under the lock", "the access without it"},
-		[SUSPICION_INTERRUPT] = {c->site[0], c->site[1]},
-		[SUSPICION_ATOMICITY] = {"the access in the first section", "the access in the second section"},
-	};
-	const char *const *words = all_words[c->suspicion.kind];
-	json_t *list = json_array(), *flow = json_object(), *threads = json_array();
+	json_t *step = json_object(), *where = sarif_site(b, site);
+
+	json_put(b, where, "message", sarif_message(b, words));
+	json_put(b, step, "location", where);
+	if (order)
+		json_put(b, step, "executionOrder", json_integer(order));
+	json_append(b, steps, step);
+}
+
+static void add_thread(struct json_builder *b, json_t *threads, json_t *steps)
+{
+	json_t *thread = json_object();
+
+	json_put(b, thread, "locations", steps);
+	json_append(b, threads, thread);
+}
+
+/* One thread flow per side. The side without the lock comes last: code hosts then show the other side next to it. */
+static void add_sides(struct json_builder *b, const struct chart_suspicion *c, json_t *threads)
+{
+	static const char *const words[] = {"the access under the lock", "the access without it"};
 
 	for (unsigned i = 0; i < 2; i++) {
-		json_t *thread = json_object(), *steps = json_array(), *step = json_object(),
-		       *where = sarif_site(b, c->site[i]);
+		json_t *steps = json_array();
 
-		json_put(b, where, "message", sarif_message(b, words[i]));
-		json_put(b, step, "location", where);
-		json_append(b, steps, step);
-		json_put(b, thread, "locations", steps);
-		json_append(b, threads, thread);
+		add_step(b, steps, c->site[i], c->suspicion.kind == SUSPICION_INTERRUPT ? c->site[i] : words[i], 0);
+		add_thread(b, threads, steps);
 	}
+}
+
+/* One thread flow with both sections of the function, and one with the section in between. */
+static void add_sections(struct json_builder *b, const struct chart_suspicion *c, json_t *threads)
+{
+	json_t *two = json_array(), *between = json_array();
+
+	add_step(b, two, c->site[0], "the access in the first section", 1);
+	add_step(b, between, c->between, "the access in the section in between", 2);
+	add_step(b, two, c->site[1], "the access in the second section", 3);
+	add_thread(b, threads, two);
+	add_thread(b, threads, between);
+}
+
+/* Returns the code flows, section 3.36: one flow. */
+static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
+{
+	json_t *list = json_array(), *flow = json_object(), *threads = json_array();
+
+	if (c->suspicion.kind == SUSPICION_ATOMICITY)
+		add_sections(b, c, threads);
+	else
+		add_sides(b, c, threads);
 	json_put(b, flow, "threadFlows", threads);
 	json_append(b, list, flow);
 	return list;

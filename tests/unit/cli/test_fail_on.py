@@ -94,7 +94,7 @@ class FailOn(unittest.TestCase):
         for command in ("run", "attach", "report"):
             status, said = outrider(command, "--fail-on", "harmfull")
             self.assertEqual(status, 2)
-            self.assertIn("--fail-on harmfull: give harmful, unclear, any-new, suspicion, complaint, unsampled, unfinished, no-unsampled or no-unfinished; did you mean harmful?", said)
+            self.assertIn("--fail-on harmfull: give harmful, unclear, any-new, suspicion, atomicity, complaint, unsampled, unfinished, no-unsampled or no-unfinished; did you mean harmful?", said)
 
     def test_options_of_a_run(self):
         status, said = outrider("run", "--kernel", "x", "--no-detect", "--fail-on", "harmful")

@@ -243,6 +243,15 @@ class Locks(unittest.TestCase):
                              "second e100:configure+0x1c acts on it, without checking again")
             self.assertEqual(page.count('<ol class="sections">'), 1)
 
+    def test_two_sections_in_sarif(self):
+        """The section in between is a thread of its own, and comes second."""
+        document = json.loads(self.outrider("report", "--format", "sarif", self.add_two_sections()).stdout)
+        results = {result["ruleId"]: result for result in document["runs"][1]["results"]}
+        two, between = ([(step["executionOrder"], step["location"]["logicalLocations"][0]["name"]) for step in thread["locations"]]
+                        for thread in results["suspicion-atomicity"]["codeFlows"][0]["threadFlows"])
+        self.assertEqual((two, between), ([(1, "configure"), (3, "configure")], [(2, "<watchdog>")]))
+        self.assertEqual(len(results["suspicion-unprotected"]["codeFlows"][0]["threadFlows"]), 2)
+
     def test_fail_on_atomicity(self):
         """The word looks at one kind of suspicion only, in every command with --locks."""
         for command in ("locks", "report"):

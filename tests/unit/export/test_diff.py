@@ -220,7 +220,7 @@ class Diff(unittest.TestCase):
         self.assertIn("diff compares races only", diff("--fail-on", "suspicion", RACES, RACES, status=2)[1])
 
     def test_wrong_words_of_fail_on(self):
-        for option, why in (("--fail-on", "--fail-on often: give harmful, unclear, any-new, suspicion, complaint, unsampled, unfinished, no-unsampled or no-unfinished"),
+        for option, why in (("--fail-on", "--fail-on often: give harmful, unclear, any-new, suspicion, atomicity, complaint, unsampled, unfinished, no-unsampled or no-unfinished"),
                             ("--error-exitcode", "--error-exitcode often: give a number from 1 to 255")):
             self.assertEqual(diff(option, "often", RACES, RACES, status=2), ("", f"outrider: {why}\n"))
 

@@ -62,7 +62,7 @@ def strict(schema):
     schema["$defs"]["race"]["required"].remove("complaint")  # a race that no complaint follows
     for key in "uses", "section_pairs", "told_apart":
         schema["$defs"]["locks"]["required"].remove(key)  # a run in which no function was seen to make two sections
-    for key in "between", "pattern":
+    for key in "between", "pattern", "by_hold":
         schema["$defs"]["suspicion"]["required"].remove(key)  # a suspicion of another kind than atomicity
     return schema
 
