@@ -64,6 +64,7 @@ def strict(schema):
         schema["$defs"]["locks"]["required"].remove(key)  # a run in which no function was seen to make two sections
     for key in "between", "pattern", "by_hold":
         schema["$defs"]["suspicion"]["required"].remove(key)  # a suspicion of another kind than atomicity
+    schema["$defs"]["suspicion"]["then"]["required"].append("by_hold")
     return schema
 
 
