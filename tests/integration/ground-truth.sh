@@ -7,7 +7,7 @@ manifest=tests/ground-truth/manifest.json
 named() {
 	folder=$1
 	shift
-	"$build/outrider" report --symbols "$build/outrider_gt.ko" --format json "$folder/races.json" >"$folder/named.json" &&
+	"$build/outrider" report --symbols "$module" --format json "$folder/races.json" >"$folder/named.json" &&
 		tests/ground-truth/check --manifest $manifest --races "$folder/named.json" --names "$@"
 }
 
@@ -18,7 +18,7 @@ judged() {
 	tests/ground-truth/check --manifest $manifest --races "$folder/named.json" --verdicts "$@" &&
 		"$build/outrider" report --format json "$folder/races.json" >"$folder/judged.json" &&
 		tests/ground-truth/check --manifest $manifest --races "$folder/judged.json" --verdicts "$@" &&
-		"$build/outrider" report --symbols "$build/outrider_gt.ko" --sources . --format json "$folder/races.json" >"$folder/sourced.json" &&
+		"$build/outrider" report --symbols "$module" --sources . --format json "$folder/races.json" >"$folder/sourced.json" &&
 		tests/ground-truth/check --manifest $manifest --races "$folder/sourced.json" --verdicts --sources "$@"
 }
 

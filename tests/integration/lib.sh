@@ -13,6 +13,10 @@ mkdir -p "$work"
 # Guests boot slowly beside other tests, which have limits of their own.
 export OUTRIDER_WAIT_KERNEL=2h
 
+# The kernel that images() takes: of this suite of Debian, or the machine's own if it is empty. The module that was built for this kernel.
+suite=
+module=$build/outrider_gt.ko
+
 count=0
 failed=0
 
@@ -47,10 +51,10 @@ fast_kvm() {
 # images [MODULE]...: $work/vmlinuz and $work/initrd.img, the stock kernel and a guest with the agent and the ground-truth module, and
 # with these modules of the kernel, which the agent's workload "modules" loads.
 images() {
-	cp "$(vm-images/fetch kernel --print vmlinuz)" "$work/vmlinuz"
-	cp "$build/outrider_gt.ko" "$work/outrider_gt.ko"
+	cp "$(vm-images/fetch kernel ${suite:+--suite "$suite"} --print vmlinuz)" "$work/vmlinuz"
+	cp "$module" "$work/outrider_gt.ko"
 	strip --strip-debug "$work/outrider_gt.ko"
-	[ $# = 0 ] || set -- --kernel-dir "$(vm-images/fetch kernel --print folder)" $(printf ' --module %s' "$@")
+	[ $# = 0 ] || set -- --kernel-dir "$(vm-images/fetch kernel ${suite:+--suite "$suite"} --print folder)" $(printf ' --module %s' "$@")
 	vm-images/build-initramfs -o "$work/initrd.img" --init "$build/guest-agent" --file "$work/outrider_gt.ko:/outrider_gt.ko" "$@"
 }
 

@@ -173,6 +173,51 @@ class Kernels(InFolder):
             kernel.describe(self.folder)
 
 
+class Headers(InFolder):
+    RELEASE = "7.3.4-amd64"
+
+    def fetched(self, start):
+        """The entry that fetch_headers() makes of packages with a Makefile and one tool. Libraries are a loader that says what it was to start."""
+        tool = f"usr/lib/linux-kbuild-7.3.4/{kernel.TOOLS[0]}"
+        content = {f"usr/src/linux-headers-{self.RELEASE}/Makefile": "KBUILD_OUTPUT=/usr/src/a\ninclude /usr/src/b/Makefile\n", tool: start}
+        asked = []
+
+        def unpack(archives, folder):
+            asked.append([str(archive) for archive in archives])
+            files = {"usr/lib64/ld-linux-x86-64.so.2": "#!/bin/sh\ncat $3\n"} if folder.name == "libraries" else content
+            for name, text in files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(text)
+                (folder / name).chmod(0o755)
+
+        needed = "gcc-14-for-host, linux-base (>= 4.12~), linux-base-7.3.4-amd64 (= 1), linux-headers-7.3.4-common (= 1), linux-kbuild-7.3.4"
+        apt = unittest.mock.Mock(field=lambda *_: needed, download=lambda words, _: words, missing_for=lambda words: words)
+        with (unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=str(self.folder)), unittest.mock.patch.object(kernel, "unpack", unpack),
+              unittest.mock.patch.object(kernel, "Apt", lambda *_, **__: apt),
+              unittest.mock.patch.object(kernel, "resolve", lambda *_: [f"linux-image-{self.RELEASE}", "7.3.4-1"])):
+            paths = kernel.fetch_headers()
+        return paths, paths["folder"] / tool, asked
+
+    def test_they_name_each_other_in_the_cache(self):
+        paths, _, asked = self.fetched("#!/bin/sh\n")
+        self.assertEqual((paths["tree"] / "Makefile").read_text(),
+                         f"KBUILD_OUTPUT={paths['folder']}/usr/src/a\ninclude {paths['folder']}/usr/src/b/Makefile\n")
+        self.assertEqual(asked[0], [f"linux-headers-{self.RELEASE}=7.3.4-1", "linux-base-7.3.4-amd64", "linux-headers-7.3.4-common",
+                                    "linux-kbuild-7.3.4"])
+
+    def test_a_tool_starts_with_libraries_of_its_own(self):
+        """A tool for which ldd finds no libraries."""
+        _, tool, asked = self.fetched("for another libc")
+        self.assertEqual(asked[1:], [kernel.LIBRARIES])
+        done = subprocess.run([tool], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, "for another libc")
+
+    def test_a_tool_that_starts_is_left_alone(self):
+        with unittest.mock.patch.object(kernel, "_starts", lambda _: True):
+            _, tool, asked = self.fetched("mine")
+        self.assertEqual((tool.read_text(), len(asked)), ("mine", 1))
+
+
 class BuiltKernels(InFolder):
     """Of a tree whose makefile does as the kernel's does, and knows no CONFIG_NEVER."""
 

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian's stock kernels, the newest cloud kernel or a named package, and their debug symbols, unpacked into the cache."""
 
+import os
 import pathlib
 import re
 import subprocess
 
-from . import cache
+from . import cache, foreign
 from .apt import LISTS_MAX_AGE, Apt, check_suite, command, lists_state, unpack
 from .error import Failure
 
+LIBRARIES = ["libc6", "libelf1t64"]  # of the build's tools
+TOOLS = ["tools/objtool/objtool.real-x86", "scripts/mod/modpost.real-lsb-64"]  # those of them that a module's build on x86-64 starts
 METAPACKAGE = "linux-image-cloud-amd64"
 PACKAGE = re.compile(r"linux-image-[0-9][a-z0-9.+-]*-amd64\Z")
 
@@ -80,6 +83,58 @@ def describe(folder):
     if not (paths["modules"] / "modules.dep").is_file():
         raise Failure(f"{paths['modules']} has no modules.dep; delete {folder} and try again")
     return paths
+
+
+def _relocate(folder, release, home):
+    """Debian's headers name each other by absolute path: point them to `home`, the folder that `folder` will be."""
+    makefile = folder / f"usr/src/linux-headers-{release}/Makefile"
+    makefile.write_text(makefile.read_text().replace("/usr/src/", f"{home}/usr/src/"))
+
+
+def _starts(program):
+    """Whether the machine's libraries are new enough for the program. `ldd` fails, or says so, if they are not."""
+    done = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
+    return done.returncode == 0 and "not found" not in done.stdout + done.stderr
+
+
+def _with_libraries(suite, kbuild, folder):
+    """Let the tools in the folder `kbuild` that the machine's libraries are too old for start with libraries of their own, in folder/libraries."""
+    strangers = [kbuild / tool for tool in TOOLS if (kbuild / tool).exists() and not _starts(kbuild / tool)]
+    if not strangers:
+        return
+    root = folder / "libraries"
+    root.mkdir()
+    apt = Apt(suite, bare=True)
+    unpack(apt.download(apt.missing_for(LIBRARIES), root), root)
+    for tool in strangers:
+        program = tool.rename(tool.with_name(f"{tool.name}.program"))
+        starter = foreign.write_starter(root, f"start-{tool.name}", os.path.relpath(program, root))
+        tool.symlink_to(os.path.relpath(starter, tool.parent))
+
+
+def fetch_headers(suite=None, package=None):
+    """
+    Get the headers and the build tools of the kernel that resolve() finds, to build modules for it with this machine's compiler. Returns its version
+    and the paths folder and tree, which is the tree to build against.
+    """
+    package, version = resolve(suite, package)
+    release = package.removeprefix("linux-image-")
+    headers = f"linux-headers-{release}"
+    name = f"{headers}_{version}"
+
+    def build(scratch):
+        apt = Apt(suite)
+        needed = apt.field(headers, "Depends")
+        # The configuration is in linux-base-RELEASE since 7.2, and the headers have a link to it.
+        names = re.findall(r"\b(linux-(?:headers|kbuild|base)-[0-9][a-z0-9.+-]*)", needed)
+        unpack(apt.download([f"{headers}={version}", *names], scratch), scratch)
+        _merge_usr(scratch)
+        _relocate(scratch, release, cache.root() / name)
+        for kbuild in scratch.glob("usr/lib/linux-kbuild-*"):
+            _with_libraries(suite, kbuild, scratch)
+
+    folder = cache.entry(name, build)
+    return {"version": release, "folder": folder, "tree": folder / "usr/src" / headers}
 
 
 def fetch_debug(suite=None, package=None):
