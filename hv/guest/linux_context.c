@@ -7,11 +7,23 @@
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 
-/* Fields of the preemption count (include/linux/preempt.h). On x86, bit 31 is the inverted need-resched flag. */
+/*
+ * Fields of the preemption count (include/linux/preempt.h). On x86, bit 31 is the inverted need-resched flag. In the kernels that
+ * count how often local_interrupt_disable() turned interrupts off, seen in Linux 7.3, bits 16 to 23 are this count. Interrupts and
+ * NMIs are then counted in higher bits, and the variable has 64 bits with the flag in bit 63. There bit 31 is the highest bit of
+ * the NMIs' count, which no four NMIs in each other ever reach.
+ */
 #define PREEMPT_COUNT 0x7fffffffu
 #define PREEMPT_SERVING_SOFTIRQ 0x00000100u
-#define PREEMPT_HARDIRQ 0x000f0000u
-#define PREEMPT_NMI 0x00f00000u
+
+struct preempt_fields {
+	uint32_t hardirq, nmi;
+};
+
+static const struct preempt_fields preempt_fields[] = {
+	[false] = {.hardirq = 0x000f0000, .nmi = 0x00f00000},
+	[true] = {.hardirq = 0x0f000000, .nmi = 0x70000000},
+};
 
 /* Bytes of task_struct.comm, including the NUL (include/linux/sched.h). */
 #define TASK_COMM_LEN 16
@@ -20,6 +32,7 @@ void linux_find_context(struct guest *g)
 {
 	g->current_task = linux_percpu_offset(g, "current_task", "current_task");
 	g->preempt_count = linux_percpu_offset(g, "__preempt_count", "preempt_count");
+	g->irq_disable_counted = symtab_addr(g->symtab, "_raw_spin_lock_irq_disable") != 0;
 	if (!g->btf || btf_member(g->btf, "task_struct", "pid", &g->pid) || btf_member(g->btf, "task_struct", "comm", &g->comm))
 		g->comm.size = 0;
 	if (!g->btf || btf_member(g->btf, "task_struct", "rcu_read_lock_nesting", &g->rcu_nesting) ||
@@ -43,6 +56,7 @@ static void read_rcu_nesting(const struct guest *g, uint64_t task, struct guest_
 
 void guest_context_brief(const struct guest *g, const struct x86_regs *regs, struct guest_context *out)
 {
+	const struct preempt_fields *fields = &preempt_fields[g->irq_disable_counted];
 	uint32_t count;
 
 	*out = (struct guest_context){.pid = -1, .irqs_off = !(regs->rflags & X86_RFLAGS_IF)};
@@ -52,9 +66,9 @@ void guest_context_brief(const struct guest *g, const struct x86_regs *regs, str
 	out->known = true;
 	out->preempt_count = count & PREEMPT_COUNT;
 	out->preempt_off = out->preempt_count != 0;
-	if (count & PREEMPT_NMI)
+	if (count & fields->nmi)
 		out->kind = GUEST_NMI;
-	else if (count & PREEMPT_HARDIRQ)
+	else if (count & fields->hardirq)
 		out->kind = GUEST_HARDIRQ;
 	else if (count & PREEMPT_SERVING_SOFTIRQ)
 		out->kind = GUEST_SOFTIRQ;

@@ -77,6 +77,7 @@ struct guest {
 
 	/* Per-CPU offsets, or LINUX_UNKNOWN. */
 	uint64_t current_task, preempt_count;
+	bool irq_disable_counted; /* the preemption count also counts interrupts turned off, as since Linux 7.3 */
 	/* Members of task_struct. comm.size 0: both unknown. */
 	struct btf_member pid, comm;
 	/*

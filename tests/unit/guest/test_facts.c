@@ -122,6 +122,27 @@ static void test_kinds(void **state)
 	assert_true(context(*state, 0, 2).irqs_off);
 }
 
+/* include/linux/preempt.h of Linux 7.3: 8 bits of preemption, 8 of softirq, 8 of interrupts turned off, 4 of hardirq, 4 of NMI. */
+static void test_kinds_with_irq_disable_counted(void **state)
+{
+	static const struct {
+		uint32_t count;
+		enum guest_context_kind kind;
+	} cases[] = {
+		{0x00000000, GUEST_TASK},    {0x00010000, GUEST_TASK},	  {0x00ff0001, GUEST_TASK}, {0x00020200, GUEST_TASK},
+		{0x00010100, GUEST_SOFTIRQ}, {0x01000000, GUEST_HARDIRQ}, {0x11000000, GUEST_NMI},
+	};
+	struct facts *f = *state;
+
+	f->g->irq_disable_counted = true;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct guest_context c = context(f, cases[i].count, X86_RFLAGS_IF);
+
+		assert_int_equal(c.kind, cases[i].kind);
+		assert_int_equal(c.preempt_off, cases[i].count != 0);
+	}
+}
+
 static void test_unknown(void **state)
 {
 	struct facts *f = *state;
@@ -469,7 +490,8 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_taint),		 T(test_task),
-		T(test_kinds),		 T(test_unknown),
+		T(test_kinds),		 T(test_kinds_with_irq_disable_counted),
+		T(test_unknown),
 		T(test_rcu_nesting),	 T(test_no_task_layout),
 		T(test_hostile_task),	 T(test_stack),
 		T(test_excluded_names),	 T(test_names_that_serve_all),
