@@ -36,6 +36,8 @@ void linux_find_pages(struct guest *g)
 	linux_find_member(g, "page", "flags", size, &p->flags);
 	linux_find_member(g, "page", "page_type", size, &p->type);
 	linux_find_member(g, "page", "compound_head", size, &p->head);
+	if (!p->head.size)
+		linux_find_member(g, "page", "compound_info", size, &p->head);
 	linux_find_member(g, "slab", "slab_cache", size, &p->cache);
 	linux_find_member(g, "slab", "objects", size, &p->objects);
 	if (!p->cache.size) {
@@ -62,17 +64,31 @@ int linux_page(const struct guest *g, uint64_t gpa, struct guest_page *out)
 	return guest_read(g, out->info, out->copy, m->page.size);
 }
 
+/*
+ * Returns the address of the struct page to which `link` leads from that at `info`. The link of a page that is not the head has bit 0
+ * set. The other bits are the head's address. In kernels with compound_info, seen in Linux 7.3, they can be a mask instead, which makes the
+ * head's address from `info`. A mask has ones above zeros. Only the struct of page 0, which is no part of a compound page, can have such an
+ * address.
+ */
+static uint64_t head_address(uint64_t info, uint64_t link)
+{
+	uint64_t rest = link - 1;
+
+	return ~rest & (~rest + 1) ? rest : info & rest;
+}
+
 /* Get the head of the compound page that contains `page`, whose struct page describes all of its pages. Returns 0 or -1. */
 static int page_head(const struct guest *g, const struct guest_page *page, struct guest_page *out)
 {
 	const struct linux_page_layout *p = &g->memory.page;
-	uint64_t link = linux_member_value(page->copy, &p->head), before;
+	uint64_t link = linux_member_value(page->copy, &p->head), head, before;
 
 	*out = *page;
 	if (!(link & 1))
 		return 0;
-	before = page->info - (link - 1);
-	if (link - 1 > page->info || before % p->size || before / p->size >= PAGES_TOGETHER_MAX)
+	head = head_address(page->info, link);
+	before = page->info - head;
+	if (head > page->info || before % p->size || before / p->size >= PAGES_TOGETHER_MAX)
 		return -1;
 	return linux_page(g, (page->pfn - before / p->size) * X86_PAGE_SIZE, out);
 }

@@ -50,8 +50,8 @@ enum { UNIT_AT = 0x1048, BASE_AT = 0x1050, FIRST_AT = 0x1058, VARIABLE_AT = 0x11
 enum { FLAGS_AT = 0, HEAD_AT = 8, OWNER_AT = 32, TYPE_AT = 48 };
 enum { C_NAME_AT = 8, C_SIZE_AT = 16, C_OBJECT_AT = 20, C_PAD_AT = 24, C_ALIASES_AT = 28 };
 
-/* How kernels mark a page of a slab. */
-enum era { FLAG_IN_PAGE, FLAG_IN_SLAB, TYPE_BIT, TYPE_NUMBER, ERAS };
+/* How kernels mark a page of a slab. With MASK_TO_HEAD also how a later page of the slab leads to the first. */
+enum era { FLAG_IN_PAGE, FLAG_IN_SLAB, TYPE_BIT, TYPE_NUMBER, MASK_TO_HEAD, ERAS };
 
 struct facts {
 	struct fake_target *ft;
@@ -128,7 +128,7 @@ static struct btf *make_types(const struct facts *f)
 
 	make_type(&m, "page", KIND_FLAG | BTF_STRUCT, in_page ? 8 : 4, PAGE_STRUCT);
 	make_field(&m, "flags", u64, FLAGS_AT * 8);
-	make_field(&m, "compound_head", u64, HEAD_AT * 8);
+	make_field(&m, f->era == MASK_TO_HEAD ? "compound_info" : "compound_head", u64, HEAD_AT * 8);
 	make_field(&m, "index", u64, OWNER_AT * 8);
 	make_field(&m, "page_type", u32, TYPE_AT * 8);
 	if (in_page) {
@@ -223,15 +223,16 @@ static void fill_cache(struct facts *f, const char *name, uint32_t left_pad, uin
 
 static void fill_slab(struct facts *f)
 {
-	static const uint32_t type[ERAS] = {[TYPE_BIT] = 0xffffefff, [TYPE_NUMBER] = 0xf5001234};
-	static const uint32_t table[ERAS] = {[TYPE_BIT] = 0xfffffdff, [TYPE_NUMBER] = 0xf2000000};
+	static const uint32_t type[ERAS] = {[TYPE_BIT] = 0xffffefff, [TYPE_NUMBER] = 0xf5001234, [MASK_TO_HEAD] = 0xf5001234};
+	static const uint32_t table[ERAS] = {[TYPE_BIT] = 0xfffffdff, [TYPE_NUMBER] = 0xf2000000, [MASK_TO_HEAD] = 0xf2000000};
 	bool flag = f->era == FLAG_IN_PAGE || f->era == FLAG_IN_SLAB;
 
 	put64(f, info_gpa(SLAB_GPA) + FLAGS_AT, 0x0100000000010000 | (flag ? 1u << 9 : 0));
 	put64(f, info_gpa(SLAB_GPA) + f->cache_at, CACHE);
 	put32(f, info_gpa(SLAB_GPA) + 40, 0x80000000 | 81u << 16 | 7);
 	put32(f, info_gpa(SLAB_GPA) + TYPE_AT, type[f->era]);
-	put64(f, info_gpa(SLAB_GPA + X86_PAGE_SIZE) + HEAD_AT, VMEMMAP + SLAB_GPA / X86_PAGE_SIZE * PAGE_STRUCT + 1);
+	put64(f, info_gpa(SLAB_GPA + X86_PAGE_SIZE) + HEAD_AT,
+	      f->era == MASK_TO_HEAD ? -2ull * PAGE_STRUCT + 1 : VMEMMAP + SLAB_GPA / X86_PAGE_SIZE * PAGE_STRUCT + 1);
 	put32(f, info_gpa(TABLE_GPA) + TYPE_AT, table[f->era]);
 	put32(f, info_gpa(PLAIN_GPA) + TYPE_AT, 0xffffffff);
 }
@@ -243,7 +244,7 @@ static int start(void **state, enum era era)
 
 	*state = f;
 	f->era = era;
-	f->cache_at = era == TYPE_NUMBER ? 16 : 24;
+	f->cache_at = era == MASK_TO_HEAD ? 8 : era == TYPE_NUMBER ? 16 : 24;
 	f->ft = fake_target_new(CPUS, 4);
 	f->g = g = f->ft ? guest_new(&f->ft->target, NULL, NULL, NULL) : NULL;
 	if (!g)
