@@ -8,10 +8,10 @@
 #include "hv/guest/linux_members.h"
 
 /*
- * Fields of the preemption count (include/linux/preempt.h). On x86, bit 31 is the inverted need-resched flag. In the kernels that
- * count how often local_interrupt_disable() turned interrupts off, seen in Linux 7.3, bits 16 to 23 are this count. Interrupts and
- * NMIs are then counted in higher bits, and the variable has 64 bits with the flag in bit 63. There bit 31 is the highest bit of
- * the NMIs' count, which no four NMIs in each other ever reach.
+ * Fields of the preemption count (include/linux/preempt.h). On x86, bit 31 is the inverted need-resched flag. In the kernels
+ * that count how often local_interrupt_disable() turned interrupts off, seen in Linux 7.3, bits 16 to 23 are this count.
+ * Interrupts and NMIs are then counted in higher bits, and the variable has 64 bits with the flag in bit 63. There bit 31 is
+ * the highest bit of the NMIs' count, which no four NMIs in each other ever reach.
  */
 #define PREEMPT_COUNT 0x7fffffffu
 #define PREEMPT_SERVING_SOFTIRQ 0x00000100u

@@ -65,10 +65,10 @@ int linux_page(const struct guest *g, uint64_t gpa, struct guest_page *out)
 }
 
 /*
- * Returns the address of the struct page to which `link` leads from that at `info`. The link of a page that is not the head has bit 0
- * set. The other bits are the head's address. In kernels with compound_info, seen in Linux 7.3, they can be a mask instead, which makes the
- * head's address from `info`. A mask has ones above zeros. Only the struct of page 0, which is no part of a compound page, can have such an
- * address.
+ * Returns the address of the struct page to which `link` leads from that at `info`. The link of a page that is not the head has
+ * bit 0 set. The other bits are the head's address. In kernels with compound_info, seen in Linux 7.3, they can be a mask
+ * instead, which makes the head's address from `info`. A mask has ones above zeros. Only the struct of page 0, which is no part
+ * of a compound page, can have such an address.
  */
 static uint64_t head_address(uint64_t info, uint64_t link)
 {

@@ -122,7 +122,8 @@ static void test_kinds(void **state)
 	assert_true(context(*state, 0, 2).irqs_off);
 }
 
-/* include/linux/preempt.h of Linux 7.3: 8 bits of preemption, 8 of softirq, 8 of interrupts turned off, 4 of hardirq, 4 of NMI. */
+/* include/linux/preempt.h of Linux 7.3: 8 bits of preemption, 8 of softirq, 8 of interrupts turned off, 4 of hardirq, 4 of NMI.
+ */
 static void test_kinds_with_irq_disable_counted(void **state)
 {
 	static const struct {
@@ -489,15 +490,23 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_taint),		 T(test_task),
-		T(test_kinds),		 T(test_kinds_with_irq_disable_counted),
+		T(test_taint),
+		T(test_task),
+		T(test_kinds),
+		T(test_kinds_with_irq_disable_counted),
 		T(test_unknown),
-		T(test_rcu_nesting),	 T(test_no_task_layout),
-		T(test_hostile_task),	 T(test_stack),
-		T(test_excluded_names),	 T(test_names_that_serve_all),
-		T(test_excluded_ranges), T(test_hook_sites),
-		T(test_many_hook_sites), T(test_hook_not_at_entry),
-		T(test_hook_not_mapped), T(test_no_modules),
+		T(test_rcu_nesting),
+		T(test_no_task_layout),
+		T(test_hostile_task),
+		T(test_stack),
+		T(test_excluded_names),
+		T(test_names_that_serve_all),
+		T(test_excluded_ranges),
+		T(test_hook_sites),
+		T(test_many_hook_sites),
+		T(test_hook_not_at_entry),
+		T(test_hook_not_mapped),
+		T(test_no_modules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
