@@ -108,25 +108,37 @@ static int read_argument(const struct line *line, char *word, struct lock_functi
 	return 0;
 }
 
-/* Parse what follows "calls:": "arg0" to "arg5", or the offset of a pointer, as in "+24". */
+/* Parse an offset like "+24" at `word`. Returns the offset, and what follows it in `end`, or -1. */
+static long read_offset(const char *word, char **end)
+{
+	long offset = word[0] == '+' && word[1] >= '0' && word[1] <= '9' ? strtol(word + 1, end, 0) : -1;
+
+	return offset > OFFSET_MAX ? -1 : offset;
+}
+
+/* Parse what follows "calls:": "arg0" to "arg5", or the offset of a pointer, as in "+24", or of two kernels' as in "+40|+72".
+ */
 static int read_calls(const struct line *line, const char *word, struct lock_function *f, struct err *err)
 {
+	long offset, other = 0;
 	char *end;
-	long offset;
 
 	if (f->op == LOCK_RELEASE && strncmp(word, "arg", 3) == 0 && word[3] >= '0' && word[3] < '0' + (char)ARGS && !word[4]) {
 		f->calls = LOCK_CALLS_ARGUMENT;
 		f->calls_at = word[3] - '0';
 		return 0;
 	}
-	offset = word[0] == '+' ? strtol(word + 1, &end, 0) : -1;
-	if (offset < 0 || !word[1] || *end || offset > OFFSET_MAX)
+	offset = read_offset(word, &end);
+	if (offset >= 0 && *end == '|')
+		other = read_offset(end + 1, &end);
+	if (offset < 0 || other < 0 || *end)
 		return wrong(line, err,
 			     f->op == LOCK_RELEASE ? "calls: is followed by arg0 to arg5, or by an offset from +0 to +1048576"
 						   : "calls: of a caller is followed by an offset from +0 to +1048576",
 			     word);
 	f->calls = LOCK_CALLS_MEMBER;
 	f->calls_at = (int32_t)offset;
+	f->calls_or_at = (int32_t)other;
 	return 0;
 }
 

@@ -32,7 +32,7 @@ enum lock_op {
 /* Where LOCK_RELEASE and LOCK_CALLER find the function that the kernel calls with the object as its first argument. */
 enum lock_calls {
 	LOCK_CALLS_NOTHING,  /* not known, or there is no such function */
-	LOCK_CALLS_MEMBER,   /* a pointer in the object points to it, `calls_at` bytes from the object's start */
+	LOCK_CALLS_MEMBER,   /* a pointer in the object points to it, `calls_at` or `calls_or_at` bytes from the object's start */
 	LOCK_CALLS_ARGUMENT, /* argument number `calls_at` (0 to 5) of the listed function points to it */
 };
 
@@ -56,6 +56,9 @@ struct lock_function {
 	/* LOCK_RELEASE and LOCK_CALLER: the function that acquires the object at its start and releases it at its end. */
 	enum lock_calls calls;
 	int32_t calls_at;
+	/* For LOCK_CALLS_MEMBER: the offset in kernels whose object has something else than a function at `calls_at`. 0: none.
+	 */
+	int32_t calls_or_at;
 	/* enum lock_off bits: what is disabled while the lock is held. */
 	uint8_t off;
 	/* The function is for the reader's side of the lock. */

@@ -249,8 +249,12 @@ static bool has_object(const struct handover_stop *stop, const struct lock_funct
 	if (function->calls != LOCK_CALLS_MEMBER)
 		return true;
 	/* timer_shutdown() clears the pointer, perhaps just before the timer's function begins. */
-	return guest_read(stop->guest, argument + (uint64_t)function->calls_at, &callee, sizeof(callee)) == 0 &&
-	       (!callee || stop->regs->rip - callee <= HANDOVER_PROLOGUE);
+	if (guest_read(stop->guest, argument + (uint64_t)function->calls_at, &callee, sizeof(callee)) == 0 &&
+	    (!callee || stop->regs->rip - callee <= HANDOVER_PROLOGUE))
+		return true;
+	return function->calls_or_at &&
+	       guest_read(stop->guest, argument + (uint64_t)function->calls_or_at, &callee, sizeof(callee)) == 0 &&
+	       stop->regs->rip - callee <= HANDOVER_PROLOGUE;
 }
 
 bool handover_enter(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,

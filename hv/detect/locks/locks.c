@@ -687,18 +687,29 @@ static bool stop_of(struct locks *l, unsigned cpu, const struct x86_regs *regs, 
 	return true;
 }
 
+/* Returns the pointer at `offset` in the object at `gva`, or 0. */
+static uint64_t pointer_in(const struct locks *l, uint64_t gva, int32_t offset)
+{
+	uint64_t pointer;
+
+	return guest_read(l->d->guest, gva + (uint64_t)offset, &pointer, sizeof(pointer)) ? 0 : pointer;
+}
+
 /* Returns the GVA of the function that the kernel will call with the released object, or 0. */
 static uint64_t callee_of(const struct locks *l, const struct lock_function *function, const struct x86_regs *regs,
 			  uint64_t gva)
 {
 	const struct lock_function argument_of = {.arg = (uint8_t)function->calls_at};
-	uint64_t callee = 0;
+	struct guest_symbol symbol;
+	uint64_t callee;
 
 	if (function->calls == LOCK_CALLS_ARGUMENT)
 		return argument(l, &argument_of, regs);
-	if (function->calls == LOCK_CALLS_MEMBER &&
-	    guest_read(l->d->guest, gva + (uint64_t)function->calls_at, &callee, sizeof(callee)))
+	if (function->calls != LOCK_CALLS_MEMBER)
 		return 0;
+	callee = pointer_in(l, gva, function->calls_at);
+	if (function->calls_or_at && (guest_symbol_at(l->d->guest, callee, &symbol) || symbol.addr != callee))
+		return pointer_in(l, gva, function->calls_or_at);
 	return callee;
 }
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,7 +120,21 @@ static void point_to(struct rig *r, uint64_t item, uint64_t function)
 	rig_store(r, item + FUNC, &gva, sizeof(gva));
 }
 
-static int setup(void **state)
+/* Load these lines into the list. */
+static int load(struct lock_functions *list, const char *lines)
+{
+	char path[] = "/tmp/handover.XXXXXX";
+	struct err err = {0};
+	int fd = mkstemp(path), rc = -1;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (file && fputs(lines, file) >= 0 && fclose(file) == 0)
+		rc = lock_functions_load(list, path, &err);
+	remove(path);
+	return rc;
+}
+
+static int start_with(void **state, const char *lines)
 {
 	static const struct symbol functions[] = {
 		{.name = "subject", .addr = RIG_TEXT + SUBJECT, .size = WAITED + 3, .type = 't'},
@@ -140,7 +155,7 @@ static int setup(void **state)
 	*state = f;
 	f->r = rig_new(2, 4);
 	f->list = lock_functions_new(&err);
-	if (!f->r || !f->list)
+	if (!f->r || !f->list || (lines && load(f->list, lines)))
 		return -1;
 	f->r->config.locks = f->list;
 	f->r->config.sample = "subject*";
@@ -159,6 +174,22 @@ static int setup(void **state)
 	confirm_add(f->r->d->confirmer, RIG_TEXT + ACCESS, RIG_TEXT + WORK_ACCESS);
 	pthread_mutex_unlock(&f->r->d->lock);
 	return 0;
+}
+
+static int setup(void **state)
+{
+	return start_with(state, NULL);
+}
+
+/* In another kernel, the pointer to the function was where this kernel has a pointer to the item itself. */
+static int setup_moved(void **state)
+{
+	const uint64_t item = RIG_DATA + ITEM;
+	int rc = start_with(state, "release work queue_work_on arg2 calls:+8|+24\ncaller work process_one_work calls:+8|+24\n");
+
+	if (rc == 0)
+		rig_store(((struct fixture *)*state)->r, ITEM + 8, &item, sizeof(item));
+	return rc;
 }
 
 static int teardown(void **state)
@@ -617,6 +648,8 @@ int main(void)
 		T(work_function_gets_hooks),
 		T(function_that_cannot_be_followed_gets_none),
 		T(work_is_ordered_after_who_queues_it),
+		cmocka_unit_test_setup_teardown(work_is_ordered_after_who_queues_it, setup_moved, teardown),
+		cmocka_unit_test_setup_teardown(work_function_gets_hooks, setup_moved, teardown),
 		T(access_after_queueing_is_not_ordered),
 		T(other_item_is_no_order),
 		T(direct_call_is_no_order),

@@ -121,6 +121,7 @@ static void own_list_has_hand_overs(void **state)
 	f = find(*state, "hrtimer_start_range_ns");
 	assert_int_equal(f->kind, HANDOVER_TIMER);
 	assert_int_equal(f->calls_at, 40);
+	assert_int_equal(f->calls_or_at, 72);
 	assert_int_equal(find(*state, "__hrtimer_run_queues")->calls_at, 40);
 	assert_int_equal(find(*state, "hrtimer_cancel")->op, LOCK_ACQUIRE);
 	f = find(*state, "__handle_irq_event_percpu");
@@ -249,6 +250,10 @@ static void bad_lines_are_refused(void **state)
 		{"release work f arg0 calls:+", "calls: is followed by"},
 		{"release work f arg0 calls:+x", "calls: is followed by"},
 		{"release work f arg0 calls:+1048577", "calls: is followed by"},
+		{"release work f arg0 calls:+1|", "calls: is followed by"},
+		{"release work f arg0 calls:+1|2", "calls: is followed by"},
+		{"release work f arg0 calls:+1|+1048577", "calls: is followed by"},
+		{"release work f arg0 calls:+1|+2|+3", "calls: is followed by"},
 		{"release work f arg0 calls:arg6", "calls: is followed by"},
 		{"release work f arg0 calls:arg00", "calls: is followed by"},
 		{"take spin f123456789012345678901234567890123456789012345678901234567890123 arg0", "63"},
