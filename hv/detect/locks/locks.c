@@ -16,6 +16,7 @@
 #include "hv/detect/locks/handover.h"
 #include "hv/detect/locks/lock_known.h"
 #include "hv/detect/locks/lock_sets.h"
+#include "hv/detect/locks/outside.h"
 #include "hv/detect/locks/sections.h"
 #include "hv/detect/steer/confirm.h"
 #include "hv/detect/steer/handover_order.h"
@@ -33,12 +34,8 @@
 #define CAPTURES_AT_ONCE 50.0
 #define CAPTURES_KEPT 25.0
 #define NS_PER_SECOND 1000000000u
-/*
- * Flag bits in the owner word of a mutex and of a rwsem (kernel/locking/mutex.c, rwsem.c), and the offset of the owner word in
- * a rwsem, in bytes.
- */
+/* Flag bits in the owner word of a mutex (kernel/locking/mutex.c). */
 #define OWNER_FLAGS 7u
-#define RWSEM_OWNER 8u
 /* The smallest ERR_PTR() value. */
 #define ERRORS_FROM 0xfffffffffffff001ull
 
@@ -414,16 +411,6 @@ static void get_held(struct locks *l, unsigned cpu, const struct guest_context *
 	out->overflow |= monotonic_ns() < l->unsure_until_ns;
 }
 
-/* Whether the owner word shows that the task holds this mutex or rwsem, which code outside of the subject takes. */
-static bool is_mine(const struct locks *l, uint64_t gva, const struct lock_function *function, uint64_t task)
-{
-	uint64_t owner;
-
-	if (guest_read(l->d->guest, gva + (function->kind == LOCK_RWSEM ? RWSEM_OWNER : 0), &owner, sizeof(owner)))
-		return false;
-	return (function->kind != LOCK_RWSEM || !(owner & 1)) && (owner & ~(uint64_t)OWNER_FLAGS) == task;
-}
-
 static bool has(const struct lockset *set, uint64_t gva)
 {
 	for (unsigned i = 0; i < set->count; i++) {
@@ -438,7 +425,8 @@ static void add_outer(const struct locks *l, const struct guest_context *context
 	for (size_t i = 0; context->kind == GUEST_TASK && context->task && i < l->known.count; i++) {
 		const struct known_lock_function *k = &l->known.list[i];
 
-		if (k->function->op != LOCK_OUTER || has(set, k->addr) || !is_mine(l, k->addr, k->function, context->task))
+		if (k->function->op != LOCK_OUTER || has(set, k->addr) || 
+		    !outside_owns(l->d->guest, k->addr, k->function->kind, context->task))
 			continue;
 		if (set->count == LOCKSET_MAX)
 			set->overflow = true;
@@ -498,16 +486,21 @@ static struct base_register base_of(const struct insn *insn, const struct x86_re
 static void confirm(struct locks *l, unsigned cpu, const struct guest_context *context, const struct raw_moment *raw,
 		    uint64_t site)
 {
+	struct confirm_lock others[LOCKSET_MAX];
+	unsigned n;
+
 	if (!context->known || !confirm_has(l->d, site))
 		return;
 	for (unsigned i = 0; i < raw->data_count; i++) {
-		const struct lock_hit hit = {.number = l->number,
+		struct lock_hit hit = {.number = l->number,
 					     .gva = raw->data[i].gva,
 					     .size = raw->data[i].size,
 					     .rw = raw->data[i].rw,
 					     .who = lock_who_is(cpu, context),
 					     .held = raw->locks};
 
+		n = confirm_locks(l->d, site, &hit, others);
+		outside_look(l->d->guest, &l->sets, context, others, n, &hit);
 		confirm_accessed(l->d, &l->events, site, &hit);
 	}
 }

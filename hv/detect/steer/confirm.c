@@ -26,6 +26,8 @@ struct pair {
 	uint64_t reached[2];
 	/* The latest access at each site that was not yet compared with an access at the other site. */
 	struct lock_hit latest[2];
+	/* The latest access at each site, compared or not: it names the locks that accesses there hold. */
+	struct lock_hit last[2];
 	struct pair_order order;
 };
 
@@ -117,10 +119,82 @@ void confirm_reached(struct detect *d, uint64_t site)
 	}
 }
 
+static bool overlap(const struct lock_hit *a, const struct lock_hit *b)
+{
+	return a->number && a->gva < b->gva + b->size && b->gva < a->gva + a->size;
+}
+
 static bool conflict(const struct lock_hit *a, const struct lock_hit *b)
 {
-	return a->number && a->gva < b->gva + b->size && b->gva < a->gva + a->size && ((a->rw | b->rw) & INSN_WRITE) &&
+	return overlap(a, b) && ((a->rw | b->rw) & INSN_WRITE) &&
 	       (a->who.who != b->who.who || a->who.kind != b->who.kind);
+}
+
+static bool has(const struct lockset *set, uint64_t gva)
+{
+	for (unsigned i = 0; i < set->count; i++) {
+		if (set->held[i].gva == gva)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the lock keeps all others out, for certain. */
+static bool is_exclusive(const struct held_lock *lock)
+{
+	return !lock->shared && !lock->maybe;
+}
+
+/* Add the locks of `other` that `hit` is not known to hold. Returns the new number of locks in `out`. */
+static unsigned add_locks(const struct lock_hit *other, const struct lock_hit *hit, struct confirm_lock out[LOCKSET_MAX],
+			  unsigned n)
+{
+	for (unsigned i = 0; overlap(other, hit) && i < other->held.count && n < LOCKSET_MAX; i++) {
+		const struct held_lock *lock = &other->held.held[i];
+		bool again = !is_exclusive(lock) || has(&hit->held, lock->gva);
+
+		for (unsigned k = 0; k < n; k++)
+			again |= out[k].lock.gva == lock->gva;
+		if (!again)
+			out[n++] = (struct confirm_lock){.lock = *lock, .number = other->number};
+	}
+	return n;
+}
+
+unsigned confirm_locks(const struct detect *d, uint64_t site, const struct lock_hit *hit, struct confirm_lock out[LOCKSET_MAX])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->confirmer->count; i++) {
+		const struct pair *p = &d->confirmer->pairs[i];
+
+		for (unsigned which = 0; which < 2; which++) {
+			if (p->site[which] == site)
+				n = add_locks(&p->last[!which], hit, out, n);
+		}
+	}
+	return n;
+}
+
+/*
+ * No lock operation was seen to order the two accesses. Both may hold a lock all the same, one that code outside of the subject
+ * took. As long as nobody looked whether `first` holds the locks of `second`, that is not known.
+ */
+static enum lock_order order_outside(const struct lock_hit *first, const struct lock_hit *second)
+{
+	enum lock_order order = LOCK_ORDER_NONE;
+
+	for (unsigned i = 0; i < second->held.count; i++) {
+		const struct held_lock *lock = &second->held.held[i];
+
+		if (!is_exclusive(lock))
+			continue;
+		if (has(&first->held, lock->gva))
+			return LOCK_ORDER_LOCKS;
+		if (!has(&first->free, lock->gva))
+			order = LOCK_ORDER_UNKNOWN;
+	}
+	return order;
 }
 
 /* Count whether locks or hand-overs order two accesses at the pair's sites. An unknown order counts nowhere. */
@@ -130,6 +204,8 @@ static void count_order(struct pair_order *order, const struct lock_events *even
 	enum lock_order by_locks = lock_order(events, first, second);
 	enum handover_order by_handover = handover_order(events, first, second);
 
+	if (by_locks == LOCK_ORDER_NONE)
+		by_locks = order_outside(first, second);
 	order->after_interrupt += by_handover == HANDOVER_ORDER_FIRST && first->who.kind == GUEST_HARDIRQ;
 	if (by_locks == LOCK_ORDER_LOCKS)
 		order->by_locks++;
@@ -146,6 +222,7 @@ static void accessed(struct pair *p, const struct lock_events *events, unsigned 
 	struct lock_hit *other = &p->latest[!which];
 
 	p->latest[which] = *hit;
+	p->last[which] = *hit;
 	if (!conflict(other, hit))
 		return;
 	count_order(&p->order, events, other, hit);
@@ -172,10 +249,10 @@ void confirm_object_ends(struct detect *d, uint64_t gva)
 {
 	for (unsigned i = 0; i < d->confirmer->count; i++) {
 		for (unsigned which = 0; which < 2; which++) {
-			struct lock_hit *hit = &d->confirmer->pairs[i].latest[which];
+			struct pair *p = &d->confirmer->pairs[i];
 
-			if (hit->gva - gva < OBJECT_BYTES)
-				hit->number = 0;
+			if (p->last[which].gva - gva < OBJECT_BYTES)
+				p->latest[which].number = p->last[which].number = 0;
 		}
 	}
 }

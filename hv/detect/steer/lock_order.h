@@ -68,6 +68,11 @@ struct lock_hit {
 	struct lock_who who;
 	/* The locks held at the access. */
 	struct lockset held;
+	/*
+	 * Locks that accesses at the other site of a pair held, and that this access was found not to hold, even if code outside
+	 * of the subject called it with locks held (hv/detect/locks/outside.h).
+	 */
+	struct lockset free;
 };
 
 /* Add an event. Callers add events in the order of their numbers, and none for a try of a lock. */

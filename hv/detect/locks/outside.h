@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Locks that code outside of the subject took before it called the subject, such as the lock of a transmit queue that the
+ * network stack takes before it calls a driver. No hook sees such a lock being taken. But the accesses at the other site of a
+ * suspected pair name the lock that is in question, and its word can be read: a free lock is not held by the access.
+ */
+#ifndef OUTRIDER_DETECT_LOCKS_OUTSIDE_H
+#define OUTRIDER_DETECT_LOCKS_OUTSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/detect/locks/lock_sets.h"
+#include "hv/detect/steer/confirm.h"
+#include "hv/detect/steer/lock_order.h"
+#include "hv/guest/guest.h"
+
+/*
+ * Whether the owner word shows that the task, whose task_struct is at GVA `task`, holds this mutex or rwsem for writing. `kind`
+ * is LOCK_MUTEX or LOCK_RWSEM.
+ */
+bool outside_owns(const struct guest *guest, uint64_t gva, enum lock_kind kind, uint64_t task);
+
+/*
+ * The access `hit` is about to be made in this context. For each of the `n` locks: if the context holds it though no call was
+ * seen to take it, add it to hit->held; if the context does not hold it, add it to hit->free. If that is not known, do neither.
+ * A spinlock counts as held if its word is locked and no context of the subject has it: two accesses in no order find it free
+ * sooner or later. Called in a callback, under the detector's lock.
+ */
+void outside_look(const struct guest *guest, const struct lock_sets *sets, const struct guest_context *context,
+		  const struct confirm_lock *locks, unsigned n, struct lock_hit *hit);
+
+#endif
