@@ -425,7 +425,7 @@ static void add_outer(const struct locks *l, const struct guest_context *context
 	for (size_t i = 0; context->kind == GUEST_TASK && context->task && i < l->known.count; i++) {
 		const struct known_lock_function *k = &l->known.list[i];
 
-		if (k->function->op != LOCK_OUTER || has(set, k->addr) || 
+		if (k->function->op != LOCK_OUTER || has(set, k->addr) ||
 		    !outside_owns(l->d->guest, k->addr, k->function->kind, context->task))
 			continue;
 		if (set->count == LOCKSET_MAX)
@@ -493,11 +493,11 @@ static void confirm(struct locks *l, unsigned cpu, const struct guest_context *c
 		return;
 	for (unsigned i = 0; i < raw->data_count; i++) {
 		struct lock_hit hit = {.number = l->number,
-					     .gva = raw->data[i].gva,
-					     .size = raw->data[i].size,
-					     .rw = raw->data[i].rw,
-					     .who = lock_who_is(cpu, context),
-					     .held = raw->locks};
+				       .gva = raw->data[i].gva,
+				       .size = raw->data[i].size,
+				       .rw = raw->data[i].rw,
+				       .who = lock_who_is(cpu, context),
+				       .held = raw->locks};
 
 		n = confirm_locks(l->d, site, &hit, others);
 		outside_look(l->d->guest, &l->sets, context, others, n, &hit);

@@ -28,6 +28,8 @@ struct pair {
 	struct lock_hit latest[2];
 	/* The latest access at each site, compared or not: it names the locks that accesses there hold. */
 	struct lock_hit last[2];
+	/* An access at one site was found not to hold a lock of the other site. */
+	bool bare;
 	struct pair_order order;
 };
 
@@ -126,8 +128,7 @@ static bool overlap(const struct lock_hit *a, const struct lock_hit *b)
 
 static bool conflict(const struct lock_hit *a, const struct lock_hit *b)
 {
-	return overlap(a, b) && ((a->rw | b->rw) & INSN_WRITE) &&
-	       (a->who.who != b->who.who || a->who.kind != b->who.kind);
+	return overlap(a, b) && ((a->rw | b->rw) & INSN_WRITE) && (a->who.who != b->who.who || a->who.kind != b->who.kind);
 }
 
 static bool has(const struct lockset *set, uint64_t gva)
@@ -178,9 +179,9 @@ unsigned confirm_locks(const struct detect *d, uint64_t site, const struct lock_
 
 /*
  * No lock operation was seen to order the two accesses. Both may hold a lock all the same, one that code outside of the subject
- * took. As long as nobody looked whether `first` holds the locks of `second`, that is not known.
+ * took. If nobody looked whether `first` holds the locks of `second`, that is not known, unless the pair is known to be bare.
  */
-static enum lock_order order_outside(const struct lock_hit *first, const struct lock_hit *second)
+static enum lock_order order_outside(const struct lock_hit *first, const struct lock_hit *second, bool bare)
 {
 	enum lock_order order = LOCK_ORDER_NONE;
 
@@ -191,21 +192,22 @@ static enum lock_order order_outside(const struct lock_hit *first, const struct 
 			continue;
 		if (has(&first->held, lock->gva))
 			return LOCK_ORDER_LOCKS;
-		if (!has(&first->free, lock->gva))
+		if (!bare && !has(&first->free, lock->gva))
 			order = LOCK_ORDER_UNKNOWN;
 	}
 	return order;
 }
 
 /* Count whether locks or hand-overs order two accesses at the pair's sites. An unknown order counts nowhere. */
-static void count_order(struct pair_order *order, const struct lock_events *events, const struct lock_hit *first,
+static void count_order(struct pair *p, const struct lock_events *events, const struct lock_hit *first,
 			const struct lock_hit *second)
 {
+	struct pair_order *order = &p->order;
 	enum lock_order by_locks = lock_order(events, first, second);
 	enum handover_order by_handover = handover_order(events, first, second);
 
 	if (by_locks == LOCK_ORDER_NONE)
-		by_locks = order_outside(first, second);
+		by_locks = order_outside(first, second, p->bare);
 	order->after_interrupt += by_handover == HANDOVER_ORDER_FIRST && first->who.kind == GUEST_HARDIRQ;
 	if (by_locks == LOCK_ORDER_LOCKS)
 		order->by_locks++;
@@ -223,9 +225,11 @@ static void accessed(struct pair *p, const struct lock_events *events, unsigned 
 
 	p->latest[which] = *hit;
 	p->last[which] = *hit;
+	for (unsigned i = 0; overlap(&p->last[!which], hit) && i < p->last[!which].held.count; i++)
+		p->bare |= has(&hit->free, p->last[!which].held.held[i].gva);
 	if (!conflict(other, hit))
 		return;
-	count_order(&p->order, events, other, hit);
+	count_order(p, events, other, hit);
 	/*
 	 * Compare an access with one access at the other site only. More comparisons of the same access would add no
 	 * information.

@@ -18,6 +18,7 @@
 #define CALLED (RIG_TEXT + 0x100u)
 #define LOCK (RIG_DATA + 0x40u)
 #define DATUM (RIG_DATA + 0x80u)
+#define OTHER_DATUM (RIG_DATA + 0x90u)
 #define POLL 7
 #define SENDER 8
 #define TASK_STRUCT 0xffff888000004000u
@@ -27,6 +28,7 @@ struct fixture {
 	struct lock_sets sets;
 	struct lock_events events;
 	uint64_t number;
+	uint64_t datum;
 	uint8_t kind;
 };
 
@@ -39,6 +41,7 @@ static int setup(void **state)
 		return -1;
 	f->r = rig_new(2, 4);
 	f->kind = LOCK_SPIN;
+	f->datum = DATUM;
 	return f->r && confirm_add(f->r->d->confirmer, UNDER, CALLED) ? 0 : -1;
 }
 
@@ -53,7 +56,8 @@ static int teardown(void **state)
 
 static struct guest_context task(int32_t pid)
 {
-	return (struct guest_context){.known = true, .pid = pid, .kind = GUEST_TASK, .task = TASK_STRUCT + (uint64_t)pid * 0x1000};
+	return (struct guest_context){
+		.known = true, .pid = pid, .kind = GUEST_TASK, .task = TASK_STRUCT + (uint64_t)pid * 0x1000};
 }
 
 static void set_word(struct fixture *f, uint64_t word)
@@ -65,7 +69,7 @@ static void accessed(struct fixture *f, uint64_t site, int32_t pid, const struct
 {
 	const struct guest_context context = task(pid);
 	struct lock_hit hit = {.number = ++f->number,
-			       .gva = DATUM,
+			       .gva = f->datum,
 			       .size = 8,
 			       .rw = INSN_WRITE,
 			       .who = {.who = pid, .cpu = pid == SENDER, .kind = GUEST_TASK},
@@ -83,7 +87,8 @@ static void take(struct fixture *f, int32_t pid)
 	const struct held_lock lock = {.gva = LOCK, .kind = f->kind, .taken_at = UNDER};
 
 	lock_sets_take(&f->sets, pid == SENDER, &context, &lock, ++f->number);
-	lock_events_add(&f->events, &(struct lock_event){.number = f->number, .gva = LOCK, .who = {.who = pid, .kind = GUEST_TASK}});
+	lock_events_add(&f->events,
+			&(struct lock_event){.number = f->number, .gva = LOCK, .who = {.who = pid, .kind = GUEST_TASK}});
 }
 
 static void give(struct fixture *f, int32_t pid)
@@ -91,8 +96,9 @@ static void give(struct fixture *f, int32_t pid)
 	const struct guest_context context = task(pid);
 
 	lock_sets_give(&f->sets, pid == SENDER, &context, LOCK);
-	lock_events_add(&f->events, &(struct lock_event){
-					    .number = ++f->number, .gva = LOCK, .who = {.who = pid, .kind = GUEST_TASK}, .give = true});
+	lock_events_add(&f->events,
+			&(struct lock_event){
+				.number = ++f->number, .gva = LOCK, .who = {.who = pid, .kind = GUEST_TASK}, .give = true});
 }
 
 static void access_under(struct fixture *f)
@@ -191,6 +197,20 @@ static void access_before_the_lock_is_known_proves_nothing(void **state)
 	assert_int_equal(order(f).none, 1);
 }
 
+/* Objects that are new each time: no lock is known yet at the first access to them. */
+static void pair_that_was_seen_bare_is_bare_elsewhere(void **state)
+{
+	struct fixture *f = *state;
+
+	locked_access(f);
+	called_access(f, 0);
+	assert_int_equal(order(f).none, 1);
+	f->datum = OTHER_DATUM;
+	called_access(f, 0);
+	locked_access(f);
+	assert_int_equal(order(f).none, 2);
+}
+
 static void mutex_of_another_task_is_no_order(void **state)
 {
 	struct fixture *f = *state;
@@ -213,6 +233,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lock_of_the_other_side_is_no_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiter_proves_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(access_before_the_lock_is_known_proves_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(pair_that_was_seen_bare_is_bare_elsewhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(mutex_of_another_task_is_no_order, setup, teardown),
 	};
 
