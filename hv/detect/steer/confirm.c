@@ -179,7 +179,7 @@ unsigned confirm_locks(const struct detect *d, uint64_t site, const struct lock_
 
 /*
  * No lock operation was seen to order the two accesses. Both may hold a lock all the same, one that code outside of the subject
- * took. If nobody looked whether `first` holds the locks of `second`, that is not known, unless the pair is known to be bare.
+ * took. If no look told whether `first` holds the locks of `second`, that is not known, unless the pair is known to be bare.
  */
 static enum lock_order order_outside(const struct lock_hit *first, const struct lock_hit *second, bool bare)
 {

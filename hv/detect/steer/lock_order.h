@@ -69,8 +69,8 @@ struct lock_hit {
 	/* The locks held at the access. */
 	struct lockset held;
 	/*
-	 * Locks that accesses at the other site of a pair held, and that this access was found not to hold, even if code outside
-	 * of the subject called it with locks held (hv/detect/locks/outside.h).
+	 * Locks that accesses at the other site of a pair held, and that this access was found not to hold, even if code
+	 * outside of the subject called it with locks held (hv/detect/locks/outside.h).
 	 */
 	struct lockset free;
 };
