@@ -177,25 +177,37 @@ unsigned confirm_locks(const struct detect *d, uint64_t site, const struct lock_
 	return n;
 }
 
-/*
- * No lock operation was seen to order the two accesses. Both may hold a lock all the same, one that code outside of the subject
- * took. If no look told whether `first` holds the locks of `second`, that is not known, unless the pair is known to be bare.
- */
-static enum lock_order order_outside(const struct lock_hit *first, const struct lock_hit *second, bool bare)
+/* Whether `hit` holds the locks of `other`, as far as seen: LOCK_ORDER_LOCKS if it holds one, _NONE if it holds none. */
+static enum lock_order holds_of(const struct lock_hit *hit, const struct lock_hit *other)
 {
 	enum lock_order order = LOCK_ORDER_NONE;
 
-	for (unsigned i = 0; i < second->held.count; i++) {
-		const struct held_lock *lock = &second->held.held[i];
+	for (unsigned i = 0; i < other->held.count; i++) {
+		const struct held_lock *lock = &other->held.held[i];
 
 		if (!is_exclusive(lock))
 			continue;
-		if (has(&first->held, lock->gva))
+		if (has(&hit->held, lock->gva))
 			return LOCK_ORDER_LOCKS;
-		if (!bare && !has(&first->free, lock->gva))
+		if (!has(&hit->free, lock->gva))
 			order = LOCK_ORDER_UNKNOWN;
 	}
 	return order;
+}
+
+/*
+ * No lock operation was seen to order the two accesses. Both may hold a lock all the same, one that code outside of the subject
+ * took. If no look told whether one access holds the locks of the other one, that is not known, unless the pair is known to be
+ * bare.
+ */
+static enum lock_order order_outside(const struct lock_hit *first, const struct lock_hit *second, bool bare)
+{
+	enum lock_order of_first = holds_of(second, first), of_second = holds_of(first, second);
+
+	if (of_first == LOCK_ORDER_LOCKS || of_second == LOCK_ORDER_LOCKS)
+		return LOCK_ORDER_LOCKS;
+	return !bare && (of_first == LOCK_ORDER_UNKNOWN || of_second == LOCK_ORDER_UNKNOWN) ? LOCK_ORDER_UNKNOWN
+											    : LOCK_ORDER_NONE;
 }
 
 /* Count whether locks or hand-overs order two accesses at the pair's sites. An unknown order counts nowhere. */
