@@ -256,7 +256,7 @@ fuzz: deps-check ## feed hostile input to every reader of it, SECONDS=60 of CPU 
 	$(Q)tests/fuzz/run --seconds $(SECONDS) --found $(OUT)/fuzz $(FUZZ_SRCS:tests/fuzz/%.c=$(OUT)/san-fuzzer-no-link-address-undefined/fuzz/%)
 
 # The benchmarks whose figures docs/performance.md has.
-BENCH ?= cost finds kcsan phases locks overhead start stub
+BENCH ?= cost finds kcsan phases locks overhead start steered stub
 
 .PHONY: bench
 bench: deps-check ## measure what docs/performance.md says, BENCH="overhead ...": tables and JSON in build/bench; takes hours
