@@ -14,7 +14,7 @@
 
 #define STUB_CPUS 2
 #define STUB_RAM 0x100000u
-#define STUB_POINTS 512u
+#define STUB_POINTS 1024u
 #define STUB_GPRS 16
 
 struct stub_cpu {
