@@ -285,6 +285,15 @@ static bool is_news(const struct section_pair *pair, uint64_t taken_at)
 	return room;
 }
 
+bool sections_is_second(const struct sections *s, uint64_t taken_at)
+{
+	for (unsigned i = 0; i < s->pair_count; i++) {
+		if (s->pairs[i].second == taken_at)
+			return true;
+	}
+	return false;
+}
+
 bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, struct section_gap *out)
 {
 	const struct section_function *f = function_of(s, taken_at);

@@ -109,6 +109,9 @@ void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc);
  */
 void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, uint64_t number);
 
+/* Returns whether the call at `taken_at` began the second section of a pair before: otherwise sections_gap() returns false. */
+bool sections_is_second(const struct sections *s, uint64_t taken_at);
+
 /*
  * The context is about to take the lock `gva` by the call at `taken_at`. Returns whether its CPU should be held before the
  * call, with the gap in *out: another context had a section of this lock lately, and none such was seen in between yet. The

@@ -5,6 +5,7 @@
 #include "hv/base/clock.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/locks.h"
+#include "hv/detect/locks/sections.h"
 #include "hv/detect/window/rendezvous_end.h"
 #include "hv/detect/window/turn.h"
 #include "hv/detect/window/window.h"
@@ -89,8 +90,11 @@ bool between_hold(struct detect *d, const struct point *point, unsigned cpu, con
 		end_elsewhere(d, cpu, regs);
 	if (d->life.closing || d->target->caps.costly_stops || rendezvous_has(d, cpu))
 		return false;
+	/* The cheap questions come first, since this is asked at each lock call. */
+	if (!sections_is_second(locks_sections(d->locks), point->addr) || !may_spend(d, cpu, now))
+		return false;
 	guest_context(d->guest, regs, &w->context);
-	if (!locks_gap(d->locks, cpu, regs, &w->context, point, &gap) || !may_spend(d, cpu, now) || !turn_may_hold(d, &over))
+	if (!locks_gap(d->locks, cpu, regs, &w->context, point, &gap) || !turn_may_hold(d, &over))
 		return false;
 	w->hold_ns = window_delay(d, cpu, &w->context, false, now);
 	if (!w->hold_ns)

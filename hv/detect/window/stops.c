@@ -189,12 +189,15 @@ static enum hit_result sample(struct detect *d, struct point *point, unsigned cp
 			      const struct datum *data, unsigned n, struct hit_reply *reply)
 {
 	struct window *over;
+	bool room;
 
 	if (d->life.closing || d->hit.windows[cpu].open || rendezvous_has(d, cpu))
 		return HIT_REFUSED;
 	if (!window_prepare(d, point, cpu, regs, data, n))
 		return HIT_USEFUL;
-	if (!turn_may_hold(d, &over) || !may_spend(d, cpu)) {
+	room = turn_may_hold(d, &over);
+	d->stats.skipped_last += !room;
+	if (!room || !may_spend(d, cpu)) {
 		window_drop(d);
 		return HIT_REFUSED;
 	}

@@ -51,7 +51,6 @@ bool turn_may_hold(struct detect *d, struct window **over)
 	bool room = room_for_one(d);
 
 	*over = room ? NULL : turn_over(d);
-	d->stats.skipped_last += !room && !*over;
 	return room || *over;
 }
 

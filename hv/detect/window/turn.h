@@ -12,7 +12,7 @@
  * Whether one more CPU may be held. *over is set to the window that must end before, or to NULL if none must: of the open
  * windows that have had their turn, the one that has been open for the longest time. A window that is held for its whole time
  * (window.whole), that is part of a rendezvous, that is between critical sections, or whose memory has changed never gives up
- * its turn. Counts a refusal in stats.skipped_last.
+ * its turn.
  */
 bool turn_may_hold(struct detect *d, struct window **over);
 
