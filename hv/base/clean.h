@@ -30,10 +30,11 @@ void unclean_text(const char *clean, char *out, size_t size);
 /* Returns the whole result of clean_text() in memory from malloc(), or NULL if memory runs out. */
 char *clean_copy(const char *text, size_t n);
 
+#define CLEAN_FIELD_MAX 1024
+
 /*
  * Clean the text in the `size` bytes at `text` in place; `size` is at most CLEAN_FIELD_MAX. The result is truncated to `size`.
  */
-#define CLEAN_FIELD_MAX 1024
 void clean_field(char *text, size_t size);
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The names of devices and of their operations in reports. */
+/* Converts devices and their operations to the words that reports have for them, and back. */
 #include "hv/base/device.h"
 
 #include <stdio.h>

@@ -97,7 +97,7 @@ struct device_observer {
 	/*
 	 * A device has taken a request from its queue, and will access these segments when this returns. Returns for how many
 	 * ns the device is to wait before that; 0 for not at all. `segments` stay valid until the last call of hold_end(). Only
-	 * requests that were asked for are offered. NULL: none is.
+	 * the requests that dma_want() asks for are offered. NULL: no request is offered.
 	 */
 	uint64_t (*request)(void *ctx, const struct device_request *by, const struct device_segment *segments, unsigned count);
 	/*

@@ -5,15 +5,15 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* Synchronous signals: a thread's own fault raises them, and they end the process. */
+/* Signals of a crash: a thread raises them by a fault of its own or by abort(), and they end the process. */
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
 
 #define CRASH_SIGNALS (sizeof(crash_signals) / sizeof(crash_signals[0]))
 
 /*
  * Fill `set` with the signals that a thread without signal handling should block: all except crash signals and SIGSYS, which
- * the sandbox's filter raises. If these were blocked too, a crash or a forbidden system call would end the process without
- * running a handler.
+ * the seccomp filter of the confinement raises. If these were blocked too, a crash or a forbidden system call would end the
+ * process without running a handler.
  */
 static inline void signals_but_crashes(sigset_t *set)
 {
@@ -24,8 +24,8 @@ static inline void signals_but_crashes(sigset_t *set)
 }
 
 /*
- * Returns the signal that makes a vCPU leave KVM_RUN (hv/vmm/kick.c). The sandbox lets a copy of the machine send the run no
- * other signal.
+ * Returns the signal that makes a vCPU leave KVM_RUN (hv/vmm/kick.c). It is the only signal that the confinement lets a copy of
+ * the machine send to the run.
  */
 static inline int signals_kick(void)
 {

@@ -152,8 +152,8 @@ static void follow(struct dialogue *d, const char *line)
 }
 
 /*
- * Print a line from the agent if the user asked for it. With a command, that is only the reply, and with --wait also all lines
- * until the end.
+ * Print a line from the agent if the user asked for it. If the user gave a command, print only its reply and, with --wait, all
+ * lines after the reply.
  */
 static void show(struct dialogue *d, char *line)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --fail-on and --error-exitcode of the commands that list a round: new findings decide the exit status. */
+/*
+ * Parses --fail-on and --error-exitcode of the commands that list a round, and decides their exit status by what the round
+ * found.
+ */
 #ifndef OUTRIDER_CLI_CAMPAIGN_FAIL_H
 #define OUTRIDER_CLI_CAMPAIGN_FAIL_H
 

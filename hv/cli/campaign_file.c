@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The campaign file that is the argument of several subcommands of `outrider campaign`. */
+/* Parses the argument of the subcommands of `outrider campaign` that take a campaign file. */
 #include "hv/cli/campaign_file.h"
 
 #include <string.h>

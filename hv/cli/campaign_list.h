@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options of the commands that read the store of campaigns: which store and campaign, and how to show the results. */
+/*
+ * Parses the options of the commands that read the store of campaigns (which store and campaign, and how to show the results),
+ * and shows the results.
+ */
 #ifndef OUTRIDER_CLI_CAMPAIGN_LIST_H
 #define OUTRIDER_CLI_CAMPAIGN_LIST_H
 

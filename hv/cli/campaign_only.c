@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --only, which selects runs, of the commands that make the runs of a campaign. */
+/* Checks --only NAME[,NAME...], by which the commands that execute the runs of a campaign execute only the named runs. */
 #include "hv/cli/campaign_only.h"
 
 #include <stdbool.h>

@@ -69,15 +69,17 @@ int cli_fail(const struct err *e);
 /* Print "outrider: " and `line`, cleaned by clean_line(), on standard error. */
 void cli_message(const char *line);
 
+/* The first member of the struct that a command's option parser fills in. */
+struct cli_input {
+	struct err *err;
+};
+
 /*
  * Call argp_parse() with the error handling of this program. A wrong option or argument is one line and EXIT_USAGE; argp itself
  * would print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the first member of
  * state->input, and returns EINVAL. Arguments are an error unless `argp` has an args_doc. `argv` is not changed. --help prints
  * the help and exits with 0. Returns 0, or -1 with err set.
  */
-struct cli_input {
-	struct err *err;
-};
 int cli_parse(const struct argp *argp, int argc, char **argv, struct cli_input *input);
 
 /* Set the parser's error to EXIT_USAGE with this message. Returns EINVAL, for the parser to return. */

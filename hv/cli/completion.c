@@ -73,7 +73,7 @@ static bool has_letter(const struct argp_option *o)
 	return o->key > ' ' && o->key < 0x7f;
 }
 
-/* Whether the option's value may be left out. The argument after such an option is never its value. */
+/* Returns whether the option's value may be left out. The argument after such an option is never its value. */
 static bool has_optional_value(const struct argp_option *o)
 {
 	return o->flags & OPTION_ARG_OPTIONAL;
@@ -185,7 +185,7 @@ static void bash_value(const struct value *v)
 	putchar('\'');
 }
 
-/* Print one case: how to complete the value of an option. */
+/* Print one branch of the shell's `case`: how to complete the value of an option. */
 static void bash_option_value(void *ctx, const struct argp_option *o)
 {
 	const struct bash *b = ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options of every command that looks for races: what to sample, how, and where the results go. */
+/* Parses the options of every command that looks for races: what to sample, how, and where the results go. */
 #ifndef OUTRIDER_CLI_DETECT_OPTIONS_H
 #define OUTRIDER_CLI_DETECT_OPTIONS_H
 

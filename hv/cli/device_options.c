@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The options of `outrider run` for the devices of the machine: disks, network, entropy and vsock. */
+/* Parses the options of `outrider run` for the devices of the machine: disks, network, entropy and vsock. */
 #include "hv/cli/device_options.h"
 
 #include <arpa/inet.h>

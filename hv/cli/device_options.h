@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The options of `outrider run` for the devices of the machine: disks, network, entropy and vsock. */
+/* Parses the options of `outrider run` for the devices of the machine: disks, network, entropy and vsock. */
 #ifndef OUTRIDER_CLI_DEVICE_OPTIONS_H
 #define OUTRIDER_CLI_DEVICE_OPTIONS_H
 

@@ -62,7 +62,7 @@ static void print_replay(const struct host_probe *probe)
 		     : "KVM does not keep interrupts away from single steps; Linux 5.16 does");
 }
 
-/* Names of the lab's program: installed, beside outrider; and in a source tree, from the root. */
+/* Paths of the program that starts a lab: from outrider's folder if both are installed; from the root in a source tree. */
 #define LAB_INSTALLED "outrider-lab"
 #define LAB_IN_TREE "tests/lab/outrider"
 /* Most folders between the root of a source tree and outrider: two, as in build/san-thread/outrider. */

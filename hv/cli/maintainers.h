@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The maintainers of the source files of a race, by the kernel's own scripts/get_maintainer.pl. */
+/* Finds the maintainers of the source files of a race, by the kernel's own scripts/get_maintainer.pl. */
 #ifndef OUTRIDER_CLI_MAINTAINERS_H
 #define OUTRIDER_CLI_MAINTAINERS_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files of races that were found earlier, and the data that names and judges these races. For `report` and `prune`. */
+/*
+ * Reads files of races that were found earlier, and the data that names and judges these races, for `report`, `diff` and
+ * `prune`.
+ */
 #ifndef OUTRIDER_CLI_RACE_FILES_H
 #define OUTRIDER_CLI_RACE_FILES_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The facts of the runs that a report's races come from. */
+/* Keeps the facts about the runs that the races of a report come from. */
 #include "hv/cli/race_runs.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The facts of the runs that a report's races come from. */
+/* Keeps the facts about the runs that the races of a report come from. */
 #ifndef OUTRIDER_CLI_RACE_RUNS_H
 #define OUTRIDER_CLI_RACE_RUNS_H
 

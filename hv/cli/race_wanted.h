@@ -18,9 +18,9 @@
 /* One id that the user gave. */
 struct race_wanted {
 	const char *id;
-	/* The ids, identities and groups that begin with `id`. */
+	/* The first of the ids, identities and ids of groups that begin with `id`. */
 	char found[RACE_WANTED_SHOWN][RACE_ID_MAX];
-	size_t count; /* number of them; can be more than `found` has room for */
+	size_t count; /* number of all that begin with `id`; can be more than `found` has room for */
 };
 
 /* All zero: all races are wanted. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider replay --gdb`: a socket for gdb, and a process that serves it until the session ends. */
+/* `outrider replay --gdb`: opens a socket for gdb, and starts a process that serves gdb until the session ends. */
 #include "hv/cli/replay_gdb.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `outrider replay --gdb`: a socket for gdb, and a process that serves it until the session ends or a signal arrives. */
+/*
+ * `outrider replay --gdb`: opens a socket for gdb, and starts a process that serves gdb until the session ends or a signal
+ * arrives.
+ */
 #ifndef OUTRIDER_CLI_REPLAY_GDB_H
 #define OUTRIDER_CLI_REPLAY_GDB_H
 

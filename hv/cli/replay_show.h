@@ -32,8 +32,9 @@ void replay_show_one(struct scene *s, unsigned first, const struct alone *one, b
 int replay_show_both_json(struct scene *s, const struct replay_shown *shown, struct err *err);
 int replay_show_one_json(struct scene *s, unsigned first, const struct alone *one, bool same, struct err *err);
 
-/* Write a description of the race in a few lines, for the user of a debugger. */
 #define REPLAY_INTRO_MAX 1024
+
+/* Write a description of the race in a few lines, for the user of a debugger. */
 void replay_intro(const struct scene *s, unsigned first, char out[REPLAY_INTRO_MAX]);
 
 #endif

@@ -12,8 +12,8 @@
 #define MEMORY_MIN (64 * MIB)
 #define SECOND UINT64_C(1000000000)
 /*
- * Windows that begin at a device, per second, and the most that can be asked for: the sampler asks for a request some 100 times
- * a second.
+ * Default and maximum of --device-rate, in windows a second. The maximum is 100 because the sampler asks devices for a request
+ * some 100 times a second.
  */
 #define DEVICE_RATE 20
 #define DEVICE_RATE_MAX 100
@@ -79,7 +79,7 @@ static const char doc[] =
 	"Keys go to the guest's console, except Ctrl-C, which stops the guest, keeps the results and prints the summary. A "
 	"second Ctrl-C ends outrider at once.";
 
-/* Refuse a value that the option does not take. */
+/* Refuse a value that the option does not take. `wanted` says what the user may give. */
 static error_t wrong(struct argp_state *state, const char *option, const char *value, const char *wanted)
 {
 	return cli_usage(state, "--%s %s: give %s", option, value, wanted);

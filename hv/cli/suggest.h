@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* "Did you mean": the known word that is nearest to a misspelled one. */
+/* "Did you mean": finds the known word that is nearest to a misspelled word. */
 #ifndef OUTRIDER_CLI_SUGGEST_H
 #define OUTRIDER_CLI_SUGGEST_H
 

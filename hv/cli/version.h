@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The versions of this program and of its libraries. */
+/* Prints the versions of this program and of its libraries. */
 #ifndef OUTRIDER_CLI_VERSION_H
 #define OUTRIDER_CLI_VERSION_H
 

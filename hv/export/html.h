@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files that write the HTML pages. Private to hv/export. */
+/* Functions that the files of the HTML pages share. Private to hv/export. */
 #ifndef OUTRIDER_EXPORT_HTML_H
 #define OUTRIDER_EXPORT_HTML_H
 

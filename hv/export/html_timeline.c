@@ -183,7 +183,7 @@ static void put_event(FILE *out, const struct race *race, const struct timeline 
 	fputs("</span></li>\n", out);
 }
 
-/* Write all events as the text that stands for the drawing where the drawing cannot be seen. */
+/* Write all events as text, for screen readers and wherever else the drawing cannot be seen. */
 static void put_description(FILE *out, const struct race *race, const struct timeline *t)
 {
 	char when[TIMELINE_WHEN_MAX], text[TIMELINE_TEXT_MAX];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Size of the drawing: 1000 by 20 units. The page stretches the drawing to the available width. */
+/*
+ * Draws the times of a race's recorded instances on the HTML page of a report. The drawing has 1000 by 20 units, and the page
+ * stretches it to the available width.
+ */
 #include <inttypes.h>
 
 #include "hv/export/html.h"

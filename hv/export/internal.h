@@ -25,8 +25,8 @@ void export_function(const struct race_side *side, char out[EXPORT_NAME_MAX]);
 unsigned export_primary(const struct race *race);
 
 /*
- * Write who made a side's access, the same in every run: the function, or the kind of device and request. For an unseen writer,
- * write a phrase that says so.
+ * Write who made a side's access, in words that are the same in every run: the function, or the kind of device and request. For
+ * an unseen writer, write a phrase that says so.
  */
 void export_who(const struct race *race, unsigned which, char out[EXPORT_NAME_MAX]);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Code hosts show a location only if it has a file and a region with both ends. So a device, and a function without a source
- * line, get a made-up file, whose name is the same in every run.
+ * Makes SARIF locations of accesses and calls. Code hosts show a location only if it has a file and a region with both ends. So
+ * a device, and a function without a source line, get a made-up file, whose name is the same in every run.
  */
 #include "hv/export/sarif_place.h"
 
@@ -277,7 +277,10 @@ json_t *sarif_stacks(struct json_builder *b, const struct race *race)
 	return list;
 }
 
-/* Add a threadFlowLocation object, section 3.38. Steps are ordered outermost first, so insert each at the front. */
+/*
+ * Add a threadFlowLocation object, section 3.38. The list begins with the outermost step, but steps are added innermost first:
+ * insert each at the front.
+ */
 static void add_step(struct json_builder *b, json_t *list, json_t *where, const char *function)
 {
 	json_t *step = json_object();

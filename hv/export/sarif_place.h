@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* SARIF locations of a race's accesses and of the calls that led to them. */
+/* Makes SARIF locations of a race's accesses and of the calls that led to them. */
 #ifndef OUTRIDER_EXPORT_SARIF_PLACE_H
 #define OUTRIDER_EXPORT_SARIF_PLACE_H
 
 #include "hv/export/internal.h"
 #include "hv/report/json/write.h"
 
-/* Roots of relative URIs: the source tree, functions without a source line, and devices. */
+/* Names of the roots of relative URIs: of the source tree, of functions without a source line, and of devices. */
 #define SARIF_SOURCES "SRCROOT"
 #define SARIF_SYMBOLS "GUEST_SYMBOLS"
 #define SARIF_DEVICES "GUEST_DEVICES"

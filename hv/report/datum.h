@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The best known name of a race's datum. */
+/* Finds the best known name of a race's datum. */
 #ifndef OUTRIDER_REPORT_DATUM_H
 #define OUTRIDER_REPORT_DATUM_H
 

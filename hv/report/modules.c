@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The modules that a report's addresses may be in: where each was loaded, and which build it is. */
+/* Keeps the modules that a report's addresses may be in: where each was loaded, and which build it is. */
 #include "hv/report/modules.h"
 
 #include <stdlib.h>

@@ -49,7 +49,7 @@ struct run_kernel {
 	bool debug_files;
 };
 
-/* Tells if Outrider was confined while it ran the guest (hv/sandbox). */
+/* Whether Outrider was confined (docs/glossary.md) while it ran the guest (hv/sandbox). */
 enum run_sandbox {
 	/* Outrider attached to a machine of another VMM, or the file is of an older version. */
 	RUN_SANDBOX_UNKNOWN,
@@ -157,11 +157,12 @@ enum run_doubt run_doubt(const struct run_facts *run);
 /* Returns true if the run is known to have sampled nothing. Of an unfinished run this is unknown: returns false. */
 bool run_is_unsampled(const struct run_facts *run);
 
+#define RUN_DOUBT_TEXT_MAX 192
+
 /*
  * Write the reason as part of a sentence: "nothing was sampled: ...". Writes "" for a run that is sound. Needs at most
  * RUN_DOUBT_TEXT_MAX bytes, including the NUL.
  */
-#define RUN_DOUBT_TEXT_MAX 192
 void run_doubt_text(const struct run_facts *run, char out[RUN_DOUBT_TEXT_MAX]);
 
 /* Returns the word of --fail-on for the reason: "unfinished", "unsampled", or "" for a run that is sound. */

@@ -241,7 +241,7 @@ void timeline_lane(const struct race *race, const struct timeline *timeline, uns
 	}
 }
 
-/* Returns the access of a side as a noun: of its first instance, if that is known. */
+/* Returns the word for a side's access, such as "write": in the first instance or, if unknown there, in all instances. */
 static const char *noun(const struct race *race, unsigned which)
 {
 	uint8_t rw = race->first.sides[which].rw ? race->first.sides[which].rw : race->rw[which];
@@ -249,7 +249,7 @@ static const char *noun(const struct race *race, unsigned which)
 	return rw ? access_word(rw) : "access";
 }
 
-/* Write what was seen of the other side's access. `cpu` is the number of the CPU of a side that a CPU made. */
+/* Write what was seen of the other side's access. `cpu` is the CPU that was caught at its access, if one was. */
 static void met_text(const struct race *race, const struct timeline *timeline, unsigned cpu, char out[TIMELINE_TEXT_MAX])
 {
 	const struct race_side *other = &race->first.sides[1];

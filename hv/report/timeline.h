@@ -19,7 +19,7 @@ enum timeline_kind {
 	TIMELINE_TAKEN,	      /* the device has taken the request, and is held; the window opens (RACE_BY_DEVICE_WINDOW) */
 	TIMELINE_STOPPED,     /* the sampled CPU stops before its access; if it is held, the window opens */
 	TIMELINE_WATCHED,     /* the watchpoints are in force on all other CPUs */
-	TIMELINE_RETURNED,    /* the held context is back at its access, from interrupts */
+	TIMELINE_RETURNED,    /* the held context has returned from an interrupt to its access */
 	TIMELINE_ENTERED,     /* the context of the other access begins by interrupting what its CPU ran */
 	TIMELINE_MET,	      /* the other side's access, or what was seen of it: see enum race_how */
 	TIMELINE_CLOSED,      /* the window closes, and the held CPU goes on */
@@ -30,8 +30,8 @@ enum timeline_kind {
 
 /* How exactly an event's time is known. */
 enum timeline_when {
-	TIMELINE_AT,	  /* it was at from_ns */
-	TIMELINE_SPAN,	  /* it happened several times, first at from_ns. The last time that is known is to_ns. */
+	TIMELINE_AT,	  /* the event was at from_ns */
+	TIMELINE_SPAN,	  /* The event happened several times, first at from_ns. The last known time is to_ns. */
 	TIMELINE_BEFORE,  /* order only: before to_ns */
 	TIMELINE_BETWEEN, /* order only: after from_ns, before to_ns */
 	TIMELINE_AFTER,	  /* order only: after from_ns */

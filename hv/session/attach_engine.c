@@ -13,7 +13,7 @@
 
 #define POLL_NS 200000000u
 #define EVENT_NS 15000000000u  /* Time for libvirt to report why a gdbstub closed. */
-#define GIVE_UP_NS 1000000000u /* When the user cancels attaching: time for the gdbstub to resume the guest. */
+#define GIVE_UP_NS 1000000000u /* Time for the gdbstub to resume the guest after the user has cancelled attaching. */
 
 static struct attach_engine *attach_engine(struct engine *e)
 {
@@ -67,8 +67,8 @@ static int open_journal(struct attach_engine *a, struct gdb_config *config, stru
 		return -1;
 	config->planted = gdb_journal_planted(a->journal);
 	/*
-	 * If an earlier outrider was killed in this guest, resume the guest: that outrider may have stopped it, and its user
-	 * did not.
+	 * If an earlier outrider was killed while attached to this guest, resume the guest: it was probably that outrider that
+	 * stopped the guest, and not the user.
 	 */
 	config->running = a->left;
 	return 0;

@@ -75,7 +75,7 @@ struct engine_ops {
 struct engine {
 	const struct engine_ops *ops;
 	struct target *target;	/* NULL: the engine detects nothing. */
-	const char *beginning;	/* A word for the message when the machine starts to run. */
+	const char *beginning;	/* The first word of the message that announces the run: "booting". */
 	const char *stopping;	/* what stop() does, for a message */
 	const char *since;	/* Where run() begins, for an error: "the guest's start". */
 	bool keyboard;		/* The user's keys go to the guest. */

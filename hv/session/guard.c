@@ -22,7 +22,7 @@
 #include "hv/rsp/rsp.h"
 
 #define QUIET_MS 300	      /* milliseconds of silence after which a gdbstub has sent all its replies */
-#define SETTLE_NS 3000000000u /* nanoseconds after which a peer that is still not silent is no gdbstub */
+#define SETTLE_NS 3000000000u /* nanoseconds after which a peer that still sends is taken for no gdbstub */
 #define LAST_S 30	      /* seconds after outrider's end at which the guard exits, even if it is waiting */
 
 struct guard {

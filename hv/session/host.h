@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The machine that Outrider runs on, for the record of a run. */
+/* Describes the machine that Outrider runs on, for the record of a run. */
 #ifndef OUTRIDER_SESSION_HOST_H
 #define OUTRIDER_SESSION_HOST_H
 

@@ -370,7 +370,10 @@ static void end_job(struct replayer *r, struct job *job)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* Keep the job's scenario if its outcome is wanted. Show only the first failure: a full disk stays full for later scenarios. */
+/*
+ * Keep the job's scenario if its outcome is one of job->wanted. Show only the first failure: a full disk stays full for later
+ * scenarios.
+ */
 static void take_scenario(struct replayer *r, struct job *job, const struct replay_instance *instance)
 {
 	enum replay_kept kind = replay_kept(instance);
@@ -404,7 +407,10 @@ static void take_result(struct replayer *r, struct job *job)
 	held = job->held;
 	instance.last_moment = job->last_moment;
 	pthread_mutex_unlock(&r->lock);
-	/* The host has killed a copy that was held, as when memory ran out: the race loses nothing but the copy. */
+	/*
+	 * Nothing drops a held copy here, so the host has killed it, for example because memory ran out. There is no result:
+	 * the copy's replay had not begun.
+	 */
 	if (held) {
 		end_job(r, job);
 		return;

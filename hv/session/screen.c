@@ -238,7 +238,10 @@ void screen_end_status(struct screen *s)
 	bool locked;
 
 	atomic_store(&s->status, false);
-	/* Do not wait for the lock, as in screen_message(): its holder may be waiting for a reader of standard output. */
+	/*
+	 * Wait for the lock only for 200 ms, as screen_message() does: its holder may be waiting for a reader of standard
+	 * output.
+	 */
 	locked = lock_for_message(s);
 	if (locked) {
 		erase_status(s);

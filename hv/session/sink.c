@@ -121,7 +121,9 @@ static void on_race(void *ctx, const struct observation *o)
 		tell_suspector(s, o);
 }
 
-/* Whether this complaint ends the run. A panic always does: the guest halts for ever, and its console may not say so. */
+/*
+ * Returns whether this complaint ends the run. A panic always does: the guest halts for ever, and its console may not say so.
+ */
 static bool ends_run(const struct sink *s, const struct complaint *c)
 {
 	if (c->kind == COMPLAINT_PANIC || c->kind == COMPLAINT_STACK_PROTECTOR)

@@ -25,12 +25,12 @@
  * times, each time ordered by locks.
  */
 #define ORDERED_ENOUGH 16u
-/* At the end of the run, one order by a lock is enough if the suspicion was not reported yet. */
+/* At the end of the run, one access that a lock ordered is enough to withdraw a suspicion that was not reported yet. */
 #define ORDERED_AT_END 1u
 /*
- * At the end of the run, and before the pair is given up, this many times are enough if a hand-over made the order. Hand-overs
- * come in rounds. Of two accesses that race within their round, about half of the neighbouring ones are ordered, so that 8
- * orders and nothing else have a chance of 1 in 256.
+ * At the end of the run, and before the pair is given up, this many ordered accesses are enough if a hand-over ordered one of
+ * them. Hand-overs come in rounds. If the two accesses race within a round, about half of their neighbouring executions are
+ * ordered all the same, so that 8 ordered ones and no other have a probability of 1 in 256.
  */
 #define HANDED_OVER_AT_END 8u
 /*
@@ -224,16 +224,16 @@ static bool reached_enough(const struct followed *f)
 }
 
 /*
- * Whether an access was seen in no order. That an interrupt came later tells nothing if the other context waits for the
- * interrupt each time before it goes on: then it has told the device to stop, and tells it to go on later. Without such waits,
- * the interrupt may come at any time.
+ * Returns whether the two accesses were seen without an order. That an interrupt handler made the second access later
+ * (order.later) tells nothing if the other context waits for the interrupt each time before it goes on: then it has told the
+ * device to stop, and tells it to go on later. Without such waits, the interrupt may come at any time.
  */
 static bool is_unordered(const struct followed *f)
 {
 	return f->order.none || (f->order.later >= HANDED_OVER_AT_END && !f->order.after_interrupt);
 }
 
-/* Whether the accesses were ordered often enough, and always, to withdraw the suspicion. */
+/* Returns whether the accesses were always ordered, and often enough to withdraw the suspicion. */
 static bool is_ordered(const struct followed *f, bool last)
 {
 	uint64_t ordered = f->order.by_locks + f->order.by_handover, enough = ORDERED_ENOUGH;
@@ -285,7 +285,10 @@ static struct followed *begin(struct suspector *s, const struct suspicion *suspi
 	memcpy(f->id, suspicion->id, sizeof(f->id));
 	if (suspicion->kind == SUSPICION_UNPROTECTED && !last && !was_seen(s, f->id))
 		confirm(s, f, suspicion);
-	/* The access that makes two sections right may not have been sampled yet: say what is left at the end of the run. */
+	/*
+	 * Report an atomicity suspicion only at the end of the run: an access that makes its two sections correct may not have
+	 * been sampled yet.
+	 */
 	if (f->state != CONFIRM_OPEN && (last || suspicion->kind != SUSPICION_ATOMICITY))
 		tell(s, f, suspicion->text);
 	return f;

@@ -36,8 +36,8 @@ struct learn_estimate {
 };
 
 /*
- * Returns the bias-corrected form of the estimate, which works without a pair that was seen twice, with Chao's log-normal
- * interval.
+ * Returns the estimate in its bias-corrected form, which also works if no pair was seen twice, with Chao's log-normal
+ * confidence interval.
  */
 struct learn_estimate learn_chao1(const struct learn_counts *counts);
 

@@ -253,7 +253,7 @@ void weights_add_pair(struct weights *w, const char *sampled, const char *other)
 
 /* ---- the rule ---- */
 
-/* Returns a counted share, mixed with an expected share that weighs as much as `prior` observations. */
+/* Returns the share `counted` / `of`, mixed with the share `expected`, which weighs as much as `prior` observations. */
 static double mixed(double counted, double of, double expected, double prior)
 {
 	double share = (counted + prior * expected) / (of + prior);

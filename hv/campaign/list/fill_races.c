@@ -132,7 +132,10 @@ struct gone {
 	uint64_t runs;
 };
 
-/* Fill in how likely the selected rounds missed each race that is gone. `list` and `efforts` have the same order. */
+/*
+ * Fill in the probability that the selected rounds would miss each race that is gone if the kernel still had it. `list` and
+ * `efforts` have the same order.
+ */
 static int fill_missed(struct fill *f, const struct gone *list, struct store_effort *efforts, size_t count)
 {
 	if (store_efforts(f->store, &f->selected, efforts, count, f->err) < 0)
@@ -148,8 +151,8 @@ static int fill_missed(struct fill *f, const struct gone *list, struct store_eff
 }
 
 /*
- * Fill in, for each race that is gone, how likely the selected rounds missed it. Call it before the summary is sorted:
- * f->m->races[i] must be the race *from[i].
+ * Fill in, for each race that is gone, the probability that the selected rounds would miss the race if the kernel still had it.
+ * Call it before the summary is sorted: f->m->races[i] must be the race *from[i].
  */
 static int fill_gone(struct fill *f, const struct store_race *const *from)
 {

@@ -115,7 +115,7 @@ static struct unit unit_of(const struct summary *m)
 					     : (struct unit){6e10, "minutes of sampling"};
 }
 
-/* Draw a line. Counts start at the origin, and estimates at their first value. */
+/* Draw the line of one value over time. A count begins at the origin, and an estimate at its first value above 0. */
 static void put_line(const struct plot *p, const struct summary *m, struct unit unit, const char *class,
 		     double (*value)(const struct summary_point *p))
 {

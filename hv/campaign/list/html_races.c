@@ -9,7 +9,7 @@
 
 /* ---- the table ---- */
 
-/* Begin a cell of the table. A narrow screen shows the label instead of the table's head. */
+/* Begin a cell of the table. A narrow screen shows `label` in the cell, and not the table's head. */
 static void begin_cell(FILE *out, const char *classes, const char *label)
 {
 	fprintf(out, "<td class=\"%s\" data-label=\"%s\">", classes, label);

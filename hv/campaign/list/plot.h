@@ -22,7 +22,7 @@ struct plot {
  */
 struct plot plot_begin(FILE *out, const char *title, const char *says, double x_most, double y_most);
 
-/* The same with a logarithmic y axis. Values below 1 are drawn at the axis's lower end. */
+/* Begin a figure as plot_begin() does, but with a logarithmic y axis. Values below 1 are drawn at the axis's lower end. */
 struct plot plot_begin_log(FILE *out, const char *title, const char *says, double x_most, double y_most);
 
 /* Write a whole figure without a drawing, which says why there is none. The texts are not escaped. */
@@ -50,7 +50,7 @@ void plot_x_label(const struct plot *p, double at, unsigned number);
 /* Draw a bar from the value `from` to the value `to`, centred at the x coordinate `at`. A bar of height 0 is not drawn. */
 void plot_bar(const struct plot *p, const char *class, double at, double width, double from, double to);
 
-/* Draw a dot at a coordinate, with a tooltip. */
+/* Draw a dot at the coordinates `x` and `y`, with the tooltip `says`. */
 void plot_dot(const struct plot *p, const char *class, double x, double y, const char *says);
 
 /* Return the x coordinate of the middle of bar `i`, and the width of a bar, in a plot with `count` bars. */

@@ -38,8 +38,10 @@ void list_effort_put(FILE *out, const struct summary *m);
 /* Write "seen 14 times in 3 runs, first in round 9; in 6.1.0-56-cloud-amd64". */
 void list_seen_put(FILE *out, const struct summary *m, const struct summary_race *r);
 
-/* Write how likely a race that is gone was missed: "420 windows at its sites since then would miss it with a probability
- * of 12.0 %". */
+/*
+ * Write the probability that the selected rounds would miss a race that is gone if the kernel still had it: "420 windows at its
+ * sites since then would miss it with a probability of 12.0 %".
+ */
 void list_missed_put(FILE *out, const struct summary_race *r);
 
 /* Write "2 panics, 1 hang": the number of findings of each kind, without failures. */
@@ -48,12 +50,14 @@ void list_kinds_put(FILE *out, const struct summary *m);
 /* Write a number with its unit: "1 race", "2 races". */
 void list_count_put(FILE *out, uint64_t n, const char *unit);
 
-/* Format a number with a comma between groups of three digits. */
 #define LIST_NUMBER_MAX 32
+
+/* Format a number with a comma between groups of three digits. */
 const char *list_number(uint64_t n, char out[LIST_NUMBER_MAX]);
 
-/* Convert "2026-11-22T01:00:00Z" to "2026-11-22 01:00". Copy any other text. */
 #define LIST_TIME_MAX 32
+
+/* Convert "2026-11-22T01:00:00Z" to "2026-11-22 01:00". Copy any other text. */
 const char *list_time(const char *stamp, char out[LIST_TIME_MAX]);
 
 /* Write a span of time, for example as "5 h 12 min", "12 min" or "40 s". */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The state of a campaign: which runs are running, how many are left, and what the latest rounds found. */
+/* Shows the state of a campaign: which runs are running, how many are left, and what the latest rounds found. */
 #include "hv/campaign/list/status.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ struct status_run {
 
 struct status_round {
 	const char *campaign, *started, *ended;
-	struct store_round figures; /* Do not use its strings, which are freed: use those of this struct. */
+	struct store_round figures; /* Use only its numbers: its strings are freed. The members above have copies. */
 	struct status_run *runs;    /* runs that have begun and not ended */
 	size_t run_count;
 };

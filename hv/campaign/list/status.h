@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of a campaign: which runs are running, how many are left, and what the latest rounds found. */
+/* Shows the state of a campaign: which runs are running, how many are left, and what the latest rounds found. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_STATUS_H
 #define OUTRIDER_CAMPAIGN_LIST_STATUS_H
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * MAINTAINERS has sections: a title, then lines of a letter, a colon and a tab. F: is a pattern of files that belong to the
- * section, X: a pattern of files that do not, N: a regular expression of files that do. Wildcards do not match a slash. A
- * pattern that ends with a slash matches everything below the folder (Documentation/process/maintainers.rst).
+ * Maps source files to subsystems by the kernel's file MAINTAINERS. The file has sections: a title, then lines of a letter, a
+ * colon and a tab. F: is a pattern of files that belong to the section, X: a pattern of files that do not, N: a regular
+ * expression of files that do. Wildcards do not match a slash. A pattern that ends with a slash matches everything below the
+ * folder (Documentation/process/maintainers.rst).
  */
 #include "hv/campaign/list/subsystem.h"
 
@@ -72,7 +73,7 @@ static struct pattern *grow(struct subsystems *s)
 	return &s->list[s->count];
 }
 
-/* Add a pattern. Skips a regular expression that does not compile, since the kernel's use Perl's syntax. */
+/* Add a pattern. Skips a regular expression that does not compile, since those in MAINTAINERS have Perl's syntax. */
 static int add_pattern(struct subsystems *s, char letter, char *text, const char *section)
 {
 	struct pattern *p = grow(s);

@@ -109,7 +109,8 @@ static void add_lists(struct expand *e, const struct plan_cell *cell)
 }
 
 /*
- * Returns the kernel's command line: the words of all parts, from <machine> to the workload. Returns NULL if no part has any.
+ * Returns the kernel's command line: the words of all parts, from <machine> to the workload. Returns NULL if no part has words
+ * for it.
  */
 static const char *cmdline_of(struct expand *e, const struct plan_cell *cell)
 {

@@ -110,11 +110,12 @@ int plan_read_domains(struct plan *p, struct err *err);
 /* Returns the cells that are not excluded: an array of at least one cell from malloc(), or NULL with err set. */
 struct plan_cell *plan_cells(const struct plan *p, size_t *count, struct err *err);
 
+#define PLAN_MEMBER(member) offsetof(struct plan_part, member)
+
 /*
  * Returns the value of a member (see PLAN_MEMBER) in the last part of the cell that sets it, or NULL. <machine> is the first
  * part.
  */
-#define PLAN_MEMBER(member) offsetof(struct plan_part, member)
 const struct plan_value *plan_value_of(const struct plan *p, const struct plan_cell *cell, size_t member);
 
 /* Returns part `i` of the cell, in the order in which later parts override earlier ones. Returns NULL after the last part. */

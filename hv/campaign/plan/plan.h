@@ -21,8 +21,8 @@ struct plan_limits {
 	uint64_t cpu_ns;     /* nanoseconds of CPU time, of all processes of the run */
 	uint64_t memory;     /* bytes of memory, of all processes of the run */
 	uint64_t output;     /* bytes of all files in the run's folder */
-	uint64_t silence_ns; /* nanoseconds without output on the guest's console, after which the run is a hang */
-	/* nanoseconds without a heartbeat of the guest agent, after its first, until the run is a hang */
+	uint64_t silence_ns; /* nanoseconds without output on the guest's console, after which the run counts as a hang */
+	/* nanoseconds since the last heartbeat of the guest agent, if there was one, after which the run counts as a hang */
 	uint64_t heartbeat_ns;
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The end of a run, kept in the file `status` of the run's folder: its outcome, and its findings that are no races. */
+/*
+ * Keeps the end of a run in the file `status` of the run's folder: the outcome of the run, and its findings that are no races.
+ */
 #include "hv/campaign/runner/ending.h"
 
 #include <inttypes.h>

@@ -148,7 +148,9 @@ static bool kernel_spoke(const struct job *j)
 	       ending_has(&j->ending, STORE_COMPLAINT);
 }
 
-/* The guest died, or Outrider ended the run because the guest's kernel complained. The store reads complaints from the report.
+/*
+ * Add a finding for a guest that died, or whose kernel complained so that Outrider ended the run, unless the console has shown
+ * the same. `last` is Outrider's last message. The store reads complaints from the report, too.
  */
 static void guest_died(struct job *j, const char *last)
 {

@@ -91,7 +91,7 @@ static void store_failed(struct runner *r, const struct err *err)
 	if (!r->store_ns)
 		progress_say(&r->progress, "%s; what the runs find is kept in %s until the store can take it", err->text,
 			     r->spool.folder);
-	/* Several failures at the same time are one: only the first sets the pause. */
+	/* If a pause is under way, keep it: several failures at the same time count as one. */
 	if (r->store_ns > now)
 		return;
 	r->pause_ns = !r->store_ns ? PAUSE_FIRST_NS : 2 * r->pause_ns < PAUSE_MAX_NS ? 2 * r->pause_ns : PAUSE_MAX_NS;

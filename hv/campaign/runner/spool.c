@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The folder of a round, with a folder for each run. */
+/* Makes and locks the folder of a round, and makes in it a folder for each run. */
 #include "hv/campaign/runner/spool.h"
 
 #include <dirent.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The process of Outrider between the campaign runner and a run's program. */
+/*
+ * The supervisor (child.h): the process of Outrider between the campaign runner and a run's program. It starts the program, and
+ * kills the program and its children if the runner dies.
+ */
 #include "hv/campaign/runner/supervisor.h"
 
 #include <errno.h>

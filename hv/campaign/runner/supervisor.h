@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process between the runner and a run's program: see child.h, whose functions are its only callers. */
+/*
+ * The supervisor: a process between the runner and a run's program, which kills the program and its children if the runner dies
+ * (child.h). Only child.c calls supervisor_main().
+ */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_SUPERVISOR_H
 #define OUTRIDER_CAMPAIGN_RUNNER_SUPERVISOR_H
 
@@ -11,13 +14,13 @@
 
 struct child_config {
 	char *const *argv;  /* ended by NULL; argv[0] is a path */
-	const char *folder; /* of the run; the program's output goes to stdout.log and stderr.log in it */
+	const char *folder; /* folder of the run; the program writes to stdout.log and stderr.log in it */
 	const struct plan_limits *limits;
 	/* Limit the size of each file to limits->output. Not set if the program writes disk images, which can be larger. */
 	bool limit_files;
 	/*
-	 * prepare() is called before the program starts, finish() after it has ended or if it was not started. finish() can be
-	 * called more than once. Both may be NULL.
+	 * prepare() is called before the program starts. finish() is called after the program has ended, or if the program was
+	 * not started, and can be called more than once. Both may be NULL.
 	 */
 	int (*prepare)(void *ctx, struct err *err);
 	void (*finish)(void *ctx);

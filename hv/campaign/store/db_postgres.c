@@ -106,7 +106,7 @@ static int prepare(struct db *db, struct db_statement *st, const char *types, st
 
 static void forget(struct db *db, struct db_statement *st)
 {
-	(void)db; /* Nothing to do: the server drops the statement with the connection. */
+	(void)db; /* Tell the server nothing: it drops the statement with the connection. */
 	free(st->prepared);
 }
 

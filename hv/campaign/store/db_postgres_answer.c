@@ -43,8 +43,8 @@ int postgres_finish(struct db *db, PGresult *result, struct err *err)
 }
 
 /*
- * Send a sync, read all results, and leave pipeline mode, in which libpq accepts only prepared statements. After a failure the
- * server skips the statements up to the sync.
+ * Send a sync, read all results, and leave pipeline mode, in which libpq accepts only prepared statements. If a statement
+ * fails, the server skips all later ones up to the sync.
  */
 int postgres_settle(struct db *db, struct err *err)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The prepared statements of a database. If a statement is needed again while it is in use, it is prepared a second time. */
+/*
+ * Keeps the prepared statements of a database. If a statement is needed again while it is in use, it is prepared a second time.
+ */
 #include <stdlib.h>
 
 #include "hv/campaign/store/db_backend.h"

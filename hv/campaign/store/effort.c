@@ -105,8 +105,8 @@ static void add_coverage(struct search *f, int64_t kernel, char *text)
 
 /*
  * Add the row of a round's coverage that follows the row of the run *run and kernel *kernel. Set *run and *kernel to the added
- * row's run and kernel. One row with each query, because libpq holds the whole result in memory. Returns 1, 0 after the last
- * row, or -1.
+ * row's run and kernel. Each query reads only one row, because libpq holds the whole result in memory. Returns 1, 0 after the
+ * last row, or -1.
  */
 static int add_next(struct search *f, int64_t round, int64_t *run, int64_t *kernel, struct err *err)
 {

@@ -66,7 +66,7 @@ static int fold_instances(struct store *s, int64_t round, bool dry_run, uint64_t
 static int coverage_sum_next(struct store *s, int64_t round, int64_t kernel, int64_t *after, struct coverage_sum *p,
 			     int64_t *runs, struct err *err)
 {
-	/* Read one row with each query, because libpq holds the whole result in memory. */
+	/* Each query reads only one row, because libpq holds the whole result in memory. */
 	struct db_rows *rows =
 		db_query(s->db, err,
 			 "SELECT run_id, runs, data FROM cover WHERE round_id = $1 AND kernel_id = $2 AND run_id > $3 "

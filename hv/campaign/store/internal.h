@@ -43,8 +43,9 @@ enum store_triage store_triage_of(int64_t value);
 int store_mended(struct store *s, int64_t said, struct store_text *text, const char **out, struct err *err);
 
 /*
- * Begin and end the reading of a list: a transaction that does not write, and *text for the list's strings. `rc` is the
- * result of the reading. Return 0, or -1 with err set.
+ * Begin and end the reading of a list. store_read_begin() begins a transaction that does not write, and makes *text, the memory
+ * for the list's strings. store_read_end() ends the transaction; `rc` is the result of the reading. Both return 0, or -1 with
+ * err set.
  */
 int store_read_begin(struct store *s, struct store_text **text, struct err *err);
 int store_read_end(struct store *s, int rc, const struct store_text *text, struct err *err);

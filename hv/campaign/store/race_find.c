@@ -272,8 +272,8 @@ void store_race_rounds_free(struct store_race_rounds *r)
 }
 
 /*
- * Add the row `more` to the row before it, `r`, which is of the same round. A round can have two races that are shown as one;
- * their rows are adjacent.
+ * Add the counts of the row `more` to the row before it, `r`, which is of the same round, and keep the more serious verdict. A
+ * round can have two races that are shown as one; their rows are adjacent.
  */
 static void add_row(struct store_race_round *r, const struct store_race_round *more)
 {

@@ -204,7 +204,7 @@ static int read_shard(const struct db_rows *rows, void *ctx, struct err *err)
 	struct shards *shards = ctx;
 
 	(void)err;
-	/* If the same round was split in several ways, the finest one counts. */
+	/* If shards of the round come from several splits (2/4, 3/8), count only those of the finest split. */
 	if (of > shards->of)
 		*shards = (struct shards){.of = of};
 	shards->count += of == shards->of;

@@ -178,8 +178,8 @@ static int build_race_id(struct db *db, const struct run_data_race *r, int64_t r
 static int record_wanted(struct db *db, int64_t race, const struct run_data_run *run, const char *report, struct err *err)
 {
 	/*
-	 * Keep a record of the store if it is this record already. Also keep the first record if it is earlier, and the last
-	 * record if it is later, than this record.
+	 * A record in the store stays if it is this record already. The first record also stays if it is earlier than this
+	 * record, and the last record also stays if it is later.
 	 */
 	struct db_rows *rows = db_query(
 		db, err,

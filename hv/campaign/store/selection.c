@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rounds that a query to the store selects, and the rounds before them. */
+/* Finds the rounds that a query to the store selects, and the rounds before them. */
 #include "hv/campaign/store/selection.h"
 
 #include <stdio.h>

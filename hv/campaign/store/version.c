@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define BANNER "Linux version "
-#define PACKAGE " Debian " /* before the version of Debian's package, near the end of the version line */
+#define PACKAGE " Debian " /* comes before the version of Debian's package, near the end of the version line */
 #define RELEASED LONG_MAX  /* the number in VERSION_CANDIDATE of a release, which comes after its candidates */
 #define NUMBER_DIGITS_MAX 9
 #define SEPARATORS " ,"
@@ -77,7 +77,7 @@ bool version_release(const char *banner, char out[VERSION_TEXT_MAX])
 
 /* ---- fixes ---- */
 
-/* The versions of a kernel: of its release, and of its package, which is the release's if the line names no package. */
+/* The version of a kernel's release, and that of its package. If the version line names no package, both are the release's. */
 struct kernel {
 	struct version release, package;
 };
@@ -89,7 +89,7 @@ static bool read_kernel(const char *banner, struct kernel *out)
 
 	if (!version_release(banner, release) || !version_read(release, &out->release))
 		return false;
-	/* The compiler's version is in the line, too, "gcc-12 (Debian 12.2.0-14)": the package's is the last one. */
+	/* Take the last match: the compiler's version, "gcc-12 (Debian 12.2.0-14)", comes earlier in the line. */
 	for (const char *at = banner; (at = strstr(at, PACKAGE)) != NULL;)
 		package = at += strlen(PACKAGE);
 	if (!package || !version_read(package, &out->package))

@@ -12,8 +12,8 @@
 
 struct report_load {
 	/*
-	 * The document. Its lists of races and modules are empty. Other members that this version does not know are kept
-	 * unchanged.
+	 * The document. Its lists of races and modules are empty, and so is its lock record: the members below have their
+	 * contents. Members that this version does not know are kept unchanged.
 	 */
 	json_t *document;
 	/* The races, in file order. */

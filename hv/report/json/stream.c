@@ -162,9 +162,9 @@ static size_t give(void *buffer, size_t size, void *data)
 }
 
 /*
- * Move `pos` back to the first byte after the value. jansson reports how many bytes it used. jansson has read ahead by less
- * than one call of give() passes on. The bytes that were read ahead are still in the buffer, since fill() keeps the last KEEP
- * bytes.
+ * Move `pos` back to the first byte after the value. jansson reports how many bytes it used. jansson has read ahead by fewer
+ * bytes than one call of give() passes to it. The bytes that were read ahead are still in the buffer, since fill() keeps the
+ * last KEEP bytes.
  */
 static void take_back(const struct feed *feed, size_t used)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The identity of a suspicion: what stays the same in every build of the kernel. */
+/* Computes the identity of a suspicion: a hash of what stays the same in every build of the kernel. */
 #include "hv/report/locks/suspicion_key.h"
 
 #include <stdio.h>

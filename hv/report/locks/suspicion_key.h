@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The identity of a suspicion: what stays the same in every build of the kernel, as for a race (hv/race/race_key.h). Pure
- * functions.
+ * Computes the identity of a suspicion, a hash of what stays the same in every build of the kernel, as for a race
+ * (hv/race/race_key.h). Pure functions.
  */
 #ifndef OUTRIDER_REPORT_LOCKS_SUSPICION_KEY_H
 #define OUTRIDER_REPORT_LOCKS_SUSPICION_KEY_H

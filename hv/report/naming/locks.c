@@ -72,7 +72,7 @@ static bool by_variable(const struct work *w, const struct guest_memory *m, uint
 	       !strncmp(out->path, m->symbol.name, len) && strchr(".[", out->path[len]);
 }
 
-/* A datum's name from debug files: the member, and the prefix before it, such as "nic->". */
+/* A datum's name from debug files: `owner` is the part before the member, such as "nic->" or "table". */
 struct found_name {
 	char owner[DEBUGINFO_TYPE_MAX], member[DEBUGINFO_PATH_MAX];
 };

@@ -35,7 +35,7 @@ static void put_left_out(FILE *out, const struct suspicions *s)
 		fprintf(out, "%s%" PRIu64 " %s", before, s->left_out[i], left_out_phrase(i));
 		before = ", ";
 	}
-	/* `before` is ", " if the loop has printed a reason */
+	/* End the line if the loop has printed a reason: then `before` is ", ". */
 	if (before[0] == ',')
 		fputc('\n', out);
 }
