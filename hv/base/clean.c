@@ -17,7 +17,7 @@ struct copy {
 	size_t used, size;
 };
 
-/* Returns false and adds nothing if the `n` bytes do not fit. */
+/* Append `n` bytes to the copy. Returns false and appends nothing if they do not fit. */
 static bool add(struct copy *c, const char *bytes, size_t n)
 {
 	if (c->used + n >= c->size)

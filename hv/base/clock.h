@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the clocks of Linux that a run uses, in nanoseconds. */
 #ifndef OUTRIDER_BASE_CLOCK_H
 #define OUTRIDER_BASE_CLOCK_H
 

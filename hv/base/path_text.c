@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shortens paths of files for messages. */
+/* Shortens the paths of source files, so that they fit into a message. */
 #include "hv/base/path_text.h"
 
 #include <stdio.h>

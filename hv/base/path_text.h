@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Paths of files in sentences. */
+/* Shortens the paths of source files, so that they fit into a message. */
 #ifndef OUTRIDER_BASE_PATH_TEXT_H
 #define OUTRIDER_BASE_PATH_TEXT_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists of signals that several parts of Outrider handle or block, and the signal of a kick. */
 #ifndef OUTRIDER_BASE_SIGNALS_H
 #define OUTRIDER_BASE_SIGNALS_H
 

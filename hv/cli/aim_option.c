@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Loads the races that --aim FILE[#ID[,ID...]] selects. */
+/* Loads the races of a report that the option --aim FILE[#ID[,ID...]] selects. */
 #include "hv/cli/aim_option.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line of `outrider attach`. */
+/* Parses the command line of `outrider attach`, and checks the values of its options. */
 #ifndef OUTRIDER_CLI_ATTACH_OPTIONS_H
 #define OUTRIDER_CLI_ATTACH_OPTIONS_H
 

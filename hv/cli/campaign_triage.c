@@ -10,7 +10,7 @@
 #include "hv/cli/campaign.h"
 #include "hv/cli/campaign_list.h"
 
-#define MENDS_MAX 32 /* most --in, one for each line of development; more lines than are maintained at any time */
+#define MENDS_MAX 32 /* most options --in of one command: one for each stable branch that has the fix, and room to spare */
 
 enum key { KEY_NOTE = 0x200, KEY_WHO, KEY_IN };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of the subcommands. */
+/* The table of the subcommands of outrider, and the choices for completion. */
 #ifndef OUTRIDER_CLI_COMMANDS_H
 #define OUTRIDER_CLI_COMMANDS_H
 

@@ -154,7 +154,7 @@ static void put_runs(const char *head, const struct race_runs *runs)
 	}
 }
 
-/* Print what has changed in a race that both sides have. */
+/* Print the verdict that a race had on the old side, and its id there if that has changed. */
 static void put_before(const struct change *c)
 {
 	const struct verdict *v = &c->before->verdict;
@@ -164,7 +164,7 @@ static void put_before(const struct change *c)
 	       strcmp(c->before->race->id, c->now->race->id) == 0 ? "" : c->before->race->id);
 }
 
-/* Returns whether any run of a side may have sampled: only then is a race that the side does not have gone. */
+/* Returns whether any run of a side may have sampled. If none has, a race that this side lacks does not count as gone. */
 static bool has_looked(const struct race_runs *runs)
 {
 	for (size_t i = 0; i < runs->count; i++) {
@@ -216,7 +216,7 @@ static const char *const kind_words[CHANGE_KINDS] = {
 	[CHANGE_MOVED] = "moved", [CHANGE_NONE] = "same",
 };
 
-/* A race's change in JSON, in place of "gone", if the runs of the new side sampled nothing. */
+/* In JSON, the change of a race that the new side lacks, in place of "gone", if the new side's runs sampled nothing. */
 #define UNSAMPLED_WORD "unsampled"
 
 static json_t *judged_json(struct json_builder *b, const struct judged *j)

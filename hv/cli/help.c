@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the text of --help. */
+/* Prints the text of --help of outrider and of its subcommands. */
 #include "hv/cli/help.h"
 
 #include <stdbool.h>

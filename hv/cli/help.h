@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Prints the text of --help. */
+/* Prints the text of --help of outrider and of its subcommands. */
 #ifndef OUTRIDER_CLI_HELP_H
 #define OUTRIDER_CLI_HELP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command line of `outrider replay`. */
+/* Parses the command line of `outrider replay`, and checks the values of its options. */
 #include "hv/cli/replay_options.h"
 
 #include <errno.h>

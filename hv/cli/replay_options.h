@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line of `outrider replay`. */
+/* Parses the command line of `outrider replay`, and checks the values of its options. */
 #ifndef OUTRIDER_CLI_REPLAY_OPTIONS_H
 #define OUTRIDER_CLI_REPLAY_OPTIONS_H
 
@@ -13,8 +13,8 @@ struct replay_options {
 	/* The order to run, 1 or 2. 0: both. */
 	unsigned order;
 	/*
-	 * How long each order runs on after both accesses, in ns, and whether --for gives it. Without --for, the time of the
-	 * scenario is used.
+	 * `free_ns`: how long each order runs on after both accesses, in ns. `free_given`: --for was given; if it was not, the
+	 * time of the scenario is used.
 	 */
 	bool free_given;
 	uint64_t free_ns;

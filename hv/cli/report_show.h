@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How `outrider report` shows judged races. */
+/* Prints judged races for `outrider report`, as text or in another format. */
 #ifndef OUTRIDER_CLI_REPORT_SHOW_H
 #define OUTRIDER_CLI_REPORT_SHOW_H
 

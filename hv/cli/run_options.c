@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command line of `outrider run`. */
+/* Parses the command line of `outrider run`, and checks the values of its options. */
 #include "hv/cli/run_options.h"
 
 #include <string.h>

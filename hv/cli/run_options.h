@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line of `outrider run`. */
+/* Parses the command line of `outrider run`, and checks the values of its options. */
 #ifndef OUTRIDER_CLI_RUN_OPTIONS_H
 #define OUTRIDER_CLI_RUN_OPTIONS_H
 

@@ -30,7 +30,8 @@ static const char *state_word(const struct assertion *a)
 }
 
 /*
- * Returns a clause for an assertion that was not checked: optional assertions need not be. It ends the sentence of outcome().
+ * Returns the end of outcome()'s sentence for an assertion that was not checked: whether it is optional, and so need not be
+ * checked.
  */
 static const char *excuse(const struct assertion *a)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by several exports. Private to hv/export/. */
+/* Texts and choices that several exports of races share. Private to hv/export/. */
 #ifndef OUTRIDER_EXPORT_INTERNAL_H
 #define OUTRIDER_EXPORT_INTERNAL_H
 

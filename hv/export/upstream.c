@@ -224,7 +224,7 @@ static const char *how_phrase(const struct race *race)
 	}
 }
 
-/* Returns a phrase that says why the value was the same before and after. */
+/* Returns a phrase that says why the datum had the same value before and after the conflict. */
 static const char *unchanged_phrase(const struct observation *o)
 {
 	switch (o->how) {

@@ -24,7 +24,10 @@
 #define PLAIN "\033[0m"
 /* Bytes of a status line. A terminal that is ready takes at least 256 bytes (WAKEUP_CHARS in Linux' drivers/tty/n_tty.c). */
 #define STATUS_MAX 200
-/* Time for readers after the run was asked to end: 1 s. The report is due within another two seconds. */
+/*
+ * Time for which output waits for its readers after the run was asked to end: 1 s. The report is due within another two
+ * seconds.
+ */
 #define READER_NS UINT64_C(1000000000)
 
 struct screen {

@@ -286,8 +286,8 @@ static struct followed *begin(struct suspector *s, const struct suspicion *suspi
 	if (suspicion->kind == SUSPICION_UNPROTECTED && !last && !was_seen(s, f->id))
 		confirm(s, f, suspicion);
 	/*
-	 * Report an atomicity suspicion only at the end of the run: an access that makes its two sections correct may not have
-	 * been sampled yet.
+	 * Report an atomicity suspicion only at the end of the run: an access that shows its two sections to be correct may not
+	 * have been sampled yet.
 	 */
 	if (f->state != CONFIRM_OPEN && (last || suspicion->kind != SUSPICION_ATOMICITY))
 		tell(s, f, suspicion->text);

@@ -262,8 +262,8 @@ static double mixed(double counted, double of, double expected, double prior)
 }
 
 /*
- * Returns the shares of these counts. A sample point counts as not passed if it was still armed at the end of the run, or was
- * disarmed to make room.
+ * Returns the shares of these counts, mixed with `expected`. `scale` is a factor of the priors. A sample point counts as not
+ * passed if it was still armed at the end of the run, or was disarmed to make room.
  */
 static struct shares shares_of(const struct counts *c, const struct shares *expected, double scale)
 {

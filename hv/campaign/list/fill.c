@@ -9,7 +9,7 @@
 
 #include "hv/campaign/list/fill_internal.h"
 
-/* Set the campaign to the given one, or to that of the round that started last. */
+/* Set the campaign to the one that the query names or, if it names none, to that of the round that started last. */
 static int choose_campaign(struct fill *f)
 {
 	struct store_rounds_query q = {.last = 1};
@@ -70,7 +70,7 @@ static int find_round(struct fill *f, const char *name, size_t *index)
 		       f->rounds.list[f->rounds.count - 1].number);
 }
 
-/* Set the base round to the given one, or to the round before the first selected one. */
+/* Set the base round to the one that the query names or, if it names none, to the round before the selected round. */
 static int choose_base(struct fill *f)
 {
 	const char *base = f->query->against ? f->query->against : f->query->since;

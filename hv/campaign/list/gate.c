@@ -21,7 +21,9 @@ enum gate_state gate_state(const struct store_ends *ends, bool unfinished)
 {
 	if (unfinished)
 		return GATE_UNFINISHED;
-	/* A round of which no run has ended, for example because its budget was too short, has failed, too. */
+	/*
+	 * If no run has ended, for example because the budget was too short, both numbers are 0, and the round has failed, too.
+	 */
 	if (ends->failed == ends->ended)
 		return GATE_FAILED;
 	return ends->failed ? GATE_PARTLY : GATE_COMPLETE;

@@ -106,7 +106,7 @@ static void put_run(FILE *out, const struct summary_bug *bug)
 		fputs(" on ", out);
 		html_text(out, bug->release);
 	}
-	/* A folder is absolute, unless a foreign store says otherwise. */
+	/* Write links only if the folder is an absolute path: a store from elsewhere can contain any text here. */
 	if (bug->folder[0] == '/') {
 		fputs(":", out);
 		put_link(out, bug->folder, "races.json", "report");

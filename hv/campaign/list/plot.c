@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Draws plots as inline SVG. */
+/* Draws plots with axes as inline SVG, for the HTML page of a campaign. */
 #include "hv/campaign/list/plot.h"
 
 #include <math.h>

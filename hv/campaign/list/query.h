@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Selects the rounds of a campaign that a round summary shows, and the parts of the summary that are filled in. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_QUERY_H
 #define OUTRIDER_CAMPAIGN_LIST_QUERY_H
 

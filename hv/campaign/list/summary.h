@@ -54,7 +54,7 @@ struct summary_race {
 	struct summary_verdict before;	/* verdict in the last round before the selected ones that saw the race */
 	bool judged_before;		/* `before` is set. */
 	enum store_triage triage;
-	const char *note, *who, *when; /* parts of the triage; "" if there is no triage */
+	const char *note, *who, *when; /* of the triage: its note, who said it, and when; "": no triage */
 	const char *mended;	       /* kernel versions that have the fix of the race, as the user said, or "" */
 	bool unmended;		       /* The race is marked as fixed, and only kernels without the fix had it. */
 	const char *suppressed;	       /* the reason of the suppression, or "" */

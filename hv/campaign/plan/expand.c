@@ -179,7 +179,7 @@ static void add_sampling(struct expand *e, const struct plan_cell *cell)
 
 /* ---- machines ---- */
 
-/* Set each number to that of the last part that sets it, else to its default. */
+/* Set vCPUs, memory and duration of the run. Each is that of the last part of the cell that sets it, else its default. */
 static void set_numbers(const struct expand *e, const struct plan_cell *cell, struct plan_run *run)
 {
 	const struct plan_part *part;

@@ -249,7 +249,7 @@ static bool came_before(const xmlNode *node)
 	return false;
 }
 
-/* Set the error "PATH:LINE: SENTENCE" for a mistake that explains itself. Returns -1. */
+/* Set the error "PATH:LINE: SENTENCE" for a mistake whose sentence needs no "expected ...". Returns -1. */
 static int say_mistake(const struct walk *w, long line, const char *sentence)
 {
 	return err_set(w->err, EXIT_INPUT, "%s:%ld: %s", w->path, line, sentence);

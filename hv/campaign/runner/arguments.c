@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the command line of a run. */
+/* Makes the command line of a run of a campaign, and the shell command that repeats the run. */
 #include "hv/campaign/runner/arguments.h"
 
 #include <inttypes.h>

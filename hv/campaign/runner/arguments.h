@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line of a run. */
+/* Makes the command line of a run of a campaign, and the shell command that repeats the run. */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_ARGUMENTS_H
 #define OUTRIDER_CAMPAIGN_RUNNER_ARGUMENTS_H
 

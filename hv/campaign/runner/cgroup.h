@@ -41,7 +41,7 @@ void cgroup_enter(const struct cgroup *g);
 /* Read the group's CPU time in nanoseconds and its memory in bytes. A value that cannot be read stays unchanged. */
 void cgroup_usage(const struct cgroup *g, uint64_t *cpu_ns, uint64_t *memory);
 
-/* Returns whether the kernel killed a process of the group because it exceeded its memory limit. */
+/* Returns whether the kernel killed a process of the group because the group exceeded its memory limit. */
 bool cgroup_ran_out(const struct cgroup *g);
 
 /* Kill all processes of the group. */

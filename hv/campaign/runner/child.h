@@ -52,7 +52,7 @@ void child_kill(const struct child *c);
 /* Set the CPU time in nanoseconds and the memory in bytes that the processes of the run use. */
 void child_usage(const struct child *c, uint64_t *cpu_ns, uint64_t *memory);
 
-/* Returns whether the kernel killed a process of the run because it exceeded its memory limit. */
+/* Returns whether the kernel killed a process of the run because the run's control group exceeded its memory limit. */
 bool child_ran_out(const struct child *c);
 
 void child_free(struct child *c);

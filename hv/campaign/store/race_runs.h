@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The runs that saw a race. */
+/* Lists the runs of all campaigns in a store that saw a race. */
 #ifndef OUTRIDER_CAMPAIGN_STORE_RACE_RUNS_H
 #define OUTRIDER_CAMPAIGN_STORE_RACE_RUNS_H
 

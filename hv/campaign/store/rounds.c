@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stores and lists the rounds of campaigns. */
+/* Stores and lists the rounds of campaigns, with the numbers of their runs and races. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

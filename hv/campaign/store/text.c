@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory for the strings of a list. */
+/* Allocates and frees the strings of a list that was read from a store. */
 #include "hv/campaign/store/text.h"
 
 #include <stdarg.h>

@@ -10,7 +10,7 @@
 
 #define BANNER "Linux version "
 #define PACKAGE " Debian " /* comes before the version of Debian's package, near the end of the version line */
-#define RELEASED LONG_MAX  /* the number in VERSION_CANDIDATE of a release, which comes after its candidates */
+#define RELEASED LONG_MAX  /* VERSION_CANDIDATE of a release that is no candidate, so that it sorts after its candidates */
 #define NUMBER_DIGITS_MAX 9
 #define SEPARATORS " ,"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads a race from its JSON object. */
+/* Reads a race from its JSON object in a report, which is not trusted. */
 #include "hv/report/json/race_read.h"
 
 #include <stdlib.h>

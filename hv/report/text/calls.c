@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the call stack of a side. */
+/* Prints the call stack of a race's side, one frame per line. */
 #include "hv/report/text/calls.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Prints one side of a race, as a part of the text report. */
 #ifndef OUTRIDER_REPORT_TEXT_SIDE_H
 #define OUTRIDER_REPORT_TEXT_SIDE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options of a text report. */
+/* Options of a text report: colours, and how it shows code and stacks. */
 #ifndef OUTRIDER_REPORT_TEXT_STYLE_H
 #define OUTRIDER_REPORT_TEXT_STYLE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the suspicions of a run. */
+/* Prints the suspicions of a run that followed locks (--locks). */
 #include <inttypes.h>
 
 #include "hv/report/lock_words.h"

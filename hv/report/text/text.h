@@ -36,8 +36,8 @@ void text_complaints_sum(FILE *out, const struct run_complaints *complaints);
 void text_run(FILE *out, const struct run_facts *run, const char *file, const struct text_style *style);
 
 /*
- * Print one line that a run in doubt (run_doubt()) begins with, or nothing for a run that is sound. `file` is as for
- * text_run(), or NULL for the run that has just ended.
+ * Print the line with which the output for a run in doubt (run_doubt()) begins, or nothing for a run that is sound. `file` is
+ * as for text_run(), or NULL for the run that has just ended.
  */
 void text_doubt(FILE *out, const struct run_facts *run, const char *file, const struct text_style *style);
 
