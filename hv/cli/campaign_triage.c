@@ -107,8 +107,8 @@ static const char *user_name(void)
 }
 
 /*
- * Set the state that the options give. The store gets a version of --in unchanged, and the release of the build for a build id
- * or commit.
+ * Set the state that the options give. If the value of --in is a version, the store gets this version. If it is a build id or a
+ * commit, the store gets the release of this build.
  */
 static int set_state(struct store *store, int64_t race, const struct options *o, struct err *err)
 {

@@ -146,8 +146,8 @@ void run_kernel_free(struct run_kernel *kernel);
 void run_facts_free(struct run_facts *facts);
 
 /*
- * Returns true if both describe the same run: same start, same host, same seed. Files of older versions have no start. Then two
- * finished runs are the same if the seed and, to the microsecond, the sampling time are equal.
+ * Returns true if both describe the same run: same start, same host, same seed. If the start is unknown, because a file is of
+ * an older version, two finished runs are the same if their seeds are equal, and their sampling times to the microsecond.
  */
 bool run_facts_same(const struct run_facts *a, const struct run_facts *b);
 

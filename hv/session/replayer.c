@@ -50,8 +50,8 @@ _Static_assert(COPIES == SCENARIO_FILES, "each copy needs a file for its scenari
 /* How often replayer_wait() asks whether to go on, in ns. */
 #define WAKE_NS UINT64_C(50000000)
 /*
- * At the end of a run, wait this long for a complaint that the detector has not read yet, in ns. It reads the guest's log every
- * 100 ms.
+ * At the end of a run, wait this long for a complaint that the detector has not read yet, in ns. The detector reads the guest's
+ * log every 100 ms.
  */
 #define UNREAD_NS UINT64_C(300000000)
 /*

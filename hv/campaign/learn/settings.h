@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Orders the runs of a round. Settings whose runs lately found new races tend to come sooner, so that a limited budget is not
- * spent on saturated settings. The order is random.
+ * spent on saturated settings. The order is random, with weights by new races.
  */
 #ifndef OUTRIDER_CAMPAIGN_LEARN_SETTINGS_H
 #define OUTRIDER_CAMPAIGN_LEARN_SETTINGS_H

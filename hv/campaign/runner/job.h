@@ -26,9 +26,8 @@ struct job {
 	char *folder;  /* NULL: the run was never started */
 	char *command; /* shell command that repeats the run */
 	unsigned attempts;
-	bool begun; /* The beginning of the run is recorded in the store. */
-	unsigned quarantined,
-		quarantined_stored; /* Quarantine: the largest N of a folder FOLDER~N, and the largest N that the store has. */
+	bool begun;				  /* The beginning of the run is recorded in the store. */
+	unsigned quarantined, quarantined_stored; /* largest N of the quarantined folders FOLDER~N, and of those in the store */
 	/* State of the current attempt, in this and the following members: */
 	struct child child;
 	struct machine machine;

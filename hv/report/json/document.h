@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The document around the list of races in the JSON file. The parameters of the run come before the list; the kernel, the
- * modules and the summary come after it.
+ * Makes and reads the document around the list of races in the JSON file. The parameters of the run come before the list; the
+ * kernel, the modules and the summary come after it.
  */
 #ifndef OUTRIDER_REPORT_JSON_DOCUMENT_H
 #define OUTRIDER_REPORT_JSON_DOCUMENT_H
