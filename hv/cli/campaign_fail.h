@@ -27,8 +27,9 @@ extern const struct argp campaign_fail_argp;
 int campaign_fail_code(const struct campaign_fail *f, const struct summary *m);
 
 /*
- * As campaign_fail_code(), for a gate that does not come from these options. `asked` has a bit for each enum gate_what. `code`
- * is the exit code if the round does not pass. `source` names where the gate comes from, such as "<failure>", for the message.
+ * Does what campaign_fail_code() does, for a gate that does not come from these options. `asked` has a bit for each enum
+ * gate_what. `code` is the exit code if the round does not pass. `source` names where the gate comes from, such as "<failure>",
+ * for the message.
  */
 int campaign_fail_gate(const struct summary *m, unsigned asked, int code, const char *source);
 

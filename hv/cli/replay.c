@@ -279,7 +279,10 @@ static int act(struct replay *r, int *code, struct err *err)
 
 static int run(struct replay *r, int *code, struct err *err)
 {
-	/* Prepare the sandbox first: sandbox_prepare() takes open descriptors as inherited, and sandbox_drop() closes them. */
+	/*
+	 * Prepare the sandbox before any file is opened: sandbox_prepare() takes every open descriptor for an inherited one,
+	 * and sandbox_drop() closes the inherited ones.
+	 */
 	if (!r->options.no_sandbox && sandbox_prepare(NULL, NULL, err) < 0)
 		return -1;
 	open_host(r);

@@ -21,7 +21,7 @@
 
 /* Which complaints of the guest's kernel end the run (--on-complaint). A panic and a corrupt kernel stack always do. */
 enum complaint_stop {
-	COMPLAINT_STOP_FATAL, /* complaints after which the task or the machine does not continue */
+	COMPLAINT_STOP_FATAL, /* The run ends at complaints after which the task or the machine does not continue. */
 	COMPLAINT_STOP_ANY,
 	COMPLAINT_STOP_NONE,
 };

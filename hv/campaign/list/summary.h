@@ -34,7 +34,7 @@ struct summary_verdict {
 	const char *evidence; /* one sentence, or "" */
 };
 
-/* A kernel build in which any round saw the race. */
+/* A kernel build in which at least one round saw the race. */
 struct summary_build {
 	const char *release;	  /* "6.1.0-56-cloud-amd64", or "" */
 	const char *build_id;	  /* hexadecimal, or "" */

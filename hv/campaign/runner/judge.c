@@ -19,8 +19,8 @@
 #define ERRORS_LINE_MAX 4096
 
 /*
- * Exit statuses of wrapper programs instead of Outrider's own: see docs/labs.md and sh(1). An <emulator> exits with
- * WRAPPER_FAILED if the machine in which it runs Outrider has failed.
+ * Exit statuses that come from a program that runs Outrider, and not from Outrider itself: see docs/labs.md and sh(1). An
+ * <emulator> exits with WRAPPER_FAILED if the machine in which it runs Outrider has failed.
  */
 enum wrapper_status { WRAPPER_FAILED = 125, WRAPPER_CANNOT = 126, WRAPPER_NOWHERE = 127, WRAPPER_SIGNAL = 128 };
 

@@ -13,9 +13,9 @@
 /*
  * ---- race aliases ----
  *
- * In a build without debug files a race can have no name for its datum, and it is unknown which of the races with a named datum
- * it is. If only one is possible, the race becomes an alias of that race: its column `line`, the id of the race under which the
- * store shows it, is the id of that race. docs/campaigns.md gives the reasons.
+ * In a report without names from debug files, the datum of a race can be without a name. Then it is unknown to which race with
+ * a named datum this race is equal. If only one is possible, the race becomes an alias of that one: its column `line`, the id
+ * of the race under which the store shows it, is the id of that race. docs/campaigns.md gives the reasons.
  */
 
 /* A race with a named datum is never an alias of another race: set its `line` to its own id. */

@@ -200,7 +200,7 @@ static int read_files(const struct store_run_result *r, struct run_data *d, enum
 		*bad = STORE_BAD_COVERAGE;
 	if (*bad == STORE_BAD_NONE)
 		return 0;
-	/* Report a failure such as a lack of memory as it is: it says nothing about the file. */
+	/* Blame no file for a failure such as a lack of memory: then *bad is STORE_BAD_NONE. */
 	if (why.code != EXIT_INPUT)
 		*bad = STORE_BAD_NONE;
 	return err_set(err, why.code, "%s", why.text);

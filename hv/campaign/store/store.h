@@ -497,7 +497,7 @@ int store_history(struct store *s, int64_t race, struct store_history *out, stru
 
 /* The coverage of a site in one kernel build, summed over all runs. */
 struct store_site {
-	const char *name; /* As in reports: "module:function+0x1c". Valid only during the call. */
+	const char *name; /* The site's name, as in reports: "module:function+0x1c". Valid only during the call. */
 	uint64_t armed, hits, windows, conflicts;
 	uint64_t runs; /* Runs in which the site was armed. */
 };
