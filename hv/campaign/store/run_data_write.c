@@ -14,8 +14,9 @@
  * ---- race aliases ----
  *
  * In a report without names from debug files, the datum of a race can be without a name. Then it is unknown to which race with
- * a named datum this race is equal. If only one is possible, the race becomes an alias of that one: its column `line`, the id
- * of the race under which the store shows it, is the id of that race. docs/campaigns.md gives the reasons.
+ * a named datum this race is equal. If only one such race is possible, the race without a name becomes its alias: the column
+ * `line` of the alias, which says under which race the store shows the alias, is the id of the race with the name.
+ * docs/campaigns.md gives the reasons.
  */
 
 /* A race with a named datum is never an alias of another race: set its `line` to its own id. */
