@@ -12,7 +12,7 @@
 #include "hv/vmm/probe.h"
 
 #define POLL_NS 200000000u
-#define EVENT_NS 15000000000u  /* Time for libvirt to report why a gdbstub closed. */
+#define EVENT_NS 15000000000u  /* Time for libvirt to report why the gdbstub has closed its connection. */
 #define GIVE_UP_NS 1000000000u /* Time for the gdbstub to resume the guest after the user has cancelled attaching. */
 
 static struct attach_engine *attach_engine(struct engine *e)

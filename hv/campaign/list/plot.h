@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Plots as inline SVG. The drawing has a fixed size that fits a phone, and the page scales it to its width. Only
+ * Draws plots as inline SVG. The drawing has a fixed size that fits a phone, and the page scales it to its width. Only
  * hv/campaign/list/ uses this header.
  */
 #ifndef OUTRIDER_CAMPAIGN_LIST_PLOT_H

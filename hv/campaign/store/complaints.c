@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OOPS "Oops" /* how the second line of an oops begins; a complaint of a report has only the first */
+#define OOPS "Oops" /* how the second line of an oops begins; a complaint of a report has only the first line */
 
 static enum store_outcome outcome_of(enum complaint_kind kind)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The functions of db.h. They call those of the store's backend, SQLite or PostgreSQL. */
+/* The functions of db.h. They call the functions of the store's backend, SQLite or PostgreSQL. */
 #include "hv/campaign/store/db.h"
 
 #include <stdio.h>

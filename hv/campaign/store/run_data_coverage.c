@@ -16,7 +16,7 @@ struct reading {
 	FILE *out; /* writes to d->coverage */
 };
 
-/* Take the kernel and the counters, unless the report has been read: it has them, too, and its values win. */
+/* Take the kernel and the counters, unless the report has been read: the report has them, too, and its values are kept. */
 static int take_summary(void *ctx, const struct coverage_summary *summary, struct err *err)
 {
 	struct reading *r = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory for the strings of a list. All strings are valid until text_free(). Only hv/campaign/store/ uses this header. No
- * locks.
+ * Allocates and frees the strings of a list that was read from a store. All strings are valid until text_free(). Only
+ * hv/campaign/store/ uses this header. No locks.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_TEXT_H
 #define OUTRIDER_CAMPAIGN_STORE_TEXT_H

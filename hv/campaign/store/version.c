@@ -89,7 +89,7 @@ static bool read_kernel(const char *banner, struct kernel *out)
 
 	if (!version_release(banner, release) || !version_read(release, &out->release))
 		return false;
-	/* Take the last match: the compiler's version, "gcc-12 (Debian 12.2.0-14)", comes earlier in the line. */
+	/* Take the last match: "Debian" can also be in the compiler's version, which comes earlier in the line. */
 	for (const char *at = banner; (at = strstr(at, PACKAGE)) != NULL;)
 		package = at += strlen(PACKAGE);
 	if (!package || !version_read(package, &out->package))

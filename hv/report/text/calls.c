@@ -55,7 +55,10 @@ static void put_frame(FILE *out, const struct race *race, unsigned which, unsign
 	fprintf(out, "%s%-48s %s\n", frame->reliable ? "" : "? ", place, source);
 }
 
-/* Returns the word for the context of a frame if it differs from the previous frame's, otherwise "". */
+/*
+ * Returns the word for the context of frame `i` if it is the first frame or its context differs from the previous frame's, else
+ * "".
+ */
 static const char *part_word(const struct guest_calls *calls, unsigned i)
 {
 	const struct guest_context part = {.known = true, .kind = calls->frames[i].context};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of places in code, source and memory for text reports. Text from the guest is made printable. */
+/* Names places in code, source and memory for text reports. Text from the guest is made printable. */
 #ifndef OUTRIDER_REPORT_TEXT_PLACE_H
 #define OUTRIDER_REPORT_TEXT_PLACE_H
 
