@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Print a line that describes each option of "serve". */
+/* Print one line for each option of "serve", with the option's description. */
 void serve_print_options(FILE *out);
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernel's metadata for each page of RAM (include/linux/mm_types.h, page-flags.h). A slab's pages are marked by a flag up
+ * Reads the kernel's metadata for pages of RAM (include/linux/mm_types.h, page-flags.h). A slab's pages are marked by a flag up
  * to Linux 6.9, by a cleared bit of page_type in 6.10 and 6.11, and by a number in the highest byte of page_type since 6.12.
  */
 #include <stdio.h>

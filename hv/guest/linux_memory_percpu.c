@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Per-CPU memory (mm/percpu.c). It consists of chunks with one unit per CPU; the distances between units are equal in all
- * chunks. The units of the first chunk begin with the kernel's per-CPU variables. In every chunk, a CPU's copy is at
- * __per_cpu_offset[cpu] plus the variable's symbol, or plus the pointer that the allocation returned. The kernel gives the
- * unused end of each unit of the first chunk to the page allocator (pcpu_embed_first_chunk()), so slabs can be there.
+ * Describes addresses in per-CPU memory (mm/percpu.c). This memory consists of chunks with one unit per CPU; the distances
+ * between units are equal in all chunks. The units of the first chunk begin with the kernel's per-CPU variables. In every
+ * chunk, a CPU's copy is at __per_cpu_offset[cpu] plus the variable's symbol, or plus the pointer that the allocation returned.
+ * The kernel gives the unused end of each unit of the first chunk to the page allocator (pcpu_embed_first_chunk()), so slabs
+ * can be there.
  */
 #include <stdio.h>
 

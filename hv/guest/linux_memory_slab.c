@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Objects of slab caches. A slab's pages hold objects at equal distances (mm/slub.c). */
+/* Describes the objects of slab caches. A slab's pages hold objects at equal distances (mm/slub.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -113,8 +113,8 @@ bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_
 	set_merged(g, cache, out);
 	object = start + (gva - start) / stride * stride + left_pad;
 	/*
-	 * Set no object for an address in a red zone, after the last object, or in a KFENCE object, whose place on its page
-	 * is another one.
+	 * Set no object for an address in a red zone before an object, for an address after the last object, or for an address
+	 * in a KFENCE object, which is at another place of its page than the stride says.
 	 */
 	if (gva < object || (gva - start) / stride >= objects)
 		return true;

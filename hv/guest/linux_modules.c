@@ -155,8 +155,8 @@ static struct loaded_module *find_module(struct guest *g, const struct module_in
 }
 
 /*
- * Returns true if a live module has replaced the module `lm`, which was going or is gone: an unloaded module never becomes live
- * again.
+ * Returns true if `info` is a newly loaded instance of the module `lm`: `lm` was seen going or gone, and `info` is live. An
+ * unloaded module never becomes live again.
  */
 static bool is_reloaded(const struct loaded_module *lm, const struct module_info *info)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names in the guest: symbols of the kernel and its modules. */
+/* Finds symbols of the kernel and its modules, by address or by name. */
 #include "hv/guest/linux_names.h"
 
 #include <stdio.h>

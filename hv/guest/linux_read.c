@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Access to kernel memory through the kernel's own page tables. */
+/* Reads kernel memory and translates kernel addresses, through the kernel's own page tables. */
 #include "hv/guest/linux_guest.h"
 
 int guest_read(const struct guest *g, uint64_t gva, void *buf, size_t len)

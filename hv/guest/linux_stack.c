@@ -59,7 +59,7 @@ void linux_find_stacks(struct guest *g)
 	uint64_t size = g->btf ? btf_sizeof(g->btf, "irq_stack") : 0;
 
 	/*
-	 * Task and interrupt stacks have the same size: both orders are 2 plus KASAN's addition
+	 * Task and interrupt stacks have the same size: for both, the kernel allocates 2^(2 plus KASAN's addition) pages
 	 * (arch/x86/include/asm/page_64_types.h). Only the interrupt stack has a type whose size BTF gives.
 	 */
 	s->size = size && size <= LARGEST_SIZE && !(size & (size - 1)) ? size : LINUX_STACK_SIZE;

@@ -142,8 +142,8 @@ static enum guest_origin find_origin(const struct guest_calls *calls)
 	if (!entry || (calls->end != UNWIND_USER && calls->end != UNWIND_FIRST))
 		return GUEST_ORIGIN_UNKNOWN;
 	/*
-	 * A new process returns to user mode through ret_from_fork. Only a stack that does not end in user mode there is a
-	 * kernel thread's.
+	 * A new process begins in ret_from_fork, like a kernel thread, but returns to user mode from there. So a stack that
+	 * ends in user mode is not that of a kernel thread.
 	 */
 	if (calls->end == UNWIND_USER && entry->origin == GUEST_ORIGIN_KTHREAD)
 		return GUEST_ORIGIN_SYSCALL;

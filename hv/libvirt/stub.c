@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A gdbstub on a domain, opened and closed through QEMU's monitor. */
+/* Opens and closes a gdbstub on a domain, through QEMU's monitor. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>

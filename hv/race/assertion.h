@@ -58,7 +58,7 @@ enum assertion_state {
 	ASSERTION_BROKEN,
 	/* No access was checked, so nothing supports the assertion. */
 	ASSERTION_NEVER_CHECKED,
-	/* Accesses were checked, and of none of them all held locks are known. */
+	/* Accesses were checked, but for each of them it is unknown which locks were held. */
 	ASSERTION_NOT_KNOWN,
 	/* No access broke the assertion, and all held locks are known of at least one checked access; see assertion_state(). */
 	ASSERTION_HELD,

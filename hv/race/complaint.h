@@ -83,8 +83,8 @@ enum complaint_link {
 	/* The CPU was in the function of a side, or the function is among the four innermost calls of the call trace. */
 	COMPLAINT_SAME_FUNCTION,
 	/*
-	 * As above, and the sides accessed a pointer whose value before or after the conflict is less than 4096 bytes away from
-	 * the faulting address.
+	 * As COMPLAINT_SAME_FUNCTION, and the sides accessed a pointer whose value before or after the conflict is less than
+	 * 4096 bytes away from the faulting address.
 	 */
 	COMPLAINT_SAME_POINTER,
 	/* The faulting address is in the object that the sides accessed. */

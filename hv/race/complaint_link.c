@@ -47,8 +47,8 @@ static bool is_close(uint64_t address, uint64_t pointer)
 }
 
 /*
- * Returns whether the datum was a pointer that led to the faulting address. Of a pointer, at least one value is a kernel
- * address; the value that led to the fault may be NULL.
+ * Returns whether the datum held a pointer that led to the faulting address. The datum counts as a pointer if one of its values
+ * before or after a conflict is a kernel address. The value that led to the fault may be NULL.
  */
 static bool by_pointer(const struct complaint *c, const struct race *race)
 {

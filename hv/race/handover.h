@@ -9,7 +9,10 @@
 
 #include <stdint.h>
 
-/* What kind of object is handed over by. It decides what the object's number is. */
+/*
+ * By which kind of object of the kernel one context hands over to another. Each kind's comment says what the object's number
+ * is.
+ */
 enum handover_kind {
 	HANDOVER_COMPLETION, /* GVA of a struct completion */
 	HANDOVER_WORK,	     /* GVA of a struct work_struct or kthread_work */
@@ -19,7 +22,10 @@ enum handover_kind {
 	HANDOVER_KINDS
 };
 
-/* The side of an object. A release orders only what acquires the same side of the same object. */
+/*
+ * An object has two sides, which are released and acquired separately. A release orders only what acquires the same side of the
+ * same object.
+ */
 enum handover_side {
 	/* The start of a callback: queue_work_on() releases it, the first instruction of the work function acquires it. */
 	HANDOVER_START,

@@ -96,7 +96,7 @@ struct race_names {
 	size_t room;
 	/* The source lines, sorted by side and frame. */
 	struct source_line *lines;
-	/* Number of `code` entries. 0 unless the caller of naming asked for them. */
+	/* Number of entries in `code`. 0 unless hv/report/naming was asked for the source lines of single instructions. */
 	size_t code_count;
 	/* The source lines of single instructions near the accesses. Not stored in reports. */
 	struct code_line *code;

@@ -144,7 +144,7 @@ struct prot_take {
 	uint64_t count;
 };
 
-/* Accesses of a group made in one critical section, which the call that took the lock names. */
+/* Accesses of a group made in one critical section, which is identified by the call that took the lock. */
 struct prot_use {
 	uint32_t access;   /* index into accesses[] */
 	uint32_t lock;	   /* index into locks[] */

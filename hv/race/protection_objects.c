@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The lifetimes of accessed objects, and whether more than one context has accessed an object in its lifetime. */
+/* Tracks the lifetimes of accessed objects, and whether more than one context has accessed an object in its lifetime. */
 #include "hv/race/protection_objects.h"
 
 #include <stdio.h>

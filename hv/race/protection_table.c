@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables of the record of which locks protect which data. */
+/* Finds and adds entries in the tables of the record of which locks protect which data. */
 #include "hv/race/protection_table.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static struct table table_of(struct protection *p, enum prot_table which)
 	}
 }
 
-/* Returns 0, or -1 if memory runs out. */
+/* Make room for one more entry in the table `t`, which has the number `which`. Returns 0, or -1 if memory runs out. */
 static int make_room(struct protection *p, enum prot_table which, const struct table *t)
 {
 	struct protection_index *ix = p->index;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The identity of a race: what stays the same in every build of the kernel. */
+/* Makes the identity of a race, which stays the same in every build of the kernel. */
 #include "hv/race/race_key.h"
 
 #include <inttypes.h>
@@ -14,7 +14,10 @@
 
 /* ---- sides ---- */
 
-/* Returns the name for code without a symbol. The name has no address, because the address changes with each boot. */
+/*
+ * Returns the name that stands for the function of a site without a symbol. The name has no run-time address, because that
+ * changes with each boot.
+ */
 static const char *nameless(const char *site)
 {
 	if (strncmp(site, "stop:", 5) == 0)

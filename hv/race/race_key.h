@@ -43,8 +43,8 @@ struct race_key {
 	/* The race's identity, a hash: of both sides and the datum's name or, if it has none, its place. */
 	char identity[RACE_ID_MAX];
 	/*
-	 * The race alias: the identity that the same race has in a report without debug files. "": there is none, because the
-	 * datum has no name and so `identity` is this already, or because the place is unknown and so does not tell data apart.
+	 * The race alias: the identity that the same race has in a report without debug files. "": there is no alias. Then
+	 * either the datum has no name, so `identity` is already what the alias would be, or the place is unknown.
 	 */
 	char alias[RACE_ID_MAX];
 };
@@ -53,14 +53,15 @@ struct race_key {
 void race_key(const struct race *race, struct race_key *out);
 
 /*
- * The texts that an identity is a hash of, as formats of printf(). A store has the parts of a key in its own strings, so the
- * formats are shared and not the buffers. The arguments of RACE_KEY_SIDES are kind, function and module of the first side, then
- * of the second. Those of RACE_KEY_TEXT are the text of the sides, "at " before a place or "", and the datum, the place or "?".
+ * Formats of printf() for the texts whose hash is an identity. Other code shares the formats, because the store of a campaign
+ * has the parts of a key in its own strings and makes the same text of them. The arguments of RACE_KEY_SIDES are kind, function
+ * and module of the first side, then of the second. Those of RACE_KEY_TEXT are the text of the sides, "at " before a place or
+ * "", and the datum, the place or "?".
  */
 #define RACE_KEY_SIDES "%s %s [%s] <-> %s %s [%s]"
 #define RACE_KEY_TEXT "%s on %s%s"
 
-/* Write the identity that a text by RACE_KEY_TEXT has. */
+/* Write the identity that is the hash of `text`, a text in the format RACE_KEY_TEXT. */
 void race_key_identity(const char *text, char out[RACE_ID_MAX]);
 
 #endif

@@ -295,7 +295,10 @@ struct race *race_store_add(struct race_store *s, const struct observation *o, b
 	return race;
 }
 
-/* Merge `from` into the same race of the store. Returns 0, or -1 if memory runs out; then at most instances were merged. */
+/*
+ * Merge `from` into `into`, the same race. Returns 0, or -1 if memory runs out: then `into` may have got some of the instances
+ * of `from`, and nothing else.
+ */
 static int merge_race(struct race *into, const struct race *from, bool swap)
 {
 	for (unsigned i = 0; i < from->kept && into->kept < RACE_INSTANCES_MAX; i++) {

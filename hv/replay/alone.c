@@ -43,7 +43,7 @@ static int run_alone(void *ctx, struct err *err)
 	const struct task *t = ctx;
 	struct run_result *r = &t->left->result;
 
-	/* Confine the process, unless plan->look is set: this function may write files. */
+	/* Confine the process, unless plan->look is set: plan->look() may write files. */
 	if (!t->plan->look)
 		sandbox_thread(SANDBOX_COPY);
 	run_order(t->plan, t->first, true, r);
@@ -75,7 +75,7 @@ int alone_run(const struct run_plan *plan, unsigned first, struct alone *out, st
 	task.left = mmap(NULL, sizeof(*task.left), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (task.left == MAP_FAILED)
 		return err_set(err, EXIT_INTERNAL, "out of memory");
-	/* Set no time limit if plan->look is set: this function may write a core, which takes as long as the disk needs. */
+	/* Set no time limit if plan->look is set: plan->look() may write a core, which takes as long as the disk needs. */
 	rc = process_run(run_alone, &task, plan->look ? 0 : orders_run_seconds(plan->config), err);
 	if (rc == 0)
 		take_alone(task.left, out);

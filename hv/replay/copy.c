@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Single steps by KVM_GUESTDBG_SINGLESTEP, which sets the trap flag (Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG). The
- * flag is set again for each step, because POPF and IRET clear it. PUSHF saves the flag, and the guest would trap when it
- * restores the saved flags, so the trap flag is cleared in them. KVM_GUESTDBG_BLOCKIRQ blocks interrupts.
+ * Makes and runs a copy of the machine on KVM. Single steps use KVM_GUESTDBG_SINGLESTEP, which sets the trap flag
+ * (Documentation/virt/kvm/api.rst, KVM_SET_GUEST_DEBUG). The flag is set again for each step, because POPF and IRET clear it.
+ * PUSHF saves the flag, and the guest would trap when it restores the saved flags, so the trap flag is cleared in the saved
+ * flags. KVM_GUESTDBG_BLOCKIRQ blocks interrupts.
  */
 #include "hv/replay/copy.h"
 

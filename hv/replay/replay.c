@@ -12,7 +12,10 @@
 #include "hv/replay/holder.h"
 #include "hv/replay/process.h"
 
-/* 60 s: many times what the end of a process takes, which frees the memory of a machine. */
+/*
+ * Time limit for the end of a process: 60 s. A process frees a machine's memory when it ends, which takes a small part of this
+ * time.
+ */
 #define END_MILLISECONDS 60000
 
 /* The child writes its result by one write(), without waiting for the reader. */

@@ -52,7 +52,9 @@ static int read_features(struct rsp *r)
 	return 0;
 }
 
-/* Read a document of the stub's register description (qXfer:features:read). A regmap_fetch. */
+/*
+ * Read a document of the stub's register description (qXfer:features:read). regmap_read() calls this function (regmap_fetch).
+ */
 static char *fetch_document(void *ctx, const char *annex, struct err *err)
 {
 	struct rsp *r = ctx;

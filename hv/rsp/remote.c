@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests to a machine that stands still: its CPUs, registers, memory, breakpoints and monitor. */
+/* Makes requests to a machine that stands still: its CPUs, registers, memory, breakpoints and monitor. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

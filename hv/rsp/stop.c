@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Resuming the machine, waiting until it stops, and detaching. */
+/* Resumes the machine, waits until it stops, and detaches from the stub. */
 #include <stdio.h>
 
 #include "hv/base/clock.h"

@@ -6,7 +6,7 @@
 enum sandbox_kind {
 	/* Runs a vCPU: KVM's ioctls and timers, but no files or sockets. */
 	SANDBOX_VCPU,
-	/* Feeds console input and the clock to the guest. */
+	/* Passes console input to the guest, and raises the clock's interrupts. */
 	SANDBOX_INPUT,
 	/* Forwards the console's output. */
 	SANDBOX_CONSOLE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bzImage container and the 64-bit Linux boot protocol (Documentation/arch/x86/boot.rst). The functions have no side
- * effects, so that unit tests need no machine.
+ * Reads the header of a bzImage, and says where the 64-bit Linux boot protocol allows to load the kernel and the initrd
+ * (Documentation/arch/x86/boot.rst). The functions have no side effects, so that unit tests need no machine.
  */
 #ifndef OUTRIDER_VMM_BZIMAGE_H
 #define OUTRIDER_VMM_BZIMAGE_H

@@ -11,7 +11,7 @@
 
 #define ASSERTIONS_MAX 4096u
 
-/* Free the strings and the breaks of the assertion, but not the struct itself. */
+/* Free the strings of the assertion and its list of accesses that broke it, but not the struct itself. */
 static void free_assertion(struct assertion *a)
 {
 	free(a->text);

@@ -67,8 +67,8 @@ static bool is_inside(uint64_t address, uint64_t object, uint64_t size)
 }
 
 /*
- * Returns whether the object at `freed`, or one of which `freed` is a part, may be the datum's object or what the datum points
- * to.
+ * Returns whether the freed object may be the datum's object, or an object that the datum points to. `freed` is an address in
+ * the freed object, not always its start.
  */
 static bool may_be_object(const struct view *v, const struct view_side *s, uint64_t freed)
 {
@@ -80,7 +80,10 @@ static bool may_be_object(const struct view *v, const struct view_side *s, uint6
 	for (unsigned i = 0; i < v->race->kept; i++) {
 		if (!view_values(&v->race->instances[i], &values[0], &values[1]))
 			return true;
-		/* A pointer may be to a member of the object that is freed, and the member of the object that is given. */
+		/*
+		 * The datum may point to a member of the freed object, or `freed` may be a member of the object that the datum
+		 * points to.
+		 */
 		for (unsigned j = 0; j < 2; j++) {
 			if (values[j] &&
 			    (is_inside(freed, values[j], X86_PAGE_SIZE) || is_inside(values[j], freed, X86_PAGE_SIZE)))
@@ -102,7 +105,7 @@ static bool may_free(const struct view *v, const struct view_side *s, unsigned c
 	if (freed.root != FLOW_POINTER_UNKNOWN && freed.root != FLOW_POINTER_FIXED &&
 	    (freed.root == datum.root || freed.root == loaded.root))
 		return true;
-	/* What the datum points to, loaded by another instruction. */
+	/* The freed pointer may also come from another instruction that loads the datum. */
 	loaded_at = flow_definition(s->flow, &freed);
 	if (loaded_at >= 0 && flow_same_place(s->flow, s->at, (unsigned)loaded_at))
 		return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds code that destroys an object if a count is 0: the count is then one of the object's users. */
+/* Finds code that destroys an object if a count is 0: such a count is the number of the object's users. */
 #ifndef OUTRIDER_PRUNER_PATTERNS_LAST_USER_H
 #define OUTRIDER_PRUNER_PATTERNS_LAST_USER_H
 

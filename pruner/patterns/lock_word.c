@@ -139,7 +139,10 @@ static bool releases(const struct view_side *s, const struct lock_word *word)
 
 bool lock_word_allows(const struct view *v, const struct view_side *s, const struct lock_word *word)
 {
-	/* The GVAs of the two sides may differ although the memory is the same, but their offsets in the page are equal. */
+	/*
+	 * The two sides may access the word's page at two GVAs, through two mappings. So `from`, the distance from the start of
+	 * the word to the access, is computed modulo the page size.
+	 */
 	uint64_t from = (s->side->gva - word->gva) % X86_PAGE_SIZE;
 
 	if (!is_by_cpu(s) || s->side->size > word->size || from > word->size - s->side->size)

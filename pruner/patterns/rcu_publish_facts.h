@@ -57,7 +57,7 @@ struct rcu_publish {
 	/*
 	 * The function changes the link of the removed object, or inserts that object again, without a grace period in between.
 	 * Or the store is into an object that the function makes reachable only later: then a reader that races with the store
-	 * has found the object in an earlier use.
+	 * has reached the object by a link from before the object was removed.
 	 */
 	bool reused;
 	/*

@@ -17,13 +17,13 @@
 enum lock_held {
 	LOCK_UNKNOWN,
 	/*
-	 * The context holds no lock. Without a lockset: the function takes no lock on any path to the access, and can be
-	 * preempted at the access.
+	 * The context holds no lock. If the run recorded no lockset: the function takes no lock on any path to the access, and
+	 * the context can be preempted at the access.
 	 */
 	LOCK_NONE,
 	/*
-	 * The context holds a lock. Without a lockset: the function takes a lock on every path to the access, or preemption or
-	 * interrupts are off at the access.
+	 * The context holds a lock. If the run recorded no lockset: the function takes a lock on every path to the access, or
+	 * preemption or interrupts are off at the access.
 	 */
 	LOCK_HELD,
 };

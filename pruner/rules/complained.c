@@ -31,8 +31,8 @@ static const char *connection(const struct race_complaint *c)
 }
 
 /*
- * Returns whether the race's pointer may be the NULL pointer that the kernel followed. The instances need not show its NULL: of
- * a held writer they have the value before its store.
+ * Returns whether the race's pointer may be the NULL pointer that the kernel followed. The values in the instances need not
+ * contain the NULL: if the held side is the writer, they were recorded before its store.
  */
 static bool may_be_the_pointer(const struct view *v)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Function lookups are rare. They scan all types instead of keeping an index. */
+/* Says whether a function returns void. Such a query is rare, so it scans all types, and there is no index of functions. */
 #include <string.h>
 
 #include "symbols/btf/btf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Index of type names. The kernel has some 100,000 types, and each walk of its modules looks up dozens of them. */
+/* Finds types by name in an index: the kernel has some 100,000 types, and each walk of its modules looks up dozens of them. */
 #include "symbols/btf/names.h"
 
 #include <stdlib.h>

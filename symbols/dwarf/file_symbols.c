@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Address lookup in a debug file's ELF symbol table. */
+/* Looks up addresses in the ELF symbol table of a debug file. */
 #include "symbols/dwarf/file.h"
 
 #include <elf.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Begin and end of every query of debuginfo.h: its error and its budget. Private to symbols/dwarf/. query.c also opens files.
+/*
+ * Begins and ends every query of debuginfo.h: sets up its error and its budget. Private to symbols/dwarf/. query.c also opens
+ * files.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_QUERY_H
 #define OUTRIDER_SYMBOLS_DWARF_QUERY_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * .debug_aranges (DWARF 5 section 6.1.2) is a small section that lists the addresses of most units. The section lacks units of
- * assembler code and of some compilers. If a query finds no unit in this section, di_unit_of_code() opens each unit that the
- * section lacks, once, and adds the ranges that the unit itself has.
+ * Finds the unit, the function and the scopes that contain an address. .debug_aranges (DWARF 5 section 6.1.2) is a small
+ * section that lists the addresses of most units. The section lacks units of assembler code and of some compilers. If a query
+ * finds no unit in this section, di_unit_of_code() opens each unit that the section lacks, once, and adds the ranges that the
+ * unit itself has.
  *
  * The code of a DIE (DWARF 5 section 2.17) is one range, or a list of ranges in .debug_rnglists (.debug_ranges before DWARF 5).
  * The functions of a unit are indexed once. The scopes inside a function are searched per query.

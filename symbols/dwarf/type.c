@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Type resolution (DWARF 5 chapter 5), and type names in C syntax. */
+/* Resolves types (DWARF 5 chapter 5), and writes their names in C syntax. */
 #include "symbols/dwarf/type.h"
 
 #include <stdio.h>

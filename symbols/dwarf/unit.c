@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Units are listed by following their headers (section 7.5.1 of DWARF 5 and of DWARF 4), without reading their content. A unit
- * is opened by an implementation of libdwarf's object access interface on a struct di_file. Open units are kept in a cache.
+ * Lists the units of a debug file, and opens and closes them. Units are listed by following their headers (section 7.5.1 of
+ * DWARF 5 and of DWARF 4), without reading their content. A unit is opened by an implementation of libdwarf's object access
+ * interface on a struct di_file. Open units are kept in a cache.
  */
 #include "symbols/dwarf/unit.h"
 

@@ -16,7 +16,7 @@
 
 #define KEPT_MAX 16    /* files whose text is cached; the frames of one race name about as many */
 #define MESSAGES_MAX 5 /* most lines about refused files; a hostile report could name any number of files */
-#define NAME_SHOWN 200 /* bytes of a file's name that a line shows */
+#define NAME_SHOWN 200 /* a message shows at most this many bytes of a file's name */
 
 struct folder {
 	char *path; /* as the user gave it */

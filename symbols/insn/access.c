@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Effective addresses of a decoded instruction (SDM vol. 1, 3.7.5). Runs on the hit path. */
+/* Computes the effective addresses of a decoded instruction (SDM vol. 1, 3.7.5). Runs on the hit path. */
 #include "symbols/insn/insn.h"
 
 #define MAX_REP_BYTES (1u << 20) /* bytes; the limit of mem_access.size */

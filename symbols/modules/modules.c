@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walk of the list of modules. The kernel changes the list under module_mutex with the RCU list functions, which do not exclude
- * a reader outside the guest: the walk can see any intermediate state.
+ * Walks the guest's list of modules. The kernel changes the list under module_mutex with the RCU list functions, which do not
+ * exclude a reader outside the guest: the walk can see any intermediate state.
  */
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Load addresses of a module's sections, from the attributes that the kernel keeps for /sys/module/NAME/sections. */
+/* Reads the load addresses of a module's sections, from the attributes that the kernel keeps for /sys/module/NAME/sections. */
 #include <string.h>
 
 #include "hv/base/x86.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A module's symbols. The kernel keeps them for kallsyms (kernel/module/kallsyms.c) as ELF symbols with absolute values. */
+/*
+ * Reads a module's symbols, which the kernel keeps for kallsyms (kernel/module/kallsyms.c) as ELF symbols with absolute values.
+ */
 #include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF notes (gABI, "Note Section"): a header, a name and a descriptor. Name and descriptor are each padded to four bytes. */
+/*
+ * Finds the GNU build id in ELF notes (gABI, "Note Section"). A note is a header, a name and a descriptor. Name and descriptor
+ * are each padded to four bytes.
+ */
 #ifndef OUTRIDER_SYMBOLS_TABLES_ELF_NOTES_H
 #define OUTRIDER_SYMBOLS_TABLES_ELF_NOTES_H
 

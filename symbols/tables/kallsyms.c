@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's symbols from kallsyms tables in the guest's memory, so that no symbol file is needed. */
+/* Reads the kernel's symbols from the kallsyms tables in the guest's memory, so that no symbol file is needed. */
 #include "symbols/tables/kallsyms.h"
 #include "symbols/tables/symtab.h"
 #include "symbols/tables/symtab_build.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Search for the kallsyms tables. scripts/kallsyms.c makes each character that occurs in a symbol a token, whose number is the
- * character's code. So every token table contains the strings "0" to "9" in a row. The search looks for these strings, derives
- * the positions of all other tables from them, and checks the tables against each other.
+ * Searches a kernel image for the kallsyms tables. scripts/kallsyms.c makes each character that occurs in a symbol a token,
+ * whose number is the character's code. So every token table contains the strings "0" to "9" in a row. The search looks for
+ * these strings, derives the positions of all other tables from them, and checks the tables against each other.
  */
 #include <string.h>
 

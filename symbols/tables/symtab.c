@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Symbol lookup: entries sorted by address, and a hash table of their names with open addressing. */
+/*
+ * Looks up symbols: by address in the entries, which are sorted by address, and by name in a hash table with open addressing.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Building a symtab: the interface for the readers of ELF files, System.map, kallsyms and modules' tables. Private to symbols/.
+ * Builds a symtab: the interface for the readers of ELF files, System.map, kallsyms and modules' tables. Private to symbols/.
  */
 #ifndef OUTRIDER_SYMBOLS_TABLES_SYMTAB_BUILD_H
 #define OUTRIDER_SYMBOLS_TABLES_SYMTAB_BUILD_H

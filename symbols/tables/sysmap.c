@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System.map has one line "address type name" per symbol, in the format of nm(1) (scripts/mksysmap). */
+/* Reads a System.map, which has one line "address type name" per symbol, in the format of nm(1) (scripts/mksysmap). */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

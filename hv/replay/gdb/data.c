@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Packets for registers, memory, and break- and watchpoints. The packet `X`, which writes memory in binary, is not supported,
- * because gdb does not escape the bytes that rsp_scan() would expand as a run. gdb then uses `M`.
+ * Handles the packets by which gdb accesses registers and memory, and sets break- and watchpoints. The packet `X`, which writes
+ * memory in binary, is not supported, because gdb does not escape the bytes that rsp_scan() would expand as a run. gdb then
+ * uses `M`.
  */
 #include <string.h>
 

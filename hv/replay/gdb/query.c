@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packets that ask for properties of the server and its machine, and commands of `monitor`. */
+/* Answers packets that ask for properties of the server and its machine, and carries out the commands of gdb's `monitor`. */
 #include <string.h>
 
 #include "hv/replay/gdb/server.h"
@@ -127,7 +127,8 @@ void query_get(struct server *s, struct cursor c)
 		{"Attached", attached},
 		{"Symbol:", no_symbols_wanted},
 		{"Rcmd,", monitor},
-		{"C", current_thread}, /* Last, because "C" is also the start of other names. No text may follow it. */
+		/* Keep this entry last: names of other packets begin with "C", too. No text may follow this "C". */
+		{"C", current_thread},
 	};
 
 	if (c.end - c.at > 1 && *c.at == 'C')

@@ -169,7 +169,10 @@ static bool step_apart(struct race *r, unsigned cpu, struct gdb_stop *stop)
 	return stop_for_good(r, stop, cpu);
 }
 
-/* Let a CPU make one step, as part of the order if the CPU is one of its sides. Returns whether the machine must stop. */
+/*
+ * Let a CPU make one step. If the CPU belongs to a side whose region is not at its end, the step counts as a step of the order.
+ * Returns whether the machine must stop.
+ */
 static bool step_cpu(struct race *r, unsigned cpu, struct gdb_stop *stop)
 {
 	struct ordering *o = &r->ordering;

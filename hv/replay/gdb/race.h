@@ -64,7 +64,7 @@ struct race {
 	unsigned next;
 	const struct gdb_point *points;
 	size_t point_count;
-	/* The datum of each watchpoint before the last step. */
+	/* The bytes that each watchpoint watches, as they were before the last step. */
 	uint8_t before[GDB_POINTS_MAX][RACE_WATCH_MAX];
 };
 

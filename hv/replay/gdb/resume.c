@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Packets that resume the machine, and the replies about its stops. */
+/* Handles packets that resume the machine, and reports to gdb why the machine has stopped. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One list of all fields serves both writing and reading, so that the two cannot differ. */
+/*
+ * Writes and reads the fields of a scenario: its facts, its rendezvous and its config. One list of all fields serves both
+ * writing and reading, so that the two cannot differ.
+ */
 #include <string.h>
 
 #include "hv/base/clean.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads a file that may contain anything. fail() reports the first error, in one line with the file's name. */
+/* Reads a scenario file, which may contain anything. fail() reports the first error, in one line with the file's name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -98,7 +98,7 @@ static int check_nothing_follows(struct in *in)
 	return n > 0 ? fail(in, "it is damaged: something follows its end") : (int)n;
 }
 
-/* Read to the end of the frame, where zstd checks the checksum, and of the file. */
+/* Read to the end of the frame, where zstd checks the checksum. Fails if the file goes on after the frame. */
 static int finish(struct in *in)
 {
 	uint8_t none;

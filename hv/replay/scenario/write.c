@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Streams the data into the file, because RAM is large: memory is needed only for one buffer and for zstd at its fastest
- * level. */
+/*
+ * Writes a scenario file. The data are streamed into the file, because RAM is large: memory is needed only for one buffer and
+ * for zstd at its fastest level.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Operations of the target: guest-physical memory and breakpoints. */
+/* Implements the target's operations on guest-physical memory and breakpoints. */
 #include "hv/target/gdb/internal.h"
 
 int gdb_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)

@@ -15,7 +15,7 @@
 #define LINGER_NS 100000u
 #define SLICE_NS 4000000u
 #define NAP_NS 1000000u	  /* How often a waiting thread checks the guest's share of time. */
-#define HOLD_NS 50000000u /* longest wait for a moment without an open window: windows can follow closely */
+#define HOLD_NS 50000000u /* ns: the longest wait for a moment without an open window, since windows can follow closely */
 
 /* ---- the lock ---- */
 

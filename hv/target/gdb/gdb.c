@@ -20,7 +20,10 @@
 #define EMULATED_PAGES 8u
 /* Limits the number of breakpoints, too, because TCG compares most blocks of code that it enters with all breakpoints. */
 #define EMULATED_POINTS 128u
-/* Lock hooks. They lie close together, in one module, so most of them add no page: what the journal has room for. */
+/*
+ * Limits the number of lock hooks to what the journal has room for besides EMULATED_POINTS other breakpoints. Lock hooks lie
+ * close together, in one module, so most of them add no page.
+ */
 #define LASTING_POINTS (GDB_POINTS_MAX - EMULATED_POINTS)
 #define END_NS 10000000000u /* Time for the stub to remove all points. After that, the guard process must remove them. */
 #define HARDWARE_POINTS 2u  /* Debug registers for breakpoints. The other two of a CPU's four are for watchpoints. */
@@ -256,7 +259,10 @@ int gdb_target_start(struct target *t, struct err *err)
 	sigset_t all, old;
 	int rc;
 
-	/* Take the lock, because the client's threads may already use the budget. */
+	/*
+	 * Take the lock, because the client's threads may already use the budget, the share of time for which the machine may
+	 * stand still.
+	 */
 	gdb_lock(gt);
 	gt->started_ns = gt->budget.last_ns = monotonic_ns();
 	gt->paused_ns = 0;

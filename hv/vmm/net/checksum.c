@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The Internet checksum of IP, TCP and UDP (RFC 1071): the complement of the sum of all 16-bit words, in one's complement. */
+/*
+ * Computes the Internet checksum of IP, TCP and UDP (RFC 1071): the complement of the sum of all 16-bit words, in one's
+ * complement.
+ */
 #include <endian.h>
 #include <string.h>
 

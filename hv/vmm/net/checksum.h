@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The Internet checksum (RFC 1071), as IPv4, TCP and UDP use it. */
+/* Computes the Internet checksum (RFC 1071), as IPv4, TCP and UDP use it. */
 #ifndef OUTRIDER_VMM_NET_CHECKSUM_H
 #define OUTRIDER_VMM_NET_CHECKSUM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One epoll set and one timerfd for all sockets and timers of libslirp. A round begins with net_sockets_prepare(), in which
- * libslirp says which events of which sockets it waits for.
+ * Waits for all sockets and timers of libslirp by one epoll set and one timerfd. A round begins with net_sockets_prepare(), in
+ * which libslirp says which events of which sockets it waits for.
  */
 #include <fcntl.h>
 #include <stdlib.h>

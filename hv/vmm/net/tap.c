@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A tap interface (Linux' Documentation/networking/tuntap.rst). The header in front of each frame is the one that the guest's
- * driver writes and reads (IFF_VNET_HDR), so the host's kernel or its network card computes checksums and cuts segments when
- * that is needed. The guest chose the header's values, and the host's kernel checks them.
+ * Exchanges frames with a tap interface of the host (Linux' Documentation/networking/tuntap.rst). The header in front of each
+ * frame is the one that the guest's driver writes and reads (IFF_VNET_HDR), so the host's kernel or its network card computes
+ * checksums and cuts segments when that is needed. The guest chose the header's values, and the host's kernel checks them.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@ static uint64_t i8042_read(void *dev, uint64_t offset, unsigned size)
 	(void)dev;
 	(void)offset;
 	(void)size;
-	return 0; /* of the data port: no data; of the status port: both buffers are empty */
+	return 0; /* On the data port, 0 means no data. On the status port, 0 means that both buffers are empty. */
 }
 
 static void data_write(void *dev, uint64_t offset, unsigned size, uint64_t value)

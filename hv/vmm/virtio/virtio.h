@@ -48,7 +48,8 @@ struct virtio_ops {
 	uint64_t (*features)(void *dev);
 	/*
 	 * Read or write `len` bytes at `offset` of the device's configuration space; offset + len is at most config_size, and
-	 * fields are little-endian. Both may be NULL if config_size is 0. If `config_write` is NULL, writes are dropped.
+	 * fields are little-endian. `config_read` and `config_write` may be NULL if config_size is 0. If only `config_write` is
+	 * NULL, writes are dropped.
 	 */
 	void (*config_read)(void *dev, size_t offset, void *buf, size_t len);
 	void (*config_write)(void *dev, size_t offset, const void *buf, size_t len);

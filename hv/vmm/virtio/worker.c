@@ -162,8 +162,9 @@ static struct timespec at(uint64_t ns)
 }
 
 /*
- * Begin (`on`) or end to keep requests from being held. A held request would keep the worker's callback from returning. All
- * workers share the refusal, because a request is held so seldom that it need not be known whose it is.
+ * Begin (`on`) or end to keep requests from being held. A held request would keep the worker's callback from returning. The
+ * refusal applies to the requests of all workers: a request is held so seldom that to refuse this for other workers, too, does
+ * no harm.
  */
 static void refuse_holds(const struct worker *w, bool on)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the code after an instruction does with the flags that the instruction sets, or with the value that it pushes. */
+/*
+ * Finds out what the code after an instruction does with the flags that the instruction sets, or with the value that it pushes.
+ */
 #include "pruner/code/flow/parts.h"
 
 /*

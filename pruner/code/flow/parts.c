@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which bits of a loaded value each register holds, on one path and where two paths join. */
+/* Tracks which bits of a loaded value each register holds, on one path and where two paths join. */
 #include <string.h>
 
 #include "pruner/code/flow/parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which instructions execution can reach when some edges are removed from the control flow. */
+/* Finds the instructions that execution can reach when some edges are removed from the control flow. */
 #ifndef OUTRIDER_PRUNER_CODE_FLOW_REACHABILITY_H
 #define OUTRIDER_PRUNER_CODE_FLOW_REACHABILITY_H
 

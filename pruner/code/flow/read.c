@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the code does with a loaded value. The search follows the value forwards along all paths, register by register. */
+/*
+ * Finds out what the code does with a loaded value. The search follows the value forwards along all paths, register by
+ * register.
+ */
 #include <stdlib.h>
 
 #include "pruner/code/flow/flow.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a reader does with the data before it compares the counts. */
+/* Checks what a reader of a sequence count does with the data before it compares the counts. */
 #include "pruner/code/flow/calls.h"
 #include "pruner/code/flow/reachability.h"
 #include "pruner/code/flow/seqcount_paths.h"

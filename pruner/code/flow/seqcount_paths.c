@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One step along all paths through a reader of a sequence count, and the join of two paths. */
+/* Makes one step along all paths through a reader of a sequence count, and joins two paths. */
 #include "pruner/code/flow/seqcount_paths.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The reader's side of a sequence count. The search follows the count and the loaded data through registers, on all paths
- * through the function. It first finds the states before all instructions. A last pass then checks each instruction against
- * its state.
+ * Checks whether code is a reader of a sequence count. The search follows the count and the loaded data through registers, on
+ * all paths through the function. It first finds the states before all instructions. A last pass then checks each instruction
+ * against its state.
  */
 #include "pruner/code/flow/seqcount_paths.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The writer's side of a sequence count: whether the function adds 1 to the count an odd number of times before a store, and
- * an even number of times before it returns.
+ * Checks whether code is a writer of a sequence count: whether the function adds 1 to the count an odd number of times before a
+ * store, and an even number of times before it returns.
  */
 #include "pruner/code/flow/internal.h"
 #include "pruner/code/flow/seqcount.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What one instruction does with a loaded value. */
+/* Records what one instruction does with a loaded value. */
 #include <string.h>
 
 #include "pruner/code/flow/calls.h"
@@ -218,7 +218,7 @@ static void call(struct follow *f, struct parts *parts, const struct insn_op *op
 
 /*
  * Record a return. RAX holds the result. RDX holds the second half of a result of 16 bytes, or else an old value. Therefore the
- * bits in RDX are not recorded as used, but the value escapes.
+ * bits in RDX are not recorded as used, but the value is recorded as one that may reach the caller (flow_read.escapes).
  */
 static void ret(struct follow *f, const struct parts *parts)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The value that an instruction computes from two values, and the join of two values where paths meet. */
+/* Computes the value that an instruction makes of two values, and joins two values where paths meet. */
 #include "pruner/code/flow/internal.h"
 
 static struct value unknown_value(void)
