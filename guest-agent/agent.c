@@ -81,7 +81,9 @@ static void run_serve(int argc, char **argv, struct outcome *o)
 		serve_power_off();
 }
 
-/* Run the workload argv[0]. Returns how many of the `argc` arguments belong to it: all of them for "serve", else 1. */
+/*
+ * Run the workload argv[0]. Returns how many of the `argc` arguments belong to this workload: all of them for "serve", else 1.
+ */
 static int run_argument(int argc, char **argv, struct outcome *o)
 {
 	if (strcmp(argv[0], "serve") != 0) {

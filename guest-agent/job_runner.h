@@ -18,7 +18,10 @@ struct job_work {
 	atomic_ulong *rounds;
 };
 
-/* Find what `word` names: a workload of the agent, or else a command of the file `commands`. Returns false for neither. */
+/*
+ * Find what `word` names: a workload of the agent, or else a command of the file `commands`. Returns false if `word` names
+ * neither.
+ */
 bool job_work_find(const char *word, const char *commands, struct job_work *work);
 
 /*

@@ -256,7 +256,7 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
 
 /*
  * Returns the GVA of a function or variable of the kernel (`module` is "") or of a loaded module, or 0 if there is none. If
- * several have this name, any of them.
+ * several symbols have this name, returns the GVA of one of them.
  */
 uint64_t guest_symbol_address(const struct guest *g, const char *module, const char *name);
 

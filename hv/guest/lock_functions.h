@@ -32,8 +32,8 @@ enum lock_op {
 /* Where LOCK_RELEASE and LOCK_CALLER find the function that the kernel calls with the object as its first argument. */
 enum lock_calls {
 	LOCK_CALLS_NOTHING,  /* not known, or there is no such function */
-	LOCK_CALLS_MEMBER,   /* a pointer in the object points to it, `calls_at` or `calls_or_at` bytes from the object's start */
-	LOCK_CALLS_ARGUMENT, /* argument number `calls_at` (0 to 5) of the listed function points to it */
+	LOCK_CALLS_MEMBER,   /* a pointer in the object, `calls_at` or `calls_or_at` bytes from its start, points to the function */
+	LOCK_CALLS_ARGUMENT, /* argument number `calls_at` (0 to 5) of the listed function points to the function */
 };
 
 /* The argument is the address of a variable, not a register. */
@@ -67,7 +67,7 @@ struct lock_function {
 	bool tested;
 	/*
 	 * LOCK_TRY, and LOCK_ACQUIRE with `tested`. True: a result other than 0 means that the lock was taken. False: the
-	 * result 0 means that, as for mutex_lock_interruptible().
+	 * result 0 means that the lock was taken, as for mutex_lock_interruptible().
 	 */
 	bool nonzero;
 	/* Number of the argument that points to the lock or object, 0 to 5, or LOCK_ARG_VARIABLE. */

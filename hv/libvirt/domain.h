@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Domains of libvirt's QEMU driver: list them, check whether outrider can attach to one, and open a private gdbstub on one.
- * QEMU's monitor opens the gdbstub on a socketpair, so that no other process can connect to it by a path, and closes the
- * gdbstub afterwards.
+ * Lists the domains of libvirt's QEMU driver, checks whether outrider can attach to a domain, and opens a private gdbstub on a
+ * domain. QEMU's monitor opens the gdbstub on a socketpair, so that no other process can connect to it by a path, and closes
+ * the gdbstub afterwards.
  *
  * A struct domain belongs to one thread, except for domain_event(). Every error message says what the user can do.
  */

@@ -27,9 +27,15 @@ enum handover_kind {
  * same object.
  */
 enum handover_side {
-	/* The start of a callback: queue_work_on() releases it, the first instruction of the work function acquires it. */
+	/*
+	 * The start of a callback: queue_work_on() releases this side of a work item, and the first instruction of the work
+	 * function acquires it.
+	 */
 	HANDOVER_START,
-	/* The end: complete() or the return from a callback releases it, wait_for_completion() or flush_work() acquires it. */
+	/*
+	 * The end: complete(), or the return from a callback, releases this side; wait_for_completion() or flush_work()
+	 * acquires it.
+	 */
 	HANDOVER_END,
 };
 

@@ -98,8 +98,8 @@ struct prot_access {
 	int64_t who;
 	bool several;
 	/*
-	 * The CPU of the first access, and whether other CPUs made such accesses too. A report does not store this: after
-	 * reading one, `several_cpus` is set.
+	 * The CPU of the first access, and whether other CPUs made such accesses too. A report does not store this: in a record
+	 * that was read from a report, `several_cpus` is set.
 	 */
 	uint16_t cpu;
 	bool several_cpus;

@@ -9,8 +9,8 @@
 #include "hv/race/protection_objects.h"
 
 /*
- * Number of latest events that can be looked up by number. While a lock is held for more events than this, no more pairs of
- * operations are recorded for its holder.
+ * Number of latest events that can be looked up by number. While a lock is held for more than this number of events, no more
+ * pairs of operations are recorded for its holder.
  */
 #define RECENT_MOMENTS 65536u
 

@@ -47,7 +47,7 @@ static uint32_t cut_lengths(struct race_side *side)
 	return below;
 }
 
-/* Copy `len` bytes to *at and advance it. Returns the copy. */
+/* Copy `len` bytes to *at, and advance *at by `len`. Returns the copy. */
 static void *append(uint8_t **at, const void *from, size_t len)
 {
 	void *copy = *at;

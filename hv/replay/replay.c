@@ -74,7 +74,7 @@ void replay_forget(struct replay_job *job)
 {
 	const char byte = 0;
 
-	/* If the child has died, the write fails, and the job is over all the same. */
+	/* If the child has died, the write fails, which does no harm: replay_drop() ends the job in either case. */
 	if (job->go >= 0)
 		(void)!write(job->go, &byte, sizeof(byte));
 	replay_drop(job);

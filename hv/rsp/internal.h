@@ -56,7 +56,7 @@ struct rsp {
 				    sent again if it was damaged on the way. */
 	size_t out_len;
 	unsigned out_packets; /* Number of packets in `out`. */
-	bool unsent;	      /* The packets in `out` wait to be sent with the next one. */
+	bool unsent;	      /* The packets in `out` wait to be sent together with the next packet. */
 	bool owe_ack;	      /* The last received packet is not acknowledged yet. The next packet sent carries the '+'. */
 };
 

@@ -52,8 +52,8 @@ struct rsp *rsp_open(int fd, bool running, const struct limit *limit, bool *stan
 void rsp_allow(struct rsp *r, uint64_t ns);
 
 /*
- * Close the connection and free the client. Does not resume a stopped machine: call rsp_detach() before for that. `r` may be
- * NULL.
+ * Close the connection and free the client. Does not resume a stopped machine: to resume it, call rsp_detach() before. `r` may
+ * be NULL.
  */
 void rsp_close(struct rsp *r);
 

@@ -30,11 +30,12 @@ struct target;
 
 /* The target's capabilities. Constant once the target is created. */
 struct target_caps {
-	unsigned cpus;	     /* Number of CPUs, numbered from 0. */
-	unsigned watches;    /* Watches that may be set at a time, 0 to TARGET_MAX_WATCHES. */
-	unsigned points;     /* Breakpoints that may be planted at a time. 0: any number. */
-	unsigned pages;	     /* Pages of text that may have breakpoints, besides those of `lasting`. 0: any number. */
-	unsigned lasting;    /* Further breakpoints besides `points`, if they stay planted. Not 0 where planting is slow. */
+	unsigned cpus;	  /* Number of CPUs, numbered from 0. */
+	unsigned watches; /* Watches that may be set at a time, 0 to TARGET_MAX_WATCHES. */
+	unsigned points;  /* Breakpoints that may be planted at a time. 0: any number. */
+	unsigned pages;	  /* Pages of text that may have breakpoints, besides those of `lasting`. 0: any number. */
+	/* Further breakpoints, besides `points`, that may be planted for long. Not 0 if planting is slow. */
+	unsigned lasting;
 	bool irq_while_held; /* A held CPU still takes its interrupts. */
 	bool parallel;	     /* Callbacks for different CPUs may run at the same time. */
 	bool costly_stops;   /* Any access to the machine stops all CPUs, for a large part of a window's time. */

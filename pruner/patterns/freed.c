@@ -81,8 +81,8 @@ static bool may_be_object(const struct view *v, const struct view_side *s, uint6
 		if (!view_values(&v->race->instances[i], &values[0], &values[1]))
 			return true;
 		/*
-		 * The datum may point to a member of the freed object, or `freed` may be a member of the object that the datum
-		 * points to.
+		 * The datum may point to a member of the freed object, or `freed` may point to a member of the object that the
+		 * datum points to.
 		 */
 		for (unsigned j = 0; j < 2; j++) {
 			if (values[j] &&

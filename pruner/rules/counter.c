@@ -134,8 +134,8 @@ bool rule_counter(const struct view *v, struct verdict *out)
 		return false;
 	by_name = view_listed(v, LIST_COUNTER, NULL) != NULL;
 	/*
-	 * Code may reset the datum to 0 between instances. Two instances can then look like growth by chance, so three must
-	 * show it.
+	 * Code may reset the datum to 0 between instances. Two instances can then look like growth by chance, so at least
+	 * INSTANCES_ENOUGH instances must show growth.
 	 */
 	enough = g.grew >= INSTANCES_ENOUGH && !uses.tested;
 	out->class = by_name || enough ? VERDICT_BENIGN : VERDICT_UNCLEAR;

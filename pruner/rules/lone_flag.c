@@ -3,7 +3,7 @@
  * Lone flag: one side stores a constant 0 or 1 over the other of the two, and one side does nothing with the flag but branch on
  * it. The reader acts as if it had come a moment earlier or later. That is a bug if the flag says that something may still be
  * used, as with "dead" before an object is freed. So the rule does not fit if a side frees after its access while the other
- * may still be at its own, or if the writer waits for something, and the class is unclear.
+ * side may still be at its own access, or if the writer waits for something, and the class is unclear.
  */
 #include "pruner/patterns/lock.h"
 #include "pruner/rules/raise.h"

@@ -119,9 +119,9 @@ static bool adds_correctly(const struct rcu *r)
 }
 
 /*
- * Returns whether only a part of the writer's code was kept, and the store in it looks like one to a list under RCU: it adds an
- * object whose link was set before, or takes an object out and lets readers go on from that. If all of the code was kept, then
- * it must show the allocation or the grace period.
+ * Returns whether only a part of the writer's code was kept, and the store in it looks like a store to a list under RCU: it
+ * adds an object whose link was set before, or takes an object out and lets readers go on from that object. If all of the code
+ * was kept, then it must show the allocation or the grace period.
  */
 static bool looks_like_list(const struct rcu *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What contains the code at an address: a unit, a function in it, and the lexical blocks and inlined functions in that. Private
- * to symbols/dwarf/.
+ * Finds what contains the code at an address: a unit, a function of this unit, and the lexical blocks and inlined functions in
+ * this function. Private to symbols/dwarf/.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_SCOPE_H
 #define OUTRIDER_SYMBOLS_DWARF_SCOPE_H

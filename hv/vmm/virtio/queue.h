@@ -81,7 +81,7 @@ struct virtq {
 	atomic_bool held;
 	/* The device polls the queue and wants no notifications. */
 	bool kicks_off;
-	/* Incremented by virtq_start() and virtq_stop(), to recognise requests that were popped before that. */
+	/* Incremented by virtq_start() and virtq_stop(), to recognise requests that were popped before such a call. */
 	uint32_t epoch;
 	/* The value of avail_event, the index at which the driver is to notify, or VIRTQ_NOT_ASKED. */
 	uint32_t wanted;
