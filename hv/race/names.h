@@ -40,9 +40,9 @@ struct source_line {
 /* How the name of a datum was found. */
 enum datum_by {
 	DATUM_UNNAMED,
-	/* From the global or static variable at the datum's address. */
+	/* The name comes from the global or static variable at the datum's address. */
 	DATUM_BY_VARIABLE,
-	/* From the variable in the base register of the accessing instruction. */
+	/* The name comes from the variable in the base register of the accessing instruction. */
 	DATUM_BY_REGISTER,
 };
 

@@ -66,7 +66,7 @@ enum race_side_kind {
 struct race_stack {
 	/* GVA of the copy's first byte. */
 	uint64_t gva;
-	/* Bytes copied. 0: there is no such stack. */
+	/* Bytes of the stack that were copied. 0: there is no such stack. */
 	uint32_t len;
 };
 

@@ -78,7 +78,10 @@ struct prot_access {
 	struct guest_memory memory;
 	/* Printable name, as for a lock. */
 	char name[160];
-	/* The context: enum guest_context_kind; interrupts off; preemption off; in an RCU read-side critical section. */
+	/*
+	 * The context: its kind (enum guest_context_kind), and whether interrupts are off, preemption is off, and the context
+	 * is in an RCU read-side critical section.
+	 */
 	uint8_t context;
 	bool irqs_off, preempt_off, in_rcu, context_known;
 	/* The kernel does not count RCU read-side critical sections, so `in_rcu` is always false. Not stored in reports. */

@@ -18,15 +18,15 @@
 
 struct race_key_side {
 	/*
-	 * Without suffixes of the compiler. "raw" or "image+0x..." for code without a symbol; "unknown" for an unseen writer;
-	 * "virtio-blk:read" for a device.
+	 * Name of the function, without the suffixes that compilers append. "raw" or "image+0x..." for code without a symbol;
+	 * "unknown" for an unseen writer; "virtio-blk:read" for a device.
 	 */
 	char function[SITE_NAME_MAX];
-	/* "": the kernel itself, or no CPU's side. */
+	/* Name of the module that contains the function. "": the kernel itself, or the side is not an access by a CPU. */
 	char module[64];
 	/* "read", "write" (also for a read-modify-write), or "access" if unknown. */
 	const char *kind;
-	/* The race's side that this is: 0 or 1. */
+	/* Which side of the race this is: 0 or 1. */
 	unsigned side;
 };
 

@@ -23,7 +23,7 @@ struct free_clock {
 	pthread_cond_t changed;
 	bool over;
 	uint64_t ns, start;
-	/* KVM's stolen-time counter of each CPU, in guest memory, and its value at the start. */
+	/* Of each of the `cpus` CPUs: KVM's stolen-time counter, in guest memory, and its value at the start. */
 	unsigned cpus;
 	const uint64_t *stolen[VMM_MAX_CPUS];
 	uint64_t stolen_before[VMM_MAX_CPUS];

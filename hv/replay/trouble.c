@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct {
-	const char *words; /* text anywhere in the line after its time stamp */
+	const char *words; /* a text that marks a line as trouble, anywhere in the line after its time stamp */
 	enum trouble trouble;
 } signs[] = {
 	{"BUG: ", TROUBLE_FAULT},

@@ -24,8 +24,8 @@ void opener_serve(void *ctx, pid_t parent, int socket);
 struct opener_config {
 	const char *const *files; /* NULL elements are ignored */
 	size_t file_count;
-	const char *folder; /* files of any name in this folder; NULL: none */
-	const char *calls;  /* path of the Unix sockets, without the suffix _PORT; NULL: none */
+	const char *folder; /* a folder in which the opener may write files of any name; NULL: none */
+	const char *calls;  /* path of the Unix sockets to which the opener may connect, without the suffix _PORT; NULL: none */
 };
 
 /*

@@ -108,7 +108,7 @@ struct mcfg { /* the MCFG table with one range of bus numbers (PCI Firmware Spec
 
 struct xsdt {
 	struct table_header header;
-	uint64_t table[3]; /* FADT, MADT and MCFG; the FADT leads to the DSDT and the FACS */
+	uint64_t table[3]; /* GPAs of the FADT, MADT and MCFG; the FADT leads to the DSDT and the FACS */
 } PACKED;
 
 _Static_assert(sizeof(struct table_header) == 36 && sizeof(struct rsdp) == 36 && sizeof(struct fadt) == 276 &&

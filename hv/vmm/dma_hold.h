@@ -28,7 +28,7 @@ struct dma_hold {
 	pthread_mutex_t lock;
 	/* Signalled when `refused` or `let_go` changes. Uses CLOCK_MONOTONIC. */
 	pthread_cond_t moved;
-	/* Number of dma_hold_refuse(hold, true) without their dma_hold_refuse(hold, false). */
+	/* Number of refusals in force: dma_hold_refuse(hold, true) adds 1, dma_hold_refuse(hold, false) subtracts 1. */
 	unsigned refused;
 	/* A worker is in dma_hold_wait(). */
 	bool holding;

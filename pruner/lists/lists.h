@@ -11,26 +11,26 @@ enum list_kind {
 	LIST_SPECIAL,	    /* Variables that race by design. */
 	LIST_COUNTER,	    /* Statistics, by name. */
 	LIST_APPROXIMATE,   /* Data that code reads for an estimate. */
-	LIST_BOTH_VALID,    /* Data whose old and new value are both correct. */
+	LIST_BOTH_VALID,    /* Data of which a reader may use the old or the new value: both are correct. */
 	LIST_ATOMIC,	    /* Data that only LOCKed instructions change while others read it. */
 	LIST_MARKED,	    /* Functions and macros of marked accesses. */
 	LIST_LOCK,	    /* Functions that take a lock. */
 	LIST_UNLOCK,	    /* Functions that release a lock. */
-	LIST_LOCK_WORD,	    /* Data, by name, that are words of locks or of the scheduler. */
-	LIST_LOCK_INSIDE,   /* Functions whose only memory that other CPUs also use are words of locks. */
+	LIST_LOCK_WORD,	    /* Names of data that are words of locks or of the scheduler. */
+	LIST_LOCK_INSIDE,   /* Functions that share no memory with other CPUs but the words of locks. */
 	LIST_LOCK_ARGUMENT, /* Functions whose first argument is the address of the word of a lock. */
-	LIST_WAIT,	    /* Functions that return after other code has ended, such as work, timers and interrupts. */
+	LIST_WAIT,	    /* Functions that wait until other code has ended, such as work, timers and interrupts. */
 	LIST_FREE,	    /* Functions that free an object, at once or later. */
 	LIST_DESTROY,	    /* Functions that destroy an object that has no user any more. */
 	LIST_GRACE_FREE,    /* Functions of LIST_FREE that free an object only after an RCU grace period. */
-	LIST_GRACE_WAIT,    /* Functions that return after an RCU grace period. */
+	LIST_GRACE_WAIT,    /* Functions that wait for an RCU grace period before they return. */
 	LIST_SECTION_BEGIN, /* Functions that begin an RCU read-side critical section. */
 	LIST_SECTION_END,   /* Functions that end an RCU read-side critical section. */
 	LIST_NO_SLEEP,	    /* Functions that never call the scheduler. */
 	LIST_ALLOC,	    /* Functions that return a new object. */
 	LIST_CHECK,	    /* Functions that only check their arguments. */
-	LIST_RCU_READ,	    /* Functions and macros of marked reads that need a read-side critical section. */
-	LIST_RCU_WRITE,	    /* Functions and macros of marked writes that readers under RCU may race with. */
+	LIST_RCU_READ,	    /* Functions and macros that make a marked read, and need an RCU read-side critical section. */
+	LIST_RCU_WRITE,	    /* Functions and macros that make a marked write, with which readers under RCU may race. */
 	LIST_PAGE_COPY,	    /* Functions that copy user data into a page. */
 	/* Functions that wait for the end of a page's write-back before the page is changed, if the disk needs that. */
 	LIST_STABLE_PAGES,
@@ -52,7 +52,7 @@ struct list_entry {
 	char *name;	  /* LIST_RAISE: what a verdict calls the datum. */
 	int points;	  /* LIST_RAISE: how many points the datum adds to the rank. */
 	int bytes;	  /* LIST_LOCK_ARGUMENT: size of the lock's word. 0: not given. */
-	bool two_writers; /* The entry also fits races of two writers. */
+	bool two_writers; /* The entry also fits races in which both sides write. */
 	bool of_writer;	  /* `function` lists functions that write the datum. Otherwise it lists functions that read it. */
 	bool covers_all;  /* LIST_MARKED with `word`: the macro marks all accesses in its parentheses. */
 	uint8_t access;	  /* LIST_MARKED: the kind that the entry marks, INSN_READ or INSN_WRITE. 0: it marks both kinds. */

@@ -48,7 +48,7 @@ struct rcu_publish {
 	 * store of the function removes.
 	 */
 	bool freed_of_shared;
-	/* As `freed_of_shared`, of the object that this store removes or makes reachable. */
+	/* As `freed_of_shared`, but only for the object that this store removes or makes reachable. */
 	bool freed_of_this;
 	/* Some path of the function waits for a grace period, or frees after a grace period. */
 	bool waits_somewhere;

@@ -10,8 +10,8 @@
 struct di_line {
 	uint64_t addr;	 /* Link address. */
 	uint32_t file;	 /* File number; UINT32_MAX if the number does not fit. */
-	uint32_t line;	 /* 0: none, or a number that does not fit. */
-	uint16_t column; /* 0: none, or a number that does not fit. */
+	uint32_t line;	 /* Line number. 0: the row has none, or the number does not fit. */
+	uint16_t column; /* Column number. 0: the row has none, or the number does not fit. */
 	bool end;	 /* `addr` is the first address after a sequence of code; the other fields have no meaning. */
 };
 

@@ -29,7 +29,7 @@ struct place {
 struct debugfiles {
 	struct place *places;
 	size_t n;
-	struct place answers; /* the files that were found by build id; only `files` is used */
+	struct place answers; /* the files that were found by build id; only the member `files` of the struct is used */
 };
 
 /* The file to find, and why candidates were rejected. */

@@ -80,7 +80,7 @@ void gdb_target_free(struct target *t);
 /* The session's cost so far. */
 struct gdb_figures {
 	uint64_t elapsed_ns;  /* Time since gdb_target_start(), in ns. */
-	uint64_t paused_ns;   /* How long the machine stood still for the target in that time, in ns. */
+	uint64_t paused_ns;   /* How long the machine stood still for the target since gdb_target_start(), in ns. */
 	uint64_t stops;	      /* Number of stops of the machine. */
 	uint64_t requests;    /* Number of round trips to the stub. */
 	const char *indirect; /* Why guest memory is read through the stub. NULL: reads go to the QEMU process. */

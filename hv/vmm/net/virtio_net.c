@@ -52,7 +52,7 @@ struct virtio_net {
 	bool starved;  /* the backend waits for receive buffers */
 	bool stopped;  /* the backend takes no frame of the guest for now */
 	struct virtio_net_counts counts;
-	struct virtq_request request; /* of the transmit queue or the control queue */
+	struct virtq_request request; /* the request that is being served, of the transmit queue or the control queue */
 	struct virtq_request requests[HELD_MAX];
 };
 

@@ -21,8 +21,8 @@ struct net_ready {
 };
 
 enum net_message_kind {
-	NET_MESSAGE_START, /* to the process: the guest's driver is ready; a struct net_start */
-	NET_MESSAGE_FRAME, /* in both directions: a struct net_header, then NET_FRAME_MIN to NET_FRAME_MAX bytes of a frame */
+	NET_MESSAGE_START, /* the run tells the process that the guest's driver is ready, by a struct net_start */
+	NET_MESSAGE_FRAME, /* in both directions: a frame, as a struct net_header and NET_FRAME_MIN to NET_FRAME_MAX bytes */
 };
 
 struct net_header {
