@@ -61,7 +61,10 @@ static bool bind_loopback(int fd, struct sockaddr_in *address)
 	return !bind(fd, (struct sockaddr *)address, len) && !getsockname(fd, (struct sockaddr *)address, &len);
 }
 
-/* The client closes its connection by a reset. Otherwise each round would leave a port in TIME_WAIT until none is free. */
+/*
+ * Exchange data over TCP in one process. The client closes its connection by a reset. Otherwise each round would leave a port
+ * in TIME_WAIT until none is free.
+ */
 static enum busy_result round_tcp(struct busy_worker *w)
 {
 	struct linger reset = {.l_onoff = 1};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the agent does only as process 1 of the guest: mounts file systems, opens the console, and powers the machine off. */
+/*
+ * Does what the agent does only as process 1 of the guest: mounts file systems, opens the console, and powers the machine off.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The runner of one job: a child process of the agent that starts the processes of the job, waits for them, and at the end of
- * the job kills every process that descends from them.
+ * Runs the runner of one job: a child process of the agent that starts the processes of the job, waits for them, and at the end
+ * of the job kills every process that descends from them.
  */
 #include "job_runner.h"
 

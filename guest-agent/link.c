@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The agent's connection to the host, by vsock or by a console (a terminal device). Its descriptor does not block: bytes that
- * it does not take wait in a queue of LINK_ROOM bytes.
+ * Connects the agent with the host, by vsock or by a console (a terminal device). The connection's descriptor does not block:
+ * bytes that it does not take wait in a queue of LINK_ROOM bytes.
  */
 #include "link.h"
 

@@ -93,7 +93,7 @@ static int send_command(const char *verb, const char *name)
 	return rc;
 }
 
-/* Whether the case has no race, so that the host never waits for one. */
+/* Returns whether the case has no race, so that the host never waits for one. */
 static bool is_control(const struct gt_line *c)
 {
 	return !strcmp(c->group, "controls") || !strcmp(c->group, "atomic");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The workloads "sleep" and "wait", which let time pass, and "sh", which runs a shell or one command on the console. */
+/*
+ * Implements the workloads "sleep" and "wait", which let time pass, and "sh", which runs a shell or one command on the console.
+ */
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

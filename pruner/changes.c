@@ -45,8 +45,8 @@ struct pass {
 /* ---- the keys that races are matched by ---- */
 
 /*
- * The key is the id and both sites, the bytewise smaller site first, as in race_id(): which of the two sites was the held side
- * is chance.
+ * Write as key the id and both sites, the bytewise smaller site first, as in race_id(): which of the two sites was the held
+ * side is chance.
  */
 static bool key_of_id(const struct left *l, char out[KEY_MAX])
 {
@@ -69,8 +69,8 @@ static bool key_of_identity(const struct left *l, char out[KEY_MAX])
 }
 
 /*
- * The key is the identity that the race has without debug files. So a list that was made with debug files can be compared with
- * a list that was made without them.
+ * Write as key the identity that the race has without debug files. So a list that was made with debug files can be compared
+ * with a list that was made without them.
  */
 static bool key_of_alias(const struct left *l, char out[KEY_MAX])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text that must not carry a sample point, for one of three reasons: a stop is unsafe there (entry code, the paths of #BP
- * and NMI, code that is copied, and executed at another address); its plain accesses are themselves synchronisation
+ * Finds the text that must not carry a sample point, for one of three reasons: a stop is unsafe there (entry code, the paths of
+ * #BP and NMI, code that is copied, and executed at another address); its plain accesses are themselves synchronisation
  * (implementations of locks); or it reads memory that the hypervisor writes by design.
  */
 #include <fnmatch.h>

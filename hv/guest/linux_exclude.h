@@ -10,7 +10,7 @@ struct guest;
 /* Collect the ranges of text that must not carry sample points. Requires the kernel's symbols. */
 void linux_find_excluded(struct guest *g);
 
-/* Whether a name matches one of the `n` globs. */
+/* Returns whether a name matches one of the `n` globs. */
 bool linux_name_in(const char *const *globs, size_t n, const char *name);
 
 #endif

@@ -21,8 +21,8 @@ static bool is_push(const struct insn *insn)
 }
 
 /*
- * Whether the instruction is a return: `ret` or, with mitigations for CPU bugs, a jump to a return thunk (__x86_return_thunk,
- * srso_return_thunk and others).
+ * Returns whether the instruction is a return: `ret` or, with mitigations for CPU bugs, a jump to a return thunk
+ * (__x86_return_thunk, srso_return_thunk and others).
  */
 static bool is_return(const struct guest *g, const struct insn *insn)
 {

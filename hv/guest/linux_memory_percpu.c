@@ -90,7 +90,7 @@ static bool find_unit(const struct guest *g, uint64_t gva, uint32_t size, int *c
 }
 
 /*
- * The same as find_unit(), for a `gva` in a later chunk. `page` is the struct page of `gva`. The struct pages of a later chunk
+ * Do what find_unit() does, for a `gva` in a later chunk. `page` is the struct page of `gva`. The struct pages of a later chunk
  * point to its struct pcpu_chunk, which has the chunk's address.
  */
 static bool find_later_unit(const struct guest *g, uint64_t gva, const struct guest_page *page, int *cpu, uint64_t *symbol)

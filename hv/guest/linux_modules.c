@@ -66,7 +66,7 @@ static void read_symbols(struct guest *g, struct loaded_module *lm, const struct
 }
 
 /*
- * Whether to leave out the section because it is an init section. The kernel frees init sections after initialisation, but
+ * Returns whether the section is an init section, which is left out. The kernel frees init sections after initialisation, but
  * keeps them listed; other data may be there.
  */
 static bool is_init(const struct image_section *section)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The coverage of a run: how often each site was armed and hit, and the results. */
+/* Counts the coverage of a run: how often each site was armed and hit, and the results. */
 #include "hv/race/coverage.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The known races that a run is to see again (--aim), and their target sites. */
+/* Keeps the known races that a run is to see again (--aim), and their target sites. */
 #include "hv/race/known_races.h"
 
 #include <stdio.h>

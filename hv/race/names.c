@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What debug files say about one race: source lines, inlined functions, and the name of the datum. */
+/* Keeps what debug files say about one race: source lines, inlined functions, and the name of the datum. */
 #include "hv/race/names.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A race: two sites that were observed in conflict, with its instances. */
+/* Makes and frees a race, two sites that were observed in conflict, and copies observations into it. */
 #include "hv/race/race.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The results of running a race in both orders: checks, counts and merges its instances. */
+/* Checks, counts and merges the results of running the instances of a race in both orders. */
 #include "hv/race/replay.h"
 
 #include <string.h>

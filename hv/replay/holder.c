@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The process that holds a copy of the machine, forks a process for each run, and compares the runs. */
+/* Runs the process that holds a copy of the machine: it forks a process for each run, and compares the runs. */
 #include "hv/replay/holder.h"
 
 #include <errno.h>

@@ -60,7 +60,7 @@ bool order_over(const struct ordering *o)
 	       (o->phase == ORDER_TURNS && region_over(&run->regions[0]) && region_over(&run->regions[1]));
 }
 
-/* Whether the side o->side has made its access. A string instruction takes one step for each iteration. */
+/* Returns whether the side o->side has made its access. A string instruction takes one step for each iteration. */
 static bool access_made(const struct ordering *o)
 {
 	return region_over(&o->run->regions[o->side]) || o->run->regs[o->side].rip != o->order->sides[o->side].pc;

@@ -61,7 +61,7 @@ struct ordering {
 /* Begin an order on a copy that is before both accesses. */
 void order_begin(struct ordering *o, const struct order *order, const struct copy_ops *ops, struct order_run *run);
 
-/* Whether both regions are at their ends, or the order has failed. */
+/* Returns whether both regions are at their ends, or the order has failed. */
 bool order_over(const struct ordering *o);
 
 /* Make one step of the side o->side. The order must not be over. */

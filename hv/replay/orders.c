@@ -72,7 +72,7 @@ static const uint8_t *page_before(void *ctx, uint64_t gpa)
 	return ram_at(&r->ram, gpa, X86_PAGE_SIZE);
 }
 
-/* Whether all runs have a result that can be compared. If one has not, sets the failure in `out`. */
+/* Returns whether all runs have a result that can be compared. If at least one has not, sets the failure in `out`. */
 static bool all_ended(struct run_result (*results)[2], struct replay_instance *out)
 {
 	for (unsigned order = 0; order < 2; order++)

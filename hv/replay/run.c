@@ -89,8 +89,8 @@ static int waiting(void *ctx, unsigned cpu)
 }
 
 /*
- * Whether the order hangs. If both regions ended at their limit of instructions, runs the copy on for the length of a free run,
- * one CPU at a time, to find out. A hang becomes the run's failure.
+ * Returns whether the order hangs. If both regions ended at their limit of instructions, runs the copy on for the length of a
+ * free run, one CPU at a time, to find out. A hang becomes the run's failure.
  */
 static bool hangs(const struct run_plan *r, struct copy *m, const struct order *order, struct order_run *run)
 {

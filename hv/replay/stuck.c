@@ -74,7 +74,7 @@ static bool find_loop(struct stuck *s, unsigned side)
 	return false;
 }
 
-/* Whether a side, which may be in an interrupt handler, returns to its loop. */
+/* Returns whether a side, which may be in an interrupt handler, returns to its loop. */
 static bool comes_back(const struct stuck *s, unsigned side)
 {
 	struct x86_regs regs;

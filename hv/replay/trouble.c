@@ -50,8 +50,8 @@ static bool is_frame(struct line line)
 }
 
 /*
- * Whether the line is a report of the slab allocator, such as "BUG kmalloc-32 (Not tainted): Object already free", after which
- * the kernel continues.
+ * Returns whether the line is a report of the slab allocator, such as "BUG kmalloc-32 (Not tainted): Object already free",
+ * after which the kernel continues.
  */
 static bool is_of_slab(struct line line)
 {

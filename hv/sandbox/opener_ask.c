@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The run's side of the opener: sends requests and waits for answers. */
+/* Sends the run's requests to the opener, and waits for its answers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -145,8 +145,8 @@ static bool copy_path(uint64_t from, char to[PATH_MAX])
 }
 
 /*
- * The opener has the same working folder as the run, so it resolves relative paths alike. A path relative to another folder is
- * refused.
+ * Have the opener open a file. The opener has the same working folder as the run, so it resolves relative paths alike. A path
+ * relative to another folder is refused.
  */
 static long open_file(int socket, int at, uint64_t path, uint64_t flags, uint64_t mode)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The files that the opener (opener.h) may write. A place is a folder that was opened before the guest ran, and the name of one
- * file in it, or all names.
+ * Keeps the list of the files that the opener (opener.h) may write. A place is a folder that was opened before the guest ran,
+ * and the name of one file in it, or all names.
  */
 #include "hv/sandbox/opener_places.h"
 

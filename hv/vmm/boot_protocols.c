@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the loaders of all boot protocols have in common: loading the initrd. */
+/* Loads the initrd, which the loaders of all boot protocols have in common. */
 #include "hv/vmm/boot_protocols.h"
 
 #include "hv/vmm/bzimage.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The devices' access to guest RAM. Each access that may touch memory which the detector watches is reported to the observer;
+ * Gives devices access to guest RAM, and reports to the observer each access that may touch memory which the detector watches;
  * dma.h says why no access is missed.
  */
 #include "hv/vmm/dma.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The thread that feeds console input to the serial port and raises the interrupts of the clock. */
+/* Runs the thread that passes console input to the serial port and raises the interrupts of the clock. */
 #include <errno.h>
 #include <poll.h>
 #include <time.h>

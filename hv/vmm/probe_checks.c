@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks of the host self-test. Each runs a snippet of code in a tiny guest (probe_guest.h), and compares how KVM_RUN
- * returned with what the detector needs.
+ * Makes the checks of the host self-test. Each check runs a snippet of code in a tiny guest (probe_guest.h), and compares how
+ * KVM_RUN returned with what the detector needs.
  */
 #include "hv/vmm/probe_checks.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tiny guest of the host self-test: its memory, its code, and its vCPU, which is reset before each snippet of code. */
+/*
+ * Makes and runs the tiny guest of the host self-test: its memory, its code, and its vCPU, which is reset before each snippet
+ * of code.
+ */
 #include "hv/vmm/probe_guest.h"
 
 #include <errno.h>

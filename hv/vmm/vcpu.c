@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The thread of a vCPU, which enters the guest by KVM_RUN and handles each KVM exit, until the machine ends. */
+/* Runs the thread of a vCPU, which enters the guest by KVM_RUN and handles each KVM exit, until the machine ends. */
 #include <errno.h>
 #include <linux/kvm.h>
 #include <string.h>
@@ -90,8 +90,8 @@ static int on_kick(struct vcpu *vcpu, struct err *err)
 	const struct vm_hooks *hooks = vcpu->vm->hooks;
 
 	/*
-	 * A kick after this store makes the next KVM_RUN return at once. If a kick came before this store, its sender had
-	 * published its change before the kick, so the next before_entry() sees the change.
+	 * A kick that comes after this store makes the next KVM_RUN return at once. If a kick came before this store, its
+	 * sender had published its change before the kick, so the next before_entry() sees the change.
 	 */
 	*(volatile uint8_t *)&vcpu->run->immediate_exit = 0;
 	return hooks->on_kick ? hooks->on_kick(hooks->ctx, vcpu, err) : 0;

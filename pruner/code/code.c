@@ -21,7 +21,10 @@ static bool is_return_thunk(const char *callee)
 	return callee && strstr(callee, "return_thunk") != NULL;
 }
 
-/* A function calls __stack_chk_fail() when its stack protector was overwritten. The call does not return. */
+/*
+ * Returns whether the callee is __stack_chk_fail(), which a function calls when its stack protector was overwritten. The call
+ * does not return.
+ */
 static bool is_stack_failure(const char *callee)
 {
 	return callee && strcmp(callee, "__stack_chk_fail") == 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Facts about recorded accesses and locks, for the parts of protect_judge(): their names, their order, and which of them belong
- * together.
+ * Computes facts about recorded accesses and locks, for the parts of protect_judge(): their names, their order, and which of
+ * them belong together.
  */
 #include "pruner/locks/protect_facts.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The conditions of a suspicion: DILP's, and the reasons why two accesses without a common lock may be correct. Cheap checks
- * that exclude most pairs come first.
+ * Checks the conditions of a suspicion: DILP's, and the reasons why two accesses without a common lock may be correct. Cheap
+ * checks that exclude most pairs come first.
  */
 #include "pruner/locks/protect_pair.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rank of a suspicion. The greater the share of accesses that hold the lock, the more likely the lock is missing in the
- * other accesses by mistake. A lock in the datum's own object most likely protects that datum.
+ * Computes the rank of a suspicion. The greater the share of accesses that hold the lock, the more likely the lock is missing
+ * in the other accesses by mistake. A lock in the datum's own object most likely protects that datum.
  */
 #include "pruner/lists/datum_match.h"
 #include "pruner/lists/lists.h"

@@ -32,7 +32,10 @@ static bool tests(const struct view_side *s)
 	       tests_a_flag(&s->code.insns[s->at + 1].op, op->dst.reg);
 }
 
-/* A register that still holds the flag where the kept code ends is no use of the flag: it was tested before. */
+/*
+ * Returns whether the side only branches on the flag. A register that still holds the flag where the kept code ends is no use
+ * of the flag: it was tested before.
+ */
 static bool only_branches(const struct view_side *s)
 {
 	return view_only_reads(s) && s->read.tested && !s->read.dereferenced && (!s->read.escapes || s->read.only_left) &&

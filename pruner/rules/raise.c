@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Facts that make it more likely that a race is a bug, or that make the bug worse. Their points are added up, and order the
- * races within their class.
+ * Finds facts that make it more likely that a race is a bug, or that make the bug worse. Their points are added up, and order
+ * the races within their class.
  */
 #include <stdarg.h>
 #include <stdio.h>

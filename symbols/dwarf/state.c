@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of an open debug file, and the work on it that all parts of symbols/dwarf/ share. */
+/*
+ * Does the work on an open debug file that all parts of symbols/dwarf/ share: errors, the budget, code ranges and kept strings.
+ */
 #include "symbols/dwarf/state.h"
 
 #include <search.h>

@@ -16,7 +16,7 @@ static bool get_cpu(struct server *s, struct replay_cpu *cpu)
 	return s->machine->get(s->machine->ctx, s->cpu, cpu, &s->failure) == 0;
 }
 
-/* Whether the base of a segment is canonical: KVM refuses any other base, or fails the VM entry with it. */
+/* Returns whether the base of a segment is canonical: KVM refuses any other base, or fails the VM entry with it. */
 static bool is_base(uint64_t gva, uint64_t cr4)
 {
 	unsigned unused = cr4 & X86_CR4_LA57 ? 64 - 57 : 64 - 48;

@@ -55,7 +55,7 @@ struct gdb_go {
 	unsigned cpu;
 	/* Without `step`: a bit (1u << cpu) for each CPU that runs. At least one is set. */
 	unsigned cpus;
-	/* Whether the client wants the machine to stop. To be called every few milliseconds. Does not block. */
+	/* Returns whether the client wants the machine to stop. To be called every few milliseconds. Does not block. */
 	bool (*interrupted)(void *arg);
 	void *arg;
 };

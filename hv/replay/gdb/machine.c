@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One order, run on a copy of the machine on KVM. */
+/* Serves one order of a race to gdb, on a copy of the machine on KVM. */
 #include "hv/replay/gdb/machine.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One order of a race as a machine for gdb: it can be stepped, continued and stopped. */
+/* Steps, continues and stops one order of a race, as a machine for gdb. */
 #include "hv/replay/gdb/race.h"
 
 #include <inttypes.h>

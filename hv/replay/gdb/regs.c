@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The registers of a CPU in gdb's numbering, and their target description. */
+/* Reads and writes the registers of a CPU in gdb's numbering, and writes their target description. */
 #include "hv/replay/gdb/regs.h"
 
 #include <stdarg.h>

@@ -10,7 +10,7 @@ static int read_word(const struct guest_reader *reader, uint64_t gva, uint64_t *
 	return gva ? reader->read(reader->ctx, gva, out, sizeof(*out)) : -1;
 }
 
-/* Whether the text is a VMCOREINFO: it begins with VMCOREINFO's first key, and contains no NUL. */
+/* Returns whether the text is a VMCOREINFO: it begins with VMCOREINFO's first key, and contains no NUL. */
 static bool is_info(const char *text, size_t len)
 {
 	static const char first[] = "OSRELEASE=";

@@ -46,8 +46,9 @@ static void add_segment(struct layout *l, uint64_t gva, uint64_t gpa, uint64_t l
 }
 
 /*
- * Whether to add a second mapping of the kernel's image, as kdump does: through this mapping a reader of the core finds the
- * page tables, and through the page tables all other memory. The address comes from the guest, so check that it is RAM.
+ * Returns whether the core gets a second mapping of the kernel's image, as kdump does: through this mapping a reader of the
+ * core finds the page tables, and through the page tables all other memory. The address comes from the guest, so check that it
+ * is RAM.
  */
 static bool has_image(const struct vmcore *core)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bus: a table of address ranges with their devices, in which each access of the guest to a port or a device register is
- * looked up. A search takes no lock: it repeats if the table was changed meanwhile.
+ * Finds the device for each access of the guest to a port or a device register, in a table of address ranges. A search takes no
+ * lock: it repeats if the table was changed meanwhile.
  */
 #include "hv/vmm/bus/bus.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The part of the i8042 keyboard controller by which Linux can reboot a PC without a keyboard. */
+/* Emulates the part of the i8042 keyboard controller by which Linux can reboot a PC without a keyboard. */
 #include "hv/vmm/platform/i8042.h"
 
 /* Commands 0xf0 to 0xff pulse the output lines whose bit is clear. Bit 0 is the reset line. */

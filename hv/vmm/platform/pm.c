@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The registers by which ACPI powers the machine off (PM1 status, enable and control), and the PM timer. */
+/* Emulates the registers by which ACPI powers the machine off (PM1 status, enable and control), and the PM timer. */
 #include "hv/vmm/platform/pm.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The pvpanic device: a port to which the guest's driver writes when its kernel panics. */
+/* Emulates the pvpanic device: a port to which the guest's driver writes when its kernel panics. */
 #include "hv/vmm/platform/pvpanic.h"
 
 enum { PANICKED = 1, CRASH_LOADED = 2 };

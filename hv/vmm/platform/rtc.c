@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The MC146818 real-time clock with its CMOS memory. The guest selects a register by an index port and accesses it by a data
- * port. The guest's time is the host's time plus an offset.
+ * Emulates the MC146818 real-time clock with its CMOS memory. The guest selects a register by an index port and accesses it by
+ * a data port. The guest's time is the host's time plus an offset.
  */
 #include "hv/vmm/platform/rtc.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The 16550A UART of the guest's console: its registers, its receive FIFO and its interrupt line. Names such as IIR, FCR and
- * OUT2 are of the PC16550D data sheet.
+ * Emulates the 16550A UART of the guest's console: its registers, its receive FIFO and its interrupt line. Names such as IIR,
+ * FCR and OUT2 are of the PC16550D data sheet.
  */
 #include "hv/vmm/platform/serial.h"
 
@@ -182,7 +182,8 @@ static uint8_t read_lsr(struct serial *s)
 }
 
 /*
- * In loopback mode each modem output is connected to an input: RTS feeds CTS, DTR feeds DSR, OUT1 feeds RI and OUT2 feeds DCD.
+ * Returns the modem status register. In loopback mode each modem output is connected to an input: RTS feeds CTS, DTR feeds DSR,
+ * OUT1 feeds RI and OUT2 feeds DCD.
  */
 static uint8_t read_msr(const struct serial *s)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registers of a virtio device on PCI (virtio 1.2, 4.1.4): common configuration, ISR status, device configuration, notify.
+ * Serves the guest's accesses to the registers of a virtio device on PCI (virtio 1.2, 4.1.4): common configuration, ISR status,
+ * device configuration, notify.
  */
 #include <string.h>
 

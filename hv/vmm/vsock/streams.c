@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The connections between programs in the guest and programs of the host. A stream is one connection: vsock packets on the side
- * of the guest (virtio 1.2, section 5.10), a Unix socket on the side of the host.
+ * Connects programs in the guest with programs of the host. A stream is one connection: vsock packets on the side of the guest
+ * (virtio 1.2, section 5.10), a Unix socket on the side of the host.
  */
 #include "hv/vmm/vsock/streams.h"
 

@@ -59,7 +59,9 @@ static void set_flags(struct path *path, enum seqcount_flags flags, int16_t load
 	path->flags_reg = reg;
 }
 
-/* The count that instruction `load` loaded begins a section: registers with that count now hold a SEQCOUNT_START. */
+/*
+ * Record that the count that instruction `load` loaded begins a section: registers with that count now hold a SEQCOUNT_START.
+ */
 static void start(struct path *path, int16_t load)
 {
 	for (unsigned reg = 0; reg < X86_GPRS; reg++) {
@@ -175,7 +177,10 @@ static void change(struct seqcount_walk *w, struct path *path, const struct insn
 	path->gpr[op->dst.reg].load = load;
 }
 
-/* The path loads data. A count that was loaded before the data cannot show that the count was unchanged after the data. */
+/*
+ * Record that the path loads data. A count that was loaded before the data cannot show that the count was unchanged after the
+ * data.
+ */
 static void enter_section(struct seqcount_walk *w, struct path *path)
 {
 	bool started = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The transfer function of value flow: what one instruction does to the state of the registers. */
+/* Applies one instruction to the state of the registers (the transfer function of value flow). */
 #include "pruner/code/flow/internal.h"
 
 /* The registers that a call may change (System V ABI for x86-64, section 3.2.1). */
