@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The detector's life cycle (detect.h): creates it, starts and ends its threads, takes all breakpoints out, and counts. */
+/* The detector's life cycle (detect.h): creates it, starts and ends its threads, takes all breakpoints out, and returns its
+ * counts. */
 #include "hv/detect/detect.h"
 
 #include <stdlib.h>

@@ -57,7 +57,7 @@ struct sampler {
 	uint64_t lost_ns, still_ns;
 	/* A CPU hit a target site: run the sampler at once, to arm that site or the race's other site. Guarded by d->lock. */
 	bool used_up;
-	/* Wakes the sampler early: to end, or because `used_up` was set. */
+	/* Wakes the sampler's thread before its next iteration is due: life.stop or `used_up` was set. */
 	pthread_cond_t tick;
 };
 

@@ -72,7 +72,8 @@ struct handover {
 	struct handover_callback callbacks[HANDOVER_CALLBACKS_MAX];
 	struct handover_object objects[HANDOVER_OBJECTS_MAX];
 	unsigned callback_count;
-	/* Where the next frame and the next object go when all are used. */
+	/* Indices into frames[] and objects[]. If all entries of the array are used, the next new one replaces the entry here.
+	 */
 	unsigned oldest, oldest_object;
 };
 
@@ -119,10 +120,10 @@ void handover_acquire_at_entry(struct handover *h, const struct handover_stop *s
 			       uint64_t gva);
 
 /*
- * A CPU stopped. Returns whether an acquiring call of its context has returned without a hook that saw it, with the event in
- * *out: the stack pointer is back where it was at the call. Or `in_subject` is set, since the CPU is in code of the subject,
- * which a wait that was seen at its entry does not call. The event has `since`. Call it at each stop before anything else,
- * until it returns false.
+ * A CPU stopped. Returns true if an acquiring call of its context has returned and no hook saw the return, with the event in
+ * *out. There are two signs of this: the stack pointer has the value again that it had at the call; or the call was seen at the
+ * entry of the called function, and `in_subject` says that the CPU is in code of the subject, which this function never calls.
+ * out->since is set. Call this function first at each stop, again and again until it returns false.
  */
 bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, bool in_subject, struct lock_event *out);
 
