@@ -31,8 +31,9 @@ enum lock_op {
 
 /* Where LOCK_RELEASE and LOCK_CALLER find the function that the kernel calls with the object as its first argument. */
 enum lock_calls {
-	LOCK_CALLS_NOTHING,  /* not known, or there is no such function */
-	LOCK_CALLS_MEMBER,   /* a pointer in the object, `calls_at` or `calls_or_at` bytes from its start, points to the function */
+	LOCK_CALLS_NOTHING, /* not known, or there is no such function */
+	LOCK_CALLS_MEMBER,  /* a pointer in the object, `calls_at` or `calls_or_at` bytes from its start, points to the function
+			     */
 	LOCK_CALLS_ARGUMENT, /* argument number `calls_at` (0 to 5) of the listed function points to the function */
 };
 
