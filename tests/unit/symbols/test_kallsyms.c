@@ -206,6 +206,40 @@ static void test_nothing_there(void **state)
 	assert_int_not_equal(err.code, EXIT_OK);
 }
 
+/*
+ * Within the names of a big kernel, many words look like a count of names. The search must not add up the lengths of all names
+ * after each of them: in Linux 7.3, that took more steps than a search may take.
+ */
+static void test_words_like_counts(void **state)
+{
+	enum { MANY = 60000, NAME = 8 };
+	/* Aligned to four bytes, the second half of each name is the count 0x013010. Names of 7 tokens follow it. */
+	static const uint8_t name[NAME] = {7, 't', 1, 1, 0x10, 0x30, 1, 0};
+	const struct made_layout *l = &made_layouts[COUNT(made_layouts) - 1];
+	struct symbol *syms = calloc(MANY, sizeof(*syms));
+	struct blob image = {0};
+	struct symtab *st;
+	struct err err;
+	uint8_t *at;
+
+	(void)state;
+	assert_non_null(syms);
+	for (unsigned i = 0; i < MANY; i++)
+		syms[i] = (struct symbol){.name = "000000", .addr = IMAGE_BASE + i * 16, .type = 't'};
+	made_image(&image, l, syms, MANY);
+	at = memmem(image.bytes, image.len, "\7t000000", NAME);
+	assert_non_null(at);
+	for (unsigned i = 0; i < MANY; i++)
+		memcpy(at + i * NAME, name, NAME);
+	st = read_image(&image, &err);
+	if (!st)
+		fail_msg("%s", err.text);
+	assert_int_equal(symtab_count(st), MANY);
+	symtab_free(st);
+	blob_free(&image);
+	free(syms);
+}
+
 /* Every word of the image looks like a count of names, and every name has two thousand empty tokens. */
 static void test_empty_tokens(void **state)
 {
@@ -237,8 +271,12 @@ static void test_empty_tokens(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layouts),	      cmocka_unit_test(test_refused),	   cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_nothing_there), cmocka_unit_test(test_empty_tokens),
+		cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_nothing_there),
+		cmocka_unit_test(test_words_like_counts),
+		cmocka_unit_test(test_empty_tokens),
 	};
 
 	return cmocka_run_group_tests_name("symbols: kallsyms", tests, NULL, NULL);
