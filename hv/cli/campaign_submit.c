@@ -128,7 +128,7 @@ static void quote(FILE *out, const char *word)
 	shell_word(out, word, SIZE_MAX);
 }
 
-/* Write the memory and CPUs of a task, enough for the largest runs at the same time. */
+/* Write the memory and CPUs that a task asks of Slurm: enough for `jobs` runs of the largest size at the same time. */
 static void write_sizes(FILE *out, const struct plan_runs *runs, uint64_t jobs)
 {
 	uint64_t memory = 0;

@@ -186,7 +186,7 @@ static void count_access(struct prot_access *a, const struct lock_moment *m, int
 	a->count_shared = count_sum(a->count_shared, shared);
 }
 
-/* Fill in the fields that are the same for all data of the event. */
+/* One lock moment can be of several data. Fill in the fields that are the same for all of them. */
 static void access_of(struct protection *p, const struct lock_moment *m, uint32_t operation, struct prot_access *a)
 {
 	memset(a, 0, sizeof(*a));

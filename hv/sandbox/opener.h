@@ -35,7 +35,9 @@ struct opener_config {
 int opener_tell(int socket, const struct opener_config *config, struct err *err);
 
 /*
- * Connect to the Unix socket of `port`. Takes some microseconds. Returns a non-blocking file descriptor, or -1 with errno set.
+ * Have the opener at the other end of `socket` connect to the Unix socket CALLS_PORT, on which a host program listens for the
+ * guest's connections to vsock port `port` (opener_config.calls). Takes some microseconds. Returns a non-blocking file
+ * descriptor, or -1 with errno set.
  */
 int opener_call(int socket, uint32_t port);
 

@@ -62,7 +62,7 @@ _Static_assert(COPIES == SCENARIO_FILES, "each copy needs a file for its scenari
 
 /* Two instructions that met in a rendezvous. */
 struct pair {
-	uint64_t gva[2]; /* GVAs, the smaller one first; 0: a free slot */
+	uint64_t gva[2]; /* of the instructions, the smaller one first; gva[0] 0: the entry is free */
 	/*
 	 * Number of rendezvous of this pair that could have been replayed: those that began while fewer than AT_ONCE replays
 	 * were under way, and the pair had fewer than INSTANCES_MAX replays.

@@ -101,7 +101,10 @@ static unsigned held_after(const struct insn_op *op, unsigned regs)
 		return regs & FLOW_ARGUMENTS ? ~0u : regs & FLOW_CALLEE_SAVED;
 	if (op->kind == INSN_OP_RET)
 		return regs & 1u << X86_RAX ? ~0u : 0;
-	/* A store of a part of a register leaves the rest of the word in the register. */
+	/*
+	 * An instruction that writes only 1 or 2 bytes of a register leaves the other bytes of the flag word's value in it, so
+	 * the register still holds the value.
+	 */
 	return regs & used ? ~0u : op->dst.kind == INSN_OPERAND_REG && op->dst.size < 4 ? regs : regs & ~(unsigned)op->writes;
 }
 

@@ -54,7 +54,7 @@ bool rule_doubtful_seqcount(const struct view *v, struct verdict *out);
 bool rule_broken_handoff_pointer(const struct view *v, struct verdict *out);
 bool rule_broken_handoff_flag(const struct view *v, struct verdict *out);
 
-/* "handed-over", by pointers and by flags, and "ring-queue". */
+/* The first two functions are for the rule "handed-over", by a pointer and by a flag, and the third is for "ring-queue". */
 bool rule_handoff_pointer(const struct view *v, struct verdict *out);
 bool rule_handoff_flag(const struct view *v, struct verdict *out);
 bool rule_queue(const struct view *v, struct verdict *out);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * User-built synchronisation (replay paper, table 2). A loop only reads the datum, until the other side stores the value that
- * ends the loop. Whether the code after the loop sees the other side's earlier stores depends on the order of accesses, so the
- * class is unclear.
+ * User-built synchronisation (PLDI'07, table 2). A loop only reads the datum, until the other side stores the value that ends
+ * the loop. Whether the code after the loop sees the other side's earlier stores depends on the order of accesses, so the
+ * verdict's class is "unclear".
  */
 #include "pruner/rules/rules.h"
 

@@ -23,7 +23,10 @@ enum summary_class fill_class(enum verdict_class class, const char *rule)
 	return rule[0] ? classes[class] : SUMMARY_UNJUDGED;
 }
 
-/* Returns a side as "write in ext4_foo [ext4]". A name with a colon is a device's, because no function's name has a colon. */
+/*
+ * Returns a side as text: "write in ext4_foo [ext4]" for a CPU, "write by virtio-blk:vda" for a device. If side->function has a
+ * colon, it is a device's name, because no function's name has a colon.
+ */
 static const char *side_text(struct fill *f, const struct store_side *side)
 {
 	char text[SIDE_MAX];

@@ -22,7 +22,7 @@ struct plan_limits {
 	uint64_t memory;     /* bytes of memory, of all processes of the run */
 	uint64_t output;     /* bytes of all files in the run's folder */
 	uint64_t silence_ns; /* nanoseconds without output on the guest's console, after which the run counts as a hang */
-	/* nanoseconds since the last heartbeat of the guest agent, if there was one, after which the run counts as a hang */
+	/* A run whose guest agent has sent a heartbeat, and then no other one for this long (ns), counts as a hang. */
 	uint64_t heartbeat_ns;
 };
 

@@ -29,7 +29,10 @@ static size_t count_selected(const struct runner *r, const struct plan_runs *run
 	return count;
 }
 
-/* Count the runs of this shard. The round's number does not matter, because keys do not depend on it. */
+/*
+ * Count the runs of a round that this runner has to execute. Whether it has to is decided by a run's key, which does not depend
+ * on the round's number, so the plan is expanded for round 1.
+ */
 static int count_planned(const struct runner *r, size_t *count, struct err *err)
 {
 	struct plan_runs runs;

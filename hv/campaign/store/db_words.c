@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Store scripts use words such as $TEXT, and each backend replaces them by its own type names. */
+/*
+ * The store's SQL has words such as $TEXT in place of the names of column types, which differ between SQLite and PostgreSQL.
+ * This file replaces the words by the names of the database in use.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -30,8 +30,8 @@ void store_columns(const struct db_rows *rows, int first, struct store_text *tex
 void store_side_columns(const struct db_rows *rows, int first, struct store_text *text, struct store_side sides[2]);
 
 /*
- * Return a verdict's class, and a triage state, for a value of the database. A store is not trusted: any other value gives the
- * default.
+ * These two functions convert a number from the database: the first to a verdict's class, the second to a triage state. The
+ * database is not trusted: a number that is no class gives unclear, and one that is no state gives no triage state.
  */
 enum verdict_class store_class_of(int64_t value);
 enum store_triage store_triage_of(int64_t value);

@@ -368,8 +368,8 @@ void store_races_free(struct store_races *r);
 struct store_races_query {
 	int64_t round; /* Select this round. 0: select all rounds; then no race is new or gone. */
 	/*
-	 * Also select the rounds of the same campaign after this one, which is the base round: the selected rounds are compared
-	 * with it. 0: the base round is the campaign's round before the selected ones.
+	 * The id of the base round, with which the selected rounds are compared. Then all later rounds of its campaign are
+	 * selected, too. 0: the base round is the campaign's round before the selected ones.
 	 */
 	int64_t since;
 	int64_t race; /* Only the race with this id. 0: all races. */

@@ -13,7 +13,7 @@
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
 
-/* The start of a function: the first instruction that a hook can be at, with all its bytes. */
+/* Bytes of a function to read: HANDOVER_PROLOGUE, and an instruction of at most 15 bytes after them, which gets the hook. */
 #define CODE_BYTES (HANDOVER_PROLOGUE + 16u)
 #define CHECK_NS 1000000000u
 /*

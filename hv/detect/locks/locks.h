@@ -67,7 +67,8 @@ int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_functi
 
 /*
  * The call stack shows that the kernel's function at `caller` called the function at `callee`, which belongs to the subject. If
- * `caller` calls callbacks, remember this one. Called on the follower's thread, without d->lock.
+ * `caller` is on the list as a function that calls callbacks (LOCK_CALLER), remember `callee` as a callback, so that its hooks
+ * are planted. Called on the thread that follows locks, without d->lock.
  */
 void locks_called_back(struct locks *l, uint64_t caller, uint64_t callee);
 

@@ -68,8 +68,8 @@ void callees_executed(struct callees *c, uint64_t gva, bool other_caller, uint64
 void callees_step(struct callees *c, uint64_t now);
 
 /*
- * 16 hits: with 50 callees that the whole guest calls all the time, and a rate of 100 hits/s, the first 8 s are spent on hits
- * of these callees. After that they rest nearly always.
+ * After 16 hits for other callers than the subject, a callee rests. So with 50 callees that the whole guest calls all the time,
+ * and a rate of 100 hits/s, the first 8 s are spent on their hits. After that they rest nearly always.
  */
 #define CALLEES_OTHERS 16u
 #define CALLEES_REST_NS UINT64_C(5000000000)

@@ -30,7 +30,7 @@ struct rate_control {
 	bool in_debt;
 	/* Hit budget: number of hits that may still be provoked. */
 	double budget;
-	/* When the budget was last refilled (CLOCK_MONOTONIC, ns), and the number of hits by then. */
+	/* When the hit budget was last refilled (CLOCK_MONOTONIC, ns), and how many hits the run had had by then. */
 	uint64_t last_ns, hits;
 	/* When k was last adapted (CLOCK_MONOTONIC, ns), and the number of hits by then. */
 	uint64_t adapt_ns, adapt_hits;

@@ -20,7 +20,7 @@
 enum scenario_section {
 	SCENARIO_FACTS = 1,
 	SCENARIO_STATE,
-	/* Runs of pages that are not all zero, in order of offset: struct scenario_run and the pages. */
+	/* Ranges of pages that are not all zero, in order of offset: struct scenario_run and the pages. */
 	SCENARIO_RAM,
 	SCENARIO_END,
 };
