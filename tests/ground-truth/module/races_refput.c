@@ -12,10 +12,16 @@
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/version.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #include "gt.h"
+
+/* Older kernels have no flag for a workqueue per CPU. Newer ones warn of a workqueue that has neither it nor WQ_UNBOUND. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+#define WQ_PERCPU 0
+#endif
 
 struct gt_refput {
 	int refcnt;
@@ -33,7 +39,7 @@ static struct gt_refput *gt_refput_last; /* only the user's thread uses it */
 
 static int gt_refput_setup(void)
 {
-	gt_refput_frees = alloc_workqueue("gt_refput", 0, 0);
+	gt_refput_frees = alloc_workqueue("gt_refput", WQ_PERCPU, 0);
 	return gt_refput_frees ? 0 : -ENOMEM;
 }
 
