@@ -31,7 +31,7 @@ void store_side_columns(const struct db_rows *rows, int first, struct store_text
 
 /*
  * These two functions convert a number from the database: the first to a verdict's class, the second to a triage state. The
- * database is not trusted: a number that is no class gives unclear, and one that is no state gives no triage state.
+ * database is not trusted: a number that is no class gives unclear, and one that is no state gives STORE_TRIAGE_NEW.
  */
 enum verdict_class store_class_of(int64_t value);
 enum store_triage store_triage_of(int64_t value);
