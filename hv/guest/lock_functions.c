@@ -116,7 +116,9 @@ static long read_offset(const char *word, char **end)
 	return offset > OFFSET_MAX ? -1 : offset;
 }
 
-/* Parse what follows "calls:": "arg0" to "arg5", or the offset of a pointer, as in "+24", or of two kernels' as in "+40|+72".
+/*
+ * Parse what follows "calls:": "arg0" to "arg5", or the offset of a pointer, as in "+24". In "+40|+72", the second offset is
+ * for kernels that have the pointer at another place.
  */
 static int read_calls(const struct line *line, const char *word, struct lock_function *f, struct err *err)
 {

@@ -9,13 +9,6 @@ store=$work/store.db
 
 # ---- guests ----
 
-# backports_apt: apt's configuration with the package lists that vm-images/fetch keeps of the newer kernel's suite, for its headers.
-backports_apt() {
-	lists=${XDG_CACHE_HOME:-$HOME/.cache}/outrider/apt-bookworm-backports
-	printf '%s "%s";\n' Dir::Etc::SourceList "$lists/sources.list" Dir::Etc::SourceParts "$lists/parts" Dir::State::Lists "$lists/lists" \
-		Dir::Cache "$lists" Debug::NoLocking 1 APT::Sandbox::User root
-}
-
 # guest NAME MODULE: the initial RAM disk of a guest with the agent and this build of the ground-truth module.
 guest() {
 	strip --strip-debug -o "$work/$1.ko" "$2"
@@ -25,8 +18,7 @@ guest() {
 cp "$(vm-images/fetch kernel --print vmlinuz)" "$work/vmlinuz-6.1"
 cp "$(vm-images/fetch kernel --suite bookworm-backports --print vmlinuz)" "$work/vmlinuz-6.12"
 guest 6.1 "$build/outrider_gt.ko"
-backports_apt >"$work/apt.conf"
-APT_CONFIG=$work/apt.conf tests/ground-truth/build-module "$(vm-images/fetch kernel --suite bookworm-backports --print version)" "$work/module-6.12.ko"
+tests/ground-truth/build-module "$(vm-images/fetch kernel-headers --suite bookworm-backports --print tree)" "$work/module-6.12.ko"
 guest 6.12 "$work/module-6.12.ko"
 
 # ---- the campaign ----

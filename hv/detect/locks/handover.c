@@ -236,25 +236,30 @@ static bool called_directly(const struct handover_stop *stop)
 	return code[0] == OPCODE_CALL && stop->regs->rip - start <= HANDOVER_PROLOGUE;
 }
 
+/* Whether the pointer at GVA `at` leads to the callback that begins here. NULL does if `cleared` is set. */
+static bool leads_here(const struct handover_stop *stop, uint64_t at, bool cleared)
+{
+	uint64_t callee;
+
+	return guest_read(stop->guest, at, &callee, sizeof(callee)) == 0 &&
+	       ((cleared && !callee) || stop->regs->rip - callee <= HANDOVER_PROLOGUE);
+}
+
 /*
  * Whether the first argument can be the callback's object. It is not when another callback ends by a jump to this function,
  * and passes an argument of its own.
  */
 static bool has_object(const struct handover_stop *stop, const struct lock_function *function)
 {
-	uint64_t argument = stop->regs->gpr[X86_RDI], callee;
+	uint64_t argument = stop->regs->gpr[X86_RDI];
 
 	if (function->kind == HANDOVER_IRQ)
 		return !x86_kernel_address(argument);
 	if (function->calls != LOCK_CALLS_MEMBER)
 		return true;
 	/* timer_shutdown() clears the pointer, perhaps just before the timer's function begins. */
-	if (guest_read(stop->guest, argument + (uint64_t)function->calls_at, &callee, sizeof(callee)) == 0 &&
-	    (!callee || stop->regs->rip - callee <= HANDOVER_PROLOGUE))
-		return true;
-	return function->calls_or_at &&
-	       guest_read(stop->guest, argument + (uint64_t)function->calls_or_at, &callee, sizeof(callee)) == 0 &&
-	       stop->regs->rip - callee <= HANDOVER_PROLOGUE;
+	return leads_here(stop, argument + (uint64_t)function->calls_at, true) ||
+	       (function->calls_or_at && leads_here(stop, argument + (uint64_t)function->calls_or_at, false));
 }
 
 bool handover_enter(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,

@@ -56,24 +56,13 @@ static void end_elsewhere(struct detect *d, unsigned cpu, const struct x86_regs 
 	}
 }
 
-static void begin(struct detect *d, unsigned cpu, const struct x86_regs *regs, const struct section_gap *gap, uint64_t now)
+static void begin(struct detect *d, struct window *w, const struct section_gap *gap)
 {
-	struct window *w = &d->hit.windows[cpu];
-	struct guest_context context = w->context;
-	uint64_t hold_ns = w->hold_ns;
-
-	*w = (struct window){.open = true,
-			     .between = true,
-			     .whole = true,
-			     .cpu = cpu,
-			     .regs = *regs,
-			     .context = context,
-			     .opened_ns = now,
-			     .hold_ns = hold_ns};
-	locks_hold(d->locks, cpu, gap);
+	w->open = true;
+	locks_hold(d->locks, w->cpu, gap);
 	d->hit.open_windows++;
-	d->hit.credit_ns -= (double)hold_ns;
-	allowance_spend(&d->hit.between, (double)hold_ns);
+	d->hit.credit_ns -= (double)w->hold_ns;
+	allowance_spend(&d->hit.between, (double)w->hold_ns);
 	d->stats.section_holds++;
 }
 
@@ -93,13 +82,14 @@ bool between_hold(struct detect *d, const struct point *point, unsigned cpu, con
 	/* The cheap questions come first, since this is asked at each lock call. */
 	if (!sections_is_second(locks_sections(d->locks), point->addr) || !may_spend(d, cpu, now))
 		return false;
+	*w = (struct window){.between = true, .whole = true, .cpu = cpu, .regs = *regs, .opened_ns = now};
 	guest_context(d->guest, regs, &w->context);
 	if (!locks_gap(d->locks, cpu, regs, &w->context, point, &gap) || !turn_may_hold(d, &over))
 		return false;
 	w->hold_ns = window_delay(d, cpu, &w->context, false, now);
 	if (!w->hold_ns)
 		return false;
-	begin(d, cpu, regs, &gap, now);
+	begin(d, w, &gap);
 	if (over)
 		turn_end(d, over);
 	/* A quarter into the hold, window_expire() ends it if no other CPU runs or will wake up. */
