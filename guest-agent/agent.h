@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The exit status of a workload. A status that is not listed is the workload's own. */
+/* The exit status of a workload. Any other status has a meaning that only its workload defines. */
 enum agent_rc {
 	AGENT_OK = 0,
 	AGENT_FAIL = 1,
@@ -28,7 +28,7 @@ struct workload {
 };
 
 extern const struct workload workload_gt, workload_gtcase, workload_busy, workload_loop, workload_debug, workload_dmesg,
-	workload_sleep, workload_wait, workload_sh, workload_modules;
+	workload_sleep, workload_wait, workload_sh, workload_modules, workload_pair;
 
 /*
  * Write one line to the console, in one write so that the lines of two processes do not mix. `fmt` is printf's, without the
@@ -67,6 +67,9 @@ bool wait_for_enough(const char *name, double limit);
 
 /* Wait until the duration `d` of the workload `name` has passed. Returns false if `d` has a limit and no "enough NAME" came. */
 bool let_pass(const char *name, const struct duration *d);
+
+/* Replace this process by a shell that carries out `command`. Returns AGENT_FAIL, with a line written, if there is no shell. */
+int run_shell(const char *command);
 
 /* Read up to size - 1 bytes of a small file, and add a '\0'. Returns how many bytes were read, or -1 with errno set. */
 long read_text(const char *path, char *buf, size_t size);

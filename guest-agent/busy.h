@@ -16,7 +16,7 @@ enum busy_result {
 };
 
 struct busy_worker {
-	unsigned int cpu;  /* the CPU that the worker starts on; the scheduler stressor leaves it */
+	unsigned int cpu;  /* the CPU that the worker starts on; only the scheduler stressor moves to other CPUs */
 	unsigned int seed; /* state of busy_random() */
 	char dir[64];	   /* absolute path of the worker's own folder, which is in a tmpfs */
 };

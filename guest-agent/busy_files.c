@@ -52,7 +52,10 @@ static enum busy_result round_files(struct busy_worker *w)
 	return ok && !rmdir(sub) && !unlink(a) && !unlink(b) ? BUSY_OK : BUSY_ERROR;
 }
 
-/* Write to a pipe and read from it, and wait by epoll for the pipe and for an eventfd in between. */
+/*
+ * Ten times: write to a pipe, wait by epoll until the pipe or an eventfd that is never written can be read, and read from the
+ * pipe. Returns false if a call fails.
+ */
 static bool poll_pipe(int in, int out)
 {
 	char buf[2048] = "";

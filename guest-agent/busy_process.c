@@ -69,7 +69,10 @@ static long futex(atomic_uint *word, int op, unsigned int value)
 	return syscall(SYS_futex, word, op, value, op == FUTEX_WAIT ? &limit : NULL, NULL, 0);
 }
 
-/* Take turns with the other process until turn `limit`. `me` is 1 for the process with the odd turns, 0 for the even turns. */
+/*
+ * Take turns with the other process until turn `limit`. `*word`, which both processes share, is the number of the current turn,
+ * and the futex on which a process waits for its turn. `me` is 1 for the process with the odd turns, 0 for the even turns.
+ */
 static void take_turns(atomic_uint *word, unsigned int me, unsigned int limit)
 {
 	unsigned int turn;

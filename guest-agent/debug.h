@@ -13,13 +13,17 @@
 
 #define DEBUG_ROUNDS 50
 
-/* Check an INT3, and single-stepping by EFLAGS.TF, with a SIGTRAP handler in the same program. */
+/*
+ * check_int3_handler() checks an INT3, and check_trap_flag() single-stepping by EFLAGS.TF. A SIGTRAP handler of the agent
+ * itself counts the traps.
+ */
 bool check_int3_handler(void);
 bool check_trap_flag(void);
 
 /*
- * Check the traps of a child under ptrace. In each round, the first check writes an INT3 into the child's text, removes it for
- * one single-step, and writes it again. The other checks set debug register 0 to trap on a write, an access or an execution.
+ * These four functions check the traps of a child under ptrace, which calls debug_step() DEBUG_ROUNDS times. For each call,
+ * check_ptrace_breakpoint() writes an INT3 into the child's text, removes it for one single-step, and writes it again. The
+ * other three set debug register 0 to trap on a write, an access or an execution.
  */
 bool check_ptrace_breakpoint(void);
 bool check_ptrace_watch_write(void);

@@ -63,7 +63,10 @@ bool check_ptrace_breakpoint(void)
 	return pid > 0 && debug_finish(pid, ok);
 }
 
-/* Returns true if debug register 0 traps `per_round` times in each round, and DR6 names only that register each time. */
+/*
+ * Start a child with debug register 0 set to `address`, and DR7 set to `dr7`. Returns true if each of the child's DEBUG_ROUNDS
+ * calls of debug_step() traps `per_round` times, and DR6 names only debug register 0 each time.
+ */
 static bool count_register(unsigned long address, unsigned long dr7, unsigned int per_round)
 {
 	pid_t pid = debug_child();

@@ -63,7 +63,10 @@ bool check_int3_handler(void)
 	return report_seen(ok);
 }
 
-/* One POPF sets TF, and a second clears it. A trap follows each of the four instructions after the first POPF. */
+/*
+ * Single-step a few instructions of the agent itself: one POPF sets TF, and a second clears TF. A trap follows each of the four
+ * instructions after the first POPF.
+ */
 bool check_trap_flag(void)
 {
 	bool ok = install_handler();

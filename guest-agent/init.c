@@ -28,7 +28,7 @@ static const struct {
 
 /*
  * Open the console as standard input, output and error. If the initramfs has no /dev/console, the kernel started this process
- * without them; the devtmpfs that was just mounted has the node.
+ * without these three descriptors; the devtmpfs that was just mounted has /dev/console.
  */
 static void open_console(void)
 {
@@ -59,7 +59,7 @@ void init_system(void)
 
 void init_kill_rest(void)
 {
-	/* kill() fails when there is no other process. It does not touch kernel threads. */
+	/* Ignore the result: kill() fails when there is no other process. The signal does not reach kernel threads. */
 	kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0)
 		;

@@ -19,7 +19,7 @@ struct job {
 	unsigned int number; /* from 1, never used again */
 	char word[LINE_LENGTH + 1];
 	int runner;	      /* process id */
-	int input;	      /* pipe to the job's standard input, or -1 */
+	int input;	      /* descriptor of the pipe to the job's standard input; -1: closed */
 	int output;	      /* pipe from the job's standard output and error; -1: all writers have closed it */
 	double start, end;    /* in seconds of now()'s clock */
 	int rc;		      /* exit status in JOB_ENDED: an enum agent_rc, 128 plus a signal, or the workload's own */

@@ -22,7 +22,7 @@
 
 struct runner {
 	const struct job_work *work;
-	sigset_t signals; /* SIGTERM and SIGCHLD, for which the runner waits; it blocks all signals */
+	sigset_t signals; /* SIGTERM and SIGCHLD, for which the runner waits; the runner blocks all signals */
 	sigset_t before;  /* the signal mask of the job's processes */
 	int left;	  /* number of processes that the runner started and that have not ended */
 	int pid[MAX_CPUS];

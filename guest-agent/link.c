@@ -106,7 +106,7 @@ bool link_ready(struct link *link, short revents)
 
 	if (link->state == LINK_UP && revents & POLLOUT)
 		link_flush(link);
-	/* A port of a virtio console reports POLLHUP while no process of the host has it open. */
+	/* The host has hung up. A port of a virtio console reports POLLHUP, too, while no process of the host has it open. */
 	if (link->state == LINK_UP && revents & (POLLHUP | POLLERR) && !(revents & POLLIN))
 		link_drop(link);
 	if (link->state != LINK_CALLING || !revents)

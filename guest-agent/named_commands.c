@@ -7,7 +7,10 @@
 
 #include "agent.h"
 
-/* Parse one line of the file. Returns false for a line without a valid command. */
+/*
+ * Parse the line `line`, with the number `number`, of the file. Returns false for a blank line or a comment and, after a
+ * message, for any other line that is no valid command.
+ */
 static bool read_command(const char *file, unsigned int number, const char *line, struct named_command *c)
 {
 	char copies[16];

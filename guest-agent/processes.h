@@ -8,7 +8,7 @@
 #define OUTRIDER_PROCESSES_H
 
 struct process_sum {
-	unsigned int count; /* processes below the root; the root is not counted */
+	unsigned int count; /* number of processes below the root; the root is not counted */
 	double cpu_seconds; /* CPU time of the counted processes, and of the children that they and the root have waited for */
 };
 

@@ -35,7 +35,8 @@ enum { POLL_SIGNALS, POLL_LINK, POLL_JOBS, POLL_COUNT = POLL_JOBS + JOBS };
 struct server {
 	struct link link;
 	struct line_reader reader; /* for lines from the host */
-	char input[4096];	   /* unparsed bytes from the host: input_len bytes from input_at */
+	/* bytes from the host that are not parsed yet: `input_len` bytes, which begin at input[input_at] */
+	char input[4096];
 	size_t input_at, input_len;
 	struct job job[JOBS];
 	unsigned int last_job;
@@ -48,7 +49,7 @@ struct server {
 	bool power_off;
 };
 
-/* ---- messages that the agent sends without a command ---- */
+/* ---- messages without a command ---- */
 
 static unsigned int running_jobs(const struct server *s)
 {
@@ -98,8 +99,8 @@ static void send_output(struct server *s, struct job *job)
 			*c = *c == '\t' ? ' ' : '?';
 	job->lines++;
 	/*
-	 * Remove PREFIX, with which the agent's own workloads begin each line on a console. The host does not need it, because
-	 * the message names the job.
+	 * Remove PREFIX, with which the agent's own workloads begin each line on a console. The host does not need this prefix,
+	 * because the message names the job.
 	 */
 	if (!strncmp(text, PREFIX, strlen(PREFIX)))
 		text += strlen(PREFIX);
@@ -177,7 +178,10 @@ static void send_status(struct server *s)
 	link_send(&s->link, false, "ok jobs=%u uptime=%.2f", running_jobs(s), now());
 }
 
-/* Returns a place for a new job: a free place, or that of the job that ended first, or NULL if all jobs are running. */
+/*
+ * Returns an entry of s->job[] for a new job: a free entry, or that of the job that ended first. Returns NULL if all jobs are
+ * running.
+ */
 static struct job *free_place(struct server *s)
 {
 	struct job *oldest = NULL;
@@ -298,7 +302,7 @@ static bool can_answer(const struct server *s)
 	return s->link.out_len < LINK_ROOM / 2;
 }
 
-/* Carry out the whole lines that have come from the host, as long as there is room for replies. */
+/* Carry out the complete lines that have come from the host, as long as the queue to the host has room for replies. */
 static void obey_host(struct server *s)
 {
 	enum line_state state;

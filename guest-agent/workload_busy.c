@@ -28,7 +28,7 @@ struct busy {
 	atomic_ulong rounds[STRESSORS];
 	atomic_bool over;
 	unsigned int cpus;
-	int pid[STRESSORS * MAX_CPUS]; /* the process of each stressor on each CPU; 0: not started; -1: fork() failed */
+	int pid[STRESSORS * MAX_CPUS]; /* process ID of each stressor on each CPU; 0: not started; -1: fork() failed */
 };
 
 static int run_stressor(struct busy *b, size_t which, unsigned int cpu)

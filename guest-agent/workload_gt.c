@@ -96,7 +96,7 @@ static int send_command(const char *verb, const char *name)
 /* Returns whether the case has no race, so that the host never waits for one. */
 static bool is_control(const struct gt_line *c)
 {
-	return !strcmp(c->group, "controls") || !strcmp(c->group, "atomic");
+	return !strcmp(c->group, "controls") || !strncmp(c->group, "atomic", strlen("atomic"));
 }
 
 /* Find the case's line. Returns false if there is none, or the file cannot be read. */
@@ -134,7 +134,7 @@ static int run_case(const struct gt_line *c, const struct duration *d)
 	say("gt: case %s: running", c->name);
 	told = let_pass(c->name, d);
 	let_both_sides_run(c->name, start);
-	seconds = now() - start; /* in a slow guest, longer than `d` says */
+	seconds = now() - start; /* how long the case ran: in a slow guest, longer than `d` says */
 	rc = send_command("stop", c->name);
 	if (!told)
 		rc = AGENT_FAIL;

@@ -45,20 +45,25 @@ static void take_terminal(void)
 	close(fd);
 }
 
-static int run_sh(const char *args)
+int run_shell(const char *command)
 {
 	static const char *const shells[] = {"/bin/sh", "/bin/busybox", "/busybox"};
 
-	/* A single command gets no controlling terminal, which would hang up at the command's end and lose its last output. */
-	if (getppid() == 1 && !*args)
-		take_terminal();
 	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
-		if (*args)
-			execl(shells[i], "sh", "-c", args, NULL);
+		if (*command)
+			execl(shells[i], "sh", "-c", command, NULL);
 		else
 			execl(shells[i], "sh", NULL);
 	}
 	return say_failed("sh: this guest has no /bin/sh and no busybox");
+}
+
+static int run_sh(const char *args)
+{
+	/* A single command gets no controlling terminal, which would hang up at the command's end and lose its last output. */
+	if (getppid() == 1 && !*args)
+		take_terminal();
+	return run_shell(args);
 }
 
 const struct workload workload_sh = {"sh", "sh[:COMMAND]: a shell on the console, or one command", run_sh};

@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const struct workload *const workloads[] = {
-	&workload_gt,	 &workload_gtcase, &workload_busy, &workload_loop, &workload_debug,
-	&workload_dmesg, &workload_sleep,  &workload_wait, &workload_sh,   &workload_modules,
+	&workload_gt,	 &workload_gtcase, &workload_busy, &workload_loop,    &workload_debug, &workload_dmesg,
+	&workload_sleep, &workload_wait,   &workload_sh,   &workload_modules, &workload_pair,
 };
 #define WORKLOADS (sizeof(workloads) / sizeof(*workloads))
 

@@ -20,7 +20,8 @@ struct left {
 	struct race_key race; /* What identifies the race in every build. */
 	/* The key in the running pass. NULL: this pass has no key for the race, or an earlier pass found a match. */
 	char *key;
-	uint64_t offset[2];	    /* The offsets of both sites in their functions, in the order of race.sides. */
+	/* The offsets of both sites in their functions, in the order of race.sides. */
+	uint64_t offset[2];
 	const struct judged *match; /* NULL: no match was found yet. */
 };
 
@@ -92,7 +93,8 @@ static bool key_of_functions(const struct left *l, char out[KEY_MAX])
 }
 
 /*
- * Returns false if debug files name the data of both races: the pass by identity compared these names already, and they differ.
+ * Returns false if debug files name the data of both races: the pass by identity has compared these names already, and found
+ * them different.
  */
 static bool may_be_alias(const struct left *a, const struct left *b)
 {
@@ -147,8 +149,8 @@ static int make_keys(struct side *s, const struct pass *pass)
 }
 
 /*
- * Returns whether both lists come from one build of the race's code: of the kernel, or of the module, that has each side's
- * function.
+ * Returns whether both lists come from one build of the race's code. For each side, that is the build of the kernel or module
+ * that contains the side's function.
  */
 static bool in_one_build(const struct changes_builds *builds, const struct left *l)
 {

@@ -12,18 +12,25 @@
 #include "pruner/verdicts.h"
 
 enum change_kind {
-	CHANGE_NEW,	/* Only the new list has the race. */
-	CHANGE_VERDICT, /* Both lists have the race, with different classes or rules. */
-	CHANGE_GONE,	/* Only the old list has the race. */
-	CHANGE_MOVED,	/* Both lists have the race, with different ids and the same verdict. */
-	CHANGE_NONE,	/* Both lists have the race, with the same id and verdict. */
+	/* Only the new list has the race. */
+	CHANGE_NEW,
+	/* Both lists have the race, with different classes or rules. */
+	CHANGE_VERDICT,
+	/* Only the old list has the race. */
+	CHANGE_GONE,
+	/* Both lists have the race, with different ids and the same verdict. */
+	CHANGE_MOVED,
+	/* Both lists have the race, with the same id and verdict. */
+	CHANGE_NONE,
 	CHANGE_KINDS,
 };
 
 struct change {
 	enum change_kind kind;
-	const struct judged *before; /* NULL: the old list does not have the race. */
-	const struct judged *now;    /* NULL: the new list does not have the race. */
+	/* The race in the old list. NULL: the old list does not have the race. */
+	const struct judged *before;
+	/* The race in the new list. NULL: the new list does not have the race. */
+	const struct judged *now;
 };
 
 struct changes {

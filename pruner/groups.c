@@ -13,7 +13,8 @@ struct entry {
 	struct group_key *key;
 	const struct judged *judged;
 	size_t index; /* in the list of verdicts */
-	size_t first; /* index of the group's first race in the list of verdicts */
+	/* Index of the group's first race in the list of verdicts. */
+	size_t first;
 };
 
 static int ordered(size_t a, size_t b)
@@ -96,7 +97,8 @@ static void fill(struct groups *out, const struct entry *entries, size_t count)
 		}
 		g = &out->list[out->count - 1];
 		/*
-		 * Use the first alias that a race of the group has: a race whose datum has no known place in memory has none.
+		 * Use the first alias that a race of the group has. A race has no alias if the place of its datum in memory is
+		 * not known.
 		 */
 		if (!g->alias[0])
 			memcpy(g->alias, e->key->alias, sizeof(g->alias));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Groups of judged races: verdicts in, groups out. The races of a group are one bug as a rule, and reports have one entry for
- * the group, with its races folded under it. group_key.h says which races are of one group.
+ * Groups of judged races: verdicts in, groups out. The races of a group usually are one bug, so reports show the group's lead
+ * in full, and the other races below it. hv/race/group_key.h says which races are of one group.
  */
 #ifndef OUTRIDER_PRUNER_GROUPS_H
 #define OUTRIDER_PRUNER_GROUPS_H
@@ -12,25 +12,31 @@
 #include "pruner/verdicts.h"
 
 struct group {
-	/* By group_key(): the same in every build of the kernel, and different for each group of a list. */
+	/*
+	 * The group's id, made by group_key(): the same in every build of the kernel, and different for each group of a list.
+	 */
 	char id[RACE_ID_MAX];
 	/* The id without debug files, or "". */
 	char alias[RACE_ID_MAX];
-	/* What the races share, by group_key(): both functions and the datum. */
+	/* What the races of the group share, as group_key() writes it: both functions and the datum. */
 	const char *text;
 	/*
-	 * The races, as indices into the list of verdicts. The first is the lead: the most harmful race, of these the one with
-	 * the highest rank. Its verdict and evidence are the group's. Suppressed races come last, whatever their verdict.
+	 * The races, as indices into the list of verdicts. The first is the lead: the race with the worst class and, within
+	 * this class, the highest rank. Its verdict and evidence are the group's. Suppressed races come last, whatever their
+	 * verdict.
 	 */
 	const size_t *members;
 	size_t count;
 	/* Number of observations of all races. */
 	uint64_t seen;
-	/* The lead: members[0]. The group is suppressed if the lead is, which is when all races are. */
+	/*
+	 * The lead: members[0]. Suppressed races come last, so if the lead is suppressed, all races are, and the group counts
+	 * as suppressed.
+	 */
 	const struct judged *lead;
 };
 
-/* The groups of a list of verdicts, into which they point. */
+/* The groups of a list of verdicts. The pointers in the groups lead into that list. */
 struct groups {
 	struct group *list;
 	size_t count;
@@ -59,8 +65,8 @@ void groups_sort(struct groups *g);
 const struct group *groups_of(const struct groups *g, size_t index);
 
 /*
- * Print the totals in one line: "26 likely bugs (52 races), 12 unclear, 40 benign". Each number counts groups; the number of
- * races follows where it differs.
+ * Print the totals in one line: "26 likely bugs (52 races), 12 unclear, 40 benign". Each number counts groups. The number of
+ * races follows in parentheses if it is not the same.
  */
 void groups_sum(FILE *out, const struct groups *g);
 

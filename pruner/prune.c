@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Applies the table of rules to a race. The first rule that fits names the race. The facts of raise.h then give its rank, and
- * the outcomes of running both orders are weighed next (pruner/rules/outcome.h), and the kernel's complaints last
- * (pruner/rules/complained.h).
+ * Judges a race by the table of rules. The first rule that fits gives the verdict's class. Then the facts that
+ * pruner/rules/raise.h finds about the race give the rank, the outcomes of running both orders may change the verdict
+ * (pruner/rules/outcome.h), and last, the complaints of the guest's kernel may change the verdict (pruner/rules/complained.h).
  */
 #include "pruner/rules/complained.h"
 #include "pruner/rules/outcome.h"
@@ -21,7 +21,7 @@ static const struct {
 	[VERDICT_BENIGN] = {0, 19},
 };
 
-/* Append to the evidence that no benign pattern fits. Before that, the evidence has the facts that make the race worse. */
+/* Append "no benign pattern fits" to the evidence, after the facts that make the race worse. */
 static void no_pattern(const struct view *v, struct verdict *out)
 {
 	if (out->evidence[0])
@@ -32,7 +32,10 @@ static void no_pattern(const struct view *v, struct verdict *out)
 		verdict_evidence(out, "; the writer was not seen");
 }
 
-/* Add up the points of all facts. For a race that a rule prunes, the facts change only the rank, and not the evidence. */
+/*
+ * Add up the points of all facts. If a rule found the race benign or synchronisation, the facts lead to a higher rank within
+ * this class, but are not added to the evidence.
+ */
 static int add_up(const struct view *v, struct verdict *out, enum rule_id *worst)
 {
 	struct verdict unsaid = {0};

@@ -11,9 +11,11 @@
 
 struct judged {
 	const struct race *race;
-	size_t found; /* The position of the race in the list as it was judged: the order in which races were found. */
+	/* The race's number in the order in which races were found, from 0. Sorting the list does not change this number. */
+	size_t found;
 	struct verdict verdict;
-	const char *suppressed; /* The reason of the user's suppression, or NULL. The suppressions own it. */
+	/* The reason of the user's suppression, or NULL. The suppressions own it. */
+	const char *suppressed;
 };
 
 struct verdicts {
@@ -23,7 +25,7 @@ struct verdicts {
 
 enum verdicts_order { VERDICTS_BY_RANK, VERDICTS_BY_COUNT, VERDICTS_BY_TIME, VERDICTS_BY_SITE };
 
-/* Returns the name of the enum verdicts_order `i` ("rank", "count", "time" or "site"), or NULL if `i` is none. */
+/* Returns the name of the enum verdicts_order `i` ("rank", "count", "time" or "site"), or NULL if the enum has no value `i`. */
 const char *verdicts_order_word(size_t i);
 
 /*

@@ -17,7 +17,10 @@ struct allowance {
 	uint64_t last_ns; /* Time of the last update of credit_ns. */
 };
 
-/* Add the earnings until `now_ns`. Returns the forfeited earnings in ns. Earns nothing if time went backwards. */
+/*
+ * Add the earnings since the last call until `now_ns` to the balance. Returns the earnings that are forfeited because the
+ * balance is at its maximum, in ns. Earns nothing if time went backwards.
+ */
 static inline double allowance_earn(struct allowance *a, uint64_t now_ns)
 {
 	double forfeited;

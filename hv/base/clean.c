@@ -11,7 +11,7 @@
 
 #define ESCAPE_LEN 4 /* bytes of \xHH */
 
-/* A text under construction with a size limit. There is always room for the NUL. */
+/* A text that is made piece by piece in a buffer of limited size. One byte of the buffer is always left for the NUL. */
 struct copy {
 	char *out;
 	size_t used, size;

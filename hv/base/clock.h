@@ -15,6 +15,15 @@ static inline uint64_t monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Returns the time of day in milliseconds since 1970 in UTC. */
+static inline int64_t realtime_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* Returns the CPU time of the calling thread in nanoseconds. */
 static inline uint64_t thread_cpu_ns(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ends a process that was made by fork() when its parent ends. */
+/* Has the kernel end a process, made by fork(), as soon as the parent process ends. */
 #ifndef OUTRIDER_BASE_DIE_WITH_H
 #define OUTRIDER_BASE_DIE_WITH_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tells from the first bytes of a file what it is, for a message to a user who gave a file of the wrong kind. Never a reason to
- * accept a file: its reader checks the whole of it.
+ * Tells from the first bytes of a file what it is, for a message to a user who gave a file of the wrong kind. The answer is
+ * never a reason to accept a file: the parser of the file checks the whole file.
  */
 #ifndef OUTRIDER_BASE_FILE_MAGIC_H
 #define OUTRIDER_BASE_FILE_MAGIC_H

@@ -32,7 +32,7 @@ static inline void limit_within(struct limit *l, uint64_t ns)
 		;
 }
 
-/* Returns the deadline; LIMIT_NONE if `l` is NULL. */
+/* Returns the deadline on CLOCK_MONOTONIC, in ns; LIMIT_NONE if `l` is NULL or has no deadline yet. */
 static inline uint64_t limit_end(const struct limit *l)
 {
 	return l ? atomic_load(&l->end_ns) : LIMIT_NONE;

@@ -55,7 +55,7 @@ static inline uint64_t siphash(const struct siphash_key *key, const void *data, 
 	const uint8_t *bytes = data;
 	uint64_t word = 0;
 
-	/* Process little-endian words. The last word has the low byte of the length in its top byte. */
+	/* Process the data as little-endian words of 8 bytes. The top byte of the last word is the low byte of the length. */
 	for (size_t i = 0; i < len; i++) {
 		word |= (uint64_t)bytes[i] << 8 * (i % 8);
 		if (i % 8 == 7) {

@@ -15,8 +15,9 @@ struct x86_regs {
 	uint64_t gpr[X86_GPRS];
 	uint64_t rip, rflags;
 	uint64_t cr0, cr3, cr4, efer;
-	uint64_t fs_base, gs_base; /* of the current mode: in the kernel, gs_base is this CPU's per-CPU area */
-	uint64_t idt_base;	   /* GVA; 0: unknown */
+	/* bases of FS and GS in the current mode; in the kernel, gs_base is the GVA of this CPU's per-CPU area */
+	uint64_t fs_base, gs_base;
+	uint64_t idt_base; /* GVA; 0: unknown */
 	uint16_t cs, ss;
 };
 
@@ -35,7 +36,8 @@ struct x86_regs {
 #define X86_PAGE_SIZE 4096u	  /* bytes */
 
 /*
- * The condition of a debug register: values of an R/W field of DR7 (SDM vol. 3, 18.2.4). There is no condition for reads alone.
+ * The condition of a debug register: values of an R/W field of DR7 (SDM vol. 3, 18.2.4). The CPU has no condition for reads
+ * alone.
  */
 enum x86_dr_type { X86_DR_EXECUTE = 0, X86_DR_WRITE = 1, X86_DR_READWRITE = 3 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * `outrider agent`: sends commands to the guest agent (docs/guest-agent.md). The agent is the side that connects, so this
- * command listens on the socket of the agent's port until the agent does.
+ * `outrider agent`: sends commands to the guest agent (docs/guest-agent.md). The agent connects to the host, so this command
+ * listens on the socket of the agent's port until the agent has connected.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -196,7 +196,10 @@ static bool is_over(const struct dialogue *d)
 {
 	if (!d->options->command[0] || !d->answered)
 		return false;
-	/* With --wait, go on until all jobs have ended. A poweroff goes on until the agent closes the connection. */
+	/*
+	 * The command is done at once if the agent refused it, or without --wait. With --wait it is done when all jobs have
+	 * ended; after a poweroff, only when the agent closes the connection.
+	 */
 	return d->refused || !d->options->wait || (!d->waits && strcmp(d->options->command, "poweroff") != 0);
 }
 
@@ -217,8 +220,8 @@ static int poll_ms(uint64_t deadline)
 }
 
 /*
- * Exchange lines until the command is done. Returns an exit code; `err` is set if the code is one of enum exit_code other than
- * EXIT_OK.
+ * Exchange lines with the agent until the command is done (is_over()). Returns an exit code; `err` is set if the code is one of
+ * enum exit_code other than EXIT_OK.
  */
 static int speak(struct dialogue *d, struct err *err)
 {

@@ -42,7 +42,10 @@ error_t cli_usage(struct argp_state *state, const char *fmt, ...)
 	return EINVAL;
 }
 
-/* Input of the outer parser. Its child, the command's own parser, has only `command` as input. */
+/*
+ * Input of the outer parser, which checks each argument before the command's own parser handles it. The command's own parser is
+ * the outer parser's child, and gets only `command` as its input.
+ */
 struct outer_input {
 	const struct argp *argp; /* the command's own parser */
 	const char *name;
@@ -50,8 +53,8 @@ struct outer_input {
 };
 
 /*
- * Step through the options of the parser and its children, decrementing *index for each. Returns the option at which *index is
- * 0, or NULL if there are fewer.
+ * Returns the option with the index *index, from 0, among the options of the parser and of its children; or NULL if there are
+ * fewer. *index is decremented for each option on the way.
  */
 static const struct argp_option *option_at(const struct argp *argp, size_t *index)
 {
@@ -69,7 +72,7 @@ static const struct argp_option *option_at(const struct argp *argp, size_t *inde
 	return NULL;
 }
 
-/* Returns the i-th option of the parser and its children, or NULL after the last. */
+/* Returns option `i`, counted from 0, of the parser and its children, or NULL if there are no more. */
 static const struct argp_option *nth_option(const struct argp *argp, size_t i)
 {
 	return option_at(argp, &i);
@@ -77,9 +80,10 @@ static const struct argp_option *nth_option(const struct argp *argp, size_t i)
 
 /* Facts about a long option that getopt has refused. */
 struct refused {
-	const struct argp_option *is; /* the only option that the argument names or abbreviates, or NULL */
+	/* the option that the argument names, or the only one that it abbreviates; NULL: none, or several */
+	const struct argp_option *is;
 	char several[160]; /* if the abbreviation is ambiguous, the options that it abbreviates: "--sample, --seed" */
-	const char *near;  /* an option with a similar name, or NULL */
+	const char *near;  /* an option with a name similar to the argument; NULL: there is none */
 };
 
 static void add_name(char *list, size_t size, const char *name)
@@ -211,8 +215,8 @@ static void explain(const struct argp_state *state, const struct outer_input *in
 	int last = state->next - 1;
 
 	/*
-	 * A refused long option is the previous argument, because getopt has stopped after it. For short options, it is the
-	 * next argument.
+	 * getopt stops after a long option that it refuses, so such an option is the previous argument. A refused short option
+	 * is in the next argument.
 	 */
 	if (last > 0 && last < state->argc && state->argv[last][0] == '-')
 		word = state->argv[last];
@@ -225,8 +229,8 @@ static void explain(const struct argp_state *state, const struct outer_input *in
 }
 
 /*
- * Set an error that says in one line that the command takes no argument `word`. For a command with --kernel, a kernel
- * without its option is the likely mistake.
+ * Set an error that says in one line that the command takes no argument `word`. For a command with --kernel, the likely mistake
+ * is that the user gave the kernel's path without --kernel.
  */
 static void explain_stray(const struct outer_input *in, const char *word)
 {

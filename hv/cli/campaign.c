@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider campaign`: the table of its subcommands. */
+/* `outrider campaign`: the table of its subcommands, and the search for a subcommand by its name. */
 #include "hv/cli/campaign.h"
 
 #include <stdio.h>

@@ -66,8 +66,7 @@ static void print_runs(const struct plan_runs *runs, const char *only)
 		if (only && !plan_is_selected(r->key, only))
 			continue;
 		shown++;
-		printf("%s  seed %llu  %s, %u CPUs\n", r->key, (unsigned long long)r->seed, r->attach ? "attach" : "run",
-		       r->vcpus);
+		printf("%s  seed %llu  %s, %u CPUs\n", r->key, (unsigned long long)r->seed, plan_engine(r), r->vcpus);
 	}
 	printf("%zu run%s\n", shown, shown == 1 ? "" : "s");
 }

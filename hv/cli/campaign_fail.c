@@ -63,7 +63,10 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 
 const struct argp campaign_fail_argp = {.options = options, .parser = parser};
 
-/* Print a sentence about the round, and the exit status that it causes. */
+/*
+ * Print in one line why the command fails: the sentence about the round that put() writes, the exit status `code`, and
+ * `source`, the option or the campaign file that asked for this failure.
+ */
 static void say(const struct summary *m, void (*put)(FILE *out, const struct summary *m, enum gate_what what),
 		enum gate_what what, int code, const char *source)
 {

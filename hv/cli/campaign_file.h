@@ -8,7 +8,7 @@
 /* Set *file to an argument. A second argument is an error: *file must be NULL before. */
 error_t campaign_take_file(const char **file, char *arg, struct argp_state *state);
 
-/* Check after the last argument that a file was given; otherwise report an error. */
+/* To be called after the last argument: report an error if no file was given (`file` is NULL). */
 error_t campaign_need_file(const char *file, struct argp_state *state);
 
 #endif

@@ -17,7 +17,10 @@
 
 /* Lines are at most 100 characters wide: longer lines are hard to read, even on a wide terminal. */
 #define WIDTH_MAX 100
-/* Most runs on the page of a race. A race that every run sees would fill thousands of rows in a year of nights. */
+/*
+ * The HTML page of a race lists at most this many runs, the newest. A race that every run sees would fill thousands of rows in
+ * a year of nights.
+ */
 #define RUNS_MAX 200
 
 /* ---- options: store and campaign ---- */
@@ -76,7 +79,7 @@ struct store *campaign_place_open(const struct campaign_place *p, enum store_mod
 	return store;
 }
 
-/* ---- options: how to show a list ---- */
+/* ---- options of campaign_show_argp ---- */
 
 enum show_key { KEY_FORMAT = 0x320, KEY_ALL, KEY_SOURCES, KEY_NO_PAGER };
 

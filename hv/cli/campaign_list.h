@@ -19,14 +19,17 @@ struct campaign_place {
 	const char *campaign;	/* NULL: the campaign of the latest round */
 };
 
-/* The parsers of these options, and of --store alone. The input of each is a struct campaign_place. */
+/*
+ * campaign_place_argp parses --store and --campaign, campaign_store_argp only --store. The input of each is a struct
+ * campaign_place.
+ */
 extern const struct argp campaign_place_argp;
 extern const struct argp campaign_store_argp;
 
 /* Open the store. Returns NULL with err set if it cannot be opened. */
 struct store *campaign_place_open(const struct campaign_place *p, enum store_mode mode, struct err *err);
 
-/* The formats, in the order of the words of campaign_forms. */
+/* The formats of the output, in the order of the words in campaign_forms. */
 enum campaign_form { CAMPAIGN_TEXT, CAMPAIGN_JSON, CAMPAIGN_HTML, CAMPAIGN_MAIL };
 
 /* How a list is shown. */
@@ -53,7 +56,10 @@ void campaign_show_init(struct campaign_show *s, struct err *err);
  */
 int campaign_show_list(struct campaign_show *s, struct store *store, const struct summary_query *query, struct err *err);
 
-/* Show one race in full, as text or JSON. Returns 0, or -1 with err set. */
+/*
+ * Show all that the store knows of one race (its history), in the format that the options select. Returns 0, or -1 with err
+ * set.
+ */
 int campaign_show_race(struct campaign_show *s, struct store *store, int64_t race, struct err *err);
 
 #endif

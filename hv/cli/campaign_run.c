@@ -168,7 +168,7 @@ static void print_summary(const struct plan *plan, const struct runner_result *r
 	print_left(plan, r);
 }
 
-/* Returns the bits of enum gate_what for the words of <failure>. */
+/* Returns the gate of the campaign file: a bit 1 << enum gate_what for each word of its <failure>. */
 static unsigned gate_of(const struct plan *plan)
 {
 	static const enum plan_failure bits[GATE_WHATS] = {
@@ -237,7 +237,10 @@ static const char *own_path(char path[PATH_MAX])
 	return n < 0 ? "/usr/bin/outrider" : path;
 }
 
-/* Check --only before anything is stored. The round's number does not matter, because keys do not depend on it. */
+/*
+ * Check --only before anything is stored. --only selects runs by their keys, which are the same in every round, so the plan is
+ * expanded for round 1.
+ */
 static int check_only(const struct run_options *o, const struct plan *plan, struct err *err)
 {
 	struct plan_runs runs = {0};

@@ -69,7 +69,8 @@ static bool begins(const char *what, const char *word)
 }
 
 /*
- * Find out whether the campaign has a round with the number `what`. Without --campaign, it is the campaign of the last round.
+ * Find out whether the campaign has a round with the number `what`. `campaign` NULL: the campaign of the round that started
+ * last.
  */
 static int has_round(struct store *store, const char *campaign, const char *what, bool *found, struct err *err)
 {
@@ -123,7 +124,7 @@ static int kind_of(struct store *store, const char *campaign, const char *what, 
 	if (begins(what, STORE_ROUND_WORD) || (len < RACE_DIGITS_MIN && strspn(what, "0123456789") == len))
 		return 0;
 	*kind = RACE;
-	/* No round's number is as long as a whole id. */
+	/* A name with other characters than digits is no round's number, and neither is a name as long as a whole race id. */
 	if (strspn(what, "0123456789") != len || len >= STORE_RACE_ID_MAX - 1)
 		return 0;
 	return kind_of_digits(store, campaign, what, kind, err);

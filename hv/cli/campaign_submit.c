@@ -21,7 +21,7 @@
 #define SHARDS_MAX 100000
 #define JOBS_MAX 1024
 #define OWN_MEMORY_MIB 512 /* memory of outrider itself, besides the guest's */
-#define SIGNAL_S 120	   /* seconds before a task's time limit at which Slurm signals the task to end */
+#define SIGNAL_S 120	   /* Slurm signals a task to end this many seconds before the task's time limit. */
 #define MIB (UINT64_C(1) << 20)
 
 struct submit_options {

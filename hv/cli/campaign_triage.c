@@ -10,7 +10,8 @@
 #include "hv/cli/campaign.h"
 #include "hv/cli/campaign_list.h"
 
-#define MENDS_MAX 32 /* most options --in of one command: one for each stable branch that has the fix, and room to spare */
+/* One command can have at most this many options --in: one for each stable branch that has the fix, with room to spare. */
+#define MENDS_MAX 32
 
 enum key { KEY_NOTE = 0x200, KEY_WHO, KEY_IN };
 
@@ -20,7 +21,7 @@ struct options {
 	enum store_triage state;
 	bool has_state;
 	const char *note, *who;
-	const char *in[MENDS_MAX]; /* what --in names, in the order of the command line */
+	const char *in[MENDS_MAX]; /* the values of the options --in: kernel versions, build ids or commits */
 	size_t in_count;
 };
 

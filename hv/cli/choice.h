@@ -10,20 +10,26 @@
 #include "hv/cli/cli.h"
 
 struct cli_choice {
-	/* The name of the value in the option tables, for example "FORMAT". */
+	/* The name that stands for the value in the option tables, for example "FORMAT" in "--format FORMAT". */
 	const char *metavar;
 	/* Returns word `i`, counted from 0, or NULL after the last word. */
 	const char *(*word)(size_t i);
 };
 
-/* The formats of `report`, and the orders of its races. */
+/* report_formats: the formats of `report`. report_orders: the orders in which `report` can show races. */
 extern const struct cli_choice report_formats;
 extern const struct cli_choice report_orders;
 
-/* The formats of `diff`, `replay` and `campaign status`; the races that make a command fail. */
+/*
+ * diff_forms: the formats of `diff`, `replay` and `campaign status`. fail_on_choice: the words of --fail-on of commands that
+ * show races.
+ */
 extern const struct cli_choice diff_forms;
 extern const struct cli_choice fail_on_choice;
-/* The findings that make a command fail if the command lists a round of a campaign, and the formats of that list. */
+/*
+ * For commands that list a round of a campaign. campaign_fails: the words of --fail-on. campaign_forms: the formats of the
+ * list.
+ */
 extern const struct cli_choice campaign_fails;
 extern const struct cli_choice campaign_forms;
 /* What `run` and `attach` do when the guest's kernel complains. */

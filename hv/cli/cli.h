@@ -18,7 +18,7 @@ struct cli_command {
 	const struct argp *argp;
 	/* A short description of the subcommand. */
 	const char *what;
-	/* The subcommand's own subcommands, up to an entry without a name; or NULL. */
+	/* The subcommands of this subcommand, up to an entry without a name; NULL: it has none. */
 	const struct cli_command *inner;
 };
 
@@ -37,6 +37,7 @@ int cli_diff(int argc, char **argv);
 int cli_locks(int argc, char **argv);
 int cli_campaign(int argc, char **argv);
 int cli_replay(int argc, char **argv);
+int cli_explore(int argc, char **argv);
 
 /* The options and arguments of the subcommands, from which --help and completion are generated. */
 extern const struct argp cli_run_argp;
@@ -50,6 +51,7 @@ extern const struct argp cli_diff_argp;
 extern const struct argp cli_locks_argp;
 extern const struct argp cli_campaign_argp;
 extern const struct argp cli_replay_argp;
+extern const struct argp cli_explore_argp;
 
 /* The subcommands of `outrider campaign`. */
 extern const struct cli_command campaign_commands[];
@@ -86,10 +88,10 @@ int cli_parse(const struct argp *argp, int argc, char **argv, struct cli_input *
 error_t cli_usage(struct argp_state *state, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Read the value of an option. The whole of `text` must be the value. Each function returns 0, or -1 if `text` is not a value,
- * overflows, or lies outside [min, max]. A size has the suffix K, M, G or T, which are powers of 1024; without a suffix it is
- * in MiB, as with QEMU's -m. *out is in bytes. A time is a decimal number with the unit ms, s, m or h; without a unit it is in
- * seconds. *out is in nanoseconds.
+ * cli_number(), cli_size() and cli_time() read the value of an option, which must be the whole of `text`. Each function returns
+ * 0, or -1 if `text` is not a value, overflows, or lies outside [min, max]. A size has the suffix K, M, G or T, which are
+ * powers of 1024; without a suffix it is in MiB, as with QEMU's -m. *out is in bytes. A time is a decimal number with the unit
+ * ms, s, m or h; without a unit it is in seconds. *out is in nanoseconds.
  */
 int cli_number(const char *text, uint64_t min, uint64_t max, uint64_t *out);
 int cli_size(const char *text, uint64_t min, uint64_t max, uint64_t *out);

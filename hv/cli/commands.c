@@ -12,6 +12,7 @@ const struct cli_command cli_commands[] = {
 	 NULL},
 	{"report", cli_report, &cli_report_argp, "show the races of a run again, with names from debug files", NULL},
 	{"replay", cli_replay, &cli_replay_argp, "run a race of a saved scenario again, in both orders", NULL},
+	{"explore", cli_explore, &cli_explore_argp, "force interleavings of two programs in a guest", NULL},
 	{"prune", cli_prune, &cli_prune_argp, "tell the likely bugs from the races that do no harm", NULL},
 	{"diff", cli_diff, &cli_diff_argp, "say which races are new, gone, or judged otherwise than before", NULL},
 	{"locks", cli_locks, &cli_locks_argp, "show which lock protects what, and where it is missing", NULL},

@@ -79,15 +79,17 @@ static bool has_optional_value(const struct argp_option *o)
 	return o->flags & OPTION_ARG_OPTIONAL;
 }
 
-/* How a completion file completes a value: by the words of `choice`, by a function of the file, or not at all. */
+/*
+ * How a completion file completes a value: by the words of `choice`, by a shell function of the completion file, or not at all.
+ */
 struct value {
 	const struct cli_choice *choice;
 	enum value_kind { VALUE_FREE, VALUE_FILE, VALUE_FOLDER, VALUE_DOMAIN, VALUE_URI } kind;
 };
 
 /*
- * Returns how to complete the value of an option. A value that has several parts, such as "IMAGE[,ro]", is completed by the
- * first part.
+ * Returns how to complete the value of an option. Of a value with several parts, such as "IMAGE[,ro]", only the first part is
+ * completed.
  */
 static struct value value_of(const char *metavar, const struct cli_choice *const *choices)
 {
@@ -219,8 +221,8 @@ static void bash_names(const struct cli_command *commands)
 }
 
 /*
- * Print shell code that completes the subcommands of `c`, and that appends the subcommand to $command, which the code printed
- * after it compares.
+ * Print shell code that completes the subcommands of `c`, and that appends the subcommand to $command, by which the shell code
+ * that follows in the file finds the subcommand's options.
  */
 static void bash_inner(const struct cli_command *c)
 {
@@ -353,8 +355,8 @@ static void zsh_names(const struct cli_command *commands)
 }
 
 /*
- * Print shell code that completes the subcommands of `c`, and that sets $words[1] to "OUTER INNER", by which the code printed
- * after it finds the subcommand's options.
+ * Print shell code that completes the subcommands of `c`, and that sets $words[1] to "OUTER INNER", by which the shell code
+ * that follows in the file finds the subcommand's options.
  */
 static void zsh_inner(const struct cli_command *c)
 {

@@ -94,7 +94,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-/* Refuse a value that the option does not take. */
+/* Refuse a value that the option does not take. `wanted` says what the user may give. */
 static error_t wrong(struct argp_state *state, const char *option, const char *value, const char *wanted)
 {
 	return cli_usage(state, "--%s %s: give %s", option, value, wanted);

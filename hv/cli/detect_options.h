@@ -12,7 +12,10 @@ struct detect_options {
 	struct judge judge;
 	/* The session's parameters, as the options give them. The strings are those of argv. */
 	struct session_config session;
-	/* The values of --symbols. The array has room for as many values as the command line has words. */
+	/*
+	 * The values of all options --symbols. The array has room for as many values as the command line has words, so it
+	 * cannot overflow.
+	 */
 	const char **symbols;
 	/* The value of --prefer, and the contents of that file. NULL: --prefer was not given. */
 	const char *prefer_file;

@@ -10,7 +10,7 @@
 /* The most ports that one command line forwards to the guest. */
 #define DEVICE_FORWARDS_MAX 64
 
-/* The most option values to copy: of each disk, one network interface and one vsock device. */
+/* The most option values that are copied: one for each disk, one for a network interface, and one for a vsock device. */
 #define DEVICE_TEXTS_MAX (VMM_MAX_DISKS + 2)
 
 struct device_options {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/base/clean.h"
 #include "hv/cli/choice.h"
 #include "hv/cli/fail_on.h"
@@ -17,7 +18,10 @@
 enum diff_key { KEY_OLD = 0x200, KEY_FORM, KEY_ALL, KEY_SUPPRESS };
 
 struct diff_options {
-	/* The files of one side at a time. Must be first: option parsers cast a pointer to it to this struct (cli_parse()). */
+	/*
+	 * Reads the files of one side at a time: first the old, then the new files. Must be first: option parsers cast a
+	 * pointer to it to this struct (cli_parse()).
+	 */
 	struct race_files in;
 	struct fail_on fail_on;
 	struct suppressions *suppressions; /* or NULL */
@@ -59,12 +63,11 @@ static const char doc[] =
 
 static error_t add_old(struct diff_options *o, const char *path)
 {
-	const char **old = realloc(o->old, (o->old_count + 1) * sizeof(*old));
+	const char **to = list_grow(&o->old, &o->old_count, sizeof(*to), NULL);
 
-	if (!old)
+	if (!to)
 		return ENOMEM;
-	o->old = old;
-	old[o->old_count++] = path;
+	*to = path;
 	return 0;
 }
 
@@ -108,7 +111,7 @@ static int split_files(struct diff_options *o, struct err *err)
 	return 0;
 }
 
-/* Load the files of one side and judge its races, by the rules for its own kernel. */
+/* Load the files of one side, the old or the new one, and judge their races by the rules for the kernel of this side. */
 static int load_side(struct diff_options *o, const char **files, size_t count, struct diff_side *out, struct err *err)
 {
 	const char **kept = o->in.files;
@@ -154,7 +157,7 @@ static void put_runs(const char *head, const struct race_runs *runs)
 	}
 }
 
-/* Print the verdict that a race had on the old side, and its id there if that has changed. */
+/* Print the verdict that a race had on the old side. If the race's id has changed, also print its id on the old side. */
 static void put_before(const struct change *c)
 {
 	const struct verdict *v = &c->before->verdict;
@@ -216,7 +219,10 @@ static const char *const kind_words[CHANGE_KINDS] = {
 	[CHANGE_MOVED] = "moved", [CHANGE_NONE] = "same",
 };
 
-/* In JSON, the change of a race that the new side lacks, in place of "gone", if the new side's runs sampled nothing. */
+/*
+ * If the new side's runs sampled nothing, JSON gives this word, and not "gone", as the change of a race that the new side
+ * lacks.
+ */
 #define UNSAMPLED_WORD "unsampled"
 
 static json_t *judged_json(struct json_builder *b, const struct judged *j)

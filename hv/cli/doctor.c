@@ -62,10 +62,13 @@ static void print_replay(const struct host_probe *probe)
 		     : "KVM does not keep interrupts away from single steps; Linux 5.16 does");
 }
 
-/* Paths of the program that starts a lab: from outrider's folder if both are installed; from the root in a source tree. */
+/*
+ * Paths of the program that starts a lab: LAB_INSTALLED is relative to the folder of an installed outrider, and LAB_IN_TREE to
+ * the root of a source tree.
+ */
 #define LAB_INSTALLED "outrider-lab"
 #define LAB_IN_TREE "tests/lab/outrider"
-/* Most folders between the root of a source tree and outrider: two, as in build/san-thread/outrider. */
+/* outrider is at most this many folders below the root of a source tree: two, as in build/san-thread/outrider. */
 #define TREE_DEPTH 2
 
 /* Store in `path` the file `name` in `folder`. Returns whether it can be executed. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --fail-on and --error-exitcode: what a run found, or that it could find nothing, decides the exit status. */
+/* Parses --fail-on and --error-exitcode, and decides by what a run found whether a command fails. */
 #include "hv/cli/fail_on.h"
 
 #include <stdio.h>
@@ -195,7 +195,10 @@ bool fail_on_doubt(const struct fail_on *f, enum run_doubt doubt)
 	return fail_on_what(f) & (doubt == RUN_UNFINISHED ? FAIL_ON_UNFINISHED : FAIL_ON_UNSAMPLED);
 }
 
-/* Print the end of the line that says why the command fails. Returns the exit code. */
+/*
+ * Print the end of the line that says why the command fails: the exit status, and the word of --fail-on that causes it. Returns
+ * the exit code.
+ */
 static int fails(const struct fail_on *f, const char *word)
 {
 	int code = f->code ? f->code : FAIL_ON_DEFAULT_CODE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * --fail-on and --error-exitcode: what a run found, or that it could find nothing, decides the exit status, so that a script or
- * a CI job fails when it should.
+ * Parses --fail-on and --error-exitcode. A script or a CI job can make a command fail by them, if a run found something, or
+ * if the run could find nothing.
  */
 #ifndef OUTRIDER_CLI_FAIL_ON_H
 #define OUTRIDER_CLI_FAIL_ON_H
@@ -41,9 +41,9 @@ struct fail_on {
 };
 
 /*
- * Child parsers for argp, in the option group FAIL_ON_GROUP. Their input is a struct fail_on. The second is for a command that
- * compares races and has no suspicions, the third for a command that shows no races, which sets no_races. Both refuse words of
- * what the command does not have.
+ * Child parsers for argp, in the option group FAIL_ON_GROUP. Their input is a struct fail_on. fail_on_diff_argp is for a
+ * command that compares races and has no suspicions, and fail_on_locks_argp for a command that shows no races, for which it
+ * sets no_races. These two refuse the words of --fail-on for results that the command does not have.
  */
 extern const struct argp fail_on_argp;
 extern const struct argp fail_on_diff_argp;
@@ -59,18 +59,18 @@ extern const struct argp fail_on_locks_argp;
  */
 error_t fail_on_read_code(const char *arg, struct argp_state *state, unsigned char *out);
 
-/* Returns whether one of the two options was given. */
+/* Returns whether --fail-on or --error-exitcode was given. */
 bool fail_on_is_asked(const struct fail_on *f);
 
 /* Returns whether the value of --fail-on contains "suspicion" or "atomicity". */
 bool fail_on_names_suspicions(const struct fail_on *f);
 
-/* Returns which of the two words it contains, "suspicion" if both. */
+/* Returns which of the words "suspicion" and "atomicity" the value of --fail-on contains; "suspicion" if it contains both. */
 const char *fail_on_suspicion_word(const struct fail_on *f);
 
 /*
- * Returns what makes the command fail: enum fail_on_what bits. If neither option was given, these are the bits of --fail-on
- * harmful: formats that mark failures mark what would fail.
+ * Returns what makes the command fail: enum fail_on_what bits. If neither --fail-on nor --error-exitcode was given, returns the
+ * bits of `--fail-on harmful`, because some formats mark failures even if the command does not fail.
  */
 unsigned fail_on_what(const struct fail_on *f);
 
@@ -88,7 +88,7 @@ struct fail_on_found {
 	const struct run_facts *runs;
 	const char *const *files;
 	size_t run_count;
-	/* Number of suspicions, and of those of kind SUSPICION_ATOMICITY. */
+	/* `suspicions`: number of all suspicions. `atomicities`: number of those of kind SUSPICION_ATOMICITY. */
 	size_t suspicions, atomicities;
 };
 

@@ -24,7 +24,10 @@
 
 struct fail_word {
 	const char *word;
-	/* The bits that the word asks for or, with `leaves_out`, leaves out. Each command has bits of its own. */
+	/*
+	 * The results that the word names, as bits: the word asks for them or, with `leaves_out`, leaves them out. Each command
+	 * defines the meaning of its bits.
+	 */
 	unsigned bits;
 	/* The word begins with FAIL_WORD_NO: it leaves out its bits. */
 	bool leaves_out;

@@ -15,7 +15,7 @@
  */
 #define WIDTH_MIN 50
 #define WIDTH_MAX 110
-/* The column in which argp explains an option. */
+/* The column, counted from 0, in which argp begins the explanation of an option. */
 #define EXPLAINED_AT 29
 
 /*
@@ -54,10 +54,16 @@ static const struct exit_line {
 	 "the round has ended, and something in it is what the campaign file calls a failure, or runs failed"},
 	{"0", "replay", "the outcomes are the recorded ones, or the core is written, or gdb has disconnected"},
 	{"1", "replay", "the outcomes are not the recorded ones"},
+	{"0", "explore", "no forced schedule did harm, or --record-only was given"},
+	{"1", "explore",
+	 "a forced schedule did harm: the kernel complained, the programs hung, or their exit statuses are those of no serial "
+	 "order"},
 	{"2", NULL, "an option or argument was wrong"},
 	{"3", "run", "a file, host or guest cannot be used: kernel, image, symbols, /dev/kvm, a full disk"},
 	{"3", "attach", "a file, host or guest cannot be used: domain, gdbstub, symbols, a full disk"},
 	{"3", "replay", "a file or host cannot be used: scenario, symbols, /dev/kvm, another vendor's CPU, a full disk"},
+	{"3", "explore",
+	 "a file or host cannot be used, the guest does not reach the mark, or the programs do harm in a serial order"},
 	{"3", "list", "libvirt cannot be reached"},
 	{"3", "agent", "no agent connected or answered, or it refused the command"},
 	{"3", "report prune diff", "a file cannot be used, or the output cannot be written"},

@@ -84,7 +84,10 @@ static void list(void *ctx, FILE *out)
 	groups_table(out, &j->groups);
 }
 
-/* Judge the record of locks, without the user's sources: while the run goes on, the thread that names races uses them. */
+/*
+ * Judge the record of locks `p`, without the user's sources: while the run goes on, the thread that names races uses these
+ * sources. `last`: no later judgement follows, so count the suspicions of this one.
+ */
 static int judge_locks(void *ctx, const struct protection *p, bool last, struct suspicions *out, struct err *err)
 {
 	struct judge *j = ctx;
@@ -152,8 +155,8 @@ int judge_code(struct judge *j, int code, const struct err *err)
 					    .atomicities = j->atomicities};
 
 	/*
-	 * Take the error's exit code only if `code` is EXIT_OK. If a signal ended the session before it began, `code` is the
-	 * signal's and differs from the error's.
+	 * Take the error's exit code only if `code` is EXIT_OK. If a signal arrived before the session began, `code` is already
+	 * the exit code for this signal.
 	 */
 	if (err->code != EXIT_OK && !code)
 		code = (int)err->code;

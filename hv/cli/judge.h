@@ -29,7 +29,10 @@ struct judge {
 	 * judged.
 	 */
 	struct run_facts run;
-	/* Number of suspicions at the last judgement of locks, and of those of kind SUSPICION_ATOMICITY. */
+	/*
+	 * `suspicions`: number of all suspicions when the record of locks was last judged. `atomicities`: number of those of
+	 * kind SUSPICION_ATOMICITY.
+	 */
 	size_t suspicions, atomicities;
 	bool quiet; /* print no messages */
 };

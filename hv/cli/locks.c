@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/base/clean.h"
 #include "hv/cli/choice.h"
 #include "hv/cli/fail_on.h"
@@ -66,12 +67,11 @@ static const char doc[] =
 
 static error_t add_file(struct locks_options *o, const char *path)
 {
-	const char **files = realloc(o->files, (o->count + 1) * sizeof(*files));
+	const char **to = list_grow(&o->files, &o->count, sizeof(*to), NULL);
 
-	if (!files)
+	if (!to)
 		return ENOMEM;
-	o->files = files;
-	files[o->count++] = path;
+	*to = path;
 	return 0;
 }
 
@@ -124,7 +124,7 @@ static bool is_wanted(const void *ctx, const char *function)
 	return conf_match(o->module, module);
 }
 
-/* The contents of the files. If several files have the same run, only one of them is used. */
+/* The contents of the files with records of locks. If several files have the same run, only one of them is used. */
 struct lock_files {
 	struct lock_record *records;
 	struct run_facts *runs;
@@ -163,7 +163,10 @@ static void add_module(const char *function, char *out, size_t size)
 	snprintf(out + used, size - used, ", %.*s", (int)len, function);
 }
 
-/* Set `err` if a pattern of --module fits no module of the files: an empty list would look like a clean result. */
+/*
+ * Refuse a pattern of --module that fits no module of the files: an empty list would look like a clean result. Returns 0, or -1
+ * with `err` set.
+ */
 static int check_modules(const struct locks_options *o, const struct lock_files *files, struct err *err)
 {
 	char *globs = strdup(o->module ? o->module : ""), *rest = globs, *glob, modules[512] = "";
@@ -199,7 +202,7 @@ static struct assertions *check(const struct locks_options *o, const struct lock
 	return a;
 }
 
-/* Print one line for each reason to fail. Returns the exit code. */
+/* Print one line for each reason to fail: broken assertions, and what --fail-on names. Returns the exit code. */
 static int code_of(const struct locks_options *o, const struct lock_files *files, const struct assertions *a,
 		   const struct lock_chart *chart)
 {

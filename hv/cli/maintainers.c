@@ -17,7 +17,7 @@
 #define SCRIPT "scripts/get_maintainer.pl"
 #define INTERPRETER "/usr/bin/perl"
 #define SECONDS_MAX 20
-#define SAID_MAX 65536 /* bytes of the script's output that are read */
+#define SAID_MAX 65536 /* At most this many bytes of the script's output are read. */
 #define LINE_MAX_BYTES 256
 #define FILES_MAX 2 /* at most one file for each side */
 
@@ -201,7 +201,10 @@ static bool parse_line(char *line, char recipient[LINE_MAX_BYTES], bool *maintai
 	       snprintf(recipient, LINE_MAX_BYTES, "%s <%s>", name, open + 1) < LINE_MAX_BYTES;
 }
 
-/* Write each recipient on a line of its own, folded by RFC 5322. */
+/*
+ * Write the header `header` ("To: " or "Cc: ") with the maintainers, or with all other recipients: each on a line of its own,
+ * folded by RFC 5322.
+ */
 static void put_recipients(FILE *out, const struct script *s, bool maintainers, const char *header)
 {
 	char line[LINE_MAX_BYTES], recipient[LINE_MAX_BYTES];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ends standard output, for every command that prints by stdio. */
+/* Flushes standard output at the end of a command, and reports a failed write. Used by every command that prints by stdio. */
 #include "hv/cli/output.h"
 
 #include <poll.h>

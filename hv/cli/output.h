@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ends standard output, for every command that prints by stdio. */
+/* Flushes standard output at the end of a command that prints by stdio, and reports a failed write. */
 #ifndef OUTRIDER_CLI_OUTPUT_H
 #define OUTRIDER_CLI_OUTPUT_H
 

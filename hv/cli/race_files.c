@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "hv/base/grow.h"
 #include "hv/base/clean.h"
 #include "hv/report/naming/naming.h"
 
@@ -29,7 +30,7 @@ static const struct argp_option side_options[] = {
 	{0},
 };
 
-/* Options of a command that shows single races. */
+/* Option of the commands that can show single races: --race. */
 static const struct argp_option options[] = {
 	{"race", KEY_RACE, "ID", 0,
 	 "show only this race, by its id or its identity, or the races of this group; may be given several times", 0},
@@ -44,7 +45,7 @@ error_t race_files_want(struct race_files *f, const char *id)
 static error_t side_parser(int key, char *arg, struct argp_state *state)
 {
 	struct race_files *f = state->input;
-	const char **files;
+	const char **file;
 
 	switch (key) {
 	case KEY_SYMBOLS:
@@ -68,11 +69,10 @@ static error_t side_parser(int key, char *arg, struct argp_state *state)
 		f->verbose = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		files = realloc(f->files, (f->count + 1) * sizeof(*files));
-		if (!files)
+		file = list_grow(&f->files, &f->count, sizeof(*file), NULL);
+		if (!file)
 			return ENOMEM;
-		f->files = files;
-		files[f->count++] = arg;
+		*file = arg;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -203,7 +203,7 @@ static void say_same_run(struct race_files *f, const char *dropped, const char *
 struct loaded {
 	struct report_load load;
 	const char *path;
-	/* The path is a regular file, with this device and inode number. */
+	/* The path leads to a regular file; the next members are the file's device and inode number. */
 	bool on_disk;
 	dev_t dev;
 	ino_t ino;
@@ -212,8 +212,8 @@ struct loaded {
 };
 
 /*
- * Of several files with the same run, keep only one: the first file in which the run is finished, or if there is none, the
- * first file.
+ * Of several files with the same run, keep only the first file in which the run is finished or, if the run is finished in none,
+ * the first file.
  */
 static void drop_same_runs(struct race_files *f, struct loaded *files, size_t count)
 {

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/base/clean.h"
 #include "hv/race/group_key.h"
 
 int races_wanted_add(struct races_wanted *w, const char *id, struct err *err)
 {
-	struct race_wanted *list;
+	struct race_wanted *to;
 
 	if (!id[0])
 		return err_set(err, EXIT_USAGE, "a race's id is empty: give an id, or the first characters of one");
-	list = realloc(w->list, (w->count + 1) * sizeof(*list));
-	if (!list)
-		return err_set(err, EXIT_INTERNAL, "out of memory");
-	w->list = list;
-	list[w->count++] = (struct race_wanted){.id = id};
+	to = list_grow(&w->list, &w->count, sizeof(*to), err);
+	if (!to)
+		return -1;
+	to->id = id;
 	return 0;
 }
 
@@ -47,8 +47,8 @@ static void note_found(struct race_wanted *w, const char *id)
 struct ids {
 	struct race_key key;
 	/*
-	 * The race's group if it is in no section of a sequence count (0), and if it is in one (1). Which of the two is right
-	 * is known only after the race is judged, so the user may give either.
+	 * group[0] is the race's group if the race is in no section of a sequence count, and group[1] if the race is in such a
+	 * section. Which of the two is right is known only after the race is judged, so the user may give either.
 	 */
 	struct group_key group[2];
 };

@@ -12,7 +12,7 @@
 #include "hv/base/err.h"
 #include "hv/race/race.h"
 
-/* The most ids that an error line shows if several races match. */
+/* If several races match, the error line shows at most this many of their ids. */
 #define RACE_WANTED_SHOWN 4
 
 /* One id that the user gave. */

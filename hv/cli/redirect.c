@@ -86,7 +86,7 @@ static int open_next(struct redirect *o)
 	return fd;
 }
 
-/* Open the file for the output. Returns its descriptor, or -1 with errno. */
+/* Open the file of --output, or a temporary file that will replace it. Returns the descriptor, or -1 with errno. */
 static int open_output(struct redirect *o)
 {
 	struct stat st;
@@ -96,8 +96,8 @@ static int open_output(struct redirect *o)
 		return open_next(o);
 	}
 	/*
-	 * Write directly to what is no regular file, and to a deleted file that is open: this has a name in /proc, but no path,
-	 * so it cannot be replaced.
+	 * Write directly to anything but a regular file. Also write directly to a file that was deleted but is still open, such
+	 * as /proc/PID/fd/3: without a path, it cannot be replaced.
 	 */
 	if (!S_ISREG(st.st_mode) || !realpath(o->file, o->place))
 		return open(o->file, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
@@ -151,7 +151,7 @@ static bool is_in_path(const char *name, size_t len)
 	return false;
 }
 
-/* Returns the pager's command line, or NULL if there is no pager. */
+/* Returns the command line of the pager that the user wants, or NULL if the user wants none or the pager cannot be found. */
 static const char *wanted_pager(void)
 {
 	const char *ours = getenv("OUTRIDER_PAGER"), *users = getenv("PAGER"), *pager = ours ? ours : users ? users : "less";

@@ -20,7 +20,8 @@ struct redirect {
 	int saved;	      /* the previous standard output, plus 1; 0: not redirected */
 	pid_t pager;	      /* 0: no pager */
 	char place[PATH_MAX]; /* path of `file` with all symbolic links resolved */
-	char next[PATH_MAX];  /* temporary file that is renamed to `place` when the output is complete, or "" */
+	/* path of the temporary file that is renamed to `place` when the output is complete; "": there is none */
+	char next[PATH_MAX];
 };
 
 /*

@@ -119,8 +119,8 @@ static int serve(void *ctx, struct err *err)
 }
 
 /*
- * Wait for a signal or for the end of the server's process. That process has the signals blocked, too, so it ends only after a
- * message through `tell`.
+ * Wait for a signal, or for the end of the process that serves gdb. That process has blocked the signals, too. So after a
+ * signal, write to the pipe `tell`, which makes that process end.
  */
 static void wait_for_end(const sigset_t *signals, int tell)
 {

@@ -14,8 +14,8 @@
 struct replay_gdb {
 	/* The address for gdb: HOST:PORT, or the path of the Unix socket. */
 	const char *address;
-	const char *socket;	       /* the path of the Unix socket; or NULL */
-	char own[OWN_SOCKET_PATH_MAX]; /* the path of a socket in the user's folder */
+	const char *socket;	       /* the path of the Unix socket; NULL: gdb connects by TCP */
+	char own[OWN_SOCKET_PATH_MAX]; /* for "unix:": the path of the socket that was made in the user's folder */
 	int listener;		       /* descriptor of the listening socket; -1: closed */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `outrider replay --format json`. The manual page describes the document. */
+/* Writes the results of `outrider replay` as JSON (--format json). The manual page describes the document. */
 #include <stdio.h>
 
 #include "hv/cli/replay_show.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "hv/base/grow.h"
 #include "hv/cli/choice.h"
 #include "hv/cli/replay_gdb.h"
 
@@ -64,17 +65,16 @@ static const struct argp_option options[] = {
 
 static const char doc[] =
 	"Run both orders of a race again, from the moment before its two accesses, and print the outcome of each.\v"
-	"SCENARIO is a file that `outrider run --replay --save` kept. It has all of the machine at that moment, so nothing "
-	"else is needed but a host with the same vendor's CPUs.";
+	"SCENARIO is a file that `outrider run --replay --save` or `outrider explore --save` kept. It has all of the machine "
+	"at that moment, so nothing else is needed but a host with the same vendor's CPUs.";
 
 static error_t add_symbols(struct replay_options *o, const char *path)
 {
-	const char **symbols = realloc(o->symbols, (o->symbol_count + 1) * sizeof(*symbols));
+	const char **to = list_grow(&o->symbols, &o->symbol_count, sizeof(*to), NULL);
 
-	if (!symbols)
+	if (!to)
 		return ENOMEM;
-	o->symbols = symbols;
-	symbols[o->symbol_count++] = path;
+	*to = path;
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 struct replay_options {
 	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
 	const char *path;
-	/* The order to run, 1 or 2. 0: both. */
+	/* The order to run. 1: the access of the first side goes first. 2: that of the second side. 0: run both orders. */
 	unsigned order;
 	/*
 	 * `free_ns`: how long each order runs on after both accesses, in ns. `free_given`: --for was given; if it was not, the

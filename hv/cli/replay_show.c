@@ -25,6 +25,8 @@ static void show_side(struct scene *s, unsigned side)
 	       access_word(at->rw), at->size, at->gva);
 	printf("          CPU %u, %s (pid %" PRId32 "), %s\n", at->cpu, at->context.comm[0] ? at->context.comm : "unknown task",
 	       at->context.pid, phrase);
+	if (side == 1 && s->scenario.config.paused)
+		printf("          has made its access, and was paused directly after it\n");
 	if (scene_source(s, side, &line) && line.file[0]) {
 		text_source(&line, source);
 		printf("          at %s\n", source);

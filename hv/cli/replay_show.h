@@ -26,15 +26,18 @@ void replay_show_both(struct scene *s, const struct replay_shown *shown);
 void replay_show_one(struct scene *s, unsigned first, const struct alone *one, bool same);
 
 /*
- * Print the results of replay_show_both(), or of replay_show_one(), as JSON. Return 0, or -1 with EXIT_INTERNAL if memory runs
- * out.
+ * replay_show_both_json() prints as JSON what replay_show_both() prints as text, and replay_show_one_json() what
+ * replay_show_one() prints. Return 0, or -1 with EXIT_INTERNAL if memory runs out.
  */
 int replay_show_both_json(struct scene *s, const struct replay_shown *shown, struct err *err);
 int replay_show_one_json(struct scene *s, unsigned first, const struct alone *one, bool same, struct err *err);
 
 #define REPLAY_INTRO_MAX 1024
 
-/* Write a description of the race in a few lines, for the user of a debugger. */
+/*
+ * Write a description of the race in a few lines, for the user of a debugger who sees the order in which the access of side
+ * `first` goes first.
+ */
 void replay_intro(const struct scene *s, unsigned first, char out[REPLAY_INTRO_MAX]);
 
 #endif

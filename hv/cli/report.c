@@ -17,9 +17,7 @@
 
 enum report_key { KEY_FORMAT = 0x200, KEY_ALL, KEY_SORT, KEY_SUPPRESS, KEY_GEN_SUPPRESSIONS };
 
-/*
- * The functions that write all races in a format. The formats text and json have none, because they need more than the races.
- */
+/* For each format, the function that writes all races in it. NULL for text and json, which need more than the races. */
 static const struct format {
 	const char *name;
 	int (*export)(FILE *out, const struct export_run *run, struct err *err);
@@ -38,7 +36,7 @@ struct report_options {
 	size_t format;			   /* index of formats[] */
 	struct suppressions *suppressions; /* or NULL */
 	struct fail_on fail_on;
-	int code; /* exit code that fail_on selects for the races */
+	int code; /* exit code that the options --fail-on and --error-exitcode select for the races */
 	enum verdicts_order order;
 	bool all;
 	bool gen_suppressions; /* print suppressions instead of the races */

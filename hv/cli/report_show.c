@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints the judged races of `outrider report`. */
+/* Prints the judged races of `outrider report`, as text, as JSON or in the format of another tool. */
 #include "hv/cli/report_show.h"
 
 #include <stdlib.h>
@@ -85,7 +85,10 @@ static void put_races(FILE *out, const struct shown *s, struct text_style *style
 	fprintf(out, "%sFOUND%s     ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));
 	groups_sum(out, s->groups);
 	putc('\n', out);
-	/* If the user asked for all races, each is an entry of its own, in the order that the user asked for. */
+	/*
+	 * If the user asked for all races, print each race by itself and not below its group's lead, in the order that the user
+	 * asked for.
+	 */
 	for (size_t i = 0; s->how->all && i < s->verdicts->count; i++)
 		in_full(out, s, i, false, style);
 	for (size_t i = 0; !s->how->all && i < s->groups->count; i++) {

@@ -13,7 +13,7 @@
 #include "symbols/files/debug_images.h"
 
 struct show_how {
-	/* Source of the names. NULL: no debug files were read. */
+	/* The debug files from which the names come. NULL: no debug files were read. */
 	const struct debug_images *images;
 	/* Disassembles the nearby instructions. NULL: the code is shown as bytes. */
 	struct listing_maker *listing;
@@ -23,7 +23,7 @@ struct show_how {
 	unsigned width;
 	/* Standard output is a terminal with colours, possibly by way of a pager. */
 	bool colour;
-	/* Selects the races that make the command fail. Used by exports only. */
+	/* The options that select the races that make the command fail. Only show_export() uses this. */
 	const struct fail_on *fail_on;
 };
 

@@ -175,7 +175,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 static const struct argp_child children[] = {{&device_argp, 0, NULL, 0}, {&detect_argp, 0, NULL, 0}, {0}};
 const struct argp cli_run_argp = {.options = options, .parser = parser, .doc = doc, .children = children};
 
-/* Refuse an output file that is a disk of the guest. */
+/* Refuse `file`, the output file that --`option` names, if it is a disk image of the guest. */
 static int check_images(const struct run_options *o, const char *option, const char *file, struct err *err)
 {
 	for (size_t i = 0; file && i < o->devices.disk_count; i++) {
@@ -186,7 +186,7 @@ static int check_images(const struct run_options *o, const char *option, const c
 	return 0;
 }
 
-/* Refuse options for windows at devices that have no effect, and set the rate of these windows. */
+/* Refuse options for windows at devices that would have no effect, and set the rate at which these windows are opened. */
 static int check_device_windows(struct run_options *o, struct err *err)
 {
 	if (o->device_rate && o->no_device_windows)

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* The most characters of an argument to compare. No option or command is longer. */
+/* At most this many characters of an argument are compared with the known words. No option or command is longer. */
 #define WORD_MAX 40
 
 static unsigned least(unsigned a, unsigned b, unsigned c)

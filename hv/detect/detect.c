@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The detector's life cycle (detect.h): creates it, starts and ends its threads, takes all breakpoints out, and returns its
- * counts. */
+/*
+ * The detector's life cycle (detect.h): creates the detector, starts and ends its threads, takes all breakpoints out, and
+ * returns the detector's counts.
+ */
 #include "hv/detect/detect.h"
 
 #include <stdlib.h>
@@ -24,7 +26,7 @@
 #include "hv/detect/window/window.h"
 #include "hv/race/site.h"
 
-#define AGAIN_SEED 0x9e3779b97f4a7c15ull /* any constant but 0 makes this sequence differ from choice_rng's */
+#define AGAIN_SEED 0x9e3779b97f4a7c15ull /* for again_rng: any constant but 0 gives another sequence than choice_rng's */
 #define CLOSE_NS 300000000u		 /* detect_stop() gives held CPUs this long to end their windows, in ns */
 
 static int init_sync(struct detect *d)
@@ -96,8 +98,8 @@ struct detect *detect_new(struct target *target, struct guest *guest, const stru
 	d->sink = *sink;
 	/*
 	 * Use three random sequences: one for uniform choices of sites, one for delays, and one for choices among functions
-	 * that the guest was seen to run. How many delays and how many choices of the last kind are made depends on the guest.
-	 * With a single sequence, this would change which sites are chosen next for the same seed.
+	 * that the guest was seen to run. The guest decides how many delays and how many choices of the last kind are made.
+	 * With a single sequence, their number would change which sites are chosen next, even with the same seed.
 	 */
 	d->sampler.choice_rng.state = config->seed;
 	d->hit.delay_rng.state = ~config->seed;
@@ -253,7 +255,7 @@ static void count(struct detect *d, struct detect_stats *out)
 	out->target.still_ns = grown(d->sampler.still_ns, d->life.stats_before.still_ns);
 	out->sampling_ns = (d->life.ended_ns ? d->life.ended_ns : monotonic_ns()) - d->life.started_ns;
 	if (d->life.ended_ns && d->life.ended_ns < d->life.started_ns)
-		out->sampling_ns = 0; /* detect_stop() was called while the first point was being armed */
+		out->sampling_ns = 0; /* no time was sampled: detect_stop() came while the first point was being armed */
 }
 
 bool detect_try_stats(struct detect *d, struct detect_stats *out)

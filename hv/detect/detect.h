@@ -72,8 +72,8 @@ struct coverage *detect_coverage(const struct detect *d);
 /*
  * Try to confirm a suspected race: sample the sites at these two GVAs, beside all other sites, until they race or
  * detect_confirm_end() is called (hv/detect/steer/confirm.h). Returns false if the pair is being confirmed already, or if
- * CONFIRM_PAIRS_MAX other pairs are being confirmed. When a module's text is freed, its pairs are forgotten. This function and
- * the three below may be called on any thread, but not in a callback that holds d->lock.
+ * CONFIRM_PAIRS_MAX other pairs are being confirmed. When a module's text is freed, the pairs with a site in it are forgotten.
+ * This function and the three below may be called on any thread, but not in a callback that holds d->lock.
  */
 bool detect_confirm(struct detect *d, uint64_t a, uint64_t b);
 void detect_confirm_end(struct detect *d, uint64_t a, uint64_t b);

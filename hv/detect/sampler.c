@@ -213,9 +213,9 @@ static int sample(struct detect *d, struct err *err)
 
 /*
  * Intercept breakpoints and plant the hooks while the machine stands still. From target_intercept() on, a target may run CPUs
- * with its own copies of the guest's debug registers, and only hooks show when the guest changes these. If the guest ran in
- * between, a debugger in the guest could set a debug register unseen, and that breakpoint would not trap until the CPU's debug
- * registers change again.
+ * with its own copies of the guest's debug registers, and only hooks show when the guest changes these. If the guest ran
+ * between these two steps, a debugger in the guest could set a debug register unseen, and its breakpoint would not trap until
+ * the CPU's debug registers change again.
  */
 static int start_intercepting(struct detect *d, struct err *err)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The sampler's thread: finds the guest's kernel, builds the pool, follows modules, and keeps sample points armed. */
 #ifndef OUTRIDER_DETECT_SAMPLER_H
 #define OUTRIDER_DETECT_SAMPLER_H
 

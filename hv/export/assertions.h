@@ -12,8 +12,8 @@
 #include "hv/race/assertion.h"
 
 /*
- * Write the assertions, broken ones first, then those that were never checked. If `a` is NULL, write nothing, or null in JSON.
- * The caller checks the stream for errors.
+ * assertions_text(), assertions_html() and assertions_json() write the assertions, broken ones first, then those that were
+ * never checked. If `a` is NULL, text and HTML get nothing, and JSON gets null. The caller checks the stream for errors.
  */
 void assertions_text(FILE *out, const struct assertions *a);
 void assertions_html(FILE *out, const struct assertions *a);

@@ -19,7 +19,7 @@
 
 enum export_level {
 	EXPORT_HARMFUL, /* a maintainer should look at the race */
-	EXPORT_UNSURE,	/* no rule applies to the race, or it was not judged */
+	EXPORT_UNSURE,	/* the verdict is "unclear", or the race was not judged */
 	EXPORT_BENIGN,	/* a rule explains why the race is harmless, or finds that it is synchronisation */
 };
 
@@ -30,12 +30,13 @@ enum export_level export_level_of(enum verdict_class class);
 struct export_race {
 	const struct race *race;
 	enum export_level level;
-	const char *verdict; /* one or two words; NULL: no verdict was requested */
+	const char *verdict; /* the verdict in one or two words; NULL: no verdict was requested */
 	int rank;	     /* 0 to 99; higher comes first */
 	bool folded;	     /* print in short: likely no bug, or suppressed; false if the user asked for all races in full */
-	const struct rule *rule; /* in rule_table[]: the deciding rule; NULL: no verdict was requested */
+	/* the entry of rule_table[] for the rule that decided the verdict; NULL: no verdict was requested */
+	const struct rule *rule;
 	const char *evidence;	 /* a sentence, or NULL */
-	bool fails;		 /* the race makes the command fail, if --fail-on is given */
+	bool fails;		 /* the race makes the command fail if --fail-on is given */
 	const char *suppression; /* the reason in the user's suppressions; NULL: not suppressed */
 };
 
@@ -56,9 +57,9 @@ struct export_run {
 	const struct lock_chart *locks;
 	/* Reasons for doubt in a run that the user does not take for a failure: a bit 1u << enum run_doubt for each. */
 	unsigned excused;
-	bool suspicions_fail;	       /* a suspicion makes the command fail, if --fail-on is given */
-	bool atomicities_fail;	       /* one of kind SUSPICION_ATOMICITY does */
-	bool complaints_fail;	       /* a complaint of the guest's kernel makes the command fail */
+	bool suspicions_fail;  /* a suspicion makes the command fail, if --fail-on is given */
+	bool atomicities_fail; /* a suspicion of kind SUSPICION_ATOMICITY makes the command fail, if --fail-on is given */
+	bool complaints_fail;  /* a complaint of the guest's kernel makes the command fail */
 	struct listing_maker *listing; /* disassembles code; NULL: code is written as bytes */
 };
 

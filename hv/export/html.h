@@ -6,14 +6,21 @@
 #include "hv/export/internal.h"
 
 /*
- * Begin and end a page. The page is complete without its script, which adds sorting, filtering and copying. title() writes the
- * title as escaped text. `more_style` is CSS to append to the common style.
+ * html_page_begin() and html_page_end() write the beginning and the end of a page. The page is complete without its script,
+ * which adds sorting, filtering and copying. title() writes the title as escaped text. `more_style` is CSS to append to the
+ * common style.
  */
 void html_page_begin(FILE *out, void (*title)(FILE *out, const void *ctx), const void *ctx, const char *more_style);
 void html_page_end(FILE *out, const char *version);
 
 /* Escape and write a text of Outrider itself. */
 void html_text(FILE *out, const char *text);
+
+/*
+ * Write HTML as fprintf() does, and escape each %s as html_text() does. Knows the conversions %s, %u, %zu and %lu (PRIu64)
+ * without flags, width or precision.
+ */
+void html_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Write a text of the guest, in the `size` bytes at `text`, at most 256. The text is made printable, then escaped. */
 void html_guest(FILE *out, const char *text, size_t size);
@@ -37,7 +44,7 @@ int html_level(const struct export_race *r);
 /* Returns the CSS class for races of this level. */
 const char *html_level_class(int level);
 
-/* Returns the words for this level, to follow a number of races. */
+/* Returns the plain words for races of this level, to be printed after their number. */
 const char *html_level_words(int level);
 
 /* Returns the verdict in one or two words; "not judged" if there is no verdict. */
@@ -52,6 +59,12 @@ void html_table(FILE *out, const struct export_run *run);
 /* Write the table of suspicions. If `chart` is NULL (no run followed locks), writes nothing. */
 void html_suspicions(FILE *out, const struct lock_chart *chart);
 
+/*
+ * List the three critical sections of an atomicity suspicion in the order in which they are executed, with what each does to
+ * the datum.
+ */
+void html_sections(FILE *out, const struct chart_suspicion *c);
+
 /* Write the section of one race. Returns 0, or -1 with err set if memory runs out. */
 int html_race(FILE *out, const struct export_run *run, const struct export_race *r, struct err *err);
 
@@ -59,8 +72,8 @@ int html_race(FILE *out, const struct export_run *run, const struct export_race 
 void html_side(FILE *out, const struct export_run *run, const struct race *race, unsigned which);
 
 /*
- * Write the events around the race's first observation: drawn, a lane for each CPU or device, and as a list with the same
- * numbers.
+ * Write the events around the race's first observation twice: as a drawing with a lane for each CPU or device, and as a list.
+ * An event has the same number in both.
  */
 void html_timeline(FILE *out, const struct race *race);
 

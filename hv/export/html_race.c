@@ -7,7 +7,7 @@
 #include "hv/race/race_key.h"
 #include "hv/report/words.h"
 
-/* Write the race in KCSAN's format, ready to be mailed. */
+/* Write the race in the format of KCSAN's reports, for the user to copy into a mail. */
 static int put_kcsan(FILE *out, const struct export_run *run, const struct export_race *r, struct err *err)
 {
 	struct export_run one = *run;

@@ -59,8 +59,8 @@ static void put_host(FILE *out, const struct run_host *host)
 }
 
 /*
- * Most bytes shown of an argument of the command. Quoted for a shell, each byte becomes up to four, and html_foreign() shows
- * 1024.
+ * At most this many bytes of an argument of the run's command are shown. Quoted for a shell, a byte can become four, and
+ * html_foreign() shows at most 1024.
  */
 #define WORD_SHOWN_MAX 250
 

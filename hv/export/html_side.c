@@ -161,7 +161,7 @@ static void put_datum(FILE *out, const struct race *race, unsigned which)
 	fputs("</p>\n", out);
 }
 
-/* Write a side that no CPU made: a device's, or an unseen writer's. */
+/* Write a side whose access no CPU was seen to make: a device's, or an unseen writer's. */
 static void put_other_side(FILE *out, const struct race *race, unsigned which)
 {
 	const struct race_side *side = &race->first.sides[which];
@@ -186,7 +186,10 @@ static void put_other_side(FILE *out, const struct race *race, unsigned which)
 	fputs(" of outrider</p>\n</div>\n", out);
 }
 
-/* Write the source line that stands for the access, and the innermost inlined function with its line if the access is there. */
+/*
+ * Write the source line that stands for the access. If the access is in an inlined function, also write the innermost such
+ * function with its line.
+ */
 static void put_place(FILE *out, const struct race *race, unsigned which, const struct source_line *place)
 {
 	size_t n;

@@ -11,17 +11,13 @@ static void begin_cell(FILE *out, const char *classes, unsigned column)
 	fprintf(out, "<td class=\"%s\" data-label=\"%s\">", classes, heads[column]);
 }
 
-/* List the three sections in the order in which they are executed, with what each does. */
-static void put_sections(FILE *out, const struct chart_suspicion *c)
+void html_sections(FILE *out, const struct chart_suspicion *c)
 {
-	static const char *const when[ATOMICITY_STEPS] = {"first", "in between", "second"};
-	const char *const sites[ATOMICITY_STEPS] = {c->site[0], c->between, c->site[1]};
-
 	fputs("<ol class=\"sections\">", out);
 	for (unsigned i = 0; i < ATOMICITY_STEPS; i++) {
 		fprintf(out, "<li%s><span class=\"when\">%s</span> <span class=\"mono\">", i == 1 ? " class=\"other\"" : "",
-			when[i]);
-		html_name(out, sites[i]);
+			atomicity_step_when(i));
+		html_name(out, chart_step_site(c, i));
 		fprintf(out, "</span> %s</li>", atomicity_step_words(c->suspicion.pattern, i));
 	}
 	fputs("</ol>", out);
@@ -40,14 +36,16 @@ static void put_suspicion(FILE *out, const struct chart_suspicion *c)
 	begin_cell(out, "", 2);
 	html_foreign(out, c->suspicion.text);
 	if (c->suspicion.kind == SUSPICION_ATOMICITY)
-		put_sections(out, c);
+		html_sections(out, c);
 	fputs("</td>", out);
 	for (unsigned i = 0; i < 2; i++) {
 		begin_cell(out, "mono", 3 + i);
 		html_name(out, c->site[i]);
 		fputs("</td>", out);
 	}
-	begin_cell(out, c->suspicion.confirm == CONFIRM_SEEN ? "harmful" : "", 5);
+	begin_cell(out,
+		   c->suspicion.confirm == CONFIRM_SEEN || c->suspicion.verdict == SECTION_VERDICT_CONFIRMED ? "harmful" : "",
+		   5);
 	html_text(out, confirm);
 	fputs("</td></tr>\n", out);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdarg.h>
 #include <string.h>
 
 #include "hv/export/html.h"
@@ -30,6 +31,28 @@ void html_text(FILE *out, const char *text)
 {
 	for (; *text; text++)
 		put(out, *text);
+}
+
+void html_print(FILE *out, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	for (; *format; format++) {
+		if (*format != '%') {
+			fputc(*format, out);
+			continue;
+		}
+		format++;
+		format += *format == 'z' || *format == 'l';
+		if (*format == 's')
+			html_text(out, va_arg(ap, const char *));
+		else if (format[-1] == '%')
+			fprintf(out, "%u", va_arg(ap, unsigned));
+		else
+			fprintf(out, "%zu", va_arg(ap, size_t)); /* also for %lu: both have 64 bits */
+	}
+	va_end(ap);
 }
 
 void html_name(FILE *out, const char *text)

@@ -5,24 +5,25 @@
  * window, the window as a scale of time, and what came after the conflict. Only the zone in the middle has a scale.
  *
  * A number stands for each event, and the list below the drawing has the same numbers. Where events are close to each other,
- * their numbers move apart, and a line leads from each number to its event's time.
+ * their numbers move apart, and a line leads from each number to its event's time. Each CPU, and each device, has a lane: a
+ * horizontal line with its events.
  */
 #include <inttypes.h>
 
 #include "hv/export/html.h"
 #include "hv/report/timeline.h"
 
-/* The zone with the scale of time, in percent of the width. */
+/* Where the zone with the scale of time begins (SCALE_FROM) and ends (SCALE_TO), in percent of the drawing's width. */
 #define SCALE_FROM 13.0
 #define SCALE_TO 80.0
 /*
- * Least distance of two numbers of a lane, and the range of a number's place, in percent of the width. A number is 20 px wide,
- * and the drawing at least 320 px.
+ * In percent of the drawing's width: the least distance of two numbers of a lane, and the first and last place that a number
+ * can have. A number is 20 px wide, and the drawing at least 320 px.
  */
 #define NUMBER_GAP 7.0
 #define NUMBER_MIN 3.5
 #define NUMBER_MAX 96.5
-/* Places from the top, and heights, in pixels. */
+/* Heights of a lane and of the scale, and places in a lane from its top, in pixels. */
 #define LANE_HEIGHT 66
 #define LANE_TEXT 14   /* the base of the lane's name */
 #define LANE_NUMBER 34 /* the centre of the numbers */
@@ -33,7 +34,7 @@
 struct mark {
 	/* Index of the event. */
 	unsigned event;
-	/* Where the event was, and where its number is. In percent. */
+	/* In percent of the drawing's width: `place` is where the event is drawn, and `number` where its number is. */
 	double place, number;
 };
 
@@ -64,7 +65,10 @@ static double event_place(const struct timeline *t, const struct timeline_event 
 	return place_of(t, e->from_ns);
 }
 
-/* Find the marks of a lane, in the order of the events, with their numbers apart. Returns how many there are. */
+/*
+ * Find the marks of the lane `lane`, in the order of the events, and move their numbers so far apart that none covers another.
+ * Returns the number of marks.
+ */
 static unsigned find_marks(const struct timeline *t, unsigned lane, struct mark marks[TIMELINE_EVENTS_MAX])
 {
 	double least = NUMBER_MIN, most = NUMBER_MAX;

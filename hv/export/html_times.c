@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Draws the times of a race's recorded instances on the HTML page of a report. The drawing has 1000 by 20 units, and the page
- * stretches it to the available width.
+ * Draws, on the HTML page of a report, when in its run each recorded instance of a race was observed. The drawing is 1000 SVG
+ * units wide and 20 high, and the page stretches it to the available width.
  */
 #include <inttypes.h>
 

@@ -306,7 +306,10 @@ static int write_when(xmlTextWriter *w, const struct run_facts *first)
 	return rc | xmlTextWriterWriteFormatAttribute(w, x("time"), "%.3f", (double)first->sampled_ns / 1e9);
 }
 
-/* Write class and name. They have no offsets, because offsets change with the build. */
+/*
+ * Write the class and the name of a suspicion's test case. They contain functions without offsets, because offsets change with
+ * the build.
+ */
 static int write_suspicion_name(xmlTextWriter *w, const struct chart_suspicion *c)
 {
 	char function[2][SITE_NAME_MAX];

@@ -20,7 +20,7 @@ static const char taint_letters[] = "PFSRMBUDAWCIOELKXTNJ";
 /* Number of taint flags that the kernel always prints, since 5.18. A later flag is printed only if it is set. */
 #define TAINT_ALWAYS 19
 
-/* Write "task 175", or "interrupt" for a context that is not a task's. */
+/* Write the context of a side's access: "task 175" with the task's pid, or "interrupt" for a context that is not a task's. */
 static void put_who(FILE *out, const struct race_side *side)
 {
 	const struct guest_context *context = &side->context;
@@ -61,7 +61,10 @@ static void put_module(FILE *out, const struct guest_symbol *symbol)
 		fprintf(out, " [%s]", symbol->module);
 }
 
-/* Write a place in the code as printk() does: for %pS "f+0x1c/0x40 [module]", for %ps "f [module]". `line` may be NULL. */
+/*
+ * Write the address `pc` in the function `symbol` as printk() does: with `with_offset` as for %pS, "f+0x1c/0x40 [module]",
+ * otherwise as for %ps, "f [module]". `line` is the source line, or NULL.
+ */
 static void put_place(FILE *out, const struct guest_symbol *symbol, uint64_t pc, bool with_offset,
 		      const struct source_line *line)
 {
@@ -80,7 +83,10 @@ static void put_place(FILE *out, const struct guest_symbol *symbol, uint64_t pc,
 	put_module(out, symbol);
 }
 
-/* A call with its `n` source lines, the innermost function first. */
+/*
+ * A call of a stack with its `n` source lines: those of functions that are inlined there, the innermost first, and last that of
+ * the called function itself.
+ */
 struct call {
 	const struct guest_symbol *symbol;
 	uint64_t pc;

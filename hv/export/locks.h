@@ -18,13 +18,16 @@ struct export_locks {
 	/* The files that the chart was made from. */
 	const char *const *files;
 	size_t file_count;
-	/* Assertions checked against the same files. NULL: none. */
+	/* The user's assertions, already checked against the same files. NULL: no assertions were given. */
 	const struct assertions *assertions;
 	/* In text and HTML, also list data that were never accessed under a lock, or only read since publication. */
 	bool all;
 };
 
-/* Each of the following functions returns 0, or -1 with EXIT_INTERNAL if memory runs out. */
+/*
+ * Write the output of `outrider locks` as text, JSON or HTML. Each of these three functions returns 0, or -1 with EXIT_INTERNAL
+ * if memory runs out.
+ */
 int export_locks_text(FILE *out, const struct export_locks *locks, struct err *err);
 int export_locks_json(FILE *out, const struct export_locks *locks, struct err *err);
 int export_locks_html(FILE *out, const struct export_locks *locks, struct err *err);

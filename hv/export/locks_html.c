@@ -69,7 +69,7 @@ static void put_datum(FILE *out, const struct chart_datum *d)
 	fputs("</td></tr>\n", out);
 }
 
-/* Begin the table of the members of one owner. */
+/* Begin the table of the members of one struct or cache, or of the parts of one variable. */
 static void begin_owner(FILE *out, const struct chart_datum *d)
 {
 	fputs("<h3 class=\"mono\">", out);
@@ -100,6 +100,22 @@ static void put_data(FILE *out, const struct export_locks *l)
 	fputs(last ? "</tbody></table></div>\n" : "<p>No datum was accessed under a lock.</p>\n", out);
 }
 
+static void put_together(FILE *out, const struct lock_chart *chart)
+{
+	char text[CHART_TOGETHER_TEXT_MAX];
+
+	if (!chart->together.count)
+		return;
+	fputs("<h2>Changed together, but for some functions</h2>\n<ul id=\"together\">\n", out);
+	for (size_t i = 0; i < chart->together.count; i++) {
+		chart_together_text(&chart->together.list[i], text);
+		fputs("<li>", out);
+		html_foreign(out, text);
+		fputs("</li>\n", out);
+	}
+	fputs("</ul>\n", out);
+}
+
 static void put_left_out(FILE *out, const struct lock_chart *chart)
 {
 	fputs("<h2>Not suspected</h2>\n<ul>\n", out);
@@ -119,6 +135,7 @@ int export_locks_html(FILE *out, const struct export_locks *locks, struct err *e
 	assertions_html(out, locks->assertions);
 	html_suspicions(out, locks->chart);
 	put_data(out, locks);
+	put_together(out, locks->chart);
 	put_left_out(out, locks->chart);
 	html_page_end(out, locks->tool_version);
 	return 0;

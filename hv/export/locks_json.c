@@ -24,6 +24,11 @@ static json_t *suspicion_json(struct json_builder *b, const struct chart_suspici
 		json_put(b, o, "between", json_string(c->between));
 		json_put(b, o, "pattern", json_string(atomicity_pattern_word(s->pattern)));
 		json_put(b, o, "by_hold", json_whole(s->by_hold));
+		json_put(b, o, "replay", json_string(section_verdict_word(s->verdict)));
+		if (c->caller[0])
+			json_put(b, o, "caller", json_string(c->caller));
+		if (c->second_lock[0])
+			json_put(b, o, "second_lock", json_clean(c->second_lock, sizeof(c->second_lock)));
 	}
 	json_put(b, o, "lock", json_clean(c->lock, sizeof(c->lock)));
 	json_put(b, o, "held", json_whole(s->held));
@@ -67,11 +72,39 @@ static json_t *left_out_json(struct json_builder *b, const struct lock_chart *ch
 	return o;
 }
 
+static json_t *together_json(struct json_builder *b, const struct chart_together *t)
+{
+	json_t *o = json_object(), *data = json_array(), *functions = json_array(), *odd = json_array();
+
+	for (unsigned i = 0; i < 2; i++)
+		json_append(b, data, json_string(t->data[i]));
+	for (size_t i = 0; i < t->function_count; i++)
+		json_append(b, functions, json_string(t->functions[i].function));
+	for (size_t i = 0; i < t->odd_count; i++) {
+		json_t *one = json_object(), *changes = json_array();
+
+		for (unsigned k = 0; k < 2; k++) {
+			if (t->odd[i].changes[k])
+				json_append(b, changes, json_string(t->data[k]));
+		}
+		json_put(b, one, "function", json_string(t->odd[i].function));
+		json_put(b, one, "changes", changes);
+		json_put(b, one, "count", json_whole(t->odd[i].count));
+		json_append(b, odd, one);
+	}
+	json_put(b, o, "data", data);
+	json_put(b, o, "lock", json_clean(t->lock, sizeof(t->lock)));
+	json_put(b, o, "functions", functions);
+	json_put(b, o, "not_in", odd);
+	return o;
+}
+
 int export_locks_json(FILE *out, const struct export_locks *locks, struct err *err)
 {
 	const struct lock_chart *chart = locks->chart;
 	struct json_builder b = {0};
 	json_t *document = json_object(), *files = json_array(), *suspicions = json_array(), *data = json_array();
+	json_t *together = json_array();
 
 	json_put(&b, document, "schema", json_string("outrider-locks/1"));
 	json_put(&b, document, "tool_version", json_string(locks->tool_version));
@@ -85,6 +118,9 @@ int export_locks_json(FILE *out, const struct export_locks *locks, struct err *e
 	for (size_t i = 0; i < chart->count; i++)
 		json_append(&b, data, datum_json(&b, &chart->data[i]));
 	json_put(&b, document, "data", data);
+	for (size_t i = 0; i < chart->together.count; i++)
+		json_append(&b, together, together_json(&b, &chart->together.list[i]));
+	json_put(&b, document, "together", together);
 	json_put(&b, document, "left_out", left_out_json(&b, chart));
 	json_put(&b, document, "lost", json_whole(chart->lost));
 	return json_document_write(out, &b, document, err);

@@ -8,7 +8,10 @@
 #include "hv/report/lock_words.h"
 #include "hv/report/locks/suspicion_key.h"
 
-/* Most functions without the lock that one line names. Further ones are only counted. */
+/*
+ * The most functions that a line about a datum names as accessing the datum without its lock. Further functions are only
+ * counted.
+ */
 #define MISSING_SHOWN 4
 
 bool export_locks_shows(const struct export_locks *locks, const struct chart_datum *d)
@@ -16,17 +19,23 @@ bool export_locks_shows(const struct export_locks *locks, const struct chart_dat
 	return d->total && (locks->all || (d->lock[0] && d->writes));
 }
 
-/* In one sentence, what two critical sections do to one datum, and what comes in between. */
+/* Write in one sentence what the two critical sections of an atomicity suspicion do to one datum, and what comes in between. */
 static void put_sections(FILE *out, const struct chart_suspicion *c)
 {
-	char first[SITE_NAME_MAX], between[SITE_NAME_MAX];
+	char first[SITE_NAME_MAX], second[SITE_NAME_MAX], between[SITE_NAME_MAX];
 
 	suspicion_function(c->site[0], first);
+	suspicion_function(c->site[1], second);
 	suspicion_function(c->between, between);
-	fprintf(out, "              %s() %s and %s, under %s in two sections; %s() %s in between, at %s\n",
-		chart_function(first), atomicity_step_words(c->suspicion.pattern, 0),
-		atomicity_step_words(c->suspicion.pattern, 2), c->lock, chart_function(between),
-		atomicity_step_words(c->suspicion.pattern, 1), c->between);
+	fprintf(out, "              %s() %s and ", chart_function(first), atomicity_step_words(c->suspicion.pattern, 0));
+	if (strcmp(first, second) != 0)
+		fprintf(out, "%s() ", chart_function(second));
+	fprintf(out, "%s, under %s%s%s in two sections", atomicity_step_words(c->suspicion.pattern, 2), c->lock,
+		c->second_lock[0] ? " and " : "", c->second_lock);
+	if (c->caller[0])
+		fprintf(out, " of %s()", chart_function(c->caller));
+	fprintf(out, "; %s() %s in between, at %s\n", chart_function(between), atomicity_step_words(c->suspicion.pattern, 1),
+		c->between);
 }
 
 static void put_suspicions(FILE *out, const struct lock_chart *chart)
@@ -97,6 +106,18 @@ static void put_data(FILE *out, const struct export_locks *l)
 	}
 }
 
+static void put_together(FILE *out, const struct lock_chart *chart)
+{
+	char text[CHART_TOGETHER_TEXT_MAX];
+
+	if (chart->together.count)
+		fputs("\nCHANGED TOGETHER, but for some functions\n", out);
+	for (size_t i = 0; i < chart->together.count; i++) {
+		chart_together_text(&chart->together.list[i], text);
+		fprintf(out, "  %s\n", text);
+	}
+}
+
 static void put_sum(FILE *out, const struct export_locks *l)
 {
 	size_t always = 0, partly = 0, never = 0, read_only = 0, alone = 0;
@@ -132,6 +153,7 @@ int export_locks_text(FILE *out, const struct export_locks *locks, struct err *e
 	assertions_text(out, locks->assertions);
 	put_suspicions(out, locks->chart);
 	put_data(out, locks);
+	put_together(out, locks->chart);
 	put_sum(out, locks);
 	return 0;
 }

@@ -111,10 +111,12 @@ static json_t *result_message(struct json_builder *b, const struct export_race *
 	return sarif_message(b, text);
 }
 
-/* Most races of a group beside the lead that become related locations. Hosts show a few dozen. */
+/*
+ * At most this many of a group's races, beside the lead, become related locations of the result. Code hosts show a few dozen.
+ */
 #define OTHERS_MAX 50
 
-/* Add both accesses of the group's other races. */
+/* Add to `related` the locations of both accesses of the group's other races. */
 static void put_others(struct json_builder *b, json_t *related, const struct export_run *run, const struct group *group)
 {
 	char text[RACE_ID_MAX + 64];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes SARIF locations of accesses and calls. Code hosts show a location only if it has a file and a region with both ends. So
- * a device, and a function without a source line, get a made-up file, whose name is the same in every run.
+ * Makes SARIF locations of accesses and calls. Section numbers refer to SARIF 2.1.0. Code hosts show a location only if it has
+ * a file and a region with both ends. So a device, and a function without a source line, get a made-up file, whose name is the
+ * same in every run.
  */
 #include "hv/export/sarif_place.h"
 
@@ -66,7 +67,7 @@ static void step_up(char uri[URI_MAX], size_t root)
 	uri[slash ? (size_t)(slash - uri) : root] = '\0';
 }
 
-/* Append a path. Resolve "." and ".." in it, since hosts do not. */
+/* Append a path. Resolve "." and ".." in it, since code hosts do not. */
 static void append_path(char uri[URI_MAX], const char *path)
 {
 	size_t root = strlen(uri), len;
@@ -331,7 +332,10 @@ static json_t *innermost(struct json_builder *b, const struct race *race, unsign
 	return location(b, &(struct place){line, name, side->symbol.module, race->site[which]});
 }
 
-/* Returns the last step of a thread flow: the access. The other side's access came first, while the held side waited. */
+/*
+ * Returns the last step of a thread flow: the access. Of the two accesses, the other side's came first, while the held side
+ * waited.
+ */
 static json_t *access_step(struct json_builder *b, const struct race *race, unsigned which)
 {
 	json_t *step = json_object(), *where = innermost(b, race, which);
@@ -376,8 +380,8 @@ json_t *sarif_code_flow(struct json_builder *b, const struct race *race)
 }
 
 /*
- * Returns the roots, section 3.14.14. They have no URI, since a report may be exported on any machine. The last root is that of
- * devices.
+ * Returns the roots of relative URIs (originalUriBaseIds, section 3.14.14). The roots have no URI themselves, since a report
+ * may be exported on any machine. If `devices` is false, the last root, that of devices, is left out.
  */
 json_t *sarif_roots(struct json_builder *b, bool devices)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes SARIF locations of a race's accesses and of the calls that led to them. */
+/* Makes SARIF locations of a race's accesses and of the calls that led to them. Section numbers refer to SARIF 2.1.0. */
 #ifndef OUTRIDER_EXPORT_SARIF_PLACE_H
 #define OUTRIDER_EXPORT_SARIF_PLACE_H
 
@@ -11,7 +11,7 @@
 #define SARIF_SYMBOLS "GUEST_SYMBOLS"
 #define SARIF_DEVICES "GUEST_DEVICES"
 
-/* Returns the roots of a run (section 3.14.14), with the root of devices only if `devices` is true. */
+/* Returns the roots of a run's relative URIs (section 3.14.14), with the root of devices only if `devices` is true. */
 json_t *sarif_roots(struct json_builder *b, bool devices);
 
 /* Returns a message object (section 3.11) with that text. */

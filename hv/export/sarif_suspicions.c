@@ -39,7 +39,7 @@ static void add_thread(struct json_builder *b, json_t *threads, json_t *steps)
 	json_append(b, threads, thread);
 }
 
-/* One thread flow per side. The side without the lock comes last: code hosts then show the other side next to it. */
+/* Add one thread flow for each side. The side without the lock comes last: code hosts then show the other side next to it. */
 static void add_sides(struct json_builder *b, const struct chart_suspicion *c, json_t *threads)
 {
 	static const char *const words[] = {"the access under the lock", "the access without it"};
@@ -52,7 +52,10 @@ static void add_sides(struct json_builder *b, const struct chart_suspicion *c, j
 	}
 }
 
-/* One thread flow with both sections of the function, and one with the section in between. */
+/*
+ * Add the two thread flows of an atomicity suspicion: one with both critical sections of the function, and one with the
+ * critical section that comes in between.
+ */
 static void add_sections(struct json_builder *b, const struct chart_suspicion *c, json_t *threads)
 {
 	json_t *two = json_array(), *between = json_array();

@@ -54,7 +54,10 @@ static void source_text(const struct source_line *line, char out[SOURCE_MAX])
 		snprintf(out, SOURCE_MAX, "%s", file);
 }
 
-/* Describe one side: the function in whose source the access is, and the function that it was inlined into. */
+/*
+ * Describe one side: the function in whose source the access is, and, if that function was inlined, the function that it was
+ * inlined into.
+ */
 static void side_text(const struct race *race, unsigned which, char out[2 * EXPORT_NAME_MAX])
 {
 	size_t n;
@@ -88,7 +91,7 @@ static void put_subject(FILE *out, const struct race *race)
 	fputs("\n\n", out);
 }
 
-/* Write the release of a version line: "6.1.0-56-cloud-amd64". */
+/* Write the kernel's release, the third word of `banner` ("Linux version RELEASE ..."), such as "6.1.0-56-cloud-amd64". */
 static void release_text(const char *banner, char out[EXPORT_NAME_MAX])
 {
 	static const char prefix[] = "Linux version ";
@@ -140,7 +143,10 @@ static void put_summary(FILE *out, const struct export_run *run, const struct ra
 
 /* ---- stacks ---- */
 
-/* Write one call with its source on one line, or on two if that is too long. */
+/*
+ * Write one call of a stack: the function `name`, the remark `note` and the source line `source`. If one line of COLUMNS is too
+ * short, the source line goes on a second line.
+ */
 static void put_call(FILE *out, const char *name, const char *note, const char *source)
 {
 	int used = fprintf(out, "  %s%s", name, note);

@@ -65,8 +65,8 @@ enum guest_progress {
 enum guest_progress guest_progress(const struct guest *g);
 
 /*
- * Make running and future calls of guest_poll() and guest_poll_modules() return soon: reading the tables of a hostile guest can
- * take long, and a user who wants to end the run must not wait for it. Known facts stay valid. Any thread.
+ * Make running and future calls of guest_poll() and guest_poll_modules() return soon: reading the tables of a hostile guest
+ * can take long, and a user who ends the run must not have to wait for that. Known facts stay valid. Any thread.
  */
 void guest_cancel_polls(struct guest *g);
 
@@ -145,6 +145,9 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
  */
 void guest_context_brief(const struct guest *g, const struct x86_regs *regs, struct guest_context *out);
 
+/* Returns the pid of the task whose task_struct is at the GVA `task`, or -1 if it is unknown. */
+int32_t guest_task_pid(const struct guest *g, uint64_t task);
+
 /* Returns the GVA of the function in which a task goes to sleep, or 0 if unknown. */
 uint64_t guest_sleep_function(const struct guest *g);
 
@@ -153,6 +156,12 @@ uint64_t guest_sleep_function(const struct guest *g);
  * functions. Takes about a millisecond, so do not call it per hit.
  */
 bool guest_returns_nothing(const struct guest *g, const struct guest_symbol *function);
+
+/*
+ * Returns whether the function is known to return a value, by the kernel's BTF. False for functions of modules, whose types are
+ * not read.
+ */
+bool guest_returns_value(const struct guest *g, const struct guest_symbol *function);
 
 /* Returns the GPA of the kernel's console log level (an int of 4 bytes). Returns 0 if it is unknown. Reads page tables. */
 uint64_t guest_console_level(const struct guest *g);
@@ -287,6 +296,26 @@ uint64_t guest_mapped_at(const struct guest *g, uint64_t gpa);
 void guest_memory_at(const struct guest *g, const struct x86_regs *regs, const struct guest_page_state *page, uint64_t gva,
 		     uint32_t size, struct guest_memory *out);
 
+/* An object of a slab cache. */
+struct guest_object {
+	uint64_t gva;
+	uint64_t cache; /* GVA of its struct kmem_cache */
+	uint32_t size;	/* bytes */
+};
+
+/*
+ * Find the slab objects that are in use but that nothing points to, not even through other objects, as kmemleak does. Call it
+ * while the guest stands still. An object that only a register points to counts as lost. Reads all memory of the guest: some
+ * 100 ms for each 256 MiB of RAM. Returns 0 and sets *out to a list in the order of the addresses, which the caller frees;
+ * returns -1 if the layout of the kernel's structures is unknown (kernels without BTF, or with the SLAB allocator), if the
+ * guest has more than 4 GiB of RAM, or if memory runs out.
+ */
+int guest_lost_objects(const struct guest *g, struct guest_object **out, size_t *count);
+
+/* Read the name of a slab cache, a printable string of at most max - 1 bytes. Returns 0, or -1 if there is none, and sets "".
+ */
+int guest_cache_name(const struct guest *g, uint64_t cache, char *out, size_t max);
+
 /* ---- calls ---- */
 
 /*
@@ -296,5 +325,12 @@ void guest_memory_at(const struct guest *g, const struct x86_regs *regs, const s
  */
 void guest_unwind(const struct guest *g, const struct x86_regs *regs, const struct guest_context *context,
 		  const struct unwind_stack *stacks, unsigned n, struct guest_calls *out);
+
+/*
+ * Find for each of the `n` instructions at `pcs` how far above RSP, before the instruction, the frame's CFA is: the address
+ * directly above the function's return address. Stores the number of bytes in frames[i], or 0 if the kernel's unwind tables do
+ * not say this, or the CFA is not relative to RSP there. Not in a callback, as guest_unwind().
+ */
+void guest_frames(const struct guest *g, const uint64_t *pcs, size_t n, uint32_t *frames);
 
 #endif

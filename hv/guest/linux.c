@@ -91,17 +91,41 @@ static bool text_is_final(const struct guest *g)
 	return at && guest_read(g, at, &state, sizeof(state)) == 0 && state >= g->running_state;
 }
 
-static int become_ready(struct guest *g, struct err *err)
+/* Use the kernel's own page tables, which no process frees. Returns -1 if they are not known, or cannot be read now. */
+static int use_kernel_tables(struct guest *g)
 {
-	uint64_t top = symtab_addr(g->symtab, "init_top_pgt"), gpa;
+	uint64_t top = symtab_addr(g->symtab, "init_top_pgt"), cr3 = g->cr3, gpa;
 
 	if (!top)
 		top = symtab_addr(g->symtab, "swapper_pg_dir");
 	if (!top || guest_translate(g, top, &gpa))
+		return -1;
+	g->cr3 = gpa;
+	/* Early in boot, they do not map the kernel yet. */
+	if (guest_translate(g, top, &gpa) == 0 && gpa == g->cr3)
+		return 0;
+	g->cr3 = cr3;
+	return -1;
+}
+
+/* BTF is optional. Without it, task names and modules are unknown. */
+static void find_btf(struct guest *g)
+{
+	g->btf = btf_from_guest(&g->poll_reader, g->symtab, NULL);
+}
+
+static int become_ready(struct guest *g, const struct x86_regs *regs, struct err *err)
+{
+	if (use_kernel_tables(g) < 0) {
+		if (linux_may_be_hidden(g, regs))
+			return 0;
 		return err_set(err, EXIT_INPUT,
 			       "%s: the symbol init_top_pgt is missing or wrong, so the kernel's page tables cannot be found",
 			       g->source);
-	g->cr3 = gpa;
+	}
+	/* The first try may have read through page tables of a process that ended. */
+	if (!g->btf)
+		find_btf(g);
 	linux_find_build_id(g);
 	linux_find_excluded(g);
 	linux_find_context(g);
@@ -140,13 +164,13 @@ int guest_poll(struct guest *g, struct err *err)
 			atomic_store(&g->progress, GUEST_SEARCHED);
 			return found;
 		}
-		/* BTF is optional. Without it, task names and modules are unknown. */
-		g->btf = btf_from_guest(&g->poll_reader, g->symtab, NULL);
+		use_kernel_tables(g);
+		find_btf(g);
 		find_running_state(g);
 		g->stage = LINUX_BOOTING;
 		atomic_store(&g->progress, GUEST_BOOTING);
 	}
-	return text_is_final(g) ? become_ready(g, err) : 0;
+	return text_is_final(g) ? become_ready(g, &regs, err) : 0;
 }
 
 enum guest_progress guest_progress(const struct guest *g)

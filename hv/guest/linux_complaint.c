@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX 160	   /* lines of one complaint: registers, code and a call trace of 64 entries take about 100 */
-#define LINE_BYTES_MAX 200 /* bytes of a line that are looked at, as in COMPLAINT_TEXT_MAX */
+#define LINES_MAX 160	   /* most lines of one complaint: registers, code and a call trace of 64 entries take about 100 */
+#define LINE_BYTES_MAX 200 /* most bytes of a line that are looked at, as in COMPLAINT_TEXT_MAX */
 
 /* How the first line of a complaint begins. The first entry that fits counts, so a special one is before a more general one. */
 static const struct {
@@ -117,8 +117,8 @@ bool linux_complaint_is_fatal(enum complaint_kind kind, const char *line, size_t
 /* ---- what the lines of a complaint say ---- */
 
 /*
- * Read "function+0x18/0x40 [module]" at the beginning of `text`, which ends at a comma, or after the module. Returns false if
- * there is no such place.
+ * Read "function+0x18/0x40 [module]" at the beginning of `text`. This place ends at a comma, or after the module. Returns false
+ * if there is no such place.
  */
 static bool read_place(const char *text, struct complaint_place *out)
 {

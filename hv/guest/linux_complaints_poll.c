@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Complaints in the guest's own log. */
+/* Reads the guest's log, and passes its lines to the collector of complaints (linux_complaint.h). */
 #include <string.h>
 
 #include "hv/base/clock.h"
@@ -23,7 +23,7 @@ static void take_record(void *ctx, const struct linux_log_record *record)
 	struct reading *r = ctx;
 	const char *at = record->text, *end = record->text + record->len;
 
-	/* A program may write "Oops" to the log. The kernel has not complained then. */
+	/* A program may write "Oops" to the log: that is no complaint of the kernel. */
 	if (record->by_user)
 		return;
 	while (at < end) {

@@ -11,7 +11,7 @@
  * Fields of the preemption count (include/linux/preempt.h). On x86, bit 31 is the inverted need-resched flag. In the kernels
  * that count how often local_interrupt_disable() turned interrupts off, seen in Linux 7.3, bits 16 to 23 are this count.
  * Interrupts and NMIs are then counted in higher bits, and the variable has 64 bits with the flag in bit 63. There bit 31 is
- * the highest bit of the NMIs' count, which no four NMIs in each other ever reach.
+ * the highest bit of the count of NMIs, which would be set only by NMIs nested 8 deep, and that does not happen.
  */
 #define PREEMPT_COUNT 0x7fffffffu
 #define PREEMPT_SERVING_SOFTIRQ 0x00000100u
@@ -76,6 +76,13 @@ void guest_context_brief(const struct guest *g, const struct x86_regs *regs, str
 		out->kind = GUEST_TASK;
 }
 
+int32_t guest_task_pid(const struct guest *g, uint64_t task)
+{
+	int32_t pid;
+
+	return g->comm.size && guest_read(g, task + g->pid.offset, &pid, sizeof(pid)) == 0 ? pid : -1;
+}
+
 void guest_context(const struct guest *g, const struct x86_regs *regs, struct guest_context *out)
 {
 	uint64_t task;
@@ -88,8 +95,7 @@ void guest_context(const struct guest *g, const struct x86_regs *regs, struct gu
 	read_rcu_nesting(g, task, out);
 	if (!g->comm.size)
 		return;
-	if (guest_read(g, task + g->pid.offset, &out->pid, sizeof(out->pid)))
-		out->pid = -1;
+	out->pid = guest_task_pid(g, task);
 	if (guest_read(g, task + g->comm.offset, out->comm, TASK_COMM_LEN))
 		out->comm[0] = 0;
 	out->comm[TASK_COMM_LEN - 1] = 0;
@@ -103,6 +109,11 @@ uint64_t guest_sleep_function(const struct guest *g)
 bool guest_returns_nothing(const struct guest *g, const struct guest_symbol *function)
 {
 	return g->btf && !function->module[0] && function->name[0] && btf_returns_nothing(g->btf, function->name);
+}
+
+bool guest_returns_value(const struct guest *g, const struct guest_symbol *function)
+{
+	return g->btf && !function->module[0] && function->name[0] && btf_returns_value(g->btf, function->name);
 }
 
 uint64_t guest_console_level(const struct guest *g)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the text that must not carry a sample point, for one of three reasons: a stop is unsafe there (entry code, the paths of
- * #BP and NMI, code that is copied, and executed at another address); its plain accesses are themselves synchronisation
- * (implementations of locks); or it reads memory that the hypervisor writes by design.
+ * Finds the text that must not carry a sample point, for one of three reasons. Stopping there is unsafe: in entry code, in the
+ * paths of #BP and NMI, and in code that is copied and executed at another address. Or the text implements locks, so its plain
+ * accesses are synchronisation. Or the text reads memory that the hypervisor writes by design.
  */
 #include <fnmatch.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the text of a Linux kernel that must not carry sample points, and compares names with globs. */
 #ifndef OUTRIDER_GUEST_LINUX_EXCLUDE_H
 #define OUTRIDER_GUEST_LINUX_EXCLUDE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* struct guest for a Linux guest. Private to hv/guest/linux*.c. */
+/* The state of a Linux guest: facts about its kernel, its modules and its log. Private to hv/guest/linux*.c. */
 #ifndef OUTRIDER_GUEST_LINUX_GUEST_H
 #define OUTRIDER_GUEST_LINUX_GUEST_H
 
@@ -31,7 +31,9 @@ struct loaded_module {
 	struct orc_table orc;
 	/* Present in the list during the last walk. */
 	bool seen;
-	/* The module was reported as gone. It is kept because observations in its code still need its names. */
+	/*
+	 * The module was reported as gone. The entry is kept because observations in the module's code still need its names.
+	 */
 	bool retired;
 	/* The module's contribution to module_bytes of struct guest. */
 	size_t charge;
@@ -77,7 +79,7 @@ struct guest {
 
 	/* Per-CPU offsets, or LINUX_UNKNOWN. */
 	uint64_t current_task, preempt_count;
-	bool irq_disable_counted; /* the preemption count also counts interrupts turned off, as since Linux 7.3 */
+	bool irq_disable_counted; /* the preemption count also counts how often interrupts were turned off (since Linux 7.3) */
 	/* Members of task_struct. comm.size 0: both unknown. */
 	struct btf_member pid, comm;
 	/*
@@ -89,7 +91,7 @@ struct guest {
 	struct linux_memory memory;
 	struct linux_log log;
 	struct text_range kernel_text;
-	/* size 0: the kernel has no readable unwind tables. */
+	/* Format of the kernel's unwind tables. size 0: the kernel has no readable tables. */
 	struct orc_format orc_format;
 	/* The kernel's unwind table. count 0: none. */
 	struct orc_table orc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the instructions of Linux that need a hook. free_module() frees a module's text: afterwards none of our INT3s may be in
- * that memory. arch_install_hw_breakpoint() and arch_uninstall_hw_breakpoint() change debug registers, for both ptrace and perf
- * (arch/x86/kernel/hw_breakpoint.c).
+ * Finds the instructions of Linux that need a hook. free_module() frees a module's text: afterwards none of the detector's
+ * INT3s may be in that memory. arch_install_hw_breakpoint() and arch_uninstall_hw_breakpoint() change debug registers, for
+ * both ptrace and perf (arch/x86/kernel/hw_breakpoint.c).
  */
 #include <fnmatch.h>
 #include <stdlib.h>

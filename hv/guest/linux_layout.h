@@ -49,16 +49,27 @@ struct linux_page_layout {
 	/* Size of struct page, or 0 if unknown. */
 	uint32_t size;
 	struct btf_member flags, type, head, cache, objects;
+	/* The first object of a slab's list of free objects, and the count of a page's users. */
+	struct btf_member free, refs;
 	/* Members that may hold the pointer from a page of per-CPU memory to its chunk. */
 	struct btf_member owner[2];
 	/* Number of the bit in `flags` that marks slab pages, or -1 if slab pages are marked by their page type. */
 	int slab_flag;
-	struct linux_page_type slab, table;
+	/* Number of the bit in `flags` that marks pages which the page allocator does not own (PG_reserved), or -1 if unknown.
+	 */
+	int reserved_flag;
+	struct linux_page_type slab, table, buddy;
 };
 
 /* struct kmem_cache (linux_memory_slab.c). */
 struct linux_cache_layout {
 	struct btf_member name, size, object_size, left_pad, aliases;
+	/* Where a free object points to the next free one, and the key of this pointer (CONFIG_SLAB_FREELIST_HARDENED). */
+	struct btf_member free_offset, random;
+	/* The per-CPU offset of struct kmem_cache_cpu, and the first object of that struct's list of free objects. */
+	struct btf_member cpu_slab, cpu_free;
+	/* CPUs keep free objects in sheaves (since Linux 6.18), which the kernel's memory points to. */
+	bool sheaves;
 };
 
 /*

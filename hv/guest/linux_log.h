@@ -2,7 +2,7 @@
 /*
  * Reads the log of a Linux guest from its memory: the ring buffer of printk() since Linux 5.10
  * (kernel/printk/printk_ringbuffer.h). A descriptor says which bytes of the text ring belong to a record, and in which state
- * the record is. Writers take no lock, so a reader looks at the state before and after it copies a record.
+ * the record is. Writers take no lock, so a reader checks the state both before and after it copies a record.
  *
  * The ring is guest memory: each size, index and length in it is checked.
  */
@@ -24,7 +24,7 @@ struct linux_log_record {
 	uint32_t caller;
 	/* A program wrote the record to /dev/kmsg: its facility is not that of the kernel, 0. */
 	bool by_user;
-	/* Lines of text, separated by newlines. Not printable, and not terminated. */
+	/* Lines of text, separated by newlines. May have unprintable bytes, and has no NUL at the end. */
 	char text[LINUX_LOG_TEXT_MAX];
 	size_t len;
 };
@@ -34,8 +34,9 @@ void linux_find_log(struct guest *g, struct linux_log *out);
 
 /*
  * Read records that were finished since the last call, and pass each to `each`; a first call only sets the position to the end
- * of the log. Reads at most 512 records, so that a guest that floods its log does not keep the caller. Records that the ring
- * has overwritten meanwhile are skipped. If there is nothing new, one word of guest memory is read. Not in a callback.
+ * of the log. Reads at most 512 records, so that a guest that floods its log does not keep the caller busy for long. Records
+ * that the ring has overwritten meanwhile are skipped. If there is nothing new, one word of guest memory is read. Not in a
+ * callback.
  */
 void linux_read_log(struct guest *g, struct linux_log_position *at, void (*each)(void *ctx, const struct linux_log_record *r),
 		    void *ctx);

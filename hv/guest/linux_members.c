@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds and reads members of the kernel's structures by the kernel's BTF (linux_members.h). */
 #include "hv/guest/linux_members.h"
 
 #include <string.h>

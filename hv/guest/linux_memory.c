@@ -19,8 +19,8 @@
 #define VMEMMAP_START 0xffffea0000000000ull
 #define MODULES_END 0xffffffffff000000ull
 
-#define PAGES_MAX_L4 (1ull << 34) /* pages of a 46-bit physical address space, with 4-level page tables */
-#define PAGES_MAX_L5 (1ull << 40) /* pages of a 52-bit physical address space, with 5-level page tables */
+#define PAGES_MAX_L4 (1ull << 34) /* number of pages in a 46-bit physical address space, with 4-level page tables */
+#define PAGES_MAX_L5 (1ull << 40) /* number of pages in a 52-bit physical address space, with 5-level page tables */
 
 #define STACK_END_MAGIC 0x57ac6e9dull /* lowest word of a task's stack (include/uapi/linux/magic.h) */
 
@@ -56,14 +56,21 @@ bool guest_is_at(const struct guest *g, uint64_t gva, uint64_t gpa)
 }
 
 /*
- * Returns true for pages of the image that the kernel has given to the page allocator after boot: gaps between sections, and
- * init memory (mark_rodata_ro() and free_initmem() in arch/x86/mm/init_64.c). These pages no longer belong to the image.
+ * Returns true for pages of the image that the kernel has given to the page allocator: gaps between sections, init memory,
+ * decrypted variables that a machine without memory encryption does not need, and the rest of the memory for early allocations
+ * (mark_rodata_ro(), free_initmem(), mem_encrypt_free_decrypted_mem() and reserve_brk() in arch/x86). The image's mapping of
+ * these pages remains, but their new owners use the direct map.
  */
-static bool is_given_away(const struct guest *g, uint64_t gva)
+static bool is_given_away(const struct guest *g, uint64_t gva, uint64_t gpa)
 {
-	static const char *const parts[][2] = {
-		{"_etext", "__start_rodata"}, {"__end_rodata", "_sdata"}, {"__init_begin", "__init_end"}};
+	static const char *const parts[][2] = {{"_etext", "__start_rodata"},
+					       {"__end_rodata", "_sdata"},
+					       {"__init_begin", "__init_end"},
+					       {"__start_bss_decrypted_unused", "__end_bss_decrypted"},
+					       {"__brk_base", "_end"}};
 
+	if (linux_page_is_allocators(g, gpa))
+		return true;
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		uint64_t start = symtab_addr(g->symtab, parts[i][0]), end = symtab_addr(g->symtab, parts[i][1]);
 
@@ -82,7 +89,7 @@ uint64_t guest_mapped_at(const struct guest *g, uint64_t gpa)
 	/* The image is physically contiguous. */
 	if (m->image.start && guest_translate(g, m->image.start, &start) == 0 && gpa >= start) {
 		gva = m->image.start + (gpa - start);
-		if (gva < m->image.end && !is_given_away(g, gva) && guest_is_at(g, gva, gpa))
+		if (gva < m->image.end && !is_given_away(g, gva, gpa) && guest_is_at(g, gva, gpa))
 			return gva;
 	}
 	gva = m->page_offset + gpa;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the areas of the kernel's address space, to tell later what a kernel address belongs to. */
 #ifndef OUTRIDER_GUEST_LINUX_MEMORY_H
 #define OUTRIDER_GUEST_LINUX_MEMORY_H
 

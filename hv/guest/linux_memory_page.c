@@ -9,6 +9,7 @@
 #include "hv/guest/linux_members.h"
 #include "hv/guest/linux_memory_page.h"
 
+#define NO_TYPE UINT32_MAX /* page_type of a page that has no type, and is not mapped by user space (_mapcount of -1) */
 #define PAGES_TOGETHER_MAX (1u << 10) /* upper bound of a slab's pages; only compound pages of user memory are far larger */
 
 static struct linux_page_type page_type(const struct guest *g, const char *number, const char *bit)
@@ -29,7 +30,7 @@ void linux_find_pages(struct guest *g)
 	int64_t flag;
 	uint32_t size;
 
-	*p = (struct linux_page_layout){.slab_flag = -1};
+	*p = (struct linux_page_layout){.slab_flag = -1, .reserved_flag = -1};
 	size = g->btf ? btf_sizeof(g->btf, "page") : 0;
 	if (!size || size > GUEST_PAGE_STRUCT_MAX || !g->memory.vmemmap)
 		return;
@@ -44,12 +45,20 @@ void linux_find_pages(struct guest *g)
 		linux_find_member(g, "page", "slab_cache", size, &p->cache);
 		linux_find_member(g, "page", "objects", size, &p->objects);
 	}
+	linux_find_member(g, btf_sizeof(g->btf, "slab") ? "slab" : "page", "freelist", size, &p->free);
+	linux_find_member(g, "page", "_refcount", size, &p->refs);
 	linux_find_member(g, "page", "index", size, &p->owner[0]);
 	linux_find_member(g, "page", "private", size, &p->owner[1]);
 	if (btf_enumerator(g->btf, "PG_slab", &flag) == 0 && flag >= 0 && flag < 64)
 		p->slab_flag = (int)flag;
+	if (btf_enumerator(g->btf, "PG_reserved", &flag) == 0 && flag >= 0 && flag < 64)
+		p->reserved_flag = (int)flag;
 	p->slab = page_type(g, "PGTY_slab", "PG_slab");
 	p->table = page_type(g, "PGTY_table", "PG_table");
+	p->buddy = page_type(g, "PGTY_buddy", "PG_buddy");
+	/* Before Linux 6.10, PG_buddy is a macro (include/linux/page-flags.h). */
+	if (!p->buddy.mask)
+		p->buddy = (struct linux_page_type){0xf0000080, 0xf0000000};
 	p->size = size;
 }
 
@@ -65,10 +74,11 @@ int linux_page(const struct guest *g, uint64_t gpa, struct guest_page *out)
 }
 
 /*
- * Returns the address of the struct page to which `link` leads from that at `info`. The link of a page that is not the head has
- * bit 0 set. The other bits are the head's address. In kernels with compound_info, seen in Linux 7.3, they can be a mask
- * instead, which makes the head's address from `info`. A mask has ones above zeros. Only the struct of page 0, which is no part
- * of a compound page, can have such an address.
+ * Returns the address of the struct page of the head of a compound page. `info` is the address of the struct page of another
+ * page in the compound page, and `link` is that page's link to the head, with bit 0 set. The other bits of `link` are the
+ * head's address. In kernels with compound_info, seen in Linux 7.3, these bits can be a mask instead, and `info` & mask is the
+ * head's address. A mask consists of ones above zeros, and no head has such an address: only the struct of page 0 could have
+ * it, and page 0 is in no compound page.
  */
 static uint64_t head_address(uint64_t info, uint64_t link)
 {
@@ -119,4 +129,23 @@ bool linux_page_is_slab(const struct guest *g, const struct guest_page *head)
 bool linux_page_is_table(const struct guest *g, const struct guest_page *page)
 {
 	return is_of_type(g, page, &g->memory.page.table);
+}
+
+bool linux_page_is_unused(const struct guest *g, const struct guest_page *page)
+{
+	const struct linux_page_layout *p = &g->memory.page;
+
+	if (!p->refs.size || !p->type.size || linux_member_value(page->copy, &p->refs))
+		return false;
+	return (uint32_t)linux_member_value(page->copy, &p->type) == NO_TYPE || is_of_type(g, page, &p->buddy);
+}
+
+bool linux_page_is_allocators(const struct guest *g, uint64_t gpa)
+{
+	const struct linux_page_layout *p = &g->memory.page;
+	struct guest_page page;
+
+	if (p->reserved_flag < 0 || !p->flags.size || linux_page(g, gpa, &page))
+		return false;
+	return !(linux_member_value(page.copy, &p->flags) >> p->reserved_flag & 1);
 }

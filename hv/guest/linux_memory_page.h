@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the struct page of a page of guest RAM, which tells what the kernel uses the page for. */
 #ifndef OUTRIDER_GUEST_LINUX_MEMORY_PAGE_H
 #define OUTRIDER_GUEST_LINUX_MEMORY_PAGE_H
 
@@ -15,5 +16,18 @@ bool linux_page_is_slab(const struct guest *g, const struct guest_page *head);
 
 /* Returns true if this page is a page table. Kernels before 6.10 do not mark page tables, so the result is then false. */
 bool linux_page_is_table(const struct guest *g, const struct guest_page *page);
+
+/*
+ * Returns true if this page, which is no tail of a compound page, is free: nobody uses it, and it has no type. Also true for
+ * the second and later pages of an allocation of several pages that is no compound page. Few such allocations exist.
+ */
+bool linux_page_is_unused(const struct guest *g, const struct guest_page *page);
+
+/*
+ * Returns true if this page belongs to the page allocator, which may give it to any part of the kernel. The kernel image's
+ * pages are reserved at boot, and the kernel clears the mark of a page that it frees (free_reserved_page()). Returns false if
+ * the layout of struct page is unknown.
+ */
+bool linux_page_is_allocators(const struct guest *g, uint64_t gpa);
 
 #endif

@@ -14,7 +14,7 @@
 #include "hv/guest/linux_names.h"
 
 #define CPUS_MAX 8192	     /* highest NR_CPUS that x86-64 can be configured with */
-#define UNIT_MAX (64u << 20) /* bytes; bounds what a hostile guest can claim */
+#define UNIT_MAX (64u << 20) /* most bytes of a unit: bounds what a hostile guest can claim */
 #define OFFSETS_AT_ONCE 64u  /* elements of __per_cpu_offset[] per read */
 
 static uint64_t read_variable(const struct guest *g, const char *name, size_t size)
@@ -26,7 +26,7 @@ static uint64_t read_variable(const struct guest *g, const char *name, size_t si
 
 /*
  * Returns how many bytes of each unit of the first chunk are per-CPU memory: up to the end of what pcpu_first_chunk manages,
- * which follows the variables. If the kernel does not tell, the whole unit.
+ * which follows the variables. Returns the whole unit if the kernel does not tell.
  */
 static uint32_t find_first_used(const struct guest *g, uint64_t least)
 {
@@ -65,8 +65,8 @@ void linux_find_percpu(struct guest *g)
 }
 
 /*
- * Find the CPU whose unit of the first chunk has `gva` in its first `size` bytes, and the value that a symbol at `gva` would
- * have.
+ * Find the CPU whose unit of the first chunk has `gva` in its first `size` bytes. *symbol becomes the address that the
+ * kernel's symbols give to a per-CPU variable at `gva`.
  */
 static bool find_unit(const struct guest *g, uint64_t gva, uint32_t size, int *cpu, uint64_t *symbol)
 {

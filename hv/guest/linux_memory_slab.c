@@ -8,7 +8,8 @@
 #include "hv/guest/linux_memory_slab.h"
 #include "hv/guest/linux_memory_types.h"
 
-#define OBJECT_MAX (4u << 20) /* bytes; bounds what a hostile guest can claim */
+#define OBJECT_MIN sizeof(void *) /* bytes: a free object contains a pointer */
+#define OBJECT_MAX (4u << 20)	  /* most bytes of an object: bounds what a hostile guest can claim */
 
 void linux_find_caches(struct guest *g)
 {
@@ -20,6 +21,12 @@ void linux_find_caches(struct guest *g)
 	linux_find_member(g, "kmem_cache", "object_size", size, &c->object_size);
 	linux_find_member(g, "kmem_cache", "red_left_pad", size, &c->left_pad);
 	linux_find_member(g, "kmem_cache", "refcount", size, &c->aliases);
+	linux_find_member(g, "kmem_cache", "offset", size, &c->free_offset);
+	linux_find_member(g, "kmem_cache", "random", size, &c->random);
+	linux_find_member(g, "kmem_cache", "cpu_slab", size, &c->cpu_slab);
+	if (c->cpu_slab.size)
+		linux_find_member(g, "kmem_cache_cpu", "freelist", X86_PAGE_SIZE, &c->cpu_free);
+	c->sheaves = g->btf && btf_member(g->btf, "kmem_cache", "cpu_sheaves", &(struct btf_member){0}) == 0;
 	/*
 	 * The SLAB allocator, removed in Linux 6.8, lays out objects differently. Its caches have the member `colour`; SLUB's
 	 * do not.
@@ -65,7 +72,7 @@ static uint32_t least_size(const struct guest *g, const struct linux_cache_type 
 
 /*
  * Set whether the kernel has merged the cache. kmem_cache.refcount counts its users: SLUB adds 1 for each cache that it merges
- * into this one (__kmem_cache_alias() in mm/slub.c). It never merges a cache with a constructor, with a part that user space
+ * into this one (__kmem_cache_alias() in mm/slub.c). SLUB never merges a cache with a constructor, with a part that user space
  * may copy (usersize), or with a flag that asks for a cache of its own; the count of such a cache is 1, or negative.
  */
 static void set_merged(const struct guest *g, uint64_t cache, struct guest_memory *out)
@@ -91,35 +98,58 @@ static void name_type(const struct guest *g, uint32_t size, struct guest_memory 
 	snprintf(out->type, sizeof(out->type), "%s", type.type);
 }
 
-bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_t gva, uint32_t size, struct guest_memory *out)
+int linux_slab_layout(const struct guest *g, const struct guest_page *head, struct linux_slab *out)
 {
 	const struct linux_cache_layout *c = &g->memory.cache;
 	const struct linux_page_layout *p = &g->memory.page;
-	uint64_t start = g->memory.page_offset + head->pfn * X86_PAGE_SIZE, object;
-	uint64_t cache = linux_member_value(head->copy, &p->cache), objects = linux_member_value(head->copy, &p->objects);
-	uint64_t name, stride, object_size, left_pad = 0;
+	uint64_t stride, object_size, left_pad = 0;
 
-	if (linux_read_member(g, cache, &c->name, &name) || linux_read_member(g, cache, &c->size, &stride) ||
-	    linux_read_member(g, cache, &c->object_size, &object_size) || !stride || stride > OBJECT_MAX ||
-	    object_size > stride || gva < start)
-		return false;
-	if (c->left_pad.size && (linux_read_member(g, cache, &c->left_pad, &left_pad) || left_pad > stride - object_size))
-		return false;
-	if (read_name(g, name, out->cache, sizeof(out->cache))) {
-		out->cache[0] = '\0';
-		return false;
+	out->start = g->memory.page_offset + head->pfn * X86_PAGE_SIZE;
+	out->cache = linux_member_value(head->copy, &p->cache);
+	out->objects = (uint32_t)linux_member_value(head->copy, &p->objects);
+	if (linux_read_member(g, out->cache, &c->size, &stride) ||
+	    linux_read_member(g, out->cache, &c->object_size, &object_size) || stride < OBJECT_MIN || stride > OBJECT_MAX ||
+	    object_size > stride)
+		return -1;
+	if (c->left_pad.size && (linux_read_member(g, out->cache, &c->left_pad, &left_pad) || left_pad > stride - object_size))
+		return -1;
+	out->stride = (uint32_t)stride;
+	out->object_size = (uint32_t)object_size;
+	out->left_pad = (uint32_t)left_pad;
+	return 0;
+}
+
+int guest_cache_name(const struct guest *g, uint64_t cache, char *out, size_t max)
+{
+	uint64_t name;
+
+	*out = '\0';
+	if (linux_read_member(g, cache, &g->memory.cache.name, &name) || read_name(g, name, out, max)) {
+		*out = '\0';
+		return -1;
 	}
+	return 0;
+}
+
+bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_t gva, uint32_t size, struct guest_memory *out)
+{
+	struct linux_slab slab;
+	uint64_t object;
+
+	if (linux_slab_layout(g, head, &slab) < 0 || gva < slab.start ||
+	    guest_cache_name(g, slab.cache, out->cache, sizeof(out->cache)) < 0)
+		return false;
 	out->kind = GUEST_MEMORY_SLAB;
-	set_merged(g, cache, out);
-	object = start + (gva - start) / stride * stride + left_pad;
+	set_merged(g, slab.cache, out);
+	object = slab.start + (gva - slab.start) / slab.stride * slab.stride + slab.left_pad;
 	/*
 	 * Set no object for an address in a red zone before an object, for an address after the last object, or for an address
 	 * in a KFENCE object, which is at another place of its page than the stride says.
 	 */
-	if (gva < object || (gva - start) / stride >= objects)
+	if (gva < object || (gva - slab.start) / slab.stride >= slab.objects)
 		return true;
 	out->object = object;
-	out->object_size = (uint32_t)object_size;
+	out->object_size = slab.object_size;
 	out->offset = (uint32_t)(gva - object);
 	name_type(g, size, out);
 	return true;

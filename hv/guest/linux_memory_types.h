@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the struct that the objects of a slab cache contain, by the name of the cache. */
 #ifndef OUTRIDER_GUEST_LINUX_MEMORY_TYPES_H
 #define OUTRIDER_GUEST_LINUX_MEMORY_TYPES_H
 
@@ -6,7 +7,7 @@
 struct linux_cache_type {
 	/* Name of the struct. The kernel may lack it. */
 	const char *type;
-	/* Last member of the struct, which objects may contain only in part. NULL: objects are complete. */
+	/* Last member of the struct, if objects may end within this member. NULL: each object contains the whole struct. */
 	const char *tail;
 };
 

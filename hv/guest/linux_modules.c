@@ -17,7 +17,7 @@
 #define SYMBOLS_MAX (256u << 20)
 /* Time limit for adding modules in one poll: 300 ms. A module of a stock kernel takes some ms, in a lab. */
 #define POLL_NS 300000000u
-#define BAD_TABLE (1u << 20) /* bytes charged for a table that could not be read */
+#define BAD_TABLE (1u << 20) /* bytes that are charged for a symbol table that could not be read */
 
 static void free_module(struct loaded_module *lm)
 {
@@ -106,7 +106,7 @@ static void add_module(struct guest *g, const struct module_info *info, const st
 	lm->m.build_id_len = info->build_id_len;
 	read_symbols(g, lm, info);
 	read_sections(g, lm, info);
-	/* Drop the module after a cancel, because it may be only partly read. */
+	/* Drop the module if guest_cancel_polls() was called, because the module may be only partly read. */
 	if (atomic_load(&g->polls_cancelled)) {
 		g->module_bytes -= lm->charge;
 		free_module(lm);
@@ -212,7 +212,7 @@ static bool update_modules(struct guest *g, const struct module_info *list, size
 			all = false;
 		else
 			add_module(g, &list[i], events);
-		/* After a cancel, an unreadable module does not count as gone. */
+		/* After guest_cancel_polls(), reads fail, so an unreadable module does not count as gone. */
 		if (atomic_load(&g->polls_cancelled))
 			return false;
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds functions and variables of loaded modules by their address. */
 #ifndef OUTRIDER_GUEST_LINUX_NAMES_H
 #define OUTRIDER_GUEST_LINUX_NAMES_H
 

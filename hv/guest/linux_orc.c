@@ -12,8 +12,8 @@ void linux_find_unwind(struct guest *g)
 	g->kernel_text = (struct text_range){symtab_addr(g->symtab, "_text"), end > init_end ? end : init_end};
 	if (!g->btf || orc_find_format(g->btf, &g->orc_format, NULL))
 		g->orc_format.size = 0;
-	else
-		orc_find_kernel(g->symtab, &g->orc_format, &g->orc, NULL);
+	else if (orc_find_kernel(g->symtab, &g->orc_format, &g->orc, NULL) == 0)
+		orc_find_numbering(&g->poll_reader, &g->orc, &g->orc_format);
 }
 
 void linux_find_module_unwind(const struct guest *g, uint64_t address, struct orc_table *out)

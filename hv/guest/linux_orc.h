@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the unwind tables (ORC) of the kernel and its modules. */
 #ifndef OUTRIDER_GUEST_LINUX_ORC_H
 #define OUTRIDER_GUEST_LINUX_ORC_H
 

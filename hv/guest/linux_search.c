@@ -13,7 +13,7 @@
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_search.h"
 
-#define IMAGE_ALIGN 0x200000ull		 /* bytes; the least alignment of the image (CONFIG_PHYSICAL_ALIGN) */
+#define IMAGE_ALIGN 0x200000ull		 /* least alignment of the image, in bytes (CONFIG_PHYSICAL_ALIGN) */
 #define NOTE_HEADER 16u			 /* bytes of an ELF note before its content: two sizes, the type, and "GNU" */
 #define LINK_TEXT 0xffffffff81000000ull	 /* link address of _text */
 #define CPU_ENTRY_AREA_SIZE (1ull << 39) /* bytes */
@@ -34,12 +34,7 @@ static uint64_t gate_handler(const struct guest *g, const struct x86_regs *regs,
 	return d[0] | (uint64_t)d[3] << 16 | (uint64_t)d[4] << 32 | (uint64_t)d[5] << 48;
 }
 
-/*
- * Returns true if the kernel may be there although this poll did not find it. With page-table isolation, almost nothing of the
- * kernel is mapped while the CPU is in user mode or just leaves it. So a miss is no error until MISSES_MAX polls in kernel mode
- * have failed.
- */
-static bool may_be_hidden(struct guest *g, const struct x86_regs *regs)
+bool linux_may_be_hidden(struct guest *g, const struct x86_regs *regs)
 {
 	return x86_user_mode(regs) || ++g->misses < MISSES_MAX;
 }
@@ -66,8 +61,8 @@ static struct symtab *kallsyms_around(const struct guest *g, uint64_t inside, st
 }
 
 /*
- * Read "Linux version ..." at its symbol into g->banner. Returns 0, -1 if something else is there, or 1 if it is unreadable
- * now.
+ * Read the kernel's banner, "Linux version ...", at the symbol linux_banner into g->banner. Returns 0, -1 if something else is
+ * there, or 1 if the memory is unreadable now.
  */
 static int read_banner(struct guest *g, const struct symtab *symbols)
 {
@@ -151,16 +146,13 @@ static enum agreement compare_build_ids(const struct guest *g)
 }
 
 /*
- * Check that global functions have the addresses that the guest's own tables give. Tolerate 1 % of differences: a name can
- * occur twice, and the two sources may keep different functions of that name.
+ * Check that global functions have the addresses that the guest's own tables `own` give. Tolerate 1 % of differences: a name
+ * can occur twice, and the two sources may keep different functions of that name.
  */
-static enum agreement compare_functions(const struct guest *g, uint64_t handler)
+static enum agreement compare_functions(const struct guest *g, const struct symtab *own)
 {
-	struct symtab *own = kallsyms_around(g, handler, NULL);
 	size_t compared = 0, differ = 0;
 
-	if (!own)
-		return UNKNOWN;
 	for (size_t i = 0; i < symtab_count(own); i++) {
 		struct symbol sym;
 		uint64_t addr;
@@ -170,43 +162,42 @@ static enum agreement compare_functions(const struct guest *g, uint64_t handler)
 		compared += addr != 0;
 		differ += addr != 0 && addr != sym.addr;
 	}
-	symtab_free(own);
 	if (!compared)
 		return UNKNOWN;
 	return differ * 100 <= compared ? AGREE : DIFFER;
 }
 
 /*
- * Returns true if the file is of another build. A vmlinux is identified by its build id, a System.map by the addresses of its
- * functions.
+ * Use the guest's own tables, replacing those of a file. Takes `own`. Returns 1, 0 to try again at the next poll, or -1 with
+ * `err` set.
  */
-static bool another_build(const struct guest *g, uint64_t handler)
+static int adopt(struct guest *g, const struct x86_regs *regs, struct symtab *own, struct err *err)
 {
-	enum agreement by_id = compare_build_ids(g);
+	int banner = read_banner(g, own);
 
-	return by_id == DIFFER || (by_id == UNKNOWN && compare_functions(g, handler) == DIFFER);
-}
-
-/* Use the guest's own tables, replacing those of a file. */
-static int adopt(struct guest *g, struct symtab *own, struct err *err)
-{
+	if (banner > 0 && linux_may_be_hidden(g, regs)) {
+		symtab_free(own);
+		return 0;
+	}
 	if (g->symtab != own)
 		symtab_free(g->symtab);
 	g->symtab = own;
 	g->from_file = false;
 	g->source = GUEST_OWN_TABLES;
 	g->slide = symtab_addr(own, "_text") - LINK_TEXT;
-	return read_banner(g, own) == 0
-		       ? 1
-		       : err_set(err, EXIT_INPUT, "the guest's kallsyms have no linux_banner: not a Linux kernel");
+	return banner == 0 ? 1 : err_set(err, EXIT_INPUT, "the guest's kallsyms have no linux_banner: not a Linux kernel");
 }
 
-/* Reject the user's file and continue with the guest's own tables, if these are readable. */
-static int refuse_file(struct guest *g, uint64_t handler, const char *why, struct err *err)
+/*
+ * Reject the user's file and continue with the guest's own tables `own`, which this function takes. NULL: they are not readable
+ * now. Returns as adopt() does.
+ */
+static int refuse_file(struct guest *g, const struct x86_regs *regs, struct symtab *own, const char *why, struct err *err)
 {
-	struct symtab *own = kallsyms_around(g, handler, NULL);
 	int version;
 
+	if (!own && linux_may_be_hidden(g, regs))
+		return 0;
 	if (own)
 		read_banner(g, own);
 	/* The banner is "Linux version 6.1.0-9-amd64 (who built it) ...". Print only the part before the parenthesis. */
@@ -215,12 +206,31 @@ static int refuse_file(struct guest *g, uint64_t handler, const char *why, struc
 		version--;
 	snprintf(g->refused, sizeof(g->refused), "%s: %s%s%.*s", g->source, why,
 		 g->banner[0] ? " than the guest's, which is " : "", version, g->banner);
-	return own ? adopt(g, own, err) : err_set(err, EXIT_INPUT, "%s; give those of this very build", g->refused);
+	return own ? adopt(g, regs, own, err) : err_set(err, EXIT_INPUT, "%s; give those of this very build", g->refused);
 }
 
-static int wrong_symbols(struct guest *g, uint64_t handler, struct err *err)
+static int wrong_symbols(struct guest *g, const struct x86_regs *regs, struct symtab *own, struct err *err)
 {
-	return refuse_file(g, handler, "symbols of another kernel", err);
+	return refuse_file(g, regs, own, "symbols of another kernel", err);
+}
+
+/*
+ * Accept the user's file unless it is of another build. A vmlinux is identified by its build id, a System.map by the addresses
+ * of its functions. Returns as adopt() does.
+ */
+static int check_build(struct guest *g, const struct x86_regs *regs, uint64_t handler, bool final, struct err *err)
+{
+	enum agreement same = compare_build_ids(g);
+	struct symtab *own = same == AGREE ? NULL : kallsyms_around(g, handler, NULL);
+
+	if (same == UNKNOWN && !own && linux_may_be_hidden(g, regs))
+		return 0;
+	if (same == UNKNOWN && own)
+		same = compare_functions(g, own);
+	if (same == DIFFER && final)
+		return wrong_symbols(g, regs, own, err);
+	symtab_free(own);
+	return same != DIFFER;
 }
 
 /* Derive the slide from gate 3, and check the slide against other gates. Before the IDT is final, a mismatch means nothing. */
@@ -233,18 +243,19 @@ static int match_file(struct guest *g, const struct x86_regs *regs, uint64_t han
 	symtab_set_slide(g->symtab, 0);
 	linked = symtab_addr(g->symtab, "asm_exc_int3");
 	if (!linked || !symtab_addr(g->symtab, "linux_banner"))
-		return final ? refuse_file(g, handler, "no symbols asm_exc_int3 and linux_banner, so of another kernel", err)
+		return final ? refuse_file(g, regs, kallsyms_around(g, handler, NULL),
+					   "no symbols asm_exc_int3 and linux_banner, so of another kernel", err)
 			     : 0;
 	g->slide = handler - linked;
 	if (handler < linked || g->slide % IMAGE_ALIGN || g->slide > LINUX_IMAGE_END - LINUX_IMAGE_START)
-		return final ? wrong_symbols(g, handler, err) : 0;
+		return final ? wrong_symbols(g, regs, kallsyms_around(g, handler, NULL), err) : 0;
 	symtab_set_slide(g->symtab, g->slide);
 	banner = read_banner(g, g->symtab);
-	if (banner > 0 && (!final || may_be_hidden(g, regs)))
+	if (banner > 0 && (!final || linux_may_be_hidden(g, regs)))
 		return 0;
-	if (banner || !gates_agree(g, regs) || another_build(g, handler))
-		return final ? wrong_symbols(g, handler, err) : 0;
-	return 1;
+	if (banner || !gates_agree(g, regs))
+		return final ? wrong_symbols(g, regs, kallsyms_around(g, handler, NULL), err) : 0;
+	return check_build(g, regs, handler, final, err);
 }
 
 /* ---- symbols in the guest's memory ---- */
@@ -292,8 +303,8 @@ static int search_memory(struct guest *g, const struct x86_regs *regs, uint64_t 
 	struct symtab *own = kallsyms_around(g, handler, &why);
 
 	if (own)
-		return adopt(g, own, err);
-	if (why.code == EXIT_INPUT && may_be_hidden(g, regs))
+		return adopt(g, regs, own, err);
+	if (why.code == EXIT_INPUT && linux_may_be_hidden(g, regs))
 		return 0;
 	if (why.code == EXIT_INPUT && load_by_build_id(g, handler, why.text))
 		return match_file(g, regs, handler, err);

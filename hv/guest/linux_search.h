@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Searches guest memory for the Linux kernel, and finds its symbols, its slide and its build id. */
 #ifndef OUTRIDER_GUEST_LINUX_SEARCH_H
 #define OUTRIDER_GUEST_LINUX_SEARCH_H
 
@@ -13,6 +14,14 @@
  * and the guest's own tables are unusable.
  */
 int linux_search(struct guest *g, const struct x86_regs *regs, struct err *err);
+
+/*
+ * Returns true if the kernel may be there although this poll, with CPU 0 in the state `regs`, could not read it, so that the
+ * next poll should try again. With page-table isolation, almost nothing of the kernel is mapped while the CPU is in user mode
+ * or just leaves it. And the guest runs on during the poll: when the process that ran on CPU 0 ends, its page tables are freed.
+ * So what cannot be read is no error until ten polls in kernel mode have failed.
+ */
+bool linux_may_be_hidden(struct guest *g, const struct x86_regs *regs);
 
 /* Read the kernel's build id into g->build_id. */
 void linux_find_build_id(struct guest *g);

@@ -11,7 +11,7 @@
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 
-#define LARGEST_SIZE 0x10000ull /* bytes; larger than any stack of the kernel */
+#define LARGEST_SIZE 0x10000ull /* limit of a stack's size in bytes, larger than any stack of the kernel */
 
 enum kind { UNKNOWN, TASK, IRQ, EXCEPTION };
 
@@ -103,7 +103,10 @@ static bool irq_stack(const struct guest *g, const struct x86_regs *regs, struct
 
 	if (!percpu_pointer(g, regs, g->stacks.irq_top, &top))
 		return false;
-	/* The pointer is to the end of the stack or, since Linux 5.12, to its last word. */
+	/*
+	 * The pointer points to the end of the stack or, since Linux 5.12, to its last word. So round the pointer up to the
+	 * end.
+	 */
 	top = (top + X86_PAGE_SIZE - 1) & ~(uint64_t)(X86_PAGE_SIZE - 1);
 	*out = (struct bounds){IRQ, top - g->stacks.size, top};
 	return out->start < top;

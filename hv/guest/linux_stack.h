@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds the kernel's stacks: of tasks, of interrupts and of exceptions. */
 #ifndef OUTRIDER_GUEST_LINUX_STACK_H
 #define OUTRIDER_GUEST_LINUX_STACK_H
 

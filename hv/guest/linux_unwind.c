@@ -199,3 +199,17 @@ void guest_unwind(const struct guest *g, const struct x86_regs *regs, const stru
 	out->origin = find_origin(out);
 	find_contexts(out, context);
 }
+
+void guest_frames(const struct guest *g, const uint64_t *pcs, size_t n, uint32_t *frames)
+{
+	struct unwinding u = {.g = (struct guest *)g};
+	struct orc_rule rule;
+
+	for (size_t i = 0; i < n; i++) {
+		bool known = find_rule(&u, pcs[i], &rule) == 0 && rule.type == ORC_CALL && rule.sp_base == ORC_BASE_SP &&
+			     rule.sp_offset > 0;
+
+		frames[i] = known ? (uint32_t)rule.sp_offset : 0;
+	}
+	free(u.list);
+}

@@ -11,7 +11,7 @@
 #define LIST_BYTES_MAX (1u << 20)
 #define LIST_LINES_MAX 4096u
 #define WORDS_MAX 8u	      /* of a line */
-#define ARGS 6u		      /* arguments that the System V ABI passes in registers */
+#define ARGS 6u		      /* number of arguments that the System V ABI passes in registers */
 #define OFFSET_MAX (1l << 20) /* bytes */
 
 static const char builtin[] =
@@ -23,9 +23,11 @@ struct lock_functions {
 	size_t count;
 };
 
-static const char *const ops[] = {"take", "try", "give", "free", "new", "outer", "release", "acquire", "share", "caller"};
-static const char *const kinds[LOCK_KINDS] = {"spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq", "bit"};
-static const char *const handovers[HANDOVER_KINDS] = {"completion", "work", "timer", "irq", "thread"};
+static const char *const ops[] = {"take",    "try",	"give",	 "free", "new",	  "outer",
+				  "release", "acquire", "share", "stop", "caller"};
+/* The words for enum lock_kind in a list. LOCK_CALLBACK has no word, because no function takes or releases it. */
+static const char *const kinds[LOCK_CALLBACK] = {"spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq", "bit"};
+static const char *const handovers[HANDOVER_KINDS] = {"completion", "work", "timer", "irq", "thread", "napi"};
 
 /* A line being parsed. */
 struct line {
@@ -146,7 +148,8 @@ static int read_calls(const struct line *line, const char *word, struct lock_fun
 
 static int read_word(const struct line *line, const char *word, struct lock_function *f, bool *result, struct err *err)
 {
-	bool no_words = f->op == LOCK_RELEASE || f->op == LOCK_ACQUIRE || f->op == LOCK_SHARE || f->op == LOCK_CALLER;
+	bool no_words = f->op == LOCK_RELEASE || f->op == LOCK_ACQUIRE || f->op == LOCK_SHARE || f->op == LOCK_STOP ||
+			f->op == LOCK_CALLER;
 
 	if ((f->op == LOCK_RELEASE || f->op == LOCK_CALLER) && strncmp(word, "calls:", 6) == 0)
 		return read_calls(line, word + 6, f, err);
@@ -154,6 +157,8 @@ static int read_word(const struct line *line, const char *word, struct lock_func
 		f->nonzero = word[0] == 'n';
 		f->tested = f->op == LOCK_ACQUIRE;
 		*result = true;
+	} else if (f->op == LOCK_ACQUIRE && strcmp(word, "stops") == 0) {
+		f->stops = true;
 	} else if (no_words) {
 		return wrong(line, err, "no such word", word);
 	} else if (strcmp(word, "shared") == 0) {
@@ -173,22 +178,22 @@ static int read_word(const struct line *line, const char *word, struct lock_func
 static int read_line(const struct line *line, struct lock_function *f, struct err *err)
 {
 	int op = index_of(line->words[0], ops, sizeof(ops) / sizeof(*ops)), kind;
-	bool handover = op == LOCK_RELEASE || op == LOCK_ACQUIRE || op == LOCK_CALLER;
+	bool handover = op == LOCK_RELEASE || op == LOCK_ACQUIRE || op == LOCK_STOP || op == LOCK_CALLER;
 	bool no_argument = op == LOCK_OUTER || op == LOCK_NEW || op == LOCK_CALLER;
 	bool object = op == LOCK_FREE || op == LOCK_NEW, result = false;
 	unsigned at = object ? 1 : 2;
 
 	*f = (struct lock_function){.op = (enum lock_op)op};
 	if (op < 0)
-		return wrong(
-			line, err,
-			"a line begins with take, try, give, share, release, acquire, caller, free, new or outer, not with",
-			line->words[0]);
+		return wrong(line, err,
+			     "a line begins with take, try, give, share, release, acquire, stop, caller, free, new or outer, "
+			     "not with",
+			     line->words[0]);
 	if (line->count < at + (no_argument ? 1u : 2u))
 		return wrong(line, err, "words are missing at the end of the line", NULL);
 	if (!object) {
 		kind = handover ? index_of(line->words[1], handovers, HANDOVER_KINDS)
-				: index_of(line->words[1], kinds, LOCK_KINDS);
+				: index_of(line->words[1], kinds, LOCK_CALLBACK);
 		if (kind < 0)
 			return wrong(line, err, handover ? "no such kind of hand-over" : "no such kind of lock",
 				     line->words[1]);

@@ -20,18 +20,19 @@ enum lock_op {
 	LOCK_TAKE,
 	LOCK_TRY,
 	LOCK_GIVE,
-	LOCK_FREE,    /* the argument is an object that is freed */
-	LOCK_NEW,     /* the result is an object that was allocated */
+	LOCK_FREE,    /* the function frees the object that its argument points to */
+	LOCK_NEW,     /* the function returns an object that it has allocated */
 	LOCK_OUTER,   /* not a function: a lock that records its owner, and may be taken outside of the subject */
-	LOCK_RELEASE, /* the argument is released for a hand-over (hv/race/handover.h) */
-	LOCK_ACQUIRE, /* the argument is acquired when the function returns */
-	LOCK_SHARE,   /* the context keeps the lock as a reader */
-	LOCK_CALLER,  /* not called by the subject: the kernel calls callbacks from here, with their object as first argument */
+	LOCK_RELEASE, /* the function releases its argument for a hand-over (hv/race/handover.h) */
+	LOCK_ACQUIRE, /* the function has acquired its argument when it returns; with `stops`, it stops the callback, too */
+	LOCK_SHARE,   /* the function keeps the lock, but only as a reader from now on */
+	LOCK_STOP,    /* the function keeps the kernel from beginning the object's callback again; the callback may still run */
+	LOCK_CALLER,  /* the function, which the subject does not call, calls callbacks with their object as first argument */
 };
 
 /* Where LOCK_RELEASE and LOCK_CALLER find the function that the kernel calls with the object as its first argument. */
 enum lock_calls {
-	LOCK_CALLS_NOTHING, /* not known, or there is no such function */
+	LOCK_CALLS_NOTHING, /* the callback is not known, or there is none */
 	LOCK_CALLS_MEMBER,  /* a pointer in the object, `calls_at` or `calls_or_at` bytes from its start, points to the function
 			     */
 	LOCK_CALLS_ARGUMENT, /* argument number `calls_at` (0 to 5) of the listed function points to the function */
@@ -52,12 +53,17 @@ struct lock_function {
 	uint8_t code[LOCK_CODE_MAX];
 	uint8_t code_len;
 	enum lock_op op;
-	/* enum lock_kind; for LOCK_RELEASE, LOCK_ACQUIRE and LOCK_CALLER, enum handover_kind */
+	/* enum lock_kind; for LOCK_RELEASE, LOCK_ACQUIRE, LOCK_STOP and LOCK_CALLER, enum handover_kind */
 	uint8_t kind;
-	/* LOCK_RELEASE and LOCK_CALLER: the function that acquires the object at its start and releases it at its end. */
+	/*
+	 * LOCK_RELEASE and LOCK_CALLER: where to find the callback, which acquires the object at its start and releases it at
+	 * its end.
+	 */
 	enum lock_calls calls;
 	int32_t calls_at;
-	/* For LOCK_CALLS_MEMBER: the offset in kernels whose object has something else than a function at `calls_at`. 0: none.
+	/*
+	 * For LOCK_CALLS_MEMBER: a second offset, which is used if the object has no pointer to a function at `calls_at`. 0:
+	 * none.
 	 */
 	int32_t calls_or_at;
 	/* enum lock_off bits: what is disabled while the lock is held. */
@@ -66,6 +72,8 @@ struct lock_function {
 	bool shared;
 	/* LOCK_ACQUIRE only: the result says whether the object was acquired, as `nonzero` describes. */
 	bool tested;
+	/* LOCK_ACQUIRE only: the kernel does not begin the object's callback until the object is released again. */
+	bool stops;
 	/*
 	 * LOCK_TRY, and LOCK_ACQUIRE with `tested`. True: a result other than 0 means that the lock was taken. False: the
 	 * result 0 means that the lock was taken, as for mutex_lock_interruptible().

@@ -12,8 +12,8 @@
 #include "hv/libvirt/internal.h"
 
 /*
- * Read the process ID of the domain's QEMU from the file that the system's libvirt daemon wrote, or the user's daemon. Returns
- * 0 if there is no file.
+ * Read the process ID of the domain's QEMU from the file that the system's libvirt daemon wrote or, if there is none, from that
+ * of the user's daemon. Returns 0 if neither file exists.
  */
 static pid_t read_pid(const char *name)
 {

@@ -62,8 +62,8 @@ static void tell(struct domain *d, const struct domain_event *what)
 }
 
 /*
- * Returns the event for libvirt's reason of a stop. "Failed" means that QEMU was killed or crashed: its monitor closed without
- * a message.
+ * Returns the event for `detail`, libvirt's reason why the domain stopped (virDomainEventStoppedDetailType).
+ * VIR_DOMAIN_EVENT_STOPPED_FAILED means that QEMU was killed or crashed: its monitor closed without a message.
  */
 static const struct domain_event *stopped(int detail)
 {

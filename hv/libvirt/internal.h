@@ -53,17 +53,18 @@ const char *libvirt_state_name(virDomainPtr domain);
 /* Start the thread that runs libvirt's event loop, once for the process. Returns 0, or -1 with `err` set. */
 int libvirt_start_events(struct err *err);
 
-/* Register the callbacks for the events of a domain, and deregister them. */
+/* libvirt_listen() registers the callbacks for the events of a domain, and libvirt_stop_listening() deregisters them. */
 void libvirt_listen(struct domain *d);
 void libvirt_stop_listening(struct domain *d);
 
 /* ---- stub.c ---- */
 
-/* The state of the domain's gdbstub. */
+/* The state of the domain's gdbstub. libvirt_look_for_stub() takes up to 10 s to tell _OURS from _LEFT. */
 enum libvirt_stub {
 	LIBVIRT_STUB_NONE,    /* The domain has no gdbstub. */
 	LIBVIRT_STUB_LEFT,    /* A killed outrider left it open. */
-	LIBVIRT_STUB_BUSY,    /* It is in use. */
+	LIBVIRT_STUB_OURS,    /* An outrider uses it. */
+	LIBVIRT_STUB_BUSY,    /* Another debugger uses it. */
 	LIBVIRT_STUB_UNKNOWN, /* libvirt does not permit the use of QEMU's monitor. */
 };
 enum libvirt_stub libvirt_look_for_stub(struct domain *d);

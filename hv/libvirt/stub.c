@@ -14,6 +14,7 @@
 
 #define STUB "outrider-gdb" /* The name of outrider's character device in QEMU. */
 #define RETRIES 20	    /* Attempts to connect again, 500 ms apart: libvirtd may be restarting. */
+#define CLOSED_BY 100	    /* Looks at a gdbstub of ours, 100 ms apart, until it counts as in use. */
 
 /* ---- QEMU's monitor ---- */
 
@@ -62,7 +63,7 @@ static char *hmp(struct domain *d, const char *command)
  * whose other end is closed, WHAT begins with "disconnected". So a gdbstub that a killed outrider left open can be
  * distinguished from a gdbstub in use.
  */
-enum libvirt_stub libvirt_look_for_stub(struct domain *d)
+static enum libvirt_stub look(struct domain *d)
 {
 	char *list = hmp(d, "info chardev");
 	const char *ours = list ? strstr(list, STUB ": filename=") : NULL;
@@ -70,10 +71,27 @@ enum libvirt_stub libvirt_look_for_stub(struct domain *d)
 
 	if (ours)
 		state = strncmp(ours + strlen(STUB ": filename="), "disconnected", 12) == 0 ? LIBVIRT_STUB_LEFT
-											    : LIBVIRT_STUB_BUSY;
+											    : LIBVIRT_STUB_OURS;
 	else if (list && (strncmp(list, "gdb: ", 5) == 0 || strstr(list, "\ngdb: ")))
 		state = LIBVIRT_STUB_BUSY;
 	free(list);
+	return state;
+}
+
+/*
+ * Our gdbstub can look in use for a moment after an outrider and its guard were killed: the kernel has yet to close their
+ * sockets, and QEMU has yet to see that. So wait until it is closed, but not for ever: it is in use if another user's outrider
+ * is attached.
+ */
+enum libvirt_stub libvirt_look_for_stub(struct domain *d)
+{
+	const struct timespec pause = {.tv_nsec = 100000000};
+	enum libvirt_stub state = look(d);
+
+	for (unsigned i = 0; state == LIBVIRT_STUB_OURS && i < CLOSED_BY; i++) {
+		nanosleep(&pause, NULL);
+		state = look(d);
+	}
 	return state;
 }
 
@@ -119,6 +137,8 @@ int domain_open_stub(struct domain *d, bool *leftover, struct err *err)
 	if (state == LIBVIRT_STUB_UNKNOWN)
 		return err_set(err, EXIT_INPUT, "%s: libvirt does not let you use QEMU's monitor: %s", d->facts.name,
 			       virGetLastErrorMessage());
+	if (state == LIBVIRT_STUB_OURS)
+		return err_set(err, EXIT_INPUT, "%s: another outrider is attached", d->facts.name);
 	if (state == LIBVIRT_STUB_BUSY)
 		return err_set(err, EXIT_INPUT, "%s: its gdbstub is in use: end the other debugger first", d->facts.name);
 	if (state == LIBVIRT_STUB_LEFT)

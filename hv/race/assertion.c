@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The value of `by` in an assertion that no function makes the accesses that the assertion covers. */
+/* An assertion with this value of `by` says that no function makes the accesses that the assertion covers. */
 #define NOBODY "nobody"
 
 enum assertion_state assertion_state(const struct assertion *a)

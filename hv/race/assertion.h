@@ -30,8 +30,8 @@ struct assertion {
 	unsigned line;
 	char *text;
 	/*
-	 * Shell patterns, separated by blanks, for the names of the data, of the locks and of the functions. NULL in `under` or
-	 * `by`: the assertion says nothing about the locks, or about the functions.
+	 * Shell patterns, separated by blanks, for the names of data (`datum`), of locks (`under`) and of functions (`by`).
+	 * `under` is NULL if the assertion says nothing about locks, `by` is NULL if it says nothing about functions.
 	 */
 	char *datum, *under, *by;
 	/* The kinds of access that the assertion covers: enum insn_rw bits. */
@@ -40,7 +40,10 @@ struct assertion {
 	bool optional;
 	/* Number of accesses to the datum, of any kind. 0: no access to the datum was recorded. */
 	uint64_t seen;
-	/* Number of accesses checked, of accesses that broke the assertion, and of accesses whose held locks are unknown. */
+	/*
+	 * Number of accesses that were checked against the assertion (`checked`), that broke the assertion (`broken`), and that
+	 * could not be checked because their held locks are unknown (`unknown`).
+	 */
 	uint64_t checked, broken, unknown;
 	/* Sorted by number of accesses, highest first. */
 	struct assertion_break *breaks;
@@ -60,20 +63,22 @@ enum assertion_state {
 	ASSERTION_NEVER_CHECKED,
 	/* Accesses were checked, but for each of them it is unknown which locks were held. */
 	ASSERTION_NOT_KNOWN,
-	/* No access broke the assertion, and all held locks are known of at least one checked access; see assertion_state(). */
+	/*
+	 * No access broke the assertion, and for at least one checked access all held locks are known; see assertion_state().
+	 */
 	ASSERTION_HELD,
 };
 
 /*
  * Returns the result of checking an assertion. An assertion with `by = nobody` says that no function makes the accesses that it
- * covers. Such an assertion is held if no such access was recorded, but the datum was accessed in another way.
+ * covers. Such an assertion is ASSERTION_HELD if no such access was recorded, but other accesses to the datum were.
  */
 enum assertion_state assertion_state(const struct assertion *a);
 
 /* Returns the number of assertions that an access broke. */
 size_t assertions_broken(const struct assertions *a);
 
-/* Returns the number of assertions that are never checked or not known, without those that are optional. */
+/* Returns how many assertions are ASSERTION_NEVER_CHECKED or ASSERTION_NOT_KNOWN. Optional assertions do not count. */
 size_t assertions_unchecked(const struct assertions *a);
 
 #endif

@@ -29,7 +29,7 @@ enum complaint_kind {
 	COMPLAINT_KINDS,
 };
 
-#define COMPLAINT_TEXT_MAX CLEAN_MAX(200) /* bytes of a line, including the NUL: 200 bytes of the guest's text */
+#define COMPLAINT_TEXT_MAX CLEAN_MAX(200) /* bytes of a recorded line with the NUL: 200 bytes of guest text, made printable */
 #define COMPLAINT_FRAMES_MAX 16		  /* call trace entries that are kept, innermost first */
 #define COMPLAINT_PLACE_MAX 224		  /* bytes of "function+0x18/0x40 [module]", including the NUL */
 
@@ -80,28 +80,37 @@ struct complaint {
 /* What connects a complaint with a race, the weakest link first. */
 enum complaint_link {
 	COMPLAINT_UNLINKED,
-	/* The CPU was in the function of a side, or the function is among the four innermost calls of the call trace. */
+	/*
+	 * The CPU that complained was in the function of a side of the race, or this function is among the four innermost calls
+	 * of the complaint's call trace.
+	 */
 	COMPLAINT_SAME_FUNCTION,
 	/*
-	 * As COMPLAINT_SAME_FUNCTION, and the sides accessed a pointer whose value before or after the conflict is less than
-	 * 4096 bytes away from the faulting address.
+	 * As COMPLAINT_SAME_FUNCTION, and the race's sides accessed a pointer whose value before or after the conflict is less
+	 * than 4096 bytes away from the faulting address.
 	 */
 	COMPLAINT_SAME_POINTER,
-	/* The faulting address is in the object that the sides accessed. */
+	/* The address whose access faulted is in the object that the race's sides accessed. */
 	COMPLAINT_SAME_OBJECT,
-	/* The CPU was at the instruction of a side. */
+	/* The CPU that complained was at the instruction of a side of the race. */
 	COMPLAINT_SAME_INSTRUCTION,
 };
 
-/* The complaint that follows a race. `link` COMPLAINT_UNLINKED: none. */
+/*
+ * The complaint that follows a race, as complaint_link.h defines it. If `link` is COMPLAINT_UNLINKED, no complaint follows the
+ * race.
+ */
 struct race_complaint {
 	enum complaint_link link;
 	enum complaint_kind kind;
-	/* The side in whose code the CPU was. Has no meaning for COMPLAINT_UNLINKED and COMPLAINT_SAME_OBJECT. */
+	/*
+	 * The side of the race, 0 or 1, whose code the CPU ran when it complained. Has no meaning if `link` is
+	 * COMPLAINT_UNLINKED or COMPLAINT_SAME_OBJECT.
+	 */
 	unsigned side;
 	/*
-	 * Time in ns from the last instance before the complaint until the complaint was read. The detector reads it at most
-	 * 0.1 s after the kernel printed it, or 1 s on a target where each read stops the guest.
+	 * Time in ns from the race's last instance before the complaint until the detector read the complaint. The detector
+	 * reads a complaint at most 0.1 s after the kernel printed it, or 1 s on a target where each read stops the guest.
 	 */
 	uint64_t after_ns;
 	/* The kernel complained of an access by a NULL pointer: the faulting address is one of the first 4096. */
@@ -112,16 +121,16 @@ struct race_complaint {
 };
 
 /*
- * The message of a run that a complaint ended, with the complaint's text for %s. A campaign reads it, because such a run may
- * leave no report.
+ * The message of a run that ended because of a complaint, with the complaint's text for %s. A campaign reads the complaint from
+ * this message, because such a run may leave no report.
  */
 #define COMPLAINT_MESSAGE_BEGIN "the guest's kernel complained: "
 #define COMPLAINT_MESSAGE_END "; --on-complaint says what ends a run"
 #define COMPLAINT_MESSAGE COMPLAINT_MESSAGE_BEGIN "%s" COMPLAINT_MESSAGE_END
 
 /*
- * Returns the complaint's text in a message that was made with COMPLAINT_MESSAGE. complaint_message_len() gives the text's
- * length. NULL: it is another message.
+ * Returns where the complaint's text begins in a message that was made with COMPLAINT_MESSAGE, or NULL for any other message.
+ * complaint_message_len() returns the length of the complaint's text, which begins at `text`.
  */
 const char *complaint_of_message(const char *message);
 size_t complaint_message_len(const char *text);

@@ -7,8 +7,8 @@
 #include "hv/base/x86.h"
 
 /*
- * A complaint follows an instance that is at most 10 s old. The kernel finds a bad pointer, list or refcount when it uses it
- * next, which can be a while later.
+ * A complaint follows an instance of a race only if the instance is at most 10 s older. The kernel finds a bad pointer, list or
+ * refcount only when the kernel next uses it, which can be seconds later.
  */
 #define SOON_NS UINT64_C(10000000000)
 /*
@@ -36,8 +36,9 @@ static enum complaint_link link_by_code(const struct complaint *c, const struct 
 }
 
 /*
- * An access by a pointer is to a member of the object, so it faults at most this number of bytes after the pointer, or before
- * it (list_entry()). Linux keeps the same number of bytes around NULL free of mappings (vm.mmap_min_addr).
+ * Maximum distance in bytes between a pointer's value and the faulting address of an access by this pointer. Such an access is
+ * to a member of the object: after the pointer or, with list_entry(), before it. Linux keeps the same number of bytes around
+ * NULL free of mappings (vm.mmap_min_addr).
  */
 #define MEMBER_MAX 4096u
 
@@ -47,8 +48,8 @@ static bool is_close(uint64_t address, uint64_t pointer)
 }
 
 /*
- * Returns whether the datum held a pointer that led to the faulting address. The datum counts as a pointer if one of its values
- * before or after a conflict is a kernel address. The value that led to the fault may be NULL.
+ * Returns whether the race's datum held a pointer that led to the faulting address. The datum counts as a pointer if one of its
+ * values before or after a conflict is a kernel address. The value that led to the fault may be NULL.
  */
 static bool by_pointer(const struct complaint *c, const struct race *race)
 {
@@ -78,7 +79,7 @@ static bool same_object(const struct complaint *c, const struct race *race)
 }
 
 /*
- * Set *after to the time in ns from the race's last instance before the complaint to the complaint. Returns false if no
+ * Set *after to the time in ns that passed between the complaint and the race's last instance before it. Returns false if no
  * instance came before the complaint, or if that instance is older than SOON_NS.
  */
 static bool follows(const struct complaint *c, const struct race *race, uint64_t *after)

@@ -33,7 +33,10 @@ struct conflict_access {
 	uint8_t rw;
 };
 
-/* Returns true if two accesses to overlapping memory conflict. Returns false if neither is known. Symmetric. */
+/*
+ * Returns true if two accesses to overlapping memory conflict. An access that is not known may be a write. Returns false if
+ * neither of the two is known. Symmetric.
+ */
 bool race_is_conflict(const struct conflict_access *a, const struct conflict_access *b);
 
 /*

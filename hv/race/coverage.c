@@ -18,14 +18,14 @@ struct site {
 	/* The site's current GVA. 0: unknown. */
 	uint64_t gva;
 	uint32_t offset;
-	/* 1 + index of the function's next site. 0: last. */
+	/* 1 + index of the function's next site. 0: this is the function's last site. */
 	uint32_t next;
 	struct coverage_counts counts;
 	/* Index of the function. */
 	uint32_t function;
 	/*
-	 * The site is shown to the callers of coverage_function(), because coverage_size() has seen the site armed. A site that
-	 * was added but then could not be armed is never shown.
+	 * coverage_function() returns this site, because coverage_size() has seen the site armed. A site that was added but
+	 * then could not be armed is never shown.
 	 */
 	bool shown;
 };
@@ -47,7 +47,10 @@ struct buckets {
 
 struct coverage {
 	pthread_mutex_t *counts_lock;
-	/* Guards the members up to shown_below against other threads. Taken before the counts' lock. */
+	/*
+	 * Guards the members up to shown_below against other threads. A thread that needs this lock and the counts' lock takes
+	 * this lock first.
+	 */
 	pthread_mutex_t lock;
 	struct site *chunks[CHUNKS_MAX];
 	uint32_t site_count;
@@ -120,7 +123,7 @@ static uint32_t name_hash(const struct coverage *c, const char *name)
 	return (uint32_t)siphash(&c->key, name, strlen(name));
 }
 
-/* Returns the bucket of the site at this GVA, or the empty bucket where it belongs. */
+/* Returns the bucket of the site at this GVA or, if there is no such site, the empty bucket where the site belongs. */
 static uint32_t *gva_bucket(const struct coverage *c, const struct buckets *b, uint64_t gva)
 {
 	uint32_t at = gva_hash(gva) & b->mask;
@@ -185,9 +188,12 @@ struct coverage_counts *coverage_find(const struct coverage *c, uint64_t gva)
 	return entry ? &site_at(c, entry - 1)->counts : NULL;
 }
 
-/* The functions from make_room() to append_site(), and find_or_add(), must be called with c->lock held. */
+/* The functions below, from make_room() to append_site(), and find_or_add(), must be called with c->lock held. */
 
-/* Make room for one more function and one more site together, so that no function is left without a site. */
+/*
+ * Make room for one more function and for one more site in one call, so that no function is left without a site if memory runs
+ * out.
+ */
 static int make_room(struct coverage *c)
 {
 	size_t room = c->function_room ? 2 * c->function_room : 256;
@@ -254,8 +260,8 @@ static uint32_t append_site(struct coverage *c, struct function *fn, uint32_t of
 }
 
 /*
- * Set a site's address. Needs no lock. If several functions share a name, the site keeps the first address until it is
- * forgotten.
+ * Set a site's address. The caller needs no lock. If several functions share a name, the site keeps the first address until
+ * that address is forgotten.
  */
 static void enter(struct coverage *c, uint32_t entry, uint64_t gva)
 {
@@ -314,8 +320,8 @@ void coverage_forget(struct coverage *c, uint64_t start, uint64_t size)
 	if (!any)
 		return;
 	/*
-	 * Without memory for a new table, empty the old one. coverage_add() then finds each site by name and enters its address
-	 * again.
+	 * If there is no memory for a new table, empty the old table. coverage_add() then finds each site by name and enters
+	 * its address again.
 	 */
 	if (rebuild_by_gva(c, c->by_gva.mask + 1)) {
 		memset(c->by_gva.at, 0, ((size_t)c->by_gva.mask + 1) * sizeof(*c->by_gva.at));

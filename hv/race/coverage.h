@@ -47,7 +47,10 @@ struct coverage_function {
 	 * least the number of armed sites.
 	 */
 	uint32_t sites;
-	/* The sites that were ever armed, sorted by offset: `count` of them. The array has room for `room`. */
+	/*
+	 * The function's sites that were ever armed, sorted by offset. `count`: number of entries. `room`: number of entries
+	 * for which the array has memory.
+	 */
 	struct coverage_site *armed;
 	size_t count, room;
 };
@@ -85,11 +88,12 @@ struct coverage_size {
 struct coverage_size coverage_size(struct coverage *c);
 
 /*
- * Copy function `index` with its armed sites into *out. `size` is the last result of coverage_size() on any thread; functions
- * and sites that were first armed after that call are left out. Functions are numbered from 0 in the order in which
- * coverage_size() first found them armed, and each has a site. On the first call out->armed is NULL and out->room 0; later
- * calls reuse the array, and the caller frees it at the end. Returns 1, or 0 if there is no such function, or -1 if memory runs
- * out. Any thread.
+ * Copy function `index` with its armed sites into *out. `size` is the result of the latest call of coverage_size(), on whatever
+ * thread; functions and sites that were first armed after that call are left out. Functions are numbered from 0 in the order in
+ * which coverage_size() first found an armed site in them. Before the first call, the caller sets out->armed to NULL and
+ * out->room to
+ * 0. Later calls reuse the array out->armed, which the caller frees at the end. Returns 1, or 0 if there is no such function,
+ *    or -1 if memory runs out. Any thread.
  */
 int coverage_function(struct coverage *c, const struct coverage_size *size, size_t index, struct coverage_function *out);
 

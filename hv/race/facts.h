@@ -48,7 +48,7 @@ struct guest_context {
 	bool preempt_off;
 	/*
 	 * The CPU's preemption count, without the flag that asks it to reschedule (include/linux/preempt.h): bits 0 to 7 count
-	 * preempt_disable(), bits 8 to 15 disabled softirqs. 0 although preemption is off: not recorded.
+	 * preempt_disable(), bits 8 to 15 disabled softirqs. If `preempt_off` is set and this is 0, the count was not recorded.
 	 */
 	uint32_t preempt_count;
 	/* enum guest_context_kind */
@@ -127,7 +127,7 @@ struct guest_memory {
 	uint8_t kind;
 	/* The variable, for the kinds KERNEL, MODULE and PER_CPU. Name "": unknown. */
 	struct guest_symbol symbol;
-	/* The CPU that owns the copy, for kind PER_CPU. Otherwise -1. */
+	/* The CPU whose copy of the per-CPU variable this is, for kind PER_CPU. Otherwise -1. */
 	int cpu;
 	/* The name of the slab cache, for kind SLAB. The name of a merged cache is its first user's (hv/race/slab_name.h). */
 	char cache[64];
@@ -147,9 +147,9 @@ struct guest_memory {
 	char member[128];
 };
 
-/* The entry into the kernel that the outermost call belongs to. */
+/* How the CPU entered the kernel: what the outermost call of a call stack shows. */
 enum guest_origin {
-	GUEST_ORIGIN_UNKNOWN, /* unwinding stopped before, or at unknown code */
+	GUEST_ORIGIN_UNKNOWN, /* unwinding stopped before this entry, or at unknown code */
 	GUEST_ORIGIN_SYSCALL,
 	GUEST_ORIGIN_EXCEPTION,
 	GUEST_ORIGIN_INTERRUPT,
@@ -168,9 +168,12 @@ struct guest_frame {
 	uint8_t kind;
 	/* enum guest_context_kind */
 	uint8_t context;
-	/* False if the unwinder guessed this frame or a frame further in. */
+	/* False if the unwinder guessed this frame or a frame further in, towards the innermost frame. */
 	bool reliable;
-	/* The function that contains the instruction; for kind UNWIND_CALL, the call before `pc`. Name "": unknown. */
+	/*
+	 * The function that contains the frame's instruction. For kind UNWIND_CALL, this instruction is the call before `pc`.
+	 * Name "": unknown.
+	 */
 	struct guest_symbol symbol;
 };
 
@@ -178,15 +181,20 @@ struct guest_frame {
 struct guest_calls {
 	unsigned count;
 	enum guest_origin origin;
-	/* At least one frame is not reliable. */
+	/* At least one frame of the call stack is not reliable. */
 	bool guessed;
 	/* Why unwinding ended at the last frame. */
 	enum unwind_end end;
-	/* Why the unwinder first had to guess a frame. Without a guess, the same as `end`. */
+	/* Why the unwinder first had to guess a frame. If no frame was guessed, the same as `end`. */
 	enum unwind_end why;
-	/* For each stack: the number of bytes at its lowest addresses that unwinding did not need. */
+	/*
+	 * For each stack, the offset in bytes of the lowest word that unwinding needed. The stack's bytes below that offset
+	 * were not needed.
+	 */
 	uint32_t used_from[GUEST_STACKS_MAX];
-	/* Innermost first. Owned by the caller, which provides room for UNWIND_FRAMES_MAX frames. */
+	/*
+	 * The frames of the call stack, innermost first. Owned by the caller, which provides room for UNWIND_FRAMES_MAX frames.
+	 */
 	struct guest_frame *frames;
 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Returns the length of the first part of a datum's name or place: the name of the variable, or of the type that contains the
- * datum.
+ * Returns the length of the first part of a datum's name or place. This part is the name of the variable, or of the type, that
+ * contains the datum.
  */
 static int owner_length(const char *datum)
 {
@@ -37,8 +37,8 @@ void group_key(const struct race *race, bool section, struct group_key *out)
 	race_key(race, &key);
 	*out = (struct group_key){0};
 	/*
-	 * The text for a variable without members is the same in and outside of a section of a sequence count: the variable's
-	 * name alone says which races are of one group.
+	 * Pass `section` only if the datum is a member of its variable or type. The name of a variable without members alone
+	 * says which races are of one group, in and outside of a section of a sequence count.
 	 */
 	if (key.datum[0])
 		put_id(&key, section && strchr(key.datum, '.'), "", key.datum, out->text, out->id);

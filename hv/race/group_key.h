@@ -18,16 +18,16 @@ struct group_key {
 	/* A hash of the text: the same in every build of the kernel. */
 	char id[RACE_ID_MAX];
 	/*
-	 * The id that the group has in a report without debug files, where the datum's place (race_key.h) replaces its name.
-	 * "": that id is the same, or the datum's place is unknown.
+	 * The id that the group has in a report without debug files, where the datum's place (race_key.h) replaces the datum's
+	 * name. "": that id is the same as `id`, or the datum's place is unknown.
 	 */
 	char alias[RACE_ID_MAX];
 };
 
 /*
- * Compute the key of a race's group. `section` says that a writer of the race is in a section of a sequence count (struct
- * verdict). Such races share a group if their data are of one variable or of one type. A race whose datum has neither name nor
- * place shares a group only with races of its own identity.
+ * Compute the key of a race's group. `section`: a writer of the race is in a section of a sequence count (struct verdict).
+ * Races with `section` share a group if their data belong to one variable or to one type. A race whose datum has neither name
+ * nor place shares a group only with races of its own identity.
  */
 void group_key(const struct race *race, bool section, struct group_key *out);
 

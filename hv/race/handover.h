@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * By which kind of object of the kernel one context hands over to another. Each kind's comment says what the object's number
- * is.
+ * The kind of kernel object by which one context hands over to another. The comment at each kind says by which number an object
+ * of this kind is identified.
  */
 enum handover_kind {
 	HANDOVER_COMPLETION, /* GVA of a struct completion */
@@ -19,12 +19,13 @@ enum handover_kind {
 	HANDOVER_TIMER,	     /* GVA of a struct timer_list */
 	HANDOVER_IRQ,	     /* number of an interrupt line in Linux */
 	HANDOVER_THREAD,     /* GVA of the data that a thread's function gets; at the thread's end, GVA of its task_struct */
+	HANDOVER_NAPI,	     /* GVA of a struct napi_struct */
 	HANDOVER_KINDS
 };
 
 /*
- * An object has two sides, which are released and acquired separately. A release orders only what acquires the same side of the
- * same object.
+ * An object has two sides, which are released and acquired separately. A release of one side orders only contexts that later
+ * acquire the same side of the same object.
  */
 enum handover_side {
 	/*

@@ -19,7 +19,10 @@ struct target_site {
 	char function[SITE_NAME_MAX];
 	/* Offset from the start of the function, in bytes. */
 	uint32_t offset;
-	/* The instruction's bytes, and as many of the code bytes after it as fit. Length 0: the bytes are unknown. */
+	/*
+	 * The instruction's bytes, followed by as many bytes of the code after the instruction as fit. Length 0: the bytes are
+	 * unknown.
+	 */
 	uint8_t code[INSN_MAX_LEN];
 	uint8_t code_len;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A lock moment: an event in the subject, the code whose locks are followed. The event is an access, a lock taken or released,
- * or an object freed. Plain data. hv/detect fills it in at a CPU's stop and passes it to its sink in order of time.
+ * or an object freed. Plain data. hv/detect makes a lock moment at a CPU's stop, and passes the moments to struct detect_sink
+ * in order of time.
  */
 #ifndef OUTRIDER_RACE_LOCK_MOMENT_H
 #define OUTRIDER_RACE_LOCK_MOMENT_H
@@ -27,8 +28,8 @@ enum lock_moment_kind {
 };
 
 /*
- * The base register of an instruction's memory operand, before the instruction. Debug files give the type of the pointer in it.
- * All zero: no base register adds to the address.
+ * The base register of an instruction's memory operand, with the register's value before the instruction. Debug files say which
+ * type of pointer the register holds. All zero: the operand has no base register that can be a pointer to an object.
  */
 struct base_register {
 	uint64_t value;
@@ -73,7 +74,7 @@ struct lock_moment {
 	 */
 	struct held_lock lock;
 	struct guest_memory lock_memory;
-	/* TAKE: the argument register that points to the lock. */
+	/* LOCK_MOMENT_TAKE: the argument register that points to the lock. */
 	struct base_register lock_base;
 	/* ACCESS only. */
 	struct lock_datum data[INSN_MAX_MEM];
@@ -87,8 +88,9 @@ struct lock_moment {
 	/* The stack had more functions of the subject than fit. The last entry of `path` is still the operation. */
 	bool path_cut;
 	/*
-	 * The numbers of earlier events whose contexts, on other CPUs or interrupted on this CPU, are certainly still in the
-	 * same operation: such a context is held before the event's access, or still holds a lock that it took in the event.
+	 * Numbers of earlier events in other contexts, which run on other CPUs or are interrupted on this CPU. Each such
+	 * context is certainly still in the same operation as at its earlier event, because it is held before the access of
+	 * that event, or still holds the lock that it took in that event.
 	 */
 	uint64_t during[LOCK_DURING_MAX];
 	unsigned during_count;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All that one run recorded about locks. */
+/* The record of locks of one run: which locks protect which data, and the suspicions that follow from these data. */
 #ifndef OUTRIDER_RACE_LOCK_RECORD_H
 #define OUTRIDER_RACE_LOCK_RECORD_H
 
 #include "hv/race/protection.h"
 #include "hv/race/suspicion.h"
 
-/* Owns both members. All zero: locks were not followed. */
+/* The struct owns what both members point to. All zero: the run did not follow locks. */
 struct lock_record {
 	struct protection *protection;
 	struct suspicions suspicions;

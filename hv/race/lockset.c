@@ -3,8 +3,8 @@
 #include "hv/race/lockset.h"
 
 /*
- * Locks are compared by address alone: a seqlock's spinlock and its sequence count may be recorded as different kinds, but a
- * holder of the spinlock excludes a holder of the count.
+ * Two held locks are the same lock if their addresses are equal, whatever their kinds: a seqlock's spinlock and its sequence
+ * count may be recorded as different kinds, but a holder of the spinlock excludes a holder of the count.
  */
 static bool keeps_apart(const struct held_lock *a, const struct held_lock *b)
 {

@@ -23,13 +23,20 @@ enum lock_kind {
 	LOCK_RWSEM,
 	LOCK_SEQ, /* the writer's side of a seqlock_t or seqcount_t */
 	LOCK_BIT, /* a bit lock in a word */
+	/*
+	 * Not a lock, but a sign that the kernel does not run a callback in another context at the same time: the callback of
+	 * the object at `gva` (enum handover_kind says what identifies the object). The holder is the callback itself. If the
+	 * callback is stopped, as by napi_disable(), any other context is a holder, with `shared` set.
+	 */
+	LOCK_CALLBACK,
 	LOCK_KINDS
 };
 
-/* Bits for what is disabled on the CPU while a lock is held, by the function that took the lock. */
+/* Bits for what the function that took a lock has disabled on the CPU for as long as the lock is held. */
 enum lock_off {
 	LOCK_NO_SOFTIRQ = 1, /* softirqs, as by spin_lock_bh() */
 	LOCK_NO_IRQ = 2,     /* interrupts, as by spin_lock_irq() and spin_lock_irqsave() */
+	LOCK_NO_LINE = 4,    /* the subject's interrupts on all CPUs, as by disable_irq() before the lock is taken */
 };
 
 struct held_lock {

@@ -84,7 +84,7 @@ struct source_line *race_names_add(struct race_names *names, struct err *err)
 	return &names->lines[names->count++];
 }
 
-/* Returns the index of the file in names->files, added if it is new, or -1 if memory runs out. */
+/* Returns the index of this path in names->files. Adds the path if it is new. Returns -1 if memory runs out. */
 static int file_index(struct race_names *names, const char *file)
 {
 	char(*files)[SOURCE_FILE_MAX];

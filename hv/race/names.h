@@ -105,7 +105,7 @@ struct race_names {
 	char (*files)[SOURCE_FILE_MAX];
 };
 
-/* Skip the qualifiers of a type: "const struct inode" becomes "struct inode". Returns a part of `type`. */
+/* Skip the qualifiers of a type: "const struct inode" becomes "struct inode". Returns a pointer into `type`. */
 const char *datum_unqualified(const char *type);
 
 /* Free the names with all lines. `names` may be NULL. */
@@ -118,9 +118,10 @@ void race_names_free(struct race_names *names);
 const struct source_line *race_names_lines(const struct race_names *names, unsigned side, unsigned frame, size_t *n);
 
 /*
- * Returns the source line that stands for the access of a side where only one line is shown, or NULL if none is known with file
- * and number: the innermost line outside headers, otherwise the outermost line. An inlined helper of a header, such as
- * read_seqcount_begin(), is the same line for all its callers, so it does not tell where the race is. `names` may be NULL.
+ * Returns the one source line that represents the access of a side in short forms of a race: the innermost line outside of
+ * headers, otherwise the outermost line. An inlined helper of a header, such as read_seqcount_begin(), has the same line for
+ * all its callers, so this line does not tell where the race is. Returns NULL if no line has a known file and number. `names`
+ * may be NULL.
  */
 const struct source_line *race_names_place(const struct race_names *names, unsigned side);
 
@@ -137,8 +138,8 @@ struct source_line *race_names_add(struct race_names *names, struct err *err);
 int race_names_add_code(struct race_names *names, unsigned side, uint16_t at, const char *file, unsigned line, struct err *err);
 
 /*
- * Returns the source line of the instruction at offset `at` of a side's code, and its file, owned by `names`, in *file. Returns
- * 0 and sets *file to NULL if the line is unknown. `names` may be NULL.
+ * Returns the number of the source line of the instruction at offset `at` of a side's code, and sets *file to the path of the
+ * source file, which `names` owns. Returns 0 and sets *file to NULL if the line is unknown. `names` may be NULL.
  */
 unsigned race_names_code(const struct race_names *names, unsigned side, uint16_t at, const char **file);
 

@@ -43,7 +43,10 @@ enum race_how {
 	 * an alias mapping or another address space, or is a device of another VMM.
 	 */
 	RACE_BY_REREAD,
-	/* The memory belongs to a request that a device was serving, or began to serve (hv/vmm/dma.h). */
+	/*
+	 * The sampled memory belongs to a request that a device was serving when the window opened, or began to serve later in
+	 * the window (hv/vmm/dma.h).
+	 */
 	RACE_BY_DEVICE,
 	/*
 	 * A request of a device was held, and a vCPU's access to the request's memory hit a watchpoint. sides[0] is the vCPU's
@@ -135,7 +138,7 @@ struct race_side {
 	uint8_t *code;
 	/* The direct calls and jumps in `code` to other functions, in code order: `callee_count` of them. */
 	struct race_callee *callees;
-	/* The call stack. Count 0: it was not unwound. */
+	/* The call stack of the side's context. calls.count 0: the stack was not unwound. */
 	struct guest_calls calls;
 	/* A copy of the current stack from RSP up. */
 	uint8_t *stack;
@@ -164,14 +167,20 @@ static inline void race_side_use_room(struct race_side *side, struct race_side_r
 
 /* The course of a window up to the conflict. Times are nanoseconds from the opening of the window. */
 struct race_window {
-	/* False: the report is of an older version, which did not record this. All other members are then 0. */
+	/*
+	 * False: the window was read from a report of an older version of Outrider, which did not record the course of windows.
+	 * All other members are then 0.
+	 */
 	bool known;
 	/*
-	 * How long the CPU would have been held without a conflict. 0: the CPU was not held, because a device was already
-	 * serving a request with this memory when the CPU stopped.
+	 * Nanoseconds for which the CPU would have been held if no conflict had ended the window. 0: the CPU was not held,
+	 * because a device was already serving a request with this memory when the CPU stopped.
 	 */
 	uint64_t hold_ns;
-	/* When the watchpoints on the sampled datum were in force on all other CPUs. 0: not before the conflict, or never. */
+	/*
+	 * Time at which the watchpoints on the sampled datum were in force on all other CPUs. 0: this was never so, or only
+	 * after the conflict.
+	 */
 	uint64_t watched_ns;
 	/* Number of times that the held context returned to its access from an interrupt. */
 	uint32_t returns;
@@ -193,11 +202,16 @@ struct observation {
 	uint64_t gpa;
 	/* Bytes of the sampled datum in before[] and after[]. */
 	uint32_t data_len;
-	/* Number of the rendezvous (hv/race/rendezvous.h) at this conflict, also if the rendezvous was skipped. 0: none. */
+	/*
+	 * Number of the rendezvous (hv/race/rendezvous.h) that began at this conflict, even if the rendezvous was skipped. 0:
+	 * none.
+	 */
 	uint64_t rendezvous;
-	/* The sampled datum when the window opened; for RACE_BY_REREAD, when the watchpoints were set on all vCPUs. */
+	/*
+	 * Value of the sampled datum when the window opened or, for RACE_BY_REREAD, when the watchpoints were set on all vCPUs.
+	 */
 	uint8_t before[RACE_DATA_MAX];
-	/* The sampled datum when the conflict was noticed. */
+	/* Value of the sampled datum when the conflict was noticed. */
 	uint8_t after[RACE_DATA_MAX];
 	/* The sampled datum's page at the conflict. Only for the detector; not stored in reports. */
 	struct guest_page_state page;
@@ -206,15 +220,15 @@ struct observation {
 	/* The kernel's taint flags shortly after the conflict. */
 	struct guest_taint taint;
 	/*
-	 * Both accesses. sides[0] is the sampled side, whose vCPU was held before its access; but for RACE_BY_DEVICE_WINDOW,
-	 * sides[1] was held: the device.
+	 * Both accesses. sides[0] is the sampled side, whose vCPU was held before its access. In a RACE_BY_DEVICE_WINDOW, the
+	 * device was held instead: sides[1].
 	 */
 	struct race_side sides[2];
 };
 
 /*
- * Returns true unless the record shows that the sampled CPU was not held. That happens only when the other side is a device
- * that was already serving a request with this memory.
+ * Returns false if the record shows that the sampled CPU was not held. A sampled CPU is not held if the other side is a device
+ * that was already serving a request with this memory when the CPU stopped.
  */
 static inline bool observation_held(const struct observation *o)
 {

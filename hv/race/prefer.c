@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The weights by which sites are chosen. */
+/*
+ * The weights by which the sampler chooses sites: a hash table of functions, each with its own weight and the weights of its
+ * sites.
+ */
 #include "hv/race/prefer.h"
 
 #include <stdlib.h>
@@ -24,8 +27,8 @@ struct prefer {
 	size_t count, room;
 	struct siphash_key key;
 	/*
-	 * A hash table with open addressing. Values are 1 + index of a function; 0 marks an empty bucket. At most half are
-	 * used.
+	 * A hash table with open addressing. Values are 1 + index of a function; 0 marks an empty bucket. At most half of the
+	 * buckets are used.
 	 */
 	uint32_t *buckets, mask;
 };
@@ -59,7 +62,10 @@ void prefer_free(struct prefer *p)
 	free(p);
 }
 
-/* Returns the bucket of the function with that name, or the empty bucket where it belongs. */
+/*
+ * Returns the bucket of the function with that name or, if there is no such function, the empty bucket where the function
+ * belongs.
+ */
 static uint32_t *bucket_of(const struct prefer *p, const char *name)
 {
 	uint32_t at = (uint32_t)siphash(&p->key, name, strlen(name)) & p->mask;

@@ -56,10 +56,16 @@ void prefer_for_build(struct prefer *p, const uint8_t *build_id, size_t len);
 /* Sort the table. Call it after all weights are set, and before the first prefer_find(). */
 void prefer_ready(struct prefer *p);
 
-/* Returns true if the weights of sites apply to the kernel with this build id. `len` 0: the build id is unknown. */
+/*
+ * Returns true if the weights of sites apply to the kernel with this build id. `len` 0: the kernel's build id is unknown; the
+ * weights then apply only if prefer_for_build() was not called.
+ */
 bool prefer_is_for(const struct prefer *p, const uint8_t *build_id, size_t len);
 
-/* Returns the weights of a function's sites: the default weight for all sites if the function was not added. */
+/*
+ * Returns the weights of a function's sites. If the function was not added, all its sites have the weight that was passed to
+ * prefer_new().
+ */
 struct prefer_weights prefer_find(const struct prefer *p, const char *function);
 
 /* Returns the weight of the site at this offset. */

@@ -18,6 +18,7 @@
 #include "hv/base/err.h"
 #include "hv/race/lock_moment.h"
 #include "hv/race/section_pair.h"
+#include "hv/race/section_replay.h"
 #include "hv/race/site.h"
 
 /* Maximum number of entries per table. Further entries are counted as lost. */
@@ -41,7 +42,9 @@ struct prot_lock {
 	uint8_t kind; /* enum lock_kind */
 	/* What the lock's address belongs to. Kind GUEST_MEMORY_UNKNOWN: the lock was never taken in the subject. */
 	struct guest_memory memory;
-	/* Printable name: a variable, "struct.member", or cache+offset. "" until protection_name() sets it. */
+	/*
+	 * Printable name of the lock: a variable, "struct.member", or cache+offset. "" until protection_name() sets the name.
+	 */
 	char name[LOCK_NAME_MAX];
 };
 
@@ -52,7 +55,10 @@ struct prot_held {
 	bool shared, maybe;
 };
 
-/* The time span from the first to the last access of one task, or of the interrupts on one CPU. */
+/*
+ * Several tasks can make the accesses of one group (struct prot_access). For one such task, or for the interrupts on one CPU:
+ * the times of its first and last access.
+ */
 struct prot_span {
 	int64_t who; /* as in struct prot_access */
 	uint64_t first_ns, last_ns;
@@ -61,7 +67,10 @@ struct prot_span {
 /* Maximum number of tasks whose time spans are recorded per group of accesses. */
 #define PROTECTION_SPANS_MAX 4u
 
-/* A group of accesses that are equal in everything recorded. */
+/*
+ * A group of accesses with the same site, datum, kind, context, operation and held locks. The record has one entry for each
+ * group, with the number of the accesses.
+ */
 struct prot_access {
 	/* The site's name, and its GVA in this run. */
 	char site[SITE_NAME_MAX];
@@ -76,7 +85,7 @@ struct prot_access {
 	/* The instruction is LOCKed. Two such accesses are synchronised without a lock. */
 	bool locked;
 	struct guest_memory memory;
-	/* Printable name, as for a lock. */
+	/* Printable name of the datum, as for a lock. */
 	char name[160];
 	/*
 	 * The context: its kind (enum guest_context_kind), and whether interrupts are off, preemption is off, and the context
@@ -93,37 +102,46 @@ struct prot_access {
 	uint32_t function, operation;
 	uint64_t count;
 	/*
-	 * How many of these accesses came after another context had accessed the object in the same lifetime: the object was
-	 * published.
+	 * How many of these accesses were made after another context had accessed the object in the same lifetime. The object
+	 * then counts as published.
 	 */
 	uint64_t count_shared;
-	/* The first task: its PID, or -1-CPU for an interrupt or PID 0. `several`: other tasks made such accesses too. */
+	/*
+	 * `who`: the task that made the group's first access, as its PID, or -1-CPU for an interrupt or PID 0. `several`: other
+	 * tasks made accesses of this group, too.
+	 */
 	int64_t who;
 	bool several;
 	/*
-	 * The CPU of the first access, and whether other CPUs made such accesses too. A report does not store this: in a record
-	 * that was read from a report, `several_cpus` is set.
+	 * `cpu`: the CPU of the group's first access. `several_cpus`: other CPUs made accesses of this group, too. A report
+	 * stores neither: in a record that was read from a report, `several_cpus` is set.
 	 */
 	uint16_t cpu;
 	bool several_cpus;
 	/* Nanoseconds since the first sample point was armed. */
 	uint64_t first_ns, last_ns;
 	/*
-	 * The time span of each task. Count 0: there were more than PROTECTION_SPANS_MAX tasks, or the record comes from a
-	 * report.
+	 * The time span of each task that made accesses of this group. span_count 0: there were more than PROTECTION_SPANS_MAX
+	 * tasks, or the record comes from a report.
 	 */
 	struct prot_span spans[PROTECTION_SPANS_MAX];
 	uint8_t span_count;
 	bool spans_lost;
 };
 
-/* Two operations that were seen at the same time, on two CPUs, or nested by an interrupt. a <= b. */
+/*
+ * Two operations that were seen at the same time, on two CPUs, or on one CPU where an interrupt came during one operation and
+ * began the other. a <= b.
+ */
 struct prot_pair {
 	uint32_t a, b; /* indices into functions[] */
 	uint64_t count;
 };
 
-/* A group of takings of a lock, equal in everything recorded. */
+/*
+ * A group of takings of one lock that are equal in site, function, operation, context, interrupts and kind of taking. The
+ * record has one entry for each group, with the number of takings.
+ */
 struct prot_take {
 	uint32_t lock; /* index into locks[] */
 	char site[SITE_NAME_MAX];
@@ -136,8 +154,9 @@ struct prot_take {
 	uint32_t function, operation;
 	uint8_t context; /* enum guest_context_kind */
 	/*
-	 * Interrupts, or softirqs, are off while the lock is held: they were off before, or the lock function disables them. If
-	 * preemption is off, softirqs_off is set.
+	 * Whether interrupts, and softirqs, are off while the lock is held, because they were off before or the lock function
+	 * disables them. If preemption is off, softirqs_off is set. If only the subject's interrupts are off, irqs_off is set,
+	 * but not softirqs_off.
 	 */
 	bool irqs_off, softirqs_off;
 	/* The reader's side was taken. */
@@ -147,12 +166,15 @@ struct prot_take {
 	uint64_t count;
 };
 
-/* Accesses of a group made in one critical section, which is identified by the call that took the lock. */
+/*
+ * Accesses of one group (struct prot_access) that were made in one critical section. The call that took the lock identifies the
+ * critical section.
+ */
 struct prot_use {
 	uint32_t access;   /* index into accesses[] */
 	uint32_t lock;	   /* index into locks[] */
 	uint64_t taken_at; /* GVA of the call that took the lock */
-	/* The code compares what it reads, and branches (struct lock_datum). */
+	/* The code compares the value that the access reads, and branches (`decides` of struct lock_datum). */
 	bool decides;
 	uint64_t count;
 };
@@ -168,6 +190,12 @@ struct protection {
 	/* The pairs of critical sections, sorted by `first`, then `second`. */
 	struct section_pair *sections;
 	uint32_t section_count;
+	/*
+	 * Results of running critical sections in copies of the machine (section_replay.h): at most SECTION_REPLAYS_MAX
+	 * entries.
+	 */
+	struct section_replay *section_replays;
+	uint32_t section_replay_count;
 	/* Number of events per kind, and number of entries lost because a table was full. */
 	uint64_t moments[LOCK_MOMENT_FREE + 1];
 	uint64_t lost;
@@ -188,10 +216,22 @@ void protection_free(struct protection *p);
 int protection_take(struct protection *p, const struct lock_moment *m, struct err *err);
 
 /*
- * Replace the pairs of critical sections by a copy of these `n`, of which at most SECTION_PAIRS_MAX are kept. Returns 0, or -1
- * with EXIT_INTERNAL in err if memory runs out.
+ * Replace the record's pairs of critical sections by a copy of the `n` pairs in `list`. At most SECTION_PAIRS_MAX pairs are
+ * kept. Returns 0, or -1 with EXIT_INTERNAL in err if memory runs out.
  */
 int protection_set_sections(struct protection *p, const struct section_pair *list, size_t n, struct err *err);
+
+/*
+ * Find the entry of section_replays[] for the critical sections that begin at these calls, or add an entry with all counts 0.
+ * Returns NULL if memory runs out or the list is full. The returned entry is valid until the next call.
+ */
+struct section_replay *protection_section_replay(struct protection *p, uint64_t first, uint64_t second, uint64_t between);
+
+/*
+ * Find or add the function's name to functions[]. Returns its index, or PROTECTION_NONE if the symbol has no name, memory runs
+ * out, or the table is full.
+ */
+uint32_t protection_function_of(struct protection *p, const struct guest_symbol *symbol);
 
 /* Returns true if the two operations, indices into functions[], were seen at the same time. */
 bool protection_concurrent(const struct protection *p, uint32_t a, uint32_t b);

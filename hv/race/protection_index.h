@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files of the lock record (protection*.c), and private to them. */
+/*
+ * The indexes of the lock record's tables, and its recent events. Only the files of the lock record (protection*.c) use this
+ * header.
+ */
 #ifndef OUTRIDER_RACE_PROTECTION_INDEX_H
 #define OUTRIDER_RACE_PROTECTION_INDEX_H
 
@@ -9,8 +12,8 @@
 #include "hv/race/protection_objects.h"
 
 /*
- * Number of latest events that can be looked up by number. While a lock is held for more than this number of events, no more
- * pairs of operations are recorded for its holder.
+ * The operations of the latest 65536 events can be looked up by the events' numbers. While a context holds a lock for more
+ * events than this, no more pairs of operations are recorded for this context.
  */
 #define RECENT_MOMENTS 65536u
 
@@ -29,7 +32,7 @@ struct protection_index {
 	struct race_index of[PROT_TABLES];
 	uint32_t room[PROT_TABLES];
 	struct prot_objects objects;
-	/* Event n is at n % RECENT_MOMENTS. NULL until the first event. */
+	/* Event number n is recent[n % RECENT_MOMENTS]. NULL until the first event. */
 	struct recent_moment *recent;
 	uint64_t slide;
 	bool no_memory;

@@ -42,6 +42,7 @@ void protection_free(struct protection *p)
 	free(p->takes);
 	free(p->uses);
 	free(p->sections);
+	free(p->section_replays);
 	free(p);
 }
 
@@ -56,7 +57,7 @@ bool protection_concurrent(const struct protection *p, uint32_t a, uint32_t b)
 }
 
 /* Returns the function's index in functions[], or PROTECTION_NONE for a symbol without a name. */
-static uint32_t function_of(struct protection *p, const struct guest_symbol *symbol)
+uint32_t protection_function_of(struct protection *p, const struct guest_symbol *symbol)
 {
 	char name[SITE_NAME_MAX];
 
@@ -68,7 +69,7 @@ static uint32_t function_of(struct protection *p, const struct guest_symbol *sym
 
 static uint32_t operation_of(struct protection *p, const struct lock_moment *m)
 {
-	return m->path_count ? function_of(p, &m->path[m->path_count - 1]) : PROTECTION_NONE;
+	return m->path_count ? protection_function_of(p, &m->path[m->path_count - 1]) : PROTECTION_NONE;
 }
 
 static int by_sections(const void *a, const void *b)
@@ -96,6 +97,22 @@ int protection_set_sections(struct protection *p, const struct section_pair *lis
 	return 0;
 }
 
+struct section_replay *protection_section_replay(struct protection *p, uint64_t first, uint64_t second, uint64_t between)
+{
+	struct section_replay *list = (struct section_replay *)section_replay_find(p->section_replays, p->section_replay_count,
+										   first, second, between);
+
+	if (list || p->section_replay_count == SECTION_REPLAYS_MAX)
+		return list;
+	list = reallocarray(p->section_replays, p->section_replay_count + 1, sizeof(*list));
+	if (!list)
+		return NULL;
+	p->section_replays = list;
+	list += p->section_replay_count++;
+	*list = (struct section_replay){.first = first, .second = second, .between = between};
+	return list;
+}
+
 static void moment_site(const struct protection *p, const struct lock_moment *m, char out[SITE_NAME_MAX])
 {
 	const struct race_side side = {.kind = RACE_SIDE_CPU, .pc = m->pc, .symbol = m->symbol};
@@ -104,8 +121,8 @@ static void moment_site(const struct protection *p, const struct lock_moment *m,
 }
 
 /*
- * Returns what identifies the event's context in `who` of struct prot_access: the PID of a task, or -1 - CPU for an interrupt,
- * for the idle task and for an unknown task.
+ * Returns the number that stands for the event's context in `who` of struct prot_access: the PID of a task, or -1 - CPU for an
+ * interrupt, for the idle task and for an unknown task.
  */
 static int64_t who_of(const struct lock_moment *m)
 {
@@ -186,7 +203,7 @@ static void count_access(struct prot_access *a, const struct lock_moment *m, int
 	a->count_shared = count_sum(a->count_shared, shared);
 }
 
-/* One lock moment can be of several data. Fill in the fields that are the same for all of them. */
+/* Fill in the fields of *a that are the same for all data of the lock moment. One instruction can access several data. */
 static void access_of(struct protection *p, const struct lock_moment *m, uint32_t operation, struct prot_access *a)
 {
 	memset(a, 0, sizeof(*a));
@@ -199,11 +216,13 @@ static void access_of(struct protection *p, const struct lock_moment *m, uint32_
 	a->in_rcu = m->context.rcu_known && m->context.rcu_nesting;
 	a->rcu_unknown = m->context.known && !m->context.rcu_known;
 	keep_held(p, m, a);
-	a->function = function_of(p, &m->symbol);
+	a->function = protection_function_of(p, &m->symbol);
 	a->operation = operation;
 }
 
-/* Returns the index in locks[] of a lock that the access holds, or PROTECTION_NONE if the table of locks was full. */
+/*
+ * Returns the index in locks[] of the lock `held`, which the access holds, or PROTECTION_NONE if the table of locks was full.
+ */
 static uint32_t lock_of(const struct protection *p, const struct prot_access *a, const struct held_lock *held)
 {
 	for (unsigned i = 0; i < a->held_count; i++) {
@@ -215,7 +234,9 @@ static uint32_t lock_of(const struct protection *p, const struct prot_access *a,
 	return PROTECTION_NONE;
 }
 
-/* Count the access in each critical section that it was made in. Sections that began outside of the subject are not recorded.
+/*
+ * Count the access once for each critical section in which it was made. Sections that began outside of the subject are not
+ * recorded.
  */
 static void count_uses(struct protection *p, const struct lock_moment *m, uint32_t access, bool decides)
 {
@@ -276,6 +297,7 @@ static void take_lock(struct protection *p, const struct lock_moment *m, uint32_
 {
 	struct guest_memory memory = m->lock_memory;
 	struct prot_take take;
+	bool irqs_off;
 	uint32_t at;
 
 	printable_memory(&memory);
@@ -286,15 +308,16 @@ static void take_lock(struct protection *p, const struct lock_moment *m, uint32_
 	moment_site(p, m, take.site);
 	take.pc = m->pc;
 	take.base = m->lock_base;
-	take.function = function_of(p, &m->symbol);
+	take.function = protection_function_of(p, &m->symbol);
 	take.operation = operation;
 	take.context = m->context.known ? m->context.kind : (uint8_t)GUEST_TASK;
-	take.irqs_off = m->context.irqs_off || m->lock.off & LOCK_NO_IRQ || take.context >= GUEST_HARDIRQ;
+	irqs_off = m->context.irqs_off || m->lock.off & LOCK_NO_IRQ || take.context >= GUEST_HARDIRQ;
+	take.irqs_off = irqs_off || m->lock.off & LOCK_NO_LINE;
 	/*
-	 * If preemption is off, take softirqs as off, too. The reason may be a count of disabled softirqs or another count, and
-	 * the event does not say which.
+	 * If preemption is off, record that softirqs are off, too. Preemption can be off because softirqs are disabled or for
+	 * another reason, and the event does not say which.
 	 */
-	take.softirqs_off = take.irqs_off || m->lock.off & LOCK_NO_SOFTIRQ || take.context != GUEST_TASK ||
+	take.softirqs_off = irqs_off || m->lock.off & LOCK_NO_SOFTIRQ || take.context != GUEST_TASK ||
 			    (m->context.known && m->context.preempt_off);
 	take.shared = m->lock.shared;
 	take.tried = m->lock.maybe;
@@ -320,7 +343,10 @@ static uint32_t recent_operation(const struct protection_index *ix, uint64_t num
 	return r->number == number ? r->operation : PROTECTION_NONE;
 }
 
-/* Count the pairs of this event's operation and each operation that another context was in at the same time. */
+/*
+ * For each operation that another context was in at the time of this event, count one more pair of that operation and this
+ * event's operation.
+ */
 static void take_pairs(struct protection *p, const struct lock_moment *m, uint32_t operation)
 {
 	for (unsigned i = 0; i < m->during_count && i < LOCK_DURING_MAX; i++) {

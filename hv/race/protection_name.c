@@ -8,9 +8,9 @@
 #include "hv/race/slab_name.h"
 
 /*
- * The member path that is found for a lock's address goes on to the first scalar inside the lock: "i_lock.rlock.raw_lock...",
- * not "i_lock". This table serves to cut the path back to the lock: for each kind of lock it has the names of those members of
- * the lock's struct, in any kernel since 5.10, that can follow the lock's own path.
+ * The first members of a lock's struct, for each kind of lock, in any kernel since 5.10. The member path that is found for a
+ * lock's address goes on to the first scalar inside the lock, "i_lock.rlock.raw_lock...". The path is cut before the first of
+ * these members, which leaves the path of the lock itself, "i_lock".
  */
 static const char *const insides[LOCK_KINDS][4] = {
 	[LOCK_SPIN] = {"rlock", "raw_lock", "lock.wait_lock"},
@@ -23,7 +23,8 @@ static const char *const insides[LOCK_KINDS][4] = {
 };
 
 /*
- * Returns the offset of the last occurrence of `inside` in `path` as whole members, or the length of `path` if there is none.
+ * Returns the offset in `path` of the last place where `inside` appears as whole members, or the length of `path` if there is
+ * none.
  */
 static size_t inside_at(const char *path, const char *inside)
 {
@@ -54,13 +55,16 @@ void protection_cut_lock(uint8_t kind, char *member)
 		member[end - 1] = '\0';
 }
 
-/* Write the name of memory to `out`. All strings are printable. `known`: `member` is valid, and "" means the whole variable. */
+/* Write the printable name of the memory to `out`. `known`: `member` is valid, and the member "" means the whole variable. */
 static void name_memory(const struct guest_memory *m, const char *member, bool known, uint64_t gva, char *out, size_t size)
 {
 	const char *dot = member[0] ? "." : "";
 	char offset[16] = "", cpu[24] = "", slab[SLAB_NAME_MAX];
 
-	/* A slab cache names objects, not members: add the offset even if it is 0. */
+	/*
+	 * A memory without a symbol is named after its slab cache, which names no member: add the offset even if the offset is
+	 * 0.
+	 */
 	if (m->offset || !m->symbol.name[0])
 		snprintf(offset, sizeof(offset), "+0x%" PRIx32, m->offset);
 	if (m->kind == GUEST_MEMORY_PER_CPU && m->cpu >= 0)
@@ -83,6 +87,11 @@ void protection_lock_name(uint8_t kind, uint64_t gva, const struct guest_memory 
 {
 	char member[sizeof(memory->member)];
 
+	/* For an interrupt's handler, `gva` is not an address but the number of the interrupt line (enum handover_kind). */
+	if (kind == LOCK_CALLBACK && gva <= UINT32_MAX) {
+		snprintf(name, LOCK_NAME_MAX, "interrupt %" PRIu64, gva);
+		return;
+	}
 	snprintf(member, sizeof(member), "%s", memory->member);
 	protection_cut_lock(kind, member);
 	name_memory(memory, member, memory->member[0] != '\0', gva, name, LOCK_NAME_MAX);

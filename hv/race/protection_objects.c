@@ -10,7 +10,7 @@
 
 #define FIRST_ROOM 64u
 #define PAGE_BYTES 4096u
-#define WORD_BYTES 8u /* the granularity of data outside of known objects */
+#define WORD_BYTES 8u /* size of a datum outside of known objects, in bytes */
 
 /* What an entry stands for. */
 enum part {
@@ -21,7 +21,10 @@ enum part {
 
 struct prot_object {
 	uint64_t gva;
-	/* A hash of the guest's description of the object. If it changes, another object has replaced this one unnoticed. */
+	/*
+	 * A hash of the kernel's description of the object. If the description changes, another object has replaced this one,
+	 * and the detector did not see the old one freed.
+	 */
 	uint64_t identity;
 	/* The first context that accessed the object in this lifetime. */
 	int64_t who;
@@ -59,7 +62,7 @@ static uint64_t hash_of(const struct prot_objects *t, uint64_t gva, enum part pa
 	return siphash(&t->key, words, sizeof(words));
 }
 
-/* Returns the entry for the part at `gva`, or NULL if there is none. */
+/* Returns the entry for this kind of part (an object, a word or a page) at `gva`, or NULL if there is none. */
 static struct prot_object *find(const struct prot_objects *t, uint64_t gva, enum part part)
 {
 	struct wanted w = {t, gva, part};
@@ -127,7 +130,7 @@ static uint64_t identity_of(const struct prot_objects *t, const struct guest_mem
 	return siphash(&t->key, &what, sizeof(what));
 }
 
-/* Find or add the entry of the datum's object or word, and begin a new lifetime if another object is there now. */
+/* Find or add the entry of the datum's object or word. Begin a new lifetime if another object is at that address now. */
 static enum prot_objects_rc entry_of(struct prot_objects *t, const struct lock_datum *d, struct prot_object **out)
 {
 	const struct prot_object *page = d->memory.object ? NULL : find(t, d->gva / PAGE_BYTES * PAGE_BYTES, PAGE);
@@ -175,9 +178,9 @@ enum prot_objects_rc prot_objects_end(struct prot_objects *t, uint64_t gva)
 	if (o)
 		begin_life(o, o->life + 1);
 	/*
-	 * For a large object the kernel's allocator uses whole pages instead of a slab. Such an object is not known as an
-	 * object: its words are tracked one by one. It begins at the start of a page, so end the lifetime of the words of this
-	 * page.
+	 * For a large object the kernel's allocator uses whole pages instead of a slab, so the detector does not know the
+	 * memory as an object, and tracks each word of it. A large object begins at the start of a page, so end the lifetime of
+	 * the words of this page.
 	 */
 	if (gva % PAGE_BYTES)
 		return PROT_OBJECTS_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The lifetimes of accessed objects, and whether a context other than the first has accessed an object in its lifetime. Memory
- * outside of known objects is tracked per word; its lifetime ends when an object at the start of its page is freed or
- * allocated.
+ * outside of known objects is tracked per word. The lifetime of a word ends when an object at the start of the word's page is
+ * freed or allocated.
  *
  * No locks: one thread at a time.
  */

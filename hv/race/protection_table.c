@@ -37,7 +37,7 @@ static struct table table_of(struct protection *p, enum prot_table which)
 	}
 }
 
-/* Make room for one more entry in the table `t`, which has the number `which`. Returns 0, or -1 if memory runs out. */
+/* Make room for one more entry in table `t`, whose number is `which`. Returns 0, or -1 if memory runs out. */
 static int make_room(struct protection *p, enum prot_table which, const struct table *t)
 {
 	struct protection_index *ix = p->index;
@@ -109,7 +109,7 @@ static bool is_lock(void *ctx, size_t position)
 	return lock->gva == entry->gva && lock->kind == entry->kind;
 }
 
-/* Returns true if the description identifies the lock for a reader. */
+/* Returns true if the description of a lock's memory tells a reader which lock it is. */
 static bool names_it(const struct guest_memory *m)
 {
 	return m->kind != GUEST_MEMORY_UNKNOWN && (m->symbol.name[0] || m->object);
@@ -162,7 +162,7 @@ static bool is_access(void *ctx, size_t position)
 
 uint32_t protection_access(struct protection *p, const struct prot_access *access)
 {
-	/* Hash the fields that differ most. is_access() compares all fields. */
+	/* Hash only the fields that differ most between accesses. is_access() compares all fields. */
 	const uint64_t words[5] = {access->pc, access->gva, access->life, access->operation,
 				   access->held_count ? access->held[0].lock : UINT64_MAX};
 	struct wanted w = {p, access};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables of a lock record. protection_moments.c and the reader of reports add entries through these functions. An entry is
- * identified by all its fields except those that its function names. Entries are only appended, so an index stays valid as long
- * as the record.
+ * The tables of a lock record. protection_moments.c and the reader of reports add entries through these functions. Each
+ * function finds an entry by all fields of the entry, except the fields that the function's comment names. Entries are only
+ * appended, so an index stays valid as long as the record.
  *
- * Each function that finds or adds an entry returns the entry's index. It returns PROTECTION_NONE if the table is full, which
- * is counted in `lost`, or if memory runs out.
+ * Each function that finds or adds an entry returns the entry's index, or PROTECTION_NONE if memory runs out or the table is
+ * full. Entries that a full table could not take are counted in `lost`.
  *
  * No locks: one thread at a time.
  */
@@ -16,14 +16,14 @@
 
 #include "hv/race/protection.h"
 
-/* Find or add the function with that name, which site_function() has written. */
+/* Find or add the function with that name, as site_function() writes names. */
 uint32_t protection_function(struct protection *p, const char *name);
 
 /*
  * Find or add the lock of kind `kind` at `gva`. `memory` describes the memory at `gva`, with printable strings, and replaces a
- * less informative description. It is NULL or of kind UNKNOWN if the memory is not known. An address and a kind are one lock
- * for the whole run, even if the description changes: the guest's data structures can change between two reads, and splitting a
- * lock in two would accuse its holders wrongly.
+ * less informative description. `memory` is NULL or of kind UNKNOWN if nothing is known about the memory. One address with one
+ * kind is one lock for the whole run, even if the description changes: the guest's data structures can change between two
+ * reads. If one lock were recorded as two, its holders would seem to have no lock in common.
  */
 uint32_t protection_lock(struct protection *p, uint64_t gva, uint8_t kind, const struct guest_memory *memory);
 

@@ -30,7 +30,7 @@ static uint32_t at_most(uint32_t value, uint32_t max)
 	return value < max ? value : max;
 }
 
-/* Limit lengths to the maxima of observation.h. Returns the bytes in use of `below`. */
+/* Limit the side's lengths to the maxima of observation.h. Returns how many bytes of `below` are in use. */
 static uint32_t cut_lengths(struct race_side *side)
 {
 	uint32_t below = 0;
@@ -91,7 +91,10 @@ void race_keep_device(struct race *race, unsigned which, const struct race_side 
 
 struct race_instance *race_add_instance(struct race *race)
 {
-	/* The capacity is 1, 2, 4 or 8. The array is full exactly when the count is 0 or a power of two. */
+	/*
+	 * The capacity of the array is 1, 2, 4 or 8 instances, so the array is full exactly when the count is 0 or a power of
+	 * two.
+	 */
 	if ((race->kept & (race->kept - 1)) == 0) {
 		size_t room = race->kept ? 2 * (size_t)race->kept : 1;
 		struct race_instance *instances = realloc(race->instances, room * sizeof(*instances));

@@ -54,11 +54,16 @@ struct race_instance {
 	uint64_t gpa;
 	/* Bytes of the sampled datum in before[] and after[]. */
 	uint32_t data_len;
-	/* The sampled datum when the window opened; for RACE_BY_REREAD, when the watchpoints were set on all vCPUs. */
+	/*
+	 * Value of the sampled datum when the window opened or, for RACE_BY_REREAD, when the watchpoints were set on all vCPUs.
+	 */
 	uint8_t before[RACE_DATA_MAX];
-	/* The sampled datum when the conflict was noticed. */
+	/* Value of the sampled datum when the conflict was noticed. */
 	uint8_t after[RACE_DATA_MAX];
-	/* In the order of the race's sides, which can differ from the observation's. */
+	/*
+	 * The two sides of the instance, in the same order as site[] of struct race. The sides of the instance's observation
+	 * can be in the other order.
+	 */
 	struct race_instance_side sides[2];
 };
 
@@ -83,20 +88,23 @@ struct race {
 	 * `first`.
 	 */
 	struct race_instance *instances;
-	/* The locks alone made the pair of sites a suspicion (hv/race/suspicion.h). */
+	/* Even without this race, the locks that the run recorded made the pair of sites a suspicion (hv/race/suspicion.h). */
 	bool suspected;
 	/* The complaint of the guest's kernel that follows the race. */
 	struct race_complaint complaint;
-	/* What debug files say. NULL: naming was not requested. */
+	/* Source lines and the datum's name, from debug files. NULL: naming was not requested. */
 	struct race_names *names;
-	/* Results of running the race in both orders. NULL: it was not run. */
+	/* Results of running the race in both orders. NULL: the race was not run. */
 	struct race_replay *replay;
-	/* Ids, in the report's list of modules, of the modules that were loaded at the first instance. */
+	/* The modules that were loaded at the first instance, as ids in the report's list of modules. */
 	uint64_t *modules;
 	size_t module_count;
-	/* The first observation. Its sides point into side_memory. */
+	/* The first observation of the race. Its sides point into side_memory. */
 	struct observation first;
-	/* For each side of `first` that a vCPU made, one block of exactly the needed size. */
+	/*
+	 * For each side of `first` that a vCPU made: the memory that the side points to, in one block of exactly the needed
+	 * size.
+	 */
 	void *side_memory[2];
 };
 
@@ -107,9 +115,9 @@ struct race *race_new(void);
 void race_free(struct race *race);
 
 /*
- * Copy `from` to first.sides[which], and what it points to into memory of the race's own. Cuts lengths to the maxima of
- * observation.h, on which all readers of a race rely, and makes strings printable. Returns 0, or -1 if memory runs out, with
- * the race unchanged.
+ * Copy `from` to first.sides[which], and copy the memory that `from` points to into memory that the race owns. Cuts lengths to
+ * the maxima of observation.h, on which all readers of a race rely, and makes strings printable. Returns 0, or -1 if memory
+ * runs out, with the race unchanged.
  */
 int race_keep_side(struct race *race, unsigned which, const struct race_side *from);
 

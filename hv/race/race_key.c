@@ -14,30 +14,28 @@
 
 /* ---- sides ---- */
 
-/*
- * Returns the name that stands for the function of a site without a symbol. The name has no run-time address, because that
- * changes with each boot.
- */
-static const char *nameless(const char *site)
+const char *race_key_nameless(const char *site)
 {
 	if (strncmp(site, "stop:", 5) == 0)
 		site += 5;
 	return strncmp(site, "raw+", 4) == 0 ? "raw" : site;
 }
 
-/*
- * Write the side's function without the suffixes that compilers append (".isra.0", ".constprop.1", ".part.0", ".cold"), because
- * they change with the build. A C function has no dot in its name.
- */
+int race_key_function_len(const char *name)
+{
+	/* A C function has no dot in its name, and the first character may be one in other names. */
+	return name[0] ? (int)(1 + strcspn(name + 1, ".")) : 0;
+}
+
 static void put_function(const struct race *race, unsigned which, char out[SITE_NAME_MAX])
 {
 	const struct race_side *side = &race->first.sides[which];
 	const char *name = side->symbol.name;
 
 	if (side->kind != RACE_SIDE_CPU || !name[0])
-		snprintf(out, SITE_NAME_MAX, "%s", nameless(race->site[which]));
+		snprintf(out, SITE_NAME_MAX, "%s", race_key_nameless(race->site[which]));
 	else
-		snprintf(out, SITE_NAME_MAX, "%.*s", (int)(1 + strcspn(name + 1, ".")), name);
+		snprintf(out, SITE_NAME_MAX, "%.*s", race_key_function_len(name), name);
 }
 
 /*
@@ -60,8 +58,8 @@ static void put_side(const struct race *race, unsigned which, struct race_key_si
 }
 
 /*
- * Compare two sides. Two accesses of one kind in one function are in the order of their sites: they have the same text, but
- * the sides' order must not depend on which side was held.
+ * Compare two sides, to sort them. Two accesses of one kind in one function have the same text in the key. Such sides are
+ * sorted by their sites, so that their order does not depend on which side was held.
  */
 static int compare(const struct race *race, const struct race_key_side *a, const struct race_key_side *b)
 {
@@ -78,7 +76,7 @@ static int compare(const struct race *race, const struct race_key_side *a, const
 
 /*
  * Write the datum's name: a variable by its name, a member of an allocated object by type and member. Writes nothing for an
- * anonymous type or a guessed name, since they can differ in the next build.
+ * anonymous type or a guessed name, since such names can differ in the next build.
  */
 static void put_datum(const struct race *race, char out[RACE_KEY_DATUM_MAX])
 {

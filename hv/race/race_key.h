@@ -31,32 +31,45 @@ struct race_key_side {
 };
 
 struct race_key {
-	/* In byte order of function, module and kind, then of the sites. */
+	/* Both sides of the race, sorted by function, then module, then kind, then site, each in byte order. */
 	struct race_key_side sides[2];
 	/* The datum's name from debug files, as "struct rq.nr_running" or "jiffies_64". "": unknown. */
 	char datum[RACE_KEY_DATUM_MAX];
 	/*
-	 * The datum's place from the guest's own tables, as "mount_lock+0" or "struct task_struct.flags", the same with and
-	 * without debug files. "": unknown.
+	 * The datum's place, as "mount_lock+0" or "struct task_struct.flags". The place comes from the guest kernel's own
+	 * symbols and BTF, so it is the same in reports with and without debug files. "": unknown.
 	 */
 	char place[RACE_KEY_DATUM_MAX];
-	/* The race's identity, a hash: of both sides and the datum's name or, if it has none, its place. */
+	/* The race's identity: a hash of both sides and of the datum's name or, if the datum has no name, of its place. */
 	char identity[RACE_ID_MAX];
 	/*
-	 * The race alias: the identity that the same race has in a report without debug files. "": there is no alias. Then
-	 * either the datum has no name, so `identity` is already what the alias would be, or the place is unknown.
+	 * The race alias: the identity that the same race has in a report without debug files. "": there is no alias, because
+	 * the datum has no name (then `identity` is the same in a report without debug files), or because the datum's place is
+	 * unknown.
 	 */
 	char alias[RACE_ID_MAX];
 };
+
+/*
+ * Returns the name to use in place of the function's name for a site without a symbol. The returned name contains no run-time
+ * address, because addresses change with each boot. It is `site`, a part of it, or a constant.
+ */
+const char *race_key_nameless(const char *site);
+
+/*
+ * Returns the length, in characters, of a function's name without the suffixes that compilers append (".isra.0",
+ * ".constprop.1", ".part.0", ".cold"), because the suffixes change with the build.
+ */
+int race_key_function_len(const char *name);
 
 /* Compute the key of a race from its record, whose strings must be printable. */
 void race_key(const struct race *race, struct race_key *out);
 
 /*
- * Formats of printf() for the texts whose hash is an identity. Other code shares the formats, because the store of a campaign
- * has the parts of a key in its own strings and makes the same text of them. The arguments of RACE_KEY_SIDES are kind, function
- * and module of the first side, then of the second. Those of RACE_KEY_TEXT are the text of the sides, "at " before a place or
- * "", and the datum, the place or "?".
+ * printf() formats of the text whose hash is an identity. The store of a campaign has the parts of a key as strings of its own,
+ * and makes the same text of them with these formats. The arguments of RACE_KEY_SIDES are kind, function and module of the
+ * first side, then of the second. The arguments of RACE_KEY_TEXT are: the text of the sides; "at " if a place follows,
+ * otherwise ""; and the datum's name, its place, or "?".
  */
 #define RACE_KEY_SIDES "%s %s [%s] <-> %s %s [%s]"
 #define RACE_KEY_TEXT "%s on %s%s"

@@ -2,6 +2,9 @@
 /*
  * A rendezvous: two vCPUs are held directly before conflicting accesses, and all other vCPUs are stopped. From this state a
  * copy of the machine can run the two accesses in either order. Plain data.
+ *
+ * In a rendezvous of sections, both vCPUs are held directly before calls that take one lock. Side 0 is about to begin the first
+ * of two critical sections of one function.
  */
 #ifndef OUTRIDER_RACE_RENDEZVOUS_H
 #define OUTRIDER_RACE_RENDEZVOUS_H
@@ -41,12 +44,36 @@ struct rendezvous_point {
 	uint8_t byte;
 };
 
+/* The critical sections of a rendezvous of sections. */
+struct rendezvous_sections {
+	/* GVA of the lock. 0: the two sides are before accesses. */
+	uint64_t lock;
+	/* GVAs of the calls that take the lock: of side 0's first and second section, and of side 1's section. */
+	uint64_t first, second, between;
+	/*
+	 * GVA of the start of the function that makes both sections of side 0 in functions that it calls. 0: the function that
+	 * contains the calls. Side 0's `symbol`, `return_address` and `cfa` are those of this function.
+	 */
+	uint64_t caller;
+	/*
+	 * Where the lock is at the call `second`: its address is the value of this general register plus `offset`. X86_GPRS:
+	 * the lock is the same variable at each such call, or the call takes another lock than the first section.
+	 */
+	uint8_t gpr;
+	int32_t offset;
+};
+
 struct rendezvous {
-	/* Counts from 1 within a run. `rendezvous` of the observation of the same conflict has the same number. */
+	/*
+	 * Number of the rendezvous in its run, counted from 1. The observation of the same conflict has the same number in its
+	 * member `rendezvous`.
+	 */
 	uint64_t number;
+	/* In a rendezvous of sections, the accesses of both sides are those to the lock's first byte. */
+	struct rendezvous_sections sections;
 	/* sides[0] is the sampled side, which was held first. */
 	struct rendezvous_side sides[2];
-	/* All INT3s in guest memory now, including those under the two vCPUs. */
+	/* All INT3s of the detector in guest memory, including the INT3s at which the two vCPUs are held. */
 	const struct rendezvous_point *points;
 	size_t point_count;
 };

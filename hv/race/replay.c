@@ -109,8 +109,8 @@ const char *replay_instance_wrong(const struct replay_instance *instance)
 }
 
 /*
- * Returns the highest replay_weight() among all counted instances, derived from the counts. A record is inconsistent if the
- * instance that it keeps, replay->telling, has another weight.
+ * Returns the highest replay_weight() that an instance of this replay has, derived from the counts. A record is inconsistent if
+ * replay->telling, the instance that it keeps, has another weight.
  */
 static int weight_by_counts(const struct race_replay *replay)
 {
@@ -203,7 +203,10 @@ void replay_clean(struct replay_instance *instance)
 		clean_field(instance->differences[i].name, sizeof(instance->differences[i].name));
 }
 
-/* Keep the instance in into->telling if its replay_weight() is higher. `first`: `into` has no instance yet. */
+/*
+ * Copy the instance to into->telling if its replay_weight() is higher than that of into->telling. `first`: into->telling is not
+ * set yet.
+ */
 static void keep_telling(struct race_replay *into, const struct replay_instance *instance, bool first)
 {
 	if (first || replay_weight(instance) > replay_weight(&into->telling))

@@ -92,7 +92,10 @@ struct replay_difference {
 	uint64_t gva;
 	/* The bytes after each order, in memory order; little-endian for a register. */
 	uint8_t bytes[2][REPLAY_BYTES_MAX];
-	/* For example "jiffies_64+0x8", "slab kmalloc-64 object+0x10", "stack of kworker/0:1" or "rax". "": no name. */
+	/*
+	 * Name of the place that differs, for example "jiffies_64+0x8", "slab kmalloc-64 object+0x10", "stack of kworker/0:1"
+	 * or "rax". "": no name.
+	 */
 	char name[REPLAY_NAME_MAX];
 };
 
@@ -133,7 +136,7 @@ struct replay_instance {
 
 /* Results of all instances of a race that were run in both orders. */
 struct race_replay {
-	/* Instances per outcome. At least one is not 0. */
+	/* Number of instances per outcome. At least one of the numbers is not 0. */
 	uint64_t count[REPLAY_OUTCOMES];
 	/* How many of the failures are copies that could not be made or run. These failures are no evidence about the race. */
 	uint64_t not_run;
@@ -171,15 +174,20 @@ int replay_weight(const struct replay_instance *instance);
 bool replay_same_outcome(const struct replay_instance *a, const struct replay_instance *b);
 
 /*
- * Returns true if two instances that began in the same state were equal to the end of their regions: same outcome, same region
- * lengths and ends, same differences at the same places. Ignores names and messages.
+ * Returns true if two instances, which must have begun in the same state, ran equally until the ends of their regions: same
+ * outcome, same region lengths and ends, same differences at the same places. Ignores names and messages.
  */
 bool replay_identical(const struct replay_instance *a, const struct replay_instance *b);
 
-/* Returns what contradicts this header's rules in an instance, as a phrase for a message, or NULL if nothing does. */
+/*
+ * Returns a phrase for a message that says which rule of this header the instance breaks, or NULL if the instance breaks none.
+ */
 const char *replay_instance_wrong(const struct replay_instance *instance);
 
-/* Returns what contradicts this header's rules in a replay or in the instance `telling`, or NULL if nothing does. */
+/*
+ * Returns which rule of this header the replay or its instance `telling` breaks, as a phrase for a message; or NULL if none is
+ * broken.
+ */
 const char *replay_wrong(const struct race_replay *replay);
 
 /* Returns the number of all instances, at most INT64_MAX: the largest integer that jansson can store. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two critical sections that one activation of a function made under one lock, the second after the first. A section is named
- * by the call that took the lock. Plain data: hv/detect fills it in, and hv/race/protection.h keeps it.
+ * Two critical sections that one activation of a function made, by itself or in functions that it called, the second after the
+ * first, under one lock or under two locks. A section is named by the call that took the lock. Plain data: hv/detect fills it
+ * in, and hv/race/protection.h keeps it.
  */
 #ifndef OUTRIDER_RACE_SECTION_PAIR_H
 #define OUTRIDER_RACE_SECTION_PAIR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Maximum number of pairs that a run records. */
@@ -13,20 +15,46 @@
 /* Maximum number of different sections of other contexts that are recorded per pair. */
 #define SECTION_BETWEEN_MAX 4u
 
-/* Sections of other contexts under the same lock that lay wholly between the two sections of a pair. */
+/*
+ * Sections of other contexts that lay wholly between the two sections of a pair: under the pair's lock, or under the second
+ * section's lock while the context also held the first section's lock.
+ */
 struct section_between {
 	/* GVA of the call that took the lock. */
 	uint64_t taken_at;
-	/* In how many cases such a section was in between, and in how many of them it came while the CPU was held there. */
+	/*
+	 * `count`: in how many cases such a section was in between. `by_hold`: in how many of these cases it came while the
+	 * detector held the CPU between the two sections.
+	 */
 	uint64_t count, by_hold;
 };
 
 struct section_pair {
-	/* GVAs of the calls that took the lock. Both are in one function, and differ. */
+	/* GVAs of the calls that took the lock, which differ. Both are in one function if `caller` is 0. */
 	uint64_t first, second;
-	/* How often the second section followed the first in one activation of the function, on the same lock. */
+	/*
+	 * If the calls are in different functions: GVA of the start of the function whose activation made both sections. It has
+	 * called both functions, or has called one of them and is the other one. Otherwise 0.
+	 */
+	uint64_t caller;
+	/*
+	 * The caller's name: an index into functions[] of the record (protection.h). PROTECTION_NONE: unknown. Not set by the
+	 * detector. Only valid if `caller` is not 0.
+	 */
+	uint32_t caller_name;
+	/*
+	 * The first section is in the caller itself, or the caller decides by the result of the call that made this section.
+	 * Only valid if `caller` is not 0.
+	 */
+	bool caller_decides;
+	/*
+	 * The sections are of two locks. Such a pair is recorded only after another context was seen to hold both locks at
+	 * once.
+	 */
+	bool two_locks;
+	/* How often the second section followed the first in one activation of the function, on the same lock or locks. */
 	uint64_t count;
-	/* In how many of these cases the context waited for a hand-over between the sections, as for a completion. */
+	/* In how many of the `count` cases the context waited for a hand-over between the sections, as for a completion. */
 	uint64_t waited;
 	/* How often the CPU was held before the second section, so that another context's section could come in between. */
 	uint64_t holds;

@@ -83,7 +83,7 @@ void race_id(const char *site_a, const char *site_b, char out[RACE_ID_MAX])
 {
 	uint64_t hash = pair_hash(site_a, site_b);
 
-	/* Fold instead of truncating, so that the high bits of FNV also count. */
+	/* Fold the hash to ID_BITS instead of truncating it, so that the high bits of FNV also count. */
 	hash = (hash >> ID_BITS) ^ (hash & ((UINT64_C(1) << ID_BITS) - 1));
 	snprintf(out, RACE_ID_MAX, "%012" PRIx64, hash);
 }

@@ -16,7 +16,10 @@
 #define SITE_NAME_MAX 288 /* bytes of a name with module, function and offset, including the NUL */
 #define RACE_ID_MAX 13	  /* 12 hexadecimal digits and the NUL */
 
-/* Returns the GVA of the side's instruction or, if that is unknown, of where the vCPU stopped. The side must be a vCPU's. */
+/*
+ * Returns the GVA of the side's instruction. If the instruction is unknown, returns the GVA at which the vCPU stopped. The side
+ * must have been made by a vCPU.
+ */
 uint64_t site_address(const struct race_side *side);
 
 /*
@@ -31,7 +34,7 @@ uint64_t site_address(const struct race_side *side);
  */
 void site_name(const struct race_side *side, uint64_t slide, char out[SITE_NAME_MAX]);
 
-/* Write the part before "+0x...": "function" for the kernel, "module:function" for a module. Printable. */
+/* Write a site's name without "+0x...": "function" for the kernel, "module:function" for a module. Printable. */
 void site_function(const struct guest_symbol *symbol, char out[SITE_NAME_MAX]);
 
 /* Returns the offset at the end of a site's name, or 0 if the name has none. */

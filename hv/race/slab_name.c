@@ -13,7 +13,7 @@ static bool of_kmalloc(const struct guest_memory *m)
 
 /*
  * Reports of older versions do not say whether a slab cache is merged. These versions gave a type only to objects of caches
- * that are not merged, so a cache whose objects have a type is not merged.
+ * that are not merged, so in their reports a cache whose objects have a type is not merged.
  */
 static bool may_be_merged(const struct guest_memory *m)
 {

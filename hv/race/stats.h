@@ -17,10 +17,11 @@ enum window_phase {
 	 * From the open window until the watchpoints were set on all other CPUs. Only windows with watchpoints have this phase.
 	 */
 	WINDOW_WATCH,
-	/* From the end of the phase before until the decision to close the window: the hold itself. */
+	/* From the end of the preceding phase until the decision to close the window: the hold itself. */
 	WINDOW_HELD,
 	/*
-	 * From that decision until the watchpoints and the INT3 were removed. Then the host's scheduler lets the CPU continue.
+	 * From the decision to close the window until the watchpoints and the INT3 were removed. Then the host's scheduler lets
+	 * the CPU continue.
 	 */
 	WINDOW_CLOSE,
 	WINDOW_PHASES
@@ -56,7 +57,7 @@ struct target_stats {
 struct detect_stats {
 	/* Sites in the pool, an estimate (pool_sites()); with --aim, the target sites that were found. */
 	uint64_t sites;
-	/* Maximum, over the run, of the number of functions that were sampled only because the sampled functions call them. */
+	/* Largest number of callees that were sampled at one time. */
 	uint64_t callees;
 	/* Sample points armed now. */
 	uint64_t armed;
@@ -64,9 +65,12 @@ struct detect_stats {
 	uint64_t armed_most;
 	/* Sample points armed in total, without those for confirming suspicions (hv/detect/steer/confirm.h). */
 	uint64_t planted;
-	/* Armed points at which a CPU stopped. Each hit uses up its point. */
+	/* Armed points at which a CPU stopped. A point is disarmed after its first hit. */
 	uint64_t executed;
-	/* Lock events dropped because they came faster than they could be described, or their code was unloaded before. */
+	/*
+	 * Lock events dropped because events came faster than the detector could describe them, or because their code was
+	 * unloaded before they were described.
+	 */
 	uint64_t moments_lost;
 	/*
 	 * Sites that were chosen and not armed, because hits in their functions seldom open a window (hv/detect/steer/yield.h),
@@ -74,13 +78,14 @@ struct detect_stats {
 	 */
 	uint64_t passed_over;
 	/*
-	 * Sample points that were not chosen at random (hv/detect/steer/steered.h), and those of them at the first site of a
-	 * function of new text. Hits at such points, windows opened there, and conflicts seen in these windows.
+	 * Counts of steered points (hv/detect/steer/steered.h): number armed, number armed at the first site of a function of
+	 * new text, hits at steered points, windows opened at these hits, and conflicts seen in these windows.
 	 */
 	uint64_t steered, steered_first, steered_hits, steered_windows, steered_conflicts;
 	/*
-	 * Hits that touched memory which another CPU had touched lately, one of both writing (hv/detect/core/touches.h). Sites
-	 * that were found to talk so, and sites that were not steered to any more after several conflicts.
+	 * `talks`: hits that touched memory which another CPU had touched lately, one of both writing
+	 * (hv/detect/core/touches.h). `talking_sites`: sites that were found to talk. `retired_sites`: sites to which points
+	 * are no longer steered, because several conflicts were seen there.
 	 */
 	uint64_t talks, talking_sites, retired_sites;
 	/* Armed points that no CPU reached for long, and that were disarmed so that other sites could be armed. */
@@ -96,13 +101,16 @@ struct detect_stats {
 	unsigned asked_percent;
 	/* Number of CPUs. */
 	unsigned cpus;
-	/* Stops of CPUs at a sample point, except returns of the held context (race_window.returns) and `emulated`. */
+	/*
+	 * Stops of CPUs at a sample point. Returns of a held context to its point (race_window.returns) and accesses counted in
+	 * `emulated` are no hits.
+	 */
 	uint64_t hits;
 	/* Windows opened. */
 	uint64_t windows;
 	/* Durations of each phase of the windows. */
 	struct histogram phase[WINDOW_PHASES];
-	/* Stops at a point that was disarmed after the CPU had executed it. Not counted as hits. */
+	/* Stops at a sample point that was disarmed after the CPU had executed its INT3. Such stops are not counted as hits. */
 	uint64_t stale_hits;
 	/* Hits without a window because the access was to the current stack. */
 	uint64_t skipped_stack;
@@ -126,7 +134,7 @@ struct detect_stats {
 	 * hits.
 	 */
 	uint64_t emulated;
-	/* Windows closed early because another context had to execute the same instruction, and it could not be emulated. */
+	/* Windows closed early because another context had to execute the same instruction, which could not be emulated. */
 	uint64_t cut_short;
 	/* Windows closed early because no other CPU was running, and no device served a request. */
 	uint64_t cut_idle;
@@ -138,8 +146,8 @@ struct detect_stats {
 	 */
 	uint64_t section_holds, section_holds_met;
 	/*
-	 * Accesses in windows without watchpoints on all their bytes: debug registers ran out, it was user memory, or the
-	 * access is longer than RACE_DATA_MAX bytes.
+	 * Windows in which some bytes of the sampled access had no watchpoint, because debug registers ran out, the memory was
+	 * user memory, or the access was longer than RACE_DATA_MAX bytes.
 	 */
 	uint64_t no_watch;
 	/*
@@ -155,7 +163,7 @@ struct detect_stats {
 	uint64_t device_windows;
 	/* Time in ns for which requests were held in these windows. */
 	uint64_t device_held_ns;
-	/* Times that the memory of a held request changed, and no CPU was caught changing it: no report. */
+	/* Times that the memory of a held request changed, and no CPU was caught changing it. Such a change is not reported. */
 	uint64_t device_unseen;
 	/*
 	 * Accesses of devices to their rings that met an open window and would have conflicted. Driver and device share a ring

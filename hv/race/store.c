@@ -105,8 +105,8 @@ static void keep_side(struct race_instance_side *to, const struct race_side *fro
 }
 
 /*
- * Append the observation as an instance, up to RACE_INSTANCES_MAX. `swap`: its sides are in the other order than the race's.
- * Returns 0, or -1 if memory runs out.
+ * Append the observation to the race's instances, unless the race has RACE_INSTANCES_MAX already. `swap`: the observation's
+ * sides are in the other order than the race's. Returns 0, or -1 if memory runs out.
  */
 static int keep_instance(struct race *race, const struct observation *o, bool swap)
 {
@@ -136,7 +136,7 @@ static uint8_t rw_of(const struct race_side *side)
 	return side->kind != RACE_SIDE_UNSEEN ? side->rw : 0;
 }
 
-/* Returns true if the locks of all sides made by a CPU are known. */
+/* Returns true if the held locks of each side that a CPU made are known. */
 static bool has_locks(const struct race_side sides[2])
 {
 	return (sides[0].locks.known || sides[0].kind != RACE_SIDE_CPU) &&
@@ -144,8 +144,8 @@ static bool has_locks(const struct race_side sides[2])
 }
 
 /*
- * Take over the locks of a later instance if those of the first observation are unknown, as they are in the first second after
- * a module is loaded.
+ * If the locks of the race's first observation are unknown, take those of this later instance. Locks are unknown in the first
+ * second after a module is loaded.
  */
 static void learn_locks(struct race *race, const struct race_side from[2], bool swap)
 {
@@ -176,11 +176,14 @@ static int count_instance(struct race *race, const struct observation *o, bool s
 	return 0;
 }
 
-/* What makes a race of the store: its id and its unordered pair of sites. The names matter too, since pairs can share an id. */
+/*
+ * A race to look for in the store: its id and its unordered pair of sites. The id alone does not suffice, since several pairs
+ * of sites can share an id.
+ */
 struct site_pair {
 	const struct race_store *store;
 	const char *id, *site_a, *site_b;
-	/* Output: the race that was found has its sites in the other order. */
+	/* Output: true if the race that was found has its sites in the other order. */
 	bool swap;
 };
 
@@ -228,7 +231,10 @@ static void no_memory(const struct race_store *s, struct err *err)
 	err_set(err, EXIT_INTERNAL, "out of memory after %zu races; later ones are lost", race_store_count(s));
 }
 
-/* Returns a race with that pair of sites and first observation, not counted yet; or NULL if memory runs out. */
+/*
+ * Returns a new race with that pair of sites and `o` as its first observation, which is not counted yet; or NULL if memory runs
+ * out.
+ */
 static struct race *first_observed(const struct site_pair *pair, const struct observation *o)
 {
 	struct race *race = race_new();
@@ -296,8 +302,8 @@ struct race *race_store_add(struct race_store *s, const struct observation *o, b
 }
 
 /*
- * Merge `from` into `into`, the same race. Returns 0, or -1 if memory runs out: then `into` may have got some of the instances
- * of `from`, and nothing else.
+ * Merge `from` into `into`. Both are records of the same race. Returns 0, or -1 if memory runs out: then `into` may have got
+ * some of the instances of `from`, and nothing else.
  */
 static int merge_race(struct race *into, const struct race *from, bool swap)
 {

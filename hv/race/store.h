@@ -2,7 +2,7 @@
 /*
  * The races of a run: merges observations into one race per unordered pair of sites.
  *
- * No locks: one thread at a time uses a store. While the detector runs, that is its reporter thread.
+ * No locks: one thread at a time uses a store. While the detector runs, only its reporter thread uses the store.
  */
 #ifndef OUTRIDER_RACE_STORE_H
 #define OUTRIDER_RACE_STORE_H
@@ -35,17 +35,17 @@ void race_store_limit(struct race_store *s, size_t most);
 uint64_t race_store_left_out(const struct race_store *s);
 
 /*
- * Add a copy of an observation. Returns its race, and sets *is_new if this is the race's first observation. Returns NULL
- * without err if the observation is no conflict (hv/race/conflict.h), or the race is new and the store is full. Returns NULL
- * with err if memory runs out. The caller fills in the race's names and modules. Constant time on average.
+ * Add a copy of an observation. Returns the race that was observed, and sets *is_new if this is the race's first observation.
+ * Returns NULL without err if the observation is no conflict (hv/race/conflict.h), or the race is new and the store is full.
+ * Returns NULL with err if memory runs out. The caller fills in the race's names and modules. Constant time on average.
  */
 struct race *race_store_add(struct race_store *s, const struct observation *o, bool *is_new, struct err *err);
 
 /*
- * Add the result of running one instance of a race in both orders. `site_a` is the name, as site_name() writes it, of the side
- * that goes first in order 0, and `site_b` the name of the other side. The instance is copied, and its strings are made
- * printable. Returns the race. Returns NULL without err if the store has no such race, and NULL with err if memory runs out or
- * replay_instance_wrong() rejects the instance.
+ * Add the result of running one instance of a race in both orders. `site_a` is the site name of the side that goes first in
+ * order 0, as site_name() writes it, and `site_b` the site name of the other side. The instance is copied, and its strings are
+ * made printable. Returns the race. Returns NULL without err if the store has no such race, and NULL with err if memory runs
+ * out or replay_instance_wrong() rejects the instance.
  */
 struct race *race_store_add_replay(struct race_store *s, const char *site_a, const char *site_b,
 				   const struct replay_instance *instance, struct err *err);
@@ -64,8 +64,8 @@ struct race *race_store_put(struct race_store *s, struct race *race, struct err 
 size_t race_store_count(const struct race_store *s);
 
 /*
- * Returns race `index`, below race_store_count(), in the order in which they were found. The pointer is valid until
- * race_store_free().
+ * Returns race `index`. Races are numbered from 0, in the order in which they were found, and `index` must be below
+ * race_store_count(). The pointer is valid until race_store_free().
  */
 struct race *race_store_get(const struct race_store *s, size_t index);
 

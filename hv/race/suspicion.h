@@ -20,31 +20,33 @@ enum suspicion_kind {
 };
 
 /*
- * What another section in between does to two sections: the accesses of the first section, of the one in between and of the
- * second one, as in AVIO (ASPLOS'06, table 1). Each has an order of execution that no serial order of the three gives.
+ * How a section of another context harms two critical sections between which it comes. R and W are the accesses of the first
+ * section, of the one in between and of the second section, as in AVIO (ASPLOS'06, table 1). No serial order of the three
+ * sections has the same result.
  */
 enum atomicity_pattern {
-	ATOMICITY_CHECK_ACT, /* the first section reads and decides; R-W-W, or R-W-R with a use of the datum */
-	ATOMICITY_UPDATE,    /* R-W-W: the second section writes what was computed from the first one's value */
+	ATOMICITY_CHECK_ACT, /* R-W-W, or R-W-R with a use of the datum: the first section reads and decides */
+	ATOMICITY_UPDATE,    /* R-W-W: the second section writes a value computed from what the first section read */
 	ATOMICITY_READ_BACK, /* W-W-R: the second section reads what the first one wrote */
-	ATOMICITY_HALF_DONE, /* W-R-W: the section in between reads a value that is replaced at once */
-	ATOMICITY_PUBLISH, /* W(a)-R(a)R(b)-W(b): a flag or pointer is set in the first section, what it guards in the second */
+	ATOMICITY_HALF_DONE, /* W-R-W: the section in between reads a value that the second section replaces */
+	ATOMICITY_PUBLISH,   /* W(a)-R(a)R(b)-W(b): the first section sets flag a, and the second sets b, which a guards */
 	ATOMICITY_PATTERNS
 };
 
-/* Reasons why two sections with another one in between are no suspicion. */
+/* Reasons why two critical sections with another section in between are no atomicity suspicion. */
 enum atomicity_told {
 	ATOMICITY_CHECKED_AGAIN, /* the second section reads the datum again and decides by it */
 	ATOMICITY_VERSION,	 /* the second section checks another datum, which the section in between changes */
 	ATOMICITY_EXCHANGE,	 /* the second section's access is LOCKed, as a cmpxchg */
 	ATOMICITY_COUNTER,	 /* each section reads the datum anew and updates it */
 	ATOMICITY_SNAPSHOT,	 /* both sections only read, and the first decides nothing */
-	ATOMICITY_BATCH,	 /* the same instruction accesses the datum in both sections: a loop that gives the lock up */
-	ATOMICITY_STATE,	 /* the section in between reads the datum and decides by it: it may see the state in between */
+	ATOMICITY_BATCH,	 /* one instruction accesses the datum in both sections: a loop releases the lock in between */
+	ATOMICITY_STATE,	 /* the section in between decides by the datum, so its code expects the unfinished state */
 	ATOMICITY_CLAIMED,	 /* the first section sets another datum, by which the section in between decides */
 	ATOMICITY_OUTER,	 /* another lock is held around both sections, and around the one in between */
+	ATOMICITY_OWN_STEPS,	 /* the sections are in two functions, and their caller does not decide by the first */
 	ATOMICITY_ORDERED,	 /* the function waits for a hand-over between the sections */
-	ATOMICITY_NEVER,	 /* the section never came in between, in many cases */
+	ATOMICITY_NEVER,	 /* the two sections ran many times, and the other section never came in between */
 	ATOMICITY_APART,	 /* the two functions were not seen at the same time */
 	ATOMICITY_TOLD
 };
@@ -53,7 +55,7 @@ enum atomicity_told {
 enum protect_left_out {
 	PROTECT_UNPUBLISHED, /* the object was not yet published: only its creator had accessed it */
 	PROTECT_PER_CPU,
-	PROTECT_MARKED, /* both are LOCKed or marked by READ_ONCE() or the like, or the datum is listed as needing no lock */
+	PROTECT_MARKED, /* both accesses are LOCKed or marked (READ_ONCE()), or the datum is listed as needing no lock */
 	PROTECT_RCU,	/* the reader is in an RCU read-side critical section, and the writer holds a lock */
 	/* one context made all accesses; or the operations were never seen at the same time, and cannot interrupt each other */
 	PROTECT_APART,
@@ -85,32 +87,51 @@ struct suspicion {
 	 * second section.
 	 */
 	uint32_t side[2];
-	/* ATOMICITY: index into accesses[] of the access in the section in between, and what the three do. 0 otherwise. */
+	/*
+	 * ATOMICITY: `between` is the index into accesses[] of the access in the section in between, and `pattern` says what
+	 * the three accesses do. Both are 0 for the other kinds.
+	 */
 	uint32_t between;
 	enum atomicity_pattern pattern;
 	/*
-	 * The lock that the first side holds, and the second side does not hold, or holds only as a reader and yet writes: an
-	 * index into locks[]. INTERRUPT: the lock of both takings. ATOMICITY: the lock of all three sections.
+	 * An index into locks[]. UNPROTECTED: the lock that the first side holds; the second side does not hold it, or writes
+	 * although it holds the lock only as a reader. INTERRUPT: the lock of both takings. ATOMICITY: the lock of all three
+	 * sections, or the lock of the first section if `second_lock` differs.
 	 */
 	uint32_t lock;
 	/*
-	 * The lock was held in `held` of the `total` accesses to the datum since publication, from all sites. INTERRUPT: of
-	 * `total` takings in contexts that the interrupt can interrupt, it was off in `held`. ATOMICITY: the second section
-	 * followed the first one `total` times, and in `held` of them the other section came in between. For these counts,
-	 * a member of a struct is the same datum in all objects of the struct, and a lock that is a member is the same lock.
+	 * An index into locks[]. ATOMICITY: the lock of the second section. If it is not `lock`, the section in between is
+	 * under both locks. 0 for the other kinds.
+	 */
+	uint32_t second_lock;
+	/*
+	 * ATOMICITY: if the two sections are in two functions, 1 + the index into functions[] of the function that made both of
+	 * them, by itself or in functions that it called. 0: the sections are in one function, or this function is unknown.
+	 */
+	uint32_t caller;
+	/*
+	 * UNPROTECTED: the datum was accessed `total` times since publication, from all sites, and the lock was held in `held`
+	 * of these accesses. INTERRUPT: contexts that the interrupt can interrupt took the lock `total` times, and the
+	 * interrupt was off in `held` of these cases. ATOMICITY: the second section followed the first one `total` times, and
+	 * in `held` of these cases the other section came in between. For these counts, a member of a struct is the same datum
+	 * in all objects of the struct, and a lock that is a member is the same lock.
 	 */
 	uint64_t held, total;
 	/* ATOMICITY: in how many of the `held` cases the run held the CPU between the two sections. 0 otherwise. */
 	uint64_t by_hold;
+	/* ATOMICITY: 1 + the index into section_replays[] of these three sections. 0: they were not run in copies. */
+	uint32_t replay;
+	enum section_verdict verdict; /* of section_replays[replay - 1] */
 	/*
-	 * The two operations (ATOMICITY: the function and the one in between) were seen at the same time: on two CPUs, or on
-	 * one CPU, where an interrupt came during the first operation and began the second.
+	 * The two operations (ATOMICITY: the function with two sections, and the function whose section is in between) were
+	 * seen at the same time: on two CPUs, or on one CPU, where an interrupt came during the first operation and began the
+	 * second.
 	 */
 	bool concurrent;
-	/* Severity and certainty, for sorting. Higher comes first. */
+	/* The suspicion's severity and certainty as one number, for sorting. The highest rank comes first. */
 	int rank;
 	/* One printable line of plain English, without the id. */
-	char text[512];
+	char text[768];
 	enum confirm_state confirm;
 	/* Number of times that a CPU reached each side while it was a target site. */
 	uint64_t reached[2];
@@ -122,12 +143,14 @@ struct suspicion {
 struct suspicions {
 	struct suspicion *list; /* sorted by rank, highest first */
 	size_t count;
-	/* Number of pairs of accesses left out, per reason. */
+	/* Number of pairs of accesses that are not suspected, per reason. */
 	uint64_t left_out[PROTECT_LEFT_OUT];
 	/* Number of pairs of accesses dropped because there were already SUSPICIONS_MAX suspicions. */
 	uint64_t lost;
-	/* Pairs of sections on a datum that are no atomicity suspicion, per reason, and for each reason the first, in a
-	 * sentence. */
+	/*
+	 * `told`: number of pairs of sections on a datum that are no atomicity suspicion, per reason. `told_text`: a sentence
+	 * about the first such pair, per reason.
+	 */
 	uint64_t told[ATOMICITY_TOLD];
 	char told_text[ATOMICITY_TOLD][256];
 };

@@ -23,7 +23,10 @@ struct task {
 	struct left *left;
 };
 
-/* Copy the texts and ends of a run to `out`, in the process of the run, before the memory that the texts are in is freed. */
+/*
+ * Copy the result of a run to `out`: how the machine and the regions ended, and the texts. To be called in the process of the
+ * run, before that process frees the memory of the texts.
+ */
 static void sum_up(const struct run_result *r, struct alone *out)
 {
 	const char *why = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs one order of a rendezvous once, in a process of its own and without a comparison, or only makes the copy before the
- * accesses.
+ * Runs one order of a rendezvous once, in a process of its own and without a comparison; or only makes a copy of the machine in
+ * which both sides are before their accesses.
  */
 #ifndef OUTRIDER_REPLAY_ALONE_H
 #define OUTRIDER_REPLAY_ALONE_H
@@ -23,7 +23,10 @@ struct alone {
  */
 int alone_run(const struct run_plan *plan, unsigned first, struct alone *out, struct err *err);
 
-/* Call plan->look() in a process, on the copy before both accesses. Returns 0, or -1 with `err` set. */
+/*
+ * Call plan->look() in a process of its own, on a copy in which both sides are before their accesses. Returns 0, or -1 with
+ * `err` set.
+ */
 int alone_before(const struct run_plan *plan, struct err *err);
 
 #endif

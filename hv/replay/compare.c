@@ -88,10 +88,10 @@ static const char *const register_names[REGISTERS] = {"rax", "rcx", "rdx", "rbx"
 						      "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip"};
 
 /*
- * Returns the registers that are live at the end of a side's region, as a bit mask. After its function has returned, these are
- * the result and the registers that a function must preserve (System V ABI, 3.2.1); a result in RDX, which only structs of two
- * words have, is ignored. A task that is about to sleep has called a function, so its result does not exist yet. At any other
- * end all registers may be live.
+ * Returns the registers that are live at the end of a side's region, as a bit mask. If the function has returned, its result
+ * and the registers that it must preserve are live (System V ABI, 3.2.1). A result in RDX is ignored: only structs of two words
+ * have one. If the task is about to sleep, only the preserved registers are live: the task has called a function, whose result
+ * does not exist yet. At any other end all registers may be live.
  */
 static uint32_t live_registers(enum replay_end end, bool result_unused)
 {
@@ -132,7 +132,8 @@ static void compare_registers(const struct compare *c, unsigned side, struct rep
 {
 	enum replay_end end[2] = {end_of(c, 0, 0, side), end_of(c, 1, 0, side)};
 	/*
-	 * If a side ends differently in the other order, only RIP is reported, because all other differences follow from that.
+	 * If a side's region ends in another way in the other order, report only RIP: all other registers differ for the same
+	 * reason.
 	 */
 	uint32_t live = end[0] == end[1] ? live_registers(end[0], c->result_unused[side]) : 1u << RIP;
 
@@ -143,7 +144,7 @@ static void compare_registers(const struct compare *c, unsigned side, struct rep
 
 /* ---- memory ---- */
 
-static const uint8_t *page_of(const struct compare *c, const struct compare_run *run, uint64_t gpa)
+const uint8_t *compare_written(const struct compare_run *run, uint64_t gpa)
 {
 	uint32_t low = 0, high = run->page_count;
 
@@ -157,7 +158,14 @@ static const uint8_t *page_of(const struct compare *c, const struct compare_run 
 		else
 			high = middle;
 	}
-	return c->before(c->ctx, gpa);
+	return NULL;
+}
+
+static const uint8_t *page_of(const struct compare *c, const struct compare_run *run, uint64_t gpa)
+{
+	const uint8_t *page = compare_written(run, gpa);
+
+	return page ? page : c->before(c->ctx, gpa);
 }
 
 static bool in_range(const struct compare_range *r, uint64_t gpa, uint64_t len)
@@ -165,7 +173,7 @@ static bool in_range(const struct compare_range *r, uint64_t gpa, uint64_t len)
 	return gpa >= r->gpa && gpa - r->gpa < r->len && len <= r->len - (gpa - r->gpa);
 }
 
-static bool is_dead_in(const struct compare_run *run, uint64_t gpa)
+bool compare_dead(const struct compare_run *run, uint64_t gpa)
 {
 	for (uint32_t i = 0; i < run->dead_count; i++)
 		if (in_range(&run->dead[i], gpa, WORD))
@@ -176,8 +184,8 @@ static bool is_dead_in(const struct compare_run *run, uint64_t gpa)
 /* Returns true if the memory is dead at the end of all four runs, two of each order. */
 static bool is_dead(const struct compare *c, uint64_t gpa)
 {
-	return is_dead_in(c->runs[0][0], gpa) && is_dead_in(c->runs[0][1], gpa) && is_dead_in(c->runs[1][0], gpa) &&
-	       is_dead_in(c->runs[1][1], gpa);
+	return compare_dead(c->runs[0][0], gpa) && compare_dead(c->runs[0][1], gpa) && compare_dead(c->runs[1][0], gpa) &&
+	       compare_dead(c->runs[1][1], gpa);
 }
 
 static bool touches_datum(const struct compare *c, uint64_t gpa)

@@ -3,9 +3,9 @@
  * Compare the states at the ends of two orders. The functions have no side effects.
  *
  * Each order is run twice. A difference between two runs of the same order does not come from the order, but mostly from
- * clocks: it is noise. The whole aligned word of eight bytes around such a byte is noise, because the higher bytes of a clock
- * may agree in two runs but not in all four. Memory below the stack pointers is dead, and so are registers that a function may
- * change by the calling convention. All other differences are differences between the orders.
+ * clocks: such a difference is noise. If a byte is noise, so is the whole aligned word of eight bytes around the byte, because
+ * the higher bytes of a clock may agree in two runs but not in all four. Memory below the stack pointers is dead, and so are
+ * registers that a function may change by the calling convention. All other differences are differences between the orders.
  */
 #ifndef OUTRIDER_REPLAY_COMPARE_H
 #define OUTRIDER_REPLAY_COMPARE_H
@@ -66,9 +66,15 @@ struct compare {
  */
 enum replay_failure compare_failure(const struct compare_run *r, const char **text);
 
+/* Returns the page that the run has written at this GPA, or NULL. */
+const uint8_t *compare_written(const struct compare_run *run, uint64_t gpa);
+
+/* Returns whether the 8 bytes at the GPA are dead at the end of the run. */
+bool compare_dead(const struct compare_run *run, uint64_t gpa);
+
 /*
- * Compare the runs. Sets in `out` the outcome, the reason of a failure, the regions of both orders, and the differences; those
- * in memory have no GVA and no name yet. The other members stay unchanged.
+ * Compare the runs. Sets in `out` the outcome, the reason of a failure, the regions of both orders, and the differences.
+ * Differences in memory get no GVA and no name here. The other members stay unchanged.
  */
 void compare_orders(const struct compare *c, struct replay_instance *out);
 

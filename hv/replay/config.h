@@ -21,6 +21,16 @@ struct replay_config {
 	 * return.
 	 */
 	bool result_unused[2];
+	/*
+	 * Side 1 of the rendezvous has made its access, and stands directly after it. In each order, the first side runs alone
+	 * to the end of its region, and then the other side.
+	 */
+	bool paused;
+	/*
+	 * After both accesses, the sides run in turns of this number of instructions, the first side first. 0: the usual
+	 * number, ORDER_TURN.
+	 */
+	uint32_t turn;
 };
 
 #endif

@@ -105,9 +105,12 @@ int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ra
 	c->vm = vm_copy_new(state, ram, &config, err);
 	if (!c->vm)
 		return -1;
-	for (unsigned cpu = 0; cpu < vm_cpu_count(c->vm); cpu++)
+	for (unsigned cpu = 0; cpu < vm_cpu_count(c->vm); cpu++) {
+		/* After each exit, the general registers are in struct kvm_run (api.rst, section 5). */
+		vm_vcpu(c->vm, cpu)->run->kvm_valid_regs = KVM_SYNC_X86_REGS;
 		if (shared_give_back_interrupt(fd_of(c, cpu), err) < 0)
 			return -1;
+	}
 	return start_kicks(c, err);
 }
 
@@ -152,6 +155,19 @@ static void from_kvm(const struct kvm_regs *k, struct x86_regs *r)
 	r->rflags = k->rflags;
 }
 
+void copy_special_regs(const struct kvm_sregs *s, struct x86_regs *r)
+{
+	r->cr0 = s->cr0;
+	r->cr3 = s->cr3;
+	r->cr4 = s->cr4;
+	r->efer = s->efer;
+	r->fs_base = s->fs.base;
+	r->gs_base = s->gs.base;
+	r->idt_base = s->idt.base;
+	r->cs = s->cs.selector;
+	r->ss = s->ss.selector;
+}
+
 static void get_regs(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct copy *c = ctx;
@@ -186,12 +202,22 @@ uint8_t *copy_at(struct copy *c, unsigned cpu, uint64_t gva, uint64_t *gpa)
 
 /* ---- steps ---- */
 
-static int set_debug(struct copy *c, unsigned cpu, bool on)
+void copy_stop_at(struct copy *c, unsigned number, uint64_t pc)
 {
-	struct kvm_guest_debug debug = {0};
+	if (!pc)
+		return;
+	c->watches.address[number] = pc;
+	/* The global enable bit (G0 to G3) enables the register in every task. */
+	c->watches.dr7 |= x86_dr7_condition(number, X86_DR_EXECUTE, 1) | UINT64_C(2) << 2 * number;
+}
 
-	if (on)
-		debug.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP | KVM_GUESTDBG_BLOCKIRQ;
+/* What KVM_SET_GUEST_DEBUG has to set for a single step. */
+#define SINGLE_STEP (KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_SINGLESTEP | KVM_GUESTDBG_BLOCKIRQ)
+
+static int set_debug(struct copy *c, unsigned cpu, uint32_t control)
+{
+	struct kvm_guest_debug debug = {.control = control};
+
 	if (c->watches.dr7) {
 		debug.control |= KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_HW_BP;
 		memcpy(debug.arch.debugreg, c->watches.address, sizeof(c->watches.address));
@@ -231,11 +257,38 @@ static enum copy_step enter(struct copy *c, unsigned cpu)
 	return COPY_STEPPED;
 }
 
+const uint8_t *copy_text(struct copy *c, unsigned cpu, uint64_t pc)
+{
+	uint64_t page = pc & ~(uint64_t)(X86_PAGE_SIZE - 1);
+	unsigned at = (unsigned)(page / X86_PAGE_SIZE % COPY_TEXT_PAGES);
+	const uint8_t *code;
+
+	if (pc < LINUX_IMAGE_START || pc >= LINUX_IMAGE_END)
+		return NULL;
+	if (c->text[at].host && page == c->text[at].gva)
+		return c->text[at].host + (pc - page);
+	code = copy_at(c, cpu, pc, NULL);
+	if (!code)
+		return NULL;
+	c->text[at].gva = page;
+	c->text[at].host = code - (pc - page);
+	return code;
+}
+
+/* Returns the first byte of the instruction at `rip`, or 0 if it is not mapped. */
+static uint8_t first_byte(struct copy *c, unsigned cpu, uint64_t rip)
+{
+	const uint8_t *code = copy_text(c, cpu, rip);
+
+	if (!code)
+		code = copy_at(c, cpu, rip, NULL);
+	return code ? *code : 0;
+}
+
 static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct copy *c = ctx;
-	const uint8_t *code = copy_at(c, cpu, regs->rip, NULL);
-	uint8_t first = code ? *code : 0;
+	uint8_t first = first_byte(c, cpu, regs->rip);
 	enum copy_step step;
 
 	/*
@@ -243,24 +296,25 @@ static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 	 */
 	if (first == HLT)
 		return COPY_HALTED;
-	if (set_debug(c, cpu, true) < 0)
+	if (set_debug(c, cpu, SINGLE_STEP) < 0)
 		return COPY_FAILED;
 	step = enter(c, cpu);
-	get_regs(c, cpu, regs);
+	from_kvm(&vm_vcpu(c->vm, cpu)->run->s.regs.regs, regs);
 	if (step == COPY_STEPPED && first == PUSHF)
 		clear_saved_flag(c, cpu, regs->gpr[X86_RSP]);
 	return c->err.code == EXIT_OK ? step : COPY_FAILED;
 }
 
 /* Inject a #DB of the guest's own, such as from a debugger in the guest, into the guest. */
-static int give_to_guest(struct copy *c, unsigned cpu)
+static int give_to_guest(const struct copy *c, int fd, uint32_t control, struct err *err)
 {
-	struct kvm_guest_debug debug = {.control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_HW_BP | KVM_GUESTDBG_INJECT_DB};
+	struct kvm_guest_debug debug = {.control = control | KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_USE_HW_BP |
+						   KVM_GUESTDBG_INJECT_DB};
 
 	memcpy(debug.arch.debugreg, c->watches.address, sizeof(c->watches.address));
 	debug.arch.debugreg[7] = c->watches.dr7;
-	if (ioctl(fd_of(c, cpu), KVM_SET_GUEST_DEBUG, &debug) < 0)
-		return err_set(&c->err, EXIT_INTERNAL, "copy: KVM_SET_GUEST_DEBUG: %s", strerror(errno));
+	if (ioctl(fd, KVM_SET_GUEST_DEBUG, &debug) < 0)
+		return err_set(err, EXIT_INTERNAL, "copy: KVM_SET_GUEST_DEBUG: %s", strerror(errno));
 	return 0;
 }
 
@@ -276,7 +330,7 @@ static enum copy_step enter_freely(struct copy *c, unsigned cpu)
 			return COPY_FAILED;
 		if (vm_ended(c->vm, &end))
 			return COPY_ENDED;
-		if (c->stepped && !c->hits && give_to_guest(c, cpu) < 0)
+		if (c->stepped && !c->hits && give_to_guest(c, fd_of(c, cpu), 0, &c->err) < 0)
 			return COPY_FAILED;
 	}
 	return c->hits ? COPY_STEPPED : COPY_HALTED;
@@ -286,12 +340,45 @@ enum copy_step copy_slice(struct copy *c, unsigned cpu, uint64_t ns)
 {
 	enum copy_step step;
 
-	if (set_debug(c, cpu, false) < 0)
+	if (set_debug(c, cpu, 0) < 0)
 		return COPY_FAILED;
 	/* Kick periodically: a kick that comes before KVM_RUN has no effect, but the next kick has. */
 	kick_every(c, ns);
 	step = enter_freely(c, cpu);
 	kick_every(c, KICK_SECONDS * 1000000000ull);
+	return step;
+}
+
+/* Enter the guest until the CPU hits a debug register. */
+static enum copy_step enter_to_hit(struct copy *c, unsigned cpu)
+{
+	enum vm_end end;
+
+	c->kicks = 0;
+	c->hits = 0;
+	while (!c->hits) {
+		c->stepped = false;
+		if (vcpu_enter(vm_vcpu(c->vm, cpu), &c->err) < 0)
+			return COPY_FAILED;
+		if (vm_ended(c->vm, &end))
+			return COPY_ENDED;
+		if (c->kicks >= KICKS_MAX)
+			return COPY_HALTED;
+		if (c->stepped && !c->hits && give_to_guest(c, fd_of(c, cpu), KVM_GUESTDBG_BLOCKIRQ, &c->err) < 0)
+			return COPY_FAILED;
+	}
+	return COPY_STEPPED;
+}
+
+enum copy_step copy_run_to(struct copy *c, unsigned cpu, uint64_t pc, struct x86_regs *regs)
+{
+	enum copy_step step = COPY_FAILED;
+
+	copy_stop_at(c, 0, pc);
+	if (set_debug(c, cpu, KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_BLOCKIRQ) == 0)
+		step = enter_to_hit(c, cpu);
+	c->watches = (struct copy_watches){0};
+	from_kvm(&vm_vcpu(c->vm, cpu)->run->s.regs.regs, regs);
 	return step;
 }
 
@@ -374,19 +461,50 @@ static enum replay_machine end_of_machine(enum vm_end end)
 	return REPLAY_MACHINE_RUNS;
 }
 
+void copy_on_hit(struct copy *c, void (*on_hit)(void *ctx, unsigned cpu), void *ctx)
+{
+	c->on_hit = on_hit;
+	c->on_hit_ctx = ctx;
+	for (unsigned cpu = 0; cpu < vm_cpu_count(c->vm); cpu++)
+		vm_vcpu(c->vm, cpu)->run->kvm_valid_regs |= KVM_SYNC_X86_SREGS;
+}
+
+void copy_exit_regs(struct copy *c, unsigned cpu, struct x86_regs *regs)
+{
+	const struct kvm_run *run = vm_vcpu(c->vm, cpu)->run;
+
+	from_kvm(&run->s.regs.regs, regs);
+	copy_special_regs(&run->s.regs.sregs, regs);
+}
+
+/* A vCPU's thread calls this at a debug exit while the copy runs freely. With RF, the breakpoint does not stop the CPU again.
+ */
+static int on_free_debug(void *ctx, struct vcpu *vcpu, struct err *err)
+{
+	struct copy *c = ctx;
+
+	if (!(vcpu->run->debug.arch.dr6 & DR6_HIT))
+		return give_to_guest(c, vcpu->fd, 0, err);
+	c->on_hit(c->on_hit_ctx, vcpu->index);
+	vcpu->run->s.regs.regs.rflags |= X86_RFLAGS_RF;
+	vcpu->run->kvm_dirty_regs |= KVM_SYNC_X86_REGS;
+	return 0;
+}
+
 enum replay_machine copy_run_freely(struct copy *c, unsigned cpus, uint64_t ns)
 {
+	const struct vm_hooks hooks = {.on_debug = on_free_debug, .ctx = c};
 	struct free_clock clock;
 	enum vm_end end = VM_END_STOPPED;
 	int rc;
 
 	stop_kicks(c);
 	for (unsigned cpu = 0; cpu < cpus; cpu++)
-		if (set_debug(c, cpu, false) < 0)
+		if (set_debug(c, cpu, 0) < 0)
 			return REPLAY_MACHINE_NOT_RUN;
 	if (free_clock_start(&clock, c->vm, &c->ram, ns) < 0)
 		return REPLAY_MACHINE_NOT_RUN;
-	rc = vm_run(c->vm, NULL, &end, &c->err);
+	rc = vm_run(c->vm, c->on_hit ? &hooks : NULL, &end, &c->err);
 	free_clock_end(&clock);
 	return rc < 0 ? REPLAY_MACHINE_NOT_RUN : end_of_machine(end);
 }

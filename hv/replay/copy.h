@@ -13,7 +13,11 @@
 #include "hv/vmm/snapshot/snapshot.h"
 #include "hv/vmm/vmm.h"
 
+struct kvm_sregs;
+
 #define COPY_WATCHES 4
+/* Pages in copy.text: a power of two, more than the kernel's code runs in for most system calls. */
+#define COPY_TEXT_PAGES 256u
 
 /* The contents of the debug registers of all CPUs (SDM vol. 3, 18.2). */
 struct copy_watches {
@@ -33,8 +37,19 @@ struct copy {
 	unsigned kicks;
 	/* The debug registers that the last single step, or the last call of copy_slice(), has hit: one bit each. */
 	unsigned hits;
+	/* copy_on_hit() */
+	void (*on_hit)(void *ctx, unsigned cpu);
+	void *on_hit_ctx;
 	bool timer_made;
 	timer_t timer;
+	/*
+	 * Host addresses of pages of the kernel image, by GVA, so that a step needs no KVM_TRANSLATE. The mapping of the image
+	 * never changes, and all page tables that can run code of a page have the same. host NULL: no page.
+	 */
+	struct {
+		uint64_t gva;
+		const uint8_t *host;
+	} text[COPY_TEXT_PAGES];
 	/* The first error of the VMM or of this code. */
 	struct err err;
 };
@@ -52,6 +67,9 @@ void copy_close(struct copy *c);
 /* Set the general registers, RIP and RFLAGS of a CPU. Returns 0, or -1 with `err` set. */
 int copy_set_regs(struct copy *c, unsigned cpu, const struct x86_regs *regs, struct err *err);
 
+/* Set the members of `regs` that are in KVM's struct kvm_sregs. */
+void copy_special_regs(const struct kvm_sregs *s, struct x86_regs *regs);
+
 /*
  * Returns the host address of the byte at the GVA `gva`, by the page tables of this CPU, or NULL when the byte is not mapped or
  * not in RAM. Stores the byte's GPA in *gpa, unless `gpa` is NULL.
@@ -59,10 +77,29 @@ int copy_set_regs(struct copy *c, unsigned cpu, const struct x86_regs *regs, str
 uint8_t *copy_at(struct copy *c, unsigned cpu, uint64_t gva, uint64_t *gpa);
 
 /*
+ * Let debug register `number` (0 to 3) stop every CPU before the instruction at `pc`, in any task, until c->watches is cleared.
+ * With `pc` 0, do nothing.
+ */
+void copy_stop_at(struct copy *c, unsigned number, uint64_t pc);
+
+/*
  * Run one CPU freely, with interrupts, until it hits a debug register (COPY_STEPPED), or for at most `ns` ns (COPY_HALTED). The
  * other CPUs do not run meanwhile.
  */
 enum copy_step copy_slice(struct copy *c, unsigned cpu, uint64_t ns);
+
+/*
+ * Run one CPU, without interrupts, until it is before the instruction at `pc`, which must not be the one that it is at. Like a
+ * single step, but over any number of instructions. Sets *regs to the registers then. Returns COPY_STEPPED; COPY_HALTED if the
+ * CPU has not come there after 5 to 10 s; or how the run ended otherwise.
+ */
+enum copy_step copy_run_to(struct copy *c, unsigned cpu, uint64_t pc, struct x86_regs *regs);
+
+/*
+ * Returns the host address of the code at `pc` if it is in the kernel image, so that the bytes up to the end of its page can be
+ * read. Otherwise returns NULL.
+ */
+const uint8_t *copy_text(struct copy *c, unsigned cpu, uint64_t pc);
 
 /* Returns the functions by which order_run() runs the copy. */
 struct copy_ops copy_steps(struct copy *c);
@@ -72,6 +109,18 @@ struct copy_ops copy_steps(struct copy *c);
  * writes. Returns 0, or -1 with `err` set.
  */
 int copy_take_down(struct copy *c, const struct order *order, struct compare_run *run, struct err *err);
+
+/*
+ * Let copy_run_freely() call `on_hit` on the thread of a CPU that is before an instruction at which `watches` has an execute
+ * breakpoint. The CPU then goes on. Without this function, copy_run_freely() must be called without watches.
+ */
+void copy_on_hit(struct copy *c, void (*on_hit)(void *ctx, unsigned cpu), void *ctx);
+
+/*
+ * Set *regs to the registers of a CPU at its last exit to user space, without a call of KVM. To be called after copy_on_hit(),
+ * and on the thread that runs the CPU.
+ */
+void copy_exit_regs(struct copy *c, unsigned cpu, struct x86_regs *regs);
 
 /*
  * Run the copy freely for `ns` ns, with all CPUs and interrupts. Time in which its CPUs wait for the host's CPUs does not count

@@ -24,17 +24,7 @@ static int fails(const char *call, unsigned cpu, struct err *err)
 
 static void take_special(const struct kvm_sregs *s, struct replay_cpu *out)
 {
-	struct x86_regs *r = &out->regs;
-
-	r->cr0 = s->cr0;
-	r->cr3 = s->cr3;
-	r->cr4 = s->cr4;
-	r->efer = s->efer;
-	r->fs_base = s->fs.base;
-	r->gs_base = s->gs.base;
-	r->idt_base = s->idt.base;
-	r->cs = s->cs.selector;
-	r->ss = s->ss.selector;
+	copy_special_regs(s, &out->regs);
 	out->ds = s->ds.selector;
 	out->es = s->es.selector;
 	out->fs = s->fs.selector;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When the host runs out of memory, the kernel should kill copies of the machine instead of the run. A process requests that by
+ * Makes the kernel kill copies of the machine instead of the run when the host runs out of memory. A process requests that by
  * writing to a file in /proc, which the sandbox forbids. So a small helper process outside of the sandbox writes the file. The
  * helper accepts only children of its own parent, because the parent runs a guest and so is not trusted.
  */
@@ -26,7 +26,7 @@ int expendable_start(struct expendable *e, struct err *err);
 
 /*
  * Make a child of this process the first choice of the OOM killer, along with the processes that the child forks afterwards.
- * Takes some microseconds, and 1 s at most. Must be called by one thread at a time. Returns whether it succeeded.
+ * Takes some microseconds, and 1 s at most. Must be called by one thread at a time. Returns true on success.
  */
 bool expendable_mark(struct expendable *e, pid_t child);
 

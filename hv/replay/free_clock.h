@@ -23,7 +23,7 @@ struct free_clock {
 	pthread_cond_t changed;
 	bool over;
 	uint64_t ns, start;
-	/* Of each of the `cpus` CPUs: KVM's stolen-time counter, in guest memory, and its value at the start. */
+	/* stolen[i]: KVM's stolen-time counter of CPU i, in guest memory. stolen_before[i]: its value at the start. */
 	unsigned cpus;
 	const uint64_t *stolen[VMM_MAX_CPUS];
 	uint64_t stolen_before[VMM_MAX_CPUS];

@@ -10,6 +10,7 @@
 #include "hv/base/die_with.h"
 #include "hv/replay/orders.h"
 #include "hv/replay/process.h"
+#include "hv/replay/section_orders.h"
 
 /* The nice value of copies, so that the host runs the guest and the run first. */
 #define NICE 5
@@ -42,8 +43,8 @@ static void close_others(const struct vm_parent *machine, const struct holder_pi
 }
 
 /*
- * Write the scenario, if the instance is wanted. The RAM is unchanged, because each run had a copy of its own. On failure the
- * file stays empty, which the parent takes as an error.
+ * Write the scenario if `keep` wants an instance with this outcome. The RAM is unchanged, because each run had a copy of its
+ * own. On failure the file stays empty, and the parent then reports an error.
  */
 static void keep_scenario(const struct run_plan *plan, const struct replay_keep *keep, const struct replay_instance *instance)
 {
@@ -69,6 +70,20 @@ _Noreturn void holder_run_orders(const struct run_plan *plan, const struct repla
 	orders_run(plan, &instance);
 	if (keep)
 		keep_scenario(plan, keep, &instance);
+	/* This write() does not block: an instance fits into an empty pipe. */
+	written = write(out, &instance, sizeof(instance));
+	_exit(written == sizeof(instance) ? 0 : 1);
+}
+
+/* Run the orders of a rendezvous of sections, write a struct section_replay_instance to `out`, and exit. */
+static _Noreturn void run_section_orders(const struct run_plan *plan, int out)
+{
+	struct section_replay_instance instance = {0};
+	ssize_t written;
+
+	process_end_after((SECTION_ORDERS_RUNS + 1) * orders_run_seconds(plan->config));
+	setpriority(PRIO_PROCESS, 0, NICE); /* fails if the priority is already lower */
+	section_orders_run(plan, &instance);
 	/* This write() does not block: an instance fits into an empty pipe. */
 	written = write(out, &instance, sizeof(instance));
 	_exit(written == sizeof(instance) ? 0 : 1);
@@ -102,5 +117,7 @@ _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *st
 	close_others(&machine, pipes, keep ? keep->fd : -1);
 	wait_for_end(pipes->go);
 	orders_prepare_ram(&r.ram, m, config);
+	if (m->sections.lock)
+		run_section_orders(&r, pipes->out);
 	holder_run_orders(&r, keep, pipes->out);
 }

@@ -22,7 +22,8 @@ struct holder_pipes {
 
 /*
  * To be called in the child of a fork, whose parent is `parent`: run both orders, write a scenario if `keep` wants this
- * instance, write a struct replay_instance to pipes->out, and exit. `state` was saved from `vm`.
+ * instance, write a struct replay_instance to pipes->out, and exit. `state` was saved from `vm`. In a rendezvous of sections:
+ * run its three orders, write a struct section_replay_instance, and no scenario.
  */
 _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *state, const struct rendezvous *m,
 			  const struct replay_config *config, const struct replay_keep *keep, const struct holder_pipes *pipes);

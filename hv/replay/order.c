@@ -60,10 +60,12 @@ bool order_over(const struct ordering *o)
 	       (o->phase == ORDER_TURNS && region_over(&run->regions[0]) && region_over(&run->regions[1]));
 }
 
-/* Returns whether the side o->side has made its access. A string instruction takes one step for each iteration. */
-static bool access_made(const struct ordering *o)
+/* Returns whether the side o->side has run alone for long enough. A string instruction takes one step for each iteration. */
+static bool ran_alone(const struct ordering *o)
 {
-	return region_over(&o->run->regions[o->side]) || o->run->regs[o->side].rip != o->order->sides[o->side].pc;
+	if (region_over(&o->run->regions[o->side]) || o->order->alone)
+		return region_over(&o->run->regions[o->side]);
+	return o->run->regs[o->side].rip != o->order->sides[o->side].pc;
 }
 
 static void pass_on(struct ordering *o)
@@ -75,10 +77,10 @@ static void pass_on(struct ordering *o)
 /* Select the side for the next step. A side whose region is at its end has no more turns. */
 static void find_turn(struct ordering *o)
 {
-	if (o->phase == ORDER_TURNS && o->steps == ORDER_TURN)
+	if (o->phase == ORDER_TURNS && o->steps >= (o->order->turn ? o->order->turn : ORDER_TURN))
 		pass_on(o);
 	/* A step out of turn may have made the second access already. */
-	while (o->phase != ORDER_TURNS && access_made(o)) {
+	while (o->phase != ORDER_TURNS && ran_alone(o)) {
 		o->phase++;
 		pass_on(o);
 	}

@@ -4,6 +4,8 @@
  * has made its access, and then both sides run in turns of fixed length until their regions are at their ends. Turns are
  * counted in instructions only, so the same order of the same machine is always the same run. A side that spins until the other
  * side acts wastes its turns, and the other side makes progress in its own turns.
+ *
+ * In an order without turns, the first side runs alone to the end of its region, and then the second side.
  */
 #ifndef OUTRIDER_REPLAY_ORDER_H
 #define OUTRIDER_REPLAY_ORDER_H
@@ -27,6 +29,10 @@ struct order {
 	struct order_side sides[2];
 	/* The side whose access comes first, 0 or 1. */
 	unsigned first;
+	/* The first side runs alone to the end of its region, and then the other side: there are no turns. */
+	bool alone;
+	/* Instructions in one side's turn. 0: ORDER_TURN. */
+	uint32_t turn;
 };
 
 /* The result of an order. */
@@ -41,8 +47,8 @@ struct order_run {
 };
 
 enum order_phase {
-	ORDER_FIRST,  /* the first side runs alone until it has made its access */
-	ORDER_SECOND, /* the other side runs alone until it has made its access */
+	ORDER_FIRST,  /* the first side runs alone until it has made its access, or to the end of its region */
+	ORDER_SECOND, /* the same for the other side */
 	ORDER_TURNS,  /* both run in turns */
 };
 
@@ -58,7 +64,7 @@ struct ordering {
 	unsigned steps;
 };
 
-/* Begin an order on a copy that is before both accesses. */
+/* Begin an order, on a copy in which both sides are before their accesses. */
 void order_begin(struct ordering *o, const struct order *order, const struct copy_ops *ops, struct order_run *run);
 
 /* Returns whether both regions are at their ends, or the order has failed. */
@@ -73,7 +79,7 @@ void order_step(struct ordering *o);
  */
 void order_step_out_of_turn(struct ordering *o, unsigned side);
 
-/* Run an order on a copy that is before both accesses, until it is over. */
+/* Run an order to its end, on a copy in which both sides are before their accesses. */
 void order_run(const struct order *order, const struct copy_ops *ops, struct order_run *run);
 
 #endif

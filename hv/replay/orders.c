@@ -53,7 +53,7 @@ static int run_one(void *ctx, struct err *err)
 	return 0;
 }
 
-static void run_in_process(const struct run_plan *plan, unsigned first, bool go_on, struct run_result *out)
+void orders_run_one(const struct run_plan *plan, unsigned first, bool go_on, struct run_result *out)
 {
 	struct one_run one = {.plan = plan, .first = first, .go_on = go_on, .out = out};
 	struct err err = {0};
@@ -121,7 +121,7 @@ void orders_run(const struct run_plan *plan, struct replay_instance *out)
 	}
 	for (unsigned order = 0; order < 2; order++)
 		for (unsigned run = 0; run < 2; run++)
-			run_in_process(plan, order, run == 0, &results[order][run]);
+			orders_run_one(plan, order, run == 0, &results[order][run]);
 	compare(plan, results, out);
 	munmap(results, size);
 }

@@ -20,6 +20,7 @@
 
 /* The child writes its result by one write(), without waiting for the reader. */
 _Static_assert(sizeof(struct replay_instance) <= PIPE_BUF, "a result must fit into an empty pipe");
+_Static_assert(sizeof(struct section_replay_instance) <= PIPE_BUF, "a result must fit into an empty pipe");
 
 static void close_both(const int ends[2])
 {
@@ -86,29 +87,39 @@ static void set_failed(struct replay_instance *out, const char *text)
 	snprintf(out->why_text, sizeof(out->why_text), "%s", text);
 }
 
+static void make_difference_whole(struct replay_difference *in)
+{
+	uint8_t truth;
+
+	memcpy(&truth, &in->is_register, 1);
+	in->is_register = truth != 0;
+	in->name[REPLAY_NAME_MAX - 1] = '\0';
+}
+
 /* Make bytes from another process a valid struct: strings are terminated, and a bool is 0 or 1. */
 static void make_whole(struct replay_instance *in)
 {
 	in->why_text[REPLAY_TEXT_MAX - 1] = '\0';
 	for (unsigned i = 0; i < 2; i++)
 		in->orders[i].trouble[REPLAY_TEXT_MAX - 1] = '\0';
-	for (unsigned i = 0; i < REPLAY_DIFFERENCES_MAX; i++) {
-		uint8_t truth;
-
-		memcpy(&truth, &in->differences[i].is_register, 1);
-		in->differences[i].is_register = truth != 0;
-		in->differences[i].name[REPLAY_NAME_MAX - 1] = '\0';
-	}
+	for (unsigned i = 0; i < REPLAY_DIFFERENCES_MAX; i++)
+		make_difference_whole(&in->differences[i]);
 }
 
-void replay_finish(struct replay_job *job, struct replay_instance *out)
+/* Read the result. Returns false if the child died without one. */
+static bool read_result(struct replay_job *job, void *out, size_t size)
 {
 	ssize_t n;
 
 	do
-		n = read(job->fd, out, sizeof(*out));
+		n = read(job->fd, out, size);
 	while (n < 0 && errno == EINTR);
-	if (n != sizeof(*out)) {
+	return n == (ssize_t)size;
+}
+
+void replay_finish(struct replay_job *job, struct replay_instance *out)
+{
+	if (!read_result(job, out, sizeof(*out))) {
 		set_failed(out, "the process that held the copy died");
 	} else {
 		make_whole(out);
@@ -117,6 +128,27 @@ void replay_finish(struct replay_job *job, struct replay_instance *out)
 			set_failed(out, "the process that held the copy sent an impossible result");
 	}
 	replay_clean(out);
+	replay_drop(job);
+}
+
+static void set_unknown(struct section_replay_instance *out, const char *why)
+{
+	*out = (struct section_replay_instance){.outcome = SECTION_OUTCOME_UNKNOWN};
+	snprintf(out->why, sizeof(out->why), "%s", why);
+}
+
+void replay_finish_sections(struct replay_job *job, struct section_replay_instance *out)
+{
+	if (!read_result(job, out, sizeof(*out))) {
+		set_unknown(out, "the process that held the copy died");
+	} else {
+		out->why[REPLAY_TEXT_MAX - 1] = out->trouble[REPLAY_TEXT_MAX - 1] = '\0';
+		for (unsigned i = 0; i < SECTION_REPLAY_DIFFERENCES_MAX; i++)
+			make_difference_whole(&out->differences[i].serial);
+		if (section_replay_wrong(out))
+			set_unknown(out, "the process that held the copy sent an impossible result");
+	}
+	section_replay_clean(out);
 	replay_drop(job);
 }
 

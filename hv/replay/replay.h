@@ -19,6 +19,7 @@
 #include "hv/base/err.h"
 #include "hv/race/rendezvous.h"
 #include "hv/race/replay.h"
+#include "hv/race/section_replay.h"
 #include "hv/replay/config.h"
 #include "hv/replay/keep.h"
 #include "hv/vmm/vmm.h"
@@ -54,10 +55,13 @@ void replay_forget(struct replay_job *job);
 
 /*
  * Read the result once job->fd is readable, and end the job. If the child died without a result, the result is
- * REPLAY_CANNOT_LOAD. The child's data is not trusted, because it ran a guest. `out` becomes the instance, whose side 0 is that
- * of the rendezvous. Its texts are printable. Waits for the child's end as replay_drop() does.
+ * REPLAY_CANNOT_LOAD. The child's data is not trusted, because a guest ran in the child. `out` becomes the instance, whose side
+ * 0 is that of the rendezvous. The texts in `out` are printable. Waits for the child's end as replay_drop() does.
  */
 void replay_finish(struct replay_job *job, struct replay_instance *out);
+
+/* Do the same as replay_finish(), for a rendezvous of sections. If the child died without a result, the outcome is unknown. */
+void replay_finish_sections(struct replay_job *job, struct section_replay_instance *out);
 
 /*
  * End a job without its result, after the thread that called replay_start() has ended: the child dies with that thread. Waits

@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 #include "hv/base/x86.h"
+#include "hv/replay/interleave.h"
 #include "hv/replay/shared.h"
 #include "hv/replay/stuck.h"
 
 /* The most bytes of a copy's console output that are read. */
 #define CONSOLE_MAX (1u << 20)
 
-/* Search the copy's console output so far for trouble and for a panic. */
-static enum trouble read_console(int console, char line[REPLAY_TEXT_MAX], bool *panic)
+enum trouble run_read_console(int console, char line[REPLAY_TEXT_MAX], bool *panic)
 {
 	static const char words[] = "Kernel panic - not syncing";
 	enum trouble trouble = TROUBLE_NONE;
@@ -35,7 +35,8 @@ static enum trouble read_console(int console, char line[REPLAY_TEXT_MAX], bool *
 
 void run_describe(const struct run_plan *r, unsigned first, struct order *order)
 {
-	*order = (struct order){.first = first};
+	*order = (struct order){
+		.first = r->rendezvous->sections.lock ? 0 : first, .alone = r->config->paused, .turn = r->config->turn};
 	for (unsigned i = 0; i < 2; i++) {
 		const struct rendezvous_side *side = &r->rendezvous->sides[i];
 
@@ -89,8 +90,8 @@ static int waiting(void *ctx, unsigned cpu)
 }
 
 /*
- * Returns whether the order hangs. If both regions ended at their limit of instructions, runs the copy on for the length of a
- * free run, one CPU at a time, to find out. A hang becomes the run's failure.
+ * Returns whether the order hangs. If both regions ended at their limit of instructions, the function runs the copy on for the
+ * length of a free run, one CPU at a time, and then decides. A hang becomes the run's failure.
  */
 static bool hangs(const struct run_plan *r, struct copy *m, const struct order *order, struct order_run *run)
 {
@@ -112,7 +113,7 @@ static void go_freely(const struct run_plan *r, struct copy *m, const struct ord
 		out->machine = REPLAY_MACHINE_HANG;
 	else
 		out->machine = copy_run_freely(m, r->cpus, r->config->free_ns);
-	read_console(console, out->trouble, &panic);
+	run_read_console(console, out->trouble, &panic);
 	if (panic)
 		out->machine = REPLAY_MACHINE_PANIC;
 }
@@ -136,14 +137,29 @@ int run_before(const struct run_plan *r, struct err *err)
 	return rc;
 }
 
+/* Run the order to the ends of its regions. Returns whether a free run may follow. */
+static bool run_steps(const struct run_plan *r, const struct order *order, unsigned first, struct copy *m,
+		      struct run_result *out)
+{
+	const struct rendezvous_sections *sections = &r->rendezvous->sections;
+	const struct copy_ops ops = copy_steps(m);
+	const struct order_run *run = &out->run.order;
+
+	if (!sections->lock) {
+		order_run(order, &ops, &out->run.order);
+		return run->failure != REPLAY_CANNOT_LOAD;
+	}
+	interleave_run(order, sections, (enum section_order)first, &ops, &out->run.order, &out->reached);
+	return run->failure == REPLAY_NO_FAILURE && region_over(&run->regions[0]) && region_over(&run->regions[1]);
+}
+
 void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_result *out)
 {
 	int console = memfd_create("console of a copy", MFD_CLOEXEC);
 	struct copy m = {0};
-	struct copy_ops ops;
 	struct order order;
 	struct err err = {0};
-	bool panic = false;
+	bool panic = false, whole;
 
 	if (console < 0) {
 		err_set(&err, EXIT_INTERNAL, "memfd_create: %s", strerror(errno));
@@ -152,14 +168,13 @@ void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_
 	run_describe(r, first, &order);
 	if (run_open(r, &m, console, &err) < 0)
 		goto out;
-	ops = copy_steps(&m);
-	order_run(&order, &ops, &out->run.order);
+	whole = run_steps(r, &order, first, &m, out);
 	if (copy_take_down(&m, &order, &out->run, &err) < 0)
 		goto out;
-	out->run.trouble = read_console(console, out->run.trouble_line, &panic);
+	out->run.trouble = run_read_console(console, out->run.trouble_line, &panic);
 	memcpy(out->trouble, out->run.trouble_line, sizeof(out->trouble));
 	out->ended = true;
-	if (go_on && r->config->free_ns && out->run.order.failure != REPLAY_CANNOT_LOAD)
+	if (go_on && r->config->free_ns && whole)
 		go_freely(r, &m, &order, console, out);
 	/* Report the copy's first error: it explains more than the errors that followed from it. */
 	err = m.err;

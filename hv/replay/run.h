@@ -34,6 +34,8 @@ struct run_plan {
 struct run_result {
 	/* `run` is complete: the order ran to its end, or failed. */
 	bool ended;
+	/* Only in an order of critical sections: side 0 came to the second of its two sections (interleave.h). */
+	bool reached;
 	struct compare_run run;
 	/* How the free run ended, and the first line of trouble since the start of the order. */
 	enum replay_machine machine;
@@ -44,8 +46,14 @@ struct run_result {
 	struct err err;
 };
 
-/* Make the copy before both accesses, and call plan->look() on it. Returns 0, or -1 with `err` set. */
+/* Make a copy in which both sides are before their accesses, and call plan->look() on it. Returns 0, or -1 with `err` set. */
 int run_before(const struct run_plan *r, struct err *err);
+
+/*
+ * Search a machine's console output so far, in the file `console`, for trouble. `line` becomes the first line of trouble, which
+ * may contain any bytes from the guest. Sets *panic to true if the kernel panicked, and leaves it alone otherwise.
+ */
+enum trouble run_read_console(int console, char line[REPLAY_TEXT_MAX], bool *panic);
 
 /* Fill in the order in which the access of side `first` goes first. */
 void run_describe(const struct run_plan *r, unsigned first, struct order *order);
@@ -56,7 +64,10 @@ void run_describe(const struct run_plan *r, unsigned first, struct order *order)
  */
 int run_open(const struct run_plan *r, struct copy *copy, int console, struct err *err);
 
-/* Run the order in which the access of side `first` goes first, followed by a free run if `go_on` is set. */
+/*
+ * Run the order in which the access of side `first` goes first, followed by a free run if `go_on` is set. In a rendezvous of
+ * sections, `first` is an enum section_order, and only an order whose regions are both at their ends has a free run.
+ */
 void run_order(const struct run_plan *r, unsigned first, bool go_on, struct run_result *out);
 
 #endif

@@ -20,7 +20,10 @@
 
 #define STEAL_TIME 0x4b564d03u /* MSR_KVM_STEAL_TIME */
 
-/* The MSRs contain the address of an area, and in the lowest bit whether it is in use. */
+/*
+ * Memory areas that KVM writes. Each area has an MSR, which contains the area's address, and in the lowest bit whether the area
+ * is in use.
+ */
 static const struct kind {
 	uint32_t msr;
 	uint32_t flags; /* bits that are not part of the address */

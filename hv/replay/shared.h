@@ -29,8 +29,8 @@ uint64_t shared_stolen(int vcpu_fd);
 int shared_give_back_interrupt(int vcpu_fd, struct err *err);
 
 /*
- * Returns the highest vector of the interrupts that are pending in a vCPU's local APIC, or -1 if there is none or it is
- * unknown.
+ * Returns the highest vector of the interrupts that are pending in a vCPU's local APIC, or -1 if no interrupt is pending, or if
+ * that is unknown.
  */
 int shared_waiting_interrupt(int vcpu_fd);
 

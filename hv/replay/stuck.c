@@ -6,9 +6,9 @@
 
 #define INTERRUPTS_ON (1u << 9)
 /*
- * The most instructions that await_interrupt() steps until an interrupt is pending, and comes_back() until the side is in its
- * loop again. At the limit, stuck_run() returns false: it is unknown whether the sides hang. A step takes microseconds, so the
- * kernel's timer normally sends an interrupt long before the limit.
+ * The most instructions that await_interrupt() steps while no interrupt is pending, and that comes_back() steps while the side
+ * is not in its loop again. At this limit, stuck_run() returns false: it is unknown whether the sides hang. A step takes
+ * microseconds, so the kernel's timer normally sends an interrupt long before the limit.
  */
 #define STEPS_MAX 200000u
 /* Steps between two reads of the local APIC, each of which takes as long as a step. */
@@ -31,7 +31,7 @@ static bool same(const struct x86_regs *a, const struct x86_regs *b)
 	return a->rip == b->rip && a->rflags == b->rflags && memcmp(a->gpr, b->gpr, sizeof(a->gpr)) == 0;
 }
 
-/* Let a side make one step. Returns whether it is still in its function. */
+/* Let a side make one step. Returns whether the side is still in its function. */
 static bool step(const struct stuck *s, unsigned side, struct x86_regs *regs)
 {
 	const struct order_side *o = &s->order->sides[side];
@@ -101,7 +101,7 @@ static bool slice_all(const struct stuck *s)
 	return true;
 }
 
-/* Step a side until an interrupt is pending while interrupts are on. Returns its vector, or -1. */
+/* Step a side until an interrupt is pending while interrupts are on. Returns the interrupt's vector, or -1 if none came. */
 static int await_interrupt(const struct stuck *s, unsigned side)
 {
 	unsigned cpu = s->order->sides[side].cpu;

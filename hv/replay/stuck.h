@@ -14,7 +14,7 @@
 #include "hv/replay/copy_ops.h"
 #include "hv/replay/order.h"
 
-/* The most instructions of a loop that is recognised, and of the code before the loop. */
+/* A loop is recognised if the loop itself and the code before it have at most this number of instructions each. */
 #define STUCK_LOOP 16384u
 /* Interrupts that both sides must take without leaving their loops. */
 #define STUCK_INTERRUPTS 10u

@@ -12,7 +12,8 @@
 #include "symbols/files/sources.h"
 
 /*
- * Parameters of a report, which does not own them. A string that was not given may be NULL, unless its comment says otherwise.
+ * The caller's parameters for a report. They belong to the caller and must outlive the report. A string that was not given may
+ * be NULL, unless its comment says otherwise.
  */
 struct report_config {
 	/* Path of the JSON file. NULL: no file is written. */
@@ -23,7 +24,10 @@ struct report_config {
 	 * Debug files that give races their names before they are printed. NULL: no debug files. Only the report may use them.
 	 */
 	struct debug_images *images;
-	/* The user's source files. The files named in the debug files are added to them. NULL: none. */
+	/*
+	 * The source files that the report may show: the user's, and those that debug files name and the report adds. NULL:
+	 * none.
+	 */
 	struct sources *sources;
 	/* Judges the races at the end. NULL: races get no verdict. */
 	const struct report_judge *judge;
@@ -34,8 +38,8 @@ struct report_config {
 	/* First argument of print() and say(). */
 	void *print_ctx;
 	/*
-	 * The run, without its kernel and its end, which the report learns later. tool_version must not be NULL if there is a
-	 * JSON file.
+	 * What is known about the run at its start. The report adds the kernel and the run's end later. tool_version must not
+	 * be NULL if there is a JSON file.
 	 */
 	struct run_facts run;
 };

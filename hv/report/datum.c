@@ -25,7 +25,10 @@ static const char *const kind_words[] = {
 
 #define KINDS (sizeof(kind_words) / sizeof(kind_words[0]))
 
-/* Printable copies of the names, which may come from the guest. `slab` is made by slab_name(), and `cache` by slab_phrase(). */
+/*
+ * Printable copies of the names in struct guest_memory, which may hold any bytes of the guest. `slab` comes from slab_name(),
+ * `cache` from slab_phrase().
+ */
 struct clean_memory {
 	char symbol[CLEAN_MAX(sizeof(((struct guest_symbol *)0)->name))];
 	char module[CLEAN_MAX(sizeof(((struct guest_symbol *)0)->module))];
@@ -159,7 +162,7 @@ void datum_memory_read(struct json_reader *r, const json_t *race, struct guest_m
 	if (json_read_optional(o, "cpu"))
 		out->cpu = (int)json_read_number(r, o, "cpu", UINT16_MAX);
 	json_read_text(r, o, "cache", out->cache, sizeof(out->cache));
-	/* Reports of older versions lack the member "merged". */
+	/* Reports of older versions lack the member "merged". For these, it stays unknown whether the cache is merged. */
 	if (json_read_optional(o, "merged"))
 		out->merged = json_read_bool(r, o, "merged") ? GUEST_MERGED_YES : GUEST_MERGED_NO;
 	json_read_text(r, o, "type", out->type, sizeof(out->type));

@@ -7,7 +7,8 @@
 #include "hv/report/json/write.h"
 #include "hv/race/store.h"
 
-#define DATUM_TEXT_MAX 1200 /* bytes of the texts below, including the NUL */
+/* Bytes of the texts below, including the NUL. */
+#define DATUM_TEXT_MAX 1200
 
 /*
  * Write the datum's printable name. With debug files: for example "inode->i_nlink". Without debug files, from the guest's own

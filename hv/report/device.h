@@ -5,7 +5,8 @@
 
 #include "hv/race/observation.h"
 
-#define DEVICE_TEXT_MAX 192 /* bytes of the texts below, including the NUL */
+/* Bytes of the texts below, including the NUL. */
+#define DEVICE_TEXT_MAX 192
 
 /* Write the kind of device and of request, for example "virtio-blk (read request)". The text is the same in every run. */
 void device_kind(const struct device_access *access, char out[DEVICE_TEXT_MAX]);

@@ -15,8 +15,8 @@
 
 struct report_judge {
 	/*
-	 * Judge all races of `store`, which is valid as long as the report. `run` has the facts of the finished run, valid
-	 * during the call. Called once. Returns 0, or -1 with err set; then no other function is called.
+	 * Judge all races of `store`. `store` stays valid as long as the report exists, and `run`, the facts of the finished
+	 * run, only during the call. Called once. Returns 0, or -1 with err set; then no other function is called.
 	 */
 	int (*judge)(void *ctx, const struct race_store *store, const struct run_facts *run, struct err *err);
 	/*

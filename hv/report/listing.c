@@ -91,7 +91,10 @@ static void trim(const char *text, size_t len, char out[LISTING_SOURCE_MAX])
 	clean_text(plain, n, out, LISTING_SOURCE_MAX);
 }
 
-/* Find the innermost source line of an instruction. The access's own line may be in race->names already. */
+/*
+ * Find the innermost source line of the instruction at offset `at`. For the accessing instruction, the first frame of the call
+ * stack has the line, too.
+ */
 static void find_line(const struct race *race, unsigned which, uint16_t at, struct listing_line *out)
 {
 	size_t n;

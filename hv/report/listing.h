@@ -12,15 +12,16 @@
 #include "symbols/files/sources.h"
 #include "symbols/insn/text.h"
 
-#define LISTING_PLACE_MAX 24 /* these three sizes are in bytes, including the NUL */
+/* These three sizes are in bytes, including the NUL. */
+#define LISTING_PLACE_MAX 24
 #define LISTING_TEXT_MAX INSN_TEXT_MAX
 #define LISTING_SOURCE_MAX 160
 
 /* One instruction. All strings are printable ASCII, whatever bytes the guest's symbols and the source files contain. */
 struct listing_line {
-	/* "+0x1c" in the side's function, or the address if the function is unknown. */
+	/* The instruction's place: its offset in the side's function, "+0x1c", or its address if the function is unknown. */
 	char place[LISTING_PLACE_MAX];
-	/* "mov    0x10(%rdi),%eax". A direct call or jump has the name of its target, if there is one. */
+	/* The instruction as text: "mov 0x10(%rdi),%eax". A direct call or jump has the name of its target, if there is one. */
 	char text[LISTING_TEXT_MAX];
 	/* This is the accessing instruction or, if that is unknown, the instruction before which the vCPU stopped. */
 	bool access;
@@ -54,8 +55,8 @@ struct listing_maker *listing_maker_new(struct sources *sources, struct err *err
 void listing_maker_free(struct listing_maker *m);
 
 /*
- * Make the listing of side `which` of a race. `out` is valid as long as the race. Source lines come from the race's names:
- * always for the access, for other instructions only if naming was asked for them (struct naming, code_lines).
+ * Make the listing of side `which` of a race. `out` is valid as long as the race. The source lines are those in race->names.
+ * Names made with `code_lines` (struct naming) have the line of each instruction, other names only the line of the access.
  */
 void listing_make(struct listing_maker *m, const struct race *race, unsigned which, struct listing *out);
 

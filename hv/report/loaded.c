@@ -72,8 +72,8 @@ static int keep_address(struct keeping *k, uint64_t gva)
 }
 
 /*
- * Keep the modules that values in the datum point into: naming a pointer needs its module. Any 8 bytes, at any offset, may be a
- * pointer.
+ * Keep the modules that pointers in the datum's value lead to, so that debug files can name these pointers later. Any 8 bytes
+ * of the value, at any offset, may be a pointer.
  */
 static int keep_values(struct keeping *k, const uint8_t *bytes, uint32_t len)
 {

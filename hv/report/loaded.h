@@ -14,8 +14,7 @@
 /*
  * Set race->modules to the ids of the modules of `loaded` that may contain an address of the race: of its calls, its data or
  * its registers. Adds copies of these modules to `kept`, as long as all of them take at most `most` bytes
- * (report_module_bytes()). Sets *full if a module was left out because of that. Returns 0, or -1 with err set if memory runs
- * out.
+ * (report_module_bytes()). If this limit leaves out a module, sets *full. Returns 0, or -1 with err set if memory runs out.
  */
 int loaded_keep(const struct report_modules *loaded, struct race *race, struct report_modules *kept, size_t most, bool *full,
 		struct err *err);

@@ -9,7 +9,8 @@
 
 static const char *const kinds[LOCK_KINDS] = {
 	[LOCK_SPIN] = "spin",		[LOCK_RWLOCK] = "rwlock", [LOCK_MUTEX] = "mutex", [LOCK_RTMUTEX] = "rtmutex",
-	[LOCK_SEMAPHORE] = "semaphore", [LOCK_RWSEM] = "rwsem",	  [LOCK_SEQ] = "seq",	  [LOCK_BIT] = "bit"};
+	[LOCK_SEMAPHORE] = "semaphore", [LOCK_RWSEM] = "rwsem",	  [LOCK_SEQ] = "seq",	  [LOCK_BIT] = "bit",
+	[LOCK_CALLBACK] = "callback"};
 
 static const char *const suspicions[] = {
 	[SUSPICION_UNPROTECTED] = "unprotected", [SUSPICION_INTERRUPT] = "interrupt", [SUSPICION_ATOMICITY] = "atomicity"};
@@ -32,6 +33,7 @@ static const struct {
 	[ATOMICITY_STATE] = {"state", "whose state in between others check"},
 	[ATOMICITY_CLAIMED] = {"claimed", "on data that the first one claims"},
 	[ATOMICITY_OUTER] = {"outer-lock", "under another lock that all hold"},
+	[ATOMICITY_OWN_STEPS] = {"own-steps", "of two functions whose caller decides nothing by the first one"},
 	[ATOMICITY_ORDERED] = {"ordered", "with a wait for a hand-over in between"},
 	[ATOMICITY_NEVER] = {"never-between", "that no other section ever came in between"},
 	[ATOMICITY_APART] = {"apart", "of functions never seen at the same time"},
@@ -139,6 +141,13 @@ const char *atomicity_step_words(enum atomicity_pattern pattern, unsigned step)
 	return words[pattern][step];
 }
 
+const char *atomicity_step_when(unsigned step)
+{
+	static const char *const when[ATOMICITY_STEPS] = {"first", "in between", "second"};
+
+	return when[step];
+}
+
 int confirm_from_word(const char *word)
 {
 	return find(confirms, COUNT(confirms), word);
@@ -146,11 +155,17 @@ int confirm_from_word(const char *word)
 
 void confirm_text(const struct suspicion *s, char out[CONFIRM_TEXT_MAX])
 {
+	static const char *const verdicts[SECTION_VERDICTS] = {
+		[SECTION_VERDICT_NONE] = "the outcome was not compared",
+		[SECTION_VERDICT_UNKNOWN] = "copies did not tell the outcome",
+		[SECTION_VERDICT_NOT_CONFIRMED] = "not confirmed: the outcome was that of a serial order",
+		[SECTION_VERDICT_CONFIRMED] = "confirmed: the outcome is that of no serial order",
+	};
 	const char *outcome = s->confirm == CONFIRM_OPEN ? "not confirmed before the run ended" : "not confirmed";
 
 	if (s->kind == SUSPICION_ATOMICITY)
-		snprintf(out, CONFIRM_TEXT_MAX, "%s; the outcome was not compared",
-			 s->held ? "the other section came in between" : "not seen in between");
+		snprintf(out, CONFIRM_TEXT_MAX, "%s; %s", s->held ? "the other section came in between" : "not seen in between",
+			 verdicts[s->verdict]);
 	else if (s->confirm == CONFIRM_NONE)
 		snprintf(out, CONFIRM_TEXT_MAX, "not tried to confirm");
 	else if (s->confirm == CONFIRM_SEEN)

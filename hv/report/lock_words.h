@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The words for locks and suspicions, the same in text and JSON. The JSON format guarantees them. */
+/*
+ * The words for locks and suspicions. Reports in text and in JSON use the same words. Later versions of the JSON format keep
+ * them.
+ */
 #ifndef OUTRIDER_REPORT_LOCK_WORDS_H
 #define OUTRIDER_REPORT_LOCK_WORDS_H
 
@@ -20,12 +23,12 @@ const char *suspicion_kind_word(enum suspicion_kind kind);
 const char *atomicity_pattern_word(enum atomicity_pattern pattern);
 
 /*
- * Returns "checked-again", "version", "exchange", "counter", "snapshot", "batch", "state", "claimed", "outer-lock", "ordered",
- * "never-between" or "apart".
+ * Returns the word for the reason why a pair of critical sections is no atomicity suspicion: "checked-again", "version",
+ * "exchange", "counter", "snapshot", "batch", "state", "claimed", "outer-lock", "ordered", "never-between" or "apart".
  */
 const char *atomicity_told_word(enum atomicity_told reason);
 
-/* Returns the reason as a phrase for people, after a number of pairs of sections: "that check again". */
+/* Returns the same reason as a phrase for people, which follows the number of such pairs: "that check again". */
 const char *atomicity_told_phrase(enum atomicity_told reason);
 
 /* Returns "none", "open", "seen" or "given-up". */
@@ -35,27 +38,36 @@ const char *confirm_word(enum confirm_state state);
 #define CONFIRM_TEXT_MAX 128
 void confirm_text(const struct suspicion *s, char out[CONFIRM_TEXT_MAX]);
 
-/* Returns "unpublished", "per-cpu", "marked", "rcu", "apart", "maybe", "handed-over" or "ordered". */
+/*
+ * Returns the word for the reason why two accesses without a common lock are no suspicion: "unpublished", "per-cpu", "marked",
+ * "rcu", "apart", "maybe", "handed-over" or "ordered".
+ */
 const char *left_out_word(enum protect_left_out reason);
 
-/* Returns the reason as a phrase for people: "not published yet". */
+/* Returns the same reason as a phrase for people: "not published yet". */
 const char *left_out_phrase(enum protect_left_out reason);
 
 /*
- * Write the locks that a side held, printable: "cb_lock, perhaps cmd_lock, rtnl_mutex (as a reader)". Without a lock, write "no
- * lock" if the locks of the side's function were followed, otherwise "".
+ * Write the locks that a side held, printable: "cb_lock, perhaps cmd_lock, rtnl_mutex (as a reader)". If the side held no lock,
+ * write "no lock" if the locks of the side's function were followed, otherwise "".
  */
 void side_locks_text(const struct race_locks *locks, char out[SIDE_LOCKS_TEXT_MAX]);
 
-/* These functions are the reverse of the functions *_word(): they return the enum's value, or -1 for any other word. */
+/* Each function below is the reverse of a function *_word(): it returns the enum's value, or -1 for any other word. */
 int lock_kind_from_word(const char *word);
 int suspicion_kind_from_word(const char *word);
 int atomicity_pattern_from_word(const char *word);
 int atomicity_told_from_word(const char *word);
 int confirm_from_word(const char *word);
 
-/* What an atomicity suspicion's first section, the section in between, and the second section do with the datum. */
+/*
+ * Returns words for what one of the three sections of an atomicity suspicion does with the datum: `step` is 0 for the first
+ * section, 1 for the section in between, and 2 for the second section.
+ */
 #define ATOMICITY_STEPS 3
 const char *atomicity_step_words(enum atomicity_pattern pattern, unsigned step);
+
+/* Returns the words for when the section `step` is executed: "first", "in between", "second". */
+const char *atomicity_step_when(unsigned step);
 
 #endif

@@ -9,7 +9,8 @@
 #include "hv/report/json/read.h"
 #include "hv/report/json/write.h"
 
-#define SECTIONS_MAX 1024 /* most sections of a module in a report; bounds hostile files */
+/* Maximum number of sections of a module in a report. More only come from a hostile file. */
+#define SECTIONS_MAX 1024
 /*
  * Limit of a data section's size: 64 MiB. The sections of a module's data lie apart from its text, and their sizes are unknown.
  * An address belongs to the nearest section that begins at or below it, if the distance is less than this limit.

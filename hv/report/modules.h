@@ -66,7 +66,7 @@ const struct report_module *report_modules_find(const struct report_modules *m, 
  */
 uint64_t report_module_distance(const struct report_module *module, uint64_t gva);
 
-/* Returns the bytes that the module takes in memory, which is about its size in JSON. */
+/* Returns the size of this record of a module in memory, in bytes. Its entry in the JSON report has about the same size. */
 size_t report_module_bytes(const struct report_module *module);
 
 /* Returns the module as a JSON object, as in docs/report-format.md, or NULL if memory runs out. */

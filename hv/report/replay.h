@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text for the results of running a race in both orders, the same in text and JSON. The JSON format guarantees the single
- * words.
+ * Words and phrases for the results of running a race in both orders. Reports in text and in JSON use the same ones. Later
+ * versions of the JSON format keep the single words.
  *
  * Pure functions. Any thread.
  */
@@ -26,13 +26,13 @@ const char *replay_end_word(enum replay_end end);
 /* Returns "not-run", "runs", "off", "panic", "triple-fault" or "hang". */
 const char *replay_machine_word(enum replay_machine machine);
 
-/* These functions are the reverse of the functions *_word(): they return the enum's value, or -1 for any other word. */
+/* Each function below is the reverse of a function *_word(): it returns the enum's value, or -1 for any other word. */
 int replay_outcome_from_word(const char *word);
 int replay_failure_from_word(const char *word);
 int replay_end_from_word(const char *word);
 int replay_machine_from_word(const char *word);
 
-/* Returns "first" or "second", for orders 0 and 1. */
+/* Returns "first" or "second", for orders 0 and 1: in order 0, the access of side 0 goes first. */
 const char *replay_order_word(unsigned order);
 
 /*

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The report of one run: races as they are found, on the screen and in a JSON file, and a summary at the end. */
+/*
+ * Makes the report of one run: prints races and writes them to a JSON file as they are found, and prints a summary at the end.
+ */
 #include "hv/report/report.h"
 
 #include <stdlib.h>
@@ -28,16 +30,20 @@
 struct report {
 	const struct report_config *config;
 	struct race_store *store;
-	struct json_file *json;	       /* NULL: not requested */
-	struct run_facts run;	       /* a copy of config->run; its kernel is owned */
-	struct report_modules modules; /* all modules that a recorded race may be in */
-	struct report_modules loaded;  /* the modules that are loaded now */
-	struct insn_decoder *decoder;  /* decodes the races' code, to name their data */
-	char *locks;		       /* from locks_json_text(); NULL: locks were not followed */
-	char *suspicions;	       /* from text_suspicions() */
-	bool json_failed;	       /* the failure to write the file was reported */
-	bool modules_full;	       /* the limit on modules was reported */
-	bool races_full;	       /* the limit on races was reported */
+	struct json_file *json; /* NULL: not requested */
+	/* A copy of config->run. The report owns the strings of run.kernel. */
+	struct run_facts run;
+	/* All modules that a recorded race may be in. */
+	struct report_modules modules;
+	struct report_modules loaded; /* the modules that are loaded now */
+	/* Decodes the races' code, to name their data. */
+	struct insn_decoder *decoder;
+	char *locks;	  /* from locks_json_text(); NULL: locks were not followed */
+	char *suspicions; /* from text_suspicions() */
+	/* The failure to write the file was reported. */
+	bool json_failed;
+	bool modules_full; /* the limit on modules was reported */
+	bool races_full;   /* the limit on races was reported */
 };
 
 static int no_memory(struct err *err)
@@ -181,7 +187,7 @@ static int update_json(struct report *r, struct err *err)
 	if (!r->json)
 		return 0;
 	tail = document_tail(&r->run, &r->modules, NULL, NULL, NULL);
-	/* Report only the first failure: on a full disk, every further race would fail too. */
+	/* Return an error only for the first failed write: on a full disk, the write of every further race would fail too. */
 	rc = tail ? json_file_update(r->json, tail, &all, r->json_failed ? NULL : err) : no_memory(err);
 	free(tail);
 	if (rc == 0 || r->json_failed)
@@ -379,7 +385,9 @@ int report_locks(struct report *r, const struct protection *protection, const st
 	return r->locks && r->suspicions ? 0 : no_memory(err);
 }
 
-/* Complete the facts of the run, on which the verdicts, the summary and the file are based. */
+/*
+ * Complete the facts of the run. Call this before the verdicts, the summary and the file are made: all three use these facts.
+ */
 static void end_run(struct report *r, const struct detect_stats *stats, const char *end)
 {
 	r->run.finished = true;

@@ -55,8 +55,8 @@ int report_set_modules(struct report *r, const struct report_module *loaded, siz
 int report_observe(struct report *r, const struct observation *o, struct err *err);
 
 /*
- * Say that the guest's log is being read: a report without complaints then means that the kernel had none. Called once, before
- * the first complaint.
+ * Record that the guest's log is read during the run: a report without complaints then means that the kernel had none. Called
+ * once, before the first complaint.
  */
 void report_reads_log(struct report *r);
 
@@ -78,7 +78,7 @@ int report_replay(struct report *r, const char *site_a, const char *site_b, cons
 		  struct err *err);
 
 /*
- * Name the data and locks of a record by debug files, as naming_locks() does, with the modules of the last
+ * Name the data and locks of a lock record by debug files, as naming_locks() does, with the modules of the last
  * report_set_modules(). Takes at most 20 s of CPU time. Returns 0, or -1 with err set.
  */
 int report_name_locks(struct report *r, struct protection *protection, struct err *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The facts about one run apart from its races, such as its kernel, its parameters, and how it ended. */
+/* Compares and frees the facts about one run apart from its races, and finds out whether the run has sampled anything. */
 #include "hv/report/run_facts.h"
 
 #include <ctype.h>
@@ -9,19 +9,19 @@
 #include <string.h>
 #include <time.h>
 
+#include "hv/base/grow.h"
 int run_complaints_add(struct run_complaints *complaints, const struct complaint *c)
 {
-	struct complaint *list;
+	struct complaint *to;
 
 	if (complaints->count == RUN_COMPLAINTS_MAX) {
 		complaints->left_out++;
 		return 0;
 	}
-	list = realloc(complaints->list, (complaints->count + 1) * sizeof(*list));
-	if (!list)
+	to = list_grow(&complaints->list, &complaints->count, sizeof(*to), NULL);
+	if (!to)
 		return -1;
-	list[complaints->count++] = *c;
-	complaints->list = list;
+	*to = *c;
 	return 0;
 }
 

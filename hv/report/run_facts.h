@@ -45,7 +45,7 @@ struct run_kernel {
 	uint8_t build_id[REPORT_BUILD_ID_MAX];
 	/* 0: unknown. */
 	size_t build_id_len;
-	/* Debug files name some of the races. Otherwise the guest's own tables name all. */
+	/* Debug files name at least one race. False: all names come from the guest's own tables. */
 	bool debug_files;
 };
 
@@ -125,11 +125,16 @@ struct run_facts {
 
 /* Why the lack of races in a run's report says nothing about the kernel: the run is unfinished, or has sampled nothing. */
 enum run_doubt {
-	RUN_SOUND,	/* The run is finished and has sampled. */
-	RUN_UNFINISHED, /* The run goes on or was killed. How much it has sampled is unknown. */
-	RUN_NOT_ARMED,	/* A finished run that armed no sample point. */
-	RUN_NO_HIT,	/* A finished run in which no CPU stopped at an armed sample point. */
-	RUN_NO_WINDOW,	/* A finished run that opened no window at any hit. A race is only ever seen in a window. */
+	/* The run is finished and has sampled. */
+	RUN_SOUND,
+	/* The run goes on or was killed. How much it has sampled is unknown. */
+	RUN_UNFINISHED,
+	/* A finished run that armed no sample point. */
+	RUN_NOT_ARMED,
+	/* A finished run in which no CPU stopped at an armed sample point. */
+	RUN_NO_HIT,
+	/* A finished run that opened no window at any hit. A race is only ever seen in a window. */
+	RUN_NO_WINDOW,
 	RUN_DOUBTS
 };
 
@@ -147,14 +152,18 @@ void run_facts_free(struct run_facts *facts);
 
 /*
  * Returns true if both describe the same run: same start, same host, same seed. If the start is unknown, because a file is of
- * an older version, two finished runs are the same if their seeds are equal, and their sampling times to the microsecond.
+ * an older version, two finished runs count as the same if they have the same seed and, to the microsecond, the same sampling
+ * time.
  */
 bool run_facts_same(const struct run_facts *a, const struct run_facts *b);
 
 /* Returns the first reason that applies to the run, in the order of the enum, or RUN_SOUND. */
 enum run_doubt run_doubt(const struct run_facts *run);
 
-/* Returns true if the run is known to have sampled nothing. Of an unfinished run this is unknown: returns false. */
+/*
+ * Returns true if the run is known to have sampled nothing. Returns false for an unfinished run, since its record does not
+ * tell.
+ */
 bool run_is_unsampled(const struct run_facts *run);
 
 #define RUN_DOUBT_TEXT_MAX 192

@@ -41,7 +41,10 @@ static bool holds_locks(const struct race_side *side)
 	return side->kind == RACE_SIDE_CPU && side->locks.known && side->locks.set.count;
 }
 
-/* Returns the time, or the time of the conflict if rounding has put `ns` after it. */
+/*
+ * Returns `ns`, or the time of the conflict if `ns` is later. Reports round times, so an event before the conflict may seem to
+ * come after it.
+ */
 static uint64_t until_end(const struct timeline *t, uint64_t ns)
 {
 	return ns < t->end_ns ? ns : t->end_ns;
@@ -57,7 +60,7 @@ unsigned timeline_returns(const struct race *race, const struct timeline *timeli
 	return n;
 }
 
-/* Add what happened on the sampled CPU until the conflict. */
+/* Add the events on the sampled CPU until the conflict: the stop, the watchpoints, and the returns from interrupts. */
 static void add_hold(struct timeline *t, const struct race *race)
 {
 	const struct race_window *w = &race->first.window;
@@ -79,7 +82,10 @@ static uint64_t last_stood(const struct race *race, const struct timeline *t)
 	uint64_t ns[RACE_RETURNS_MAX];
 	unsigned n = timeline_returns(race, t, ns);
 
-	/* The held CPU takes no interrupt before it has waited for the watchpoints. */
+	/*
+	 * If no interrupt handler returned to the held context during the window, the context stood still from the moment when
+	 * the watchpoints were in force. Before that moment, a held CPU takes no interrupt.
+	 */
 	return n ? ns[n - 1] : until_end(t, race->first.window.watched_ns);
 }
 
@@ -94,7 +100,7 @@ static bool came_on_top(const struct race_side *side)
 	return calls->count && calls->frames[0].context != calls->frames[calls->count - 1].context;
 }
 
-/* Add how the other side came to the conflict, and the conflict. */
+/* Add the events of the other side: taking its locks, entering its context by an interrupt, and the conflict. */
 static void add_other(struct timeline *t, const struct race *race)
 {
 	const struct race_side *other = &race->first.sides[1];
@@ -118,9 +124,9 @@ static bool is_task(const struct guest_context *context)
 }
 
 /*
- * Returns true if the other access was made by an interrupt of the held CPU, which ends before the held context goes on. The
- * kernel's code that enters and leaves an interrupt still counts as the task that was interrupted, so the same task on the held
- * CPU is in such code.
+ * Returns true if the other access was made by an interrupt on the held CPU. Such an interrupt ends before the held context
+ * goes on. The interrupt's first and last instructions run before and after the kernel counts the interrupt, so their recorded
+ * context is the interrupted task: the held context itself.
  */
 static bool interrupted_held(const struct race *race)
 {
@@ -136,7 +142,10 @@ static void add_end(struct timeline *t, const struct race *race)
 	const struct observation *o = &race->first;
 
 	if (t->held)
-		/* A conflict of two sample points may have begun a rendezvous, for which the window stays open. */
+		/*
+		 * If the conflict of two sample points began a rendezvous, the window stayed open for the rendezvous, and
+		 * closed some time after the conflict.
+		 */
 		add(t, 0, TIMELINE_CLOSED, race->replay && o->how == RACE_BY_POINT ? TIMELINE_AFTER : TIMELINE_AT, t->end_ns,
 		    0);
 	if (o->how == RACE_BY_POINT && interrupted_held(race))
@@ -249,7 +258,7 @@ static const char *noun(const struct race *race, unsigned which)
 	return rw ? access_word(rw) : "access";
 }
 
-/* Write what was seen of the other side's access. `cpu` is the CPU that was caught at its access, if one was. */
+/* Write what was seen of the other side's access. If a CPU was caught at this access, `cpu` is its number. */
 static void met_text(const struct race *race, const struct timeline *timeline, unsigned cpu, char out[TIMELINE_TEXT_MAX])
 {
 	const struct race_side *other = &race->first.sides[1];

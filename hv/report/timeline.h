@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events around the first observation of a race, in their order, from what the record has. Nothing is guessed: an event
- * whose time was not recorded has only the limits that follow from the record, and its place in the order.
+ * The events around the first observation of a race, in their order, as far as the record has them. No time is guessed: an
+ * event whose time was not recorded has only the limits that follow from the record, and its place in the order.
  *
  * All times are nanoseconds from the opening of the window. As everywhere in a report, the locks of a side are those of the
  * first instance with known locks.
@@ -15,23 +15,35 @@
 #include "hv/report/lock_words.h"
 
 enum timeline_kind {
-	TIMELINE_LOCKS_TAKEN, /* the side has taken the locks that it holds at its access */
-	TIMELINE_TAKEN,	      /* the device has taken the request, and is held; the window opens (RACE_BY_DEVICE_WINDOW) */
-	TIMELINE_STOPPED,     /* the sampled CPU stops before its access; if it is held, the window opens */
-	TIMELINE_WATCHED,     /* the watchpoints are in force on all other CPUs */
-	TIMELINE_RETURNED,    /* the held context has returned from an interrupt to its access */
-	TIMELINE_ENTERED,     /* the context of the other access begins by interrupting what its CPU ran */
-	TIMELINE_MET,	      /* the other side's access, or what was seen of it: see enum race_how */
-	TIMELINE_CLOSED,      /* the window closes, and the held CPU goes on */
-	TIMELINE_ACCESSED,    /* the side makes its access, for which it had stopped before */
-	TIMELINE_LOCKS_BACK,  /* the side gives its locks back */
-	TIMELINE_SERVED,      /* the device has made its access, and hands the request back */
+	/* The side has taken the locks that it holds at its access. */
+	TIMELINE_LOCKS_TAKEN,
+	/* The device has taken the request, and is held; the window opens (RACE_BY_DEVICE_WINDOW). */
+	TIMELINE_TAKEN,
+	/* The sampled CPU stops before its access; if it is held, the window opens. */
+	TIMELINE_STOPPED,
+	/* The watchpoints are in force on all other CPUs. */
+	TIMELINE_WATCHED,
+	/* The held context has returned from an interrupt to its access. */
+	TIMELINE_RETURNED,
+	/* The context of the other access begins by interrupting what its CPU ran. */
+	TIMELINE_ENTERED,
+	/* The other side's access, or what was seen of it: see enum race_how. */
+	TIMELINE_MET,
+	/* The window closes, and the held CPU goes on. */
+	TIMELINE_CLOSED,
+	/* The side makes the access before which its CPU had stopped. */
+	TIMELINE_ACCESSED,
+	/* The side releases its locks. */
+	TIMELINE_LOCKS_BACK,
+	/* The device has made its access, and hands the request back. */
+	TIMELINE_SERVED,
 };
 
 /* How exactly an event's time is known. */
 enum timeline_when {
-	TIMELINE_AT,	  /* the event was at from_ns */
-	TIMELINE_SPAN,	  /* The event happened several times, first at from_ns. The last known time is to_ns. */
+	TIMELINE_AT, /* the event was at from_ns */
+	/* The event happened several times, first at from_ns. The last known time is to_ns. */
+	TIMELINE_SPAN,
 	TIMELINE_BEFORE,  /* order only: before to_ns */
 	TIMELINE_BETWEEN, /* order only: after from_ns, before to_ns */
 	TIMELINE_AFTER,	  /* order only: after from_ns */
@@ -68,8 +80,8 @@ struct timeline {
 	/* The sampled CPU was held. False: a device was serving a request with this memory when the CPU stopped. */
 	bool held;
 	/*
-	 * The events in their order. Where the order of two events of different sides is not known, `when` of both is one of
-	 * the values for "order only".
+	 * The events in their order. If the order of two events of different sides is not known, both have a `when` that is
+	 * "order only" (enum timeline_when).
 	 */
 	struct timeline_event events[TIMELINE_EVENTS_MAX];
 	unsigned count;
@@ -79,7 +91,8 @@ struct timeline {
 void timeline_make(const struct race *race, struct timeline *out);
 
 /*
- * Write when the held context was back from interrupts: the first RACE_RETURNS_MAX times, in their order. Returns their number.
+ * Write the times at which the held context had returned from an interrupt to its access: the first RACE_RETURNS_MAX, in their
+ * order. Returns how many were written.
  */
 unsigned timeline_returns(const struct race *race, const struct timeline *timeline, uint64_t ns[RACE_RETURNS_MAX]);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The words of a report for enum values, the same in text and JSON. */
+/* Converts enum values to the words that reports in text and in JSON use for them, and back. */
 #include "hv/report/words.h"
 
 #include <errno.h>

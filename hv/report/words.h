@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The words of a report, the same in text and JSON. The JSON format guarantees them. */
+/*
+ * The words of a report for values such as the kind of an access. Reports in text and in JSON use the same words. Later
+ * versions of the JSON format keep them.
+ */
 #ifndef OUTRIDER_REPORT_WORDS_H
 #define OUTRIDER_REPORT_WORDS_H
 
@@ -34,7 +37,7 @@ const char *frame_word(uint8_t kind);
 /* Returns how the kernel was entered: "syscall", "exception", "interrupt", "nmi", "kthread" or "idle"; NULL if unknown. */
 const char *origin_word(enum guest_origin origin);
 
-/* Returns a phrase that says why a call stack was guessed or is incomplete; NULL if it is neither. */
+/* Returns a phrase that says why a call stack was guessed or is incomplete; NULL for a complete call stack without guesses. */
 const char *trouble_phrase(const struct guest_calls *calls);
 
 /*
@@ -44,7 +47,7 @@ const char *trouble_phrase(const struct guest_calls *calls);
 void value_text(const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX]);
 
 /*
- * These functions are the reverse of the functions *_word(): they return the enum's value, or -1 for any other word.
+ * Each function below is the reverse of a function *_word(): it returns the enum's value, or -1 for any other word.
  * access_from_word() returns enum insn_rw bits, 0 for "unknown". context_from_word() returns 0 and sets `kind` and `known`;
  * "unknown" clears `known`.
  */

@@ -17,24 +17,27 @@ struct rsp {
 	int fd;
 	bool was_running;  /* The machine was running until rsp_open() stopped it. */
 	bool exited;	   /* The machine has ended, or the stub has closed the connection. */
-	struct err dead;   /* Why the client is dead. EXIT_OK: it is alive. */
+	struct err dead;   /* Why the client is dead (rsp.h). `dead.code` EXIT_OK: the client is alive. */
 	uint64_t requests; /* Number of round trips, see rsp_requests(). */
 
 	/* Limits of waiting (CLOCK_MONOTONIC, ns). */
 	const struct limit *limit; /* The caller's deadline for all requests of the client, or NULL. */
 	/* The end of the time set by rsp_allow(), on CLOCK_MONOTONIC. LIMIT_NONE: no time was set. */
 	uint64_t total_ns;
-	uint64_t reply_ns; /* Deadline for the whole reply to the last request. */
+	uint64_t reply_ns; /* Deadline for the whole reply to the last request, on CLOCK_MONOTONIC. */
 
 	/* Useless input since the last request. */
-	size_t noise;	  /* Received bytes that belong to no expected packet. */
+	size_t noise;	  /* Number of received bytes that belong to no expected packet. */
 	unsigned naks;	  /* Number of times that the stub reported the last request as damaged. */
 	unsigned damaged; /* Number of damaged packets in a row. */
 
 	/* The stub's features. */
 	size_t packet_size; /* Maximum payload of a request, in bytes. */
 	bool no_ack;	    /* Neither side acknowledges packets. */
-	/* The stub takes several requests that were sent together, before it gets the acknowledgement of its replies. */
+	/*
+	 * Several requests may be sent together: the stub accepts the next request before the client has acknowledged the reply
+	 * to the last one.
+	 */
 	bool together;
 	bool binary_read;  /* The stub has the request `x`, which reads memory in binary. */
 	bool binary_write; /* The stub has the request `X`, which writes memory in binary. */
@@ -42,18 +45,22 @@ struct rsp {
 	bool was_physical; /* The stub interpreted addresses as guest-physical when the client connected. */
 	struct regmap map;
 
-	uint32_t general_thread; /* The thread that the last packet `Hg` selected. 0: none. */
+	/* The thread (a CPU) that the last packet `Hg` selected for requests about registers and memory. 0: none. */
+	uint32_t general_thread;
 
 	/* Input. */
 	uint8_t in[RSP_INPUT];		     /* Received bytes. */
-	size_t in_start;		     /* The first byte in `in` that was not parsed yet. */
-	size_t in_len;			     /* Number of bytes that were not parsed yet. */
+	size_t in_start;		     /* Index in `in` of the first byte that was not parsed yet. */
+	size_t in_len;			     /* Number of bytes in `in`, from in_start on, that were not parsed yet. */
 	uint8_t payload[RSP_PACKET_MAX + 1]; /* The payload of the last packet, with a NUL after it. */
 	size_t payload_len;
 
 	/* Output. */
-	uint8_t out[RSP_OUTPUT]; /* A '+' and the last packets, framed. Kept until the next packets, because a single packet is
-				    sent again if it was damaged on the way. */
+	/*
+	 * The packets that were sent last, framed, with a '+' before them. They are kept until the next packets are sent: a
+	 * single packet is sent again if the stub reports it as damaged.
+	 */
+	uint8_t out[RSP_OUTPUT];
 	size_t out_len;
 	unsigned out_packets; /* Number of packets in `out`. */
 	bool unsent;	      /* The packets in `out` wait to be sent together with the next packet. */
@@ -62,7 +69,7 @@ struct rsp {
 
 /* ---- io.c ---- */
 
-/* Make the client dead, with this reason. Returns -1. */
+/* Make the client dead (rsp.h). `fmt` is a printf() format of the reason. Returns -1. */
 int rsp_die(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
@@ -71,10 +78,10 @@ int rsp_die(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2
  */
 int rsp_keep(struct rsp *r, const char *payload, size_t len);
 
-/* Send the kept packets. Returns 0, or -1 when the client is dead. */
+/* Send the packets that rsp_keep() has kept. Returns 0, or -1 when the client is dead. */
 int rsp_send_kept(struct rsp *r);
 
-/* Send the kept packets, and then this payload. Returns 0, or -1 when the client is dead. */
+/* Send the packets that rsp_keep() has kept, and then a packet with this payload. Returns 0, or -1 when the client is dead. */
 int rsp_send(struct rsp *r, const char *payload, size_t len);
 
 /* Send the acknowledgement that is owed. For use when no packet will follow to carry it. */
@@ -87,8 +94,8 @@ void rsp_send_ack(struct rsp *r);
 int rsp_receive(struct rsp *r, uint64_t deadline_ns);
 
 /*
- * Count the last received packet as useless input. Returns 0, or -1 if there was too much useless input; the client is dead
- * then.
+ * Count the last received packet as useless input. Returns 0, or -1 if there was too much useless input since the last request,
+ * which makes the client dead.
  */
 int rsp_ignore(struct rsp *r);
 
@@ -101,8 +108,8 @@ int rsp_ignore(struct rsp *r);
 bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop);
 
 /*
- * Make a request and receive the reply into rsp.payload. An empty reply means that the stub does not support the request.
- * Returns 0, or -1 when the client is dead.
+ * Make a request and receive the reply into rsp.payload: rsp_ask() makes the request by a printf() format, rsp_ask_bytes() of
+ * `len` bytes. An empty reply means that the stub does not support the request. Returns 0, or -1 when the client is dead.
  */
 int rsp_ask(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len);

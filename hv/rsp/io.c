@@ -12,7 +12,7 @@
 #include "hv/base/clock.h"
 #include "hv/rsp/internal.h"
 
-/* Bytes of useless input after which the client gives up: no stub sends as much without a request. */
+/* Bytes of useless input since the last request after which the client gives up: no stub sends as much without a request. */
 #define NOISE_MAX (1u << 20)
 #define DAMAGE_MAX 16u /* Number of damaged packets in a row after which the client gives up. */
 
@@ -49,8 +49,8 @@ void rsp_allow(struct rsp *r, uint64_t ns)
 }
 
 /*
- * Wait until the descriptor is ready, but no longer than LIMIT_LOOK_NS, after which the caller must check its limits again.
- * Returns 1 if the descriptor is ready, 0 if not, or -1 if the client is dead.
+ * Wait until the descriptor is ready for `events` (poll(2)), but no longer than LIMIT_LOOK_NS, after which the caller must
+ * check its time limits again. Returns 1 if the descriptor is ready, 0 if not, or -1 if the client is dead.
  */
 static int wait_for(struct rsp *r, short events, uint64_t deadline_ns)
 {
@@ -213,8 +213,8 @@ static int ask_again(struct rsp *r)
 }
 
 /*
- * Handle the received tokens up to the next packet. Returns 1 for a packet, 0 if no packet is complete yet, -1 if the client is
- * dead.
+ * Handle the received acknowledgements and useless bytes up to the end of the next packet, and decode this packet into
+ * rsp.payload. Returns 1 for a packet, 0 if no packet is complete yet, -1 if the client is dead.
  */
 static int take_token(struct rsp *r)
 {

@@ -7,7 +7,10 @@
 
 #define COMMAND_MAX 32u
 
-/* Append the text of an output packet to `text`, and drop what does not fit. */
+/*
+ * Append the output in the last received packet, an 'O' and hexadecimal digits, to `text` of `size` bytes. Drop what does not
+ * fit.
+ */
 static void add_output(const struct rsp *r, char *text, size_t size)
 {
 	size_t have = strlen(text), n = (r->payload_len - 1) / 2;

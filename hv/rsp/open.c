@@ -11,8 +11,9 @@
 #include "hv/rsp/internal.h"
 
 #define PACKET_LEAST 512u
-#define DOCUMENT_MAX (1u << 18) /* Bytes. QEMU's longest document has about 30 KB. */
-#define CHUNK 1000u		/* Bytes of a document in one request. */
+/* Most bytes of one XML document of the register description. QEMU's longest has about 30 KB. */
+#define DOCUMENT_MAX (1u << 18)
+#define CHUNK 1000u /* Bytes of a document in one request. */
 
 static bool has_feature(const char *list, const char *name)
 {
@@ -104,7 +105,10 @@ static int shake_hands(struct rsp *r, struct err *err)
 		return rsp_die(r, "the gdbstub cannot resume single CPUs (vCont)");
 	if (regmap_read(&r->map, fetch_document, r, err))
 		return -1;
-	/* On this request QEMU removes the breakpoints and watchpoints that an earlier client left. */
+	/*
+	 * Ask why the machine stopped ("?"). On this request QEMU also removes the breakpoints and watchpoints that an earlier
+	 * client left.
+	 */
 	if (rsp_send(r, "?", 1))
 		return -1;
 	if (rsp_wait(r, RSP_PATIENCE_NS, &stop) <= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Encodes and decodes packets of the GDB remote serial protocol (GDB manual, E.1): `$payload#checksum`, with escapes and
- * run-length encoding ("0*" and a count: the byte 0 repeated).
+ * run-length encoding (a byte, `*`, and a character that encodes how often the byte is repeated).
  */
 #include "hv/rsp/packet.h"
 

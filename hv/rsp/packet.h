@@ -23,9 +23,9 @@ enum rsp_token {
 };
 
 /*
- * Read the next token at the start of the `len` bytes. *used becomes the number of bytes of the token, and of the noise and
- * notifications before it. The caller must drop these bytes, even after RSP_NOTHING. For RSP_PACKET the decoded payload of
- * *out_len bytes is in `out`, which has room for RSP_PACKET_MAX bytes.
+ * Read the next token (an acknowledgement or a packet) in the `len` bytes. *used becomes the number of bytes of the token, and
+ * of the notifications and meaningless bytes before it. The caller must drop these bytes, even after RSP_NOTHING. For
+ * RSP_PACKET the decoded payload of *out_len bytes is in `out`, which has room for RSP_PACKET_MAX bytes.
  */
 enum rsp_token rsp_scan(const uint8_t *bytes, size_t len, size_t *used, uint8_t *out, size_t *out_len);
 

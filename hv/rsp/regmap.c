@@ -52,7 +52,7 @@ static const struct wanted {
 	{"cr0", offsetof(struct x86_regs, cr0), 8, false},
 };
 
-/* A CPU may be resumed with changed values (TARGET_RESUME_REGS) only of the first 18 registers of wanted[], up to eflags. */
+/* Only the first 18 registers of wanted[], up to eflags, can get new values when a CPU is resumed (TARGET_RESUME_REGS). */
 #define WRITABLE 18u
 
 struct reading {

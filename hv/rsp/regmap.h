@@ -35,8 +35,8 @@ typedef char *regmap_fetch(void *ctx, const char *annex, struct err *err);
 int regmap_read(struct regmap *map, regmap_fetch *fetch, void *ctx, struct err *err);
 
 /*
- * Decode the registers from the `len` bytes of a `g` packet. A register without a description becomes 0, and so does idt_base.
- * Returns 0, or -1 when a described register lies outside of the packet.
+ * Decode the registers from the `len` bytes of a `g` packet. A register that the stub does not describe becomes 0, and so does
+ * idt_base. Returns 0, or -1 when a described register lies outside of the packet.
  */
 int regmap_decode(const struct regmap *map, const uint8_t *bytes, size_t len, struct x86_regs *regs);
 

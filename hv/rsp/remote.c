@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes requests to a machine that stands still: its CPUs, registers, memory, breakpoints and monitor. */
+/*
+ * Makes those requests to the stub for which the machine must stand still: for CPUs, registers, memory, breakpoints and
+ * monitor.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +11,10 @@
 
 #define MONITOR_MAX 4096u /* Maximum output packets of one monitor command. */
 #define G_MAX 16384u	  /* Maximum bytes of registers in a `g` packet. */
-/* Bytes of requests that rsp_keep() holds back. More are sent at once, so that `out` has room for any other request. */
+/*
+ * Most bytes of requests that wait in rsp.out to be sent with a later one (rsp_keep()). If there are more, they are sent at
+ * once, so that rsp.out has room for any other request.
+ */
 #define KEPT_MAX 4096u
 
 /* ---- CPUs ---- */
@@ -208,7 +214,7 @@ int rsp_monitor(struct rsp *r, const char *command, char *out, size_t size)
 	rsp_to_hex((const uint8_t *)command, len, text + prefix);
 	if (rsp_ask_bytes(r, text, prefix + 2 * len))
 		return -1;
-	/* The output comes in packets that begin with 'O'. The packet "OK" follows them. */
+	/* Collect the output of the command. It comes in packets that begin with 'O'. The packet "OK" follows them. */
 	for (unsigned i = 0; r->payload_len > 1 && r->payload[0] == 'O' && r->payload[1] != 'K'; i++) {
 		size_t n = (r->payload_len - 1) / 2, room = size - 1 - used;
 

@@ -101,7 +101,7 @@ int rsp_next_reply(struct rsp *r)
 	}
 }
 
-/* Send the kept packets, and receive a reply for each. The last reply stays in rsp.payload. */
+/* Send the packets that rsp_keep() has kept, and receive a reply for each. The last reply stays in rsp.payload. */
 static int exchange(struct rsp *r)
 {
 	r->requests++;

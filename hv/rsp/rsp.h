@@ -26,7 +26,8 @@
 #define RSP_PATIENCE_NS 10000000000ull /* Longest wait for the reply to one request. */
 #define RSP_CONNECT_NS 10000000000ull  /* Longest time of rsp_connect(), without name resolution. */
 #define RSP_OPEN_NS 30000000000ull     /* Longest time of all requests of rsp_open(). */
-#define RSP_MEMORY_MAX 2000u	       /* Bytes of memory in one request. A longer read or write takes several requests. */
+/* Most bytes of memory in one request. rsp_read() and rsp_write() make several requests for a longer range. */
+#define RSP_MEMORY_MAX 2000u
 
 struct rsp;
 
@@ -89,7 +90,7 @@ uint64_t rsp_requests(const struct rsp *r);
  */
 int rsp_threads(struct rsp *r, uint32_t *ids, unsigned max);
 
-/* Read the registers of a CPU. Registers without a description are 0. Returns 0 or -1. */
+/* Read the registers of a CPU. Registers that the stub does not describe are 0. Returns 0 or -1. */
 int rsp_regs(struct rsp *r, uint32_t thread, struct x86_regs *regs);
 
 /* Set the general registers, RIP and RFLAGS of `after` that differ from `before`. Returns 0 or -1. */
@@ -104,7 +105,10 @@ bool rsp_halted(struct rsp *r, uint32_t thread);
  */
 int rsp_physical(struct rsp *r, bool on);
 
-/* Read or write `len` bytes of memory. Returns 0 or -1. */
+/*
+ * rsp_read() reads `len` bytes of memory at `addr`, and rsp_write() writes them: a GVA, or a GPA after rsp_physical(). Return 0
+ * or -1.
+ */
 int rsp_read(struct rsp *r, uint64_t addr, void *buf, size_t len);
 int rsp_write(struct rsp *r, uint64_t addr, const void *buf, size_t len);
 

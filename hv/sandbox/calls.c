@@ -24,8 +24,8 @@
 #define ALL (~0u)
 #define MAIN CALLS_MAIN
 /*
- * READERS read files, WRITERS write files. OPENERS may also open files for writing. They are the opener (opener.h), a helper
- * process that opens files for the threads that write, and the threads that fetch debug files.
+ * Threads by what they do with files: READERS read, WRITERS write, and OPENERS open files for writing. OPENERS are the threads
+ * that fetch debug files, and the opener: a helper process that opens files for the other writers (opener.h).
  */
 #define READERS (K(SAMPLER) | K(REPORTER) | MAIN | CALLS_FETCH | CALLS_NETWORK)
 #define WRITERS (K(REPORTER) | MAIN | CALLS_FETCH)
@@ -44,7 +44,7 @@
 			}                 \
 		}                         \
 	}
-/* Allows the call if its argument `n` equals `value` in the bits of `mask`. */
+/* Allows the system call `name` if its argument `n`, counted from 0, equals `value` in the bits of `mask`. */
 #define CALL_IF(name, kinds, n, mask, value)                                                       \
 	{                                                                                          \
 		SCMP_SYS(name), kinds, 1,                                                          \
@@ -54,7 +54,10 @@
 			}                                                                          \
 		}                                                                                  \
 	}
-/* As CALL_IF, with conditions on two arguments, `n` and `m`, which must both hold. */
+/*
+ * Allows the system call `name` if two conditions hold, each as in CALL_IF(): one on its argument `n`, and one on its argument
+ * `m`.
+ */
 #define CALL_IF2(name, kinds, n, n_mask, n_value, m, m_mask, m_value)                                  \
 	{                                                                                              \
 		SCMP_SYS(name), kinds, 2,                                                              \
@@ -130,9 +133,9 @@ static const struct call list[] = {
 	CALL(writev, ALL),
 	CALL(close, ALL),
 	/*
-	 * Some commands are missing on purpose, because they make the kernel signal another process, or take a lock or a lease
-	 * on a file that other programs use. F_SETOWN, F_SETSIG and O_ASYNC together can kill any process of the user. A
-	 * terminal has an owner by default, so O_ASYNC alone can already send a signal.
+	 * Some commands of fcntl() are missing here on purpose, because they make the kernel signal another process, or take a
+	 * lock or a lease on a file that other programs use. F_SETOWN, F_SETSIG and O_ASYNC together can kill any process of
+	 * the user. A terminal has an owner by default, so O_ASYNC alone can already send a signal.
 	 */
 	FCNTL(F_GETFD, ALL),
 	FCNTL(F_GETFL, ALL),
@@ -152,7 +155,7 @@ static const struct call list[] = {
 	IOCTL(TCSETS, ALL),
 	IOCTL(TCSETSW, ALL),
 	IOCTL(TCSETSF, ALL),
-	IOCTL(TCGETS2, ALL), /* As TCGETS, in glibc 2.42. Its isatty() uses TCGETS2 too. */
+	IOCTL(TCGETS2, ALL), /* From glibc 2.42 on, this request and the next three replace the four above, also in isatty(). */
 	IOCTL(TCSETS2, ALL),
 	IOCTL(TCSETSW2, ALL),
 	IOCTL(TCSETSF2, ALL),
@@ -167,8 +170,9 @@ static const struct call list[] = {
 	CALL(timer_delete, K(VCPU) | STARTERS),
 	CALL(rt_sigtimedwait, K(STOPPER) | MAIN),
 
-	/* Workers, and threads that change what workers wait for. */
-	CALL(epoll_wait, WORKERS | CALLS_NETWORK | STARTERS), /* Threads of a copy inherit the filter of SANDBOX_COPY. */
+	/* Used by workers, and by threads that change what workers wait for. */
+	/* STARTERS include SANDBOX_COPY, whose filter the threads of a copy inherit. */
+	CALL(epoll_wait, WORKERS | CALLS_NETWORK | STARTERS),
 	CALL(epoll_pwait, WORKERS | CALLS_NETWORK | STARTERS),
 	CALL(epoll_ctl, WORKERS | CALLS_NETWORK | K(VCPU) | STARTERS),
 	CALL(eventfd2, WORKERS | K(VCPU) | STARTERS),
@@ -225,7 +229,7 @@ static const struct call list[] = {
 	CALL(unlink, CALLS_FETCH),
 	CALL(unlinkat, OPENERS),
 
-	IOCTL(TUNSETOFFLOAD, K(NET) | MAIN), /* the offloads that the guest's driver negotiated, for a tap */
+	IOCTL(TUNSETOFFLOAD, K(NET) | MAIN), /* sets the offloads of a tap to those that the guest's driver negotiated */
 
 	/* Sockets. */
 	CALL_IF(socket, SOCKETS, 0, WORD, AF_INET),
@@ -250,7 +254,8 @@ static const struct call list[] = {
 	CALL(getpeername, SOCKETS),
 	IOCTL(FIONREAD, SOCKETS),
 	IOCTL(FIONBIO, SOCKETS),
-	IOCTL(SIOCGIFINDEX, CALLS_NETWORK), /* if_nametoindex(), for a name server with a scope */
+	/* if_nametoindex() uses this call for the address of a name server with a scope, such as fe80::1%eth0. */
+	IOCTL(SIOCGIFINDEX, CALLS_NETWORK),
 
 	/* libdebuginfod (by libcurl), which fetches debug files, has threads, files and a cache of its own. */
 	CALL_IF(mmap, CALLS_FETCH, 2, PROT_EXEC, PROT_EXEC), /* the resolver loads plug-ins */
@@ -275,8 +280,8 @@ static const struct call list[] = {
 	CALL(getrlimit, CALLS_FETCH),
 
 	/*
-	 * A copy of the machine: the only kind of process that a run forks, and only by fork(). The copy needs these calls to
-	 * make its machine, to limit itself, and to return its result.
+	 * Calls to make a copy of the machine, by fork() only, and calls that the copy needs to make its machine, to limit
+	 * itself, and to return its result.
 	 */
 	CALL_IF(clone, K(COPY), 0, ~0ull, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD),
 	CALL(wait4, K(COPY) | K(REPORTER) | MAIN),

@@ -8,7 +8,10 @@
 
 #include "hv/sandbox/kinds.h"
 
-/* A set of kinds of threads is a mask, with the bit 1u << kind for each kind of kinds.h, and with these bits. */
+/*
+ * A set of kinds of threads is a mask: the bit 1u << kind for each enum sandbox_kind (kinds.h), and the bits 28 to 30 for kinds
+ * that this enum lacks.
+ */
 #define CALLS_FETCH (1u << 30)	 /* Threads that fetch debug files from servers. */
 #define CALLS_OPENER (1u << 29)	 /* The process that opens files for the run (opener.h). */
 #define CALLS_NETWORK (1u << 28) /* The process that speaks to networks for a guest. */
@@ -31,8 +34,8 @@ struct call {
 };
 
 /*
- * The `calls_count` entries of the list. A system call may have several entries. It is allowed if the conditions of any entry
- * hold.
+ * The list of allowed system calls, and the number of its entries, `calls_count`. A system call may have several entries in
+ * calls_list[]. The call is allowed if the conditions of at least one of these entries hold.
  */
 extern const struct call *const calls_list;
 extern const size_t calls_count;

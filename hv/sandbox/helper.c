@@ -21,7 +21,7 @@
 #include "hv/base/clean.h"
 #include "hv/base/die_with.h"
 
-/* Bytes of the end of a helper's output that are kept: enough for the message of a failed assertion. */
+/* At most this many bytes are kept of the end of a helper's output: enough for the message of a failed assertion. */
 #define WORDS_MAX 256
 
 /* Ignore Ctrl-C and the other signals that end a run. The run handles them and then ends this process. */

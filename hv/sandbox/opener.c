@@ -33,7 +33,10 @@
 
 struct opener {
 	struct places places;
-	/* for Landlock, which limits writing to folders: for each place, the path of a file in its folder */
+	/*
+	 * for Landlock, which limits writing to folders: for each place (opener_places.h), the path of a file in the place's
+	 * folder
+	 */
 	char *let[LET_MAX];
 	size_t let_count;
 	/* path of the Unix sockets, without the suffix _PORT; "": connecting is not allowed */
@@ -96,8 +99,9 @@ static int open_to_write(const struct opener *o, const struct opener_request *r,
 }
 
 /*
- * Open a file for reading. The path need not be an allowed place, because the thread may open any file for reading by openat(2)
- * itself. The kernel confines the path to the folder as the request's `resolve` says (openat2(2)).
+ * Open a file for reading. The path need not be among the files that the opener may write, because the requesting thread may
+ * open any file for reading by openat(2) itself. The kernel confines the path to the folder as the request's `resolve` says
+ * (openat2(2)).
  */
 static int open_below(const struct opener_request *r, int folder, int *fd)
 {
@@ -160,7 +164,7 @@ static int do_request(const struct opener *o, const struct opener_request *r, in
 	}
 }
 
-/* ---- configuration, before the guest's first instruction ---- */
+/* ---- configuration, before the guest runs ---- */
 
 static int note_writes(struct opener *o, const char *folder, const char *name)
 {

@@ -89,7 +89,7 @@ static int ask(int socket, struct opener_request *r, int sent, bool wants_fd)
 	return rc;
 }
 
-/* ---- configuration, before the guest's first instruction ---- */
+/* ---- configuration, before the guest runs ---- */
 
 static int tell(int socket, enum opener_op op, const char *path)
 {
@@ -132,7 +132,10 @@ int opener_call(int socket, uint32_t port)
 	return -1;
 }
 
-/* Copy a path that was an argument of the thread's system call. */
+/*
+ * Copy the path at the address `from`, an argument of the thread's system call. Returns false if `from` is 0 or the path is too
+ * long.
+ */
 static bool copy_path(uint64_t from, char to[PATH_MAX])
 {
 	const char *path = (const char *)(uintptr_t)from;

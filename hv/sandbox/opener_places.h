@@ -17,8 +17,8 @@ struct place {
 };
 
 /*
- * Most places of a run. A run has a report, a coverage file, one or two sockets, and a folder of scenarios. A file that is a
- * symbolic link takes two places.
+ * At most this many places can be allowed. A run has a report, a coverage file, one or two sockets, and a folder of scenarios.
+ * A file that is a symbolic link takes two places.
  */
 #define PLACES_MAX 16
 

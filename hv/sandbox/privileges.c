@@ -197,7 +197,10 @@ static uint64_t rights_of(long abi)
 	return rights;
 }
 
-/* Give `rights` in the folder of `path`. A folder that does not exist needs no rule. */
+/*
+ * Add to the Landlock ruleset `rules` a rule that gives `rights` in the folder of the file `path`. A folder that does not exist
+ * needs no rule.
+ */
 static int allow_folder(int rules, const char *path, uint64_t rights)
 {
 	struct landlock_path_beneath_attr beneath = {.allowed_access = rights};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The engine of `outrider attach` (attach_engine.h). The gdbstub's target plants the points in the guest. A journal on disk
- * lists them (hv/target/gdb/journal.h), and the guard removes them if this process dies (guard.h).
+ * The engine of `outrider attach` (attach_engine.h). The target (hv/target/gdb) plants the detector's points in the guest by
+ * the gdbstub. A journal on disk lists the points (hv/target/gdb/journal.h), and the guard removes them if this process dies
+ * (guard.h).
  */
 #include "hv/session/attach_engine.h"
 
@@ -12,8 +13,10 @@
 #include "hv/vmm/probe.h"
 
 #define POLL_NS 200000000u
-#define EVENT_NS 15000000000u  /* Time for libvirt to report why the gdbstub has closed its connection. */
-#define GIVE_UP_NS 1000000000u /* Time for the gdbstub to resume the guest after the user has cancelled attaching. */
+/* Time to wait for libvirt to report why the gdbstub has closed its connection: 15 s. */
+#define EVENT_NS 15000000000u
+/* Time for the gdbstub to resume the guest after the user has cancelled attaching: 1 s. */
+#define GIVE_UP_NS 1000000000u
 
 static struct attach_engine *attach_engine(struct engine *e)
 {
@@ -67,8 +70,8 @@ static int open_journal(struct attach_engine *a, struct gdb_config *config, stru
 		return -1;
 	config->planted = gdb_journal_planted(a->journal);
 	/*
-	 * If an earlier outrider was killed while attached to this guest, resume the guest: it was probably that outrider that
-	 * stopped the guest, and not the user.
+	 * If an earlier outrider was killed while attached to this guest, resume the guest: that outrider, not the user,
+	 * probably stopped the guest.
 	 */
 	config->running = a->left;
 	return 0;
@@ -136,7 +139,7 @@ static int run_attached(struct engine *e, struct err *err)
 		ret = gdb_target_wait(e->target, POLL_NS, &a->end, err);
 		a->ended = a->domain ? domain_event(a->domain) : NULL;
 	} while (ret > 0 && !a->ended);
-	/* A gdbstub that closes its connection gives no reason: ask libvirt. */
+	/* The gdbstub has closed its connection, which gives no reason. libvirt may know the reason: ask libvirt. */
 	if (a->domain && !a->ended && a->end == GDB_END_GONE)
 		a->ended = domain_event_within(a->domain, EVENT_NS);
 	/*
@@ -177,7 +180,10 @@ static const char *end_of(const struct attach_engine *a)
 	return "detached, the guest runs on";
 }
 
-/* Remove all points from the guest. If the gdbstub fails meanwhile, the guard (guard.h) connects anew and tries once more. */
+/*
+ * Remove all points from the guest. If the gdbstub fails before all are removed, the guard (guard.h) connects anew and tries
+ * once more.
+ */
 static void detach(struct attach_engine *a, struct err *err)
 {
 	struct err failed = {0};
@@ -227,8 +233,8 @@ static void close_attached(struct engine *e)
 	struct attach_engine *a = attach_engine(e);
 
 	/*
-	 * Keep the journal, which lists the points in the guest, if open() failed before there was a target: the points of an
-	 * earlier outrider are still there then.
+	 * Keep the journal if open() failed before there was a target, and an earlier outrider left points in the guest: these
+	 * points are still there, and the journal lists them.
 	 */
 	bool clean = e->target || !a->left;
 

@@ -16,21 +16,28 @@
 struct attach_engine_config {
 	const char *connect; /* libvirt's URI. NULL: libvirt's default. */
 	const char *domain;  /* The libvirt domain to attach to. */
-	const char *gdb;     /* The address of a gdbstub, unix:PATH or HOST:PORT. */
-	unsigned overhead;   /* Share of the time that the guest may stand still, in percent. */
+	/* The address of a gdbstub, unix:PATH or HOST:PORT. */
+	const char *gdb;
+	/* Share of the time that the guest may stand still, in percent. */
+	unsigned overhead;
 };
 
 struct attach_engine {
 	struct engine engine;
 	const struct attach_engine_config *config;
 	struct screen *screen;
-	struct domain *domain; /* NULL: the gdbstub is not that of a libvirt domain. */
+	/* The libvirt domain that the gdbstub belongs to. NULL: the gdbstub belongs to no libvirt domain. */
+	struct domain *domain;
 	struct guard *guard;
 	struct gdb_journal *journal;
-	struct limit limit;		  /* when to give up the connection to the gdbstub */
-	bool standing;			  /* The gdbstub failed: the guest may stand still, with points in it. */
-	bool left;			  /* An earlier outrider was killed while attached, and left points in the guest. */
-	const struct domain_event *ended; /* The end of the machine as libvirt reported it, or NULL. */
+	/* When to give up the connection to the gdbstub. */
+	struct limit limit;
+	/* The gdbstub failed: the guest may stand still, with points in it. */
+	bool standing;
+	/* An earlier outrider was killed while attached, and left points in the guest. */
+	bool left;
+	/* The end of the machine as libvirt reported it, or NULL. */
+	const struct domain_event *ended;
 	enum gdb_end end;
 };
 

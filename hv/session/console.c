@@ -20,24 +20,31 @@
 #include "hv/sandbox/sandbox.h"
 
 #define PARTIAL_LINE_MS 100
-#define LINE_MAX_KEPT 200 /* bytes of a line that are kept: enough for printk's time stamp and the message of a panic */
+/* Bytes of a line that are kept: enough for printk's time stamp and the message of a panic. */
+#define LINE_MAX_KEPT 200
 
 struct console {
 	struct screen *screen;
 	const char *file;
-	int out;       /* The file's descriptor, or -1. */
-	uint64_t room; /* Bytes that may still be written to the file. Used by the thread only. */
+	int out; /* The file's descriptor, or -1. */
+	/* Bytes that may still be written to the file. Used by the thread only. */
+	uint64_t room;
 	int pipe[2];
-	int failure; /* errno of the first failed write to the file. Owned by the thread until it is joined. */
-	bool unread; /* The file is a pipe, and its reader did not read before the run's end. Owned like `failure`. */
-	bool full;   /* The file has as many bytes as --console-limit allows. Used by the thread only. */
+	/* errno of the first failed write to the file. Owned by the thread until it is joined. */
+	int failure;
+	/* The file is a pipe, and its reader did not read before the run's end. Owned like `failure`. */
+	bool unread;
+	/* The file has as many bytes as --console-limit allows. Used by the thread only. */
+	bool full;
 	bool started;
 	pthread_t thread;
 	size_t pending_len;
-	bool clean;    /* Make control characters visible. */
-	bool carriage; /* The last byte was a carriage return, which is not forwarded yet. */
+	bool clean; /* Make control characters visible. */
+	/* The last byte was a carriage return, which is not forwarded yet. */
+	bool carriage;
 	char cleaned[CLEAN_MAX(4096 + 1)];
-	char pending[4096]; /* Bytes read but not yet forwarded. Never full between two reads. */
+	/* Bytes read but not yet forwarded. Never full between two reads. */
+	char pending[4096];
 	size_t line_len;
 	char line[LINE_MAX_KEPT + 1];
 	char panic[CLEAN_MAX(LINE_MAX_KEPT)]; /* Written once, before `panicked` is set. */
@@ -45,8 +52,8 @@ struct console {
 };
 
 /*
- * Returns the text after "Kernel panic - not syncing: " in a line with or without printk's "[ 1.234567] ", or NULL if the line
- * is another one.
+ * Returns the text after "Kernel panic - not syncing: " in a line with or without printk's "[ 1.234567] ", or NULL for any
+ * other line.
  */
 static const char *panic_text(const char *line)
 {

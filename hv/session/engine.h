@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An engine is a machine as a session uses it: it has a target, and runs until it ends or is stopped. vm_engine.c is
- * Outrider's own virtual machine. attach_engine.c is a machine that was running before.
+ * An engine is a machine as a session uses it: it has a target, and runs until it ends or is stopped. vm_engine.c is Outrider's
+ * own virtual machine. attach_engine.c is a machine that was running before.
  *
- * A session calls open(), run() and over(), stops the detector, and then calls finish(), end_word() and close(). It may call
- * close() at any point, as the last call.
+ * A session calls open(), run() and over(), stops the detector, and then calls finish(), end_word() and close(). The session
+ * may call close() at any point, as the last call.
  */
 #ifndef OUTRIDER_SESSION_ENGINE_H
 #define OUTRIDER_SESSION_ENGINE_H
@@ -63,9 +63,9 @@ struct engine_ops {
 	 */
 	const char *(*end_word)(struct engine *e, enum stop_reason stopped, struct err *err);
 	/*
-	 * Returns the machine, to make a copy of it. Sets *held to the vCPUs that the target has halted to hold them, a bit (1u
-	 * << index) for each. Called on any thread, while the machine stands still. still() is NULL if such a machine cannot be
-	 * copied.
+	 * Returns the machine, to make a copy of it. Sets *held to the vCPUs that are halted because the target holds them, a
+	 * bit (1u << index) for each. Called on any thread, while the machine stands still. still() is NULL if such a machine
+	 * cannot be copied.
 	 */
 	struct vm *(*still)(struct engine *e, unsigned *held);
 	/* Free what open() made. open() may have failed halfway. */
@@ -74,12 +74,15 @@ struct engine_ops {
 
 struct engine {
 	const struct engine_ops *ops;
-	struct target *target;	/* NULL: the engine detects nothing. */
-	const char *beginning;	/* The first word of the message that announces the run: "booting". */
-	const char *stopping;	/* what stop() does, for a message */
-	const char *since;	/* Where run() begins, for an error: "the guest's start". */
-	bool keyboard;		/* The user's keys go to the guest. */
-	bool console_on_screen; /* The guest's console is shown on a terminal. Set by open(). */
+	struct target *target; /* NULL: the engine detects nothing. */
+	/* The first word of the message that announces the run: "booting". */
+	const char *beginning;
+	const char *stopping; /* what stop() does, for a message */
+	/* When the time of --wait-kernel begins, as a phrase for an error: "the guest's start". */
+	const char *since;
+	bool keyboard; /* The user's keys go to the guest. */
+	/* The guest's console is shown on a terminal. Set by open(). */
+	bool console_on_screen;
 	/* Kinds of threads that run() starts, a bit (1u << enum sandbox_kind) for each. 0: the engine cannot be confined. */
 	unsigned sandbox_kinds;
 	/* Path of a file that close() removes, set by open(). NULL: no such file. */

@@ -20,13 +20,18 @@
 #include "hv/base/clock.h"
 #include "hv/libvirt/domain.h"
 #include "hv/rsp/rsp.h"
+#include "hv/target/gdb/journal.h"
 
-#define QUIET_MS 300	      /* milliseconds of silence after which a gdbstub has sent all its replies */
-#define SETTLE_NS 3000000000u /* nanoseconds after which a peer that still sends is taken for no gdbstub */
-#define LAST_S 30	      /* seconds after outrider's end at which the guard exits, even if it is waiting */
+/* Milliseconds of silence after which a gdbstub has sent all its replies. */
+#define QUIET_MS 300
+/* Nanoseconds after which a peer that still sends is taken for no gdbstub. */
+#define SETTLE_NS 3000000000u
+/* Seconds after outrider's end at which the guard exits, even if it is waiting. */
+#define LAST_S 30
 
 struct guard {
-	int fd; /* The session's end of the socket to the guard's process. */
+	/* The session's end of the socket to the guard's process. */
+	int fd;
 	pid_t pid;
 	bool takes_over; /* guard_take_over() was called. */
 };
@@ -48,8 +53,8 @@ union control {
 /* ---- the process ---- */
 
 /*
- * Bring the gdbstub into a known state. It may be reading a packet, sending a reply, or running the machine. End the packet,
- * which then has a wrong checksum; stop the machine; and discard the replies to outrider's requests.
+ * Bring the gdbstub into a known state. The gdbstub may be reading a packet, sending a reply, or running the machine. End the
+ * packet, which then has a wrong checksum; stop the machine; and discard the replies to outrider's requests.
  */
 static void settle(int fd)
 {
@@ -67,6 +72,8 @@ static void settle(int fd)
 
 static void take_over(int fd, const struct charge *charge)
 {
+	/* While a descriptor of the connection is open, the next outrider waits, and opens no gdbstub that we would close. */
+	int hold = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct rsp *rsp;
 
 	settle(fd);
@@ -75,13 +82,14 @@ static void take_over(int fd, const struct charge *charge)
 	 * machine.
 	 */
 	rsp = rsp_open(fd, true, NULL, NULL, NULL);
-	if (rsp) {
+	if (rsp)
 		rsp_detach(rsp);
-		rsp_close(rsp);
-	}
 	if (charge->has_domain)
 		domain_drop_stub(charge->has_uri ? charge->uri : NULL, charge->domain);
-	unlink(charge->journal);
+	rsp_close(rsp);
+	if (hold >= 0)
+		close(hold);
+	gdb_journal_remove(charge->journal);
 }
 
 /* Receive one message. Returns false if the connection is closed. */
@@ -124,8 +132,8 @@ static void close_inherited(int from)
 }
 
 /*
- * Run the guard's process. It leaves outrider's process group and session, since Ctrl-C and the end of a terminal kill the
- * whole group.
+ * Run the guard's process. The process leaves outrider's process group and session, since Ctrl-C and the end of a terminal kill
+ * the whole group.
  */
 static void be_guard(int from)
 {

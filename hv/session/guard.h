@@ -16,8 +16,8 @@ struct guard *guard_start(struct err *err);
 
 /*
  * Tell the guard that the machine whose gdbstub is connected to `fd` now has points to remove. If the guard removes them, it
- * also removes the file `journal`. `domain` is the libvirt domain whose gdbstub the guard closes, through the connection `uri`
- * (NULL: libvirt's default). If `domain` is NULL, there is no gdbstub to close. All strings are copied.
+ * also removes the file `journal`. The guard also makes libvirt close the gdbstub of the libvirt domain `domain`; `uri` is the
+ * libvirt connection (NULL: libvirt's default). If `domain` is NULL, libvirt is not used. All strings are copied.
  */
 void guard_watch(struct guard *g, int fd, const char *journal, const char *uri, const char *domain);
 

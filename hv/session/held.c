@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which copies of the machine are held paused, and for how long (held.h). */
+/* Decides which copies of the machine are held paused, and for how long (held.h). */
 #include "hv/session/held.h"
 
 #include <string.h>
 
-/* Copies to hold are made at most every 200 ms, and stop the guest for at most a twentieth of the time. */
+/*
+ * A copy to hold is made at most every 200 ms (EVERY_NS). Making these copies stops the guest for at most 1 / COST of the time.
+ */
 #define EVERY_NS UINT64_C(200000000)
 #define COST 20u
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Most copies that are held. For a moment there is one more, until the caller drops the copy that held_surplus() names. */
+/* Maximum number of held copies. A new copy may be one too many, until the caller drops the copy that held_surplus() names. */
 #define HELD_MAX 2u
 /*
  * A copy is held for 10 s at most, in ns. A complaint is linked to races within the same time (hv/race/complaint_link.c), and
@@ -30,7 +30,7 @@ struct held_pace {
 /* Returns whether a copy may be made and held at this time, in ns. */
 bool held_due(const struct held_pace *pace, uint64_t now);
 
-/* A copy was made, for which the guest stood still from `begin` to `end`, in ns. */
+/* Record that a copy was made, and that the guest stood still for it from `begin` to `end`, in ns. */
 void held_made(struct held_pace *pace, uint64_t begin, uint64_t end);
 
 struct held_copy {
@@ -40,8 +40,8 @@ struct held_copy {
 };
 
 /*
- * Returns the index of a held copy that is to be dropped, or -1 if there is none: one that was held for HELD_NS; else the older
- * of two of one race; else, if there are more than HELD_MAX, the oldest. `now` is in ns.
+ * Returns the index of the held copy to drop next, or -1 if there is none. First come copies held for HELD_NS, then the older
+ * one of two copies of one race, and then, while more than HELD_MAX copies are held, the oldest copy. `now` is in ns.
  */
 int held_surplus(const struct held_copy *list, unsigned count, uint64_t now);
 

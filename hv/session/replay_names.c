@@ -17,8 +17,8 @@ void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous
 }
 
 /*
- * Returns the GVA of a byte on one of the two stacks, and sets *side to the side whose stack it is. Returns 0 if the byte is on
- * neither stack.
+ * Returns the GVA of a byte on the stack of a side, and sets *side to this side. Returns 0 if the byte is on neither side's
+ * stack.
  */
 static uint64_t on_stack(const struct guest *g, const struct replay_rendezvous *rendezvous, uint64_t gpa, unsigned *side)
 {
@@ -82,4 +82,14 @@ void replay_names_give(const struct guest *g, const struct replay_rendezvous *re
 			name_one(g, rendezvous, &instance->differences[i]);
 	}
 	replay_clean(instance);
+}
+
+void replay_names_give_sections(const struct guest *g, const struct replay_rendezvous *rendezvous,
+				struct section_replay_instance *instance)
+{
+	for (uint32_t i = 0; i < instance->kept; i++) {
+		if (!instance->differences[i].serial.is_register)
+			name_one(g, rendezvous, &instance->differences[i].serial);
+	}
+	section_replay_clean(instance);
 }

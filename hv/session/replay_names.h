@@ -9,21 +9,27 @@
 #include "hv/guest/guest.h"
 #include "hv/race/rendezvous.h"
 #include "hv/race/replay.h"
+#include "hv/race/section_replay.h"
 
 /* The facts about a rendezvous that are needed to name memory later, when the rendezvous has ended. */
 struct replay_rendezvous {
 	uint64_t gva, gpa; /* of the datum */
 	char comm[2][sizeof(((struct guest_context *)0)->comm)];
-	struct x86_regs regs[2]; /* used to find the stacks, and to interpret other memory */
+	/* The registers of both sides, used to find the stacks, and to interpret other memory. */
+	struct x86_regs regs[2];
 };
 
 void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous *out);
 
 /*
- * Set the GVA and the name of each recorded difference in memory that has no name, if the guest's tables have them now, which
- * may be later than the rendezvous. Reads some hundred words of guest memory for each difference, so it must not be called in a
- * callback.
+ * For each recorded difference in memory without a name, set its GVA and name from the guest's tables. The tables are read now:
+ * an object that was freed since the rendezvous may get no name. Reads some hundred words of guest memory for each difference,
+ * so it must not be called in a callback.
  */
 void replay_names_give(const struct guest *g, const struct replay_rendezvous *rendezvous, struct replay_instance *instance);
+
+/* As replay_names_give(), for the differences that running critical sections in copies has shown. */
+void replay_names_give_sections(const struct guest *g, const struct replay_rendezvous *rendezvous,
+				struct section_replay_instance *instance);
 
 #endif

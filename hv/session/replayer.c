@@ -23,20 +23,21 @@
 #include "hv/session/held.h"
 #include "hv/session/replay_names.h"
 #include "hv/session/scenario_folder.h"
+#include "hv/session/section_pace.h"
 
 /*
- * Number of copies that are run at the same time. Each costs memory: twice the pages that the guest and the copy write
- * meanwhile.
+ * Maximum number of copies that are run at the same time. While a copy runs, it costs memory: twice the pages that the guest
+ * and the copy write in this time.
  */
 #define AT_ONCE 2u
-/* Number of all copies, with those that are held, and one that is being dropped. */
+/* Maximum number of copies at a time: those that are run, those that are held, and one that is being dropped. */
 #define COPIES (AT_ONCE + HELD_MAX + 1)
 _Static_assert(COPIES == SCENARIO_FILES, "each copy needs a file for its scenario");
 /* Number of pairs of instructions in the table, a power of two. No run has found more races than that. */
 #define PAIRS 4096u
 /*
- * Most instances of a pair to replay. The pruner needs fewer to call a race benign because both orders end in the same state
- * (docs/pruning.md).
+ * Maximum number of instances of a pair that are replayed. The pruner needs fewer to call a race benign because both orders end
+ * in the same state (docs/pruning.md).
  */
 #define INSTANCES_MAX 64u
 /*
@@ -62,13 +63,15 @@ _Static_assert(COPIES == SCENARIO_FILES, "each copy needs a file for its scenari
 
 /* Two instructions that met in a rendezvous. */
 struct pair {
-	uint64_t gva[2]; /* of the instructions, the smaller one first; gva[0] 0: the entry is free */
+	/* The instructions' GVAs, the smaller one first; gva[0] is 0 in a free entry. */
+	uint64_t gva[2];
 	/*
 	 * Number of rendezvous of this pair that could have been replayed: those that began while fewer than AT_ONCE replays
 	 * were under way, and the pair had fewer than INSTANCES_MAX replays.
 	 */
 	uint32_t offered;
-	uint32_t next; /* the value of `offered` at which to replay next */
+	/* The value of `offered` at which to replay next. */
+	uint32_t next;
 	uint32_t runs; /* number of replays */
 };
 
@@ -95,23 +98,32 @@ struct job {
 	struct replay_job replay;
 	char site[2][SITE_NAME_MAX];
 	struct replay_rendezvous rendezvous;
+	/* The critical sections, if this is a rendezvous of sections. In a rendezvous of two accesses, `lock` is 0. */
+	struct rendezvous_sections sections;
 };
 
 struct replayer {
 	struct replayer_config config;
 	struct replay_config replay;
-	atomic_bool ready;     /* replayer_kernel_known() was called. */
-	atomic_bool closing;   /* replayer_closing() was called. */
-	atomic_bool told;      /* The user has seen the first error about copies. */
-	bool told_scenario;    /* The user has seen that a scenario could not be kept. Used by the replayer's thread. */
+	atomic_bool ready;   /* replayer_kernel_known() was called. */
+	atomic_bool closing; /* replayer_closing() was called. */
+	/* The user has seen the first error about copies. */
+	atomic_bool told;
+	/* The user has seen that a scenario could not be kept. Used by the replayer's thread. */
+	bool told_scenario;
 	atomic_uint under_way; /* number of jobs that are not held */
+	/* Guards `sections`. While this lock is held, no other lock is taken. */
+	pthread_mutex_t sections_lock;
+	struct section_pace sections;
 	/* The detector's lock guards these three. */
 	struct pair pairs[PAIRS];
 	struct held_pace pace;
-	bool hold_next;		 /* The copy made at the rendezvous that replayer_wants() accepted last is to be held. */
-	pthread_mutex_t lock;	 /* Guards `jobs`, `kept` and `complained`. */
-	pthread_cond_t job_over; /* Signalled when a job has ended, and after a complaint. */
-	bool complained;	 /* replayer_complained() was called. */
+	/* The last rendezvous that replayer_wants() accepted is for a copy to hold, not to run at once. */
+	bool hold_next;
+	pthread_mutex_t lock; /* Guards `jobs`, `kept` and `complained`. */
+	/* Signalled when a job has ended, and after a complaint. */
+	pthread_cond_t job_over;
+	bool complained; /* replayer_complained() was called. */
 	struct job jobs[COPIES];
 	struct kept kept[PAIRS];
 	/* File number i of the folder belongs to jobs[i]. */
@@ -145,6 +157,7 @@ struct replayer *replayer_new(const struct replayer_config *config, struct err *
 	r->config = *config;
 	r->replay = (struct replay_config){.instructions = INSTRUCTIONS, .free_ns = config->free_ns};
 	pthread_mutex_init(&r->lock, NULL);
+	pthread_mutex_init(&r->sections_lock, NULL);
 	init_cond(&r->job_over);
 	r->wake = eventfd(0, EFD_CLOEXEC);
 	if (r->wake < 0)
@@ -164,20 +177,17 @@ void replayer_free(struct replayer *r)
 		close(r->wake);
 	pthread_cond_destroy(&r->job_over);
 	pthread_mutex_destroy(&r->lock);
+	pthread_mutex_destroy(&r->sections_lock);
 	free(r);
 }
 
 static void describe_kernel(struct replayer *r)
 {
-	struct scenario_facts *f = &r->facts;
+	const struct guest *guest = r->config.guest;
 	const uint8_t *id;
-	size_t len = guest_build_id(r->config.guest, &id);
+	size_t len = guest_build_id(guest, &id);
 
-	snprintf(f->version, sizeof(f->version), "%s", OUTRIDER_VERSION);
-	snprintf(f->banner, sizeof(f->banner), "%s", guest_banner(r->config.guest));
-	f->slide = guest_slide(r->config.guest);
-	for (size_t i = 0; i < len && 2 * i + 2 < sizeof(f->build_id); i++)
-		snprintf(f->build_id + 2 * i, 3, "%02x", id[i]);
+	scenario_describe_kernel(&r->facts, guest_banner(guest), id, len, guest_slide(guest));
 }
 
 void replayer_kernel_known(struct replayer *r)
@@ -234,6 +244,21 @@ bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
 	return !r->hold_next || held_due(&r->pace, monotonic_ns());
 }
 
+bool replayer_wants_sections(struct replayer *r, uint64_t first, uint64_t second, uint64_t between, bool begin)
+{
+	bool wants;
+
+	if (!r->config.sections_replayed || !atomic_load(&r->ready) || atomic_load(&r->closing) ||
+	    atomic_load(&r->under_way) >= AT_ONCE)
+		return false;
+	pthread_mutex_lock(&r->sections_lock);
+	wants = section_pace_wants(&r->sections, first, second, between, begin);
+	pthread_mutex_unlock(&r->sections_lock);
+	if (wants && begin)
+		r->hold_next = false;
+	return wants;
+}
+
 /* ---- a replay ---- */
 
 static void name_sites(struct replayer *r, const struct rendezvous *m, struct job *job)
@@ -267,8 +292,6 @@ static struct kept *find_kept(struct replayer *r, const char *race)
 static bool wants_scenario(struct replayer *r, struct job *job, struct replay_keep *keep)
 {
 	const struct kept *kept;
-	time_t now = time(NULL);
-	struct tm utc;
 
 	job->wanted = 0;
 	keep->fd = r->folder.path ? scenario_folder_fd(&r->folder, (unsigned)(job - r->jobs)) : -1;
@@ -277,7 +300,7 @@ static bool wants_scenario(struct replayer *r, struct job *job, struct replay_ke
 		return false;
 	job->wanted = keep->wanted = ((1u << REPLAY_KEPT_NOTHING) - 1) & ~kept->kinds;
 	keep->facts = r->facts;
-	strftime(keep->facts.date, sizeof(keep->facts.date), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	scenario_date(&keep->facts);
 	memcpy(keep->facts.race, job->race, sizeof(keep->facts.race));
 	memcpy(keep->facts.site, job->site, sizeof(keep->facts.site));
 	return job->wanted;
@@ -288,8 +311,16 @@ static struct replay_config config_of(const struct replayer *r, const struct ren
 {
 	struct replay_config config = r->replay;
 
-	for (unsigned i = 0; i < 2; i++)
-		config.result_unused[i] = guest_returns_nothing(r->config.guest, &m->sides[i].symbol);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct guest_symbol *function = &m->sides[i].symbol;
+
+		/*
+		 * If it is unknown whether a function returns a value, compare its result for a race of two accesses, but not
+		 * for critical sections: there, a difference in an unused register would confirm the suspicion.
+		 */
+		config.result_unused[i] = m->sections.lock ? !guest_returns_value(r->config.guest, function)
+							   : guest_returns_nothing(r->config.guest, function);
+	}
 	return config;
 }
 
@@ -343,7 +374,9 @@ void replayer_rendezvous(struct replayer *r, const struct rendezvous *m)
 	if (job && !atomic_load(&r->closing)) {
 		name_sites(r, m, job);
 		replay_rendezvous_take(m, &job->rendezvous);
-		wanted = wants_scenario(r, job, &keep);
+		job->sections = m->sections;
+		wanted = !m->sections.lock && wants_scenario(r, job, &keep);
+		job->wanted = wanted ? job->wanted : 0;
 		job->last_moment = job->dropping = false;
 		job->made_ns = begin;
 		job->used = replay_start(vm, held, m, &config, wanted ? &keep : NULL, &job->replay, &err) == 0;
@@ -397,6 +430,25 @@ static void take_scenario(struct replayer *r, struct job *job, const struct repl
 	pthread_mutex_unlock(&r->lock);
 }
 
+static void take_sections_result(struct replayer *r, struct job *job)
+{
+	const struct rendezvous_sections *s = &job->sections;
+	struct section_replay_instance instance;
+
+	replay_finish_sections(&job->replay, &instance);
+	replay_names_give_sections(r->config.guest, &job->rendezvous, &instance);
+	pthread_mutex_lock(&r->sections_lock);
+	section_pace_told(&r->sections, s->first, s->second, s->between, instance.outcome);
+	pthread_mutex_unlock(&r->sections_lock);
+	/*
+	 * A copy's process dies with the detector's thread that forked it, when the run is closing. The outcome is then
+	 * unknown, and is not reported.
+	 */
+	if (!atomic_load(&r->closing) || instance.outcome != SECTION_OUTCOME_UNKNOWN)
+		r->config.sections_replayed(r->config.ctx, s, &instance);
+	end_job(r, job);
+}
+
 static void take_result(struct replayer *r, struct job *job)
 {
 	struct replay_instance instance;
@@ -438,8 +490,8 @@ static void drop_all(struct replayer *r)
 }
 
 /*
- * Mark (let_go()) each new copy, and start the replays of those that are not held. `marked` has a bit for each held copy that
- * is marked already.
+ * Call let_go() for each new copy: mark its process for the OOM killer, and start its replay unless the copy is held. `marked`
+ * has a bit for each held copy whose process is marked already.
  */
 static void let_all_go(struct replayer *r, unsigned *marked)
 {
@@ -502,7 +554,10 @@ static void wait_for_results(struct replayer *r, unsigned *marked)
 	for (unsigned i = 0; i < COPIES; i++) {
 		if (!fds[1 + i].revents)
 			continue;
-		take_result(r, &r->jobs[i]);
+		if (r->jobs[i].sections.lock)
+			take_sections_result(r, &r->jobs[i]);
+		else
+			take_result(r, &r->jobs[i]);
 		*marked &= ~(1u << i);
 	}
 	drop_surplus(r, marked);
@@ -511,7 +566,7 @@ static void wait_for_results(struct replayer *r, unsigned *marked)
 static void *replayer_main(void *arg)
 {
 	struct replayer *r = arg;
-	unsigned marked = 0; /* a bit for each held job whose process is marked (let_go()) */
+	unsigned marked = 0; /* a bit for each held job whose process let_go() has marked */
 	bool stop = false;
 
 	sandbox_thread(SANDBOX_REPORTER);
@@ -532,7 +587,7 @@ void replayer_complained(struct replayer *r)
 	unsigned count = 0;
 	char line[160];
 
-	/* The detector's threads are ending, and the copies with them. */
+	/* While the run is closing, the detector's threads end, and the copies with them: there is nothing to run. */
 	if (atomic_load(&r->closing))
 		return;
 	pthread_mutex_lock(&r->lock);
@@ -561,8 +616,8 @@ void replayer_complained(struct replayer *r)
 }
 
 /*
- * Returns whether there is a copy for whose result to wait: it existed when the guest's kernel complained, or the kernel has
- * not complained yet and the copy exists. Called with the lock held.
+ * Returns whether the result of some copy must be waited for. After a complaint of the guest's kernel, these are the copies
+ * that existed at the complaint; before any complaint, all copies. Called with the lock held.
  */
 static bool awaits(const struct replayer *r)
 {

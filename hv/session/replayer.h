@@ -12,6 +12,7 @@
 #include "hv/guest/guest.h"
 #include "hv/race/rendezvous.h"
 #include "hv/race/replay.h"
+#include "hv/race/section_replay.h"
 #include "hv/replay/expendable.h"
 #include "hv/session/engine.h"
 #include "hv/session/screen.h"
@@ -21,8 +22,8 @@ struct replayer_config {
 	struct guest *guest;
 	struct screen *screen;
 	/*
-	 * Makes the OOM killer prefer copies of the machine. Started before the replayer, which calls it with the replayer's
-	 * lock held.
+	 * Makes the OOM killer prefer copies of the machine. Must be started before the replayer. The replayer uses it with the
+	 * replayer's lock held.
 	 */
 	struct expendable *expendable;
 	/* Time for which each order runs on after its region, in ns. 0: not at all. */
@@ -34,6 +35,9 @@ struct replayer_config {
 	 * 0. Called on the replayer's thread.
 	 */
 	void (*replayed)(void *ctx, const char *site_a, const char *site_b, const struct replay_instance *instance);
+	/* Receives the outcome of a copy for critical sections. NULL: no such copies are wanted. Called as replayed() is. */
+	void (*sections_replayed)(void *ctx, const struct rendezvous_sections *sections,
+				  const struct section_replay_instance *instance);
 	void *ctx;
 };
 
@@ -53,8 +57,12 @@ int replayer_start(struct replayer *r, struct err *err);
  */
 void replayer_kernel_known(struct replayer *r);
 
-/* The callbacks rendezvous_wanted() and rendezvous() of struct detect_sink. */
+/*
+ * The callbacks rendezvous_wanted(), sections_wanted() and rendezvous() of struct detect_sink. The first two return whether a
+ * copy of the machine is wanted at a rendezvous, and the third makes the copy.
+ */
 bool replayer_wants(struct replayer *r, uint64_t gva_a, uint64_t gva_b);
+bool replayer_wants_sections(struct replayer *r, uint64_t first, uint64_t second, uint64_t between, bool begin);
 void replayer_rendezvous(struct replayer *r, const struct rendezvous *m);
 
 /*
@@ -66,9 +74,9 @@ void replayer_complained(struct replayer *r);
 
 /*
  * Wait for the results of the last moments: the copies that existed when the guest's kernel complained. Call it after the guest
- * has ended, and before the detector is stopped, since the copies die with the detector's threads. First wait
- * at most 300 ms for a complaint that the detector has not read yet. Returns at once if no copy is held or run, when goes_on(),
- * which is called repeatedly, returns false, and after 5 minutes. `r` may be NULL here and below.
+ * has ended, and before the detector is stopped, since the copies die with the detector's threads. First wait at most 300 ms
+ * for a complaint that the detector has not read yet. Ends when no copy is held or run any more, when goes_on(), which is
+ * called repeatedly, returns false, or after 5 minutes. `r` may be NULL here and below.
  */
 void replayer_wait(struct replayer *r, bool (*goes_on)(void *ctx), void *ctx);
 

@@ -96,6 +96,15 @@ static int keep(struct scenario_folder *f, unsigned index, const char *name, str
 	return open_aside(f, index, err) < 0 ? -1 : rc;
 }
 
+int scenario_folder_take_as(struct scenario_folder *f, unsigned index, const char *name, bool *kept, struct err *err)
+{
+	*kept = false;
+	if (f->aside[index].fd < 0 || !has_bytes(&f->aside[index]))
+		return 0;
+	*kept = keep(f, index, name, err) == 0;
+	return *kept ? 0 : -1;
+}
+
 int scenario_folder_take(struct scenario_folder *f, unsigned index, const char *race, enum replay_kept kind, bool *kept,
 			 struct err *err)
 {
@@ -111,6 +120,5 @@ int scenario_folder_take(struct scenario_folder *f, unsigned index, const char *
 			       : 0;
 	}
 	snprintf(name, sizeof(name), "%s-%s.scenario", race, replay_kept_word(kind));
-	*kept = keep(f, index, name, err) == 0;
-	return *kept ? 0 : -1;
+	return scenario_folder_take_as(f, index, name, kept, err);
 }

@@ -44,4 +44,7 @@ int scenario_folder_fd(const struct scenario_folder *f, unsigned index);
 int scenario_folder_take(struct scenario_folder *f, unsigned index, const char *race, enum replay_kept kind, bool *kept,
 			 struct err *err);
 
+/* As scenario_folder_take(), but a file with bytes is kept in any case, and gets the name `name` in the folder. */
+int scenario_folder_take_as(struct scenario_folder *f, unsigned index, const char *name, bool *kept, struct err *err);
+
 #endif

@@ -9,8 +9,8 @@
 #include "hv/session/symbol_files.h"
 
 /*
- * Most calls of guest_poll(), which may need several calls to find the kernel. The memory does not change, so a kernel that
- * this many calls have not found will not be found by more.
+ * Maximum number of calls of guest_poll(), which may need several calls to find the kernel. The memory does not change, so a
+ * kernel that this many calls have not found will not be found by more.
  */
 #define POLLS 50
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Standard output and standard error, shared by the guest's console, reports, messages and the status line (screen.h). */
+/* Writes the guest's console, reports, messages and the status line to standard output and standard error (screen.h). */
 #include "hv/session/screen.h"
 
 #include <errno.h>
@@ -32,13 +32,15 @@
 
 struct screen {
 	pthread_mutex_t lock;
-	bool same;	    /* Standard output and standard error are the same file, so an unfinished line on one disturbs the
-			     * other. */
-	bool quiet;	    /* Show no messages. */
-	bool mid_line;	    /* The last line of the console on standard output is unfinished. */
+	/* Standard output and standard error are the same file, so an unfinished line of the console disturbs messages. */
+	bool same;
+	bool quiet; /* Show no messages. */
+	/* The last line of the console on standard output is unfinished. */
+	bool mid_line;
 	atomic_bool status; /* Status lines may be drawn. */
 	bool colour;	    /* Draw status lines in colour. */
-	bool beside;	    /* Standard output is a terminal: remove the status line before writing to it. */
+	/* Standard output is a terminal: remove the status line before writing to it. */
+	bool beside;
 	/*
 	 * Process group of this process, kept because the stopper's thread, which draws the status line, must not call
 	 * getpgrp().
@@ -46,9 +48,11 @@ struct screen {
 	pid_t job;
 	/* A status line is on the terminal. Read without the lock by screen_abandon_status() only. */
 	atomic_bool status_shown;
-	int failure; /* errno of the first write to standard output that failed, or 0. */
+	/* errno of the first write to standard output that failed, or 0. */
+	int failure;
 	struct patience patience;
-	char *kept; /* `kept_len` bytes: the output that was unread when patience ended, and all later output */
+	/* `kept_len` bytes: the output that was unread when patience ended, and all later output. */
+	char *kept;
 	size_t kept_len;
 };
 
@@ -217,7 +221,10 @@ static void draw_status(struct screen *s, const char *line)
 
 	if (!width || !terminal_is_ready())
 		return;
-	/* Leave the last column free. A line that fills it would be continued below, where it could not be erased. */
+	/*
+	 * Leave the last column free. After a line that fills the last column, the terminal may put the cursor on the next
+	 * line, and ERASE would not erase the full line.
+	 */
 	snprintf(text, width < sizeof(text) ? width : sizeof(text), "%s", line);
 	clean_line(text, sizeof(text));
 	len = snprintf(drawn, sizeof(drawn), ERASE "%s%s%s", s->colour ? FAINT : "", text, s->colour ? PLAIN : "");

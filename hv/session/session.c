@@ -39,9 +39,10 @@ struct session {
 	struct terminal terminal;
 	struct guest *guest;
 	struct lock_functions *locks; /* NULL: locks are not followed. */
-	struct detect *detect;	      /* NULL: the session does not look for races. */
-	bool running;		      /* The engine's run() was called. */
-	bool detecting;		      /* The detector's threads run. */
+	/* The detector. NULL: the session does not look for races. */
+	struct detect *detect;
+	bool running;	/* The engine's run() was called. */
+	bool detecting; /* The detector's threads run. */
 	/* The debug files. While the reporter's thread runs, only that thread uses them. */
 	struct debug_images *images;
 	struct host host;
@@ -262,6 +263,7 @@ static int open_replayer(struct session *s, struct err *err)
 					       .expendable = &s->expendable,
 					       .save = s->config->replay_save,
 					       .replayed = sink_replayed,
+					       .sections_replayed = s->config->suspect ? sink_sections_replayed : NULL,
 					       .ctx = &s->sink};
 
 	if (!s->config->replay)
@@ -336,7 +338,7 @@ static int start_detector(struct session *s, struct err *err)
 
 /*
  * Returns the time sampled so far, in ns. Before the first point is armed, returns the time since the first try to arm one, or
- * 0 up to FIRST_POINT_NS. Without a detector, returns the time since the start.
+ * 0 while that time is at most FIRST_POINT_NS. Without a detector, returns the time since the start.
  */
 static uint64_t elapsed_ns(void *session)
 {
@@ -411,9 +413,9 @@ static void show_stats(struct session *s)
 	char line[STATS_LINE_MAX];
 
 	/*
-	 * The stopper's thread calls this function, and must not wait, because it ends the run on a signal (stopper.h). So do
-	 * nothing if another thread holds the detector's lock: the next call comes soon. screen_try_message() does not wait for
-	 * the reader of standard error.
+	 * The stopper's thread calls this function. That thread must not wait, because it ends the run on a signal (stopper.h).
+	 * So do nothing if another thread holds the detector's lock: the next call comes soon. screen_try_message() does not
+	 * wait for the reader of standard error.
 	 */
 	if (!stats_line_is_due(&s->stats_line, detect_sampled_ns(s->detect)) || !detect_try_stats(s->detect, &now.stats))
 		return;
@@ -580,7 +582,7 @@ static void close_all(struct session *s, struct err *err)
 {
 	terminal_restore(&s->terminal);
 	if (left(s)) {
-		/* Free nothing: the thread still uses the memory, and the process ends now. */
+		/* Free nothing: the engine's thread that waits for the host still uses the memory, and the process ends now. */
 		if (s->engine->socket)
 			unlink(s->engine->socket);
 		screen_check(s->screen, err);
@@ -603,8 +605,8 @@ static void close_all(struct session *s, struct err *err)
 }
 
 /*
- * A signal came before the run began. Set `err` for it in place of any other error, since the signal may have caused that
- * error. Returns the exit code.
+ * A signal came before the run began. Set `err` to a message about the signal, in place of any other error, since the signal
+ * may have caused that error. Returns the exit code.
  */
 static int gave_up(int number, struct err *err)
 {

@@ -37,8 +37,8 @@ struct session_config {
 	const char *coverage;
 	/*
 	 * End the session after this much sampled time, in ns. Until a point is armed, the limit applies to the time since the
-	 * first try to arm one, but does not end the session before 2 s of it. Without a detector, it applies to the time since
-	 * the start. 0: no limit.
+	 * first try to arm a point, and is at least 2 s. Without a detector, it applies to the time since the start. 0: no
+	 * limit.
 	 */
 	uint64_t duration_ns;
 	/* End the session, without a search, if the kernel is not found within this time, in ns. 0: no limit. */
@@ -72,8 +72,8 @@ struct session_config {
 
 /*
  * Run `engine` from its open() to its close(). The caller must not have started any thread. `config` and its strings must stay
- * valid during the call. Returns the exit code: 128 plus the signal's number if a signal came before the engine ran. `err` is
- * set if the user has not seen the error of a code other than EXIT_OK; the caller prints it.
+ * valid during the call. Returns the exit code: 128 plus the signal's number if a signal came before the engine ran. If the
+ * exit code is not EXIT_OK, and the user has not seen the error yet, `err` is set, and the caller prints it.
  */
 int session_run(struct engine *engine, const struct session_config *config, struct err *err);
 

@@ -198,11 +198,27 @@ void sink_replayed(void *sink, const char *site_a, const char *site_b, const str
 		tell_error(s, &err);
 }
 
+void sink_sections_replayed(void *sink, const struct rendezvous_sections *sections,
+			    const struct section_replay_instance *instance)
+{
+	const struct sink *s = sink;
+
+	if (s->suspector)
+		suspector_sections_replayed(s->suspector, sections, instance);
+}
+
 static bool on_rendezvous_wanted(void *ctx, uint64_t gva_a, uint64_t gva_b)
 {
 	const struct sink *s = ctx;
 
 	return replayer_wants(s->replayer, gva_a, gva_b);
+}
+
+static bool on_sections_wanted(void *ctx, uint64_t first, uint64_t second, uint64_t between, bool begin)
+{
+	const struct sink *s = ctx;
+
+	return replayer_wants_sections(s->replayer, first, second, between, begin);
 }
 
 static void on_rendezvous(void *ctx, const struct rendezvous *m)
@@ -242,6 +258,7 @@ struct detect_sink sink_callbacks(struct sink *s, bool replays, bool locks)
 				    .failed = on_failed,
 				    .rendezvous_wanted = replays ? on_rendezvous_wanted : NULL,
 				    .rendezvous = replays ? on_rendezvous : NULL,
+				    .sections_wanted = replays && locks ? on_sections_wanted : NULL,
 				    .moment = locks ? on_moment : NULL,
 				    .log_read = on_log_read,
 				    .complaint = on_complaint,

@@ -19,21 +19,24 @@
 #include "hv/session/screen.h"
 #include "hv/session/suspector.h"
 
-/* Which complaints of the guest's kernel end the run (--on-complaint). A panic and a corrupt kernel stack always do. */
+/*
+ * Which complaints of the guest's kernel end the run (--on-complaint). A panic and a corrupt kernel stack always end the run.
+ */
 enum complaint_stop {
-	COMPLAINT_STOP_FATAL, /* The run ends at complaints after which the task or the machine does not continue. */
+	/* The run ends at complaints after which the task or the machine does not continue. */
+	COMPLAINT_STOP_FATAL,
 	COMPLAINT_STOP_ANY,
 	COMPLAINT_STOP_NONE,
 };
 
 struct sink {
-	/* Set by the session, which owns these three, before the detector starts. */
+	/* The session owns the five objects below, and sets the pointers before the detector starts. */
 	struct screen *screen;
 	struct guest *guest;
 	struct report *report;
-	/* Runs races in both orders. NULL without --replay. Owned by the session, too. */
+	/* Runs races in both orders. NULL without --replay. */
 	struct replayer *replayer;
-	/* Keeps the record of locks. NULL: locks are not followed. Owned by the session, too. */
+	/* Keeps the record of locks. NULL: locks are not followed. */
 	struct suspector *suspector;
 
 	pthread_mutex_t report_lock;
@@ -50,9 +53,10 @@ struct sink {
 	/* guest_modules_version() of the modules that the report has now. Used by the reporter's thread. */
 	uint64_t modules_told;
 
-	pthread_mutex_t lock; /* guards the two members below; the sampler, the reporter or the replayer sets them on failure */
-	struct err err;	      /* The first failure. */
-	bool said;	      /* The user has seen the first failure. */
+	/* Guards the two members below; the sampler, the reporter or the replayer sets them on failure. */
+	pthread_mutex_t lock;
+	struct err err; /* The first failure. */
+	bool said;	/* The user has seen the first failure. */
 };
 
 void sink_init(struct sink *s);
@@ -78,6 +82,13 @@ int sink_name_locks(void *sink, struct protection *p, struct err *err);
  * struct sink.
  */
 void sink_replayed(void *sink, const char *site_a, const char *site_b, const struct replay_instance *instance);
+
+/*
+ * Add the outcome of a copy for critical sections to the suspector's record. A callback for struct replayer_config; `sink` is a
+ * struct sink.
+ */
+void sink_sections_replayed(void *sink, const struct rendezvous_sections *sections,
+			    const struct section_replay_instance *instance);
 
 /*
  * Set `err` to the first failure, unless `err` has an error already. Returns true if `err` now has this failure and the user

@@ -20,8 +20,10 @@ struct stats_sample {
 
 /* The state of the progress messages. Used by one thread. Initially all zero except `every_ns`. */
 struct stats_line {
-	uint64_t every_ns; /* Period of messages, in ns of sampled time. 0: none. */
-	uint64_t due_ns;   /* When the next message is due, in ns of sampled time. */
+	/* Period of messages, in ns of sampled time. 0: none. */
+	uint64_t every_ns;
+	/* When the next message is due, in ns of sampled time. */
+	uint64_t due_ns;
 	struct stats_sample last;
 };
 

@@ -11,7 +11,10 @@
 
 /* Bytes of a status line, with the NUL. */
 #define STATUS_LINE_MAX 200
-/* The rate of hits is that of the last 5 s: over 1 s, a rate of 2 hits/s would jump between 1 and 3. */
+/*
+ * Number of status lines, one a second, over which the rate of hits is computed. Over 1 s, a rate of 2 hits/s would jump
+ * between 1 and 3.
+ */
 #define STATUS_SPAN 5
 
 /* The run at one point in time. */
@@ -35,8 +38,8 @@ struct status_line {
 	/* When the line was made last (CLOCK_MONOTONIC, ns). */
 	uint64_t made_ns;
 	/*
-	 * The last `samples` lines' sampled time and hits, at most STATUS_SPAN of them. The newest is at (next - 1) modulo
-	 * STATUS_SPAN.
+	 * The sampled time and the hits at each of the last `samples` status lines, at most STATUS_SPAN. The newest entry has
+	 * the index (next - 1) modulo STATUS_SPAN.
 	 */
 	struct {
 		uint64_t sampling_ns, hits;

@@ -21,7 +21,7 @@
  * Number of polls from the first line of a panic to the stop: 5 s, in which the kernel prints its trace, or reboots by itself.
  */
 #define PANIC_POLLS 50
-/* Time for an engine to end open() after give_up(): 2 s. It may be waiting for libvirt, or for a name server. */
+/* Time for an engine to end open() after give_up(): 2 s. open() may be waiting for libvirt, or for a name server. */
 #define GIVE_UP_NS 2000000000u
 
 enum phase { OPENING, RUNNING, ENDING, CLOSING };
@@ -37,8 +37,10 @@ struct stopper {
 	struct screen *screen; /* NULL during open(). */
 	uint64_t running_ns;   /* When RUNNING began. */
 	enum stop_reason reason;
-	int signal;	 /* the first signal that came; 0: none so far */
-	uint64_t end_ns; /* the deadline of an engine that was asked to give up (CLOCK_MONOTONIC, ns) */
+	/* The first signal that came; 0: none so far. */
+	int signal;
+	/* The deadline of an engine that was asked to give up (CLOCK_MONOTONIC, ns). */
+	uint64_t end_ns;
 	unsigned panic_polls;
 };
 

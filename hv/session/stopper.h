@@ -24,11 +24,16 @@
 #define STOPPER_GAVE_UP "SIG%s: ended before the search for races had begun"
 
 struct stopper_config {
-	struct engine *engine;	   /* The engine to stop, and to check for a panic. */
-	struct terminal *terminal; /* Restored when a signal ends the process at once. */
-	uint64_t duration_ns;	   /* limit of elapsed_ns(), in ns; 0: no limit */
-	uint64_t wait_kernel_ns;   /* Limit of the time from the engine's start until is_ready(), in ns. 0: none. */
-	uint64_t timeout_ns;	   /* limit of the time since stopper_start(), in ns; 0: no limit */
+	/* The engine to stop, and to check for a panic. */
+	struct engine *engine;
+	/* The terminal whose mode is restored when a signal ends the process at once. */
+	struct terminal *terminal;
+	/* Limit of elapsed_ns(), in ns; 0: no limit. */
+	uint64_t duration_ns;
+	/* Limit of the time from the engine's start until is_ready(), in ns. 0: none. */
+	uint64_t wait_kernel_ns;
+	/* Limit of the time since stopper_start(), in ns; 0: no limit. */
+	uint64_t timeout_ns;
 	/*
 	 * Returns whether the guest's kernel was found and points could be armed. Called on the stopper's thread while the
 	 * engine runs. Must not block.

@@ -15,30 +15,34 @@
 #include "hv/base/clock.h"
 #include "hv/sandbox/sandbox.h"
 
-/* Period of judgements: 2 s. Judging may take 1/20 of a CPU's time; if it takes more, the period grows. */
+/* Period of judgements: 2 s. Judging may take 1 / JUDGING_PART of a CPU's time. If judging takes more, the period grows. */
 #define PERIOD_NS UINT64_C(2000000000)
 #define JUDGING_PART 20u
-/* Give up confirming a pair after both of its sites were hit this many times without a race. */
+/* Give up confirming a suspicion after each of its two sites was hit this many times without a race. */
 #define REACHED_ENOUGH 500u
 /*
- * Withdraw a pair's suspicion after an access at one of its sites directly followed an access at the other site this many
- * times, each time ordered by locks.
+ * Withdraw a suspicion after this many ordered pairs of accesses: an access at one of its sites came next after an access at
+ * the other site, and locks ordered the two.
  */
 #define ORDERED_ENOUGH 16u
-/* At the end of the run, one access that a lock ordered is enough to withdraw a suspicion that was not reported yet. */
+/* At the end of the run, one ordered pair of accesses is enough to withdraw a suspicion that was not reported yet. */
 #define ORDERED_AT_END 1u
 /*
- * At the end of the run, and before the pair is given up, this many ordered accesses are enough if a hand-over ordered one of
- * them. Hand-overs come in rounds. If the two accesses race within a round, about half of their neighbouring executions are
- * ordered all the same, so that 8 ordered ones and no other have a probability of 1 in 256.
+ * At the end of the run, and before confirming a suspicion is given up, this many ordered pairs of accesses are enough to
+ * withdraw the suspicion if a hand-over ordered one of these pairs. Hand-overs come in rounds. If two accesses race within a
+ * round, about half of the pairs lie in different rounds and are ordered all the same. So the probability that all of 8 pairs
+ * are ordered is 1 in 256.
  */
 #define HANDED_OVER_AT_END 8u
 /*
- * Report a suspicion after this many judgements since both of its sites were hit first. Meanwhile it may turn out that locks
- * order the accesses.
+ * After both sites of a suspicion were hit for the first time, wait for this many judgements before the suspicion is reported:
+ * until then, locks may turn out to order the accesses.
  */
 #define WAIT_JUDGEMENTS 3u
-/* Upper bounds: suspicions that are followed (s->found lists all, even more than these), and IDs of races that were seen. */
+/*
+ * Maximum numbers of followed suspicions, and of IDs of races that were seen. Further suspicions are listed in s->found, but
+ * not followed.
+ */
 #define FOLLOWED_MAX 1024u
 #define SEEN_MAX 4096u
 
@@ -52,8 +56,8 @@ struct followed {
 	/* Number of judgements with this suspicion since both of its sites were hit, until the suspicion is reported. */
 	unsigned waited;
 	/*
-	 * How often locks or hand-overs ordered the suspicion's accesses: `before` counts earlier attempts to confirm it,
-	 * `order` all attempts.
+	 * How often locks or hand-overs ordered the suspicion's accesses. `before`: in earlier attempts to confirm the
+	 * suspicion. `order`: in all attempts.
 	 */
 	struct pair_order before, order;
 	/* The sites' GVAs at the last attempt to confirm the suspicion, the protected side's first. */
@@ -103,6 +107,18 @@ struct suspector *suspector_new(const struct suspector_config *config, struct er
 	pthread_cond_init(&s->wake, &attr);
 	pthread_condattr_destroy(&attr);
 	return s;
+}
+
+void suspector_sections_replayed(struct suspector *s, const struct rendezvous_sections *sections,
+				 const struct section_replay_instance *instance)
+{
+	struct section_replay *replay;
+
+	pthread_mutex_lock(&s->lock);
+	replay = protection_section_replay(s->record, sections->first, sections->second, sections->between);
+	if (replay)
+		section_replay_count(replay, instance);
+	pthread_mutex_unlock(&s->lock);
 }
 
 void suspector_moment(struct suspector *s, const struct lock_moment *m)
@@ -171,7 +187,7 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX])
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Start to confirm a new suspicion, or a suspicion whose text was unloaded and loaded again. */
+/* Start to confirm a suspicion: a new one, or one with sites in a module that was unloaded and loaded again. */
 static void confirm(struct suspector *s, struct followed *f, const struct suspicion *suspicion)
 {
 	for (unsigned i = 0; i < 2; i++)
@@ -193,7 +209,7 @@ static void give_up(struct suspector *s, struct followed *f)
 
 static void withdraw(struct suspector *s, struct followed *f, const char *text)
 {
-	char line[640];
+	char line[896];
 
 	detect_confirm_end(s->config.detect, f->site[0], f->site[1]);
 	f->withdrawn = true;
@@ -224,9 +240,10 @@ static bool reached_enough(const struct followed *f)
 }
 
 /*
- * Returns whether the two accesses were seen without an order. That an interrupt handler made the second access later
- * (order.later) tells nothing if the other context waits for the interrupt each time before it goes on: then it has told the
- * device to stop, and tells it to go on later. Without such waits, the interrupt may come at any time.
+ * Returns whether the two accesses were seen without an order. An interrupt handler that made the second access later than the
+ * first (order.later) counts, because such an interrupt may come at any time. It does not count if the other context was seen
+ * to wait for the interrupt (order.after_interrupt): that context may have kept the device from raising the interrupt until
+ * then.
  */
 static bool is_unordered(const struct followed *f)
 {
@@ -253,7 +270,8 @@ static void look_after(struct suspector *s, struct followed *f, const struct sus
 	bool there = detect_confirm_reached(s->config.detect, f->site[0], f->site[1], f->reached);
 
 	/*
-	 * If the module's text was unloaded, the detector has forgotten this pair: keep the order that it had counted before.
+	 * If the module's text was unloaded, the detector has forgotten the two sites, and what it had counted of their order:
+	 * keep the old counts.
 	 */
 	if (there)
 		learn_order(s, f);
@@ -333,6 +351,35 @@ static void follow_all(struct suspector *s, struct suspicions *found, bool last)
 	found->count = kept;
 }
 
+/*
+ * Returns the name of the function whose activations make the pair's sections. If the record has the name already, that one is
+ * taken: the function's module may have been unloaded since.
+ */
+static uint32_t caller_of(struct suspector *s, const struct section_pair *pair)
+{
+	struct guest_symbol caller = {0};
+
+	for (uint32_t i = 0; i < s->record->section_count; i++) {
+		const struct section_pair *known = &s->record->sections[i];
+
+		if (known->first == pair->first && known->second == pair->second && known->caller == pair->caller &&
+		    known->caller_name != PROTECTION_NONE)
+			return known->caller_name;
+	}
+	guest_symbol_at(s->config.guest, pair->caller, &caller);
+	return protection_function_of(s->record, &caller);
+}
+
+/* Copy the pairs of critical sections to the record, and name the callers of their functions. Called with s->lock held. */
+static void take_sections(struct suspector *s)
+{
+	size_t n = detect_section_pairs(s->config.detect, s->sections, SECTION_PAIRS_MAX);
+
+	for (size_t i = 0; i < n; i++)
+		s->sections[i].caller_name = s->sections[i].caller ? caller_of(s, &s->sections[i]) : PROTECTION_NONE;
+	protection_set_sections(s->record, s->sections, n, &s->err);
+}
+
 /* Judge the record and follow the suspicions. Called with s->lock held. */
 static void judge(struct suspector *s, bool last)
 {
@@ -341,8 +388,7 @@ static void judge(struct suspector *s, bool last)
 	if (s->err.code != EXIT_OK && !last)
 		return;
 	protection_name(s->record);
-	protection_set_sections(s->record, s->sections, detect_section_pairs(s->config.detect, s->sections, SECTION_PAIRS_MAX),
-				&s->err);
+	take_sections(s);
 	/* Read debug files only at the end of the run: reading is slow, and lock moments would be lost meanwhile. */
 	if (last && s->config.namer.name && s->record->access_count + s->record->lock_count)
 		s->config.namer.name(s->config.namer.ctx, s->record, &s->err);

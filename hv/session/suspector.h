@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the record of accesses and locks during a run, and has the record judged every few seconds. Each suspected race that
- * this finds is confirmed: the detector samples its two sites, until the race is seen, the suspector gives the pair up, or the
- * suspicion is withdrawn because locks order the accesses.
+ * Keeps the record of accesses and locks during a run, and has the record judged every few seconds. The suspector tries to
+ * confirm each suspected race: the detector samples the two sites until the race is seen, the suspector gives the pair up, or
+ * the suspicion is withdrawn because locks order the accesses.
  *
  * Threads: the detector calls suspector_moment() on the thread that follows locks, and suspector_race() on the reporter's
  * thread. The suspector's own thread judges. All other functions are called on the session's thread.
@@ -12,10 +12,12 @@
 
 #include "hv/base/err.h"
 #include "hv/detect/detect.h"
+#include "hv/race/rendezvous.h"
+#include "hv/race/section_replay.h"
 #include "hv/race/suspicion.h"
 #include "hv/session/screen.h"
 
-/* Judges the record. These are callbacks, so that the session does not depend on the rules. */
+/* Judges the record. This is a callback, so that the session does not depend on the rules. */
 struct suspector_judge {
 	/*
 	 * Judges as protect_judge() does. Called on the suspector's thread. If `last` is true, called on the session's thread
@@ -55,6 +57,10 @@ int suspector_start(struct suspector *s, struct err *err);
 
 /* Add a lock moment to the record. Implements moment() of struct detect_sink. */
 void suspector_moment(struct suspector *s, const struct lock_moment *m);
+
+/* Add the outcome of a copy for critical sections to the record. Called on the replayer's thread. */
+void suspector_sections_replayed(struct suspector *s, const struct rendezvous_sections *sections,
+				 const struct section_replay_instance *instance);
 
 /* Record that the race with this ID was seen. */
 void suspector_race(struct suspector *s, const char id[RACE_ID_MAX]);

@@ -10,9 +10,12 @@
 
 enum kind {
 	FOLDER,
-	MODULE,	 /* Relocatable ELF: a module, or its debug file. */
-	VMLINUX, /* Other ELF. */
-	MAP,	 /* anything else; reading the file fails if it is no System.map */
+	/* Relocatable ELF: a module, or its debug file. */
+	MODULE,
+	/* Other ELF. */
+	VMLINUX,
+	/* Anything else; reading the file fails if it is no System.map. */
+	MAP,
 };
 
 /* Returns the kind of the file, or -1 with errno set. Fails for a FIFO or a device without opening it. */

@@ -11,7 +11,8 @@
 #include <termios.h>
 
 struct terminal {
-	bool changed;	      /* The mode was changed, and `saved` is set. */
+	/* The mode was changed, and `saved` is set. */
+	bool changed;
 	struct termios saved; /* The mode that terminal_restore() restores. */
 };
 

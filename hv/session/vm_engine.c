@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The engine of `outrider run`: Outrider's own virtual machine (vm_engine.h). */
+/* Opens, runs, stops and closes Outrider's own virtual machine: the engine of `outrider run` (vm_engine.h). */
 #include "hv/session/vm_engine.h"
 
 #include <unistd.h>
@@ -18,7 +18,10 @@ static struct vm_engine *vm_engine(struct engine *e)
 	return (struct vm_engine *)e;
 }
 
-/* Show a device's message. Not with screen_message(): a device must not wait for a reader of standard error. */
+/*
+ * Show a device's message by screen_try_message(): screen_message() may wait for a reader of standard error, and a device must
+ * not wait.
+ */
 static void message_of_device(void *screen, const char *line)
 {
 	screen_try_message(screen, line);

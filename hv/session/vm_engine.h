@@ -29,7 +29,8 @@ struct vm_engine {
 	struct console *console;
 	struct vm *vm;
 	enum vm_end end;
-	char socket[VSOCK_PATH_MAX]; /* path of the vsock device's socket, if the configuration gives none */
+	/* Path that the engine chose for the vsock device's socket, if the configuration gives none. */
+	char socket[VSOCK_PATH_MAX];
 };
 
 /* Initialise the engine. `config` must outlive it. */

@@ -19,7 +19,10 @@ static bool canonical(uint64_t gva, unsigned bits)
 	return (uint64_t)sign == gva;
 }
 
-/* Translate `gva`. Fails unless every entry on the way has all bits of `each`, and the last entry also all bits of `last`. */
+/*
+ * Translate `gva`. Fails unless every page-table entry that the walk reads has all bits of `each`, and the last one also all
+ * bits of `last`.
+ */
 static int walk(struct target *t, uint64_t cr3, uint64_t cr4, uint64_t gva, uint64_t each, uint64_t last, uint64_t *gpa)
 {
 	unsigned levels = cr4 & X86_CR4_LA57 ? 5 : 4;

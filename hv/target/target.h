@@ -34,7 +34,10 @@ struct target_caps {
 	unsigned watches; /* Watches that may be set at a time, 0 to TARGET_MAX_WATCHES. */
 	unsigned points;  /* Breakpoints that may be planted at a time. 0: any number. */
 	unsigned pages;	  /* Pages of text that may have breakpoints, besides those of `lasting`. 0: any number. */
-	/* Further breakpoints, besides `points`, that may be planted for long. Not 0 if planting is slow. */
+	/*
+	 * Number of breakpoints, besides `points`, for lock hooks, which stay planted for long. 0: lock hooks count among
+	 * `points`.
+	 */
 	unsigned lasting;
 	bool irq_while_held; /* A held CPU still takes its interrupts. */
 	bool parallel;	     /* Callbacks for different CPUs may run at the same time. */
@@ -54,7 +57,7 @@ struct target_watch {
 	 * no CPU is held, and all CPUs load the watch.
 	 */
 	uint8_t owner;
-	uint32_t cookie; /* Passed to on_watch. Distinguishes a retired watch from the next one in the same slot. */
+	uint32_t cookie; /* Number for on_watch, which tells a retired watch from the next watch in the same slot. */
 };
 
 enum target_action_kind {
@@ -152,7 +155,7 @@ struct target_ops {
 struct target {
 	const struct target_ops *ops;
 	struct target_caps caps;
-	const struct target_client *client; /* Set before the CPUs run. NULL: no callback is called. */
+	const struct target_client *client; /* The client, set before the CPUs run. NULL: no callback is called. */
 	atomic_bool over;		    /* The machine has ended. No callback is called any more. */
 	atomic_bool ending;		    /* target_stop() was called. Failures from then on are not reported. */
 };
@@ -160,9 +163,9 @@ struct target {
 /*
  * Put target_enter() and target_leave() around operations outside a callback that belong together, or that are done under the
  * client's locks. A target that can be accessed only while the machine stands still then stops the machine once for all of
- * these operations. It stops the machine only after the guest has had its share of time, so target_enter() may wait for long.
- * The calls nest. target_enter() must not be called under the client's locks, because callbacks take those locks while the
- * machine stands still.
+ * these operations. Such a target stops the machine only after the guest has had its share of time, so target_enter() may wait
+ * for long. The calls nest. target_enter() must not be called under the client's locks, because callbacks take those locks
+ * while the machine stands still.
  */
 static inline void target_enter(struct target *t)
 {

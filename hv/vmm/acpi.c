@@ -122,7 +122,7 @@ enum {
 	FADT_SLP_BUTTON = 1 << 5, /* no sleep button in the fixed hardware */
 	FADT_TMR_VAL_EXT = 1 << 8,
 	FADT_RESET_REG_SUP = 1 << 10,
-	BOOT_LEGACY_DEVICES = 1 << 0, /* ISA devices exist: the serial port. Bit 1 stays clear: do not probe for an i8042 */
+	BOOT_LEGACY_DEVICES = 1 << 0, /* there is an ISA device, the serial port. Bit 1 stays clear: no i8042 to probe */
 	BOOT_NO_VGA = 1 << 2,
 	SPACE_IO = 1,
 };

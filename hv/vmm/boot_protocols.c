@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Loads the initrd, which the loaders of all boot protocols have in common. */
+/* Loads the initrd, for the loaders of all boot protocols. */
 #include "hv/vmm/boot_protocols.h"
 
 #include "hv/vmm/bzimage.h"

@@ -50,7 +50,7 @@ int bzimage_parse(const uint8_t *head, size_t len, uint64_t file_size, const cha
 
 	if (!bzimage_matches(head, len))
 		return err_set(err, EXIT_INPUT, "kernel %s is not a bzImage", path);
-	/* An older protocol has a shorter header. Leave the members beyond the header's end 0. */
+	/* An older protocol has a shorter header. Members of *out that lie beyond the header's end stay 0. */
 	end = HDR_JUMP_END + head[HDR_JUMP_END - 1];
 	memset(out, 0, sizeof(*out));
 	if (end > len)

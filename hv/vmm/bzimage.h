@@ -41,9 +41,9 @@ int bzimage_parse(const uint8_t *head, size_t len, uint64_t file_size, const cha
 uint64_t bzimage_place(const struct setup_header *hdr, uint64_t low);
 
 /*
- * Returns the page-aligned GPA to load an initrd of `size` bytes at, as high as possible, in a machine with `low` bytes of RAM
- * at GPA 0, such that the kernel can reach the initrd (initrd_addr_max) and the initrd does not overlap [start, end), the GPAs
- * that the kernel uses for itself. Returns 0 if no such GPA exists.
+ * Returns the highest page-aligned GPA for an initrd of `size` bytes, in a machine with `low` bytes of RAM at GPA 0, at which
+ * the kernel can reach the initrd (initrd_addr_max) and the initrd does not overlap [start, end), the GPAs that the kernel uses
+ * for itself. Returns 0 if there is no such GPA.
  */
 uint64_t bzimage_place_initrd(const struct setup_header *hdr, uint64_t size, uint64_t low, uint64_t start, uint64_t end);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes the CPUID table of one vCPU from the table of what KVM supports: the vCPU's APIC id, and the topology of one package
- * with one core for each vCPU.
+ * Makes the CPUID table of one vCPU from the table of what KVM supports: sets the vCPU's APIC id, and the topology of one
+ * package with one core for each vCPU.
  */
 #include "hv/vmm/cpuid.h"
 

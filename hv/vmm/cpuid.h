@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CPUID of the guest. The guest has every feature that KVM supports on this host. KVM leaves the topology to the VMM. Here
- * it is one package with one core for each vCPU, and one thread a core. A vCPU's number is its APIC id (SDM vol. 2 CPUID, vol.
- * 3 chapter "Detecting hardware multi-threading"; APM vol. 3 appendix E).
+ * The CPUID of the guest. The guest has every feature that KVM supports on this host. KVM leaves the topology to the VMM, which
+ * makes one package with one core for each vCPU, and one thread for each core. A vCPU's number is its APIC id (SDM vol. 2
+ * CPUID, vol. 3 chapter "Detecting hardware multi-threading"; APM vol. 3 appendix E).
  */
 #ifndef OUTRIDER_VMM_CPUID_H
 #define OUTRIDER_VMM_CPUID_H
@@ -25,9 +25,9 @@ struct cpuid_table {
 int cpuid_supported(int kvm_fd, struct cpuid_table *out, struct err *err);
 
 /*
- * Change the table that cpuid_supported() filled in to that of CPU `index` of a machine with `cpus` CPUs. The changed table may
- * be passed in again for the next CPU. `tsc_deadline` says that KVM's local APIC has the TSC-deadline timer mode
- * (KVM_CAP_TSC_DEADLINE_TIMER): KVM does not set that feature's bit in its table.
+ * Change `table`, which cpuid_supported() has filled in, to the CPUID table of CPU `index` in a machine with `cpus` CPUs. The
+ * changed table may be passed in again for the next CPU. `tsc_deadline` says that KVM's local APIC has the TSC-deadline timer
+ * mode (KVM_CAP_TSC_DEADLINE_TIMER): KVM does not set that feature's bit in its table.
  */
 void cpuid_for_cpu(struct cpuid_table *table, unsigned index, unsigned cpus, bool tsc_deadline);
 

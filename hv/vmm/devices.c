@@ -63,6 +63,13 @@ int machine_add_devices(struct vm *vm, int console_out, struct err *err)
 	return 0;
 }
 
+int machine_add_mark(struct vm *vm, struct mark *mark, struct err *err)
+{
+	const struct bus_range range = {BUS_MMIO, MARK_GPA, MARK_LEN, &mark_ops, mark};
+
+	return mark ? bus_add(&vm->bus, &range, err) : 0;
+}
+
 int machine_open_network(struct vm *vm, const struct vmm_config *config, struct err *err)
 {
 	if (!config->net)

@@ -233,7 +233,9 @@ int dma_ring_read(struct dma_ring *ring, uint64_t gpa, void *to, size_t len)
 		return -1;
 	note_ring(ring, gpa, (uint32_t)len, false);
 	memcpy(to, at, len);
-	/* Keep the compiler from reading guest memory again instead of using the copy: the guest may have changed it. */
+	/*
+	 * Keep the compiler from reading guest memory again instead of using the copy: the guest may have changed its memory.
+	 */
 	__asm__ volatile("" ::: "memory");
 	return 0;
 }

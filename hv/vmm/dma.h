@@ -61,7 +61,7 @@ struct dma {
 	pthread_mutex_t lock;
 	struct dma_flight *flights;
 	struct dma_ring *rings;
-	/* Which request is offered to the observer, and the request that is held. */
+	/* The request to offer to the observer, and the request that is held. */
 	struct dma_hold hold;
 };
 
@@ -103,10 +103,10 @@ void dma_destroy(struct dma *dma);
 void *dma_at(const struct dma *dma, uint64_t gpa, size_t len);
 
 /*
- * Announce that the device is going to access the segments. To be called before the device accesses the segments, except for
- * headers that it must read to know them. Takes dma.lock briefly. Calls the observer, which may wait for a lock of the
- * detector. So, to avoid a deadlock, the caller must not hold a lock for which any thread waits while it holds a lock of the
- * detector. May also hold the request, for at most DMA_HOLD_MOST_NS (dma_want()).
+ * Announce that the device is going to access the segments. To be called before the device accesses the segments. Only headers,
+ * which tell the device what it will access, may be read before. Takes dma.lock briefly. Calls the observer, which may wait for
+ * a lock of the detector. To avoid a deadlock, the caller must not hold a lock that any thread takes while it holds a lock of
+ * the detector. dma_begin() may also hold the request for at most DMA_HOLD_MOST_NS (dma_want()).
  */
 void dma_begin(struct dma *dma, struct dma_flight *flight);
 
@@ -114,8 +114,8 @@ void dma_begin(struct dma *dma, struct dma_flight *flight);
 void dma_end(struct dma *dma, struct dma_flight *flight);
 
 /*
- * Record that a worker begins to serve a device, after a notification of the driver or an event of the backend, or that it has
- * finished. Between these calls the device is busy, even if no request is in flight.
+ * Record that a worker begins to serve a device, after a notification of the driver or an event of the backend; and that the
+ * worker has finished. Between these two calls the device is busy, even if no request is in flight.
  */
 void dma_serve_begin(struct dma *dma);
 void dma_serve_end(struct dma *dma);
@@ -164,8 +164,8 @@ void dma_watch(struct dma *dma, uint64_t filter);
 void dma_in_flight(struct dma *dma, const struct device_observer *observer);
 
 /*
- * Offer the nth request from now on, counted from 1, to the observer (device_observer.request), which may hold it. 0: offer no
- * request. Replaces the number that an earlier call gave.
+ * Offer the nth request from now on, counted from 1, to the observer (device_observer.request), which may hold the request.
+ * `nth` 0: offer no request. Replaces the number that an earlier call gave.
  */
 void dma_want(struct dma *dma, unsigned nth);
 

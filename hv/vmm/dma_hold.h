@@ -22,7 +22,7 @@
 #define DMA_HOLD_MOST_NS UINT64_C(1000000000)
 
 struct dma_hold {
-	/* The nth request from now on is offered to the observer. 0: none is. */
+	/* Counts down with each request: the request that makes it 0 is offered to the observer. 0: no request is wanted. */
 	atomic_uint wanted;
 	/* Guards the members below. */
 	pthread_mutex_t lock;
@@ -43,12 +43,12 @@ void dma_hold_destroy(struct dma_hold *hold);
 /* See dma_want(). Any thread. */
 void dma_hold_want(struct dma_hold *hold, unsigned nth);
 
-/* Count a request that is wanted. Returns true if it is the one to offer to the observer. Called by dma_hold_due(). */
+/* Count a request, and return true if this request is to be offered to the observer. Called by dma_hold_due(). */
 bool dma_hold_take(struct dma_hold *hold);
 
 /*
  * To be called for each request: returns true if the request is to be offered to the observer, which is true for one request
- * after each dma_hold_want(). While none is wanted, this costs one load. Any thread.
+ * after each dma_hold_want(). While no request is wanted, this call costs one load. Any thread.
  */
 static inline bool dma_hold_due(struct dma_hold *hold)
 {

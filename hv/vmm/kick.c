@@ -36,7 +36,7 @@ static void on_kick_signal(int sig)
 
 int kick_setup(struct err *err)
 {
-	/* Without SA_RESTART, because a write to the console that waits for its reader must return, too. */
+	/* Do not set SA_RESTART: a kick must also end a write to the console that waits for the console's reader. */
 	struct sigaction sa = {.sa_handler = on_kick_signal};
 
 	sigemptyset(&sa.sa_mask);

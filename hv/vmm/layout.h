@@ -21,9 +21,13 @@
 #define PCI_WINDOW_END_GPA 0xe0000000ull
 #define PCI_ECAM_GPA 0xe0000000ull /* configuration space of bus 0 (MMCONFIG), 4 KiB for each function */
 #define PCI_ECAM_LEN MIB(1)
+#define MARK_GPA 0xf0000000u /* the registers of the mark device (platform/mark.h), one page; only with `outrider explore` */
 #define LAPIC_GPA 0xfee00000u
 
-/* What the boot protocols pass to the kernel is in conventional memory. The kernel copies it before it reuses the pages. */
+/*
+ * The data that the boot protocols pass to the kernel are in conventional memory. The kernel copies these data before it reuses
+ * the pages.
+ */
 #define BOOT_GDT_GPA 0x500ull
 #define BOOT_START_INFO_GPA 0x6000ull /* PVH: hvm_start_info, memory map and module list in one page */
 #define BOOT_PARAMS_GPA 0x7000ull

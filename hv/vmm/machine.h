@@ -20,6 +20,7 @@
 #include "hv/vmm/pci/pci.h"
 #include "hv/vmm/pci/silent.h"
 #include "hv/vmm/platform/i8042.h"
+#include "hv/vmm/platform/mark.h"
 #include "hv/vmm/platform/pm.h"
 #include "hv/vmm/platform/pvpanic.h"
 #include "hv/vmm/platform/rtc.h"
@@ -97,6 +98,9 @@ int machine_open(struct vm *vm, int kvm_fd, struct err *err);
  * machine_remove_devices() removes the devices in either case, after the machine's threads have ended.
  */
 int machine_add_devices(struct vm *vm, int console_out, struct err *err);
+
+/* Put the mark (platform/mark.h), which the caller owns, on the bus. NULL: do nothing. Returns 0, or -1 with `err` set. */
+int machine_add_mark(struct vm *vm, struct mark *mark, struct err *err);
 
 /*
  * Add the PCI devices that `config` asks for. The KVM VM must exist. The devices' workers run from the start of vm_run() to its

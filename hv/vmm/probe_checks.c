@@ -57,7 +57,10 @@ static void report_failure(struct probing *p, enum probe_id id)
 	}
 }
 
-/* Record that the check passed, with `finding`, if `works`; otherwise that it failed, with what was seen. */
+/*
+ * If `works`, record that the check passed, with the text `finding`. Otherwise record that the check failed, with the outcome
+ * that was seen.
+ */
 static void conclude(struct probing *p, enum probe_id id, bool works, const char *finding)
 {
 	if (works)

@@ -126,7 +126,7 @@ static void write_memory(uint8_t *memory)
 {
 	put64(memory, PML4, PDPT | 3);
 	put64(memory, PDPT, PD | 3);
-	put64(memory, PD, 0x83); /* one page of 2 MiB, of which the first 64 KiB exist */
+	put64(memory, PD, 0x83); /* one page of 2 MiB; only its first 64 KiB exist */
 	put64(memory, GDT + 8, 0x00af9b000000ffff);
 	put64(memory, GDT + 16, 0x00cf93000000ffff);
 	set_gate(memory, 1, address_of(probe_db));

@@ -66,7 +66,7 @@ struct probe_frame {
 
 /*
  * Create the guest. *g must be PROBE_GUEST_NONE before; probe_guest_destroy() must follow even on failure. Returns 0, or -1
- * with `err` set; EXIT_INPUT says why this host cannot run such a guest.
+ * with `err` set; with EXIT_INPUT, the message says why this host cannot run such a guest.
  */
 int probe_guest_create(struct probe_guest *g, struct err *err);
 void probe_guest_destroy(struct probe_guest *g);

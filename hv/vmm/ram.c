@@ -25,7 +25,7 @@ int ram_map(struct ram *ram, uint64_t size, struct err *err)
 	void *host;
 
 	if (size < RAM_MIN || size > RAM_MAX || size % X86_PAGE_SIZE)
-		return err_set(err, EXIT_USAGE, "guest memory of %llu bytes is not possible: 64M to 1024G are, in whole pages",
+		return err_set(err, EXIT_USAGE, "guest memory of %llu bytes is not possible: give whole pages, 64M to 1024G",
 			       (unsigned long long)size);
 	host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (host == MAP_FAILED)

@@ -79,9 +79,9 @@ struct vm *vm_create(const struct vmm_config *config, struct err *err)
 	if (!vm)
 		return NULL;
 	/* Open the network before the machine has RAM, because the network process must not inherit guest memory. */
-	if (kick_setup(err) < 0 || machine_open_network(vm, config, err) < 0 || open_host(vm, config, err) < 0 ||
-	    machine_add_pci_devices(vm, config, err) < 0 || fill_ram(vm, config, &entry, err) < 0 ||
-	    machine_create_vcpus(vm, &entry, err) < 0) {
+	if (machine_add_mark(vm, config->mark, err) < 0 || kick_setup(err) < 0 || machine_open_network(vm, config, err) < 0 ||
+	    open_host(vm, config, err) < 0 || machine_add_pci_devices(vm, config, err) < 0 ||
+	    fill_ram(vm, config, &entry, err) < 0 || machine_create_vcpus(vm, &entry, err) < 0) {
 		vm_destroy(vm);
 		return NULL;
 	}

@@ -23,6 +23,7 @@
 
 struct dma;
 struct kvm_run;
+struct mark;
 struct vm;
 
 #define VMM_MAX_CPUS 16
@@ -80,7 +81,7 @@ struct vmm_messages {
 	 * dropped.
 	 */
 	void (*message)(void *ctx, const char *line);
-	/* The first argument of say(). */
+	/* The first argument of message(). */
 	void *ctx;
 };
 
@@ -96,7 +97,7 @@ struct vmm_config {
 	/* `disk_count` disks, at most VMM_MAX_DISKS, in the order in which the guest finds them. */
 	const struct vmm_disk *disks;
 	size_t disk_count;
-	/* Copies of the machine (vmm/snapshot), with copies of its disks, may be made. */
+	/* The caller may make copies of the machine (hv/vmm/snapshot), with copies of its disks. */
 	bool copies;
 	/* The network interface. NULL: no network. */
 	const struct vmm_net *net;
@@ -109,7 +110,9 @@ struct vmm_config {
 	 * vsock_default_path(). Ignored if vsock_cid is 0.
 	 */
 	const char *vsock_socket;
-	/* What messages.ctx points to must outlive the machine. */
+	/* The mark (platform/mark.h), which must outlive the machine. NULL: the machine has none. */
+	struct mark *mark;
+	/* Receives messages for the user. The object at messages.ctx must outlive the machine. */
 	struct vmm_messages messages;
 };
 
@@ -139,7 +142,7 @@ struct vcpu {
 	pthread_t thread;
 	/* The id of this vCPU's thread while the thread runs, else 0. */
 	_Atomic int tid;
-	/* The vCPU is inside KVM_RUN or about to enter it: only a vcpu_kick() makes it notice a change. */
+	/* The vCPU is inside KVM_RUN or about to enter it: only a vcpu_kick() makes the vCPU's thread notice a change. */
 	atomic_bool in_guest;
 	/* The number of times that KVM_RUN returned. */
 	_Atomic uint64_t exits;
@@ -153,8 +156,8 @@ struct vcpu {
 };
 
 /*
- * Hooks of the caller of vm_run() around KVM_RUN. Each may be NULL. A hook returns 0 to continue, or -1 with `err` set to end
- * the machine; vm_run() then fails with that error.
+ * Hooks: functions of vm_run()'s caller that are called around KVM_RUN. Each may be NULL. A hook returns 0 to continue, or -1
+ * with `err` set to end the machine; vm_run() then fails with that error.
  */
 struct vm_hooks {
 	/*
@@ -177,8 +180,8 @@ struct vm_hooks {
 int vmm_check_files(const struct vmm_config *config, struct err *err);
 
 /*
- * Build the machine: open /dev/kvm, load kernel and initrd, write their tables, and create the vCPUs. Of what `config` has,
- * only the console's file descriptors and what messages.ctx points to must outlive the machine; the caller owns them. Returns
+ * Build the machine: open /dev/kvm, load kernel and initrd, write their tables, and create the vCPUs. Of `config`, only the
+ * console's file descriptors, the mark and the object at messages.ctx must outlive the machine; the caller owns them. Returns
  * NULL with `err` set on failure; otherwise the caller frees the machine by vm_destroy().
  */
 struct vm *vm_create(const struct vmm_config *config, struct err *err);
@@ -207,8 +210,8 @@ void vm_stop(struct vm *vm);
 void vm_leave_within(struct vm *vm, uint64_t ns);
 
 /*
- * Returns the name of a thread that vm_run() did not wait for, or NULL. That thread still uses the machine, its configuration
- * and its hooks: vm_destroy() then does nothing, and the process must exit.
+ * Returns the name of a thread that vm_run() did not wait for, or NULL if there is none. Such a thread still uses the machine,
+ * its configuration and its hooks, so vm_destroy() does nothing, and the process must exit.
  */
 const char *vm_left(const struct vm *vm);
 

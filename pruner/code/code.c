@@ -109,8 +109,8 @@ static bool is_tail_call(const struct code_insn *insn)
 }
 
 /*
- * Returns whether execution may continue after instruction `i` in a part of its function that was not kept. From there it may
- * jump to any kept instruction.
+ * Returns whether execution may continue after instruction `i` in a part of its function that was not kept. The code of that
+ * part may jump to any kept instruction.
  */
 static bool leaves_kept_code(const struct code *code, unsigned i, const struct guest_symbol *symbol)
 {
@@ -122,7 +122,8 @@ static bool leaves_kept_code(const struct code *code, unsigned i, const struct g
 	if (insn->op.kind == INSN_OP_JUMP)
 		return next[0] == CODE_OUTSIDE && !is_tail_call(insn);
 	/*
-	 * The instruction leaves the kept code, unless it is the last one of the function: that is a call that does not return.
+	 * The next instruction was not kept. If the function ends here, there is no next instruction: the instruction is a call
+	 * that does not return.
 	 */
 	if (n && next[0] == CODE_OUTSIDE && (!symbol->size || after - symbol->addr < symbol->size))
 		return true;

@@ -9,25 +9,27 @@
 #include "hv/race/observation.h"
 #include "symbols/insn/op.h"
 
-#define CODE_OUTSIDE (-1) /* A successor that is not in the kept code. */
+/* A successor that is not in the kept code. */
+#define CODE_OUTSIDE (-1)
 
 struct code {
 	unsigned count;
 	/* The index of the racing instruction. -1: the report does not name it, or the kept code does not contain it. */
 	int access;
-	/* The kept code begins at the function's start. Its end may be missing. */
+	/* The kept code begins at the function's start. The end of the function may be missing. */
 	bool whole;
 	/*
-	 * `whole` is set, and the code contains each successor inside the function of each of its instructions. So all paths
-	 * into an instruction are known. Exceptions to this are the function's entry, and the landing pads of exception
-	 * handlers, which no instruction branches to.
+	 * `whole` is set, and no kept instruction continues in a part of the function that was not kept. So all paths into an
+	 * instruction are known, except for those into the function's entry and into landing pads of exception handlers, to
+	 * which no instruction branches.
 	 */
 	bool closed;
 	struct code_insn {
 		struct insn_op op;
-		/* The name of the function that the instruction calls or jumps to, or NULL. The side owns it. */
+		/* The name of the function that the instruction calls or jumps to, or NULL. The side owns the string. */
 		const char *callee;
-		bool has_predecessor; /* An instruction of the code has this instruction as a successor. */
+		/* An instruction of the code has this instruction as a successor. */
+		bool has_predecessor;
 		/*
 		 * The instruction calls a function that prints its arguments for people (LIST_SHOW). The caller of code_load()
 		 * sets this.

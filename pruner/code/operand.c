@@ -10,8 +10,10 @@
 
 /* The state of the scan through the macro's argument. */
 struct progress {
-	unsigned depth;	  /* The number of open parentheses, without the macro's own. */
-	uint32_t is_call; /* One bit for each open parenthesis. It is set if the parenthesis holds the arguments of a call. */
+	/* The number of open parentheses, without the macro's own. */
+	unsigned depth;
+	/* One bit for each open parenthesis: 1 if the parenthesis holds the arguments of a call. */
+	uint32_t is_call;
 	int brackets;
 	bool star; /* A `*` has dereferenced an expression. */
 };
@@ -84,8 +86,8 @@ static bool is_in_cast(const char *star, const char *to)
 }
 
 /*
- * Returns whether the parenthesis holds the arguments of a call, which may use them in any way. this_cpu_ptr(&x) does not count
- * as a call: it is the variable x of this CPU.
+ * Returns whether the parenthesis holds the arguments of a call, which may use them in any way. this_cpu_ptr(&x) stands for the
+ * variable x of this CPU, and does not count as a call.
  */
 static bool holds_arguments(const char *parenthesis, const char *from)
 {

@@ -10,9 +10,12 @@
 
 /* A datum as a C statement writes it. */
 struct operand {
-	char name[DEBUGINFO_PATH_MAX]; /* The last part of the datum's path. "": not known. */
-	bool element;		       /* The path ends with an index, as in "slots[3]". */
-	bool pointee;		       /* The name is a pointer to the datum, as in "*name". */
+	/* The last part of the datum's path. "": not known. */
+	char name[DEBUGINFO_PATH_MAX];
+	/* The path ends with an index, as in "slots[3]". */
+	bool element;
+	/* The name is a pointer to the datum, as in "*name". */
+	bool pointee;
 };
 
 static inline bool is_word_char(char c)
@@ -23,7 +26,7 @@ static inline bool is_word_char(char c)
 /* Set *out to the datum as a C statement writes it. */
 void operand_of(const struct datum_name *d, struct operand *out);
 
-/* Returns the parenthesis that closes the one at `text`, or the end of the text if none does. */
+/* Returns the closing parenthesis for the opening parenthesis at `text`, or the end of the text if there is none. */
 const char *operand_end(const char *text);
 
 /*

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_FIRST (16u << 10) /* First size of the buffer, in bytes. Most lists fit. It is doubled up to FILE_MAX. */
-#define FILE_MAX (4u << 20)    /* Bytes. No list that people write is that long: a longer file is refused. */
+/* First size of the buffer for a file, in bytes. Most lists fit. For longer files, the buffer is doubled up to FILE_MAX. */
+#define FILE_FIRST (16u << 10)
+/* Maximum size of a file, in bytes. A longer file is refused: no list that people write is that long. */
+#define FILE_MAX (4u << 20)
 #define GLOB_MAX 256
 
 int conf_wrong(const char *file, unsigned line, struct err *err, const char *fmt, ...)

@@ -23,12 +23,16 @@ struct conf_stanza {
 	} fields[CONF_FIELDS_MAX];
 };
 
-/* A callback for one stanza, whose strings are valid only during the call. Returns 0, or -1 with err set to end parsing. */
+/*
+ * A callback for one stanza, whose strings are valid only during the call. Returns 0 to continue. Returns -1 with err set to
+ * stop parsing.
+ */
 typedef int (*conf_each)(void *ctx, const struct conf_stanza *stanza, struct err *err);
 
 /*
- * Call `each` for every stanza of a text or a file. Error messages name the text `name`. Returns 0, or -1 with err set:
- * EXIT_INPUT for a file that cannot be read or parsed, or that has 4 MiB or more; EXIT_INTERNAL when memory ran out.
+ * Call `each` for every stanza. conf_parse() reads the `len` bytes at `text`, which error messages call `name`; conf_read()
+ * reads the file at `path`. Returns 0, or -1 with err set: EXIT_INPUT for a file that cannot be read or parsed, or that has 4
+ * MiB or more; EXIT_INTERNAL when memory ran out.
  */
 int conf_parse(const char *name, const char *text, size_t len, conf_each each, void *ctx, struct err *err);
 int conf_read(const char *path, conf_each each, void *ctx, struct err *err);

@@ -19,9 +19,10 @@ static const char built_in[] =
 #define DATA "variable type member " /* the keys that name a datum */
 
 /*
- * What each kind of entry in a list file may have. An entry of a kind with `by_design` lists data that race by design. Its
- * `function` pattern is for the side that reads without a lock, unless `side = writer` is given, and the entry fits only races
- * with one writer, unless `writers = two` is given.
+ * For each kind of entry in a list file: the keys that such an entry may have, and other properties of the kind. If `by_design`
+ * is set, entries of the kind list data that race by design. The `function` pattern of such an entry is for the side that reads
+ * without a lock, unless the entry has `side = writer`. Unless it has `writers = two`, the entry fits only races with one
+ * writer.
  */
 static const struct list_traits {
 	/* The kind's word in a file, and the keys that only some kinds have. All kinds have the keys in any_keys. */
@@ -61,7 +62,8 @@ static const struct list_traits {
 static const char any_keys[] = "reason source kernel";
 
 #define POINTS_MAX 39
-#define LOCK_BYTES_MAX 8 /* the words of the kernel's locks have 4 or 8 bytes */
+/* Maximum size of the word of a lock, in bytes: in the kernel, these words have 4 or 8 bytes. */
+#define LOCK_BYTES_MAX 8
 
 const char *kernel_version(const char *text, uint32_t *out)
 {
@@ -294,7 +296,7 @@ void prune_rules_set_sources(struct prune_rules *rules, struct sources *sources)
 }
 
 /*
- * Returns whether the banner shows a kernel without CONFIG_PREEMPTION: the number of the build is known, and the flags behind
+ * Returns whether the banner shows a kernel without CONFIG_PREEMPTION: the number of the build is known, and the flags after
  * it do not contain PREEMPT, PREEMPT_DYNAMIC or PREEMPT_RT (init/Makefile in Linux; scripts/mkcompile_h before 6.1).
  */
 static bool is_without_preemption(const char *banner)
@@ -334,8 +336,8 @@ bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry 
 }
 
 /*
- * Returns whether the entry is for the function of the query, and for what the function does: an entry of a by_design kind that
- * lists readers allows its functions to read without the lock, but not to store.
+ * Returns whether the entry is for the function of the query, and for the kind of access that the function makes. An entry
+ * about data that race by design may name functions as readers. Such an entry allows these functions to read, but not to store.
  */
 static bool fits_side(const struct list_entry *e, const struct list_query *query)
 {

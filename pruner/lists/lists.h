@@ -8,64 +8,104 @@
 #include "symbols/insn/insn.h"
 
 enum list_kind {
-	LIST_SPECIAL,	    /* Variables that race by design. */
-	LIST_COUNTER,	    /* Statistics, by name. */
-	LIST_APPROXIMATE,   /* Data that code reads for an estimate. */
-	LIST_BOTH_VALID,    /* Data of which a reader may use the old or the new value: both are correct. */
-	LIST_ATOMIC,	    /* Data that only LOCKed instructions change while others read it. */
-	LIST_MARKED,	    /* Functions and macros of marked accesses. */
-	LIST_LOCK,	    /* Functions that take a lock. */
-	LIST_UNLOCK,	    /* Functions that release a lock. */
-	LIST_LOCK_WORD,	    /* Names of data that are words of locks or of the scheduler. */
-	LIST_LOCK_INSIDE,   /* Functions that share no memory with other CPUs but the words of locks. */
-	LIST_LOCK_ARGUMENT, /* Functions whose first argument is the address of the word of a lock. */
-	LIST_WAIT,	    /* Functions that wait until other code has ended, such as work, timers and interrupts. */
-	LIST_FREE,	    /* Functions that free an object, at once or later. */
-	LIST_DESTROY,	    /* Functions that destroy an object that has no user any more. */
-	LIST_GRACE_FREE,    /* Functions of LIST_FREE that free an object only after an RCU grace period. */
-	LIST_GRACE_WAIT,    /* Functions that wait for an RCU grace period before they return. */
-	LIST_SECTION_BEGIN, /* Functions that begin an RCU read-side critical section. */
-	LIST_SECTION_END,   /* Functions that end an RCU read-side critical section. */
-	LIST_NO_SLEEP,	    /* Functions that never call the scheduler. */
-	LIST_ALLOC,	    /* Functions that return a new object. */
-	LIST_CHECK,	    /* Functions that only check their arguments. */
-	LIST_RCU_READ,	    /* Functions and macros that make a marked read, and need an RCU read-side critical section. */
-	LIST_RCU_WRITE,	    /* Functions and macros that make a marked write, with which readers under RCU may race. */
-	LIST_PAGE_COPY,	    /* Functions that copy user data into a page. */
-	/* Functions that wait for the end of a page's write-back before the page is changed, if the disk needs that. */
+	/* Variables that race by design. */
+	LIST_SPECIAL,
+	/* Statistics, by name. */
+	LIST_COUNTER,
+	/* Data that code reads for an estimate. */
+	LIST_APPROXIMATE,
+	/* Data whose old value is as correct for a reader as the new value. */
+	LIST_BOTH_VALID,
+	/* Data that only LOCKed instructions change while others read it. */
+	LIST_ATOMIC,
+	/* Functions and macros of marked accesses. */
+	LIST_MARKED,
+	/* Functions that take a lock. */
+	LIST_LOCK,
+	/* Functions that release a lock. */
+	LIST_UNLOCK,
+	/* Names of data that are words of locks or of the scheduler. */
+	LIST_LOCK_WORD,
+	/* Functions that share no memory with other CPUs but the words of locks. */
+	LIST_LOCK_INSIDE,
+	/* Functions whose first argument is the address of the word of a lock. */
+	LIST_LOCK_ARGUMENT,
+	/* Functions that wait until other code has ended, such as work, timers and interrupts. */
+	LIST_WAIT,
+	/* Functions that free an object, at once or later. */
+	LIST_FREE,
+	/* Functions that destroy an object that has no user any more. */
+	LIST_DESTROY,
+	/* Functions of LIST_FREE that free an object only after an RCU grace period. */
+	LIST_GRACE_FREE,
+	/* Functions that wait for an RCU grace period before they return. */
+	LIST_GRACE_WAIT,
+	/* Functions that begin an RCU read-side critical section. */
+	LIST_SECTION_BEGIN,
+	/* Functions that end an RCU read-side critical section. */
+	LIST_SECTION_END,
+	/* Functions that never call the scheduler. */
+	LIST_NO_SLEEP,
+	/* Functions that return a new object. */
+	LIST_ALLOC,
+	/* Functions that only check their arguments. */
+	LIST_CHECK,
+	/* Functions and macros that make a marked read, and need an RCU read-side critical section. */
+	LIST_RCU_READ,
+	/* Functions and macros that make a marked write, with which readers under RCU may race. */
+	LIST_RCU_WRITE,
+	/* Functions that copy user data into a page. */
+	LIST_PAGE_COPY,
+	/* Functions that wait for the end of a page's write-back before the page is changed, if the disk needs stable pages. */
 	LIST_STABLE_PAGES,
-	LIST_PEEK,     /* Functions that tell their caller what they found at this moment. */
-	LIST_SHOW,     /* Functions that print numbers for people and keep no pointer to them. */
-	LIST_REFCOUNT, /* Reference counts. */
-	LIST_RAISE,    /* Data, other than reference counts, on which a race does more harm. */
+	/*
+	 * Functions whose result says only what they found when they ran, as poll() does: the caller checks again under a lock.
+	 */
+	LIST_PEEK,
+	/* Functions that print numbers for people and keep no pointer to them. */
+	LIST_SHOW,
+	/* Reference counts. */
+	LIST_REFCOUNT,
+	/* Data, other than reference counts, on which a race does more harm. */
+	LIST_RAISE,
 	LIST_KINDS
 };
 
-#define KERNEL_ANY 0xffffffffu	   /* The kernel is not known. */
-#define KERNEL_SEVERAL 0xfffffffeu /* The report has races of several kernel versions. */
+#define KERNEL_ANY 0xffffffffu /* The kernel is not known. */
+/* The report has races of several kernel versions. */
+#define KERNEL_SEVERAL 0xfffffffeu
 
 struct list_entry {
 	enum list_kind kind;
 	/* Shell patterns, separated by blanks. All patterns that are given must match. NULL: not given. */
 	char *variable, *type, *member, *function, *word;
 	char *reason, *source;
-	char *name;	  /* LIST_RAISE: what a verdict calls the datum. */
-	int points;	  /* LIST_RAISE: how many points the datum adds to the rank. */
-	int bytes;	  /* LIST_LOCK_ARGUMENT: size of the lock's word. 0: not given. */
-	bool two_writers; /* The entry also fits races in which both sides write. */
-	bool of_writer;	  /* `function` lists functions that write the datum. Otherwise it lists functions that read it. */
-	bool covers_all;  /* LIST_MARKED with `word`: the macro marks all accesses in its parentheses. */
-	uint8_t access;	  /* LIST_MARKED: the kind that the entry marks, INSN_READ or INSN_WRITE. 0: it marks both kinds. */
-	uint32_t kernel_from, kernel_to; /* The first and the last kernel that the entry is for, as major << 16 | minor. */
+	char *name; /* LIST_RAISE: what a verdict calls the datum. */
+	/* LIST_RAISE: how many points the datum adds to the rank. */
+	int points;
+	/* LIST_LOCK_ARGUMENT: size of the lock's word. 0: not given. */
+	int bytes;
+	/* The entry also fits races in which both sides write. */
+	bool two_writers;
+	/* `function` lists functions that write the datum. Otherwise it lists functions that read it. */
+	bool of_writer;
+	/* LIST_MARKED whose member `word` names a macro: the macro marks all accesses in its parentheses. */
+	bool covers_all;
+	/* LIST_MARKED: the kind of access that the entry marks, INSN_READ or INSN_WRITE. 0: both kinds. */
+	uint8_t access;
+	/* The first and the last kernel that the entry is for, as major << 16 | minor. */
+	uint32_t kernel_from, kernel_to;
 };
 
 struct prune_rules {
 	struct insn_decoder *decoder;
 	struct list_entry *entries;
 	size_t count, room;
-	struct sources *sources; /* The guest kernel's source, or NULL. The caller owns it. */
-	uint32_t kernel;	 /* The kernel of the races, as major << 16 | minor; or KERNEL_ANY or KERNEL_SEVERAL. */
-	bool kernel_given;	 /* A kernel was set or added. */
+	/* The guest kernel's source, or NULL. The caller owns it. */
+	struct sources *sources;
+	/* The kernel of the races, as major << 16 | minor; or KERNEL_ANY or KERNEL_SEVERAL. */
+	uint32_t kernel;
+	bool kernel_given; /* A kernel was set or added. */
 	/* No kernel of the races has CONFIG_PREEMPTION: a task runs on in the kernel until it calls the scheduler. */
 	bool cannot_preempt;
 };

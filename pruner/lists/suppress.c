@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "hv/base/grow.h"
 #include "hv/base/clean.h"
 #include "hv/race/group_key.h"
 #include "pruner/lists/conf.h"
@@ -16,11 +17,14 @@
 #define NEVER 99991231u
 
 struct entry {
-	unsigned line, expires; /* `expires` is a date as a decimal number, for example 20270131. */
+	/* `expires` is a date as a decimal number, for example 20270131. */
+	unsigned line, expires;
 	/* Shell patterns. With one pattern, it must fit a side of the race; with two, each must fit a side of its own. */
 	char *site[2];
-	char *race;  /* A shell pattern that must fit the id, an identity or an alias of the race. */
-	char *group; /* Ids or aliases of groups: shell patterns too. */
+	/* A shell pattern that must fit the id, an identity or an alias of the race. */
+	char *race;
+	/* A shell pattern that must fit the id or an alias of the race's group. */
+	char *group;
 	char *type, *member, *variable, *reason;
 	bool used;
 };
@@ -80,12 +84,10 @@ static int take_field(struct entry *e, const char *file, const struct conf_field
 static int take_stanza(void *ctx, const struct conf_stanza *stanza, struct err *err)
 {
 	struct suppressions *s = ctx;
-	struct entry *grown = realloc(s->entries, (s->count + 1) * sizeof(*grown)), *e;
+	struct entry *e = list_grow(&s->entries, &s->count, sizeof(*e), err);
 
-	if (!grown)
-		return err_set(err, EXIT_INTERNAL, "out of memory while reading %s", stanza->file);
-	s->entries = grown;
-	e = &grown[s->count++];
+	if (!e)
+		return -1;
 	*e = (struct entry){.line = stanza->line, .expires = NEVER};
 	if (strcmp(stanza->kind, "suppress") != 0)
 		return conf_wrong(stanza->file, stanza->line, err, "[%.40s]: a suppression begins with [suppress]",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Suppressions: a file in which users list races that they know, each with a reason. `outrider report` shows such a race on one
- * line. It names entries that fit no race or have expired, so that users can remove them. docs/pruning.md describes the file.
+ * line. The report also names entries that fit no race or have expired, so that users can remove these entries. docs/pruning.md
+ * describes the file.
  */
 #ifndef OUTRIDER_PRUNER_LISTS_SUPPRESS_H
 #define OUTRIDER_PRUNER_LISTS_SUPPRESS_H
@@ -40,7 +41,7 @@ const char *suppress_find(struct suppressions *s, const struct race *race, bool 
 void suppress_write(FILE *out, const struct race *lead, const char *group, const char *alias, const char *verdict);
 
 /*
- * Call `each` for every entry that has expired or fitted no race. `line` names the file and line of the entry, and the reason.
+ * Call `each` for every entry that has expired or fitted no race. The text `line` has the entry's file, line number and reason.
  */
 void suppress_leftover(const struct suppressions *s, void (*each)(void *ctx, const char *line), void *ctx);
 

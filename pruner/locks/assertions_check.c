@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/race/suspicion.h"
 #include "pruner/lists/conf.h"
 
@@ -125,7 +126,7 @@ static bool same_break(const struct assertion_break *a, const struct assertion_b
 
 static int add_break(struct assertion *assertion, const struct protection *p, const struct prot_access *a)
 {
-	struct assertion_break new = {.rw = a->rw, .context = a->context, .count = a->count_shared}, *grown;
+	struct assertion_break new = {.rw = a->rw, .context = a->context, .count = a->count_shared}, *to;
 
 	snprintf(new.site, sizeof(new.site), "%s", a->site);
 	snprintf(new.function, sizeof(new.function), "%s", function_name(p, a->function));
@@ -137,11 +138,10 @@ static int add_break(struct assertion *assertion, const struct protection *p, co
 			return 0;
 		}
 	}
-	grown = realloc(assertion->breaks, (assertion->break_count + 1) * sizeof(*grown));
-	if (!grown)
+	to = list_grow(&assertion->breaks, &assertion->break_count, sizeof(*to), NULL);
+	if (!to)
 		return -1;
-	assertion->breaks = grown;
-	grown[assertion->break_count++] = new;
+	*to = new;
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/base/clean.h"
 #include "pruner/locks/assertions.h"
 #include "pruner/lists/conf.h"
@@ -27,12 +28,11 @@ static void free_assertion(struct assertion *a)
  */
 static int add_assertion(struct assertions *list, const struct assertion *a)
 {
-	struct assertion *grown = realloc(list->list, (list->count + 1) * sizeof(*grown));
+	struct assertion *to = list_grow(&list->list, &list->count, sizeof(*to), NULL);
 
-	if (!grown)
+	if (!to)
 		return -1;
-	list->list = grown;
-	list->list[list->count++] = *a;
+	*to = *a;
 	return 0;
 }
 

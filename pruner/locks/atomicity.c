@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sorts the accesses under each lock by object and datum, and looks in each object for two sections of one function with a
- * section of another context in between. The same pair of sections on the same member of several objects is one result.
+ * Finds atomicity suspicions: sorts the accesses under each lock by object and datum, and looks in each object for two critical
+ * sections of one function and a section of another context that can come in between. The same pair of sections on the same
+ * member of several objects is one result.
  */
 #include "pruner/locks/atomicity.h"
 
@@ -15,21 +16,34 @@
 #include "pruner/locks/protect_pair.h"
 
 #define WORD 8u
-/* Uses per object and lock. An array of more words than this is not looked at as a whole: comparing all would take too long. */
+/*
+ * Maximum number of uses (struct prot_use) of one object under one lock. An object with more uses, such as a large array, is
+ * skipped: comparing all of its uses with each other would take too long.
+ */
 #define GROUP_MAX 4096u
 
-/* What the parts of a rank are: as in protect_rank(), a suspicion that was not seen to happen is below one that was. */
+/*
+ * The points that add up to a rank. RANK_SEEN is more than all points for facts in the code: a suspicion whose section was seen
+ * in between ranks above one whose section was not.
+ */
 #define RANK_BASE 45
 #define RANK_SEEN 30
 #define RANK_INSIDE 15
 #define RANK_TWO_WRITERS 5
+#define RANK_CONFIRMED 30
+#define RANK_NOT_CONFIRMED (-20)
+/* If at least this many copies had the outcome of a serial order, and none confirmed the suspicion, its rank is lower by 20. */
+#define COPIES_IN_VAIN 4u
 
-/* A result: a pair of sections on a datum, or on two data of one object. The first two members are the key of the tree. */
+/*
+ * A result: a pair of sections on a datum, or on two data of one object. The results are in a tree of tsearch(3), whose key is
+ * the first two members.
+ */
 struct found {
 	uint32_t section;
 	uint64_t datum[2];
 	int told; /* enum atomicity_told */
-	/* Only results that are suspicions are compared by weight. */
+	/* Of two suspicions with the same key, the one with the higher weight is kept. */
 	unsigned weight;
 	struct suspicion s;
 };
@@ -37,7 +51,9 @@ struct found {
 struct judging {
 	const struct protection *p;
 	uint32_t *order; /* indices into p->uses[] */
-	void *tree;	 /* of struct found, of tsearch(3) */
+	/* Judge the pairs of sections of two locks. Otherwise those of one lock. */
+	bool two_locks;
+	void *tree; /* of struct found, of tsearch(3) */
 	size_t found;
 	struct atomicity *out;
 	struct suspicions *counts;
@@ -52,10 +68,11 @@ static uint64_t owner_of(const struct prot_access *a)
 	return a->memory.symbol.name[0] ? a->memory.symbol.addr : a->gva / WORD * WORD;
 }
 
-static int by_owner(const struct protection *p, const struct prot_use *x, const struct prot_use *y)
+/* Compare the groups of two uses. Uses of one object are in one group, and, unless `two_locks` is set, under one lock, too. */
+static int by_owner(const struct judging *j, const struct prot_use *x, const struct prot_use *y)
 {
-	const struct prot_access *a = &p->accesses[x->access], *b = &p->accesses[y->access];
-	int order = order_u64(x->lock, y->lock);
+	const struct prot_access *a = &j->p->accesses[x->access], *b = &j->p->accesses[y->access];
+	int order = j->two_locks ? 0 : order_u64(x->lock, y->lock);
 
 	if (!order)
 		order = order_u64(owner_of(a), owner_of(b));
@@ -64,9 +81,10 @@ static int by_owner(const struct protection *p, const struct prot_use *x, const 
 
 static int by_datum(const void *a, const void *b, void *ctx)
 {
-	const struct protection *p = ctx;
+	const struct judging *j = ctx;
+	const struct protection *p = j->p;
 	const struct prot_use *x = &p->uses[*(const uint32_t *)a], *y = &p->uses[*(const uint32_t *)b];
-	int order = by_owner(p, x, y);
+	int order = by_owner(j, x, y);
 
 	if (!order)
 		order = order_u64(p->accesses[x->access].gva, p->accesses[y->access].gva);
@@ -88,7 +106,10 @@ static bool is_suspicion(const struct found *f)
 	return f->told == ATOMICITY_TOLD;
 }
 
-/* Store the result, unless there is a better one for its key: a suspicion is better than none, and then the heavier one. */
+/*
+ * Store the result, unless a better one with the same key is stored. A suspicion is better than a result that is no suspicion,
+ * and of two suspicions the one with the higher weight is better.
+ */
 static void store(struct judging *j, const struct found *result)
 {
 	struct found *f = malloc(sizeof(*f)), **in;
@@ -109,6 +130,50 @@ static void store(struct judging *j, const struct found *result)
 	free(f);
 }
 
+/* Returns whether the function has the call at `taken_at`, with which a section begins. */
+static bool begins_in(const struct protection *p, uint64_t taken_at, uint32_t function)
+{
+	for (uint32_t i = 0; i < p->use_count; i++) {
+		if (p->uses[i].taken_at == taken_at && p->accesses[p->uses[i].access].function == function)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns the outcomes of running the three sections in copies, or NULL if there were no copies. In a copy, the function in
+ * between runs from its section to its end. So a copy in which another section of this function came in between confirms the
+ * case, too.
+ */
+static const struct section_replay *replay_of(const struct atomicity_case *c)
+{
+	const struct protection *p = c->group->p;
+	uint32_t function = atomicity_access(c->group, c->between)->function;
+	const struct section_replay *own = section_replay_find(p->section_replays, p->section_replay_count, c->sections->first,
+							       c->sections->second, c->between->taken_at);
+
+	if (section_verdict(own) == SECTION_VERDICT_CONFIRMED)
+		return own;
+	for (uint32_t i = 0; i < p->section_replay_count; i++) {
+		const struct section_replay *r = &p->section_replays[i];
+
+		if (r->first == c->sections->first && r->second == c->sections->second &&
+		    section_verdict(r) == SECTION_VERDICT_CONFIRMED && begins_in(p, r->between, function))
+			return r;
+	}
+	return own;
+}
+
+static int rank_of_replay(const struct section_replay *replay)
+{
+	enum section_verdict verdict = section_verdict(replay);
+
+	if (verdict == SECTION_VERDICT_CONFIRMED)
+		return RANK_CONFIRMED;
+	return verdict == SECTION_VERDICT_NOT_CONFIRMED && section_replay_told(replay) >= COPIES_IN_VAIN ? RANK_NOT_CONFIRMED
+													 : 0;
+}
+
 static void add(struct judging *j, const struct atomicity_case *c, int told, enum atomicity_pattern pattern)
 {
 	const struct prot_access *a = atomicity_access(c->group, c->first), *b = atomicity_access(c->group, c->second);
@@ -118,22 +183,29 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 			  .datum = {(a->gva - owner_of(a)) / WORD, (b->gva - owner_of(b)) / WORD},
 			  .told = told,
 			  .weight = seen ? 2 : 1};
+	const struct section_replay *replay = replay_of(c);
+
+	f.weight += section_verdict(replay) == SECTION_VERDICT_CONFIRMED ? 4 : 0;
 
 	f.s = (struct suspicion){.kind = SUSPICION_ATOMICITY,
 				 .pattern = pattern,
 				 .side = {c->first->access, c->second->access},
 				 .between = c->between->access,
 				 .lock = c->first->lock,
+				 .second_lock = c->second->lock,
+				 .caller = c->sections->caller ? c->sections->caller_name + 1 : 0,
 				 .held = seen ? seen->count : 0,
 				 .by_hold = seen ? seen->by_hold : 0,
 				 .total = c->sections->count,
+				 .verdict = section_verdict(replay),
+				 .replay = replay ? (uint32_t)(replay - j->p->section_replays) + 1 : 0,
 				 .concurrent = seen || protect_pair_concurrent(j->p, a, r)};
 	f.s.rank = RANK_BASE + (seen ? RANK_SEEN : 0) + (protect_inside(j->p, a, c->first->lock) ? RANK_INSIDE : 0) +
-		   (b->rw & r->rw & INSN_WRITE ? RANK_TWO_WRITERS : 0);
+		   (b->rw & r->rw & INSN_WRITE ? RANK_TWO_WRITERS : 0) + rank_of_replay(replay);
 	store(j, &f);
 }
 
-/* Returns whether other contexts than that of `a` make accesses of `b`. */
+/* Returns whether two different contexts made the accesses of the groups `a` and `b`. */
 static bool by_others(const struct prot_access *a, const struct prot_access *b)
 {
 	return a->several || b->several || a->who != b->who || (a->who < 0 && a->context != b->context);
@@ -169,7 +241,10 @@ static bool follows(const struct protection *p, uint64_t first, uint64_t second)
 	return false;
 }
 
-/* Returns whether a third section, between the two of the case, accesses the datum: then that one comes next. */
+/*
+ * Returns whether the function has a third section that accesses the datum and runs between the two sections of the case. The
+ * first section is then judged together with the third section instead of the second one.
+ */
 static bool another_between(const struct atomicity_case *c)
 {
 	const struct protection *p = c->group->p;
@@ -185,7 +260,31 @@ static bool another_between(const struct atomicity_case *c)
 	return false;
 }
 
-/* Try each section in between for these two sections. `publish`: the second section's datum is another one than the first's. */
+/* Returns whether the access was certainly made under this lock, which no other context held then. */
+static bool holds_alone(const struct prot_access *a, uint32_t lock)
+{
+	const struct prot_held *held = protect_held(a, lock);
+
+	return held && !held->shared && !held->maybe;
+}
+
+/*
+ * Returns whether the locks let the section of `use` come between the two sections of the case, and only there: it is under the
+ * lock of both sections, or under both of their locks.
+ */
+static bool locks_fit(const struct atomicity_case *c, const struct prot_use *use)
+{
+	const struct prot_access *a = atomicity_access(c->group, use);
+
+	if (!c->sections->two_locks)
+		return true;
+	return use->lock == c->second->lock && holds_alone(a, c->first->lock) && holds_alone(a, c->second->lock);
+}
+
+/*
+ * Judge these two sections with each section of another context that accesses the datum. `publish`: the two sections access
+ * different data, and the section in between accesses the second one.
+ */
 static void try_between(struct judging *j, struct atomicity_case *c, bool publish)
 {
 	const struct atomicity_group *g = c->group;
@@ -197,7 +296,8 @@ static void try_between(struct judging *j, struct atomicity_case *c, bool publis
 		enum atomicity_pattern pattern = ATOMICITY_PUBLISH;
 		int told;
 
-		if (!protect_same_datum(r, second) || !protect_overlap(r, second) || !is_shared(r) || !by_others(first, r))
+		if (!protect_same_datum(r, second) || !protect_overlap(r, second) || !is_shared(r) || !by_others(first, r) ||
+		    !locks_fit(c, use))
 			continue;
 		if (!publish && !protect_overlap(r, first))
 			continue;
@@ -220,13 +320,15 @@ static void try_second(struct judging *j, struct atomicity_case *c)
 		const struct prot_use *use = atomicity_use(g, i);
 		const struct prot_access *second = atomicity_access(g, use);
 
-		if (use->taken_at != c->sections->second || !is_shared(second))
+		if (use->taken_at != c->sections->second || !is_shared(second) ||
+		    (use->lock != c->first->lock) != c->sections->two_locks)
 			continue;
 		c->second = use;
 		if (protect_same_datum(first, second) && protect_overlap(first, second)) {
 			if (!another_between(c))
 				try_between(j, c, false);
-		} else if (first->rw & second->rw & INSN_WRITE && !protect_same_datum(first, second)) {
+		} else if (first->rw & second->rw & INSN_WRITE && !protect_same_datum(first, second) &&
+			   !c->sections->two_locks) {
 			try_between(j, c, true);
 		}
 	}
@@ -244,19 +346,25 @@ static void judge_group(struct judging *j, const struct atomicity_group *g)
 		if (!is_shared(atomicity_access(g, use)))
 			continue;
 		for (const struct section_pair *s = sections_from(j->p, use->taken_at); s < end && s->first == use->taken_at;
-		     s++)
-			try_second(j, &(struct atomicity_case){.group = g, .sections = s, .first = use});
+		     s++) {
+			if (s->two_locks == j->two_locks)
+				try_second(j, &(struct atomicity_case){.group = g, .sections = s, .first = use});
+		}
 	}
 }
 
-static void judge_groups(struct judging *j)
+static void judge_groups(struct judging *j, bool two_locks)
 {
 	uint32_t to;
 
+	j->two_locks = two_locks;
+	for (uint32_t i = 0; i < j->p->use_count; i++)
+		j->order[i] = i;
+	qsort_r(j->order, j->p->use_count, sizeof(*j->order), by_datum, j);
 	for (uint32_t from = 0; from < j->p->use_count; from = to) {
 		const struct prot_use *first = &j->p->uses[j->order[from]];
 
-		for (to = from + 1; to < j->p->use_count && !by_owner(j->p, first, &j->p->uses[j->order[to]]);)
+		for (to = from + 1; to < j->p->use_count && !by_owner(j, first, &j->p->uses[j->order[to]]);)
 			to++;
 		judge_group(j, &(struct atomicity_group){.p = j->p, .uses = j->order + from, .count = to - from});
 	}
@@ -292,10 +400,8 @@ int atomicity_judge(const struct protection *p, struct atomicity *out, struct su
 	*out = (struct atomicity){0};
 	j.order = calloc((size_t)p->use_count + 1, sizeof(*j.order));
 	if (j.order) {
-		for (uint32_t i = 0; i < p->use_count; i++)
-			j.order[i] = i;
-		qsort_r(j.order, p->use_count, sizeof(*j.order), by_datum, (void *)p);
-		judge_groups(&j);
+		judge_groups(&j, false);
+		judge_groups(&j, true);
 		out->list = calloc(j.found + 1, sizeof(*out->list));
 	}
 	if (out->list && !j.no_memory) {

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which of AVIO's interleavings a section in between makes, and what tells a case apart that is meant so. Machine code has the
- * order of a section's accesses: an access at a higher address of the function counts as later.
+ * Finds which of AVIO's interleavings the section in between makes, and whether the code is correct although the section comes
+ * in between. The order of the accesses in a section is taken from machine code: an access at a higher address of the function
+ * counts as later.
  */
 #include "pruner/locks/atomicity_facts.h"
 #include "pruner/locks/protect_pair.h"
 
-/* From this number of cases on, a section that never came in between is kept away by something. */
+/*
+ * If another context's section never came in between in this many cases, and was itself seen NEVER_SECTIONS times, something
+ * that the record does not show keeps that section away.
+ */
 #define NEVER_CASES 4096u
-/* ... if the section was seen this often. */
+/* Such a section must have been seen at least this many times. */
 #define NEVER_SECTIONS 64u
-/* A section that did not come in this many holds between the two sections is kept away by something, too. */
+/*
+ * If the CPU was held between the two sections this many times, and the other context's section still did not come, that
+ * section counts as kept away, too.
+ */
 #define NEVER_HOLDS 16u
 
 const struct prot_use *atomicity_use(const struct atomicity_group *g, uint32_t i)
@@ -52,7 +59,7 @@ static bool writes(const struct prot_access *a)
 	return a->rw & INSN_WRITE;
 }
 
-/* Returns whether a read of the datum in the section is compared. */
+/* Returns whether the section decides by the datum: reads it, compares it and branches. */
 static bool checks(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *datum)
 {
 	for (uint32_t i = 0; i < g->count; i++) {
@@ -75,8 +82,10 @@ static bool section_writes(const struct atomicity_group *g, uint64_t taken_at, c
 	return false;
 }
 
-/* Returns whether the section reads the datum before `write`, or in the same instruction: the write then starts from this
- * value. */
+/*
+ * Returns whether the section reads the datum before `write`, or in the same instruction. The written value then comes from a
+ * value that was read in this section.
+ */
 static bool reads_first(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *write)
 {
 	for (uint32_t i = 0; i < g->count; i++) {
@@ -104,7 +113,10 @@ static bool writes_later(const struct atomicity_group *g, const struct prot_use 
 	return false;
 }
 
-/* Returns whether the same instruction accesses the datum in both sections, or the word beside it as a loop does. */
+/*
+ * Returns whether one instruction accesses the object in both sections: a loop that releases the lock between batches goes on
+ * in the second section.
+ */
 static bool in_batches(const struct atomicity_case *c)
 {
 	const struct atomicity_group *g = c->group;
@@ -120,7 +132,10 @@ static bool in_batches(const struct atomicity_case *c)
 	return in_second || in_first;
 }
 
-/* Returns whether the second section checks another datum of the object, which the section in between writes. */
+/*
+ * Returns whether the second section decides by another datum of the object, such as a version, which the section in between
+ * writes.
+ */
 static bool has_version(const struct atomicity_case *c)
 {
 	const struct atomicity_group *g = c->group;
@@ -137,7 +152,10 @@ static bool has_version(const struct atomicity_case *c)
 	return false;
 }
 
-/* Returns whether the first section writes another datum of the object, which the section in between checks. */
+/*
+ * Returns whether the first section writes another datum of the object, such as a busy flag, and the section in between decides
+ * by that datum.
+ */
 static bool is_claimed(const struct atomicity_case *c)
 {
 	const struct atomicity_group *g = c->group;
@@ -156,7 +174,10 @@ static bool is_claimed(const struct atomicity_case *c)
 
 /* ---- the interleavings ---- */
 
-/* R-W-W and R-W-R: the section in between changes what the first section has read. */
+/*
+ * Judge the interleavings read-write-write and read-write-read: the section in between changes the datum that the first section
+ * has read.
+ */
 static int tell_read(const struct atomicity_case *c, enum atomicity_pattern *pattern)
 {
 	const struct atomicity_group *g = c->group;
@@ -173,7 +194,10 @@ static int tell_read(const struct atomicity_case *c, enum atomicity_pattern *pat
 	return ATOMICITY_TOLD;
 }
 
-/* W-W-R: the section in between overwrites what the first section has written, and the second reads it. */
+/*
+ * Judge the interleaving write-write-read: the section in between overwrites the datum that the first section has written, and
+ * the second section reads it.
+ */
 static int tell_read_back(const struct atomicity_case *c, enum atomicity_pattern *pattern)
 {
 	const struct atomicity_group *g = c->group;
@@ -187,7 +211,10 @@ static int tell_read_back(const struct atomicity_case *c, enum atomicity_pattern
 	return ATOMICITY_TOLD;
 }
 
-/* W-R-W: the section in between reads what the second section replaces. */
+/*
+ * Judge the interleaving write-read-write: the section in between reads a value of the first section that the second section
+ * replaces.
+ */
 static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern *pattern)
 {
 	const struct atomicity_group *g = c->group;
@@ -201,7 +228,10 @@ static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern
 	return ATOMICITY_TOLD;
 }
 
-/* The first interleaving that is a suspicion; otherwise the reason of the first one; -1 if all equal a serial order. */
+/*
+ * Judge the interleavings that the three accesses make. Returns ATOMICITY_TOLD, and sets *pattern, for the first one that is a
+ * suspicion. Otherwise returns the reason why the first one is correct, or -1 if all equal a serial order.
+ */
 static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *pattern)
 {
 	const struct prot_access *first = atomicity_access(c->group, c->first), *second = atomicity_access(c->group, c->second),
@@ -210,6 +240,12 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 
 	if (writes(between) && !writes(first) && !writes_later(c->group, c->first))
 		told[0] = tell_read(c, pattern);
+	/*
+	 * With two locks, the other interleavings need a write under one of the locks alone. This write and the accesses under
+	 * the other lock alone are a suspicion of kind SUSPICION_UNPROTECTED.
+	 */
+	if (c->sections->two_locks)
+		return told[0] == ATOMICITY_TOLD && *pattern != ATOMICITY_CHECK_ACT ? -1 : told[0];
 	if (told[0] != ATOMICITY_TOLD && writes(first) && writes(between) && reads(second) && !writes(second))
 		told[1] = tell_read_back(c, pattern);
 	if (told[0] != ATOMICITY_TOLD && told[1] != ATOMICITY_TOLD && writes(first) && reads(between) && writes(second))
@@ -224,7 +260,7 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 
 /* ---- what holds for all interleavings ---- */
 
-/* Returns why the section in between does not come in between, or ATOMICITY_TOLD. */
+/* Returns the reason why the other section cannot come in between, or ATOMICITY_TOLD if it can. */
 static int tell_apart(const struct atomicity_case *c)
 {
 	const struct section_pair *s = c->sections;
@@ -240,7 +276,7 @@ static int tell_apart(const struct atomicity_case *c)
 	return protect_pair_concurrent(c->group->p, first, between) ? ATOMICITY_TOLD : ATOMICITY_APART;
 }
 
-/* Returns whether the access holds the lock by the call at `taken_at`. */
+/* Returns whether the access was made under the lock that the call at `taken_at` took. */
 static bool holds_from(const struct protection *p, uint32_t access, uint32_t lock, uint64_t taken_at)
 {
 	for (uint32_t i = 0; i < p->use_count; i++) {
@@ -252,7 +288,10 @@ static bool holds_from(const struct protection *p, uint32_t access, uint32_t loc
 	return false;
 }
 
-/* Returns whether one call took the lock for both accesses, or a call outside of the subject: no use names such a call. */
+/*
+ * Returns whether one call took the lock for both accesses. That is so, too, if the lock was taken outside of the subject: then
+ * p->uses[] has no entry for the lock and these accesses.
+ */
 static bool taken_once(const struct protection *p, uint32_t first, uint32_t second, uint32_t lock)
 {
 	bool outside = true;
@@ -270,8 +309,9 @@ static bool taken_once(const struct protection *p, uint32_t first, uint32_t seco
 }
 
 /*
- * Returns whether another lock, which the section in between holds too, is held from the first section to the second one. A
- * lock that was taken outside of the subject is in no use. The subject then runs inside of its section, so it is held at both.
+ * Returns whether another lock is held from the first section to the second one, and the section in between holds that lock,
+ * too. The other lock may have been taken outside of the subject: the subject then runs inside of that lock's section, from
+ * start to end.
  */
 static bool has_outer_lock(const struct atomicity_case *c)
 {
@@ -283,12 +323,23 @@ static bool has_outer_lock(const struct atomicity_case *c)
 		const struct prot_held *one = &a->held[i], *other = protect_held(b, one->lock),
 				       *third = protect_held(r, one->lock);
 
-		if (one->lock == c->first->lock || !other || !third || (one->shared && third->shared))
+		if (one->lock == c->first->lock || one->lock == c->second->lock || !other || !third ||
+		    (one->shared && third->shared))
 			continue;
 		if (taken_once(p, c->first->access, c->second->access, one->lock))
 			return true;
 	}
 	return false;
+}
+
+/*
+ * Returns whether the sections are in two functions, and nothing says that the second one depends on what the first one finds.
+ * A caller depends on it if it decides by the result of the function that checks. Other values that it passes on are not
+ * followed.
+ */
+static bool are_own_steps(const struct atomicity_case *c, enum atomicity_pattern pattern)
+{
+	return c->sections->caller && (pattern != ATOMICITY_CHECK_ACT || !c->sections->caller_decides);
 }
 
 int atomicity_tell(const struct atomicity_case *c, enum atomicity_pattern *pattern)
@@ -307,6 +358,8 @@ int atomicity_tell(const struct atomicity_case *c, enum atomicity_pattern *patte
 		return ATOMICITY_CLAIMED;
 	if (has_outer_lock(c))
 		return ATOMICITY_OUTER;
+	if (are_own_steps(c, *pattern))
+		return ATOMICITY_OWN_STEPS;
 	return tell_apart(c);
 }
 
@@ -316,14 +369,20 @@ int atomicity_tell_publish(const struct atomicity_case *c)
 	const struct prot_access *flag = atomicity_access(g, c->first), *value = atomicity_access(g, c->second);
 	uint64_t between = c->between->taken_at;
 
-	/* The value must not be there before the flag, and the section in between must believe the flag. */
+	/*
+	 * The pattern needs a first section that sets the flag and not the value, and a section in between that decides by the
+	 * flag and does not set the value itself.
+	 */
 	if (section_writes(g, c->sections->first, value) || !checks(g, between, flag) || section_writes(g, between, value))
 		return -1;
 	if (in_batches(c))
 		return ATOMICITY_BATCH;
 	if (checks(g, between, value))
 		return ATOMICITY_STATE;
-	/* A section that tests the flag before it sets it takes something for itself. */
+	/*
+	 * A first section that tests the flag before it sets the flag claims the object, as with a busy flag: the flag does not
+	 * say that the value is there.
+	 */
 	if (checks(g, c->sections->first, flag))
 		return ATOMICITY_CLAIMED;
 	if (has_outer_lock(c))

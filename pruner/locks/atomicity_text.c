@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Describes in one sentence two sections that must be one step, or why they need not be. */
+/* Describes an atomicity suspicion in one sentence, or says why two critical sections need not be one step. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,10 @@
 #include "hv/base/clean.h"
 #include "pruner/locks/atomicity_facts.h"
 
-/* What is wrong; what the function does in its first and second section; what the other function does in between. */
+/*
+ * The words of a pattern: its name, what the function does in its first and in its second section, and what the other function
+ * does in between. %s is the name of the flag.
+ */
 static const struct {
 	const char *name, *first, *second, *between;
 } patterns[ATOMICITY_PATTERNS] = {
@@ -29,6 +32,8 @@ static const char *const reasons[ATOMICITY_TOLD] = {
 	[ATOMICITY_STATE] = "the other function checks it, and may see the state in between",
 	[ATOMICITY_CLAIMED] = "the first section claims it by another datum, which the other function checks",
 	[ATOMICITY_OUTER] = "another lock is held around both sections, and by the other function",
+	[ATOMICITY_OWN_STEPS] =
+		"the sections are steps of two functions, and their caller decides nothing by the result of the first one",
 	[ATOMICITY_ORDERED] = "the function waits for a hand-over between its sections",
 	[ATOMICITY_NEVER] = "no section of the other function ever came in between",
 	[ATOMICITY_APART] = "the two functions were not seen at the same time",
@@ -71,17 +76,89 @@ static void add_words(struct sentence *s, const char *words, const struct prot_a
 	add(s, "%s", gap + 2);
 }
 
+static void add_value(struct sentence *s, const uint8_t *bytes, uint8_t len)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, bytes, len < sizeof(value) ? len : sizeof(value));
+	add(s, "0x%" PRIx64, value);
+}
+
+/*
+ * Append the datum or result that differed in a copy: its value with the other function in between, and its values in both
+ * serial orders.
+ */
+static void add_difference(struct sentence *t, const struct section_difference *d)
+{
+	const struct replay_difference *serial = &d->serial;
+
+	if (serial->is_register)
+		add(t, "the result of %s function", serial->side ? "the other" : "this");
+	else if (serial->name[0])
+		add(t, "%.80s", serial->name);
+	else
+		add(t, "memory at 0x%" PRIx64, serial->gva ? serial->gva : serial->gpa);
+	add(t, " is ");
+	add_value(t, d->between, serial->len);
+	if (memcmp(serial->bytes[0], serial->bytes[1], serial->len) == 0) {
+		add(t, ", and in both serial orders ");
+	} else {
+		add(t, ", and in the serial orders ");
+		add_value(t, serial->bytes[0], serial->len);
+		add(t, " and ");
+	}
+	add_value(t, serial->bytes[1], serial->len);
+}
+
+static void add_replay(struct sentence *t, const struct section_replay *r)
+{
+	const struct section_replay_instance *telling = &r->telling;
+
+	switch (section_verdict(r)) {
+	case SECTION_VERDICT_CONFIRMED:
+		add(t, "; confirmed in a copy: ");
+		if (telling->trouble[0])
+			add(t, "only in this order, the kernel complains: %.100s", telling->trouble);
+		else
+			add_difference(t, &telling->differences[0]);
+		break;
+	case SECTION_VERDICT_NOT_CONFIRMED:
+		add(t, "; not confirmed: its outcome in %" PRIu64 " cop%s was that of a serial order", section_replay_told(r),
+		    section_replay_told(r) == 1 ? "y" : "ies");
+		break;
+	default:
+		add(t, "; copies could not tell whether it does harm");
+		break;
+	}
+}
+
+/* Append where the section is made, if that is another function than the one that the sentence is about. */
+static void add_function(struct sentence *t, const struct protection *p, uint32_t function, uint32_t subject)
+{
+	if (function != subject)
+		add(t, " in %.60s()", protect_function(p, function));
+}
+
 static void add_suspicion(struct sentence *t, const struct protection *p, const struct suspicion *s)
 {
-	const struct prot_access *a = &p->accesses[s->side[0]], *r = &p->accesses[s->between];
+	const struct prot_access *a = &p->accesses[s->side[0]], *b = &p->accesses[s->side[1]], *r = &p->accesses[s->between];
+	uint32_t function = s->caller ? s->caller - 1 : a->function;
 
-	add(t, ": %s in %.60s(), which ", patterns[s->pattern].name, protect_function(p, a->function));
+	add(t, ": %s in %.60s(), which ", patterns[s->pattern].name, protect_function(p, function));
 	add_words(t, patterns[s->pattern].first, a);
 	add(t, " under ");
 	add_name(t, p->locks[s->lock].name, p->locks[s->lock].gva);
-	add(t, ", releases the lock, and %s under it; in between %.60s() ", patterns[s->pattern].second,
-	    protect_function(p, r->function));
+	add_function(t, p, a->function, function);
+	add(t, ", releases the lock, and %s under ", patterns[s->pattern].second);
+	if (s->second_lock == s->lock)
+		add(t, "it");
+	else
+		add_name(t, p->locks[s->second_lock].name, p->locks[s->second_lock].gva);
+	add_function(t, p, b->function, function);
+	add(t, "; in between %.60s() ", protect_function(p, r->function));
 	add_words(t, patterns[s->pattern].between, a);
+	if (s->second_lock != s->lock)
+		add(t, " under both");
 	if (s->by_hold)
 		add(t, " (seen in between in %" PRIu64 " of %" PRIu64 " cases, in %" PRIu64 " of them by holding the CPU)",
 		    s->held, s->total, s->by_hold);
@@ -100,7 +177,9 @@ void atomicity_describe(const struct protection *p, const struct suspicion *s, i
 	add_name(&t, b->name, b->gva);
 	if (told == ATOMICITY_TOLD)
 		add_suspicion(&t, p, s);
-	else
+	if (told == ATOMICITY_TOLD && s->replay)
+		add_replay(&t, &p->section_replays[s->replay - 1]);
+	if (told != ATOMICITY_TOLD)
 		add(&t, " in %.60s(): %s", protect_function(p, a->function), reasons[told]);
 	clean_field(out, size);
 }

@@ -18,7 +18,7 @@
 
 /* A suspected pair of sites. */
 struct found {
-	/* The numbers of the two sites, the smaller one first. They are the key of the tree. */
+	/* The numbers of the two sites, the smaller one first: the key in the tree of all pairs (judging.tree). */
 	uint32_t site[2];
 	/* The two accesses that represent the pair, as indices into `order`. */
 	uint32_t at[2];
@@ -210,8 +210,9 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * Returns whether an earlier entry has the same id. Only suspicions about interrupts can have the same id, because their lock
- * may be a member of many objects. The tree has each pair of sites only once.
+ * Returns whether an earlier entry of the list has the same id. Only suspicions about interrupts can share an id: such an id
+ * names a lock by its member of a type, and many objects of the type have the member. Of all other suspicions, a pair of sites
+ * is in the list only once.
  */
 static bool listed_before(const struct suspicions *s, size_t i)
 {

@@ -12,7 +12,10 @@ static const struct prot_access *access_at(const struct protect_ordered *o, uint
 	return &o->p->accesses[o->index[at]];
 }
 
-/* Returns whether the access surely holds the lock, or the same member of another object of that kind. */
+/*
+ * Returns whether the access surely holds `lock` or, if `lock` is a member of an object, the same member of another object of
+ * that type.
+ */
 static bool covered(const struct protection *p, const struct prot_access *a, uint32_t lock)
 {
 	for (unsigned i = 0; i < a->held_count; i++) {
@@ -66,7 +69,8 @@ static void try_side(const struct protect_ordered *o, const uint32_t at[2], unsi
 		struct suspicion other = *s;
 		const struct prot_held *h = &a->held[i];
 
-		if (h->maybe || (covering && (!suspicion_covers(h, a) || covers_too(b, h->lock))))
+		if (h->maybe || o->p->locks[h->lock].kind == LOCK_CALLBACK ||
+		    (covering && (!suspicion_covers(h, a) || covers_too(b, h->lock))))
 			continue;
 		other.lock = h->lock;
 		other.side[0] = o->index[at[which]];

@@ -21,10 +21,13 @@ bool protect_inside(const struct protection *p, const struct prot_access *a, uin
  */
 int protect_order(const struct prot_access *a, const struct prot_access *b);
 
-/* Returns whether both access the same aligned word of 8 bytes, and its object was not freed in between. */
+/* Returns whether both accesses are to the same aligned word of 8 bytes, and the word's object was not freed in between. */
 bool protect_same_datum(const struct prot_access *a, const struct prot_access *b);
 
-/* Returns whether both access the same 8 aligned bytes of an object, by offset. They may be two objects of one type. */
+/*
+ * Returns whether both accesses are to the same 8 aligned bytes of an object, by offset. The accesses may be to two objects of
+ * one type.
+ */
 bool protect_same_member(const struct prot_access *a, const struct prot_access *b);
 
 /* Returns whether two accesses to the same member have a byte in common. */

@@ -16,14 +16,15 @@ static bool spins(uint8_t kind)
 	return kind == LOCK_SPIN || kind == LOCK_RWLOCK || kind == LOCK_SEQ || kind == LOCK_BIT;
 }
 
-/* Returns whether the interrupt that runs `handler` can come while the lock of `open` is held. */
+/*
+ * Returns whether the interrupt that takes a lock at `handler` can come on a CPU while the CPU holds the lock that it took at
+ * `open`.
+ */
 static bool can_come(const struct prot_take *handler, const struct prot_take *open)
 {
 	if (handler->context <= open->context || handler->context == GUEST_NMI)
 		return false;
-	if (handler->context == GUEST_SOFTIRQ && open->softirqs_off)
-		return false;
-	return !open->irqs_off;
+	return handler->context == GUEST_SOFTIRQ ? !open->softirqs_off : !open->irqs_off;
 }
 
 static bool waits_for(const struct protection *p, const struct prot_take *handler, const struct prot_take *open)
@@ -33,8 +34,8 @@ static bool waits_for(const struct protection *p, const struct prot_take *handle
 }
 
 /*
- * Count how often contexts that the interrupt can interrupt took the lock: set s->total to this number, and s->held to the
- * number of those takings during which the interrupt was off.
+ * Count how often code that the interrupt can interrupt took the lock: set s->total to this number, and s->held to the number
+ * of times that the interrupt was off when the lock was taken.
  */
 static void count(const struct protection *p, const struct prot_take *handler, struct suspicion *s)
 {
@@ -53,7 +54,7 @@ bool protect_interrupt(const struct protection *p, uint32_t take, struct suspici
 {
 	const struct prot_take *open = &p->takes[take], *handler = NULL;
 
-	if (open->irqs_off)
+	if (open->irqs_off && open->softirqs_off)
 		return false;
 	for (uint32_t i = 0; i < p->take_count; i++) {
 		const struct prot_take *t = &p->takes[i];

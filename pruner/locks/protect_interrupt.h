@@ -7,8 +7,8 @@
 
 /*
  * Returns whether an interrupt can come while the lock of p->takes[take] is held, and then wait for the same lock. If so, set
- * all members of *s but the text. Suspicions of several takings have the same id if the lock is a member of a struct with
- * several objects.
+ * all members of *s but the text. If the lock is a member of a struct with several objects, suspicions about different objects
+ * can have the same id.
  */
 bool protect_interrupt(const struct protection *p, uint32_t take, struct suspicion *s);
 

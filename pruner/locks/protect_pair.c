@@ -34,13 +34,14 @@ static bool one_cpu(const struct prot_access *a, const struct prot_access *b)
 	       (b->preempt_off || b->irqs_off);
 }
 
-enum apart { NOT_APART, MAYBE_APART, SURELY_APART };
+enum apart { NOT_APART, MAYBE_APART, CALLBACK_APART, SURELY_APART };
 
 /*
- * Returns whether both accesses hold a lock that orders them: surely; perhaps, because the record is not certain about the
- * lock; or not.
+ * Returns whether both accesses hold a lock that orders them. MAYBE_APART: the record is not certain about the lock.
+ * CALLBACK_APART: no lock orders them, but one access is in the callback of an object, and the kernel does not run this
+ * callback at the same time as the other access.
  */
-static enum apart locks_apart(const struct prot_access *a, const struct prot_access *b)
+static enum apart locks_apart(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
 {
 	enum apart apart = a->held_overflow || b->held_overflow ? MAYBE_APART : NOT_APART;
 
@@ -49,18 +50,27 @@ static enum apart locks_apart(const struct prot_access *a, const struct prot_acc
 
 		if (!other || (one->shared && other->shared))
 			continue;
+		if (p->locks[one->lock].kind == LOCK_CALLBACK) {
+			apart = CALLBACK_APART;
+			continue;
+		}
 		if (!one->maybe && !other->maybe)
 			return SURELY_APART;
-		apart = MAYBE_APART;
+		apart = apart == NOT_APART ? MAYBE_APART : apart;
 	}
 	return apart;
 }
 
-/* Returns whether the access surely holds a lock. */
-static bool locked_by_any(const struct prot_access *a)
+static bool is_lock(const struct protection *p, const struct prot_held *held)
+{
+	return p->locks[held->lock].kind != LOCK_CALLBACK;
+}
+
+/* Returns whether the access surely holds a lock. With `perhaps`, locks about which the record is not certain count, too. */
+static bool locked_by_any(const struct protection *p, const struct prot_access *a, bool perhaps)
 {
 	for (unsigned i = 0; i < a->held_count; i++) {
-		if (!a->held[i].maybe)
+		if ((perhaps || !a->held[i].maybe) && is_lock(p, &a->held[i]))
 			return true;
 	}
 	return false;
@@ -100,11 +110,11 @@ static bool could_interrupt(const struct protection *p, const struct prot_access
  * If the kernel keeps no count of these sections, every reader of 8 bytes, the size of a pointer, counts as in a section: RCU
  * readers load pointers.
  */
-static bool reader_of(const struct prot_access *reader, const struct prot_access *writer)
+static bool reader_of(const struct protection *p, const struct prot_access *reader, const struct prot_access *writer)
 {
 	bool in_rcu = reader->in_rcu || (reader->rcu_unknown && reader->size == sizeof(uint64_t));
 
-	return reads_only(reader) && in_rcu && locked_by_any(writer);
+	return reads_only(reader) && in_rcu && locked_by_any(p, writer, false);
 }
 
 static bool listed_datum(const struct protection *p, const struct prune_rules *rules, enum list_kind kind,
@@ -198,12 +208,13 @@ int protect_pair(const struct protection *p, const struct prune_rules *rules, co
 
 	if (a == b && !a->several)
 		return PROTECT_FINE;
-	if (!protect_overlap(a, b) || (reads_only(a) && reads_only(b)) || !(a->held_count || b->held_count))
+	if (!protect_overlap(a, b) || (reads_only(a) && reads_only(b)) ||
+	    !(locked_by_any(p, a, true) || locked_by_any(p, b, true)))
 		return PROTECT_FINE;
-	apart = locks_apart(a, b);
+	apart = locks_apart(p, a, b);
 	if (apart == SURELY_APART)
 		return PROTECT_FINE;
-	if (apart == MAYBE_APART || (!locked_by_any(a) && !locked_by_any(b)))
+	if (apart == MAYBE_APART || (!locked_by_any(p, a, false) && !locked_by_any(p, b, false)))
 		return PROTECT_MAYBE;
 	if (same_context(a, b) || one_cpu(a, b))
 		return PROTECT_APART;
@@ -211,7 +222,7 @@ int protect_pair(const struct protection *p, const struct prune_rules *rules, co
 		return PROTECT_PER_CPU;
 	if (!a->count_shared || !b->count_shared)
 		return PROTECT_UNPUBLISHED;
-	if (reader_of(a, b) || reader_of(b, a))
+	if (reader_of(p, a, b) || reader_of(p, b, a))
 		return PROTECT_RCU;
 	if (!protect_pair_concurrent(p, a, b) && !could_interrupt(p, a, b))
 		return PROTECT_APART;
@@ -219,5 +230,5 @@ int protect_pair(const struct protection *p, const struct prune_rules *rules, co
 		return PROTECT_HANDED;
 	if ((marked(p, rules, a) && marked(p, rules, b)) || by_design(p, rules, a, b))
 		return PROTECT_MARKED;
-	return PROTECT_SUSPECTED;
+	return apart == CALLBACK_APART ? PROTECT_ORDERED : PROTECT_SUSPECTED;
 }

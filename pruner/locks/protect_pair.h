@@ -8,7 +8,8 @@
 
 enum protect_outcome {
 	/* Values below PROTECT_LEFT_OUT are of enum protect_left_out: the reason why the pair is not suspected. */
-	PROTECT_FINE = PROTECT_LEFT_OUT, /* the accesses do not conflict, have a common lock, or both have no lock */
+	/* The accesses do not conflict, have a common lock, or both have no lock. */
+	PROTECT_FINE = PROTECT_LEFT_OUT,
 	PROTECT_SUSPECTED,
 };
 

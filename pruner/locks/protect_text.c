@@ -50,7 +50,7 @@ static bool add_other_lock(const struct protection *p, struct suspicion *s, cons
 		return true;
 	}
 	for (unsigned i = 0; i < b->held_count; i++) {
-		if (b->held[i].maybe)
+		if (b->held[i].maybe || p->locks[b->held[i].lock].kind == LOCK_CALLBACK)
 			continue;
 		add(s, ", which holds ");
 		add_lock(p, s, b->held[i].lock);

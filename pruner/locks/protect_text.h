@@ -6,7 +6,7 @@
 #include "pruner/locks/protect_facts.h"
 #include "pruner/lists/prune_rules.h"
 
-/* Returns `points` times the share of cases in which the lock was held: all for `held` = `total`, 0 for `held` = 0. */
+/* Returns `points` * `held` / `total`: the points for the share of cases in which the lock was held. */
 int protect_share(uint64_t held, uint64_t total, int points);
 
 /*

@@ -4,10 +4,12 @@
 
 #include "pruner/code/flow/reachability.h"
 
-/* A loop over a list: it loads the next entry until the pointer is that to the list's head. */
+/* A loop over a list: it loads the pointer to the next entry again and again, until the pointer leads to the list's head. */
 struct walk {
-	unsigned next; /* Index of the load of the pointer to the next entry: mov (%rax),%rax. */
-	int head;      /* The register with the address of the list's head. */
+	/* Index of the load of the pointer to the next entry: mov (%rax),%rax. */
+	unsigned next;
+	/* The register with the address of the list's head. */
+	int head;
 	bool loop[RACE_CODE_MAX];
 	bool reached[RACE_CODE_MAX]; /* The instructions that may run after `next`. */
 };

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds code that sets flags of a word unless they are set already, or clears them unless they are clear. */
+/*
+ * Finds code that tests flags of a word, and stores the word only if the flags must change: if (!(word & flags)) word |= flags;
+ * or the same for clearing flags.
+ */
 #include "pruner/patterns/flag_set.h"
 
 #include "pruner/code/flow/calls.h"
 
-/* Most instructions between the branch and the point where its two ways join: a copy, the or, the store and a jump back. */
+/* Maximum number of instructions from the branch to the join of its two paths: a copy, the or, the store and a jump back. */
 #define WAY_MAX 4
 
 static bool is_register(const struct insn_operand *operand, int reg)
@@ -25,8 +28,8 @@ static bool changes_flags(const struct insn_op *op, struct flag_set *out)
 }
 
 /*
- * Walk the way of the branch that begins at `i` and must join the other way at `join`. Returns true if the way does no more
- * than change flags of a word in memory, and sets the store, flags and direction in *out.
+ * Follow the path from instruction `i` to `join`, which are the two successors of the branch. Returns true if the path only
+ * changes flags of a word in memory, and sets out->store, out->flags and out->sets.
  */
 static bool is_way_of_store(const struct code *code, unsigned i, unsigned join, struct flag_set *out)
 {
@@ -56,7 +59,10 @@ static bool is_way_of_store(const struct code *code, unsigned i, unsigned join, 
 	return stored && i == join;
 }
 
-/* Set out->load to the load that the test before the branch is about. Returns false if the test is not of exactly the flags. */
+/*
+ * Set out->load to the instruction that loads the word which the branch tests. Returns false if the branch does not test
+ * exactly out->flags.
+ */
 static bool find_load(const struct code *code, struct flag_set *out)
 {
 	const struct insn_op *test = out->jump ? &code->insns[out->jump - 1].op : NULL;
@@ -75,8 +81,8 @@ static bool find_load(const struct code *code, struct flag_set *out)
 }
 
 /*
- * Returns whether the load and the store access the same bytes. The value flow does not know the base of a word that a loop
- * walks to, so two equal operands count, too, if no instruction between them writes the base register.
+ * Returns whether the load and the store access the same bytes. In a loop, value flow may not know the base register's value.
+ * So two equal operands also count as the same bytes if no instruction between the load and the store writes the base register.
  */
 static bool is_one_word(const struct view_side *s, const struct flag_set *set)
 {
@@ -91,7 +97,8 @@ static bool is_one_word(const struct view_side *s, const struct flag_set *set)
 }
 
 /*
- * Returns the registers of `regs` that may hold the word after the instruction, or ~0 if the instruction may use one of them.
+ * Returns which of the registers `regs`, which hold the word before the instruction, may hold it after the instruction. Returns
+ * ~0 if the instruction may use one of them.
  */
 static unsigned held_after(const struct insn_op *op, unsigned regs)
 {
@@ -108,7 +115,10 @@ static unsigned held_after(const struct insn_op *op, unsigned regs)
 	return regs & used ? ~0u : op->dst.kind == INSN_OPERAND_REG && op->dst.size < 4 ? regs : regs & ~(unsigned)op->writes;
 }
 
-/* Returns whether no instruction from `from` on uses the word in the registers `regs`. False if kept code does not show it. */
+/*
+ * Returns whether, on all paths from instruction `from`, no instruction uses the word in the registers `regs`. Returns false if
+ * the word may be used in code that was not kept.
+ */
 static bool is_unused(const struct code *code, unsigned from, uint16_t regs)
 {
 	uint16_t held[RACE_CODE_MAX] = {[0] = 0};
@@ -135,7 +145,10 @@ static bool is_unused(const struct code *code, unsigned from, uint16_t regs)
 	return true;
 }
 
-/* Returns whether nothing but the store and this branch depends on the loaded word. The two ways join at `join`. */
+/*
+ * Returns whether only the branch and the store use the loaded word. The branch's paths, with the store and without it, join at
+ * `join`, so no instruction from there on may use a register that holds the word.
+ */
 static bool decides_only_the_store(const struct view_side *s, const struct flag_set *set, unsigned join)
 {
 	const struct insn_op *load = &s->code.insns[set->load].op;
@@ -159,7 +172,10 @@ static bool is_flag_set(const struct view_side *s, unsigned jump, struct flag_se
 	}
 	if (way == 2)
 		return false;
-	/* Flags are set on the way of a test that found 0: by a je that is taken, or a jne that is not taken. */
+	/*
+	 * Code that sets flags stores after a test that found 0: where a je jumps, or where a jne does not. Code that clears
+	 * flags stores on the branch's other path.
+	 */
 	if (out->sets != ((condition == CODE_IF_ZERO) == (way == 1)) || !find_load(code, out))
 		return false;
 	return is_one_word(s, out) && decides_only_the_store(s, out, (unsigned)next[!way]);

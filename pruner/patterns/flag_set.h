@@ -22,8 +22,8 @@ struct flag_set {
 };
 
 /*
- * Find such code whose load or store is the side's access. Returns true and sets *out only if nothing else depends on the value
- * that was loaded: whether the branch is taken decides only about the store.
+ * Find such code whose load or store is the side's access. Returns true and sets *out only if the loaded value decides nothing
+ * but whether the store is executed.
  */
 bool flag_set_of_side(const struct view_side *s, struct flag_set *out);
 

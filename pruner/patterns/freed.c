@@ -7,8 +7,8 @@
 #include "pruner/code/flow/reachability.h"
 
 /*
- * No object of kmalloc() is longer (KMALLOC_MAX_SIZE in include/linux/slab.h, with 4 KiB pages). The guest's tables tell how
- * long an object is only for slab caches.
+ * The maximum size of an object of kmalloc(), in bytes (KMALLOC_MAX_SIZE in include/linux/slab.h, with 4 KiB pages). It stands
+ * for the size of an object that is in no slab cache: the guest's tables do not have that size.
  */
 #define OBJECT_MAX (4u << 20)
 

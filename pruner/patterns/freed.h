@@ -9,15 +9,17 @@ enum freed_when {
 	FREED_EVER,
 	/* At once: neither after a grace period nor after a wait for one. */
 	FREED_EARLY,
-	/* At any time, by a function that frees its argument alone: kfree_skb() does not count, which frees a packet's data as
-	   well. */
+	/*
+	 * At any time, by a function that frees its argument and nothing else. kfree_skb() does not count, because it frees a
+	 * packet's data, too.
+	 */
 	FREED_OWN,
 };
 
 /*
- * Returns the name of a function that frees, that side `which` may call after its access, and whose argument may be the object
- * of the datum or the object that the datum points to. A call of a function that may free more than its argument always counts.
- * NULL: the kept code shows no such call. The argument's address is known if the registers recorded at the access give it.
+ * Returns the name of a freeing function that side `which` may call after its access, with an argument that may be the datum's
+ * object or the object that the datum points to. A call of a function that may free more than its argument always counts. NULL:
+ * the kept code shows no such call. The argument's address is known if the registers recorded at the access give it.
  */
 const char *freed_after(const struct view *v, unsigned which, enum freed_when when);
 

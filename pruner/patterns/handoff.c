@@ -131,7 +131,8 @@ static bool is_function(const struct race_side *a, const struct race_side *b)
 }
 
 /*
- * `other` is a side in the same function as `s`. Returns the index of its instruction in the code of `s`, or -1 if not found.
+ * `other` is a side in the same function as `s`. Returns the index that the instruction of `other` has in the code of `s`, or
+ * -1 if the code does not contain the instruction.
  */
 static int index_of(const struct view_side *s, const struct race_side *other)
 {
@@ -145,8 +146,8 @@ struct breach {
 	const struct race *judged;
 	const struct handoff_side *end, *partner;
 	/*
-	 * `data`: the report has a race at an instruction that is_data[] marks. `other`: the report has a race between the two
-	 * functions in which no side is at an instruction that is_word[] marks.
+	 * `data`: the report has a race at an instruction that accesses the data (is_data[]). `other`: the report has a race
+	 * between the two functions, and neither side is at an instruction that accesses the word of the handoff (is_word[]).
 	 */
 	bool data, other;
 };

@@ -19,7 +19,8 @@ struct handoff_side {
 	const struct view_side *side;
 	/* The GVA that each instruction accesses. 0: the instruction accesses no memory, or the GVA is not known. */
 	uint64_t gva[RACE_CODE_MAX];
-	bool is_word[RACE_CODE_MAX]; /* The instruction accesses the word that hands over the data. */
+	/* The instruction accesses the word that hands over the data. */
+	bool is_word[RACE_CODE_MAX];
 	bool is_data[RACE_CODE_MAX]; /* The instruction accesses the data. */
 };
 
@@ -58,8 +59,8 @@ bool handoff_data_raced(const struct view *v, const struct handoff_side *a, cons
 bool handoff_broken(const struct view *v, const struct handoff_side *a, const struct handoff_side *b);
 
 /*
- * Returns whether the report has a race on `gva` in which both sides store, or in which a function stores that is not the
- * function of `writer`.
+ * Returns whether the report has a race on `gva` in which both sides store, or in which another function than that of `writer`
+ * stores.
  */
 bool handoff_other_writer(const struct view *v, uint64_t gva, const struct handoff_side *writer);
 
@@ -67,8 +68,8 @@ bool handoff_other_writer(const struct view *v, uint64_t gva, const struct hando
 bool handoff_two_stores(const struct view *v, uint64_t gva);
 
 /*
- * Returns whether the report has a race in which both sides store, one of them by an instruction of the `writer` that at[]
- * lists. The race may be of any run and at any address.
+ * Returns whether the report has a race in which both sides store, and one of the two stores is an instruction of `writer` that
+ * at[] lists. The race may be of any run and at any address.
  */
 bool handoff_two_stores_by(const struct view *v, const struct view_side *writer, const unsigned at[], unsigned count);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds code that destroys an object if a count is 0: such a count is the number of the object's users. */
+/*
+ * Finds code that destroys an object if a count is 0. The count is then taken for the number of the object's users: a reference
+ * count.
+ */
 #ifndef OUTRIDER_PRUNER_PATTERNS_LAST_USER_H
 #define OUTRIDER_PRUNER_PATTERNS_LAST_USER_H
 

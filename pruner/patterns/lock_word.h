@@ -12,8 +12,8 @@
 
 struct lock_word {
 	/*
-	 * The word's GVA and its size in bytes. If the memory is mapped at two addresses, this is the one that the side uses
-	 * whose code shows the lock.
+	 * The word's GVA and its size in bytes. If the memory is mapped at two addresses, `gva` is the address that is used by
+	 * the side whose code shows the lock.
 	 */
 	uint64_t gva;
 	uint32_t size;

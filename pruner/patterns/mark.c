@@ -12,8 +12,8 @@
 #define WORD_MAX 64
 
 /*
- * Mark the side, and set s->mark to "HOW at FILE:LINE". `where` is the file. If `line` is 0, `where` is any text that follows
- * `how` directly.
+ * Mark the side, and set s->mark to "HOW at FILE:LINE". `where` is the file. If `line` is 0, `where` is no file but a text, and
+ * s->mark is `how` followed by this text.
  */
 static void describe(struct view_side *s, const char *how, const char *where, unsigned line)
 {
@@ -44,7 +44,10 @@ struct wanted {
 	const struct prune_rules *rules;
 	struct operand operand;
 	uint8_t access; /* INSN_READ, INSN_WRITE or both */
-	/* The statement calls an inlined function that makes the access. Only macros that cover a whole expression apply. */
+	/*
+	 * The statement calls an inlined function, which makes the access. Then only a macro that marks all accesses in its
+	 * parentheses (covers_all) can mark the access.
+	 */
 	bool inlined;
 };
 

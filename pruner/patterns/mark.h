@@ -7,7 +7,7 @@
 
 /*
  * Find out whether the access of side `which`, *s, is marked, and set s->marked and s->mark. The instruction, its function, the
- * functions inlined around it, or the kernel's source show it; for a read, also the list of atomic data.
+ * functions inlined around it, or the kernel's source can show the mark. For a read, the list of atomic data can show it, too.
  */
 void mark_side(const struct view *v, unsigned which, struct view_side *s);
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds what a function does too early, before a grace period, after its store of a pointer. */
+/*
+ * Finds what a function does wrong after its store of a pointer: it passes on a removed object before a grace period, or
+ * completes the new object only after the store.
+ */
 #include "pruner/patterns/rcu_publish_writer.h"
 
-/* Functions that neither store nor free their arguments. */
+/* Functions that do not store their arguments for later use, and do not free them. */
 static const enum list_kind harmless[] = {
 	LIST_GRACE_FREE, LIST_GRACE_WAIT, LIST_LOCK, LIST_UNLOCK, LIST_SECTION_BEGIN, LIST_SECTION_END, LIST_SHOW, LIST_CHECK,
 };

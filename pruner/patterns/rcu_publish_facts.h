@@ -18,20 +18,21 @@ struct rcu_publish {
 	/* The function tested that the old pointer is NULL. */
 	bool over_null;
 	/*
-	 * The store removes an object: the object of the old pointer, or the entry of a list whose successor's address is
-	 * stored.
+	 * The store removes an object: the object that the old pointer points to, or the entry of a list that is skipped
+	 * because the address of the next entry is stored.
 	 */
 	bool removes;
 	/* Before the store, the function stores into the object that the store makes reachable. */
 	bool prepares;
 	/*
-	 * As `links_old`, so far as the code shows: the new object points to what an element of the same table pointed to. The
-	 * code computes the indices of the two elements each by itself, so it does not show that they are equal.
+	 * The store is to an element of a table of pointers, and the new object points to the object of an element of the same
+	 * table. Most likely both are one element, and this is the same as `links_old`. The code computes the two indices
+	 * separately, so the indices are not known to be equal.
 	 */
 	bool links_table;
 	/*
 	 * The store takes an object out of a list, and the function changes the object's back link, but not its link to the
-	 * next entry: so does list_del_rcu(), which lets readers go on from the object.
+	 * next entry: list_del_rcu() does this, so that readers can go on from the object.
 	 */
 	bool leaves_link;
 	/* The function that the code calls after the store to wait for a grace period or to free after it, or NULL. */
@@ -39,8 +40,8 @@ struct rcu_publish {
 	/* `grace` frees the removed object; or `grace` waits, and the removed object is freed after the wait. */
 	bool grace_of_removed;
 	/*
-	 * A function that frees, and that the code may call after the store without a grace period in between. If
-	 * `freed_of_shared` is set, the call may also be on another path. NULL: no such call.
+	 * A freeing function that the code may call after the store without a grace period in between. NULL: no such call. If
+	 * `freed_of_shared` is set, the call may also be on a path without the store.
 	 */
 	const char *freed;
 	/*

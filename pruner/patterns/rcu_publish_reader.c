@@ -9,7 +9,8 @@
 #define NESTING_MAX 7
 
 struct reader {
-	const struct writer w; /* The reader's function, for the functions of rcu_publish_writer.h. */
+	/* The reader's function, for the functions of rcu_publish_writer.h. */
+	const struct writer w;
 	struct flow_pointer read;
 	/* The reader is in no section: a spinlock, which turns preemption off, keeps the object alive. */
 	bool by_lock;
@@ -241,14 +242,17 @@ enum rcu_publish_outlives rcu_publish_outlives_section(const struct view *v, uns
 			return RCU_PUBLISH_ENDS_WITH_SECTION;
 		passed |= inside && passes_on(&reader, i);
 		used |= outside && follows(&reader, i);
-		/* What the caller or the code that was not kept does may come after a call of the scheduler. */
+		/*
+		 * On a kernel without preemption, the section lasts until a call of the scheduler. Code that was not kept, or
+		 * the caller, may call the scheduler and then use the pointer.
+		 */
 		may |= (outside && may_use(&reader, i)) ||
 		       (inside && reader.until_sleep && (leaves_kept_code(&reader, i) || returns_it(&reader, i)));
 	}
 	/*
 	 * Call the use wrong only if nothing else can protect it. A function that gets the pointer inside the section may take
-	 * a reference. A reader that holds a lock instead of a section may take another lock for the use after it. A call may
-	 * sleep, and often does not.
+	 * a reference. A reader that held a lock in place of a section may take another lock for a later use. On a kernel
+	 * without preemption, a call may end the section, but often does not.
 	 */
 	if (used && !passed && !reader.by_lock && !reader.until_sleep)
 		return RCU_PUBLISH_OUTLIVES_SECTION;

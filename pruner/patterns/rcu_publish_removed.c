@@ -78,9 +78,10 @@ static bool is_null(const struct writer *w, const struct flow_pointer *p)
 }
 
 /*
- * Add to the removed objects the one that the old pointer points to, which the writer loaded from the store's address before.
- * The store removes that object with two exceptions: the new object points to the old object, or the writer stores the old
- * pointer back. If the writer loaded the place twice, a new object that points to one of the two pointers' objects keeps both.
+ * Add the object of the old pointer to the removed objects. The writer loaded the old pointer from the store's address before
+ * the store, or an exchange returned it. The store does not remove the object if the new object points to it, or if the writer
+ * stores the old pointer back. If the writer loaded from that address several times, and the new object points to one of the
+ * loaded pointers' objects, none of these objects is removed.
  */
 static void find_replaced(struct writer *w, struct rcu_publish *out)
 {

@@ -15,7 +15,7 @@ enum rcu_section {
 
 /*
  * Returns what all kept instances show about side `which`. A kernel without preemption keeps no count of sections. There, a
- * grace period waits for any task until the task calls the scheduler, so the access itself is inside.
+ * grace period waits for any task until the task calls the scheduler, so the access counts as inside of a section.
  */
 enum rcu_section rcu_section_of_side(const struct view *v, unsigned which);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Indexes the sides of races that are accesses by vCPUs: by function, and by run and address. */
+/* Makes two sorted lists of the sides of races at which a vCPU made the access: by function, and by run and address. */
 #include "pruner/patterns/related.h"
 
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a race is in a section of a sequence count, by the writer's code alone. Only the pruner uses this header. */
+/*
+ * Finds out from the writer's code alone whether a race is in a section of a sequence count. Only the pruner uses this header.
+ */
 #ifndef OUTRIDER_PRUNER_PATTERNS_SECTION_H
 #define OUTRIDER_PRUNER_PATTERNS_SECTION_H
 

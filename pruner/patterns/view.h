@@ -34,13 +34,17 @@ enum lock_held {
 
 struct view_side {
 	const struct race_side *side;
-	const struct datum_name *datum; /* The datum's name in the side's own code, or NULL. */
-	bool reads, writes;		/* The kinds of the access, over all instances. */
-	char device[DEVICE_TEXT_MAX];	/* The device and the kind of its request, or "" for a CPU. */
+	/* The datum's name in the side's own code, or NULL. */
+	const struct datum_name *datum;
+	/* The kinds of the access, over all instances. */
+	bool reads, writes;
+	/* The device and the kind of its request, or "" for a CPU. */
+	char device[DEVICE_TEXT_MAX];
 	struct code code;
 	struct flow *flow;
-	bool followed; /* `code` contains the accessing instruction, and `at`, `read` and `write` are set. */
-	unsigned at;   /* The index of the accessing instruction. */
+	/* `code` contains the accessing instruction, and `at`, `read` and `write` are set. */
+	bool followed;
+	unsigned at; /* The index of the accessing instruction. */
 	struct flow_read read;
 	struct flow_write write;
 	enum lock_held lock;
@@ -51,18 +55,23 @@ struct view_side {
 	char lock_why[LOCK_WHY_MAX];
 	bool marked; /* The access is a marked access. */
 	/*
-	 * A statement of the access was found in the source, and the datum's name is known: the source decides if it is marked.
+	 * The statement that makes the access was found in the source, and the datum's name is known. So the source decides
+	 * whether the access is marked.
 	 */
 	bool source_read;
-	char mark[MARK_MAX]; /* What marks the access, for example "atomic_read()" or "READ_ONCE() at fs/inode.c:12". */
+	/* What marks the access, for example "atomic_read()" or "READ_ONCE() at fs/inode.c:12". */
+	char mark[MARK_MAX];
 };
 
 struct view {
 	const struct prune_rules *rules;
 	const struct race *race;
-	const struct related *related; /* The other races of the report, or NULL. */
-	struct datum_name by_memory;   /* The datum's name by the guest's own tables. */
-	char datum[DATUM_TEXT_MAX];    /* The best known name of the datum, for messages. */
+	/* The other races of the report, or NULL. */
+	const struct related *related;
+	/* The datum's name by the guest's own tables. */
+	struct datum_name by_memory;
+	/* The best known name of the datum, for messages. */
+	char datum[DATUM_TEXT_MAX];
 	struct view_side side[2];
 };
 
@@ -105,8 +114,8 @@ const struct list_entry *view_listed(const struct view *v, enum list_kind kind, 
 const char *view_function(const struct view_side *s);
 
 /*
- * Returns the offset of instruction `i` from the function's start, in bytes. Without a known function: from the start of the
- * kept code.
+ * Returns the offset of instruction `i` from the function's start, in bytes. If the function is not known: from the start of
+ * the kept code.
  */
 uint64_t view_offset(const struct view_side *s, unsigned i);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Weighs a complaint of the guest's kernel (oops, warning and so on) that follows a race. */
+/* Changes a verdict by a complaint of the guest's kernel (oops, warning and so on) that came after the race. */
 #include "pruner/rules/complained.h"
 
 #include "hv/race/complaint_link.h"
@@ -7,10 +7,11 @@
 #include "pruner/rules/raise.h"
 #include "pruner/rules/rule.h"
 
-#define COMPLAINED_POINTS 39 /* The most points that raise a rank: a harmful candidate with 39 has rank 99, the highest. */
+/* The maximum of points that raise a rank: harmful candidates begin at rank 60, and 99 is the highest rank. */
+#define COMPLAINED_POINTS 39
 /*
- * Points for a complaint that shares only a function with the race, as many as for a pointer. That function may have many
- * races, and perhaps none of them led to the complaint.
+ * Points for a complaint that shares only a function with the race: as many as raise.c gives a race on a pointer. That function
+ * may have many races, and perhaps none of them led to the complaint.
  */
 #define FUNCTION_POINTS 10
 
@@ -32,7 +33,7 @@ static const char *connection(const struct race_complaint *c)
 
 /*
  * Returns whether the race's pointer may be the NULL pointer that the kernel followed. The values in the instances need not
- * contain the NULL: if the held side is the writer, they were recorded before its store.
+ * contain the NULL: if the held side is the writer, these values were recorded before the writer's store.
  */
 static bool may_be_the_pointer(const struct view *v)
 {

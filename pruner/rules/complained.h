@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Weighs a complaint of the guest's kernel that follows a race (hv/race/complaint_link.h). Pure functions. */
+/*
+ * Changes a verdict by a complaint of the guest's kernel that came after the race (hv/race/complaint_link.h). Pure functions.
+ */
 #ifndef OUTRIDER_PRUNER_RULES_COMPLAINED_H
 #define OUTRIDER_PRUNER_RULES_COMPLAINED_H
 
@@ -7,11 +9,11 @@
 #include "pruner/rules/verdict.h"
 
 /*
- * Make the race a harmful candidate if a complaint follows it that names the race's instruction, pointer or object. The
- * evidence then begins with the complaint, and ends with the verdict so far. A complaint that shares only a function with the
- * race counts as much if the kernel followed a NULL pointer there, and the datum is a pointer or that side computes an address
- * from it. Otherwise the class stays, and the rank rises a little. `points` are the race's points so far. Returns its new
- * points.
+ * If a complaint after the race names the race's instruction, pointer or object, make the race a harmful candidate. The
+ * evidence then begins with the complaint, and ends with the verdict so far. If the complaint only shares a function with the
+ * race, the class stays, and the rank rises a little, with one exception: the kernel followed a NULL pointer in this function,
+ * and the datum is a pointer or the function's side computes an address from the datum. Such a complaint makes the race a
+ * harmful candidate, too. `points` are the race's points so far. Returns its new points.
  */
 int complained_weigh(const struct view *v, struct verdict *out, int points);
 

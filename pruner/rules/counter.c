@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Statistics counters (DataCollider, section 3.3). Both sides only add to the datum, and over all instances the datum only
- * grew. A reference count, which looks alike, falls again, or a side destroys the object if the count is 0.
+ * The rule for statistics counters (DataCollider, section 3.3). Both sides only add to the datum, and over all instances the
+ * datum only grew. A reference count looks alike, but its value also falls, or a side destroys the object if the count is 0.
  */
 #include <inttypes.h>
 
@@ -64,7 +64,8 @@ static void uses_of(const struct view_side *s, struct uses *out)
 
 /* How the datum changed at one address in one run, over the instances in time order. */
 struct growth {
-	unsigned instances, grew; /* `grew` counts the instances with a greater value than the one before. */
+	/* `grew` counts the instances with a greater value than the instance before. */
+	unsigned instances, grew;
 	uint64_t from, to;
 	bool fell;
 };

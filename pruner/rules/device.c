@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A CPU against a device. The memory of a request belongs to the device until the device reports the end of the request
- * (virtio 1.2, section 2.7; Documentation/core-api/dma-api.rst in Linux). So such a race is a bug, with one exception below.
- * This rule decides every race with a device. The other rules are about CPUs, which have code, locks and marks.
+ * The rules for races of a CPU with a device. The memory of a request belongs to the device until the device reports the end of
+ * the request (virtio 1.2, section 2.7; Documentation/core-api/dma-api.rst in Linux). So such a race is a bug, with one
+ * exception below. This rule decides every race with a device. The other rules are about CPUs, which have code, locks and
+ * marks.
  *
  * The exception: a system call writes to a page of the page cache while a disk reads that page ("stable pages",
  * mm/page-writeback.c). If the file system or the disk needs pages that do not change during write-back, the function that
@@ -31,7 +32,7 @@ static int frame_of(const struct view *v, const struct guest_calls *calls, enum 
 
 /*
  * Returns whether a disk reads a page of the page cache while a system call copies the user's data into the page, by a function
- * that first waits if the disk needs that.
+ * that first waits for the end of the write-back if the disk needs stable pages.
  */
 bool rule_write_back(const struct view *v, struct verdict *out)
 {

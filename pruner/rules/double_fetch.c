@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Double fetch: a reader counts the entries of a list in one walk, and stores something for each entry in a second walk, while
- * the other side changes the list. RCU makes each walk right by itself, and not the two together: the second walk may find more
- * entries than the first one counted, and store behind what was reserved for them.
+ * The rule for double fetches, which are bugs: a reader counts the entries of a list in one walk, and stores something for each
+ * entry in a second walk, while the other side changes the list. RCU keeps each walk safe, but the list may grow between the
+ * walks: the second walk may then find more entries than the first one counted, and store beyond the memory that was reserved
+ * for them.
  */
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Safe flag updates (DataCollider, section 3.3). One side uses some bits of a word, and the other side rewrites the word to
- * change other bits. Two writers are never safe, because the store of one undoes the store of the other (DataCollider, figure
- * 1).
+ * The rule for safe flag updates (DataCollider, section 3.3). One side uses some bits of a word, and the other side rewrites
+ * the word to change other bits. Two writers are never safe, because the store of one undoes the store of the other
+ * (DataCollider, figure 1).
  */
 #include <inttypes.h>
 
@@ -46,8 +46,9 @@ static bool bits_of(const struct view_side *reader, const struct view_side *writ
 }
 
 /*
- * Returns the index of the held side, to whose access the instance's values belong. The instance does not record which side
- * was held, so the size and the address decide. Returns -1 if neither side fits, or if both fit and their addresses differ.
+ * Returns the index of the held side. The values of an instance are those of the memory that the held side accessed. The
+ * instance does not record which side was held, so the size and the address of the accesses decide. Returns -1 if neither side
+ * fits, or if both fit and their addresses differ.
  */
 static int held_side(const struct view *v, const struct race_instance *instance)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Data that a flag hands over (Documentation/memory-barriers.txt in Linux, acquire and release). One side stores the flag
- * after all its accesses to the data. The other side accesses the data only after a branch on the flag. Machine code does not
- * show whether the source has smp_store_release() or a plain store, so the class is unclear.
+ * The rules for data that a flag hands over, and for a flag that fails to hand data over (Documentation/memory-barriers.txt in
+ * Linux, acquire and release). One side stores the flag after all its accesses to the data. The other side accesses the data
+ * only after a branch on the flag. Machine code does not show whether the source has smp_store_release() or a plain store, so
+ * the class is unclear.
  *
  * If both sides store the flag, both must test the flag before they access the data. If only one side stores the flag, all
  * instances must show the same change of the flag. If the report has a race on the data, the flag does not hand the data over,
@@ -17,8 +18,10 @@ struct handoff {
 	struct handoff_side reader, writer;
 	uint64_t flag;
 	unsigned size;
-	uint64_t data;		       /* GVA of the first datum that both sides access. */
-	unsigned reader_at, writer_at; /* The first access of each side to this datum. */
+	/* GVA of the first datum that both sides access. */
+	uint64_t data;
+	/* The first access of each side to this datum. */
+	unsigned reader_at, writer_at;
 };
 
 static bool is_flag(const struct handoff *h, const struct handoff_side *end, unsigned i, uint8_t rw)
@@ -26,7 +29,10 @@ static bool is_flag(const struct handoff *h, const struct handoff_side *end, uns
 	return handoff_accesses(end, i, h->flag, h->size, rw);
 }
 
-/* Mark the instructions that access memory of both functions, except the flag. Returns whether one of them is a store. */
+/*
+ * Mark the instructions that access memory which both functions access, except the flag. Returns whether one of them is a
+ * store.
+ */
 static bool find_data(struct handoff *h)
 {
 	const struct code *r = &h->reader.side->code, *w = &h->writer.side->code;
@@ -54,8 +60,8 @@ static bool find_data(struct handoff *h)
 }
 
 /*
- * Bits that say where the paths begin on which a side must test the flag before it accesses the data: at the function's start,
- * or at the function's stores to the flag.
+ * Where the checked paths begin, as bits: at the function's start, or at the function's stores to the flag. On these paths, the
+ * side must test the flag before it accesses the data.
  */
 enum { ENTRY = 1, STORES = 2 };
 
@@ -124,7 +130,10 @@ static void describe(const struct view *v, const struct handoff *h, struct verdi
 	verdict_evidence(out, "only the source shows whether %s is accessed with acquire and release", v->datum);
 }
 
-/* Returns whether the race is on a flag that guards data of both functions, as far as the reader's code shows. Sets *h. */
+/*
+ * Returns whether the race is on a flag that guards data which both functions access, as far as the reader's code shows. Sets
+ * *h.
+ */
 static bool is_flag_of_data(const struct view *v, struct handoff *h)
 {
 	unsigned r = v->side[0].writes ? 1 : 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Objects that a pointer hands over, without RCU (Documentation/memory-barriers.txt in Linux, acquire and release). The giver
- * stores the pointer after all its accesses to the object. The taker follows the pointer only after a branch on the pointer.
- * The box is the memory that holds the pointer. The rule fits in two cases. In the first, the box is filled again and again:
- * the giver stores the pointer only if the box is NULL, and the taker stores NULL. In the second, the giver hands the object
- * over for good: every instance shows a store over NULL, the taker only reads, and neither side frees the object.
+ * The rules for objects that a pointer hands over without RCU, and for a pointer that fails to hand an object over
+ * (Documentation/memory-barriers.txt in Linux, acquire and release). The giver stores the pointer after all its accesses to the
+ * object. The taker follows the pointer only after a branch on the pointer. The box is the memory that holds the pointer. An
+ * object counts as handed over in two cases. In the first, the box is filled again and again: the giver stores the pointer only
+ * if the box is NULL, and the taker stores NULL. In the second, the giver hands the object over for good: every instance shows
+ * a store over NULL, the taker only reads, and neither side frees the object.
  *
  * The class is unclear unless both sides are marked: machine code does not show whether the source has acquire and release.
  */
@@ -20,9 +21,11 @@ struct handoff {
 	const struct view *v;
 	uint64_t box;
 	struct handoff_side giver, taker;
-	bool giver_branches[RACE_CODE_MAX], taker_branches[RACE_CODE_MAX]; /* Branches on a value loaded from the box. */
-	bool emptied;							   /* The taker stores NULL to the box. */
-	unsigned filled, taken; /* The giver's store of the pointer, and the taker's first access to the object. */
+	/* Branches on a value loaded from the box. */
+	bool giver_branches[RACE_CODE_MAX], taker_branches[RACE_CODE_MAX];
+	bool emptied; /* The taker stores NULL to the box. */
+	/* The giver's store of the pointer, and the taker's first access to the object, as indices of instructions. */
+	unsigned filled, taken;
 };
 
 static bool is_box(const struct handoff *g, const struct handoff_side *end, unsigned i, uint8_t rw)

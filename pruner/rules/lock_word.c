@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Words of locks, and of the scheduler: spinlocks and their like, flags that ask a CPU to reschedule, and preemption counts.
- * Lock functions race on the word by design. Other functions look at it: cond_resched_lock() reads whether there are waiters.
- * Debug files show such a read as an inlined atomic_read(), but machine code has only a plain load.
+ * The rule for races on words of locks and words of the scheduler: spinlocks and their like, flags that ask a CPU to
+ * reschedule, and preemption counts. Lock functions race on such a word by design, and other functions read it:
+ * cond_resched_lock() reads whether there are waiters. Debug files show such a read as an inlined atomic_read(), but machine
+ * code has only a plain load.
  *
- * The rule needs proof that the memory is the word: a list names it, a side is inside a lock function, or a side passes the
- * address to one. Both accesses must be inside the word, so that a plain field beside the lock is no part of it, and both must
- * be accesses that such a word may get. A plain store to a lock in use, as by spin_lock_init(), stays a candidate.
+ * The rule needs proof that the memory is such a word: a list names the word, a side is inside a lock function, or a side
+ * passes the address to a lock function. Both accesses must be inside the word, because a field beside the lock is no part of
+ * the lock. And both must be accesses that code may make to such a word. A plain store to a lock in use, as by
+ * spin_lock_init(), stays a harmful candidate.
  */
 #include "pruner/patterns/lock_word.h"
 #include "pruner/rules/rules.h"

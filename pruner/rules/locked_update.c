@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Locked update: one side changes the datum by a LOCKed instruction, and the other side only reads the datum. The kernel reads
- * such data by atomic_read() and test_bit(), which are plain loads in machine code, so the read is most likely marked. Only the
- * source shows this, and the reader may rely on an old value, so the class is unclear.
+ * The rule for locked updates: one side changes the datum by a LOCKed instruction, and the other side only reads the datum. The
+ * kernel reads such data by atomic_read() and test_bit(), which are plain loads in machine code, so the read is most likely
+ * marked. Only the source shows this, and the reader may rely on an old value, so the class is unclear.
  */
 #include "pruner/patterns/freed.h"
 #include "pruner/patterns/last_user.h"

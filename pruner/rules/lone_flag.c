@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lone flag: one side stores a constant 0 or 1 over the other of the two, and one side does nothing with the flag but branch on
- * it. The reader acts as if it had come a moment earlier or later. That is a bug if the flag says that something may still be
- * used, as with "dead" before an object is freed. So the rule does not fit if a side frees after its access while the other
- * side may still be at its own access, or if the writer waits for something, and the class is unclear.
+ * The rule for lone flags: one side stores a constant 0 where 1 was, or 1 where 0 was, and the other side only branches on the
+ * flag. With the old value, the reader acts as if it had run before the store. That is a bug if the flag says that something
+ * may still be used, as "dead" does before an object is freed. So the rule does not fit if a side frees after its access while
+ * the other side may still be at its own access, or if the writer waits for something. If the rule fits, the class is unclear.
  */
 #include "pruner/patterns/lock.h"
 #include "pruner/rules/raise.h"
@@ -33,8 +33,8 @@ static bool tests(const struct view_side *s)
 }
 
 /*
- * Returns whether the side only branches on the flag. A register that still holds the flag where the kept code ends is no use
- * of the flag: it was tested before.
+ * Returns whether the side only branches on the flag. If a register still holds the flag where the kept code ends, that does
+ * not count as a use: the flag was tested before.
  */
 static bool only_branches(const struct view_side *s)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lone word: the datum is a variable of one word. One side stores a new value as a whole, the other side loads the word as a
- * whole, and no fact of raise.h makes the race worse, such as a lock on one side. The word is not a member of an object, so it
- * need not be consistent with other members: the reader's value is right by itself, old or new. Whether the race is intended,
- * only the source says: READ_ONCE() and WRITE_ONCE() leave no trace in machine code
+ * The rule for lone words: the datum is a variable of one word. One side stores a new value as a whole, the other side loads
+ * the word as a whole, and no fact of raise.h makes the race worse, such as a lock on one side. The word is not a member of an
+ * object, so it need not be consistent with other members: the reader's value is right by itself, old or new. Only the source
+ * says whether the race is intended: READ_ONCE() and WRITE_ONCE() leave no trace in machine code
  * (tools/memory-model/Documentation/access-marking.txt in Linux). So the class is unclear until the source of both sides was
  * read. With the source, the race is marked-accesses, or this rule does not fit and the race is a harmful candidate.
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Marked accesses: by the mark, the kernel's source says that an access may race (atomic_*, READ_ONCE(), test_bit(),
- * rcu_dereference(), seqcounts, data_race()). DataCollider's users excluded such races by hand. Here inline chains and sources
- * show the marks.
+ * The rule for marked accesses. By a mark, the kernel's source says that an access may race: atomic_*, READ_ONCE(), test_bit(),
+ * rcu_dereference(), seqcounts, data_race(). DataCollider's users excluded such races by hand. Outrider finds the marks in the
+ * functions inlined around an access, and in the source.
  *
  * A mark says that each access is made as a whole. It does not order two writers: unless both accesses are LOCKed, one store
- * may undo the other store. Two unlocked list_del_rcu() are a bug. If both sides store a value computed from an old value,
- * an update is surely lost, as with two producers of one ring; then the rule does not fit.
+ * may undo the other store. Two unlocked list_del_rcu() are a bug. If both sides store a value computed from an old value, an
+ * update is surely lost, as with two producers of one ring; then the rule does not fit.
  */
 #include "pruner/rules/rules.h"
 

@@ -7,7 +7,8 @@
 #include "hv/report/replay.h"
 #include "pruner/rules/rule.h"
 
-#define CRASH_POINTS 39 /* The most points that raise a rank: a harmful candidate with 39 has rank 99, the highest. */
+/* The maximum of points that raise a rank: harmful candidates begin at rank 60, and 99 is the highest rank. */
+#define CRASH_POINTS 39
 #define CHANGE_POINTS 7
 
 /* Returns whether both orders of the kept instance continued after their regions without trouble. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Only peeked: the reader is a function of the list `peek`, such as datagram_poll(), which tells its caller what it found at
- * this moment. The caller sleeps and asks again, or makes the call that the answer invites, and that call looks again under the
- * lock. A wakeup can still be missed, so the class is unclear.
+ * The rule for data that are only peeked at: the reader is a function of the list `peek`, such as datagram_poll(), which tells
+ * its caller what it found at this moment. The caller sleeps and asks again, or makes a call such as recvmsg(), which checks
+ * the data again under the lock. A wakeup can still be missed, so the class is unclear.
  */
 #include "pruner/rules/raise.h"
 #include "pruner/rules/rules.h"

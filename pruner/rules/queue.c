@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rings of one producer and one consumer (Documentation/core-api/circular-buffers.rst in Linux). Each side owns an index to
- * which only this side stores. A side accesses the slot of its index only after a comparison of both indices, and stores its
- * index only after that access. The race is between a store of one index and the other side's load of that index.
+ * The rule for rings of one producer and one consumer (Documentation/core-api/circular-buffers.rst in Linux). Each side owns an
+ * index to which only this side stores. A side accesses the slot of its index only after a comparison of both indices, and
+ * stores its index only after that access. The race is between a store of one index and the other side's load of that index.
  *
  * The only evidence that no other function stores to an index is that the report has no such race. Machine code does not show
  * whether the source has smp_store_release() or a plain store. So the class is unclear.
@@ -32,8 +32,8 @@ static bool is_index(const struct ring_end *e, const struct index *index, unsign
 }
 
 /*
- * Returns whether instruction `i`, a store to the side's own index, computes the new index from the old one: adds to it in
- * memory, or stores a value that depends on it.
+ * Returns whether instruction `i`, a store to the side's own index, computes the new index from the old one: adds to the index
+ * in memory, or stores a value that depends on the old index.
  */
 static bool advances(const struct ring_end *e, const struct flow_dependencies *on_own, unsigned i)
 {
@@ -118,8 +118,8 @@ static void describe(const struct ring_end *reader, const struct ring_end *write
 }
 
 /*
- * Take the memory to which instruction `i` of the reader stores for the reader's index. Returns whether the two sides then are
- * the two ends of a ring.
+ * Assume that the reader's index is the memory to which instruction `i` of the reader stores. Returns whether, with this index,
+ * the two sides are the producer and the consumer of a ring.
  */
 static bool try_own(const struct view *v, struct ring_end *reader, struct ring_end *writer, unsigned i)
 {

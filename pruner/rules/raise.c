@@ -66,7 +66,8 @@ add(struct tally *t, enum subject subject, int points, enum rule_id rule, const 
 }
 
 /*
- * Add the fact that the datum is a reference count, by its name or by its use, or in LIST_RAISE (linkage, lengths and so on).
+ * Add the fact that the datum is a reference count, as its name or its use shows, or that LIST_RAISE names the datum: links,
+ * lengths and so on.
  */
 static void names(struct tally *t)
 {
@@ -165,8 +166,8 @@ static bool is_waited_for(const struct view *v, unsigned which)
 }
 
 /*
- * Returns false if the datum is a variable of the kernel or of a module and no pointer: what a function frees is then neither
- * the memory of the datum nor what it points to.
+ * Returns false if the datum is a variable of the kernel or of a module, and no pointer: nobody frees a variable, and the datum
+ * leads to no object that could be freed.
  */
 static bool may_be_freed(const struct view *v)
 {

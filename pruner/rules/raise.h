@@ -22,8 +22,8 @@ bool raise_is_pointer(const struct view *v);
 bool raise_may_tear(const struct view *v);
 
 /*
- * Returns the name of a function that frees, and that side `which` may call after its access at a time when the other side may
- * still be at its own access. NULL: no such call, or only frees after a grace period, which waits for the other side.
+ * Returns the name of a freeing function that side `which` may call after its access, while the other side may still be at its
+ * own access. NULL: no such call, or only frees after a grace period, which waits for the other side.
  */
 const char *raise_frees(const struct view *v, unsigned which);
 

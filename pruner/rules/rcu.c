@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pointers and lists under RCU (Documentation/RCU/whatisRCU.rst, listRCU.rst and checklist.rst in Linux). A writer stores a
- * pointer to a complete object, and frees the object that the pointer led to only after a grace period. A reader follows the
- * pointer inside a read-side critical section, and the grace period waits for this section. RCU allows such a race on the
- * pointer.
+ * The rule for races on pointers and lists under RCU (Documentation/RCU/whatisRCU.rst, listRCU.rst and checklist.rst in Linux).
+ * A writer stores a pointer to a new, complete object, waits for a grace period, and then frees the old object. A reader
+ * follows the pointer inside a read-side critical section, and the grace period lasts until this section has ended. If both
+ * sides follow these rules, their race on the pointer does no harm.
  *
- * The recorded context or a mark shows the reader's section. The writer's code or a mark shows what the writer does. If both
- * sides follow the rules of RCU, the race is synchronisation. If one side breaks them, the race is a harmful candidate even if
- * its accesses are marked, because a mark says nothing about the object.
+ * The recorded context or a mark shows whether the reader is in a section. The writer's code or a mark shows what the writer
+ * does. If both sides follow the rules of RCU, the race is synchronisation. If one side breaks them, the race is a harmful
+ * candidate. That holds for marked accesses, too: a mark says nothing about when the object is freed.
  */
 #include <string.h>
 

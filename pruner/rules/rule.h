@@ -40,8 +40,12 @@ struct rule {
 	enum verdict_class class;
 	/* Explanations for a reader who sees a race on a code-hosting site (by SARIF) and has never used Outrider. */
 	struct {
-		const char *found;   /* What the rule finds: a sentence. */
-		const char *unclear; /* The condition for the class unclear instead of `class`; text after "if". NULL: never. */
+		const char *found; /* What the rule finds: a sentence. */
+		/*
+		 * The condition under which the class is "unclear" instead of `class`, as text to follow the word "if". NULL:
+		 * the class is never "unclear" instead.
+		 */
+		const char *unclear;
 		const char *meaning; /* What that means: sentences. */
 		const char *next;    /* What to do next: sentences. */
 	} help;

@@ -12,18 +12,18 @@
 /* "changed-under-write-back". */
 bool rule_write_back(const struct view *v, struct verdict *out);
 /*
- * "device-not-awaited", and "user-built-synchronisation" for a loop that waits for a device. Fits every race with a device that
- * rule_write_back() does not fit.
+ * Fits every race with a device that rule_write_back() does not fit. The rule is "user-built-synchronisation" for a loop that
+ * waits for a device, and otherwise "device-not-awaited".
  */
 bool rule_device(const struct view *v, struct verdict *out);
-/* "lock-word": the datum is the word of a lock, or a word of the scheduler. */
+/* The rule "lock-word" fits if the datum is the word of a lock, or a word of the scheduler. */
 bool rule_lock_word(const struct view *v, struct verdict *out);
 bool rule_marked(const struct view *v, struct verdict *out);
 /* "double-fetch". */
 bool rule_double_fetch(const struct view *v, struct verdict *out);
 /*
- * "rcu-publication"; or if a side breaks the rules of RCU, "freed-under-readers", "reused-under-readers" or
- * "reader-outside-rcu".
+ * The rule is "rcu-publication" if both sides follow the rules of RCU. If a side breaks them, the rule is
+ * "freed-under-readers", "reused-under-readers" or "reader-outside-rcu".
  */
 bool rule_rcu(const struct view *v, struct verdict *out);
 bool rule_flags(const struct view *v, struct verdict *out);
@@ -33,7 +33,7 @@ bool rule_counter(const struct view *v, struct verdict *out);
 bool rule_double_check(const struct view *v, struct verdict *out);
 bool rule_same_value(const struct view *v, struct verdict *out);
 bool rule_spin(const struct view *v, struct verdict *out);
-/* "lone-word": without the source of both sides. */
+/* The rule "lone-word" is for races without the source of both sides. */
 bool rule_lone_word(const struct view *v, struct verdict *out);
 /* "lone-flag". */
 bool rule_lone_flag(const struct view *v, struct verdict *out);
@@ -44,13 +44,16 @@ bool rule_peek(const struct view *v, struct verdict *out);
 bool rule_shown(const struct view *v, struct verdict *out);
 
 /*
- * "sequence-count". rule_seqcount() fits if the code of both sides proves that a sequence count orders the accesses, and
- * rule_doubtful_seqcount() if a part of the proof is missing.
+ * Two functions for the rule "sequence-count". rule_seqcount() fits if the code of both sides proves that a sequence count
+ * orders the accesses, and rule_doubtful_seqcount() if a part of the proof is missing.
  */
 bool rule_seqcount(const struct view *v, struct verdict *out);
 bool rule_doubtful_seqcount(const struct view *v, struct verdict *out);
 
-/* "not-handed-over": the report has a race on the data that a pointer or a flag should hand over. */
+/*
+ * Two functions for the rule "not-handed-over". The rule fits if the report has a race on the data that a pointer or a flag
+ * should hand over.
+ */
 bool rule_broken_handoff_pointer(const struct view *v, struct verdict *out);
 bool rule_broken_handoff_flag(const struct view *v, struct verdict *out);
 
@@ -59,7 +62,7 @@ bool rule_handoff_pointer(const struct view *v, struct verdict *out);
 bool rule_handoff_flag(const struct view *v, struct verdict *out);
 bool rule_queue(const struct view *v, struct verdict *out);
 
-/* "special-variable", "approximate-computation" and "both-values-valid", by lists of names. */
+/* The rules "special-variable", "approximate-computation" and "both-values-valid" fit if a list of names has the datum. */
 bool rule_special(const struct view *v, struct verdict *out);
 bool rule_approximate(const struct view *v, struct verdict *out);
 bool rule_both_valid(const struct view *v, struct verdict *out);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Same-flag updates: both sides set the same flags of a word unless they are set already, and do nothing else that depends on
- * the word. A side that sees the old word sets the flags once more, and a side that sees the new word leaves them. In any order
- * the flags are set in the end. A side that does something only if it was the first to set the flags does not fit.
+ * The rule for same-flag updates: both sides set the same flags of a word unless they are set already, and do nothing else that
+ * depends on the word. A side that sees the old word sets the flags once more, and a side that sees the new word leaves them.
+ * In any order the flags are set in the end. A side that does something only if it was the first to set the flags does not fit.
  */
 #include <inttypes.h>
 
 #include "pruner/patterns/flag_set.h"
 #include "pruner/rules/rules.h"
 
-/* Returns whether no instance changed another bit than the flags, or changed the flags the other way. */
+/*
+ * Returns whether each instance changed no bits but the flags, and only set flags (if set->sets) or only cleared flags (if not
+ * set->sets).
+ */
 static bool observed(const struct race *race, const struct flag_set *set)
 {
 	uint64_t before, after;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sequence counts (Documentation/locking/seqlock.rst in Linux). After its loads, the reader checks whether the count is the
- * same as before the loads, and retries if it is not. The writer adds 1 to the count before its store and after it. The code of
- * both sides must show this. For a race on the count itself, the same evidence is needed.
+ * The rules for sequence counts (Documentation/locking/seqlock.rst in Linux). After its loads, the reader checks whether the
+ * count is the same as before the loads, and retries if it is not. The writer adds 1 to the count before its store and after
+ * it. The code of both sides must show this. For a race on the count itself, the same evidence is needed.
  *
  * A reader that uses a value before the check may use half an update. The rule does not fit such a race. The class is unclear
  * when

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Only shown: the reader prints a number for people, as in /proc, and uses the number for nothing else. For people the old
- * value is as good as the new value. The rule does not fit a pointer, which may be followed to print its object; a length,
- * which may limit the printing of an array; a number that may be torn; or a datum in an object that the writer may free.
+ * The rule for data that are only shown: the reader prints a number for people, as in /proc, and uses the number for nothing
+ * else. For people the old value is as good as the new value. The rule does not fit a pointer, which may be followed to print
+ * its object; a length, which may limit the printing of an array; a number that may be torn; or a datum in an object that the
+ * writer may free.
  */
 #include "pruner/patterns/lock.h"
 #include "pruner/rules/raise.h"

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * User-built synchronisation (PLDI'07, table 2). A loop only reads the datum, until the other side stores the value that ends
- * the loop. Whether the code after the loop sees the other side's earlier stores depends on the order of accesses, so the
- * verdict's class is "unclear".
+ * The rule for user-built synchronisation (PLDI'07, table 2). A loop only reads the datum, until the other side stores the
+ * value that ends the loop. Whether the code after the loop sees the other side's earlier stores depends on the order of
+ * accesses, so the verdict's class is "unclear".
  */
 #include "pruner/rules/rules.h"
 
-#define LOOP_MAX 12 /* most instructions from the access back to the access; a loop that only waits is shorter */
+/* Maximum number of instructions in the loop, from the access back to the access. A loop that only waits is shorter. */
+#define LOOP_MAX 12
 
 static bool idle(const struct insn_op *op)
 {

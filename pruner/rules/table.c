@@ -271,8 +271,8 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_PATTERN] = rule_same_value},
 		/*
-		 * DataCollider's authors would not prune this pattern, because a bug of theirs has it (figure 4). So such a race
-		 * gets a high rank within its class.
+		 * DataCollider's authors would not prune this pattern, because a bug in their paper has it (figure 4). So such
+		 * a race gets a high rank within its class.
 		 */
 		.points = 15,
 	},
@@ -340,7 +340,10 @@ const struct rule rule_table[RULE_COUNT] = {
 		},
 		.apply = {[RULE_BY_DOUBT] = rule_locked_update},
 	},
-	/* ---- rules for facts (pruner/rules/raise.h): if no rule above fits, the fact with the most points names the race ---- */
+	/*
+	 * ---- if no rule above fits: a rule for each kind of fact; the fact with the most points decides
+	 * (pruner/rules/raise.h) ----
+	 */
 	[RULE_REFERENCE_COUNT] = {
 		.name = "reference-count",
 		.class = VERDICT_HARMFUL,
@@ -449,7 +452,10 @@ const struct rule rule_table[RULE_COUNT] = {
 			.next = "Mark the plain access too.",
 		},
 	},
-	/* ---- a complaint of the guest's kernel names the race (pruner/rules/complained.h) ---- */
+	/*
+	 * ---- the rule of races that a complaint of the guest's kernel makes harmful candidates (pruner/rules/complained.h)
+	 * ----
+	 */
 	[RULE_KERNEL_COMPLAINED] = {
 		.name = "kernel-complained",
 		.class = VERDICT_HARMFUL,
@@ -463,7 +469,7 @@ const struct rule rule_table[RULE_COUNT] = {
 				"the order that keeps the two accesses apart.",
 		},
 	},
-	/* ---- the outcomes of both orders name the race (pruner/rules/outcome.h) ---- */
+	/* ---- the rules of races for which the outcomes of running both orders decide (pruner/rules/outcome.h) ---- */
 	[RULE_ORDER_CRASHES] = {
 		.name = "order-crashes",
 		.class = VERDICT_HARMFUL,

@@ -69,7 +69,10 @@ enum rule_id {
 
 struct verdict {
 	enum verdict_class class;
-	/* The rule that fits, or that the facts, the outcomes or a complaint have set. */
+	/*
+	 * The rule that decided the class. Most rules look at the code and the values. Some are set later: by facts about the
+	 * datum, by the outcomes of copies that ran both orders, or by a complaint of the kernel.
+	 */
 	enum rule_id rule;
 	/* 0 to 99. A race with a higher rank is more likely to be harmful. The ranks of two classes do not overlap. */
 	int rank;

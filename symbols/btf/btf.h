@@ -75,6 +75,9 @@ int btf_variable_at(const struct btf *btf, const char *variable, uint32_t offset
  */
 bool btf_returns_nothing(const struct btf *btf, const char *name);
 
+/* Returns whether BTF has functions of this name, and all of them return a value. */
+bool btf_returns_value(const struct btf *btf, const char *name);
+
 /* Find the value of the first enumerator with this name, in any enum. Returns 0, or -1 if there is no such enumerator. */
 int btf_enumerator(const struct btf *btf, const char *name, int64_t *value);
 

@@ -13,7 +13,8 @@ static bool is_void(const struct btf *btf, const struct btf_type *function)
 	return btf_type_get(btf, function->size_or_type, &proto) && btf_kind(&proto) == BTF_FUNC_PROTO && !proto.size_or_type;
 }
 
-bool btf_returns_nothing(const struct btf *btf, const char *name)
+/* Returns whether BTF has functions of this name, and all of them return void (if `nothing` is set) or a value (if not). */
+static bool all_are(const struct btf *btf, const char *name, bool nothing)
 {
 	bool found = false;
 	struct btf_type t;
@@ -21,9 +22,19 @@ bool btf_returns_nothing(const struct btf *btf, const char *name)
 	for (uint32_t id = 1; id < btf->count; id++) {
 		if (!btf_type_get(btf, id, &t) || btf_kind(&t) != BTF_FUNC || strcmp(btf_string(btf, t.name), name) != 0)
 			continue;
-		if (!is_void(btf, &t))
+		if (is_void(btf, &t) != nothing)
 			return false;
 		found = true;
 	}
 	return found;
+}
+
+bool btf_returns_nothing(const struct btf *btf, const char *name)
+{
+	return all_are(btf, name, true);
+}
+
+bool btf_returns_value(const struct btf *btf, const char *name)
+{
+	return all_are(btf, name, false);
 }

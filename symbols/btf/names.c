@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finds types by name in an index: the kernel has some 100,000 types, and each walk of its modules looks up dozens of them. */
+/* Finds types by name in an index: the kernel has some 100,000 types, and each walk of its modules looks up dozens of types. */
 #include "symbols/btf/names.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "hv/base/fnv1a.h"
 
 /*
- * Most slots that one lookup probes. The limit bounds the cost of names that a hostile blob made to collide. A type whose slot
- * is past the limit is not found.
+ * A lookup probes at most this many slots of the hash table by_name, and does not find a type whose slot lies further on. The
+ * limit bounds the cost of names that a hostile blob made to collide.
  */
 #define MAX_PROBES 1024u
 

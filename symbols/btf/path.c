@@ -26,7 +26,7 @@ struct path {
 	char text[MAX_TEXT];
 	size_t len;	/* length of text without the NUL */
 	enum fit fit;	/* how well the member at the end of the path matches the access */
-	bool anonymous; /* that last member has no name, so the path must continue to one of its members */
+	bool anonymous; /* the member at the end of the path has no name: the path must continue to a member of it */
 };
 
 struct search {
@@ -166,7 +166,7 @@ static void into_structure(struct search *s, uint32_t id, const struct btf_type 
 		p->fit = FIT_NONE;
 }
 
-/* Extend the path by the array element, unless the access spans more than one element. */
+/* Extend the path by the array element that the access touches, unless the access spans more than one element. */
 static void into_array(struct search *s, uint32_t id, uint64_t offset, unsigned depth, struct path *p)
 {
 	struct btf_array array;

@@ -35,7 +35,7 @@ enum btf_kind {
 struct btf_type {
 	uint32_t name;	       /* offset into the strings; 0 if the type has no name */
 	uint32_t info;	       /* bit fields: see btf_kind(), btf_vlen() and btf_kind_flag() */
-	uint32_t size_or_type; /* size in bytes, or id of the type that this one refers to, depending on the kind */
+	uint32_t size_or_type; /* size in bytes, or id of the type that this type refers to, depending on the kind */
 };
 
 /* One member of a struct or union. */

@@ -14,13 +14,13 @@
 
 #define MAX_FOUND 8 /* data that one query ranks */
 
-/* Most instructions that one query follows back, from the register that holds an address to where its value came from. */
+/* A query follows a value back through at most this many instructions, from the register that holds the accessed address. */
 #define MAX_STEPS 6
 
 /* An access more than this number of objects beyond the pointer's target does not count as an access through that pointer. */
 #define MAX_INDEX 65536
 
-/* A datum that the access may be to, with what decides how well it matches (see better()). */
+/* A candidate for the accessed datum, and the facts by which better() ranks candidates. */
 struct rated {
 	struct debuginfo_datum datum;
 	bool first_object;    /* The datum is in the object at the pointer, not in a later element (pointer[3]). */
@@ -56,8 +56,8 @@ static void keep_best(struct lookup *q, const struct rated *r)
 	size_t at = q->n;
 
 	/*
-	 * A function often passes a pointer on to an inlined function, whose parameter has the same name. List the pointer
-	 * once.
+	 * The same pointer can be in scope twice: in a function, and as the parameter of the same name of a function inlined
+	 * into it. List the pointer once.
 	 */
 	for (size_t i = 0; i < q->n; i++) {
 		if (!strcmp(q->found[i].datum.path, r->datum.path) && !strcmp(q->found[i].datum.owner, r->datum.owner))
@@ -73,7 +73,9 @@ static void keep_best(struct lookup *q, const struct rated *r)
 	q->found[at] = *r;
 }
 
-/* Add what an access `distance` bytes from the start of a variable in memory touches. */
+/*
+ * Add the datum that the access touches in a variable in memory. The access begins `distance` bytes after the variable's start.
+ */
 static int in_memory(struct lookup *q, struct di_pointee *to, int64_t distance)
 {
 	struct rated r = {.first_object = true};
@@ -91,7 +93,10 @@ static int in_memory(struct lookup *q, struct di_pointee *to, int64_t distance)
 	return 0;
 }
 
-/* Add what an access `distance` bytes after the address in a pointer touches. The pointer's type is to->type. */
+/*
+ * Add the datum that the access touches in the pointee of a pointer, whose type is to->type. The access begins `distance` bytes
+ * after the address in the pointer.
+ */
 static int through_pointer(struct lookup *q, struct di_pointee *to, int64_t distance)
 {
 	struct di_type pointer, object;
@@ -180,8 +185,7 @@ static int look_through(struct lookup *q, const struct di_scopes *scopes)
 static int collect(struct lookup *q, unsigned steps);
 
 /*
- * Add what the access touches if the register was loaded from memory: if the loaded datum is a pointer, the access is to its
- * pointee.
+ * The register was loaded from memory. If the loaded datum is a pointer, add the datum that the access touches in the pointee.
  */
 static int through_load(struct lookup *q, const struct di_origin *from, unsigned steps)
 {
@@ -208,8 +212,8 @@ static int through_load(struct lookup *q, const struct di_origin *from, unsigned
 }
 
 /*
- * Add what the access touches if the register has the return value of a function of this file: if the value is a pointer, the
- * access is to its pointee.
+ * The register has the return value of a function of this file. If that value is a pointer, add the datum that the access
+ * touches in the pointee.
  */
 static int through_return(struct lookup *q, uint64_t target)
 {
@@ -236,7 +240,10 @@ static int through_return(struct lookup *q, uint64_t target)
 	return status;
 }
 
-/* Add what the access touches if the register has a constant: the address of a variable or of a part of a variable. */
+/*
+ * The register has a constant: the address of a variable or of a part of a variable. Add the datum that the access touches
+ * there.
+ */
 static int at_address(struct lookup *q, uint64_t addr)
 {
 	struct rated r = {.first_object = true};
@@ -268,8 +275,8 @@ static int follow(struct lookup *q, const struct di_origin *from, unsigned steps
 }
 
 /*
- * Add what the access touches if the register's value has several possible origins, because paths join before the PC. Add a
- * datum only if all origins lead to the same member of the same type: then it does not matter which path was taken.
+ * The register's value has several possible origins, because paths join before the PC. Add the datum that the access touches
+ * only if all origins lead to the same member of the same type: then it does not matter which path was taken.
  */
 static int follow_all(struct lookup *q, const struct di_origin *from, int n, unsigned steps)
 {

@@ -50,15 +50,15 @@ void debuginfo_slide(struct debuginfo *di, uint64_t slide);
 
 /*
  * Set the GVA of one section of a module, by the section's name as in /sys/module/NAME/sections. Queries find nothing in a
- * section that was not placed. Call it again for all sections after the module was reloaded. Returns 0, or -1 if the file is
- * not relocatable, or no section of this name is in memory at run time.
+ * section that was not placed. After the module was reloaded, call this function again for all sections. Returns 0, or -1 if
+ * the file is not relocatable, or no section of this name is in memory at run time.
  */
 int debuginfo_place(struct debuginfo *di, const char *section, uint64_t addr);
 
 /* One frame of an inline chain, or the function that contains the code. */
 struct debuginfo_frame {
 	const char *function; /* NULL: unknown (assembler without symbols). */
-	const char *file;     /* The path given to the compiler, with its directory. NULL: no line information. */
+	const char *file;     /* Path of the source file, with the directory from the line table. NULL: no line information. */
 	const char *comp_dir; /* The directory to which a relative `file` is relative; may be NULL. */
 	unsigned line;	      /* 0: none. */
 	unsigned column;      /* 0: none. */

@@ -28,15 +28,18 @@ bool di_offset_value(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, uint64_t *
 /* Read a reference to a DIE. Sets *offset to the DIE's place, or to 0 if the function returns false. */
 bool di_reference(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, uint64_t *offset);
 
-/* Returns a string in the file's sections. Returns NULL if the attribute is absent, or with the error set. */
+/*
+ * Returns the string that the attribute has. The string lies in the file's sections. Returns NULL if the attribute is absent,
+ * or with the error set.
+ */
 const char *di_string(struct di_unit *u, Dwarf_Die die, Dwarf_Half at);
 
 /* Returns the form of an attribute, DW_FORM_*. Returns 0 if the attribute is absent, or with the error set. */
 Dwarf_Half di_form(struct di_unit *u, Dwarf_Die die, Dwarf_Half at);
 
 /*
- * Get the bytes of an expression or block, in the file's sections. Returns 1; 0 if the attribute is absent or has another form;
- * or -1 with the error set.
+ * Get the bytes of an attribute that is an expression or block. The bytes lie in the file's sections. Returns 1; 0 if the
+ * attribute is absent or has another form; or -1 with the error set.
  */
 int di_block(struct di_unit *u, Dwarf_Die die, Dwarf_Half at, const uint8_t **bytes, uint64_t *length);
 

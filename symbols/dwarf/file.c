@@ -23,7 +23,7 @@
 
 #include "symbols/tables/elf_notes.h"
 
-#define MAX_SECTIONS 100000u	/* bounds the memory that a hostile file can cost */
+#define MAX_SECTIONS 100000u	/* at most this many sections: bounds the memory that a hostile file can cost */
 #define MAX_INFLATED (1u << 30) /* bytes of a decompressed section */
 
 /* The first link address for the sections of a relocatable file. */

@@ -45,7 +45,7 @@ struct di_file {
 	bool relocatable;	     /* The file is a module, not linked. */
 	struct di_section *sections; /* Indexed by section number. [0] is empty. */
 	size_t count;		     /* Number of sections. */
-	uint64_t percpu_size;	     /* Bytes of a linked kernel's per-CPU section at address 0. 0: there is none. */
+	uint64_t percpu_size;	     /* Size in bytes of a linked kernel's per-CPU section, which is at address 0. 0: none. */
 	uint64_t slide;		     /* Run-time address minus link address, in a linked file. */
 	uint8_t build_id[DI_BUILD_ID_MAX];
 	size_t build_id_len; /* Bytes. 0: the file has no GNU build id. */
@@ -80,7 +80,10 @@ const uint8_t *di_file_code(struct di_file *f, uint64_t addr, uint64_t len, stru
  */
 bool di_file_to_link(const struct di_file *f, uint64_t run, uint64_t *link);
 
-/* Convert a link address to a run-time address. Fails as di_file_to_link() does, also for a section that is not in memory. */
+/*
+ * Convert a link address to a run-time address. Returns false if, in a relocatable file, no section that is in the guest's
+ * memory contains the address. Always succeeds for a linked file.
+ */
 bool di_file_to_run(const struct di_file *f, uint64_t link, uint64_t *run);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decodes line tables (section 6.2 of DWARF 5 and of DWARF 4). First comes the header (section 6.2.4): parameters of its
- * program, directories and files. Then comes the line number program (section 6.2.5), for a state machine that generates the
- * rows.
+ * Decodes line tables (section 6.2 of DWARF 5 and of DWARF 4). A line table begins with its header (section 6.2.4), which has
+ * the directories, the files, and parameters of the line number program. That program follows the header (section 6.2.5): its
+ * instructions tell a state machine how to generate the rows.
  *
  * libdwarf is not used here for two reasons. The libdwarf of Debian 12 starts DWARF 5 programs with file 0, but the standard
  * (section 6.2.2) and all compilers start with file 1, and a caller cannot distinguish libdwarf's 0 from a program that sets
@@ -14,8 +14,8 @@
 
 #include "symbols/dwarf/cursor.h"
 
-#define MAX_ENTRIES 65536u /* most entries of a directory or file table; bounds hostile files */
-#define MAX_FORMATS 16u	   /* most fields of an entry in a directory or file table; DWARF 5 defines five */
+#define MAX_ENTRIES 65536u /* at most this many entries of a directory or file table; bounds hostile files */
+#define MAX_FORMATS 16u	   /* at most this many fields of an entry in a directory or file table; DWARF 5 defines five */
 
 /* Parameters of a line program (DWARF 5 section 6.2.4). */
 struct program_head {
@@ -314,7 +314,7 @@ static void run_standard(struct line_state *s, uint64_t opcode)
 	case DW_LNS_fixed_advance_pc:
 		s->addr += di_take(s->c, 2);
 		break;
-	/* Skip an opcode without effect on the rows, or of a later standard. The header has its number of operands. */
+	/* Skip an opcode that has no effect on the rows, or that is newer. The header says how many operands it has. */
 	default:
 		for (unsigned i = 0; i < s->code->lengths[opcode]; i++)
 			di_uleb(s->c);
@@ -369,7 +369,7 @@ static bool sorted(const struct di_lines *lines)
 
 /*
  * Sort the rows by address. Among rows of one address, the ends of sequences come first, since the next sequence begins there.
- * The other rows keep their order, since the last of them applies: so this is a merge sort, since qsort() is not stable.
+ * The other rows keep their order, since the last of them applies. qsort() would not keep the order, so this is a merge sort.
  * Returns 0, or -1 with the error set if memory runs out.
  */
 static int sort_rows(struct debuginfo *di, struct di_lines *lines)

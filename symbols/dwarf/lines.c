@@ -32,7 +32,10 @@ static struct di_lines *read_lines(struct di_unit *u)
 	return lines;
 }
 
-/* Returns the unit's line table, read by the first call and empty if the unit has none; or NULL with the error set. */
+/*
+ * Returns the unit's line table, which is empty if the unit has none. The first call reads the table. Returns NULL with the
+ * error set on failure.
+ */
 static const struct di_lines *lines_of(struct di_unit *u)
 {
 	if (!u->lines)

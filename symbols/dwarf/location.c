@@ -60,8 +60,9 @@ static void add_sums(struct evaluation *e, bool subtract)
 }
 
 /*
- * Execute an operation that says that the value is in a register. The stack must be empty, and no operation may follow: the
- * standard allows only another piece of the value to follow, and pieces are not evaluated here.
+ * Execute an operation that says that the value is in a register. Such an operation must be the whole expression, so the stack
+ * must be empty and no operation may follow. Only a variable in several pieces has more operations, and pieces are not
+ * evaluated here.
  */
 static void in_register(struct evaluation *e, uint64_t reg)
 {
@@ -87,7 +88,7 @@ static bool push_constant(struct evaluation *e, uint64_t code, struct di_cursor 
 		push(e, -1, di_uleb(c));
 	else if (code == DW_OP_consts)
 		push(e, -1, (uint64_t)di_sleb(c));
-	else if (code >= DW_OP_const1u && code <= DW_OP_const8s) /* 1, 2, 4 and 8 bytes, unsigned and signed alternating */
+	else if (code >= DW_OP_const1u && code <= DW_OP_const8s) /* codes in the order const1u, const1s, const2u, ... */
 		push(e, -1,
 		     (code - DW_OP_const1u) % 2 ? take_signed(c, 1u << (code - DW_OP_const1u) / 2)
 						: di_take(c, 1u << (code - DW_OP_const1u) / 2));

@@ -13,7 +13,7 @@
 #include "symbols/dwarf/type.h"
 #include "symbols/dwarf/unit.h"
 
-#define MAX_BIT_FIELDS 32 /* most bit-fields that one access can share bytes with */
+#define MAX_BIT_FIELDS 32 /* one access shares bytes with at most this many bit-fields */
 
 /* A path through structures, unions and arrays, and its last element, the datum. */
 struct path {
@@ -22,7 +22,7 @@ struct path {
 	uint64_t type;		       /* Place of the datum's type. */
 	uint64_t size;		       /* Size of the datum in bytes. 0: unknown. */
 	uint64_t rest;		       /* Bytes from the start of the datum to the access. */
-	unsigned bit_offset, bit_size; /* As in struct debuginfo_datum. bit_size 0: the datum is not a bit-field. */
+	unsigned bit_offset, bit_size; /* First bit and width, if the datum is a bit-field; otherwise 0. */
 	bool several;		       /* The datum is several bit-fields together. */
 	enum debuginfo_fit fit;
 };
@@ -201,7 +201,7 @@ static int into_structure(struct debuginfo *di, const struct di_type *type, uint
 	return 0;
 }
 
-/* Extend the path by the array element, unless the access spans more than one element. */
+/* Extend the path by the array element that the access touches, unless the access spans more than one element. */
 static int into_array(struct debuginfo *di, const struct di_type *type, uint64_t offset, uint64_t size, unsigned depth,
 		      struct path *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the member that an access to a variable or pointee touches, and fills in a struct debuginfo_datum. Private to
- * symbols/dwarf/. The same unit has debuginfo_member().
+ * symbols/dwarf/. member.c also has debuginfo_member(), which debuginfo.h declares.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_MEMBER_H
 #define OUTRIDER_SYMBOLS_DWARF_MEMBER_H

@@ -234,8 +234,8 @@ static void from_load(const struct insn *i, bool relocatable, struct di_origin *
 	if (i->nmem != 1 || m->size != 8 || m->index != INSN_REG_NONE || m->addr32 || m->seg == INSN_FS)
 		return;
 	/*
-	 * A module's per-CPU addresses are known only after loading. The kernel's are offsets into its per-CPU section, and so
-	 * are the addresses of per-CPU variables in its DWARF.
+	 * A module's per-CPU addresses are known only after loading. The kernel's per-CPU addresses are offsets into the
+	 * kernel's per-CPU section, as are the addresses of per-CPU variables in the kernel's DWARF.
 	 */
 	if (m->seg && (relocatable || m->base >= 0))
 		return;
@@ -261,7 +261,7 @@ static void from_arithmetic(const struct insn *i, const struct form *f, struct d
 	out->disp = which ? -constant : constant;
 }
 
-/* Describe the value that instruction `i` puts into `reg`, which it must write. `relocatable`: the file is a module. */
+/* Describe the value that instruction `i` puts into `reg`. `i` must write `reg`. `relocatable`: the file is a module. */
 static void effect(const struct insn *i, int reg, bool relocatable, struct di_origin *out)
 {
 	struct form f;

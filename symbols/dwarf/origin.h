@@ -25,7 +25,7 @@ struct di_origin {
 	uint64_t addr;
 };
 
-#define DI_MAX_ORIGINS 4 /* most origins of one value; more origins rarely lead to one datum */
+#define DI_MAX_ORIGINS 4 /* at most this many origins of a value are followed; more origins rarely lead to one datum */
 
 /*
  * Find the instructions of the function's code [low, high) that computed the value of `reg` at link address `pc`, along all

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Begins and ends every query of debuginfo.h: sets up its error and its budget. Private to symbols/dwarf/. query.c also opens
- * files.
+ * Begins and ends every query of debuginfo.h: sets up where the query reports its error, and how much work the query may do
+ * (its budget). Private to symbols/dwarf/. query.c also opens files.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_QUERY_H
 #define OUTRIDER_SYMBOLS_DWARF_QUERY_H

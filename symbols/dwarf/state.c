@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_RANGES (4u << 20) /* bounds the memory that a hostile file can cost */
+#define MAX_RANGES (4u << 20) /* at most this many code ranges: bounds the memory that a hostile file can cost */
 
 int di_corrupt(struct di_unit *u, const char *what, Dwarf_Error e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of an open debug file: the private definition of struct debuginfo and of the structures it owns, and what every
- * part of symbols/dwarf/ needs for its work on them: the error and the budget of the running query, lists of code ranges,
- * strings that live as long as the file, and binary search. Private to symbols/dwarf/.
+ * The state of an open debug file: struct debuginfo and the structures that it owns. Also the small functions that every part
+ * of symbols/dwarf/ needs: for the running query's error and budget (how much work the query may still do), for lists of code
+ * ranges, for strings that live as long as the file, and for binary search. Private to symbols/dwarf/.
  *
  * "The error is set" in the headers of this folder means that debuginfo.err, the error of the running query, is set. The first
  * error of a query is kept, later ones are ignored. Call the functions that set the error only during a query (see query.h).
@@ -23,7 +23,7 @@
  */
 #define DI_IN_TYPES (1ull << 63)
 
-/* Most levels of nested DIEs, types and chains of references. A deeper file is treated as corrupt. */
+/* At most this many levels of nested DIEs, types and chains of references. A file with more levels is treated as corrupt. */
 #define DI_MAX_DEPTH 64
 
 /* The header of a unit. */
@@ -106,11 +106,14 @@ struct debuginfo {
 	struct di_strings *strings; /* Returned strings that are not in the file. NULL: none. */
 	struct di_sweep *sweep;	    /* The last decoded function. NULL: none. */
 
-	/* Error of the running query. Non-NULL during a query, NULL otherwise. */
+	/* Where the running query reports its error; NULL between queries. */
 	struct err *err;
 	/* Work that the running query may still do, in DIEs, list entries and instructions. */
 	uint64_t budget;
-	/* Number of origin searches (origin.h) that the running query may still make. Each join of paths multiplies them. */
+	/*
+	 * Number of origin searches (origin.h) that the running query may still make. Without this limit, each join of paths in
+	 * the code would multiply the searches.
+	 */
 	unsigned searches;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists the units of a debug file, and opens and closes them. Units are listed by following their headers (section 7.5.1 of
- * DWARF 5 and of DWARF 4), without reading their content. A unit is opened by an implementation of libdwarf's object access
+ * Lists the units of a debug file, and opens and closes them. The list is made by following the units' headers (section 7.5.1
+ * of DWARF 5 and of DWARF 4), without reading the units' content. To open a unit, this file implements libdwarf's object access
  * interface on a struct di_file. Open units are kept in a cache.
  */
 #include "symbols/dwarf/unit.h"
@@ -12,9 +12,9 @@
 #include "symbols/dwarf/cursor.h"
 #include "symbols/dwarf/line_table.h"
 
-#define MAX_UNITS (1u << 20) /* bounds the memory that a hostile file can cost */
+#define MAX_UNITS (1u << 20) /* at most this many units: bounds the memory that a hostile file can cost */
 
-/* Most units open during a query. If a query needs more, the units refer to each other without end. */
+/* At most this many units are open during a query. If a query needs more, the units refer to each other without end. */
 #define QUERY_UNITS 96
 
 /* Read the header at c->at, and move c->at to the next header. Returns false if the header is invalid. */

@@ -14,7 +14,7 @@ struct scalar {
 	uint64_t encoding; /* For a base type: DW_ATE_*. */
 	uint64_t size;	   /* Bytes. */
 	uint64_t value;
-	const char *enumerator;		 /* The enumerator equal to the value. NULL: no enumerator is. */
+	const char *enumerator;		 /* The enumerator equal to the value. NULL: there is none. */
 	char flags[DEBUGINFO_VALUE_MAX]; /* The one-bit enumerators set in the value: "A|B". */
 	uint64_t named;			 /* Bits that `flags` names. */
 };

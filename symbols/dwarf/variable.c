@@ -21,13 +21,13 @@
 #include "symbols/dwarf/unit.h"
 
 #define EXPRESSION_LENGTH 9	  /* bytes: DW_OP_addr and the address */
-#define MAX_CANDIDATES (4u << 20) /* bounds the memory that a hostile file can cost */
+#define MAX_CANDIDATES (4u << 20) /* at most this many candidates: bounds the memory that a hostile file can cost */
 
 /* The scan drops the file's resident pages after each 8 MiB, so that it does not keep all of .debug_info in memory. */
 #define RELEASE_EVERY (8u << 20)
 
 #define MAX_NAMES 8 /* ELF symbols that can share one address */
-/* Most candidates that one search tries. Few candidates are the variable at the address, and trying one costs time. */
+/* A search tries at most this many candidates: each try costs time, and few candidates are the variable at the address. */
 #define MAX_TRIES 256
 
 struct stretch {
@@ -37,7 +37,7 @@ struct stretch {
 /* One scan of .debug_info. */
 struct pass {
 	struct debuginfo *di;
-	/* The sections that are in memory at run time. An address outside of them is not a variable's. */
+	/* The sections that are in memory at run time. An address outside of these sections belongs to no variable. */
 	struct stretch *loaded;
 	size_t n;    /* Number of entries in `loaded`. */
 	size_t room; /* Entries that di->candidates has room for. */
@@ -262,8 +262,8 @@ static bool has_symbol(const struct lookup *q, const char *name)
 }
 
 /*
- * Check that `die` is a variable at v->addr that contains the address. Returns 1 with `out` filled in, 0, or -1 with the error
- * set.
+ * Check that `die` is a variable at v->addr that contains the address. Returns 1 with `out` filled in, 0 if the check fails, or
+ * -1 with the error set.
  */
 static int check_variable(const struct lookup *q, struct di_unit *u, Dwarf_Die die, const struct di_candidate *v,
 			  const char *function, struct debuginfo_datum *out)

@@ -24,7 +24,7 @@ struct known_image {
 	struct debuginfo *di; /* the image's debug file; NULL if there is no usable file */
 	bool users;	      /* the debug file lies in a place that the user named */
 	bool failed;	      /* a failed query was reported */
-	bool placed;	      /* the file was relocated by `slide` and `generation` below */
+	bool placed;	      /* the file is relocated to the addresses that belong to `slide` and `generation` */
 	uint64_t slide, generation;
 };
 
@@ -74,8 +74,8 @@ int debug_images_add(struct debug_images *images, const char *path, struct err *
 
 	images->asked = true;
 	/*
-	 * If the file cannot have debug information of a kernel or module, report this now and do not search the file: a search
-	 * would only report that it is of another build.
+	 * If the file surely has no debug information of a kernel or module, report this now, and do not add the file. A later
+	 * search would only report that the file is of another build.
 	 */
 	if (!debugfiles_may_help(path, &why)) {
 		images->sink.message(images->sink.ctx, why.text);

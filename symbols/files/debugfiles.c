@@ -12,7 +12,7 @@
 #include "symbols/files/debugfiles.h"
 #include "symbols/dwarf/file.h"
 
-#define MAX_FILES 100000u /* most files and folders to visit below one folder; a kernel's build tree has about as many */
+#define MAX_FILES 100000u /* at most this many files and folders of one folder are visited; a build tree has about as many */
 #define MAX_DEPTH 20
 #define MAX_ID 64u /* bytes of a build id */
 
@@ -90,7 +90,7 @@ int debugfiles_add(struct debugfiles *df, const char *path, struct err *err)
 	return 0;
 }
 
-/* Set the error for a file that is compressed as a whole, such as xfs.ko.xz. Returns -1 if it is, and 0 otherwise. */
+/* Returns -1 with the error set if the file is compressed as a whole, such as xfs.ko.xz. Returns 0 otherwise. */
 static int check_packed(const char *path, struct err *err)
 {
 	char begin[FILE_MAGIC_LEN];

@@ -18,7 +18,7 @@
 
 struct debugfiles;
 
-/* Make a list of places to search, which is empty. Returns NULL with EXIT_INTERNAL if memory runs out. */
+/* Make an empty list of places to search. Returns NULL with EXIT_INTERNAL if memory runs out. */
 struct debugfiles *debugfiles_new(struct err *err);
 
 /* Free the places and all returned paths. `df` may be NULL. */

@@ -15,7 +15,7 @@
 #include "symbols/files/beneath.h"
 
 #define KEPT_MAX 16    /* files whose text is cached; the frames of one race name about as many */
-#define MESSAGES_MAX 5 /* most lines about refused files; a hostile report could name any number of files */
+#define MESSAGES_MAX 5 /* at most this many lines about refused files: a hostile report can name any number of files */
 #define NAME_SHOWN 200 /* a message shows at most this many bytes of a file's name */
 
 struct folder {
@@ -207,7 +207,9 @@ static void say_refused(struct sources *s, const char *name, int error)
 	s->sink.message(s->sink.ctx, line);
 }
 
-/* Read the file into k->text. The text is shorter than `size` if the file shrinks meanwhile. Returns false without memory. */
+/*
+ * Read the file into k->text. The text is shorter than `size` if the file shrinks meanwhile. Returns false if memory runs out.
+ */
 static bool read_all(int fd, size_t size, struct kept *k)
 {
 	ssize_t n = 1;

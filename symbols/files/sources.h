@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The source files that the user allows Outrider to read. A report names the files to show, and the report is not trusted. So a
- * file is read only if it lies below a folder that the user named, or if a debug file that the user named lists it as source.
+ * The source files that the user allows Outrider to read. A report names the files to show, and the report is not trusted. So
+ * Outrider reads a file only if the file lies below a folder that the user named, or if a debug file that the user named lists
+ * the file as source.
  *
  * The kernel confines every path to its folder (openat2(2) with RESOLVE_BENEATH). A path with ".." is refused, a symbolic link
  * that leads out of the folder is not followed, and only regular files of at most SOURCES_FILE_MAX bytes are opened.
@@ -22,14 +23,14 @@
 struct sources;
 
 struct sources_sink {
-	/* Receives one line for the user that names a file that exists but is not read, and says why. */
+	/* Receives one line for the user when a file exists but is not read: the line names the file and the reason. */
 	void (*message)(void *ctx, const char *line);
 	void *ctx;
 };
 
 /*
- * Make a set without folders. `sink` is copied; if it is NULL, no lines are reported. Returns NULL with EXIT_INTERNAL if memory
- * runs out.
+ * Make an empty set of allowed files: until sources_add() or sources_allow(), no file may be read. `sink` is copied; if `sink`
+ * is NULL, no lines are reported. Returns NULL with EXIT_INTERNAL if memory runs out.
  */
 struct sources *sources_new(const struct sources_sink *sink, struct err *err);
 
@@ -43,9 +44,9 @@ void sources_free(struct sources *s);
 int sources_add(struct sources *s, const char *folder, struct err *err);
 
 /*
- * Allow the file at the absolute path `path` to be read under the name `name`. Call it for files that are named in a debug file
- * that the user gave. Ignores a path that does not end like the name of a source file (.c, .h, .S and the like). If memory runs
- * out, the file is not allowed. `s` may be NULL.
+ * From now on, when a report names the file `name`, the file at the absolute path `path` may be read. To be called for files
+ * that a debug file lists as source, if the user named that debug file. Ignores a path that does not end like the name of a
+ * source file (.c, .h, .S and the like). If memory runs out, the file is not allowed. `s` may be NULL.
  */
 void sources_allow(struct sources *s, const char *name, const char *path);
 
@@ -56,18 +57,20 @@ const char *sources_folder(const struct sources *s, size_t i);
 bool sources_below(const struct sources *s, size_t i, const char *path);
 
 /*
- * Returns the text of the file that a report calls `name`, without a final NUL, and its length in bytes in *len. Valid until
- * the next call for this `s`. Returns NULL if there is no such file, or it may not be read, or `s` is NULL.
+ * Returns the text of the file that a report calls `name`, without a final NUL, and its length in bytes in *len. The text is
+ * valid until the next call for this `s`. Returns NULL if there is no such file, or the file may not be read, or `s` is NULL.
  *
- * A relative name is searched below each folder. An absolute name is searched at its path, if that is below a folder, and then
- * with each folder as root. Next, the files of sources_allow() are searched. Last, each folder is taken for a subfolder of the
- * compiled tree: with a folder "/home/user/hold", "/build/hold/src/a.c" and "hold/src/a.c" name /home/user/hold/src/a.c.
+ * The file is searched in this order. A relative name is searched below each folder. An absolute name is searched at its path,
+ * if that is below a folder, and then with each folder as root. Next come the files of sources_allow(). Last, each folder is
+ * taken for a subfolder of the tree that was compiled: with a folder "/home/user/hold", the names "/build/hold/src/a.c" and
+ * "hold/src/a.c" both mean /home/user/hold/src/a.c.
  */
 const char *sources_text(struct sources *s, const char *name, size_t *len);
 
 /*
- * Returns line `line` of a file, counted from 1, without its newline, and its length in bytes in *len. The line is part of the
- * text that sources_text() returns, and is valid as long as that text. Returns NULL if there is no such line.
+ * Returns line `line` of the file that a report calls `name`, counted from 1, without its newline, and its length in bytes in
+ * *len. The line is a part of the text that sources_text() returns, and is valid as long as that text. Returns NULL if there is
+ * no such line.
  */
 const char *sources_line(struct sources *s, const char *name, unsigned line, size_t *len);
 

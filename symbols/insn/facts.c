@@ -54,7 +54,7 @@ static const uint16_t facts_of[X86_INS_ENDING] = {
 	FACT(IDIV, CMP_LIKE),
 	FACT(PUSH, CMP_LIKE | F_STACK),
 
-	/* Writes two registers. Memory is only a source. */
+	/* MULX writes its first two operands, which are registers. It only reads its memory operand. */
 	FACT(MULX, F_REG2_WRITE),
 
 	/* Integer instructions that only write their first operand. */

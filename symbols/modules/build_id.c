@@ -7,7 +7,7 @@
 
 #include "symbols/tables/elf_notes.h"
 
-/* Most notes that are read, and most bytes of a note that is read. The limits bound what a hostile guest can cost. */
+/* At most this many notes are read, each of at most this many bytes. The limits bound what a hostile guest can cost. */
 #define MAX_NOTES 8
 #define MAX_NOTE_BYTES 1024
 

@@ -11,7 +11,7 @@
 
 /* A member has size 0 if this kernel lacks it, or if it does not fit into struct module. */
 struct module_layout {
-	uint32_t size; /* of struct module, in bytes; at most MODULE_STRUCT_MAX */
+	uint32_t size; /* size of struct module in bytes, at most MODULE_STRUCT_MAX */
 	struct btf_member list, state, name;
 	struct btf_member text, text_size, init_text, init_text_size;
 	struct btf_member noinstr, noinstr_size, kprobes, kprobes_size;

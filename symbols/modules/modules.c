@@ -12,9 +12,9 @@
 #include "symbols/modules/layout.h"
 #include "symbols/modules/modules.h"
 
-#define MAX_MODULES 4096	/* bounds the walk of a hostile list; stock kernels have a few hundred */
+#define MAX_MODULES 4096	/* bounds the walk of a hostile list; stock kernels have a few hundred modules */
 #define MAX_TEXT (256ull << 20) /* bytes; bounds what a hostile guest can claim */
-#define ATTEMPTS 5		/* walks of a list that changes, before modules_read() fails */
+#define ATTEMPTS 5		/* modules_read() fails if the list changes during each of this many walks */
 #define UNFORMED 3 /* MODULE_STATE_UNFORMED: the kernel is still setting up the module, and its ranges are not valid yet */
 
 /* A walk along the list of modules. */

@@ -6,7 +6,7 @@
 #include "symbols/modules/layout.h"
 #include "symbols/modules/modules.h"
 
-/* Most bytes of an element in the guest's array of attributes: bounds what a hostile guest's BTF can claim. */
+/* An element in the guest's array of attributes has at most this many bytes: bounds what a hostile guest's BTF can claim. */
 #define STRIDE_MAX 512u
 
 /* Layout of struct module_sect_attrs: an array of attributes, each with the name and address of a section. */

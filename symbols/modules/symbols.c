@@ -12,8 +12,8 @@
 #include "symbols/modules/modules.h"
 #include "symbols/tables/symtab_build.h"
 
-#define MAX_SYMBOLS (1u << 20)	/* bounds the memory that a hostile guest can cost */
-#define MAX_STRINGS (64u << 20) /* bytes; bounds the memory that a hostile guest can cost */
+#define MAX_SYMBOLS (1u << 20)	/* at most this many symbols of a module: bounds the memory that a hostile guest can cost */
+#define MAX_STRINGS (64u << 20) /* bytes of all symbol names of a module: bounds the memory that a hostile guest can cost */
 
 /* Host copies of the guest's tables. */
 struct tables {
@@ -107,6 +107,17 @@ static int copy_tables(const struct guest_reader *reader, const struct pointers 
 	return read_strings(reader, p->strtab, t);
 }
 
+/*
+ * Returns whether the symbol only marks a place or a number: a constant, or data without a size, such as the __kstrtab_ of an
+ * exported name. As the sections of a module can be far apart, the distance to the next symbol would not be its size.
+ */
+static bool is_mark(const Elf64_Sym *sym, char type)
+{
+	bool text = type == 't' || type == 'T' || type == 'w' || type == 'W';
+
+	return sym->st_shndx == SHN_ABS || (!sym->st_size && !text);
+}
+
 static int add_symbols(const struct tables *t, struct symtab_builder *b, struct err *err)
 {
 	for (uint32_t i = 0; i < t->count; i++) {
@@ -120,6 +131,8 @@ static int add_symbols(const struct tables *t, struct symtab_builder *b, struct 
 			continue;
 		if ((type < 'A' || type > 'Z') && (type < 'a' || type > 'z'))
 			type = '?';
+		if (is_mark(sym, type))
+			continue;
 		if (symtab_builder_add(b, name, len, sym->st_value, sym->st_size, type, err))
 			return -1;
 	}

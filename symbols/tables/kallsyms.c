@@ -4,7 +4,7 @@
 #include "symbols/tables/symtab.h"
 #include "symbols/tables/symtab_build.h"
 
-#define BUDGET (64ull << 20) /* stock kernels need 0.3 to 7 million steps */
+#define BUDGET (64ull << 20) /* steps of the search; stock kernels need 0.3 to 7 million */
 
 /* Add all names. Returns 1, or 0 if the tables do not hold valid names, or -1 with err. */
 static int add_names(const struct kallsyms *k, struct symtab_builder *b, struct err *err)

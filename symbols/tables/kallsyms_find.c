@@ -137,7 +137,7 @@ static bool walk_names(struct kallsyms *k)
 
 /*
  * Returns true if the markers hold the offsets of every 256th name and end where the token table begins. Linux 6.2 and 6.3 put
- * seqs_of_names between them, 3 bytes per symbol.
+ * seqs_of_names, 3 bytes per symbol, between the markers and the token table.
  */
 static bool markers_agree(const struct kallsyms *k)
 {
@@ -157,9 +157,9 @@ static bool markers_agree(const struct kallsyms *k)
 }
 
 /*
- * Returns true if the first 256 names are as long as the second marker says, with the markers at one of the places where
- * markers_agree() allows them. Adding up the lengths of all names at each wrong position took more steps than the budget has in
- * Linux 7.3, whose tables are aligned to four bytes only.
+ * Returns true if the first 256 names are as long as the second marker says. The markers may be at each place where
+ * markers_agree() allows them. This check saves adding up the lengths of all names at a wrong position: in Linux 7.3, whose
+ * tables are aligned to four bytes only, these sums took more steps than the whole search may take.
  */
 static bool first_marker_agrees(struct kallsyms *k)
 {

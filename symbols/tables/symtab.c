@@ -12,8 +12,8 @@
 #include "symbols/tables/symtab_table.h"
 
 /*
- * Most slots that one lookup probes. The limit bounds the cost of names that a hostile guest made to collide. Real kernels need
- * far fewer probes.
+ * A lookup probes at most this many slots. The limit bounds the cost of names that a hostile guest made to collide. Real
+ * kernels need far fewer probes.
  */
 #define MAX_PROBES 1024
 

@@ -53,7 +53,10 @@ void symtab_set_slide(struct symtab *st, uint64_t slide);
 /* Point *id to the build id of the vmlinux that the symbols come from. Returns its length in bytes; 0 for any other source. */
 size_t symtab_build_id(const struct symtab *st, const uint8_t **id);
 
-/* Find a symbol by its exact name, or of several symbols, the one with the lowest address. Returns 0, or -1 if not found. */
+/*
+ * Find a symbol by its exact name. If several symbols have this name, find the symbol with the lowest address. Returns 0, or -1
+ * if there is no such symbol.
+ */
 int symtab_find(const struct symtab *st, const char *name, struct symbol *out);
 
 /* Returns the run-time address of the symbol that symtab_find() finds, or 0 if it finds no symbol. */

@@ -8,6 +8,13 @@
 
 #define MAX_ENTRIES (16u << 20) /* a stock kernel has 370,000 entries */
 
+/*
+ * orc_find_numbering() reads about this many entries of the table. That is enough, because two thirds of all rules are based on
+ * RSP.
+ */
+#define NUMBERING_SAMPLE 512u
+#define NEW_BASE_SP 3u /* RSP, in the numbering of Linux 7.3 */
+
 /* ---- layout ---- */
 
 static bool fits_entry(const struct btf_member *m, uint32_t size)
@@ -152,6 +159,34 @@ static enum orc_type rule_type(const struct orc_format *format, const uint8_t *e
 	return type < sizeof(with_end) / sizeof(*with_end) ? with_end[type] : ORC_UNDEFINED;
 }
 
+void orc_find_numbering(const struct guest_reader *reader, const struct orc_table *table, struct orc_format *format)
+{
+	uint32_t step = table->count / NUMBERING_SAMPLE + 1, old = 0, new = 0;
+
+	for (uint32_t i = 0; i < table->count; i += step) {
+		uint8_t entry[ORC_ENTRY_MAX];
+
+		if (reader->read(reader->ctx, table->entries + (uint64_t)i * format->size, entry, format->size))
+			continue;
+		old += entry_field(entry, &format->sp_reg) == ORC_BASE_SP;
+		new += entry_field(entry, &format->sp_reg) == NEW_BASE_SP;
+	}
+	format->renumbered = new > old;
+}
+
+/* Returns the base with this number in an entry. A base that is not supported becomes UINT8_MAX. */
+static uint8_t base_of(const struct orc_format *format, uint32_t number)
+{
+	/* Linux 7.3, arch/x86/include/asm/orc_types.h. */
+	static const uint8_t renumbered[] = {
+		ORC_BASE_NONE, UINT8_MAX,    ORC_BASE_DX,      ORC_BASE_SP,	     ORC_BASE_BP,	  ORC_BASE_DI,
+		ORC_BASE_R10,  ORC_BASE_R13, ORC_BASE_PREV_SP, ORC_BASE_SP_INDIRECT, ORC_BASE_BP_INDIRECT};
+
+	if (!format->renumbered)
+		return (uint8_t)number;
+	return number < sizeof(renumbered) ? renumbered[number] : UINT8_MAX;
+}
+
 int orc_find_rule(const struct guest_reader *reader, const struct orc_format *format, const struct orc_table *table,
 		  uint64_t pc, struct orc_rule *out)
 {
@@ -163,8 +198,8 @@ int orc_find_rule(const struct guest_reader *reader, const struct orc_format *fo
 		return -1;
 	*out = (struct orc_rule){
 		.type = rule_type(format, entry),
-		.sp_base = (uint8_t)entry_field(entry, &format->sp_reg),
-		.bp_base = (uint8_t)entry_field(entry, &format->bp_reg),
+		.sp_base = base_of(format, entry_field(entry, &format->sp_reg)),
+		.bp_base = base_of(format, entry_field(entry, &format->bp_reg)),
 		.sp_offset = signed_entry_field(entry, &format->sp_offset),
 		.bp_offset = signed_entry_field(entry, &format->bp_offset),
 	};

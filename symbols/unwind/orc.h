@@ -18,7 +18,10 @@
 #include "symbols/btf/btf.h"
 #include "symbols/tables/symtab.h"
 
-/* The base to which a rule adds its offset. Values as in arch/x86/include/asm/orc_types.h. */
+/*
+ * The base to which a rule adds its offset. Values as in arch/x86/include/asm/orc_types.h up to Linux 6.x. Linux 7.3 has other
+ * numbers, which orc_find_rule() translates to these.
+ */
 enum orc_base {
 	ORC_BASE_NONE,	      /* no base: the frame pointer is unchanged, or is among the interrupted registers */
 	ORC_BASE_PREV_SP,     /* the caller's stack pointer, which the rule computes first */
@@ -57,6 +60,7 @@ struct orc_format {
 	uint32_t size; /* bytes of an entry, at most ORC_ENTRY_MAX */
 	struct btf_member sp_offset, bp_offset, sp_reg, bp_reg, type;
 	struct btf_member signal, end; /* size 0 if this kernel has no such member */
+	bool renumbered;	       /* the entries number their bases as Linux 7.3 does */
 };
 
 /*
@@ -80,6 +84,12 @@ int orc_find_format(const struct btf *btf, struct orc_format *out, struct err *e
  * or invalid.
  */
 int orc_find_kernel(const struct symtab *kernel, const struct orc_format *format, struct orc_table *out, struct err *err);
+
+/*
+ * Set format->renumbered by reading a sample of the kernel's table: the kernel defines the numbers of the bases as macros, so
+ * its BTF does not have them. Most rules are based on RSP, which is 5 in the old numbering and 3 in the new one.
+ */
+void orc_find_numbering(const struct guest_reader *reader, const struct orc_table *table, struct orc_format *format);
 
 /*
  * Find the table of the module whose struct module is at GVA `module`. The table also covers the module's init text, while that

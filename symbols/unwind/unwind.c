@@ -135,7 +135,7 @@ static bool previous_bp(struct state *s, const struct orc_rule *rule, uint64_t s
 	uint64_t offset = (uint64_t)(int64_t)rule->bp_offset;
 
 	switch (rule->bp_base) {
-	case ORC_BASE_NONE: /* unchanged; for ORC_REGS, apply_rule() then uses RBP of the interrupted registers */
+	case ORC_BASE_NONE: /* RBP is unchanged; for ORC_REGS, apply_rule() then uses RBP of the interrupted registers */
 		*bp = s->bp;
 		return true;
 	case ORC_BASE_PREV_SP:
@@ -186,7 +186,10 @@ static bool apply_rule(struct state *s, const struct orc_rule *rule)
 		if (rule->bp_base == ORC_BASE_NONE)
 			bp = s->bp;
 		break;
-	/* the first instructions of an interrupt's entry code: the other registers still have the interrupted values */
+	/*
+	 * In the first instructions of an interrupt's entry code, the registers that the CPU did not push still have the
+	 * interrupted values.
+	 */
 	case ORC_REGS_PARTIAL:
 		taken = read_words(s, sp, iret, IRET_WORDS) && take_iret(s, iret);
 		break;
@@ -281,7 +284,10 @@ static bool step_to_caller(struct state *s)
 		s->why = UNWIND_NO_RULE;
 		return try_frame_pointer(s) || search_stack(s);
 	}
-	/* A first frame is never interrupted. But some kernels mark retpolines as ORC_END too, and those can be interrupted. */
+	/*
+	 * The first frame of a stack, which ORC_END marks, is never interrupted. But some kernels mark retpolines as ORC_END,
+	 * too, and a retpoline can be interrupted.
+	 */
 	if (rule.type == ORC_END && !s->interrupted)
 		return fail(s, UNWIND_FIRST);
 	return try_rule(s, &rule) || search_stack(s);

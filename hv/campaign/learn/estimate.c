@@ -7,8 +7,10 @@
 #define Z_95 1.959964 /* standard deviations on each side of the mean that contain 95 % of a normal distribution */
 
 /*
- * Returns the variance of the bias-corrected estimate. If no pair was seen twice, another formula applies (Chao 1987, as in the
- * user's guide of EstimateS, appendix B, equations 6 and 7).
+ * Returns the variance of the bias-corrected estimate. `once` and `twice` are the numbers of pairs seen once and twice. `part`
+ * is the factor (runs - 1) / runs of the estimate, or 1 if the pairs were not counted by runs (struct learn_counts). `all` is
+ * the estimate. If no pair was seen twice, another formula applies (Chao 1987, as in the user's guide of EstimateS, appendix B,
+ * equations 6 and 7).
  */
 static double variance(double once, double twice, double part, double all)
 {
@@ -30,8 +32,8 @@ struct learn_estimate learn_chao1(const struct learn_counts *counts)
 	struct learn_estimate e = {observed, observed, observed, counts->observed && counts->runs != 1};
 
 	/*
-	 * With fewer than two pairs that were seen once, the estimate is that all pairs were seen, and the formula would divide
-	 * by 0.
+	 * If fewer than two pairs were seen once, `unseen` is 0 (the estimate is that all pairs were seen), and the formula
+	 * below would divide by 0.
 	 */
 	if (!e.known || counts->once < 2)
 		return e;

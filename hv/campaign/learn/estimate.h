@@ -29,8 +29,8 @@ struct learn_estimate {
 	/* The estimated number of all pairs, and its 95 % confidence interval. */
 	double pairs, low, high;
 	/*
-	 * False after one run, or if nothing was seen. Then `pairs`, `low` and `high` are the observed number. They are also
-	 * the observed number if fewer than two pairs were seen exactly once.
+	 * False after one run, or if nothing was seen. Then, and if fewer than two pairs were seen exactly once, `pairs`, `low`
+	 * and `high` are the number of observed pairs.
 	 */
 	bool known;
 };

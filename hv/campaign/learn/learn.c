@@ -10,11 +10,14 @@ struct learning {
 	uint64_t sites;
 };
 
-/* Callbacks for store_sites() and store_each_pair(). They return -1 if memory runs out, which ends the reading. */
+/*
+ * take_site() is the callback for store_sites(), and take_pair() that for store_each_pair(). They return -1 if memory runs out,
+ * which ends the reading.
+ */
 static int take_site(void *ctx, const struct store_site *site)
 {
 	struct learning *l = ctx;
-	const struct weights_site counted = {site->name, site->armed, site->hits, site->windows, site->conflicts};
+	const struct weights_site counted = {site->name, site->armed, site->hits, site->windows, site->conflicts, site->talks};
 
 	l->sites++;
 	return weights_add_site(l->weights, &counted);

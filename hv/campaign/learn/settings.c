@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Orders the runs of a round: settings whose runs lately found new races tend to come sooner. */
+/*
+ * Orders the runs of a round: settings whose runs lately found new races tend to come sooner. A setting is what runs with
+ * different seeds have in common (struct learn_setting): kernel, image, workload and sampling.
+ */
 #include "hv/campaign/learn/settings.h"
 
 #include <math.h>
@@ -10,7 +13,10 @@
 #include "hv/base/fnv1a.h"
 #include "hv/base/rng.h"
 
-/* Number of the latest rounds from which yields are computed: a setting that found new races long ago may be saturated now. */
+/*
+ * Number of latest rounds whose runs decide the weight of a setting: a setting that found new races longer ago may be saturated
+ * now.
+ */
 #define ROUNDS 4u
 /* The largest ratio between the weights of two settings, so that no setting starves. */
 #define MOST 10.0
@@ -19,14 +25,17 @@
 struct yield {
 	const struct learn_setting *setting;
 	double found, seconds, runs, weight;
-	/* Number of runs of this setting that place_all() has put in order so far. */
+	/* Number of runs of this setting that place_all() has given their sort keys so far. */
 	size_t placed;
 };
 
 /* The sort keys of a run. */
 struct place {
 	size_t index;
-	/* Number of earlier runs of the same setting in the list, and a random key to sort the runs with the same turn. */
+	/*
+	 * `turn`: number of earlier runs of the same setting in the list. `key`: a random number, by which runs with the same
+	 * `turn` are sorted.
+	 */
 	size_t turn;
 	double key;
 };
@@ -131,7 +140,9 @@ static int by_turn_and_key(const void *a, const void *b)
 	return (one->key > other->key) - (one->key < other->key);
 }
 
-/* List each setting once. Returns the number of settings. */
+/*
+ * Write to yields[] an entry for each setting of the `count` runs in `list`, each setting once. Returns the number of settings.
+ */
 static size_t list_settings(const struct learn_setting *list, size_t count, struct yield *yields)
 {
 	size_t settings = 0;

@@ -4,9 +4,10 @@
  * point at the site. These functions count coverage, and write the file for --prefer.
  *
  * A sample point yields a new pair if a CPU passes it, the memory of the access can be watched, another CPU accesses that
- * memory in the window, and the pair was not seen before. Each of the four is a counted share. The site's own count is mixed
- * with that of its function, and the function's with the kernel's: a site without observations counts as an average site of its
- * function. docs/learning.md describes the rule in full.
+ * memory in the window, and the pair was not seen before. Each of the four is a counted share. A site that talks, which is one
+ * whose memory another CPU was seen to touch, is expected to conflict as often as other sites that talk. The site's own count
+ * is mixed with that of its function, and the function's with the kernel's: a site without observations counts as an average
+ * site of its function. docs/learning.md describes the rule in full.
  *
  * No locks: only one thread at a time may use a struct weights.
  */
@@ -22,7 +23,7 @@ struct weights;
 /* Coverage of a site, summed over all runs; the members are those of hv/race/coverage.h. */
 struct weights_site {
 	const char *name; /* "module:function+0x1c", as in reports */
-	uint64_t armed, hits, windows, conflicts;
+	uint64_t armed, hits, windows, conflicts, talks;
 };
 
 /* Returns empty counts, or NULL if memory runs out. */
@@ -31,7 +32,10 @@ struct weights *weights_new(void);
 /* Free the counts. `w` may be NULL. */
 void weights_free(struct weights *w);
 
-/* Add the coverage of a site to its counts so far. Ignores a name that is not a site's. Returns 0, or -1 if memory runs out. */
+/*
+ * Add the coverage of a site to its counts so far. Ignores a name that is not the name of a site. Returns 0, or -1 if memory
+ * runs out.
+ */
 int weights_add_site(struct weights *w, const struct weights_site *site);
 
 /*

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the end of the argument at `text`, as the runner quotes arguments for a shell: '...' with '\\'' for a quote. */
+/*
+ * Returns the end of the argument that begins at `text`. The runner has quoted the arguments for a shell: '...' with '\\'' for
+ * a quote.
+ */
 static const char *end_of_word(const char *text)
 {
 	bool quoted = false;
@@ -45,6 +48,11 @@ static void put_quoted(FILE *out, const char *text)
 			fputc(*text, out);
 	}
 	fputc('\'', out);
+}
+
+bool again_explores(const char *command)
+{
+	return strstr(command, " explore ") != NULL;
 }
 
 char *again_command(const char *command, const char *folder, const char *report)

@@ -2,6 +2,11 @@
 #ifndef OUTRIDER_CAMPAIGN_LIST_AGAIN_H
 #define OUTRIDER_CAMPAIGN_LIST_AGAIN_H
 
+#include <stdbool.h>
+
+/* Returns whether `command` explores a pair of programs (docs/exploring.md). Such a run cannot aim at a race. */
+bool again_explores(const char *command);
+
 /*
  * Make a shell command that repeats a run and aims it at one race (docs/aiming.md). `command` is the command that repeats the
  * run; the race has the id `report` in the run's report, `folder`/races.json. The options that would overwrite the files of the

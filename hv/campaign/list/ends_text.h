@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Clauses about how runs ended, which all lists of runs share. A write error stays in the stream. */
+/* Writes clauses about how runs ended, the same for all lists of runs. A write error stays in the stream. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_ENDS_TEXT_H
 #define OUTRIDER_CAMPAIGN_LIST_ENDS_TEXT_H
 

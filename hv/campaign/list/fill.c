@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fills a round summary from the store. */
+/*
+ * Fills a round summary (summary.h) from the store: runs the queries, and calls the functions that fill its parts
+ * (fill_internal.h).
+ */
 #include "hv/campaign/list/fill.h"
 
 #include <inttypes.h>
@@ -18,7 +21,7 @@ static int choose_campaign(struct fill *f)
 
 	if (f->query->campaign) {
 		f->m->campaign = fill_line(f, f->query->campaign);
-		return f->m->campaign ? 0 : -1;
+		return 0;
 	}
 	if (store_rounds(f->store, &q, &last, f->err) < 0)
 		return -1;
@@ -27,7 +30,7 @@ static int choose_campaign(struct fill *f)
 	else
 		f->m->campaign = fill_line(f, last.list[0].campaign);
 	store_rounds_free(&last);
-	return rc == 0 && f->m->campaign ? 0 : -1;
+	return rc;
 }
 
 static int get_rounds(struct fill *f)
@@ -117,13 +120,13 @@ int summary_fill(struct summary *m, struct store *store, const struct summary_qu
 
 	m->store = fill_line(&f, store_where(store));
 	m->version = fill_text(&f, version);
-	if (m->store && m->version && choose_campaign(&f) == 0 && get_rounds(&f) == 0 && choose_rounds(&f) == 0 &&
-	    fill_rounds(&f) == 0 && fill_ends(&f) == 0 && (query->no_coverage || fill_coverage(&f) == 0) &&
-	    fill_findings(&f) == 0)
+	if (choose_campaign(&f) == 0 && get_rounds(&f) == 0 && choose_rounds(&f) == 0 && fill_rounds(&f) == 0 &&
+	    fill_ends(&f) == 0 && (query->no_coverage || fill_coverage(&f) == 0) && fill_findings(&f) == 0)
 		rc = m->pair ? fill_pair(&f) : fill_races(&f);
 	store_rounds_free(&f.rounds);
 	if (rc < 0)
 		return -1;
 	summary_sort(m);
-	return query->bugs ? fill_bugs(&f) : 0;
+	rc = query->bugs ? fill_bugs(&f) : 0;
+	return err->code == EXIT_OK ? rc : -1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fills a round summary from a store. */
+/* Fills a round summary (summary.h) with the rounds, races and findings that a query selects in a store. */
 #ifndef OUTRIDER_CAMPAIGN_LIST_FILL_H
 #define OUTRIDER_CAMPAIGN_LIST_FILL_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fills in summary.bugs: the races that need attention and are likely bugs, each with what the HTML page shows about it at its
- * top.
+ * Fills in summary.bugs: the races that need attention (summary_is_worse()) and are likely bugs, each with what the HTML page
+ * shows about it at its top.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -22,7 +22,10 @@ static bool is_bug(const struct summary_race *r)
 	return summary_is_worse(r) && r->verdict.class <= SUMMARY_UNJUDGED;
 }
 
-/* The most serious first. Races of the same class and rank stay in the order of the summary. */
+/*
+ * Compare two bugs for qsort(): the more serious class, then the higher rank, comes first. Bugs of the same class and rank stay
+ * in the order of the summary.
+ */
 static int by_weight(const void *x, const void *y)
 {
 	const struct summary_race *a = ((const struct summary_bug *)x)->race, *b = ((const struct summary_bug *)y)->race;
@@ -37,10 +40,14 @@ static int by_weight(const void *x, const void *y)
 /* Read the race from the newest report that the store has of it. The report is checked, because the store is not trusted. */
 static int read_record(struct fill *f, int64_t race, struct summary_bug *bug)
 {
-	char *text = store_race_record(f->store, race, true, f->err);
 	json_error_t error;
 	json_t *object;
+	char *text;
 
+	/* The record of an atomicity suspicion is no race of two accesses. */
+	if (bug->race->atomicity)
+		return 0;
+	text = store_race_record(f->store, race, true, f->err);
 	if (!text)
 		return f->err->code == EXIT_OK ? 0 : -1;
 	object = json_loads(text, JSON_REJECT_DUPLICATES, &error);
@@ -62,7 +69,10 @@ static int read_run(struct fill *f, int64_t race, struct summary_bug *bug)
 
 	q.race = race;
 	rc = store_last_run(f->store, &q, &run, f->err);
-	if (rc > 0 && run.command[0] && run.folder[0] && !(again = again_command(run.command, run.folder, run.report)))
+	bug->explored = rc > 0 && again_explores(run.command);
+	/* A run cannot aim at an atomicity suspicion. */
+	if (rc > 0 && !bug->race->atomicity && !bug->explored && run.command[0] && run.folder[0] &&
+	    !(again = again_command(run.command, run.folder, run.report)))
 		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
 	if (rc >= 0) {
 		bug->run = fill_line(f, rc ? run.key : "");
@@ -72,7 +82,7 @@ static int read_run(struct fill *f, int64_t race, struct summary_bug *bug)
 	}
 	free(again);
 	store_last_run_free(&run);
-	return rc >= 0 && bug->run && bug->release && bug->folder && bug->again ? 0 : -1;
+	return rc < 0 ? -1 : 0;
 }
 
 static int fill_bug(struct fill *f, struct summary_bug *bug)

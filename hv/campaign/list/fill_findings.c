@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/campaign/list/fill_internal.h"
 
 #define NUMBER_MAX 64 /* most characters of a number or address that same_line() skips */
@@ -16,7 +17,7 @@ static const char *without_time(const char *line)
 }
 
 /*
- * Returns the length of the number or address at `text`, or 0 if there is none. It has at least one digit. NUMBER_MAX bounds
+ * Returns the length of the number or address at `text`, which has at least one digit, or 0 if there is none. NUMBER_MAX bounds
  * the search, because a guest can write a line of any length.
  */
 static size_t number_at(const char *text)
@@ -63,13 +64,10 @@ static int compare_with_round(struct fill *f, size_t index)
 
 static int add_finding(struct fill *f, const struct store_finding_entry *from)
 {
-	struct summary_finding *list = realloc(f->m->findings, (f->m->finding_count + 1) * sizeof(*list));
-	struct summary_finding *to;
+	struct summary_finding *to = list_grow(&f->m->findings, &f->m->finding_count, sizeof(*to), f->err);
 
-	if (!list)
-		return err_set(f->err, EXIT_INTERNAL, "out of memory");
-	f->m->findings = list;
-	to = &list[f->m->finding_count++];
+	if (!to)
+		return -1;
 	*to = (struct summary_finding){.kind = fill_text(f, from->kind),
 				       .run = fill_line(f, from->key),
 				       .line = fill_text(f, from->line),
@@ -77,7 +75,7 @@ static int add_finding(struct fill *f, const struct store_finding_entry *from)
 				       .folder = fill_line(f, from->folder),
 				       .command = fill_line(f, from->command),
 				       .is_new = true};
-	return to->kind && to->run && to->line && to->console && to->folder && to->command ? 0 : -1;
+	return 0;
 }
 
 static int add_round(struct fill *f, size_t index)

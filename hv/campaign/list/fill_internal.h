@@ -19,17 +19,20 @@ struct fill {
 	struct err *err;
 };
 
-/* Each function fills one part of f->m. Returns 0, or -1 with f->err set. */
+/* Each of these functions fills the part of the summary f->m that its name says. Returns 0, or -1 with f->err set. */
 int fill_races(struct fill *f);
 int fill_pair(struct fill *f);
 int fill_rounds(struct fill *f);
 int fill_ends(struct fill *f);
 int fill_coverage(struct fill *f);
 int fill_findings(struct fill *f);
-/* Call it after summary_sort(), since bugs point to their races. */
+/* Fills in f->m->bugs. Call it after summary_sort(), since each bug points to its race. Returns as the functions above do. */
 int fill_bugs(struct fill *f);
 
-/* Fill in *r. Reads the race's builds only if the summary shows them. Returns 0, or -1 with f->err set. */
+/*
+ * Fill in *r with the race *from of the store. `change` says how the race changed since the earlier rounds. Reads the builds of
+ * the race only if the summary shows them. Returns 0, or -1 with f->err set.
+ */
 int fill_race(struct fill *f, const struct store_race *from, enum store_change change, struct summary_race *r);
 
 /*
@@ -39,8 +42,8 @@ int fill_race(struct fill *f, const struct store_race *from, enum store_change c
 enum summary_class fill_class(enum verdict_class class, const char *rule);
 
 /*
- * Copy a string into the summary, made printable: fill_text() for text of guests, fill_line() for text of users. Returns NULL
- * with f->err set if memory runs out.
+ * Copy a string into the summary, made printable: fill_text() for text of guests, fill_line() for text of users. If memory runs
+ * out, these functions and the two below return "" and set f->err, which is checked when all is filled in.
  */
 const char *fill_text(struct fill *f, const char *text);
 const char *fill_line(struct fill *f, const char *text);

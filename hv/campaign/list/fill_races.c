@@ -53,12 +53,6 @@ static const char *subsystem_of(struct fill *f, const struct store_race *from)
 	return fill_text(f, subsystem_folder(side->file, side->module, folder, sizeof(folder)));
 }
 
-static bool complete(const struct summary_race *r)
-{
-	return r->id && r->side[0] && r->side[1] && r->datum && r->subsystem && r->verdict.rule && r->verdict.evidence &&
-	       r->before.rule && r->before.evidence && r->note && r->who && r->mended && r->when && r->suppressed;
-}
-
 static int fill_builds(struct fill *f, int64_t id, struct summary_race *r)
 {
 	struct store_races_query q = f->selected;
@@ -67,37 +61,30 @@ static int fill_builds(struct fill *f, int64_t id, struct summary_race *r)
 
 	q.race = id;
 	rc = store_builds(f->store, &q, &builds, f->err);
-
 	r->builds = rc == 0 && builds.count ? calloc(builds.count, sizeof(*r->builds)) : NULL;
 	if (rc == 0 && builds.count && !r->builds)
 		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
 	for (size_t i = 0; rc == 0 && i < builds.count; i++) {
 		struct summary_build *b = &r->builds[i];
 
-		b->release = fill_release(f, builds.list[i].banner);
-		b->build_id = fill_text(f, builds.list[i].build_id);
-		b->report = fill_text(f, builds.list[i].report);
-		b->first = fill_time(f, builds.list[i].first);
-		b->last = fill_time(f, builds.list[i].last);
-		b->now = builds.list[i].now;
-		rc = b->release && b->build_id && b->report && b->first && b->last ? 0 : -1;
+		*b = (struct summary_build){.release = fill_release(f, builds.list[i].banner),
+					    .build_id = fill_text(f, builds.list[i].build_id),
+					    .report = fill_text(f, builds.list[i].report),
+					    .first = fill_time(f, builds.list[i].first),
+					    .last = fill_time(f, builds.list[i].last),
+					    .now = builds.list[i].now};
 		r->build_count = i + 1;
 	}
 	store_builds_free(&builds);
 	return rc;
 }
 
-static void fill_verdicts(struct fill *f, const struct store_race *from, struct summary_race *r)
+static struct summary_verdict verdict_of(struct fill *f, const struct store_verdict *v)
 {
-	r->verdict = (struct summary_verdict){.class = fill_class(from->class, from->rule),
-					      .rank = from->rank,
-					      .rule = fill_text(f, from->rule),
-					      .evidence = fill_text(f, from->evidence)};
-	r->before = (struct summary_verdict){.class = fill_class(from->before_class, from->before_rule),
-					     .rank = from->before_rank,
-					     .rule = fill_text(f, from->before_rule),
-					     .evidence = fill_text(f, from->before_evidence)};
-	r->judged_before = from->earlier != 0;
+	return (struct summary_verdict){.class = fill_class(v->class, v->rule),
+					.rank = v->rank,
+					.rule = fill_text(f, v->rule),
+					.evidence = fill_text(f, v->evidence)};
 }
 
 int fill_race(struct fill *f, const struct store_race *from, enum store_change change, struct summary_race *r)
@@ -107,23 +94,24 @@ int fill_race(struct fill *f, const struct store_race *from, enum store_change c
 				   .side = {side_text(f, &from->sides[0]), side_text(f, &from->sides[1])},
 				   .datum = fill_text(f, from->datum),
 				   .subsystem = subsystem_of(f, from),
+				   .atomicity = store_race_is_atomicity(from),
 				   .change = change,
+				   .verdict = verdict_of(f, &from->verdict),
+				   .before = verdict_of(f, &from->before),
+				   .judged_before = from->earlier != 0,
 				   .triage = from->triage,
 				   .note = fill_line(f, from->note),
 				   .who = fill_line(f, from->who),
 				   .mended = fill_line(f, from->mended),
 				   .unmended = from->triage == STORE_TRIAGE_FIXED && from->mended[0] &&
 					       from->change != STORE_CHANGE_BACK,
-				   .suppressed = fill_line(f, from->suppressed),
+				   .suppressed = fill_line(f, from->verdict.suppressed),
 				   .when = fill_time(f, from->triaged),
 				   .instances = from->seen,
 				   .runs = (unsigned)from->runs,
 				   .rounds = (unsigned)from->rounds,
 				   .first_round = (unsigned)from->first_round,
 				   .missed = -1};
-	fill_verdicts(f, from, r);
-	if (!complete(r))
-		return -1;
 	return change <= STORE_CHANGE_GONE || f->query->all ? fill_builds(f, from->id, r) : 0;
 }
 
@@ -179,7 +167,7 @@ static int fill_gone(struct fill *f, const struct store_race *const *from)
 	return rc;
 }
 
-/* ---- a round compared with all rounds before ---- */
+/* ---- comparison with all earlier rounds ---- */
 
 static int make_room(struct fill *f, size_t count)
 {
@@ -248,23 +236,21 @@ static void free_seen(struct seen *s)
 }
 
 /*
- * `old` is the race in the first round, and `now` in the second; one of them is NULL if its round did not see the race. Append
- * `now` to the summary, or `old` if `now` is NULL.
+ * Two rounds are compared: `old` is the race in the earlier one, and `now` in the later one; one of the two is NULL if its
+ * round did not see the race. Append `now` to the summary, or `old` if `now` is NULL.
  */
 static int fill_compared(struct fill *f, const struct store_race *old, const struct store_race *now)
 {
+	static const struct store_verdict none = {.class = VERDICT_BENIGN, .rule = "", .evidence = "", .suppressed = ""};
 	const struct store_race *last = now ? now : old;
 	struct store_race race;
-	bool same = old && now && old->class == now->class && strcmp(old->rule, now->rule) == 0;
+	bool same = old && now && old->verdict.class == now->verdict.class && strcmp(old->verdict.rule, now->verdict.rule) == 0;
 
 	if (!last)
 		return 0;
 	race = *last;
 	race.earlier = old != NULL;
-	race.before_class = old ? old->class : VERDICT_BENIGN;
-	race.before_rule = old ? old->rule : "";
-	race.before_evidence = old ? old->evidence : "";
-	race.before_rank = old ? old->rank : 0;
+	race.before = old ? old->verdict : none;
 	if (!now)
 		race.seen = race.runs = 0;
 	return fill_race(f, &race,

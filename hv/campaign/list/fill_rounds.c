@@ -5,7 +5,7 @@
 #include "hv/campaign/learn/estimate.h"
 #include "hv/campaign/list/fill_internal.h"
 
-static int fill_round(struct fill *f, size_t index)
+static void fill_round(struct fill *f, size_t index)
 {
 	const struct store_round *from = &f->rounds.list[index];
 	struct summary_round *r = &f->m->rounds[index];
@@ -23,27 +23,26 @@ static int fill_round(struct fill *f, size_t index)
 				    .hits = from->hits,
 				    .windows = from->windows,
 				    .conflicts = from->conflicts,
+				    .explored = from->explored,
+				    .trials = from->trials,
+				    .untried = from->untried,
 				    .sampled_ns = from->sampled_ns,
 				    .lost_permille = from->lost_permille,
 				    .lost_most = from->lost_most};
-	if (!r->started || !r->ended)
-		return -1;
 	for (int i = 0; i < STORE_CLASSES; i++)
 		r->of_class[fill_class((enum verdict_class)i, "any")] = (unsigned)from->of_class[i];
-	return 0;
 }
 
 int fill_rounds(struct fill *f)
 {
 	size_t count = f->to + 1;
-	int rc = 0;
 
 	f->m->rounds = calloc(count, sizeof(*f->m->rounds));
 	if (!f->m->rounds)
 		return err_set(f->err, EXIT_INTERNAL, "out of memory");
-	for (; rc == 0 && f->m->round_count < count; f->m->round_count++)
-		rc = fill_round(f, f->m->round_count);
-	return rc;
+	for (; f->m->round_count < count; f->m->round_count++)
+		fill_round(f, f->m->round_count);
+	return 0;
 }
 
 /* Count how the runs of the selected rounds ended. */

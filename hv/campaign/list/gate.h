@@ -38,11 +38,14 @@ enum gate_state {
 	GATE_STATES,
 };
 
-/* Returns the state of a round. `unfinished`: the round has not ended. */
+/*
+ * gate_state() returns the state of a round whose runs ended as `ends` says; `unfinished`: the round has not ended.
+ * gate_state_word() returns the word of a state, such as "complete".
+ */
 enum gate_state gate_state(const struct store_ends *ends, bool unfinished);
 const char *gate_state_word(enum gate_state state);
 
-/* Returns the number of results of the round that match `what`. */
+/* Returns the number of results (races, findings or runs) of the round that match `what`. */
 size_t gate_count(const struct summary *m, enum gate_what what);
 
 /*

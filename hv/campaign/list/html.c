@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a round summary as an HTML page, with the style and script of the page of `outrider report`. The script expects the
- * same table and sections.
+ * Writes a round summary as an HTML page. The page uses the style sheet and the script of the page that `outrider report`
+ * makes, and has the table and the sections that this script works on.
  */
 #include "hv/campaign/list/html.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "hv/campaign/list/list.h"
 #include "hv/campaign/list/sentences.h"
@@ -19,12 +20,14 @@ static void put_title(FILE *out, const void *ctx)
 {
 	const struct summary *m = ctx;
 
-	html_text(out, m->campaign);
-	fputs(": ", out);
+	html_print(out, "%s: ", m->campaign);
 	list_rounds_put(out, m);
 }
 
-/* Write one of the answers at the top of the page (sentences.h), escaped, because it can contain words from the store. */
+/*
+ * Write the answer `answer`, one line at the top of the page, in the words of list_answer_put(). Escape these words, because
+ * some of them can come from the store.
+ */
 static void put_escaped(FILE *out, const struct summary *m, enum list_answer answer)
 {
 	char *text = NULL;
@@ -57,13 +60,10 @@ static void put_answers(FILE *out, const struct summary *m)
 
 /* ---- findings ---- */
 
-static void put_line(FILE *out, const char *what, const char *text, const char *tag)
+static void put_line(FILE *out, const char *what, const char *text)
 {
-	if (!text[0])
-		return;
-	fprintf(out, "<p>%s<%s>", what, tag);
-	html_text(out, text);
-	fprintf(out, "</%s></p>\n", tag);
+	if (text[0])
+		html_print(out, "<p>%s<code>%s</code></p>\n", what, text);
 }
 
 static void put_findings(FILE *out, const struct summary *m)
@@ -73,15 +73,12 @@ static void put_findings(FILE *out, const struct summary *m)
 	for (size_t i = 0; i < m->finding_count; i++) {
 		const struct summary_finding *f = &m->findings[i];
 
-		fputs("<section class=\"finding\">\n<p>", out);
-		fprintf(out, "<span class=\"%s\">", f->is_new ? "harmful" : "unsure");
-		html_text(out, f->kind);
-		fputs("</span> ", out);
-		html_text(out, f->run);
-		fprintf(out, "%s</p>\n", f->is_new ? "" : " <span class=\"faint\">not for the first time</span>");
-		put_line(out, "", f->line, "code");
-		put_line(out, "Console: ", f->console, "code");
-		put_line(out, "Again: ", f->command, "code");
+		html_print(out, "<section class=\"finding\">\n<p><span class=\"%s\">%s</span> %s",
+			   f->is_new ? "harmful" : "unsure", f->kind, f->run);
+		fputs(f->is_new ? "</p>\n" : " <span class=\"faint\">not for the first time</span></p>\n", out);
+		put_line(out, "", f->line);
+		put_line(out, strcmp(list_file_word(f->console), "scenario") == 0 ? "Scenario: " : "Console: ", f->console);
+		put_line(out, "Again: ", f->command);
 		fputs("</section>\n", out);
 	}
 }
@@ -98,13 +95,11 @@ static void put_subsystems(FILE *out, const struct summary *m)
 		      "class=\"plain\"><thead><tr><th>Subsystem</th><th class=\"number\">Worse</th><th "
 		      "class=\"number\">Changed</th><th class=\"number\">All</th></tr></thead><tbody>\n",
 		      out);
-	for (size_t i = 0; i < count; i++) {
-		fputs("<tr><td>", out);
-		html_text(out, list[i].name);
-		fprintf(out,
-			"</td><td class=\"number\">%zu</td><td class=\"number\">%zu</td><td class=\"number\">%zu</td></tr>\n",
-			list[i].worse, list[i].shown, list[i].all);
-	}
+	for (size_t i = 0; i < count; i++)
+		html_print(out,
+			   "<tr><td>%s</td><td class=\"number\">%zu</td><td class=\"number\">%zu</td><td "
+			   "class=\"number\">%zu</td></tr>\n",
+			   list[i].name, list[i].worse, list[i].shown, list[i].all);
 	if (count)
 		fputs("</tbody></table></div>\n", out);
 	free(list);
@@ -139,8 +134,6 @@ void list_html(FILE *out, const struct summary *m)
 	list_html_races(out, m);
 	fputs("<p class=\"faint\">", out);
 	list_effort_put(out, m);
-	fputs("<br>from ", out);
-	html_text(out, m->store);
-	fputs("</p>\n", out);
+	html_print(out, "<br>from %s</p>\n", m->store);
 	html_page_end(out, m->version);
 }

@@ -13,6 +13,9 @@ const char *list_html_class(enum summary_class class);
 /* Write a verdict as a paragraph. `begin` is the HTML that the paragraph begins with, such as "<p>". */
 void list_html_verdict(FILE *out, const char *begin, const struct summary_verdict *v);
 
+/* Write both sides of a race, and the datum if it has a name. */
+void list_html_race(FILE *out, const struct summary_race *r);
+
 /* Draw the plots of races, coverage and overhead over the campaign's rounds. Without rounds, draw nothing. */
 void list_html_plots(FILE *out, const struct summary *m);
 

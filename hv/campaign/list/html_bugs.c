@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes what needs attention and is likely a bug: who accesses what, why it is a bug, and how to see it again. */
+/*
+ * Writes the races that need attention (summary_is_worse()) and are likely bugs: who accesses what, why this is a bug, and how
+ * to see the race again.
+ */
 #include "hv/campaign/list/html.h"
 
 #include <inttypes.h>
@@ -9,7 +12,7 @@
 #include "hv/report/device.h"
 #include "hv/report/words.h"
 
-#define FRAMES_MAX 3 /* calls of each side to show: enough to tell the operation; the report has all */
+#define FRAMES_MAX 3 /* number of calls to show for each side: enough to recognise the operation; the report has all calls */
 
 /* ---- a side ---- */
 
@@ -61,9 +64,7 @@ static void put_side(FILE *out, const struct race *race, unsigned which)
 	}
 	if (side->kind == RACE_SIDE_DEVICE) {
 		device_kind(&side->device, text);
-		fprintf(out, "%s by ", access_word(race->rw[which]));
-		html_text(out, text);
-		fputs("</h4>\n</div>\n", out);
+		html_print(out, "%s by %s</h4>\n</div>\n", access_word(race->rw[which]), text);
 		return;
 	}
 	fprintf(out, "%s in <code>", access_word(race->rw[which]));
@@ -100,16 +101,11 @@ static void put_run(FILE *out, const struct summary_bug *bug)
 {
 	if (!bug->run[0])
 		return;
-	fputs("<p class=\"faint\">Last seen by ", out);
-	html_text(out, bug->run);
-	if (bug->release[0]) {
-		fputs(" on ", out);
-		html_text(out, bug->release);
-	}
+	html_print(out, "<p class=\"faint\">Last seen by %s%s%s", bug->run, bug->release[0] ? " on " : "", bug->release);
 	/* Write links only if the folder is an absolute path: a store from elsewhere can contain any text here. */
 	if (bug->folder[0] == '/') {
 		fputs(":", out);
-		put_link(out, bug->folder, "races.json", "report");
+		put_link(out, bug->folder, bug->explored ? "stdout.log" : "races.json", "report");
 		put_link(out, bug->folder, "console.log", "console");
 		put_link(out, bug->folder, "command", "command and kernel");
 	}
@@ -123,37 +119,24 @@ static void put_bug(FILE *out, const struct summary_bug *bug)
 	const struct summary_race *r = bug->race;
 	const char *change = store_change_word(r->change);
 
-	fprintf(out, "<section class=\"bug\">\n<h3><span class=\"%s\">%s</span> <a href=\"#race-", change, change);
-	html_text(out, r->id);
-	fputs("\">", out);
-	html_text(out, r->datum[0] ? r->datum : r->id);
-	fputs("</a> <span class=\"faint\">", out);
-	html_text(out, r->subsystem);
-	fprintf(out, "</span></h3>\n<p><span class=\"%s\">%s</span>",
-		r->verdict.class == SUMMARY_HARMFUL ? "harmful" : "unsure", summary_class_word(r->verdict.class));
-	if (r->verdict.evidence[0]) {
-		fputs(": ", out);
-		html_text(out, r->verdict.evidence);
-	}
-	fputs("</p>\n", out);
+	html_print(out,
+		   "<section class=\"bug\">\n<h3><span class=\"%s\">%s</span> <a href=\"#race-%s\">%s</a> <span "
+		   "class=\"faint\">%s</span></h3>\n",
+		   change, change, r->id, r->datum[0] ? r->datum : r->id, r->subsystem);
+	html_print(out, "<p><span class=\"%s\">%s</span>%s%s</p>\n", r->verdict.class == SUMMARY_HARMFUL ? "harmful" : "unsure",
+		   summary_class_word(r->verdict.class), r->verdict.evidence[0] ? ": " : "", r->verdict.evidence);
 	if (bug->record) {
 		fputs("<div class=\"sides\">\n", out);
 		put_side(out, bug->record, 0);
 		put_side(out, bug->record, 1);
 		fputs("</div>\n", out);
 	} else {
-		fputs("<p>", out);
-		html_text(out, r->side[0]);
-		fputs(" against ", out);
-		html_text(out, r->side[1]);
-		fputs("</p>\n", out);
+		html_print(out, "<p>%s against %s</p>\n", r->side[0], r->side[1]);
 	}
 	put_run(out, bug);
-	if (bug->again[0]) {
-		fputs("<details><summary>See it again</summary><pre class=\"again\">", out);
-		html_text(out, bug->again);
-		fputs("</pre></details>\n", out);
-	}
+	if (bug->again[0])
+		html_print(out, "<details><summary>See it again</summary><pre class=\"again\">%s</pre></details>\n",
+			   bug->again);
 	fputs("</section>\n", out);
 }
 

@@ -9,7 +9,9 @@
 #define BARS_MAX 30
 #define LABELS_MAX 10
 
-/* Label only every few bars, so that numbers do not overlap. */
+/*
+ * Write the round's number below bar `i` of `count` bars. Only every few bars get a number, so that the numbers do not overlap.
+ */
 static void put_round_label(const struct plot *p, size_t i, size_t count, unsigned number)
 {
 	size_t each = (count + LABELS_MAX - 1) / LABELS_MAX;
@@ -24,6 +26,16 @@ static const struct summary_round *last_rounds(const struct summary *m, size_t *
 	return m->rounds + m->round_count - *count;
 }
 
+/* Draw a bar of each round with put(), centred at the x coordinate `at`, and the rounds' numbers below the bars. */
+static void put_bars(const struct plot *p, const struct summary_round *rounds, size_t count,
+		     void (*put)(const struct plot *p, const struct summary_round *r, double at, double width))
+{
+	for (size_t i = 0; i < count; i++) {
+		put(p, &rounds[i], plot_bar_middle(i, count), plot_bar_width(count));
+		put_round_label(p, i, count, rounds[i].number);
+	}
+}
+
 static double largest(double a, double b)
 {
 	return a > b ? a : b;
@@ -31,7 +43,10 @@ static double largest(double a, double b)
 
 /* ---- races over rounds ---- */
 
-/* Draw a bar of the races by class. The most serious class is at the bottom, where its height is easy to read. */
+/*
+ * Draw the bar of one round, centred at the x coordinate `at`: a piece for each class of races. The most serious class is at
+ * the bottom, where its height is easy to read.
+ */
 static void put_races_bar(const struct plot *p, const struct summary_round *r, double at, double width)
 {
 	unsigned harmful = r->of_class[SUMMARY_HARMFUL],
@@ -45,7 +60,7 @@ static void put_races_bar(const struct plot *p, const struct summary_round *r, d
 	fputs("</g>", p->out);
 }
 
-/* Draw a line over the bars: the number of new races of each round. */
+/* Draw a line over the bars, with a dot in the middle of each bar: the number of new races of each of the `count` rounds. */
 static void put_fresh(const struct plot *p, const struct summary_round *rounds, size_t count)
 {
 	char says[64];
@@ -72,10 +87,7 @@ static void plot_races(FILE *out, const struct summary *m)
 	p = plot_begin(out, "Races over rounds", "How many races each round saw of each verdict, and how many of them were new",
 		       1, most);
 	plot_y_axis(&p, "races", "");
-	for (size_t i = 0; i < count; i++) {
-		put_races_bar(&p, &rounds[i], plot_bar_middle(i, count), plot_bar_width(count));
-		put_round_label(&p, i, count, rounds[i].number);
-	}
+	put_bars(&p, rounds, count, put_races_bar);
 	put_fresh(&p, rounds, count);
 	plot_x_name(&p, "round");
 	plot_end(&p);
@@ -115,7 +127,10 @@ static struct unit unit_of(const struct summary *m)
 					     : (struct unit){6e10, "minutes of sampling"};
 }
 
-/* Draw the line of one value over time. A count begins at the origin, and an estimate at its first value above 0. */
+/*
+ * Draw the line of one value over time: value() reads it from a point. The line of a count begins at the origin, and that of an
+ * estimate at its first value above 0.
+ */
 static void put_line(const struct plot *p, const struct summary *m, struct unit unit, const char *class,
 		     double (*value)(const struct summary_point *p))
 {
@@ -134,7 +149,10 @@ static void put_line(const struct plot *p, const struct summary *m, struct unit 
 	fputs("\"/>", p->out);
 }
 
-/* Draw a dot at the end of each round. */
+/*
+ * Draw a dot of the value that value() reads, at the end of each round. The dot's tooltip says "After round N: VALUE" and
+ * `what`.
+ */
 static void put_dots(const struct plot *p, const struct summary *m, struct unit unit, const char *class,
 		     double (*value)(const struct summary_point *p), const char *what)
 {
@@ -205,7 +223,6 @@ static void plot_pairs(FILE *out, const struct summary *m)
 static void plot_sites(FILE *out, const struct summary *m)
 {
 	struct unit unit = unit_of(m);
-	char number[LIST_NUMBER_MAX];
 	double most = largest_of(m, sites_of);
 	struct plot p;
 
@@ -221,7 +238,7 @@ static void plot_sites(FILE *out, const struct summary *m)
 	plot_end(&p);
 	fputs("<p><span class=\"key main\"></span>sites hit at least once", out);
 	if (m->pool)
-		fprintf(out, ", of %s that can be sampled", list_number(m->pool, number));
+		fprintf(out, ", of %s that can be sampled", list_number(m->pool, LIST_WORDS));
 	fputs("</p></figure>\n", out);
 }
 
@@ -261,10 +278,7 @@ static void plot_lost(FILE *out, const struct summary *m)
 		most = largest(most, largest(rounds[i].lost_permille, rounds[i].lost_most) / 10.0);
 	p = plot_begin(out, "Overhead", "The share of the time for which CPUs were stopped in each round", 1, most);
 	plot_y_axis(&p, "time that CPUs were stopped", "%");
-	for (size_t i = 0; i < count; i++) {
-		put_lost_bar(&p, &rounds[i], plot_bar_middle(i, count), plot_bar_width(count));
-		put_round_label(&p, i, count, rounds[i].number);
-	}
+	put_bars(&p, rounds, count, put_lost_bar);
 	plot_x_name(&p, "round");
 	plot_end(&p);
 	fputs("<p><span class=\"key fresh\"></span>of the time CPUs were stopped<span class=\"key old\"></span>in the worst "

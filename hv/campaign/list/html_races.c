@@ -26,17 +26,11 @@ static void put_row(FILE *out, const struct summary_race *r, size_t order)
 {
 	const char *change = store_change_word(r->change);
 
-	fputs("<tr data-race=\"race-", out);
-	html_text(out, r->id);
-	fprintf(out, "\" data-level=\"%s\">", change);
+	html_print(out, "<tr data-race=\"race-%s\" data-level=\"%s\">", r->id, change);
 	begin_cell(out, "number", "#");
 	fprintf(out, "%zu</td>", order);
 	begin_cell(out, "id", "Race");
-	fputs("<a class=\"mono\" href=\"#race-", out);
-	html_text(out, r->id);
-	fputs("\">", out);
-	html_text(out, r->id);
-	fputs("</a></td>", out);
+	html_print(out, "<a class=\"mono\" href=\"#race-%s\">%s</a></td>", r->id, r->id);
 	begin_cell(out, change, "Change");
 	fprintf(out, "%s</td>", change);
 	begin_cell(out, list_html_class(r->verdict.class), "Verdict");
@@ -68,42 +62,17 @@ static void put_table(FILE *out, const struct summary *m)
 static void put_title(FILE *out, const struct summary_race *r)
 {
 	fputs("<h2>", out);
-	html_text(out, r->side[0]);
-	fputs(" against ", out);
-	html_text(out, r->side[1]);
-	if (r->datum[0]) {
-		fputs(": ", out);
-		html_text(out, r->datum);
-	}
-	fputs(" <a class=\"anchor\" href=\"#race-", out);
-	html_text(out, r->id);
-	fputs("\" aria-label=\"Link to this race\">#</a></h2>\n", out);
+	list_html_race(out, r);
+	html_print(out, " <a class=\"anchor\" href=\"#race-%s\" aria-label=\"Link to this race\">#</a></h2>\n", r->id);
 }
 
 static void put_triage(FILE *out, const struct summary_race *r)
 {
-	char when[LIST_TIME_MAX];
-
 	if (r->triage == STORE_TRIAGE_NEW && !r->note[0])
 		return;
-	fprintf(out, "<p>Triage: <b>%s</b>", store_triage_word(r->triage));
-	if (r->mended[0]) {
-		fputs(" in ", out);
-		html_text(out, r->mended);
-	}
-	if (r->who[0]) {
-		fputs(", says ", out);
-		html_text(out, r->who);
-	}
-	if (r->when[0]) {
-		fputs(", ", out);
-		html_text(out, list_time(r->when, when));
-	}
-	if (r->note[0]) {
-		fputs(": ", out);
-		html_text(out, r->note);
-	}
-	fputs("</p>\n", out);
+	html_print(out, "<p>Triage: <b>%s</b>%s%s", store_triage_word(r->triage), r->mended[0] ? " in " : "", r->mended);
+	html_print(out, "%s%s%s%s", r->who[0] ? ", says " : "", r->who, r->when[0] ? ", " : "", list_time(r->when, LIST_WORDS));
+	html_print(out, "%s%s</p>\n", r->note[0] ? ": " : "", r->note);
 }
 
 static void put_builds(FILE *out, const struct summary_race *r)
@@ -114,24 +83,17 @@ static void put_builds(FILE *out, const struct summary_race *r)
 	      "reports</th><th>Seen first</th><th>Seen last</th></tr></thead><tbody>\n",
 	      out);
 	for (size_t i = 0; i < r->build_count; i++) {
-		char first[LIST_TIME_MAX], last[LIST_TIME_MAX];
+		const struct summary_build *b = &r->builds[i];
 
-		fputs("<tr><td>", out);
-		html_text(out, r->builds[i].release[0] ? r->builds[i].release : "not known");
-		fputs("</td><td class=\"mono\">", out);
-		html_text(out, r->builds[i].build_id);
-		fputs("</td><td class=\"mono\">", out);
-		html_text(out, r->builds[i].report);
-		fputs("</td><td>", out);
-		html_text(out, list_time(r->builds[i].first, first));
-		fputs("</td><td>", out);
-		html_text(out, list_time(r->builds[i].last, last));
-		fputs("</td></tr>\n", out);
+		html_print(out,
+			   "<tr><td>%s</td><td class=\"mono\">%s</td><td class=\"mono\">%s</td><td>%s</td><td>%s</td></tr>\n",
+			   b->release[0] ? b->release : "not known", b->build_id, b->report, list_time(b->first, LIST_WORDS),
+			   list_time(b->last, LIST_WORDS));
 	}
 	fputs("</tbody></table></div>\n", out);
 }
 
-/* Write where the race was seen. Escape the text, because list_seen_put() does not. */
+/* Write in how many runs, rounds and kernels the race was seen. Escape the text, because list_seen_put() does not. */
 static void put_seen(FILE *out, const struct summary *m, const struct summary_race *r)
 {
 	char text[1024] = "";
@@ -141,28 +103,21 @@ static void put_seen(FILE *out, const struct summary *m, const struct summary_ra
 		return;
 	list_seen_put(memory, m, r);
 	fclose(memory);
-	fputs("<p class=\"faint\">", out);
-	html_text(out, text);
-	fputs("</p>\n", out);
+	html_print(out, "<p class=\"faint\">%s</p>\n", text);
 }
 
-/* Write the section of a race. Only sections of races that need attention are open. */
+/* Write the section of a race. Only the sections of races that are new, back or changed are open when the page is loaded. */
 static void put_section(FILE *out, const struct summary *m, const struct summary_race *r)
 {
-	fputs("<section class=\"race\" id=\"race-", out);
-	html_text(out, r->id);
-	fputs("\">\n", out);
+	html_print(out, "<section class=\"race\" id=\"race-%s\">\n", r->id);
 	put_title(out, r);
 	list_html_verdict(out, "<p>", &r->verdict);
 	fprintf(out, "<details class=\"body\"%s><summary>Where and when</summary>\n",
 		r->change < STORE_CHANGE_GONE ? " open" : "");
 	if (r->change == STORE_CHANGE_VERDICT)
 		list_html_verdict(out, "<p>Before it was ", &r->before);
-	if (r->suppressed[0]) {
-		fputs("<p>Suppressed: ", out);
-		html_text(out, r->suppressed);
-		fputs("</p>\n", out);
-	}
+	if (r->suppressed[0])
+		html_print(out, "<p>Suppressed: %s</p>\n", r->suppressed);
 	put_triage(out, r);
 	put_seen(out, m, r);
 	put_builds(out, r);

@@ -17,13 +17,13 @@ void list_html_verdict(FILE *out, const char *begin, const struct summary_verdic
 {
 	fprintf(out, "%s<span class=\"%s\">%s</span>", begin, list_html_class(v->class), summary_class_word(v->class));
 	if (v->rule[0]) {
-		fputs(" by the rule <code>", out);
-		html_text(out, v->rule);
-		fprintf(out, "</code>, rank %d", v->rank);
+		html_print(out, " by the rule <code>%s</code>", v->rule);
+		fprintf(out, ", rank %d", v->rank);
 	}
-	if (v->evidence[0]) {
-		fputs(": ", out);
-		html_text(out, v->evidence);
-	}
-	fputs("</p>\n", out);
+	html_print(out, "%s%s</p>\n", v->evidence[0] ? ": " : "", v->evidence);
+}
+
+void list_html_race(FILE *out, const struct summary_race *r)
+{
+	html_print(out, "%s against %s%s%s", r->side[0], r->side[1], r->datum[0] ? ": " : "", r->datum);
 }

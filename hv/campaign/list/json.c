@@ -72,6 +72,7 @@ json_t *list_json_race(struct json_builder *b, const struct summary_race *r)
 	json_t *o = json_object(), *sides = json_array();
 
 	json_put(b, o, "id", json_text(r->id));
+	json_put(b, o, "kind", json_string(r->atomicity ? "atomicity" : "race"));
 	json_put(b, o, "change", json_string(store_change_word(r->change)));
 	json_put(b, o, "worse", json_boolean(summary_is_worse(r)));
 	for (unsigned i = 0; i < 2; i++)
@@ -151,6 +152,9 @@ static json_t *round_json(struct json_builder *b, const struct summary_round *r)
 	json_put(b, o, "hits", json_whole(r->hits));
 	json_put(b, o, "windows", json_whole(r->windows));
 	json_put(b, o, "conflicts", json_whole(r->conflicts));
+	json_put(b, o, "explored", json_whole(r->explored));
+	json_put(b, o, "trials", json_whole(r->trials));
+	json_put(b, o, "untried", json_whole(r->untried));
 	json_put(b, o, "sampled_s", json_seconds(r->sampled_ns));
 	json_put(b, o, "stopped_permille", lost_json(r->lost_permille));
 	json_put(b, o, "stopped_most_permille", lost_json(r->lost_most));

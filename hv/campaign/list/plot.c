@@ -8,7 +8,7 @@
 /* Size of the drawing, and the edges of the area between the axes, in SVG units. */
 #define WIDTH 400.0
 #define HEIGHT 220.0
-#define LEFT 60.0 /* the numbers of the y axis, and its name */
+#define LEFT 60.0 /* x of the y axis; the axis's numbers and name are to its left */
 #define NAME_X 12.0
 #define RIGHT 388.0
 #define TOP 12.0
@@ -33,7 +33,7 @@ static double step_of(double most)
 	return most;
 }
 
-/* Returns the first multiple of the step that is not less than `most`. */
+/* Returns the first multiple of step_of(most) that is not less than `most`: the value at the end of an axis. */
 static double end_of(double most)
 {
 	double step = step_of(most), end = step;
@@ -87,7 +87,7 @@ static double log_end_of(double most)
 {
 	double end = 10;
 
-	/* The factors from 10 to 20, from 20 to 50 and from 50 to 100. */
+	/* Multiply in turn by 2 (from 10 to 20), by 2.5 (from 20 to 50) and by 2 (from 50 to 100). */
 	for (unsigned i = 0; end < most && end < 1e18; i++)
 		end *= i % 3 == 1 ? 2.5 : 2;
 	return end;

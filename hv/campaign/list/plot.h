@@ -17,20 +17,23 @@ struct plot {
 };
 
 /*
- * Begin a figure with a title, and a description for screen readers. `x_most` and `y_most` are the largest values to draw;
- * each axis ends at the next round number, so nothing is cut off. The texts are not escaped.
+ * Begin a figure with a title, and a description for screen readers. `x_most` and `y_most` are the largest values to draw; each
+ * axis ends at the next round number, so nothing is cut off. The texts are written as they are, so the caller must escape them.
  */
 struct plot plot_begin(FILE *out, const char *title, const char *says, double x_most, double y_most);
 
 /* Begin a figure as plot_begin() does, but with a logarithmic y axis. Values below 1 are drawn at the axis's lower end. */
 struct plot plot_begin_log(FILE *out, const char *title, const char *says, double x_most, double y_most);
 
-/* Write a whole figure without a drawing, which says why there is none. The texts are not escaped. */
+/*
+ * Write a whole figure without a drawing, which says why there is none. The texts are written as they are, so the caller must
+ * escape them.
+ */
 void plot_nothing(FILE *out, const char *title, const char *why);
 
 /*
- * Draw the lines and numbers of the y axis, and its name along it. Each number is followed by `unit`. plot_y_axis() adds to the
- * name that the axis is logarithmic.
+ * Draw the lines and numbers of the y axis, and its name along it. Each number is followed by `unit`. If the axis is
+ * logarithmic, the name says so.
  */
 void plot_y_axis(const struct plot *p, const char *name, const char *unit);
 
@@ -40,7 +43,10 @@ void plot_x_axis(const struct plot *p, const char *name);
 /* Write the name of the x axis below it. */
 void plot_x_name(const struct plot *p, const char *name);
 
-/* Returns the coordinate of a value on the x or the y axis. */
+/*
+ * plot_x() returns the x coordinate of a value on the x axis, and plot_y() the y coordinate of a value on the y axis, in SVG
+ * units.
+ */
 double plot_x(const struct plot *p, double value);
 double plot_y(const struct plot *p, double value);
 
@@ -53,7 +59,10 @@ void plot_bar(const struct plot *p, const char *class, double at, double width, 
 /* Draw a dot at the coordinates `x` and `y`, with the tooltip `says`. */
 void plot_dot(const struct plot *p, const char *class, double x, double y, const char *says);
 
-/* Return the x coordinate of the middle of bar `i`, and the width of a bar, in a plot with `count` bars. */
+/*
+ * For a plot with `count` bars, plot_bar_middle() returns the x coordinate of the middle of bar `i`, counted from 0, and
+ * plot_bar_width() the width of a bar, in SVG units.
+ */
 double plot_bar_middle(size_t i, size_t count);
 double plot_bar_width(size_t count);
 

@@ -14,8 +14,13 @@
 struct summary_query {
 	const char *campaign; /* NULL: the campaign of the round that started last. */
 	const char *round;    /* NULL: the last round. */
-	const char *since;    /* Show all rounds after this one, and compare with it. NULL: compare with the round before. */
-	const char *against;  /* Compare two rounds only, and ignore all other rounds. NULL: compare with all earlier rounds. */
+	/*
+	 * Show all rounds after this one, and compare them with this one. NULL: show one round, and compare it with the round
+	 * before.
+	 */
+	const char *since;
+	/* Compare `round` with this round only, and ignore all other rounds. NULL: compare with all earlier rounds. */
+	const char *against;
 	const struct subsystems *subsystems; /* NULL: the subsystem of a race is a folder of the source, or a module */
 	/* Read the builds of all races. False: only of races that the summary shows in full. */
 	bool all;

@@ -28,30 +28,6 @@ static int get_race(struct fill *f, int64_t id, struct race_history *s)
 		rc = fill_race(f, &races.list[0], STORE_CHANGE_NONE, f->m->races);
 	}
 	store_races_free(&races);
-	return rc == 0 && s->first && s->last ? 0 : -1;
-}
-
-static int get_rounds(struct fill *f, int64_t id, struct race_history *s)
-{
-	struct store_race_rounds rounds = {0};
-	int rc = store_race_rounds(f->store, id, &rounds, f->err);
-
-	if (rc == 0 && rounds.count && !(s->in_rounds = calloc(rounds.count, sizeof(*s->in_rounds))))
-		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
-	for (size_t i = 0; rc == 0 && i < rounds.count; i++) {
-		const struct store_race_round *from = &rounds.list[i];
-		struct race_history_round *to = &s->in_rounds[s->in_round_count++];
-
-		*to = (struct race_history_round){.number = (unsigned)from->number,
-						  .campaign = fill_line(f, from->campaign),
-						  .started = fill_time(f, from->started),
-						  .seen = from->seen,
-						  .runs = from->runs,
-						  .class = fill_class(from->class, from->rule),
-						  .rule = fill_text(f, from->rule)};
-		rc = to->campaign && to->started && to->rule ? 0 : -1;
-	}
-	store_race_rounds_free(&rounds);
 	return rc;
 }
 
@@ -62,21 +38,17 @@ static int get_triage(struct fill *f, int64_t id, struct race_history *s)
 
 	if (rc == 0 && history.count && !(s->triage = calloc(history.count, sizeof(*s->triage))))
 		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
-	for (size_t i = 0; rc == 0 && i < history.count; i++) {
-		struct race_history_triage *to = &s->triage[s->triage_count++];
-
-		*to = (struct race_history_triage){.state = history.list[i].triage,
-						   .note = fill_line(f, history.list[i].note),
-						   .who = fill_line(f, history.list[i].who),
-						   .mended = fill_line(f, history.list[i].mended),
-						   .at = fill_time(f, history.list[i].at)};
-		rc = to->note && to->who && to->mended && to->at ? 0 : -1;
-	}
+	for (size_t i = 0; rc == 0 && i < history.count; i++)
+		s->triage[s->triage_count++] = (struct race_history_triage){.state = history.list[i].triage,
+									    .note = fill_line(f, history.list[i].note),
+									    .who = fill_line(f, history.list[i].who),
+									    .mended = fill_line(f, history.list[i].mended),
+									    .at = fill_time(f, history.list[i].at)};
 	store_history_free(&history);
 	return rc;
 }
 
-/* Parse the race's record as JSON. The store is untrusted; race_read() checks the object later. */
+/* Parse the race's record as JSON. The store is untrusted; race_read() or sections_read() checks the object later. */
 static int get_record(struct fill *f, int64_t id, struct race_history *s)
 {
 	char *text = store_race_record(f->store, id, true, f->err);
@@ -106,8 +78,8 @@ struct race_history *race_history_get(struct store *store, int64_t race, const s
 	f.m = &s->m;
 	s->m.store = fill_line(&f, store_where(store));
 	s->m.version = fill_text(&f, version);
-	if (s->m.store && s->m.version && get_race(&f, race, s) == 0 && get_rounds(&f, race, s) == 0 &&
-	    get_triage(&f, race, s) == 0 && get_record(&f, race, s) == 0)
+	if (get_race(&f, race, s) == 0 && store_race_rounds(store, race, &s->in_rounds, err) == 0 &&
+	    get_triage(&f, race, s) == 0 && get_record(&f, race, s) == 0 && err->code == EXIT_OK)
 		return s;
 	race_history_free(s);
 	return NULL;
@@ -118,7 +90,7 @@ void race_history_free(struct race_history *s)
 	if (!s)
 		return;
 	json_decref(s->record);
-	free(s->in_rounds);
+	store_race_rounds_free(&s->in_rounds);
 	free(s->triage);
 	summary_free(&s->m);
 	free(s);

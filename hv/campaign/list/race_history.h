@@ -27,7 +27,9 @@ void race_history_free(struct race_history *s);
  */
 int race_history_text(FILE *out, const struct race_history *s, const struct list_style *style, struct err *err);
 
-/* Write one HTML page, which loads no other file. `runs` are of the same race. Returns as race_history_text() does. */
+/*
+ * Write one HTML page, which loads no other file. `runs` are the runs that saw this race. Returns as race_history_text() does.
+ */
 int race_history_html(FILE *out, const struct race_history *s, const struct store_race_runs *runs, struct err *err);
 
 /* Write the document outrider-campaign-race/1, which docs/campaigns.md describes. Returns as race_history_text() does. */

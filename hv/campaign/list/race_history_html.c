@@ -5,15 +5,19 @@
  */
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
+#include "hv/campaign/list/again.h"
 #include "hv/campaign/list/html.h"
 #include "hv/campaign/list/fill_internal.h"
 #include "hv/campaign/list/race_history.h"
 #include "hv/campaign/list/race_history_parts.h"
 #include "hv/campaign/list/sentences.h"
 #include "hv/export/html.h"
+#include "hv/report/lock_words.h"
 #include "hv/report/json/race_read.h"
+#include "hv/report/json/sections_json.h"
+
+#define LAST_REPORT "The report of the run that saw it last"
 
 static const char style[] =
 #include "list.css.h"
@@ -71,15 +75,7 @@ static void put_verdict_cell(FILE *out, const struct column *column, enum summar
 
 static void put_title(FILE *out, const void *ctx)
 {
-	const struct summary_race *r = ((const struct race_history *)ctx)->race;
-
-	html_text(out, r->side[0]);
-	fputs(" against ", out);
-	html_text(out, r->side[1]);
-	if (r->datum[0]) {
-		fputs(": ", out);
-		html_text(out, r->datum);
-	}
+	list_html_race(out, ((const struct race_history *)ctx)->race);
 }
 
 static void put_fact(FILE *out, const char *what, const char *text)
@@ -92,14 +88,14 @@ static void put_fact(FILE *out, const char *what, const char *text)
 }
 
 /* Write how to see the race again: the command of the run that saw it last, and the option that aims the run at this race. */
-static void put_again(FILE *out, const struct store_race_run *last)
+static void put_again(FILE *out, const struct store_race_run *last, bool can_aim)
 {
 	if (!last->command[0])
 		return;
 	fputs("<dt>Run again</dt><dd><code>", out);
 	html_foreign(out, last->command);
 	fputs("</code></dd>\n", out);
-	if (!last->folder[0])
+	if (!last->folder[0] || !can_aim)
 		return;
 	fputs("<dt>Aim at it</dt><dd><code>--aim ", out);
 	html_foreign(out, last->folder);
@@ -111,24 +107,19 @@ static void put_again(FILE *out, const struct store_race_run *last)
 static void put_facts(FILE *out, const struct race_history *s, const struct store_race_runs *runs)
 {
 	const struct summary_race *r = s->race;
-	char time[LIST_TIME_MAX];
 
 	fputs("<dl class=\"run\">\n", out);
 	put_fact(out, "Race", r->id);
 	put_fact(out, "Subsystem", r->subsystem);
 	fputs("<dt>Seen</dt><dd>", out);
-	list_count_put(out, s->seen, "time");
-	fputs(" in ", out);
-	list_count_put(out, s->runs, "run");
-	fputs(" of ", out);
-	list_count_put(out, s->rounds, "round");
+	race_history_seen_put(out, s);
 	fputs("</dd>\n", out);
-	put_fact(out, "First", list_time(s->first, time));
-	put_fact(out, "Last", list_time(s->last, time));
+	put_fact(out, "First", list_time(s->first, LIST_WORDS));
+	put_fact(out, "Last", list_time(s->last, LIST_WORDS));
 	put_fact(out, "Triage", store_triage_word(r->triage));
 	put_fact(out, "Suppressed", r->suppressed);
 	if (runs->count)
-		put_again(out, &runs->list[0]);
+		put_again(out, &runs->list[0], !r->atomicity && !again_explores(runs->list[0].command));
 	put_fact(out, "Store", s->m.store);
 	fputs("</dl>\n", out);
 }
@@ -136,7 +127,6 @@ static void put_facts(FILE *out, const struct race_history *s, const struct stor
 static void put_triage(FILE *out, const struct race_history *s)
 {
 	static const struct column columns[] = {{"When", ""}, {"State", ""}, {"Who", ""}, {"Note", ""}};
-	char at[LIST_TIME_MAX];
 
 	if (!s->triage_count)
 		return;
@@ -145,7 +135,7 @@ static void put_triage(FILE *out, const struct race_history *s)
 		const struct race_history_triage *entry = &s->triage[i];
 
 		fputs("<tr>", out);
-		put_cell(out, &columns[0], list_time(entry->at, at));
+		put_cell(out, &columns[0], list_time(entry->at, LIST_WORDS));
 		put_cell(out, &columns[1], store_triage_word(entry->state));
 		put_cell(out, &columns[2], entry->who);
 		put_cell(out, &columns[3], entry->note);
@@ -159,20 +149,21 @@ static void put_rounds(FILE *out, const struct race_history *s)
 {
 	static const struct column columns[] = {{"Campaign", ""},   {"Round", "number"}, {"Started", ""},
 						{"Seen", "number"}, {"Runs", "number"},	 {"Verdict", ""}};
-	char at[LIST_TIME_MAX];
 
 	begin_table(out, "rounds", "Rounds that saw it", columns, 6);
-	for (size_t i = s->in_round_count; i-- > 0;) {
-		const struct race_history_round *r = &s->in_rounds[i], *before = i ? r - 1 : NULL;
+	for (size_t i = s->in_rounds.count; i-- > 0;) {
+		const struct store_race_round *r = &s->in_rounds.list[i], *before = i ? r - 1 : NULL;
+		enum summary_class class = fill_class(r->class, r->rule);
+		bool changed =
+			before && (fill_class(before->class, before->rule) != class || strcmp(before->rule, r->rule) != 0);
 
 		fputs("<tr>", out);
 		put_cell(out, &columns[0], r->campaign);
 		put_number(out, &columns[1], r->number);
-		put_cell(out, &columns[2], list_time(r->started, at));
+		put_cell(out, &columns[2], list_time(list_stamp(r->started, LIST_WORDS), LIST_WORDS));
 		put_number(out, &columns[3], r->seen);
 		put_number(out, &columns[4], r->runs);
-		put_verdict_cell(out, &columns[5], r->class, r->rule,
-				 before && (before->class != r->class || strcmp(before->rule, r->rule) != 0));
+		put_verdict_cell(out, &columns[5], class, r->rule, changed);
 		fputs("</tr>\n", out);
 	}
 	end_table(out);
@@ -182,7 +173,6 @@ static void put_builds(FILE *out, const struct race_history *s)
 {
 	static const struct column columns[] = {
 		{"Kernel", ""}, {"Build id", "mono"}, {"Race in its reports", "mono"}, {"Seen first", ""}, {"Seen last", ""}};
-	char time[LIST_TIME_MAX];
 
 	begin_table(out, "builds", "Builds that have it", columns, 5);
 	for (size_t i = 0; i < s->race->build_count; i++) {
@@ -192,30 +182,17 @@ static void put_builds(FILE *out, const struct race_history *s)
 		put_cell(out, &columns[0], b->release[0] ? b->release : "not known");
 		put_cell(out, &columns[1], b->build_id);
 		put_cell(out, &columns[2], b->report);
-		put_cell(out, &columns[3], list_time(b->first, time));
-		put_cell(out, &columns[4], list_time(b->last, time));
+		put_cell(out, &columns[3], list_time(b->first, LIST_WORDS));
+		put_cell(out, &columns[4], list_time(b->last, LIST_WORDS));
 		fputs("</tr>\n", out);
 	}
 	end_table(out);
 }
 
-/* Format milliseconds since 1970 as "2026-11-22 01:00". */
-static const char *run_time(int64_t ms, char out[LIST_TIME_MAX])
-{
-	time_t seconds = (time_t)(ms / 1000);
-	struct tm parts;
-
-	if (!gmtime_r(&seconds, &parts) || !strftime(out, LIST_TIME_MAX, "%Y-%m-%d %H:%M", &parts))
-		out[0] = '\0';
-	return out;
-}
-
 static void put_run(FILE *out, const struct column columns[], const struct store_race_run *r)
 {
-	char time[LIST_TIME_MAX];
-
 	fputs("<tr>", out);
-	put_cell(out, &columns[0], run_time(r->started, time));
+	put_cell(out, &columns[0], list_time(list_stamp(r->started, LIST_WORDS), LIST_WORDS));
 	begin_cell(out, &columns[1], "");
 	html_foreign(out, r->campaign);
 	fprintf(out, " %" PRIu64 "</td>", r->number);
@@ -247,6 +224,22 @@ static void put_runs(FILE *out, const struct race_history *s, const struct store
 
 /* ---- the report ---- */
 
+static int put_sections(FILE *out, const struct race_history *s, struct err *err)
+{
+	char confirm[CONFIRM_TEXT_MAX];
+	struct chart_suspicion c;
+
+	if (sections_read(s->record, s->race->id, &c, err) < 0)
+		return -1;
+	fputs("<h2 class=\"part\">" LAST_REPORT "</h2>\n<section class=\"race\">\n<p>", out);
+	html_foreign(out, c.suspicion.text);
+	fputs("</p>\n", out);
+	html_sections(out, &c);
+	confirm_text(&c.suspicion, confirm);
+	html_print(out, "\n<p>%s</p>\n</section>\n", confirm);
+	return 0;
+}
+
 static int put_report(FILE *out, const struct race_history *s, struct err *err)
 {
 	const struct export_run run = {.tool_version = s->m.version};
@@ -254,10 +247,12 @@ static int put_report(FILE *out, const struct race_history *s, struct err *err)
 
 	if (!s->record)
 		return 0;
+	if (s->race->atomicity)
+		return put_sections(out, s, err);
 	race = race_read(s->record, s->race->id, err);
 	if (!race)
 		return -1;
-	fputs("<h2 class=\"part\">The report of the run that saw it last</h2>\n<section class=\"race\">\n<details "
+	fputs("<h2 class=\"part\">" LAST_REPORT "</h2>\n<section class=\"race\">\n<details "
 	      "class=\"body\" "
 	      "open><summary>Both sides</summary>\n",
 	      out);

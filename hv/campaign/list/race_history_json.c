@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes the document outrider-campaign-race/1, which docs/campaigns.md describes. */
+/* Writes a race history as JSON: the document outrider-campaign-race/1, which docs/campaigns.md describes. */
+#include "hv/campaign/list/fill_internal.h"
 #include "hv/campaign/list/json.h"
 #include "hv/campaign/list/race_history.h"
 #include "hv/campaign/list/race_history_parts.h"
+#include "hv/campaign/list/sentences.h"
 #include "hv/report/json/race_json.h"
 #include "hv/report/json/race_read.h"
+#include "hv/report/json/sections_json.h"
 
 #define SCHEMA "outrider-campaign-race/1"
 
@@ -12,16 +15,16 @@ static json_t *rounds_json(struct json_builder *b, const struct race_history *s)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < s->in_round_count; i++) {
-		const struct race_history_round *r = &s->in_rounds[i];
+	for (size_t i = 0; i < s->in_rounds.count; i++) {
+		const struct store_race_round *r = &s->in_rounds.list[i];
 		json_t *o = json_object();
 
 		json_put(b, o, "campaign", json_text(r->campaign));
 		json_put(b, o, "number", json_whole(r->number));
-		json_put(b, o, "started", json_text(r->started));
+		json_put(b, o, "started", json_text(list_stamp(r->started, LIST_WORDS)));
 		json_put(b, o, "instances", json_whole(r->seen));
 		json_put(b, o, "runs", json_whole(r->runs));
-		json_put(b, o, "class", json_string(summary_class_word(r->class)));
+		json_put(b, o, "class", json_string(summary_class_word(fill_class(r->class, r->rule))));
 		json_put(b, o, "rule", json_text(r->rule));
 		json_append(b, list, o);
 	}
@@ -52,7 +55,7 @@ static json_t *record_json(struct json_builder *b, const struct race_history *s,
 	struct race *race;
 	json_t *o, *verdict;
 
-	if (!s->record)
+	if (!s->record || s->race->atomicity)
 		return json_null();
 	race = race_read(s->record, s->race->id, err);
 	if (!race)
@@ -63,6 +66,16 @@ static json_t *record_json(struct json_builder *b, const struct race_history *s,
 	json_put(b, verdict, "suppressed", json_null());
 	json_put(b, o, "verdict", verdict);
 	return o;
+}
+
+/* The same for an atomicity suspicion. */
+static json_t *timeline_json(const struct race_history *s, struct err *err)
+{
+	struct chart_suspicion c;
+
+	if (!s->record || !s->race->atomicity)
+		return json_null();
+	return sections_read(s->record, s->race->id, &c, err) == 0 ? sections_json(&c) : NULL;
 }
 
 int race_history_json(FILE *out, const struct race_history *s, struct err *err)
@@ -81,5 +94,6 @@ int race_history_json(FILE *out, const struct race_history *s, struct err *err)
 	json_put(&b, o, "rounds", rounds_json(&b, s));
 	json_put(&b, o, "triage", triage_json(&b, s));
 	json_put(&b, o, "report", record_json(&b, s, err));
+	json_put(&b, o, "sections", timeline_json(s, err));
 	return json_document_write(out, &b, o, err);
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "hv/campaign/list/ends_text.h"
 #include "hv/campaign/list/gate.h"
@@ -13,9 +14,9 @@
 
 /* ---- figures ---- */
 
-const char *list_number(uint64_t n, char out[LIST_NUMBER_MAX])
+const char *list_number(uint64_t n, char out[LIST_WORDS_MAX])
 {
-	char digits[LIST_NUMBER_MAX];
+	char digits[24];
 	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n), at = 0;
 
 	for (int i = 0; i < len; i++) {
@@ -27,37 +28,55 @@ const char *list_number(uint64_t n, char out[LIST_NUMBER_MAX])
 	return out;
 }
 
-void list_count_put(FILE *out, uint64_t n, const char *unit)
+const char *list_count(uint64_t n, const char *unit, char out[LIST_WORDS_MAX])
 {
-	char number[LIST_NUMBER_MAX];
-
-	fprintf(out, "%s %s%s", list_number(n, number), unit, n == 1 ? "" : "s");
-}
-
-const char *list_time(const char *stamp, char out[LIST_TIME_MAX])
-{
-	if (strlen(stamp) >= 16 && stamp[10] == 'T')
-		snprintf(out, LIST_TIME_MAX, "%.10s %.5s", stamp, stamp + 11);
-	else
-		snprintf(out, LIST_TIME_MAX, "%s", stamp);
+	snprintf(out, LIST_WORDS_MAX, "%s %s%s", list_number(n, LIST_WORDS), unit, n == 1 ? "" : "s");
 	return out;
 }
 
-void list_span_put(FILE *out, uint64_t ns)
+const char *list_stamp(int64_t ms, char out[LIST_WORDS_MAX])
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm parts;
+
+	if (!ms || !gmtime_r(&seconds, &parts) || !strftime(out, LIST_WORDS_MAX, "%Y-%m-%dT%H:%M:%SZ", &parts))
+		out[0] = '\0';
+	return out;
+}
+
+const char *list_time(const char *stamp, char out[LIST_WORDS_MAX])
+{
+	if (strlen(stamp) >= 16 && stamp[10] == 'T')
+		snprintf(out, LIST_WORDS_MAX, "%.10s %.5s", stamp, stamp + 11);
+	else
+		snprintf(out, LIST_WORDS_MAX, "%s", stamp);
+	return out;
+}
+
+const char *list_span(uint64_t ns, char out[LIST_WORDS_MAX])
 {
 	uint64_t s = ns / SECOND;
 
 	if (s < 120)
-		fprintf(out, "%" PRIu64 " s", s);
+		snprintf(out, LIST_WORDS_MAX, "%" PRIu64 " s", s);
 	else if (s < 7200)
-		fprintf(out, "%" PRIu64 " min", s / 60);
+		snprintf(out, LIST_WORDS_MAX, "%" PRIu64 " min", s / 60);
 	else
-		fprintf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+		snprintf(out, LIST_WORDS_MAX, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
+	return out;
+}
+
+const char *list_file_word(const char *path)
+{
+	static const char end[] = ".scenario";
+	size_t len = strlen(path);
+
+	return len >= sizeof(end) - 1 && strcmp(path + len - (sizeof(end) - 1), end) == 0 ? "scenario" : "console";
 }
 
 /* ---- races ---- */
 
-/* Write ": 1 harmful candidate, 2 benign" for the races with this change. */
+/* Write how many races with this change each class has: ": 1 harmful candidate, 2 benign". */
 static void put_classes(FILE *out, const struct summary *m, enum store_change change)
 {
 	const char *before = ": ";
@@ -78,17 +97,14 @@ static void put_new(FILE *out, const struct summary *m)
 	size_t n = summary_of(m, STORE_CHANGE_NEW), back = summary_of(m, STORE_CHANGE_BACK);
 
 	if (n) {
-		list_count_put(out, n, "race");
+		fputs(list_count(n, "race", LIST_WORDS), out);
 		put_classes(out, m, STORE_CHANGE_NEW);
 	} else {
 		fputs("nothing", out);
 	}
-	if (back) {
-		fputs("; and ", out);
-		list_count_put(out, back, "race");
-		fputs(" seen again, although ", out);
-		fputs(back == 1 ? "it was marked as fixed" : "they were marked as fixed", out);
-	}
+	if (back)
+		fprintf(out, "; and %s seen again, although %s marked as fixed", list_count(back, "race", LIST_WORDS),
+			back == 1 ? "it was" : "they were");
 }
 
 static void put_gone(FILE *out, const struct summary *m)
@@ -100,8 +116,7 @@ static void put_gone(FILE *out, const struct summary *m)
 		return;
 	}
 	if (n) {
-		list_count_put(out, n, "race");
-		fprintf(out, " of round %u", m->base);
+		fprintf(out, "%s of round %u", list_count(n, "race", LIST_WORDS), m->base);
 		put_classes(out, m, STORE_CHANGE_GONE);
 		fprintf(out, "; sampled enough to see %zu of them again", summary_looked_for(m));
 	} else {
@@ -117,7 +132,7 @@ static void put_changed(FILE *out, const struct summary *m)
 		fputs("no verdict", out);
 		return;
 	}
-	list_count_put(out, n, "verdict");
+	fputs(list_count(n, "verdict", LIST_WORDS), out);
 	if (worse)
 		fprintf(out, ", %zu of them for the worse", worse);
 }
@@ -147,8 +162,8 @@ static void put_broke(FILE *out, const struct summary *m)
 	size_t findings = gate_count(m, GATE_FINDING);
 
 	if (findings) {
-		list_count_put(out, findings, "finding");
-		fprintf(out, ", %zu not seen before: ", gate_count(m, GATE_NEW_FINDING));
+		fprintf(out, "%s, %zu not seen before: ", list_count(findings, "finding", LIST_WORDS),
+			gate_count(m, GATE_NEW_FINDING));
 		list_kinds_put(out, m);
 	} else if (!m->ends.failed) {
 		fputs("nothing", out);
@@ -162,38 +177,37 @@ static void put_broke(FILE *out, const struct summary *m)
 		fprintf(out, "; %u of %u runs are not done", total.runs - total.done, total.runs);
 }
 
+static void put_explored(FILE *out, const struct summary *m)
+{
+	struct summary_round total = summary_total(m);
+
+	if (total.explored)
+		fprintf(out, "; %s of two programs in %s, %s left", list_count(total.explored, "exploration", LIST_WORDS),
+			list_count(total.trials, "trial", LIST_WORDS), list_count(total.untried, "schedule", LIST_WORDS));
+}
+
 static void put_covered(FILE *out, const struct summary *m)
 {
 	struct summary_point now = summary_covered(m), before = summary_covered_before(m);
-	char number[LIST_NUMBER_MAX];
 
-	if (now.sites) {
-		fputs(list_number(now.sites, number), out);
-		if (m->pool)
-			fprintf(out, " of %s", list_number(m->pool, number));
-		fprintf(out, " sites (%s new); ", list_number(now.sites - before.sites, number));
-	}
-	if (now.estimate > 0) {
-		fputs(list_number(now.pairs, number), out);
-		fprintf(out, " of some %s pairs raced (Chao1 estimate)", list_number((uint64_t)(now.estimate + 0.5), number));
-	} else {
-		list_count_put(out, now.pairs, "pair");
-		fputs(" raced", out);
-	}
+	if (now.sites)
+		fprintf(out, "%s%s%s sites (%s new); ", list_number(now.sites, LIST_WORDS), m->pool ? " of " : "",
+			m->pool ? list_number(m->pool, LIST_WORDS) : "", list_number(now.sites - before.sites, LIST_WORDS));
+	if (now.estimate > 0)
+		fprintf(out, "%s of some %s pairs raced (Chao1 estimate)", list_number(now.pairs, LIST_WORDS),
+			list_number((uint64_t)(now.estimate + 0.5), LIST_WORDS));
+	else
+		fprintf(out, "%s raced", list_count(now.pairs, "pair", LIST_WORDS));
+	put_explored(out, m);
 }
 
 void list_effort_put(FILE *out, const struct summary *m)
 {
 	struct summary_round total = summary_total(m);
 
-	list_count_put(out, total.hits, "hit");
-	fputs(", ", out);
-	list_count_put(out, total.windows, "window");
-	fputs(" and ", out);
-	list_count_put(out, total.conflicts, "conflict");
-	fputs(" in ", out);
-	list_span_put(out, total.sampled_ns);
-	fputs(" of sampling", out);
+	fprintf(out, "%s, %s and %s in %s of sampling", list_count(total.hits, "hit", LIST_WORDS),
+		list_count(total.windows, "window", LIST_WORDS), list_count(total.conflicts, "conflict", LIST_WORDS),
+		list_span(total.sampled_ns, LIST_WORDS));
 	if (total.lost_permille >= 0)
 		fprintf(out, "; CPUs were stopped for %d.%d %% of it, in the worst run for %d.%d %%", total.lost_permille / 10,
 			total.lost_permille % 10, total.lost_most / 10, total.lost_most % 10);
@@ -271,8 +285,7 @@ void list_headline_put(FILE *out, const struct summary *m)
 	if (put_headline_state(out, m))
 		before = ", ";
 	if (n) {
-		fputs(before, out);
-		list_count_put(out, n, "new race");
+		fprintf(out, "%s%s", before, list_count(n, "new race", LIST_WORDS));
 		if (harmful)
 			fprintf(out, " (%zu harmful)", harmful);
 		before = ", ";
@@ -286,8 +299,7 @@ void list_headline_put(FILE *out, const struct summary *m)
 		before = ", ";
 	}
 	if (findings) {
-		fputs(before, out);
-		list_count_put(out, findings, "finding");
+		fprintf(out, "%s%s", before, list_count(findings, "finding", LIST_WORDS));
 		before = ", ";
 	}
 	if (!before[0])
@@ -310,20 +322,15 @@ void list_rounds_put(FILE *out, const struct summary *m)
 
 void list_cut_off_put(FILE *out, uint64_t attempts)
 {
-	if (!attempts)
-		return;
-	fputs("; ", out);
-	list_count_put(out, attempts, "attempt");
-	fputs(attempts == 1 ? " was cut off" : " were cut off", out);
+	if (attempts)
+		fprintf(out, "; %s %s cut off", list_count(attempts, "attempt", LIST_WORDS), attempts == 1 ? "was" : "were");
 }
 
 void list_when_put(FILE *out, const struct summary *m)
 {
 	struct summary_round total = summary_total(m);
-	char started[LIST_TIME_MAX], ended[LIST_TIME_MAX];
+	const char *started = list_time(total.started, LIST_WORDS), *ended = list_time(total.ended, LIST_WORDS);
 
-	list_time(total.started, started);
-	list_time(total.ended, ended);
 	if (!ended[0])
 		fprintf(out, "%s UTC, not finished", started);
 	else if (strncmp(started, ended, 11) == 0)
@@ -353,8 +360,6 @@ static void put_builds(FILE *out, const struct summary_race *r)
 
 void list_missed_put(FILE *out, const struct summary_race *r)
 {
-	char number[LIST_NUMBER_MAX];
-
 	if (r->missed < 0) {
 		fputs("how likely the windows since then would miss it is not known", out);
 		return;
@@ -364,23 +369,18 @@ void list_missed_put(FILE *out, const struct summary_race *r)
 		return;
 	}
 	fprintf(out, "%s window%s at its sites since then would miss it with a probability of %.1f %%",
-		list_number(r->windows_since, number), r->windows_since == 1 ? "" : "s", 100 * r->missed);
+		list_number(r->windows_since, LIST_WORDS), r->windows_since == 1 ? "" : "s", 100 * r->missed);
 	if (r->missed > SUMMARY_MISSED_MAX)
 		fputs(", so its absence proves nothing", out);
 }
 
 void list_seen_put(FILE *out, const struct summary *m, const struct summary_race *r)
 {
-	if (r->change == STORE_CHANGE_GONE) {
-		fprintf(out, "seen in ");
-		list_count_put(out, r->rounds, "round");
-		fprintf(out, " up to round %u", m->base);
-	} else {
-		fputs("seen ", out);
-		list_count_put(out, r->instances, "time");
-		fputs(" in ", out);
-		list_count_put(out, r->runs, "run");
-	}
+	if (r->change == STORE_CHANGE_GONE)
+		fprintf(out, "seen in %s up to round %u", list_count(r->rounds, "round", LIST_WORDS), m->base);
+	else
+		fprintf(out, "seen %s in %s", list_count(r->instances, "time", LIST_WORDS),
+			list_count(r->runs, "run", LIST_WORDS));
 	if (r->change != STORE_CHANGE_NEW && r->first_round)
 		fprintf(out, ", first in round %u", r->first_round);
 	put_builds(out, r);

@@ -20,6 +20,9 @@ void list_answer_put(FILE *out, const struct summary *m, enum list_answer answer
 /* Returns whether the answer needs attention: a new harmful candidate, a verdict that became more serious, or a finding. */
 bool list_answer_is_bad(const struct summary *m, enum list_answer answer);
 
+/* Returns the word for the file of a finding: "scenario" for what `outrider explore` kept, else "console". */
+const char *list_file_word(const char *path);
+
 /* Write a line that is short enough for the subject of a mail: "3 new races (1 harmful), 1 changed, 2 findings". */
 void list_headline_put(FILE *out, const struct summary *m);
 
@@ -47,23 +50,27 @@ void list_missed_put(FILE *out, const struct summary_race *r);
 /* Write "2 panics, 1 hang": the number of findings of each kind, without failures. */
 void list_kinds_put(FILE *out, const struct summary *m);
 
-/* Write a number with its unit: "1 race", "2 races". */
-void list_count_put(FILE *out, uint64_t n, const char *unit);
+/* A buffer for one of the functions below. Each call has a buffer of its own, which lives until the end of the block. */
+#define LIST_WORDS_MAX 64
+#define LIST_WORDS ((char[LIST_WORDS_MAX]){0})
 
-#define LIST_NUMBER_MAX 32
+/* Returns milliseconds since 1970 as "2026-11-22T01:00:00Z", and 0 as "". */
+const char *list_stamp(int64_t ms, char out[LIST_WORDS_MAX]);
 
-/* Format a number with a comma between groups of three digits. */
-const char *list_number(uint64_t n, char out[LIST_NUMBER_MAX]);
+/*
+ * These functions return their text in `out`, LIST_WORDS: list_number() a number with a comma between groups of three digits,
+ * list_count() a number with its unit ("1 race", "2 races"), list_span() a span of time ("5 h 12 min", "12 min", "40 s"), and
+ * list_time() "2026-11-22T01:00:00Z" as "2026-11-22 01:00", and any other text unchanged.
+ */
+const char *list_number(uint64_t n, char out[LIST_WORDS_MAX]);
+const char *list_count(uint64_t n, const char *unit, char out[LIST_WORDS_MAX]);
+const char *list_span(uint64_t ns, char out[LIST_WORDS_MAX]);
+const char *list_time(const char *stamp, char out[LIST_WORDS_MAX]);
 
-#define LIST_TIME_MAX 32
-
-/* Convert "2026-11-22T01:00:00Z" to "2026-11-22 01:00". Copy any other text. */
-const char *list_time(const char *stamp, char out[LIST_TIME_MAX]);
-
-/* Write a span of time, for example as "5 h 12 min", "12 min" or "40 s". */
-void list_span_put(FILE *out, uint64_t ns);
-
-/* Numbers of races of one subsystem: `worse` need attention, `shown` are new, back or changed, `all` are all races. */
+/*
+ * Numbers of races of one subsystem: `worse` need attention (summary_is_worse()), `shown` are new, back or changed, `all` are
+ * all races.
+ */
 struct list_subsystem {
 	const char *name;
 	size_t worse, shown, all;

@@ -9,8 +9,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "hv/base/clean.h"
 #include "hv/campaign/list/ends_text.h"
-#include "hv/campaign/list/fill_internal.h"
 #include "hv/campaign/list/gate.h"
 #include "hv/campaign/list/json.h"
 #include "hv/campaign/list/sentences.h"
@@ -20,32 +20,23 @@
 #define TEXT_WIDTH 100
 #define ROUNDS 2
 
-/* Whether the processes of an unfinished run live. */
+/*
+ * Whether a process of an unfinished run is alive: yes; no, so the run was cut off; or unknown, for example because the run is
+ * on another machine.
+ */
 enum life { LIFE_RUNS, LIFE_CUT_OFF, LIFE_UNKNOWN };
 
-struct status_run {
-	const char *key, *started;
-	enum life life;
-};
-
-struct status_round {
-	const char *campaign, *started, *ended;
-	struct store_round figures; /* Use only its numbers: its strings are freed. The members above have copies. */
-	struct status_run *runs;    /* runs that have begun and not ended */
-	size_t run_count;
-};
-
 struct status {
-	struct summary m; /* owns all strings */
-	struct status_round rounds[ROUNDS];
-	size_t count;
+	char store[CLEAN_FIELD_MAX]; /* the path or URL, printable */
+	struct store_rounds rounds;  /* the latest rounds of the campaign, oldest first: at most ROUNDS */
+	struct store_runs runs[ROUNDS];
 };
 
 /* ---- queries ---- */
 
 /*
- * Returns whether the run lives: the runner locks stderr.log as long as any process of the run lives. If the run is on another
- * machine, the file does not exist here.
+ * Returns whether a process of the run with this folder is alive: such a process holds a lock on the folder's stderr.log. If
+ * the run is on another machine, the file does not exist here, and the result is LIFE_UNKNOWN.
  */
 static enum life life_of(const char *folder)
 {
@@ -67,74 +58,43 @@ static enum life life_of(const char *folder)
 	return life;
 }
 
-static int add_run(struct fill *f, const struct store_run *from, struct status_round *r)
+/* Returns whether the run has begun and not ended. */
+static bool is_unfinished(const struct store_run *r)
 {
-	struct status_run *to = &r->runs[r->run_count++];
-
-	*to = (struct status_run){
-		.key = fill_line(f, from->key), .started = fill_time(f, from->started), .life = life_of(from->folder)};
-	return to->key && to->started ? 0 : -1;
-}
-
-static int get_runs(struct fill *f, int64_t round, struct status_round *r)
-{
-	struct store_runs runs = {0};
-	int rc = store_runs(f->store, round, &runs, f->err);
-
-	if (rc == 0 && runs.count && !(r->runs = calloc(runs.count, sizeof(*r->runs))))
-		rc = err_set(f->err, EXIT_INTERNAL, "out of memory");
-	for (size_t i = 0; rc == 0 && i < runs.count; i++) {
-		if (!store_is_attempt(runs.list[i].key) && runs.list[i].state != STORE_DONE)
-			rc = add_run(f, &runs.list[i], r);
-	}
-	store_runs_free(&runs);
-	return rc;
-}
-
-static int get_round(struct fill *f, const struct store_round *from, struct status *s)
-{
-	struct status_round *r = &s->rounds[s->count++];
-
-	r->campaign = fill_line(f, from->campaign);
-	r->started = fill_time(f, from->started);
-	r->ended = fill_time(f, from->ended);
-	r->figures = *from;
-	return r->campaign && r->started && r->ended ? get_runs(f, from->id, r) : -1;
+	return !store_is_attempt(r->key) && r->state != STORE_DONE;
 }
 
 /* Get the campaign's rounds. If `campaign` is NULL, take the campaign of the round that started last. */
-static int get_rounds(struct fill *f, const char *campaign, struct status *s)
+static int get_rounds(struct status *s, struct store *store, const char *campaign, struct err *err)
 {
 	struct store_rounds_query q = {.campaign = campaign, .last = 1};
-	struct store_rounds last = {0}, rounds = {0};
-	int rc = store_rounds(f->store, &q, &last, f->err);
+	struct store_rounds last = {0};
+	int rc = store_rounds(store, &q, &last, err);
 
 	if (rc == 0 && !last.count)
-		rc = err_set(f->err, EXIT_INPUT, "%s: no round of %s%s is in this store", store_where(f->store),
+		rc = err_set(err, EXIT_INPUT, "%s: no round of %s%s is in this store", store_where(store),
 			     campaign ? "the campaign " : "any campaign", campaign ? campaign : "");
 	if (rc == 0) {
 		q = (struct store_rounds_query){.campaign = last.list[0].campaign, .last = ROUNDS};
-		rc = store_rounds(f->store, &q, &rounds, f->err);
+		rc = store_rounds(store, &q, &s->rounds, err);
 	}
-	for (size_t i = rounds.count; rc == 0 && i-- > 0 && s->count < ROUNDS;)
-		rc = get_round(f, &rounds.list[i], s);
 	store_rounds_free(&last);
-	store_rounds_free(&rounds);
+	for (size_t i = 0; rc == 0 && i < s->rounds.count; i++)
+		rc = store_runs(store, s->rounds.list[i].id, &s->runs[i], err);
 	return rc;
 }
 
 struct status *status_get(struct store *store, const char *campaign, struct err *err)
 {
 	struct status *s = calloc(1, sizeof(*s));
-	struct fill f = {.store = store, .err = err};
 
 	if (!s) {
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		return NULL;
 	}
-	f.m = &s->m;
-	s->m.store = fill_line(&f, store_where(store));
-	if (s->m.store && get_rounds(&f, campaign, s) == 0)
+	snprintf(s->store, sizeof(s->store), "%s", store_where(store));
+	clean_line(s->store, sizeof(s->store));
+	if (get_rounds(s, store, campaign, err) == 0)
 		return s;
 	status_free(s);
 	return NULL;
@@ -145,35 +105,38 @@ void status_free(struct status *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < ROUNDS; i++)
-		free(s->rounds[i].runs);
-	summary_free(&s->m);
+		store_runs_free(&s->runs[i]);
+	store_rounds_free(&s->rounds);
 	free(s);
 }
 
 /* ---- text ---- */
+
+static const char *minute_of(int64_t ms, char out[LIST_WORDS_MAX])
+{
+	return list_time(list_stamp(ms, LIST_WORDS), out);
+}
 
 static uint64_t left_of(const struct store_round *r)
 {
 	return r->planned > r->begun ? r->planned - r->begun : 0;
 }
 
-static void put_head(FILE *out, const struct status_round *r)
+static void put_head(FILE *out, const struct store_round *r)
 {
-	char started[LIST_TIME_MAX], ended[LIST_TIME_MAX];
-
-	fprintf(out, "%s, round %" PRIu64 ": started %s UTC, ", r->campaign, r->figures.number, list_time(r->started, started));
-	if (r->ended[0])
-		fprintf(out, "ended %s UTC, ", list_time(r->ended, ended));
+	fprintf(out, "%s, round %" PRIu64 ": started %s UTC, ", r->campaign, r->number, minute_of(r->started, LIST_WORDS));
+	if (r->ended)
+		fprintf(out, "ended %s UTC, ", minute_of(r->ended, LIST_WORDS));
 	else
 		fputs("not ended, ", out);
-	fprintf(out, "%" PRIu64 " of %" PRIu64 " runs done, %" PRIu64 " left", r->figures.done,
-		r->figures.planned > r->figures.begun ? r->figures.planned : r->figures.begun, left_of(&r->figures));
-	list_ends_put(out, &r->figures.ends);
-	list_cut_off_put(out, r->figures.cut_off);
+	fprintf(out, "%" PRIu64 " of %" PRIu64 " runs done, %" PRIu64 " left", r->done,
+		r->planned > r->begun ? r->planned : r->begun, left_of(r));
+	list_ends_put(out, &r->ends);
+	list_cut_off_put(out, r->cut_off);
 	fputc('\n', out);
 }
 
-static void put_run(FILE *out, const struct status_run *run)
+static void put_run(FILE *out, const struct store_run *run)
 {
 	static const char *const words[] = {[LIFE_RUNS] = "now", [LIFE_CUT_OFF] = "cut off", [LIFE_UNKNOWN] = "begun"};
 	static const char *const means[] = {
@@ -181,21 +144,19 @@ static void put_run(FILE *out, const struct status_run *run)
 		[LIFE_CUT_OFF] = "; its processes are gone, and --resume starts it again",
 		[LIFE_UNKNOWN] = "; its files are not on this machine",
 	};
-	char started[LIST_TIME_MAX];
+	enum life life = life_of(run->folder);
 
-	fprintf(out, "  %-8s  %s, since %s UTC%s\n", words[run->life], run->key, list_time(run->started, started),
-		means[run->life]);
+	fprintf(out, "  %-8s  %s, since %s UTC%s\n", words[life], run->key, minute_of(run->started, LIST_WORDS), means[life]);
 }
 
-static void put_ended(FILE *out, const struct status_round *r)
+static void put_ended(FILE *out, const struct store_ends *ends)
 {
 	const char *before = "  ended     ";
 
 	for (int i = 0; i < STORE_OUTCOMES; i++) {
-		if (!r->figures.ends.of_outcome[i])
+		if (!ends->of_outcome[i])
 			continue;
-		fprintf(out, "%s%" PRIu64 " %s", before, r->figures.ends.of_outcome[i],
-			store_outcome_word((enum store_outcome)i));
+		fprintf(out, "%s%" PRIu64 " %s", before, ends->of_outcome[i], store_outcome_word((enum store_outcome)i));
 		before = ", ";
 	}
 	if (before[0] == ',')
@@ -204,29 +165,25 @@ static void put_ended(FILE *out, const struct status_round *r)
 
 static void put_found(FILE *out, const struct store_round *r)
 {
-	fputs("  found     ", out);
-	list_count_put(out, r->races, "race");
-	fprintf(out, ", %" PRIu64 " of them new; ", r->new_races);
-	list_count_put(out, r->findings, "finding");
-	fputs("; ", out);
-	list_count_put(out, r->hits, "hit");
-	fputs(" in ", out);
-	list_span_put(out, r->sampled_ns);
-	fputs(" of sampling\n", out);
+	fprintf(out, "  found     %s, %" PRIu64 " of them new; %s; %s in %s of sampling\n",
+		list_count(r->races, "race", LIST_WORDS), r->new_races, list_count(r->findings, "finding", LIST_WORDS),
+		list_count(r->hits, "hit", LIST_WORDS), list_span(r->sampled_ns, LIST_WORDS));
 }
 
 void status_text(FILE *out, const struct status *s, unsigned width)
 {
 	FILE *folded = fold_open(out, width ? width : TEXT_WIDTH), *to = folded ? folded : out;
 
-	for (size_t i = 0; i < s->count; i++) {
-		const struct status_round *r = &s->rounds[i];
+	for (size_t i = s->rounds.count; i-- > 0;) {
+		const struct store_round *r = &s->rounds.list[i];
 
 		put_head(to, r);
-		for (size_t j = 0; j < r->run_count; j++)
-			put_run(to, &r->runs[j]);
-		put_ended(to, r);
-		put_found(to, &r->figures);
+		for (size_t j = 0; j < s->runs[i].count; j++) {
+			if (is_unfinished(&s->runs[i].list[j]))
+				put_run(to, &s->runs[i].list[j]);
+		}
+		put_ended(to, &r->ends);
+		put_found(to, r);
 	}
 	if (folded)
 		fclose(folded);
@@ -234,47 +191,51 @@ void status_text(FILE *out, const struct status *s, unsigned width)
 
 /* ---- JSON ---- */
 
-static json_t *runs_json(struct json_builder *b, const struct status_round *r)
+static json_t *runs_json(struct json_builder *b, const struct store_runs *runs)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < r->run_count; i++) {
-		json_t *o = json_object();
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct store_run *run = &runs->list[i];
+		enum life life;
+		json_t *o;
 
-		json_put(b, o, "run", json_text(r->runs[i].key));
-		json_put(b, o, "started", json_text(r->runs[i].started));
+		if (!is_unfinished(run))
+			continue;
+		life = life_of(run->folder);
+		o = json_object();
+		json_put(b, o, "run", json_text(run->key));
+		json_put(b, o, "started", json_text(list_stamp(run->started, LIST_WORDS)));
 		/* null: this machine cannot tell whether the run's process is still alive */
-		json_put(b, o, "alive",
-			 r->runs[i].life == LIFE_UNKNOWN ? json_null() : json_boolean(r->runs[i].life == LIFE_RUNS));
+		json_put(b, o, "alive", life == LIFE_UNKNOWN ? json_null() : json_boolean(life == LIFE_RUNS));
 		json_append(b, list, o);
 	}
 	return list;
 }
 
-static json_t *round_json(struct json_builder *b, const struct status_round *r)
+static json_t *round_json(struct json_builder *b, const struct store_round *r, const struct store_runs *runs)
 {
 	json_t *o = json_object(), *outcomes = json_object();
 
 	for (int i = 0; i < STORE_OUTCOMES; i++)
-		json_put(b, outcomes, store_outcome_word((enum store_outcome)i), json_whole(r->figures.ends.of_outcome[i]));
+		json_put(b, outcomes, store_outcome_word((enum store_outcome)i), json_whole(r->ends.of_outcome[i]));
 	json_put(b, o, "campaign", json_text(r->campaign));
-	json_put(b, o, "number", json_whole(r->figures.number));
-	json_put(b, o, "started", json_text(r->started));
-	json_put(b, o, "ended", json_text(r->ended));
-	json_put(b, o, "planned", json_whole(r->figures.planned));
-	json_put(b, o, "begun", json_whole(r->figures.begun));
-	json_put(b, o, "done", json_whole(r->figures.done));
-	json_put(b, o, "cut_off", json_whole(r->figures.cut_off));
-	json_put(b, o, "state",
-		 json_string(gate_state_word(gate_state(&r->figures.ends, !r->figures.ended || r->figures.missing_shards))));
+	json_put(b, o, "number", json_whole(r->number));
+	json_put(b, o, "started", json_text(list_stamp(r->started, LIST_WORDS)));
+	json_put(b, o, "ended", json_text(list_stamp(r->ended, LIST_WORDS)));
+	json_put(b, o, "planned", json_whole(r->planned));
+	json_put(b, o, "begun", json_whole(r->begun));
+	json_put(b, o, "done", json_whole(r->done));
+	json_put(b, o, "cut_off", json_whole(r->cut_off));
+	json_put(b, o, "state", json_string(gate_state_word(gate_state(&r->ends, !r->ended || r->missing_shards))));
 	json_put(b, o, "outcomes", outcomes);
-	list_json_ends(b, o, &r->figures.ends);
-	json_put(b, o, "running", runs_json(b, r));
-	json_put(b, o, "races", json_whole(r->figures.races));
-	json_put(b, o, "new", json_whole(r->figures.new_races));
-	json_put(b, o, "findings", json_whole(r->figures.findings));
-	json_put(b, o, "hits", json_whole(r->figures.hits));
-	json_put(b, o, "sampled_s", json_seconds(r->figures.sampled_ns));
+	list_json_ends(b, o, &r->ends);
+	json_put(b, o, "running", runs_json(b, runs));
+	json_put(b, o, "races", json_whole(r->races));
+	json_put(b, o, "new", json_whole(r->new_races));
+	json_put(b, o, "findings", json_whole(r->findings));
+	json_put(b, o, "hits", json_whole(r->hits));
+	json_put(b, o, "sampled_s", json_seconds(r->sampled_ns));
 	return o;
 }
 
@@ -283,10 +244,10 @@ int status_json(FILE *out, const struct status *s, struct err *err)
 	struct json_builder b = {0};
 	json_t *o = json_object(), *rounds = json_array();
 
-	for (size_t i = 0; i < s->count; i++)
-		json_append(&b, rounds, round_json(&b, &s->rounds[i]));
+	for (size_t i = s->rounds.count; i-- > 0;)
+		json_append(&b, rounds, round_json(&b, &s->rounds.list[i], &s->runs[i]));
 	json_put(&b, o, "schema", json_string(SCHEMA));
-	json_put(&b, o, "store", json_text(s->m.store));
+	json_put(&b, o, "store", json_text(s->store));
 	json_put(&b, o, "rounds", rounds);
 	return json_document_write(out, &b, o, err);
 }

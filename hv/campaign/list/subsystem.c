@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
+
 #define FILE_MAX_BYTES (16u << 20)
 
 struct pattern {
@@ -28,9 +30,9 @@ struct pattern {
 };
 
 struct subsystems {
-	char *text; /* the file; each line ends with a NUL */
+	char *text; /* the text of the file MAINTAINERS; each line ends with a NUL */
 	struct pattern *list;
-	size_t count, room;
+	size_t count;
 };
 
 /* ---- reading ---- */
@@ -59,39 +61,28 @@ out:
 	return text;
 }
 
-static struct pattern *grow(struct subsystems *s)
-{
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : 1024;
-		struct pattern *list = realloc(s->list, room * sizeof(*list));
-
-		if (!list)
-			return NULL;
-		s->list = list;
-		s->room = room;
-	}
-	return &s->list[s->count];
-}
-
-/* Add a pattern. Skips a regular expression that does not compile, since those in MAINTAINERS have Perl's syntax. */
+/*
+ * Add the pattern `text` of a line with this letter (F, X or N) in the section with the title `section`. Skips a regular
+ * expression that does not compile, since those in MAINTAINERS have Perl's syntax.
+ */
 static int add_pattern(struct subsystems *s, char letter, char *text, const char *section)
 {
-	struct pattern *p = grow(s);
+	struct pattern *p = list_grow(&s->list, &s->count, sizeof(*p), NULL);
 	size_t len = strlen(text);
 
 	if (!p)
 		return -1;
 	*p = (struct pattern){.letter = letter, .text = text, .section = section};
 	if (letter == 'N') {
-		s->count += regcomp(&p->regex, text, REG_EXTENDED | REG_NOSUB) == 0;
+		s->count -= regcomp(&p->regex, text, REG_EXTENDED | REG_NOSUB) != 0;
 		return 0;
 	}
 	p->below = len && text[len - 1] == '/';
 	if (p->below)
 		text[len - 1] = '\0';
 	p->literal = strcspn(text, "*?[");
-	/* Keep the pattern unless it is "*" or the like, which match every file. */
-	s->count += p->literal != 0 || strpbrk(text, "/") != NULL;
+	/* Keep the pattern unless it matches every file, as "*" does. */
+	s->count -= p->literal == 0 && !strpbrk(text, "/");
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/base/grow.h"
 #include "hv/race/race.h"
 
 void summary_free(struct summary *m)
@@ -27,28 +28,16 @@ void summary_free(struct summary *m)
 
 /* ---- text ---- */
 
-/* Make room for one more text. The list is full if its length is 0 or a power of two; its capacity then doubles. */
-static bool has_room(struct summary_texts *t)
-{
-	char **list;
-
-	if (t->count & (t->count - 1))
-		return true;
-	list = realloc(t->list, (t->count ? 2 * t->count : 1) * sizeof(*list));
-	if (list)
-		t->list = list;
-	return list != NULL;
-}
-
 /* Make `m` the owner of a string from malloc(). `text` is NULL if memory ran out. Returns the string, or NULL with err set. */
 static const char *own(struct summary *m, char *text, struct err *err)
 {
-	if (!text || !has_room(&m->texts)) {
-		free(text);
-		err_set(err, EXIT_INTERNAL, "out of memory");
-		return NULL;
-	}
-	return m->texts.list[m->texts.count++] = text;
+	char **place = text ? list_grow(&m->texts.list, &m->texts.count, sizeof(*place), err) : NULL;
+
+	if (place)
+		return *place = text;
+	free(text);
+	err_set(err, EXIT_INTERNAL, "out of memory");
+	return NULL;
 }
 
 const char *summary_text(struct summary *m, const char *text, struct err *err)
@@ -189,6 +178,9 @@ static void add_round(struct summary_round *sum, const struct summary_round *r)
 	sum->hits += r->hits;
 	sum->windows += r->windows;
 	sum->conflicts += r->conflicts;
+	sum->explored += r->explored;
+	sum->trials += r->trials;
+	sum->untried += r->untried;
 	sum->sampled_ns += r->sampled_ns;
 	if (!sum->started[0])
 		sum->started = r->started;

@@ -17,7 +17,10 @@
 
 struct race;
 
-/* The pruner's class, the most serious first. A race with several verdicts has the most serious. */
+/*
+ * The class of a race's verdict by the pruner, the most serious class first. A race with several verdicts has the most serious
+ * one.
+ */
 enum summary_class {
 	SUMMARY_HARMFUL,
 	SUMMARY_UNCLEAR,
@@ -29,7 +32,7 @@ enum summary_class {
 
 struct summary_verdict {
 	enum summary_class class;
-	int rank;	      /* 0 to 99; a higher rank comes first */
+	int rank;	      /* 0 to 99; within a class, a race of higher rank comes first */
 	const char *rule;     /* "": no rule decided */
 	const char *evidence; /* one sentence, or "" */
 };
@@ -49,18 +52,19 @@ struct summary_race {
 	const char *side[2];   /* "write in ext4_foo [ext4]" */
 	const char *datum;     /* "inode->i_size", or "" */
 	const char *subsystem; /* "EXT4 FILE SYSTEM", or a folder of the source, or a module; never "" */
+	bool atomicity;	       /* The race is an atomicity suspicion (docs/atomicity.md). */
 	enum store_change change;
 	struct summary_verdict verdict; /* verdict in the selected rounds, or the last verdict if the race is gone */
 	struct summary_verdict before;	/* verdict in the last round before the selected ones that saw the race */
 	bool judged_before;		/* `before` is set. */
 	enum store_triage triage;
-	const char *note, *who, *when; /* of the triage: its note, who said it, and when; "": no triage */
+	const char *note, *who, *when; /* note of the last triage, its author, and its time; "": no triage */
 	const char *mended;	       /* kernel versions that have the fix of the race, as the user said, or "" */
 	bool unmended;		       /* The race is marked as fixed, and only kernels without the fix had it. */
 	const char *suppressed;	       /* the reason of the suppression, or "" */
 	uint64_t instances;	       /* observations in the selected rounds */
 	unsigned runs;		       /* number of runs of the selected rounds that saw the race */
-	unsigned rounds;	       /* number of rounds, up to the last selected one, that saw the race */
+	unsigned rounds;	       /* number of all rounds up to the last selected round that saw the race */
 	unsigned first_round;	       /* number of the first round that saw the race */
 	/*
 	 * Set for a race that is gone. `windows_before`: number of windows at its sites in all other rounds of the store.
@@ -85,7 +89,7 @@ struct summary_finding {
 	const char *kind;    /* the word of an enum store_outcome: a finding or a failure, as ends.h says */
 	const char *run;     /* the run's key */
 	const char *line;    /* the first line of output that shows the finding, or "" */
-	const char *console; /* the file with the guest's console, or "" */
+	const char *console; /* the file with the details: the guest's console, or a scenario; or "" */
 	const char *folder;  /* the folder of the run's files, or ""; its file "command" has the command */
 	const char *command; /* the command that repeats the run, or "" */
 	bool is_new;	     /* No earlier round of this campaign has a finding of this kind with this line. */
@@ -94,7 +98,7 @@ struct summary_finding {
 /* The figures of one round. */
 struct summary_round {
 	unsigned number;
-	bool now;		     /* The round is selected. With --since there can be several. */
+	bool now;		     /* The round is selected. With --since, several rounds can be. */
 	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" if the round has not ended. */
 	unsigned runs, done, broken; /* number of runs that were planned, that ended, and that ended other than ok (ends.h) */
 	/* Number of attempts of runs that were cut off (store_is_attempt()). Not counted in `runs` and `done`. */
@@ -104,6 +108,7 @@ struct summary_round {
 
 	unsigned fresh; /* number of these races that no earlier round saw */
 	uint64_t hits, windows, conflicts, sampled_ns;
+	uint64_t explored, trials, untried; /* as in struct store_round */
 	/*
 	 * Share of CPU time that breakpoint handling took, in thousandths: the mean of all runs, and the worst run. -1:
 	 * unknown.
@@ -129,14 +134,15 @@ struct summary_point {
 struct summary_bug {
 	const struct summary_race *race; /* in `races` of the summary */
 	struct race *record;		 /* the race in the latest report; NULL: the store has no record */
-	const char *run;		 /* key of the last selected run that saw it */
+	const char *run;		 /* key of the run that saw the race last, among the runs of the selected rounds */
 	const char *release;		 /* release of the run's kernel, or "" */
 	const char *folder;		 /* folder of the run's files, or "" */
+	bool explored;			 /* the run explored a pair of programs, and its report is its output */
 	const char *again;		 /* shell command that aims at the race, or "" */
 };
 
 struct summary {
-	const char *campaign, *store; /* the campaign's name, and the place of the store */
+	const char *campaign, *store; /* the campaign's name, and the path or URL of the store */
 	const char *version;	      /* version of Outrider that made the summary */
 	/* Numbers of the first and the last selected round, and of the base round (0: there is none). */
 	unsigned from, to, base;
@@ -145,7 +151,7 @@ struct summary {
 	size_t race_count;
 	struct summary_finding *findings;
 	size_t finding_count;
-	struct summary_bug *bugs; /* empty unless the query asks for likely bugs; the most serious first */
+	struct summary_bug *bugs; /* likely bugs, the most serious first; none unless the query asks for them */
 	size_t bug_count;
 	size_t more_bugs; /* number of further likely bugs, which `bugs` has no room for (BUGS_MAX in fill_bugs.c) */
 	struct summary_round *rounds; /* all rounds of the campaign up to the last selected one, oldest first */
@@ -176,7 +182,10 @@ const char *summary_line(struct summary *m, const char *text, struct err *err);
 /* Sort races by change, then by need for attention, class, rank, sides and id. */
 void summary_sort(struct summary *m);
 
-/* Return the number of races with this change, or with this change and class. */
+/*
+ * summary_of() returns the number of races with this change, and summary_of_class() the number of those with this change and
+ * class.
+ */
 size_t summary_of(const struct summary *m, enum store_change change);
 size_t summary_of_class(const struct summary *m, enum store_change change, enum summary_class class);
 
@@ -195,7 +204,10 @@ size_t summary_worse(const struct summary *m);
  */
 struct summary_round summary_total(const struct summary *m);
 
-/* Return the coverage after the selected rounds, and before them. All zero if there is none. */
+/*
+ * summary_covered() returns the campaign's coverage after the last selected round, and summary_covered_before() the coverage
+ * before the first one. All zero if there is none.
+ */
 struct summary_point summary_covered(const struct summary *m);
 struct summary_point summary_covered_before(const struct summary *m);
 

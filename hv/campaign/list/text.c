@@ -10,7 +10,7 @@
 
 #define TEXT_WIDTH 100
 #define MAIL_WIDTH 72
-#define GONE_MAX 20 /* most gone races that are shown without --all */
+#define GONE_MAX 20 /* Without --all, at most this many of the races that are gone are shown. */
 
 struct paper {
 	FILE *out;
@@ -59,13 +59,11 @@ static void put_before(const struct paper *p, const struct summary_race *r)
 
 static void put_triage(const struct paper *p, const struct summary_race *r)
 {
-	char when[LIST_TIME_MAX];
-
 	if (r->triage == STORE_TRIAGE_NEW && !r->note[0])
 		return;
 	fprintf(p->out, "     %s%s%s%s%s%s%.10s%s%s\n", store_triage_word(r->triage), r->mended[0] ? " in " : "", r->mended,
-		r->who[0] ? ", says " : "", r->who, r->when[0] ? ", " : "", list_time(r->when, when), r->note[0] ? ": " : "",
-		r->note);
+		r->who[0] ? ", says " : "", r->who, r->when[0] ? ", " : "", list_time(r->when, LIST_WORDS),
+		r->note[0] ? ": " : "", r->note);
 }
 
 /* Print a race that needs no attention, on one line. */
@@ -124,11 +122,8 @@ static bool is_left_out(const struct paper *p, const struct summary_race *r)
 
 static void put_left_out(const struct paper *p, size_t more, const char *which)
 {
-	if (!more)
-		return;
-	fputs("  ", p->out);
-	list_count_put(p->out, more, "race");
-	fprintf(p->out, " that %s: --all shows them\n", which);
+	if (more)
+		fprintf(p->out, "  %s that %s: --all shows them\n", list_count(more, "race", LIST_WORDS), which);
 }
 
 /*
@@ -179,7 +174,7 @@ static void put_finding(const struct paper *p, const struct summary_finding *f)
 	if (f->line[0])
 		fprintf(p->out, "     %s\n", f->line);
 	if (f->console[0])
-		fprintf(p->out, "     console: %s\n", f->console);
+		fprintf(p->out, "     %s: %s\n", list_file_word(f->console), f->console);
 	/* Print a file's path instead of the command, because a folded command cannot be copied. */
 	if (f->folder[0])
 		fprintf(p->out, "     again:   sh %s/command\n", f->folder);
@@ -226,10 +221,9 @@ static void put_foot(const struct paper *p)
 	size_t folded = summary_of(p->m, STORE_CHANGE_AGAIN) + summary_of(p->m, STORE_CHANGE_NONE);
 
 	fputc('\n', p->out);
-	if (folded && !p->all) {
-		list_count_put(p->out, folded, "race");
-		fputs(folded == 1 ? " is as it was.\n" : " are as they were.\n", p->out);
-	}
+	if (folded && !p->all)
+		fprintf(p->out, "%s %s.\n", list_count(folded, "race", LIST_WORDS),
+			folded == 1 ? "is as it was" : "are as they were");
 	list_effort_put(p->out, p->m);
 	fprintf(p->out, "\noutrider %s, from %s\n", p->m->version, p->m->store);
 }

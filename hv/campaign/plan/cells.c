@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Enumerates the cells of the matrix, and finds the values that a cell takes from its parts. */
+/*
+ * Enumerates the cells of the matrix, and finds the values that a cell takes from its parts: <machine>, and one <os>, <image>,
+ * <workload> and <sampling> of the campaign file.
+ */
 #include <fnmatch.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,13 +13,24 @@
 #include "hv/campaign/plan/internal.h"
 #include "hv/campaign/plan/plan.h"
 
+bool plan_is_named(const struct plan_part *part, const char *name)
+{
+	return strcmp(part->name, name) == 0 || (plan_is_pair(part) && strcmp(part->pair.workload, name) == 0);
+}
+
 static bool is_excluded(const struct plan_cell *cell, const struct plan_exclude *e)
 {
 	for (size_t i = 0; i < PLAN_AXES; i++) {
-		if (e->names[i].text && strcmp(e->names[i].text, cell->parts[i]->name) != 0)
+		if (e->names[i].text && !plan_is_named(cell->parts[i], e->names[i].text))
 			return false;
 	}
 	return true;
+}
+
+/* Exploring a pair does not sample: the pair has one cell, with the first sampling setting. */
+static bool is_needless(const struct plan *p, const struct plan_cell *cell)
+{
+	return plan_is_pair(cell->parts[PLAN_WORKLOAD]) && cell->parts[PLAN_SAMPLING] != p->axes[PLAN_SAMPLING].list;
 }
 
 /* Returns cell `index` of the whole matrix. The kernel changes fastest. */
@@ -61,7 +75,7 @@ struct plan_cell *plan_cells(const struct plan *p, size_t *count, struct err *er
 	}
 	for (size_t i = 0; i < all; i++) {
 		struct plan_cell cell = cell_at(p, i);
-		bool excluded = false;
+		bool excluded = is_needless(p, &cell);
 
 		for (size_t k = 0; k < p->exclude_count && !excluded; k++)
 			excluded = is_excluded(&cell, &p->excludes[k]);
@@ -148,7 +162,7 @@ char *plan_file(const struct plan *p, const struct plan_cell *cell, const char *
 	return path;
 }
 
-/* ---- runs of a shard, and runs by name ---- */
+/* ---- selection of runs ---- */
 
 bool plan_in_shard(const char *key, unsigned index, unsigned count)
 {

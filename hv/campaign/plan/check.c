@@ -36,7 +36,7 @@ static int check_names(const struct plan *p, enum plan_axis axis, struct err *er
 static bool is_name(const struct plan_parts *parts, const char *name)
 {
 	for (size_t i = 0; i < parts->count; i++) {
-		if (strcmp(parts->list[i].name, name) == 0)
+		if (plan_is_named(&parts->list[i], name))
 			return true;
 	}
 	return false;
@@ -128,6 +128,32 @@ static int check_part(const struct plan *p, const struct plan_part *part, struct
 	return 0;
 }
 
+/* Check that `outrider explore` can have the machine of a pair. */
+static int check_pair(const struct plan *p, const struct plan_cell *cell, struct err *err)
+{
+	const struct plan_part *image = cell->parts[PLAN_IMAGE], *pair = cell->parts[PLAN_WORKLOAD], *part;
+	unsigned vcpus = 0;
+
+	if (image->domain_file.text || image->domain_name.text)
+		return err_set(
+			err, EXIT_INPUT,
+			"%s:%ld: <workload name='%s'> has a <pair>, which cannot run in the domain of the image '%s': expected "
+			"an <exclude>, or another image",
+			p->path, pair->line, pair->pair.workload, image->name);
+	if (!plan_value_of(p, cell, PLAN_MEMBER(initrd)))
+		return err_set(
+			err, EXIT_INPUT,
+			"%s:%ld: <workload name='%s'> has a <pair>, and the image '%s' no initial RAM disk: expected <initrd>",
+			p->path, pair->line, pair->pair.workload, image->name);
+	for (size_t i = 0; (part = plan_part_of(p, cell, i)) != NULL; i++)
+		vcpus = part->vcpus ? part->vcpus : vcpus;
+	return vcpus == 1
+		       ? err_set(err, EXIT_INPUT,
+				 "%s:%ld: <workload name='%s'> has a <pair>, and its machine one vCPU: expected at least two",
+				 p->path, pair->line, pair->pair.workload)
+		       : 0;
+}
+
 static int check_cell(const struct plan *p, const struct plan_cell *cell, struct err *err)
 {
 	const struct plan_part *os = cell->parts[PLAN_KERNEL], *image = cell->parts[PLAN_IMAGE], *part;
@@ -136,6 +162,8 @@ static int check_cell(const struct plan *p, const struct plan_cell *cell, struct
 	if (!attached && !os->kernel.text)
 		return err_set(err, EXIT_INPUT, "%s:%ld: <os name='%s'> has no kernel for the image '%s'; expected <kernel>",
 			       p->path, os->line, os->name, image->name);
+	if (plan_is_pair(cell->parts[PLAN_WORKLOAD]) && check_pair(p, cell, err) < 0)
+		return -1;
 	for (size_t i = 0; (part = plan_part_of(p, cell, i)) != NULL; i++) {
 		if (check_part(p, part, err) < 0 || check_part_files(p, cell, part, err) < 0)
 			return -1;

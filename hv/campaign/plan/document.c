@@ -189,7 +189,9 @@ const xmlNode *document_next(const xmlNode *node)
 	return element_from(node->next);
 }
 
-/* Remove blanks at both ends, and make one blank of each other sequence. Frees `text`, which may be NULL. */
+/*
+ * Remove blanks at both ends, and replace each sequence of blanks between words by one blank. Frees `text`, which may be NULL.
+ */
 static char *collapse(xmlChar *text)
 {
 	char *out = text ? strdup((const char *)text) : NULL, *to = out;

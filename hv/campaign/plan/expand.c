@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Expands the matrix to a list of runs, each with its command-line options. */
+/*
+ * Expands the matrix to a list of runs, each with its command-line options. The parts of a cell are the elements of the
+ * campaign file that give its settings: <machine>, and one <os>, <image>, <workload> and <sampling>. A later part overrides an
+ * earlier one.
+ */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/clean.h"
 #include "hv/base/rng.h"
 #include "hv/base/siphash.h"
 #include "hv/campaign/plan/internal.h"
 
 #define VCPUS_DEFAULT 2
 #define MEMORY_DEFAULT (UINT64_C(512) << 20)
+#define TRIALS_DEFAULT 100
 #define DURATION_DEFAULT UINT64_C(60000000000) /* ns */
 #define OPTIONS_MAX 4096
 
@@ -26,7 +32,10 @@ struct expand {
 
 /* ---- options ---- */
 
-/* Make the list of runs the owner of `string`, and return it. An error stays in e->err. */
+/*
+ * Make the list of runs the owner of `string`, which is then freed with the list, and return `string`. An error stays in
+ * e->err.
+ */
 static const char *own(struct expand *e, char *string)
 {
 	return plan_copy(e->text, string, e->err);
@@ -48,21 +57,7 @@ static void add_option(struct expand *e, const char *option, const char *value)
 
 static void add_number(struct expand *e, const char *option, uint64_t value, const char *unit)
 {
-	char *text = NULL;
-
-	if (asprintf(&text, "%" PRIu64 "%s", value, unit) < 0)
-		text = NULL;
-	add_option(e, option, own(e, text));
-}
-
-/* Add an option whose value must be in the same argument: "--option=VALUE". */
-static void add_joined(struct expand *e, const char *option, uint64_t value)
-{
-	char *text = NULL;
-
-	if (asprintf(&text, "%s=%" PRIu64, option, value) < 0)
-		text = NULL;
-	add(e, own(e, text));
+	add_option(e, option, plan_printf(e->text, e->err, "%" PRIu64 "%s", value, unit));
 }
 
 static const char *file_of(struct expand *e, const struct plan_cell *cell, const struct plan_value *value)
@@ -118,26 +113,21 @@ static const char *cmdline_of(struct expand *e, const struct plan_cell *cell)
 	const char *line = NULL;
 
 	for (size_t i = 0; (part = plan_part_of(e->plan, cell, i)) != NULL; i++) {
-		char *joined = NULL, *words;
+		const char *words;
 
 		if (!part->cmdline.text || !part->cmdline.text[0])
 			continue;
-		words = plan_fill_in(cell, part->cmdline.text);
-		if (!words || asprintf(&joined, "%s%s%s", line ? line : "", line ? " " : "", words) < 0)
-			joined = NULL;
-		free(words);
-		line = own(e, joined);
+		words = own(e, plan_fill_in(cell, part->cmdline.text));
+		if (words)
+			line = plan_printf(e->text, e->err, "%s%s%s", line ? line : "", line ? " " : "", words);
 	}
 	return line;
 }
 
-static void add_machine(struct expand *e, const struct plan_cell *cell, const struct plan_run *run)
+/* Add the options of every machine that outrider itself runs. */
+static void add_basics(struct expand *e, const struct plan_cell *cell, const struct plan_run *run, const char *cmdline)
 {
 	const struct plan_value *initrd = plan_value_of(e->plan, cell, PLAN_MEMBER(initrd));
-	const struct plan_value *net = plan_value_of(e->plan, cell, PLAN_MEMBER(net));
-	const char *cmdline = cmdline_of(e, cell);
-	const struct plan_part *part;
-	bool rng = false;
 
 	add_option(e, "--kernel", file_of(e, cell, plan_value_of(e->plan, cell, PLAN_MEMBER(kernel))));
 	if (initrd)
@@ -146,6 +136,15 @@ static void add_machine(struct expand *e, const struct plan_cell *cell, const st
 		add_option(e, "--append", cmdline);
 	add_number(e, "--cpus", run->vcpus, "");
 	add_number(e, "--memory", run->memory >> 20, "M");
+}
+
+static void add_machine(struct expand *e, const struct plan_cell *cell, const struct plan_run *run)
+{
+	const struct plan_value *net = plan_value_of(e->plan, cell, PLAN_MEMBER(net));
+	const struct plan_part *part;
+	bool rng = false;
+
+	add_basics(e, cell, run, cmdline_of(e, cell));
 	for (size_t i = 0; (part = plan_part_of(e->plan, cell, i)) != NULL; i++) {
 		rng |= part->rng;
 		for (size_t k = 0; k < part->disks.count; k++)
@@ -157,6 +156,43 @@ static void add_machine(struct expand *e, const struct plan_cell *cell, const st
 		add(e, "--rng");
 }
 
+/* ---- pairs ---- */
+
+/* Returns the kernel's command line, with `pair` as the guest agent's last word. */
+static const char *pair_cmdline(struct expand *e, const struct plan_cell *cell)
+{
+	const char *line = cmdline_of(e, cell);
+
+	return plan_printf(e->text, e->err, "%s%s pair", line ? line : "quiet", line && strstr(line, "-- ") ? "" : " --");
+}
+
+static void add_pair(struct expand *e, const struct plan_cell *cell, const struct plan_run *run)
+{
+	const struct plan_pair *pair = &cell->parts[PLAN_WORKLOAD]->pair;
+
+	add_basics(e, cell, run, pair_cmdline(e, cell));
+	if (pair->prepare[0])
+		add_option(e, "--prepare", pair->prepare);
+	add_option(e, "--a", pair->command[0]);
+	add_option(e, "--b", pair->command[1]);
+	if (pair->steps)
+		add_number(e, "--steps", pair->steps, "");
+}
+
+static const struct plan_run_pair *pair_of(struct expand *e, const struct plan_cell *cell)
+{
+	const struct plan_pair *from = &cell->parts[PLAN_WORKLOAD]->pair;
+	struct plan_run_pair *pair = (struct plan_run_pair *)(void *)own(e, (char *)calloc(1, sizeof(struct plan_run_pair)));
+
+	if (!pair)
+		return NULL;
+	pair->prepare = own(e, clean_copy(from->prepare, strlen(from->prepare)));
+	for (size_t i = 0; i < 2; i++)
+		pair->command[i] = own(e, clean_copy(from->command[i], strlen(from->command[i])));
+	pair->trials = from->trials ? from->trials : TRIALS_DEFAULT;
+	return pair;
+}
+
 static void add_sampling(struct expand *e, const struct plan_cell *cell)
 {
 	const struct plan_part *s = cell->parts[PLAN_SAMPLING];
@@ -165,8 +201,9 @@ static void add_sampling(struct expand *e, const struct plan_cell *cell)
 		add_option(e, "--sample", s->functions.text);
 	if (s->module.text)
 		add_option(e, "--module", s->module.text);
+	/* The value of this option must be in the same argument. */
 	if (s->callees)
-		add_joined(e, "--sample-with-callees", s->callees);
+		add(e, plan_printf(e->text, e->err, "--sample-with-callees=%" PRIu64, s->callees));
 	if (s->percpu)
 		add(e, "--per-cpu");
 	if (s->rate)
@@ -202,8 +239,7 @@ static void set_numbers(const struct expand *e, const struct plan_cell *cell, st
 static const struct plan_domain *domain_of(struct expand *e, const struct plan_cell *cell)
 {
 	const struct plan_part *image = cell->parts[PLAN_IMAGE];
-	char *bytes = (char *)calloc(1, sizeof(struct plan_domain));
-	struct plan_domain *d = (struct plan_domain *)(void *)plan_copy(e->text, bytes, e->err);
+	struct plan_domain *d = (struct plan_domain *)(void *)own(e, (char *)calloc(1, sizeof(struct plan_domain)));
 
 	if (!d)
 		return NULL;
@@ -231,15 +267,24 @@ static struct plan_run run_of_cell(struct expand *e, const struct plan_cell *cel
 
 	e->count = 0;
 	set_numbers(e, cell, &run);
+	if (plan_is_pair(cell->parts[PLAN_WORKLOAD]))
+		run.pair = pair_of(e, cell);
+	/* The guest of a pair prints nothing after its boot, and has no vsock. */
+	if (run.pair)
+		run.limits.silence_ns = run.limits.heartbeat_ns = 0;
 	run.agent = run.limits.heartbeat_ns && !run.attach;
 	if (run.attach)
 		run.domain = domain_of(e, cell);
 	if (run.attach && image->uri.text)
 		add_option(e, "--connect", image->uri.text);
-	if (!run.attach)
-		add_machine(e, cell, &run);
-	add_sampling(e, cell);
-	add_lists(e, cell);
+	if (run.pair) {
+		add_pair(e, cell, &run);
+	} else {
+		if (!run.attach)
+			add_machine(e, cell, &run);
+		add_sampling(e, cell);
+		add_lists(e, cell);
+	}
 	run.argc = e->count;
 	run.argv = (const char *const *)(void *)own(e, (char *)calloc(e->count + 1, sizeof(char *)));
 	if (run.argv)
@@ -260,13 +305,10 @@ static uint64_t hash_of(const struct plan *p, unsigned round, const char *what)
 static void set_seed(struct expand *e, struct plan_run *run, unsigned round, unsigned index)
 {
 	const struct plan *p = e->plan;
-	char *key = NULL;
 
-	if (asprintf(&key, "%s/%s/%s/%s/%s%" PRIu64, run->kernel, run->image, run->workload, run->sampling, p->drawn ? "#" : "",
-		     p->drawn ? index + 1 : p->seed_from + index) < 0)
-		key = NULL;
-	run->key = own(e, key);
-	/* A seed that is computed has 32 bits. They are enough, and users can type them. */
+	run->key = plan_printf(e->text, e->err, "%s/%s/%s/%s/%s%" PRIu64, run->kernel, run->image, run->workload, run->sampling,
+			       p->drawn ? "#" : "", p->drawn ? index + 1 : p->seed_from + index);
+	/* A computed seed has only 32 bits, so that users can type it. */
 	run->seed = p->drawn && run->key ? (uint32_t)hash_of(p, round, run->key) : p->seed_from + index;
 }
 

@@ -96,7 +96,7 @@ static bool allows_text(const xmlNode *pattern, int depth)
 	return false;
 }
 
-/* Returns whether the value of an attribute with this pattern is a name, as the grammar defines it. */
+/* Returns whether the grammar's element `attribute`, which describes an attribute of a plan, says that its value is a name. */
 static bool is_name(const xmlNode *attribute)
 {
 	const xmlNode *ref = document_first(attribute);
@@ -119,7 +119,7 @@ static char *expected(const xmlNode *pattern)
 
 /* ---- libxml2 ---- */
 
-#define PATTERNS_MAX 64 /* more than the number of elements in the grammar */
+#define PATTERNS_MAX 64 /* size of the list of schemas: more than the grammar has elements */
 
 /* Schemas for single patterns of the grammar, each made at its first use. */
 struct schemas {
@@ -255,7 +255,7 @@ static int say_mistake(const struct walk *w, long line, const char *sentence)
 	return err_set(w->err, EXIT_INPUT, "%s:%ld: %s", w->path, line, sentence);
 }
 
-/* Check the value of an attribute that is a name. Returns 0, or -1 with the error set. */
+/* Check that the value of the attribute `a` of `node` is a valid name. Returns 0, or -1 with the error set. */
 static int check_name(const struct walk *w, const xmlNode *node, const xmlAttr *a)
 {
 	char *value = document_attribute(node, (const char *)a->name), sentence[MISTAKE_MAX];
@@ -309,7 +309,7 @@ static int find_unknown(const struct walk *w, const xmlNode *node, const xmlNode
 				 a.pattern ? "there twice" : "not known", (const char *)node->name);
 			return say(w, n, sentence, pattern);
 		}
-		/* The recursion ends: the parser limits the document's depth. */
+		/* This recursion needs no limit of its own, since the parser limits the document's depth. */
 		if (find_unknown(w, n, a.pattern) < 0)
 			return -1;
 	}

@@ -8,6 +8,8 @@
 
 #define PLAN_CELLS_MAX 10000 /* limit of kernels x images x workloads x samplings */
 #define PLAN_RUNS_MAX 100000 /* limit of cells x seeds */
+/* The most programs of a <pair>: with more, the pairs of these programs alone would be more than PLAN_CELLS_MAX. */
+#define PLAN_PROGRAMS_MAX 140
 
 /* A list of strings that are freed together. All zero: an empty list. */
 struct plan_text {
@@ -21,6 +23,9 @@ struct plan_text {
  * Make `t` the owner of a string from malloc(). `string` is NULL if memory ran out. Returns the string, or NULL with err set.
  */
 char *plan_copy(struct plan_text *t, char *string, struct err *err);
+
+/* Returns a string made by a printf() format, which belongs to `t`, or NULL with err set if memory runs out. */
+char *plan_printf(struct plan_text *t, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void plan_text_free(struct plan_text *t);
 
 /* A value in the campaign file, and its line number. `text` is NULL if the file does not have the value. */
@@ -33,6 +38,14 @@ struct plan_value {
 struct plan_values {
 	struct plan_value *list;
 	size_t count;
+};
+
+/* Two programs of a <pair>, for `outrider explore`. */
+struct plan_pair {
+	const char *workload; /* the name of the <workload>; the part's own name has the names of the programs, too */
+	const char *prepare, *command[2];
+	unsigned trials; /* 0: explore's own number */
+	uint64_t steps;	 /* 0: explore's own number */
 };
 
 /*
@@ -51,6 +64,7 @@ struct plan_part {
 	uint64_t duration_ns;
 	uint64_t rate, delay_us, overhead, callees;
 	bool rng, percpu;
+	struct plan_pair pair; /* `workload` is NULL for a part that is no pair */
 };
 
 struct plan_parts {
@@ -97,8 +111,14 @@ extern const char *const plan_axis_words[PLAN_AXES];
 /* ---- parse.c: reads a valid document ---- */
 int plan_parse(struct plan *p, const xmlDoc *doc, struct err *err);
 
-/* ---- check.c: checks that a grammar cannot express ---- */
+/* ---- check.c: checks beyond the grammar ---- */
 int plan_check(const struct plan *p, struct err *err);
+
+/* Returns whether the part is a pair of programs of a workload with a <pair>. */
+static inline bool plan_is_pair(const struct plan_part *part)
+{
+	return part->pair.workload != NULL;
+}
 
 /* ---- domain.c ---- */
 
@@ -109,6 +129,9 @@ int plan_read_domains(struct plan *p, struct err *err);
 
 /* Returns the cells that are not excluded: an array of at least one cell from malloc(), or NULL with err set. */
 struct plan_cell *plan_cells(const struct plan *p, size_t *count, struct err *err);
+
+/* Returns whether `name` in an <exclude> means the part: its own name, or for a pair that of its <workload>. */
+bool plan_is_named(const struct plan_part *part, const char *name);
 
 #define PLAN_MEMBER(member) offsetof(struct plan_part, member)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads and checks a campaign file. */
+/* Reads a campaign file, checks it, and makes the plan of it (plan.h). */
 #include "hv/campaign/plan/plan.h"
 
 #include <stdlib.h>

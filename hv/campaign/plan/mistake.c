@@ -10,7 +10,8 @@
 
 #define NAME_MAX_LEN 64 /* as in docs/campaign.rng */
 #define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+.-"
-#define QUOTE_MAX 41 /* bytes of the file's text to quote, with the NUL: enough to find the place */
+/* At most this many bytes of the campaign file's text are quoted, with the NUL: enough for the user to find the place. */
+#define QUOTE_MAX 41
 #define BLANKS " \t\r\n"
 
 /* Copy the first bytes of a text of the file, made printable. */

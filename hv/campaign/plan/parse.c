@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/campaign/plan/internal.h"
 
 const char *const plan_axis_words[PLAN_AXES] = {"kernel", "image", "workload", "sampling"};
@@ -74,14 +75,10 @@ static struct plan_value value_of(const char *text, const xmlNode *node)
 
 static void add_value(struct parse *p, struct plan_values *values, struct plan_value value)
 {
-	struct plan_value *list = realloc(values->list, (values->count + 1) * sizeof(*list));
+	struct plan_value *added = list_grow(&values->list, &values->count, sizeof(*added), p->err);
 
-	if (!list) {
-		err_set(p->err, EXIT_INTERNAL, "out of memory");
-		return;
-	}
-	values->list = list;
-	list[values->count++] = value;
+	if (added)
+		*added = value;
 }
 
 /* ---- elements ---- */
@@ -184,25 +181,22 @@ static void read_interface(struct parse *p, const xmlNode *node, void *member)
 	struct plan_part *part = member;
 	const xmlNode *target = document_first(node);
 	const char *device = target ? attribute_of(p, target, "dev") : NULL;
-	char *tap = NULL;
 
-	if (device)
-		tap = asprintf(&tap, "tap=%s", device) < 0 ? NULL : tap;
-	part->net = value_of(device ? plan_copy(&p->plan->text, tap, p->err) : "user", node);
+	part->net = value_of(device ? plan_printf(&p->plan->text, p->err, "tap=%s", device) : "user", node);
 }
 
-/* Append the function to the part's list, with commas between functions, as --sample expects. */
+/*
+ * Append the element's text, the name of a function, to `functions` of the part `member`. Commas separate the functions, as
+ * --sample expects.
+ */
 static void read_function(struct parse *p, const xmlNode *node, void *member)
 {
 	struct plan_part *part = member;
 	const char *name = text_of(p, node), *before = part->functions.text;
-	char *joined = NULL;
 
-	if (!name)
-		return;
-	if (asprintf(&joined, "%s%s%s", before ? before : "", before ? "," : "", name) < 0)
-		joined = NULL;
-	part->functions = value_of(plan_copy(&p->plan->text, joined, p->err), node);
+	if (name)
+		part->functions = value_of(
+			plan_printf(&p->plan->text, p->err, "%s%s%s", before ? before : "", before ? "," : "", name), node);
 }
 
 static const struct element part_elements[] = {
@@ -240,19 +234,94 @@ static void read_part(struct parse *p, const xmlNode *node, void *member)
 	read_elements(p, node, part_elements, member);
 }
 
+/* Read the element `node` into a new part of the list. Returns the part, or NULL with p->err set. */
+static struct plan_part *add_part(struct parse *p, const xmlNode *node, struct plan_parts *parts)
+{
+	struct plan_part *part = list_grow(&parts->list, &parts->count, sizeof(*part), p->err);
+
+	if (part)
+		read_part(p, node, part);
+	return part;
+}
+
 static void read_parts(struct parse *p, const xmlNode *node, void *member)
 {
-	struct plan_parts *parts = member;
+	for (const xmlNode *n = document_first(node); n && p->err->code == EXIT_OK; n = document_next(n))
+		add_part(p, n, member);
+}
 
-	for (const xmlNode *n = document_first(node); n; n = document_next(n)) {
-		struct plan_part *list = realloc(parts->list, (parts->count + 1) * sizeof(*list));
+/* ---- workloads ---- */
 
-		if (!list) {
-			err_set(p->err, EXIT_INTERNAL, "out of memory");
-			return;
+/* A <pair>. In `programs`, `more` is the name of a program. */
+struct pair {
+	struct plan_pair shared;
+	struct plan_values programs;
+};
+
+static void read_text(struct parse *p, const xmlNode *node, void *member)
+{
+	*(const char **)member = text_of(p, node);
+}
+
+static void read_program(struct parse *p, const xmlNode *node, void *member)
+{
+	struct plan_value program = value_of(text_of(p, node), node);
+
+	program.more = attribute_of(p, node, "name");
+	add_value(p, member, program);
+}
+
+static const struct element pair_elements[] = {
+	{"prepare", read_text, offsetof(struct pair, shared.prepare)},
+	{"trials", read_unsigned, offsetof(struct pair, shared.trials)},
+	{"steps", read_number, offsetof(struct pair, shared.steps)},
+	{"program", read_program, offsetof(struct pair, programs)},
+	{NULL, NULL, 0},
+};
+
+/* Add a part for each two programs: a workload of its own, named "WORKLOAD.PROGRAM+PROGRAM". */
+static void add_pairs(struct parse *p, const xmlNode *workload, const struct pair *pair, struct plan_parts *parts)
+{
+	const struct plan_value *list = pair->programs.list;
+
+	for (size_t i = 0; i < pair->programs.count; i++) {
+		for (size_t k = i + 1; k < pair->programs.count && p->err->code == EXIT_OK; k++) {
+			struct plan_part *part = add_part(p, workload, parts);
+
+			if (!part)
+				return;
+			part->pair = pair->shared;
+			part->pair.workload = part->name;
+			part->pair.command[0] = list[i].text;
+			part->pair.command[1] = list[k].text;
+			part->name = plan_printf(&p->plan->text, p->err, "%s.%s+%s", part->name, list[i].more, list[k].more);
 		}
-		parts->list = list;
-		read_part(p, n, &list[parts->count++]);
+	}
+}
+
+static void read_pair(struct parse *p, const xmlNode *workload, const xmlNode *node, struct plan_parts *parts)
+{
+	struct pair pair = {.shared = {.prepare = ""}};
+
+	read_elements(p, node, pair_elements, &pair);
+	if (pair.programs.count > PLAN_PROGRAMS_MAX)
+		err_set(p->err, EXIT_INPUT, "%s:%ld: <pair> has %zu programs: expected at most %d", p->plan->path,
+			xmlGetLineNo(node), pair.programs.count, PLAN_PROGRAMS_MAX);
+	add_pairs(p, workload, &pair, parts);
+	free(pair.programs.list);
+}
+
+static void read_workloads(struct parse *p, const xmlNode *node, void *member)
+{
+	for (const xmlNode *n = document_first(node); n && p->err->code == EXIT_OK; n = document_next(n)) {
+		const xmlNode *pair = document_first(n);
+
+		while (pair && !document_is(pair, "pair"))
+			pair = document_next(pair);
+		if (pair)
+			read_pair(p, n, pair, member);
+		else
+			add_part(p, n, member);
 	}
 }
 
@@ -330,15 +399,11 @@ static void read_seeds(struct parse *p, const xmlNode *node, void *member)
 static void read_exclude(struct parse *p, const xmlNode *node, void *member)
 {
 	struct plan *plan = member;
-	struct plan_exclude *list = realloc(plan->excludes, (plan->exclude_count + 1) * sizeof(*list)), *e;
+	struct plan_exclude *e = list_grow(&plan->excludes, &plan->exclude_count, sizeof(*e), p->err);
 
-	if (!list) {
-		err_set(p->err, EXIT_INTERNAL, "out of memory");
+	if (!e)
 		return;
-	}
-	plan->excludes = list;
-	e = &list[plan->exclude_count++];
-	*e = (struct plan_exclude){.line = xmlGetLineNo(node)};
+	e->line = xmlGetLineNo(node);
 	for (size_t i = 0; i < PLAN_AXES; i++)
 		e->names[i] = value_of(attribute_of(p, node, plan_axis_words[i]), node);
 }
@@ -352,7 +417,7 @@ static void read_learn(struct parse *p, const xmlNode *node, void *member)
 static const struct element campaign_elements[] = {
 	{"kernels", read_parts, CAMPAIGN(axes[PLAN_KERNEL])},
 	{"images", read_parts, CAMPAIGN(axes[PLAN_IMAGE])},
-	{"workloads", read_parts, CAMPAIGN(axes[PLAN_WORKLOAD])},
+	{"workloads", read_workloads, CAMPAIGN(axes[PLAN_WORKLOAD])},
 	{"samplings", read_parts, CAMPAIGN(axes[PLAN_SAMPLING])},
 	{"machine", read_part, CAMPAIGN(machine)},
 	{"emulator", read_value, CAMPAIGN(emulator)},
@@ -366,18 +431,15 @@ static const struct element campaign_elements[] = {
 	{NULL, NULL, 0},
 };
 
-/* If the file lacks this axis, add the axis with a single part that has no settings. */
+/*
+ * If the campaign file has no element for this axis of the matrix, give the axis a single part with this name and no settings.
+ */
 static void add_default(struct parse *p, struct plan_parts *parts, const char *name)
 {
-	if (parts->count)
-		return;
-	parts->list = calloc(1, sizeof(*parts->list));
-	if (!parts->list) {
-		err_set(p->err, EXIT_INTERNAL, "out of memory");
-		return;
-	}
-	parts->list[0].name = name;
-	parts->count = 1;
+	struct plan_part *part = parts->count ? NULL : list_grow(&parts->list, &parts->count, sizeof(*part), p->err);
+
+	if (part)
+		part->name = name;
 }
 
 int plan_parse(struct plan *plan, const xmlDoc *doc, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plan of a campaign: reads a campaign file, checks it, and expands it to runs. A run is one cell of the matrix: a
- * kernel, an image, a workload, a sampling setting and a seed. docs/campaign.rng is the grammar of campaign files.
+ * The plan of a campaign: reads a campaign file, checks it, and expands it to runs. A run is one cell of the matrix (a kernel,
+ * an image, a workload and a sampling setting) with one seed. docs/campaign.rng is the grammar of campaign files.
  *
  * A plan does not change after plan_load(), and any thread may read it. Strings belong to the plan or the list of runs that
  * returned them.
@@ -26,11 +26,12 @@ struct plan_limits {
 	uint64_t heartbeat_ns;
 };
 
-/* What makes `outrider campaign run` exit with status 1. Bits. */
+/* Bits for the results that make `outrider campaign run` exit with status 1. */
 enum plan_failure {
-	PLAN_FAIL_NEW_HARMFUL = 1 << 0, /* a harmful candidate that is new or worse than before */
-	PLAN_FAIL_NEW_UNCLEAR = 1 << 1, /* a harmful candidate or unclear race that is new or worse than before */
-	PLAN_FAIL_ANY_NEW = 1 << 2,	/* any race that is new or worse than before */
+	PLAN_FAIL_NEW_HARMFUL = 1 << 0, /* a harmful candidate that is new, is back, or had a less serious class before */
+	/* a harmful candidate, unclear or unjudged race that is new, is back, or had a less serious class before */
+	PLAN_FAIL_NEW_UNCLEAR = 1 << 1,
+	PLAN_FAIL_ANY_NEW = 1 << 2,	/* a race of any class that is new, is back, or had a less serious class before */
 	PLAN_FAIL_NEW_FINDING = 1 << 3, /* a finding that no earlier round has */
 	PLAN_FAIL_FINDING = 1 << 4,	/* a bad end of a run that is no race, such as a panic or an exceeded limit */
 	PLAN_FAIL_LIMIT = 1 << 5,	/* a run that exceeded one of its limits */
@@ -42,25 +43,36 @@ struct plan_domain {
 	const char *uri;  /* connection to libvirt; NULL: libvirt's default */
 	const char *file; /* path of the XML of a domain that exists only during the run; NULL: attach to `name` */
 	const char *name; /* a domain that is running already; NULL: `file` is set */
-	/* Each of the next three replaces the element of this name in the XML of `file`. NULL: keep what the XML has. */
+	/*
+	 * Each of the next three members replaces the element of the same name in the XML of `file`. NULL: keep what the XML
+	 * has.
+	 */
 	const char *kernel;
 	const char *initrd;
 	const char *cmdline;
 };
 
+/* What a run of `outrider explore` explores: two programs. The commands are as clean_text() makes them. */
+struct plan_run_pair {
+	const char *prepare, *command[2];
+	unsigned trials; /* new schedules that the run tries */
+};
+
 struct plan_run {
 	/*
-	 * "KERNEL/IMAGE/WORKLOAD/SAMPLING/SEED", which names the cell, the same in every round and on every machine. If each
-	 * round computes its seeds, SEED is "#N" for the N-th seed, whose value is `seed`. Names contain no slash.
+	 * "KERNEL/IMAGE/WORKLOAD/SAMPLING/SEED": the run's name, the same in every round and on every machine. If each round
+	 * computes its seeds, SEED is "#N" for the N-th seed, whose value is `seed`. Names contain no slash.
 	 */
 	const char *key;
 	const char *kernel, *image, *workload, *sampling; /* names of the parts */
 	uint64_t seed;
 	bool attach;			  /* The run uses `outrider attach` instead of `outrider run`. */
 	const struct plan_domain *domain; /* set with `attach` only */
+	const struct plan_run_pair *pair; /* The run uses `outrider explore`. NULL: it does not. */
 	/*
 	 * Options after "outrider run" or "outrider attach". The runner adds --json, --seed, --duration, --console,
-	 * --console-limit, --coverage and --prefer, and for `attach` the domain's name.
+	 * --console-limit, --coverage and --prefer, and for `attach` the domain's name. After "outrider explore": the runner
+	 * adds --trials, --duration, --console, --skip, --save, --keep-going and --format.
 	 */
 	const char *const *argv;
 	size_t argc;
@@ -70,6 +82,12 @@ struct plan_run {
 	uint64_t memory;      /* bytes of guest memory; 0: as in the domain's XML */
 	uint64_t duration_ns; /* nanoseconds, for --duration */
 };
+
+/* Returns the subcommand of outrider that carries out the run. */
+static inline const char *plan_engine(const struct plan_run *r)
+{
+	return r->pair ? "explore" : r->attach ? "attach" : "run";
+}
 
 struct plan_runs {
 	struct plan_run *list;
@@ -107,7 +125,10 @@ unsigned plan_jobs(const struct plan *p);
 /* Returns what makes `outrider campaign run` fail, as bits of enum plan_failure. */
 unsigned plan_failures(const struct plan *p);
 
-/* Returns the path of the program that runs instead of Outrider itself, or NULL. */
+/*
+ * Returns the path of the campaign's <emulator>: a program that the runner starts in place of Outrider, with Outrider's
+ * arguments. Returns NULL if the campaign has none.
+ */
 const char *plan_emulator(const struct plan *p);
 
 /* Returns whether runs prefer sites that earlier runs have not covered. */

@@ -71,6 +71,38 @@ static void add_machine(struct words *w, const struct job *j, bool to_repeat)
 	}
 }
 
+/* Add the options of `outrider explore`. Its result is its output, and its scenarios are in the run's folder. */
+static void add_exploring(struct words *w, const struct job *j, const struct job_config *config)
+{
+	add(w, "--trials");
+	add(w, "%" PRIu64, (uint64_t)j->run->pair->trials + config->again);
+	add(w, "--keep-going");
+	add(w, "--format");
+	add(w, "json");
+	add_file(w, j, "console", "console.log");
+	add(w, "--save");
+	add(w, "%s", j->folder);
+	if (config->skip)
+		add_file(w, j, "skip", config->skip);
+}
+
+static void add_sampling(struct words *w, const struct job *j, const struct job_config *config)
+{
+	const struct plan_run *r = j->run;
+
+	add(w, "--quiet");
+	add(w, "--seed");
+	add(w, "%" PRIu64, r->seed);
+	add_file(w, j, "json", "races.json");
+	add_file(w, j, "coverage", "coverage.json");
+	if (config->prefer)
+		add_file(w, j, "prefer", config->prefer);
+	if (!r->attach)
+		add_machine(w, j, config->to_repeat);
+	else
+		add(w, "%s", r->domain->name ? r->domain->name : j->machine.name);
+}
+
 char **arguments_make(const struct job *j, const struct job_config *config, struct err *err)
 {
 	const struct plan_run *r = j->run;
@@ -80,22 +112,15 @@ char **arguments_make(const struct job *j, const struct job_config *config, stru
 	w.out = open_memstream(&w.text, &w.size);
 	if (w.out) {
 		add(&w, "%s", config->program);
-		add(&w, "%s", r->attach ? "attach" : "run");
+		add(&w, "%s", plan_engine(r));
 		for (size_t i = 0; i < r->argc; i++)
 			add(&w, "%s", r->argv[i]);
-		add(&w, "--quiet");
-		add(&w, "--seed");
-		add(&w, "%" PRIu64, r->seed);
 		add(&w, "--duration");
 		add(&w, "%" PRIu64 "ms", r->duration_ns / NS_PER_MS ?: 1);
-		add_file(&w, j, "json", "races.json");
-		add_file(&w, j, "coverage", "coverage.json");
-		if (config->prefer)
-			add_file(&w, j, "prefer", config->prefer);
-		if (!r->attach)
-			add_machine(&w, j, config->to_repeat);
+		if (r->pair)
+			add_exploring(&w, j, config);
 		else
-			add(&w, "%s", r->domain->name ? r->domain->name : j->machine.name);
+			add_sampling(&w, j, config);
 		list = finish(&w);
 	}
 	if (!list)

@@ -54,7 +54,10 @@ static bool read_file(const char *folder, const char *name, char text[FILE_MAX])
 	return n > 0;
 }
 
-/* Read the number that follows "WORD " at the start of a line of the file. */
+/*
+ * Read from the group's file `name` the number that follows `word` and a blank at the start of a line. Returns false if there
+ * is none.
+ */
 static bool read_field(const char *folder, const char *name, const char *word, uint64_t *value)
 {
 	char text[FILE_MAX], *line = text;
@@ -109,8 +112,8 @@ static bool find_own(char own[PATH_MAX])
 }
 
 /*
- * Returns the pid of the runner that made a group. The group's name is PREFIX "PID-N" or RUNNER "PID"; returns 0 for any other
- * name.
+ * Returns the pid of the runner that made the group with this name: PREFIX "PID-N" for a run, or RUNNER "PID" for the runner
+ * itself. Returns 0 for any other name.
  */
 static pid_t owner(const char *name)
 {

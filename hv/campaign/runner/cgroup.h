@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The group in which the groups of the runs are made. */
+/* The control group in which this process makes a group for each run. */
 struct cgroup_base {
 	char path[PATH_MAX]; /* "": no group was found */
 	bool memory;	     /* The memory controller can be used. */

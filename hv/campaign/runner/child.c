@@ -25,7 +25,10 @@
 #define LOOK_NS 50000000
 #define LOOKS 40 /* attempts to take the lock, LOOK_NS apart */
 
-/* Open the file for an output stream of the program. Returns its descriptor, or -1 with err set. */
+/*
+ * Create the file `name` in the run's folder, for standard output or standard error of the program. Returns its descriptor, or
+ * -1 with err set.
+ */
 static int open_log(const char *folder, const char *name, struct err *err)
 {
 	char *path = spool_path(folder, name, err);

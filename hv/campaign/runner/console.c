@@ -3,20 +3,23 @@
 #include "hv/campaign/runner/console.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "hv/base/clock.h"
+#include "hv/campaign/runner/spool.h"
 
 #define CHUNK 65536
 /*
- * Most chunks that console_read() reads in its last call of a run: 1 GiB, the largest --console-limit. A sparse file can
- * pretend to be larger.
+ * Most chunks of 64 KiB that console_read() reads when the run has ended: 1 GiB in all, the largest --console-limit. A sparse
+ * file can pretend to be larger.
  */
 #define CHUNKS_END_MAX 16384
-#define CHUNKS_MAX 64 /* most chunks in any other call: 4 MiB, so that a flooding console does not delay the other runs */
+/*
+ * Most chunks that console_read() reads in one call while the run goes on: 4 MiB in all, so that a flooding console does not
+ * delay the other runs.
+ */
+#define CHUNKS_MAX 64
 
 /*
  * Beginnings of kernel messages that report an invalid state, after the time stamp. Messages of user programs seldom begin like
@@ -98,9 +101,10 @@ enum store_outcome console_judge(const char *line)
 }
 
 /*
- * Record the finding of a line. Omit the time stamp, which differs in each run, so that equal findings of two runs are equal.
+ * If the line that has just ended shows a finding, add it to `ending`. Omit the time stamp, which differs in each run, so that
+ * equal findings of two runs are equal.
  */
-static void end_line(struct console *c, const char *file, struct ending *ending)
+static void end_line(struct console *c, struct ending *ending)
 {
 	enum store_outcome kind;
 
@@ -108,40 +112,35 @@ static void end_line(struct console *c, const char *file, struct ending *ending)
 	c->len = 0;
 	kind = console_judge(c->line);
 	if (kind != STORE_OK)
-		ending_add(ending, kind, file, behind_marks(c->line));
+		ending_add(ending, kind, CONSOLE_FILE, behind_marks(c->line));
 }
 
-static void add_bytes(struct console *c, const char *bytes, size_t len, const char *file, struct ending *ending)
+static void add_bytes(struct console *c, const char *bytes, size_t len, struct ending *ending)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (bytes[i] == '\n')
-			end_line(c, file, ending);
+			end_line(c, ending);
 		else if (bytes[i] != '\r' && bytes[i] != '\0' && c->len < CONSOLE_LINE_MAX)
 			c->line[c->len++] = bytes[i];
 	}
 }
 
-void console_read(struct console *c, const char *path, const char *file, bool end, struct ending *ending)
+void console_read(struct console *c, const char *folder, bool end, struct ending *ending)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = spool_open_file(folder, CONSOLE_FILE);
 	char bytes[CHUNK];
-	struct stat st;
 	ssize_t n = 1;
 
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
 	for (int i = 0; fd >= 0 && i < (end ? CHUNKS_END_MAX : CHUNKS_MAX) && n > 0; i++) {
 		n = pread(fd, bytes, sizeof(bytes), (off_t)c->seen);
 		if (n <= 0)
 			break;
 		c->seen += (uint64_t)n;
 		c->last_ns = monotonic_ns();
-		add_bytes(c, bytes, (size_t)n, file, ending);
+		add_bytes(c, bytes, (size_t)n, ending);
 	}
 	if (end && c->len)
-		end_line(c, file, ending);
+		end_line(c, ending);
 	if (fd >= 0)
 		close(fd);
 }

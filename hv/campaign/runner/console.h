@@ -20,11 +20,13 @@ struct console {
 	unsigned len;
 };
 
+#define CONSOLE_FILE "console.log" /* in the run's folder */
+
 /*
- * Read the new part of the file `path`, and add findings to `ending`. `file` is the name of the file in the run's folder. `end`
- * says that the run has ended: then a last line without a newline is read, too.
+ * Read the new part of the console's file in the run's folder, and add findings to `ending`. `end` says that the run has ended:
+ * then a last line without a newline is read, too.
  */
-void console_read(struct console *c, const char *path, const char *file, bool end, struct ending *ending);
+void console_read(struct console *c, const char *folder, bool end, struct ending *ending);
 
 /* Returns the finding that a console line reports: STORE_PANIC, STORE_LOCKUP or STORE_COMPLAINT, or else STORE_OK. */
 enum store_outcome console_judge(const char *line);

@@ -44,7 +44,7 @@ bool ending_has(const struct ending *e, enum store_outcome kind)
 	return false;
 }
 
-/* ---- the file `status`: each line has a key and a value ---- */
+/* ---- the lines of the file `status` ---- */
 
 int ending_write(const struct ending *e, const char *folder, struct err *err)
 {

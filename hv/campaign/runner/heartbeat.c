@@ -19,9 +19,10 @@
 #define PORT 999 /* AGENT_PORT of the guest agent */
 #define CID 3
 #define FOLDERS "/tmp"
-#define FOLDERS_MAX (HEARTBEAT_PATH_MAX - 32) /* bytes of $TMPDIR; the other 32 hold PREFIX and mkdtemp()'s six characters */
+/* Most bytes of $TMPDIR. The other 32 bytes of the path are for PREFIX and mkdtemp()'s six characters. */
+#define FOLDERS_MAX (HEARTBEAT_PATH_MAX - 32)
 #define PREFIX "outrider-run-"
-#define TRIES 100 /* attempts to make a folder and lock it before another process sweeps it */
+#define TRIES 100 /* make_folder() tries this often to make a folder and to lock it before another process sweeps it. */
 
 /* The names of the sockets in the folder: Outrider listens on "v", and connects to "v_PORT" when the guest connects to PORT. */
 static const char *const sockets[] = {"v", "v_999"};
@@ -32,7 +33,10 @@ static void socket_path(const struct heartbeat *h, const char *suffix, struct so
 	snprintf(address->sun_path, sizeof(address->sun_path), "%s/v%s", h->folder, suffix);
 }
 
-/* Where the folders with sockets are: in $TMPDIR, or in FOLDERS if $TMPDIR is not set, not an absolute path, or too long. */
+/*
+ * Returns the folder in which heartbeat_open() makes its folder for the sockets: $TMPDIR, or FOLDERS if $TMPDIR is not set, not
+ * an absolute path, or too long.
+ */
 static const char *folders(void)
 {
 	const char *asked = getenv("TMPDIR");

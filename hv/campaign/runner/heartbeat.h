@@ -11,7 +11,8 @@
 
 #include "hv/base/err.h"
 
-#define HEARTBEAT_PATH_MAX 88 /* bytes; a socket's path has at most 107 (unix(7)) */
+/* Bytes of the path of the folder with the sockets, with the NUL. A socket's path has at most 107 (unix(7)). */
+#define HEARTBEAT_PATH_MAX 88
 
 struct heartbeat {
 	char folder[HEARTBEAT_PATH_MAX]; /* folder of the sockets; "": closed */

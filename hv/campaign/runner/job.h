@@ -26,9 +26,10 @@ struct job {
 	char *folder;  /* NULL: the run was never started */
 	char *command; /* shell command that repeats the run */
 	unsigned attempts;
-	bool begun;				  /* The beginning of the run is recorded in the store. */
-	unsigned quarantined, quarantined_stored; /* largest N of the quarantined folders FOLDER~N, and of those in the store */
-	/* State of the current attempt, in this and the following members: */
+	bool begun; /* The beginning of the run is recorded in the store. */
+	/* largest N of the run's quarantined folders FOLDER~N, and largest N of those that are stored */
+	unsigned quarantined, quarantined_stored;
+	/* This and all following members are the state of the current attempt. */
 	struct child child;
 	struct machine machine;
 	struct console console;
@@ -45,13 +46,18 @@ struct job_config {
 	const char *program;
 	bool emulator;	    /* `program` is the campaign's <emulator>. */
 	const char *prefer; /* name of the file for --prefer in the run's folder; NULL: no --prefer */
+	const char *skip;   /* name of the file for --skip in the run's folder; NULL: no --skip */
+	unsigned again;	    /* number of trials that earlier runs made, and that this run makes again */
 	bool to_repeat;	    /* Make the command for a user to repeat the run later, when the heartbeat's socket is gone. */
 };
 
 /* Start the run. j->folder must be set. Returns 0, or -1 with err set. */
 int job_start(struct job *j, struct cgroup_base *base, const struct job_config *config, struct err *err);
 
-/* Check a running job: limits, console, heartbeat. Returns true if the run has ended; then call job_judge(). */
+/*
+ * Check a run that is in progress: its limits, its console and the guest agent's heartbeat. Returns true if the run has ended;
+ * then call job_judge().
+ */
 bool job_poll(struct job *j);
 
 /* Ask the run to end with SIGTERM. job_poll() kills it after 30 s. */
@@ -73,8 +79,5 @@ enum job_verdict job_judge(struct job *j);
  * control group.
  */
 void job_release(struct job *j);
-
-/* Returns the time, in milliseconds since 1970 in UTC. */
-int64_t job_now(void);
 
 #endif

@@ -10,12 +10,14 @@
 #include <unistd.h>
 
 #include "hv/base/clean.h"
+#include "hv/base/clock.h"
 #include "hv/campaign/runner/job.h"
 #include "hv/campaign/runner/spool.h"
 #include "hv/race/complaint.h"
 
 #define LAST_LINE "outrider: "
-#define ERRORS_MAX (16 << 20) /* bytes at the end of stderr.log to read; the last messages say why the run ended */
+/* At most this many bytes at the end of stderr.log are read: the last messages say why the run ended. */
+#define ERRORS_MAX (16 << 20)
 #define ERRORS_LINE_MAX 4096
 
 /*
@@ -23,6 +25,9 @@
  * <emulator> exits with WRAPPER_FAILED if the machine in which it runs Outrider has failed.
  */
 enum wrapper_status { WRAPPER_FAILED = 125, WRAPPER_CANNOT = 126, WRAPPER_NOWHERE = 127, WRAPPER_SIGNAL = 128 };
+
+/* `outrider explore` found something: its result says what. Other runs do not exit with this status. */
+#define EXIT_FOUND 1
 
 /* ---- messages in stderr.log ---- */
 
@@ -41,7 +46,7 @@ static bool is_sanitizer(const char *line)
 	return false;
 }
 
-/* Skip the pid in "==123==ERROR: ...", since it differs in each run. */
+/* Skip the pid at the start of a sanitizer's line, "==123==ERROR: ...", since the pid differs in each run. */
 static const char *skip_pid(const char *line)
 {
 	size_t n = strspn(line, "=0123456789");
@@ -63,7 +68,7 @@ static FILE *open_errors(const struct job *j)
 	return in;
 }
 
-/* Read a line. Only its first `size` - 1 bytes are kept. */
+/* Read a line from `in` into `line`, of which at most `size` - 1 bytes are kept. Returns false at the end of the file. */
 static bool next_line(FILE *in, char *line, int size)
 {
 	if (!fgets(line, size, in))
@@ -113,7 +118,7 @@ static void crash(struct job *j, const char *fmt, const char *what)
 	ending_add(&j->ending, STORE_CRASH, "stderr.log", line);
 }
 
-/* Returns whether a signal is one that the program itself causes by a fault. */
+/* Returns whether the signal `number` is one that a program causes itself by a fault, such as SIGSEGV. */
 static bool is_fault(int number)
 {
 	return number == SIGSEGV || number == SIGBUS || number == SIGABRT || number == SIGILL || number == SIGFPE ||
@@ -150,7 +155,7 @@ static bool kernel_spoke(const struct job *j)
 
 /*
  * Add a finding for a guest that died, or whose kernel complained so that Outrider ended the run, unless the console has shown
- * the same. `last` is Outrider's last message. The store reads complaints from the report, too.
+ * the same event. `last` is Outrider's last message. The store reads the complaints in the run's report, too.
  */
 static void guest_died(struct job *j, const char *last)
 {
@@ -172,6 +177,11 @@ static enum job_verdict judge_status(struct job *j, int status, const char *last
 	snprintf(number, sizeof(number), "%d", status);
 	switch (status) {
 	case EXIT_OK:
+		return JOB_OVER;
+	case EXIT_FOUND:
+		if (j->run->pair)
+			return JOB_OVER;
+		crash(j, "outrider ended with the status %s", number);
 		return JOB_OVER;
 	case EXIT_GUEST:
 		guest_died(j, last);
@@ -198,14 +208,12 @@ static enum job_verdict judge_status(struct job *j, int status, const char *last
 
 enum job_verdict job_judge(struct job *j)
 {
-	char last[ENDING_LINE_MAX], *path = spool_path(j->folder, "console.log", NULL);
+	char last[ENDING_LINE_MAX];
 	enum job_verdict verdict;
 
-	if (path)
-		console_read(&j->console, path, "console.log", true, &j->ending);
-	free(path);
+	console_read(&j->console, j->folder, true, &j->ending);
 	read_errors(j, last, sizeof(last));
-	j->ending.ended = job_now();
+	j->ending.ended = realtime_ms();
 	if (j->child.lost)
 		verdict = judge_signal(j, SIGKILL);
 	else if (WIFSIGNALED(j->child.status))

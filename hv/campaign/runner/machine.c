@@ -33,7 +33,7 @@ static void remove_all(xmlNode *node, const char *name)
 	}
 }
 
-/* Set the text of the node's only element of this name. */
+/* Make the node `node` have exactly one child element of this name, with this text. */
 static xmlNode *set(xmlNode *node, const char *name, const char *text)
 {
 	remove_all(node, name);

@@ -56,8 +56,8 @@ static void add_run(const struct runner *r, const char *key)
 
 /*
  * Find quarantined attempts, in the spool and in the store. The store lacks an attempt that was quarantined while the store was
- * away. The spool lacks an attempt whose folder a user deleted; its number N is not used again, because the store keeps the
- * first attempt with a name.
+ * away. The spool lacks an attempt whose folder a user deleted; the number N of such an attempt is not used again, because the
+ * store never replaces an attempt that it has.
  */
 static void find_quarantined(struct runner *r, const struct store_runs *runs)
 {
@@ -80,7 +80,7 @@ static int recover(struct runner *r, struct job *j, const struct store_runs *run
 	j->folder = folder;
 	if ((there && child_end_others(j->folder, err) < 0) || run_store_quarantined(&r->run_store, j, err) < 0)
 		return -1;
-	/* Without a folder, the run was never started, or the runner was killed just after it renamed the folder. */
+	/* If the run has no folder, it was never started, or the runner was killed just after it had renamed the folder. */
 	if (!there) {
 		free(folder);
 		j->folder = NULL;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "hv/base/clock.h"
+#include "hv/campaign/learn/pairs.h"
 #include "hv/campaign/learn/settings.h"
 #include "hv/campaign/runner/state.h"
 
@@ -30,8 +31,8 @@ static size_t count_selected(const struct runner *r, const struct plan_runs *run
 }
 
 /*
- * Count the runs of a round that this runner has to execute. Whether it has to is decided by a run's key, which does not depend
- * on the round's number, so the plan is expanded for round 1.
+ * Count the runs of a round that this runner has to execute. A run's key decides whether the runner has to execute the run.
+ * Keys do not depend on the round's number, so the plan is expanded for round 1.
  */
 static int count_planned(const struct runner *r, size_t *count, struct err *err)
 {
@@ -90,6 +91,38 @@ static int order_jobs(struct runner *r, struct err *err)
 	for (size_t i = 0; i < count; i++)
 		jobs[i] = r->jobs[order[i]];
 	memcpy(r->jobs, jobs, count * sizeof(*jobs));
+out:
+	free(order);
+	free(list);
+	free(jobs);
+	return rc;
+}
+
+/* Sort the jobs that explore pairs among their places in the order. */
+static int order_pairs(struct runner *r, struct err *err)
+{
+	size_t *order = calloc(r->job_count + 1, sizeof(*order)), count = 0;
+	struct learn_pair *list = calloc(r->job_count + 1, sizeof(*list));
+	struct job *jobs = calloc(r->job_count + 1, sizeof(*jobs));
+	int rc = -1;
+
+	if (!order || !list || !jobs) {
+		err_set(err, EXIT_INTERNAL, "out of memory for the order of runs");
+		goto out;
+	}
+	for (size_t i = 0; i < r->job_count; i++) {
+		const struct plan_run_pair *p = r->jobs[i].run->pair;
+
+		if (!p)
+			continue;
+		list[count] = (struct learn_pair){r->jobs[i].run->kernel, {p->prepare, {p->command[0], p->command[1]}}};
+		jobs[count++] = r->jobs[i];
+	}
+	rc = count ? learn_pair_order(r->store, plan_name(r->plan), list, count, order, err) : 0;
+	for (size_t i = 0, k = 0; rc == 0 && i < r->job_count; i++) {
+		if (r->jobs[i].run->pair)
+			r->jobs[i] = jobs[order[k++]];
+	}
 out:
 	free(order);
 	free(list);
@@ -163,7 +196,10 @@ static int find_unfinished(struct runner *r, struct err *err)
 	return rc;
 }
 
-/* Save the value of --only in the spool, or read the saved value if the round is resumed. */
+/*
+ * Save the value of --only in the round's folder. If the round is resumed, read the saved value instead, so that the same runs
+ * are selected.
+ */
 static int save_only(struct runner *r, bool resumed, struct err *err)
 {
 	if (!resumed)
@@ -197,7 +233,7 @@ static int open_round(struct runner *r, struct err *err)
 
 	if (root && spool_open(&r->spool, root, r->round_uuid, r->shard, err) == 0 &&
 	    save_only(r, r->config->resume, err) == 0 && make_jobs(r, err) == 0 &&
-	    (!plan_learns(r->plan) || order_jobs(r, err) == 0))
+	    (!plan_learns(r->plan) || order_jobs(r, err) == 0) && order_pairs(r, err) == 0)
 		/* Recover a round with --round, too: a runner that was killed may have begun it. */
 		rc = r->config->resume || r->config->round ? runner_recover(r, err) : 0;
 	free(root);

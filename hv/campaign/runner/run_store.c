@@ -24,13 +24,13 @@ static int begin(const struct run_store *k, const struct job *j, const char *key
 					    .workload = r->workload,
 					    .sampling = r->sampling,
 					    .seed = r->seed,
-					    .engine = r->attach ? "attach" : "run",
+					    .engine = plan_engine(r),
 					    .command = text,
 					    .folder = folder,
 					    .shard = k->shard};
 	int rc;
 
-	/* Remove the newline at the end of the file: the store's column has none. */
+	/* Remove the newline at the end of the command: the store keeps the command without a newline. */
 	if (len && text[len - 1] == '\n')
 		text[len - 1] = '\0';
 	rc = store_run_begin(k->store, k->round, &plan, id, err);
@@ -53,8 +53,8 @@ int run_store_begin(const struct run_store *k, const struct job *j, struct err *
 #define FINDINGS_MAX (ENDING_FINDINGS_MAX + 2)
 
 /*
- * Leave out the run's file that is invalid, and add a finding that says why. `findings` is the array of *result, or NULL if
- * none is to be added. `text` takes the message.
+ * Leave out of *result the run's file that is invalid, which `bad` names, and add a finding that says why. `findings` is the
+ * array of findings in *result, or NULL if no finding is to be added. The message is copied to `text`.
  */
 static void leave_out(struct store_run_result *result, struct store_finding *findings, enum store_bad bad, char *text,
 		      size_t size, const struct err *why)
@@ -99,19 +99,25 @@ static int end_with(const struct run_store *k, int64_t id, struct store_run_resu
 	return rc;
 }
 
-/* Record how a run ended, or an attempt that was cut off; the report of an attempt need not be finished. */
-static int end(const struct run_store *k, const struct ending *e, const char *folder, int64_t id, bool attempt, struct err *err)
+/*
+ * Record in the store how a run ended or, with `attempt`, an attempt that was cut off. The attempt need not have a finished
+ * report.
+ */
+static int end(const struct run_store *k, const struct plan_run *run, const struct ending *e, const char *folder, int64_t id,
+	       bool attempt, struct err *err)
 {
 	struct store_finding findings[FINDINGS_MAX];
 	char *files[ENDING_FINDINGS_MAX] = {0};
-	char *races = spool_path(folder, "races.json", err), *coverage = spool_path(folder, "coverage.json", err);
+	const char *report = run->pair ? "stdout.log" : "races.json";
+	char *races = spool_path(folder, report, err), *coverage = spool_path(folder, "coverage.json", err);
 	struct store_run_result result = {.outcome = e->outcome,
 					  .detail = e->detail,
 					  .started = e->started,
 					  .ended = e->ended,
 					  .findings = findings,
 					  .finding_count = e->finding_count,
-					  .races = spool_has(folder, "races.json") ? races : NULL,
+					  .races = spool_has(folder, report) ? races : NULL,
+					  .explored = run->pair != NULL,
 					  .coverage = spool_has(folder, "coverage.json") ? coverage : NULL,
 					  .must_report = !attempt};
 	int rc = -1;
@@ -137,13 +143,12 @@ static int end(const struct run_store *k, const struct ending *e, const char *fo
 /* Find out from the files of an unfinished attempt how the attempt ended. */
 static void ending_of(const char *folder, struct ending *e)
 {
-	char *races = spool_path(folder, "races.json", NULL), *path = spool_path(folder, "console.log", NULL);
+	char *races = spool_path(folder, "races.json", NULL);
 	struct console console = {0};
 	struct stat st;
 
 	*e = (struct ending){.outcome = STORE_OK};
-	if (path)
-		console_read(&console, path, "console.log", true, e);
+	console_read(&console, folder, true, e);
 	if (races && lstat(races, &st) == 0)
 		e->started = e->ended = (int64_t)st.st_mtim.tv_sec * 1000;
 	if (e->outcome == STORE_OK) {
@@ -151,7 +156,6 @@ static void ending_of(const char *folder, struct ending *e)
 		snprintf(e->detail, sizeof(e->detail), "%s", UNFINISHED);
 	}
 	free(races);
-	free(path);
 }
 
 static int store_quarantined(const struct run_store *k, const struct job *j, unsigned n, struct err *err)
@@ -167,7 +171,7 @@ static int store_quarantined(const struct run_store *k, const struct job *j, uns
 	}
 	rc = 0;
 	/*
-	 * Without the folder, which a user has deleted, there is nothing to store. If the store lacks the attempt, its data are
+	 * If a user has deleted the folder, there is nothing to store: if the store lacks the attempt, the attempt's data are
 	 * lost.
 	 */
 	if (access(folder, F_OK) < 0)
@@ -175,7 +179,7 @@ static int store_quarantined(const struct run_store *k, const struct job *j, uns
 	rc = begin(k, j, key, folder, &id, err);
 	if (rc == 0) {
 		ending_of(folder, &ending);
-		rc = end(k, &ending, folder, id, true, err);
+		rc = end(k, j->run, &ending, folder, id, true, err);
 	}
 out:
 	free(key);
@@ -220,6 +224,6 @@ int run_store_end(const struct run_store *k, struct job *j, struct err *err)
 		return -1;
 	rc = begin(k, j, j->run->key, j->folder, &id, err);
 	if (rc == 0)
-		rc = end(k, &j->ending, j->folder, id, false, err);
+		rc = end(k, j->run, &j->ending, j->folder, id, false, err);
 	return rc < 0 ? -1 : 0;
 }

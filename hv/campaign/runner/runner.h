@@ -11,7 +11,8 @@
  *     coverage.json  the run's coverage
  *     prefer.json    the weights for the run's --prefer
  *     console.log    the guest's console
- *     stdout.log     output of Outrider
+ *     tried.txt      trials that `outrider explore` leaves out
+ *     stdout.log     output of Outrider; for a pair of programs, the result of `outrider explore`
  *     stderr.log     messages of Outrider; locked while any process of the run lives
  *     status         how the run ended, written at its end
  *
@@ -47,7 +48,7 @@ struct runner_result {
 	uint64_t round; /* number of the round; 0: with `resume`, no round could be continued */
 	char round_uuid[STORE_UUID_MAX];
 	char shard[32]; /* "" or "I/N" */
-	/* Number of runs of this shard: planned, and by result in the next members. */
+	/* Numbers of runs of this shard. `planned` is the number of all; the next three members count them by their result. */
 	unsigned planned;
 	unsigned done;	   /* in the store */
 	unsigned skipped;  /* not run, or not finished, because the budget was used up or a signal came */

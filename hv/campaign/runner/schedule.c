@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Starts the runs of a round, watches them, and stores their results. */
+/*
+ * Starts the runs of a round, watches them, and stores their results. While the store is away (it cannot be opened or written),
+ * the results wait in the runs' folders.
+ */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -13,10 +16,13 @@
 
 /* ---- weights for a run's --prefer ---- */
 
-#define ROUNDS 8 /* latest rounds in which find_build() looks for a run of the kernel */
+#define ROUNDS 8 /* number of latest rounds in which find_build() looks for a run of the kernel */
 #define BUILD_MAX 64
 
-/* Find the build id of the kernel's last run in a round. Returns whether the round has such a run. */
+/*
+ * Find the build id that the last run of the plan's kernel `kernel` reported in this round. Returns false if the round has no
+ * such run.
+ */
 static bool find_in(const struct runner *r, int64_t round, const char *kernel, char build[BUILD_MAX])
 {
 	struct store_runs runs = {0};
@@ -38,8 +44,8 @@ static bool find_in(const struct runner *r, int64_t round, const char *kernel, c
 }
 
 /*
- * Find the build id of the kernel's last run. The kernel's file can be replaced between rounds, so the last run is the best
- * guess of its build.
+ * Find the build id that the last run of the plan's kernel `kernel` reported, in the latest rounds. The kernel's file can be
+ * replaced between rounds, so the last run is the best guess of its build.
  */
 static bool find_build(const struct runner *r, const char *kernel, char build[BUILD_MAX])
 {
@@ -74,12 +80,46 @@ static const char *write_prefer(const struct runner *r, const struct job *j)
 	return rc == 0 ? "prefer.json" : NULL;
 }
 
+/* ---- trials for an exploring run's --skip ---- */
+
+#define SKIP "tried.txt"
+
+/*
+ * Write the job's file of trials that need not be run again, and set *again to the number of the others that earlier runs made.
+ * Returns the file's name, or NULL if the store cannot be read: then the run makes all trials again.
+ */
+static const char *write_skip(const struct runner *r, const struct job *j, unsigned *again)
+{
+	const struct plan_run_pair *p = j->run->pair;
+	const struct store_programs pair = {p->prepare, {p->command[0], p->command[1]}};
+	struct err err = {0};
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = r->store_ns ? NULL : open_memstream(&text, &size);
+	int rc = out ? store_tried(r->store, &pair, out, again, &err) : -1;
+
+	if (out && fclose(out) != 0)
+		rc = -1;
+	if (rc == 0)
+		rc = spool_write(j->folder, SKIP, text, &err);
+	free(text);
+	if (rc < 0)
+		*again = 0;
+	return rc == 0 ? SKIP : NULL;
+}
+
 #define TICK_NS 50000000
-#define ATTEMPTS_MAX 3 /* attempts of a run that is killed from outside, or whose machine fails */
-/* Pause before the runner tries a store that is away again. It doubles from 15 s up to 60 s. */
+#define ATTEMPTS_MAX 3 /* A run that is killed from outside, or whose machine fails, is tried this many times. */
+/*
+ * If the store cannot be written, the runner tries again after this pause: at first 15 s, then twice the last pause, at most 60
+ * s.
+ */
 #define PAUSE_FIRST_NS UINT64_C(15000000000)
 #define PAUSE_MAX_NS UINT64_C(60000000000)
-/* Milliseconds to wait for another writer after a failure. Short, because the runs are not watched meanwhile. */
+/*
+ * After a failure, wait this many milliseconds for another process that writes to the store. Short, because the runs are not
+ * watched meanwhile.
+ */
 #define PAUSE_WAIT_MS 1000
 
 /* ---- the store ---- */
@@ -121,7 +161,10 @@ static int store_job(struct runner *r, struct job *j)
 	return 0;
 }
 
-/* Find out whether the store is back: something was stored or, if there was nothing to store, the store can be read. */
+/*
+ * Find out whether a store that was away is back. The store is back if something was stored (`stored`) or, when there was
+ * nothing to store, if it can be read.
+ */
 static void try_store(struct runner *r, bool stored)
 {
 	const struct store_rounds_query query = {.id = r->run_store.round};
@@ -138,8 +181,8 @@ static void try_store(struct runner *r, bool stored)
 }
 
 /*
- * Store everything that the store lacks. One failure can be due to that run's data, so the other runs are still tried; after
- * two failures the store is taken as away. After the first failure, wait only PAUSE_WAIT_MS for the store's lock.
+ * Store everything that the store lacks. One failure can be due to the data of a single run, so the other runs are still tried;
+ * after two failures the store counts as away. After the first failure, wait only PAUSE_WAIT_MS for the store's lock.
  */
 static void store_jobs(struct runner *r, unsigned wait_ms)
 {
@@ -247,7 +290,7 @@ static void count_ending(struct runner *r, const struct job *j)
 		progress_say(&r->progress, "%s: %s: %s", j->run->key, store_outcome_word(j->ending.outcome), j->ending.detail);
 }
 
-/* Record a run that was killed in every attempt as a crash. */
+/* Record a crash as the outcome of a run that was killed in every attempt. */
 static void give_up(struct job *j)
 {
 	ending_add(&j->ending, STORE_CRASH, "stderr.log", "outrider was killed from outside again and again");
@@ -298,7 +341,10 @@ static int start_job(struct runner *r, struct job *j, struct err *err)
 		j->folder = spool_run_folder(&r->spool, j->uuid, err);
 	if (!j->folder)
 		return -1;
-	config.prefer = write_prefer(r, j);
+	if (j->run->pair)
+		config.skip = write_skip(r, j, &config.again);
+	else
+		config.prefer = write_prefer(r, j);
 	if (job_start(j, &r->groups, &config, err) < 0)
 		return -1;
 	j->begun = false;
@@ -307,7 +353,10 @@ static int start_job(struct runner *r, struct job *j, struct err *err)
 	return 0;
 }
 
-/* Start every waiting run for which there is room. A large run that must wait does not hold up smaller ones after it. */
+/*
+ * Start every waiting run for which the limits on parallel runs and vCPUs leave room. A large run that must wait does not hold
+ * up smaller ones after it.
+ */
 static int start_jobs(struct runner *r, struct err *err)
 {
 	for (size_t i = 0; i < r->job_count; i++) {

@@ -31,9 +31,9 @@ struct runner {
 	uint64_t deadline_ns; /* monotonic_ns() when the budget is used up; UINT64_MAX: never */
 	bool budget_over;     /* The budget is used up: no further run is started. */
 	uint64_t store_ns;    /* monotonic_ns() of the next attempt to reach a store that is away; 0: the store is reachable */
-	uint64_t pause_ns;    /* nanoseconds from the last attempt to reach the store to the next */
+	uint64_t pause_ns;    /* nanoseconds to wait after the last attempt to reach the store, before the next one */
 	sigset_t signals;     /* signals that end the round, and SIGCHLD */
-	unsigned interruptions; /* number of signals that came to end the round */
+	unsigned interruptions; /* number of received signals that ask the round to end */
 	struct progress progress;
 };
 

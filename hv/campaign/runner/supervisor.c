@@ -18,7 +18,8 @@
 #include <unistd.h>
 
 #define POLL_MS 20
-#define LIFE 3 /* numbers of the two pipes' descriptors in the supervisor */
+/* descriptors of the supervisor: LIFE is the pipe whose other end closes when the runner dies, RESULT takes the status */
+#define LIFE 3
 #define RESULT 4
 /* Seconds by which the kernel's CPU limit is above the campaign's, so that the runner can send SIGTERM first. */
 #define CPU_SPARE_S 30

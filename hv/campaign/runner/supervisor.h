@@ -30,7 +30,7 @@ struct child_config {
 struct supervisor {
 	const struct child_config *config;
 	const struct cgroup *group;
-	int out, log;	  /* files for standard output and standard error of the program */
+	int out, log;	  /* descriptors of the files for standard output (`out`) and standard error (`log`) of the program */
 	int life, result; /* the supervisor's ends of the two pipes */
 };
 

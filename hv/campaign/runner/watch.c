@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "hv/base/clock.h"
@@ -14,17 +13,10 @@
 #include "hv/campaign/runner/spool.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define GRACE_NS (30 * NS_PER_S) /* time for a run to write its report after SIGTERM, before SIGKILL */
-#define REST_NS (10 * NS_PER_S)	 /* time for processes that the program left behind to end, before SIGKILL */
-#define USAGE_NS (NS_PER_S / 2)	 /* time between two checks of size, CPU time and memory; a check reads many files */
-
-int64_t job_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+#define GRACE_NS (30 * NS_PER_S) /* After SIGTERM a run has this long to write its report; then it gets SIGKILL. */
+#define REST_NS (10 * NS_PER_S)	 /* Processes that outlive the run's program have this long to end; then they get SIGKILL. */
+/* The run's output, CPU time and memory are checked this often, and not oftener: a check reads many files. */
+#define USAGE_NS (NS_PER_S / 2)
 
 /* ---- start ---- */
 
@@ -64,7 +56,7 @@ static void clear_folder(const struct job *j)
 static void reset(struct job *j)
 {
 	j->console = (struct console){.last_ns = monotonic_ns()};
-	j->ending = (struct ending){.started = job_now()};
+	j->ending = (struct ending){.started = realtime_ms()};
 	j->started_ns = j->usage_ns = monotonic_ns();
 	j->sigterm_ns = 0;
 	j->killed = j->cut_short = false;
@@ -133,7 +125,7 @@ void job_kill(struct job *j)
 	child_kill(&j->child);
 }
 
-/* Record that a limit was exceeded, and ask the run to end. */
+/* Record that the run exceeded a limit, as the finding "WHAT VALUE UNIT" with its details in `file`, and ask the run to end. */
 static void stop(struct job *j, enum store_outcome kind, const char *file, const char *what, uint64_t value, const char *unit)
 {
 	char line[ENDING_LINE_MAX];
@@ -163,8 +155,8 @@ static void check_usage(struct job *j, uint64_t now)
 }
 
 /*
- * Returns whether the guest's console is in the run's folder. The console of a domain that the campaign
- * did not start is in another file.
+ * Returns whether the run has a file of the guest's console in its folder. It has none if the run attaches to a domain that the
+ * campaign did not start.
  */
 static bool has_console(const struct plan_run *r)
 {
@@ -174,11 +166,8 @@ static bool has_console(const struct plan_run *r)
 static void check_guest(struct job *j, uint64_t now)
 {
 	const struct plan_limits *l = &j->run->limits;
-	char *path = spool_path(j->folder, "console.log", NULL);
 
-	if (path)
-		console_read(&j->console, path, "console.log", false, &j->ending);
-	free(path);
+	console_read(&j->console, j->folder, false, &j->ending);
 	if (l->silence_ns && has_console(j->run) && now > j->console.last_ns && now - j->console.last_ns > l->silence_ns)
 		stop(j, STORE_HANG, "console.log", "the guest's console was silent for more than", l->silence_ns / NS_PER_S,
 		     "s");

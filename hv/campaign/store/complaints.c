@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes findings of the complaints of the guest's kernel that a run's report contains. */
+/* Converts the complaints of the guest's kernel in a run's report to findings. */
 #include "hv/campaign/store/complaints.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define OOPS "Oops" /* how the second line of an oops begins; a complaint of a report has only the first line */
+/* The console's line "Oops: ..." is the second line of an oops. A complaint of a report has only the first line. */
+#define OOPS "Oops"
 
 static enum store_outcome outcome_of(enum complaint_kind kind)
 {

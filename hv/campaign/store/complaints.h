@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes findings of the complaints of the guest's kernel that a run's report contains. The run's console may show the same
- * complaints. The report's complaints are preferred: they exist even if the console is quiet, and they name the place in the
- * kernel. Only hv/campaign/store/ uses this header.
+ * Converts the complaints of the guest's kernel in a run's report to findings. The run's console may show the same complaints.
+ * The report's complaints are preferred: they exist even if the console is quiet, and they name the place in the kernel. Only
+ * hv/campaign/store/ uses this header.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_COMPLAINTS_H
 #define OUTRIDER_CAMPAIGN_STORE_COMPLAINTS_H

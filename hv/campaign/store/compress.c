@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Compresses texts for the store. */
+/* Compresses texts, such as races' records and coverage, for the store. */
 #include "hv/campaign/store/compress.h"
 
 #include <endian.h>

@@ -46,9 +46,10 @@ char *coverage_sum_text(struct coverage_sum *p, size_t *len, struct err *err)
 			all.hits = sum(all.hits, p->sites[end].hits);
 			all.windows = sum(all.windows, p->sites[end].windows);
 			all.conflicts = sum(all.conflicts, p->sites[end].conflicts);
+			all.talks = sum(all.talks, p->sites[end].talks);
 		}
-		fprintf(out, "%s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", all.name, all.armed, all.hits, all.windows,
-			all.conflicts);
+		fprintf(out, "%s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", all.name, all.armed, all.hits,
+			all.windows, all.conflicts, all.talks);
 	}
 	if (out && fclose(out) == 0)
 		return text;
@@ -59,7 +60,7 @@ char *coverage_sum_text(struct coverage_sum *p, size_t *len, struct err *err)
 
 static int put(struct coverage_sum *p, char *text, struct err *err)
 {
-	char **place = store_grow(&p->texts, &p->text_count, sizeof(*place), err);
+	char **place = list_grow(&p->texts, &p->text_count, sizeof(*place), err);
 	struct coverage_text_site site;
 
 	if (!place) {
@@ -69,7 +70,7 @@ static int put(struct coverage_sum *p, char *text, struct err *err)
 	*place = text;
 	p->held += strlen(text);
 	while (coverage_text_next(&text, &site)) {
-		struct coverage_text_site *to = store_grow(&p->sites, &p->site_count, sizeof(*to), err);
+		struct coverage_text_site *to = list_grow(&p->sites, &p->site_count, sizeof(*to), err);
 
 		if (!to)
 			return -1;
@@ -85,8 +86,9 @@ int coverage_sum_add(struct coverage_sum *p, char *text, struct err *err)
 	if (put(p, text, err) < 0)
 		return -1;
 	/*
-	 * Sum only if the texts are larger than the room and have doubled since the last sum. Without the second condition, a
-	 * sum that stays larger than the room would be computed again for each text.
+	 * Sum the texts up only if they have more than `room` bytes, and more than twice the bytes of the text that the last
+	 * summing made. Without the second condition, texts whose sum is larger than `room` would be summed up again for each
+	 * new text.
 	 */
 	if (p->held <= p->room || p->held <= 2 * p->summed)
 		return 0;

@@ -11,12 +11,12 @@
 #include "hv/campaign/store/coverage_text.h"
 
 struct coverage_sum {
-	size_t room;  /* bytes of texts to hold before they are summed; set by the caller */
-	char **texts; /* The names of the sites point into the texts. */
+	size_t room;  /* set by the caller: the texts are summed up when they have more bytes than this */
+	char **texts; /* The collected texts. Names of sites point into them while they are summed up. */
 	struct coverage_text_site *sites;
 	size_t text_count, site_count;
 	size_t held;   /* bytes of all texts */
-	size_t summed; /* bytes of the text that the last summing made */
+	size_t summed; /* bytes of the text that replaced the texts when coverage_sum_add() last summed them up */
 };
 
 /* Add a text from malloc(). The sum owns the text from now on, even on failure. Returns 0, or -1 with err set. */

@@ -12,6 +12,7 @@
 struct coverage_text_site {
 	const char *name;
 	int64_t armed, hits, windows, conflicts;
+	int64_t talks; /* 0 if an older version of outrider, without this number, wrote the line */
 };
 
 /*
@@ -19,6 +20,27 @@ struct coverage_text_site {
  * false if the text has ended, or the line has another form.
  */
 bool coverage_text_next(char **text, struct coverage_text_site *out);
+
+/*
+ * A row of `cover`. The rows of a round are read by one query each, because libpq holds the whole result of a query in memory.
+ */
+struct cover_row {
+	int64_t run, kernel, runs;
+	char *text; /* the coverage, from malloc(); the caller frees it */
+};
+
+/* Before the first row. */
+#define COVER_START ((struct cover_row){.run = INT64_MIN, .kernel = INT64_MIN})
+#define COVER_ANY (-1) /* rows of all kernels */
+
+/*
+ * Set *row to the row of the round that follows *row in the order of runs and kernels. `kernel`: read only rows of this kernel.
+ * Returns 1, 0 after the last row, or -1 with err set. row->text is NULL unless it returns 1.
+ */
+int cover_next(struct store *s, int64_t round, int64_t kernel, struct cover_row *row, struct err *err);
+
+/* Insert a row of `cover`, with `size` bytes of compressed coverage. Returns 0, or -1 with err set. */
+int cover_write(struct db *db, int64_t round, const struct cover_row *row, const void *data, size_t size, struct err *err);
 
 /*
  * Write a run's coverage as a row of `cover`, and add it to the sums of its sites. Call it in a transaction. Returns 0, or -1

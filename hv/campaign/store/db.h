@@ -4,7 +4,8 @@
  *
  * Statements are string constants. They contain the placeholders $1, $2 and so on instead of values. The values are arguments
  * after `types`, which has one letter for each: - i: int64_t; - t: const char *, text; NULL is written as ""; - b: const void *
- * and size_t, bytes. A column must be read as the type that it has. The tables have no NULL values.
+ * and size_t, bytes. A column must be read by the function for its type, db_int(), db_text() or db_bytes(). The tables have no
+ * NULL values.
  *
  * A function that fails sets err to the whole message for the user; store.h lists the errors. No locks: only one thread at a
  * time may use a database.
@@ -32,7 +33,7 @@ struct db *db_open(const char *where, enum db_mode mode, unsigned wait_ms, struc
 /* Roll back an open transaction, and free the database. `db` may be NULL. */
 void db_close(struct db *db);
 
-/* Returns the place of the database without a password, for messages. The string belongs to the database. */
+/* Returns the path or URL of the database without a password, for messages. The string belongs to the database. */
 const char *db_where(const struct db *db);
 
 /* Set the time in milliseconds that later calls wait for another process that writes. */
@@ -91,15 +92,15 @@ struct db_rows *db_query(struct db *db, struct err *err, const char *sql, const 
 int db_next(struct db_rows *rows, struct err *err);
 
 /*
- * Call `read` for each row with `ctx`, and end the rows. `read` returns 0, or -1 with err set to stop. `rows` may be NULL from
- * a db_query() that failed. Returns 0, or -1 with err set.
+ * Call `read` for each row with `ctx`, and then db_rows_end(). `read` returns 0, or -1 with err set to stop. `rows` may be NULL
+ * from a db_query() that failed. Returns 0, or -1 with err set.
  */
 int db_each(struct db_rows *rows, int (*read)(const struct db_rows *row, void *ctx, struct err *err), void *ctx,
 	    struct err *err);
 
 /*
- * Return the value of column `column`, counted from 0, in the current row. Text and bytes are valid until the next row. A
- * missing text is "".
+ * db_int(), db_text() and db_bytes() return the value of column `column`, counted from 0, in the current row: an integer, a
+ * text, or *len bytes. Text and bytes are valid until the next row. A missing text is "".
  */
 int64_t db_int(const struct db_rows *rows, int column);
 const char *db_text(const struct db_rows *rows, int column);
@@ -118,7 +119,7 @@ struct db_mark {
 };
 int db_mark_read(struct db *db, struct db_mark *out, struct err *err);
 
-/* Write the mark. Call it in a transaction. */
+/* Write the mark that identifies the database as a store of this version. Call it in a transaction. */
 int db_mark_write(struct db *db, int64_t application, int64_t version, struct err *err);
 
 /*

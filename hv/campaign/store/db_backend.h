@@ -37,7 +37,7 @@ struct db_statement {
 	bool busy; /* The statement's rows are being read, so it cannot run again. */
 };
 
-/* The rows of a query. A backend's own struct begins with this one. */
+/* The rows of a query. A backend adds its own members in a struct whose first member is a struct db_rows. */
 struct db_rows {
 	struct db *db;
 	struct db_statement *statement;
@@ -46,8 +46,8 @@ struct db_rows {
 struct db_backend {
 	/* The backend's replacement of each word of db_words, in the same order. */
 	const char *const *words;
-	int (*open)(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err);
-	/* Close the connection. All statements have been forgotten by then. */
+	int (*open)(struct db *db, enum db_mode mode, struct err *err);
+	/* Close the connection. The caller has removed all prepared statements before (db_forget_all()). */
 	void (*close)(struct db *db);
 	/* Implements db_back(). NULL: the database is never away. */
 	int (*back)(struct db *db, struct err *err);
@@ -58,9 +58,14 @@ struct db_backend {
 	int (*script)(struct db *db, const char *sql, struct err *err);
 	int (*prepare)(struct db *db, struct db_statement *st, const char *types, struct err *err);
 	void (*forget)(struct db *db, struct db_statement *st);
-	/* Run a statement without waiting for its result. NULL: the backend cannot, and db_send() calls query(). */
+	/*
+	 * Run a statement without waiting for its result. NULL: this backend always waits, and db_send() calls query() instead.
+	 */
 	int (*send)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n, struct err *err);
-	/* Run a statement with `n` values. changed() then returns the number of rows that the statement changed. */
+	/*
+	 * Run a statement with `n` values for its placeholders. After that, changed() returns the number of rows that the
+	 * statement changed.
+	 */
 	struct db_rows *(*query)(struct db *db, struct db_statement *st, const struct db_value *values, size_t n,
 				 struct err *err);
 	int64_t (*changed)(struct db_rows *rows);

@@ -14,8 +14,8 @@ static bool is_server(const char *where)
 }
 
 /*
- * Returns a copy of a URL without its password. The password is between the first colon and the last @ of the host part, or in
- * a parameter.
+ * Returns a copy of the path or URL `where` without the URL's password, from malloc(). The password is between the first colon
+ * and the last @ of the host part, or in a parameter.
  */
 static char *shown_place(const char *where)
 {
@@ -46,7 +46,7 @@ struct db *db_open(const char *where, enum db_mode mode, unsigned wait_ms, struc
 				  .wait_ms = wait_ms};
 	if (!db || !db->where || !db->shown)
 		err_set(err, EXIT_INTERNAL, "out of memory");
-	else if (db->backend->open(db, mode, wait_ms, err) == 0)
+	else if (db->backend->open(db, mode, err) == 0)
 		return db;
 	db_close(db);
 	return NULL;

@@ -11,12 +11,15 @@
 #include "hv/campaign/store/db_postgres.h"
 
 /*
- * Most statements that are sent before their results are read. The server stops reading when it cannot send its results, so a
- * larger number can deadlock.
+ * At most this many statements are sent before the results of these are read. The server stops reading when it cannot send its
+ * results, so a larger number can deadlock.
  */
 #define SENT_MAX 256
-#define NUMBER_TEXT_MAX 24 /* bytes of a number as text, with the NUL */
-/* Number of the writers' advisory lock. It is arbitrary, but all Outrider processes must use the same one. */
+#define NUMBER_TEXT_MAX 24 /* size in bytes of a buffer for an int64_t as text, with the NUL */
+/*
+ * Number of the advisory lock that each writing transaction takes. The number is arbitrary, but all Outrider processes must use
+ * the same one.
+ */
 #define WRITERS_LOCK "5715997"
 
 /* PostgreSQL's numbers of the three types, which are the same in every version (pg_type.dat). */
@@ -106,7 +109,7 @@ static int prepare(struct db *db, struct db_statement *st, const char *types, st
 
 static void forget(struct db *db, struct db_statement *st)
 {
-	(void)db; /* Tell the server nothing: it drops the statement with the connection. */
+	(void)db; /* Do not tell the server to drop the statement: it does so when the connection ends. */
 	free(st->prepared);
 }
 
@@ -208,7 +211,7 @@ static const char *text(const struct db_rows *rows, int column)
 {
 	const struct postgres_rows *r = (const struct postgres_rows *)rows;
 
-	/* `value` is NULL if the server's result has fewer columns. */
+	/* PQgetvalue() returns NULL if the server's result has fewer columns. */
 	const char *value = PQgetvalue(r->result, r->row, column);
 
 	return value ? value : "";

@@ -34,7 +34,7 @@ int postgres_script(struct db *db, const char *sql, struct err *err);
 /* ---- db_postgres_call.c: the connection ---- */
 
 /* These functions implement the operations of the same names in db_backend.h. */
-int postgres_open(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err);
+int postgres_open(struct db *db, enum db_mode mode, struct err *err);
 void postgres_close(struct db *db);
 int postgres_back(struct db *db, struct err *err);
 

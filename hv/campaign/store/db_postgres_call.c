@@ -16,7 +16,7 @@ static void quiet(void *ctx, const char *message)
 	(void)message;
 }
 
-/* Make the settings that each new connection needs. */
+/* Make the settings of the session that each new connection needs. */
 static int set_up(struct db *db, struct err *err)
 {
 	char sql[160];
@@ -27,7 +27,7 @@ static int set_up(struct db *db, struct err *err)
 	return postgres_script(db, sql, err);
 }
 
-int postgres_open(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err)
+int postgres_open(struct db *db, enum db_mode mode, struct err *err)
 {
 	/* The parameters before dbname are defaults: libpq lets later parameters win, so the URL in dbname overrides them. */
 	static const char *const keys[] = {"connect_timeout",
@@ -39,7 +39,6 @@ int postgres_open(struct db *db, enum db_mode mode, unsigned wait_ms, struct err
 					   NULL};
 	const char *const values[] = {TEXT(CALL_S), "30000", "30", "outrider", db->where, "UTF8", NULL};
 
-	(void)wait_ms;
 	db->handle = PQconnectdbParams(keys, values, 1);
 	if (!db->handle)
 		return err_set(err, EXIT_INTERNAL, "out of memory");

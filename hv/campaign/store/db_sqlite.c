@@ -23,7 +23,7 @@ static const char *const words[] = {"INTEGER PRIMARY KEY", "TEXT", "BLOB", "WITH
 
 /* ---- the mark ---- */
 
-/* Read one number from a pragma or query. */
+/* Set *out to the number that a pragma or query returns, in the first column of the first row. */
 static int pragma(struct db *db, const char *sql, int64_t *out, struct err *err)
 {
 	sqlite3_stmt *stmt = NULL;
@@ -166,11 +166,10 @@ static int check_kind(struct db *db, enum db_mode mode, struct err *err)
 				   : err_set(err, EXIT_INPUT, "%s: cannot open the store: it is no regular file", db->shown);
 }
 
-static int sqlite_open(struct db *db, enum db_mode mode, unsigned wait_ms, struct err *err)
+static int sqlite_open(struct db *db, enum db_mode mode, struct err *err)
 {
 	int flags = SQLITE_OPEN_READWRITE | (mode == DB_MAKE ? SQLITE_OPEN_CREATE : 0);
 
-	(void)wait_ms;
 	if (mode == DB_MAKE && make_folders(db->where, err) < 0)
 		return -1;
 	if (mode == DB_MAKE)
@@ -213,7 +212,7 @@ static int begin(struct db *db, bool write, struct err *err)
 
 static int end(struct db *db, bool commit, struct err *err)
 {
-	/* Some errors have rolled the transaction back already. */
+	/* Do nothing if no transaction is open: some errors make SQLite roll the transaction back itself. */
 	if (!commit && sqlite3_get_autocommit(db->handle))
 		return 0;
 	return script(db, commit ? "COMMIT" : "ROLLBACK", err);

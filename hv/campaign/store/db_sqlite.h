@@ -12,7 +12,7 @@
 /* Set err from the last error of the connection. Returns -1. */
 int sqlite_fail(struct db *db, struct err *err);
 
-/* ---- db_sqlite_guard.c: limits for an untrusted file ---- */
+/* ---- db_sqlite_guard.c: limits ---- */
 
 /* Set the limits of a new connection, before it reads the file. */
 void sqlite_guard(struct db *db, enum db_mode mode);

@@ -11,7 +11,10 @@ static int fail_to_open(struct db *db, struct err *err)
 	sqlite3 *handle = db->handle;
 	int host = sqlite3_system_errno(handle);
 
-	/* A file that can be read but not written: SQLite has failed to create its journal beside the file. */
+	/*
+	 * If the file can be read but not written, the reason for the error is that SQLite could not create its journal beside
+	 * the file.
+	 */
 	if (access(db->where, R_OK) == 0 && access(db->where, W_OK) < 0)
 		return err_set(err, EXIT_INPUT, "%s: the store is read-only: %s; nothing was changed", db->shown,
 			       strerror(errno));

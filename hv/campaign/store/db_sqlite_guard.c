@@ -24,8 +24,9 @@ static const struct {
 	int what, most;
 } limits[] = {
 	{SQLITE_LIMIT_LENGTH, DB_VALUE_MAX},
-	{SQLITE_LIMIT_SQL_LENGTH, 64 << 10}, /* bytes; the schema's scripts are the longest statements, with about 8 KiB */
-	{SQLITE_LIMIT_COLUMN, 64},	     /* the widest query has 27 columns */
+	/* most bytes of a statement; the longest are the schema's scripts, with about 8 KiB */
+	{SQLITE_LIMIT_SQL_LENGTH, 64 << 10},
+	{SQLITE_LIMIT_COLUMN, 64}, /* the widest query has 27 columns */
 	{SQLITE_LIMIT_EXPR_DEPTH, 100},
 	{SQLITE_LIMIT_COMPOUND_SELECT, 8},
 	{SQLITE_LIMIT_VDBE_OP, 25000},

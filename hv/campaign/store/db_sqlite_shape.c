@@ -71,7 +71,7 @@ static int next(struct db *db, sqlite3_stmt *stmt, struct err *err)
 	return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : sqlite_fail(db, err);
 }
 
-/* Go to the next object of the file that is not a table of ANALYZE. */
+/* Step `there`, the list of the file's objects, to the next object that is not a table of ANALYZE. */
 static int next_there(struct db *db, sqlite3_stmt *there, struct err *err)
 {
 	int rc;
@@ -122,7 +122,7 @@ static int compare(struct db *db, sqlite3_stmt *there, sqlite3_stmt *ours, struc
 	}
 }
 
-/* Run the scripts in a new database in memory. */
+/* Set *ours to a new database in memory, in which the first `count` scripts of `steps` have made our tables and indexes. */
 static int make_ours(struct db *db, sqlite3 **ours, const char *const *steps, int64_t count)
 {
 	int rc = sqlite3_open_v2(":memory:", ours, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, NULL);

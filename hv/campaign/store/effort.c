@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hv/campaign/store/compress.h"
 #include "hv/campaign/store/coverage_text.h"
 #include "hv/campaign/store/selection.h"
 
@@ -19,9 +18,10 @@ struct search {
 	struct store *s;
 	struct selection selection;
 	struct store_text *text; /* owns the names */
-	struct wanted *list;	 /* sorted by kernel and name once it is complete */
+	struct wanted *list;	 /* the wanted sites; sorted by kernel and name, once the list is complete */
 	size_t count;
 	struct store_effort *out;
+	size_t race; /* index of the race whose sites are looked for */
 };
 
 static int compare(int64_t kernel, const char *name, const struct wanted *w)
@@ -40,38 +40,39 @@ static int by_site(const void *left, const void *right)
 
 /* ---- the sites of the races ---- */
 
-static int add_site(struct search *f, size_t race, int64_t kernel, const char *name, struct err *err)
+static int add_site(struct search *f, int64_t kernel, const char *name, struct err *err)
 {
 	struct wanted *w;
 
-	for (size_t i = f->count; i-- > 0 && f->list[i].race == race;) {
+	for (size_t i = f->count; i-- > 0 && f->list[i].race == f->race;) {
 		if (compare(kernel, name, &f->list[i]) == 0)
 			return 0;
 	}
-	w = store_grow(&f->list, &f->count, sizeof(*w), err);
+	w = list_grow(&f->list, &f->count, sizeof(*w), err);
 	if (!w)
 		return -1;
-	*w = (struct wanted){.kernel = kernel, .name = text_copy(f->text, name), .race = race};
+	*w = (struct wanted){.kernel = kernel, .name = text_copy(f->text, name), .race = f->race};
 	return 0;
 }
 
-static int find_sites(struct search *f, size_t race, struct err *err)
+static int add_sites(const struct db_rows *rows, void *ctx, struct err *err)
 {
-	struct db_rows *rows = db_query(f->s->db, err,
-					"SELECT DISTINCT b.kernel_id, b.site0, b.site1 FROM race r JOIN build_race b ON "
-					"b.race_id = r.id WHERE r.line = $1 ORDER BY b.kernel_id, b.site0, b.site1",
-					"i", f->out[race].race);
-	int rc = db_next(rows, err);
+	struct search *f = ctx;
 
-	for (; rc > 0; rc = db_next(rows, err)) {
-		if (add_site(f, race, db_int(rows, 0), db_text(rows, 1), err) < 0 ||
-		    add_site(f, race, db_int(rows, 0), db_text(rows, 2), err) < 0) {
-			rc = -1;
-			break;
-		}
-	}
-	db_rows_end(rows);
-	return rc;
+	if (add_site(f, db_int(rows, 0), db_text(rows, 1), err) < 0)
+		return -1;
+	return add_site(f, db_int(rows, 0), db_text(rows, 2), err);
+}
+
+/* Find the sites of the race f->race. */
+static int find_sites(struct search *f, struct err *err)
+{
+	return db_each(
+		db_query(f->s->db, err,
+			 "SELECT DISTINCT b.kernel_id, b.site0, b.site1 FROM race r JOIN build_race b ON b.race_id = r.id "
+			 "WHERE r.line = $1 ORDER BY b.kernel_id, b.site0, b.site1",
+			 "i", f->out[f->race].race),
+		add_sites, f, err);
 }
 
 /* ---- windows in the selected rounds ---- */
@@ -103,50 +104,17 @@ static void add_coverage(struct search *f, int64_t kernel, char *text)
 	}
 }
 
-/*
- * Add the row of a round's coverage that follows the row of the run *run and kernel *kernel. Set *run and *kernel to the added
- * row's run and kernel. Each query reads only one row, because libpq holds the whole result in memory. Returns 1, 0 after the
- * last row, or -1.
- */
-static int add_next(struct search *f, int64_t round, int64_t *run, int64_t *kernel, struct err *err)
-{
-	struct db_rows *rows =
-		db_query(f->s->db, err,
-			 "SELECT run_id, kernel_id, data FROM cover WHERE round_id = $1 AND (run_id, kernel_id) > "
-			 "($2, $3) ORDER BY run_id, kernel_id LIMIT 1",
-			 "iii", round, *run, *kernel);
-	int rc = db_next(rows, err);
-
-	if (rc > 0) {
-		int64_t next_run = db_int(rows, 0), next_kernel = db_int(rows, 1);
-		size_t size;
-		const void *data = db_bytes(rows, 2, &size);
-		char *text = record_decompress(data, size, store_where(f->s), err);
-
-		/* In a damaged file an id can be text, which sorts after all numbers: the same row would come for ever. */
-		if (text && (next_run < *run || (next_run == *run && next_kernel <= *kernel)))
-			rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: coverage belongs to no run",
-				     store_where(f->s));
-		else if (text)
-			add_coverage(f, next_kernel, text);
-		else
-			rc = -1;
-		free(text);
-		*run = next_run;
-		*kernel = next_kernel;
-	}
-	db_rows_end(rows);
-	return rc;
-}
-
 static int add_rounds(struct search *f, struct err *err)
 {
 	for (size_t i = 0; i < f->selection.count; i++) {
-		int64_t run = -1, kernel = -1;
-		int rc = f->selection.list[i].now;
+		const struct selection_round *r = &f->selection.list[i];
+		struct cover_row row = COVER_START;
+		int rc = 0;
 
-		while (rc > 0)
-			rc = add_next(f, f->selection.list[i].id, &run, &kernel, err);
+		while (r->now && (rc = cover_next(f->s, r->id, COVER_ANY, &row, err)) > 0) {
+			add_coverage(f, row.kernel, row.text);
+			free(row.text);
+		}
 		if (rc < 0)
 			return -1;
 	}
@@ -175,7 +143,8 @@ static int search(struct search *f, size_t count, struct err *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		f->out[i].before = f->out[i].since = 0;
-		if (find_sites(f, i, err) < 0)
+		f->race = i;
+		if (find_sites(f, err) < 0)
 			return -1;
 	}
 	if (!f->count)

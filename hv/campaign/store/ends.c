@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Defines how runs end: which ends are ok, which are findings, and which are failures. */
+/* Defines for each way in which a run can end whether the run is ok, has a finding, or failed. */
 #include "hv/campaign/store/ends.h"
 
 bool ends_is_finding(enum store_outcome outcome)

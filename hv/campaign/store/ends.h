@@ -28,7 +28,10 @@ enum store_outcome {
 	STORE_NO_REPORT, /* it left no report; */
 	STORE_TRUNCATED, /* its report is of an unfinished run; */
 	STORE_UNSAMPLED, /* it sampled nothing: its report has no hit, or no window. */
-	/* One more finding. Stores contain the numbers of outcomes, so an outcome that is added later comes last. */
+	/*
+	 * One more finding (see above), added in a later version: stores contain the numbers of outcomes, so new outcomes come
+	 * last.
+	 */
 	STORE_COMPLAINT, /* The guest's kernel complained otherwise: an oops, BUG, warning, corrupt list... */
 	STORE_OUTCOMES,
 };
@@ -38,7 +41,10 @@ const char *store_outcome_word(enum store_outcome outcome);
 /* Returns the outcome with that word, or -1 if there is none. */
 int store_outcome_from_word(const char *word);
 
-/* Returns whether a run with this outcome broke. An entry of store_findings() with this kind is a finding. */
+/*
+ * Returns true for an outcome of runs that broke. An entry of store_findings() whose kind is the word of such an outcome is a
+ * finding.
+ */
 bool ends_is_finding(enum store_outcome outcome);
 
 /*
@@ -48,20 +54,23 @@ bool ends_is_finding(enum store_outcome outcome);
  */
 bool ends_is_worse(enum store_outcome a, enum store_outcome b);
 
-/* Returns whether a run with this outcome failed. An entry of store_findings() with this kind says why. */
+/*
+ * Returns true for an outcome of runs that failed. An entry of store_findings() whose kind is the word of such an outcome says
+ * why a run failed.
+ */
 bool ends_is_failure(enum store_outcome outcome);
 
-/* Numbers of runs that have ended. All zero: none has. */
+/* Numbers of the runs of a round that have ended, by how they ended. All zero: none has ended. */
 struct store_ends {
 	uint64_t ended, ok, broke, failed;
-	uint64_t limited;		     /* runs that exceeded a limit; they are among those that broke */
-	uint64_t of_outcome[STORE_OUTCOMES]; /* all ended runs, by their outcome; each run counts once */
+	uint64_t limited;		     /* number of runs that exceeded a limit; they are also counted in `broke` */
+	uint64_t of_outcome[STORE_OUTCOMES]; /* number of ended runs with each outcome; each run is counted once */
 	uint64_t of_failure[STORE_OUTCOMES]; /* the failed runs, by the reason */
 };
 
 /*
- * Count one run that has ended. `failure` is the kind of its first entry in the list of findings that is a failure, or STORE_OK
- * if there is none. A run without a hit sampled nothing, whatever its outcome is.
+ * Count one run that has ended. `failure` is the first failure in the run's list of findings, or STORE_OK if there is none. A
+ * run without a hit sampled nothing, whatever its outcome is.
  */
 void ends_count(struct store_ends *ends, enum store_outcome outcome, enum store_outcome failure, uint64_t hits);
 

@@ -11,12 +11,13 @@
 #include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/coverage_sum.h"
 #include "hv/campaign/store/compress.h"
+#include "hv/campaign/store/coverage_text.h"
 
 #define SUM_ROOM (32u << 20) /* at most this many bytes of coverage text are in memory at a time */
 
 /* ---- choose rounds ---- */
 
-/* Returns the number of later rounds of the same campaign. The list is in the order of starts. */
+/* Returns how many rounds of the same campaign started after round `i` of the list, which is in the order of starts. */
 static unsigned newer(const struct store_rounds *rounds, size_t i)
 {
 	unsigned count = 0;
@@ -60,54 +61,16 @@ static int fold_instances(struct store *s, int64_t round, bool dry_run, uint64_t
 
 /* ---- coverage ---- */
 
-/*
- * Add the coverage of the next run after *after to the sum, and set *after to its id. Returns 1, 0 after the last run, or -1.
- */
-static int coverage_sum_next(struct store *s, int64_t round, int64_t kernel, int64_t *after, struct coverage_sum *p,
-			     int64_t *runs, struct err *err)
-{
-	/* Each query reads only one row, because libpq holds the whole result in memory. */
-	struct db_rows *rows =
-		db_query(s->db, err,
-			 "SELECT run_id, runs, data FROM cover WHERE round_id = $1 AND kernel_id = $2 AND run_id > $3 "
-			 "ORDER BY run_id LIMIT 1",
-			 "iii", round, kernel, *after);
-	int rc = db_next(rows, err);
-
-	if (rc > 0) {
-		size_t size;
-		const void *data = db_bytes(rows, 2, &size);
-		char *text = record_decompress(data, size, store_where(s), err);
-
-		/*
-		 * Refuse a row that does not come after *after. In a damaged SQLite file a run_id can be text, which sorts
-		 * after all numbers, and the same row would come for ever.
-		 */
-		if (text && db_int(rows, 0) <= *after) {
-			free(text);
-			text = NULL;
-			err_set(err, EXIT_INPUT, "%s: the store is damaged: coverage belongs to no run", store_where(s));
-		}
-		*after = db_int(rows, 0);
-		*runs += db_int(rows, 1);
-		if (!text || coverage_sum_add(p, text, err) < 0)
-			rc = -1;
-	}
-	db_rows_end(rows);
-	return rc;
-}
-
-static int write_sum(struct store *s, int64_t round, int64_t kernel, struct coverage_sum *p, int64_t runs, struct err *err)
+static int write_sum(struct store *s, int64_t round, const struct cover_row *sum, struct coverage_sum *p, struct err *err)
 {
 	size_t len, size;
 	char *text = coverage_sum_text(p, &len, err);
 	void *data = text ? record_compress(text, len, &size, err) : NULL;
 	int rc = -1;
 
-	if (data && db_run(s->db, err, "DELETE FROM cover WHERE round_id = $1 AND kernel_id = $2", "ii", round, kernel) >= 0 &&
-	    db_run(s->db, err, "INSERT INTO cover (round_id, run_id, kernel_id, runs, data) VALUES ($1, 0, $2, $3, $4)", "iiib",
-		   round, kernel, runs, data, size) >= 0)
-		rc = 0;
+	if (data &&
+	    db_run(s->db, err, "DELETE FROM cover WHERE round_id = $1 AND kernel_id = $2", "ii", round, sum->kernel) >= 0)
+		rc = cover_write(s->db, round, sum, data, size, err);
 	free(text);
 	free(data);
 	return rc;
@@ -115,20 +78,27 @@ static int write_sum(struct store *s, int64_t round, int64_t kernel, struct cove
 
 static int fold_kernel(struct store *s, int64_t round, int64_t kernel, struct err *err)
 {
+	struct cover_row row = COVER_START, sum = {.run = 0, .kernel = kernel};
 	struct coverage_sum p = {.room = SUM_ROOM};
-	int64_t after = INT64_MIN, runs = 0;
 	int rc;
 
-	do {
-		rc = coverage_sum_next(s, round, kernel, &after, &p, &runs, err);
-	} while (rc > 0);
+	while ((rc = cover_next(s, round, kernel, &row, err)) > 0) {
+		sum.runs += row.runs;
+		if (coverage_sum_add(&p, row.text, err) < 0) {
+			rc = -1;
+			break;
+		}
+	}
 	if (rc == 0)
-		rc = write_sum(s, round, kernel, &p, runs, err);
+		rc = write_sum(s, round, &sum, &p, err);
 	coverage_sum_free(&p);
 	return rc;
 }
 
-/* Fold the coverage of one kernel after another, until no row of a single run is left. */
+/*
+ * In round `round`, replace the coverage of single runs by one sum for each kernel, one kernel after another. *count becomes
+ * the number of these runs.
+ */
 static int fold_coverage(struct store *s, int64_t round, bool dry_run, uint64_t *count, struct err *err)
 {
 	int64_t there = 0, kernel = -1;

@@ -6,7 +6,7 @@
 
 /*
  * Returns the source file of one side of the race. A side can have several source lines: the last is of the function that was
- * compiled, and the lines before it are of functions inlined in it. The file is that of the last line.
+ * compiled, and the lines before it are of functions inlined in it. The returned file is that of the last line.
  */
 static const char *file_of(const struct race *race, unsigned which, struct store_text *text)
 {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens and closes a store. */
+/*
+ * Opens and closes a store, and has the functions that all queries of a store use, such as those that read the columns of a
+ * row.
+ */
 #include "hv/campaign/store/store.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/schema.h"
@@ -49,29 +51,24 @@ int store_is_back(struct store *s, struct err *err)
 	return db_back(s->db, err);
 }
 
-int64_t store_now(void)
+void store_list_free(void *list, struct store_text *text)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	free(list);
+	text_free(text);
 }
 
-void *store_grow(void *list, size_t *count, size_t item, struct err *err)
+static void read_columns(const struct db_rows *rows, int first, struct store_text *text, const char *types, va_list ap)
 {
-	char **bytes = list;
-
-	/* The list is full if *count is 0 or a power of two. Then double its capacity. */
-	if (!(*count & (*count - 1))) {
-		char *more = realloc(*bytes, (*count ? 2 * *count : 1) * item);
-
-		if (!more) {
-			err_set(err, EXIT_INTERNAL, "out of memory");
-			return NULL;
-		}
-		*bytes = more;
+	for (int i = first; *types; i++, types++) {
+		if (*types == 'i')
+			*va_arg(ap, int64_t *) = db_int(rows, i);
+		else if (*types == 'n')
+			*va_arg(ap, int *) = (int)db_int(rows, i);
+		else if (*types == 'c')
+			*va_arg(ap, enum verdict_class *) = store_class_of(db_int(rows, i));
+		else
+			*va_arg(ap, const char **) = text_copy(text, db_text(rows, i));
 	}
-	return memset(*bytes + (*count)++ * item, 0, item);
 }
 
 void store_columns(const struct db_rows *rows, int first, struct store_text *text, const char *types, ...)
@@ -79,15 +76,48 @@ void store_columns(const struct db_rows *rows, int first, struct store_text *tex
 	va_list ap;
 
 	va_start(ap, types);
-	for (int i = 0; types[i]; i++) {
-		if (types[i] == 'i')
-			*va_arg(ap, int64_t *) = db_int(rows, first + i);
-		else if (types[i] == 'n')
-			*va_arg(ap, int *) = (int)db_int(rows, first + i);
-		else
-			*va_arg(ap, const char **) = text_copy(text, db_text(rows, first + i));
-	}
+	read_columns(rows, first, text, types, ap);
 	va_end(ap);
+}
+
+int store_row(struct db_rows *rows, struct store_text *text, struct err *err, const char *types, ...)
+{
+	int rc = db_next(rows, err);
+	va_list ap;
+
+	va_start(ap, types);
+	if (rc > 0)
+		read_columns(rows, 0, text, types, ap);
+	va_end(ap);
+	db_rows_end(rows);
+	return rc;
+}
+
+int store_row_texts(struct db_rows *rows, struct store_text *text, const char *between, const char **out, struct err *err)
+{
+	int rc = db_next(rows, err);
+
+	for (*out = ""; rc > 0; rc = db_next(rows, err))
+		*out = text_printf(text, "%s%s%s", *out, (*out)[0] ? between : "", db_text(rows, 0));
+	db_rows_end(rows);
+	return rc;
+}
+
+int store_row_bytes(struct db_rows *rows, void **out, size_t *size, struct err *err)
+{
+	int rc = db_next(rows, err);
+
+	if (rc > 0) {
+		const void *data = db_bytes(rows, 0, size);
+
+		*out = malloc(*size + 1);
+		if (*out)
+			memcpy(*out, data, *size);
+		else
+			rc = err_set(err, EXIT_INTERNAL, "out of memory");
+	}
+	db_rows_end(rows);
+	return rc;
 }
 
 void store_side_columns(const struct db_rows *rows, int first, struct store_text *text, struct store_side sides[2])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finds the default places of stores, and computes uuids from names. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,17 @@
 #include "hv/base/siphash.h"
 #include "hv/campaign/store/internal.h"
 
-static char *joined(const char *a, const char *b, struct err *err)
+static char *made(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static char *made(struct err *err, const char *fmt, ...)
 {
 	char *path = NULL;
+	va_list ap;
+	int len;
 
-	if (asprintf(&path, "%s%s", a, b) >= 0)
+	va_start(ap, fmt);
+	len = vasprintf(&path, fmt, ap);
+	va_end(ap);
+	if (len >= 0)
 		return path;
 	err_set(err, EXIT_INTERNAL, "out of memory");
 	return NULL;
@@ -25,18 +32,14 @@ static char *joined(const char *a, const char *b, struct err *err)
 static char *data_folder(const char *below, struct err *err)
 {
 	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-	char *folder, *path;
 
 	if (data && data[0] == '/')
-		return joined(data, below, err);
+		return made(err, "%s%s", data, below);
 	if (!home || home[0] != '/') {
 		err_set(err, EXIT_INPUT, "neither XDG_DATA_HOME nor HOME is set; say where the store is with --store");
 		return NULL;
 	}
-	folder = joined(home, "/.local/share", err);
-	path = folder ? joined(folder, below, err) : NULL;
-	free(folder);
-	return path;
+	return made(err, "%s/.local/share%s", home, below);
 }
 
 char *store_default_path(struct err *err)
@@ -47,34 +50,27 @@ char *store_default_path(struct err *err)
 char *store_runs_folder(const char *where, struct err *err)
 {
 	const char *slash = strrchr(where, '/');
-	char *folder, *path;
 
 	if (strstr(where, "://"))
 		return data_folder("/outrider/runs", err);
-	if (!slash)
-		return joined("runs", "", err);
-	folder = strndup(where, (size_t)(slash - where) + 1);
-	if (!folder) {
-		err_set(err, EXIT_INTERNAL, "out of memory");
-		return NULL;
-	}
-	path = joined(folder, "runs", err);
-	free(folder);
-	return path;
+	return made(err, "%.*sruns", slash ? (int)(slash - where) + 1 : 0, where);
 }
 
 void store_uuid(const char *first, const char *second, char out[STORE_UUID_MAX])
 {
 	/*
-	 * Two arbitrary keys. All versions and machines must use these two: otherwise merged stores would have two uuids for
-	 * one run.
+	 * Two arbitrary keys, one for each half of a uuid. All versions and machines must use these two: otherwise merged
+	 * stores would have two uuids for one run.
 	 */
 	static const struct siphash_key keys[2] = {{{0x6f75747269646572, 1}}, {{0x6f75747269646572, 2}}};
 	size_t len = strlen(first) + 1 + strlen(second);
 	uint64_t hash[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		/* Hash the length, too: otherwise "ab" with "c" could equal "a" with "bc". */
+		/*
+		 * Put `first` into the key, and hash only `second` with it: so "ab" with "c" gives another uuid than "a" with
+		 * "bc".
+		 */
 		struct siphash_key key = {{keys[i].k[0] ^ siphash(&keys[i], first, strlen(first)), keys[i].k[1] ^ len}};
 
 		hash[i] = siphash(&key, second, strlen(second));

@@ -8,7 +8,7 @@
 #include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/selection.h"
 
-#define SHOWN_MAX 4 /* most ids that a message about an ambiguous prefix lists */
+#define SHOWN_MAX 4 /* A message about an ambiguous beginning of an id lists at most this many ids. */
 
 /* ---- by id ---- */
 
@@ -18,66 +18,55 @@ struct candidates {
 	char names[SHOWN_MAX * STORE_RACE_ID_MAX + 1];
 };
 
-static int find_candidates(struct store *s, const char *sql, const char *name, struct candidates *c, struct err *err)
+static int add_candidate(const struct db_rows *rows, void *ctx, struct err *err)
 {
-	struct db_rows *rows = db_query(s->db, err, sql, "t", name);
-	int rc = db_next(rows, err);
+	struct candidates *c = ctx;
+	size_t used = strlen(c->names);
 
-	*c = (struct candidates){0};
-	for (; rc > 0; rc = db_next(rows, err)) {
-		size_t used = strlen(c->names);
-
-		c->race = db_int(rows, 0);
-		if (c->count++ < SHOWN_MAX)
-			snprintf(c->names + used, sizeof(c->names) - used, " %.12s", db_text(rows, 1));
-	}
-	db_rows_end(rows);
-	return rc;
+	(void)err;
+	c->race = db_int(rows, 0);
+	if (c->count++ < SHOWN_MAX)
+		snprintf(c->names + used, sizeof(c->names) - used, " %.12s", db_text(rows, 1));
+	return 0;
 }
 
+/* Find the races whose id begins with `name` or, if there is none, those whose id in a report does. */
 static int find(struct store *s, const char *name, struct candidates *c, struct err *err)
 {
-	if (find_candidates(s,
-			    "SELECT DISTINCT l.id, l.name FROM race r JOIN race l ON l.id = r.line WHERE substr(r.name, 1, "
-			    "length($1)) = $1 ORDER BY l.name",
-			    name, c, err) < 0)
-		return -1;
-	if (c->count)
-		return 0;
-	return find_candidates(
-		s,
+	static const char *const queries[] = {
+		"SELECT DISTINCT l.id, l.name FROM race r JOIN race l ON l.id = r.line WHERE substr(r.name, 1, length($1)) = "
+		"$1 "
+		"ORDER BY l.name",
 		"SELECT DISTINCT l.id, l.name FROM build_race b JOIN race r ON r.id = b.race_id JOIN race l ON l.id = r.line "
 		"WHERE substr(b.report, 1, length($1)) = $1 ORDER BY l.name",
-		name, c, err);
+	};
+	int rc = db_begin(s->db, false, err);
+
+	*c = (struct candidates){0};
+	for (size_t i = 0; i < 2 && rc == 0 && !c->count; i++)
+		rc = db_each(db_query(s->db, err, queries[i], "t", name), add_candidate, c, err);
+	db_rollback(s->db);
+	return rc;
 }
 
 int store_race_count(struct store *s, const char *name, size_t *count, struct err *err)
 {
-	struct candidates c = {0};
-	int rc;
+	struct candidates c;
+	int rc = find(s, name, &c, err);
 
-	if (db_begin(s->db, false, err) < 0)
-		return -1;
-	rc = find(s, name, &c, err);
-	db_rollback(s->db);
 	*count = c.count;
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 int store_race_find(struct store *s, const char *name, int64_t *race, struct err *err)
 {
 	struct candidates c;
-	int rc;
 
 	if (strncmp(name, STORE_RACE_WORD, strlen(STORE_RACE_WORD)) == 0)
 		name += strlen(STORE_RACE_WORD);
 	if (!name[0] || name[strspn(name, "0123456789abcdef")])
 		return err_set(err, EXIT_USAGE, "%.40s: the id of a race is made of the digits 0 to 9 and a to f", name);
-	if (db_begin(s->db, false, err) < 0)
-		return -1;
-	rc = find(s, name, &c, err);
-	db_rollback(s->db);
-	if (rc < 0)
+	if (find(s, name, &c, err) < 0)
 		return -1;
 	if (!c.count)
 		return err_set(err, EXIT_USAGE, "%.40s: the store has no race with an id that begins so", name);
@@ -124,16 +113,9 @@ char *store_race_record(struct store *s, int64_t race, bool latest, struct err *
 
 /* ---- builds ---- */
 
-void store_builds_free(struct store_builds *b)
-{
-	free(b->list);
-	text_free(b->text);
-	*b = (struct store_builds){0};
-}
-
 static struct store_build *new_build(const struct db_rows *rows, struct store_builds *out, struct err *err)
 {
-	struct store_build *b = store_grow(&out->list, &out->count, sizeof(*b), err);
+	struct store_build *b = list_grow(&out->list, &out->count, sizeof(*b), err);
 
 	if (b)
 		store_columns(rows, 1, out->text, "ttttt", &b->build_id, &b->banner, &b->report, &b->site[0], &b->site[1]);
@@ -264,16 +246,9 @@ int store_last_run(struct store *s, const struct store_races_query *q, struct st
 
 /* ---- rounds ---- */
 
-void store_race_rounds_free(struct store_race_rounds *r)
-{
-	free(r->list);
-	text_free(r->text);
-	*r = (struct store_race_rounds){0};
-}
-
 /*
  * Add the counts of the row `more` to the row before it, `r`, which is of the same round, and keep the more serious verdict. A
- * round can have two races that are shown as one; their rows are adjacent.
+ * round can have a race and its alias (docs/glossary.md), which the store shows as one race; their rows are adjacent.
  */
 static void add_row(struct store_race_round *r, const struct store_race_round *more)
 {
@@ -289,15 +264,15 @@ static void add_row(struct store_race_round *r, const struct store_race_round *m
 static int read_row(const struct db_rows *rows, void *ctx, struct err *err)
 {
 	struct store_race_rounds *out = ctx;
-	struct store_race_round row = {.class = store_class_of(db_int(rows, 6))}, *last;
+	struct store_race_round row, *last;
 
-	store_columns(rows, 0, out->text, "iitiii", &row.round, &row.started, &row.campaign, &row.number, &row.seen, &row.runs);
-	store_columns(rows, 7, out->text, "nt", &row.rank, &row.rule);
+	store_columns(rows, 0, out->text, "iitiiicnt", &row.round, &row.started, &row.campaign, &row.number, &row.seen,
+		      &row.runs, &row.class, &row.rank, &row.rule);
 	if (out->count && out->list[out->count - 1].round == row.round) {
 		add_row(&out->list[out->count - 1], &row);
 		return 0;
 	}
-	last = store_grow(&out->list, &out->count, sizeof(*out->list), err);
+	last = list_grow(&out->list, &out->count, sizeof(*out->list), err);
 	if (!last)
 		return -1;
 	*last = row;

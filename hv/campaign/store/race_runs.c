@@ -5,24 +5,15 @@
 
 #include "hv/campaign/store/internal.h"
 
-void store_race_runs_free(struct store_race_runs *r)
-{
-	free(r->list);
-	text_free(r->text);
-	*r = (struct store_race_runs){0};
-}
-
 static int read_row(const struct db_rows *rows, void *ctx, struct err *err)
 {
 	struct store_race_runs *out = ctx;
-	struct store_race_run *r = store_grow(&out->list, &out->count, sizeof(*out->list), err);
+	struct store_race_run *r = list_grow(&out->list, &out->count, sizeof(*out->list), err);
 
 	if (!r)
 		return -1;
-	r->class = store_class_of(db_int(rows, 0));
-	store_columns(rows, 1, out->text, "ntiitit", &r->rank, &r->rule, &r->run, &r->started, &r->campaign, &r->number,
-		      &r->key);
-	store_columns(rows, 8, out->text, "tttttii", &r->banner, &r->build_id, &r->report, &r->command, &r->folder, &r->seen,
+	store_columns(rows, 0, out->text, "cntiitittttttii", &r->class, &r->rank, &r->rule, &r->run, &r->started, &r->campaign,
+		      &r->number, &r->key, &r->banner, &r->build_id, &r->report, &r->command, &r->folder, &r->seen,
 		      &r->first_ns);
 	return 0;
 }

@@ -15,18 +15,13 @@ struct store_race_run {
 	const char *report; /* the race's id in the run's report */
 	const char *command, *folder;
 	uint64_t seen;	   /* observations */
-	uint64_t first_ns; /* ns from the run's first sample point to its first observation of the race */
+	uint64_t first_ns; /* time in ns from the run's first armed sample point to the first time that it observed the race */
 	enum verdict_class class;
 	int rank;
 	const char *rule;
 };
 
-struct store_race_runs {
-	struct store_race_run *list;
-	size_t count;
-	struct store_text *text;
-};
-void store_race_runs_free(struct store_race_runs *r);
+STORE_LIST(store_race_runs, struct store_race_run);
 
 /*
  * List the runs of all campaigns that saw the race, the newest first, and at most `most` of them. A run whose report has the

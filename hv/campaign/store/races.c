@@ -7,15 +7,15 @@
 #include "hv/campaign/store/selection.h"
 #include "hv/campaign/store/version.h"
 
-/* State of one race while the rows of its rounds are read. */
+/* State of one race while the rows of its rounds are read: `race` is what the list will show of it. */
 struct folded {
 	struct store_race race;
 	/* The most serious verdict of the selected rounds, and that of the latest round before them. */
-	struct run_data_verdict now, last;
+	struct store_verdict now, last;
 	bool seen_now, seen_base, has_first, has_last;
-	size_t last_place; /* place of the latest earlier round that saw the race */
+	size_t last_place; /* the latest earlier round that saw the race, by its place in the order of starts, from 1 */
 	size_t edge[2];
-	size_t last_counted; /* place of the last round that race.rounds includes */
+	size_t last_counted; /* place of the last round that is counted in race.rounds */
 };
 
 struct listing {
@@ -23,39 +23,31 @@ struct listing {
 	struct selection selection;
 	struct store_races *out;
 	/*
-	 * The last verdict that was read. Consecutive rounds of a race mostly have the same verdict, which is then not copied
-	 * again.
+	 * The verdict that was read last, and its id in the database. Consecutive rounds of a race mostly have the same
+	 * verdict, whose strings are then not copied again.
 	 */
 	int64_t verdict_id;
-	struct run_data_verdict verdict;
+	struct store_verdict verdict;
 };
-
-void store_races_free(struct store_races *r)
-{
-	free(r->list);
-	text_free(r->text);
-	*r = (struct store_races){0};
-}
 
 /* ---- one round of one race ---- */
 
-static const struct run_data_verdict *verdict_of(struct listing *l, const struct db_rows *rows)
+static const struct store_verdict *verdict_of(struct listing *l, const struct db_rows *rows)
 {
-	struct run_data_verdict *v = &l->verdict;
+	struct store_verdict *v = &l->verdict;
 
 	if (l->verdict.rule && l->verdict_id == db_int(rows, 9))
 		return v;
-	l->verdict_id = db_int(rows, 9);
-	v->class = store_class_of(db_int(rows, 4));
-	store_columns(rows, 5, l->out->text, "nttt", &v->rank, &v->rule, &v->evidence, &v->suppressed);
+	store_columns(rows, 4, l->out->text, "cnttti", &v->class, &v->rank, &v->rule, &v->evidence, &v->suppressed,
+		      &l->verdict_id);
 	return v;
 }
 
 /*
- * Add a round before the selected rounds to the state of a race. The caller adds the rounds in the order of their starts. If
- * two races are shown as one, the same round can come twice; then the more serious verdict counts.
+ * Add a round before the selected rounds to the state of a race. The caller adds the rounds in the order of their starts. A
+ * round can come twice, once for the race and once for its alias; then the more serious verdict counts.
  */
-static void fold_before(struct folded *f, const struct selection_round *r, const struct run_data_verdict *v)
+static void fold_before(struct folded *f, const struct selection_round *r, const struct store_verdict *v)
 {
 	if (!f->has_last || r->place > f->last_place || verdict_weighs_more(v, &f->last))
 		f->last = *v;
@@ -63,7 +55,7 @@ static void fold_before(struct folded *f, const struct selection_round *r, const
 	f->last_place = r->place;
 }
 
-static void fold_now(struct folded *f, int64_t seen, int64_t runs, const struct run_data_verdict *v)
+static void fold_now(struct folded *f, int64_t seen, int64_t runs, const struct store_verdict *v)
 {
 	if (!f->seen_now || verdict_weighs_more(v, &f->now))
 		f->now = *v;
@@ -72,8 +64,7 @@ static void fold_now(struct folded *f, int64_t seen, int64_t runs, const struct 
 	f->race.runs += (uint64_t)runs;
 }
 
-static void fold(struct folded *f, const struct selection_round *r, int64_t seen, int64_t runs,
-		 const struct run_data_verdict *v)
+static void fold(struct folded *f, const struct selection_round *r, int64_t seen, int64_t runs, const struct store_verdict *v)
 {
 	struct store_race *race = &f->race;
 
@@ -127,24 +118,19 @@ static int read_sides(struct listing *l, struct store_race *r, struct err *err)
 
 static int read_builds(struct listing *l, struct store_race *r, struct err *err)
 {
-	struct db_rows *rows;
-	int64_t builds = 0;
-	int rc;
+	struct db_rows *rows = db_query(
+		l->s->db, err,
+		"SELECT count(DISTINCT b.kernel_id) FROM race r JOIN build_race b ON b.race_id = r.id WHERE r.line = $1", "i",
+		r->id);
+	int rc = store_row(rows, NULL, err, "i", &r->builds);
 
-	if (db_number(l->s->db, err, &builds,
-		      "SELECT count(DISTINCT b.kernel_id) FROM race r JOIN build_race b ON b.race_id = r.id WHERE r.line = $1",
-		      "i", r->id) < 0)
+	if (rc < 0)
 		return -1;
-	r->builds = (uint64_t)builds;
 	rows = db_query(l->s->db, err,
 			"SELECT DISTINCT b.report FROM race r JOIN build_race b ON b.race_id = r.id WHERE r.line = $1 "
 			"ORDER BY b.report LIMIT 8",
 			"i", r->id);
-	rc = db_next(rows, err);
-	for (r->reports = ""; rc > 0; rc = db_next(rows, err))
-		r->reports = text_printf(l->out->text, "%s%s%s", r->reports, r->reports[0] ? " " : "", db_text(rows, 0));
-	db_rows_end(rows);
-	return rc;
+	return store_row_texts(rows, l->out->text, " ", &r->reports, err);
 }
 
 static int read_triage(struct listing *l, struct store_race *r, struct err *err)
@@ -153,25 +139,39 @@ static int read_triage(struct listing *l, struct store_race *r, struct err *err)
 					"SELECT t.state, t.at, t.who, t.note, t.id FROM race r JOIN said t ON t.race_id = r.id "
 					"WHERE r.line = $1 ORDER BY t.at DESC, t.state DESC, t.who DESC, t.note DESC LIMIT 1",
 					"i", r->id);
-	int64_t said = 0;
-	int rc = db_next(rows, err);
+	int64_t said = 0, state = STORE_TRIAGE_NEW;
+	int rc;
 
 	r->who = r->note = r->mended = "";
-	if (rc > 0) {
-		r->triage = store_triage_of(db_int(rows, 0));
-		store_columns(rows, 1, l->out->text, "itti", &r->triaged, &r->who, &r->note, &said);
-	}
-	db_rows_end(rows);
+	rc = store_row(rows, l->out->text, err, "iitti", &state, &r->triaged, &r->who, &r->note, &said);
+	r->triage = store_triage_of(state);
 	if (rc < 0 || r->triage != STORE_TRIAGE_FIXED)
 		return rc;
 	return store_mended(l->s, said, l->out->text, &r->mended, err);
 }
 
-/* Returns whether the kernel with this version line should not have the race any more, which a user marked as fixed. */
+/* Returns whether the kernel with this version line should have the fix of a race that a user marked as fixed. */
 static bool should_be_mended(const struct store_race *r, const char *banner)
 {
 	/* If the kernel's version is unknown, assume that it has the fix: a race that comes back must not be hidden. */
 	return !r->mended[0] || version_has_mend(banner, r->mended) != VERSION_HAS_NOT;
+}
+
+/* A race that a user marked as fixed, while the runs that saw it afterwards are read. */
+struct fixed {
+	const struct selection *selection;
+	const struct store_race *race;
+	bool back;
+};
+
+static int look_back(const struct db_rows *rows, void *ctx, struct err *err)
+{
+	struct fixed *f = ctx;
+	const struct selection_round *round = selection_round(f->selection, db_int(rows, 0));
+
+	(void)err;
+	f->back |= round && round->now && should_be_mended(f->race, db_text(rows, 1));
+	return 0;
 }
 
 /*
@@ -180,9 +180,8 @@ static bool should_be_mended(const struct store_race *r, const char *banner)
  */
 static int is_back(struct listing *l, const struct store_race *r, struct err *err)
 {
+	struct fixed fixed = {&l->selection, r, false};
 	struct db_rows *rows;
-	bool back = false;
-	int rc;
 
 	if (r->triage != STORE_TRIAGE_FIXED)
 		return 0;
@@ -192,14 +191,7 @@ static int is_back(struct listing *l, const struct store_race *r, struct err *er
 		"JOIN sighting s ON s.build_race_id = b.id JOIN run u ON u.id = s.run_id JOIN kernel k ON k.id = b.kernel_id "
 		"WHERE r.line = $1 AND u.started > $2",
 		"ii", r->id, r->triaged);
-	rc = db_next(rows, err);
-	for (; rc > 0 && !back; rc = db_next(rows, err)) {
-		const struct selection_round *round = selection_round(&l->selection, db_int(rows, 0));
-
-		back = round && round->now && should_be_mended(r, db_text(rows, 1));
-	}
-	db_rows_end(rows);
-	return rc < 0 ? -1 : back;
+	return db_each(rows, look_back, &fixed, err) < 0 ? -1 : fixed.back;
 }
 
 static enum store_change change_of(const struct folded *f, bool back)
@@ -221,8 +213,7 @@ static enum store_change change_of(const struct folded *f, bool back)
  */
 static int finish(struct listing *l, struct folded *f, bool all, struct err *err)
 {
-	static const struct run_data_verdict none = {.class = VERDICT_UNCLEAR, .rule = "", .evidence = "", .suppressed = ""};
-	const struct run_data_verdict *v = f->seen_now ? &f->now : &f->last, *last = f->has_last ? &f->last : &none;
+	static const struct store_verdict none = {.class = VERDICT_UNCLEAR, .rule = "", .evidence = "", .suppressed = ""};
 	struct store_race *r = &f->race, *added;
 	int back;
 
@@ -235,16 +226,9 @@ static int finish(struct listing *l, struct folded *f, bool all, struct err *err
 	if (back < 0)
 		return -1;
 	r->change = all ? STORE_CHANGE_NONE : change_of(f, back);
-	r->class = v->class;
-	r->rank = v->rank;
-	r->rule = v->rule;
-	r->evidence = v->evidence;
-	r->suppressed = v->suppressed;
-	r->before_class = last->class;
-	r->before_rank = last->rank;
-	r->before_rule = last->rule;
-	r->before_evidence = last->evidence;
-	added = store_grow(&l->out->list, &l->out->count, sizeof(*added), err);
+	r->verdict = f->seen_now ? f->now : f->last;
+	r->before = f->has_last ? f->last : none;
+	added = list_grow(&l->out->list, &l->out->count, sizeof(*added), err);
 	if (!added)
 		return -1;
 	*added = *r;
@@ -253,7 +237,10 @@ static int finish(struct listing *l, struct folded *f, bool all, struct err *err
 
 /* ---- all races ---- */
 
-/* Selects all rounds of each race that is in a selected round or in the base round. */
+/*
+ * races_sql selects all rounds of each race that is in a selected round or in the base round; all_sql selects all rounds of all
+ * races.
+ */
 static const char races_sql[] =
 	"SELECT r.line, x.round_id, x.seen, x.runs, v.class, v.rank, v.rule, v.evidence, v.suppressed, v.id FROM "
 	"race r JOIN race_round x ON x.race_id = r.id JOIN round d ON d.id = x.round_id JOIN verdict v ON v.id = "
@@ -314,9 +301,9 @@ static int by_weight(const void *left, const void *right)
 	int order = (int)a->change - (int)b->change;
 
 	if (!order)
-		order = (int)a->class - (int)b->class;
+		order = (int)a->verdict.class - (int)b->verdict.class;
 	if (!order)
-		order = b->rank - a->rank;
+		order = b->verdict.rank - a->verdict.rank;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !order; i++)
 		order = strcmp(texts[i][0], texts[i][1]);
 	return order;

@@ -14,13 +14,6 @@
  */
 #define MANY 16
 
-void store_rounds_free(struct store_rounds *r)
-{
-	free(r->list);
-	text_free(r->text);
-	*r = (struct store_rounds){0};
-}
-
 /* ---- begin and end ---- */
 
 static void random_uuid(char out[STORE_UUID_MAX])
@@ -30,9 +23,9 @@ static void random_uuid(char out[STORE_UUID_MAX])
 	} seed = {{0}};
 	char text[2][17];
 
-	/* Without random numbers, make the uuid from the time, which is unique enough. */
+	/* If the host gives no random numbers, make the uuid from the time, which is unique enough. */
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-		seed.word[0] = (uint64_t)store_now();
+		seed.word[0] = (uint64_t)realtime_ms();
 	snprintf(text[0], sizeof(text[0]), "%016llx", (unsigned long long)seed.word[0]);
 	snprintf(text[1], sizeof(text[1]), "%016llx", (unsigned long long)seed.word[1]);
 	store_uuid(text[0], text[1], out);
@@ -80,17 +73,27 @@ static int check_number(struct store *s, const struct store_round_plan *plan, co
 		      : 0;
 }
 
+int store_round_write(struct db *db, const char *uuid, const char *campaign, int64_t number, const char *plan_hash,
+		      int64_t started, int64_t *id, struct err *err)
+{
+	int64_t made = db_run(db, err,
+			      "INSERT INTO round (uuid, campaign, number, plan_hash, started) VALUES ($1, $2, $3, $4, $5) "
+			      "ON CONFLICT (uuid) DO NOTHING",
+			      "ttiti", uuid, campaign, number, plan_hash, started);
+
+	if (made < 0 || db_number(db, err, id, "SELECT id FROM round WHERE uuid = $1", "t", uuid) < 0)
+		return -1;
+	return made > 0;
+}
+
 static int insert_round(struct store *s, const struct store_round_plan *plan, const char *uuid, int64_t *id, struct err *err)
 {
 	int64_t number = (int64_t)plan->number;
 	int rc = number ? check_number(s, plan, uuid, err) : next_number(s, plan->campaign, &number, err);
 
-	if (rc < 0 || db_run(s->db, err,
-			     "INSERT INTO round (uuid, campaign, number, plan_hash, started) VALUES ($1, $2, $3, $4, $5) "
-			     "ON CONFLICT (uuid) DO NOTHING",
-			     "ttiti", uuid, plan->campaign, number, plan->plan_hash, store_now()) < 0)
+	if (rc < 0)
 		return -1;
-	return db_number(s->db, err, id, "SELECT id FROM round WHERE uuid = $1", "t", uuid) < 0 ? -1 : 0;
+	return store_round_write(s->db, uuid, plan->campaign, number, plan->plan_hash, realtime_ms(), id, err);
 }
 
 static int begin(struct store *s, const struct store_round_plan *plan, const char *uuid, int64_t *id, struct err *err)
@@ -101,7 +104,7 @@ static int begin(struct store *s, const struct store_round_plan *plan, const cha
 	return db_exec(s->db, err,
 		       "INSERT INTO part (round_id, shard, planned, started, ended) VALUES ($1, $2, $3, $4, 0) "
 		       "ON CONFLICT (round_id, shard) DO UPDATE SET planned = excluded.planned, ended = 0",
-		       "itii", *id, plan->shard, (int64_t)plan->planned, store_now());
+		       "itii", *id, plan->shard, (int64_t)plan->planned, realtime_ms());
 }
 
 int store_round_number(struct store *s, const char *campaign, uint64_t *number, struct err *err)
@@ -142,7 +145,7 @@ int store_round_end(struct store *s, int64_t round, const char *shard, struct er
 		return -1;
 	return db_end(s->db,
 		      db_exec(s->db, err, "UPDATE part SET ended = $1 WHERE round_id = $2 AND shard = $3 AND ended = 0", "iit",
-			      store_now(), round, shard),
+			      realtime_ms(), round, shard),
 		      err);
 }
 
@@ -151,7 +154,7 @@ int store_round_end(struct store *s, int64_t round, const char *shard, struct er
 static int read_head(const struct db_rows *rows, void *ctx, struct err *err)
 {
 	struct store_rounds *out = ctx;
-	struct store_round *r = store_grow(&out->list, &out->count, sizeof(*r), err);
+	struct store_round *r = list_grow(&out->list, &out->count, sizeof(*r), err);
 	const char *uuid;
 
 	if (!r)
@@ -193,7 +196,7 @@ static void reverse(struct store_rounds *r)
 
 /* The shards of a round while they are read. */
 struct shards {
-	unsigned long of; /* N of the shards I/N; 0: the round is not split */
+	unsigned long of; /* into how many shards the round is split: N of "I/N"; 0: it is not split */
 	uint64_t count;
 };
 
@@ -229,19 +232,18 @@ static int read_parts(struct store *s, struct store_round *r, struct err *err)
 			 "SELECT coalesce(sum(planned), 0), coalesce(min(ended), 0), coalesce(max(ended), 0) FROM part "
 			 "WHERE round_id = $1",
 			 "i", r->id);
-	int rc = db_next(rows, err);
+	int64_t first = 0, last = 0;
 
-	if (rc > 0) {
-		r->planned = (uint64_t)db_int(rows, 0);
-		r->ended = db_int(rows, 1) ? db_int(rows, 2) : 0;
-	}
-	db_rows_end(rows);
-	return rc < 0 ? -1 : read_shards(s, r, err);
+	if (store_row(rows, NULL, err, "iii", &r->planned, &first, &last) < 0)
+		return -1;
+	r->ended = first ? last : 0;
+	return read_shards(s, r, err);
 }
 
 /*
- * Read the sums over a round's runs. `whole` is 0 for an attempt that was cut off (see store_is_attempt()): its hits and races
- * are included, but it is no run of the plan.
+ * Read into `r` the sums over a round's runs. In the query, `whole` is 0 for an attempt that was cut off (see
+ * store_is_attempt()), and 1 for a run of the plan. The hits and windows of attempts are added to the sums, but attempts are
+ * not counted as runs.
  */
 static int read_runs(struct store *s, struct store_round *r, struct err *err)
 {
@@ -258,20 +260,27 @@ static int read_runs(struct store *s, struct store_round *r, struct err *err)
 		"FROM (SELECT state, hits, windows, conflicts, sampled_ns, lost_permille, "
 		"CASE WHEN cell LIKE '%~%' THEN 0 ELSE 1 END AS whole FROM run WHERE round_id = $1) u",
 		"i", r->id);
-	int rc = db_next(rows, err);
+	int64_t lost = 0, all = 0;
+	int rc = store_row(rows, NULL, err, "iiiiiiiniii", &r->begun, &r->done, &r->hits, &r->windows, &r->conflicts,
+			   &r->sampled_ns, &r->sampled_runs, &r->lost_most, &lost, &all, &r->cut_off);
 
-	if (rc > 0) {
-		int64_t lost, all;
-
-		store_columns(rows, 0, NULL, "iiiiiiiniii", &r->begun, &r->done, &r->hits, &r->windows, &r->conflicts,
-			      &r->sampled_ns, &r->sampled_runs, &r->lost_most, &lost, &all, &r->cut_off);
-		r->lost_permille = all > 0 ? (int)(lost / all) : r->lost_most;
-	}
-	db_rows_end(rows);
+	r->lost_permille = all > 0 ? (int)(lost / all) : r->lost_most;
 	return rc;
 }
 
-/* Add `races` races of this class, of which `fresh` are new. */
+/* Read into `r` what the round's runs explored. */
+static int read_explored(struct store *s, struct store_round *r, struct err *err)
+{
+	struct db_rows *rows = db_query(s->db, err,
+					"SELECT count(*), coalesce(sum(e.trials), 0), coalesce(sum(e.untried), 0) FROM run u "
+					"JOIN explored e ON e.run_id = "
+					"u.id WHERE u.round_id = $1",
+					"i", r->id);
+
+	return store_row(rows, NULL, err, "iii", &r->explored, &r->trials, &r->untried);
+}
+
+/* Add to the round's figures `races` races of this class, of which `fresh` were seen in no earlier round. */
 static void count_races(struct store_round *r, int64_t class, int64_t races, int64_t fresh)
 {
 	if (class < 0 || class >= STORE_CLASSES)
@@ -279,6 +288,13 @@ static void count_races(struct store_round *r, int64_t class, int64_t races, int
 	r->of_class[class] = (uint64_t)races;
 	r->races += (uint64_t)races;
 	r->new_races += (uint64_t)fresh;
+}
+
+static int add_class(const struct db_rows *rows, void *ctx, struct err *err)
+{
+	(void)err;
+	count_races(ctx, db_int(rows, 0), db_int(rows, 1), db_int(rows, 2));
+	return 0;
 }
 
 /* Count each race of the round once, by its most serious verdict in the round. The race is new if no earlier round has it. */
@@ -292,12 +308,8 @@ static int read_races(struct store *s, struct store_round *r, struct err *err)
 			 "ON r.id = x.race_id JOIN verdict v ON v.id = x.verdict_id WHERE x.round_id = $3 GROUP BY r.line) w "
 			 "GROUP BY w.class",
 			 "iti", r->started, r->uuid, r->id);
-	int rc = db_next(rows, err);
 
-	for (; rc > 0; rc = db_next(rows, err))
-		count_races(r, db_int(rows, 0), db_int(rows, 1), db_int(rows, 2));
-	db_rows_end(rows);
-	return rc;
+	return db_each(rows, add_class, r, err);
 }
 
 /*
@@ -359,13 +371,13 @@ static int read_findings(struct store *s, struct store_round *r, struct err *err
 /* ---- how runs ended ---- */
 
 /*
- * Select how each run ended. The query lists the kinds of findings that are failures; ends_is_failure() must list the same
- * kinds.
+ * Select how each run ended. A run that explored has no hits, and gave an answer all the same. The query lists the kinds of
+ * findings that are failures; ends_is_failure() must list the same kinds.
  */
-static const char ends_sql[] =
-	"SELECT u.outcome, u.hits, coalesce((SELECT f.kind FROM finding f WHERE f.run_id = u.id AND f.kind IN ('failed', "
-	"'no-report', 'truncated', 'unsampled') ORDER BY f.number LIMIT 1), 'ok') FROM run u "
-	"WHERE u.round_id = $1 AND u.state = 1 AND u.cell NOT LIKE '%~%' AND ($2 = '' OR u.shard = $2)";
+static const char ends_sql[] = "SELECT u.outcome, CASE WHEN u.engine = 'explore' THEN 1 ELSE u.hits END, coalesce((SELECT "
+			       "f.kind FROM finding f WHERE f.run_id = u.id AND f.kind IN ('failed', "
+			       "'no-report', 'truncated', 'unsampled') ORDER BY f.number LIMIT 1), 'ok') FROM run u "
+			       "WHERE u.round_id = $1 AND u.state = 1 AND u.cell NOT LIKE '%~%' AND ($2 = '' OR u.shard = $2)";
 
 static int read_end(const struct db_rows *rows, void *ctx, struct err *err)
 {
@@ -405,8 +417,9 @@ static int read_all(struct store *s, const struct store_rounds_query *q, struct 
 	for (size_t i = 0; i < out->count; i++) {
 		struct store_round *r = &out->list[i];
 
-		if (read_parts(s, r, err) < 0 || read_runs(s, r, err) < 0 || read_findings(s, r, err) < 0 ||
-		    read_ends(s, r->id, "", &r->ends, err) < 0 || (out->count < MANY && read_races(s, r, err) < 0))
+		if (read_parts(s, r, err) < 0 || read_runs(s, r, err) < 0 || read_explored(s, r, err) < 0 ||
+		    read_findings(s, r, err) < 0 || read_ends(s, r->id, "", &r->ends, err) < 0 ||
+		    (out->count < MANY && read_races(s, r, err) < 0))
 			return -1;
 	}
 	return out->count >= MANY ? read_all_races(s, out, err) : 0;

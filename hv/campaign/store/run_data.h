@@ -6,15 +6,11 @@
 #ifndef OUTRIDER_CAMPAIGN_STORE_RUN_DATA_H
 #define OUTRIDER_CAMPAIGN_STORE_RUN_DATA_H
 
+#include <jansson.h>
+
 #include "hv/campaign/store/db.h"
 #include "hv/campaign/store/key.h"
 #include "hv/campaign/store/store.h"
-
-struct run_data_verdict {
-	enum verdict_class class;
-	int rank;
-	const char *rule, *evidence, *suppressed;
-};
 
 /* One kept observation of a race. The CPU is -1 for a device and for an unseen writer. */
 struct run_data_instance {
@@ -26,15 +22,20 @@ struct run_data_instance {
 struct run_data_race {
 	struct store_key key;
 	const char *report;  /* The race's id in the report. */
-	const char *site[2]; /* In byte order. */
+	const char *site[2]; /* Names of both sites, in byte order. Both "": the race is an atomicity suspicion (sections.h). */
 	int64_t seen, first_ns, last_ns;
-	struct run_data_verdict verdict;
-	/* If the data come from another store: further places (struct store_key) at which the named datum was seen. */
+	struct store_verdict verdict;
+	/*
+	 * Only if the data come from another store: further places (store_key.place) at which the race's named datum was seen.
+	 */
 	const char **places;
 	size_t place_count;
 	struct run_data_instance *instances;
 	size_t instance_count;
-	/* The race's JSON object, compressed (compress.h). NULL: the race has no record. */
+	/*
+	 * The race's JSON object, or that of sections_json() for an atomicity suspicion, compressed (compress.h). NULL: the
+	 * race has no record.
+	 */
 	void *record;
 	size_t record_size;
 };
@@ -45,25 +46,36 @@ struct run_data_coverage {
 	size_t len;
 };
 
+/* What a run of `outrider explore` did with one pair of programs. `data` NULL: the run did not explore. */
+struct run_data_explored {
+	const char *prepare, *program[2]; /* shell commands of the guest */
+	/* Numbers of candidates, of those that are not the code of all programs, of trials, and of schedules not tried yet. */
+	int64_t candidates, own, trials, untried;
+	void *data; /* a line for each trial (EXPLORED_LINE of explored.h), compressed (compress.h); from malloc() */
+	size_t size;
+};
+
 /* A complaint of the guest's kernel in the run's report. */
 struct run_data_complaint {
 	enum store_outcome kind; /* the kind of its finding: STORE_PANIC, STORE_LOCKUP or STORE_COMPLAINT */
 	const char *line;	 /* the finding's line: the complaint's text, and where the CPU was */
 	const char *text, *where;
 	bool fatal;
+	const char *file; /* the file with the details; NULL or "": the report */
 };
 
-/* All zero is empty run data. `text` owns every string. */
+/* The data of one run. All zero: no data. `text` owns every string. */
 struct run_data {
 	const char *build_id; /* hexadecimal; "" if unknown */
 	const char *banner;
 	int64_t hits, windows, conflicts, sampled_ns, lost_permille, pool;
-	bool finished; /* The report is of a finished run. Valid if the data come from a report. */
+	bool finished; /* The report is of a finished run. Valid only if the data come from a report. */
 	struct run_data_race *races;
 	size_t race_count;
 	struct run_data_complaint *complaints;
 	size_t complaint_count;
 	struct run_data_coverage coverage;
+	struct run_data_explored explored;
 	struct store_text *text;
 };
 
@@ -76,6 +88,15 @@ void run_data_free(struct run_data *d);
  * file is invalid.
  */
 int run_data_read_races(struct run_data *d, const char *path, struct err *err);
+
+/* Make the JSON object the race's record, and free the object. NULL: memory ran out. Returns 0, or -1 with err set. */
+int run_data_keep(struct run_data_race *race, json_t *object, struct err *err);
+
+/*
+ * Sort the races by identity. All writers insert races in this order, so two writers cannot wait for each other (deadlock). Of
+ * several races with the same identity and id, only the first is kept.
+ */
+void run_data_sort(struct run_data *d);
 
 /*
  * Read a run's coverage file. Returns 0, or -1 with err set: EXIT_INPUT if the file is invalid, or is of another kernel than
@@ -102,7 +123,10 @@ struct run_data_run {
  */
 int run_data_write(struct db *db, const struct run_data *d, const struct run_data_run *run, struct err *err);
 
-/* Find or insert a kernel, and set *id. *id is 0 if nothing is known about the kernel. Returns 0, or -1 with err set. */
+/*
+ * Find the kernel build in the database, or insert it, and set *id to its id. *id is 0 if both `build_id` and `banner` are "".
+ * Returns 0, or -1 with err set.
+ */
 int kernel_id(struct db *db, const char *build_id, const char *banner, int64_t *id, struct err *err);
 
 /*
@@ -116,6 +140,6 @@ int record_write(struct db *db, int64_t race, const struct run_data_run *run, co
  * Returns whether verdict `a` sorts before `b`: the more serious class first, then the higher rank, then the texts in byte
  * order, so that the order is total.
  */
-bool verdict_weighs_more(const struct run_data_verdict *a, const struct run_data_verdict *b);
+bool verdict_weighs_more(const struct store_verdict *a, const struct store_verdict *b);
 
 #endif

@@ -16,7 +16,10 @@ struct reading {
 	FILE *out; /* writes to d->coverage */
 };
 
-/* Take the kernel and the counters, unless the report has been read: the report has them, too, and its values are kept. */
+/*
+ * Take the run's kernel and counters from the coverage file, unless the run's report was read before: then the report's values
+ * are kept.
+ */
 static int take_summary(void *ctx, const struct coverage_summary *summary, struct err *err)
 {
 	struct reading *r = ctx;
@@ -48,8 +51,9 @@ static int take_function(void *ctx, const struct coverage_function *function, st
 	for (size_t i = 0; i < function->count; i++) {
 		const struct coverage_site *site = &function->armed[i];
 
-		fprintf(r->out, "%s+0x%" PRIx32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", function->name,
-			site->offset, site->counts.armed, site->counts.hits, site->counts.windows, site->counts.conflicts);
+		fprintf(r->out, "%s+0x%" PRIx32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
+			function->name, site->offset, site->counts.armed, site->counts.hits, site->counts.windows,
+			site->counts.conflicts, site->counts.talks);
 	}
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include "hv/campaign/store/complaints.h"
 #include "hv/campaign/store/run_data.h"
 #include "hv/campaign/store/run_file.h"
-#include "hv/campaign/store/compress.h"
+#include "hv/campaign/store/sections.h"
 #include "hv/report/json/load.h"
 #include "hv/report/json/race_json.h"
 #include "pruner/verdicts.h"
@@ -26,7 +26,7 @@ static int class_from_word(const char *word)
 }
 
 /* Read the verdict from the report. Returns false if there is none, or this version does not know it. */
-static bool verdict_of_file(const json_t *o, struct store_text *text, struct run_data_verdict *out)
+static bool verdict_of_file(const json_t *o, struct store_text *text, struct store_verdict *out)
 {
 	const char *rule = json_string_value(json_object_get(o, "rule")), *suppressed;
 	const char *evidence = json_string_value(json_object_get(o, "evidence"));
@@ -36,7 +36,7 @@ static bool verdict_of_file(const json_t *o, struct store_text *text, struct run
 	if (class < 0 || !rule || rank < 0 || rank > 99)
 		return false;
 	suppressed = json_string_value(json_object_get(o, "suppressed"));
-	*out = (struct run_data_verdict){
+	*out = (struct store_verdict){
 		.class = (enum verdict_class) class,
 		.rank = (int)rank,
 		.rule = text_printf(text, "%.64s", rule),
@@ -66,7 +66,7 @@ static int judge(struct run_data *d, const struct report_load *l, struct err *er
 
 		if (verdict_of_file(l->verdicts[j->found], d->text, &d->races[j->found].verdict))
 			continue;
-		d->races[j->found].verdict = (struct run_data_verdict){
+		d->races[j->found].verdict = (struct store_verdict){
 			.class = j->verdict.class,
 			.rank = j->verdict.rank,
 			.rule = text_copy(d->text, rule_name(j->verdict.rule)),
@@ -119,16 +119,12 @@ static int take_instances(struct run_data_race *out, const struct race *race, st
 static int take_record(struct run_data_race *out, const struct race *race, const json_t *verdict, struct err *err)
 {
 	json_t *object = race_json(race);
-	char *text = NULL;
 
-	if (object && (!verdict || json_object_set(object, "verdict", (json_t *)verdict) == 0))
-		text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(12));
-	json_decref(object);
-	if (!text)
-		return err_set(err, EXIT_INTERNAL, "out of memory");
-	out->record = record_compress(text, strlen(text), &out->record_size, err);
-	free(text);
-	return out->record ? 0 : -1;
+	if (object && verdict && json_object_set(object, "verdict", (json_t *)verdict) < 0) {
+		json_decref(object);
+		object = NULL;
+	}
+	return run_data_keep(out, object, err);
 }
 
 static int take_race(struct run_data *d, size_t i, const struct report_load *l, struct err *err)
@@ -145,31 +141,6 @@ static int take_race(struct run_data *d, size_t i, const struct report_load *l, 
 	out->first_ns = (int64_t)race->first_ns;
 	out->last_ns = (int64_t)race->last_ns;
 	return take_instances(out, race, err) < 0 ? -1 : take_record(out, race, l->verdicts[i], err);
-}
-
-/* Sort races by identity. All writers insert in this order, so two writers do not wait for each other in a circle. */
-static int by_identity(const void *left, const void *right)
-{
-	const struct run_data_race *a = left, *b = right;
-	int order = strcmp(a->key.identity, b->key.identity);
-
-	return order ? order : strcmp(a->report, b->report);
-}
-
-/* Keep only the first of several races with the same identity and id. Outrider does not write such a report. */
-static void drop_doubles(struct run_data *d)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < d->race_count; i++) {
-		if (count && by_identity(&d->races[count - 1], &d->races[i]) == 0) {
-			free(d->races[i].instances);
-			free(d->races[i].record);
-			continue;
-		}
-		d->races[count++] = d->races[i];
-	}
-	d->race_count = count;
 }
 
 /* ---- the run ---- */
@@ -228,7 +199,7 @@ int run_data_read_races(struct run_data *d, const char *path, struct err *err)
 	}
 	run_file_close(&file);
 	take_run(d, &l);
-	d->races = calloc(l.count + 1, sizeof(*d->races));
+	d->races = calloc(l.count + suspicions_of_atomicity(&l.locks.suspicions) + 1, sizeof(*d->races));
 	if (!d->races) {
 		err_set(err, EXIT_INTERNAL, "out of memory");
 		goto out;
@@ -239,10 +210,12 @@ int run_data_read_races(struct run_data *d, const char *path, struct err *err)
 			goto out;
 		}
 	}
-	if (take_verdicts(d, &l, err) < 0 || complaints_take(d, &l.run.complaints, err) < 0 || text_failed(d->text, err))
+	if (take_verdicts(d, &l, err) < 0 || complaints_take(d, &l.run.complaints, err) < 0 ||
+	    run_data_take_sections(d, &l.locks, err) < 0)
 		goto out;
-	qsort(d->races, d->race_count, sizeof(*d->races), by_identity);
-	drop_doubles(d);
+	if (text_failed(d->text, err))
+		goto out;
+	run_data_sort(d);
 	rc = 0;
 out:
 	report_load_free(&l);

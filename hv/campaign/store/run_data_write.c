@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hv/campaign/store/coverage_text.h"
+#include "hv/campaign/store/explored.h"
 #include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/run_data.h"
 
@@ -26,8 +27,8 @@ static int named(struct db *db, const char *sides, struct err *err)
 }
 
 /*
- * Make each race with only a place an alias of the race with a named datum that was seen at this place, if there is exactly
- * one.
+ * Make each race whose datum has a place (store_key.place) but no name an alias of the race with a named datum that was seen at
+ * this place, if exactly one such race exists.
  */
 static int placed(struct db *db, const char *sides, struct err *err)
 {
@@ -40,7 +41,10 @@ static int placed(struct db *db, const char *sides, struct err *err)
 		       "t", sides);
 }
 
-/* Make each race without datum and place an alias of the race with the same sides, if there is exactly one. */
+/*
+ * Make each race whose datum has neither name nor place an alias of the race with the same sides, if exactly one such race
+ * exists.
+ */
 static int bare(struct db *db, const char *sides, struct err *err)
 {
 	return db_exec(db, err,
@@ -63,7 +67,7 @@ static int alias_update(struct db *db, const char *sides, struct err *err)
 /* The ids that a race of the run's data has in the database. */
 struct written {
 	int64_t race, build_race, verdict;
-	bool fresh; /* The race, or one of its places, is new in the store. */
+	bool fresh; /* The store did not have this race, or one of the places of its datum, before this run. */
 };
 
 /* ---- rows that several runs share ---- */
@@ -82,7 +86,7 @@ int kernel_id(struct db *db, const char *build_id, const char *banner, int64_t *
 	return rc < 0 ? -1 : 0;
 }
 
-static int verdict_id(struct db *db, const struct run_data_verdict *v, int64_t *id, struct err *err)
+static int verdict_id(struct db *db, const struct store_verdict *v, int64_t *id, struct err *err)
 {
 	int rc = db_number(
 		db, err, id,
@@ -173,6 +177,16 @@ static int build_race_id(struct db *db, const struct run_data_race *r, int64_t r
 
 /* ---- records ---- */
 
+static int keep_record(const struct db_rows *rows, void *ctx, struct err *err)
+{
+	int latest = db_int(rows, 0) != 0, *wanted = ctx;
+
+	(void)err;
+	if (db_int(rows, 1 + latest))
+		*wanted &= ~(1 << latest);
+	return 0;
+}
+
 /*
  * Returns which of the two records of a race this record replaces: bit 0 for the first, bit 1 for the last; or -1 with err set.
  */
@@ -187,16 +201,9 @@ static int record_wanted(struct db *db, int64_t race, const struct run_data_run 
 		"SELECT latest, CASE WHEN (started, run_uuid, report) <= ($2, $3, $4) THEN 1 ELSE 0 END, "
 		"CASE WHEN (started, run_uuid, report) >= ($2, $3, $4) THEN 1 ELSE 0 END FROM record WHERE race_id = $1",
 		"iitt", race, run->started, run->uuid, report);
-	int rc = db_next(rows, err), wanted = 3;
+	int wanted = 3;
 
-	for (; rc > 0; rc = db_next(rows, err)) {
-		bool latest = db_int(rows, 0) != 0;
-
-		if (db_int(rows, latest ? 2 : 1))
-			wanted &= latest ? ~2 : ~1;
-	}
-	db_rows_end(rows);
-	return rc < 0 ? -1 : wanted;
+	return db_each(rows, keep_record, &wanted, err) < 0 ? -1 : wanted;
 }
 
 int record_write(struct db *db, int64_t race, const struct run_data_run *run, const char *report, const void *data, size_t size,
@@ -254,25 +261,19 @@ static int write_race(struct db *db, const struct run_data_race *r, int64_t kern
 
 /* ---- sums of the round ---- */
 
-static int read_verdict(struct db *db, int64_t id, struct store_text *text, struct run_data_verdict *out, struct err *err)
+static int read_verdict(struct db *db, int64_t id, struct store_text *text, struct store_verdict *out, struct err *err)
 {
 	struct db_rows *rows =
 		db_query(db, err, "SELECT class, rank, rule, evidence, suppressed FROM verdict WHERE id = $1", "i", id);
-	int rc = db_next(rows, err);
 
-	if (rc > 0) {
-		out->class = (enum verdict_class)db_int(rows, 0);
-		store_columns(rows, 1, text, "nttt", &out->rank, &out->rule, &out->evidence, &out->suppressed);
-	}
-	db_rows_end(rows);
-	return rc;
+	return store_row(rows, text, err, "cnttt", &out->class, &out->rank, &out->rule, &out->evidence, &out->suppressed);
 }
 
 static int add_to_round(struct db *db, const struct run_data *d, int64_t race, int64_t seen,
-			const struct run_data_verdict *verdict, int64_t verdict_key, const struct run_data_run *run,
+			const struct store_verdict *verdict, int64_t verdict_key, const struct run_data_run *run,
 			struct err *err)
 {
-	struct run_data_verdict there;
+	struct store_verdict there;
 	int64_t there_key = 0;
 	int rc = db_number(db, err, &there_key, "SELECT verdict_id FROM race_round WHERE race_id = $1 AND round_id = $2", "ii",
 			   race, run->round);
@@ -293,7 +294,10 @@ static int add_to_round(struct db *db, const struct run_data *d, int64_t race, i
 		       "iiii", race, run->round, seen, verdict_key);
 }
 
-/* Add the races to the sums of the round. They are sorted by identity, so all races of one identity are adjacent. */
+/*
+ * Add the run's races to the counts that the store keeps for each race and round. The races are sorted by identity, so all
+ * races of one identity are adjacent.
+ */
 static int write_sums(struct db *db, const struct run_data *d, const struct written *w, const struct run_data_run *run,
 		      struct err *err)
 {
@@ -338,7 +342,7 @@ int run_data_write(struct db *db, const struct run_data *d, const struct run_dat
 		if (write_race(db, &d->races[i], kernel, run, &w[i], err) < 0)
 			goto out;
 	}
-	if (write_sums(db, d, w, run, err) < 0)
+	if (write_sums(db, d, w, run, err) < 0 || explored_write(db, d, run->id, err) < 0)
 		goto out;
 	rc = d->coverage.text ? coverage_text_write(db, &d->coverage, run, kernel, err) : 0;
 out:

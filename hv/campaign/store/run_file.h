@@ -17,14 +17,17 @@
 struct run_file {
 	const char *path; /* as the caller gave it */
 	int fd;
-	char name[32]; /* /proc path of the open file, so that a change at `path` has no effect */
+	char name[32]; /* path in /proc of the open file, for the parser: a file that is put at `path` later is not read */
 };
 
 /* Open the regular file at `path`. Returns 0, or -1 with EXIT_INPUT if it is a symbolic link, no regular file, or too large. */
 int run_file_open(struct run_file *f, const char *path, struct err *err);
 void run_file_close(struct run_file *f);
 
-/* In an error's text, replace f->name at the start by f->path. */
+/*
+ * The message of a parser that was given f->name begins with this name. If the text of `err` begins so, replace f->name in it
+ * by f->path, which the user knows.
+ */
 void run_file_explain(const struct run_file *f, struct err *err);
 
 #endif

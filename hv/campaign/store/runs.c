@@ -6,31 +6,29 @@
 #include <string.h>
 
 #include "hv/campaign/store/complaints.h"
+#include "hv/campaign/store/explored.h"
 #include "hv/campaign/store/internal.h"
 #include "hv/campaign/store/run_data.h"
 
-void store_runs_free(struct store_runs *r)
-{
-	free(r->list);
-	text_free(r->text);
-	*r = (struct store_runs){0};
-}
-
 /* ---- begin ---- */
 
-static int begin(struct store *s, int64_t round, const char *uuid, const struct store_run_plan *p, struct err *err)
+int store_run_write(struct db *db, const struct store_run *r, int64_t *id, struct err *err)
 {
 	char seed[24];
 
-	snprintf(seed, sizeof(seed), "%" PRIu64, p->seed);
-	return db_exec(s->db, err,
-		       "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, "
-		       "command, folder, shard, state, outcome, detail, started, ended, kernel_id, hits, windows, "
-		       "conflicts, sampled_ns, lost_permille, pool) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
-		       "$11, $12, 0, 0, '', $13, 0, 0, 0, 0, 0, 0, -1, 0) ON CONFLICT (uuid) DO UPDATE SET command = "
-		       "excluded.command, folder = excluded.folder, shard = excluded.shard, started = excluded.started",
-		       "titttttttttti", uuid, round, p->key, p->kernel, p->image, p->workload, p->sampling, seed, p->engine,
-		       p->command, p->folder, p->shard, store_now());
+	snprintf(seed, sizeof(seed), "%" PRIu64, r->seed);
+	if (db_run(db, err,
+		   "INSERT INTO run (uuid, round_id, cell, kernel, image, workload, sampling, seed, engine, command, folder, "
+		   "shard, state, outcome, detail, started, ended, kernel_id, hits, windows, conflicts, sampled_ns, "
+		   "lost_permille, pool) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, "
+		   "0, 0, 0, 0, 0, -1, 0) ON CONFLICT (uuid) DO UPDATE SET state = excluded.state, outcome = "
+		   "excluded.outcome, detail = excluded.detail, command = excluded.command, folder = excluded.folder, shard "
+		   "= excluded.shard, started = excluded.started, ended = excluded.ended",
+		   "tittttttttttiitii", r->uuid, r->round, r->key, r->kernel, r->image, r->workload, r->sampling, seed,
+		   r->engine, r->command, r->folder, r->shard, (int64_t)r->state, (int64_t)r->outcome, r->detail, r->started,
+		   r->ended) < 0)
+		return -1;
+	return db_number(db, err, id, "SELECT id FROM run WHERE uuid = $1", "t", r->uuid) < 0 ? -1 : 0;
 }
 
 static int uuid_of(struct store *s, int64_t round, const char *key, char out[STORE_UUID_MAX], struct err *err)
@@ -47,29 +45,46 @@ static int uuid_of(struct store *s, int64_t round, const char *key, char out[STO
 	return rc;
 }
 
+/* Returns 1 if the run has ended already, else 0; or -1 with err set. */
+static int begin(struct store *s, struct store_run *run, int64_t *id, struct err *err)
+{
+	int64_t state = STORE_RUNNING;
+
+	if (uuid_of(s, run->round, run->key, run->uuid, err) < 0 ||
+	    store_row(db_query(s->db, err, "SELECT state, id FROM run WHERE uuid = $1", "t", run->uuid), NULL, err, "ii",
+		      &state, id) < 0)
+		return -1;
+	return state == STORE_DONE ? 1 : store_run_write(s->db, run, id, err);
+}
+
 int store_run_begin(struct store *s, int64_t round, const struct store_run_plan *plan, int64_t *id, struct err *err)
 {
-	char uuid[STORE_UUID_MAX];
-	int64_t state = STORE_RUNNING;
+	struct store_run run = {.round = round,
+				.key = plan->key,
+				.kernel = plan->kernel,
+				.image = plan->image,
+				.workload = plan->workload,
+				.sampling = plan->sampling,
+				.seed = plan->seed,
+				.engine = plan->engine,
+				.command = plan->command,
+				.folder = plan->folder,
+				.shard = plan->shard,
+				.started = realtime_ms()};
+	int rc;
 
 	if (db_begin(s->db, true, err) < 0)
 		return -1;
-	if (uuid_of(s, round, plan->key, uuid, err) < 0 ||
-	    db_number(s->db, err, &state, "SELECT state FROM run WHERE uuid = $1", "t", uuid) < 0 ||
-	    (state != STORE_DONE && begin(s, round, uuid, plan, err) < 0) ||
-	    db_number(s->db, err, id, "SELECT id FROM run WHERE uuid = $1", "t", uuid) < 0) {
-		db_rollback(s->db);
-		return -1;
-	}
-	return db_commit(s->db, err) < 0 ? -1 : state == STORE_DONE;
+	rc = begin(s, &run, id, err);
+	return db_end(s->db, rc < 0 ? -1 : 0, err) < 0 ? -1 : rc;
 }
 
 /* ---- end ---- */
 
-static int write_finding(struct store *s, int64_t run, int64_t number, const struct store_finding *f, struct err *err)
+int store_finding_write(struct db *db, int64_t run, int64_t number, const struct store_finding *f, struct err *err)
 {
-	return db_exec(s->db, err, "INSERT INTO finding (run_id, number, kind, line, file) VALUES ($1, $2, $3, $4, $5)",
-		       "iittt", run, number, f->kind, f->line, f->file);
+	return db_exec(db, err, "INSERT INTO finding (run_id, number, kind, line, file) VALUES ($1, $2, $3, $4, $5)", "iittt",
+		       run, number, f->kind, f->line, f->file);
 }
 
 /* Write the run's findings, then the complaints of its report. Returns how many there are, or -1. */
@@ -79,14 +94,15 @@ static int write_findings(struct store *s, int64_t run, const struct store_run_r
 	int number = 0;
 
 	for (size_t i = 0; i < r->finding_count; i++) {
-		if (!complaints_say(d, &r->findings[i]) && write_finding(s, run, number++, &r->findings[i], err) < 0)
+		if (!complaints_say(d, &r->findings[i]) && store_finding_write(s->db, run, number++, &r->findings[i], err) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < d->complaint_count; i++) {
 		const struct run_data_complaint *c = &d->complaints[i];
-		const struct store_finding finding = {store_outcome_word(c->kind), c->line, r->races};
+		const struct store_finding finding = {store_outcome_word(c->kind), c->line,
+						      c->file && c->file[0] ? c->file : r->races};
 
-		if (write_finding(s, run, number++, &finding, err) < 0)
+		if (store_finding_write(s->db, run, number++, &finding, err) < 0)
 			return -1;
 	}
 	return number;
@@ -101,7 +117,9 @@ static enum store_outcome fault_of(const struct store_run_result *r, const struc
 		return STORE_NO_REPORT;
 	if (!d->finished)
 		return STORE_TRUNCATED;
-	/* The condition is that of run_doubt(): without a window, no race can be seen. */
+	if (r->explored)
+		return STORE_OK;
+	/* run_doubt() has the same condition: without a window, no race can be seen. */
 	return d->hits && d->windows ? STORE_OK : STORE_UNSAMPLED;
 }
 
@@ -129,7 +147,7 @@ static int write_fault(struct store *s, int64_t run, const struct store_run_resu
 
 	if (fault == STORE_OK || r->outcome == STORE_FAILED)
 		return 0;
-	return write_finding(s, run, number, &finding, err);
+	return store_finding_write(s->db, run, number, &finding, err);
 }
 
 /*
@@ -149,7 +167,7 @@ static enum store_outcome outcome_of_end(const struct store_run_result *r, const
 	return r->outcome == STORE_OK ? fault : r->outcome;
 }
 
-/* Read the run's row. Returns 1; 0 if the run has ended already; or -1. */
+/* Read the row of the run with this id into `run` and `uuid`. Returns 1; 0 if the run has ended already; or -1 with err set. */
 static int take_run(struct store *s, int64_t id, struct run_data_run *run, char uuid[STORE_UUID_MAX], struct err *err)
 {
 	struct db_rows *rows = db_query(s->db, err, "SELECT state, round_id, uuid, started FROM run WHERE id = $1", "i", id);
@@ -180,7 +198,7 @@ static int end(struct store *s, int64_t id, const struct store_run_result *r, co
 		run.started = r->started;
 	outcome = outcome_of_end(r, d, fault, &detail);
 	if (db_exec(s->db, err, "UPDATE run SET state = 1, outcome = $1, detail = $2, started = $3, ended = $4 WHERE id = $5",
-		    "itiii", (int64_t)outcome, detail, run.started, r->ended ? r->ended : store_now(), id) < 0)
+		    "itiii", (int64_t)outcome, detail, run.started, r->ended ? r->ended : realtime_ms(), id) < 0)
 		return -1;
 	number = write_findings(s, id, r, d, err);
 	if (number < 0 || write_fault(s, id, r, d, fault, number, err) < 0 || run_data_write(s->db, d, &run, err) < 0)
@@ -188,13 +206,13 @@ static int end(struct store *s, int64_t id, const struct store_run_result *r, co
 	return 0;
 }
 
-/* Read the run's files. Sets *bad to the file that is invalid. */
+/* Read the run's report and coverage file into `d`. If one of the two is invalid, sets *bad to this file. */
 static int read_files(const struct store_run_result *r, struct run_data *d, enum store_bad *bad, struct err *err)
 {
 	struct err why = {0};
 
 	*bad = STORE_BAD_NONE;
-	if (r->races && run_data_read_races(d, r->races, &why) < 0)
+	if (r->races && (r->explored ? explored_read : run_data_read_races)(d, r->races, &why) < 0)
 		*bad = STORE_BAD_RACES;
 	else if (r->coverage && run_data_read_coverage(d, r->coverage, &why) < 0)
 		*bad = STORE_BAD_COVERAGE;
@@ -240,7 +258,7 @@ static enum store_outcome outcome_of(int64_t value)
 static int read_run(const struct db_rows *rows, void *ctx, struct err *err)
 {
 	struct store_runs *out = ctx;
-	struct store_run *r = store_grow(&out->list, &out->count, sizeof(*r), err);
+	struct store_run *r = list_grow(&out->list, &out->count, sizeof(*r), err);
 
 	if (!r)
 		return -1;
@@ -285,17 +303,10 @@ int store_runs(struct store *s, int64_t round, struct store_runs *out, struct er
 
 /* ---- findings ---- */
 
-void store_findings_free(struct store_findings *f)
-{
-	free(f->list);
-	text_free(f->text);
-	*f = (struct store_findings){0};
-}
-
 static int read_finding(const struct db_rows *rows, void *ctx, struct err *err)
 {
 	struct store_findings *out = ctx;
-	struct store_finding_entry *f = store_grow(&out->list, &out->count, sizeof(*f), err);
+	struct store_finding_entry *f = list_grow(&out->list, &out->count, sizeof(*f), err);
 
 	if (!f)
 		return -1;

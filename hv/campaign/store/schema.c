@@ -10,6 +10,10 @@ static const char *const steps_sql[] = {
 #include "store_schema_2.h"
 	, /* from version 2 to version 3 */
 #include "store_schema_3.h"
+	, /* from version 3 to version 4 */
+#include "store_schema_4.h"
+	, /* from version 4 to version 5 */
+#include "store_schema_5.h"
 };
 
 const struct schema_steps schema_steps = {steps_sql, sizeof(steps_sql) / sizeof(steps_sql[0])};
@@ -68,7 +72,10 @@ back:
 	return -1;
 }
 
-/* Read the mark, and check the tables. Both in one transaction, because another process may change both meanwhile. */
+/*
+ * Read the mark, and check the tables, both in one transaction: otherwise another process could change the store between the
+ * two.
+ */
 static int look(struct db *db, const struct schema_steps *steps, bool make, bool write, struct db_mark *mark, struct err *err)
 {
 	int rc = -1;

@@ -94,7 +94,7 @@ CREATE TABLE race_place (
 	PRIMARY KEY (race_id, place)
 ) $ROWLESS;
 
--- A race as reports have it: a pair of sites of one build.
+-- A race as reports have it: a pair of sites of one build. An atomicity suspicion is no pair, and both of its sites are ''.
 CREATE TABLE build_race (
 	id $ID,
 	race_id BIGINT NOT NULL REFERENCES race (id),
@@ -143,7 +143,8 @@ CREATE TABLE instance (
 	PRIMARY KEY (sighting_id, number)
 ) $ROWLESS;
 
--- The first and the last record of a race in full: a report's JSON object, compressed (compress.h).
+-- The first and the last record of a race in full: a report's JSON object, or the one of an atomicity suspicion (sections_json()),
+-- compressed (compress.h).
 CREATE TABLE record (
 	race_id BIGINT NOT NULL REFERENCES race (id),
 	latest SMALLINT NOT NULL,

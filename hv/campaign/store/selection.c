@@ -6,26 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int read_rounds(struct selection *selection, struct store *s, struct store_text *text, struct err *err)
+static int read_round(const struct db_rows *rows, void *ctx, struct err *err)
 {
-	struct db_rows *rows =
-		db_query(s->db, err, "SELECT id, number, started, campaign, uuid FROM round ORDER BY started, uuid", "");
-	int rc = db_next(rows, err);
+	struct selection *selection = ctx;
+	struct selection_round *r = list_grow(&selection->list, &selection->count, sizeof(*r), err);
 
-	for (; rc > 0; rc = db_next(rows, err)) {
-		struct selection_round *r = store_grow(&selection->list, &selection->count, sizeof(*r), err);
-
-		if (!r) {
-			rc = -1;
-			break;
-		}
-		r->place = selection->count;
-		store_columns(rows, 0, text, "iiit", &r->id, &r->number, &r->started, &r->campaign);
-		snprintf(r->uuid, sizeof(r->uuid), "%.32s", db_text(rows, 4));
-	}
-	db_rows_end(rows);
-	return rc;
+	if (!r)
+		return -1;
+	r->place = selection->count;
+	store_columns(rows, 0, selection->text, "iiit", &r->id, &r->number, &r->started, &r->campaign);
+	snprintf(r->uuid, sizeof(r->uuid), "%.32s", db_text(rows, 4));
+	return 0;
 }
+
+static const char rounds_sql[] = "SELECT id, number, started, campaign, uuid FROM round ORDER BY started, uuid";
 
 static struct selection_round *find(const struct selection *selection, int64_t id)
 {
@@ -81,7 +75,10 @@ static int by_id(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Set the pointers into the list. Called after the list's last sort, which moves its items. */
+/*
+ * Set selection->first, last and base to their entries in the list. Called when the list is sorted and does not change any
+ * more.
+ */
 static void point(struct selection *selection)
 {
 	for (size_t i = 0; i < selection->count; i++) {
@@ -99,8 +96,9 @@ static void point(struct selection *selection)
 int selection_init(struct selection *selection, struct store *s, const struct store_races_query *q, struct store_text *text,
 		   struct err *err)
 {
-	*selection = (struct selection){0};
-	if (read_rounds(selection, s, text, err) < 0 || (q->round && mark_one(selection, s, q, err) < 0)) {
+	*selection = (struct selection){.text = text};
+	if (db_each(db_query(s->db, err, rounds_sql, ""), read_round, selection, err) < 0 ||
+	    (q->round && mark_one(selection, s, q, err) < 0)) {
 		selection_free(selection);
 		return -1;
 	}

@@ -17,10 +17,11 @@ struct selection_round {
 	bool later;   /* The round was started after all selected rounds. */
 };
 
-/* All rounds of the store, sorted by id. */
+/* All rounds of the store, sorted by id, with marks that say which of them a query selects. */
 struct selection {
 	struct selection_round *list;
 	size_t count;
+	struct store_text *text; /* the caller's */
 	/* The first and the last selected round, and the base round. NULL: there is none. */
 	const struct selection_round *first, *last, *base;
 };

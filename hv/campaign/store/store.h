@@ -24,12 +24,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "hv/base/err.h"
 #include "hv/campaign/store/ends.h"
 #include "pruner/rules/verdict.h"
 
 struct store;
+struct store_text; /* owns strings */
+
+/* Free a list of items, and its strings. Both may be NULL. */
+void store_list_free(void *list, struct store_text *text);
+
+/*
+ * Define `struct NAME`, a list of items with the memory of their strings, and NAME_free(), which frees the list and empties it.
+ * All zero: an empty list. A function that fails to read a list leaves an empty one.
+ */
+#define STORE_LIST(name, item)                         \
+	struct name {                                  \
+		item *list;                            \
+		size_t count;                          \
+		struct store_text *text;               \
+	};                                             \
+	static inline void name##_free(struct name *l) \
+	{                                              \
+		store_list_free(l->list, l->text);     \
+		*l = (struct name){0};                 \
+	}                                              \
+	struct name
 
 #define STORE_UUID_MAX 33	   /* bytes of a uuid: 32 hexadecimal digits and the NUL */
 #define STORE_RACE_ID_MAX 13	   /* bytes of a race's id: 12 hexadecimal digits and the NUL */
@@ -67,12 +89,12 @@ void store_set_wait(struct store *s, unsigned wait_ms);
  */
 int store_is_back(struct store *s, struct err *err);
 
-/* Returns the place of the store without a password, for messages. The string belongs to the store. */
+/* Returns the path or URL of the store without a password, for messages. The string belongs to the store. */
 const char *store_where(const struct store *s);
 
 /*
- * Returns the default place, from malloc(): ${XDG_DATA_HOME}/outrider/campaigns.db, or the same below ~/.local/share. Returns
- * NULL with err set if neither folder is known.
+ * Returns the default path of a store, from malloc(): ${XDG_DATA_HOME}/outrider/campaigns.db, or the same below ~/.local/share.
+ * Returns NULL with err set if neither folder is known.
  */
 char *store_default_path(struct err *err);
 
@@ -118,7 +140,9 @@ struct store_round {
 	uint64_t races, new_races;
 	uint64_t findings; /* entries of store_findings() whose kind is a finding (ends_is_finding()) */
 	uint64_t hits, windows, conflicts, sampled_ns, sampled_runs;
-	uint64_t of_class[STORE_CLASSES]; /* Races by the class of their most serious verdict. */
+	/* Sums over the runs that explored a pair of programs: of runs, trials, and schedules that no run has tried. */
+	uint64_t explored, trials, untried;
+	uint64_t of_class[STORE_CLASSES]; /* Numbers of races, by the class of a race's most serious verdict in the round. */
 	/*
 	 * Share of CPU time that breakpoint handling took, in thousandths: the mean over all runs that report a share, and the
 	 * worst run. -1: unknown.
@@ -126,13 +150,7 @@ struct store_round {
 	int lost_permille, lost_most;
 };
 
-/* A list and the memory of its strings. All zero: empty. */
-struct store_rounds {
-	struct store_round *list;
-	size_t count;
-	struct store_text *text;
-};
-void store_rounds_free(struct store_rounds *r);
+STORE_LIST(store_rounds, struct store_round);
 
 /*
  * Begin a round, or join the round with this uuid. `out` becomes a list with this one round. Returns -1 with EXIT_USAGE if
@@ -155,7 +173,7 @@ struct store_rounds_query {
 	int64_t id;	      /* Only the round with this id. */
 	/* Only rounds with this number, or with a uuid that begins with this text of at least 4 characters. NULL: any. */
 	const char *name;
-	int64_t before;	 /* Only rounds that were started before the round with this id. */
+	int64_t before;	 /* Only rounds that were started before the round with this id. 0: any. */
 	bool unfinished; /* Only rounds whose shard `shard` ("" or NULL: the whole round) has begun and not ended. */
 	const char *shard;
 	unsigned last; /* At most this number of rounds, the latest ones. 0: no limit. */
@@ -174,18 +192,19 @@ int store_rounds(struct store *s, const struct store_rounds_query *q, struct sto
 
 enum store_state { STORE_RUNNING, STORE_DONE };
 
-/* A cell of the matrix that is about to run. A NULL string means "". */
+/* A run that is about to start. A NULL string means "". */
 struct store_run_plan {
-	const char *key; /* name of the cell, the same in every round and on every machine */
+	/* name of the run in its round, KERNEL/IMAGE/WORKLOAD/SAMPLING/SEED: the same in every round and on every machine */
+	const char *key;
 	const char *kernel, *image, *workload, *sampling;
 	uint64_t seed;
-	const char *engine;  /* "run" or "attach" */
+	const char *engine;  /* "run", "attach" or "explore" */
 	const char *command; /* Shell command that repeats the run. */
 	const char *folder;  /* The folder of the run's files. */
 	const char *shard;
 };
 
-/* A finding of a run that is no race. */
+/* A finding: something bad in a run that is no race, such as a panic. */
 struct store_finding {
 	const char *kind; /* The word of an enum store_outcome. */
 	const char *line; /* the first line of output that shows the finding */
@@ -199,11 +218,13 @@ struct store_run_result {
 	int64_t started, ended;
 	const struct store_finding *findings;
 	size_t finding_count;
-	const char *races;    /* The path of the run's races.json. NULL: there is none. */
+	const char *races;    /* The path of the run's report. NULL: there is none. */
+	bool explored;	      /* `races` is the result of `outrider explore` as JSON. */
 	const char *coverage; /* The path of the run's coverage.json. NULL: there is none. */
 	/*
-	 * The run gives an answer only by a finished report with hits and windows. Without one, the store adds a finding of the
-	 * kind "no-report", "truncated" or "unsampled", and this becomes the outcome of a run that is STORE_OK otherwise.
+	 * The run gives an answer only by a finished report with hits and windows. If it has no such report, the store adds a
+	 * finding of the kind "no-report", "truncated" or "unsampled". This kind becomes the outcome of a run that is STORE_OK
+	 * otherwise.
 	 */
 	bool must_report;
 };
@@ -214,7 +235,7 @@ struct store_run_result {
  */
 int store_run_begin(struct store *s, int64_t round, const struct store_run_plan *plan, int64_t *id, struct err *err);
 
-/* The file of a run that is invalid. */
+/* Which of a run's two files is invalid: none, races.json or coverage.json. */
 enum store_bad { STORE_BAD_NONE, STORE_BAD_RACES, STORE_BAD_COVERAGE };
 
 /*
@@ -238,16 +259,11 @@ struct store_run {
 	const char *banner;   /* Version line of the guest's kernel. "": unknown. */
 	uint64_t hits, windows, conflicts, sampled_ns;
 	int lost_permille;  /* Share of CPU time that breakpoint handling took, in thousandths. -1: unknown. */
-	uint64_t races;	    /* Races of the store that the run saw. */
+	uint64_t races;	    /* number of the store's races that the run saw */
 	uint64_t new_races; /* number of these races that no earlier round saw */
 };
 
-struct store_runs {
-	struct store_run *list;
-	size_t count;
-	struct store_text *text;
-};
-void store_runs_free(struct store_runs *r);
+STORE_LIST(store_runs, struct store_run);
 
 /*
  * Returns whether the key belongs to an attempt that was cut off before the run was finished. The store keeps an attempt as a
@@ -268,15 +284,40 @@ struct store_finding_entry {
 	bool is_new; /* No earlier round of the campaign has a finding of this kind with this line. */
 };
 
-struct store_findings {
-	struct store_finding_entry *list;
-	size_t count;
-	struct store_text *text;
-};
-void store_findings_free(struct store_findings *f);
+STORE_LIST(store_findings, struct store_finding_entry);
 
 /* List all findings of a round, by run key, then in the order in which the run reported them. */
 int store_findings(struct store *s, int64_t round, struct store_findings *out, struct err *err);
+
+/* ---- pairs of programs ---- */
+
+/* Two programs that `outrider explore` explores. The commands are as clean_text() makes them. */
+struct store_programs {
+	const char *prepare, *program[2];
+};
+
+/* What runs tried of a pair. */
+struct store_explored_pair {
+	struct store_programs pair;
+	uint64_t trials;
+	uint64_t own;	  /* candidates that are not the code of all programs: how much the two programs share */
+	uint64_t untried; /* schedules of candidates that no run has tried */
+};
+
+STORE_LIST(store_explored, struct store_explored_pair);
+
+/*
+ * List the pairs that runs of the campaign explored with the plan's kernel `kernel`, in the build that the last of these runs
+ * had. Pairs that were not explored are not in the list.
+ */
+int store_explored(struct store *s, const char *campaign, const char *kernel, struct store_explored *out, struct err *err);
+
+/*
+ * Write the trials of the pair that need not be run again, in all builds, as `outrider explore --skip` reads them. A trial that
+ * found something is not written, because each round looks whether it still does. A trial in which the first program did not
+ * come to its access is written when it was run twice. *again is the number of such trials in the build of the last run.
+ */
+int store_tried(struct store *s, const struct store_programs *pair, FILE *out, unsigned *again, struct err *err);
 
 /* ---- races ---- */
 
@@ -305,6 +346,13 @@ enum store_change {
 /* Returns the word of a change: "new", "back", "changed", "gone", "again", "same". */
 const char *store_change_word(enum store_change change);
 
+/*
+ * The kinds of an atomicity suspicion's sides (docs/atomicity.md), which the store keeps as a race: the function with the two
+ * critical sections, and the function whose section comes in between.
+ */
+#define STORE_SECTIONS "two sections"
+#define STORE_SECTION "section"
+
 /* One of a race's two sides, which are in byte order of function, module and kind. */
 struct store_side {
 	/*
@@ -313,8 +361,20 @@ struct store_side {
 	 */
 	const char *function;
 	const char *module; /* "": the kernel itself. */
-	const char *kind;   /* "read", "write" (also for a read-modify-write), or "access" if unknown. */
-	const char *file;   /* The source file, relative to the source tree. "": no build had debug files. */
+	/*
+	 * "read", "write" (also for a read-modify-write), or "access" if unknown. In an atomicity suspicion STORE_SECTIONS and
+	 * STORE_SECTION.
+	 */
+	const char *kind;
+	const char *file; /* The source file, relative to the source tree. "": no build had debug files. */
+};
+
+/* A verdict of the pruner on a race. */
+struct store_verdict {
+	enum verdict_class class;
+	int rank;
+	const char *rule, *evidence; /* "": the race was not judged */
+	const char *suppressed;	     /* The reason of the suppression in the report. "": the race is not suppressed. */
 };
 
 struct store_race {
@@ -325,23 +385,18 @@ struct store_race {
 		*datum; /* The datum: "struct rq.nr_running", "jiffies_64", or a place such as "mount_lock+0". "": unknown. */
 	enum store_change change;
 	/* The most serious verdict of the selected rounds. If the race is gone, that of the last earlier round that saw it. */
-	enum verdict_class class;
-	const char *rule, *evidence;
-	int rank;
-	const char *suppressed; /* The reason of the suppression in the report. "": the race is not suppressed. */
+	struct store_verdict verdict;
 	/*
 	 * Number of earlier rounds that saw the race, and the most serious verdict of the latest of these rounds. If the race
 	 * is gone, both verdicts are the same.
 	 */
 	uint64_t earlier;
-	enum verdict_class before_class;
-	const char *before_rule, *before_evidence;
-	int before_rank;
+	struct store_verdict before;
 	enum store_triage triage;
 	const char *note, *who;
 	/*
-	 * For a race that is fixed, the kernel versions that have the fix: "6.1.115, 6.12". "": all kernels that run after
-	 * `triaged`.
+	 * For a race that is fixed, the kernel versions that have the fix: "6.1.115, 6.12". "": no versions were given, so the
+	 * kernels of all runs that start after `triaged` have the fix.
 	 */
 	const char *mended;
 	int64_t triaged;
@@ -358,12 +413,10 @@ struct store_race {
 	const char *reports; /* the race's ids in reports, separated by blanks, at most 8 */
 };
 
-struct store_races {
-	struct store_race *list;
-	size_t count;
-	struct store_text *text;
-};
-void store_races_free(struct store_races *r);
+STORE_LIST(store_races, struct store_race);
+
+/* Returns whether the race is an atomicity suspicion. */
+bool store_race_is_atomicity(const struct store_race *r);
 
 struct store_races_query {
 	int64_t round; /* Select this round. 0: select all rounds; then no race is new or gone. */
@@ -414,18 +467,13 @@ int store_last_run(struct store *s, const struct store_races_query *q, struct st
 struct store_build {
 	const char *build_id, *banner;
 	const char *report;  /* The race's id in the report. */
-	const char *site[2]; /* The names of the sites in the report, in byte order. */
+	const char *site[2]; /* The names of the sites in the report, in byte order. Both "" in an atomicity suspicion. */
 	uint64_t seen, runs;
 	int64_t first, last; /* start times of the first and the last round that saw the race */
 	bool now;	     /* A selected round saw the race in this build. */
 };
 
-struct store_builds {
-	struct store_build *list;
-	size_t count;
-	struct store_text *text;
-};
-void store_builds_free(struct store_builds *b);
+STORE_LIST(store_builds, struct store_build);
 
 /* List the builds of q->race, in the order in which they first saw it. `q` selects rounds as for store_races(). */
 int store_builds(struct store *s, const struct store_races_query *q, struct store_builds *out, struct err *err);
@@ -442,17 +490,12 @@ struct store_race_round {
 	const char *rule;
 };
 
-struct store_race_rounds {
-	struct store_race_round *list;
-	size_t count;
-	struct store_text *text;
-};
-void store_race_rounds_free(struct store_race_rounds *r);
+STORE_LIST(store_race_rounds, struct store_race_round);
 
 /* List all rounds of all campaigns that saw the race, oldest first. Returns 0, or -1 with err set and an empty list. */
 int store_race_rounds(struct store *s, int64_t race, struct store_race_rounds *out, struct err *err);
 
-/* ---- triage: what users say about races ---- */
+/* ---- triage of races by users ---- */
 
 /*
  * Add a triage state to a race. The history keeps the earlier states. `note` and `who` may be NULL. `at` is the time in
@@ -483,12 +526,7 @@ struct store_triage_entry {
 	int64_t at;
 };
 
-struct store_history {
-	struct store_triage_entry *list;
-	size_t count;
-	struct store_text *text;
-};
-void store_history_free(struct store_history *h);
+STORE_LIST(store_history, struct store_triage_entry);
 
 /* List all triage states of a race, oldest first. The last state is the valid one. */
 int store_history(struct store *s, int64_t race, struct store_history *out, struct err *err);
@@ -498,8 +536,8 @@ int store_history(struct store *s, int64_t race, struct store_history *out, stru
 /* The coverage of a site in one kernel build, summed over all runs. */
 struct store_site {
 	const char *name; /* The site's name, as in reports: "module:function+0x1c". Valid only during the call. */
-	uint64_t armed, hits, windows, conflicts;
-	uint64_t runs; /* Runs in which the site was armed. */
+	uint64_t armed, hits, windows, conflicts, talks; /* the members of struct coverage_counts (hv/race/coverage.h) */
+	uint64_t runs;					 /* Runs in which the site was armed. */
 };
 
 /*
@@ -556,7 +594,7 @@ int store_pairs(struct store *s, const char *build_id, int64_t until, struct sto
  * `once`, `twice` and `races` include the campaign's earlier runs. The other members are of this run alone.
  */
 struct store_covered {
-	int64_t run, round, ended;
+	int64_t run, round, started, ended;
 	uint64_t number;		 /* number of the round */
 	uint64_t sampled_ns;		 /* nanoseconds of sampling */
 	uint64_t sites_armed, sites_hit; /* sites of all kernels that were armed, and that were hit */
@@ -596,20 +634,21 @@ struct store_merged {
 int store_merge(struct store *into, struct store *from, struct store_merged *out, struct err *err);
 
 struct store_gc_plan {
-	unsigned keep_rounds; /* number of newest rounds of each campaign to leave unfolded, at least 1 */
-	int64_t before;	      /* Fold only rounds that started before this time. 0: no limit. */
-	bool dry_run;	      /* Change nothing; only compute what would be folded. */
+	unsigned keep_rounds; /* number of newest rounds of each campaign whose details are kept, at least 1 */
+	/* Replace by sums only the details of rounds that started before this time (ms since 1970). 0: no limit. */
+	int64_t before;
+	bool dry_run; /* Change nothing; only compute what would be replaced by sums. */
 };
 
 struct store_freed {
-	uint64_t rounds;    /* number of rounds that had something to fold */
-	uint64_t instances; /* number of single observations that were folded into counts */
+	uint64_t rounds;    /* number of rounds whose details were replaced by sums */
+	uint64_t instances; /* number of single observations of races that were removed, and are only counted now */
 	uint64_t coverage;  /* number of runs whose coverage is now only in the sum of their round */
 	int64_t bytes;	    /* bytes by which the store on the disk became smaller; 0 for a dry run */
 };
 
 /*
- * Fold the details of old rounds into sums. The newest rounds and rounds that have not ended stay as they are, and so do the
+ * Replace the details of old rounds by sums. The newest rounds and rounds that have not ended stay as they are, and so do the
  * observations of races without a triage state. Lists show the same as before.
  */
 int store_gc(struct store *s, const struct store_gc_plan *plan, struct store_freed *out, struct err *err);

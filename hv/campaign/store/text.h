@@ -12,7 +12,7 @@
 
 struct store_text;
 
-/* Returns memory without strings, or NULL with err set if memory runs out. */
+/* Returns an empty list of strings, to be freed by text_free(); or NULL with err set if memory runs out. */
 struct store_text *text_new(struct err *err);
 
 /* Free all strings. `t` may be NULL. */
@@ -28,8 +28,8 @@ const char *text_copy(struct store_text *t, const char *text);
 const char *text_printf(struct store_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Returns whether any string was lost, and then sets err: EXIT_INTERNAL if memory ran out, EXIT_INPUT if the strings exceed the
- * limit.
+ * Returns true if text_copy() or text_printf() has returned "" in place of a string since text_new(), and then sets err:
+ * EXIT_INTERNAL if memory ran out, EXIT_INPUT if the strings exceed their limit.
  */
 bool text_failed(const struct store_text *t, struct err *err);
 

@@ -11,15 +11,11 @@
 /* Least number of digits of a build id or commit that a user may give. Git abbreviates commits to at least 7. */
 #define BUILD_WORD_MIN 7
 
-/* Most versions of a fix that are read. `campaign triage` writes at most 32; the rows of a foreign store are not trusted. */
+/*
+ * At most this many kernel versions that have a race's fix are read. `campaign triage` writes at most 32; the rows of a foreign
+ * store are not trusted.
+ */
 #define MENDS_READ_MAX 64
-
-void store_history_free(struct store_history *h)
-{
-	free(h->list);
-	text_free(h->text);
-	*h = (struct store_history){0};
-}
 
 /*
  * If *at is 0, set it to the current time or, if the race has a state of this time or later, to 1 ms after its last state: two
@@ -31,7 +27,7 @@ static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
 
 	if (*at)
 		return 0;
-	*at = store_now();
+	*at = realtime_ms();
 	if (db_number(s->db, err, &last,
 		      "SELECT coalesce(max(t.at), 0) FROM said t JOIN race r ON r.id = t.race_id WHERE r.line = "
 		      "(SELECT w.line FROM race w WHERE w.id = $1)",
@@ -42,7 +38,10 @@ static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
 	return 0;
 }
 
-/* Add an entry at the time *at. If *at is 0, sets it. */
+/*
+ * Add an entry with a triage state to the race's history, at the time *at (ms since 1970). If *at is 0, time_of() first sets it
+ * to a time after all other entries of the race.
+ */
 static int add_entry(struct store *s, int64_t race, enum store_triage triage, const char *note, const char *who, int64_t *at,
 		     struct err *err)
 {
@@ -93,7 +92,7 @@ int store_mend_set(struct store *s, int64_t race, const char *const *mended, siz
 	return db_end(s->db, rc, err);
 }
 
-/* ---- the kernel build that the user names by a build id or a commit ---- */
+/* ---- kernel builds that users name ---- */
 
 struct builds {
 	const char *word; /* what the user gave: hexadecimal digits */
@@ -177,7 +176,7 @@ static const char history_sql[] =
 static int read_entry(const struct db_rows *rows, void *ctx, struct err *err)
 {
 	struct store_history *out = ctx;
-	struct store_triage_entry *entry = store_grow(&out->list, &out->count, sizeof(*entry), err);
+	struct store_triage_entry *entry = list_grow(&out->list, &out->count, sizeof(*entry), err);
 
 	if (!entry)
 		return -1;
@@ -192,12 +191,8 @@ int store_mended(struct store *s, int64_t said, struct store_text *text, const c
 {
 	struct db_rows *rows = db_query(s->db, err, "SELECT version FROM mended WHERE said_id = $1 ORDER BY version LIMIT $2",
 					"ii", said, (int64_t)MENDS_READ_MAX);
-	int rc = db_next(rows, err);
 
-	for (*out = ""; rc > 0; rc = db_next(rows, err))
-		*out = text_printf(text, "%s%s%s", *out, (*out)[0] ? ", " : "", db_text(rows, 0));
-	db_rows_end(rows);
-	return rc;
+	return store_row_texts(rows, text, ", ", out, err);
 }
 
 int store_history(struct store *s, int64_t race, struct store_history *out, struct err *err)

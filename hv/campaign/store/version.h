@@ -3,9 +3,9 @@
  * Versions of kernels, to decide whether a kernel has a fix that came with some version. Pure functions. Any thread.
  *
  * A version is that of `uname -r`, of a tag, or of a package: "6.1.115", "v6.13-rc2", "6.1.0-56-cloud-amd64", "6.12.95+deb12",
- * "5.14.0-427.13.1.el9_4.x86_64". What counts are its numbers: major, minor, patch, then the number of the release candidate,
- * which comes before its release, then up to four numbers after a dash (a distribution's own count, or the commits since a
- * tag).
+ * "5.14.0-427.13.1.el9_4.x86_64". What counts are its numbers: major, minor, patch, then the number of the release candidate (a
+ * candidate is older than its release), then up to four numbers after a dash (a distribution's own count, or the commits since
+ * a tag).
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_VERSION_H
 #define OUTRIDER_CAMPAIGN_STORE_VERSION_H

@@ -54,6 +54,11 @@ const char *store_triage_word(enum store_triage triage)
 	return triages[triage];
 }
 
+bool store_race_is_atomicity(const struct store_race *r)
+{
+	return strcmp(r->sides[0].kind, STORE_SECTIONS) == 0 || strcmp(r->sides[1].kind, STORE_SECTIONS) == 0;
+}
+
 int store_triage_from_word(const char *word)
 {
 	return find(triages, STORE_TRIAGES, word);

@@ -40,7 +40,7 @@ int datum_read(struct target *target, const struct datum *datum, uint8_t *out)
 
 _Static_assert(RACE_DATA_MAX <= 64, "bits() has one bit for each byte of a datum");
 
-/* Returns a mask of `count` bits, at least 1, from bit `first` on. */
+/* Returns a mask in which `count` bits are set, from bit `first` on. `count` is at least 1. */
 static uint64_t bits(uint32_t first, uint32_t count)
 {
 	return UINT64_MAX >> (64 - count) << first;

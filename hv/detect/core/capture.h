@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copies the state of a stopped CPU into one side of an observation: registers, context and stacks. */
 #ifndef OUTRIDER_DETECT_CORE_CAPTURE_H
 #define OUTRIDER_DETECT_CORE_CAPTURE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reads the guest's code as the guest wrote it, without the breakpoints of the detector. */
 #ifndef OUTRIDER_DETECT_CORE_CODE_H
 #define OUTRIDER_DETECT_CORE_CODE_H
 

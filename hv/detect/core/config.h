@@ -42,8 +42,8 @@ struct detect_config {
 	const char *module;
 	/*
 	 * Also sample callees: functions that `sample` and `module` do not select, and that are called by functions that they
-	 * select. 1: only those that are called directly; 2: also those that these call; and so on, up to
-	 * DETECT_CALLEE_DEPTH_MAX. 0: no callees.
+	 * select. 1: only functions that are called directly; 2: also the functions that these functions call; and so on, up
+	 * to DETECT_CALLEE_DEPTH_MAX. 0: no callees.
 	 */
 	unsigned callee_depth;
 	/* Also sample GS-relative accesses, which are accesses to per-CPU memory. */
@@ -96,6 +96,13 @@ struct detect_sink {
 	 * skipped, for example because a CPU has moved (hv/detect/window/rendezvous.h).
 	 */
 	void (*rendezvous)(void *ctx, const struct rendezvous *m);
+	/*
+	 * Whether rendezvous() is wanted for these calls (struct rendezvous_sections). `begin`: the rendezvous is possible
+	 * now, and begins if the result is true. Without `begin`, the detector asks whether to hold a CPU so that such a
+	 * rendezvous may come about. Called on the same threads and under the same lock as rendezvous_wanted(). NULL: no
+	 * rendezvous of sections.
+	 */
+	bool (*sections_wanted)(void *ctx, uint64_t first, uint64_t second, uint64_t between, bool begin);
 	/*
 	 * A lock moment: an access, a taken or released lock, or the end of an object. Called on a thread of its own, one call
 	 * at a time, in the order of the moments' numbers. `m` is valid during the call only. Set together with config.locks.

@@ -12,7 +12,7 @@
 #include "hv/base/rng.h"
 #include "hv/target/target.h"
 
-/* How many words of requests are kept, of those that a CPU accessed: the latest ones. */
+/* CPUs access words of requests: remember this many of these words, the latest ones. */
 #define DEVICE_WORDS_KEPT 16u
 
 /* A naturally aligned word, of 1, 2, 4 or 8 bytes, that lies in one segment of a request. */
@@ -23,7 +23,7 @@ struct device_word {
 	unsigned segment;
 };
 
-/* Where in its request a touched word was: the same place is worth watching in the next request of this kind. */
+/* The place of a touched word in its request. The same place is worth watching in the next request of this kind. */
 struct touched_word {
 	/* Device and operation. Type "": no word. */
 	char type[DEVICE_TYPE_MAX];
@@ -33,7 +33,7 @@ struct touched_word {
 	uint32_t offset;
 };
 
-/* How many segments of earlier held requests are kept: the latest ones. */
+/* Remember this many segments of requests that were held earlier, the latest ones. */
 #define DEVICE_SEGMENTS_KEPT 64u
 
 /* A segment of a request that was held, and is done by now. `len` 0: none. */
@@ -50,7 +50,7 @@ struct held_segment {
 struct device_watch {
 	struct device_word word;
 	uint64_t gva;
-	/* The watch slot, and the cookie of its watch. */
+	/* The slot that watches the word, and the cookie of the watch in this slot. */
 	unsigned slot;
 	uint32_t cookie;
 	/* The bytes before the watch was in force. */
@@ -60,10 +60,7 @@ struct device_watch {
 /* A window that begins at a device: one request is held before its device accesses the request's memory. */
 struct device_window {
 	bool open;
-	/*
-	 * The device's thread is between the window's opening and its last use of d->lock for it, even if the window has
-	 * closed.
-	 */
+	/* The device's thread still works on this window, and may take d->lock again, even if the window has closed. */
 	bool busy;
 	/* No window may open: a copy of the machine is being made. */
 	bool refused;
@@ -73,21 +70,25 @@ struct device_window {
 	uint64_t opened_ns, hold_ns;
 	/* When the window closes (CLOCK_MONOTONIC, ns). Until the watches are in force, an estimate. */
 	uint64_t until_ns;
-	/* When the watches were in force on all CPUs (CLOCK_MONOTONIC, ns). 0: there are none, or not yet. */
+	/*
+	 * When the watches were in force on all CPUs (CLOCK_MONOTONIC, ns). 0: they are not in force yet, or there are no
+	 * watches.
+	 */
 	uint64_t watched_ns;
 	/* The watches are in force, and the memory was copied. */
 	bool settled;
 	struct device_request request;
 	/*
-	 * The request's segments, owned by the device. Valid while the window is open, and for the device's thread until then.
+	 * The request's segments, owned by the device. Valid while the window is open. The device's own thread may use them
+	 * until it goes on with the request.
 	 */
 	const struct device_segment *segments;
 	unsigned segment_count;
 	struct device_watch watches[TARGET_MAX_WATCHES];
 	unsigned watch_count;
 	/*
-	 * The bytes of the segments, concatenated, when the watches were in force: the first `copied` bytes of
-	 * them, at most DEVICE_COPY_MAX. Only the thread of the held device uses these two. NULL: no window ever opens.
+	 * The first `copied` bytes of all segments in a row, at most DEVICE_COPY_MAX, as they were when the watches came into
+	 * force. Only the thread of the held device uses these two members. NULL: no window ever opens.
 	 */
 	uint8_t *copy;
 	uint32_t copied;

@@ -16,6 +16,7 @@
 #include "hv/detect/core/queue.h"
 #include "hv/detect/core/touches.h"
 #include "hv/guest/guest.h"
+#include "hv/race/rendezvous.h"
 #include "hv/target/target.h"
 
 /* Capacity of the ring of sample points that CPUs executed. The sampler empties the ring every few ms. */
@@ -31,15 +32,23 @@ struct rendezvous_server;
  */
 struct window {
 	bool open;
-	/* The CPU is held between two critical sections, which locks_hold() has recorded, and `point` is NULL. */
+	/*
+	 * The CPU is held at a lock call, between two critical sections or before the first of them (before_first). `point` is
+	 * NULL.
+	 */
 	bool between;
+	/*
+	 * GVA of the lock, if the CPU is held before the first of two sections of this lock (meet.h). 0: the CPU is not held at
+	 * such a place.
+	 */
+	uint64_t before_first;
 	/* The early check for other running CPUs was done (window_expire()). */
 	bool looked;
-	/* The window keeps its CPU for its whole time, also when the last CPU that runs hits a sample point (turn.h). */
+	/* The CPU stays held for the window's whole time, even if the last CPU that still runs hits a sample point (turn.h). */
 	bool whole;
 	/* The other CPUs were asked to deliver their pending stops, since one of them may have changed the memory. */
 	bool asked;
-	/* How many times the other CPUs did not deliver their stops in time. */
+	/* Number of times that the other CPUs did not deliver their stops in time. */
 	unsigned not_told;
 	/* Number of accesses of other contexts that were emulated at this window's point. */
 	unsigned emulated;
@@ -53,8 +62,8 @@ struct window {
 	/* The time of the hit (CLOCK_MONOTONIC), and the longest time until the window closes. Both in ns. */
 	uint64_t opened_ns, hold_ns;
 	/*
-	 * When the watches were in force on all CPUs, or, without watches, when the window was open (CLOCK_MONOTONIC, ns). 0:
-	 * not yet.
+	 * When the watches were in force on all CPUs, or, without watches, when the window opened (CLOCK_MONOTONIC, ns). 0: not
+	 * yet.
 	 */
 	uint64_t watched_ns;
 	/*
@@ -89,9 +98,16 @@ struct rendezvous_state {
 	struct point *point;
 	/* The accesses of the first and of the second CPU. */
 	struct datum data[2];
+	/* The lock and the calls of a rendezvous of sections. All zero: this is a rendezvous of accesses. */
+	struct rendezvous_sections sections;
 };
 
-/* What a hit led to, for the choice of the next sample points. */
+/* The call before which a CPU was held last. RIP and RSP identify its context when it comes back to the call. */
+struct held_call {
+	uint64_t rip, rsp; /* 0: none */
+};
+
+/* The result of a hit, by which the sampler chooses the next sample points. */
 enum hit_result {
 	/* A window, or a conflict. */
 	HIT_USEFUL,
@@ -99,7 +115,10 @@ enum hit_result {
 	HIT_NO_MEMORY,
 	/* No window was possible, because the CPU could not be held in its context. */
 	HIT_NO_WINDOW,
-	/* No window, for a reason that has nothing to do with the point: the last CPU that runs, or the governor's credit. */
+	/*
+	 * No window was allowed, for a reason that has nothing to do with the point: the CPU is the last one that runs, or the
+	 * governor has no credit.
+	 */
 	HIT_REFUSED,
 	/* The point is in a callee (callees.h), and the callee was not called by a sampled function. */
 	HIT_OTHER_CALLER,
@@ -153,6 +172,11 @@ struct hit_path {
 	struct allowance held[TARGET_MAX_CPUS];
 	/* For how long CPUs may still be held between critical sections (between.h). */
 	struct allowance between;
+	/*
+	 * The call before which the CPU of this index was held last, because the call begins the first of two critical sections
+	 * (meet.h). All zero: there was no such hold, or the context has gone on from the call.
+	 */
+	struct held_call came_back[TARGET_MAX_CPUS];
 	/* How often the CPU of this index wakes up. */
 	struct wake_average wake_averages[TARGET_MAX_CPUS];
 	struct rng delay_rng;

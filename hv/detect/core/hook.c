@@ -12,8 +12,8 @@
 
 /*
  * Whether the target has too few points, or too few pages for points, to spend any on hooks. Points of such a target are debug
- * registers or an emulator's breakpoints, not INT3s in guest memory. So text can be freed without a hook that removes points
- * first, and all points are needed for sampling.
+ * registers or an emulator's breakpoints, not INT3s in guest memory. So no hook has to remove points before text is freed, and
+ * sampling needs all of the points.
  */
 static bool points_are_few(const struct detect *d)
 {
@@ -87,8 +87,7 @@ void hook_plant_all(struct detect *d)
 		hook_add(d, &sites[i]);
 	free(sites);
 	/*
-	 * The guest may have set debug registers before these hooks were planted, and without the hooks the target did not
-	 * notice.
+	 * Have the target read the debug registers of all CPUs: the guest may have set them before these hooks were planted.
 	 */
 	for (unsigned c = 0; c < d->target->caps.cpus; c++)
 		target_debug_regs_changed(d->target, c);

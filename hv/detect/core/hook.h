@@ -37,8 +37,8 @@ int hook_remove(struct detect *d, uint64_t addr);
 void hook_plant_all(struct detect *d);
 
 /*
- * Remove a point of either kind. If it has a window, the caller must close the window first. The caller holds d->lock. Allowed
- * in a callback.
+ * Remove a point, which is a sample point or a hook. If the point has a window, the caller must close the window first. The
+ * caller holds d->lock. Allowed in a callback.
  */
 void hook_take_out(struct detect *d, struct point *point);
 

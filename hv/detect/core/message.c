@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Formats messages to the user, and passes them to the sink (message.h). */
 #include "hv/detect/core/message.h"
 
 #include <stdarg.h>

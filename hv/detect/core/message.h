@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Formats the detector's messages to the user, and passes them to the sink. */
 #ifndef OUTRIDER_DETECT_CORE_MESSAGE_H
 #define OUTRIDER_DETECT_CORE_MESSAGE_H
 

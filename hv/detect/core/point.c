@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of planted breakpoints (point.h). */
+/* The table of planted breakpoints (point.h): plants, finds and removes them by address. */
 #include "hv/detect/core/point.h"
 
 #include <stdlib.h>

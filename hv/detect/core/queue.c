@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The queue of observations that wait for the reporter (queue.h). */
 #include "hv/detect/core/queue.h"
 
 #include <stdlib.h>

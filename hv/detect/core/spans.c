@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* A sorted set of ranges of text (spans.h). */
 #include "hv/detect/core/spans.h"
 
 #include <stdlib.h>

@@ -20,8 +20,8 @@
 #define TOUCH_WORDS 4096u
 #define TOUCH_WORD_BYTES 8u
 /*
- * After 60 s a touch is forgotten: the load may be another one. Memory that was freed and reused in between makes strangers
- * talk, which costs some windows at these sites.
+ * A touch is forgotten after 60 s, because the guest may do something else by then. Memory that was freed and reused in
+ * between makes unrelated sites talk, which costs some windows at these sites.
  */
 #define TOUCH_AGE_NS UINT64_C(60000000000)
 
@@ -44,8 +44,8 @@ struct touches {
 };
 
 /*
- * Note that `by` reads, or with `write` set writes, the bytes [gpa, gpa + len). Returns the GVA of a site with which by->site
- * talks, which can be by->site itself, or 0 if there is none. by->ns must not decrease from call to call.
+ * Record the touch `by`: it reads, or with `write` set writes, the bytes [gpa, gpa + len). Returns the GVA of a site with
+ * which by->site talks, which can be by->site itself, or 0 if there is none. by->ns must not decrease from call to call.
  */
 uint64_t touches_note(struct touches *t, uint64_t gpa, uint32_t len, const struct touch *by, bool write);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Unwinds the call stack of one side of an observation, after the side was captured. */
 #ifndef OUTRIDER_DETECT_CORE_UNWINDING_H
 #define OUTRIDER_DETECT_CORE_UNWINDING_H
 

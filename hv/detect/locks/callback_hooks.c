@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Plants lock hooks at callbacks (callback_hooks.h). A hook at the start sees the object in RDI and the stack pointer on entry,
- * so no earlier instruction may write either of them. A callback without such an instruction is not followed: its hand-overs
- * order nothing.
+ * Plants lock hooks at callbacks (callback_hooks.h). A hook at the start sees the object in RDI and the stack pointer on
+ * entry, so no earlier instruction may write either of them. A callback that has no place for such a hook is not followed: its
+ * hand-overs order nothing.
  */
 #include "hv/detect/locks/callback_hooks.h"
 
@@ -53,9 +53,9 @@ static bool plant_start(struct callback *c)
 }
 
 /*
- * Whether the instruction leaves the function for good: a return, which may be a jump to a return thunk, or a jump to the start
- * of a lock function or of a function of the subject. A jump to the cold part of this function does not leave it. Other jumps
- * may be static calls, which the guest patches.
+ * Whether the instruction leaves the function for good: a return, which may be a jump to a return thunk, or a jump to the
+ * start of a lock function or of a function of the subject. A jump to the cold part of this function does not leave it. Other
+ * jumps get no hook: they may be static calls, which the guest patches.
  */
 static bool leaves(const struct callback *c, const struct insn *insn)
 {

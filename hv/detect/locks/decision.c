@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether code decides by what it reads (decision.h). */
+/* Finds out whether code decides by what it reads (decision.h), by following the value through the registers. */
 #include "hv/detect/locks/decision.h"
 
 #include "symbols/insn/op.h"
@@ -7,7 +7,7 @@
 /* Registers that a function keeps for its caller (System V x86-64 psABI, 3.2.1). */
 #define KEPT (1u << X86_RBX | 1u << X86_RBP | 0xfu << (X86_R15 - 3))
 
-/* What depends on the value that was read. */
+/* What depends on the value that the first instruction read: general registers, and the flags. */
 struct following {
 	uint16_t registers; /* one bit for each enum x86_gpr */
 	bool flags;
@@ -23,7 +23,7 @@ static bool decides(const struct following *f, const struct insn_op *op)
 	return f->flags && op->reads_flags && (op->kind == INSN_OP_JCC || op->kind == INSN_OP_CMOV || op->kind == INSN_OP_SET);
 }
 
-/* The first instruction: the one that reads the memory. */
+/* Begin at the instruction that reads the memory: the registers and flags that it writes depend on the value. */
 static struct following begin(const struct insn_op *op)
 {
 	return (struct following){.registers = op->writes, .flags = op->sets_flags};
@@ -39,7 +39,7 @@ static void step(struct following *f, const struct insn_op *op)
 		f->flags = false;
 		return;
 	}
-	/* The address by which memory is read depends on the value, not what is read there. */
+	/* `data` leaves out registers that only form an address, because a value loaded from that address is another value. */
 	if (depends)
 		f->registers |= op->writes;
 	else
@@ -48,21 +48,17 @@ static void step(struct following *f, const struct insn_op *op)
 		f->flags = depends;
 }
 
-bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr)
+/* Follow the value from the instruction at `at` on. */
+static bool follow(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, size_t at, struct following f)
 {
-	struct following f = {0};
 	struct insn_op op;
 	unsigned n;
 
-	for (size_t at = 0; at < len; at += n) {
+	for (; at < len; at += n) {
 		n = insn_op_decode(decoder, code + at, len - at, addr + at, &op);
-		if (!n)
+		if (!n || (!f.registers && !f.flags))
 			return false;
-		if (at == 0) {
-			/* An update in place, such as an increment, sets flags by its result, not by a comparison. */
-			f = begin(&op);
-			f.flags &= compares(&op) || op.writes;
-		} else if (decides(&f, &op)) {
+		if (decides(&f, &op)) {
 			return true;
 		} else if (op.kind == INSN_OP_RET || op.kind == INSN_OP_STOP || (op.kind == INSN_OP_JUMP && !op.target)) {
 			return false;
@@ -74,8 +70,25 @@ bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, 
 		} else {
 			step(&f, &op);
 		}
-		if (!f.registers && !f.flags)
-			return false;
 	}
 	return false;
+}
+
+bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr)
+{
+	struct following f;
+	struct insn_op op;
+	unsigned n = insn_op_decode(decoder, code, len, addr, &op);
+
+	if (!n)
+		return false;
+	/* An update of memory in place, such as an increment, compares nothing, so its flags do not count. */
+	f = begin(&op);
+	f.flags &= compares(&op) || op.writes;
+	return follow(decoder, code, len, addr, n, f);
+}
+
+bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr)
+{
+	return follow(decoder, code, len, addr, 0, (struct following){.registers = 1u << X86_RAX});
 }

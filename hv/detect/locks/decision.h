@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether code decides by what it reads: whether the value that an instruction loads, or a value computed from it, is compared
- * or tested, and a branch, a conditional move or a set instruction depends on that.
+ * Finds out whether code decides by what it reads. Code decides if the value that an instruction loads, or a value computed
+ * from this value, is compared or tested, and a branch, a conditional move or a SETcc depends on the result.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_DECISION_H
 #define OUTRIDER_DETECT_LOCKS_DECISION_H
@@ -12,13 +12,20 @@
 
 struct insn_decoder;
 
-/* Bytes of code, from the instruction on, through which a value is followed. */
+/* A value is followed through at most this many bytes of code, from the instruction that reads it on. */
 #define DECISION_CODE_MAX 160u
 
 /*
- * `code`: the `len` bytes from the instruction at GVA `addr` on. Follows the path on which no conditional branch is taken, so a
- * decision on another path is missed. A value in memory is not followed.
+ * Returns whether code decides by what the instruction at GVA `addr` reads. `code`: the `len` bytes from this instruction on.
+ * Follows the path on which no conditional branch is taken, so a decision on another path is missed. A value that is stored to
+ * memory is not followed further.
  */
 bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
+
+/*
+ * Returns whether code decides by the result of a call, in RAX, that has just returned to `addr`. `code`: the `len` bytes from
+ * there on. The limits are those of decision_by().
+ */
+bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
 
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The hooks at entries of functions that hand over (entries.h). */
+/*
+ * The table of hooks at the entries of functions that wait for a hand-over, release an object or stop a callback (entries.h).
+ */
 #include "hv/detect/locks/entries.h"
 
 bool entries_fit(const struct lock_function *function)
 {
-	if (function->op == LOCK_RELEASE)
+	if (function->op == LOCK_RELEASE || function->op == LOCK_STOP)
 		return function->kind == HANDOVER_IRQ;
 	return function->op == LOCK_ACQUIRE && !function->tested && function->kind != HANDOVER_COMPLETION;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The hooks at entries of functions that hand over (entry_hooks.h), by address. Guarded by the detector's lock. */
+/*
+ * The table of hooks at the entries of kernel functions that wait for a hand-over, release an object for one, or stop a
+ * callback, such as synchronize_irq() (entry_hooks.h). Guarded by the detector's lock.
+ */
 #ifndef OUTRIDER_DETECT_LOCKS_ENTRIES_H
 #define OUTRIDER_DETECT_LOCKS_ENTRIES_H
 
@@ -14,7 +17,7 @@ struct entry_hook {
 	/* GVA of the instruction. 0: the hook was removed. */
 	uint64_t addr;
 	const struct lock_function *function;
-	/* Number of stops, since the last check, for objects of no callback of the subject. */
+	/* Number of stops in vain since the last check: the object belonged to no callback of the subject. */
 	unsigned idle_stops;
 };
 
@@ -22,13 +25,13 @@ struct entry_hook {
 struct entries {
 	struct entry_hook list[ENTRY_HOOKS_MAX];
 	unsigned count;
-	/* Bits of enum handover_kind: functions of the subject are callbacks of these kinds. */
+	/* Bits of enum handover_kind: the kinds of hand-over for which the subject has callbacks. */
 	unsigned kinds;
-	/* When these stops were last checked (CLOCK_MONOTONIC, ns). Sampler's thread only. */
+	/* When `idle_stops` of the hooks was last checked (CLOCK_MONOTONIC, ns). Sampler's thread only. */
 	uint64_t checked_ns;
 };
 
-/* Whether a function of the list has a hook at its entry, once the subject has a callback of its kind. */
+/* Whether this function gets a hook at its entry as soon as the subject has a callback of the function's kind of hand-over. */
 bool entries_fit(const struct lock_function *function);
 
 /* Returns the hook at this GVA, or NULL. Valid while the caller holds the detector's lock. */

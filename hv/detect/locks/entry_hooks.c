@@ -17,13 +17,13 @@
 #define CODE_BYTES (HANDOVER_PROLOGUE + 16u)
 #define CHECK_NS 1000000000u
 /*
- * Stops in CHECK_NS, for objects of no callback of the subject, beyond which a hook is removed. del_timer_sync() is called for
- * each sleep with a timeout, 100 times a second on a busy guest. A stop behind a gdbstub costs some milliseconds, one in KVM
- * some microseconds.
+ * A hook is removed if it stopped CPUs more often than this within CHECK_NS for objects that belong to no callback of the
+ * subject. del_timer_sync() is called for each sleep with a timeout, 100 times a second on a busy guest. A stop costs some
+ * milliseconds with a gdbstub, and some microseconds with KVM.
  */
 #define STOPS_MAX 50u
 #define COSTLY_STOPS_MAX 5u
-/* The registers of the first three arguments. No function of the list has a further one. */
+/* The registers of the first three arguments. No function with such a hook has its object in a later argument. */
 #define ARGUMENTS (1u << X86_RDI | 1u << X86_RSI | 1u << X86_RDX)
 
 static void plant(struct detect *d, const struct lock_function *function, uint64_t addr)
@@ -42,7 +42,10 @@ static void plant(struct detect *d, const struct lock_function *function, uint64
 		lock_hooks_plant(d, &site);
 }
 
-/* Take the hooks that stopped CPUs too often out of the list. Returns their number, with their addresses in `hot`. */
+/*
+ * Take the hooks that stopped CPUs too often out of the list. Stores their addresses in `hot`, and the name of one of their
+ * functions in *name. Returns their number.
+ */
 static unsigned find_hot(struct detect *d, uint64_t hot[ENTRY_HOOKS_MAX], const char **name)
 {
 	const unsigned most = d->target->caps.costly_stops ? COSTLY_STOPS_MAX : STOPS_MAX;
@@ -73,7 +76,7 @@ static void remove_hot(struct detect *d)
 	for (unsigned i = 0; i < n; i++)
 		hook_remove(d, hot[i]);
 	if (n)
-		detect_message(d, "%s() is called so often that only calls of it by the followed code are followed", name);
+		detect_message(d, "%s() is called so often that only its calls by the sampled code are followed", name);
 }
 
 void entry_hooks_step(struct detect *d)
@@ -83,14 +86,14 @@ void entry_hooks_step(struct detect *d)
 	uint64_t addr, now = monotonic_ns();
 	bool any = false;
 
-	/* If all code is followed, each call has a hook. */
+	/* If all code is sampled, each call of these functions has a hook, so the entries need none. */
 	if (!d->config.module && !d->config.sample)
 		return;
 	while ((function = locks_next_entry(d->locks, &addr))) {
 		plant(d, function, addr);
 		any = true;
 	}
-	/* What these functions acquired until now was missed. */
+	/* Calls of these functions before now were missed, so earlier hand-overs count as unknown. */
 	if (any)
 		locks_callbacks_followed(d->locks);
 	if (now - e->checked_ns < CHECK_NS)

@@ -14,8 +14,9 @@
 struct detect;
 
 /*
- * Plant hooks at the entries of functions whose kind of hand-over has become one of the subject's, and remove hooks that stop
- * CPUs too often. The sampler calls this in each iteration. Needs config.locks. Called without d->lock.
+ * For each kind of hand-over for which the subject has a callback by now, plant hooks at the entries of the functions of this
+ * kind. Remove hooks that stop CPUs too often. The sampler calls this in each iteration. Needs config.locks. Called without
+ * d->lock.
  */
 void entry_hooks_step(struct detect *d);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a hook at the start of a function can be: its arguments and the return address are still where the caller left them. */
+/*
+ * Finds where a hook at the start of a function can be: at an instruction before which the function has changed neither its
+ * arguments nor the stack pointer, so the hook still sees the arguments and the return address.
+ */
 #ifndef OUTRIDER_DETECT_LOCKS_FUNCTION_START_H
 #define OUTRIDER_DETECT_LOCKS_FUNCTION_START_H
 

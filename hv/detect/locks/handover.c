@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Hand-over by something that is no lock: calls, callbacks and their ends become events (handover.h). */
+/* Hand-overs by objects that are no locks: turns hits of lock hooks at calls and callbacks into events (handover.h). */
 #include "hv/detect/locks/handover.h"
 
 #include <string.h>
 
 #define OPCODE_CALL 0xe8
-/* Upper bound of an object's size in bytes, since the end of an object is reported without a size. */
+/* Upper bound of an object's size in bytes: the event that an object was freed does not say how large it was. */
 #define OBJECT_BYTES 8192u
 #define CALL_LEN 5u
-#define RETURN_BYTES 8u /* of the return address that a call pushes */
+#define RETURN_BYTES 8u /* size of the return address that a call pushes */
 
 uint64_t handover_object(enum handover_kind kind, uint64_t value)
 {
@@ -44,7 +44,7 @@ static void forget_deeper(struct handover *h, const struct handover_stop *stop)
 	}
 }
 
-/* The frame's `rsp` is above that of the CPU by `above` bytes. */
+/* Add a frame of the context that stopped. The frame's `rsp` is the CPU's stack pointer plus `above` bytes. */
 static void push(struct handover *h, const struct handover_stop *stop, uint64_t above, struct handover_frame frame)
 {
 	unsigned i = 0;
@@ -90,7 +90,7 @@ static unsigned find_object(const struct handover *h, uint64_t gva, uint8_t kind
 
 bool handover_has(const struct handover *h, enum handover_kind kind, uint64_t gva)
 {
-	/* The task of a thread that began before the run is in no entry. */
+	/* A thread that began before the run has no entry, so every thread counts. */
 	return kind == HANDOVER_THREAD || find_object(h, gva, (uint8_t)kind) < HANDOVER_OBJECTS_MAX;
 }
 
@@ -109,9 +109,131 @@ static struct handover_object *add_object(struct handover *h, uint64_t gva, uint
 	return &h->objects[i];
 }
 
+/* ---- callbacks that are stopped ---- */
+
+void handover_stop(struct handover *h, const struct lock_function *function, uint64_t gva)
+{
+	add_object(h, gva, function->kind)->stopped++;
+}
+
+/* The object is released for its callback. This undoes a stop of the callback. */
+static void start(struct handover *h, const struct lock_function *function, uint64_t gva)
+{
+	unsigned i = find_object(h, gva, function->kind);
+
+	if (i == HANDOVER_OBJECTS_MAX)
+		return;
+	/* enable_irq() undoes one disable_irq(). request_irq(), which passes the handler, undoes all of them. */
+	if (function->kind == HANDOVER_IRQ && function->calls == LOCK_CALLS_NOTHING && h->objects[i].stopped)
+		h->objects[i].stopped--;
+	else
+		h->objects[i].stopped = 0;
+	h->objects[i].quiet &= h->objects[i].stopped != 0;
+}
+
 /*
- * A callback begins. Returns the moment since which a call waits for its end, or cancels it: since the callback was queued, or
- * only since it began if that was not seen.
+ * The call of `f` has returned, so the object's callback has ended, and is stopped if the call stops it. This does not hold
+ * for a callback that was queued during the call.
+ */
+static void waited(struct handover *h, const struct handover_frame *f)
+{
+	unsigned i = find_object(h, f->gva, f->kind);
+	struct handover_object *object;
+
+	if (f->stops)
+		object = add_object(h, f->gva, f->kind);
+	else if (i < HANDOVER_OBJECTS_MAX)
+		object = &h->objects[i];
+	else
+		return;
+	if (object->queued > f->number)
+		return;
+	if (f->stops)
+		object->stopped++;
+	object->quiet = object->stopped != 0;
+}
+
+/*
+ * A callback begins. If it counted as stopped, a call that started it again was missed, so it is not stopped any more. An
+ * exception is an interrupt that came just before disable_irq_nosync(): its handler may begin after that call, and the line is
+ * stopped nevertheless.
+ */
+static void began(struct handover_object *object)
+{
+	if (object->kind != HANDOVER_IRQ || object->quiet)
+		object->stopped = 0;
+	object->quiet = false;
+}
+
+static bool runs(const struct handover *h, const struct handover_object *object)
+{
+	for (unsigned i = 0; i < HANDOVER_FRAMES_MAX; i++) {
+		const struct handover_frame *f = &h->frames[i];
+
+		if (f->used && f->callback && f->gva == object->gva && f->kind == object->kind)
+			return true;
+	}
+	return false;
+}
+
+static void add_callback(struct lockset *set, uint64_t gva, bool shared)
+{
+	for (unsigned i = 0; i < set->count; i++) {
+		if (set->held[i].gva == gva)
+			return;
+	}
+	if (set->count == LOCKSET_MAX)
+		set->overflow = true;
+	else
+		set->held[set->count++] = (struct held_lock){.gva = gva, .kind = LOCK_CALLBACK, .shared = shared};
+}
+
+void handover_add_callbacks(const struct handover *h, const struct lock_who *who, uint64_t rsp, struct lockset *set)
+{
+	for (unsigned i = 0; i < HANDOVER_FRAMES_MAX; i++) {
+		const struct handover_frame *f = &h->frames[i];
+
+		if (f->used && f->callback && f->rsp >= rsp && lock_who_same(&f->who, who))
+			add_callback(set, f->gva, false);
+	}
+	for (unsigned i = 0; i < HANDOVER_OBJECTS_MAX; i++) {
+		const struct handover_object *object = &h->objects[i];
+
+		if (object->used && object->quiet && !runs(h, object))
+			add_callback(set, object->gva, true);
+	}
+}
+
+bool handover_lines_stopped(const struct handover *h)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < HANDOVER_OBJECTS_MAX; i++) {
+		const struct handover_object *object = &h->objects[i];
+
+		if (!object->used || object->kind != HANDOVER_IRQ)
+			continue;
+		if (!object->stopped)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+void handover_seen(struct handover *h, unsigned cpu, const struct guest_context *context)
+{
+	for (unsigned i = 0; context->known && i < HANDOVER_FRAMES_MAX; i++) {
+		struct handover_frame *f = &h->frames[i];
+
+		if (f->used && f->callback && f->who.cpu == cpu && f->who.kind > context->kind)
+			f->used = false;
+	}
+}
+
+/*
+ * A callback begins. Returns the number of a lock moment: calls made in this moment or later that wait for the callback wait
+ * for this run of it. The moment is the one in which the callback was queued, or the one in which it begins if no hook saw the
+ * queueing.
  */
 static uint64_t due_since(struct handover *h, uint64_t gva, uint8_t kind, uint64_t now)
 {
@@ -119,6 +241,7 @@ static uint64_t due_since(struct handover *h, uint64_t gva, uint8_t kind, uint64
 	uint64_t due = object->queued ? object->queued : now;
 
 	object->queued = 0;
+	began(object);
 	return due;
 }
 
@@ -149,6 +272,7 @@ bool handover_release(struct handover *h, const struct handover_stop *stop, cons
 		      uint64_t callee, struct lock_event *out)
 {
 	*out = event_of(stop, gva, function->kind, function->kind == HANDOVER_COMPLETION ? HANDOVER_END : HANDOVER_START, true);
+	start(h, function, gva);
 	if (function->kind == HANDOVER_WORK || function->kind == HANDOVER_TIMER)
 		add_object(h, gva, function->kind)->queued = stop->number;
 	return callee && learn(h, callee, function);
@@ -163,8 +287,12 @@ static void acquire(struct handover *h, const struct handover_stop *stop, bool e
 		    uint64_t gva)
 {
 	push(h, stop, entry ? RETURN_BYTES : 0,
-	     (struct handover_frame){
-		     .gva = gva, .number = stop->number, .kind = function->kind, .entry = entry, .tested = function->tested});
+	     (struct handover_frame){.gva = gva,
+				     .number = stop->number,
+				     .kind = function->kind,
+				     .entry = entry,
+				     .tested = function->tested,
+				     .stops = function->stops});
 }
 
 void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva)
@@ -200,6 +328,7 @@ bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t 
 					   .handover = true,
 					   .kind = f->kind,
 					   .side = HANDOVER_END};
+		waited(h, f);
 		f->used = false;
 		return true;
 	}
@@ -214,9 +343,10 @@ bool handover_acquired(struct handover *h, const struct handover_stop *stop, con
 
 	if (!pop(h, stop, false, &frame) || frame.kind != function->kind)
 		return false;
-	/* What is not 0 is a time in jiffies, a long. What is 0 is an int. */
+	/* If 0 means failure, the result is a time in jiffies, a long. If 0 means success, the result is an int. */
 	if (function->tested && function->nonzero != ((function->nonzero ? result : (uint32_t)result) != 0))
 		return false;
+	waited(h, &frame);
 	*out = event_of(stop, frame.gva, frame.kind, HANDOVER_END, false);
 	return true;
 }
@@ -236,7 +366,7 @@ static bool called_directly(const struct handover_stop *stop)
 	return code[0] == OPCODE_CALL && stop->regs->rip - start <= HANDOVER_PROLOGUE;
 }
 
-/* Whether the pointer at GVA `at` leads to the callback that begins here. NULL does if `cleared` is set. */
+/* Whether the pointer at GVA `at` points to the callback that begins here. If `cleared` is set, a NULL pointer counts, too. */
 static bool leads_here(const struct handover_stop *stop, uint64_t at, bool cleared)
 {
 	uint64_t callee;
@@ -246,8 +376,8 @@ static bool leads_here(const struct handover_stop *stop, uint64_t at, bool clear
 }
 
 /*
- * Whether the first argument can be the callback's object. It is not when another callback ends by a jump to this function,
- * and passes an argument of its own.
+ * Whether the first argument can be the callback's object. If another function of the subject jumped here, the argument is
+ * something else.
  */
 static bool has_object(const struct handover_stop *stop, const struct lock_function *function)
 {
@@ -292,9 +422,12 @@ bool handover_leave(struct handover *h, const struct handover_stop *stop, const 
 			return false;
 		frame = (struct handover_frame){.kind = HANDOVER_THREAD};
 	}
-	/* kthread_stop() gets the task, not the data of the thread's function. */
+	/*
+	 * The object of a thread is its task, because kthread_stop() gets the task, and not the argument of the thread's
+	 * function.
+	 */
 	*out = event_of(stop, frame.kind == HANDOVER_THREAD ? stop->task : frame.gva, frame.kind, HANDOVER_END, true);
-	/* A thread ends once, so each wait for its end is for this one. */
+	/* A thread ends once, so every call that waits for its end waits for this end. */
 	out->due = frame.kind == HANDOVER_THREAD ? 0 : frame.number;
 	return true;
 }

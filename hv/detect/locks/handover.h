@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hand-over by something that is no lock (hv/race/handover.h): which callbacks run in which context, which acquiring calls have
- * not returned yet, and which functions the kernel calls back. locks.c passes the hits of lock hooks here. The results are
- * events for handover_order().
+ * Follows hand-overs (hv/race/handover.h). A callback is a function of the subject, the sampled code, that the kernel calls
+ * with an object. Keeps which callbacks run in which context, which calls that acquire an object have not returned yet, and
+ * which functions are callbacks. lock_handovers.c passes the hits of lock hooks here. The results are events for
+ * handover_order().
  *
  * A callback becomes known when it is handed over: queue_work_on() tells the address of the work function. A callback that was
  * handed over before the run becomes known when the kernel is seen to call it (handover_learn()). The sampler's thread then
  * plants hooks at the first instruction of that function and at its ends (callback_hooks.h).
  *
- * Nothing here allocates: a full table loses a release or an acquire, so an order is not seen and the pair stays suspected.
- * Guarded by the detector's lock.
+ * While a callback is stopped, as by napi_disable() or disable_irq(), and has ended, it cannot run at the same time as any
+ * access. So each access then counts as made under LOCK_CALLBACK, like the accesses of the callback itself.
+ *
+ * Nothing here allocates. A full table loses a release or an acquire: then an order of two accesses is not seen, and their pair
+ * stays suspected. Guarded by the detector's lock.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_HANDOVER_H
 #define OUTRIDER_DETECT_LOCKS_HANDOVER_H
@@ -29,16 +33,19 @@
 
 /* A callback that runs, or an acquiring call that has not returned. */
 struct handover_frame {
-	/* GUEST_TASK frames survive a switch of the task. */
+	/* The context. A frame of a task (GUEST_TASK) stays while the CPU runs other tasks. */
 	struct lock_who who;
 	/*
-	 * At the callback's first instruction, or at the call. It has the same value again at the callback's end, or after the
-	 * call.
+	 * The stack pointer at the callback's first instruction, or at the call. The stack pointer has this value again at the
+	 * callback's end, or after the call.
 	 */
 	uint64_t rsp;
-	/* The object (enum handover_kind). */
+	/* The object: its GVA, or the number of an interrupt line. */
 	uint64_t gva;
-	/* Of a call: the number of its lock moment. Of a callback: lock_event.due of its end. */
+	/*
+	 * Of a call: the number of its lock moment. Of a callback: the number of a lock moment. Calls made in that moment or
+	 * later that wait for the callback wait for this run of it (lock_event.due).
+	 */
 	uint64_t number;
 	uint8_t kind;
 	bool used, callback;
@@ -46,25 +53,42 @@ struct handover_frame {
 	bool entry;
 	/* The call's result decides whether the object is acquired. */
 	bool tested;
+	/* Of a call: the object's callback is stopped when the call returns. */
+	bool stops;
 };
 
 /* A function that the kernel calls back. */
 struct handover_callback {
 	uint64_t addr;
-	/* The line of the list that showed the callback, of LOCK_RELEASE or LOCK_CALLER. */
+	/*
+	 * The lock function by which the callback became known: the subject passed the callback to it (LOCK_RELEASE), or it
+	 * calls the callback (LOCK_CALLER).
+	 */
 	const struct lock_function *function;
 	/* handover_next_callback() has returned it. */
 	bool known;
 };
 
-/* An object of the subject's callbacks: it was released for one, or one began with it. */
+/*
+ * An object that belongs to a callback: the subject released the object for the callback, or the kernel called the callback
+ * with it.
+ */
 struct handover_object {
 	uint64_t gva;
 	uint8_t kind;
 	bool used;
-	/* Of a work item or timer that is queued: the number of the lock moment of its release. 0: not queued, as far as seen.
+	/*
+	 * Of a queued work item or timer: the number of the lock moment in which it was queued. 0: not queued, as far as the
+	 * detector saw.
 	 */
 	uint64_t queued;
+	/* How often the callback was stopped without being started again: calls of disable_irq() nest. */
+	unsigned stopped;
+	/*
+	 * The callback was stopped, and then a call waited until it had ended: the callback does not run until it is started
+	 * again.
+	 */
+	bool quiet;
 };
 
 struct handover {
@@ -72,7 +96,9 @@ struct handover {
 	struct handover_callback callbacks[HANDOVER_CALLBACKS_MAX];
 	struct handover_object objects[HANDOVER_OBJECTS_MAX];
 	unsigned callback_count;
-	/* Indices into frames[] and objects[]. If all entries of the array are used, the next new one replaces the entry here.
+	/*
+	 * Counters that choose, modulo the array's size, which entry of frames[] or objects[] a new entry replaces when all
+	 * are used.
 	 */
 	unsigned oldest, oldest_object;
 };
@@ -89,7 +115,10 @@ struct handover_stop {
 	uint64_t number;
 };
 
-/* The object's number, from the value of the argument or register that has it. */
+/*
+ * Returns what identifies the object in events: its GVA, or the number of an interrupt line. `value`: the argument or register
+ * that passes the object.
+ */
 uint64_t handover_object(enum handover_kind kind, uint64_t value);
 
 /*
@@ -112,7 +141,25 @@ bool handover_learn(struct handover *h, const struct lock_function *function, ui
  */
 void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva);
 
-/* Whether a callback of the subject has the object, as far as seen. */
+/* The CPU is about to call a LOCK_STOP function with this object. */
+void handover_stop(struct handover *h, const struct lock_function *function, uint64_t gva);
+
+/*
+ * Add to `set` the callbacks that cannot run at the same time as this context on another CPU: those that the context runs
+ * itself, and those that are stopped and that no context runs. Each is a held_lock of kind LOCK_CALLBACK.
+ */
+void handover_add_callbacks(const struct handover *h, const struct lock_who *who, uint64_t rsp, struct lockset *set);
+
+/* Whether the subject has at least one interrupt line, and all its interrupt lines are stopped, as far as the detector saw. */
+bool handover_lines_stopped(const struct handover *h);
+
+/* This CPU is in this context, so all interrupts above this context have ended on the CPU: forget their frames. */
+void handover_seen(struct handover *h, unsigned cpu, const struct guest_context *context);
+
+/*
+ * Whether the object belongs to a callback, as far as the detector saw. Always true for a thread, which may have begun before
+ * the run.
+ */
 bool handover_has(const struct handover *h, enum handover_kind kind, uint64_t gva);
 
 /* The CPU is at the entry of a LOCK_ACQUIRE function with this object. Does nothing if the call was seen already. */
@@ -132,15 +179,15 @@ bool handover_acquired(struct handover *h, const struct handover_stop *stop, con
 		       struct lock_event *out);
 
 /*
- * The CPU is at the first instruction of a callback. Returns false if the kernel did not call it with an object of the
- * callback, so that nothing was acquired. Otherwise stores the event in *out.
+ * The CPU is at the first instruction of a callback. Returns false if the function does not run as a callback now, because
+ * other code called it directly or jumped to it: then nothing was acquired. Otherwise stores the event in *out.
  */
 bool handover_enter(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
 		    struct lock_event *out);
 
 /*
- * The CPU is at an end of a callback. Returns whether the callback's object is known, with the event in *out: it was seen to
- * begin, or it is the function of a thread, whose end releases the thread itself.
+ * The CPU is at an end of a callback. Returns true, with the event in *out, if the callback's object is known: its beginning
+ * was seen, or the callback is the function of a thread, and its end releases the thread itself.
  */
 bool handover_leave(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
 		    struct lock_event *out);

@@ -14,7 +14,10 @@
 #include "hv/detect/steer/pool.h"
 #include "hv/sandbox/sandbox.h"
 
-/* Instructions whose code is remembered. Two of them may share an entry, whose code is then read again. */
+/*
+ * Number of instructions for which decides() remembers its result. If two instructions share an entry, their code is read
+ * again.
+ */
 #define DECISIONS_KEPT 4096u
 
 /*
@@ -70,7 +73,7 @@ static void describe_memory(const struct detect *d, const struct x86_regs *regs,
 
 /*
  * Name the held locks that were taken outside of the subject (the sampled code). No moment of kind LOCK_MOMENT_TAKE has named
- * these. They are global variables, and guest_memory_at() names a variable without its page's state.
+ * these locks. All of them are global variables, and guest_memory_at() names a variable without its page's state.
  */
 static void describe_outer(const struct detect *d, const struct race_side *side, struct lock_moment *m)
 {
@@ -91,16 +94,18 @@ static bool has_name(const struct detect *d, const struct lock_moment *m)
 	return m->symbol.name[0] && pool_module_fits(m->symbol.module, d->config.module);
 }
 
-/* What was found of an instruction's code, so that each instruction's code is read once. */
+/* The results of decides() for recent instructions, so that the code after each instruction is read once. */
 struct decisions {
-	struct insn_decoder *decoder; /* NULL: memory ran out, and no decision is found */
+	struct insn_decoder *decoder; /* NULL if memory ran out: then decides() returns false */
 	struct {
 		uint64_t pc, function;
 		bool decides;
 	} known[DECISIONS_KEPT];
 };
 
-/* Whether the code decides by what the instruction at `pc` of this function reads. Text at the same address may be other text.
+/*
+ * Whether the code decides by what the instruction at `pc` of this function reads (decision.h). A result is remembered with a
+ * hash of the function, because a module that is loaded later may have other text at the same address.
  */
 static bool decides(struct detect *d, struct decisions *k, uint64_t pc, const struct guest_symbol *function)
 {
@@ -148,7 +153,7 @@ static bool describe(struct detect *d, struct decisions *k, struct raw_moment *r
 	describe_outer(d, side, m);
 	for (unsigned i = 0; i < m->data_count; i++) {
 		describe_memory(d, &side->regs, m->data[i].gva, m->data[i].gpa, m->data[i].size, &m->data[i].memory);
-		/* Which of the two values of movs or cmps is compared is not known. */
+		/* For movs or cmps, decides() does not say by which of the two operands the code decides. */
 		m->data[i].decides = m->data[i].rw == INSN_READ && decides(d, k, m->pc, &m->symbol);
 	}
 	if (raw->kind != LOCK_MOMENT_ACCESS && guest_translate(d->guest, m->lock.gva, &gpa) == 0)

@@ -14,6 +14,7 @@
 #include "hv/detect/core/hook.h"
 #include "hv/detect/core/message.h"
 #include "hv/detect/core/state.h"
+#include "hv/detect/locks/caller_hooks.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/locks/section_hooks.h"
 #include "hv/detect/steer/pool.h"
@@ -35,8 +36,10 @@ struct planting {
 	unsigned handovers;
 	/* Number of calls in the current function that take a lock or try to. */
 	unsigned takes;
-	/* Planting failed at a call that takes a lock. */
+	/* Planting failed at a call that takes a lock, so locksets are unknown. */
 	bool unseen;
+	/* Which functions of the text call which. */
+	struct caller_graph graph;
 };
 
 bool lock_hooks_plant(struct detect *d, const struct guest_hook_site *site)
@@ -79,7 +82,10 @@ void lock_hooks_may_rest(struct detect *d, const struct guest_hook_site *site)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* The ends of objects are never missed on purpose: two objects at one address would seem to be one. */
+/*
+ * Let this hook be removed for a rest, but not if it sees the end of an object: if that end were missed, two objects at one
+ * address would seem to be one.
+ */
 static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_hook_site *site)
 {
 	if (function->op != LOCK_FREE && function->op != LOCK_NEW)
@@ -98,7 +104,10 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 	}
 	may_rest(p, function, &site);
 	p->planted++;
-	p->takes += function->op == LOCK_TAKE || function->op == LOCK_TRY;
+	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
+		p->takes++;
+		caller_hooks_take(&p->graph, call);
+	}
 	p->handovers += function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE;
 	if ((function->op == LOCK_TRY || function->op == LOCK_NEW || function->op == LOCK_ACQUIRE) &&
 	    call->bytes[0] == OPCODE_CALL && after)
@@ -124,23 +133,77 @@ static void plant_inlined(struct planting *p, const struct symbol *fn, const str
 	p->planted++;
 }
 
+/* Plant the hook at which a function's activations begin, if begin->plant is set. Returns whether the hook is there. */
+static bool plant_begin(struct detect *d, const struct section_begin *begin)
+{
+	const struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK, .insn = begin->insn};
+
+	if (!begin->plant)
+		return true;
+	if (!lock_hooks_plant(d, &site))
+		return false;
+	lock_hooks_may_rest(d, &site);
+	return true;
+}
+
 /*
- * Follow the critical sections of a function with at least two calls that take a lock or try to, if its activations can be seen
- * to begin.
+ * Follow the critical sections of a function with at least two calls that take a lock or try to, if a hook can see where each
+ * of its activations begins.
  */
-static void follow_sections(struct detect *d, const struct symbol *fn, const uint8_t *code)
+static void follow_sections(struct planting *p, const struct symbol *fn, const uint8_t *code)
 {
 	struct section_begin begin;
+
+	if (!section_hooks_begin(p->d, fn, code, 0, &begin) || !plant_begin(p->d, &begin))
+		return;
+	locks_follow_sections(p->d->locks, &(struct section_function){fn->addr, fn->addr + fn->size, begin.addr, 0});
+	caller_hooks_followed(&p->graph);
+}
+
+/* Plant hooks at the jumps by which the function goes on in functions with sections. A refused hook only misses sections. */
+static void plant_jumps(struct detect *d, const struct caller_graph *g, size_t function, const uint8_t *code)
+{
+	const struct caller_function *f = &g->functions[function];
+	const struct caller_edge *jump = caller_jump(g, function, 0);
 	struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK};
 
-	if (!section_hooks_begin(d, fn, code, &begin))
+	for (; jump; jump = caller_jump(g, function, (size_t)(jump - g->edges) + 1)) {
+		uint64_t at = jump->at - f->start;
+
+		if (insn_decode(d->sampler.decoder, code + at, f->size - at, jump->at, &site.insn) &&
+		    lock_hooks_plant(d, &site))
+			lock_hooks_may_rest(d, &site);
+	}
+}
+
+/* Follow the sections of a function that makes some of them in functions that it calls. */
+static void follow_caller(struct detect *d, const struct caller_graph *g, size_t function)
+{
+	const struct caller_function *f = &g->functions[function];
+	const struct symbol fn = {.addr = f->start, .size = f->size};
+	uint8_t *code = malloc(f->size + 1);
+	struct section_begin begin;
+	uint32_t frame;
+
+	if (code && detect_code(d, f->start, code, f->size) == 0 && section_hooks_begin(d, &fn, code, f->first_call, &begin)) {
+		guest_frames(d->guest, &begin.addr, 1, &frame);
+		if (frame && (f->sections || plant_begin(d, &begin))) {
+			locks_follow_sections(d->locks,
+					      &(struct section_function){f->start, f->start + f->size, begin.addr, frame});
+			plant_jumps(d, g, function, code);
+		}
+	}
+	free(code);
+}
+
+static void follow_callers(struct detect *d, struct caller_graph *g)
+{
+	if (!caller_hooks_sites(d, g))
 		return;
-	site.insn = begin.insn;
-	if (begin.plant && !lock_hooks_plant(d, &site))
-		return;
-	if (begin.plant)
-		lock_hooks_may_rest(d, &site);
-	locks_follow_sections(d->locks, &(struct section_function){fn->addr, fn->addr + fn->size, begin.addr});
+	for (size_t i = 0; i < g->function_count; i++) {
+		if (caller_makes_sections(&g->functions[i]))
+			follow_caller(d, g, i);
+	}
 }
 
 /* Plant lock hooks at this function's calls of lock functions, and where one is inlined. */
@@ -150,6 +213,7 @@ static void plant_function(struct planting *p, const struct symbol *fn)
 	struct insn insn[2];
 
 	p->takes = 0;
+	caller_hooks_function(&p->graph, fn);
 	if (!code || detect_code(p->d, fn->addr, code, fn->size)) {
 		free(code);
 		p->refused++;
@@ -168,11 +232,12 @@ static void plant_function(struct planting *p, const struct symbol *fn)
 			plant_call(p, function, &insn[0], more ? &insn[1] : NULL);
 		} else if (next > at) {
 			plant_inlined(p, fn, &insn[0], code + at, fn->size - at);
+			caller_hooks_insn(&p->graph, p->d->sampler.decoder, &insn[0], code + next, fn->size - next);
 		}
 		at = next > at ? next : at + 1;
 	}
 	if (p->takes > 1)
-		follow_sections(p->d, fn, code);
+		follow_sections(p, fn, code);
 	free(code);
 }
 
@@ -231,7 +296,9 @@ void lock_hooks_text_came(struct detect *d, const char *module, const struct sym
 	target_enter(d->target);
 	for (size_t i = 0; pool_next_function(d->sampler.pool, symbols, start, end, &i, &fn);)
 		plant_function(&p, &fn);
+	follow_callers(d, &p.graph);
 	target_leave(d->target);
+	caller_graph_fini(&p.graph);
 	planted(&p, module);
 }
 

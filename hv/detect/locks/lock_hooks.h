@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Planting lock hooks (locks.h). */
+/*
+ * Plants lock hooks at the calls of lock functions in newly loaded text, and removes them for a rest when they cost too much
+ * (locks.h).
+ */
 #ifndef OUTRIDER_DETECT_LOCKS_LOCK_HOOKS_H
 #define OUTRIDER_DETECT_LOCKS_LOCK_HOOKS_H
 
@@ -25,8 +28,8 @@ void lock_hooks_text_came(struct detect *d, const char *module, const struct sym
 void lock_hooks_limit(struct detect *d);
 
 /*
- * Plant a lock hook. Returns whether this instruction has one now: it may have been planted before, for the result of another
- * call. Called on the sampler's thread, without d->lock.
+ * Plant a lock hook. Returns whether the instruction has a lock hook now. True also if the hook was there before, for example
+ * to see the result of another call. Called on the sampler's thread, without d->lock.
  */
 bool lock_hooks_plant(struct detect *d, const struct guest_hook_site *site);
 

@@ -13,7 +13,7 @@ void lock_known_fini(struct lock_known *k)
 	*k = (struct lock_known){0};
 }
 
-/* Returns the number of entries with a smaller address: the index at which `addr` is, or belongs. */
+/* Returns the number of entries with a smaller address: the index of the entry for `addr`, or where to insert one. */
 static size_t place_of(const struct lock_known *k, uint64_t addr)
 {
 	size_t low = 0, high = k->count;

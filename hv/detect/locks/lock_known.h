@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lock functions by address. Guarded by the detector's lock. Adding allocates, so it is done on the sampler's thread; a lookup
- * does not allocate.
+ * A table from GVAs to lock functions: where a lock function starts, or where a hook belongs to a lock function. Guarded by
+ * the detector's lock. Adding allocates, so it is done on the sampler's thread; a lookup does not allocate.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_LOCK_KNOWN_H
 #define OUTRIDER_DETECT_LOCKS_LOCK_KNOWN_H

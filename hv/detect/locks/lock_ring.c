@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* The ring of lock moments that wait for the follower's thread (lock_ring.h). */
 #include "hv/detect/locks/lock_ring.h"
 
 #include <stdlib.h>

@@ -40,8 +40,8 @@ struct lock_ring {
 	struct raw_moment *slots;
 	struct race_side_room *rooms;
 	/*
-	 * The index of the oldest moment, and the number of moments. The oldest is included, even while the follower describes
-	 * it.
+	 * The index of the oldest moment, and the number of moments. `count` includes the oldest moment, even while the
+	 * follower describes it.
 	 */
 	unsigned first, count;
 };

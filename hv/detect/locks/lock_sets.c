@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The locks that each context holds (lock_sets.h). */
+/* The table of contexts that hold locks, with the lockset of each context (lock_sets.h). */
 #include "hv/detect/locks/lock_sets.h"
 
 #include <string.h>
@@ -109,7 +109,9 @@ static bool give(struct lock_context *c, uint64_t gva)
 	return false;
 }
 
-/* Another context releases a lock that this context may hold: drop an exclusive lock, and mark others as possibly held. */
+/*
+ * Another context releases a lock that this context may hold: drop the lock if it is exclusive, else mark it as possibly held.
+ */
 static void give_away(struct lock_context *c, uint64_t gva)
 {
 	for (unsigned i = c->set.count; i-- > 0;) {

@@ -55,10 +55,11 @@ void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_contex
 		    uint64_t number);
 
 /*
- * The context releases the lock at this GVA: drop its most recent acquisition. If the lock is not in the context's lockset, but
- * the context holds locks for which the set has no room (`beyond`), one of these counts as released. Otherwise the context
- * releases the lock for another context. An exclusive lock is then dropped from its owner's lockset. Of a shared lock or a
- * semaphore it is not known whose hold ended, so `maybe` is set for every holder.
+ * The context releases the lock at this GVA: drop the lock's most recent acquisition from the context's lockset. If the lock
+ * is not in the context's lockset, but the context holds locks for which the set has no room (`beyond`), one of these counts
+ * as released. Otherwise the context releases the lock for another context. An exclusive lock is then dropped from its owner's
+ * lockset. For a shared lock or a semaphore, the detector does not know which context's hold ended, so `maybe` is set for
+ * every holder.
  */
 void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Following locks (config.locks). Every call of a lock function in the subject, which is the sampled code, has a lock hook.
- * Lock hooks stay planted while CPUs hit them, so no call is missed on any CPU. From these calls the detector derives which
- * locks each context holds (lock_sets.h). Each hit of a sample point in the subject becomes a lock moment with the held locks
- * (lock_ring.h), even without a window, so accesses with interrupts off are recorded like all others. If the ring is full, the
- * moment is lost. Method: Eraser (SOSP'97), DILP
- * (SANER'19, III-C).
+ * Following locks. "The list" (config.locks) names the kernel's functions that take or release locks, hand objects over, or
+ * allocate and free objects: the lock functions. Every call of a lock function in the subject, which is the sampled code, has
+ * a lock hook. Lock hooks stay planted while CPUs hit them, so no call is missed on any CPU. From these calls the detector
+ * derives which locks each context holds (lock_sets.h). Each hit of a sample point in the subject becomes a lock moment with
+ * the held locks (lock_ring.h), even without a window, so accesses with interrupts off are recorded like all others. If the
+ * ring is full, the moment is lost. Method: Eraser (SOSP'97), DILP (SANER'19, III-C).
  *
  * A lock counts as held from the call that takes it to the call that releases it. This is not exact, but it is enough: the
  * context runs no code of the subject between the call and the moment when the lock is really taken.
@@ -38,9 +38,9 @@ void locks_free(struct locks *l);
 void locks_learn(struct locks *l, const struct symtab *symbols);
 
 /*
- * Store in `names` at most `max` functions and variables of the user's list that no text loaded so far has, without inlined
- * functions, which have no symbol. The list owns the names. Returns the number of all such functions and variables. Called on
- * the sampler's thread, without d->lock.
+ * Find the functions and variables of the user's list that no text loaded so far has: their names may be misspelt. Leaves out
+ * inlined functions, because they have no symbol. Stores at most `max` names in `names`; the list owns the names. Returns the
+ * number of all functions and variables found. Called on the sampler's thread, without d->lock.
  */
 size_t locks_unknown(struct locks *l, const char *names[], size_t max);
 
@@ -49,13 +49,14 @@ const struct lock_function *locks_called(struct locks *l, const struct insn *ins
 
 /*
  * Returns the lock function that is inlined at the start of this code, or NULL. `function` is the GVA of the function that
- * contains the code. If that is itself a lock function, returns NULL. Called on the sampler's thread, without d->lock.
+ * contains the code. Returns NULL, too, if that function itself is a lock function. Called on the sampler's thread, without
+ * d->lock.
  */
 const struct lock_function *locks_inlined(struct locks *l, uint64_t function, const uint8_t *code, size_t len);
 
 /*
- * Remember that the instruction at `addr` is an inlined `function`; the caller plants a lock hook there. Returns 0, or -1 when
- * memory runs out: the caller must then not plant it. Called on the sampler's thread, without d->lock.
+ * Remember that `function` is inlined at the instruction at `addr`; the caller plants a lock hook there. Returns 0, or -1 when
+ * memory runs out: the caller must then plant no hook. Called on the sampler's thread, without d->lock.
  */
 int locks_expect_inlined(struct locks *l, uint64_t addr, const struct lock_function *function);
 
@@ -73,8 +74,9 @@ int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_functi
 void locks_called_back(struct locks *l, uint64_t caller, uint64_t callee);
 
 /*
- * Returns the line of the list that showed a callback whose hooks are not planted yet, and its GVA in *addr. Returns NULL when
- * there is none. Returns each callback once. Called on the sampler's thread, without d->lock.
+ * Find a callback whose hooks are not planted yet, and store the callback's GVA in *addr. Returns the lock function by which
+ * the detector learnt of the callback: the function that the subject passed the callback to, or the function that calls it.
+ * Returns NULL when there is no such callback. Finds each callback once. Called on the sampler's thread, without d->lock.
  */
 const struct lock_function *locks_next_callback(struct locks *l, uint64_t *addr);
 
@@ -85,37 +87,53 @@ const struct lock_function *locks_next_callback(struct locks *l, uint64_t *addr)
 int locks_expect_callback(struct locks *l, uint64_t addr, const struct lock_function *function, bool begins);
 
 /*
- * Returns a function of the list that needs a hook at its entry (entry_hooks.h), and its GVA in *addr, or NULL when there is
- * none. Returns each function once. Called on the sampler's thread, without d->lock.
+ * Returns a function of the list that needs a hook at its entry (entry_hooks.h), and stores its GVA in *addr. Returns NULL
+ * when there is none. Returns each function once. Called on the sampler's thread, without d->lock.
  */
 const struct lock_function *locks_next_entry(struct locks *l, uint64_t *addr);
 
 /*
  * Remember that the instruction at `addr` is at the entry of `function`; the caller plants a lock hook there. Returns 0, or -1
- * when there are ENTRY_HOOKS_MAX already: the caller must then not plant it. Called on the sampler's thread, without d->lock.
+ * when there are ENTRY_HOOKS_MAX hooks already: the caller must then plant no hook. Called on the sampler's thread, without
+ * d->lock.
  */
 int locks_expect_entry(struct locks *l, uint64_t addr, const struct lock_function *function);
 
 /* Returns the hooks at entries. Guarded by d->lock. */
 struct entries *locks_entries(struct locks *l);
 
-/* All callbacks so far, and all entries for them, have their hooks: hand-overs are seen from now on. Called on the sampler's
- * thread, without d->lock. */
+/*
+ * All callbacks known so far, and the entries of the functions that wait for them, have their hooks now: from now on the
+ * detector sees their hand-overs. Called on the sampler's thread, without d->lock.
+ */
 void locks_callbacks_followed(struct locks *l);
 
 /*
- * Follow the critical sections of this function, whose lock hooks are planted. When memory runs out, they are not followed.
- * Called on the sampler's thread, without d->lock.
+ * Follow the critical sections of this function. Its lock hooks are planted. When memory runs out, the sections are not
+ * followed. Called on the sampler's thread, without d->lock.
  */
 void locks_follow_sections(struct locks *l, const struct section_function *function);
 
-/* Returns the pairs of critical sections that were seen. Guarded by d->lock. */
+/*
+ * Add a site to the tables of callers (callers.h). When memory runs out, the site is missing, and sections in several functions
+ * are missed. Called on the sampler's thread, without d->lock.
+ */
+enum caller_kind { CALLER_TAKE, CALLER_CALL, CALLER_JUMP };
+void locks_add_caller(struct locks *l, enum caller_kind kind, const struct caller_site *site);
+
+/* Find the functions that are in progress at the lock hook `pc` (callers_find()). Called in a callback, under d->lock. */
+void locks_call_chain(const struct locks *l, uint64_t pc, uint64_t rsp, struct call_chain *out);
+
+/*
+ * Returns the pairs of critical sections that followed each other in one activation of a function (sections.h). Guarded by
+ * d->lock.
+ */
 const struct sections *locks_sections(const struct locks *l);
 
 /*
- * All lock hooks in newly loaded text are planted. `complete`: every call that takes a lock has one; otherwise locksets are
- * unknown from now on. Before `sure_from_ns` (CLOCK_MONOTONIC, ns) locksets are unknown in any case, because CPUs may be in
- * critical sections that they entered before. Called on the sampler's thread, without d->lock.
+ * All lock hooks in newly loaded text are planted. `complete`: every call that takes a lock has a lock hook; if not, locksets
+ * are unknown from now on. Before `sure_from_ns` (CLOCK_MONOTONIC, ns) locksets are unknown in any case, because CPUs may be
+ * in critical sections that they entered before. Called on the sampler's thread, without d->lock.
  */
 void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns);
 
@@ -141,24 +159,48 @@ void locks_text_gone(struct locks *l, uint64_t base, uint64_t size);
 unsigned locks_dropped(struct locks *l);
 
 /*
- * A CPU hit a lock hook: update the locksets, and queue lock moments. The CPU is about to call a lock function, or to run the
- * instruction after such a call, when the call's result is in RAX, or both. Called in a callback, under d->lock.
+ * A CPU hit a lock hook: update the locksets and the hand-overs, and queue lock moments. The CPU is at one or several of these
+ * places: before a call of a lock function; after such a call, with the call's result in RAX; at an inlined lock function; at
+ * the beginning or end of a callback; at the entry of a lock function. Called in a callback, under d->lock.
  */
 void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point);
 
 /*
- * A CPU hit a lock hook, and locks_call() was not called yet. Returns whether the CPU should be held before the call, with the
- * gap between two critical sections that the CPU is in (sections_gap()). Called in a callback, under d->lock.
+ * A CPU hit a lock hook, and locks_call() was not called yet. If the hooked call takes the same lock as an earlier critical
+ * section of this activation, the CPU is in the gap between these two sections. Returns true, with the gap in *out, if the CPU
+ * should be held there to let another context's section come in between (sections_gap()). Called in a callback, under d->lock.
  */
 bool locks_gap(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
 	       const struct point *point, struct section_gap *out);
 
-/* The CPU is held in the gap, before the call. Called in a callback, under d->lock. */
+/*
+ * A CPU hit a lock hook. Returns the GVA of the lock that the hooked call takes, and stores the CPU's context in *who. Returns
+ * 0 if the call takes no lock or only tries to, or if the context is unknown. Called in a callback, under d->lock.
+ */
+uint64_t locks_takes(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+		     const struct point *point, struct lock_who *who);
+
+/*
+ * Store how to find the lock that the call at this lock hook takes: its GVA is the value of register *gpr plus *offset, or
+ * *gpr is X86_GPRS if no register has it. Returns false if the call takes no lock, or only tries to. Called under d->lock.
+ */
+bool locks_place(struct locks *l, const struct point *point, uint8_t *gpr, int32_t *offset);
+
+/*
+ * The CPU is about to be held before a call that takes a lock, outside of any gap between two critical sections. Called in a
+ * callback, under d->lock.
+ */
+void locks_hold_before(struct locks *l, unsigned cpu);
+
+/*
+ * The CPU is about to be held in this gap between two critical sections, before the call that begins the second one. Called in
+ * a callback, under d->lock.
+ */
 void locks_hold(struct locks *l, unsigned cpu, const struct section_gap *gap);
 
 /*
- * Returns whether another context's section has come in the gap in which the CPU is held (sections_gap_met()). Called in a
- * callback, under d->lock.
+ * The CPU is held in a gap between two critical sections of a lock. Returns whether another context has had a section of this
+ * lock in the gap meanwhile (sections_gap_met()). Called in a callback, under d->lock.
  */
 bool locks_gap_met(struct locks *l, unsigned cpu);
 
@@ -170,15 +212,15 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 		  unsigned n);
 
 /*
- * Store in *out the locks that `context` holds, the CPU's current or held context. Returns false, with an empty set, when these
- * are not all known. Called in a callback, under d->lock.
+ * Store in *out the locks that `context` holds. `context` is what runs on the CPU now, or the context that is held on the CPU.
+ * Returns false, with an empty set, if not all of these locks are known. Called in a callback, under d->lock.
  */
 bool locks_held(struct locks *l, unsigned cpu, const struct guest_context *context, struct lockset *out);
 
 /* Whether the function is part of the subject. Any thread. */
 bool locks_of_subject(const struct locks *l, const struct guest_symbol *function);
 
-/* Returns the ring of lock moments, for the follower. Guarded by d->lock. */
+/* Returns the ring of lock moments, for the thread that follows locks (lock_follower.h). Guarded by d->lock. */
 struct lock_ring *locks_ring(struct locks *l);
 
 #endif

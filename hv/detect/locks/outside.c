@@ -2,7 +2,10 @@
 /* Locks that are taken outside of the subject (outside.h). */
 #include "hv/detect/locks/outside.h"
 
-/* In the owner words of a mutex and an rwsem: flags, and that the owner is a reader. */
+/*
+ * Bits of the owner word of a mutex or rwsem: all flags, and the flag of a reader. Below: the offset of the owner word in an
+ * rwsem, in bytes.
+ */
 #define OWNER_FLAGS 7u
 #define OWNER_READS 1u
 #define RWSEM_OWNER 8u
@@ -21,8 +24,10 @@ bool outside_owns(const struct guest *guest, uint64_t gva, enum lock_kind kind, 
 }
 
 /*
- * A locked spinlock: who has it? A context counts as having a lock from its call on, so it may still wait for the lock. It does
- * not wait any more if it took the lock before an access that was seen under it.
+ * Tells who holds a spinlock whose word says that it is locked. Returns OUTSIDE_HELD if no context of the subject holds the
+ * lock: then the access counts as made under the lock (outside.h). Returns OUTSIDE_FREE if another context of the subject
+ * surely holds the lock: then this access is made without it. A context of the subject counts as a holder from its call on, but
+ * may still wait for the lock. The context surely holds the lock if an access under the lock was seen after the call.
  */
 static enum outside holder(const struct lock_sets *sets, const struct confirm_lock *lock)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Locks that code outside of the subject took before it called the subject, such as the lock of a transmit queue that the
- * network stack takes before it calls a driver. No hook sees such a lock being taken. But the accesses at the other site of a
- * suspected pair name the lock that is in question, and its word can be read: a free lock is not held by the access.
+ * network stack takes before it calls a driver. No hook sees such a lock being taken. But for a suspected pair of accesses,
+ * the locks in question are known: the locks that were held at the other site. So at an access, the detector reads the word of
+ * each of these locks. If the word says that the lock is free, the access does not hold the lock.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_OUTSIDE_H
 #define OUTRIDER_DETECT_LOCKS_OUTSIDE_H
@@ -23,9 +24,10 @@ bool outside_owns(const struct guest *guest, uint64_t gva, enum lock_kind kind, 
 
 /*
  * The access `hit` is about to be made in this context. For each of the `n` locks: if the context holds it though no call was
- * seen to take it, add it to hit->held; if the context does not hold it, add it to hit->free. If that is not known, do neither.
- * A spinlock counts as held if its word is locked and no context of the subject has it: two accesses in no order find it free
- * sooner or later. Called in a callback, under the detector's lock.
+ * seen to take it, add it to hit->held; if the context does not hold it, add it to hit->free. If that is not known, do
+ * neither. A spinlock counts as held if its word is locked and no context of the subject has it. This may be wrong, because a
+ * spinlock's word names no owner; but if the lock does not order the two accesses, one of them finds it free sooner or later.
+ * Called in a callback, under the detector's lock.
  */
 void outside_look(const struct guest *guest, const struct lock_sets *sets, const struct guest_context *context,
 		  const struct confirm_lock *locks, unsigned n, struct lock_hit *hit);

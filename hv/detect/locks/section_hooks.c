@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the activations of functions with several critical sections begin (section_hooks.h). */
+/* Finds where the activations of functions with several critical sections begin (section_hooks.h). */
 #include "hv/detect/locks/section_hooks.h"
 
 #include "hv/detect/core/state.h"
@@ -17,10 +17,11 @@ static bool takes(struct detect *d, const struct insn *insn)
 }
 
 /*
- * The instruction may be in a loop that begins at the function's start: then each iteration begins a new activation, and pairs
- * of sections are missed.
+ * The hooked instruction may be in a loop that begins at the function's start. Then each iteration begins a new activation,
+ * and pairs of sections from different iterations are missed.
  */
-bool section_hooks_begin(struct detect *d, const struct symbol *fn, const uint8_t *code, struct section_begin *out)
+bool section_hooks_begin(struct detect *d, const struct symbol *fn, const uint8_t *code, uint64_t call,
+			 struct section_begin *out)
 {
 	struct insn now;
 	unsigned len;
@@ -34,6 +35,8 @@ bool section_hooks_begin(struct detect *d, const struct symbol *fn, const uint8_
 			*out = (struct section_begin){.addr = now.addr};
 			break;
 		}
+		if (now.addr == call && !out->plant && target_can_emulate(&now))
+			*out = (struct section_begin){.addr = now.addr, .plant = true, .insn = now};
 		if (now.flags & INSN_BRANCH && (at || len != FENTRY_LEN))
 			break;
 		if (!out->plant && !(now.flags & INSN_BRANCH) && target_can_emulate(&now))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the hook that each activation of a function with several critical sections passes first: the first call that takes a
- * lock if no branch comes before it, otherwise an instruction at the function's start.
+ * lock if no branch comes before it, otherwise an instruction at the function's start, or the first call there.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_SECTION_HOOKS_H
 #define OUTRIDER_DETECT_LOCKS_SECTION_HOOKS_H
@@ -20,9 +20,12 @@ struct section_begin {
 };
 
 /*
- * `code`: the function's code as the guest wrote it, fn->size bytes. Returns false if no such hook is possible. Called on the
- * sampler's thread, without d->lock.
+ * Find that hook for the function `fn`, and store it in *out. `code`: the function's code as the guest wrote it, fn->size
+ * bytes. `call`: GVA of a direct call of another followed function, at which the hook may be, too; 0: none. Other calls can be
+ * static calls, which the guest patches. Returns false if no such hook is possible. Called on the sampler's thread, without
+ * d->lock.
  */
-bool section_hooks_begin(struct detect *d, const struct symbol *fn, const uint8_t *code, struct section_begin *out);
+bool section_hooks_begin(struct detect *d, const struct symbol *fn, const uint8_t *code, uint64_t call,
+			 struct section_begin *out);
 
 #endif

@@ -7,8 +7,8 @@
 
 #define FIRST_ROOM 64u
 /*
- * This many times, a CPU is held at each chance between the sections of a pair. After that, the number of holds in vain grows
- * with the square root of the number of chances only.
+ * For the first 32 holds of a pair, a CPU is held each time that it comes between the pair's sections. After that, the number
+ * of holds grows only with the square root of the number of times that the pair was seen (section_pair.count).
  */
 #define HOLDS_ALWAYS 32u
 /* Locks are at least 4 bytes apart. The multiplier spreads addresses over the table (Knuth, TAOCP vol. 3, 6.4). */
@@ -55,8 +55,11 @@ int sections_follow(struct sections *s, const struct section_function *function)
 {
 	size_t at = functions_up_to(s, function->start);
 
-	if (at && s->functions[at - 1].start == function->start)
+	if (at && s->functions[at - 1].start == function->start) {
+		if (function->frame)
+			s->functions[at - 1] = *function;
 		return 0;
+	}
 	if (s->function_count == s->function_room) {
 		size_t room = s->function_room ? 2 * s->function_room : FIRST_ROOM;
 		struct section_function *list = realloc(s->functions, room * sizeof(*list));
@@ -106,7 +109,7 @@ bool sections_begins_at(const struct sections *s, uint64_t pc)
 	return f && f->begin == pc;
 }
 
-void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc)
+void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc, uint64_t rsp)
 {
 	const struct section_function *f = function_of(s, pc);
 	struct section_activation *a;
@@ -116,14 +119,36 @@ void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc)
 	a = find(s, who, f->start);
 	if (!a)
 		a = make(bucket_of(s, who));
-	*a = (struct section_activation){.who = *who, .start = f->start};
+	*a = (struct section_activation){.who = *who, .start = f->start, .cfa = f->frame ? rsp + f->frame : 0};
+}
+
+/* Returns the activation of the context's function in progress that has this frame, or NULL. */
+static struct section_activation *find_caller(struct sections *s, const struct lock_who *who, const struct caller_frame *frame)
+{
+	struct section_activation *a = find(s, who, frame->function);
+
+	return a && a->cfa == frame->cfa && (!frame->jumped || frame->jumped == a->jumped) ? a : NULL;
+}
+
+void sections_jump(struct sections *s, const struct lock_who *who, uint64_t pc, uint64_t target)
+{
+	const struct section_function *f = function_of(s, pc);
+	struct section_activation *a = f ? find(s, who, f->start) : NULL;
+
+	if (a)
+		a->jumped = target;
 }
 
 /* ---- the sections of a lock ---- */
 
+static size_t lock_index(uint64_t gva)
+{
+	return (gva * HASH_MULTIPLIER) >> LOCK_SHIFT;
+}
+
 static struct section_lock *lock_at(struct sections *s, uint64_t gva)
 {
-	return &s->locks[(gva * HASH_MULTIPLIER) >> LOCK_SHIFT];
+	return &s->locks[lock_index(gva)];
 }
 
 static void lock_taken(struct sections *s, const struct lock_who *who, const struct section_step *step)
@@ -134,6 +159,7 @@ static void lock_taken(struct sections *s, const struct lock_who *who, const str
 		*l = (struct section_lock){.gva = step->gva};
 	l->latest[l->next].who = *who;
 	l->latest[l->next].step = *step;
+	memset(l->latest[l->next].with, 0, sizeof(l->latest[l->next].with));
 	l->next = (l->next + 1) % SECTION_LATEST_MAX;
 }
 
@@ -149,6 +175,57 @@ static void lock_given(struct sections *s, const struct lock_who *who, uint64_t 
 	}
 }
 
+/* Record in the context's section of the lock `gva` that the context also holds the lock `with`. */
+static void held_with(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t with)
+{
+	struct section_lock *l = lock_at(s, gva);
+
+	for (unsigned i = 0; l->gva == gva && i < SECTION_LATEST_MAX; i++) {
+		const struct section_step *step = &l->latest[i].step;
+		unsigned k = 0;
+
+		if (!step->taken || step->given || !lock_who_same(&l->latest[i].who, who))
+			continue;
+		while (k < SECTION_WITH_MAX && l->latest[i].with[k] && l->latest[i].with[k] != with)
+			k++;
+		if (k < SECTION_WITH_MAX)
+			l->latest[i].with[k] = with;
+	}
+}
+
+void sections_nested(struct sections *s, const struct lock_who *who, uint64_t inner, uint64_t outer)
+{
+	if (inner == outer)
+		return;
+	held_with(s, who, inner, outer);
+	held_with(s, who, outer, inner);
+}
+
+/*
+ * Returns whether the lock's remembered section number `i` can come between two sections, of which the first is of the lock
+ * `first`: that is the same lock, or the section's context held it, too.
+ */
+static bool excludes(const struct section_lock *l, unsigned i, uint64_t first)
+{
+	bool both = l->gva == first;
+
+	for (unsigned k = 0; k < SECTION_WITH_MAX; k++)
+		both |= l->latest[i].with[k] == first;
+	return both && l->latest[i].step.taken;
+}
+
+/* Returns whether a context other than `who` lately had a section of the lock `second` while it held the lock `first`. */
+static bool held_both(struct sections *s, const struct lock_who *who, uint64_t first, uint64_t second)
+{
+	const struct section_lock *l = lock_at(s, second);
+
+	for (unsigned i = 0; l->gva == second && i < SECTION_LATEST_MAX; i++) {
+		if (excludes(l, i, first) && !lock_who_same(&l->latest[i].who, who))
+			return true;
+	}
+	return false;
+}
+
 /* ---- pairs ---- */
 
 static struct section_pair *find_pair(struct sections *s, uint64_t first, uint64_t second)
@@ -160,14 +237,32 @@ static struct section_pair *find_pair(struct sections *s, uint64_t first, uint64
 	return NULL;
 }
 
-static struct section_pair *pair_of(struct sections *s, uint64_t first, uint64_t second)
+/*
+ * Returns the pair of these sections in an activation of the function at `start`, which is made if it is new. NULL: there is no
+ * room for it. Two sections may be made by several functions that call the same functions. The pair is then of the first one,
+ * or of the first one that decides between the sections.
+ */
+static struct section_pair *pair_of(struct sections *s, const struct section_step *first, const struct section_step *second,
+				    uint64_t start)
 {
-	struct section_pair *pair = find_pair(s, first, second);
+	const struct section_pair made = {
+		.first = first->taken_at,
+		.second = second->taken_at,
+		.caller = first->function == second->function ? 0 : start,
+		.caller_decides = first->function == start || first->decides,
+		.two_locks = first->gva != second->gva,
+	};
+	struct section_pair *pair = find_pair(s, made.first, made.second);
 
-	if (pair || s->pair_count == SECTION_PAIRS_MAX)
-		return pair;
-	s->pairs[s->pair_count] = (struct section_pair){.first = first, .second = second};
-	return &s->pairs[s->pair_count++];
+	if (!pair) {
+		if (s->pair_count == SECTION_PAIRS_MAX)
+			return NULL;
+		pair = &s->pairs[s->pair_count++];
+		*pair = made;
+	} else if (pair->caller != made.caller && made.caller_decides && !pair->caller_decides) {
+		*pair = made;
+	}
+	return pair->caller == made.caller && pair->two_locks == made.two_locks ? pair : NULL;
 }
 
 static void came_between(struct section_pair *pair, uint64_t taken_at, bool by_hold)
@@ -184,7 +279,10 @@ static void came_between(struct section_pair *pair, uint64_t taken_at, bool by_h
 	}
 }
 
-/* Returns whether the lock's section `i`, of another context, was asked for after the moment `after`, and has ended. */
+/*
+ * Returns whether the lock's remembered section number `i` belongs to another context than `who`, began after the moment
+ * `after`, and has ended. A section begins when its call asks for the lock.
+ */
 static bool is_between(const struct section_lock *l, unsigned i, const struct lock_who *who, uint64_t after)
 {
 	const struct section_step *step = &l->latest[i].step;
@@ -193,21 +291,22 @@ static bool is_between(const struct section_lock *l, unsigned i, const struct lo
 }
 
 /*
- * Count the sections of other contexts that lay wholly between the two sections. A section whose lock was asked for before the
- * first section was over may have come before it, so it does not count. Of equal sections in one gap, one counts.
+ * Count the sections of other contexts, under the lock of `second`, that lay wholly between the two sections. A section whose
+ * lock was asked for before the first section was over may have come before it, so it does not count. Sections in one gap that
+ * take the lock by the same call count once.
  */
 static void count_between(struct sections *s, const struct section_activation *a, const struct section_step *first,
-			  struct section_pair *pair)
+			  const struct section_step *second, struct section_pair *pair)
 {
-	const struct section_lock *l = lock_at(s, first->gva);
+	const struct section_lock *l = lock_at(s, second->gva);
 	uint64_t seen[SECTION_LATEST_MAX];
 	unsigned n = 0;
 
-	for (unsigned i = 0; l->gva == first->gva && i < SECTION_LATEST_MAX; i++) {
+	for (unsigned i = 0; l->gva == second->gva && i < SECTION_LATEST_MAX; i++) {
 		const struct section_step *step = &l->latest[i].step;
 		unsigned k = 0;
 
-		if (!is_between(l, i, &a->who, first->given))
+		if (!is_between(l, i, &a->who, first->given) || !excludes(l, i, first->gva))
 			continue;
 		while (k < n && seen[k] != step->taken_at)
 			k++;
@@ -218,23 +317,48 @@ static void count_between(struct sections *s, const struct section_activation *a
 	}
 }
 
-/* Forget the activation's sections of this lock: its loop begins anew. */
-static void forget(struct section_activation *a, uint64_t gva)
+/*
+ * Forget the activation's sections of this lock, since its loop begins anew. `called`: only those in functions that it called.
+ */
+static void forget(struct section_activation *a, uint64_t gva, bool called)
 {
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < a->count; i++) {
-		if (a->steps[i].gva != gva)
+		bool own = a->steps[i].function == a->start;
+
+		if (a->steps[i].gva != gva || (called && own))
 			a->steps[kept++] = a->steps[i];
+		else
+			a->called -= !own;
 	}
 	a->count = kept;
+}
+
+static void add_step(struct section_activation *a, const struct section_step *step)
+{
+	bool called = step->function != a->start;
+
+	if (called ? a->called == SECTION_CALLED_MAX : a->count - a->called == SECTION_STEPS_MAX)
+		return;
+	a->steps[a->count++] = *step;
+	a->called += called;
+}
+
+/*
+ * Returns whether the two sections are a pair of this activation. Two sections in one function that it called are a pair of
+ * that function's activation.
+ */
+static bool belong(const struct section_activation *a, const struct section_step *first, const struct section_step *second)
+{
+	return first->function != second->function || first->function == a->start;
 }
 
 static void pair_up(struct sections *s, struct section_activation *a, const struct section_step *second)
 {
 	for (unsigned i = 0; i < a->count; i++) {
 		if (a->steps[i].gva == second->gva && a->steps[i].taken_at == second->taken_at) {
-			forget(a, second->gva);
+			forget(a, second->gva, second->function != a->start);
 			break;
 		}
 	}
@@ -242,37 +366,51 @@ static void pair_up(struct sections *s, struct section_activation *a, const stru
 		const struct section_step *first = &a->steps[i];
 		struct section_pair *pair;
 
-		if (first->gva != second->gva || !first->given)
+		if (!first->given || !belong(a, first, second) ||
+		    (first->gva != second->gva && !held_both(s, &a->who, first->gva, second->gva)))
 			continue;
-		pair = pair_of(s, first->taken_at, second->taken_at);
+		pair = pair_of(s, first, second, a->start);
 		if (!pair)
 			continue;
 		pair->count++;
 		pair->waited += a->waited > first->given;
-		count_between(s, a, first, pair);
+		count_between(s, a, first, second, pair);
 	}
 	a->held_at = a->held_from = 0;
-	if (a->count < SECTION_STEPS_MAX)
-		a->steps[a->count++] = *second;
+	add_step(a, second);
 }
 
 /* ---- holding a CPU between two sections ---- */
 
-/* Returns the activation's latest section of the lock that has ended, or NULL if it is in a loop, or has no such section. */
-static const struct section_step *latest_step(const struct section_activation *a, uint64_t gva, uint64_t taken_at)
+/*
+ * Returns the activation's latest section that is the first one of a pair whose second section the call at `taken_at` begins,
+ * under the lock `gva`. A section of this lock is preferred to one of another lock. Returns NULL if there is none, or if the
+ * lock's latest section has not ended. Also returns NULL if the call took the lock in this activation before: then the
+ * activation is in a loop.
+ */
+static const struct section_step *latest_step(struct sections *s, const struct section_activation *a, uint64_t gva,
+					      uint64_t taken_at)
 {
 	const struct section_step *latest = NULL;
 
 	for (unsigned i = 0; i < a->count; i++) {
-		if (a->steps[i].gva == gva && a->steps[i].taken_at == taken_at)
+		const struct section_step *step = &a->steps[i];
+		const struct section_pair *pair = find_pair(s, step->taken_at, taken_at);
+
+		if (step->gva == gva && (step->taken_at == taken_at || !step->given))
 			return NULL;
-		if (a->steps[i].gva == gva)
-			latest = &a->steps[i];
+		if (!pair || (pair->caller && pair->caller != a->start) || !step->given)
+			continue;
+		if (step->gva == gva || !latest || latest->gva != gva)
+			latest = step;
 	}
-	return latest && latest->given ? latest : NULL;
+	return latest;
 }
 
-/* Returns whether this section was not seen between the two of the pair, and can be recorded there. */
+/*
+ * Returns whether the section that the call at `taken_at` begins was never seen between the pair's sections, and the pair has
+ * room to record it.
+ */
 static bool is_news(const struct section_pair *pair, uint64_t taken_at)
 {
 	bool room = false;
@@ -294,27 +432,103 @@ bool sections_is_second(const struct sections *s, uint64_t taken_at)
 	return false;
 }
 
-bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, struct section_gap *out)
+/* Does what sections_gap() does, for one activation. */
+static bool gap_in(struct sections *s, const struct section_activation *a, uint64_t gva, uint64_t taken_at,
+		   struct section_gap *out)
 {
-	const struct section_function *f = function_of(s, taken_at);
-	const struct section_activation *a = f ? find(s, who, f->start) : NULL;
-	const struct section_step *first = a && a->held_at != taken_at ? latest_step(a, gva, taken_at) : NULL;
+	const struct section_step *first = latest_step(s, a, gva, taken_at);
 	const struct section_pair *pair = first ? find_pair(s, first->taken_at, taken_at) : NULL;
 	const struct section_lock *l = lock_at(s, gva);
 
 	if (!pair || l->gva != gva || (pair->holds >= HOLDS_ALWAYS && pair->holds * pair->holds > pair->count))
 		return false;
 	for (unsigned i = 0; i < SECTION_LATEST_MAX; i++) {
-		if (!l->latest[i].step.taken || lock_who_same(&l->latest[i].who, who) ||
+		if (!excludes(l, i, first->gva) || lock_who_same(&l->latest[i].who, &a->who) ||
 		    !is_news(pair, l->latest[i].step.taken_at))
 			continue;
-		*out = (struct section_gap){.who = *who,
-					    .start = f->start,
+		*out = (struct section_gap){.who = a->who,
+					    .start = a->start,
 					    .gva = gva,
+					    .first_gva = first->gva,
 					    .first = first->taken_at,
 					    .second = taken_at,
 					    .after = first->given};
 		return !sections_gap_met(s, out);
+	}
+	return false;
+}
+
+bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at,
+		  const struct call_chain *chain, struct section_gap *out)
+{
+	const struct section_function *f = function_of(s, taken_at);
+	const struct section_activation *list[1 + CALLERS_MAX];
+	unsigned n = 0;
+
+	list[n] = f ? find(s, who, f->start) : NULL;
+	n += list[n] != NULL;
+	for (unsigned i = 0; i < chain->count; i++) {
+		list[n] = find_caller(s, who, &chain->frames[i]);
+		n += list[n] != NULL;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (list[i]->held_at == taken_at)
+			return false;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (gap_in(s, list[i], gva, taken_at, out))
+			return true;
+	}
+	return false;
+}
+
+/* ---- holding a CPU before the first of two sections ---- */
+
+bool sections_is_first(const struct sections *s, uint64_t taken_at)
+{
+	for (unsigned i = 0; i < s->pair_count; i++) {
+		if (s->pairs[i].first == taken_at)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the function whose activations make the pair's sections is in progress. */
+static bool is_in_progress(const struct section_pair *pair, const struct call_chain *chain)
+{
+	bool found = !pair->caller || chain->function == pair->caller;
+
+	for (unsigned i = 0; i < chain->count; i++)
+		found |= chain->frames[i].function == pair->caller;
+	return found;
+}
+
+const struct section_pair *sections_find(const struct sections *s, uint64_t first, uint64_t between,
+					 const struct call_chain *chain, section_wanted *wanted, void *ctx)
+{
+	for (unsigned i = 0; i < s->pair_count; i++) {
+		const struct section_pair *pair = &s->pairs[i];
+
+		if (pair->first == first && is_in_progress(pair, chain) && wanted(ctx, first, pair->second, between))
+			return pair;
+	}
+	return NULL;
+}
+
+bool sections_worth(const struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t first,
+		    const struct call_chain *chain, section_wanted *wanted, void *ctx)
+{
+	const struct section_lock *l = &s->locks[lock_index(gva)];
+
+	for (unsigned i = 0; l->gva == gva && i < SECTION_LATEST_MAX; i++) {
+		const struct section_step *step = &l->latest[i].step;
+		const struct section_pair *pair;
+
+		if (!step->taken || lock_who_same(&l->latest[i].who, who))
+			continue;
+		pair = sections_find(s, first, step->taken_at, chain, wanted, ctx);
+		if (pair && (!pair->two_locks || l->latest[i].with[0]))
+			return true;
 	}
 	return false;
 }
@@ -337,20 +551,29 @@ bool sections_gap_met(struct sections *s, const struct section_gap *gap)
 	const struct section_lock *l = lock_at(s, gap->gva);
 
 	for (unsigned i = 0; pair && l->gva == gap->gva && i < SECTION_LATEST_MAX; i++) {
-		if (is_between(l, i, &gap->who, gap->after) && is_news(pair, l->latest[i].step.taken_at))
+		if (is_between(l, i, &gap->who, gap->after) && excludes(l, i, gap->first_gva) &&
+		    is_news(pair, l->latest[i].step.taken_at))
 			return true;
 	}
 	return false;
 }
 
-void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, uint64_t number)
+void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, uint64_t number,
+		   const struct call_chain *chain)
 {
-	const struct section_step step = {.gva = gva, .taken_at = taken_at, .taken = number};
 	const struct section_function *f = function_of(s, taken_at);
+	struct section_step step = {
+		.gva = gva, .taken_at = taken_at, .taken = number, .function = f ? f->start : chain->function};
 	struct section_activation *a = f ? find(s, who, f->start) : NULL;
 
 	if (a)
 		pair_up(s, a, &step);
+	for (unsigned i = 0; i < chain->count; i++) {
+		a = find_caller(s, who, &chain->frames[i]);
+		step.decides = chain->frames[i].decides;
+		if (a && a->start != step.function)
+			pair_up(s, a, &step);
+	}
 	lock_taken(s, who, &step);
 }
 

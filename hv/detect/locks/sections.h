@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Critical sections that follow each other in one activation of a function. Each call that takes or releases a lock has a hook,
- * so no section of the subject is missed. The tracker counts pairs of sections of one lock (hv/race/section_pair.h), and which
- * sections of other contexts came in between. Where the accesses of a section are sampled is no matter here: accesses know the
- * call that took each of their locks.
+ * so no section of the subject is missed. struct sections counts pairs of sections of one lock (hv/race/section_pair.h), and
+ * which sections of other contexts came in between. It needs no accesses for this: the record of an access names the call that
+ * took each held lock, and so the section.
  *
  * An activation begins when a context reaches the function's beginning, which must have a hook. A function that is called again
- * in the same context begins a new activation, so what a recursive function does after the inner call is missed.
+ * in the same context begins a new activation, so what a recursive function does after the inner call is missed. A section in a
+ * function that was called belongs to the activations of its callers, too, up to CALLERS_MAX of them (callers.h).
  *
  * Nothing here allocates, except sections_follow(). Guarded by the detector's lock.
  */
@@ -17,43 +18,68 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hv/detect/locks/callers.h"
 #include "hv/detect/steer/lock_who.h"
 #include "hv/race/section_pair.h"
 
 /*
- * Activations are remembered in buckets, a power of two of them, each for some contexts, so that a lock operation looks through
- * one bucket. When a bucket is full, its oldest activation is forgotten.
+ * Activations are remembered in a hash table. A hash of the context chooses the bucket, so a lock operation looks through one
+ * bucket only. The number of buckets is a power of two. When a bucket is full, its oldest activation is forgotten.
  */
 #define SECTION_BUCKETS 64u
-#define SECTION_BUCKET_SIZE 4u
-/* Sections that are remembered per activation. Further ones are in no pair. */
+#define SECTION_BUCKET_SIZE 8u
+/*
+ * Number of sections that are remembered per activation: of the function itself, and of functions that it called. Further
+ * sections become no part of a pair.
+ */
 #define SECTION_STEPS_MAX 8u
-/* Locks whose latest sections are remembered, a power of two: two locks may share an entry, and then one is forgotten. */
+#define SECTION_CALLED_MAX 8u
+/*
+ * Number of locks whose latest sections are remembered, a power of two. If the hashes of two locks are equal, the earlier lock
+ * is forgotten.
+ */
 #define SECTION_LOCKS_MAX 1024u
+/* Further locks that are remembered per remembered section of a lock, because their context held them together with it. */
+#define SECTION_WITH_MAX 2u
 /* Sections that are remembered per lock. */
 #define SECTION_LATEST_MAX 8u
 
-/* A function with at least two calls that take a lock or try to. */
+/* A function with at least two calls that take a lock, try to, or call a function that does. */
 struct section_function {
 	uint64_t start, end; /* GVAs: [start, end) */
 	uint64_t begin;	     /* GVA of the hook that every activation passes first */
+	/* Bytes from RSP at this hook to the frame's CFA. 0: unknown, and sections in called functions are no part of a pair.
+	 */
+	uint32_t frame;
 };
 
-/* A section, from the call that takes the lock to the call that releases it. The numbers are those of lock moments. */
+/*
+ * A section, from the call that takes the lock to the call that releases it. `gva`: of the lock. `taken_at`: GVA of the call
+ * that takes the lock. `taken` and `given`: the numbers of the lock moments of the two calls.
+ */
 struct section_step {
 	uint64_t gva, taken_at;
 	uint64_t taken;
 	uint64_t given; /* 0: the lock is still held */
+	/* GVA of the start of the function that contains the call. 0: unknown. */
+	uint64_t function;
+	/* In the activation of a caller: it decides by the result of the call in which the section was made. */
+	bool decides;
 };
 
 struct section_activation {
 	struct lock_who who;
-	uint64_t start;	 /* of the function; 0: the entry is free */
-	uint64_t waited; /* when the context last waited for a hand-over; 0: not since the beginning */
-	/* The call before which the CPU was held, and the number of the latest lock moment then. 0: none. */
+	uint64_t start;	 /* GVA of the function's start; 0: the entry is free */
+	uint64_t cfa;	 /* of the frame (callers.h); 0: unknown */
+	uint64_t jumped; /* GVA of the function to which the activation jumped at its end; 0: none was seen */
+	uint64_t waited; /* lock moment of the context's last wait for a hand-over; 0: none */
+	/*
+	 * If the CPU was held between two sections: the GVA of the call before which it was held, and the number of the latest
+	 * lock moment at that time. 0: the CPU was not held.
+	 */
 	uint64_t held_at, held_from;
-	struct section_step steps[SECTION_STEPS_MAX];
-	unsigned count;
+	struct section_step steps[SECTION_STEPS_MAX + SECTION_CALLED_MAX];
+	unsigned count, called; /* `called`: number of the `count` steps that called functions made */
 };
 
 /*
@@ -62,9 +88,10 @@ struct section_activation {
  */
 struct section_gap {
 	struct lock_who who;
-	uint64_t start;		/* of the function */
-	uint64_t gva;		/* of the lock */
-	uint64_t first, second; /* the calls that take it */
+	uint64_t start;		/* of the function whose activation makes both sections */
+	uint64_t gva;		/* of the second section's lock */
+	uint64_t first_gva;	/* of the first section's lock: mostly the same one */
+	uint64_t first, second; /* the calls that take them */
 	uint64_t after;		/* the number of the lock moment in which the first section ended */
 };
 
@@ -74,6 +101,8 @@ struct section_lock {
 	struct {
 		struct lock_who who;
 		struct section_step step;
+		/* GVAs of the locks that the context held exclusively in a part of this section. 0: a free entry. */
+		uint64_t with[SECTION_WITH_MAX];
 	} latest[SECTION_LATEST_MAX];
 	unsigned next;
 };
@@ -100,35 +129,78 @@ int sections_follow(struct sections *s, const struct section_function *function)
 /* Returns whether a followed function begins at this hook. */
 bool sections_begins_at(const struct sections *s, uint64_t pc);
 
-/* A context is at the hook `pc`. If a followed function begins there, begin an activation. */
-void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc);
+/* A context is at the hook `pc`, with this stack pointer. If a followed function begins there, begin an activation. */
+void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc, uint64_t rsp);
+
+/* A context is at the hook `pc`, a jump to the function at `target`: if a followed function contains it, it ends there. */
+void sections_jump(struct sections *s, const struct lock_who *who, uint64_t pc, uint64_t target);
 
 /*
- * The context takes the lock `gva` by the call at `taken_at`, in the lock moment `number`. When its activation has made a
- * section of this lock by the same call before, it is in a loop, and earlier sections of the lock are forgotten.
+ * The context takes the lock `gva` by the call at `taken_at`, in the lock moment `number`. If the same call took this lock in
+ * this activation before, the activation is in a loop, and its earlier sections of the lock are forgotten. `chain` says which
+ * functions are in progress there: the section is a part of their activations, too.
  */
-void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, uint64_t number);
+void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, uint64_t number,
+		   const struct call_chain *chain);
 
-/* Returns whether the call at `taken_at` began the second section of a pair before: otherwise sections_gap() returns false. */
+/*
+ * The context, which holds the lock `outer` exclusively, takes the lock `inner`, too: sections_take() was just called for it.
+ * If both locks' latest sections have the context's, each of these sections records the other lock.
+ */
+void sections_nested(struct sections *s, const struct lock_who *who, uint64_t inner, uint64_t outer);
+
+/*
+ * Returns whether the call at `taken_at` begins the second section of a pair that was seen before. If not, sections_gap()
+ * returns false for this call.
+ */
 bool sections_is_second(const struct sections *s, uint64_t taken_at);
 
 /*
- * The context is about to take the lock `gva` by the call at `taken_at`. Returns whether its CPU should be held before the
- * call, with the gap in *out: another context had a section of this lock lately, and none such was seen in between yet. The
- * more holds were in vain, the rarer they become. Returns false if the CPU was held before this call already.
+ * The context is about to take the lock `gva` by the call at `taken_at`. Returns true, with the gap in *out, if the CPU should
+ * be held before the call. This is so if the call would begin the second section of a pair, and another context lately had a
+ * section of this lock (for a pair of two locks: together with the other lock) that was never seen between the sections of this
+ * pair. Holds of a pair become rarer with their number. Returns false if the CPU was held before this call already.
  */
-bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, struct section_gap *out);
+bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at,
+		  const struct call_chain *chain, struct section_gap *out);
 
-/* The CPU is held in the gap. `number` is the number of the latest lock moment. */
+/* Returns whether the call at `taken_at` begins the first section of a pair that was seen before. */
+bool sections_is_first(const struct sections *s, uint64_t taken_at);
+
+/*
+ * Callback. Returns whether the caller still wants to see `between`, a section of another context, run between the two
+ * sections `first` and `second` of one function. Each section is given by the GVA of the call that takes its lock.
+ */
+typedef bool section_wanted(void *ctx, uint64_t first, uint64_t second, uint64_t between);
+
+/*
+ * The context is about to take the lock `gva` by the call at `first`. Returns whether `wanted` accepts a pair with this first
+ * section together with a remembered section of another context under this lock. For a pair of two locks, this context must
+ * have held another lock, too.
+ */
+bool sections_worth(const struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t first,
+		    const struct call_chain *chain, section_wanted *wanted, void *ctx);
+
+/*
+ * Find a pair with the first section `first` that `wanted` accepts together with `between`, a section of the first section's
+ * lock. `chain` is that of the context before its first section. Returns NULL if there is no such pair.
+ */
+const struct section_pair *sections_find(const struct sections *s, uint64_t first, uint64_t between,
+					 const struct call_chain *chain, section_wanted *wanted, void *ctx);
+
+/* Record that the CPU is held in the gap from now on. `number` is the number of the latest lock moment. */
 void sections_hold(struct sections *s, const struct section_gap *gap, uint64_t number);
 
-/* Returns whether a section that was not seen in this gap before has come since the first section ended. */
+/*
+ * Returns whether, since the first section ended, another context had a section of the lock that was never seen between the
+ * sections of this pair before.
+ */
 bool sections_gap_met(struct sections *s, const struct section_gap *gap);
 
 /* The context releases the lock. */
 void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number);
 
-/* The context is about to wait for a hand-over, such as a completion. */
+/* Record that the context is about to wait for a hand-over, such as a completion. */
 void sections_wait(struct sections *s, const struct lock_who *who, uint64_t number);
 
 /* Lock operations may have been missed: forget activations and sections in progress, not the pairs. */

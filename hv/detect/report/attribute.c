@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which instruction hit a watchpoint. A data breakpoint traps after the access (SDM vol. 3, 18.2.4), so RIP is at the next
- * instruction, and x86 code cannot be decoded backwards. So this file decodes the function from its symbol on, up to the
- * instruction that ends at RIP. It then computes the operand addresses of this instruction, if the registers still have the
- * values that they had before it, and compares them with the watched bytes.
+ * Finds the instruction that hit a watchpoint (attribute.h). A data breakpoint traps after the access (SDM vol. 3, 18.2.4), so
+ * RIP is at the next instruction, and x86 code cannot be decoded backwards. So this file decodes the function from its symbol
+ * on, up to the instruction that ends at RIP. It then computes the operand addresses of this instruction, if the registers
+ * still have the values that they had before it, and compares these addresses with the watched bytes.
  */
 #include "hv/detect/report/attribute.h"
 
@@ -45,7 +45,7 @@ static bool find_insn(struct insn_decoder *dec, const struct sweep *s, uint64_t 
 	return false;
 }
 
-/* What a watchpoint was planted for, and the side whose access hit it. */
+/* A watchpoint that was hit: the bytes and the access for which it was planted, and the side that hit it. */
 struct watched {
 	/* The watched bytes, and the access that the hit conflicts with. */
 	uint64_t gva;
@@ -131,9 +131,10 @@ static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, con
 }
 
 /*
- * The address of an access that can no longer be computed. Of chosen bytes the access may be a part. Its place among eight
- * bytes then follows from the displacement if the overwritten base pointed to an object, which the kernel's allocators align to
- * eight bytes.
+ * Returns the likely address of an access whose address can no longer be computed: the first watched byte. But if the watched
+ * bytes were chosen without knowing an access (watched->chosen), the access may be to a part of them. The place of the access
+ * among eight bytes then follows from the displacement if the overwritten base pointed to an object, which the kernel's
+ * allocators align to eight bytes.
  */
 static uint64_t likely_address(const struct insn_mem *mem, const struct watched *watched)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds which instruction made the access that hit a watchpoint. */
 #ifndef OUTRIDER_DETECT_REPORT_ATTRIBUTE_H
 #define OUTRIDER_DETECT_REPORT_ATTRIBUTE_H
 
@@ -16,8 +17,9 @@ struct detect;
 void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o);
 
 /*
- * The same for a watchpoint of a window that began at a device: o->sides[0] is the CPU's. Its gva is the watched word's when
- * this is called. If an instruction fits, also cuts the datum, and the device's part of it, to the bytes that the CPU accessed.
+ * Do what attribute_watch() does, for a watchpoint of a window that began at a device. o->sides[0] is the CPU's side; before
+ * the call, its gva is that of the watched word. If an instruction fits, also cut the datum, and the device's part of it, to
+ * the bytes that the CPU accessed.
  */
 void attribute_device_window(struct detect *d, struct insn_decoder *decoder, struct observation *o);
 

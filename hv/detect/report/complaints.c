@@ -15,8 +15,13 @@
  */
 #define LOG_NS UINT64_C(100000000)
 #define COSTLY_LOG_NS UINT64_C(1000000000)
+/*
+ * The period until the log can be read, 10 ms. The first reading only takes the end of the log, and a complaint before it is
+ * missed: at an attachment, the guest may complain as soon as sampling begins.
+ */
+#define UNREAD_LOG_NS UINT64_C(10000000)
 #define INT3 0xcc
-#define CODE_BYTES_MAX 64 /* bytes of an oops's code line (OPCODE_BUFSIZE in arch/x86/kernel/dumpstack.c) */
+#define CODE_BYTES_MAX 64 /* most bytes in the code line of an oops (OPCODE_BUFSIZE in arch/x86/kernel/dumpstack.c) */
 
 /* The bytes of a code line. */
 struct oops_code {
@@ -94,12 +99,14 @@ static void on_complaint(void *ctx, const struct complaint *found)
 
 uint64_t complaints_period(const struct detect *d)
 {
+	if (!atomic_load(&d->life.ready_ns))
+		return UNREAD_LOG_NS;
 	return d->target->caps.costly_stops ? COSTLY_LOG_NS : LOG_NS;
 }
 
 void complaints_poll(struct detect *d, bool last)
 {
-	/* guest_poll_complaints() may be called after guest_poll() has returned 1, which was before ready_ns was set. */
+	/* guest_poll_complaints() may be called only after guest_poll() has returned 1. ready_ns is set after that. */
 	if (!d->sink.complaint || !atomic_load(&d->life.ready_ns) || !guest_poll_complaints(d->guest, last, on_complaint, d) ||
 	    d->life.log_read)
 		return;

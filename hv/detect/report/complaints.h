@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finds complaints in the log of the guest's kernel, and passes them to the sink. */
 #ifndef OUTRIDER_DETECT_REPORT_COMPLAINTS_H
 #define OUTRIDER_DETECT_REPORT_COMPLAINTS_H
 

@@ -15,8 +15,8 @@
 
 #define FUNCTION_MAX (64u << 10)
 /*
- * Of a function longer than RACE_CODE_MAX bytes, keep CODE_BEFORE bytes before the access, and CODE_AFTER bytes from the access
- * on.
+ * If a function is longer than RACE_CODE_MAX bytes, keep CODE_BEFORE bytes before the access, and CODE_AFTER bytes from the
+ * access on.
  */
 #define CODE_BEFORE 192
 #define CODE_AFTER (RACE_CODE_MAX - CODE_BEFORE)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copies the code around an access into an observation, and names the functions that this code calls. */
 #ifndef OUTRIDER_DETECT_REPORT_DESCRIBE_H
 #define OUTRIDER_DETECT_REPORT_DESCRIBE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is left to do after a window: the reporter's thread finds the instruction of the access, names functions, memory and
- * locks, and calls the sink. No vCPU is held meanwhile.
+ * The reporter's thread (reporter.h) takes the observations of windows: it finds the instruction of the access, names
+ * functions, memory and locks, and calls the sink. No vCPU is held meanwhile.
  */
 #include "hv/detect/report/reporter.h"
 
@@ -58,8 +58,8 @@ static void name_locks(struct detect *d, struct race_side *side)
 }
 
 /*
- * Tell the sampler which sites met (hv/detect/steer/steered.h). The second CPU's access is a touch like that of a hit, so later
- * hits at other sites can talk with it.
+ * Tell the sampler which two sites conflicted (hv/detect/steer/steered.h). The second CPU's access is a touch like that of a
+ * hit, so later hits at other sites can talk with it.
  */
 static void tell_met(struct detect *d, const struct observation *o)
 {
@@ -116,11 +116,14 @@ static void wait_queued(struct detect *d, uint64_t until)
 /* Read the guest's log if it is time. Called with d->lock held, which is released meanwhile. */
 static void poll_log(struct detect *d, uint64_t *next_ns, bool last)
 {
+	/* Take the period before the log is read: if the log can be read only after that, the next reading must come soon. */
+	uint64_t period = complaints_period(d);
+
 	if (!last && monotonic_ns() < *next_ns)
 		return;
 	pthread_mutex_unlock(&d->lock);
 	complaints_poll(d, last);
-	*next_ns = monotonic_ns() + complaints_period(d);
+	*next_ns = monotonic_ns() + period;
 	pthread_mutex_lock(&d->lock);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The reporter's thread: takes observations from the queue, finds the instructions and the names, and calls the sink. */
 #ifndef OUTRIDER_DETECT_REPORT_REPORTER_H
 #define OUTRIDER_DETECT_REPORT_REPORTER_H
 

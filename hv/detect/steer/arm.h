@@ -10,16 +10,16 @@ struct detect;
 
 enum arm_result {
 	ARMED,
-	ARMED_ALREADY, /* there is a point at this address already */
-	REFUSED,       /* not planted, for example because the text has changed or is about to be freed */
-	NONE,	       /* `addr` is 0: the pool has no site */
+	ARMED_ALREADY, /* nothing was planted: the site has a point already */
+	REFUSED,       /* nothing was planted, for example because the text has changed or is about to be freed */
+	NONE,	       /* `addr` is 0, because the pool has no site */
 };
 
 /* Why a site was chosen. */
 enum arm_why {
-	ARM_CHANCE,  /* at random from all sites, or because it is a target site */
-	ARM_AGAIN,   /* at random, from functions that the guest was seen to run (rate.h) */
-	ARM_STEERED, /* because of news of its function, or as the function's first site (steered.h) */
+	ARM_CHANCE,  /* the site was chosen at random from all sites, or is a target site */
+	ARM_AGAIN,   /* the site was chosen at random from functions that the guest was seen to run (rate.h) */
+	ARM_STEERED, /* the site is in a function with news, or is the first site of a function (steered.h) */
 };
 
 /* Arm the site at GVA `addr`, if the instruction there may be sampled. `why` is stored in the point. */

@@ -10,7 +10,7 @@
 #include "symbols/insn/flow.h"
 
 #define FIRST_ROOM 256u
-/* A direct call (e8) or jump (e9) with its displacement of 32 bits (SDM vol. 2, CALL and JMP). */
+/* Bytes of a direct call (e8) or jump (e9) with a displacement of 32 bits (SDM vol. 2, CALL and JMP). */
 #define CALL_LEN 5u
 #define OPCODE_CALL 0xe8u
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who calls whom, as far as the code says it: direct calls, and direct jumps to another function, which are calls in tail
- * position. A call through a pointer does not say its target, and is not seen. Sampler's thread only, and without d->lock.
+ * Finds which functions a function calls, as far as its code tells: by direct calls, and by direct jumps to another function
+ * (tail calls). Calls through pointers are missed, because their code does not tell the target. Sampler's thread only, and
+ * without d->lock.
  */
 #ifndef OUTRIDER_DETECT_STEER_CALL_TARGETS_H
 #define OUTRIDER_DETECT_STEER_CALL_TARGETS_H

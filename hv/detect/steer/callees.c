@@ -303,7 +303,7 @@ static int use(struct callees *c, struct search *s, struct err *err)
 	struct detect *d = c->d;
 	struct use *uses = calloc(s->added.count + 1, sizeof(*uses));
 	uint64_t bytes = s->added.bytes ? s->added.bytes : 1;
-	/* The sites of the callees weigh at most as much as those of the subject, taken together. */
+	/* The sites of all callees together weigh at most as much as the sites of the subject together. */
 	uint64_t scale = s->subject.bytes < bytes ? s->subject.bytes * PREFER_ONE / bytes : PREFER_ONE;
 
 	pool_remove(d->sampler.pool, &callees_key);

@@ -57,10 +57,11 @@ void callees_text_gone(struct callees *c, const void *key);
 int callees_refresh(struct callees *c, struct err *err);
 
 /*
- * A CPU executed a sample point at this GVA, which may be in a callee. After CALLEES_OTHERS hits in a callee of which less than
- * one in 16 was for the subject, the callee rests: no site of it is chosen for CALLEES_REST_NS, and for twice as long each time
- * that it has to rest again, up to CALLEES_REST_MOST_NS. It does not rest for good, because the subject may be idle now. `now`
- * is of CLOCK_MONOTONIC, in ns.
+ * A CPU executed a sample point at this GVA, which may be in a callee. `other_caller`: the callee was not called for the
+ * subject (callees_for_subject()). After CALLEES_OTHERS hits in a callee of which less than one in 16 was for the subject, the
+ * callee rests: no site of it is chosen for CALLEES_REST_NS, and for twice as long each time that it has to rest again, up to
+ * CALLEES_REST_MOST_NS. A callee does not rest for good, because the subject may only be idle now. `now` is of
+ * CLOCK_MONOTONIC, in ns.
  */
 void callees_executed(struct callees *c, uint64_t gva, bool other_caller, uint64_t now);
 
@@ -87,8 +88,8 @@ bool callees_has(const struct callees *c, uint64_t gva);
 bool callees_for_subject(const struct callees *c, const struct x86_regs *regs);
 
 /*
- * 64 words: the frames of small functions have 2 to 20, and a function that is called from the subject may have called another
- * one before the access.
+ * Number of stack words to read for each level of callees. The frame of a small function has 2 to 20 words, and 64 words have
+ * room for some functions between the subject and the access.
  */
 #define CALLEES_WORDS 64u
 

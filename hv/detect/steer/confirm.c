@@ -140,10 +140,26 @@ static bool has(const struct lockset *set, uint64_t gva)
 	return false;
 }
 
-/* Whether the lock keeps all others out, for certain. */
+/* Whether the lock certainly keeps all other contexts out. */
 static bool is_exclusive(const struct held_lock *lock)
 {
-	return !lock->shared && !lock->maybe;
+	return !lock->shared && !lock->maybe && lock->kind != LOCK_CALLBACK;
+}
+
+/* Whether one of the accesses is made by a callback that cannot run at the same time as the other access. */
+static bool apart_by_callback(const struct lock_hit *a, const struct lock_hit *b)
+{
+	struct lockset one = {0}, other = {0};
+
+	for (unsigned i = 0; i < a->held.count; i++) {
+		if (a->held.held[i].kind == LOCK_CALLBACK)
+			one.held[one.count++] = a->held.held[i];
+	}
+	for (unsigned i = 0; i < b->held.count; i++) {
+		if (b->held.held[i].kind == LOCK_CALLBACK)
+			other.held[other.count++] = b->held.held[i];
+	}
+	return lockset_excludes(&one, &other);
 }
 
 /* Add the locks of `other` that `hit` is not known to hold. Returns the new number of locks in `out`. */
@@ -177,7 +193,10 @@ unsigned confirm_locks(const struct detect *d, uint64_t site, const struct lock_
 	return n;
 }
 
-/* Whether `hit` holds the locks of `other`, as far as seen: LOCK_ORDER_LOCKS if it holds one, _NONE if it holds none. */
+/*
+ * Whether `hit` holds exclusive locks of `other`: LOCK_ORDER_LOCKS if it holds one, LOCK_ORDER_NONE if it holds none,
+ * LOCK_ORDER_UNKNOWN if the detector could not find that out for each lock.
+ */
 static enum lock_order holds_of(const struct lock_hit *hit, const struct lock_hit *other)
 {
 	enum lock_order order = LOCK_ORDER_NONE;
@@ -196,9 +215,9 @@ static enum lock_order holds_of(const struct lock_hit *hit, const struct lock_hi
 }
 
 /*
- * No lock operation was seen to order the two accesses. Both may hold a lock all the same, one that code outside of the subject
- * took. If no look told whether one access holds the locks of the other one, that is not known, unless the pair is known to be
- * bare.
+ * No recorded lock operation orders the two accesses. But both may hold a lock that code outside of the subject took: then the
+ * lock orders them. If the detector could not find out whether one access holds the locks of the other one, the order is
+ * unknown, unless an earlier access of the pair surely lacked such a lock (`bare`).
  */
 static enum lock_order order_outside(const struct lock_hit *first, const struct lock_hit *second, bool bare)
 {
@@ -223,7 +242,7 @@ static void count_order(struct pair *p, const struct lock_events *events, const 
 	order->after_interrupt += by_handover == HANDOVER_ORDER_FIRST && first->who.kind == GUEST_HARDIRQ;
 	if (by_locks == LOCK_ORDER_LOCKS)
 		order->by_locks++;
-	else if (by_handover == HANDOVER_ORDER_FIRST)
+	else if (by_handover == HANDOVER_ORDER_FIRST || apart_by_callback(first, second))
 		order->by_handover++;
 	else if (by_locks == LOCK_ORDER_NONE && by_handover == HANDOVER_ORDER_NONE)
 		order->none++;

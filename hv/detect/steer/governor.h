@@ -43,7 +43,7 @@ struct governor {
 	/* Internal state. */
 	struct governor_config config;
 	struct governor_sample last;
-	double cost_ns, useful; /* Cost of useful hits in ns, and their number; both decay. */
+	double cost_ns, useful; /* Cost of useful hits in ns, and their number; older hits weigh less. */
 	double surplus;		/* Hits to provoke for each hit that the credit pays for. */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether hand-overs order two accesses (handover_order.h), from the recorded events between them. */
+/* Decides whether hand-overs order two accesses (handover_order.h), from the recorded events between the accesses. */
 #include "hv/detect/steer/handover_order.h"
 
 #include "hv/race/handover.h"
@@ -11,7 +11,7 @@
 /* State of the search back in time: the contexts whose earlier events happen before the second access. */
 struct search {
 	struct lock_who_set contexts;
-	/* What these contexts acquired before the second access. `released`: the release was found. */
+	/* Objects that these contexts acquired before the second access. `released`: the object's release was found. */
 	struct {
 		uint64_t gva, since;
 		struct lock_who by;
@@ -21,9 +21,12 @@ struct search {
 	unsigned object_count;
 	/* The list of objects overflowed, so the order is unknown. */
 	bool full;
-	/* The object was handed over more than once. */
+	/* An object in the chain of hand-overs was handed over more than once between the two accesses. */
 	bool repeated;
-	/* An object was released at the address of an acquired object, but may have ended before, or after the acquire. */
+	/*
+	 * A release at the address of an acquired object was found, but it may be of an earlier object there, or may have come
+	 * after the acquire.
+	 */
 	bool uncertain;
 	/* The interrupt of the second access began after the first access. */
 	bool began;
@@ -45,8 +48,9 @@ static void acquired(struct search *s, const struct lock_event *e)
 	unsigned i = find(s, e);
 
 	/*
-	 * Any context may have acquired the object in the round before. But all streams or queues of a device have one
-	 * interrupt, and a wait for it by another context is no round of this one.
+	 * If the object was also acquired before its release, by any context, the object is handed over in a loop, and that
+	 * acquire belongs to an earlier round of the loop. An interrupt line is an exception: all streams or queues of a device
+	 * share it, so only a wait by the same context belongs to an earlier round.
 	 */
 	if (i < s->object_count && s->object[i].released)
 		s->repeated |= e->kind != HANDOVER_IRQ || lock_who_same(&s->object[i].by, &e->who);
@@ -80,7 +84,7 @@ static void released(struct search *s, const struct lock_event *e)
 		s->uncertain = true;
 		return;
 	}
-	/* A wait ends by one complete(), so that a second one may be by a context that the wait did not wait for. */
+	/* One complete() ends a wait. If there are two, the detector does not know which one the wait waited for. */
 	s->repeated |= s->object[i].released && e->kind == HANDOVER_COMPLETION;
 	s->object[i].released = true;
 	lock_who_set_add(&s->contexts, &e->who);

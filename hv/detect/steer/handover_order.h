@@ -18,22 +18,27 @@
 
 enum handover_order {
 	/*
-	 * Too long ago. Or the address of an object that was released may be another object's when it was acquired. Or the
-	 * acquiring call returned unseen, perhaps before the release (lock_event.since). Or an object on the way was handed
-	 * over several times since the first access: in a loop, any access is ordered before those of later rounds, whether or
-	 * not the accesses of one round are ordered.
+	 * The order is not known. Either the ring no longer has all events since the first access; or the object at this
+	 * address may have been replaced by another one between release and acquire; or the acquiring call returned unseen,
+	 * perhaps before the release (lock_event.since); or an object in the chain was handed over several times since the
+	 * first access. In such a loop, any access is ordered before those of later rounds, whether or not the accesses of one
+	 * round are ordered.
 	 */
 	HANDOVER_ORDER_UNKNOWN,
 	HANDOVER_ORDER_NONE,
 	HANDOVER_ORDER_FIRST, /* hand-overs put `first` before `second` */
 	/*
-	 * Not ordered by hand-overs, but `second` is made by a handler of an interrupt that began after `first`. The device
-	 * raises the interrupt because it was told to, which no call shows, so an order is possible.
+	 * Hand-overs do not order the accesses, but `second` is made by a handler of an interrupt that began after `first`.
+	 * The device may have raised the interrupt because the first context told it to. No call shows that, so an order is
+	 * possible.
 	 */
 	HANDOVER_ORDER_LATER,
 };
 
-/* The object at `gva` was freed or allocated: what was released in it is not acquired by later hand-overs of that address. */
+/*
+ * The object at `gva` was freed or allocated: mark its events, so that a later acquire at this address does not belong to a
+ * release of the old object.
+ */
 void handover_object_ends(struct lock_events *e, uint64_t gva);
 
 /* Returns whether hand-overs order two accesses by different contexts. first->number must be less than second->number. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether locks order two accesses (lock_order.h), from the recorded lock operations between them. */
+/* Decides whether locks order two accesses (lock_order.h), from the recorded lock operations between the accesses. */
 #include "hv/detect/steer/lock_order.h"
 
 #define LOCKS_MAX 32u
@@ -47,8 +47,8 @@ static void add_lock(struct before *b, uint64_t gva, bool shared)
 }
 
 /*
- * Whether this event is a release before which one of the contexts in `b` could not take the lock. Two readers can hold a lock
- * together, so a reader does not wait for a reader's release.
+ * Whether this event releases a lock that a context in `b` took later, and only because of this release. Two readers can hold
+ * a lock together, so a reader does not wait for a reader's release.
  */
 static bool lets_in(const struct before *b, const struct lock_event *event)
 {
@@ -85,8 +85,8 @@ enum lock_order lock_order(const struct lock_events *e, const struct lock_hit *f
 		if (event->handover)
 			continue;
 		/*
-		 * Add the lock even if this event is its release. The context took the lock earlier, so releases by other
-		 * contexts before that happen before the second access as well.
+		 * Add the lock even if this event is its release: the context took the lock before. So an earlier release of
+		 * the lock by another context happens before the second access, too.
 		 */
 		if (lock_who_set_has(&b.contexts, &event->who))
 			add_lock(&b, event->gva, event->shared);

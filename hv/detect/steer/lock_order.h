@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decides whether locks order two accesses. They do if the context of the first access released a lock after that access, and
- * the context of the second access took the same lock before its own access, directly or through a chain of such steps in other
- * contexts (Lamport's happens-before, CACM 1978). An example is an object that a context takes out of a list under a lock, uses
- * without a lock, and puts back under the lock.
+ * Decides whether locks order two accesses. Locks order them if the context of the first access released a lock after that
+ * access, and the context of the second access took the same lock before its own access, directly or through a chain of such
+ * steps in other contexts (Lamport's happens-before, CACM 1978). An example is an object that a context takes out of a list
+ * under a lock, uses without a lock, and puts back under the lock.
  *
  * locks.c records the lock operations with lock_events_add(), and confirm.c asks for the order of two accesses. The ring keeps
  * the latest operations, and lock_order() searches them from the newest to the oldest.
@@ -35,20 +35,27 @@ struct lock_event {
 	/* The event belongs to a hand-over. Then `kind` is an enum handover_kind, and `side` an enum handover_side. */
 	bool handover;
 	uint8_t kind, side;
-	/* Of a hand-over: how many objects at this address may have ended since (handover_object_ends()), at most 255. */
+	/*
+	 * In an event of a hand-over: number of objects at this address that may have ended since (handover_object_ends()), at
+	 * most 255.
+	 */
 	uint8_t ended;
 	/*
-	 * Of an acquire whose call returned unseen: the number of the lock moment of the call. Which releases came before the
-	 * return is not known, but those that were due before the call did: the call waited for them. 0: the return was seen.
+	 * In an acquire by a call whose return no hook saw: the number of the lock moment of the call. A release surely came
+	 * before that return only if the release's `due` is less than this number, because the call then waited for the
+	 * release. 0: a hook saw the return.
 	 */
 	uint64_t since;
 	/*
-	 * Of a release at the end of a callback: the number of a lock moment. A function that waits for the callback
-	 * (timer_delete_sync(), flush_work()) waits for this end only if it was called at this moment or later. 0: it waits for
-	 * this end whenever it was called.
+	 * In a release at the end of a callback: the number of a lock moment. A function that waits for the callback
+	 * (timer_delete_sync(), flush_work()) waits for this end only if it was called at this moment or later. 0: it waits
+	 * for this end whenever it was called.
 	 */
 	uint64_t due;
-	/* The kernel called a callback: what the context did before belongs to other callbacks, which may run on other CPUs. */
+	/*
+	 * The event is the beginning of a callback. Earlier events of this context belong to other callbacks, which may run on
+	 * other CPUs as well.
+	 */
 	bool begins;
 };
 
@@ -69,8 +76,8 @@ struct lock_hit {
 	/* The locks held at the access. */
 	struct lockset held;
 	/*
-	 * Locks that accesses at the other site of a pair held, and that this access was found not to hold, even if code
-	 * outside of the subject called it with locks held (hv/detect/locks/outside.h).
+	 * Locks that accesses at the other site of a pair held, and that this access does not hold: neither sampled code nor
+	 * code that called it had taken them (hv/detect/locks/outside.h).
 	 */
 	struct lockset free;
 };
@@ -82,7 +89,7 @@ void lock_events_add(struct lock_events *e, const struct lock_event *event);
 void lock_events_hole(struct lock_events *e, uint64_t number);
 
 enum lock_order {
-	LOCK_ORDER_UNKNOWN, /* too long ago, operations were missed, too many contexts or locks, or held locks are not known */
+	LOCK_ORDER_UNKNOWN, /* the ring lacks operations, there are too many contexts or locks, or held locks are unknown */
 	LOCK_ORDER_NONE,
 	LOCK_ORDER_LOCKS, /* locks put `first` before `second` */
 };
@@ -94,16 +101,19 @@ enum lock_order {
 struct pair_order {
 	/* How often a lock ordered the two accesses. */
 	uint64_t by_locks;
-	/* How often no lock, but a hand-over ordered the two accesses (handover_order.h). */
+	/* How often a hand-over ordered the two accesses (handover_order.h), and no lock did. */
 	uint64_t by_handover;
-	/* How often neither a lock nor a hand-over ordered the two accesses, without those of `later`. */
+	/* How often neither a lock nor a hand-over ordered the two accesses, not counting `later`. */
 	uint64_t none;
 	/*
-	 * How often nothing ordered them, but the second one was made by a handler of an interrupt that began after the first
-	 * one (HANDOVER_ORDER_LATER).
+	 * How often nothing ordered the two accesses, but the second access was made by a handler of an interrupt that began
+	 * after the first access (HANDOVER_ORDER_LATER).
 	 */
 	uint64_t later;
-	/* How often a hand-over ordered an access after one by an interrupt, whether or not a lock did, too. */
+	/*
+	 * How often a hand-over ordered the second access after a first access by an interrupt handler, whether or not a lock
+	 * did, too.
+	 */
 	uint64_t after_interrupt;
 };
 

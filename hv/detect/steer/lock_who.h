@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What identifies a context in recorded lock operations, and a set of contexts: those whose earlier operations happen before an
- * access. lock_order.h and handover_order.h search back in time with such a set. Guarded by the detector's lock.
+ * The identity of a context in recorded lock operations, and a set of contexts. lock_order.h and handover_order.h search back
+ * in time from an access with such a set: the contexts in it are those whose earlier operations happen before the access.
+ * Guarded by the detector's lock.
  */
 #ifndef OUTRIDER_DETECT_STEER_LOCK_WHO_H
 #define OUTRIDER_DETECT_STEER_LOCK_WHO_H
@@ -13,7 +14,7 @@
 
 #define LOCK_WHO_MAX 16u
 
-/* What identifies a context, with the same values as in struct lock_context (lock_sets.h). */
+/* The identity of a context, with the same values as in struct lock_context (lock_sets.h). */
 struct lock_who {
 	int64_t who; /* the PID of a task, or -1 - CPU for an interrupt or the idle task of that CPU */
 	uint16_t cpu;
@@ -41,8 +42,8 @@ void lock_who_set_add(struct lock_who_set *c, const struct lock_who *who);
 void lock_who_set_drop(struct lock_who_set *c, const struct lock_who *who);
 
 /*
- * The CPU of `lower` was in that context at an earlier event, so the interrupts on this CPU that are in the set began later.
- * Remove them: they made none of the events before.
+ * The CPU of the context `lower` was in this context at an earlier event, so the interrupts on this CPU that are in the set
+ * began later. Remove them: they made none of the events before.
  */
 void lock_who_set_drop_interrupts(struct lock_who_set *c, const struct lock_who *lower);
 

@@ -12,9 +12,9 @@
 #include "hv/detect/steer/functions.h"
 #include "symbols/insn/flow.h"
 
-/* Each draw (pool.h) picks the sites of 32 bytes of code on average, which have about one site. */
+/* A draw (pool.h) returns as many sites, on average, as 32 bytes of code have: about one. */
 #define BYTES_A_DRAW 32
-/* After this many draws without a site, pool_choose() returns none. */
+/* After this many draws in a row without a site, pool_choose() returns 0. */
 #define DRAWS_MAX 1024
 #define NOT_DECODED UINT32_MAX
 
@@ -109,8 +109,9 @@ void pool_free(struct pool *pool)
 bool pool_is_site(const struct pool *pool, const struct insn *insn)
 {
 	/*
-	 * On one CPU the kernel replaces LOCK prefixes by DS prefixes (alternatives_smp_unlock()); such an instruction still
-	 * counts as LOCKed. A branch through memory is no site, because a CPU that stops after it is at the branch's target.
+	 * On a machine with one CPU, the kernel replaces LOCK prefixes by DS prefixes (alternatives_smp_unlock()); such an
+	 * instruction still counts as LOCKed. A branch through memory is no site, because a CPU that stops after it is at the
+	 * branch's target.
 	 */
 	const unsigned never = INSN_LOCKED | INSN_NO_ACCESS | INSN_STACK | INSN_INDIRECT | INSN_PORT_IO | INSN_INT3 |
 			       INSN_BRANCH | INSN_DS_PREFIX;
@@ -333,8 +334,9 @@ void pool_remove(struct pool *pool, const void *key)
 }
 
 /*
- * Sweep linearly from the symbol on: kernel functions have no data between instructions. Stop at bytes that do not decode, and
- * at an INT3 of the guest's own (text being patched, a kprobe), since decoding could lose the instruction boundaries after it.
+ * Store the offsets of the function's sites in pool->offsets, and return their number. Decode all instructions one after the
+ * other, because kernel functions have no data between instructions. Stop at bytes that do not decode, and at an INT3 of the
+ * guest's own (text being patched, a kprobe), since decoding could lose the instruction boundaries after it.
  */
 static uint32_t sweep(struct pool *pool, const struct function *fn)
 {
@@ -473,8 +475,8 @@ uint64_t pool_function_site(const struct pool *pool, uint64_t gva, uint32_t i)
 
 /*
  * Returns the function number `n` of a segment in the order of pool_next_first_site(). The order is a permutation, since the
- * stride is a prime and larger than any number of functions. 0.618 of 2^32 spreads the first numbers evenly (Knuth, vol. 3,
- * 6.4).
+ * stride is a prime and larger than any number of functions. The stride is 0.618 of 2^32, which spreads the functions that come
+ * first evenly (Knuth, vol. 3, 6.4).
  */
 static struct function *spread(const struct segment *seg, size_t n)
 {

@@ -8,10 +8,10 @@
  *
  * The pool is lazy: decoding a whole kernel takes long (40 s in the labs), and most sites are never chosen. A function is
  * decoded from live guest text the first time that it is drawn, which means chosen at random. Sites of equal weight are
- * nevertheless equally likely: a function is drawn with a probability proportional to its size times the largest weight in it,
- * and each of its sites is then taken with a probability proportional to the site's weight and inversely proportional to that
- * product. A draw yields about one site on average, and fewer if weights differ. The same seed gives the same sites in the same
- * order, whatever was decoded before.
+ * nevertheless equally likely: the probability that a function is drawn is proportional to its size times the largest weight
+ * in it. The probability that a site of a drawn function is taken is proportional to the site's weight divided by that
+ * product. A draw yields about one site on average, and fewer if weights differ. The same seed gives the same sites in the
+ * same order, whatever was decoded before.
  *
  * Used by the sampler's thread only, without a lock.
  */
@@ -136,10 +136,9 @@ uint32_t pool_function_sites(const struct pool *pool, uint64_t gva);
 uint64_t pool_function_site(const struct pool *pool, uint64_t gva, uint32_t i);
 
 /*
- * Find the first site of a function for which this was not done yet: of the segment that was added last, until all its
- * functions were returned, then of the one before. Within a segment, the functions come in an order that spreads over all of
- * it. Decodes the function. Stores the site's GVA in *site, or 0 if the function has no site. Returns false if there is no such
- * function.
+ * Go to the next function for which this was not called yet, and decode it. Store the GVA of the function's first site in
+ * *site, or 0 if the function has no site. The functions of the segment that was added last come first. Within a segment, the
+ * functions come in an order that spreads over all of it. Returns false if no function is left.
  */
 bool pool_next_first_site(struct pool *pool, uint64_t *site);
 

@@ -40,9 +40,9 @@
 /* 1/8 of k is reserved for `again` points. */
 #define AGAIN_ROOM 8u
 #define FIRST_POINTS 256u
-/* Pass over at most 8 sites in a row for one of a better yield. */
+/* Pass over at most 8 sites in a row in search of a site in a function of better yield. */
 #define PASSED_MOST 8u
-/* A site that was tried lately keeps a quarter of its chance: the other side of its race may not have run yet. */
+/* Of 4 choices of a site that was tried lately, one is kept: the other side of its race may not have run yet. */
 #define TRIED_PART 4u
 /* Any constant other than 0 and detect.c's AGAIN_SEED makes the sequence of yields.rng differ from the other sequences. */
 #define YIELD_SEED 0xd1b54a32d192ed03ull
@@ -101,7 +101,7 @@ static int count_try(struct rate_control *control, enum arm_result result)
 
 /*
  * Whether another site is to be chosen instead of this one, because hits in its function seldom open a window, or because the
- * site was tried several times lately and does not talk. In the latter case, one of TRIED_PART choices stands.
+ * site was tried several times lately and does not talk. In the second case, one of TRIED_PART such sites is kept nevertheless.
  */
 static bool pass_over(struct detect *d, struct rate_control *control, uint64_t site)
 {
@@ -141,7 +141,7 @@ static void arm_again(struct detect *d, struct rate_control *control)
 	room = less(d->sampler.wanted / 2, again);
 	room = less(d->sampler.wanted, armed) < room ? less(d->sampler.wanted, armed) : room;
 	/*
-	 * Arm at most as many `again` points as hits that the guest can bear, because most of these points will be hit before
+	 * Arm one `again` point at most for each hit that the guest can bear, because most of these points will be hit before
 	 * the next iteration.
 	 */
 	if (control->again_budget < room)
@@ -224,7 +224,7 @@ static void arm_target_sites(struct detect *d, struct rate_control *control, uin
 		most = d->target->caps.pages;
 	n = target_sites_begin(d->sampler.target_sites, now, most);
 	d->sampler.wanted = (uint32_t)(n < most ? n : most);
-	if (n) /* keep the last count after the module was unloaded */
+	if (n) /* 0 after the module was unloaded: then keep the last count */
 		atomic_store(&d->sampler.site_count, n);
 	for (size_t i = 0; i < n && may_arm(d, control, until); i++) {
 		uint64_t addr = target_sites_due(d->sampler.target_sites, i);
@@ -375,7 +375,7 @@ static void adapt_again(const struct detect *d, struct rate_control *control, do
 	bool more_will_not_help = at_limit || armed < d->sampler.wanted - d->sampler.wanted / 4;
 
 	if (few_points(d))
-		return; /* else all of the few points would be in the same functions */
+		return; /* `again` points would put all of the few points into the same functions */
 	if (rate >= 0.95 * control->rate)
 		control->again -= control->again / 4 + (control->again != 0);
 	else if (rate < 0.8 * control->rate && more_will_not_help && control->again < AGAIN_MOST)
@@ -416,7 +416,7 @@ static void adapt(struct detect *d, struct rate_control *control, uint64_t now)
 	control->full = control->full && d->sampler.wanted <= wanted;
 	control->adapt_hits = control->hits;
 	control->adapt_ns = now;
-	if (sites) /* keep the last count after the module was unloaded */
+	if (sites) /* 0 after the module was unloaded: then keep the last count */
 		atomic_store(&d->sampler.site_count, sites);
 	if (armed > d->sampler.wanted)
 		disarm_excess(d);
@@ -465,7 +465,7 @@ static void govern(struct detect *d, struct rate_control *control, uint64_t now)
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Learn from a sample point that a CPU executed. */
+/* A CPU executed this sample point: update the callee's counts, the list of executed functions, the news and the yield. */
 static void learn(struct detect *d, struct rate_control *control, const struct executed_point *executed, uint64_t now)
 {
 	bool other_caller = executed->result == HIT_OTHER_CALLER;
@@ -561,8 +561,8 @@ void rate_init(struct detect *d, struct rate_control *control)
 }
 
 /*
- * Whether to adapt k now, which is at least ADAPT_NS after the last time: if ADAPT_HITS hits were expected since then, if twice
- * as many came, which is enough to know the rate, or after ADAPT_MOST_NS.
+ * Whether to adapt k now. ADAPT_NS must have passed since the last time, and one of these must be true: ADAPT_HITS hits were
+ * expected since then; twice as many came, which is enough to know the rate; ADAPT_MOST_NS have passed.
  */
 static bool adapt_is_due(const struct detect *d, const struct rate_control *control, uint64_t now)
 {

@@ -7,7 +7,7 @@
  * the points are in functions that the guest was seen to run, as far as the guest can bear the stops. These are called `again`
  * points.
  *
- * Used by the sampler's thread. It takes d->lock where it needs what the lock guards.
+ * Used by the sampler's thread, without d->lock: the functions take d->lock where they need it.
  */
 #ifndef OUTRIDER_DETECT_STEER_RATE_H
 #define OUTRIDER_DETECT_STEER_RATE_H
@@ -54,7 +54,7 @@ struct rate_control {
 	uint64_t rest_until;
 	/* Number of executed sample points (stats.executed) that pool_executed() was called for. */
 	uint64_t executed_told;
-	/* The statistics of the same names in struct detect_stats. */
+	/* Counts for the members of struct detect_stats with the same names. */
 	uint64_t planted, stale, passed_over, arming_ns, armed_most;
 	/* Which functions' hits open windows. */
 	struct yields yields;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Steered points: which sites get a sample point without chance (steered.h). */
+/* Chooses the sites of steered points, which are not chosen at random, and arms them (steered.h). */
 #include "hv/detect/steer/steered.h"
 
 #include "hv/base/clock.h"
@@ -9,7 +9,10 @@
 
 /* Steered points get at most this share of the hits: half is left to sites chosen at random. */
 #define STEERED_SHARE 0.5
-/* The budget holds the hits of a quarter of a second, and some for a low rate. */
+/*
+ * The budget holds at most the hits of a quarter of a second plus 8 hits. Without the 8, a low rate would leave room for no
+ * hit.
+ */
 #define BURST_SECONDS 0.25
 #define BURST_LEAST 8.0
 /*
@@ -30,14 +33,17 @@ static void learn_talk(struct detect *d, struct steering *s, uint64_t site, uint
 		talkers_talk(&s->talkers, pool_function(d->sampler.pool, site), site, now);
 }
 
-/* The other side of a conflict may be an instruction that is no site: it counts for its function all the same. */
+/*
+ * Count a conflict of the instruction at `site`. The instruction may be no site of the pool, if it is the other side of the
+ * conflict. The conflict is news of the instruction's function even so.
+ */
 static void learn_conflict(struct detect *d, struct steering *s, uint64_t site, uint64_t now)
 {
 	uint64_t function = site ? pool_function(d->sampler.pool, site) : 0;
 
 	if (!function)
 		return;
-	pool_has_site(d->sampler.pool, site); /* decodes the function, which may have had no sample point yet */
+	pool_has_site(d->sampler.pool, site); /* decodes the site's function, which may have had no sample point yet */
 	talkers_conflict(&s->talkers, function, site, now);
 }
 
@@ -136,8 +142,8 @@ static bool may_go_on(const struct detect *d, uint64_t until)
 
 /* Why arm_function() returned. */
 enum function_state {
-	FUNCTION_WAITS, /* points wait in the function for a CPU */
-	FUNCTION_DONE,	/* no point waits, and no site is due */
+	FUNCTION_WAITS, /* points of the function wait for a CPU */
+	FUNCTION_DONE,	/* no point of the function waits, and no site of it is due */
 	FUNCTION_ABORT, /* no more points may be armed in this iteration */
 };
 

@@ -4,7 +4,7 @@
  * site of each function of new text, because that site shows whether the guest runs the function at all. Steered points get at
  * most half of the hits and half of the points, so that every site is still sampled at random, too.
  *
- * Used by the sampler's thread. It takes d->lock where it needs what the lock guards.
+ * Used by the sampler's thread, without d->lock: the functions take d->lock where they need it.
  */
 #ifndef OUTRIDER_DETECT_STEER_STEERED_H
 #define OUTRIDER_DETECT_STEER_STEERED_H
@@ -32,9 +32,12 @@ struct steering {
 	unsigned first, count;
 	/* Number of hits that steered points may still provoke. Refilled at half of the target hit rate. */
 	double budget;
-	/* Steered hits and conflicts met (hit_path.met) that were taken into account. */
+	/*
+	 * Number of steered hits, and of conflicts that the reporter has attributed (hit_path.met), that were taken into
+	 * account so far.
+	 */
 	uint64_t hits_told, met_told;
-	/* Steered points armed so far, those of them at the first site of a function, and functions with news so far. */
+	/* Number of steered points that were armed so far, and number of those at the first site of a function. */
 	uint64_t armed, first_sites;
 };
 
@@ -44,13 +47,13 @@ struct steering {
  */
 void steered_refill(struct detect *d, struct steering *s, double rate, double seconds, uint64_t now);
 
-/* Learn from a sample point that a CPU executed. */
+/* A CPU executed a sample point: update the record of the site, and the news of its function (talkers.h). */
 void steered_learn(struct detect *d, struct steering *s, const struct executed_point *executed, uint64_t now);
 
 /*
  * Arm steered points, at most `room` of them, and disarm those in functions with news that no CPU came to. With
- * `first_sites` false, arm none at first sites of functions. Returns the number of armed points. Called with the target
- * entered.
+ * `first_sites` false, arm none at first sites of functions. Returns the number of armed points. Called between target_enter()
+ * and target_leave().
  */
 uint32_t steered_arm(struct detect *d, struct steering *s, uint32_t room, bool first_sites, uint64_t now);
 

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-/* Hits that are refused for another reason than the site cost a hit all the same, so 4 of them count as a try. */
+/*
+ * A refused hit (TALK_REFUSED) says nothing about the site, but uses up one hit of the requested rate. So 4 refused hits count
+ * as a try.
+ */
 #define REFUSED_A_TRY 4u
 
 static uint32_t hash_of(uint64_t gva)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which sites are worth a sample point now. A function has news when a CPU is seen to run it for the first time, or again after
- * NEWS_QUIET_NS, when a site in it talks (hv/detect/core/touches.h), and when a window met one of its accesses. The functions
- * with the latest news come first. In such a function, each site is tried a few times, a site that talks is tried more often,
- * and a site whose conflicts were seen several times is not tried any more. So the same race is not found again and again.
+ * Decides which sites are worth a sample point now. A function has news when a CPU is seen to run it for the first time, or
+ * again after NEWS_QUIET_NS, when a site in it talks (hv/detect/core/touches.h), and when the first conflict of a site in it is
+ * seen. The functions with the latest news come first. In such a function, each site is tried a few times, a site that talks is
+ * tried more often, and a site whose conflicts were seen several times is not tried any more. So the same race is not found
+ * again and again.
  *
- * What was tried is forgotten with time, and the sites that are not due are still sampled at random (rate.h).
+ * Tries are forgotten with time, and sites that are not due are still sampled at random (rate.h).
  *
  * Belongs to the sampler's thread, and needs no lock. All times are CLOCK_MONOTONIC, in ns.
  */
@@ -15,14 +16,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Number of sites and functions that are remembered, powers of two. A later one replaces one with the same hash. */
+/*
+ * Number of sites and functions that are remembered, powers of two. A new site or function replaces an older one with the same
+ * hash.
+ */
 #define TALK_SITES 8192u
 #define TALK_FUNCTIONS 2048u
-/* Number of functions with news. When there are more, the one with the oldest news is dropped. */
+/* Number of functions with news. When there are more, the function with the oldest news is dropped. */
 #define TALK_NEWS 256u
-/* A function is run anew if no CPU was seen to run it for 30 s: the load has changed. */
+/* A function has news when a CPU runs it after no CPU was seen to run it for 30 s: the guest's load has changed. */
 #define NEWS_QUIET_NS UINT64_C(30000000000)
-/* News are for 10 s: what the guest does now may be over then. */
+/* News is dropped after 10 s, because the guest may do something else by then. */
 #define NEWS_AGE_NS UINT64_C(10000000000)
 /* How often a site is tried after news of its function. With more tries, fewer functions get their turn. */
 #define TALK_TRIES 2u
@@ -41,7 +45,10 @@ struct talk_site {
 	uint64_t site;
 	/* When the counts were last halved, and until when the site is not due, since a sample point waits there. */
 	uint64_t halved_ns, wait_ns;
-	/* Hits that opened a window or could not; hits that were refused; conflicts. */
+	/*
+	 * `tries`: hits that say something about the site (enum talk_result), and sample points that no CPU reached.
+	 * `refused`: hits of TALK_REFUSED. `conflicts`: conflicts seen at the site.
+	 */
 	uint8_t tries, refused, conflicts;
 	bool talks;
 };
@@ -61,14 +68,17 @@ struct talkers {
 	/* The functions with news, `count` of them, the latest news last. */
 	struct talk_news news[TALK_NEWS];
 	unsigned count;
-	/* Number of sites that were found to talk, and that are not tried any more because their conflicts were seen. */
+	/*
+	 * Number of sites that were found to talk, and number of sites that are not tried any more because TALK_CONFLICTS
+	 * conflicts were seen there.
+	 */
 	uint64_t talking, retired;
 };
 
 enum talk_result {
 	TALK_TRIED,   /* a window was opened */
-	TALK_UNHELD,  /* the CPU could not be held in its context, and often cannot the next time: counts as two tries */
-	TALK_USELESS, /* the access is to the stack or to no RAM, and hardly ever to shared memory: no more tries */
+	TALK_UNHELD,  /* no window, as the CPU could not be held in its context, and seldom can be later: counts as two tries */
+	TALK_USELESS, /* no window, as the access is to the stack or to no RAM, and hardly ever to shared memory: try no more */
 	TALK_REFUSED, /* no window, for a reason that has nothing to do with the site */
 };
 
@@ -96,7 +106,7 @@ bool talkers_waits(struct talkers *t, uint64_t site, uint64_t now);
 /* A sample point was armed at the site: the site is not due again until a CPU runs it, or TALK_WAIT_NS have passed. */
 void talkers_armed(struct talkers *t, uint64_t site, uint64_t now);
 
-/* Whether the sample point that was armed at the site at `armed_ns` was the last one, and no CPU was seen to hit it. */
+/* Whether the sample point that was armed at `armed_ns` is the latest one at the site, and no CPU was seen to hit it. */
 bool talkers_armed_at(struct talkers *t, uint64_t site, uint64_t armed_ns, uint64_t now);
 
 /* No CPU came to the sample point at the site. */
@@ -104,7 +114,7 @@ void talkers_not_reached(struct talkers *t, uint64_t site, uint64_t now);
 
 /*
  * Returns the function with the `n`th latest news, counted from 0, or 0 if there is none. talkers_done() for a function moves
- * those with older news one place up.
+ * the functions with older news one place up.
  */
 uint64_t talkers_news(struct talkers *t, unsigned n, uint64_t now);
 

@@ -27,7 +27,7 @@
 /* Whether a target site is in this guest. */
 enum found {
 	WAITING, /* its module is not loaded */
-	MISSING, /* its text is loaded, but does not have the site */
+	MISSING, /* the module's text is loaded, but does not have the site */
 	FOUND,
 };
 

@@ -9,7 +9,7 @@
  *
  * If there are more sites than the target has points, races share the points: some are active in one turn, others in the next.
  *
- * Used by the sampler's thread. It takes d->lock where it needs what the lock guards.
+ * Used by the sampler's thread, without d->lock: the functions take d->lock where they need it.
  */
 #ifndef OUTRIDER_DETECT_STEER_TARGET_SITES_H
 #define OUTRIDER_DETECT_STEER_TARGET_SITES_H

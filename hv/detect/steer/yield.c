@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counts which functions' hits open windows (yield.h). */
+/* Counts for each function how many of its hits open a window (yield.h). */
 #include "hv/detect/steer/yield.h"
 
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which CPUs run or will wake up soon (awake.h). A task that sleeps for 300 us at a time leaves its CPU idle most of the time,
- * and still makes many accesses in a window of 10 ms. When the timer of a vCPU is due is known to KVM and not to the detector,
- * so the detector estimates it from the number of wake-ups in the past.
+ * Finds out whether a CPU runs or will wake up soon (awake.h). A task that sleeps for 300 us at a time leaves its CPU idle most
+ * of the time, and still makes many accesses in a window of 10 ms. KVM knows when the timer of a vCPU is due, but the detector
+ * does not. So the detector estimates the next wake-up from the number of wake-ups in the past.
  */
 #include "hv/detect/window/awake.h"
 

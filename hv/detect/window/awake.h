@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which CPUs may make an access that conflicts with an open window: those that run, and those that sleep and are likely to wake
- * up before the window ends.
+ * Finds out whether a CPU may make an access that conflicts with an open window. Such a CPU runs, or it sleeps and is likely to
+ * wake up before the window ends.
  */
 #ifndef OUTRIDER_DETECT_WINDOW_AWAKE_H
 #define OUTRIDER_DETECT_WINDOW_AWAKE_H
@@ -13,7 +13,7 @@ bool awake_any(const struct detect *d);
 
 /*
  * Whether a CPU that no window holds is running, or sleeps and is likely to wake up within `ns`: in the past, its sleeps took
- * no longer than this on average. A target that does not count wake-ups gives the result of awake_any(). The caller holds
+ * no longer than this on average. On a target that does not count wake-ups, returns what awake_any() returns. The caller holds
  * d->lock.
  */
 bool awake_within(struct detect *d, uint64_t ns);

@@ -10,11 +10,14 @@
 #include "hv/detect/window/turn.h"
 #include "hv/detect/window/window.h"
 
-/* Holds between sections take at most an eighth of one CPU's time, and after a time without them at most 250 ms more. */
+/*
+ * Holds between sections take at most an eighth of one CPU's time. After a time without such holds, they may take up to 250 ms
+ * at once.
+ */
 #define BETWEEN_SHARE 0.125
 #define BETWEEN_MOST_NS 2.5e8
 
-static bool may_spend(struct detect *d, unsigned cpu, uint64_t now)
+bool between_may_spend(struct detect *d, unsigned cpu, uint64_t now)
 {
 	struct allowance *budget = &d->hit.between;
 
@@ -43,9 +46,10 @@ static bool goes_on(const struct window *w, const struct x86_regs *regs, struct 
 	return true;
 }
 
-/* The held context goes on at another CPU than the one that is held for it: end that hold. */
-static void end_elsewhere(struct detect *d, unsigned cpu, const struct x86_regs *regs)
+bool between_end_elsewhere(struct detect *d, unsigned cpu, const struct x86_regs *regs)
 {
+	bool ended = false;
+
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
 		struct window *w = &d->hit.windows[c];
 
@@ -53,17 +57,17 @@ static void end_elsewhere(struct detect *d, unsigned cpu, const struct x86_regs 
 		    w->regs.gpr[X86_RSP] != regs->gpr[X86_RSP])
 			continue;
 		end(d, w);
+		ended = true;
 	}
+	return ended;
 }
 
-static void begin(struct detect *d, struct window *w, const struct section_gap *gap)
+void between_open(struct detect *d, struct window *w)
 {
 	w->open = true;
-	locks_hold(d->locks, w->cpu, gap);
 	d->hit.open_windows++;
 	d->hit.credit_ns -= (double)w->hold_ns;
 	allowance_spend(&d->hit.between, (double)w->hold_ns);
-	d->stats.section_holds++;
 }
 
 bool between_hold(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
@@ -76,11 +80,11 @@ bool between_hold(struct detect *d, const struct point *point, unsigned cpu, con
 	if (w->open)
 		return goes_on(w, regs, action);
 	if (d->hit.open_windows)
-		end_elsewhere(d, cpu, regs);
+		between_end_elsewhere(d, cpu, regs);
 	if (d->life.closing || d->target->caps.costly_stops || rendezvous_has(d, cpu))
 		return false;
-	/* The cheap questions come first, since this is asked at each lock call. */
-	if (!sections_is_second(locks_sections(d->locks), point->addr) || !may_spend(d, cpu, now))
+	/* The cheap checks come first, because this function is called at each lock hook. */
+	if (!sections_is_second(locks_sections(d->locks), point->addr) || !between_may_spend(d, cpu, now))
 		return false;
 	*w = (struct window){.between = true, .whole = true, .cpu = cpu, .regs = *regs, .opened_ns = now};
 	guest_context(d->guest, regs, &w->context);
@@ -89,7 +93,9 @@ bool between_hold(struct detect *d, const struct point *point, unsigned cpu, con
 	w->hold_ns = window_delay(d, cpu, &w->context, false, now);
 	if (!w->hold_ns)
 		return false;
-	begin(d, w, &gap);
+	between_open(d, w);
+	locks_hold(d->locks, cpu, &gap);
+	d->stats.section_holds++;
 	if (over)
 		turn_end(d, over);
 	/* A quarter into the hold, window_expire() ends it if no other CPU runs or will wake up. */
@@ -102,7 +108,7 @@ void between_met(struct detect *d)
 	for (unsigned c = 0; d->hit.open_windows && c < d->target->caps.cpus; c++) {
 		struct window *w = &d->hit.windows[c];
 
-		if (!w->open || !w->between || !locks_gap_met(d->locks, c))
+		if (!w->open || !w->between || w->before_first || !locks_gap_met(d->locks, c))
 			continue;
 		d->stats.section_holds_met++;
 		end(d, w);

@@ -14,13 +14,31 @@
 #include "hv/target/target.h"
 
 struct detect;
+struct window;
 
 /*
- * A CPU hit the lock hook `point`. Returns true if the CPU is to be held before the call, now or further on after an interrupt;
- * *action is then set, and the hook must do nothing yet: the CPU hits it again.
+ * A CPU hit the lock hook `point`. Returns true if the CPU is to be held before the call, for the first time or again after an
+ * interrupt; *action is then set, and the hook must do nothing yet: the CPU hits it again.
  */
 bool between_hold(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
 		  struct target_action *action);
+
+/*
+ * Returns whether the limits of time allow to hold this CPU at a critical section now (CLOCK_MONOTONIC, ns): the share of such
+ * holds, config.overhead, and window_cpu_may_be_held().
+ */
+bool between_may_spend(struct detect *d, unsigned cpu, uint64_t now);
+
+/*
+ * The CPU is at a lock hook. If another CPU is held for this context at this hook, end that hold: the context has moved to
+ * this CPU. Returns whether a hold was ended.
+ */
+bool between_end_elsewhere(struct detect *d, unsigned cpu, const struct x86_regs *regs);
+
+/*
+ * The window `w` of a hold between sections opens: count the window, and charge its time to the limits of between_may_spend().
+ */
+void between_open(struct detect *d, struct window *w);
 
 /* A lock hook was served: release the CPUs that are held between sections, and for which a section has come in between. */
 void between_met(struct detect *d);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A device as the other side of a race. A device has no CPU, so no watchpoint and no breakpoint catches its accesses. Instead
- * the target reports them (caps.devices): the segments of the requests that a device serves, and its rings.
+ * the target reports them (caps.devices): those to the memory segments of the requests that a device serves, and those to its
+ * rings, which are its virtqueues.
  *
  * The segments of a request belong to the device from when the device takes the request until it hands the request back. A
  * sampled access that overlaps a segment conflicts with it if either side writes, whichever began first, and even if no byte

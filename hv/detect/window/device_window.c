@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Windows that begin at a device: a request is held before the device accesses its memory, so that a CPU's access is seen. */
+/*
+ * Windows that begin at a device: a request is held before its device accesses the request's memory, so that a CPU's access to
+ * this memory is seen.
+ */
 #include "hv/detect/window/device_window.h"
 
 #include <sched.h>
@@ -15,14 +18,14 @@
 #include "hv/detect/window/window.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define DEVICE_SEED 0x6a09e667f3bcc909ull /* any constant makes a sequence of its own */
+#define DEVICE_SEED 0x6a09e667f3bcc909ull /* for rng: any constant that the detector's other sequences do not use */
 /* A quarter into the window the memory is compared for the first time, and the window ends if no CPU runs. */
 #define FIRST_LOOK 4
-/* Of the next CHOICE requests a random one is taken. The very next one would be the first after a pause too often. */
+/* Hold a random one of the next CHOICE requests. The very next request would too often be the first one after a pause. */
 #define CHOICE 4u
-/* With config.overhead, windows at devices get at most one OVERHEAD_PART of what sampling may cost. */
+/* With config.overhead, windows at devices may cost at most a quarter of the CPU time that sampling may cost. */
 #define OVERHEAD_PART 4.0
-/* Tries to take d->lock for a window: a thread holds the lock for some microseconds at a time. */
+/* Number of tries to take d->lock for a window: other threads hold the lock for some microseconds at a time. */
 #define LOCK_TRIES 100u
 #define WAIT_NS 100000000u /* 100 ms: device_window_wait() */
 /* Memory is compared in pieces of this many bytes. */
@@ -53,8 +56,8 @@ static bool may_open(const struct detect *d)
 }
 
 /*
- * Returns the time from one window to the next, in ns. Without a bound of their own, windows at devices would take all of a
- * small share: 20 windows of 10 ms a second are a tenth of two CPUs' time.
+ * Returns the time from one window to the next, in ns. The time bounds what windows at devices cost. Otherwise they would use
+ * up a small config.overhead alone: 20 windows of 10 ms in a second are a tenth of two CPUs' time.
  */
 static uint64_t period_ns(const struct detect *d)
 {
@@ -70,7 +73,7 @@ void device_window_step(struct detect *d, uint64_t now)
 {
 	struct device_window *w = &d->hit.device_window;
 
-	/* The times of a run count from the first sample point that was armed. */
+	/* Open no window before the first sample point was armed: the times of a run count from then on. */
 	if (!w->copy || !atomic_load(&d->life.started_ns))
 		return;
 	pthread_mutex_lock(&d->lock);
@@ -134,7 +137,7 @@ static bool find_change(struct detect *d, const struct device_window *w, struct 
 
 /* ---- the watches ---- */
 
-/* Number of slots that the window may take: one stays free for windows of CPUs. */
+/* Number of watch slots that the window may use: one slot stays free for windows that begin at a CPU. */
 static unsigned most_watches(const struct detect *d)
 {
 	unsigned most = d->target->caps.watches ? d->target->caps.watches - 1 : 0;
@@ -142,7 +145,10 @@ static unsigned most_watches(const struct detect *d)
 	return most < DEVICE_WORDS_MAX ? most : DEVICE_WORDS_MAX;
 }
 
-/* Watch the word at the kernel's own address of its memory. Nothing is watched if that is unknown, or if no slot is free. */
+/*
+ * Watch the word at the GVA by which the kernel itself maps its memory. If this GVA is unknown, or if no slot is free, the
+ * word is not watched.
+ */
 static void watch_word(struct detect *d, struct device_window *w, const struct device_word *word)
 {
 	struct device_watch *watch = &w->watches[w->watch_count];
@@ -199,8 +205,8 @@ static bool has_memory(const struct device_segment *segments, unsigned count)
 }
 
 /*
- * Take d->lock, but do not wait long: a thread may hold it that waits for this one, for a copy of the machine. Returns whether
- * d->lock was taken.
+ * Take d->lock, but do not wait long: the thread that holds d->lock may itself wait for this thread, in order to copy the
+ * machine. Returns whether d->lock was taken.
  */
 static bool lock_soon(struct detect *d)
 {
@@ -244,7 +250,7 @@ uint64_t device_window_request(struct detect *d, const struct device_request *by
 	if (!open)
 		return 0;
 	settle(d, w);
-	/* A CPU may have hit a watch already. */
+	/* A CPU may have hit a watch already, which closes the window: then hold nothing. */
 	pthread_mutex_lock(&d->lock);
 	open = w->busy = w->open;
 	pthread_mutex_unlock(&d->lock);
@@ -326,12 +332,15 @@ uint64_t device_window_hold_end(struct detect *d, bool last)
 	struct device_word word;
 	bool changed, open;
 
-	/* Only this thread opens a window, so an open one is this request's, and its segments are valid. */
+	/* Only this thread opens windows, so an open window is that of this request, and the request's segments are valid. */
 	pthread_mutex_lock(&d->lock);
 	open = w->open;
 	pthread_mutex_unlock(&d->lock);
 	changed = open && find_change(d, w, &word);
-	/* A CPU that changed the memory may not have reported its watchpoint yet. That report closes the window. */
+	/*
+	 * A CPU that changed the memory may not have reported its watchpoint hit yet. Wait for the report, which closes the
+	 * window.
+	 */
 	if (changed && !last)
 		target_barrier(d->target, d->target->caps.cpus);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Windows that begin at a device. A device serves a request within microseconds, so a window that begins at a CPU hardly ever
- * meets one. Instead, a request is held here before its device accesses the request's memory, while the guest runs on. From
- * when the driver has put a request into its queue until the device has given it back, the request's memory belongs to the
- * device. So a CPU that writes to the memory meanwhile conflicts with the device, and so does a CPU that reads what the device
- * will write.
+ * overlaps with a request. Instead, a request is held here before its device accesses the request's memory, while the guest
+ * runs on. From when the driver has put a request into its queue until the device has given it back, the request's memory
+ * belongs to the device. So a CPU that writes to the memory meanwhile conflicts with the device, and so does a CPU that reads
+ * what the device will write.
  *
- * The CPU is caught in two ways. Watchpoints on a few words of the memory (device_words.h) show its registers and its stack.
+ * The CPU is caught in two ways. Watchpoints on a few words of the memory (device_words.h) show the CPU's registers and stack.
  * And the whole memory is compared with a copy: a change tells which word to watch, in what is left of this window and in later
  * requests. A change alone, whose writer is never seen, is counted and not reported, because a race needs one side's code.
  *
@@ -39,8 +39,8 @@ uint64_t device_window_request(struct detect *d, const struct device_request *by
 uint64_t device_window_hold_end(struct detect *d, bool last);
 
 /*
- * The CPU hit a watch with this cookie. If it belongs to the window, report the conflict, close the window and let go the
- * request. Returns whether the cookie belongs to it. The caller holds d->lock.
+ * The CPU hit a watchpoint with this cookie. If the watchpoint belongs to the window, report the conflict, close the window
+ * and let the request go. Returns whether the watchpoint belongs to the window. The caller holds d->lock.
  */
 bool device_window_watch_hit(struct detect *d, unsigned cpu, const struct x86_regs *regs, uint32_t cookie);
 
@@ -54,8 +54,8 @@ void device_window_cpu_accesses(struct detect *d, const struct datum *data, unsi
 void device_window_end(struct detect *d);
 
 /*
- * Let no window open from now on (`on`), and end the open one; or allow windows again. To be called before and after d->lock is
- * held while the devices' threads must come to rest, as for a copy of the machine: a thread with a held request would wait for
+ * Let no window open from now on (`on`), and end the open one; or allow windows again. For callers that hold d->lock while the
+ * devices' threads must come to rest, as for a copy of the machine: a device's thread with a held request would wait for
  * d->lock. The caller holds d->lock.
  */
 void device_window_refuse(struct detect *d, bool on);

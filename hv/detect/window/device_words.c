@@ -95,7 +95,9 @@ unsigned device_words_choose(struct device_window *w, unsigned most, struct devi
 
 	if (most && touched_word(w, &word))
 		n = add(words, n, &word);
-	/* A way that yields a word for the second time is not tried again: that happens in small segments only. */
+	/*
+	 * If a way yields a word that was chosen already, choose no other word for it: this happens only with small segments.
+	 */
 	for (unsigned i = 0; i < WAYS && n < most; i++) {
 		int segment = random_segment(w, DATA_LEAST);
 

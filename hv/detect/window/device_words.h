@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which words of a held request are watched. Debug registers cover a few words, a request has thousands of them. So the choice
- * takes turns among the first and the last word of a segment, a random word, and words that were touched in earlier requests of
- * this kind. The last byte of the last word is where code that is wrong by one goes wrong.
+ * Chooses the words of a held request to watch. Debug registers cover only a few of the thousands of words of a request. So the
+ * choice takes turns among the first and the last word of a segment, a random word, and words that were touched in earlier
+ * requests of this kind. The last word is worth a watch, because code with an off-by-one error accesses it wrongly.
  *
  * The caller of each function holds d->lock, which guards struct device_window.
  */
@@ -34,8 +34,8 @@ void device_words_done(struct device_window *w);
 
 /*
  * A CPU is about to access this memory: if it is memory of a request that was held lately, remember the place in the request.
- * Code that uses a device's data when the request is done shows what code would use that does not wait. The memory may have
- * another owner by now, so the place is a hint only.
+ * Correct code uses the device's data after the request is done. Code that fails to wait for the device is likely to use the
+ * same data. The memory may have another owner by now, so the place is a hint only.
  */
 void device_words_seen(struct device_window *w, uint64_t gpa);
 

@@ -7,12 +7,13 @@
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/confirm.h"
 #include "hv/detect/window/between.h"
+#include "hv/detect/window/meet.h"
 #include "hv/detect/window/window.h"
 #include "hv/target/emulate.h"
 
 /*
- * Remove every point, since no INT3 may stay in text that is about to be freed. Windows at these points end, too: no CPU
- * executes that text any more.
+ * Remove every point in this text, since no INT3 may stay in text that is about to be freed. Windows at these points end, too,
+ * because no CPU executes this text any more.
  */
 void hook_text_gone(struct detect *d, uint64_t base, uint64_t size)
 {
@@ -50,7 +51,7 @@ struct target_action hook_hit(struct detect *d, struct point *point, unsigned cp
 		target_debug_regs_changed(d->target, cpu);
 		break;
 	case GUEST_HOOK_LOCK:
-		if (d->locks && between_hold(d, point, cpu, regs, &action))
+		if (d->locks && (meet_hold(d, point, cpu, regs, &action) || between_hold(d, point, cpu, regs, &action)))
 			return action;
 		if (d->locks)
 			locks_call(d->locks, cpu, regs, point);

@@ -55,23 +55,22 @@ static bool can_begin(struct detect *d, const struct window *w, const struct oth
 	       !d->hit.windows[other->cpu].open && (!point->window || point->window == w) && w->context.kind != GUEST_NMI;
 }
 
-uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
-			  struct target_action *action)
+/* Returns whether the contexts of the two CPUs may be held at the same time now. */
+static bool contexts_may(const struct detect *d, const struct window *w, const struct guest_context *other)
+{
+	bool irqs_off = other->irqs_off || w->context.irqs_off;
+
+	return other->kind != GUEST_NMI && !(irqs_off && monotonic_ns() < d->hit.irqs_off_rendezvous_rest);
+}
+
+/* Begin the rendezvous. Its number is one more than that of the last rendezvous. */
+static void begin(struct detect *d, struct window *w, const struct datum data[2], const struct other_side *other,
+		  const struct guest_context *context, const struct rendezvous_sections *sections, struct target_action *action)
 {
 	struct rendezvous_state *m = &d->hit.rendezvous;
-	uint64_t now = monotonic_ns(), most = RENDEZVOUS_NS;
-	struct guest_context context;
-	bool irqs_off;
+	uint64_t now = monotonic_ns();
+	uint64_t most = context->irqs_off || w->context.irqs_off ? IRQS_OFF_RENDEZVOUS_NS : RENDEZVOUS_NS;
 
-	if (!can_begin(d, w, other))
-		return 0;
-	guest_context(d->guest, other->regs, &context);
-	irqs_off = context.irqs_off || w->context.irqs_off;
-	if (context.kind == GUEST_NMI || (irqs_off && now < d->hit.irqs_off_rendezvous_rest) ||
-	    !d->sink.rendezvous_wanted(d->sink.ctx, w->regs.rip, other->regs->rip))
-		return 0;
-	if (irqs_off)
-		most = IRQS_OFF_RENDEZVOUS_NS;
 	*m = (struct rendezvous_state){
 		.under_way = true,
 		.number = m->number + 1,
@@ -81,15 +80,57 @@ uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum
 		.window = w,
 		.cpu = other->cpu,
 		.regs = *other->regs,
-		.context = context,
+		.context = *context,
 		.point = other->point,
-		.data = {*datum, *other->datum},
+		.data = {data[0], data[1]},
+		.sections = *sections,
 	};
-	/* Set the point's window, so that rate control does not remove the point as a surplus or stale one. */
-	other->point->window = w;
 	pthread_cond_signal(&d->hit.rendezvous_server->wanted);
 	*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = most};
-	return m->number;
+}
+
+uint64_t rendezvous_begin(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
+			  struct target_action *action)
+{
+	const struct rendezvous_sections none = {0};
+	struct guest_context context;
+
+	if (!can_begin(d, w, other))
+		return 0;
+	guest_context(d->guest, other->regs, &context);
+	if (!contexts_may(d, w, &context) || !d->sink.rendezvous_wanted(d->sink.ctx, w->regs.rip, other->regs->rip))
+		return 0;
+	begin(d, w, (struct datum[2]){*datum, *other->datum}, other, &context, &none, action);
+	/* Set the point's window, so that rate control does not remove the point as a surplus or stale one. */
+	other->point->window = w;
+	return d->hit.rendezvous.number;
+}
+
+bool rendezvous_begin_sections(struct detect *d, struct window *w, const struct rendezvous_sections *sections,
+			       const struct other_side *other, struct target_action *action)
+{
+	struct guest_context context;
+
+	if (!can_begin(d, w, other))
+		return false;
+	guest_context(d->guest, other->regs, &context);
+	if (!contexts_may(d, w, &context) ||
+	    !d->sink.sections_wanted(d->sink.ctx, sections->first, sections->second, sections->between, true))
+		return false;
+	begin(d, w, (struct datum[2]){*other->datum, *other->datum}, other, &context, sections, action);
+	return true;
+}
+
+bool rendezvous_sections_again(struct detect *d, unsigned cpu, const struct x86_regs *regs, struct target_action *action)
+{
+	const struct rendezvous_state *m = &d->hit.rendezvous;
+	uint64_t now = monotonic_ns();
+
+	if (!m->under_way || !m->sections.lock || cpu != m->cpu || regs->rip != m->regs.rip ||
+	    regs->gpr[X86_RSP] != m->regs.gpr[X86_RSP] || now >= m->deadline_ns)
+		return false;
+	*action = (struct target_action){.kind = TARGET_HOLD, .hold_ns = m->deadline_ns - now};
+	return true;
 }
 
 bool rendezvous_hit_again(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
@@ -131,18 +172,28 @@ bool rendezvous_hold_end(struct detect *d, unsigned cpu, struct target_action *a
 
 /* ---- the thread ---- */
 
-/* Find the return address of the side's function, from the stack of a CPU that stands still. */
-static void find_return(struct detect *d, struct rendezvous_side *side)
+/*
+ * Find the return address of the side's function, or, if `caller` is not 0, of the function that starts there and has called
+ * it, from the stack of a CPU that stands still.
+ */
+static void find_return(struct detect *d, struct rendezvous_side *side, uint64_t caller)
 {
 	struct race_side *room = &d->hit.rendezvous_server->side;
-	const struct guest_frame *caller = &room->calls.frames[1];
+	const struct guest_calls *calls = &room->calls;
+	unsigned at = 0;
 
 	capture_side(d->target, d->guest, side->cpu, &side->regs, &side->context, room);
 	unwinding_side(d->guest, room);
-	if (room->calls.count < 2 || !caller->reliable || caller->kind != UNWIND_CALL)
-		return;
-	side->return_address = caller->pc;
-	side->cfa = caller->sp;
+	while (caller && at < calls->count && calls->frames[at].symbol.addr != caller)
+		at++;
+	for (unsigned i = 1; i <= at + 1; i++) {
+		if (i >= calls->count || !calls->frames[i].reliable || calls->frames[i].kind != UNWIND_CALL)
+			return;
+	}
+	if (caller)
+		side->symbol = calls->frames[at].symbol;
+	side->return_address = calls->frames[at + 1].pc;
+	side->cfa = calls->frames[at + 1].sp;
 }
 
 static void fill_side(struct rendezvous_side *side, unsigned cpu, const struct x86_regs *regs,
@@ -162,7 +213,9 @@ static void fill(struct detect *d, struct rendezvous *rendezvous)
 	const struct window *w = m->window;
 
 	rendezvous->number = m->number;
-	fill_side(&rendezvous->sides[0], w->cpu, &w->regs, &w->context, &m->data[0], w->point->insn.len);
+	rendezvous->sections = m->sections;
+	fill_side(&rendezvous->sides[0], w->cpu, &w->regs, &w->context, &m->data[0],
+		  w->point ? w->point->insn.len : m->point->insn.len);
 	fill_side(&rendezvous->sides[1], m->cpu, &m->regs, &m->context, &m->data[1], m->point->insn.len);
 }
 
@@ -181,7 +234,7 @@ static bool both_stand(struct detect *d, struct rendezvous *rendezvous)
 			return false;
 		if (guest_symbol_at(d->guest, held.rip, &side->symbol))
 			side->symbol = (struct guest_symbol){0};
-		find_return(d, side);
+		find_return(d, side, i ? 0 : rendezvous->sections.caller);
 	}
 	return true;
 }
@@ -282,7 +335,7 @@ void rendezvous_stop(struct detect *d)
 	pthread_mutex_unlock(&d->lock);
 	pthread_join(server->thread, NULL);
 	pthread_mutex_lock(&d->lock);
-	d->hit.rendezvous_server = NULL; /* under d->lock: a CPU's callback may be reading the pointer */
+	d->hit.rendezvous_server = NULL; /* set under d->lock, because a CPU's callback may read the pointer */
 	pthread_mutex_unlock(&d->lock);
 	pthread_cond_destroy(&server->wanted);
 	free(server->points);

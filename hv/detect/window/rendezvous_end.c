@@ -20,7 +20,7 @@ void rendezvous_end(struct detect *d, bool took_place, unsigned self)
 	m->under_way = false;
 	if (m->context.irqs_off || m->window->context.irqs_off)
 		d->hit.irqs_off_rendezvous_rest = now + IRQS_OFF_REST * (now - m->began_ns);
-	if (m->point != m->window->point)
+	if (!m->sections.lock && m->point != m->window->point)
 		points_remove(&d->points, m->point);
 	if (m->cpu != self)
 		target_release(d->target, m->cpu);

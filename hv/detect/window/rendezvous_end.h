@@ -12,8 +12,8 @@
 
 /*
  * End the rendezvous and release the second CPU. The caller closes the window and releases the first CPU. `self` is the CPU
- * whose callback makes this call, or RENDEZVOUS_NO_CPU. The callback's return value resumes `self`, so it is not released here:
- * a target_release() would end its next hold.
+ * whose callback makes this call, or RENDEZVOUS_NO_CPU. The callback's return value resumes `self`, so this function does not
+ * release `self`: a target_release() would end the next hold of `self`.
  */
 void rendezvous_end(struct detect *d, bool took_place, unsigned self);
 

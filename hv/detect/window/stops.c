@@ -35,9 +35,7 @@ struct hit_reply {
 	uint64_t talks_with;
 };
 
-/*
- * Whether two accesses at sample points conflict. Sample points are never on LOCKed instructions.
- */
+/* Whether two accesses at sample points conflict. Neither access is LOCKed, because LOCKed instructions are no sites. */
 static bool conflicting(const struct datum *a, const struct datum *b)
 {
 	const struct conflict_access one = {.known = true, .rw = a->access.rw}, other = {.known = true, .rw = b->access.rw};
@@ -61,8 +59,8 @@ static void conflict(struct detect *d, struct window *w, const struct datum *dat
 }
 
 /*
- * Find an open window that an access about to be made at a point conflicts with, and handle the conflict. Both CPUs are before
- * their accesses. Returns whether there was a conflict.
+ * A CPU is about to make the accesses `data` at `point`. If one of them conflicts with an open window, handle the conflict.
+ * Both CPUs are before their accesses. Returns whether there was a conflict.
  */
 static bool conflicts_with_windows(struct detect *d, struct point *point, const struct datum *data, unsigned n, unsigned cpu,
 				   const struct x86_regs *regs, struct target_action *action)
@@ -258,14 +256,14 @@ static void watch_window(struct detect *d, unsigned cpu)
 
 	target_watch_sync(d->target, cpu);
 	pthread_mutex_lock(&d->lock);
-	if (w->open) { /* still the same window: only this CPU opens it */
+	if (w->open) { /* if the window is open, it was not closed meanwhile: only this CPU opens its windows */
 		window_settle(d, w);
 		histogram_add(&d->stats.phase[WINDOW_WATCH], w->watched_ns - began);
 	}
 	pthread_mutex_unlock(&d->lock);
 }
 
-/* Note in the sketch which memory the access touches. Returns the GVA of a site with which this site talks, or 0. */
+/* Note which memory the access touches (touches.h). Returns the GVA of a site with which this site talks, or 0. */
 static uint64_t note_touches(struct detect *d, const struct point *point, unsigned cpu, const struct x86_regs *regs,
 			     const struct datum *data, unsigned n)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The callbacks by which the target tells the detector that a CPU stopped, or that a device accesses memory. */
 #ifndef OUTRIDER_DETECT_WINDOW_STOPS_H
 #define OUTRIDER_DETECT_WINDOW_STOPS_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Taking turns (turn.h). Half of the conflicts of a window come in its first fifth, since the other CPU often executes the same
- * code at that time. So two windows of half the length find more than one, and cost the guest the same time.
+ * Taking turns (turn.h). Half of the conflicts of a window come in its first fifth, since the other CPU often executes the
+ * same code at that time. So two windows of half the length find more conflicts than one window of full length, and cost the
+ * guest the same time.
  */
 #include "hv/detect/window/turn.h"
 

@@ -9,10 +9,10 @@
 #include "hv/detect/core/state.h"
 
 /*
- * Whether one more CPU may be held. *over is set to the window that must end before, or to NULL if none must: of the open
- * windows that have had their turn, the one that has been open for the longest time. A window that is held for its whole time
- * (window.whole), that is part of a rendezvous, that is between critical sections, or whose memory has changed never gives up
- * its turn.
+ * Whether one more CPU may be held. If another window must end for that, *over is set to this window, otherwise to NULL. The
+ * window to end is the oldest of the open windows that have had their turn, which takes a quarter of a window's time. A window
+ * that is held for its whole time (window.whole), that is part of a rendezvous, that is between critical sections, or whose
+ * memory has changed never gives up its turn.
  */
 bool turn_may_hold(struct detect *d, struct window **over);
 

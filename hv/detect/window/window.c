@@ -5,9 +5,9 @@
  * emulated.
  *
  * Soundness rests on one invariant: from the hit until window_close() the held context has not executed its access, because
- * the INT3 stops it even when the CPU runs interrupt handlers meanwhile. What another context does to the datum in that time
- * is simultaneous with an access that is about to happen. So the window reads the datum for the last time, and decides on a
- * conflict, before it removes the INT3.
+ * the INT3 stops it even when the CPU runs interrupt handlers meanwhile. So an access of another context to the datum in that
+ * time is simultaneous with an access that is about to happen. So the window reads the datum for the last time, and decides on
+ * a conflict, before it removes the INT3.
  */
 #include "hv/detect/window/window.h"
 
@@ -32,7 +32,7 @@
  * other windows may end after a quarter of it (turn.h).
  */
 #define WHOLE_EVERY 4
-/* Limit of the time for which a CPU is held: three quarters of all time, and after a time without windows 1.5 s more. */
+/* A CPU may be held for three quarters of the time. After a time without windows, it may be held for up to 1.5 s at once. */
 #define HELD_SHARE 0.75
 #define HELD_MOST_NS 1.5e9
 /*
@@ -114,7 +114,7 @@ static void watch_datum(struct detect *d, struct datum *datum, unsigned cpu)
 
 	datum->cookie = ++d->hit.last_cookie;
 	if (!x86_kernel_address(gva))
-		return; /* user address: other processes have other memory there; read the datum again when the window closes */
+		return; /* no watch at a user address, where other processes have other memory: only read the datum again */
 	while (gva < end) {
 		struct target_watch watch = {
 			.gva = gva,

@@ -5,7 +5,7 @@
 
 #include "hv/detect/core/state.h"
 
-/* A quarter into the window, check whether any other CPU is running. */
+/* When 1/4 of a window's time is over, window_expire() checks whether any other CPU is running. */
 #define WINDOW_FIRST_LOOK 4
 
 /*

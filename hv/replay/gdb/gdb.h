@@ -75,13 +75,13 @@ struct gdb_machine {
 	size_t (*read)(void *ctx, unsigned cpu, uint64_t gva, void *out, size_t len);
 	size_t (*write)(void *ctx, unsigned cpu, uint64_t gva, const void *in, size_t len);
 	/*
-	 * Replace all points. The server keeps the array unchanged until the next call. Returns false when points of this
-	 * number or kind are not possible; the previous points stay then.
+	 * Replace all points. The server keeps the array unchanged until the next call. Returns false when the machine cannot
+	 * have this number or kind of points; then the previous points remain.
 	 */
 	bool (*points)(void *ctx, const struct gdb_point *points, size_t count);
 	/* Resume the machine, and return when it stops. */
 	int (*go)(void *ctx, const struct gdb_go *go, struct gdb_stop *stop, struct err *err);
-	/* Describe a CPU in one line: the context that runs on it, and its part in the machine. */
+	/* Describe a CPU in one line: the context that runs on it and, if the context is a side of the race, which side. */
 	void (*describe)(void *ctx, unsigned cpu, char out[GDB_TEXT_MAX]);
 	/* Answer a `monitor` command, in lines. For an unknown command, list the known ones. */
 	void (*command)(void *ctx, const char *command, char out[GDB_ANSWER_MAX]);

@@ -80,7 +80,10 @@ static void acknowledge(struct link *l, const char *how)
 		send_bytes(l, (const uint8_t *)how, 1);
 }
 
-/* Handle the tokens in the input up to the next packet. Returns whether the input has a packet. */
+/*
+ * Handle acknowledgements and damaged packets in the input, up to the next good packet. Returns whether the input has a good
+ * packet.
+ */
 static bool take_packet(struct link *l)
 {
 	while (!l->gone) {

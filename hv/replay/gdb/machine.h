@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One order of a race as a machine for gdb, on a copy of the machine (hv/replay/copy.h), from the moment before both accesses.
+ * Serves one order of a race to gdb. The order runs on a copy of the machine (hv/replay/copy.h), in which both sides are before
+ * their accesses at the start.
  *
  * Until the order is over, the CPUs run as in order_run(): the two sides in turns, without interrupts, while all other CPUs are
  * stopped. When both regions are at their ends, the machine stops. After that stop all CPUs run freely, with interrupts.

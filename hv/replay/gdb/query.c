@@ -67,7 +67,10 @@ static void current_thread(struct server *s, struct cursor c)
 	reply_text(s, "QC%x", s->cpu + 1);
 }
 
-/* Report that the machine existed before, so that gdb detaches from it at its end instead of asking whether to kill it. */
+/*
+ * Report that the machine existed before, so that gdb, when it exits, detaches from the machine instead of asking whether to
+ * kill it.
+ */
 static void attached(struct server *s, struct cursor c)
 {
 	(void)c;
@@ -97,8 +100,8 @@ static void no_ack(struct server *s, struct cursor c)
 {
 	(void)c;
 	/*
-	 * Set `no_ack` before this packet is replied to. The client's acknowledgement of this reply is ignored with `no_ack`
-	 * and without.
+	 * The client may or may not acknowledge the reply to this packet. Set `no_ack` before the reply is sent: an
+	 * acknowledgement is then ignored.
 	 */
 	s->link.no_ack = true;
 	reply_text(s, "OK");

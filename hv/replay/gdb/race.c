@@ -372,19 +372,26 @@ static void describe(void *ctx, unsigned cpu, char out[GDB_TEXT_MAX])
 	if (side < 0)
 		snprintf(out, GDB_TEXT_MAX, "CPU %u, no side of the race", cpu);
 	else
-		snprintf(out, GDB_TEXT_MAX, "CPU %u, %s, side %d of the race, its access comes %s", cpu, r->who[side], side + 1,
+		snprintf(out, GDB_TEXT_MAX, "CPU %u, %s, side %d of the race, %s %s", cpu, r->who[side], side + 1,
+			 r->order.alone ? "it runs" : "its access comes",
 			 (unsigned)side == r->order.first ? "first" : "second");
 }
 
+/* In an order without turns, side 1 has made its access before the order begins (replay_config.paused). */
 static bool is_made(const struct race *r, unsigned side)
 {
+	if (r->order.alone && side == 1)
+		return true;
 	return r->run.regions[side].instructions && r->run.regs[side].rip != r->order.sides[side].pc;
 }
 
 static void say_order(const struct race *r, char out[GDB_ANSWER_MAX])
 {
-	int len = snprintf(out, GDB_ANSWER_MAX, "Order %u: the access of CPU %u comes first, then that of CPU %u.\n",
-			   r->order.first + 1, r->order.sides[r->order.first].cpu, r->order.sides[!r->order.first].cpu);
+	bool alone = r->order.alone;
+	int len = snprintf(out, GDB_ANSWER_MAX, "Order %u: %sCPU %u %s, then %sCPU %u.\n", r->order.first + 1,
+			   alone ? "" : "the access of ", r->order.sides[r->order.first].cpu,
+			   alone ? "runs first, to the end of its region" : "comes first", alone ? "" : "that of ",
+			   r->order.sides[!r->order.first].cpu);
 
 	for (unsigned i = 0; i < 2; i++) {
 		const struct region *region = &r->run.regions[i];

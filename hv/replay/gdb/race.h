@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One order of a race as a machine for gdb, over any copy of a machine that can single-step. machine.h describes this machine
- * for the user. Used by one thread. The caller owns all data, which must last as long as the machine.
+ * Makes one order of a race a machine for gdb (struct gdb_machine), on any copy of a machine that can single-step. machine.h
+ * says what the user of gdb sees. Used by one thread. The caller owns all data, which must last as long as the gdb_machine.
  */
 #ifndef OUTRIDER_REPLAY_GDB_RACE_H
 #define OUTRIDER_REPLAY_GDB_RACE_H
@@ -31,8 +31,8 @@ struct race_copy {
 	 */
 	int (*hit)(void *ctx);
 	/*
-	 * Run one CPU freely, with interrupts, for a few milliseconds. COPY_STEPPED: it has hit a point. COPY_HALTED: the time
-	 * is over.
+	 * Run one CPU freely, with interrupts, for a few milliseconds. COPY_STEPPED: the CPU has hit a point. COPY_HALTED: the
+	 * time is over.
 	 */
 	enum copy_step (*slice)(void *ctx, unsigned cpu);
 	/*
@@ -68,7 +68,10 @@ struct race {
 	uint8_t before[GDB_POINTS_MAX][RACE_WATCH_MAX];
 };
 
-/* Begin the order on a copy that is before both accesses. The caller has filled in the members of `r` above `run`. */
+/*
+ * Begin the order, on a copy in which both sides are before their accesses. The caller has filled in the members of `r` above
+ * `run`.
+ */
 void race_begin(struct race *r);
 
 /* Returns the race as a machine for gdb_serve_client(). */

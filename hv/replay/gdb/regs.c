@@ -41,8 +41,8 @@ static const char *const feature_types[FEATURES] = {
 };
 
 /*
- * The offset that stands for the x87 tag word: FXSAVE has one bit for each register that is not empty, and gdb wants the two
- * bits of FSAVE (SDM vol. 1, 10.5.1).
+ * Stands in place of an offset for the x87 tag word, which needs a conversion: FXSAVE has one bit for each register, which says
+ * that the register is not empty, and gdb wants two bits for each register, as FSAVE stores them (SDM vol. 1, 10.5.1).
  */
 #define FTAG SIZE_MAX
 

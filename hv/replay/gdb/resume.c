@@ -90,7 +90,10 @@ void resume_step(struct server *s, struct cursor c)
 	go(s, (struct gdb_go){.step = true, .cpu = cpu, .cpus = 1u << cpu});
 }
 
-/* One action of vCont. The action applies to those of its CPUs that no earlier action of the same packet has named. */
+/*
+ * One action of vCont. The action applies to the CPUs in `cpus`, except those that an earlier action of the same packet has
+ * named.
+ */
 struct action {
 	bool step;
 	unsigned cpus;

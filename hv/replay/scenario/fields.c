@@ -12,7 +12,8 @@ struct walk {
 	uint8_t *out;	   /* NULL: read the fields */
 	const uint8_t *in; /* NULL: write the fields */
 	size_t at, len;
-	bool wrong; /* the input is too short, or a text is too long */
+	uint32_t version; /* of the format */
+	bool wrong;	  /* the input is too short, or a text is too long */
 };
 
 static void bytes(struct walk *w, void *data, size_t len)
@@ -212,6 +213,10 @@ static void config(struct walk *w, struct replay_config *c)
 	u64(w, &c->loglevel_gpa);
 	truth(w, &c->result_unused[0]);
 	truth(w, &c->result_unused[1]);
+	if (w->version < 2)
+		return;
+	truth(w, &c->paused);
+	u32(w, &c->turn);
 }
 
 static void fields(struct walk *w, struct scenario *s)
@@ -226,15 +231,15 @@ static void fields(struct walk *w, struct scenario *s)
 size_t scenario_put_fields(const struct scenario *s, uint8_t out[SCENARIO_FIELDS_MAX])
 {
 	struct scenario copy = *s;
-	struct walk w = {.out = out, .len = SCENARIO_FIELDS_MAX};
+	struct walk w = {.out = out, .len = SCENARIO_FIELDS_MAX, .version = SCENARIO_VERSION};
 
 	fields(&w, &copy);
 	return w.at;
 }
 
-bool scenario_get_fields(struct scenario *s, const uint8_t *in, size_t len)
+bool scenario_get_fields(struct scenario *s, uint32_t version, const uint8_t *in, size_t len)
 {
-	struct walk w = {.in = in, .len = len};
+	struct walk w = {.in = in, .len = len, .version = version};
 
 	fields(&w, s);
 	return !w.wrong && w.at == len;

@@ -14,7 +14,7 @@
 
 #define SCENARIO_MAGIC "\x93OUTRIDE"
 #define SCENARIO_MAGIC_LEN 8
-#define SCENARIO_VERSION 1u
+#define SCENARIO_VERSION 2u /* the version that is written; version 1 is read, too */
 
 /* The sections, in this order, each once. A number is never reused. */
 enum scenario_section {
@@ -49,9 +49,9 @@ struct scenario_run {
 size_t scenario_put_fields(const struct scenario *s, uint8_t out[SCENARIO_FIELDS_MAX]);
 
 /*
- * Read the fields, and make all texts printable. The caller checks the values. Returns false when `len` is not the fields'
- * length.
+ * Read the fields of a file of this version, and make all texts printable. The caller checks the values. Returns false when
+ * `len` is not the fields' length.
  */
-bool scenario_get_fields(struct scenario *s, const uint8_t *bytes, size_t len);
+bool scenario_get_fields(struct scenario *s, uint32_t version, const uint8_t *bytes, size_t len);
 
 #endif

@@ -31,6 +31,7 @@ struct in {
 	uint8_t *buffer;
 	ZSTD_inBuffer ready; /* bytes of the file in `buffer` */
 	bool frame_over;
+	uint32_t version; /* of the file's format */
 };
 
 static int fail(const struct in *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -48,7 +49,7 @@ static int fail(const struct in *in, const char *fmt, ...)
 
 /* ---- bytes ---- */
 
-/* Read into the buffer. Returns the number of bytes, 0 at the end of the file, or -1. */
+/* Read more of the file into the buffer. Returns the number of bytes, 0 at the end of the file, or -1. */
 static ssize_t fill(struct in *in)
 {
 	ssize_t n;
@@ -144,8 +145,9 @@ static int get_head(struct in *in)
 	if (head.version > SCENARIO_VERSION)
 		return fail(in, "it has version %" PRIu32 ", and this outrider knows %u: use the newer one that made it",
 			    head.version, SCENARIO_VERSION);
-	if (head.version != SCENARIO_VERSION || head.zero)
+	if (!head.version || head.zero)
 		return fail(in, "it is damaged: its version is %" PRIu32, head.version);
+	in->version = head.version;
 	return 0;
 }
 
@@ -156,7 +158,7 @@ static int get_fields(struct in *in, struct scenario *out)
 
 	if (get_part(in, SCENARIO_FACTS, sizeof(fields), &len) < 0 || get(in, fields, (size_t)len) < 0)
 		return -1;
-	return scenario_get_fields(out, fields, (size_t)len)
+	return scenario_get_fields(out, in->version, fields, (size_t)len)
 		       ? 0
 		       : fail(in, "it is damaged: its facts about the race have the wrong length");
 }

@@ -42,7 +42,16 @@ struct scenario {
 };
 
 /*
- * Write to the empty file `fd`, from its start. Returns 0, or -1: with EXIT_INPUT when the file cannot be written, and with
+ * Describe the guest's kernel by its version line, the `len` bytes of its build id (0: unknown) and its slide: sets version,
+ * banner, build_id and slide, and nothing else.
+ */
+void scenario_describe_kernel(struct scenario_facts *f, const char *banner, const uint8_t *id, size_t len, uint64_t slide);
+
+/* Set the date to the present time. */
+void scenario_date(struct scenario_facts *f);
+
+/*
+ * Write the scenario to the empty file `fd`. Returns 0, or -1: with EXIT_INPUT when the file cannot be written, and with
  * EXIT_INTERNAL when memory runs out. After a failure the file is empty. May be called by any process and thread that may write
  * to `fd`.
  */

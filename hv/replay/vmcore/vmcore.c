@@ -112,7 +112,8 @@ static bool is_zero(const uint8_t *page)
 }
 
 /*
- * Returns the number of bytes from `at` on, in whole pages, that are like the first page: all zero, or not. At most CHUNK_MAX.
+ * Returns how many bytes from `at` on belong to one kind of pages: *zero says whether all these pages are zero, or none is. At
+ * most CHUNK_MAX.
  */
 static uint64_t stretch(const uint8_t *at, uint64_t len, bool *zero)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads a file of --coverage function by function. */
+/* Reads a file that --coverage wrote, the coverage of one function at a time. */
 #include "hv/report/coverage/read.h"
 
 #include <stdio.h>

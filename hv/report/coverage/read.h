@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads a file of --coverage function by function. The file is untrusted. Names are made printable. */
+/*
+ * Reads a file that --coverage wrote, the coverage of one function at a time. The file is untrusted. Names are made printable.
+ */
 #ifndef OUTRIDER_REPORT_COVERAGE_READ_H
 #define OUTRIDER_REPORT_COVERAGE_READ_H
 

@@ -79,7 +79,10 @@ static int put_function(FILE *out, const struct coverage_function *fn)
 	return 0;
 }
 
-/* Returns the text of group `index` of functions, from malloc(): the text() function of struct json_items. */
+/*
+ * The text() callback of struct json_items. The file's functions are written FUNCTIONS_AT_A_TIME together: returns the JSON
+ * text of the part with the number `index`, from malloc().
+ */
 static char *functions_text(void *ctx, size_t index)
 {
 	struct coverage_file *f = ctx;

@@ -9,10 +9,10 @@
 #include "hv/report/json/read.h"
 #include "hv/report/run_facts.h"
 
-/* Returns the complaint that follows a race. NULL if memory runs out. */
+/* Returns the complaint that follows a race, as a JSON object. NULL if memory runs out. */
 json_t *race_complaint_json(const struct race_complaint *c);
 
-/* Returns the list of complaints; null if the guest's log was not read; NULL if memory runs out. */
+/* Returns the list of complaints as JSON, or JSON's null if the guest's log was not read. NULL if memory runs out. */
 json_t *complaints_json(const struct run_complaints *complaints);
 
 /* Read the member "complaints" of a document, which older files lack. Errors are left in `r`. Free with run_complaints_free().

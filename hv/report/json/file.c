@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A JSON file with a growing list, which is a complete document at all times. */
+/* Writes a JSON file with a growing list so that the file is a complete document at all times (file.h). */
 #include "hv/report/json/file.h"
 
 #include <errno.h>
@@ -24,10 +24,12 @@ struct half {
 struct json_file {
 	char *path, *next_path;
 	char *head;
-	struct half now;  /* `path`: the document that readers see */
-	struct half next; /* `next_path`: an older version of the same document, or no file */
+	struct half now; /* `path`: the document that readers see */
+	/* The file `next_path`, which has an older version of the same document. There may be no such file. */
+	struct half next;
 	bool cannot_exchange;
-	bool in_the_way; /* `next_path` names a file that is not ours to remove */
+	/* Another user's or program's file has the name `next_path`, so this process must not remove it. */
+	bool in_the_way;
 };
 
 static int disk_error(const struct json_file *f, struct err *err)
@@ -123,7 +125,7 @@ static int write_items(struct half *h, const struct json_items *all)
 	return 0;
 }
 
-/* Write the items that NAME.next lacks and the new tail to it, so that it can replace NAME. */
+/* Write the missing items and the new tail to NAME.next, so that NAME.next can replace NAME. */
 static int prepare_next(struct json_file *f, const char *tail, const struct json_items *all)
 {
 	off_t at;

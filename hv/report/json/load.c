@@ -117,8 +117,8 @@ static int read_list(struct reading *r, const struct long_list *list, struct err
 }
 
 /*
- * Read the lock record, after its opening brace, into r->l->locks. Returns an empty object, which the document has in place of
- * the record.
+ * Read the lock record, after its opening brace, into r->l->locks. Returns an empty object, which stands for the record in
+ * r->l->document.
  */
 static json_t *read_locks(struct reading *r, struct err *err)
 {
@@ -152,7 +152,7 @@ static int read_value(struct reading *r, const char *key, struct err *err)
 	}
 	if (json_object_set_new(document, key, value) < 0)
 		return err_set(err, EXIT_INTERNAL, "%s: out of memory", r->path);
-	/* Check the schema before any race is read: it comes first in our files. */
+	/* Check the schema before any race is read: in files of Outrider, the member "schema" comes first. */
 	return strcmp(key, "schema") == 0 ? check_schema(document, r->path, err) : 0;
 }
 

@@ -7,7 +7,10 @@
 #include "hv/report/json/locks_json.h"
 #include "hv/report/json/race_json.h"
 
-/* ENSURE_ASCII escapes other characters: members that this version does not know are written unchanged, and may contain any. */
+/*
+ * JSON_ENSURE_ASCII: escape all characters outside of ASCII. Members that this version does not know are written unchanged, and
+ * may contain any character.
+ */
 #define FLAGS (JSON_REAL_PRECISION(12) | JSON_ENCODE_ANY | JSON_ENSURE_ASCII)
 
 struct writing {

@@ -12,16 +12,19 @@
 #include "hv/race/lock_record.h"
 #include "hv/report/json/stream.h"
 
-/* Write the object. Returns 0. Returns -1 with err set if memory runs out, and -1 without err if `out` cannot be written. */
+/*
+ * Write the lock record as a JSON object. Returns 0. Returns -1 with err set if memory runs out, and -1 without err if `out`
+ * cannot be written.
+ */
 int locks_json_write(FILE *out, const struct protection *p, const struct suspicions *s, struct err *err);
 
-/* Returns the object as text from malloc(), or NULL if memory runs out. */
+/* Returns the same JSON object as text from malloc(), or NULL if memory runs out. */
 char *locks_json_text(const struct protection *p, const struct suspicions *s);
 
 /*
- * Read the object from `in`, which is positioned after its opening brace. `path` is for messages. Free the record with
- * lock_record_fini(). The content is untrusted: indices must refer to existing entries. Returns 0, or -1 with err set and `out`
- * all zero.
+ * Read a lock record from the JSON object in `in`. The object's opening brace was read already. `path` is for messages. Free
+ * the record with lock_record_fini(). The content is untrusted: indices must refer to existing entries. Returns 0, or -1 with
+ * err set and `out` all zero.
  */
 int locks_json_read(struct json_stream *in, const char *path, struct lock_record *out, struct err *err);
 

@@ -8,6 +8,7 @@
 #include "hv/report/datum.h"
 #include "hv/report/json/locks_json.h"
 #include "hv/report/json/read.h"
+#include "hv/report/json/section_replay_json.h"
 #include "hv/report/lock_words.h"
 #include "hv/report/words.h"
 
@@ -74,7 +75,10 @@ static uint8_t read_context(struct json_reader *r, const json_t *o, bool *known)
 	return context.kind;
 }
 
-/* Check that an entry was added as a new one. A duplicate would shift the indices of all entries after it. */
+/*
+ * Check that the last entry got a new index. A duplicate gets the index of the earlier entry, so the indices of all later
+ * entries would no longer be those in the file.
+ */
 static void check_added(struct reading *g, uint32_t at, uint32_t count_before)
 {
 	if (protection_no_memory(g->out->protection))
@@ -235,15 +239,30 @@ static void read_use(struct reading *g, const json_t *item)
 		p->uses[at].count = count;
 }
 
-/* Reports of older versions have no such count. */
+/*
+ * Read in how many cases the section came in between while the detector held the CPU between the two sections. Returns 0 for
+ * reports of older versions, which lack this count.
+ */
 static uint64_t read_by_hold(struct json_reader *r, const json_t *item, uint64_t most)
 {
 	return json_read_optional(item, "by_hold") ? json_read_number(r, item, "by_hold", most) : 0;
 }
 
+static void read_caller(struct json_reader *r, const json_t *item, struct section_pair *s)
+{
+	const json_t *o = json_read_object(r, item, "caller");
+
+	if (!o)
+		return;
+	s->caller = json_read_hex(r, o, "address");
+	if (json_read_optional(o, "function"))
+		s->caller_name = read_index(r, o, "function", PROTECTION_FUNCTIONS_MAX);
+	s->caller_decides = json_read_bool(r, o, "decides");
+}
+
 static void read_section(struct reading *g, const json_t *item)
 {
-	struct section_pair s = {0};
+	struct section_pair s = {.caller_name = PROTECTION_NONE};
 	struct json_reader *r = &g->r;
 	const json_t *between = json_read_array(r, item, "between", SECTION_BETWEEN_MAX);
 
@@ -252,6 +271,9 @@ static void read_section(struct reading *g, const json_t *item)
 		r->failed = true;
 		return;
 	}
+	s.two_locks = json_read_optional(item, "two_locks") && json_read_bool(r, item, "two_locks");
+	if (json_read_optional(item, "caller"))
+		read_caller(r, item, &s);
 	s.first = json_read_hex(r, item, "first");
 	s.second = json_read_hex(r, item, "second");
 	s.count = json_read_number(r, item, "count", INT64_MAX);
@@ -265,6 +287,24 @@ static void read_section(struct reading *g, const json_t *item)
 		s.between[i].by_hold = read_by_hold(r, one, s.between[i].count);
 	}
 	g->sections[g->section_count++] = s;
+}
+
+static void read_section_replay(struct reading *g, const json_t *item)
+{
+	struct protection *p = g->out->protection;
+	uint32_t before = p->section_replay_count;
+	struct section_replay one, *out;
+
+	section_replay_read(&g->r, item, &one);
+	if (g->r.failed)
+		return;
+	out = protection_section_replay(p, one.first, one.second, one.between);
+	if (out && p->section_replay_count > before) {
+		*out = one;
+		return;
+	}
+	err_set(g->err, EXIT_INPUT, "%s: it is there twice, or there are more of these than a lock record can have", g->what);
+	g->r.failed = true;
 }
 
 static void read_confirm(struct json_reader *r, const json_t *item, struct suspicion *s)
@@ -335,7 +375,15 @@ static void read_suspicion(struct reading *g, const json_t *item)
 		s->between = read_index(r, json_read_object(r, item, "between"), "index", PROTECTION_ACCESSES_MAX);
 		s->pattern = (enum atomicity_pattern)read_word(r, item, "pattern", atomicity_pattern_from_word);
 	}
+	if (json_read_optional(item, "replay"))
+		s->replay = 1 + read_index(r, json_read_object(r, item, "replay"), "index", SECTION_REPLAYS_MAX);
 	s->lock = read_index(r, item, "lock", PROTECTION_LOCKS_MAX);
+	if (s->kind == SUSPICION_ATOMICITY)
+		s->second_lock = json_read_optional(item, "second_lock")
+					 ? read_index(r, item, "second_lock", PROTECTION_LOCKS_MAX)
+					 : s->lock;
+	if (s->kind == SUSPICION_ATOMICITY && json_read_optional(item, "caller"))
+		s->caller = 1 + read_index(r, item, "caller", PROTECTION_FUNCTIONS_MAX);
 	s->held = json_read_number(r, item, "held", INT64_MAX);
 	s->total = json_read_number(r, item, "total", INT64_MAX);
 	s->by_hold = read_by_hold(r, item, s->held);
@@ -367,6 +415,7 @@ static const struct item_list {
 	     {"takes", "take", read_take},
 	     {"uses", "use", read_use},
 	     {"section_pairs", "section pair", read_section},
+	     {"section_replays", "section replay", read_section_replay},
 	     {"told_apart", "reason", read_told},
 	     {"suspicions", "suspicion", read_suspicion}};
 
@@ -495,8 +544,9 @@ static bool suspicion_whole(const struct protection *p, const struct suspicion *
 {
 	uint32_t count = suspicion_of_accesses(s) ? p->access_count : p->take_count;
 
-	return (s->kind != SUSPICION_ATOMICITY || s->between < count) && s->lock < p->lock_count && s->side[0] < count &&
-	       s->side[1] < count;
+	return (s->kind != SUSPICION_ATOMICITY || s->between < count) && s->replay <= p->section_replay_count &&
+	       s->lock < p->lock_count && s->second_lock < p->lock_count && s->caller <= p->function_count &&
+	       s->side[0] < count && s->side[1] < count;
 }
 
 static int missing(const struct reading *g, const char *item, size_t index)
@@ -529,11 +579,26 @@ static int check_indices(const struct reading *g)
 		if (p->uses[i].access >= p->access_count || p->uses[i].lock >= p->lock_count)
 			return missing(g, "use", i);
 	}
+	for (size_t i = 0; i < g->section_count; i++) {
+		if (!function_there(p, g->sections[i].caller_name))
+			return missing(g, "section pair", i);
+	}
 	for (size_t i = 0; i < s->count; i++) {
 		if (!suspicion_whole(p, &s->list[i]))
 			return missing(g, "suspicion", i);
 	}
 	return 0;
+}
+
+/* Set the verdict of each suspicion that was run in copies, from the outcomes of the copies in the record. */
+static void set_verdicts(const struct reading *g)
+{
+	for (size_t i = 0; i < g->out->suspicions.count; i++) {
+		struct suspicion *s = &g->out->suspicions.list[i];
+
+		if (s->replay)
+			s->verdict = section_verdict(&g->out->protection->section_replays[s->replay - 1]);
+	}
 }
 
 int locks_json_read(struct json_stream *in, const char *path, struct lock_record *out, struct err *err)
@@ -549,6 +614,8 @@ int locks_json_read(struct json_stream *in, const char *path, struct lock_record
 	rc = g.sections ? read_members(&g) : err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
 	if (rc == 0)
 		rc = check_indices(&g);
+	if (rc == 0)
+		set_verdicts(&g);
 	if (rc == 0)
 		rc = protection_set_sections(out->protection, g.sections, g.section_count, err);
 	free(g.sections);

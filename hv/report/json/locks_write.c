@@ -5,6 +5,7 @@
 
 #include "hv/report/datum.h"
 #include "hv/report/json/locks_json.h"
+#include "hv/report/json/section_replay_json.h"
 #include "hv/report/json/write.h"
 #include "hv/report/lock_words.h"
 #include "hv/report/words.h"
@@ -147,6 +148,16 @@ static json_t *use_json(struct json_builder *b, const struct writing *w, size_t 
 	return o;
 }
 
+static json_t *caller_json(struct json_builder *b, const struct section_pair *s)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "address", json_hex(s->caller));
+	json_put(b, o, "function", index_json(s->caller_name));
+	json_put(b, o, "decides", json_boolean(s->caller_decides));
+	return o;
+}
+
 static json_t *section_json(struct json_builder *b, const struct writing *w, size_t index)
 {
 	const struct section_pair *s = &w->p->sections[index];
@@ -160,6 +171,10 @@ static json_t *section_json(struct json_builder *b, const struct writing *w, siz
 		json_put(b, one, "by_hold", json_whole(s->between[i].by_hold));
 		json_append(b, between, one);
 	}
+	if (s->two_locks)
+		json_put(b, o, "two_locks", json_true());
+	if (s->caller)
+		json_put(b, o, "caller", caller_json(b, s));
 	json_put(b, o, "first", json_hex(s->first));
 	json_put(b, o, "second", json_hex(s->second));
 	json_put(b, o, "count", json_whole(s->count));
@@ -169,9 +184,14 @@ static json_t *section_json(struct json_builder *b, const struct writing *w, siz
 	return o;
 }
 
+static json_t *replay_item_json(struct json_builder *b, const struct writing *w, size_t index)
+{
+	return section_replay_json(b, &w->p->section_replays[index]);
+}
+
 /*
- * Returns one side of a suspicion as an object: the index of its access or taking, and its site, which saves people and filters
- * from looking up the index.
+ * Returns one side of a suspicion as an object: the index of its access or of its call that takes a lock, and the site, so that
+ * people and filters need not look up the index.
  */
 static json_t *side_json(struct json_builder *b, const struct writing *w, const struct suspicion *s, unsigned side)
 {
@@ -192,6 +212,15 @@ static json_t *access_side_json(struct json_builder *b, const struct writing *w,
 	return o;
 }
 
+static json_t *suspicion_replay_json(struct json_builder *b, const struct suspicion *s)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "index", json_integer(s->replay - 1));
+	json_put(b, o, "verdict", json_string(section_verdict_word(s->verdict)));
+	return o;
+}
+
 static json_t *suspicion_json(struct json_builder *b, const struct writing *w, size_t index)
 {
 	const struct suspicion *s = &w->s->list[index];
@@ -208,7 +237,13 @@ static json_t *suspicion_json(struct json_builder *b, const struct writing *w, s
 		json_put(b, o, "between", access_side_json(b, w, s->between));
 		json_put(b, o, "pattern", json_string(atomicity_pattern_word(s->pattern)));
 		json_put(b, o, "by_hold", json_whole(s->by_hold));
+		if (s->second_lock != s->lock)
+			json_put(b, o, "second_lock", json_integer(s->second_lock));
+		if (s->caller)
+			json_put(b, o, "caller", json_integer(s->caller - 1));
 	}
+	if (s->replay)
+		json_put(b, o, "replay", suspicion_replay_json(b, s));
 	json_put(b, o, "lock", json_integer(s->lock));
 	json_put(b, o, "held", json_whole(s->held));
 	json_put(b, o, "total", json_whole(s->total));
@@ -324,6 +359,7 @@ int locks_json_write(FILE *out, const struct protection *p, const struct suspici
 	    write_list(&w, "pairs", p->pair_count, pair_json) < 0 || write_list(&w, "takes", p->take_count, take_json) < 0 ||
 	    (p->use_count && write_list(&w, "uses", p->use_count, use_json) < 0) ||
 	    (p->section_count && write_list(&w, "section_pairs", p->section_count, section_json) < 0) ||
+	    (p->section_replay_count && write_list(&w, "section_replays", p->section_replay_count, replay_item_json) < 0) ||
 	    write_list(&w, "suspicions", s->count, suspicion_json) < 0)
 		return -1;
 	if (any_told(s) && (fputs(",\n\"told_apart\": ", out) == EOF || write_value(&w, told_json(s)) < 0))

@@ -44,7 +44,7 @@ static void read_context(struct json_reader *r, const json_t *parent, struct gue
 	json_read_text(r, o, "comm", out->comm, sizeof(out->comm));
 	out->irqs_off = json_read_optional(o, "irqs_off") && json_read_bool(r, o, "irqs_off");
 	out->preempt_off = json_read_optional(o, "preempt_off") && json_read_bool(r, o, "preempt_off");
-	/* Reports of older versions lack the member "preempt_count". */
+	/* Reports of older versions lack the member "preempt_count": the count stays 0. */
 	if (json_read_optional(o, "preempt_count"))
 		out->preempt_count = (uint32_t)json_read_number(r, o, "preempt_count", UINT32_MAX);
 	out->rcu_known = json_read_optional(o, "rcu_nesting") != NULL;
@@ -120,7 +120,10 @@ static void read_calls(struct json_reader *r, const json_t *stack, struct race *
 		const json_t *frame = json_array_get(frames, i);
 
 		read_frame(r, frame, &out->frames[i]);
-		/* Skip the first frame: its source lines are those of the side, which read_cpu_side() reads. */
+		/*
+		 * Skip the first frame: the file has its source lines in the side's object, and read_cpu_side() reads them
+		 * there.
+		 */
 		if (i)
 			names_source_read(r, frame, which, (unsigned)i, &race->names);
 		out->guessed |= !out->frames[i].reliable;
@@ -337,7 +340,7 @@ static void read_instances(struct json_reader *r, const json_t *o, struct race *
 		race->first.sides[i].rw = race->instances[0].sides[i].rw;
 }
 
-/* Read the list of modules. Reports of older versions lack the list. */
+/* Read the list of the ids of the race's modules. Reports of older versions lack the list: the race then has no modules. */
 static void read_modules(struct json_reader *r, const json_t *o, struct race *race)
 {
 	const json_t *list = json_read_optional(o, "modules") ? json_read_array(r, o, "modules", MODULES_MAX) : NULL;

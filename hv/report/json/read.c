@@ -8,7 +8,8 @@
 
 #include "hv/base/clean.h"
 
-#define SECONDS_MAX 18446744073.0 /* seconds; as nanoseconds, a larger number would exceed 64 bits */
+/* Maximum of a number of seconds: as nanoseconds, a larger number would exceed 64 bits. */
+#define SECONDS_MAX 18446744073.0
 
 bool json_read_wrong(struct json_reader *r, const char *key, const char *wanted)
 {

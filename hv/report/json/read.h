@@ -43,10 +43,10 @@ const char *json_read_string(struct json_reader *r, const json_t *object, const 
 /* Read a string, made printable by clean_text() and truncated to `size` bytes, including the NUL. null is read as "". */
 void json_read_text(struct json_reader *r, const json_t *object, const char *key, char *out, size_t size);
 
-/* Returns the value of a string "0x..." of at most 64 bits. */
+/* Returns the value of a member that must be a string "0x..." with a number of at most 64 bits. */
 uint64_t json_read_hex(struct json_reader *r, const json_t *object, const char *key);
 
-/* Returns a whole number from 0 to `max`. */
+/* Returns a member that must be a whole number from 0 to `max`. */
 uint64_t json_read_number(struct json_reader *r, const json_t *object, const char *key, uint64_t max);
 
 /* Returns a member that must be true or false. Returns false on error. */

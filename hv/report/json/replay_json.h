@@ -10,7 +10,7 @@
 /* Returns one instance as an object. */
 json_t *replay_instance_json(struct json_builder *b, const struct replay_instance *instance);
 
-/* Returns one order as an object: its regions, machine and trouble. */
+/* Returns the result of one order as an object: how both regions and the free run ended, and the trouble. */
 json_t *replay_order_json(struct json_builder *b, const struct replay_order *order);
 
 /* Returns the replay as an object. */

@@ -14,7 +14,8 @@
 #define BUFFER_SIZE 65536 /* bytes */
 /* bytes of a value that jansson gets first; few, since bytes after a small value must be passed again for the next value */
 #define FIRST_GIVE 64
-#define KEEP 4096 /* bytes already passed to jansson that stay in the buffer; jansson reads ahead in steps of 1 KiB */
+/* Bytes that stay in the buffer after jansson got them; more than the 1 KiB that jansson reads ahead. */
+#define KEEP 4096
 
 struct json_stream {
 	const char *path;
@@ -22,7 +23,8 @@ struct json_stream {
 	int error;	 /* errno of a failed read; 0: none */
 	uint64_t before; /* bytes of the file before the buffer */
 	uint64_t line;	 /* line of the next byte, from 1 */
-	size_t pos, len; /* position of the next byte, and end of the buffered bytes */
+	/* Position of the next byte, and end of the buffered bytes. */
+	size_t pos, len;
 	char buffer[BUFFER_SIZE];
 };
 
@@ -62,7 +64,7 @@ static bool fill(struct json_stream *s)
 	return s->pos < s->len;
 }
 
-/* Set the error for a file that cannot be JSON, by its first bytes. Returns -1 if it is such a file. */
+/* If the file's first bytes show that the file is not JSON, set the error and return -1. Otherwise return 0. */
 static int check_begin(const struct json_stream *s, struct err *err)
 {
 	const struct file_magic *magic = file_magic(s->buffer, s->len);

@@ -20,8 +20,8 @@
 struct json_stream;
 
 /*
- * Open `path`, or standard input for "-". `path` must outlive the stream. Returns NULL with err set if it
- * cannot be opened, is empty, or is by its first bytes compressed or another file that is no JSON.
+ * Open `path`, or standard input for "-". `path` must outlive the stream. Returns NULL with err set if the file cannot be
+ * opened, is empty, or is no JSON by its first bytes, for example a compressed file.
  */
 struct json_stream *json_stream_open(const char *path, struct err *err);
 

@@ -4,7 +4,10 @@
 
 #define NS_PER_US 1000u
 
-/* Returns the time in microseconds, rounded up: 0 would say that there is no such time. */
+/*
+ * Returns the time in microseconds, rounded up: rounded down, a time below 1 us would become 0, and 0 means that there was no
+ * hold, or no watchpoint.
+ */
 static json_t *us_json(uint64_t ns)
 {
 	return json_whole(ns / NS_PER_US + (ns % NS_PER_US != 0));

@@ -7,7 +7,7 @@
 #include "hv/report/json/read.h"
 #include "hv/report/json/write.h"
 
-/* Returns a new reference. `window` must be known. */
+/* Returns the course of the window as a new object. `window` must be known. */
 json_t *window_json(struct json_builder *b, const struct race_window *window);
 
 /* Read the member "window" of a race, which reports of older versions lack: then *window is not known. */

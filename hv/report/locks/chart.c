@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Makes the chart. Accesses are sorted by the names of their data; all accesses with one name form one datum of the chart. */
+/*
+ * Makes the chart of which lock protects which datum. Accesses are sorted by the names of their data; all accesses with one
+ * name form one datum of the chart.
+ */
 #include "hv/report/locks/chart.h"
 
 #include <inttypes.h>
@@ -29,13 +32,6 @@ struct making {
 	struct ref *refs;
 	size_t ref_count;
 };
-
-const char *chart_function(const char *name)
-{
-	const char *colon = strchr(name, ':');
-
-	return colon ? colon + 1 : name;
-}
 
 static const char *function_name(const struct protection *p, uint32_t function)
 {
@@ -136,7 +132,8 @@ static void choose_lock(struct chart_datum *d, const struct ref *refs, size_t n)
 			const char *lock = refs[i].p->locks[refs[i].access->held[k].lock].name;
 			struct held held;
 
-			if (!refs[i].access->count_shared || is_listed(seen, count, lock))
+			if (!refs[i].access->count_shared || is_listed(seen, count, lock) ||
+			    refs[i].p->locks[refs[i].access->held[k].lock].kind == LOCK_CALLBACK)
 				continue;
 			seen[count++] = lock;
 			held = held_at(refs, n, lock);
@@ -195,25 +192,13 @@ static int find_missing(struct chart_datum *d, const struct ref *refs, size_t n)
 	return 0;
 }
 
-/*
- * Returns the length of the owner's name: "nic" of "nic->flags" and of "nic.flags", "kmalloc-64" of "kmalloc-64+0x8". A '-'
- * alone does not end the owner's name, since names of caches contain dashes.
- */
-static size_t owner_of(const char *name)
-{
-	const char *arrow = strstr(name, "->");
-	size_t len = strcspn(name, ".+");
-
-	return arrow && (size_t)(arrow - name) < len ? (size_t)(arrow - name) : len;
-}
-
 static void name_datum(struct chart_datum *d, const struct prot_access *a)
 {
 	if (a->name[0])
 		snprintf(d->name, sizeof(d->name), "%s", a->name);
 	else
 		snprintf(d->name, sizeof(d->name), "0x%" PRIx64, a->gva);
-	d->owner_len = owner_of(d->name);
+	d->owner_len = chart_owner_len(d->name);
 }
 
 static int chart_datum(struct lock_chart *chart, const struct ref *refs, size_t n)
@@ -282,6 +267,33 @@ static void side_of(const struct protection *p, const struct suspicion *s, unsig
 	}
 }
 
+void chart_suspicion_name(const struct protection *p, const struct suspicion *s, struct chart_suspicion *out)
+{
+	uint32_t function;
+
+	*out = (struct chart_suspicion){.suspicion = *s};
+	for (unsigned i = 0; i < 2; i++) {
+		const char *site;
+
+		side_of(p, s, i, &site, &function);
+		snprintf(out->site[i], sizeof(out->site[i]), "%s", site);
+	}
+	if (s->kind == SUSPICION_ATOMICITY)
+		snprintf(out->between, sizeof(out->between), "%s", p->accesses[s->between].site);
+	snprintf(out->lock, sizeof(out->lock), "%s", p->locks[s->lock].name);
+	if (s->kind == SUSPICION_ATOMICITY && s->second_lock != s->lock)
+		snprintf(out->second_lock, sizeof(out->second_lock), "%s", p->locks[s->second_lock].name);
+	if (s->kind == SUSPICION_ATOMICITY && s->caller)
+		snprintf(out->caller, sizeof(out->caller), "%s", p->functions[s->caller - 1].name);
+	snprintf(out->datum, sizeof(out->datum), "%s",
+		 suspicion_of_accesses(s) ? p->accesses[s->side[0]].name : p->locks[s->lock].name);
+}
+
+const char *chart_step_site(const struct chart_suspicion *c, unsigned step)
+{
+	return step == 1 ? c->between : c->site[step / 2];
+}
+
 static void add_suspicion(struct making *m, const struct protection *p, const struct suspicion *s)
 {
 	struct chart_suspicion *c = &m->chart->suspicions[m->chart->suspicion_count];
@@ -292,16 +304,10 @@ static void add_suspicion(struct making *m, const struct protection *p, const st
 		uint32_t function;
 
 		side_of(p, s, i, &site, &function);
-		snprintf(c->site[i], sizeof(c->site[i]), "%s", site);
 		wanted |= is_wanted(m, p, function);
 	}
-	if (s->kind == SUSPICION_ATOMICITY)
-		snprintf(c->between, sizeof(c->between), "%s", p->accesses[s->between].site);
-	snprintf(c->lock, sizeof(c->lock), "%s", p->locks[s->lock].name);
-	snprintf(c->datum, sizeof(c->datum), "%s",
-		 suspicion_of_accesses(s) ? p->accesses[s->side[0]].name : p->locks[s->lock].name);
+	chart_suspicion_name(p, s, c);
 	suspicion_identity(s->kind, c->site[0], c->site[1], c->lock, c->datum, c->identity);
-	c->suspicion = *s;
 	m->chart->suspicion_count += wanted;
 }
 
@@ -414,7 +420,9 @@ int lock_chart_make(struct lock_chart *chart, const struct lock_record *records,
 	int ret;
 
 	*chart = (struct lock_chart){0};
-	ret = gather(&m) || chart_data(&m) || chart_suspicions(&m) ? no_memory(err) : 0;
+	ret = gather(&m) || chart_data(&m) || chart_suspicions(&m) || together_find(&chart->together, records, n, wanted, ctx)
+		      ? no_memory(err)
+		      : 0;
 	free(m.refs);
 	return ret;
 }
@@ -432,6 +440,7 @@ void lock_chart_fini(struct lock_chart *chart)
 	for (size_t i = 0; i < chart->count; i++)
 		free(chart->data[i].missing);
 	free(chart->data);
+	together_list_fini(&chart->together);
 	free(chart->suspicions);
 	*chart = (struct lock_chart){0};
 }

@@ -9,14 +9,8 @@
 #include <stddef.h>
 
 #include "hv/race/lock_record.h"
-
-#define CHART_NAME_MAX 160 /* bytes, including the NUL */
-
-/* A function that accesses a datum without the lock. */
-struct chart_missing {
-	char function[SITE_NAME_MAX];
-	uint64_t count;
-};
+#include "hv/report/locks/names.h"
+#include "hv/report/locks/together.h"
 
 struct chart_datum {
 	char name[CHART_NAME_MAX];
@@ -51,6 +45,10 @@ struct chart_suspicion {
 	/* SUSPICION_ATOMICITY: the site in the section in between. Otherwise "". */
 	char between[SITE_NAME_MAX];
 	char lock[CHART_NAME_MAX];
+	/* SUSPICION_ATOMICITY: the lock of the second section, if it is another lock. Otherwise "". */
+	char second_lock[CHART_NAME_MAX];
+	/* SUSPICION_ATOMICITY: the function that made both sections, if they are in two functions. Otherwise "". */
+	char caller[SITE_NAME_MAX];
 	/* SUSPICION_UNPROTECTED: name of the datum. SUSPICION_INTERRUPT: name of the lock. */
 	char datum[CHART_NAME_MAX];
 	/* The result of suspicion_identity(), which is the same in every build of the kernel. */
@@ -69,14 +67,18 @@ struct lock_chart {
 	 */
 	struct chart_suspicion *suspicions;
 	size_t suspicion_count;
-	/* Pairs left out and entries lost, summed over all records. */
+	/*
+	 * Pairs of accesses that are no suspicion, by reason, and entries that a record had no room for: sums over all records.
+	 */
 	uint64_t left_out[PROTECT_LEFT_OUT], lost;
+	/* Only from lock_chart_make(). Sorted by lock and owner. */
+	struct together_list together;
 };
 
 /*
  * Make the chart of `n` records; skips records whose `protection` is NULL. If `wanted` is not NULL, the chart has only the
- * accesses and lock acquisitions made in functions for which wanted(ctx, function) returns true, and the suspicions of which at
- * least one access is in such a function. Returns 0, or -1 with EXIT_INTERNAL if memory runs out. In both cases call
+ * accesses and lock acquisitions made in functions for which wanted(ctx, function) returns true, and the suspicions with at
+ * least one access in such a function. Returns 0, or -1 with EXIT_INTERNAL if memory runs out. In both cases call
  * lock_chart_fini().
  */
 int lock_chart_make(struct lock_chart *chart, const struct lock_record *records, size_t n,
@@ -85,13 +87,19 @@ int lock_chart_make(struct lock_chart *chart, const struct lock_record *records,
 /* Make a chart with only the suspicions, for reports that have a section on them. Returns as lock_chart_make() does. */
 int lock_chart_suspicions(struct lock_chart *chart, const struct lock_record *records, size_t n, struct err *err);
 
+/* Store in *out a suspicion of the record `p` with its names, without `identity` and `nth`. */
+void chart_suspicion_name(const struct protection *p, const struct suspicion *s, struct chart_suspicion *out);
+
+/*
+ * Returns the site of an access in one of the three sections of an atomicity suspicion. `step` counts the sections as
+ * atomicity_step_words() does.
+ */
+const char *chart_step_site(const struct chart_suspicion *c, unsigned step);
+
 /* Returns how many of the chart's suspicions are of kind SUSPICION_ATOMICITY. */
 size_t lock_chart_atomicities(const struct lock_chart *chart);
 
 /* Free the members and empty the chart. */
 void lock_chart_fini(struct lock_chart *chart);
-
-/* Returns a function's name without its module. */
-const char *chart_function(const char *name);
 
 #endif

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MAX_SHOWN 256 /* maximum number of bytes of a lock's or datum's name that enter the hash; no name is longer */
+/* Maximum number of bytes of a lock's or datum's name that enter the hash; no name is longer. */
+#define NAME_MAX_SHOWN 256
 
 void suspicion_function(const char *site, char out[SITE_NAME_MAX])
 {

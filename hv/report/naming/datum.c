@@ -100,8 +100,8 @@ static void put_value(const struct naming *n, const struct race *race, struct de
 }
 
 /*
- * Set the datum's value before and after as text, if the side's access lies within the sampled datum, whose values were
- * recorded. The other side may have accessed only a part of it.
+ * Set the datum's values before and after the race as text. The record has the values of the memory that the sampled access
+ * accesses. If the side's access is not within this memory, no values are set.
  */
 static void put_values(const struct naming *n, const struct race *race, const struct race_side *side, struct debuginfo *di,
 		       const struct debuginfo_datum *d, struct datum_name *out)
@@ -135,7 +135,8 @@ static bool by_variable(const struct naming *n, const struct race *race, const s
 struct register_access {
 	const struct debug_image *image;
 	const struct insn_mem *mem;
-	int64_t disp; /* distance in bytes from the start of the object, to which the register points, to the access */
+	/* Bytes from the object's start, where the register points, to the access. */
+	int64_t disp;
 };
 
 static int ask(const struct naming *n, const struct race_side *side, const struct register_access *a,
@@ -159,9 +160,9 @@ static bool is_of_object(const char *owner, const struct guest_memory *m)
 }
 
 /*
- * Name the datum of a string instruction. A string instruction advances its registers, so debug files can tell the object in
- * which the instruction began, but not the distance from there to the access. If the guest's allocator says that the access is
- * in an object of that type, use the offset in that object. Otherwise mark the name as a guess.
+ * Name the datum of a string instruction. A string instruction advances its registers with each step. So debug files can tell
+ * in which object the instruction began, but not how far the access is from there. If the guest's allocator says that the
+ * access is in an object of that type, use the offset in that object. Otherwise mark the name as a guess.
  */
 static int ask_string(const struct naming *n, const struct race *race, const struct race_side *side, struct register_access *a,
 		      struct debuginfo_datum *out)
@@ -176,8 +177,8 @@ static int ask_string(const struct naming *n, const struct race *race, const str
 		return found;
 	if (m->object && offset < m->object_size && is_of_object(out->owner, m)) {
 		/*
-		 * The string instruction may have begun inside the object. Look up again with the distance from the object's
-		 * start, which follows from the offset that the first lookup found.
+		 * The string instruction may have begun at a member inside the object: out->offset is that member's offset.
+		 * Compute from this offset the distance from the register's address to the access, and look up again.
 		 */
 		a->disp = (int64_t)((uint64_t)a->disp + offset - out->offset);
 		found = ask(n, side, a, out);

@@ -43,8 +43,8 @@ bool naming_image(const struct naming *n, const struct race *race, uint64_t gva,
 bool naming_image_any(const struct naming *n, uint64_t gva, struct debug_image *out);
 
 /*
- * Find the image that contains the code at `gva`, as naming_image_any() does. Also returns false if the image is not the one in
- * the site's name.
+ * Find the image that contains the code at `gva`, as naming_image_any() does. Also returns false if the site's name says that
+ * the code is in another image.
  */
 bool naming_image_of_site(const struct naming *n, const char *site, uint64_t gva, struct debug_image *out);
 

@@ -13,7 +13,11 @@ struct work {
 	const struct naming *n;
 	struct protection *p;
 	struct pointees *pointees;
-	uint64_t learn_until_ns, until_ns; /* limits in ns of this thread's CPU time: for learning pointers, for all work */
+	/*
+	 * Limits of this thread's CPU time, in ns. After learn_until_ns, no more pointers are looked up. After until_ns, the
+	 * remaining entries keep their names.
+	 */
+	uint64_t learn_until_ns, until_ns;
 	bool late;
 };
 
@@ -26,7 +30,10 @@ static bool in_time(struct work *w, uint64_t until_ns)
 	return !late;
 }
 
-/* Returns true if the guest's tables already name the member, or no pointer with a type can name this kind of memory. */
+/*
+ * Returns true if debug files need not be asked: the guest's tables already name the member, or the memory is a stack or
+ * belongs to user space, where no pointer has a type.
+ */
 static bool is_told(const struct guest_memory *m)
 {
 	return m->member[0] || m->kind == GUEST_MEMORY_STACK || m->kind == GUEST_MEMORY_USER;

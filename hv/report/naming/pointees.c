@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The structs in the guest's memory, as far as debug files give the types of the pointers that instructions used. */
+/* Finds the structs in the guest's memory, from the types that debug files give for the pointers that instructions used. */
 #include "hv/report/naming/pointees.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 /*
  * Maximum number of pointees that a search looks through. One search is for the pointee that contains an access, among the
  * pointees that begin before the access. The other search is for a pointee that contradicts a given pointee, among the pointees
- * that begin inside it. If there are more to look through, the datum gets no name.
+ * that begin inside the given pointee. If a search has more pointees to look through, the datum gets no name.
  */
 #define LOOKED_THROUGH 256
 #define FIRST_ROOM 64
@@ -33,8 +33,10 @@ struct answer {
 	struct debuginfo *di; /* NULL: unknown pointee */
 	uint64_t type;	      /* type of the pointee, as debuginfo_datum.owner_id */
 	uint64_t type_size;
-	uint64_t offset; /* bytes from the start of the pointee to the access */
-	char tag[64];	 /* name of the type, without "struct "; "": too long */
+	/* Bytes from the start of the pointee to the access. */
+	uint64_t offset;
+	/* Name of the type, without "struct ". "" if the name is too long. */
+	char tag[64];
 };
 
 /* A slab cache with the name of a struct, and that struct. All objects of the cache have this type. */
@@ -58,7 +60,7 @@ struct pointee {
 	bool doubtful; /* another pointer contradicts this one */
 };
 
-/* A cached answer of a debug file: the member of a type to which `size` bytes at an offset in the type belong. */
+/* A cached answer of a debug file: which member of a type has the `size` bytes at an offset in the type. */
 struct known_member {
 	struct debuginfo *di;
 	uint64_t type, offset;

@@ -51,9 +51,9 @@ void pointees_sort(struct pointees *p);
 
 /*
  * Find the largest known struct that contains the `size` bytes at `gva`, in lifetime `life` or in any lifetime for
- * POINTEE_ANY_LIFE, and the member there. `memory` describes `gva`. Without a pointer, the slab cache may help: if the cache is
- * named like a struct, and one of its objects was seen to be that struct, all its objects are. Returns false if there is no
- * such struct, or pointers contradict each other around these bytes.
+ * POINTEE_ANY_LIFE, and the member there. `memory` describes `gva`. If no instruction used a pointer to such a struct, the slab
+ * cache may help: if the cache is named like a struct, and one of its objects was seen to be that struct, all its objects are.
+ * Returns false if there is no such struct, or pointers contradict each other around these bytes.
  */
 bool pointees_at(struct pointees *p, uint64_t gva, uint32_t size, const struct guest_memory *memory, uint32_t life,
 		 struct pointee_member *out);

@@ -16,7 +16,8 @@
 #define STACK_WORDS_SHOWN 8
 #define CODE_SHOWN 64 /* in bytes */
 #define STACK_NAMES_SHOWN 12
-#define LISTING_COLUMN 52 /* column of source lines, from the start of the instruction */
+/* Minimum width of an instruction's text, in characters, before the source line that follows in the same line. */
+#define LISTING_COLUMN 52
 
 static void put_context(FILE *out, const struct race *race, unsigned which)
 {

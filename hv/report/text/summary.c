@@ -209,8 +209,8 @@ void text_summary(FILE *out, const struct race_store *store, const struct detect
 
 	fprintf(out, "%sSUMMARY%s  ", text_colour(style, TEXT_STRONG), text_colour(style, TEXT_PLAIN));
 	/*
-	 * Do not print "no races", which would be misleading: the kernel was not found, the module was never loaded, or the
-	 * guest ended too soon.
+	 * Nothing was sampled: the kernel was not found, the module was never loaded, or the guest ended too soon. "No races"
+	 * would then be misleading.
 	 */
 	if (stats && !stats->sampling_ns) {
 		fputs("nothing was sampled: the run ended before the first point was armed\n", out);

@@ -12,6 +12,27 @@ static void put_side(FILE *out, const struct protection *p, const struct suspici
 	fprintf(out, "               %s\n", site);
 }
 
+void text_sections(FILE *out, const struct chart_suspicion *c)
+{
+	char confirm[CONFIRM_TEXT_MAX];
+
+	for (unsigned i = 0; i < ATOMICITY_STEPS; i++)
+		fprintf(out, "               %-11s %s %s\n", atomicity_step_when(i), chart_step_site(c, i),
+			atomicity_step_words(c->suspicion.pattern, i));
+	confirm_text(&c->suspicion, confirm);
+	fprintf(out, "               %s\n", confirm);
+}
+
+/* Print the sections of an atomicity suspicion in the order in which they are executed. */
+static void put_atomicity(FILE *out, const struct protection *p, const struct suspicion *s)
+{
+	struct chart_suspicion c;
+
+	chart_suspicion_name(p, s, &c);
+	fprintf(out, "  %s %s\n", s->id, s->text);
+	text_sections(out, &c);
+}
+
 static void put_suspicion(FILE *out, const struct protection *p, const struct suspicion *s)
 {
 	char confirm[CONFIRM_TEXT_MAX];
@@ -20,8 +41,6 @@ static void put_suspicion(FILE *out, const struct protection *p, const struct su
 	fprintf(out, "  %s %s\n", s->id, s->text);
 	put_side(out, p, s, 0);
 	put_side(out, p, s, 1);
-	if (s->kind == SUSPICION_ATOMICITY)
-		fprintf(out, "               %s in between\n", p->accesses[s->between].site);
 	fprintf(out, "               %s\n", confirm);
 }
 
@@ -40,7 +59,10 @@ static void put_left_out(FILE *out, const struct suspicions *s)
 		fputc('\n', out);
 }
 
-/* Print how many pairs of critical sections are meant as they are, with one example of each reason. */
+/*
+ * Print how many pairs of critical sections are correct although another section can come in between: one line for each reason,
+ * with an example.
+ */
 static void put_told(FILE *out, const struct suspicions *s)
 {
 	for (unsigned i = 0; i < ATOMICITY_TOLD; i++) {
@@ -50,7 +72,10 @@ static void put_told(FILE *out, const struct suspicions *s)
 	}
 }
 
-/* Print how many locks, takes, accesses and pairs of functions `p` has recorded. The suspicions are derived from these. */
+/*
+ * Print how many locks, calls that take a lock, accesses and pairs of functions the record `p` has. The suspicions are derived
+ * from these.
+ */
 static void put_record(FILE *out, const struct protection *p)
 {
 	fprintf(out,
@@ -70,8 +95,12 @@ void text_suspicions(FILE *out, const struct protection *p, const struct suspici
 		fprintf(out, "%zu, derived from the locks that were held; a suspicion is not a race\n", s->count);
 	else
 		fputs("none, from the locks that were held\n", out);
-	for (size_t i = 0; i < s->count; i++)
-		put_suspicion(out, p, &s->list[i]);
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->list[i].kind == SUSPICION_ATOMICITY)
+			put_atomicity(out, p, &s->list[i]);
+		else
+			put_suspicion(out, p, &s->list[i]);
+	}
 	if (s->lost)
 		fprintf(out, "  lost          %" PRIu64 " pairs of accesses: more were suspected than are kept\n", s->lost);
 	put_left_out(out, s);

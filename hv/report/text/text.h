@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text for people: races, and the summary of a run. */
+/* Prints races and the summary of a run as text for people. */
 #ifndef OUTRIDER_REPORT_TEXT_TEXT_H
 #define OUTRIDER_REPORT_TEXT_TEXT_H
 
@@ -9,6 +9,7 @@
 #include "hv/race/stats.h"
 #include "hv/race/store.h"
 #include "hv/race/suspicion.h"
+#include "hv/report/locks/chart.h"
 #include "hv/report/run_facts.h"
 #include "hv/report/text/style.h"
 #include "symbols/files/debug_images.h"
@@ -41,15 +42,15 @@ void text_run(FILE *out, const struct run_facts *run, const char *file, const st
  */
 void text_doubt(FILE *out, const struct run_facts *run, const char *file, const struct text_style *style);
 
-/* Prints the totals of the judged races, and the list of them, likely bugs first. The report has no verdicts of its own. */
+/* A callback for text_summary(): prints the totals of the judged races, and then their list, likely bugs first. */
 struct text_list {
 	void (*put)(void *ctx, FILE *out);
 	void *ctx;
 };
 
 /*
- * Print the list of all races, and the counters of the run. `stats` may be NULL: no counters. `list` may be NULL: the races
- * were not judged. Then the races with the most observations come first.
+ * Print the list of all races, and the counters of the run. `stats` may be NULL: no counters. `list` may be NULL if the races
+ * were not judged: the races are then sorted by their number of observations, the highest first.
  */
 void text_summary(FILE *out, const struct race_store *store, const struct detect_stats *stats, const struct text_list *list,
 		  const struct text_style *style);
@@ -65,5 +66,11 @@ void text_names(FILE *out, const struct race_store *store, const struct debug_im
  * accesses.
  */
 void text_suspicions(FILE *out, const struct protection *p, const struct suspicions *s, const struct text_style *style);
+
+/*
+ * Print the three sections of an atomicity suspicion in the order in which they are executed, with what each does to the datum,
+ * and whether the order was seen and confirmed.
+ */
+void text_sections(FILE *out, const struct chart_suspicion *c);
 
 #endif

@@ -43,8 +43,8 @@ int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
 
 	gdb_enter(t);
 	/*
-	 * Flush first: rsp may still hold back the request that removes a breakpoint here, and a read that bypasses the stub
-	 * would then find that breakpoint's INT3.
+	 * Flush first: the connection (gt->rsp) may still hold back the request that removes a breakpoint at this address, and
+	 * a read that bypasses the stub would then find that breakpoint's INT3.
 	 */
 	if (gt->planted->count < gt->target.caps.points + gt->target.caps.lasting && gdb_stop(gt) == 0 &&
 	    rsp_flush(gt->rsp) == 0 && gdb_memory_read(&gt->memory, gpa, &byte, 1) == 0)

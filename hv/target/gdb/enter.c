@@ -15,7 +15,7 @@
 #define LINGER_NS 100000u
 #define SLICE_NS 4000000u
 #define NAP_NS 1000000u	  /* How often a waiting thread checks the guest's share of time. */
-#define HOLD_NS 50000000u /* ns: the longest wait for a moment without an open window, since windows can follow closely */
+#define HOLD_NS 50000000u /* ns: longest wait of gdb_enter() for a moment in which no CPU is held */
 
 /* ---- the lock ---- */
 
@@ -128,16 +128,18 @@ static void lock_in_time(struct gdb_target *gt)
 	uint64_t began = monotonic_ns();
 
 	for (;;) {
-		bool now;
+		bool now, over;
 
 		gdb_lock(gt);
 		gdb_account(gt);
+		over = atomic_load(&gt->target.over);
 		/*
 		 * Stopping the machine can make QEMU forget a stop that a CPU has not reported yet. So do not stop the machine
 		 * while a window is open.
 		 */
 		now = gt->budget.credit_ns >= 0 && (gt->stopped || !held(gt) || monotonic_ns() - began > HOLD_NS);
-		if ((now || atomic_load(&gt->ending) || atomic_load(&gt->target.over)) && !(gt->stopped && gt->have_event))
+		/* Once the connection is lost, no thread delivers events: do not wait for that. */
+		if (over || ((now || atomic_load(&gt->ending)) && !(gt->stopped && gt->have_event)))
 			return;
 		gdb_unlock(gt);
 		nanosleep(&nap, NULL);

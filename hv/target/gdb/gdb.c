@@ -18,15 +18,19 @@
  * 256 a thirtieth is left. So the number of pages is limited; a second breakpoint on a page costs little.
  */
 #define EMULATED_PAGES 8u
-/* Limits the number of breakpoints, too, because TCG compares most blocks of code that it enters with all breakpoints. */
+/*
+ * The number of breakpoints is limited, too, because TCG compares most blocks of code with all breakpoints each time it enters
+ * them.
+ */
 #define EMULATED_POINTS 128u
 /*
- * Limits the number of lock hooks to what the journal has room for besides EMULATED_POINTS other breakpoints. Lock hooks lie
+ * Limit of the number of lock hooks: the room that the journal has besides EMULATED_POINTS other breakpoints. Lock hooks lie
  * close together, in one module, so most of them add no page.
  */
 #define LASTING_POINTS (GDB_POINTS_MAX - EMULATED_POINTS)
-#define END_NS 10000000000u /* Time for the stub to remove all points. After that, the guard process must remove them. */
-#define HARDWARE_POINTS 2u  /* Debug registers for breakpoints. The other two of a CPU's four are for watchpoints. */
+/* Time in ns for the stub to remove all points at the end. If they remain, the guard removes them (session/guard.h). */
+#define END_NS 10000000000u
+#define HARDWARE_POINTS 2u /* Debug registers for breakpoints. The other two of a CPU's four are for watchpoints. */
 
 /* ---- the machine ---- */
 

@@ -19,9 +19,9 @@
 #include "hv/target/target.h"
 
 struct gdb_config {
-	int fd;		 /* Connected to the stub. Owned by gdb_target_new(), even if it fails. */
+	int fd;		 /* Socket that is connected to the stub. Owned by gdb_target_new(), even if it fails. */
 	bool running;	 /* The caller knows that the machine was running, whatever the stub reports. */
-	pid_t pid;	 /* The QEMU process on this host, used only if it owns the socket's other end. 0: ask the socket. */
+	pid_t pid;	 /* PID of QEMU, used only if this process owns the socket's other end. 0: ask the socket. */
 	double overhead; /* Share of time that the machine may stand still, 0 to 1. */
 
 	/* The deadline of the connection; it must outlive the target. NULL: none. */

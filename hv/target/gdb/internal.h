@@ -45,14 +45,14 @@ struct gdb_target {
 	double overhead;		   /* gdb_config.overhead: the share while breakpoints are planted. */
 	bool hardware;			   /* Breakpoints go into debug registers, not into the guest's text. */
 	bool was_running;		   /* The machine ran before the target stopped it, so detaching lets it run again. */
-	atomic_bool foreign;		   /* Another user has stopped the machine. It is not resumed any more. */
+	atomic_bool foreign;		   /* Another user has stopped the machine: the target must not resume it. */
 	bool detached;			   /* gdb_target_detach() is done. */
 	uint32_t threads[TARGET_MAX_CPUS]; /* The stub's thread ID of each CPU. */
 
 	pthread_mutex_t lock;
 	_Atomic pthread_t owner; /* The thread that holds the lock. Valid while `owned` is set. */
 	atomic_bool owned;	 /* A thread holds the lock. */
-	unsigned depth;		 /* Number of nested calls of gdb_lock() by that thread. */
+	unsigned depth;		 /* Number of nested calls of gdb_lock() by the thread that holds the lock. */
 
 	/* The lock guards everything from here to `kicks`. */
 	bool stopped;	 /* The machine stands still. */
@@ -64,7 +64,7 @@ struct gdb_target {
 	bool searching;		 /* The client has not found the guest's kernel yet, and only reads memory. */
 	struct gdb_slot slots[TARGET_MAX_WATCHES];
 	struct gdb_hold holds[TARGET_MAX_CPUS];
-	struct gdb_planted *planted;	/* The planted breakpoints: caps.points plus caps.lasting at most. */
+	struct gdb_planted *planted;	/* The planted breakpoints, at most caps.points plus caps.lasting of them. */
 	struct gdb_planted own_planted; /* Used if the caller keeps no journal. */
 	struct gdb_memory memory;
 	uint64_t started_ns; /* When gdb_target_start() was called, on CLOCK_MONOTONIC, or 0. */

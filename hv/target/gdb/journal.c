@@ -11,11 +11,13 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "hv/base/fnv1a.h"
 
 #define MAGIC 0x4a52544fu
+#define LOCK_TRIES 20u /* to take the lock, 10 ms apart */
 
 struct gdb_journal {
 	int fd;
@@ -45,6 +47,46 @@ static int make_folder(char *folder, size_t size, struct err *err)
 	return 0;
 }
 
+/* Returns true if `path` still names the open file `fd`. */
+static bool is_same_file(int fd, const char *path)
+{
+	struct stat open_file, named;
+
+	return fstat(fd, &open_file) == 0 && lstat(path, &named) == 0 && open_file.st_dev == named.st_dev &&
+	       open_file.st_ino == named.st_ino;
+}
+
+/* Take the file's lock. A guard has it for a moment when it removes the file, so try for a while. Returns 0, or -1. */
+static int take_lock(int fd)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+
+	for (unsigned i = 0; i < LOCK_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return -1;
+}
+
+/*
+ * Open the file and take its lock. The last owner, or its guard, can remove the file between these two steps: then its lock
+ * protects nothing, because the next outrider opens a new file. So try again with the new file.
+ */
+static int lock_file(struct gdb_journal *j, const char *key, struct err *err)
+{
+	do {
+		if (j->fd >= 0)
+			close(j->fd);
+		j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (j->fd < 0)
+			return err_set(err, EXIT_INPUT, "%s: %s", j->path, strerror(errno));
+		if (take_lock(j->fd))
+			return err_set(err, EXIT_INPUT, "%s: another outrider is attached", key);
+	} while (!is_same_file(j->fd, j->path));
+	return 0;
+}
+
 static int open_file(struct gdb_journal *j, const char *key, struct err *err)
 {
 	char folder[400];
@@ -53,11 +95,8 @@ static int open_file(struct gdb_journal *j, const char *key, struct err *err)
 		return -1;
 	/* Name the file by a hash, because a key can have characters that a file name cannot have. */
 	snprintf(j->path, sizeof(j->path), "%s/%016" PRIx64 ".journal", folder, fnv1a(FNV1A_START, key));
-	j->fd = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (j->fd < 0)
-		return err_set(err, EXIT_INPUT, "%s: %s", j->path, strerror(errno));
-	if (flock(j->fd, LOCK_EX | LOCK_NB))
-		return err_set(err, EXIT_INPUT, "%s: another outrider is attached", key);
+	if (lock_file(j, key, err))
+		return -1;
 	if (ftruncate(j->fd, sizeof(*j->planted)))
 		return err_set(err, EXIT_INPUT, "%s: %s", j->path, strerror(errno));
 	j->planted = mmap(NULL, sizeof(*j->planted), PROT_READ | PROT_WRITE, MAP_SHARED, j->fd, 0);
@@ -114,4 +153,16 @@ void gdb_journal_close(struct gdb_journal *j, bool clean)
 	if (clean)
 		unlink(j->path);
 	free_journal(j);
+}
+
+void gdb_journal_remove(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return;
+	/* Only the owner of the lock of the file that the path names may remove it. */
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_same_file(fd, path))
+		unlink(path);
+	close(fd);
 }

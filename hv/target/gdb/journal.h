@@ -16,7 +16,7 @@
 
 /* The contents of the file. */
 struct gdb_planted {
-	uint32_t magic;		      /* A constant while a process is attached, else 0. */
+	uint32_t magic;		      /* MAGIC (journal.c) while a process is attached, else 0. */
 	uint32_t count;		      /* Number of valid entries of `gva`. */
 	uint64_t gva[GDB_POINTS_MAX]; /* GVAs of the planted breakpoints, in no order. */
 };
@@ -37,5 +37,11 @@ const char *gdb_journal_path(const struct gdb_journal *j);
 
 /* Close the journal. `clean`: nothing is left in the machine, so remove the file. `j` may be NULL. */
 void gdb_journal_close(struct gdb_journal *j, bool clean);
+
+/*
+ * Remove the file `path` of a journal whose owner was killed: its points are no longer in the machine. Leaves the file if
+ * another outrider has it open by now.
+ */
+void gdb_journal_remove(const char *path);
 
 #endif

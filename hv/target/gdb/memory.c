@@ -14,7 +14,7 @@
 #include "hv/base/x86.h"
 #include "hv/target/gdb/process.h"
 
-#define BLOCK (2u << 20)      /* Bytes of RAM to ask the monitor about at a time */
+#define BLOCK (2u << 20)      /* The monitor is asked about this many bytes of RAM at a time */
 #define LOW_MEMORY (1u << 20) /* Below this GPA, where PCs have holes and ROMs, the monitor is asked page by page */
 
 /* ---- what is RAM ---- */
@@ -201,7 +201,7 @@ void gdb_memory_forget(struct gdb_memory *m)
 
 /*
  * Returns true if the opened process has the guest's memory at the addresses that the monitor tells. Compares samples of memory
- * read from the process and through the stub. All must be equal, and enough bytes must not be 0.
+ * read from the process and through the stub. All samples must be equal, and enough of their bytes must differ from 0.
  */
 static bool try_direct(struct gdb_memory *m)
 {

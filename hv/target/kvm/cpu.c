@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counted ioctls on a vCPU, its registers, and the notice to its watchdog that it was stopped (internal.h). */
+/*
+ * Counted ioctls on a vCPU, access to its registers, and notices to the guest's watchdog that the vCPU was stopped
+ * (internal.h).
+ */
 #include <sys/ioctl.h>
 
 #include "hv/target/kvm/internal.h"
@@ -19,6 +22,16 @@ void kvm_cpu_stood(struct kvm_cpu *cpu, uint64_t since_ns)
 	 */
 	if (monotonic_ns() - since_ns > LONG_NS)
 		kvm_cpu_ioctl(cpu, KVM_KVMCLOCK_CTRL, NULL);
+}
+
+void kvm_cpu_stop_ends(struct kvm_cpu *cpu)
+{
+	uint64_t now = monotonic_ns();
+
+	atomic_fetch_add_explicit(&cpu->stopped_ns, now - cpu->stopped_at, memory_order_relaxed);
+	if (kvm_stops_add(&cpu->stops, cpu->stopped_at, now))
+		kvm_cpu_ioctl(cpu, KVM_KVMCLOCK_CTRL, NULL);
+	cpu->stopped_at = 0;
 }
 
 void kvm_cpu_regs_get(const struct kvm_cpu *cpu, struct x86_regs *regs)

@@ -21,6 +21,7 @@
 #include "hv/base/clock.h"
 #include "hv/target/kvm/lost.h"
 #include "hv/target/kvm/method.h"
+#include "hv/target/kvm/stops.h"
 #include "hv/target/target.h"
 #include "hv/vmm/dma.h"
 #include "hv/vmm/vmm.h"
@@ -35,8 +36,8 @@ struct kvm_slot {
 
 /* What the debug registers of all vCPUs must hold. Guarded by kvm_target.lock, but `generation` may be read without it. */
 struct kvm_desired {
-	_Atomic uint32_t generation; /* Raised by every change. It may wrap around. */
-	bool intercept;		     /* The target intercepts breakpoints. If false, it uses no debug register. */
+	_Atomic uint32_t generation; /* Generation of these values, raised by every change. It may wrap around. */
+	bool intercept;		     /* The target intercepts breakpoints. If false, the target uses no debug register. */
 	uint64_t gate;		     /* GVA of the guest's #BP handler. Only KVM_BP_IDT_GATE uses it. */
 	struct kvm_slot slots[TARGET_MAX_WATCHES];
 };
@@ -57,13 +58,14 @@ struct kvm_cpu {
 	struct kvm_target *kt;
 	struct vcpu *vcpu;
 
-	_Atomic uint32_t loaded;		/* The generation that is loaded. Any thread reads this. */
+	_Atomic uint32_t loaded;		/* Generation of the loaded debug registers. Any thread reads it. */
 	bool reload;				/* Load the debug registers again, even if the generation is the same. */
 	bool watching[TARGET_MAX_WATCHES];	/* For each debug register: true if it holds one of the machine's watches. */
 	uint32_t cookies[TARGET_MAX_WATCHES];	/* The cookie of the watch in each debug register. */
 	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* For each debug register: 1 + the number of the guest's own breakpoint in it,
 						   or 0 for none. */
-	uint64_t gate;				/* The GVA of the #BP handler in KVM_GATE_SLOT. */
+	/* The GVA of the guest's #BP handler, at which debug register KVM_GATE_SLOT has a breakpoint. */
+	uint64_t gate;
 
 	uint64_t guest_db[4];		/* The guest's own breakpoints, as last read. */
 	uint64_t guest_dr7;		/* The guest's own DR7, as last read. */
@@ -75,10 +77,11 @@ struct kvm_cpu {
 	/* Offsets of the values "blocking" and "halt_wakeup" in the statistics. -1: there is no such value. */
 	off_t blocking_at, wake_ups_at;
 
-	struct x86_regs *peek; /* The registers that kvm_peek_regs() waits for, or NULL. Guarded by kvm_target.lock. */
+	struct x86_regs *peek; /* Where kvm_peek_regs() waits for the registers, or NULL. Guarded by kvm_target.lock. */
 	bool stands; /* The vCPU waits in kvm_cpu_stand() until the machine may continue. Guarded by kvm_target.lock. */
 
-	uint64_t stopped_at; /* Time of the debug exit that is being handled (CLOCK_MONOTONIC, ns). 0: no exit is. */
+	uint64_t stopped_at; /* Time of the debug exit that is being handled (CLOCK_MONOTONIC, ns). 0: none. */
+	struct kvm_stops stops;
 
 	/* Counters. The members of struct target_stats with these names explain them. */
 	struct kvm_lost lost;
@@ -132,6 +135,12 @@ int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg);
  */
 void kvm_cpu_stood(struct kvm_cpu *cpu, uint64_t since_ns);
 
+/*
+ * The handling of a debug exit, which began at stopped_at, is over. Tell the guest's watchdog if such exits took most of the
+ * vCPU's time lately.
+ */
+void kvm_cpu_stop_ends(struct kvm_cpu *cpu);
+
 /* Read and write the registers in the shared kvm_run page (KVM_CAP_SYNC_REGS). This takes no ioctl. */
 void kvm_cpu_regs_get(const struct kvm_cpu *cpu, struct x86_regs *regs);
 void kvm_cpu_regs_set(struct kvm_cpu *cpu, const struct x86_regs *regs);
@@ -180,7 +189,7 @@ int kvm_cpu_answer_peek(struct kvm_cpu *cpu, struct err *err);
 
 /* ---- stand.c ---- */
 
-int kvm_stand_still(struct target *t); /* This and kvm_go_on() are operations of struct target_ops. */
+int kvm_stand_still(struct target *t); /* kvm_stand_still() and kvm_go_on() are operations of struct target_ops. */
 void kvm_go_on(struct target *t);
 
 /*

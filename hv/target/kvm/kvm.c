@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The KVM target (kvm.h): creates it, and handles the events of a vCPU's thread that the VMM passes on (struct vm_hooks). */
+/*
+ * The KVM target (kvm.h): creates and frees the target, and handles the events of a vCPU's thread that the VMM passes on
+ * (struct vm_hooks).
+ */
 #include "hv/target/kvm/kvm.h"
 
 #include <stdlib.h>
@@ -103,18 +106,16 @@ static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 	struct kvm_cpu *cpu = &kt->cpus[vcpu->index];
 
 	/*
-	 * Check for the end of a hold here too: if an interrupt handler on the held vCPU causes a conflict, the client releases
-	 * the vCPU from its own thread, without a kick.
+	 * Check for the end of a hold here too: if an interrupt handler on the held vCPU causes a conflict, the client
+	 * releases the vCPU on the vCPU's own thread, without a kick.
 	 */
 	if (kvm_cpu_hold_is_over(cpu) && kvm_cpu_hold_end(cpu, err))
 		return -1;
 	if (kvm_cpu_debug_load(cpu, err))
 		return -1;
 	kvm_cpu_stand_at_entry(cpu);
-	if (cpu->stopped_at) {
-		atomic_fetch_add_explicit(&cpu->stopped_ns, monotonic_ns() - cpu->stopped_at, memory_order_relaxed);
-		cpu->stopped_at = 0;
-	}
+	if (cpu->stopped_at)
+		kvm_cpu_stop_ends(cpu);
 	/*
 	 * A held vCPU enters the guest only to take interrupts. The held context makes no progress meanwhile, so this time is
 	 * still counted as lost.

@@ -12,7 +12,7 @@ int kvm_peek_regs(struct target *t, unsigned index, struct x86_regs *regs)
 	int ret;
 
 	pthread_mutex_lock(&kt->lock);
-	while (cpu->peek && !atomic_load(&kt->target.over)) /* Another thread waits for this vCPU: let it finish. */
+	while (cpu->peek && !atomic_load(&kt->target.over)) /* Another thread waits for the vCPU's registers: let it finish. */
 		kvm_wait_moved(kt);
 	cpu->peek = regs;
 	if (cpu->stands)

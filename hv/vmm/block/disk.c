@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A disk of the guest: an image file, perhaps with an overlay that takes the writes. A copy of the machine has a copy of the
- * disk: an overlay in memory, over the disk of the running machine, which is called live here.
+ * disk: an overlay in memory over the live disk, which is the disk of the running machine.
  */
 #include "hv/vmm/block/disk.h"
 
@@ -90,8 +90,8 @@ static bool as_it_was(const struct disk *live, uint64_t offset, uint64_t len)
 }
 
 /*
- * Read from the live disk, which the guest of the running machine may have written since the fork(). Returns DISK_NEWER if it
- * has written these bytes: then the content of the time of the fork() is lost.
+ * Read from the live disk, which the guest of the running machine may have written since the fork(). Returns DISK_NEWER if that
+ * guest has written these bytes since: their content at the time of the fork() is lost.
  */
 static int read_live(void *ctx, struct disk_iov *v, size_t len, uint64_t offset)
 {

@@ -34,10 +34,10 @@
 struct disk;
 
 /*
- * Open and lock the image of `config`. A read-only disk has no overlay, whatever `config` says. Returns NULL with EXIT_INPUT,
- * and one line that says what is wrong, where, and what to do, when the image is missing, empty, neither a file nor a block
- * device, not permitted, in use, of a size that is no multiple of DISK_SECTOR, or in a format other than raw (unless `config`
- * says that it is raw); or when no place for the overlay is found. This call never changes the image.
+ * Open and lock the image of `config`. A read-only disk has no overlay, whatever `config` says. Returns NULL with EXIT_INPUT if
+ * the image is missing, empty, neither a file nor a block device, not permitted, in use, of a size that is no multiple of
+ * DISK_SECTOR, or in a format other than raw (unless `config` says that it is raw); or if no place for the overlay is found.
+ * The message is one line that says what is wrong, where, and what to do. This call never changes the image.
  */
 struct disk *disk_open(const struct vmm_disk *config, struct err *err);
 
@@ -52,8 +52,9 @@ void disk_copy_begins(struct disk *disk);
 
 /*
  * Make a disk with the content that `live` had at disk_copy_begins(). To be called in a process that was forked after that
- * call. Writes to the new disk stay in memory. When the other process writes a block of `live`, the copy loses the block's old
- * content: reading it returns DISK_NEWER. `live` must outlive the copy. Returns NULL with `err` set.
+ * call. Writes to the new disk stay in memory. When the process of the running machine writes a block of `live`, the new disk
+ * loses the block's old content: reading the block from the new disk returns DISK_NEWER. `live` must outlive the new disk.
+ * Returns NULL with `err` set.
  */
 struct disk *disk_copy(struct disk *live, struct err *err);
 
@@ -78,7 +79,8 @@ bool disk_read_only(const struct disk *disk);
 const char *disk_path(const struct disk *disk);
 
 /*
- * Returns the path for a message about a failed write: the image's, or that of the overlay's folder. Valid as long as the disk.
+ * Returns the path to name in a message about a failed write: the path of the image or, with an overlay, of the overlay's
+ * folder. Valid as long as the disk.
  */
 const char *disk_written_path(const struct disk *disk);
 
@@ -105,8 +107,8 @@ void disk_will_read(struct disk *disk, uint64_t offset, uint64_t len);
 int disk_flush(struct disk *disk);
 
 /*
- * Free the host's storage of the `len` bytes at `offset`, if the host supports that. What a read of these bytes returns
- * afterwards is unspecified. Returns as disk_write() does.
+ * Free the host's storage of the `len` bytes at `offset`, if the host supports that. Afterwards these bytes may read as any
+ * values. Returns as disk_write() does.
  */
 int disk_discard(struct disk *disk, uint64_t offset, uint64_t len);
 

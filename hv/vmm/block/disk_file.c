@@ -67,7 +67,8 @@ static int measure(struct disk_file *file, const char *path, struct err *err)
 int disk_file_open(struct disk_file *file, const char *path, bool write, struct err *err)
 {
 	/*
-	 * Refuse what is not an image before opening it: open() of some devices has side effects, and open() of a FIFO waits.
+	 * Check the type of the file before opening the file, because open() of some devices has side effects, and open() of a
+	 * FIFO waits.
 	 */
 	int flags = (write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	struct stat st;

@@ -30,7 +30,10 @@ int disk_file_open(struct disk_file *file, const char *path, bool write, struct 
 /* Close the file. Does nothing if `fd` is negative. */
 void disk_file_close(struct disk_file *file);
 
-/* Copy `len` bytes between the file, from `offset` on, and the front of *v, and remove that part from *v. */
+/*
+ * Copy `len` bytes between the file, from `offset` on, and the first `len` bytes of the memory in *v. Remove these bytes from
+ * *v.
+ */
 int disk_file_read(struct disk_file *file, struct disk_iov *v, size_t len, uint64_t offset);
 int disk_file_write(struct disk_file *file, struct disk_iov *v, size_t len, uint64_t offset);
 

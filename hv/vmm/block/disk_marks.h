@@ -32,13 +32,22 @@ struct disk_marks {
 int disk_marks_open(struct disk_marks *m, uint64_t disk_size, struct err *err);
 void disk_marks_close(struct disk_marks *m);
 
-/* Begin a copy, and return its time. No write may be in progress. Marks set from now on are newer than that time. */
+/*
+ * Begin a copy, and return the copy's time. No write may be in progress. Marks that are set from now on are newer than that
+ * time.
+ */
 uint32_t disk_marks_next(struct disk_marks *m);
 
-/* Mark the bytes [offset, offset + len), which must lie in the disk, before they are written. Does nothing without marks. */
+/*
+ * Set the marks of all blocks with bytes in [offset, offset + len) to the current time. To be called before these bytes are
+ * written; they must lie in the disk. Does nothing if *m has no marks.
+ */
 void disk_marks_write(struct disk_marks *m, uint64_t offset, uint64_t len);
 
-/* Returns true if none of the bytes was written since the copy of time `time` was made. Returns false without marks. */
+/*
+ * Returns true if no block with bytes in [offset, offset + len) was marked since the copy of time `time` began: these bytes
+ * have not been written since. Returns false if *m has no marks.
+ */
 bool disk_marks_older(const struct disk_marks *m, uint64_t offset, uint64_t len, uint32_t time);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An overlay: a temporary file that takes the writes to a disk, in blocks of OVERLAY_BLOCK bytes, while the image is only read.
- * A bitmap tells which blocks are in the temporary file. A block is copied there as a whole before a part of it is written.
+ * A bitmap tells which blocks are in the temporary file. A block is copied to the temporary file as a whole before a part of
+ * the block is written.
  */
 #include "hv/vmm/block/disk_overlay.h"
 

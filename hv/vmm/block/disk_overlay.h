@@ -28,8 +28,8 @@ struct overlay_claim;
 /* The image or the disk from which an overlay reads the blocks that are not in its temporary file. */
 struct disk_base {
 	/*
-	 * Copy `len` bytes at `offset` to the front of *v, and remove that part from *v. Called by any number of threads.
-	 * Returns 0 or an errno number.
+	 * Copy `len` bytes at `offset` to the first `len` bytes of the memory in *v. Remove these bytes from *v. Called by any
+	 * number of threads. Returns 0 or an errno number.
 	 */
 	int (*read)(void *ctx, struct disk_iov *v, size_t len, uint64_t offset);
 	void *ctx;

@@ -22,8 +22,8 @@ struct range {
 _Static_assert(sizeof(struct blk_header) == 16 && sizeof(struct range) == 16, "the layouts of virtio 1.2, section 5.2.6");
 
 /*
- * Used in place of a status for a request that is never completed, as on a very slow disk, because the data that the request
- * reads is lost (disk_copy()).
+ * Stands in place of a status for a request that is never completed, because a copied disk has lost the data that the request
+ * reads (disk_copy()). To the guest, such a disk is very slow.
  */
 #define NO_ANSWER 0xff
 
@@ -54,8 +54,8 @@ static void tell_error(struct blk *blk, const char *what, int error)
 }
 
 /*
- * Returns the status of a request whose disk function returned `error`. On a failure of the host, tells the user; `what` is the
- * verb of that message.
+ * Returns the status of a request whose disk function returned `error`. If the host failed, sends the user a message, in which
+ * `what` is the verb.
  */
 static uint8_t status_of(struct blk *blk, const char *what, int error)
 {
@@ -221,7 +221,7 @@ static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_h
 	}
 	/*
 	 * A refused request is not registered as in flight yet. Register it before its status is written, so that the detector
-	 * knows whose write this is.
+	 * knows to which request this write belongs.
 	 */
 	if (!rq->in_flight)
 		virtq_begin_status(rq, op, device_op_has_sector(op) ? h->sector : 0, 0, 0);
@@ -240,7 +240,7 @@ static void answer(struct blk *blk, struct virtq_request *rq, const struct blk_h
  * although the host could fetch the data of all of them at the same time. So the worker announces all reads of a batch to the
  * host (POSIX_FADV_WILLNEED) before it serves the first. An announcement is a system call. It costs a fifth of the time of a
  * read that hits the page cache, so the worker announces reads only after a read was slow: for the next ANNOUNCE_READS reads. A
- * read is slow if it takes ANNOUNCE_NS ns plus one ns for each byte, which a read from memory does not.
+ * read is slow if it takes at least ANNOUNCE_NS ns plus one ns for each byte. A read from memory is faster than that.
  */
 #define ANNOUNCE_NS 40000
 #define ANNOUNCE_READS 256

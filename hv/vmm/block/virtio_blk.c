@@ -107,7 +107,7 @@ static void queue_ready(void *dev, unsigned queue)
 	blk_serve_queue(&d->blk, virtio_queue(d->virtio, queue), &d->served[queue].queue);
 }
 
-/* The workers are paused, so no request is being served that the reset would have to wait for. */
+/* Reset at once: the workers are paused, so no request is being served for which the reset would have to wait. */
 static void reset(void *dev)
 {
 	struct virtio_blk *d = dev;

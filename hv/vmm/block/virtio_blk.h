@@ -18,7 +18,7 @@
 #include "hv/vmm/virtio/virtio.h"
 #include "hv/vmm/vmm.h"
 
-/* A disk whose configuration gives no number of queues gets one for each vCPU, but at most this number. */
+/* A disk whose configuration gives no number of queues gets one queue for each vCPU, but at most this number of queues. */
 #define VIRTIO_BLK_QUEUES 4
 
 struct disk;
@@ -28,8 +28,8 @@ struct virtio_blk;
 unsigned virtio_blk_queues(const struct vmm_disk *config, unsigned cpus);
 
 /*
- * Open the image, and add disk number `index` to the bus of a machine with `cpus` vCPUs. What *messages points to must outlive
- * the device. Returns NULL with `err` set on failure; disk_open() lists the errors of images.
+ * Open the image, and add disk number `index` to the bus of a machine with `cpus` vCPUs. The object at messages->ctx must
+ * outlive the device. Returns NULL with `err` set on failure; disk_open() lists the errors of images.
  */
 struct virtio_blk *virtio_blk_new(const struct virtio_bus *bus, const struct vmm_disk *config, unsigned index, unsigned cpus,
 				  const struct vmm_messages *messages, struct err *err);

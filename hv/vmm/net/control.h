@@ -10,8 +10,8 @@
 #include "hv/vmm/virtio/queue.h"
 
 /*
- * Serve the command, and push it. The acknowledgement of an unknown or incomplete command is VIRTIO_NET_ERR. A command that has
- * not exactly one byte of room for the acknowledgement breaks the device (virtq_break()).
+ * Serve the command, and return it to the driver (virtq_push()). The acknowledgement of an unknown or incomplete command is
+ * VIRTIO_NET_ERR. A command that has not exactly one byte of room for the acknowledgement breaks the device (virtq_break()).
  */
 void net_control_serve(struct virtq_request *rq);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decides which Ethernet frames of the guest libslirp gets. libslirp gets no packet to a loopback address, because it would
- * connect the guest to a service of the host, and no IPv4 fragment, because of a bug in libslirp 4.7.
+ * Decides which Ethernet frames of the guest libslirp gets. libslirp gets no packet to a loopback address, because libslirp
+ * would connect the guest to a service of the host. It gets no IPv4 fragment, because of a bug in libslirp 4.7.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -92,7 +92,8 @@ bool net_guard_allows(const uint8_t *frame, size_t len)
 }
 
 /*
- * As net_guard_opens(), for the `payload` after the IP header. Of TCP segments, libslirp makes a socket only for a plain SYN.
+ * Returns what net_guard_opens() returns for a packet with this `payload` after the IP header. libslirp makes a socket for a
+ * TCP segment only if the segment is a plain SYN.
  */
 static bool payload_opens(uint8_t protocol, const uint8_t *payload, size_t len)
 {

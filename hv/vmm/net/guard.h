@@ -31,8 +31,8 @@
 bool net_guard_allows(const uint8_t *frame, size_t len);
 
 /*
- * Returns true if libslirp might make a socket for this frame, which net_guard_allows() has allowed. That is so for the SYN of
- * a TCP connection, a UDP packet that is not for the DHCP server, and a ping.
+ * Returns true if libslirp might make a socket for this frame, which net_guard_allows() has allowed. libslirp makes a socket
+ * for the SYN of a TCP connection, for a UDP packet that is not for the DHCP server, and for a ping.
  */
 bool net_guard_opens(const uint8_t *frame, size_t len);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Merges consecutive TCP segments for the guest into one frame. The held frame is the merged frame that may still grow; a
- * segment is added to it if it continues the same connection.
+ * segment that continues the same connection is added to the held frame.
  */
 #include <endian.h>
 #include <net/ethernet.h>

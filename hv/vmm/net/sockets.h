@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Combines libslirp's sockets and timers into one file descriptor, so that a loop can wait for it. Before each wait, libslirp
- * says which events of which sockets it waits for (slirp_pollfds_fill()), and after the wait it gets the events that occurred
+ * Combines libslirp's sockets and timers into one file descriptor, for which a loop can wait. Before each wait, libslirp says
+ * which events of which sockets it waits for (slirp_pollfds_fill()), and after the wait libslirp gets the events that occurred
  * (slirp_pollfds_poll()). The sockets are in an epoll set, which needs a system call only if the awaited events of a socket
  * change.
  *
@@ -46,7 +46,7 @@ struct net_sockets {
 	int epoll_fd; /* readable when net_sockets_serve() has something to do; -1: not made */
 	int timer_fd;
 	int64_t armed;		   /* when the timerfd expires, in ns of net_sockets_clock(); INT64_MAX: never */
-	unsigned round;		   /* counts net_sockets_prepare() */
+	unsigned round;		   /* number of calls of net_sockets_prepare() */
 	struct net_socket *socket; /* `size` entries, by file descriptor */
 	size_t size;
 	int *asked; /* the `asked_count` file descriptors of this round, in libslirp's order; room for asked_room */
@@ -56,7 +56,7 @@ struct net_sockets {
 	struct net_timer timer[SLIRP_TIMER_NUM];
 	int most;	  /* libslirp gets no new socket once all descriptors below this number are taken */
 	bool full;	  /* all descriptors below `most` were taken at the last count */
-	unsigned openers; /* counts net_sockets_may_open() */
+	unsigned openers; /* number of calls of net_sockets_may_open() */
 };
 
 /* Initialise `s`. Returns 0, or -1 with EXIT_INTERNAL; net_sockets_destroy() may follow in either case. */
@@ -81,7 +81,7 @@ struct net_timer *net_sockets_timer_new(struct net_sockets *s, SlirpTimerId id, 
 void net_sockets_timer_set(struct net_sockets *s, struct net_timer *timer, int64_t expires);
 void net_sockets_timer_free(struct net_timer *timer);
 
-/* Ask libslirp what it waits for. To be called after every burst of calls into libslirp. */
+/* Ask libslirp for which events of which sockets it waits. To be called after every burst of calls into libslirp. */
 void net_sockets_prepare(struct net_sockets *s, Slirp *slirp);
 
 /*

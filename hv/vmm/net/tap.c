@@ -110,8 +110,10 @@ static bool tap_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr,
 
 	part[0] = (struct iovec){(void *)hdr, sizeof(*hdr)};
 	memcpy(part + 1, piece, count * sizeof(*piece));
-	/* Drop the frame if its header contradicts the frame, or while the interface is down, in which case a wire would lose
-	 * the frame, too. */
+	/*
+	 * writev() fails if the frame's header contradicts the frame, or while the interface is down. Drop the frame then, as a
+	 * network does.
+	 */
 	if (writev(tap_of(b)->fd, part, (int)count + 1) < 0)
 		b->dropped++;
 	return true;

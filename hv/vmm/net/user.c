@@ -25,7 +25,9 @@
 #include "hv/vmm/net/wire.h"
 
 #define BURST 64 /* messages to pass to the guest before the worker serves its other events */
-/* Longest wait for the process to end. It ends within milliseconds, unless it loops or the host is overloaded. */
+/*
+ * ms to wait at most for the process to end. The process ends within milliseconds, unless it loops or the host is overloaded.
+ */
 #define END_MS 2000
 /*
  * ms to wait for the last output of a process that has closed its socket: waitid() reports the end of a crashed process some ms
@@ -141,8 +143,8 @@ static bool user_send(struct net_backend *b, const struct virtio_net_hdr_v1 *hdr
 /* ---- from the process ---- */
 
 /*
- * Returns true if the guest's driver has negotiated what the header asks for. A process that a guest has taken over could send
- * anything.
+ * Returns true if the guest's driver has negotiated the offloads that the frame's header asks for. A network process that a
+ * guest has taken over could send any header.
  */
 static bool offload_allowed(const struct net_user *u, const struct virtio_net_hdr_v1 *hdr, size_t len)
 {

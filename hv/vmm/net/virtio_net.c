@@ -37,8 +37,8 @@ struct virtio_net {
 	int again_fd;	   /* eventfd: wakes the worker after a burst, because the transmit queue may have more frames */
 	unsigned held_max; /* HELD_MAX, or 1 if the driver does not merge buffers */
 	/*
-	 * The worker must start the backend with `features`. The confinement of the vCPU's thread that activates the device
-	 * does not allow that.
+	 * The worker must still start the backend, with `features`. The vCPU's thread, which activates the device, must not
+	 * start the backend: its confinement does not allow that.
 	 */
 	bool starting;
 	uint64_t features;

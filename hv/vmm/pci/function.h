@@ -39,7 +39,7 @@ struct pci_host {
 	 * eventfd sends the message that msi_route() has set for the GSI.
 	 */
 	int (*msi_open)(void *ctx, unsigned *gsi, struct err *err);
-	/* Set the message: writing `data` to the GPA `address`, which is that of a local APIC. */
+	/* Set the message of the GSI: a write of `data` to the GPA `address`, which is the address of a local APIC. */
 	void (*msi_route)(void *ctx, unsigned gsi, uint64_t address, uint32_t data);
 	/* Undo msi_open(). */
 	void (*msi_close)(void *ctx, unsigned gsi, int fd);
@@ -53,8 +53,8 @@ struct pci_host {
 /* Callbacks to the owner of a function. Each member may be NULL. Called with pci.lock held. */
 struct pci_ops {
 	/*
-	 * The guest is about to read `len` bytes at `offset`. The owner updates registers in fn->config whose values it
-	 * computes.
+	 * The guest is about to read `len` bytes at `offset`. The owner now updates the registers in fn->config that have
+	 * computed values.
 	 */
 	void (*config_read)(void *ctx, unsigned offset, unsigned len);
 	/* The guest has written `len` bytes at `offset`. fn->config has the new values. */
@@ -96,13 +96,13 @@ struct pci_id {
 /* Initialise a function without BARs and capabilities. */
 void pci_function_init(struct pci_function *fn, const struct pci_id *id, const struct pci_ops *ops, void *ctx);
 
-/* Add a memory BAR, as struct pci_bar says. To be called before pci_plug(). */
+/* Add a memory BAR with the members `len`, `wide`, `ops` and `dev` of struct pci_bar. To be called before pci_plug(). */
 void pci_function_bar(struct pci_function *fn, unsigned bar, uint64_t len, bool wide, const struct bus_ops *ops, void *dev);
 
 /*
  * Append a capability with the id `id` and `len` bytes of `body`, which follow the two bytes of its header. Returns its offset
- * in configuration space, which is a multiple of 4. The guest can write only those of its bits that the caller sets in
- * pci_function.writable afterwards. To be called before pci_plug(). Asserts that configuration space has room, because the
+ * in configuration space, which is a multiple of 4. The guest can write only those bits of the capability that the caller sets
+ * in pci_function.writable afterwards. To be called before pci_plug(). Asserts that configuration space has room, because the
  * capabilities of each kind of device are constant.
  */
 unsigned pci_function_capability(struct pci_function *fn, uint8_t id, const void *body, size_t len);
@@ -120,7 +120,7 @@ void pci_function_place_bar(struct pci_function *fn, unsigned bar, uint64_t gpa)
 uint32_t pci_function_read(struct pci_function *fn, unsigned offset, unsigned size);
 void pci_function_write(struct pci_function *fn, unsigned offset, unsigned size, uint32_t value);
 
-/* Copy all bits that a guest can write from `config`, without calling the owner. */
+/* Set all bits of configuration space that a guest can write to their values in `config`. Does not call the owner. */
 void pci_function_put(struct pci_function *fn, const uint8_t config[PCI_CONFIG_LEN]);
 
 /* Put the BARs on the bus at the addresses in their registers. */

@@ -87,7 +87,7 @@ void pci_msix_config_written(struct pci_msix *m)
 	}
 }
 
-/* ---- the BAR: only whole dwords, and whole quadwords, are defined ---- */
+/* ---- the BAR: only accesses to whole dwords or quadwords are defined ---- */
 
 static uint32_t pending_bits(struct pci_msix *m, unsigned first)
 {

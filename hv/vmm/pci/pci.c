@@ -157,7 +157,7 @@ static void write_config(struct pci *pci, struct pci_function *fn, unsigned offs
 	}
 }
 
-/* ---- configuration space in memory (ECAM): only whole, aligned registers are defined ---- */
+/* ---- configuration space in memory (ECAM): only accesses to whole, aligned registers are defined ---- */
 
 static struct pci_function *find_ecam(const struct pci *pci, uint64_t offset)
 {
@@ -266,7 +266,7 @@ void pci_function_save(struct pci *pci, unsigned slot, uint8_t config[PCI_CONFIG
 	pthread_mutex_unlock(&pci->irq_lock);
 }
 
-/* Set only the bus's record of the line, because the interrupt controller's saved state already has the line's level. */
+/* Set only the bus's record of the line's level, because the interrupt controller's saved state already has this level. */
 static void load_intx(struct pci *pci, struct pci_function *fn, bool intx)
 {
 	fn->intx = intx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A silent device: a virtio PCI device without a backend, which serves no request. It stands in a copy of a machine for a
- * device that cannot be copied.
+ * A silent device: a virtio PCI device without a backend, which serves no request. In a copy of a machine, a silent device
+ * replaces a device that cannot be copied.
  */
 #include "hv/vmm/pci/silent.h"
 

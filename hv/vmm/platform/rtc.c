@@ -245,7 +245,7 @@ void rtc_tick(struct rtc *rtc, time_t host_time)
 /* ---- snapshots ---- */
 
 /*
- * A limit in seconds for the offset of a saved clock. A guest cannot move the clock as far, because the registers have two
+ * A limit in seconds for the offset of a saved clock. A guest cannot move the clock so far, because the registers have two
  * digits for the year and two for the century.
  */
 #define OFFSET_MAX (INT64_C(1) << 40)

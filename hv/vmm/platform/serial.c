@@ -40,7 +40,7 @@ static unsigned fifo_size(const struct serial *s)
 
 /*
  * Returns the number of received bytes that turns the interrupt into "data available" (FCR bits 6 and 7). Fewer bytes raise the
- * character timeout interrupt. A real UART raises it after a delay, this UART at once.
+ * character timeout interrupt. A real UART raises that interrupt after a delay; this UART raises it at once.
  */
 static unsigned rx_trigger(const struct serial *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Saves and loads the clocks of a machine: each vCPU's TSC and KVM's clock. All have their saved values at one moment, an
- * instant on all clocks of the host (moment.h).
+ * Saves and loads the clocks of a machine: each vCPU's TSC and KVM's clock. All of them are saved as of one moment, which is
+ * one point in time on all clocks of the host (moment.h).
  */
 #include <errno.h>
 #include <linux/kvm.h>
@@ -49,7 +49,7 @@ struct moment moment_now(void)
 /* ---- the TSC ---- */
 
 /*
- * Returns the attribute by which *offset is read or set: the offset that KVM adds to the host's TSC for the guest. Kernels
+ * Returns the KVM attribute for reading or setting *offset, which KVM adds to the host's TSC to make the guest's TSC. Kernels
  * before Linux 5.16 do not have this attribute (KVM_VCPU_TSC_OFFSET).
  */
 static struct kvm_device_attr offset_attr(uint64_t *offset)
@@ -57,7 +57,7 @@ static struct kvm_device_attr offset_attr(uint64_t *offset)
 	return (struct kvm_device_attr){.group = KVM_VCPU_TSC_CTRL, .attr = KVM_VCPU_TSC_OFFSET, .addr = (uintptr_t)offset};
 }
 
-/* Compute the guest's TSC at the moment *at from its present value. Used if KVM does not report the offset. */
+/* Compute the guest's TSC at the moment *at from the TSC's present value. Used if KVM does not report the TSC's offset. */
 static int read_tsc(struct vcpu *vcpu, const struct moment *at, uint64_t *tsc, struct err *err)
 {
 	struct one_msr m = {.nmsrs = 1, .entry = {.index = MSR_TSC}};

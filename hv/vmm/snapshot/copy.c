@@ -88,7 +88,7 @@ struct vm *vm_copy_new(const struct vm_state *state, const struct ram *ram, cons
 	vm->kicks_by_timers = true;
 	if (config->hooks)
 		vm->hooks = config->hooks;
-	if (build(vm, &block, ram, config, err) == 0)
+	if (machine_add_mark(vm, config->mark, err) == 0 && build(vm, &block, ram, config, err) == 0)
 		return vm;
 	vm_destroy(vm);
 	return NULL;

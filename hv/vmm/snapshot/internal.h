@@ -18,7 +18,7 @@ int cpu_save(struct vcpu *vcpu, bool runnable, struct block_writer *w, struct er
 /* Load the state into a vCPU that has never run. cpu_time_load() and then cpu_load_end() must follow. */
 int cpu_load(struct vcpu *vcpu, const struct block *block, struct err *err);
 
-/* Load the parts that must follow the machine's clocks: MSRs of timers, and the MP state. */
+/* Load the parts that must be loaded after the machine's clocks: MSRs of timers, and the MP state. */
 int cpu_load_end(struct vcpu *vcpu, const struct block *block, struct err *err);
 
 /* Set *intel to 1 if the CPUs' vendor is GenuineIntel, else to 0. */
@@ -52,8 +52,9 @@ int chips_load(struct vm *vm, const struct block *block, struct err *err);
 void parts_save(struct vm *vm, const struct moment *at, struct block_writer *w);
 
 /*
- * Make the PCI devices of the block, before the vCPUs exist: copies of the disks in `disks` (may be NULL), an entropy device,
- * and silent devices in place of all other devices. parts_load() loads the registers of all devices.
+ * Make the PCI devices whose saved state is in `block`, before the vCPUs exist: copies of the disks in `disks` (may be NULL),
+ * an entropy device, and in place of each other device a silent one, which completes no request. parts_load() loads the
+ * registers of all devices.
  */
 int parts_add_pci_devices(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err);
 int parts_load(struct vm *vm, const struct moment *at, const struct block *block, struct err *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One moment on all clocks of the host. Saving stores the values that all clocks of the machine have at one moment. Loading
- * sets each clock so that it has its saved value at one later moment. So the clocks of a copy agree with each other as the
- * clocks of the saved machine did, however long saving and loading take.
+ * A moment: one point in time, as all clocks of the host show it. Saving stores the values that all clocks of the machine have
+ * at one moment. Loading sets each clock so that it has its saved value at one later moment. So the clocks of a copy agree with
+ * each other as the clocks of the saved machine did, however long saving and loading take.
  */
 #ifndef OUTRIDER_VMM_SNAPSHOT_MOMENT_H
 #define OUTRIDER_VMM_SNAPSHOT_MOMENT_H

@@ -116,9 +116,9 @@ static bool has_disk(const struct virtio_saved *saved, struct disk *const *disks
 }
 
 /*
- * Returns true if the saved device is an entropy device. A copy gets a working entropy device, because the device reaches
- * nothing outside, and because the guest cannot unload the driver while a request is pending, which a silent device never
- * completes.
+ * Returns true if the saved device is an entropy device. A copy gets a working entropy device instead of a silent one: the
+ * device reaches nothing outside of the copy. A silent device would never complete a pending request, and then the guest could
+ * not unload the driver.
  */
 static bool is_entropy(const struct virtio_saved *saved)
 {

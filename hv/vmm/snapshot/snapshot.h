@@ -97,6 +97,7 @@ struct vm_copy_config {
 	int console_out;	      /* file descriptor for the output of the copy's serial port; the caller owns it */
 	bool log_dirty;		      /* KVM tracks the pages that the copy writes, for vm_copy_dirty() */
 	const struct vm_hooks *hooks; /* hooks for vcpu_enter(), as for vm_run(); NULL: none */
+	struct mark *mark;	      /* the copy's mark, as in struct vmm_config; the block has no state of marks */
 };
 
 /*

@@ -83,7 +83,7 @@ struct virtq {
 	bool kicks_off;
 	/* Incremented by virtq_start() and virtq_stop(), to recognise requests that were popped before such a call. */
 	uint32_t epoch;
-	/* The value of avail_event, the index at which the driver is to notify, or VIRTQ_NOT_ASKED. */
+	/* The value of avail_event, the available index at which the driver is to notify the device, or VIRTQ_NOT_ASKED. */
 	uint32_t wanted;
 	/* These indices count from 0 to 65535 and wrap, as in the rings. */
 	uint16_t next_avail; /* the next entry to take from the available ring */
@@ -126,8 +126,8 @@ struct virtq_state {
 
 /*
  * Save the position of a queue; and let a queue that was just started continue from a saved position. Every index is valid,
- * because a driver may have any index. virtq_resume() returns false, and changes nothing, for a state that no queue can have.
- * For the transport.
+ * because a driver's rings may be at any index. virtq_resume() returns false, and changes nothing, for a state that no queue
+ * can have. For the transport.
  */
 void virtq_save(const struct virtq *q, struct virtq_state *out);
 bool virtq_resume(struct virtq *q, const struct virtq_state *state);
@@ -198,9 +198,9 @@ void virtq_begin_part(struct virtq_request *rq, enum device_op op, uint64_t sect
 void virtq_begin_status(struct virtq_request *rq, enum device_op op, uint64_t sector, uint64_t read_len, uint64_t write_len);
 
 /*
- * Copy up to `len` bytes from the request's readable part, from `offset` on, to `buf`; or from `buf` to its writable part.
- * Returns the number of bytes copied, which is less than `len` if the part is shorter. The guest may change its memory at any
- * time, so a device must read each byte of a header only once, and then use its copy.
+ * Copy up to `len` bytes from the request's readable part, from `offset` on, to `buf`; or from `buf` to the request's writable
+ * part, from `offset` on. Returns the number of bytes copied, which is less than `len` if the part is shorter. The guest may
+ * change its memory at any time, so a device must read each byte of a header only once, and then use its copy.
  */
 size_t virtq_read(struct virtq_request *rq, uint64_t offset, void *buf, size_t len);
 size_t virtq_write(struct virtq_request *rq, uint64_t offset, const void *buf, size_t len);

@@ -93,7 +93,7 @@ static uint64_t common_read(struct virtio *v, unsigned offset, unsigned size)
 	return value;
 }
 
-/* ---- writing the common configuration: only whole registers, or halves of 64-bit ones (4.1.3.1) ---- */
+/* ---- writing the common configuration: only writes of whole registers, or of halves of 64-bit ones, count (4.1.3.1) ---- */
 
 static void accept_features(struct virtio *v, uint32_t word)
 {
@@ -132,8 +132,8 @@ static void queue_write(struct virtio *v, unsigned offset, unsigned size, uint64
 	if (offset == QUEUE_VECTOR && size == 2)
 		queue->vector = checked_vector(v, (uint16_t)value);
 	/*
-	 * Ignore other writes if the queue is enabled, because its size and addresses are in use, or after DRIVER_OK, before
-	 * which a driver must enable its queues.
+	 * Ignore writes to the other registers if the queue is enabled, because its size and addresses are in use. Ignore them
+	 * after DRIVER_OK, too, because a driver must enable its queues before DRIVER_OK.
 	 */
 	if (queue->enabled || v->status & STATUS_DRIVER_OK)
 		return;

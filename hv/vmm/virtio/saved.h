@@ -15,7 +15,7 @@
 
 #define VIRTIO_NAME_MAX 16
 
-/* The identity of a device: what is constant, from struct virtio_ops and the arguments of virtio_add(). */
+/* The identity of a device: its constant properties, which struct virtio_ops and the arguments of virtio_add() give. */
 struct virtio_identity {
 	char name[VIRTIO_NAME_MAX]; /* ends with a 0 */
 	uint64_t offered;	    /* feature bits */

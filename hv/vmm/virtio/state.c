@@ -54,8 +54,8 @@ static void on_kick(void *ctx, uint32_t events)
 }
 
 /*
- * Set up or remove the ioeventfd that catches writes to the queue's notification register. It exists while the device runs and
- * its registers are decoded.
+ * Set up or remove the ioeventfd that catches writes to the queue's notification register. The ioeventfd exists while the
+ * device runs and its registers are decoded.
  */
 static void settle_bell(struct virtio_queue *queue)
 {

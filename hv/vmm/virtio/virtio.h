@@ -103,8 +103,8 @@ void virtio_config_begin(struct virtio *v);
 void virtio_config_end(struct virtio *v);
 
 /*
- * Returns the reason why NEEDS_RESET is set, or NULL while it is not. The reason is a constant string. May be called on any
- * thread.
+ * Returns the reason why NEEDS_RESET is set, or NULL while NEEDS_RESET is clear. The reason is a constant string. May be called
+ * on any thread.
  */
 const char *virtio_broken(const struct virtio *v);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A worker: a thread that waits for file descriptors by epoll, and calls the callback of each that is ready, to do the I/O of a
- * device. Another thread can pause a worker: then it calls no callback.
+ * A worker: a thread that waits for file descriptors by epoll and, when a file descriptor is ready, calls the callback that
+ * does the I/O of a device. Another thread can pause a worker. A paused worker calls no callback.
  */
 #include "hv/vmm/virtio/worker.h"
 
@@ -162,9 +162,9 @@ static struct timespec at(uint64_t ns)
 }
 
 /*
- * Begin (`on`) or end to keep requests from being held. A held request would keep the worker's callback from returning. The
- * refusal applies to the requests of all workers: a request is held so seldom that to refuse this for other workers, too, does
- * no harm.
+ * Refuse that requests are held (`on`), or end such a refusal (dma_hold_refuse()). A held request would keep the worker's
+ * callback from returning. The refusal applies to the requests of all workers. This does no harm, because requests are seldom
+ * held.
  */
 static void refuse_holds(const struct worker *w, bool on)
 {

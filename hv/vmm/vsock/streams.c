@@ -18,21 +18,21 @@
 #include "hv/vmm/vsock/socket.h"
 
 /*
- * Most replies (RST) that wait for the guest at a time. The guest gets such a reply to a packet of a connection that does not
- * exist.
+ * Maximum number of RST packets that wait until the guest takes them. The device replies with an RST to a packet that belongs
+ * to no connection. While this number of replies waits, the device takes no packets from the guest (vsock_streams_full()).
  */
 #define REPLIES 64
 
 /*
- * A connection that a program of the host opens gets a port of the host from this range, which lies above the ports on which
- * programs usually listen.
+ * The device gives each connection that a program of the host opens a port of the host from this range. The range lies above
+ * the ports on which programs usually listen.
  */
 #define FIRST_PORT (UINT32_C(1) << 30)
 #define LAST_PORT (UINT32_MAX >> 1)
 
 #define ADVICE "end the machine that has it, or give --vsock CID,socket=PATH with another path"
 
-/* Time in ns after which a failed accept4() is tried again, for example because file descriptors had run out. */
+/* Time in ns until the retry of an accept4() that failed, for example because file descriptors had run out. */
 #define RETRY_NS 100000000
 
 /* the length of "CONNECT 4294967295\n" */
@@ -46,7 +46,10 @@ enum state {
 	DEAD, /* the program of the host is gone; the guest must get an RST */
 };
 
-/* Packets that must be sent to the guest. Data must be sent while `readable` is set. */
+/*
+ * Kinds of packets that a stream must still send to the guest, as bits. Data have no bit: they must be sent while `readable` is
+ * set.
+ */
 enum due { DUE_REQUEST = 1, DUE_RESPONSE = 2, DUE_CREDIT = 4, DUE_CREDIT_REQUEST = 8, DUE_SHUTDOWN = 16 };
 
 struct stream {
@@ -245,7 +248,8 @@ static bool take_data(struct stream *t, const unsigned char *data, size_t len)
 /* ---- packets from the guest ---- */
 
 /*
- * Reply with RST, except to an RST. The device does not take packets while there is no room for a reply (vsock_streams_full()).
+ * Reply with an RST, unless the packet is an RST. There is room for the reply, because the device takes no packets while there
+ * is none (vsock_streams_full()).
  */
 static void refuse(struct vsock_streams *s, const struct vsock_header *h)
 {
@@ -261,7 +265,7 @@ static void refuse(struct vsock_streams *s, const struct vsock_header *h)
 	};
 }
 
-/* Handle a connection of a program in the guest to a port of the host. */
+/* Handle the request of a program in the guest to connect to a port of the host. */
 static void called_by_guest(struct vsock_streams *s, const struct vsock_header *h)
 {
 	int fd = vsock_socket_call(s->path, h->dst_port);

@@ -117,7 +117,7 @@ static void config_read(void *dev, size_t offset, void *buf, size_t len)
 static uint64_t features(void *dev)
 {
 	(void)dev;
-	return 0; /* Without feature bits the device offers stream sockets (virtio 1.2, section 5.10.3). */
+	return 0; /* Offer no feature bits: such a device has stream sockets (virtio 1.2, section 5.10.3). */
 }
 
 static struct worker *worker(void *dev, unsigned queue)

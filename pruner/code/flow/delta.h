@@ -11,7 +11,8 @@
 enum flow_delta {
 	FLOW_UP = 1,   /* A positive constant was added. */
 	FLOW_DOWN = 2, /* A positive constant was subtracted. */
-	FLOW_SUM = 4,  /* A value that is not a constant was added. */
+	/* A value that is not a constant was added. */
+	FLOW_SUM = 4,
 	FLOW_ELSE = 8, /* Any other operation changed the value. */
 };
 

@@ -29,8 +29,8 @@ static uint32_t made_after(const struct insn_op *op, uint32_t made, bool loads)
 {
 	uint16_t writes = op->writes & (uint16_t) ~(1u << X86_RSP);
 	/*
-	 * What a load gets from memory does not depend on the followed value, even if the load's address does. So for a load,
-	 * only the registers in `data` count, which are used for more than the address.
+	 * A load gets a value from memory. This value does not depend on the followed value, even if the load's address does.
+	 * So for a load, only the registers in `data` count: those used for more than the address.
 	 */
 	uint16_t reads = op->dst.kind == INSN_OPERAND_REG && op->src.kind == INSN_OPERAND_MEM ? op->data : op->reads;
 	bool of_value = loads || (reads & made && !flow_makes_zero(op)) || (op->reads_flags && made & FLAGS);

@@ -9,9 +9,12 @@
 #include "pruner/code/code.h"
 
 struct flow_dependencies {
-	bool control[RACE_CODE_MAX]; /* A conditional jump whose condition depends on the value. */
-	bool address[RACE_CODE_MAX]; /* An access whose address depends on the value. */
-	bool data[RACE_CODE_MAX];    /* A store whose value depends on the loaded value. */
+	/* control[i]: instruction i is a conditional jump, and its condition depends on the value. */
+	bool control[RACE_CODE_MAX];
+	/* address[i]: instruction i makes an access, and its address depends on the value. */
+	bool address[RACE_CODE_MAX];
+	/* data[i]: instruction i is a store, and the stored value depends on the loaded value. */
+	bool data[RACE_CODE_MAX];
 };
 
 /*

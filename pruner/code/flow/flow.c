@@ -48,7 +48,7 @@ static bool sweep(struct flow *flow)
 	return changed;
 }
 
-/* Sweep until no state changes. Returns false if they still change after ROUNDS_MAX sweeps. */
+/* Apply all instructions again and again, until no state changes. Returns false if a state still changes in pass ROUNDS_MAX. */
 static bool settle(struct flow *flow)
 {
 	for (unsigned round = 0; round < ROUNDS_MAX; round++) {

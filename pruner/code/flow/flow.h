@@ -52,8 +52,8 @@ void flow_write(const struct flow *flow, unsigned i, struct flow_write *out);
 bool flow_same_place(const struct flow *flow, unsigned i, unsigned j);
 
 /*
- * A pointer, described by where it comes from: the value number `root` plus `disp` bytes. Two pointers with the same root point
- * into the same object. Two pointers with the root FLOW_POINTER_UNKNOWN or FLOW_POINTER_FIXED need not.
+ * A pointer, described by where it comes from: the value with the value number `root`, plus `disp` bytes. Two pointers with the
+ * same root point into the same object, unless the root is FLOW_POINTER_UNKNOWN or FLOW_POINTER_FIXED.
  */
 struct flow_pointer {
 	int32_t root;
@@ -61,8 +61,8 @@ struct flow_pointer {
 };
 
 #define FLOW_POINTER_UNKNOWN 0
-#define FLOW_POINTER_FIXED \
-	(-1) /* The pointer is a constant, for example the address of a variable. `disp` is the whole address. */
+/* The pointer is a constant, for example the address of a variable. `disp` is the whole address. */
+#define FLOW_POINTER_FIXED (-1)
 
 /* Returns the pointer that register `reg` holds before instruction `i`. */
 struct flow_pointer flow_register(const struct flow *flow, unsigned i, unsigned reg);

@@ -6,8 +6,10 @@
 #include "pruner/code/code.h"
 #include "pruner/code/flow/delta.h"
 
-#define FLOW_ABSOLUTE (-1) /* The base of a place whose address is a constant: the address has no base register. */
-#define FLOW_NO_NUMBER 0   /* The value number of a value that is not known to equal any other value. */
+/* The base of a place whose address is a constant: the address has no base register. */
+#define FLOW_ABSOLUTE (-1)
+/* The value number of a value that is not known to equal any other value. */
+#define FLOW_NO_NUMBER 0
 
 /*
  * A place is memory whose address is not known as a number, but as a value number and an offset. `base` is the value number of
@@ -25,10 +27,13 @@ struct value {
 	int32_t value_number;
 	/* The value was loaded from `from`, and differs from the loaded value only in the bits in `changed`. */
 	bool loaded;
-	uint8_t size;	   /* The size of that load, in bytes. */
-	uint8_t deltas;	   /* How the value differs from the loaded value, as bits of enum flow_delta. */
-	struct place from; /* The place that the value was loaded from. */
-	uint64_t changed;  /* The bits that may differ from the loaded value. */
+	uint8_t size; /* The size of that load, in bytes. */
+	/* How the value differs from the loaded value, as bits of enum flow_delta. */
+	uint8_t deltas;
+	/* The place that the value was loaded from. */
+	struct place from;
+	/* The bits that may differ from the loaded value. */
+	uint64_t changed;
 	/* For a value that was not loaded: the bits that may be 1, and the bits that are surely 1. */
 	uint64_t may, must;
 };
@@ -40,7 +45,8 @@ struct state {
 
 struct flow {
 	const struct code *code;
-	bool failed;	       /* The states did not become stable within ROUNDS_MAX passes. Nothing is known. */
+	/* The states did not become stable within ROUNDS_MAX passes. Nothing is known. */
+	bool failed;
 	struct state states[]; /* The state before each instruction. */
 };
 

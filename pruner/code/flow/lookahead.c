@@ -5,9 +5,9 @@
 #include "pruner/code/flow/parts.h"
 
 /*
- * Returns whether the instruction overwrites all flags (SDM vol. 2). An addition or subtraction of 1 does not count, because
- * the decoder also returns it for inc and dec, which keep CF. bt, bts, btr and btc keep ZF. A shift by 0 keeps all flags, and
- * the count of a shift by a register may be 0.
+ * Returns whether the instruction overwrites all flags (SDM vol. 2). An addition or subtraction of 1 does not count: it may be
+ * inc or dec, which keep CF, and the decoder does not tell these apart from add and sub. bt, bts, btr and btc keep ZF. A shift
+ * by 0 keeps all flags, and the count of a shift by a register may be 0.
  */
 static bool sets_all_flags(const struct insn_op *op)
 {

@@ -33,9 +33,11 @@ struct part {
 };
 
 struct parts {
-	bool reached; /* The value may be in registers at this instruction. */
-	bool queued;  /* The instruction is in follow.queue. */
-	bool pushed;  /* A part of the value was pushed, so a pop may load it. */
+	/* The value may be in registers at this instruction. */
+	bool reached;
+	bool queued; /* The instruction is in follow.queue. */
+	/* A part of the value was pushed, so a pop may load it. */
+	bool pushed;
 	struct part gpr[X86_GPRS];
 };
 
@@ -62,7 +64,8 @@ struct follow {
 	unsigned from; /* The instruction that loads the value. */
 	struct flow_read *out;
 	struct parts *parts; /* What the registers hold before each instruction. */
-	unsigned *queue;     /* The instructions whose state changed: flow_step() must be called for them again. */
+	/* The instructions with a changed state, for which flow_step() must be called again. */
+	unsigned *queue;
 	unsigned queue_len;
 };
 

@@ -117,8 +117,8 @@ static bool leaves(const struct path *path, const struct insn_op *op, bool of_da
 	if (of_data && divides(op))
 		return true;
 	/*
-	 * An instruction that the decoder does not understand, and that changes no register, flag or memory, changes some
-	 * other state of the CPU.
+	 * An instruction that the decoder does not understand, and that changes no register, flag or memory, changes some other
+	 * state of the CPU. The data count as passed on to this state.
 	 */
 	if (op->kind == INSN_OP_OTHER && of_data && !op->writes && !op->sets_flags && !writes_memory(op))
 		return true;
@@ -185,8 +185,8 @@ void seqcount_use_data(struct seqcount_walk *w, struct path *path, unsigned i)
 		return;
 	if (loads_data) {
 		/*
-		 * A load of data outside the section starts a new round. The data that the last round stored on the stack are
-		 * not read again.
+		 * A load of data outside the section starts a new round. The data that the previous round stored on the stack
+		 * are not read again.
 		 */
 		path->on_stack = path->on_stack && path->phases & SEQCOUNT_INSIDE;
 		w->wrong |= w->judging && (op->kind == INSN_OP_CALL || op->kind == INSN_OP_JUMP || op->insn.nmem != 1 ||

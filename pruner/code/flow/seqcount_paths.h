@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What registers and flags hold of the count and of the data on a path through a reader of a sequence count. Only
- * pruner/code/flow/seqcount_*.c use this header.
+ * Tracks a path through a reader of a sequence count: which registers and flags depend on the count, and which registers hold
+ * the data. Only pruner/code/flow/seqcount_*.c use this header.
  */
 #ifndef OUTRIDER_PRUNER_CODE_FLOW_SEQCOUNT_PATHS_H
 #define OUTRIDER_PRUNER_CODE_FLOW_SEQCOUNT_PATHS_H
@@ -12,63 +12,83 @@
 /* What a register holds of the count. */
 enum seqcount_held {
 	SEQCOUNT_NOTHING,
-	SEQCOUNT_LOADED, /* The register holds the count, and the path has loaded no data after the count. */
+	/* The register holds the count, and the path has loaded no data after the count. */
+	SEQCOUNT_LOADED,
 	/*
 	 * The register holds the count that began the section: even, or with bit 0 cleared. For a latch: the count that chose
 	 * the copy.
 	 */
 	SEQCOUNT_START,
-	SEQCOUNT_INDEX, /* A number computed from bit 0 of the count, which chooses the copy of a latch. */
+	/* A number computed from bit 0 of the count, which chooses the copy of a latch. */
+	SEQCOUNT_INDEX,
 };
 
 /* Where execution is, relative to the section. The values are bits: where paths join, several may be set. */
 enum seqcount_phase {
-	SEQCOUNT_OUTSIDE = 1, /* The path has loaded no data, or has found the count unchanged after it loaded the data. */
-	SEQCOUNT_INSIDE = 2,  /* The path has loaded data, and has not compared the counts yet. */
-	SEQCOUNT_RETRY = 4,   /* The path found the count changed. Its data are invalid, and it must retry. */
+	/* The path has loaded no data, or has found the count unchanged after it loaded the data. */
+	SEQCOUNT_OUTSIDE = 1,
+	/* The path has loaded data, and has not compared the counts yet. */
+	SEQCOUNT_INSIDE = 2,
+	/* The path found the count changed. The path's data are invalid, and the path must retry. */
+	SEQCOUNT_RETRY = 4,
 };
 
 /* What ZF means at this point. */
 enum seqcount_flags {
 	SEQCOUNT_FLAGS_ELSE,
-	SEQCOUNT_FLAGS_PARITY, /* ZF is set when bit 0 of a count is 0. */
-	SEQCOUNT_FLAGS_SAME,   /* ZF is set when the count equals the count that began the section. */
+	/* ZF is set when bit 0 of a count is 0. */
+	SEQCOUNT_FLAGS_PARITY,
+	/* ZF is set when the count equals the count that began the section. */
+	SEQCOUNT_FLAGS_SAME,
 };
 
-#define SEQCOUNT_SEVERAL (-1) /* The load or register differs between the paths that join here. */
+/* The load or register differs between the paths that join here. */
+#define SEQCOUNT_SEVERAL (-1)
 
 struct path {
 	bool reached;
 	uint8_t phases; /* enum seqcount_phase bits */
 	struct {
 		uint8_t kind; /* enum seqcount_held */
-		int16_t load; /* The instruction that loaded the count, as an index, or SEQCOUNT_SEVERAL. */
+		/* The instruction that loaded the count, as an index, or SEQCOUNT_SEVERAL. */
+		int16_t load;
 	} gpr[X86_GPRS];
-	uint16_t data;	  /* The registers that hold data or a result computed from data. One bit for each enum x86_gpr. */
-	uint16_t stale;	  /* The registers that hold data of a round that the reader discarded. */
-	bool on_stack;	  /* A part of the data is on the stack. */
-	bool decided;	  /* The path took a branch that depends on data. */
-	uint8_t flags;	  /* enum seqcount_flags */
-	int8_t flags_reg; /* For SEQCOUNT_FLAGS_PARITY: the register that was tested, or SEQCOUNT_SEVERAL. */
-	/* The instruction, as an index, that loaded the count whose test or comparison set the flags, or SEQCOUNT_SEVERAL. */
+	/* The registers that hold data or a result computed from data. One bit for each enum x86_gpr. */
+	uint16_t data;
+	/* The registers that hold data of a round that the reader discarded. */
+	uint16_t stale;
+	/* A part of the data is on the stack. */
+	bool on_stack;
+	/* The path took a branch that depends on data. */
+	bool decided;
+	uint8_t flags; /* enum seqcount_flags */
+	/* For SEQCOUNT_FLAGS_PARITY: the register that was tested, or SEQCOUNT_SEVERAL. */
+	int8_t flags_reg;
+	/*
+	 * A test or a comparison of the count set the flags: the index of the instruction that had loaded this count, or
+	 * SEQCOUNT_SEVERAL.
+	 */
 	int16_t flags_load;
 	bool flags_of_data;
 };
 
 struct seqcount_walk {
 	const struct flow *flow;
-	unsigned at;	    /* The instruction that loads the data. */
-	bool of_count;	    /* The instruction `at` loads the count itself. No data are followed. */
+	unsigned at; /* The instruction that loads the data. */
+	/* The instruction `at` loads the count itself. No data are followed. */
+	bool of_count;
 	struct place count; /* The place of the count. */
 	bool latch;
 	struct path *states; /* The state before each instruction. */
 	/* The states no longer change. A last pass over the code checks each instruction, and sets the fields below. */
 	bool judging;
-	bool wrong;	       /* The code is not a reader's section. */
-	bool retry_found;      /* A path compares the counts after it has loaded the data. */
+	bool wrong; /* The code is not a reader's section. */
+	/* A path compares the counts after it has loaded the data. */
+	bool retry_found;
 	bool stores_to_caller; /* See struct seqcount_section. */
 	bool clears_odd;       /* See struct seqcount_section. */
-	unsigned retry_load;   /* The instruction that loads the count for the comparison, as an index. */
+	/* The instruction that loads the count for the comparison, as an index. */
+	unsigned retry_load;
 };
 
 /* Returns whether the instruction loads 4 bytes into a register, as a reader loads the count. */
@@ -89,7 +109,9 @@ bool seqcount_step(struct seqcount_walk *w, unsigned i);
  */
 void seqcount_use_data(struct seqcount_walk *w, struct path *path, unsigned i);
 
-/* Update what the registers and flags of *path hold of the count after instruction `i`. */
+/*
+ * Update *path to the state after instruction `i`: which registers hold the count, and which test of the count set the flags.
+ */
 void seqcount_track(struct seqcount_walk *w, struct path *path, unsigned i);
 
 #endif

@@ -97,8 +97,8 @@ static bool parity(const struct seqcount_walk *w, const struct flow_access *a, b
 }
 
 /*
- * Returns the load that begins the section. It is only printed, so the choice is simple: the last load of the count before the
- * access in the order of the code, or else the first load of the count.
+ * Returns the load that begins the section. The result is only printed, so the choice is simple: the last load of the count
+ * before the access in the order of the code, or else the first load of the count.
  */
 static unsigned begin_load(const struct seqcount_walk *w, unsigned at)
 {

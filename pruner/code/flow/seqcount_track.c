@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tracks what registers and flags hold of a sequence count. */
+/* Tracks which registers hold the count of a sequence count, and which test of the count set the flags. */
 #include "pruner/code/flow/calls.h"
 #include "pruner/code/flow/seqcount_paths.h"
 
-#define COUNT_SIZE 4 /* bytes; the field `sequence` of seqcount_t is an unsigned int */
+/* Size of a sequence count in bytes: the field `sequence` of seqcount_t is an unsigned int. */
+#define COUNT_SIZE 4
 
 bool seqcount_loads(const struct insn_op *op)
 {
@@ -140,8 +141,8 @@ static bool makes_index(const struct path *path, const struct insn_op *op)
 }
 
 /*
- * Instruction `load` loads the count again, in the next round of a loop. Registers with the count that it loaded in the last
- * round hold an old count, which must not be compared: they become SEQCOUNT_NOTHING.
+ * Instruction `load` loads the count again, in the next round of a loop. Registers with the count that was loaded in the
+ * previous round hold an old count, which must not be compared: they become SEQCOUNT_NOTHING.
  */
 static void forget_round(struct path *path, int16_t load)
 {

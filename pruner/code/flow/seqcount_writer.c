@@ -12,7 +12,8 @@
  */
 enum { NEVER = 1, ODD = 2, EVEN = 4 };
 
-#define COUNT_SIZE 4 /* bytes; the field `sequence` of seqcount_t is an unsigned int */
+/* Size of a sequence count in bytes: the field `sequence` of seqcount_t is an unsigned int. */
+#define COUNT_SIZE 4
 /*
  * The longest distance, in instructions, between an addition in a register and the store of that register. Compilers schedule a
  * few other instructions in between.

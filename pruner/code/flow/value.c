@@ -17,7 +17,10 @@ static bool is_constant(const struct value *v)
 	return !v->loaded && v->may == v->must;
 }
 
-/* Returns the lowest set bit of `may` and all bits above it: the bits that adding or subtracting the number can change. */
+/*
+ * Returns the lowest set bit of `may` and all bits above that bit. Adding or subtracting a number whose set bits are all in
+ * `may` changes no other bits of a value.
+ */
 static uint64_t upwards(uint64_t may)
 {
 	return may ? ~((may & -may) - 1) : 0;

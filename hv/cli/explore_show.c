@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "hv/cli/explore_show.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/clean.h"
+#include "hv/report/datum.h"
+#include "hv/report/words.h"
+
+#define NS_PER_S 1e9
+/* If no candidate was tried, at most this many candidates are listed. */
+#define LISTED 40
+
+double explore_trials_per_minute(const struct explore_result *r)
+{
+	return r->trials_ns ? 60.0 * r->trial_count / ((double)r->trials_ns / NS_PER_S) : 0;
+}
+
+void explore_site(const struct explore_side *side, char out[EXPLORE_SITE_MAX])
+{
+	const struct guest_symbol *s = side->access.caller ? &side->caller : &side->symbol;
+	uint64_t pc = explore_wants(&side->access);
+
+	if (!s->name[0])
+		snprintf(out, EXPLORE_SITE_MAX, "0x%" PRIx64, pc);
+	else if (s->module[0])
+		snprintf(out, EXPLORE_SITE_MAX, "%s+0x%" PRIx64 " [%s]", s->name, pc - s->addr, s->module);
+	else
+		snprintf(out, EXPLORE_SITE_MAX, "%s+0x%" PRIx64, s->name, pc - s->addr);
+	clean_field(out, EXPLORE_SITE_MAX);
+}
+
+static void show_recordings(const struct explore_config *config, const struct explore_result *r)
+{
+	static const char *const ends[] = {
+		[EXPLORE_TO_ITS_END] = "to its end",
+		[EXPLORE_STEPS] = "up to --steps",
+		[EXPLORE_FULL] = "until the memory for accesses was full",
+		[EXPLORE_TIME] = "up to --record-time",
+		[EXPLORE_LOST] = "until its machine was lost",
+	};
+
+	if (r->banner[0])
+		printf("guest       %.*s\n", (int)strcspn(r->banner, "("), r->banner);
+	for (unsigned side = 0; side < 2; side++) {
+		const struct explore_recording *e = &r->recording[side];
+
+		printf("program %c   %s\n", EXPLORE_SIDE_NAMES[side], config->command[side]);
+		printf("            recorded %s: %" PRIu64 " instructions of the kernel in %" PRIu64 " system calls, %" PRIu64
+		       " accesses, %.1f s\n",
+		       ends[e->end] ? ends[e->end] : "not", e->steps, e->entries, e->accesses, (double)e->ns / NS_PER_S);
+	}
+	printf("candidates  %u\n", r->candidate_count);
+}
+
+static void show_candidate(const struct explore_result *r, unsigned index)
+{
+	const struct explore_candidate *c = &r->candidates[index];
+	char site[EXPLORE_SITE_MAX], datum[DATUM_TEXT_MAX];
+
+	printf("candidate %u", index + 1);
+	if (datum_memory_path(&c->memory, datum))
+		printf("  %s", datum);
+	printf("%s%s%s%s%s\n", c->common_lock ? "  common lock" : "", c->locked ? "  one side is locked" : "",
+	       c->serves_all ? "  serves the whole kernel" : "", c->fresh ? "  each program's own object" : "",
+	       c->baseline == 2 ? "  code of the baseline program" : "");
+	if (c->after >= 0)
+		printf("  seen only while %c is held after its access of candidate %d\n", EXPLORE_SIDE_NAMES[c->held],
+		       c->after + 1);
+	for (unsigned side = 0; side < 2; side++) {
+		const struct explore_access *a = &c->side[side].access;
+
+		explore_site(&c->side[side], site);
+		printf("  %c  %s, %s, %" PRIu32 " bytes at 0x%016" PRIx64 ", instruction executed %" PRIu64 " time%s\n",
+		       EXPLORE_SIDE_NAMES[side], site, access_word(a->rw), a->size, a->gva, c->side[side].times,
+		       c->side[side].times == 1 ? "" : "s");
+	}
+}
+
+static const char *schedule_phrase(enum explore_schedule schedule)
+{
+	static const char *const phrases[EXPLORE_SCHEDULES] = {
+		[EXPLORE_SERIAL_AB] = "A runs to its end, then B",
+		[EXPLORE_SERIAL_BA] = "B runs to its end, then A",
+		[EXPLORE_FLIP_A] = "A runs up to its access, B makes its access, A makes its access, both go on",
+		[EXPLORE_FLIP_B] = "B runs up to its access, A makes its access, B makes its access, both go on",
+		[EXPLORE_PAUSE_A] = "A makes its access, B runs to its end, A goes on",
+		[EXPLORE_PAUSE_B] = "B makes its access, A runs to its end, B goes on",
+		[EXPLORE_WALK] = "random",
+	};
+
+	return phrases[schedule];
+}
+
+/* Name the memory at a place: by the first candidate that accesses it. */
+static void end_name(const struct explore_result *r, const struct explore_end *e, char out[DATUM_TEXT_MAX])
+{
+	for (unsigned i = 0; i < r->candidate_count; i++)
+		if (e->gva - r->candidates[i].side[0].access.gva < r->candidates[i].side[0].access.size &&
+		    datum_memory_path(&r->candidates[i].memory, out))
+			return;
+	snprintf(out, DATUM_TEXT_MAX, "memory at 0x%016" PRIx64, e->gva);
+}
+
+static void value_phrase(uint64_t value, char out[32])
+{
+	if (value == EXPLORE_SOME_ADDRESS)
+		snprintf(out, 32, "an address");
+	else
+		snprintf(out, 32, value < 10 ? "%" PRIu64 : "0x%" PRIx64, value);
+}
+
+static void state_phrase(const struct explore_result *r, const struct explore_end *e, char out[512])
+{
+	char name[DATUM_TEXT_MAX], value[3][32];
+
+	end_name(r, e, name);
+	value_phrase(e->value, value[0]);
+	for (unsigned i = 0; i < 2; i++)
+		value_phrase(e->serial[i], value[1 + i]);
+	if (e->serial[0] == e->serial[1])
+		snprintf(out, 512, "%.200s (%u bytes) ends as %s, but as %s after both serial orders", name, e->size, value[0],
+			 value[1]);
+	else
+		snprintf(out, 512, "%.200s (%u bytes) ends as %s, but as %s or %s after the serial orders", name, e->size,
+			 value[0], value[1], value[2]);
+}
+
+void explore_call_name(int number, char out[EXPLORE_CALL_MAX])
+{
+	char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_X86_64, number);
+
+	if (name)
+		snprintf(out, EXPLORE_CALL_MAX, "%s", name);
+	else
+		snprintf(out, EXPLORE_CALL_MAX, "%d", number);
+	free(name);
+}
+
+static void result_phrase(int64_t value, char out[32])
+{
+	const char *name = value < 0 && value >= -INT_MAX ? strerrorname_np((int)-value) : NULL;
+
+	if (value == EXPLORE_NO_CALL)
+		snprintf(out, 32, "no such call");
+	else if (name)
+		snprintf(out, 32, "-%s", name);
+	else
+		snprintf(out, 32, "%" PRId64, value);
+}
+
+/* Print the calls of a trial that return what no serial order gives. */
+static void show_returns(const struct explore_trial *t)
+{
+	char name[EXPLORE_CALL_MAX], value[3][32];
+
+	for (unsigned side = 0; side < 2; side++) {
+		const struct explore_return *e = &t->returns[side];
+
+		if (!e->call)
+			continue;
+		explore_call_name(e->number, name);
+		result_phrase(e->value, value[0]);
+		for (unsigned i = 0; i < 2; i++)
+			result_phrase(e->serial[i], value[1 + i]);
+		printf("  %c  call %u, %s: %s; %s if A runs first, %s if B runs first\n", EXPLORE_SIDE_NAMES[side], e->call,
+		       name, value[0], value[1], value[2]);
+	}
+}
+
+static void leak_phrase(const struct explore_leak *l, char out[512])
+{
+	char holds[EXPLORE_SITE_MAX] = "", serial[64] = "none";
+
+	if (l->holds.name[0])
+		snprintf(holds, sizeof(holds), ", which holds the address of %s", l->holds.name);
+	if (l->serial)
+		snprintf(serial, sizeof(serial), "%" PRIu32 " at most", l->serial);
+	snprintf(out, 512,
+		 "a memory leak: nothing points any more to %" PRIu32 " object%s of %" PRIu32
+		 " bytes of the cache %s, after the serial orders to %s; one is at 0x%016" PRIx64 "%s",
+		 l->count, l->count == 1 ? "" : "s", l->size, l->cache[0] ? l->cache : "(unknown)", serial, l->gva, holds);
+}
+
+static void outcome_phrase(const struct explore_result *r, const struct explore_trial *t, char out[512])
+{
+	const char *how = t->machine == REPLAY_MACHINE_PANIC	      ? "the kernel panicked"
+			  : t->machine == REPLAY_MACHINE_TRIPLE_FAULT ? "the machine died of a triple fault"
+								      : "the kernel complained";
+
+	switch (t->outcome) {
+	case EXPLORE_COMPLAINT:
+		snprintf(out, 512, "%s%s%s", how, t->text[0] ? ": " : "", t->text);
+		return;
+	case EXPLORE_HANG:
+		snprintf(out, 512, "a hang: %s",
+			 t->status[0] >= 0   ? "B does not end"
+			 : t->status[1] >= 0 ? "A does not end"
+					     : "neither program ends");
+		return;
+	case EXPLORE_STATUS:
+		snprintf(out, 512, "exit statuses %d of A and %d of B, which no serial order gives", t->status[0],
+			 t->status[1]);
+		return;
+	case EXPLORE_LEAK:
+		leak_phrase(&t->leak, out);
+		return;
+	case EXPLORE_STATE:
+		state_phrase(r, &t->end, out);
+		return;
+	case EXPLORE_RETURNS:
+		snprintf(out, 512, "results of system calls that no serial order gives");
+		return;
+	case EXPLORE_FAILED:
+		snprintf(out, 512, "the trial could not be run: %s", t->text);
+		return;
+	case EXPLORE_SAME:
+		snprintf(out, 512, "as in a serial order");
+		return;
+	}
+}
+
+void explore_scenario(const struct explore_config *config, const struct explore_trial *t, char out[EXPLORE_PATH_MAX])
+{
+	snprintf(out, EXPLORE_PATH_MAX, "%s/%s", config->folder, t->scenario);
+}
+
+static void show_scenario(const struct explore_config *config, const struct explore_trial *t)
+{
+	char path[EXPLORE_PATH_MAX];
+
+	if (!t->scenario[0])
+		return;
+	explore_scenario(config, t, path);
+	printf("  scenario  %s\n", path);
+	printf("            %s\n", t->again ? "`outrider replay` runs it: its first order ends in trouble again"
+					    : "`outrider replay` runs it, but its first order ends without trouble");
+}
+
+static void show_walk(const struct explore_walk *w)
+{
+	char site[EXPLORE_SITE_MAX];
+
+	printf("  %c runs at first; a change point lets the other program run:\n", EXPLORE_SIDE_NAMES[w->first]);
+	for (unsigned i = 0; i < w->count; i++) {
+		const struct explore_point *p = &w->point[i];
+
+		explore_site(&p->at, site);
+		printf("  before %c  %s, %s, %" PRIu32 " bytes at 0x%016" PRIx64 "\n", EXPLORE_SIDE_NAMES[p->side], site,
+		       access_word(p->at.access.rw), p->at.access.size, p->at.access.gva);
+	}
+}
+
+static void show_finding(const struct explore_config *config, const struct explore_result *r, const struct explore_trial *t)
+{
+	char phrase[512];
+
+	outcome_phrase(r, t, phrase);
+	printf("FOUND in trial %u  %s\n", t->number, phrase);
+	printf("  schedule  %s%s\n", schedule_phrase(t->schedule),
+	       t->forced == EXPLORE_FORCED ? "" : " (it was not forced to its end)");
+	if (t->split)
+		printf("            %c's access is a read-modify-write without LOCK prefix: %c reads, %c makes its access, %c "
+		       "writes\n",
+		       EXPLORE_SIDE_NAMES[explore_first(t->schedule)], EXPLORE_SIDE_NAMES[explore_first(t->schedule)],
+		       EXPLORE_SIDE_NAMES[!explore_first(t->schedule)], EXPLORE_SIDE_NAMES[explore_first(t->schedule)]);
+	if (t->outcome == EXPLORE_RETURNS)
+		show_returns(t);
+	if (t->schedule == EXPLORE_WALK) {
+		show_walk(&t->walk);
+		return;
+	}
+	show_scenario(config, t);
+	show_candidate(r, t->candidate);
+}
+
+/* Returns whether the two trials leave a value at the same place, lose objects of the same cache, or differ in the same calls.
+ */
+static bool is_alike(const struct explore_trial *a, const struct explore_trial *b)
+{
+	if (a->outcome != b->outcome)
+		return false;
+	if (a->outcome == EXPLORE_STATE)
+		return a->end.gva == b->end.gva && a->end.size == b->end.size;
+	if (a->outcome == EXPLORE_LEAK)
+		return strcmp(a->leak.cache, b->leak.cache) == 0 && a->leak.size == b->leak.size;
+	return memcmp(a->returns, b->returns, sizeof(a->returns)) == 0;
+}
+
+/* Returns whether the trial found harm, and is the first one with its leak, its mixed value, or its results of calls. */
+static bool is_shown(const struct explore_result *r, unsigned index)
+{
+	const struct explore_trial *t = &r->trials[index];
+
+	if (t->outcome != EXPLORE_STATE && t->outcome != EXPLORE_RETURNS && t->outcome != EXPLORE_LEAK)
+		return explore_found(t);
+	for (unsigned i = 0; i < index; i++)
+		if (is_alike(&r->trials[i], t))
+			return false;
+	return true;
+}
+
+/* Returns the number of candidates whose two accesses both programs stood before at once. Trials are in the candidates' order.
+ */
+static unsigned count_raced(const struct explore_result *r)
+{
+	unsigned count = 0;
+	int last = -1;
+
+	for (unsigned i = 0; i < r->trial_count; i++) {
+		const struct explore_trial *t = &r->trials[i];
+
+		if (explore_flips(t->schedule) && t->forced == EXPLORE_FORCED && (int)t->candidate != last) {
+			last = (int)t->candidate;
+			count++;
+		}
+	}
+	return count;
+}
+
+static void show_between(const struct explore_result *r)
+{
+	const struct explore_trial *t = &r->between;
+	unsigned first = explore_first(t->schedule);
+	char phrase[512];
+
+	outcome_phrase(r, t, phrase);
+	printf("FOUND in a run of whole system calls, beside trial %u  %s\n", t->number, phrase);
+	printf("  schedule  %c makes %u system calls, %c runs to its end, %c goes on\n", EXPLORE_SIDE_NAMES[first],
+	       t->calls[first], EXPLORE_SIDE_NAMES[!first], EXPLORE_SIDE_NAMES[first]);
+}
+
+static void show_trials(const struct explore_config *config, const struct explore_result *r)
+{
+	unsigned outcomes[EXPLORE_FAILED + 1] = {0}, forced[EXPLORE_BLOCKED + 1] = {0};
+
+	for (unsigned i = 0; i < r->trial_count; i++) {
+		outcomes[r->trials[i].outcome]++;
+		forced[r->trials[i].forced]++;
+	}
+	for (unsigned i = 0; i < 2; i++)
+		printf("serial      %s: exit statuses %d and %d\n", schedule_phrase(r->serial[i].schedule),
+		       r->serial[i].status[0], r->serial[i].status[1]);
+	printf("trials      %u of at most %u, %.1f a minute: %u forced, %u did not reach the first access, %u blocked\n",
+	       r->trial_count, config->trials + config->walks, explore_trials_per_minute(r), forced[EXPLORE_FORCED],
+	       forced[EXPLORE_NOT_REACHED], forced[EXPLORE_BLOCKED]);
+	if (config->walks)
+		printf("walks       at most %u random schedules with %u of %zu places as change points: each hits a given "
+		       "fault of depth %u "
+		       "with a probability of at least %.2g\n",
+		       config->walks, config->depth - 1, r->places, config->depth, r->probability);
+	if (r->skipped)
+		printf("left out    %u trials that --skip lists\n", r->skipped);
+	printf("raced       %u candidates: both programs stood before their accesses at once\n", count_raced(r));
+	printf("outcomes    %u complaints, %u hangs, %u other exit statuses, %u leaks, %u mixed values, %u other results, %u "
+	       "as "
+	       "in a serial order, %u could not be run\n",
+	       outcomes[EXPLORE_COMPLAINT], outcomes[EXPLORE_HANG], outcomes[EXPLORE_STATUS], outcomes[EXPLORE_LEAK],
+	       outcomes[EXPLORE_STATE], outcomes[EXPLORE_RETURNS], outcomes[EXPLORE_SAME], outcomes[EXPLORE_FAILED]);
+	for (unsigned i = 0; i < r->trial_count; i++)
+		if (is_shown(r, i))
+			show_finding(config, r, &r->trials[i]);
+	if (r->has_between)
+		show_between(r);
+	if (!explore_result_is_found(r))
+		printf("nothing found\n");
+}
+
+void explore_show(const struct explore_config *config, const struct explore_result *r)
+{
+	show_recordings(config, r);
+	if (config->trials) {
+		show_trials(config, r);
+		return;
+	}
+	for (unsigned i = 0; i < r->candidate_count && i < LISTED; i++)
+		show_candidate(r, i);
+	if (r->candidate_count > LISTED)
+		printf("and %u more\n", r->candidate_count - LISTED);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds in newly loaded text which functions call functions that take locks (callers.h), and which of them may make critical
+ * sections in several functions, so that their activations have to be followed (sections.h).
+ */
+#ifndef OUTRIDER_DETECT_LOCKS_CALLER_HOOKS_H
+#define OUTRIDER_DETECT_LOCKS_CALLER_HOOKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbols/insn/insn.h"
+
+struct detect;
+struct symbol;
+
+/* A direct call of a function or a direct jump to one, or a call that takes a lock: then `target` is 0. */
+struct caller_edge {
+	uint64_t at, target; /* GVAs */
+	uint32_t function;   /* index into functions[] */
+	uint8_t len;	     /* bytes of the call */
+	bool jump;
+	bool decides; /* the code after the call decides by the call's result */
+};
+
+/* What caller_hooks_function() collects. All zero: nothing. */
+struct caller_graph {
+	struct caller_function {
+		uint64_t start, size;
+		unsigned takes; /* calls in the function that take a lock or try to */
+		/* Number of calls on the way to a section: 0 if the function takes a lock itself. CALLERS_MAX + 1: none. */
+		unsigned depth;
+		unsigned calls;	     /* calls and jumps to functions with sections */
+		uint64_t first_call; /* GVA of the first such call; 0: none */
+		bool sections;	     /* section_hooks_begin() found a place, and the function's sections are followed already */
+	} * functions;
+	struct caller_edge *edges;
+	size_t function_count, function_room, edge_count, edge_room;
+	bool failed; /* memory ran out, or there are too many functions: then nothing is followed */
+};
+
+void caller_graph_fini(struct caller_graph *g);
+
+/*
+ * Begin with a function of the text. The functions are given in the order of their addresses, and the calls below belong to the
+ * latest one.
+ */
+void caller_hooks_function(struct caller_graph *g, const struct symbol *fn);
+
+/* The function has this instruction, which takes a lock or tries to. */
+void caller_hooks_take(struct caller_graph *g, const struct insn *insn);
+
+/*
+ * The function has this instruction, which calls no lock function. `rest`: the `len` bytes of the function after the
+ * instruction.
+ */
+void caller_hooks_insn(struct caller_graph *g, struct insn_decoder *decoder, const struct insn *insn, const uint8_t *rest,
+		       size_t len);
+
+/* The sections of the latest function are followed because of its own calls that take locks. */
+void caller_hooks_followed(struct caller_graph *g);
+
+/*
+ * All functions of the text were given: fill in the detector's tables of callers. Returns false if memory ran out or the text
+ * has too many functions: then no caller is followed. Called on the sampler's thread, without d->lock.
+ */
+bool caller_hooks_sites(struct detect *d, struct caller_graph *g);
+
+/*
+ * Returns whether the function may make two sections, at least one of them in a function that it calls: then its activations
+ * are to be followed. Only after caller_hooks_sites().
+ */
+bool caller_makes_sections(const struct caller_function *f);
+
+/*
+ * Returns the first jump to a function with sections, at edges[from] or later, with which the function with this index ends.
+ * NULL: there is none. Only after caller_hooks_sites().
+ */
+const struct caller_edge *caller_jump(const struct caller_graph *g, size_t function, size_t from);
+
+#endif

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Follows calls of lock functions: what each one takes or releases, and which critical section begins or ends with it. */
+#include <string.h>
+
+#include "hv/base/clock.h"
+#include "hv/detect/core/capture.h"
+#include "hv/detect/locks/entries.h"
+#include "hv/detect/locks/internal.h"
+#include "hv/detect/locks/lock_known.h"
+#include "hv/detect/locks/lock_sets.h"
+#include "hv/detect/locks/locks.h"
+#include "hv/detect/locks/sections.h"
+#include "hv/detect/steer/confirm.h"
+#include "hv/detect/steer/handover_order.h"
+#include "hv/detect/steer/lock_order.h"
+
+#define OPCODE_JUMP 0xe9
+/* The smallest ERR_PTR() value. */
+#define ERRORS_FROM 0xfffffffffffff001ull
+
+static void object_ends(struct locks *l, uint64_t gva)
+{
+	struct raw_moment *raw;
+
+	l->number++;
+	confirm_object_ends(l->d, gva);
+	handover_object_ends(&l->events, gva);
+	handover_object_gone(&l->handover, gva);
+	raw = lock_moment_put(l, LOCK_MOMENT_FREE, monotonic_ns());
+	if (raw)
+		raw->lock.gva = gva;
+}
+
+/* Queue a lock moment of a call, if the budget of stack copies allows it. The caller updates the lockset in either case. */
+static void tell_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+		      enum lock_moment_kind kind, const struct held_lock *lock, struct base_register base)
+{
+	uint64_t now = monotonic_ns(), during[LOCK_DURING_MAX];
+	unsigned n = lock_other_contexts(l, lock_sets_find(&l->sets, cpu, context), during);
+	struct raw_moment *raw = lock_moment_pay(l, now, n) ? lock_moment_put(l, kind, now) : NULL;
+
+	if (!raw)
+		return;
+	lock_sets_get(&l->sets, cpu, context, &raw->locks);
+	raw->lock = *lock;
+	raw->lock_base = base;
+	memcpy(raw->during, during, sizeof(during));
+	raw->during_count = n;
+	capture_side(l->d->target, l->d->guest, cpu, regs, context, &raw->side);
+	raw->side.pc = regs->rip;
+}
+
+/*
+ * Record the operation for lock_order(). A trylock is left out, because the call does not show yet whether it takes the lock.
+ * lock_order() needs no such record: the lock of a successful trylock is in the lockset at the access, or its release was
+ * recorded.
+ */
+static void add_event(struct locks *l, unsigned cpu, const struct guest_context *context, enum lock_op op,
+		      const struct held_lock *lock)
+{
+	if (op == LOCK_TRY)
+		return;
+	if (context->known)
+		lock_events_add(&l->events, &(struct lock_event){.number = l->number,
+								 .gva = lock->gva,
+								 .who = lock_who_is(cpu, context),
+								 .give = op == LOCK_GIVE || op == LOCK_SHARE,
+								 .shared = lock->shared});
+	else
+		lock_events_hole(&l->events, l->number);
+}
+
+/* The context takes the lock `gva`: record which of the locks that it holds exclusively it holds together with this lock. */
+static void nest(struct locks *l, unsigned cpu, const struct guest_context *context, const struct lock_who *who, uint64_t gva)
+{
+	const struct lock_context *own = lock_sets_find(&l->sets, cpu, context);
+
+	for (unsigned i = 0; own && i < own->set.count; i++) {
+		if (!own->set.held[i].shared && !own->set.held[i].maybe)
+			sections_nested(&l->sections, who, gva, own->set.held[i].gva);
+	}
+}
+
+/*
+ * The call begins or ends a critical section: record that in the context's activation (sections.h). A trylock begins a section
+ * only when its result is seen (tried()).
+ */
+static void follow_section(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+			   enum lock_op op, const struct held_lock *lock)
+{
+	struct call_chain chain;
+	struct lock_who who;
+
+	if (!context->known)
+		return;
+	who = lock_who_is(cpu, context);
+	if (op == LOCK_TAKE) {
+		locks_call_chain(l, lock->taken_at, regs->gpr[X86_RSP], &chain);
+		sections_take(&l->sections, &who, lock->gva, lock->taken_at, l->number, &chain);
+		nest(l, cpu, context, &who, lock->gva);
+	} else if (op == LOCK_GIVE) {
+		sections_give(&l->sections, &who, lock->gva, l->number);
+	}
+}
+
+/*
+ * A call that tried to take a lock has returned. If the call took the lock, record a critical section that began at the call,
+ * and not at its return.
+ */
+static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+		  const struct known_lock_function *f, bool taken)
+{
+	uint64_t taken_at = regs->rip - CALL_LEN;
+	const struct lock_context *own;
+	unsigned last;
+	struct call_chain chain;
+	struct lock_who who;
+
+	lock_sets_tried(&l->sets, cpu, context, taken_at, taken, !f->given_unseen);
+	own = lock_sets_find(&l->sets, cpu, context);
+	last = own ? own->set.count : 0;
+	if (!taken || !context->known || !last-- || own->set.held[last].taken_at != taken_at || own->set.held[last].maybe)
+		return;
+	who = lock_who_is(cpu, context);
+	locks_call_chain(l, taken_at, regs->gpr[X86_RSP], &chain);
+	sections_take(&l->sections, &who, own->set.held[last].gva, taken_at, own->taken[last], &chain);
+}
+
+/*
+ * A call of `f` has returned on this CPU, with its result in RAX: if `f` allocated an object, end the lifetime of the previous
+ * object at its address; if `f` tried a lock, record whether the lock was taken.
+ */
+static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
+{
+	uint64_t result = regs->gpr[X86_RAX];
+	struct guest_context context;
+
+	if (f->function->op == LOCK_ACQUIRE) {
+		lock_taken_over(l, cpu, regs, f->function);
+		return;
+	}
+	if (f->function->op == LOCK_NEW) {
+		if (x86_kernel_address(result) && result < ERRORS_FROM)
+			object_ends(l, result);
+		return;
+	}
+	/* The result is an int, or a bool in the low 8 bits. */
+	result = f->function->nonzero ? result & 0xff : (uint32_t)result;
+	guest_context(l->d->guest, regs, &context);
+	tried(l, cpu, regs, &context, f, f->function->nonzero == (result != 0));
+}
+
+static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
+{
+	const struct lock_function *function = f->function;
+	uint64_t gva = lock_argument(l, function, regs);
+	struct guest_context context;
+	struct held_lock lock;
+
+	if (!gva || function->op == LOCK_NEW)
+		return;
+	guest_context(l->d->guest, regs, &context);
+	if (function->op == LOCK_FREE) {
+		lock_see_returns(l, cpu, regs, &context, true);
+		object_ends(l, gva);
+		return;
+	}
+	if (function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE || function->op == LOCK_STOP) {
+		lock_handed_over(l, cpu, regs, function, false);
+		return;
+	}
+	lock_see_returns(l, cpu, regs, &context, true);
+	lock_load_stop(&l->load, cpu, &context, monotonic_ns());
+	lock_seen(l, cpu, &context);
+	l->number++;
+	lock = (struct held_lock){.gva = gva,
+				  .taken_at = regs->rip,
+				  .kind = function->kind,
+				  .off = function->off | (handover_lines_stopped(&l->handover) ? LOCK_NO_LINE : 0),
+				  .shared = function->shared,
+				  .maybe = function->op == LOCK_TRY};
+	add_event(l, cpu, &context, function->op, &lock);
+	follow_section(l, cpu, regs, &context, function->op, &lock);
+	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
+		tell_call(l, cpu, regs, &context, LOCK_MOMENT_TAKE, &lock, lock_argument_register(function, regs));
+		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)
+			lock_sets_anew(&l->sets, cpu, &context, gva);
+		lock.maybe |= f->given_unseen;
+		lock_sets_take(&l->sets, cpu, &context, &lock, l->number);
+	} else if (function->op == LOCK_GIVE) {
+		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
+		lock_sets_give(&l->sets, cpu, &context, gva);
+	} else if (function->op == LOCK_SHARE) {
+		lock_sets_share(&l->sets, cpu, &context, gva);
+	}
+}
+
+/* Returns the function by which the call at this hook takes a lock, or NULL. */
+static const struct lock_function *taken_by(const struct locks *l, const struct point *point)
+{
+	const struct known_lock_function *f = lock_known_at(&l->known, lock_call_target(&point->insn));
+
+	if (!f)
+		f = lock_known_at(&l->inlined, point->addr);
+	return f && f->function->op == LOCK_TAKE ? f->function : NULL;
+}
+
+uint64_t locks_takes(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+		     const struct point *point, struct lock_who *who)
+{
+	const struct lock_function *function = taken_by(l, point);
+
+	if (!function || !context->known)
+		return 0;
+	*who = lock_who_is(cpu, context);
+	return lock_argument(l, function, regs);
+}
+
+bool locks_place(struct locks *l, const struct point *point, uint8_t *gpr, int32_t *offset)
+{
+	const struct lock_function *function = taken_by(l, point);
+
+	if (!function)
+		return false;
+	*gpr = lock_argument_gpr(function);
+	*offset = function->offset;
+	return true;
+}
+
+bool locks_gap(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+	       const struct point *point, struct section_gap *out)
+{
+	struct call_chain chain;
+	struct lock_who who;
+	uint64_t gva = locks_takes(l, cpu, regs, context, point, &who);
+
+	if (!gva)
+		return false;
+	locks_call_chain(l, point->addr, regs->gpr[X86_RSP], &chain);
+	return sections_gap(&l->sections, &who, gva, point->addr, &chain, out);
+}
+
+void locks_hold_before(struct locks *l, unsigned cpu)
+{
+	/* The CPU is held before a call, so there is no held access with which a later moment could be simultaneous. */
+	l->window[cpu] = 0;
+}
+
+void locks_hold(struct locks *l, unsigned cpu, const struct section_gap *gap)
+{
+	locks_hold_before(l, cpu);
+	l->gap[cpu] = *gap;
+	sections_hold(&l->sections, gap, l->number);
+}
+
+bool locks_gap_met(struct locks *l, unsigned cpu)
+{
+	return sections_gap_met(&l->sections, &l->gap[cpu]);
+}
+
+static void activation_begins(struct locks *l, unsigned cpu, const struct x86_regs *regs, uint64_t pc)
+{
+	struct guest_context context;
+	struct lock_who who;
+
+	guest_context(l->d->guest, regs, &context);
+	if (!context.known)
+		return;
+	who = lock_who_is(cpu, &context);
+	sections_at(&l->sections, &who, pc, regs->gpr[X86_RSP]);
+}
+
+/* The CPU is at a jump with a hook. If it leads from a function with sections to another function, record this. */
+static void jumps(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point)
+{
+	uint64_t target = lock_call_target(&point->insn);
+	struct guest_context context;
+	struct lock_who who;
+
+	if (point->insn.bytes[0] != OPCODE_JUMP || !target)
+		return;
+	guest_context(l->d->guest, regs, &context);
+	if (!context.known)
+		return;
+	who = lock_who_is(cpu, &context);
+	sections_jump(&l->sections, &who, point->addr, target);
+}
+
+void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point)
+{
+	const struct known_lock_function *before = lock_known_at(&l->results, point->addr);
+	const struct known_lock_function *now = lock_known_at(&l->known, lock_call_target(&point->insn));
+	const struct known_lock_function *begins = lock_known_at(&l->begins, point->addr);
+	const struct known_lock_function *ends = lock_known_at(&l->ends, point->addr);
+	struct entry_hook *entry = entries_at(&l->entries, point->addr);
+
+	if (!now)
+		now = lock_known_at(&l->inlined, point->addr);
+	if (before)
+		call_returned(l, cpu, regs, before);
+	if (begins)
+		lock_callback_begins(l, cpu, regs, begins->function);
+	if (sections_begins_at(&l->sections, point->addr))
+		activation_begins(l, cpu, regs, point->addr);
+	jumps(l, cpu, regs, point);
+	if (now)
+		called(l, cpu, regs, now);
+	if (entry) {
+		lock_entered(l, cpu, regs, entry);
+	}
+	/* Last, because a callback may end by a jump to a lock function: then the lock function's call comes first. */
+	if (ends)
+		lock_callback_ends(l, cpu, regs, ends->function);
+}

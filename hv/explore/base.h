@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The base: a saved machine in which both programs wait at the mark (hv/vmm/platform/mark.h). All copies are made from the
+ * base.
+ */
+#ifndef OUTRIDER_EXPLORE_BASE_H
+#define OUTRIDER_EXPLORE_BASE_H
+
+#include "hv/base/err.h"
+#include "hv/explore/facts.h"
+#include "hv/vmm/ram.h"
+#include "hv/vmm/snapshot/snapshot.h"
+
+/* Once open, the base does not change. A process that makes a copy of it is forked, so that the RAM is copied on write. */
+struct base {
+	struct vm_state state;
+	struct ram ram;
+	unsigned cpus;
+	int kvm_fd; /* for the copies */
+};
+
+/*
+ * Open the machine of `config`, confine the process if sandbox_prepare() was called, boot the machine to the mark, and save it.
+ * Returns 0, or -1 with `err` set. base_close() may follow in either case. `base` must be all zero but for kvm_fd, which is -1.
+ */
+int base_open(struct base *base, const struct explore_config *config, struct err *err);
+void base_close(struct base *base);
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Finds, names and orders the candidates (candidates.h). */
+#include "hv/explore/candidates.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/explore/message.h"
+#include "hv/explore/order.h"
+#include "hv/explore/pairs.h"
+#include "hv/explore/words.h"
+
+#define NS_PER_MS 1000000u
+
+/* A growing list of candidates. */
+struct list {
+	struct explore_candidate *all;
+	size_t count;
+};
+
+/*
+ * Returns whether the candidate's memory is meant to be shared. Per-CPU memory and stacks are not: only a mistake, or the
+ * kernel's scheduler, accesses those of another CPU or task, and the scheduler makes many such pairs.
+ */
+static bool is_shared(const struct explore_candidate *c)
+{
+	return c->memory.kind != GUEST_MEMORY_PER_CPU && c->memory.kind != GUEST_MEMORY_STACK;
+}
+
+/* Find the candidates of `in` in shared memory, named and ordered. Returns 0, or -1 if memory ran out. */
+static int find(struct pairs_input *in, const struct recordings *r, const struct kernel *kernel, struct list *out)
+{
+	size_t count;
+
+	in->baseline = r->baseline ? r->baseline->access : NULL;
+	in->baseline_count = r->baseline ? r->baseline->count : 0;
+	in->code = kernel_code;
+	in->variable = kernel_is_variable;
+	in->ctx = (void *)(uintptr_t)kernel;
+	*out = (struct list){.all = pairs_find(in, &count)};
+	if (count == (size_t)-1)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		kernel_name(kernel, &out->all[i]);
+		if (is_shared(&out->all[i]))
+			out->all[out->count++] = out->all[i];
+	}
+	return order_by_clusters(out->all, out->count);
+}
+
+int candidates_find(const struct recordings *r, const struct kernel *kernel, struct explore_result *result, struct err *err)
+{
+	struct pairs_input in = {
+		.access = {r->side[0]->access, r->side[1]->access},
+		.count = {r->side[0]->count, r->side[1]->count},
+	};
+	struct list found;
+
+	if (find(&in, r, kernel, &found) < 0) {
+		free(found.all);
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	}
+	result->candidates = found.all;
+	result->candidate_count = (unsigned)found.count;
+	return 0;
+}
+
+/* ---- what one side does while the other one is held ---- */
+
+static bool same_site(const struct explore_access *a, const struct explore_access *b)
+{
+	return a->pc == b->pc && a->caller == b->caller;
+}
+
+static bool is_known(const struct list *known, const struct explore_candidate *c)
+{
+	for (size_t i = 0; i < known->count; i++)
+		if (same_site(&known->all[i].side[0].access, &c->side[0].access) &&
+		    same_site(&known->all[i].side[1].access, &c->side[1].access))
+			return true;
+	return false;
+}
+
+/* What is looked for while a side is held. */
+struct chain {
+	const struct recordings *alone;
+	const struct kernel *kernel;
+	struct list known; /* the candidates of the recordings alone */
+	struct list more;  /* what only the others show */
+};
+
+/*
+ * Append the candidates of `found` that are not known yet. Those with a reason for a lower rank are left out: they are many,
+ * and would stand before better ones of `known`. `held` is held after its access of the candidate `after`. Returns 0, or -1 if
+ * memory ran out.
+ */
+static int append_new(struct chain *c, const struct list *found, unsigned after, unsigned held)
+{
+	struct list *out = &c->more;
+	struct explore_candidate *more = realloc(out->all, (out->count + found->count + 1) * sizeof(*more));
+
+	if (!more)
+		return -1;
+	out->all = more;
+	for (size_t i = 0; i < found->count; i++) {
+		if (explore_reasons(&found->all[i]) || is_known(&c->known, &found->all[i]) || is_known(out, &found->all[i]))
+			continue;
+		more[out->count] = found->all[i];
+		more[out->count].after = (int)after;
+		more[out->count++].held = held;
+	}
+	return 0;
+}
+
+/*
+ * Append the new candidates of what `held` does after its access of the candidate `after`, and of `other`, what the other side
+ * does meanwhile. Returns 0, or -1 if memory ran out.
+ */
+static int find_after(struct chain *c, unsigned after, unsigned held, const struct recorded *other)
+{
+	const struct recorded *own = c->alone->side[held];
+	uint32_t at = c->known.all[after].side[held].access.at, from = 0;
+	struct pairs_input in = {0};
+	struct list found;
+	int rc;
+
+	while (from < own->count && own->access[from].at <= at)
+		from++;
+	in.access[held] = own->access + from;
+	in.count[held] = own->count - from;
+	in.access[!held] = other->access;
+	in.count[!held] = other->count;
+	rc = find(&in, c->alone, c->kernel, &found);
+	if (rc == 0)
+		rc = append_new(c, &found, after, held);
+	free(found.all);
+	return rc;
+}
+
+/* Record one side while the other one is held after its access of the candidate `after`, and append what is new. */
+static int chain_at(struct chain *c, const struct base *base, const struct explore_config *config, unsigned after,
+		    unsigned held, struct err *err)
+{
+	struct recorded *other = record_after(base, config, c->kernel, !held, &c->known.all[after].side[held].access, err);
+	int rc;
+
+	if (!other)
+		return -1;
+	explore_say(config,
+		    "%c while %c is held after its access of candidate %u: %" PRIu64 " instructions, %" PRIu64 " ms (%s)",
+		    EXPLORE_SIDE_NAMES[!held], EXPLORE_SIDE_NAMES[held], after + 1, other->summary.steps,
+		    other->summary.ns / NS_PER_MS, explore_recorded_word(other->summary.end));
+	rc = find_after(c, after, held, other);
+	recorded_free(other);
+	return rc == 0 ? 0 : err_set(err, EXIT_INTERNAL, "out of memory");
+}
+
+static int insert(struct explore_result *result, size_t at, const struct list *more)
+{
+	size_t count = result->candidate_count + more->count;
+	struct explore_candidate *all = realloc(result->candidates, (count + 1) * sizeof(*all));
+
+	if (!all)
+		return -1;
+	memmove(all + at + more->count, all + at, (result->candidate_count - at) * sizeof(*all));
+	if (more->count)
+		memcpy(all + at, more->all, more->count * sizeof(*all));
+	result->candidates = all;
+	result->candidate_count = (unsigned)count;
+	return 0;
+}
+
+int candidates_after(const struct base *base, const struct recordings *r, const struct explore_config *config,
+		     const struct kernel *kernel, struct explore_result *result, struct err *err)
+{
+	struct chain c = {.alone = r, .kernel = kernel, .known = {result->candidates, result->candidate_count}};
+	unsigned first = config->chains < result->candidate_count ? config->chains : result->candidate_count;
+	int rc = 0;
+
+	for (unsigned i = 0; i < 2 * first && rc == 0; i++)
+		rc = chain_at(&c, base, config, i / 2, i % 2, err);
+	if (rc == 0 && insert(result, first, &c.more) < 0)
+		rc = err_set(err, EXIT_INTERNAL, "out of memory");
+	if (rc == 0)
+		explore_say(config, "%zu more candidates, which only these recordings show", c.more.count);
+	free(c.more.all);
+	return rc;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The kernel's code as a recording needs it: decoded instructions, and how far a step may go. Used in the process of a copy. */
+#ifndef OUTRIDER_EXPLORE_CODE_H
+#define OUTRIDER_EXPLORE_CODE_H
+
+#include "hv/explore/drive.h"
+#include "hv/explore/kernel.h"
+
+struct code {
+	struct drive *drive;
+	unsigned side;		     /* the CPU whose page tables are used */
+	const struct kernel *kernel; /* NULL: unknown */
+	/* __switch_to(prev, next), which every switch between tasks comes through; 0: unknown. May be set after code_open(). */
+	uint64_t switch_to;
+	struct insn *cache; /* addr 0: empty */
+	uint8_t *facts;	    /* of each element of the cache: enum kernel_code_fact bits */
+};
+
+/* Make the cache. `drive` may be opened later. Returns 0, or -1 with `err` set; code_close() may follow in both cases. */
+int code_open(struct code *c, struct drive *drive, unsigned side, const struct kernel *kernel, struct err *err);
+void code_close(struct code *c);
+
+/* Returns the instruction at `pc`, which is valid until the next call, or NULL if it cannot be decoded. */
+const struct insn *code_at(struct code *c, uint64_t pc);
+
+/* Returns the enum kernel_code_fact bits of an instruction that code_at() has returned last. */
+unsigned code_facts(const struct code *c, const struct insn *insn);
+
+/* Returns whether the instruction leaves the kernel: SYSRETQ or IRETQ (SDM vol. 2). */
+bool code_leaves_kernel(const struct insn *insn);
+
+/* Returns whether the instruction may access memory that another CPU could access, too. */
+bool code_accesses(const struct insn *insn);
+
+/*
+ * Returns the number of instructions, from `insn` on, that the CPU can execute before the recording has to look at it again,
+ * and sets *end to the address after them; or returns 0 if `insn` has to be single-stepped. `insn` is a copy, and `regs` are
+ * the registers before it.
+ */
+unsigned code_stride(struct code *c, const struct insn *insn, const struct x86_regs *regs, uint64_t *end);
+
+#endif

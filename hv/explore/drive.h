@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Drives a copy of the base (base.h). A side is one of the two programs. This code lets one side run alone, up to an
+ * instruction or to its end, while the other side waits at the mark or is held, and finally lets both sides run. Side 0 runs on
+ * CPU 0, and side 1 on CPU 1. To be used in a process of its own.
+ */
+#ifndef OUTRIDER_EXPLORE_DRIVE_H
+#define OUTRIDER_EXPLORE_DRIVE_H
+
+#include "hv/explore/base.h"
+#include "hv/explore/returns.h"
+#include "hv/replay/copy.h"
+#include "hv/vmm/platform/mark.h"
+#include "symbols/insn/insn.h"
+
+struct drive {
+	struct copy copy;
+	struct mark mark;
+	int console; /* a memfd with the copy's console output */
+	unsigned cpus;
+	/* The side is held in the middle of its program: its CPU must not run. */
+	bool held[2];
+	/* GVA of a second instruction before which drive_slice() stops, besides the one at its `pc`; 0: none. */
+	uint64_t also;
+	struct insn_decoder *decoder;
+	/* drive_note_returns() */
+	const struct returns_site *returns;
+	struct returned *returned;
+};
+
+/* Why a side stopped. */
+enum drive_end {
+	DRIVE_THERE,  /* before the access */
+	DRIVE_DONE,   /* the side's program has ended */
+	DRIVE_STUCK,  /* the time is over */
+	DRIVE_BROKEN, /* the machine has ended, or drive.copy.err is set */
+};
+
+/* Make the copy, in which both sides wait at the mark. Returns 0, or -1 with `err` set; drive_close() follows in both cases. */
+int drive_open(struct drive *d, const struct base *base, struct err *err);
+void drive_close(struct drive *d);
+
+/*
+ * From now on, add the results of each side's system calls to returned[side] (returns.h). Uses drive.also. Does nothing if
+ * site->pc is 0.
+ */
+void drive_note_returns(struct drive *d, const struct returns_site *site, struct returned returned[2]);
+
+/*
+ * Let only this side run, until its CPU is before an instruction at `pc` that accesses the byte at `gva`, until its program has
+ * ended, or until `ns` nanoseconds have passed. With `pc` 0, the side runs to its end. Unless the other side is held, its CPU
+ * takes turns with this side's CPU, whose interrupts it may have to answer.
+ */
+enum drive_end drive_to(struct drive *d, unsigned side, uint64_t pc, uint64_t gva, uint64_t ns);
+
+/*
+ * Let only this side run, as drive_to() does, until `calls` of its system calls have ended, in all. Needs
+ * drive_note_returns(). Returns DRIVE_THERE when they have.
+ */
+enum drive_end drive_calls(struct drive *d, unsigned side, unsigned calls, uint64_t ns);
+
+/* Let only this side run until it is before the access, as drive_to() does. */
+enum drive_end drive_to_access(struct drive *d, unsigned side, const struct explore_access *access, uint64_t ns);
+
+/* Let the side, which is before an access, make the access. Returns whether the access was made. */
+bool drive_step(struct drive *d, unsigned side);
+
+/*
+ * Let the side, which is before its access of a candidate, make the access. If both sides make theirs under a common lock, the
+ * side goes on until it has released the lock, so that the other side can run while this one is held. Takes at most `ns`
+ * nanoseconds. Returns whether the side came so far.
+ */
+bool drive_through(struct drive *d, unsigned side, const struct explore_side *own, uint64_t ns);
+
+/*
+ * Let this CPU run for a slice of `ns` nanoseconds, but stop it before the instruction at `pc` and before the instruction at
+ * drive.also. If one of these addresses is 0, it stops nothing. Returns as copy_slice() does.
+ */
+enum copy_step drive_slice(struct drive *d, unsigned cpu, uint64_t pc, uint64_t ns);
+
+/*
+ * Copy up to INSN_MAX_LEN bytes of code at the GVA `pc`, as this CPU sees them. Returns their number: fewer if the next page is
+ * not mapped.
+ */
+unsigned drive_code(struct drive *d, unsigned cpu, uint64_t pc, uint8_t code[INSN_MAX_LEN]);
+
+/* Returns whether the CPU waits for an interrupt (HLT). */
+bool drive_halted(struct drive *d, unsigned cpu);
+
+/* Let the other side's CPU run for a moment, unless the side is held. Returns false if the machine has ended. */
+bool drive_other(struct drive *d, unsigned side);
+
+/*
+ * Let both sides run freely until both have ended and the guest has settled, for at most `ns` nanoseconds. To be called once;
+ * only drive_close() may follow. Returns the state of the machine.
+ */
+enum replay_machine drive_freely(struct drive *d, uint64_t ns);
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is explored, and what is found. Plain data, part of explore.h. */
+#ifndef OUTRIDER_EXPLORE_FACTS_H
+#define OUTRIDER_EXPLORE_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/base/err.h"
+#include "hv/base/x86.h"
+#include "hv/race/facts.h"
+#include "hv/race/replay.h"
+#include "hv/vmm/vmm.h"
+#include "symbols/insn/insn.h"
+
+/* The most accesses that are kept of one program. */
+#define EXPLORE_ACCESSES_MAX (1u << 20)
+
+/* The most trials that run at a time. */
+#define EXPLORE_JOBS_MAX 64
+
+/* A divisor: each forced part of a schedule may take an EXPLORE_PARTS-th of a trial's time. */
+#define EXPLORE_PARTS 8
+
+/* Bytes of a build id in hexadecimal, including the NUL. The longest build ids have 64 bytes. */
+#define EXPLORE_BUILD_MAX (2 * 64 + 1)
+
+/* The most bytes of the name of a scenario's file, including the NUL. */
+#define EXPLORE_FILE_MAX 64
+
+/* Names of the two sides, for people. */
+#define EXPLORE_SIDE_NAMES "AB"
+
+/*
+ * Receives the scenarios of findings. The functions are called on the thread of explore_run(). A copy writes a scenario to a
+ * file that is open already, because its process may not open files.
+ */
+struct explore_saver {
+	/* Returns the descriptor of an empty file, or -1 if there is none. */
+	int (*file)(void *ctx);
+	/*
+	 * Called when a copy has written a scenario to the file, or has left the file empty. If the file is not empty, give it
+	 * the name `name`; if `name` is NULL, empty the file instead. Sets *kept if there is a scenario. Returns 0, or -1 with
+	 * `err` set.
+	 */
+	int (*take)(void *ctx, const char *name, bool *kept, struct err *err);
+	void *ctx;
+};
+
+struct explore_skip;
+
+struct explore_config {
+	/* The machine, which must have at least two CPUs, and no devices. explore_run() sets its console and its mark. */
+	struct vmm_config vm;
+	/* Path of a file for the guest's console output during the boot. NULL: this output is not kept. */
+	const char *console;
+	/* The only folder in which the confined process may write files. NULL: none. */
+	const char *folder;
+	/* Shell commands: of the preparation, which may be "", and of both sides. */
+	const char *prepare, *command[2];
+	/* Limits in nanoseconds: of the boot to the mark, of each program's recording, and of each trial. */
+	uint64_t boot_ns, record_ns, trial_ns;
+	/* The most instructions of the kernel that are single-stepped for each program's recording. */
+	uint64_t steps;
+	/* Record the baseline program (record_baseline()), which costs about as much as a program. */
+	bool baseline;
+	/* The most trials. 0: only record, and list the candidates. */
+	unsigned trials;
+	/* The most random schedules, after the trials, their depth (2 to EXPLORE_POINTS_MAX + 1), and the seed of their choice.
+	 */
+	unsigned walks, depth;
+	uint64_t seed;
+	/* Number of trials that run at a time, 1 to EXPLORE_JOBS_MAX. */
+	unsigned jobs;
+	/* No trial starts later than this after the first one. Nanoseconds; 0: no limit. */
+	uint64_t trials_ns;
+	/*
+	 * After the trials of this number of candidates, record each side again while the other one is held after its access of
+	 * one of these candidates, and go on with the candidates that only this shows. 0: do not.
+	 */
+	unsigned chains;
+	/* Trials to leave out. NULL: none. */
+	const struct explore_skip *skip;
+	/* Saves a scenario of each finding. NULL: no scenarios are saved. */
+	const struct explore_saver *saver;
+	/* Go on after the first finding. */
+	bool keep_going;
+	/* Receives one line for each step of the work. May be NULL. */
+	void (*message)(void *ctx, const char *line);
+	void *ctx;
+};
+
+/* One access that a program made. */
+struct explore_access {
+	uint64_t pc, gva;
+	uint32_t size;	/* bytes */
+	uint32_t at;	/* number of the instruction in the recording */
+	uint8_t rw;	/* enum insn_rw bits */
+	bool locked;	/* the instruction is locked */
+	bool service;	/* made in a call of a function that serves the whole kernel (kernel_code_facts()) */
+	uint8_t length; /* of the instruction, in bytes */
+	/*
+	 * If the instruction is in a function of a library, such as memcpy() or those of red-black trees: the return address of
+	 * the call by which other code has called the library. Otherwise 0.
+	 */
+	uint64_t caller;
+};
+
+/* Returns the address of the code that wants the access: the caller of the library, or the instruction. */
+static inline uint64_t explore_wants(const struct explore_access *a)
+{
+	return a->caller ? a->caller : a->pc;
+}
+
+/* The largest operand, in bytes, of a read-modify-write that is split. */
+#define EXPLORE_SPLIT_MAX 8
+
+/* Why the recording of a program ended. */
+enum explore_recorded {
+	EXPLORE_NOT_RECORDED,
+	EXPLORE_TO_ITS_END, /* the program ended */
+	EXPLORE_STEPS,	    /* config.steps */
+	EXPLORE_FULL,	    /* EXPLORE_ACCESSES_MAX */
+	EXPLORE_TIME,	    /* config.record_ns */
+	EXPLORE_LOST,	    /* the copy's machine ended, or a step did not end */
+};
+
+/* What one program did when it ran alone. */
+struct explore_recording {
+	enum explore_recorded end;
+	uint64_t steps;	   /* instructions of the kernel that were single-stepped */
+	uint64_t entries;  /* system calls that were recorded */
+	uint64_t accesses; /* to memory that another CPU could access */
+	uint64_t ns;	   /* time of the recording */
+};
+
+/* One side of a candidate. */
+struct explore_side {
+	struct explore_access access;
+	uint64_t times;		    /* number of times that the program executed the instruction */
+	struct guest_symbol symbol; /* the function; name "": unknown */
+	struct guest_symbol caller; /* the function of access.caller; name "": unknown, or there is none */
+	/*
+	 * Of a candidate with a common lock: the instruction that releases the last common lock after the access, and the
+	 * address of that lock. 0: there is none.
+	 */
+	uint64_t release_pc, release_gva;
+};
+
+/* A pair of accesses to the same bytes, at least one of them a write, and not both locked. */
+struct explore_candidate {
+	struct explore_side side[2];
+	/* Reasons for a lower rank: a common lock; a locked access; a function that serves the whole kernel. */
+	bool common_lock, locked, serves_all;
+	/*
+	 * Another reason: both programs write to the memory before they read it, so it is most likely an object that each
+	 * program allocates for itself: both copies begin with the same free objects.
+	 */
+	bool fresh;
+	/*
+	 * Number of sides, 0 to 2, whose instruction the baseline program executes, too (record_baseline()): two are another
+	 * reason for a lower rank, and one is a weaker reason.
+	 */
+	unsigned baseline;
+	/*
+	 * The access of the other side was seen only while side `held` was held after its access of the candidate with the
+	 * index `after`; -1: it was seen alone.
+	 */
+	int after;
+	unsigned held;
+	/* A side is in a module, which is a reason for a higher rank. */
+	bool module;
+	struct guest_memory memory; /* what the bytes belong to */
+};
+
+/* Returns the number of reasons for a lower rank that apply. */
+static inline unsigned explore_reasons(const struct explore_candidate *c)
+{
+	return (unsigned)c->common_lock + c->locked + c->serves_all + c->fresh + (c->baseline == 2);
+}
+
+/* The most change points of a random schedule (hv/explore/walk.h). */
+#define EXPLORE_POINTS_MAX 3
+
+/* A place where a random schedule lets the other program run: before the first time that `side` makes this access. */
+struct explore_point {
+	unsigned side;
+	struct explore_side at;
+};
+
+/* A random schedule. */
+struct explore_walk {
+	unsigned first; /* the side that runs at first */
+	unsigned count; /* change points */
+	struct explore_point point[EXPLORE_POINTS_MAX];
+};
+
+/* A schedule: what is forced at a candidate. */
+enum explore_schedule {
+	EXPLORE_SERIAL_AB, /* A alone, then B */
+	EXPLORE_SERIAL_BA,
+	EXPLORE_FLIP_A,	 /* A up to its access; B through its access; A through its access; both go on */
+	EXPLORE_FLIP_B,	 /* the same with B and A exchanged */
+	EXPLORE_PAUSE_A, /* A through its access; B to its end; A goes on */
+	EXPLORE_PAUSE_B,
+	EXPLORE_WALK, /* no candidate: explore_trial.walk */
+	/* A makes trial.calls[0] system calls; B to its end; A goes on. No trial has this schedule: serial.h runs it. */
+	EXPLORE_BETWEEN_A,
+	EXPLORE_BETWEEN_B,
+	EXPLORE_SCHEDULES,
+};
+
+/* Returns the side that a schedule lets run first, up to its access or through it. */
+static inline unsigned explore_first(enum explore_schedule schedule)
+{
+	return schedule == EXPLORE_SERIAL_BA || schedule == EXPLORE_FLIP_B || schedule == EXPLORE_PAUSE_B ||
+	       schedule == EXPLORE_BETWEEN_B;
+}
+
+/* Returns whether a schedule holds a side after its access. */
+static inline bool explore_pauses(enum explore_schedule schedule)
+{
+	return schedule == EXPLORE_PAUSE_A || schedule == EXPLORE_PAUSE_B;
+}
+
+/* Returns whether both sides stand before their accesses at once in a schedule that is forced. */
+static inline bool explore_flips(enum explore_schedule schedule)
+{
+	return schedule == EXPLORE_FLIP_A || schedule == EXPLORE_FLIP_B;
+}
+
+/*
+ * Returns whether another processor can access the memory between the read and the write of the side's instruction: it has no
+ * LOCK prefix, and its operand is in one page.
+ */
+static inline bool explore_can_split(const struct explore_access *a)
+{
+	return a->rw == (INSN_READ | INSN_WRITE) && !a->locked && a->size <= EXPLORE_SPLIT_MAX &&
+	       a->gva % X86_PAGE_SIZE + a->size <= X86_PAGE_SIZE;
+}
+
+/*
+ * Returns whether the schedule splits the access of the side that runs first, a read-modify-write without LOCK prefix: this
+ * side reads, the other side writes, and this side writes (SDM volume 3, "Locked Atomic Operations"). If both accesses can be
+ * split, only flip-b splits one: two split flips would leave the same, while in a whole flip-a both sides see what both did.
+ */
+static inline bool explore_splits(const struct explore_candidate *c, enum explore_schedule schedule)
+{
+	unsigned first = explore_first(schedule);
+	const struct explore_access *own = &c->side[first].access, *other = &c->side[!first].access;
+
+	return explore_flips(schedule) && explore_can_split(own) && other->rw & INSN_WRITE &&
+	       (schedule == EXPLORE_FLIP_B || !explore_can_split(other));
+}
+
+/* How far a trial forced its schedule. */
+enum explore_forced {
+	EXPLORE_FORCED,
+	EXPLORE_NOT_REACHED, /* the first side did not come to its access */
+	EXPLORE_BLOCKED,     /* the other side did not come to its access or its end while the first one was held */
+};
+
+enum explore_outcome {
+	EXPLORE_SAME,	   /* as in a serial order */
+	EXPLORE_COMPLAINT, /* the kernel complained, or the machine died */
+	EXPLORE_HANG,	   /* not both programs ended within the limit */
+	EXPLORE_STATUS,	   /* exit statuses that no serial order gives */
+	EXPLORE_STATE,	   /* shared memory has a value that no serial order gives, twice */
+	EXPLORE_LEAK,	   /* memory is lost that no serial order loses, twice */
+	EXPLORE_RETURNS,   /* system calls return what no serial order gives, twice */
+	EXPLORE_FAILED,	   /* the trial could not be run */
+};
+
+/* The value that stands for the address of any kernel memory (ends_read()): the lowest address of the kernel's half. */
+#define EXPLORE_SOME_ADDRESS UINT64_C(0xffff800000000000)
+
+/* Shared memory whose value at the end of a trial is that of no serial order. */
+struct explore_end {
+	uint64_t gva;
+	unsigned size;	    /* 1 to 8 bytes */
+	uint64_t value;	    /* after the trial */
+	uint64_t serial[2]; /* after the serial orders */
+};
+
+/* In place of a result: the program makes no such call. */
+#define EXPLORE_NO_CALL INT64_MIN
+
+/* A system call of one side whose result is not the same in the trial and in both serial orders. */
+struct explore_return {
+	unsigned call;	   /* number of the call among those of its process, from 1; 0: there is no such call */
+	int number;	   /* of the system call, as in SYS_write */
+	int64_t value;	   /* in the trial: a negative error number; 0 if it is a process ID, an address or a time */
+	int64_t serial[2]; /* in the serial orders */
+};
+
+/* Slab objects of one cache that nothing points to any more (leaks.h). */
+struct explore_leak {
+	uint64_t gva;		   /* of one of the objects */
+	uint32_t size;		   /* of an object, in bytes */
+	uint32_t count, serial;	   /* number of objects lost in the trial, and the most that a serial order lost */
+	char cache[64];		   /* name of the cache; "": unknown */
+	struct guest_symbol holds; /* a function or variable whose address the object holds; name "": none */
+};
+
+struct explore_trial {
+	unsigned number;    /* from 1; 0 for the serial orders */
+	unsigned candidate; /* index; undefined for the serial orders and EXPLORE_WALK */
+	enum explore_schedule schedule;
+	struct explore_walk walk; /* of EXPLORE_WALK */
+	enum explore_forced forced;
+	bool split; /* explore_splits(), and the schedule was forced */
+	enum explore_outcome outcome;
+	int status[2];			  /* exit statuses; -1: not ended */
+	struct explore_end end;		  /* of EXPLORE_STATE */
+	struct explore_return returns[2]; /* of EXPLORE_RETURNS, of each side */
+	struct explore_leak leak;	  /* of EXPLORE_LEAK */
+	/*
+	 * Number of system calls of each side that had ended when both sides were let run freely; 0: none, or unknown. The
+	 * side was in the call after them, if it was held. RETURNS_MAX (returns.h): as many, or more, or the side had ended.
+	 */
+	unsigned calls[2];
+	enum replay_machine machine;	 /* how the copy's machine ended */
+	char text[REPLAY_TEXT_MAX];	 /* the kernel's first complaint, or why the trial failed; printable */
+	char scenario[EXPLORE_FILE_MAX]; /* the name of the scenario's file; "": none */
+	bool again;			 /* the forced order of the scenario ended in trouble, too */
+	uint64_t ns;
+};
+
+/*
+ * Returns whether the trial found harm. EXPLORE_STATE is none by itself: what the mixed value does to the guest is not known,
+ * and for a statistic it may be nothing. Neither is EXPLORE_RETURNS: a call may give up when it meets another one.
+ */
+static inline bool explore_found(const struct explore_trial *t)
+{
+	return t->outcome == EXPLORE_COMPLAINT || t->outcome == EXPLORE_HANG || t->outcome == EXPLORE_STATUS ||
+	       t->outcome == EXPLORE_LEAK;
+}
+
+struct explore_result {
+	char banner[256];		  /* of the guest's kernel, printable; "": unknown */
+	char build_id[EXPLORE_BUILD_MAX]; /* of the guest's kernel, in hexadecimal; "": unknown */
+	uint64_t slide;			  /* how far KASLR moved the kernel, for explore_site_name() */
+	uint64_t boot_ns;
+	struct explore_recording recording[2], baseline;
+	struct explore_candidate *candidates; /* in the order of their ranks */
+	unsigned candidate_count;
+	struct explore_trial serial[2];
+	struct explore_trial *trials;
+	unsigned trial_count;
+	unsigned skipped; /* trials that were left out, as config.skip says */
+	/* Time from the start of the first trial to the end of the last one, without scenarios, chains and repeats. */
+	uint64_t trials_ns;
+	/* Places for change points of random schedules, and the probability that one of them hits a given fault of their depth.
+	 */
+	size_t places;
+	double probability;
+	/*
+	 * The first run with EXPLORE_BETWEEN_A or EXPLORE_BETWEEN_B (serial.h) in which the kernel complained or the machine
+	 * died. Its number is that of the trial for which it was run.
+	 */
+	struct explore_trial between;
+	bool has_between;
+	int first;	   /* index in `trials` of the first one that found harm; -1: none */
+	int first_state;   /* index of the first one with EXPLORE_STATE; -1: none */
+	int first_returns; /* index of the first one with EXPLORE_RETURNS; -1: none */
+};
+
+/* Returns whether anything is found: harm, or a question. */
+static inline bool explore_result_is_found(const struct explore_result *r)
+{
+	return r->first >= 0 || r->first_state >= 0 || r->first_returns >= 0 || r->has_between;
+}
+
+/* A result in which nothing is found. */
+#define EXPLORE_NOTHING ((struct explore_result){.first = -1, .first_state = -1, .first_returns = -1})
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The guest's kernel, found in the RAM of the base: names functions and memory. No machine runs. */
+#ifndef OUTRIDER_EXPLORE_KERNEL_H
+#define OUTRIDER_EXPLORE_KERNEL_H
+
+#include "hv/explore/base.h"
+#include "hv/explore/pairs.h"
+#include "hv/guest/guest.h"
+#include "hv/replay/image.h"
+
+/* Must stay at one address, because `guest` points to `image`, and `image` to `regs`. */
+struct kernel {
+	struct image image;
+	struct x86_regs regs;
+	struct guest *guest;
+};
+
+/*
+ * Find the kernel. `regs` are the registers that a CPU in kernel mode had in a copy of the base. Returns 0, or -1 with `err`
+ * set: EXIT_INPUT if the RAM has no kernel with symbols. kernel_close() may follow in either case.
+ */
+int kernel_open(struct kernel *k, const struct base *base, const struct x86_regs *regs, struct err *err);
+void kernel_close(struct kernel *k);
+
+/* Facts about the code at a pc, as bits. */
+enum kernel_code_fact {
+	/* The first instruction of a function of the scheduler or the allocator, whose accesses are not its caller's. */
+	KERNEL_SERVICE = 1,
+	/* In a function of a library: what it accesses is its caller's. */
+	KERNEL_LIBRARY = 2,
+};
+
+/* Returns the enum kernel_code_fact bits of the instruction at `pc`. */
+unsigned kernel_code_facts(const struct kernel *k, uint64_t pc);
+
+/* Returns the kind of the function that contains the instruction at `pc`; for pairs_input.code. `kernel` is a struct kernel. */
+enum pairs_code kernel_code(void *kernel, uint64_t pc);
+
+/* Returns whether the byte at the GVA is in a variable of the kernel or of a module; for pairs_input.variable. */
+bool kernel_is_variable(void *kernel, uint64_t gva);
+
+/* Name the functions and the memory of a candidate. */
+void kernel_name(const struct kernel *k, struct explore_candidate *c);
+
+#endif

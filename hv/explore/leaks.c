@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Compares lost slab objects (leaks.h). */
+#include "hv/explore/leaks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of an object in which addresses of functions and variables are looked for. */
+#define HOLDS_MAX 1024u
+
+void leaks_find(struct leaks *l, const struct kernel *kernel)
+{
+	*l = (struct leaks){0};
+	if (guest_lost_objects(kernel->guest, &l->before, &l->before_count) == 0)
+		l->guest = kernel->guest;
+}
+
+void leaks_free(struct leaks *l)
+{
+	free(l->before);
+	*l = (struct leaks){0};
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct guest_object *x = a, *y = b;
+
+	return x->gva < y->gva ? -1 : x->gva > y->gva;
+}
+
+static bool was_lost_before(const struct leaks *l, const struct guest_object *o)
+{
+	const struct guest_object *before = bsearch(o, l->before, l->before_count, sizeof(*o), compare);
+
+	return before && before->cache == o->cache;
+}
+
+static uint64_t find_held(const struct guest *g, const struct guest_object *o)
+{
+	uint64_t words[HOLDS_MAX / sizeof(uint64_t)];
+	size_t len = o->size < HOLDS_MAX ? o->size : HOLDS_MAX;
+	struct guest_symbol symbol;
+
+	if (guest_read(g, o->gva, words, len))
+		return 0;
+	for (size_t i = 0; i < len / sizeof(*words); i++)
+		if (x86_kernel_address(words[i]) && guest_symbol_at(g, words[i], &symbol) == 0)
+			return words[i];
+	return 0;
+}
+
+void leaks_read(const struct leaks *l, struct lost *out)
+{
+	struct guest_object *lost;
+	size_t count;
+
+	out->known = false;
+	out->count = 0;
+	if (!l->guest || guest_lost_objects(l->guest, &lost, &count) < 0)
+		return;
+	for (size_t i = 0; i < count && out->count < LEAKS_MAX; i++)
+		if (!was_lost_before(l, &lost[i]))
+			out->object[out->count++] = (struct lost_object){lost[i], find_held(l->guest, &lost[i])};
+	out->known = out->count < LEAKS_MAX;
+	free(lost);
+}
+
+static uint32_t count_of(const struct lost *lost, uint64_t cache)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < lost->count; i++)
+		count += lost->object[i].in.cache == cache;
+	return count;
+}
+
+/* Returns the entry of the cache, or NULL if no serial order lost an object of it. */
+static struct leaks_cache *find(struct leaks *l, uint64_t cache)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (l->serial[i].cache == cache)
+			return &l->serial[i];
+	return NULL;
+}
+
+void leaks_add_serial(struct leaks *l, const struct lost *lost)
+{
+	if (!lost->known)
+		l->guest = NULL;
+	for (uint32_t i = 0; i < lost->count && l->guest; i++) {
+		uint64_t cache = lost->object[i].in.cache;
+		uint32_t count = count_of(lost, cache);
+		struct leaks_cache *c = find(l, cache);
+
+		if (!c && l->count == LEAKS_MAX)
+			l->guest = NULL;
+		else if (!c)
+			l->serial[l->count++] = (struct leaks_cache){cache, count};
+		else if (c->most < count)
+			c->most = count;
+	}
+}
+
+static void describe(const struct leaks *l, const struct lost_object *o, uint32_t count, uint32_t serial,
+		     struct explore_leak *out)
+{
+	*out = (struct explore_leak){.gva = o->in.gva, .size = o->in.size, .count = count, .serial = serial};
+	guest_cache_name(l->guest, o->in.cache, out->cache, sizeof(out->cache));
+	if (o->holds)
+		guest_symbol_at(l->guest, o->holds, &out->holds);
+}
+
+bool leaks_differ(const struct leaks *l, const struct lost *lost, struct explore_leak *out)
+{
+	for (uint32_t i = 0; l->guest && lost->known && i < lost->count; i++) {
+		const struct leaks_cache *c = find((struct leaks *)l, lost->object[i].in.cache);
+		uint32_t count = count_of(lost, lost->object[i].in.cache), serial = c ? c->most : 0;
+
+		if (count > serial) {
+			describe(l, &lost->object[i], count, serial, out);
+			return true;
+		}
+	}
+	return false;
+}

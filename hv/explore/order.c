@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Orders candidates by clusters (order.h). */
+#include "hv/explore/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A candidate, with what it is sorted by. */
+struct place {
+	const struct explore_candidate *candidate;
+	size_t rank;  /* its index in the order of the ranks */
+	size_t round; /* the number of candidates of its cluster and class that rank higher */
+};
+
+static int compare(size_t a, size_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Returns the start of the function that wants the access, or if the function is unknown, the address of its instruction. */
+static uint64_t function_start(const struct explore_side *s)
+{
+	const struct guest_symbol *function = s->access.caller ? &s->caller : &s->symbol;
+
+	return function->name[0] ? function->addr : explore_wants(&s->access);
+}
+
+static int compare_function(const struct explore_side *a, const struct explore_side *b)
+{
+	return compare(function_start(a), function_start(b));
+}
+
+static int compare_class(const struct explore_candidate *a, const struct explore_candidate *b)
+{
+	int rc = compare(explore_reasons(a), explore_reasons(b));
+
+	if (!rc)
+		rc = compare(a->baseline, b->baseline);
+	return rc ? rc : compare(b->module, a->module);
+}
+
+/* Sorts the candidates of each cluster next to each other. */
+static int by_cluster(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int rc = compare_class(x->candidate, y->candidate);
+
+	for (unsigned side = 0; side < 2 && !rc; side++)
+		rc = compare_function(&x->candidate->side[side], &y->candidate->side[side]);
+	return rc ? rc : compare(x->rank, y->rank);
+}
+
+static int by_round(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int rc = compare_class(x->candidate, y->candidate);
+
+	if (!rc)
+		rc = compare(x->round, y->round);
+	return rc ? rc : compare(x->rank, y->rank);
+}
+
+static bool same_cluster(const struct explore_candidate *a, const struct explore_candidate *b)
+{
+	return compare_class(a, b) == 0 && compare_function(&a->side[0], &b->side[0]) == 0 &&
+	       compare_function(&a->side[1], &b->side[1]) == 0;
+}
+
+/* Returns whether the candidate has no reason for a lower rank but a common lock, and is in a module. */
+static bool is_section_of_module(const struct explore_candidate *c)
+{
+	return c->module && c->common_lock && explore_reasons(c) == 1;
+}
+
+static bool has_no_reason(const struct explore_candidate *c)
+{
+	return !explore_reasons(c);
+}
+
+/* Returns the index, from `from` on, of the first candidate that `is` is true of, or `count`. */
+static size_t next(const struct explore_candidate *all, size_t count, size_t from, bool (*is)(const struct explore_candidate *))
+{
+	while (from < count && !is(&all[from]))
+		from++;
+	return from;
+}
+
+/*
+ * Copy the candidates to `out`. After the module's own candidates without a reason for a lower rank, the others without one
+ * alternate with those of a module that have only a common lock: neither kind is to wait until all of the other were tried.
+ */
+static void alternate(const struct explore_candidate *all, size_t count, struct explore_candidate *out)
+{
+	size_t n = 0, a = next(all, count, 0, has_no_reason), b = next(all, count, 0, is_section_of_module);
+
+	while (a < count || b < count) {
+		bool first = a < count && all[a].module && a == n;
+
+		if (a < count) {
+			out[n++] = all[a];
+			a = next(all, count, a + 1, has_no_reason);
+		}
+		if (b < count && !first) {
+			out[n++] = all[b];
+			b = next(all, count, b + 1, is_section_of_module);
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!has_no_reason(&all[i]) && !is_section_of_module(&all[i]))
+			out[n++] = all[i];
+}
+
+int order_by_clusters(struct explore_candidate *all, size_t count)
+{
+	struct explore_candidate *sorted = calloc(count + 1, sizeof(*sorted));
+	struct place *places = calloc(count + 1, sizeof(*places));
+	int rc = sorted && places ? 0 : -1;
+
+	if (rc == 0) {
+		for (size_t i = 0; i < count; i++)
+			places[i] = (struct place){.candidate = &all[i], .rank = i};
+		qsort(places, count, sizeof(*places), by_cluster);
+		for (size_t i = 1; i < count; i++)
+			if (same_cluster(places[i - 1].candidate, places[i].candidate))
+				places[i].round = places[i - 1].round + 1;
+		qsort(places, count, sizeof(*places), by_round);
+		for (size_t i = 0; i < count; i++)
+			sorted[i] = *places[i].candidate;
+		alternate(sorted, count, all);
+	}
+	free(sorted);
+	free(places);
+	return rc;
+}

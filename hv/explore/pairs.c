@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds and ranks the candidates in two recordings (pairs.h).
+ *
+ * Memory is divided into granules of eight bytes. Of each side, one spot is kept for each granule and each instruction that
+ * accesses it. The spots of both sides are sorted by granule, and joined.
+ */
+#include "hv/explore/pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/insn/insn.h"
+
+#define GRANULE 8u
+/* The most granules of one access that are examined. If an instruction copies or clears more, the rest is ignored. */
+#define GRANULES_MAX 512u
+
+/* What tells instructions apart: an instruction of a library function is another one for each of its callers. */
+struct site {
+	uint64_t wants; /* explore_wants() */
+	uint64_t pc;
+};
+
+/* An instruction of one side. */
+struct code {
+	struct site site;
+	uint64_t times;
+	enum pairs_code kind;
+	bool baseline; /* the baseline program executes it, too */
+};
+
+/* A critical section of one side: the instructions numbered [from, to] between the take and the release of the lock at `gva`.
+ */
+struct section {
+	uint64_t gva;
+	uint32_t from, to;
+	const struct explore_access *release; /* NULL until the lock is released */
+};
+
+/*
+ * The most locks of one side that wait for their release. When one more is taken, the oldest of them counts as never released.
+ * Without a limit, a guest that takes many locks and releases none would make find_sections() take hours.
+ */
+#define LOCKS_HELD_MAX 64u
+#define NOT_RELEASED 0u /* the value of `to` until the lock is released: no release has this number */
+
+struct spot {
+	uint64_t granule;
+	const struct explore_access *access;
+};
+
+struct side {
+	const struct explore_access *access;
+	uint32_t count;
+	struct code *codes;
+	size_t code_count;
+	struct section *sections;
+	size_t section_count;
+	struct spot *spots;
+	size_t spot_count;
+};
+
+struct pair {
+	const struct explore_access *access[2];
+	bool fresh;
+};
+
+struct pairs {
+	struct pair *pair;
+	size_t count, room;
+};
+
+/* ---- the instructions of a side ---- */
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static struct site site_of(const struct explore_access *a)
+{
+	return (struct site){.wants = explore_wants(a), .pc = a->pc};
+}
+
+static int by_site(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	if (x->wants != y->wants)
+		return x->wants < y->wants ? -1 : 1;
+	return (x->pc > y->pc) - (x->pc < y->pc);
+}
+
+static int compare_sites(const struct explore_access *a, const struct explore_access *b)
+{
+	const struct site x = site_of(a), y = site_of(b);
+
+	return by_site(&x, &y);
+}
+
+/* Returns the instruction that makes the access. */
+static const struct code *code_of(const struct side *s, const struct explore_access *a)
+{
+	const struct site site = site_of(a);
+	size_t low = 0, high = s->code_count;
+
+	while (low + 1 < high) {
+		size_t middle = (low + high) / 2;
+
+		if (by_site(&s->codes[middle].site, &site) <= 0)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &s->codes[low];
+}
+
+/* Returns the sites of the accesses in ascending order, or NULL if memory ran out. */
+static struct site *sorted_sites(const struct explore_access *access, uint32_t count)
+{
+	struct site *sites = calloc(count + 1u, sizeof(*sites));
+
+	for (uint32_t i = 0; sites && i < count; i++)
+		sites[i] = site_of(&access[i]);
+	if (sites)
+		qsort(sites, count, sizeof(*sites), by_site);
+	return sites;
+}
+
+static int find_codes(struct side *s, const struct pairs_input *in)
+{
+	struct site *sites = sorted_sites(s->access, s->count), *others = sorted_sites(in->baseline, in->baseline_count);
+
+	s->codes = calloc(s->count + 1u, sizeof(*s->codes));
+	for (uint32_t i = 0; sites && others && s->codes && i < s->count; i++) {
+		if (i == 0 || by_site(&sites[i], &sites[i - 1]) != 0)
+			s->codes[s->code_count++] = (struct code){
+				.site = sites[i],
+				.kind = in->code(in->ctx, sites[i].wants),
+				.baseline = bsearch(&sites[i], others, in->baseline_count, sizeof(*others), by_site),
+			};
+		s->codes[s->code_count - 1].times++;
+	}
+	free(others);
+	free(sites);
+	return s->codes && sites && others ? 0 : -1;
+}
+
+/* ---- critical sections ---- */
+
+static bool is_lock(enum pairs_code kind)
+{
+	return kind == PAIRS_LOCK || kind == PAIRS_UNLOCK;
+}
+
+/*
+ * Find the critical sections of a side. A locked access of a lock function takes the lock at the accessed address, unless the
+ * function's name says that it releases locks. Every other write to the address of a taken lock releases the lock: a write that
+ * is not locked, or a write of code that is no lock function, because the release may be inlined there. Some releases are not
+ * recorded, because the scheduler makes them as another task. So a lock that is taken again counts as released before, and a
+ * lock that is never released counts as not held.
+ */
+static int find_sections(struct side *s)
+{
+	size_t open[LOCKS_HELD_MAX], open_count = 0;
+
+	s->sections = calloc(s->count + 1u, sizeof(*s->sections));
+	for (uint32_t i = 0; i < s->count && s->sections; i++) {
+		const struct explore_access *a = &s->access[i];
+		bool takes = a->locked && code_of(s, a)->kind == PAIRS_LOCK;
+		size_t n = 0;
+
+		if (!(a->rw & INSN_WRITE))
+			continue;
+		while (n < open_count && s->sections[open[n]].gva != a->gva)
+			n++;
+		if (takes && n < open_count) {
+			s->sections[open[n]].from = a->at;
+		} else if (takes) {
+			if (open_count == LOCKS_HELD_MAX)
+				memmove(open, open + 1, --open_count * sizeof(*open));
+			open[open_count++] = s->section_count;
+			s->sections[s->section_count++] = (struct section){.gva = a->gva, .from = a->at, .to = NOT_RELEASED};
+		} else if (n < open_count) {
+			s->sections[open[n]].to = a->at;
+			s->sections[open[n]].release = a;
+			memmove(open + n, open + n + 1, (--open_count - n) * sizeof(*open));
+		}
+	}
+	return s->sections ? 0 : -1;
+}
+
+static bool holds(const struct side *s, uint64_t gva, uint32_t at)
+{
+	for (size_t i = 0; i < s->section_count; i++)
+		if (s->sections[i].gva == gva && s->sections[i].from <= at && at <= s->sections[i].to)
+			return true;
+	return false;
+}
+
+/* Returns the access by which this side releases the last of the locks that both sides hold at the pair, or NULL. */
+static const struct explore_access *find_release(const struct side s[2], const struct pair *p, unsigned side)
+{
+	const struct explore_access *own = p->access[side], *release = NULL;
+
+	for (size_t i = 0; i < s[side].section_count; i++) {
+		const struct section *c = &s[side].sections[i];
+
+		if (c->from <= own->at && own->at <= c->to && (!release || c->to > release->at) &&
+		    holds(&s[!side], c->gva, p->access[!side]->at))
+			release = c->release;
+	}
+	return release;
+}
+
+/* ---- the words of locks ---- */
+
+/* The addresses of all locks that either side takes, in ascending order. */
+struct lock_words {
+	uint64_t *gva;
+	size_t count;
+};
+
+static int find_lock_words(const struct side s[2], struct lock_words *out)
+{
+	*out = (struct lock_words){.gva = calloc(s[0].section_count + s[1].section_count + 1, sizeof(*out->gva))};
+	if (!out->gva)
+		return -1;
+	for (unsigned i = 0; i < 2; i++)
+		for (size_t n = 0; n < s[i].section_count; n++)
+			out->gva[out->count++] = s[i].sections[n].gva;
+	qsort(out->gva, out->count, sizeof(*out->gva), by_number);
+	return 0;
+}
+
+/*
+ * Returns whether the access touches the word of a lock. Code that is no lock function can do so, too: the release or a test of
+ * a lock may be inlined there.
+ */
+static bool is_of_lock(const struct lock_words *locks, const struct explore_access *a)
+{
+	size_t low = 0, high = locks->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (locks->gva[middle] < a->gva)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < locks->count && locks->gva[low] - a->gva < a->size;
+}
+
+/* ---- spots ---- */
+
+static uint64_t granules_of(const struct explore_access *a)
+{
+	uint64_t n = a->size ? (a->gva % GRANULE + a->size - 1) / GRANULE + 1 : 0;
+
+	return n < GRANULES_MAX ? n : GRANULES_MAX;
+}
+
+static int by_granule(const void *a, const void *b)
+{
+	const struct spot *x = a, *y = b;
+
+	if (x->granule != y->granule)
+		return x->granule < y->granule ? -1 : 1;
+	if (compare_sites(x->access, y->access) != 0)
+		return compare_sites(x->access, y->access);
+	return (x->access > y->access) - (x->access < y->access);
+}
+
+static int find_spots(struct side *s, const struct lock_words *locks)
+{
+	size_t n = 0, kept = 0;
+
+	for (uint32_t i = 0; i < s->count; i++)
+		n += granules_of(&s->access[i]);
+	s->spots = calloc(n + 1, sizeof(*s->spots));
+	if (!s->spots)
+		return -1;
+	n = 0;
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct explore_access *a = &s->access[i];
+
+		if (is_lock(code_of(s, a)->kind) || is_of_lock(locks, a))
+			continue;
+		for (uint64_t g = 0; g < granules_of(a); g++)
+			s->spots[n++] = (struct spot){.granule = a->gva / GRANULE + g, .access = a};
+	}
+	qsort(s->spots, n, sizeof(*s->spots), by_granule);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || s->spots[kept - 1].granule != s->spots[i].granule ||
+		    compare_sites(s->spots[kept - 1].access, s->spots[i].access) != 0)
+			s->spots[kept++] = s->spots[i];
+	s->spot_count = kept;
+	return 0;
+}
+
+/* ---- pairs ---- */
+
+static bool conflict(const struct explore_access *a, const struct explore_access *b)
+{
+	bool overlap = a->gva < b->gva ? b->gva - a->gva < a->size : a->gva - b->gva < b->size;
+
+	return overlap && (a->rw | b->rw) & INSN_WRITE && !(a->locked && b->locked);
+}
+
+static int add_pair(struct pairs *p, const struct pair *pair)
+{
+	if (p->count == p->room) {
+		size_t room = p->room ? 2 * p->room : 1024;
+		struct pair *bigger = realloc(p->pair, room * sizeof(*bigger));
+
+		if (!bigger)
+			return -1;
+		p->pair = bigger;
+		p->room = room;
+	}
+	p->pair[p->count++] = *pair;
+	return 0;
+}
+
+/* Returns whether the side writes the granule, whose spots begin at `i`, before it reads any of it. */
+static bool writes_first(const struct side *s, size_t i)
+{
+	const struct explore_access *first = s->spots[i].access;
+
+	for (uint64_t granule = s->spots[i].granule; i < s->spot_count && s->spots[i].granule == granule; i++)
+		if (s->spots[i].access < first)
+			first = s->spots[i].access;
+	return first->rw == INSN_WRITE;
+}
+
+/* Pair the spots of one granule: spots of side 0 from `a` on, and of side 1 from `b` on. */
+static int join_granule(const struct pairs_input *in, const struct side s[2], size_t a, size_t b, struct pairs *out)
+{
+	uint64_t granule = s[0].spots[a].granule;
+	bool fresh = writes_first(&s[0], a) && writes_first(&s[1], b) && !in->variable(in->ctx, s[0].spots[a].access->gva);
+
+	for (; a < s[0].spot_count && s[0].spots[a].granule == granule; a++)
+		for (size_t i = b; i < s[1].spot_count && s[1].spots[i].granule == granule; i++) {
+			const struct pair pair = {{s[0].spots[a].access, s[1].spots[i].access}, fresh};
+
+			if (conflict(pair.access[0], pair.access[1]) && add_pair(out, &pair) < 0)
+				return -1;
+		}
+	return 0;
+}
+
+static size_t next_granule(const struct side *s, size_t i)
+{
+	uint64_t granule = s->spots[i].granule;
+
+	while (i < s->spot_count && s->spots[i].granule == granule)
+		i++;
+	return i;
+}
+
+static int join(const struct pairs_input *in, const struct side s[2], struct pairs *out)
+{
+	size_t a = 0, b = 0;
+
+	while (a < s[0].spot_count && b < s[1].spot_count) {
+		uint64_t x = s[0].spots[a].granule, y = s[1].spots[b].granule;
+
+		if (x == y && join_granule(in, s, a, b, out) < 0)
+			return -1;
+		if (x <= y)
+			a = next_granule(&s[0], a);
+		if (y <= x)
+			b = next_granule(&s[1], b);
+	}
+	return 0;
+}
+
+/* ---- candidates ---- */
+
+static int by_code(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (compare_sites(x->access[i], y->access[i]) != 0)
+			return compare_sites(x->access[i], y->access[i]);
+	for (unsigned i = 0; i < 2; i++)
+		if (x->access[i] != y->access[i])
+			return x->access[i] < y->access[i] ? -1 : 1;
+	return 0;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct explore_candidate *x = a, *y = b;
+	int late = (int)explore_reasons(x) - (int)explore_reasons(y);
+	uint64_t p = x->side[0].times * x->side[1].times, q = y->side[0].times * y->side[1].times;
+
+	if (late)
+		return late;
+	if (x->baseline != y->baseline)
+		return x->baseline < y->baseline ? -1 : 1;
+	if (x->module != y->module)
+		return x->module ? -1 : 1;
+	if (p != q)
+		return p < q ? -1 : 1;
+	for (unsigned i = 0; i < 2; i++)
+		if (x->side[i].access.at != y->side[i].access.at)
+			return x->side[i].access.at < y->side[i].access.at ? -1 : 1;
+	return by_number(&x->side[0].access.pc, &y->side[0].access.pc);
+}
+
+static void describe(const struct side s[2], const struct pair *p, struct explore_candidate *out)
+{
+	*out = (struct explore_candidate){.fresh = p->fresh, .after = -1};
+	for (unsigned i = 0; i < 2; i++) {
+		const struct code *code = code_of(&s[i], p->access[i]);
+		const struct explore_access *release = find_release(s, p, i);
+
+		out->side[i] = (struct explore_side){.access = *p->access[i], .times = code->times};
+		if (release) {
+			out->side[i].release_pc = release->pc;
+			out->side[i].release_gva = release->gva;
+			out->common_lock = true;
+		}
+		out->locked |= p->access[i]->locked;
+		out->baseline += code->baseline;
+		out->serves_all |= code->kind == PAIRS_SERVES_ALL || p->access[i]->service;
+		out->module |= code->kind == PAIRS_MODULE;
+	}
+}
+
+static struct explore_candidate *rank(const struct side s[2], struct pairs *pairs, size_t *count)
+{
+	struct explore_candidate *out = calloc(pairs->count + 1, sizeof(*out));
+
+	*count = 0;
+	if (!out)
+		return NULL;
+	qsort(pairs->pair, pairs->count, sizeof(*pairs->pair), by_code);
+	for (size_t i = 0; i < pairs->count; i++) {
+		const struct pair *p = &pairs->pair[i];
+
+		if (i == 0 || compare_sites(p[-1].access[0], p->access[0]) != 0 ||
+		    compare_sites(p[-1].access[1], p->access[1]) != 0)
+			describe(s, p, &out[(*count)++]);
+	}
+	qsort(out, *count, sizeof(*out), by_rank);
+	return out;
+}
+
+struct explore_candidate *pairs_find(const struct pairs_input *in, size_t *count)
+{
+	struct explore_candidate *out = NULL;
+	struct side s[2] = {0};
+	struct lock_words locks = {0};
+	struct pairs pairs = {0};
+	bool failed = false;
+
+	*count = (size_t)-1;
+	for (unsigned i = 0; i < 2 && !failed; i++) {
+		s[i].access = in->access[i];
+		s[i].count = in->count[i];
+		failed = find_codes(&s[i], in) < 0 || find_sections(&s[i]) < 0;
+	}
+	failed = failed || find_lock_words(s, &locks) < 0 || find_spots(&s[0], &locks) < 0 || find_spots(&s[1], &locks) < 0;
+	if (!failed && join(in, s, &pairs) == 0) {
+		*count = 0;
+		if (pairs.count)
+			out = rank(s, &pairs, count);
+		if (pairs.count && !out)
+			*count = (size_t)-1;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		free(s[i].codes);
+		free(s[i].sections);
+		free(s[i].spots);
+	}
+	free(locks.gva);
+	free(pairs.pair);
+	return out;
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Records the accesses of one program that runs alone (record.h). */
+#include "hv/explore/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "hv/base/clock.h"
+#include "hv/explore/calls.h"
+#include "hv/explore/code.h"
+#include "hv/explore/drive.h"
+#include "hv/guest/guest.h"
+#include "hv/replay/copy_cpu.h"
+#include "hv/replay/process.h"
+#include "hv/sandbox/sandbox.h"
+#include "hv/vmm/one_msr.h"
+
+#define MSR_LSTAR 0xc0000082u /* GVA of the kernel's entry for SYSCALL */
+#define NS_PER_S UINT64_C(1000000000)
+
+/* Number of steps between two looks at the clock. */
+#define CLOCK_STEPS 64u
+/* Length of the slices of user code, in ns. */
+#define SLICE_NS UINT64_C(10000000)
+/*
+ * Number of steps after which the other CPU runs for a moment, because this CPU may be waiting until the other CPU answers an
+ * interrupt.
+ */
+#define OTHER_STEPS 8192u
+/*
+ * The number of the step after which take_kernel() saves the CPU's registers: by then the kernel's entry code has loaded the
+ * kernel's page tables and GS.
+ */
+#define KERNEL_STEPS 100u
+
+/*
+ * A string instruction with more iterations than STRING_STEPS is not stepped, but run up to the next instruction: a single step
+ * is one iteration, and the kernel clears a page in 512 iterations. The run takes at most STRING_SLICES slices, because after a
+ * fault the CPU may never come to the next instruction.
+ */
+#define STRING_STEPS 8u
+#define STRING_SLICES 5u
+
+/*
+ * Distance in bytes from pt_regs.orig_ax (arch/x86/include/asm/ptrace.h) to the end of the task's kernel stack. orig_ax has the
+ * number of the system call, or a negative number after an interrupt.
+ */
+#define PT_REGS_ORIG_AX 48u
+
+struct recorder {
+	const struct base *base;
+	const struct explore_config *config;
+	const struct kernel *kernel; /* NULL: unknown */
+	struct drive drive;
+	struct recorded *out;
+	unsigned side;
+	const struct explore_access
+		*after;			/* the other side is held after this access of its own; NULL: it waits at the mark */
+	uint64_t moved_ns, moved_steps; /* when the number of steps has last grown, and to what */
+	bool baseline;			/* the side runs the baseline program */
+	struct code code;
+	uint64_t entry; /* of system calls */
+	uint64_t start, last_pc;
+	struct calls calls; /* of the task that is stepped */
+	uint64_t stack;	    /* start of the stack of the task that was stepped last; 0: none */
+	int32_t first_pid;  /* PID of the process that waits at the mark; -1: unknown */
+	bool own;	    /* the task that was stepped last belongs to the program */
+};
+
+/* ---- the instruction ---- */
+
+/* Returns explore_access.caller of the instruction. */
+static uint64_t caller_of(const struct recorder *r, const struct insn *insn)
+{
+	return code_facts(&r->code, insn) & KERNEL_LIBRARY ? calls_of_library(&r->calls, r->kernel) : 0;
+}
+
+/* Record the accesses that the instruction is about to make to memory that another CPU could access, too. */
+static void note(struct recorder *r, const struct insn *insn, const struct x86_regs *regs)
+{
+	struct recorded *out = r->out;
+	struct mem_access access[INSN_MAX_MEM];
+	unsigned n;
+
+	/* All iterations of a string instruction are recorded with the first one. */
+	if (!r->own || !code_accesses(insn) || (insn->flags & INSN_REP && r->last_pc == regs->rip))
+		return;
+	n = insn_accesses(insn, regs, access);
+	for (unsigned i = 0; i < n && out->count < EXPLORE_ACCESSES_MAX; i++) {
+		if (!x86_kernel_address(access[i].gva) || guest_on_stack(regs, access[i].gva))
+			continue;
+		out->access[out->count++] = (struct explore_access){
+			.pc = regs->rip,
+			.gva = access[i].gva,
+			.size = access[i].size,
+			.at = (uint32_t)out->summary.steps,
+			.rw = access[i].rw,
+			.locked = insn->flags & INSN_LOCKED,
+			.service = calls_in_service(&r->calls),
+			.length = insn->len,
+			.caller = caller_of(r, insn),
+		};
+	}
+}
+
+/* ---- the run ---- */
+
+/* Returns whether the side has made no step for long, so that it most likely waits for the side that is held. */
+static bool waits_in_vain(struct recorder *r)
+{
+	uint64_t now = monotonic_ns();
+
+	if (r->out->summary.steps != r->moved_steps || !r->moved_ns) {
+		r->moved_steps = r->out->summary.steps;
+		r->moved_ns = now;
+	}
+	return now - r->moved_ns > r->config->trial_ns / EXPLORE_PARTS;
+}
+
+/* Returns whether the recording must end, and why in summary.end. The limits of time are checked only if `clock`. */
+static bool limit_reached(struct recorder *r, bool clock)
+{
+	struct recorded *out = r->out;
+
+	if (out->summary.steps >= r->config->steps)
+		out->summary.end = EXPLORE_STEPS;
+	else if (out->count == EXPLORE_ACCESSES_MAX)
+		out->summary.end = EXPLORE_FULL;
+	else if (!clock)
+		return false;
+	else if (monotonic_ns() - r->start >= r->config->record_ns)
+		out->summary.end = EXPLORE_TIME;
+	else if (r->after && waits_in_vain(r))
+		out->summary.end = EXPLORE_TIME;
+	return out->summary.end != EXPLORE_NOT_RECORDED;
+}
+
+static void take_kernel(struct recorder *r)
+{
+	struct replay_cpu cpu;
+	struct err ignored = {0};
+
+	if (copy_get_cpu(&r->drive.copy, r->side, &cpu, &ignored) == 0)
+		r->out->kernel = cpu.regs;
+}
+
+/* Run a string instruction to its end. Interrupts are not blocked meanwhile, and their handlers are not recorded. */
+static enum copy_step run_string(struct recorder *r, const struct insn *insn, struct x86_regs *regs)
+{
+	const struct copy_ops ops = copy_steps(&r->drive.copy);
+	enum copy_step end = COPY_HALTED;
+
+	for (unsigned i = 0; i < STRING_SLICES && end == COPY_HALTED; i++)
+		end = drive_slice(&r->drive, r->side, insn->addr + insn->len, SLICE_NS);
+	ops.regs(ops.ctx, r->side, regs);
+	return end;
+}
+
+/*
+ * Returns whether the task belongs to the program: the task that makes the first system call, which waits at the mark, and all
+ * tasks that were started after it.
+ */
+static bool is_own(const struct recorder *r, int32_t pid)
+{
+	return pid >= r->first_pid;
+}
+
+/*
+ * Find out which task runs. Called when RSP has come to another stack. If that is the stack of user code, at the entry of a
+ * system call, the task is not known yet, and nothing changes. Between a switch of stacks and the end of __switch_to(), the
+ * kernel's own record of the current task is out of date; there look_at_next_task() finds the task.
+ */
+static void look_at_task(struct recorder *r, const struct x86_regs *regs)
+{
+	struct guest_context context = {.pid = -1};
+	struct replay_cpu cpu;
+	struct err ignored = {0};
+
+	r->stack = guest_stack_start(regs);
+	calls_forget(&r->calls);
+	if (!r->kernel || copy_get_cpu(&r->drive.copy, r->side, &cpu, &ignored) < 0)
+		return;
+	guest_context(r->kernel->guest, &cpu.regs, &context);
+	if (context.pid < 0)
+		return;
+	if (r->first_pid < 0)
+		r->first_pid = context.pid;
+	r->own = is_own(r, context.pid);
+}
+
+static bool at_switch(const struct recorder *r, const struct x86_regs *regs)
+{
+	return r->code.switch_to && regs->rip == r->code.switch_to;
+}
+
+/* Returns whether `number` is the number of the system call exit(2) or exit_group(2). */
+static bool exits(uint64_t number)
+{
+	return number == SYS_exit || number == SYS_exit_group;
+}
+
+/*
+ * Returns whether the task whose stack RSP points to is in a system call other than an exit. If instead an interrupt took the
+ * CPU from the task's user code, the return to that code must not be stepped: steps are so slow that the next tick would be due
+ * before the task is back in user mode, and the program would never run.
+ */
+static bool called_kernel(const struct recorder *r, const struct x86_regs *regs)
+{
+	int64_t number;
+
+	return guest_read(r->kernel->guest, guest_stack_end(regs) - PT_REGS_ORIG_AX, &number, sizeof(number)) == 0 &&
+	       number >= 0 && !exits((uint64_t)number);
+}
+
+/*
+ * To be called when the CPU is at __switch_to(): find out whether the next task, to whose stack RSP points already, belongs to
+ * the program and continues in a system call.
+ */
+static void look_at_next_task(struct recorder *r, const struct x86_regs *regs)
+{
+	r->stack = guest_stack_start(regs);
+	calls_forget(&r->calls);
+	r->own = r->first_pid >= 0 && is_own(r, guest_task_pid(r->kernel->guest, regs->gpr[X86_RSI])) && called_kernel(r, regs);
+}
+
+/*
+ * Let the CPU execute the instruction, or a stride that begins with it, and count what it has executed. `insn` is NULL if it
+ * cannot be decoded.
+ */
+static enum copy_step advance(struct recorder *r, const struct insn *insn, struct x86_regs *regs)
+{
+	const struct copy_ops ops = copy_steps(&r->drive.copy);
+	const struct insn first = insn ? *insn : (struct insn){0}; /* its element of the cache may be used again */
+	bool repeats = first.flags & INSN_REP;
+	enum copy_step step;
+	uint64_t end;
+	unsigned count = insn ? code_stride(&r->code, &first, regs, &end) : 0;
+
+	if (repeats && regs->gpr[X86_RCX] > STRING_STEPS)
+		step = run_string(r, insn, regs);
+	else if (!count)
+		step = ops.step(ops.ctx, r->side, regs);
+	else
+		step = copy_run_to(&r->drive.copy, r->side, end, regs);
+	if (step == COPY_STEPPED)
+		r->out->summary.steps += count ? count : 1;
+	if (count)
+		calls_skip(&r->calls);
+	return step;
+}
+
+/* Returns whether a multiple of `every` was passed since the number of steps was `before`. */
+static bool is_due(const struct recorder *r, uint64_t before, uint64_t every)
+{
+	return r->out->summary.steps / every != before / every;
+}
+
+/*
+ * Step through the kernel until the CPU leaves the kernel or would wait for an interrupt, until a task runs that does not
+ * belong to the program, or until a limit is reached.
+ */
+static void step_kernel(struct recorder *r)
+{
+	const struct copy_ops ops = copy_steps(&r->drive.copy);
+	uint64_t before = r->out->summary.steps;
+	struct x86_regs regs;
+
+	ops.regs(ops.ctx, r->side, &regs);
+	calls_skip(&r->calls);
+	while (x86_kernel_address(regs.rip) && !limit_reached(r, is_due(r, before, CLOCK_STEPS))) {
+		const struct insn *insn = code_at(&r->code, regs.rip);
+		enum copy_step step;
+
+		if (insn && code_leaves_kernel(insn))
+			return;
+		if (at_switch(r, &regs))
+			look_at_next_task(r, &regs);
+		if (insn) {
+			calls_follow(&r->calls, insn, &regs, code_facts(&r->code, insn));
+			note(r, insn, &regs);
+		}
+		r->last_pc = regs.rip;
+		before = r->out->summary.steps;
+		step = advance(r, insn, &regs);
+		if (step == COPY_HALTED)
+			return;
+		if (step != COPY_STEPPED) {
+			r->out->summary.end = EXPLORE_LOST;
+			return;
+		}
+		if (is_due(r, before, KERNEL_STEPS) && before < KERNEL_STEPS)
+			take_kernel(r);
+		if (is_due(r, before, OTHER_STEPS) && !drive_other(&r->drive, r->side))
+			r->out->summary.end = EXPLORE_LOST;
+		if (guest_stack_start(&regs) != r->stack)
+			look_at_task(r, &regs);
+		if (!r->own)
+			return;
+	}
+}
+
+/*
+ * Returns whether the CPU is in the middle of the system call of the task that was stepped last, and not in an interrupt
+ * handler. Handlers must not be stepped: steps are so slow that the next tick would be due before the handler of the last tick
+ * has ended, and the program would never run.
+ */
+static bool in_system_call(const struct recorder *r, const struct x86_regs *regs)
+{
+	return x86_kernel_address(regs->rip) && regs->rflags & X86_RFLAGS_IF && guest_stack_start(regs) == r->stack;
+}
+
+/*
+ * Returns whether the code that follows is to be stepped. To be called when the CPU is at the entry of system calls, or at
+ * __switch_to().
+ */
+static bool is_wanted(struct recorder *r, const struct x86_regs *regs)
+{
+	if (at_switch(r, regs)) {
+		look_at_next_task(r, regs);
+		return r->own;
+	}
+	r->out->summary.entries++;
+	/* look_at_task() corrects this once the kernel's GS is loaded. It is also to look at a task whose stack RSP was on
+	 * last. */
+	r->own = true;
+	r->stack = 0;
+	return !exits(regs->gpr[X86_RAX]);
+}
+
+/*
+ * Let the CPU get past the breakpoint, without stepping the code that follows, because is_wanted() has refused this code: the
+ * code of another task, or the exit of a process. An exit takes more instructions than all else that most programs do, and
+ * nearly all of these instructions release memory of the process itself.
+ */
+static void leave_out(struct recorder *r)
+{
+	r->stack = 0;
+	if (!drive_step(&r->drive, r->side))
+		r->out->summary.end = EXPLORE_LOST;
+}
+
+/*
+ * Let all code run at full speed for a slice, which ends early at the next system call or switch of tasks (__switch_to()). Then
+ * step the kernel's code if it runs for the program: after a system call, after a switch to a task of the program that has
+ * slept, or if the slice has ended in the middle of a system call.
+ */
+static void run_user(struct recorder *r)
+{
+	const struct copy_ops ops = copy_steps(&r->drive.copy);
+	enum copy_step end = drive_slice(&r->drive, r->side, r->entry, SLICE_NS);
+	struct x86_regs regs;
+
+	if (end != COPY_STEPPED && end != COPY_HALTED)
+		r->out->summary.end = EXPLORE_LOST;
+	else if (atomic_load(&r->drive.mark.status[r->side]) >= 0)
+		r->out->summary.end = EXPLORE_TO_ITS_END;
+	else if (end == COPY_HALTED && !drive_other(&r->drive, r->side))
+		r->out->summary.end = EXPLORE_LOST;
+	if (r->out->summary.end != EXPLORE_NOT_RECORDED || drive_halted(&r->drive, r->side))
+		return;
+	ops.regs(ops.ctx, r->side, &regs);
+	if (end == COPY_STEPPED ? is_wanted(r, &regs) : in_system_call(r, &regs))
+		step_kernel(r);
+	else if (end == COPY_STEPPED)
+		leave_out(r);
+}
+
+static int find_entry(struct recorder *r, struct err *err)
+{
+	struct one_msr m = {.nmsrs = 1, .entry = {.index = MSR_LSTAR}};
+
+	if (ioctl(vm_vcpu(r->drive.copy.vm, r->side)->fd, KVM_GET_MSRS, &m) != 1)
+		return err_set(err, EXIT_INTERNAL, "copy: KVM_GET_MSRS: %s", strerror(errno));
+	r->entry = m.entry.data;
+	return 0;
+}
+
+/* Let the other side run through its access, and hold it there. Returns whether it came there. */
+static bool hold_other(struct recorder *r)
+{
+	uint64_t ns = r->config->trial_ns / EXPLORE_PARTS;
+
+	return drive_to_access(&r->drive, !r->side, r->after, ns) == DRIVE_THERE && drive_step(&r->drive, !r->side);
+}
+
+static int record(void *ctx, struct err *err)
+{
+	struct recorder *r = ctx;
+	int rc = -1;
+
+	sandbox_thread(SANDBOX_COPY);
+	r->start = monotonic_ns();
+	if (code_open(&r->code, &r->drive, r->side, r->kernel, err) < 0) {
+		code_close(&r->code);
+		return -1;
+	}
+	if (drive_open(&r->drive, r->base, err) < 0 || find_entry(r, err) < 0)
+		goto out;
+	if (r->kernel)
+		r->code.switch_to = r->drive.also = symtab_addr(guest_symtab(r->kernel->guest), "__switch_to");
+	r->drive.mark.baseline = r->baseline;
+	if (r->after && !hold_other(r)) {
+		rc = 0;
+		goto out;
+	}
+	atomic_store(&r->drive.mark.open[r->side], true);
+	while (!limit_reached(r, true))
+		run_user(r);
+	r->out->summary.accesses = r->out->count;
+	r->out->first_pid = r->first_pid;
+	r->out->summary.ns = monotonic_ns() - r->start;
+	rc = r->drive.copy.err.code == EXIT_OK ? 0 : err_set(err, r->drive.copy.err.code, "%s", r->drive.copy.err.text);
+out:
+	drive_close(&r->drive);
+	code_close(&r->code);
+	return rc;
+}
+
+void recorded_free(struct recorded *r)
+{
+	if (r)
+		munmap(r, sizeof(*r));
+}
+
+/* Record what `r` describes. Returns the recording, or NULL with `err` set. */
+static struct recorded *start(struct recorder *r, struct err *err)
+{
+	struct recorded *out =
+		mmap(NULL, sizeof(*out), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	r->out = out;
+	r->first_pid = -1;
+	r->own = true;
+	if (out == MAP_FAILED) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		return NULL;
+	}
+	if (process_run(record, r, (time_t)(2 * r->config->record_ns / NS_PER_S + 30), err) < 0) {
+		recorded_free(out);
+		return NULL;
+	}
+	/* A guest ran in the process that wrote the counts. */
+	if (out->count > EXPLORE_ACCESSES_MAX)
+		out->count = EXPLORE_ACCESSES_MAX;
+	if ((unsigned)out->summary.end > EXPLORE_LOST)
+		out->summary.end = EXPLORE_LOST;
+	return out;
+}
+
+struct recorded *record_side(const struct base *base, const struct explore_config *config, const struct kernel *kernel,
+			     unsigned side, struct err *err)
+{
+	struct recorder r = {.base = base, .config = config, .kernel = kernel, .side = side};
+
+	return start(&r, err);
+}
+
+struct recorded *record_baseline(const struct base *base, const struct explore_config *config, const struct kernel *kernel,
+				 struct err *err)
+{
+	struct recorder r = {.base = base, .config = config, .kernel = kernel, .baseline = true};
+
+	return start(&r, err);
+}
+
+struct recorded *record_after(const struct base *base, const struct explore_config *config, const struct kernel *kernel,
+			      unsigned side, const struct explore_access *after, struct err *err)
+{
+	struct recorder r = {.base = base, .config = config, .kernel = kernel, .side = side, .after = after};
+
+	return start(&r, err);
+}
+
+int record_kernel(const struct base *base, const struct explore_config *config, struct x86_regs *regs, struct err *err)
+{
+	struct explore_config few = *config;
+	struct recorder r = {.base = base, .config = &few};
+	struct recorded *out;
+
+	few.steps = KERNEL_STEPS;
+	out = start(&r, err);
+	if (!out)
+		return -1;
+	*regs = out->kernel;
+	recorded_free(out);
+	return regs->rip ? 0 : err_set(err, EXIT_INPUT, "program A made no system call that could be recorded");
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs the serial orders, and judges whether a trial ended as they do (serial.h). */
+#include "hv/explore/serial.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/explore/message.h"
+#include "hv/explore/trial.h"
+#include "hv/explore/words.h"
+
+#define NS_PER_MS 1000000u
+/* How many times each order is run once more before a value counts as one that no serial order gives. */
+#define REPEATS 2
+
+struct trial_looks serial_looks(const struct serial *s)
+{
+	return (struct trial_looks){.ends = &s->ends, .returns = &s->returns.site, .leaks = &s->leaks};
+}
+
+static void run(struct serial *s, unsigned order, struct explore_trial *out)
+{
+	const struct trial_looks looks = serial_looks(s);
+	struct trial_process p;
+	struct trial_seen seen;
+
+	*out = (struct explore_trial){.schedule = order ? EXPLORE_SERIAL_BA : EXPLORE_SERIAL_AB};
+	trial_start(&p, s->base, s->config, &looks, NULL, out);
+	trial_finish(&p, out, &seen);
+	if (out->outcome != EXPLORE_SAME)
+		return;
+	ends_add_serial(&s->ends, order, seen.values);
+	returns_add_serial(&s->returns, order, seen.returned);
+	leaks_add_serial(&s->leaks, &seen.lost);
+}
+
+static int check(const struct explore_trial *t, unsigned order, struct err *err)
+{
+	if (t->outcome == EXPLORE_FAILED)
+		return err_set(err, EXIT_INTERNAL, "a copy of the machine could not be run: %s", t->text);
+	if (t->outcome == EXPLORE_COMPLAINT)
+		return err_set(err, EXIT_INPUT,
+			       "the kernel complains already when the programs run one after the other (%s first): %s",
+			       order ? "B" : "A", t->text[0] ? t->text : "the machine died");
+	if (t->outcome == EXPLORE_HANG)
+		return err_set(err, EXIT_INPUT,
+			       "the programs do not end within --trial-time when they run one after the other (%s first)",
+			       order ? "B" : "A");
+	return 0;
+}
+
+int serial_run(struct serial *s, const struct base *base, const struct explore_config *config, const struct kernel *kernel,
+	       struct explore_result *result, struct err *err)
+{
+	s->base = base;
+	s->config = config;
+	s->result = result;
+	ends_find(&s->ends, result->candidates, result->candidate_count, kernel);
+	leaks_find(&s->leaks, kernel);
+	for (unsigned order = 0; order < 2; order++) {
+		struct explore_trial *t = &result->serial[order];
+
+		run(s, order, t);
+		explore_say(config, "serial order %s: exit statuses %d and %d, %" PRIu64 " ms%s%s", order ? "B, A" : "A, B",
+			    t->status[0], t->status[1], t->ns / NS_PER_MS, t->text[0] ? ": " : "", t->text);
+		if (check(t, order, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool has_other_statuses(const struct serial *s, const struct explore_trial *t)
+{
+	for (unsigned order = 0; order < 2; order++)
+		if (memcmp(t->status, s->result->serial[order].status, sizeof(t->status)) == 0)
+			return false;
+	return true;
+}
+
+static void repeat_serial(struct serial *s)
+{
+	struct explore_trial again;
+
+	if (!s->repeated)
+		explore_say(s->config, "a trial ends as no serial order does: running each serial order %u times more",
+			    REPEATS);
+	for (unsigned i = 0; i < 2 * REPEATS && !s->repeated; i++)
+		run(s, i % 2, &again);
+	s->repeated = true;
+}
+
+/* Run the trial once more. Returns whether its outcome is again EXPLORE_SAME; sets *seen only then. */
+static bool run_again(struct serial *s, const struct explore_candidate *c, const struct explore_trial *t,
+		      struct trial_seen *seen)
+{
+	const struct trial_looks looks = serial_looks(s);
+	struct explore_trial again = *t;
+	struct trial_process p;
+
+	trial_start(&p, s->base, s->config, &looks, c, t);
+	trial_finish(&p, &again, seen);
+	return again.outcome == EXPLORE_SAME;
+}
+
+/* Returns whether the trial, run once more, gives the place `at` such a value again. If not, the place is not compared again.
+ */
+static bool comes_again(struct serial *s, const struct explore_candidate *c, const struct explore_trial *t, unsigned at)
+{
+	struct trial_seen seen;
+
+	s->confirmed[at] = run_again(s, c, t, &seen) && ends_differ(&s->ends, at, seen.values[at]);
+	s->ends.unsettled[at] |= !s->confirmed[at];
+	return s->confirmed[at];
+}
+
+static void set_state(const struct serial *s, struct explore_trial *t, unsigned at, uint64_t value)
+{
+	const struct ends *e = &s->ends;
+
+	t->outcome = EXPLORE_STATE;
+	t->end = (struct explore_end){
+		.gva = e->place[at].gva,
+		.size = e->place[at].size,
+		.value = value,
+		.serial = {e->serial[0][at], e->serial[1][at]},
+	};
+}
+
+/* ---- runs between two system calls ---- */
+
+/*
+ * Returns the run in which the other side runs to its end when this side has made `calls` system calls, or NULL if it does not
+ * end or cannot be made. It is run for the trial `judged`. With 0 calls it would be a serial order.
+ */
+static const struct serial_between *get_between(struct serial *s, const struct explore_trial *judged, unsigned side,
+						unsigned calls)
+{
+	const struct trial_looks looks = serial_looks(s);
+	struct explore_trial t = {.number = judged->number, .schedule = side ? EXPLORE_BETWEEN_B : EXPLORE_BETWEEN_A};
+	struct serial_between *b;
+	struct trial_process p;
+
+	if (!calls || calls >= SERIAL_CALLS_MAX)
+		return NULL;
+	b = s->between[side][calls];
+	if (b)
+		return b->ended ? b : NULL;
+	b = s->between[side][calls] = calloc(1, sizeof(*b));
+	if (!b)
+		return NULL;
+	explore_say(s->config, "running %c to its end after system call %u of %c", EXPLORE_SIDE_NAMES[!side], calls,
+		    EXPLORE_SIDE_NAMES[side]);
+	t.calls[side] = calls;
+	trial_start(&p, s->base, s->config, &looks, NULL, &t);
+	trial_finish(&p, &t, &b->seen);
+	if (t.outcome == EXPLORE_COMPLAINT || t.outcome == EXPLORE_HANG)
+		explore_say(s->config, "... %s: %s", explore_outcome_word(t.outcome), t.text);
+	if (t.outcome == EXPLORE_COMPLAINT && !s->result->has_between) {
+		s->result->between = t;
+		s->result->between.calls[side] = calls;
+		s->result->has_between = true;
+	}
+	b->ended = t.outcome == EXPLORE_SAME && t.forced == EXPLORE_FORCED;
+	memcpy(b->status, t.status, sizeof(b->status));
+	return b->ended ? b : NULL;
+}
+
+void serial_free(struct serial *s)
+{
+	leaks_free(&s->leaks);
+	for (unsigned side = 0; side < 2; side++)
+		for (unsigned i = 0; i < SERIAL_CALLS_MAX; i++)
+			free(s->between[side][i]);
+}
+
+/* What a trial shows that no serial order does. */
+struct oddity {
+	enum explore_outcome outcome;
+	unsigned at; /* of EXPLORE_STATE: the index of the place */
+};
+
+static bool ends_as(const struct serial *s, const struct serial_between *b, const struct oddity *odd,
+		    const struct explore_trial *t, const struct trial_seen *seen)
+{
+	const struct returned *was = b->seen.returned;
+
+	if (memcmp(b->status, t->status, sizeof(b->status)) != 0)
+		return false;
+	if (odd->outcome == EXPLORE_STATE)
+		return b->seen.values[odd->at] == seen->values[odd->at];
+	if (was[0].count == RETURNS_MAX || was[1].count == RETURNS_MAX)
+		return false;
+	return odd->outcome == EXPLORE_STATUS || returns_are_same(&s->returns, was, seen->returned);
+}
+
+/*
+ * Returns whether a side had more than two processes: the one that starts the program, which only waits, and the program. Then
+ * one of them may be in the middle of a call when another one is between two calls.
+ */
+static bool has_parallel_calls(const struct returned *of)
+{
+	unsigned processes = 0;
+
+	for (unsigned i = 0; i < of->count; i++)
+		processes += i == 0 || of->call[i].pid != of->call[i - 1].pid;
+	return processes > 2;
+}
+
+/* Returns whether a signal has come that ends the exploration. trials.c blocks these signals, and takes them. */
+static bool is_stopped(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGINT) > 0 || sigismember(&pending, SIGTERM) > 0 || sigismember(&pending, SIGHUP) > 0);
+}
+
+/*
+ * Returns whether a run between two system calls ends as the trial does; also if a signal ends the exploration before all of
+ * these runs were made, because nothing may be called odd then.
+ */
+static bool is_explained(struct serial *s, const struct oddity *odd, const struct explore_trial *t,
+			 const struct trial_seen *seen)
+{
+	/* Where system calls end is unknown. */
+	if (!s->returns.site.pc)
+		return false;
+	for (unsigned side = 0; side < 2; side++) {
+		if (has_parallel_calls(&seen->returned[side]))
+			continue;
+		for (unsigned more = 0; more < 2; more++) {
+			const struct serial_between *b = is_stopped() ? NULL : get_between(s, t, side, t->calls[side] + more);
+
+			if (is_stopped() || (b && ends_as(s, b, odd, t, seen)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ---- the judgement ---- */
+
+static void judge_statuses(struct serial *s, struct explore_trial *t, const struct trial_seen *seen)
+{
+	const struct oddity odd = {.outcome = EXPLORE_STATUS};
+
+	if (has_other_statuses(s, t) && !is_explained(s, &odd, t, seen))
+		t->outcome = EXPLORE_STATUS;
+}
+
+static void judge_state(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
+			const struct trial_seen *seen)
+{
+	int place = c && t->forced == EXPLORE_FORCED ? ends_place_of(&s->ends, c) : -1;
+	const struct oddity odd = {.outcome = EXPLORE_STATE, .at = (unsigned)place};
+
+	if (place < 0 || !ends_differ(&s->ends, odd.at, seen->values[odd.at]))
+		return;
+	repeat_serial(s);
+	if (ends_differ(&s->ends, odd.at, seen->values[odd.at]) && (s->confirmed[odd.at] || comes_again(s, c, t, odd.at)) &&
+	    !is_explained(s, &odd, t, seen))
+		set_state(s, t, odd.at, seen->values[odd.at]);
+}
+
+/* Whole calls in any order must not lose memory, so runs between two calls are not asked. */
+static void judge_leaks(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
+			const struct trial_seen *seen)
+{
+	struct explore_leak leak;
+	struct trial_seen again;
+
+	if (!leaks_differ(&s->leaks, &seen->lost, &leak))
+		return;
+	repeat_serial(s);
+	if (!leaks_differ(&s->leaks, &seen->lost, &leak) || !run_again(s, c, t, &again) ||
+	    !leaks_differ(&s->leaks, &again.lost, &leak))
+		return;
+	t->outcome = EXPLORE_LEAK;
+	t->leak = leak;
+}
+
+static void judge_returns(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
+			  const struct trial_seen *seen)
+{
+	const struct oddity odd = {.outcome = EXPLORE_RETURNS};
+	struct trial_seen again;
+
+	if (!returns_differ(&s->returns, seen->returned))
+		return;
+	repeat_serial(s);
+	if (!returns_differ(&s->returns, seen->returned) || is_explained(s, &odd, t, seen) || !run_again(s, c, t, &again) ||
+	    !returns_differ(&s->returns, again.returned))
+		return;
+	t->outcome = EXPLORE_RETURNS;
+	returns_describe(&s->returns, seen->returned, t->returns);
+}
+
+void serial_judge(struct serial *s, const struct explore_candidate *c, struct explore_trial *t, const struct trial_seen *seen)
+{
+	if (t->outcome == EXPLORE_SAME)
+		judge_statuses(s, t, seen);
+	if (t->outcome == EXPLORE_SAME)
+		judge_leaks(s, c, t, seen);
+	if (t->outcome == EXPLORE_SAME)
+		judge_state(s, c, t, seen);
+	if (t->outcome == EXPLORE_SAME)
+		judge_returns(s, c, t, seen);
+}

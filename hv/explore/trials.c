@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Runs the serial orders and all trials (trials.h). */
+#include "hv/explore/trials.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "hv/base/clock.h"
+#include "hv/base/rng.h"
+#include "hv/explore/message.h"
+#include "hv/explore/save.h"
+#include "hv/explore/serial.h"
+#include "hv/explore/skip.h"
+#include "hv/explore/trial.h"
+#include "hv/explore/walk.h"
+#include "hv/explore/words.h"
+
+#define NS_PER_MS 1000000u
+
+struct trials {
+	const struct base *base;
+	const struct explore_config *config;
+	const struct kernel *kernel;
+	const struct recordings *recordings;
+	struct explore_result *result;
+	struct serial serial;
+	/* What the next trial tries. */
+	unsigned candidate;
+	enum explore_schedule schedule;
+	bool unchained; /* candidates_after() is still to be called */
+	struct walk_places places;
+	unsigned walks; /* that were planned */
+	struct rng rng;
+	/* The trials that run have the indices from result->trial_count on, up to `started`. */
+	struct trial_process process[EXPLORE_JOBS_MAX];
+	unsigned started;
+	uint64_t start_ns; /* monotonic_ns() at the start of the first trial */
+	sigset_t ends;	   /* signals that end the trials; blocked while trials run */
+	bool stopped;	   /* one of them has come */
+	uint64_t other_ns; /* time that scenarios, candidates_after() and serial_judge() took */
+};
+
+static bool has_candidate(const struct trials *t)
+{
+	return t->candidate < t->result->candidate_count && t->started < t->config->trials;
+}
+
+static bool has_walk(const struct trials *t)
+{
+	return t->places.count && t->walks < t->config->walks;
+}
+
+/*
+ * Block the signals that end the process. Copies inherit this, so a signal to the whole process group lets the trials in
+ * progress end.
+ */
+static void block_ends(struct trials *t)
+{
+	sigemptyset(&t->ends);
+	sigaddset(&t->ends, SIGINT);
+	sigaddset(&t->ends, SIGTERM);
+	sigaddset(&t->ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &t->ends, NULL);
+}
+
+/* Returns whether a signal or the time ends the trials. */
+static bool is_stopped(struct trials *t)
+{
+	const struct timespec now = {0};
+	uint64_t most = t->config->trials_ns;
+
+	t->stopped |= (most && monotonic_ns() - t->start_ns >= most) || sigtimedwait(&t->ends, NULL, &now) > 0;
+	return t->stopped;
+}
+
+/* Returns whether config.skip leaves out the next trial. */
+static bool is_skipped(const struct trials *t)
+{
+	const struct explore_candidate *c = &t->result->candidates[t->candidate];
+	char site[2][SITE_NAME_MAX];
+
+	if (!t->config->skip)
+		return false;
+	for (unsigned side = 0; side < 2; side++)
+		explore_site_name(&c->side[side], t->result->slide, site[side]);
+	return explore_skips(t->config->skip, t->result->build_id, site, t->schedule);
+}
+
+/* Go on to the next schedule, or to the next candidate. */
+static void advance(struct trials *t)
+{
+	if (t->schedule++ == EXPLORE_PAUSE_B) {
+		t->schedule = EXPLORE_FLIP_A;
+		t->candidate++;
+	}
+}
+
+/*
+ * Returns whether the schedule cannot be forced: the access of the side that runs first was seen only while the other side was
+ * held; or both sides would have to stand before their accesses while both hold the same lock.
+ */
+static bool is_impossible(const struct trials *t)
+{
+	const struct explore_candidate *c = &t->result->candidates[t->candidate];
+
+	return (c->after >= 0 && explore_first(t->schedule) != c->held) || (c->common_lock && explore_flips(t->schedule));
+}
+
+/* After the trials of the first candidates, look for those that only a held side shows. That this fails costs only these. */
+static void chain(struct trials *t)
+{
+	unsigned count = t->result->candidate_count, first = t->config->chains < count ? t->config->chains : count;
+	struct err err = {0};
+	uint64_t start;
+
+	if (!t->unchained || t->candidate < first || t->schedule != EXPLORE_FLIP_A || t->result->first >= 0)
+		return;
+	t->unchained = false;
+	start = monotonic_ns();
+	if (candidates_after(t->base, t->recordings, t->config, t->kernel, t->result, &err) < 0)
+		explore_say(t->config, "no chains: %s", err.text);
+	t->other_ns += monotonic_ns() - start;
+}
+
+static bool is_over(struct trials *t)
+{
+	for (chain(t); has_candidate(t) && (is_impossible(t) || is_skipped(t)); chain(t)) {
+		t->result->skipped += !is_impossible(t);
+		advance(t);
+	}
+	return (!has_candidate(t) && !has_walk(t)) || (t->result->first >= 0 && !t->config->keep_going) || is_stopped(t);
+}
+
+/* Plan the next trial, which is_over() has said there is. */
+static void plan_next(struct trials *t, struct explore_trial *plan)
+{
+	*plan = (struct explore_trial){.number = t->started + 1, .candidate = t->candidate, .schedule = t->schedule};
+	if (!has_candidate(t)) {
+		plan->schedule = EXPLORE_WALK;
+		walk_choose(&t->places, t->config->depth, &t->rng, &plan->walk);
+		t->walks++;
+	} else {
+		plan->split = explore_splits(&t->result->candidates[t->candidate], t->schedule);
+		advance(t);
+	}
+}
+
+static void start_next(struct trials *t)
+{
+	struct explore_trial *plan = &t->result->trials[t->started];
+	const struct trial_looks looks = serial_looks(&t->serial);
+	bool walks;
+
+	plan_next(t, plan);
+	walks = plan->schedule == EXPLORE_WALK;
+	trial_start(&t->process[t->started % EXPLORE_JOBS_MAX], t->base, t->config, &looks,
+		    walks ? NULL : &t->result->candidates[plan->candidate], plan);
+	t->started++;
+}
+
+/* Save a scenario of a finding. */
+static void save(struct trials *t, struct explore_trial *found)
+{
+	uint64_t start = monotonic_ns();
+	struct err err = {0};
+
+	if (found->split)
+		explore_say(t->config, "trial %u: no scenario: a replay cannot split the read-modify-write of %c",
+			    found->number, EXPLORE_SIDE_NAMES[explore_first(found->schedule)]);
+	else if (save_finding(t->base, t->config, t->kernel, &t->result->candidates[found->candidate], found, &err) < 0)
+		explore_say(t->config, "trial %u: no scenario: %s", found->number, err.text);
+	else
+		explore_say(t->config, "trial %u: scenario %s: its first order %s", found->number, found->scenario,
+			    found->again ? "ends in trouble, too" : "ends without trouble");
+	t->other_ns += monotonic_ns() - start;
+}
+
+static void say_trial(const struct explore_config *config, const struct explore_trial *t)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "candidate %u, ", t->candidate + 1);
+	explore_say(config, "trial %u: %s%s: %s, %s, exit statuses %d and %d, %" PRIu64 " ms%s%s", t->number,
+		    t->schedule == EXPLORE_WALK ? "" : what, explore_schedule_word(t->schedule), explore_forced_word(t->forced),
+		    explore_outcome_word(t->outcome), t->status[0], t->status[1], t->ns / NS_PER_MS, t->text[0] ? ": " : "",
+		    t->text);
+}
+
+static void judge(struct trials *t, struct explore_trial *done, const struct trial_seen *seen)
+{
+	const struct explore_candidate *c = done->schedule == EXPLORE_WALK ? NULL : &t->result->candidates[done->candidate];
+	uint64_t start = monotonic_ns();
+
+	serial_judge(&t->serial, c, done, seen);
+	t->other_ns += monotonic_ns() - start;
+}
+
+/* Wait for the trial that was started first. */
+static void finish_oldest(struct trials *t)
+{
+	struct explore_result *r = t->result;
+	struct explore_trial *done = &r->trials[r->trial_count];
+	struct trial_seen seen;
+
+	trial_finish(&t->process[r->trial_count % EXPLORE_JOBS_MAX], done, &seen);
+	done->split &= done->forced == EXPLORE_FORCED;
+	judge(t, done, &seen);
+	say_trial(t->config, done);
+	if (explore_found(done) && r->first < 0)
+		r->first = (int)r->trial_count;
+	if (done->outcome == EXPLORE_STATE && r->first_state < 0)
+		r->first_state = (int)r->trial_count;
+	if (done->outcome == EXPLORE_RETURNS && r->first_returns < 0)
+		r->first_returns = (int)r->trial_count;
+	r->trial_count++;
+	if (explore_found(done) && t->config->saver && done->schedule != EXPLORE_WALK)
+		save(t, done);
+}
+
+static void run_all(struct trials *t)
+{
+	struct explore_result *r = t->result;
+	block_ends(t);
+	t->start_ns = monotonic_ns();
+	while (t->started > r->trial_count || !is_over(t)) {
+		while (t->started - r->trial_count < t->config->jobs && !is_over(t))
+			start_next(t);
+		finish_oldest(t);
+	}
+	r->trials_ns = monotonic_ns() - t->start_ns - t->other_ns;
+}
+
+static int find_places(struct trials *t, struct err *err)
+{
+	struct explore_result *r = t->result;
+
+	if (!t->config->walks)
+		return 0;
+	if (walk_find_places(&t->places, r->candidates, r->candidate_count) < 0)
+		return err_set(err, EXIT_INTERNAL, "out of memory");
+	r->places = t->places.count;
+	r->probability = r->places ? walk_probability(&t->places, t->config->depth) : 0;
+	return 0;
+}
+
+int trials_run(const struct base *base, const struct explore_config *config, const struct kernel *kernel,
+	       const struct recordings *recordings, struct explore_result *result, struct err *err)
+{
+	struct trials t = {.base = base,
+			   .config = config,
+			   .kernel = kernel,
+			   .recordings = recordings,
+			   .unchained = config->chains > 0,
+			   .result = result,
+			   .schedule = EXPLORE_FLIP_A,
+			   .rng = {config->seed}};
+	int rc = -1;
+
+	returns_find(&t.serial.returns.site, kernel,
+		     (const int32_t[]){recordings->side[0]->first_pid, recordings->side[1]->first_pid});
+	if (serial_run(&t.serial, base, config, kernel, result, err) < 0 || find_places(&t, err) < 0)
+		goto out;
+	result->trials = calloc((size_t)config->trials + config->walks, sizeof(*result->trials));
+	if (!result->trials) {
+		err_set(err, EXIT_INTERNAL, "out of memory");
+		goto out;
+	}
+	run_all(&t);
+	rc = 0;
+out:
+	serial_free(&t.serial);
+	walk_places_free(&t.places);
+	return rc;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Finds slab objects that are lost: in use, but nothing points to them. As kmemleak does
+ * (Documentation/dev-tools/kmemleak.rst), each aligned word is taken for a pointer, and a pointer to any byte of an object
+ * counts. Objects are followed from the memory that is in no slab: variables, per-CPU memory, stacks and other pages.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_slabs.h"
+
+struct reach {
+	const struct guest *g;
+	struct linux_slabs slabs;
+	/* Objects that were reached, and whose words are still to be looked at. Each object is in it at most once. */
+	struct reached {
+		uint32_t slab, number;
+	} * todo;
+	size_t todo_count;
+};
+
+static void reach(struct reach *r, uint64_t gva)
+{
+	struct linux_slabs *s = &r->slabs;
+	uint32_t number;
+	const struct linux_known_slab *slab = linux_slabs_at(s, r->g, gva, &number);
+
+	if (!slab || s->state[slab->first + number])
+		return;
+	s->state[slab->first + number] = LINUX_OBJECT_REACHED;
+	r->todo[r->todo_count++] = (struct reached){(uint32_t)(slab - s->slab), number};
+}
+
+/* Follow all pointers in [gva, gva + len). A page that is not mapped has none. */
+static void look_through(struct reach *r, uint64_t gva, uint64_t len)
+{
+	uint64_t words[X86_PAGE_SIZE / sizeof(uint64_t)], end = gva + len, start = r->g->memory.page_offset;
+
+	gva = (gva + sizeof(*words) - 1) & ~(sizeof(*words) - 1);
+	while (gva < end) {
+		uint64_t bytes = X86_PAGE_SIZE - gva % X86_PAGE_SIZE;
+
+		if (bytes > end - gva)
+			bytes = end - gva;
+		if (guest_read(r->g, gva, words, bytes) == 0)
+			for (size_t i = 0; i < bytes / sizeof(*words); i++)
+				if (words[i] - start < r->slabs.pages * X86_PAGE_SIZE)
+					reach(r, words[i]);
+		gva += bytes;
+	}
+}
+
+static void look_through_object(struct reach *r, const struct reached *object)
+{
+	const struct linux_known_slab *slab = &r->slabs.slab[object->slab];
+
+	look_through(r, slab->in.start + (uint64_t)object->number * slab->in.stride + slab->in.left_pad, slab->in.object_size);
+}
+
+/* Mark all objects that can be reached. */
+static void reach_all(struct reach *r)
+{
+	const struct linux_slabs *s = &r->slabs;
+
+	for (uint64_t page = 0; page < s->pages; page++)
+		if (s->of[page] == LINUX_NO_SLAB && !s->unused[page])
+			look_through(r, r->g->memory.page_offset + page * X86_PAGE_SIZE, X86_PAGE_SIZE);
+	while (r->todo_count) {
+		const struct reached next = r->todo[--r->todo_count];
+
+		look_through_object(r, &next);
+	}
+}
+
+/* Copy the lost objects to `out` if it is not NULL. Returns their number. */
+static size_t list_lost(const struct linux_slabs *s, struct guest_object *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct linux_known_slab *slab = &s->slab[i];
+
+		for (uint32_t number = 0; number < slab->in.objects && !slab->odd; number++) {
+			if (s->state[slab->first + number])
+				continue;
+			if (out)
+				out[count] = (struct guest_object){
+					.gva = slab->in.start + (uint64_t)number * slab->in.stride + slab->in.left_pad,
+					.cache = slab->in.cache,
+					.size = slab->in.object_size,
+				};
+			count++;
+		}
+	}
+	return count;
+}
+
+int guest_lost_objects(const struct guest *g, struct guest_object **out, size_t *count)
+{
+	struct reach r = {.g = g};
+	int rc = -1;
+
+	*out = NULL;
+	*count = 0;
+	if (linux_slabs_read(&r.slabs, g) < 0)
+		goto out;
+	r.todo = malloc((r.slabs.objects + 1) * sizeof(*r.todo));
+	if (!r.todo)
+		goto out;
+	reach_all(&r);
+	*count = list_lost(&r.slabs, NULL);
+	*out = malloc((*count + 1) * sizeof(**out));
+	if (!*out)
+		goto out;
+	list_lost(&r.slabs, *out);
+	rc = 0;
+out:
+	free(r.todo);
+	linux_slabs_free(&r.slabs);
+	return rc;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Lists slabs and their free objects (linux_slabs.h). */
+#include "hv/guest/linux_slabs.h"
+
+#include <byteswap.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hv/base/grow.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_members.h"
+#include "hv/guest/linux_memory_page.h"
+
+#define KFENCE_PAGES_MAX 1024 /* of the pool: two for each of CONFIG_KFENCE_NUM_OBJECTS, and two more; by default 512 */
+
+struct reader {
+	struct linux_slabs *s;
+	const struct guest *g;
+	uint64_t kfence, kfence_end; /* GVAs in the direct map; their free objects are on no list of a slab */
+};
+
+/* ---- free objects ---- */
+
+const struct linux_known_slab *linux_slabs_at(const struct linux_slabs *s, const struct guest *g, uint64_t gva,
+					      uint32_t *object)
+{
+	uint64_t offset = gva - g->memory.page_offset, page = offset / X86_PAGE_SIZE;
+	const struct linux_known_slab *slab;
+
+	if (page >= s->pages || s->of[page] == LINUX_NO_SLAB)
+		return NULL;
+	slab = &s->slab[s->of[page]];
+	*object = (uint32_t)((gva - slab->in.start) / slab->in.stride);
+	return *object < slab->in.objects ? slab : NULL;
+}
+
+/* Returns the address of the object that follows on the list. CONFIG_SLAB_FREELIST_HARDENED encodes it (freelist_ptr_decode()).
+ */
+static int next_free(const struct guest *g, const struct linux_known_slab *slab, uint64_t object, uint64_t *next)
+{
+	const struct linux_cache_layout *c = &g->memory.cache;
+	uint64_t offset, random = 0, at;
+
+	if (linux_read_member(g, slab->in.cache, &c->free_offset, &offset) || offset + sizeof(*next) > slab->in.stride)
+		return -1;
+	at = object + offset;
+	if (guest_read(g, at, next, sizeof(*next)))
+		return -1;
+	if (c->random.size) {
+		if (linux_read_member(g, slab->in.cache, &c->random, &random))
+			return -1;
+		*next ^= random ^ bswap_64(at);
+	}
+	return 0;
+}
+
+/* Follow the list from its first object on. All of its objects are in one slab. */
+static void mark_free(struct linux_slabs *s, const struct guest *g, uint64_t object)
+{
+	struct linux_known_slab *own = NULL;
+
+	while (object) {
+		uint32_t number;
+		struct linux_known_slab *slab = (struct linux_known_slab *)linux_slabs_at(s, g, object, &number);
+
+		if (!own)
+			own = slab;
+		if (!own)
+			return;
+		if (slab != own || object != own->in.start + (uint64_t)number * own->in.stride + own->in.left_pad ||
+		    s->state[own->first + number] & LINUX_OBJECT_FREE)
+			break;
+		s->state[own->first + number] |= LINUX_OBJECT_FREE;
+		if (next_free(g, own, object, &object))
+			break;
+	}
+	if (own && object)
+		own->odd = true;
+}
+
+static void mark_cpus_free(struct linux_slabs *s, const struct guest *g, uint64_t cache)
+{
+	const struct linux_memory *m = &g->memory;
+	uint64_t cpu_slab, base, first;
+
+	/* Since Linux 7.0, CPUs have sheaves only. */
+	if (!m->cache.cpu_free.size || linux_read_member(g, cache, &m->cache.cpu_slab, &cpu_slab))
+		return;
+	for (uint32_t cpu = 0; cpu < m->percpu.cpus; cpu++)
+		if (guest_read(g, m->percpu.offsets + cpu * sizeof(base), &base, sizeof(base)) == 0 &&
+		    linux_read_member(g, base + cpu_slab, &m->cache.cpu_free, &first) == 0)
+			mark_free(s, g, first);
+}
+
+/* ---- slabs ---- */
+
+static int add_slab(struct linux_slabs *s, const struct linux_known_slab *slab)
+{
+	struct linux_known_slab *to = list_grow(&s->slab, &s->count, sizeof(*to), NULL);
+
+	if (!to)
+		return -1;
+	*to = *slab;
+	return 0;
+}
+
+/* Read the slab whose first page is `head`. Returns the number of its pages, 0 if it is invalid, or -1 if memory runs out. */
+static int read_slab(struct reader *r, const struct guest_page *head)
+{
+	struct linux_slabs *s = r->s;
+	struct linux_known_slab slab = {.first = s->objects};
+	uint64_t pages;
+
+	if (linux_slab_layout(r->g, head, &slab.in) < 0 || (slab.in.start >= r->kfence && slab.in.start < r->kfence_end))
+		return 0;
+	pages = ((uint64_t)slab.in.stride * slab.in.objects + X86_PAGE_SIZE - 1) / X86_PAGE_SIZE;
+	if (!pages || pages > s->pages - head->pfn)
+		return 0;
+	if (add_slab(s, &slab) < 0)
+		return -1;
+	for (uint64_t i = 0; i < pages; i++)
+		s->of[head->pfn + i] = (uint32_t)(s->count - 1);
+	s->objects += slab.in.objects;
+	return (int)pages;
+}
+
+/* Look at `count` struct pages from that of `pfn` on, which are at `copy`. Returns 0, or -1 if memory runs out. */
+static int read_pages(struct reader *r, uint64_t pfn, unsigned count, const uint8_t *copy)
+{
+	const struct linux_page_layout *p = &r->g->memory.page;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct guest_page page = {.pfn = pfn + i};
+		bool tail;
+
+		if (r->s->of[page.pfn] != LINUX_NO_SLAB)
+			continue;
+		memcpy(page.copy, copy + (size_t)i * p->size, p->size);
+		tail = linux_member_value(page.copy, &p->head) & 1;
+		if (!tail && linux_page_is_slab(r->g, &page)) {
+			if (read_slab(r, &page) < 0)
+				return -1;
+		} else {
+			r->s->unused[page.pfn] = !tail && linux_page_is_unused(r->g, &page);
+		}
+	}
+	return 0;
+}
+
+static int read_all_pages(struct reader *r)
+{
+	const struct linux_page_layout *p = &r->g->memory.page;
+	uint8_t copy[X86_PAGE_SIZE];
+	unsigned together = X86_PAGE_SIZE / p->size;
+
+	for (uint64_t pfn = 0; pfn < r->s->pages; pfn += together) {
+		unsigned count = r->s->pages - pfn < together ? (unsigned)(r->s->pages - pfn) : together;
+
+		/* Memory that the machine does not have has no struct pages. */
+		if (guest_read(r->g, r->g->memory.vmemmap + pfn * p->size, copy, (size_t)count * p->size))
+			continue;
+		if (read_pages(r, pfn, count, copy) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int compare_caches(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Mark the objects that are free: on the lists of the slabs, and on those of the CPUs. Returns 0, or -1 if memory runs out. */
+static int mark_all_free(struct linux_slabs *s, const struct guest *g)
+{
+	uint64_t *caches = malloc((s->count + 1) * sizeof(*caches)), first;
+	struct guest_page page;
+
+	if (!caches)
+		return -1;
+	for (size_t i = 0; i < s->count; i++) {
+		caches[i] = s->slab[i].in.cache;
+		if (linux_page(g, s->slab[i].in.start - g->memory.page_offset, &page))
+			s->slab[i].odd = true;
+		else if ((first = linux_member_value(page.copy, &g->memory.page.free)))
+			mark_free(s, g, first);
+	}
+	qsort(caches, s->count, sizeof(*caches), compare_caches);
+	for (size_t i = 0; i < s->count; i++)
+		if (i == 0 || caches[i] != caches[i - 1])
+			mark_cpus_free(s, g, caches[i]);
+	free(caches);
+	return 0;
+}
+
+static bool is_layout_known(const struct guest *g)
+{
+	const struct linux_memory *m = &g->memory;
+
+	/* Without the lists of the CPUs, free objects would count as in use: sheaves replace these lists. */
+	return g->stage == LINUX_READY && m->page.size && m->page_offset && m->page.free.size && m->page.refs.size &&
+	       m->page.head.size && m->cache.size.size && m->cache.free_offset.size &&
+	       (m->cache.cpu_free.size || m->cache.sheaves);
+}
+
+int linux_slabs_read(struct linux_slabs *s, const struct guest *g)
+{
+	struct reader r = {.s = s, .g = g};
+	uint64_t at = symtab_addr(g->symtab, "max_pfn"), pool = symtab_addr(g->symtab, "__kfence_pool");
+
+	*s = (struct linux_slabs){0};
+	if (!is_layout_known(g) || !at || guest_read(g, at, &s->pages, sizeof(s->pages)) || !s->pages ||
+	    s->pages > LINUX_SLABS_PAGES_MAX)
+		return -1;
+	if (pool && guest_read(g, pool, &r.kfence, sizeof(r.kfence)) == 0 && r.kfence)
+		r.kfence_end = r.kfence + KFENCE_PAGES_MAX * X86_PAGE_SIZE;
+	s->of = malloc(s->pages * sizeof(*s->of));
+	s->unused = calloc(s->pages, sizeof(*s->unused));
+	if (!s->of || !s->unused)
+		return -1;
+	memset(s->of, 0xff, s->pages * sizeof(*s->of));
+	if (read_all_pages(&r) < 0)
+		return -1;
+	s->state = calloc(s->objects + 1, sizeof(*s->state));
+	return s->state ? mark_all_free(s, g) : -1;
+}
+
+void linux_slabs_free(struct linux_slabs *s)
+{
+	free(s->of);
+	free(s->unused);
+	free(s->slab);
+	free(s->state);
+	*s = (struct linux_slabs){0};
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lists the slabs of the guest's RAM, and tells which of their objects are free (SLUB, mm/slub.c). Free objects are on a list
+ * of the slab, or on a list of the CPU that allocates from the slab. Objects in a sheaf (since Linux 6.18) count as in use.
+ */
+#ifndef OUTRIDER_GUEST_LINUX_SLABS_H
+#define OUTRIDER_GUEST_LINUX_SLABS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hv/guest/guest.h"
+#include "hv/guest/linux_memory_slab.h"
+
+/* The most pages of RAM, 4 GiB: bounds the time and the memory that a hostile guest can cost. */
+#define LINUX_SLABS_PAGES_MAX (UINT64_C(1) << 20)
+
+/* No slab contains the page. */
+#define LINUX_NO_SLAB UINT32_MAX
+
+/* A slab, and what is known about its objects. */
+struct linux_known_slab {
+	struct linux_slab in;
+	size_t first; /* index of the first object's state */
+	bool odd;     /* a list of free objects cannot be followed, so nothing is known about the objects */
+};
+
+/* States of an object, as bits. */
+enum linux_object_state {
+	LINUX_OBJECT_FREE = 1,
+	LINUX_OBJECT_REACHED = 2, /* set by linux_reach.c */
+};
+
+struct linux_slabs {
+	uint64_t pages;	 /* of RAM: struct pages that were looked at */
+	uint32_t *of;	 /* for each page: index of its slab, or LINUX_NO_SLAB */
+	uint8_t *unused; /* for each page: 1 if it is free, so that nothing in it counts */
+	struct linux_known_slab *slab;
+	size_t count;
+	uint8_t *state; /* for each object: enum linux_object_state */
+	size_t objects;
+};
+
+/*
+ * Read all slabs. Call it while the guest stands still. Reads every struct page, so it takes some milliseconds for each 256 MiB
+ * of RAM. Returns 0; or -1 if the layout of the kernel's structures is unknown, the guest has more RAM than
+ * LINUX_SLABS_PAGES_MAX, or memory runs out. linux_slabs_free() may follow in either case.
+ */
+int linux_slabs_read(struct linux_slabs *s, const struct guest *g);
+void linux_slabs_free(struct linux_slabs *s);
+
+/*
+ * Find the object that contains the GVA. Returns its slab and sets *object to its number in the slab, or returns NULL if the
+ * GVA is in no object.
+ */
+const struct linux_known_slab *linux_slabs_at(const struct linux_slabs *s, const struct guest *g, uint64_t gva,
+					      uint32_t *object);
+
+#endif

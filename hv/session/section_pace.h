@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Decides which critical sections get a copy of the machine (hv/race/section_replay.h): two sections of one function, and a
+ * section of another context, named by the calls that take the lock. No locks: the caller serialises all calls.
+ */
+#ifndef OUTRIDER_SESSION_SECTION_PACE_H
+#define OUTRIDER_SESSION_SECTION_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hv/race/section_replay.h"
+
+/* A power of two. */
+#define SECTION_PACE_SLOTS (4 * SECTION_REPLAYS_MAX)
+
+struct section_pace {
+	struct section_pace_slot {
+		uint64_t first, second, between; /* first 0: the slot is free */
+		/*
+		 * `offered`: number of chances so far to make a copy. `next`: number of the chance at which to make the next
+		 * copy. `copies`: number of copies made. `unknown`: number of copies without an outcome.
+		 */
+		uint32_t offered, next, copies, unknown;
+		bool confirmed;
+	} slots[SECTION_PACE_SLOTS];
+	unsigned used;
+};
+
+/*
+ * Returns whether a copy for these three sections is wanted. `begin`: there is a chance now, and if the result is true, the
+ * caller makes the copy. If `begin` is false, a chance may come soon. After n copies with an outcome, n chances are skipped, so
+ * that frequent sections leave copies to others. After a copy that confirms the suspicion, and after 64 copies, no more are
+ * wanted.
+ */
+bool section_pace_wants(struct section_pace *p, uint64_t first, uint64_t second, uint64_t between, bool begin);
+
+/* Record the outcome of a copy of these three sections. */
+void section_pace_told(struct section_pace *p, uint64_t first, uint64_t second, uint64_t between, enum section_outcome outcome);
+
+#endif
