@@ -41,7 +41,7 @@ static int take_function(void *ctx, const struct coverage_function *fn, struct e
 
 	for (size_t i = 0; i < fn->count; i++) {
 		const struct coverage_counts *c = &fn->armed[i].counts;
-		const struct weights_site site = {name, c->armed, c->hits, c->windows, c->conflicts};
+		const struct weights_site site = {name, c->armed, c->hits, c->windows, c->conflicts, c->talks};
 
 		snprintf(name, sizeof(name), "%s+0x%x", fn->name, fn->armed[i].offset);
 		if (weights_add_site(r->weights, &site))

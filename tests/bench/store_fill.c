@@ -74,7 +74,7 @@ static void make_race(struct run_data *d, struct run_data_race *r, unsigned race
 	r->seen = INSTANCES;
 	r->first_ns = (int64_t)draw(600000000000);
 	r->last_ns = r->first_ns + 1000000000;
-	r->verdict = (struct run_data_verdict){
+	r->verdict = (struct store_verdict){
 		.class = verdicts[race % 3].class,
 		.rank = (int)(70 - race % 60),
 		.rule = verdicts[race % 3].rule,
@@ -148,7 +148,7 @@ static void put_run(struct store *s, const struct store_round *round, unsigned n
 	plan.key = key;
 	store_uuid(round->uuid, key, uuid);
 	run.uuid = uuid;
-	run.started = store_now();
+	run.started = realtime_ms();
 	if (store_run_begin(s, round->id, &plan, &run.id, &err) < 0 || db_begin(s->db, true, &err) < 0 ||
 	    db_run(s->db, &err, "UPDATE run SET state = 1, started = $2, ended = $2 WHERE id = $1", "ii", run.id, run.started) <
 		    0 ||

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A scenario, as a file may have it. The first byte of the input says whether the rest is the file itself, the bytes that are
- * compressed in it, or changes to those of one of good form. With 0x40 in it the changes begin with three bytes for each
- * section, which leave the section out, repeat it, or give it another length, which the section's head then says. This program
- * compresses all but the first kind, so that the reader of decompressed bytes is reached. What was read is written and read
- * again, and must be the same.
+ * compressed in it, or changes to those of one of good form. With FIRST_VERSION, the file says that it has version 1. With 0x40
+ * in it the changes begin with three bytes for each section, which leave the section out, repeat it, or give it another length,
+ * which the section's head then says. This program compresses all but the first kind, so that the reader of decompressed bytes
+ * is reached. What was read is written and read again, and must be the same.
  */
 #include <zstd.h>
 
@@ -14,7 +14,8 @@
 
 #define ROOM (1u << 20)
 #define WRITTEN_MAX MIB(256) /* bytes of RAM; the writer reads each page, and more pages would make an input slow */
-#define WRITTEN_EACH 64 /* scenarios; of these one is written and read again, which takes 40 times as long as to read it. */
+#define WRITTEN_EACH 64	   /* scenarios; of these one is written and read again, which takes 40 times as long as to read it. */
+#define FIRST_VERSION 0x80 /* in the first byte: the file says that it has version 1 */
 #define SECTIONS 4
 #define EDIT 3 /* bytes of a change to a section */
 
@@ -39,10 +40,10 @@ static size_t make_good(void)
 	return out.pos;
 }
 
-/* A file with these bytes compressed. */
-static const char *wrap(const uint8_t *stream, size_t len)
+/* A file with these bytes compressed, of the first version or of the one that is written. */
+static const char *wrap(const uint8_t *stream, size_t len, bool first)
 {
-	const struct scenario_head head = {.magic = SCENARIO_MAGIC, .version = SCENARIO_VERSION};
+	const struct scenario_head head = {.magic = SCENARIO_MAGIC, .version = first ? 1 : SCENARIO_VERSION};
 
 	memcpy(all, &head, sizeof(head));
 	len = ZSTD_compress(all + sizeof(head), ROOM - sizeof(head), stream, len, 1);
@@ -112,6 +113,7 @@ static const char *change_good(const uint8_t *data, size_t size)
 	static uint8_t changed[ROOM];
 	static size_t good_len, at[SECTIONS + 1];
 	bool edits = data[0] & 0x40 && size > SECTIONS * EDIT;
+	uint8_t data0 = data[0];
 	size_t len;
 
 	if (!good_len) {
@@ -130,7 +132,7 @@ static const char *change_good(const uint8_t *data, size_t size)
 		{changed, len ? len : 1}, {changed, 2000}, {changed + at[1], at[2] - at[1]}, {changed + at[2], 32}};
 
 	fuzz_patch(ranges, sizeof(ranges) / sizeof(ranges[0]), data, size);
-	return wrap(changed, len);
+	return wrap(changed, len, data0 & FIRST_VERSION);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -145,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] % 3 == 0)
 		path = fuzz_file(&file, data + 1, size - 1);
 	else if (data[0] % 3 == 1)
-		path = wrap(data + 1, size - 1);
+		path = wrap(data + 1, size - 1, data[0] & FIRST_VERSION);
 	else
 		path = change_good(data, size);
 	if (scenario_open(path, &s, &err) < 0) {

@@ -28,26 +28,35 @@ def same_function(table, debug):
 
 
 @functools.lru_cache(maxsize=1)
-def addresses(vmlinux):
-    """Of each symbol's name: where it is."""
-    table = collections.defaultdict(set)
-    for line in subprocess.run(["nm", "--defined-only", vmlinux], check=True, capture_output=True, text=True).stdout.splitlines():
-        address, _, name = line.split()
-        table[name].add(address)
-    return table
+def symbols(vmlinux):
+    """For each symbol's name, its addresses, and its types as readelf writes them: FUNC, NOTYPE and so on."""
+    addresses = collections.defaultdict(set)
+    types = collections.defaultdict(set)
+    for line in subprocess.run(["readelf", "-sW", vmlinux], check=True, capture_output=True, text=True).stdout.splitlines():
+        words = line.split()
+        if len(words) == 8 and words[0][:-1].isdigit() and words[6] != "UND":
+            addresses[words[7]].add(words[1])
+            types[words[7]].add(words[3])
+    return addresses, types
 
 
 def aliases(frame, debug, vmlinux):
     """Two names of one function: kallsyms and DWARF name a system call without arguments differently."""
     if frame["module"]:
         return False
-    table = addresses(vmlinux)
-    return not table[frame["function"]].isdisjoint(table[debug])
+    addresses, _ = symbols(vmlinux)
+    return not addresses[frame["function"]].isdisjoint(addresses[debug])
 
 
-def from_assembler(source):
-    """Its symbols need not be functions: DWARF says the nearest one that is called so, kallsyms the nearest label."""
-    return (source[-1]["file"] or "").endswith(".S")
+def from_assembler(frame, source, vmlinux):
+    """
+    Labels in assembler need not be functions: debug files give the nearest that is one or has a size, kallsyms the nearest of all. The
+    code's line may be in a header that the assembler's file includes, as the line of each __x86_indirect_thunk_*() is.
+    """
+    if (source[-1]["file"] or "").endswith(".S"):
+        return True
+    _, types = symbols(vmlinux)
+    return not frame["module"] and types[frame["function"]] == {"NOTYPE"} and types[source[-1]["function"]] == {"NOTYPE"}
 
 
 def frames_of(document):
@@ -81,7 +90,7 @@ def compare(path, schema_path, vmlinux):
             wrong.append(f"{frame['function']}: no line")
         elif same_function(frame["function"], source[-1]["function"] or ""):
             seen["equal"] += 1
-        elif from_assembler(source):
+        elif from_assembler(frame, source, vmlinux):
             seen["labels of assembler"] += 1
         elif aliases(frame, source[-1]["function"], vmlinux):
             seen["aliases"] += 1

@@ -66,8 +66,8 @@ in_lab() {
 	script=$3
 	shift 3
 	tests/ground-truth/expected >"$work/expected"
-	set -- --file "tests/integration/in-lab/$script" --file tests/integration/in-lab/hung.sh --file tests/integration/told.sh \
-		--file tests/ground-truth/enough.awk --file "$work/expected" "$@"
+	set -- --file "tests/integration/in-lab/$script" --file tests/integration/in-lab/hung.sh --file tests/integration/in-lab/watched.sh \
+		--file tests/integration/told.sh --file tests/integration/states.sh --file tests/ground-truth/enough.awk --file "$work/expected" "$@"
 	lab_status=0
 	run_lab "$@" || lab_status=$?
 	# 125: not the script failed but the emulator or the lab host's own kernel, which happens (docs/labs.md). Once more, and no more.
@@ -93,5 +93,5 @@ guest_died() {
 # run_lab ARGS...: one try of in_lab.
 run_lab() {
 	tests/lab/run --kvm "$kvm" --timeout "$seconds" --bin "$build/outrider" --file "$work/vmlinuz" --file "$work/initrd.img" \
-		--out "$work/$kvm" --console "$work/$kvm.console" "$@" -- sh "$script" >"$work/$kvm.log" 2>&1
+		--out "$work/$kvm" --console "$work/$kvm.console" "$@" -- sh watched.sh "$script" >"$work/$kvm.log" 2>&1
 }

@@ -74,6 +74,48 @@ says() {
 	grep -q -- "$1" "$work/said" || { cat "$work/said"; return 1; }
 }
 
+# monitor COMMAND: of QEMU's human monitor.
+monitor() {
+	virsh -q -c $uri qemu-monitor-command "$domain" --hmp "$@"
+}
+
+HANGS=300 # Seconds after which an outrider that should end by itself hangs: a hundred times what it takes.
+
+# post_mortem PID: what each thread of the outrider does, what it has said, and the state of the guest.
+post_mortem() {
+	echo "# outrider hangs: after $HANGS s it has not ended; it said:"
+	tail -n 6 "$work/said" | sed 's/^/#   /'
+	for task in /proc/"$1"/task/*; do
+		echo "#   thread $(cat "$task/comm"): in $(cat "$task/wchan"), system call $(cut -d ' ' -f 1-3 "$task/syscall"), $(cut -d ' ' -f 14-15 "$task/stat") ticks"
+	done
+	# Registers twice: CPUs whose RIP stays the same do not run. timeout(1) cannot call monitor().
+	for command in "info status" "info chardev" "info registers -a" "info registers -a"; do
+		timeout 20 virsh -q -c $uri qemu-monitor-command "$domain" --hmp "$command" 2>&1 |
+			grep -e status -e outrider -e CPU# -e RIP -e CR3 -e rror | sed 's/^/#   /'
+	done
+}
+
+# ends PID: waits until the outrider, which should end by itself, has ended; the status is its own. One that hangs is killed.
+ends() {
+	waited=0
+	while kill -0 "$1" 2>/dev/null; do
+		sleep 0.1
+		waited=$((waited + 1))
+		[ $waited = $((HANGS * 10)) ] || continue
+		post_mortem "$1"
+		kill -9 "$1"
+	done
+	wait "$1"
+}
+
+# functions_of GROUP...: the functions of these groups of cases and of the harness, for --sample: the module's code that runs. With the sites of
+# the other groups, which do not run, a gdbstub needs twice the time for each case.
+functions_of() {
+	printf 'harness_*'
+	jq -r --args '.cases[] | select(.group as $g | $ARGS.positional | index($g)) | .functions // [.sides[].function] | .[]' "$@" \
+		<tests/ground-truth/manifest.json | sort -u | while read -r function; do printf ',%s' "$function"; done
+}
+
 # refused NAME TEXT ARGS...: `outrider attach ARGS` fails with status 3 and says TEXT.
 refused() {
 	what=$1

@@ -10,12 +10,13 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from bench import bug, guest, judge  # noqa: E402
+from bench import bug, explored, guest, judge  # noqa: E402
 
 TREE = HERE.parents[1]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", TREE / "build"))
@@ -38,6 +39,25 @@ class Bench(unittest.TestCase):
                 for file in one.files.values():
                     self.assertTrue((one.folder / file).exists(), file)
                 subprocess.run([*guest.COMPILE, "-o", f"{work}/trigger", one.folder / "trigger.c"], check=True)
+
+    def test_a_trigger_under_explore_makes_one_step_of_each_side(self):
+        """The trigger of a bug without a subsystem of its own, with two programs that let its sides go as those of a guest do."""
+        with tempfile.TemporaryDirectory() as work:
+            source = pathlib.Path(work, "trigger.c")
+            source.write_text(f"""#include "{HERE}/trigger.h"
+static void seven(void *opaque) {{ (void)opaque; step_status = 7; }}
+static void fails(void *opaque) {{ (void)opaque; die("do it"); }}
+int main(void) {{ repeat_both(seven, fails, NULL); }}""")
+            subprocess.run([*guest.COMPILE, "-o", f"{work}/trigger", source], check=True)
+            with subprocess.Popen([f"{work}/trigger"], env={**os.environ, "EXPLORED": work}, stdout=subprocess.DEVNULL) as trigger:
+                try:
+                    while not pathlib.Path(work, "done.0").is_fifo() or not pathlib.Path(work, "done.1").is_fifo():
+                        self.assertIsNone(trigger.poll())
+                        time.sleep(0.01)
+                    sides = [subprocess.run(["sh", "-c", explored.SIDE.format(side).replace("/tmp", work)], check=False) for side in (0, 1)]
+                finally:
+                    trigger.kill()
+            self.assertEqual([side.returncode for side in sides], [7, 1])
 
     def test_a_bug_json_that_is_none(self):
         for text in ("", "[]", "{}", '{"title": "x", "unknown": 1}', json.dumps({"title": "x", "fix": "", "fixed_in": "", "kernel": "none", "sides": [[], []],

@@ -23,7 +23,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Say why the trigger cannot go on, with errno's text, and exit. */
+/* What a step ends with under outrider explore (explored.h): a value that no serial order gives is a wrong state. */
+static _Thread_local int step_status;
+/* This thread makes one step for outrider explore. */
+static _Thread_local bool is_explored_step;
+
+/* Say why the trigger cannot go on, with errno's text, and exit. Under outrider explore, only the step ends, with status 1. */
 static inline void __attribute__((format(printf, 1, 2), noreturn)) die(const char *fmt, ...)
 {
 	int error = errno;
@@ -35,6 +40,8 @@ static inline void __attribute__((format(printf, 1, 2), noreturn)) die(const cha
 	va_end(ap);
 	printf(": %s\n", strerror(error));
 	fflush(stdout);
+	if (is_explored_step)
+		pthread_exit((void *)1);
 	exit(1);
 }
 
@@ -94,6 +101,8 @@ struct trigger_side {
 	void *arg;
 };
 
+#include "explored.h"
+
 static inline void *trigger_repeat(void *opaque)
 {
 	const struct trigger_side *side = opaque;
@@ -104,12 +113,17 @@ static inline void *trigger_repeat(void *opaque)
 	return NULL;
 }
 
-/* Repeat `first` on CPU 0 and `second` on CPU 1, each in a thread of its own, both with `arg`. Does not return. */
+/*
+ * Repeat `first` on CPU 0 and `second` on CPU 1, each in a thread of its own, both with `arg`. Does not return. Under outrider
+ * explore, each is made once, when its program says so.
+ */
 static inline void __attribute__((noreturn)) repeat_both(void (*first)(void *), void (*second)(void *), void *arg)
 {
 	struct trigger_side sides[2] = {{0, first, arg}, {1, second, arg}};
 	pthread_t other;
 
+	if (is_explored())
+		explored_both(sides);
 	ready();
 	errno = pthread_create(&other, NULL, trigger_repeat, &sides[1]);
 	if (errno)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every access of these cases holds the lock, so that none of them has a data race. Faulty cases do in two critical sections
- * what must be one step. Right cases look alike, and something makes their second section independent of the first one.
+ * Every access of these cases holds the lock, or one of two locks that each writer holds together, so that none of them has a
+ * data race. Faulty cases do in two critical sections what must be one step. Right cases look alike, and something makes their
+ * second section independent of the first one.
  *
  * Side 0 has the two sections; side 1 accesses the same data in one section.
  */
@@ -24,6 +25,9 @@
 /* What a function does between its two sections: without the lock, so that the other side's section can come in between. */
 #define gt_atomic_gap() udelay(20)
 
+/* Every other round, this is the most that there may be: then a check that was made before does not hold any longer. */
+#define gt_atomic_fill(round) ((round)&1 ? GT_ATOMIC_MAX : (round) % GT_ATOMIC_MAX)
+
 /* What the cases compute: no sum, because data to which all sides only add are a statistic. */
 #define gt_atomic_mix(v, round) ((((v) ^ (round)) * 3) | 1)
 
@@ -36,12 +40,16 @@ struct gt_atomic {
 
 #define GT_ATOMIC(name) static struct gt_atomic name gt_datum = {.lock = __SPIN_LOCK_UNLOCKED(name.lock)}
 
-#define GT_ATOMIC_CASE(case_name, first, second, ...)                                                     \
+#define GT_ATOMIC_IN(group_name, case_name, first, second, ...)                                           \
 	const struct gt_case gt_case_##case_name = {                                                      \
 		.name = #case_name,                                                                       \
-		.group = "atomic",                                                                        \
+		.group = group_name,                                                                      \
 		.side = {{#first, gt_##case_name##_##first, 0}, {#second, gt_##case_name##_##second, 1}}, \
 		__VA_ARGS__}
+
+/* The faulty cases and the right ones are in two groups, so that a run can give them different times. */
+#define GT_ATOMIC_CASE(...) GT_ATOMIC_IN("atomic", __VA_ARGS__)
+#define GT_ATOMIC_RIGHT(...) GT_ATOMIC_IN("atomicright", __VA_ARGS__)
 
 /* ---- faulty: check-then-act ---- */
 
@@ -66,7 +74,7 @@ static gt_fn void gt_actlen_enqueue(u64 round)
 static gt_fn void gt_actlen_change(u64 round)
 {
 	spin_lock(&gt_actlen.lock);
-	gt_actlen.value = round % GT_ATOMIC_MAX;
+	gt_actlen.value = gt_atomic_fill(round);
 	spin_unlock(&gt_actlen.lock);
 }
 
@@ -95,7 +103,7 @@ static gt_fn void gt_actmutex_bind(u64 round)
 static gt_fn void gt_actmutex_close(u64 round)
 {
 	mutex_lock(&gt_actmutex.lock);
-	gt_actmutex.state = round & 3;
+	gt_actmutex.state = round & 1;
 	mutex_unlock(&gt_actmutex.lock);
 }
 
@@ -118,14 +126,14 @@ static gt_fn void gt_actrwsem_lookup(u64 round)
 		return;
 	gt_atomic_gap();
 	down_write(&gt_actrwsem.lock);
-	gt_actrwsem.key = round;
+	gt_actrwsem.key = round % 5;
 	up_write(&gt_actrwsem.lock);
 }
 
 static gt_fn void gt_actrwsem_remove(u64 round)
 {
 	down_write(&gt_actrwsem.lock);
-	gt_actrwsem.key = round % 5;
+	gt_actrwsem.key = gt_atomic_fill(round);
 	up_write(&gt_actrwsem.lock);
 }
 
@@ -152,7 +160,7 @@ static gt_fn void gt_checkuse_user(u64 round)
 static gt_fn void gt_checkuse_resize(u64 round)
 {
 	spin_lock(&gt_checkuse.lock);
-	gt_checkuse.value = round % GT_ATOMIC_WORDS;
+	gt_checkuse.value = gt_atomic_fill(round);
 	spin_unlock(&gt_checkuse.lock);
 }
 
@@ -179,7 +187,7 @@ static gt_fn void gt_actirq_task(u64 round)
 static gt_fn void gt_actirq_timer(u64 round)
 {
 	spin_lock(&gt_actirq.lock);
-	gt_actirq.value = round % GT_ATOMIC_MAX;
+	gt_actirq.value = gt_atomic_fill(round);
 	spin_unlock(&gt_actirq.lock);
 }
 
@@ -189,13 +197,19 @@ const struct gt_case gt_case_actirq = {
 	.side = {{"task", gt_actirq_task, 0}, {"timer", gt_actirq_timer, 1, GT_TIMER}},
 };
 
-/* Both sides are the same function. */
+/* Both sides are the same function: every other round of a side gives back what a round before took. */
 GT_ATOMIC(gt_actboth);
 
 static gt_fn void gt_actboth_get(u64 round)
 {
 	bool taken;
 
+	if (round & 1) {
+		spin_lock(&gt_actboth.lock);
+		gt_actboth.value &= ~1ull;
+		spin_unlock(&gt_actboth.lock);
+		return;
+	}
 	spin_lock(&gt_actboth.lock);
 	taken = gt_actboth.value & 1;
 	spin_unlock(&gt_actboth.lock);
@@ -203,7 +217,7 @@ static gt_fn void gt_actboth_get(u64 round)
 		return;
 	gt_atomic_gap();
 	spin_lock(&gt_actboth.lock);
-	gt_actboth.value = 2 * round;
+	gt_actboth.value += 2 * round + 1;
 	spin_unlock(&gt_actboth.lock);
 }
 
@@ -237,7 +251,7 @@ static gt_fn void gt_actheap_release(u64 round)
 	struct gt_atomic *object = gt_actheap_object;
 
 	spin_lock(&object->lock);
-	object->value = round % GT_ATOMIC_MAX;
+	object->value = gt_atomic_fill(round);
 	spin_unlock(&object->lock);
 }
 
@@ -256,6 +270,85 @@ static void gt_actheap_teardown(void)
 }
 
 GT_ATOMIC_CASE(actheap, open, release, .setup = gt_actheap_setup, .teardown = gt_actheap_teardown);
+
+/*
+ * Writers hold both locks, so that a reader needs only one of them. The index is checked under one lock, and used under the
+ * other.
+ */
+struct gt_atomic_two {
+	spinlock_t outer, inner;
+	u64 value ____cacheline_aligned;
+	u64 words[GT_ATOMIC_WORDS];
+};
+
+#define GT_ATOMIC_TWO(name)                                                                     \
+	static struct gt_atomic_two name gt_datum = {.outer = __SPIN_LOCK_UNLOCKED(name.outer), \
+						     .inner = __SPIN_LOCK_UNLOCKED(name.inner)}
+
+GT_ATOMIC_TWO(gt_acttwo);
+
+static gt_fn void gt_acttwo_user(u64 round)
+{
+	bool usable;
+
+	spin_lock(&gt_acttwo.outer);
+	usable = gt_acttwo.value < GT_ATOMIC_MAX;
+	spin_unlock(&gt_acttwo.outer);
+	if (!usable)
+		return;
+	gt_atomic_gap();
+	spin_lock(&gt_acttwo.inner);
+	gt_acttwo.words[gt_acttwo.value % GT_ATOMIC_WORDS] = round;
+	spin_unlock(&gt_acttwo.inner);
+}
+
+static gt_fn void gt_acttwo_resize(u64 round)
+{
+	spin_lock(&gt_acttwo.outer);
+	spin_lock(&gt_acttwo.inner);
+	gt_acttwo.value = gt_atomic_fill(round);
+	spin_unlock(&gt_acttwo.inner);
+	spin_unlock(&gt_acttwo.outer);
+}
+
+GT_ATOMIC_CASE(acttwo, user, resize);
+
+/* The two sections are in two functions, and a third function does not act on what the first one says any longer. */
+GT_ATOMIC(gt_actcalls);
+
+static gt_fn bool gt_actcalls_full(void)
+{
+	bool full;
+
+	spin_lock(&gt_actcalls.lock);
+	full = gt_actcalls.value >= GT_ATOMIC_MAX;
+	spin_unlock(&gt_actcalls.lock);
+	return full;
+}
+
+static gt_fn void gt_actcalls_add(void)
+{
+	spin_lock(&gt_actcalls.lock);
+	gt_actcalls.value++;
+	spin_unlock(&gt_actcalls.lock);
+}
+
+static gt_fn void gt_actcalls_enqueue(u64 round)
+{
+	if (gt_actcalls_full())
+		return;
+	gt_atomic_gap();
+	gt_actcalls_add();
+}
+
+static gt_fn void gt_actcalls_change(u64 round)
+{
+	spin_lock(&gt_actcalls.lock);
+	gt_actcalls.value = gt_atomic_fill(round);
+	spin_unlock(&gt_actcalls.lock);
+}
+
+GT_ATOMIC_CASE(actcalls, enqueue, change);
 
 /* ---- faulty: read-then-update ---- */
 
@@ -323,7 +416,7 @@ static gt_fn void gt_readback_sender(u64 round)
 	spin_unlock(&gt_readback.lock);
 	gt_atomic_gap();
 	spin_lock(&gt_readback.lock);
-	gt_use(gt_readback.value);
+	gt_readback.words[0] = gt_readback.value;
 	spin_unlock(&gt_readback.lock);
 }
 
@@ -359,7 +452,7 @@ static gt_fn void gt_pubinit_user(u64 round)
 {
 	spin_lock(&gt_pubinit.lock);
 	if (gt_pubinit.flag)
-		gt_use(gt_pubinit.value);
+		gt_pubinit.words[0] = gt_pubinit.value;
 	spin_unlock(&gt_pubinit.lock);
 }
 
@@ -382,7 +475,7 @@ static gt_fn void gt_halfset_setter(u64 round)
 static gt_fn void gt_halfset_getter(u64 round)
 {
 	spin_lock(&gt_halfset.lock);
-	gt_use(gt_halfset.value);
+	gt_halfset.words[0] = gt_halfset.value;
 	spin_unlock(&gt_halfset.lock);
 }
 
@@ -415,7 +508,75 @@ static gt_fn void gt_recheck_change(u64 round)
 	spin_unlock(&gt_recheck.lock);
 }
 
-GT_ATOMIC_CASE(recheck, enqueue, change);
+GT_ATOMIC_RIGHT(recheck, enqueue, change);
+
+/* The same with one lock for the first check, and another one for the second: writers hold both. */
+GT_ATOMIC_TWO(gt_checktwo);
+
+static gt_fn void gt_checktwo_user(u64 round)
+{
+	bool usable;
+
+	spin_lock(&gt_checktwo.outer);
+	usable = gt_checktwo.value < GT_ATOMIC_MAX;
+	spin_unlock(&gt_checktwo.outer);
+	if (!usable)
+		return;
+	gt_atomic_gap();
+	spin_lock(&gt_checktwo.inner);
+	if (gt_checktwo.value < GT_ATOMIC_MAX)
+		gt_checktwo.words[0] = round;
+	spin_unlock(&gt_checktwo.inner);
+}
+
+static gt_fn void gt_checktwo_resize(u64 round)
+{
+	spin_lock(&gt_checktwo.outer);
+	spin_lock(&gt_checktwo.inner);
+	gt_checktwo.value = gt_atomic_fill(round);
+	spin_unlock(&gt_checktwo.inner);
+	spin_unlock(&gt_checktwo.outer);
+}
+
+GT_ATOMIC_RIGHT(checktwo, user, resize);
+
+/* The same in two functions. */
+GT_ATOMIC(gt_checkcalls);
+
+static gt_fn bool gt_checkcalls_full(void)
+{
+	bool full;
+
+	spin_lock(&gt_checkcalls.lock);
+	full = gt_checkcalls.value >= GT_ATOMIC_MAX;
+	spin_unlock(&gt_checkcalls.lock);
+	return full;
+}
+
+static gt_fn void gt_checkcalls_add(void)
+{
+	spin_lock(&gt_checkcalls.lock);
+	if (gt_checkcalls.value < GT_ATOMIC_MAX)
+		gt_checkcalls.value++;
+	spin_unlock(&gt_checkcalls.lock);
+}
+
+static gt_fn void gt_checkcalls_enqueue(u64 round)
+{
+	if (gt_checkcalls_full())
+		return;
+	gt_atomic_gap();
+	gt_checkcalls_add();
+}
+
+static gt_fn void gt_checkcalls_change(u64 round)
+{
+	spin_lock(&gt_checkcalls.lock);
+	gt_checkcalls.value = gt_atomic_fill(round);
+	spin_unlock(&gt_checkcalls.lock);
+}
+
+GT_ATOMIC_RIGHT(checkcalls, enqueue, change);
 
 /* A version says whether the value is still the one that was read. */
 GT_ATOMIC(gt_version);
@@ -446,7 +607,7 @@ static gt_fn void gt_version_writer(u64 round)
 	spin_unlock(&gt_version.lock);
 }
 
-GT_ATOMIC_CASE(version, updater, writer);
+GT_ATOMIC_RIGHT(version, updater, writer);
 
 /* The same in a loop, until nothing came in between. */
 GT_ATOMIC(gt_retry);
@@ -479,7 +640,7 @@ static gt_fn void gt_retry_writer(u64 round)
 	spin_unlock(&gt_retry.lock);
 }
 
-GT_ATOMIC_CASE(retry, updater, writer);
+GT_ATOMIC_RIGHT(retry, updater, writer);
 
 /* What was not there is looked up once more before it is made, since the lock was released to get memory. */
 GT_ATOMIC(gt_lookup);
@@ -509,7 +670,7 @@ static gt_fn void gt_lookup_remover(u64 round)
 	spin_unlock(&gt_lookup.lock);
 }
 
-GT_ATOMIC_CASE(lookup, maker, remover);
+GT_ATOMIC_RIGHT(lookup, maker, remover);
 
 /* The second section stores only if the value is still the one that was read. */
 static struct {
@@ -539,7 +700,7 @@ static gt_fn void gt_cmpxchg_writer(u64 round)
 	spin_unlock(&gt_cmpxchg.lock);
 }
 
-GT_ATOMIC_CASE(cmpxchg, updater, writer);
+GT_ATOMIC_RIGHT(cmpxchg, updater, writer);
 
 /* ---- right: each section is a step of its own ---- */
 
@@ -564,7 +725,41 @@ static gt_fn void gt_inflight_show(u64 round)
 	spin_unlock(&gt_inflight.lock);
 }
 
-GT_ATOMIC_CASE(inflight, request, show);
+GT_ATOMIC_RIGHT(inflight, request, show);
+
+/* Each of the two functions is a step of its own: what the first one finds does not matter to the third function. */
+GT_ATOMIC(gt_steps);
+
+static gt_fn void gt_steps_count(void)
+{
+	spin_lock(&gt_steps.lock);
+	if (gt_steps.value > GT_ATOMIC_MAX)
+		gt_steps.words[0]++;
+	spin_unlock(&gt_steps.lock);
+}
+
+static gt_fn void gt_steps_reset(u64 round)
+{
+	spin_lock(&gt_steps.lock);
+	gt_steps.value = round % GT_ATOMIC_WORDS;
+	spin_unlock(&gt_steps.lock);
+}
+
+static gt_fn void gt_steps_both(u64 round)
+{
+	gt_steps_count();
+	gt_atomic_gap();
+	gt_steps_reset(round);
+}
+
+static gt_fn void gt_steps_change(u64 round)
+{
+	spin_lock(&gt_steps.lock);
+	gt_steps.value = round;
+	spin_unlock(&gt_steps.lock);
+}
+
+GT_ATOMIC_RIGHT(steps, both, change);
 
 /* A statistic is read twice, to show how it grows. */
 GT_ATOMIC(gt_snapshot);
@@ -590,7 +785,7 @@ static gt_fn void gt_snapshot_count(u64 round)
 	spin_unlock(&gt_snapshot.lock);
 }
 
-GT_ATOMIC_CASE(snapshot, show, count);
+GT_ATOMIC_RIGHT(snapshot, show, count);
 
 /* A table is walked in batches: the lock is given up after some of its entries. */
 GT_ATOMIC(gt_batch);
@@ -620,7 +815,7 @@ static gt_fn void gt_batch_writer(u64 round)
 	spin_unlock(&gt_batch.lock);
 }
 
-GT_ATOMIC_CASE(batch, walker, writer);
+GT_ATOMIC_RIGHT(batch, walker, writer);
 
 /* The state in between is meant to be seen: the other side asks for it. */
 GT_ATOMIC(gt_state);
@@ -644,7 +839,7 @@ static gt_fn void gt_state_poller(u64 round)
 	spin_unlock(&gt_state.lock);
 }
 
-GT_ATOMIC_CASE(state, worker, poller);
+GT_ATOMIC_RIGHT(state, worker, poller);
 
 /* The first section claims the value, and the other side leaves a claimed value alone. */
 GT_ATOMIC(gt_claim);
@@ -677,7 +872,7 @@ static gt_fn void gt_claim_other(u64 round)
 	spin_unlock(&gt_claim.lock);
 }
 
-GT_ATOMIC_CASE(claim, owner, other);
+GT_ATOMIC_RIGHT(claim, owner, other);
 
 /* ---- right: another lock makes one step of both sections ---- */
 
@@ -713,7 +908,7 @@ static gt_fn void gt_outer_change(u64 round)
 	mutex_unlock(&gt_outer.outer);
 }
 
-GT_ATOMIC_CASE(outer, enqueue, change);
+GT_ATOMIC_RIGHT(outer, enqueue, change);
 
 /* ---- right: the function waits until the other side has answered ---- */
 
@@ -753,4 +948,4 @@ static int gt_answer_setup(void)
 	return 0;
 }
 
-GT_ATOMIC_CASE(answer, asker, answerer, .setup = gt_answer_setup);
+GT_ATOMIC_RIGHT(answer, asker, answerer, .setup = gt_answer_setup);

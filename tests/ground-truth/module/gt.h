@@ -72,8 +72,9 @@ extern const struct gt_case gt_case_dmareadwait, gt_case_dmawritewait, gt_case_d
 extern const struct gt_case gt_case_handdone, gt_case_handwork, gt_case_handtimer, gt_case_latedone, gt_case_latework,
 	gt_case_latetimer;
 
-extern const struct gt_case gt_case_actlen, gt_case_actmutex, gt_case_actrwsem, gt_case_checkuse, gt_case_readupd,
-	gt_case_readback, gt_case_actirq, gt_case_actboth, gt_case_actheap, gt_case_readrw, gt_case_pubinit, gt_case_halfset;
+extern const struct gt_case gt_case_actlen, gt_case_actmutex, gt_case_actrwsem, gt_case_checkuse, gt_case_acttwo,
+	gt_case_actcalls, gt_case_checkcalls, gt_case_steps, gt_case_checktwo, gt_case_readupd, gt_case_readback,
+	gt_case_actirq, gt_case_actboth, gt_case_actheap, gt_case_readrw, gt_case_pubinit, gt_case_halfset;
 extern const struct gt_case gt_case_recheck, gt_case_version, gt_case_cmpxchg, gt_case_inflight, gt_case_snapshot,
 	gt_case_batch, gt_case_state, gt_case_claim, gt_case_answer, gt_case_retry, gt_case_lookup, gt_case_outer;
 
@@ -126,21 +127,36 @@ bool harness_rng_request(void *buffer);
  */
 int harness_start(unsigned int index);
 void harness_stop(unsigned int index);
+
+/*
+ * Prepare the case, which both sides must run in tasks, to be stepped; and make one round of a side of a prepared case, in the
+ * context of the caller. harness_stop() ends that. The caller holds the lock of the /proc file for harness_prepare_case(), and not
+ * for harness_step_case(), whose two sides are to run at once.
+ */
+int harness_prepare_case(unsigned int index);
+int harness_step_case(unsigned int index, unsigned int side);
 bool harness_running(unsigned int index);
 u64 harness_rounds(unsigned int index, unsigned int side);
 
 /* Waits between two rounds of a racing loop: busy, so that a round costs no VM exit. */
 void harness_pause(void);
 
-/* Waits until `done` is completed. False: the thread, which must be a side's, is to stop. */
+/* Waits until `done` is completed. False: the thread is to stop; or it is no side's, and waited 100 ms. */
 bool harness_wait(struct completion *done);
 
 /* Make the kernel complain of itself in this way: see complaints.c. Returns 0, or -ENOENT if there is no such way. */
 int harness_complain(const char *kind);
 
 /*
- * /proc/outrider_gt: reading lists the cases, writing "start CASE" or "stop CASE" drives them, and "complain KIND" makes the
- * kernel complain.
+ * The pairs of calls for `outrider explore`: see stepped.c. Both return what the call returns, or -ENOENT if there is no such
+ * pair.
+ */
+int harness_prepare(const char *name);
+int harness_step_pair(const char *name, unsigned int side);
+
+/*
+ * /proc/outrider_gt: reading lists the cases, writing "start CASE" or "stop CASE" drives them, "complain KIND" makes the kernel
+ * complain, and "prepare NAME" and "step NAME SIDE" make the calls of stepped.c.
  */
 int harness_proc_init(void);
 void harness_proc_exit(void);

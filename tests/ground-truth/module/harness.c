@@ -19,6 +19,14 @@ static unsigned int pace_us = 100;
 module_param(pace_us, uint, 0444);
 MODULE_PARM_DESC(pace_us, "microseconds between two rounds of a side that is a task");
 
+/*
+ * Two sides that spin keep two threads of an emulator busy, which share the CPUs of its host with outrider. A short sleep leaves more rounds than
+ * the host can sample. It is not the default: in a guest of a lab, a sleep costs several VM exits, and more CPU time than the spinning.
+ */
+static unsigned int sleep_us;
+module_param(sleep_us, uint, 0444);
+MODULE_PARM_DESC(sleep_us, "microseconds that a side that is a task sleeps between two rounds, instead of spinning for pace_us");
+
 /* An interrupt costs an emulated guest hundreds of times what a round of a task does. */
 static unsigned int timer_us = 1000;
 module_param(timer_us, uint, 0444);
@@ -34,6 +42,7 @@ struct gt_side_run {
 };
 
 static struct gt_side_run gt_runs[GT_MAX_CASES][2];
+static bool gt_prepared[GT_MAX_CASES]; /* harness_step_case() may be called */
 
 void harness_pause(void)
 {
@@ -43,7 +52,7 @@ void harness_pause(void)
 bool harness_wait(struct completion *done)
 {
 	while (!wait_for_completion_timeout(done, HZ / 10))
-		if (kthread_should_stop())
+		if (!(current->flags & PF_KTHREAD) || kthread_should_stop())
 			return false;
 	return true;
 }
@@ -61,6 +70,10 @@ static int harness_task_loop(void *data)
 		u64 round = atomic64_inc_return(&run->rounds);
 
 		run->side->step(round);
+		if (sleep_us) {
+			usleep_range(min(sleep_us, 1000u), 2 * min(sleep_us, 1000u));
+			continue;
+		}
 		harness_pause();
 		cond_resched();
 		/* A kthread that never sleeps would hold up RCU-tasks and everything of a lower priority. */
@@ -138,7 +151,7 @@ int harness_start(unsigned int index)
 	struct gt_side_run *run = gt_runs[index];
 	int rc;
 
-	if (run[0].task)
+	if (harness_running(index))
 		return -EBUSY;
 	if (!cpu_online(c->side[0].cpu) || !cpu_online(c->side[1].cpu))
 		return -ENODEV;
@@ -156,13 +169,40 @@ int harness_start(unsigned int index)
 	return rc;
 }
 
+int harness_prepare_case(unsigned int index)
+{
+	const struct gt_case *c = gt_all_cases[index];
+	struct gt_side_run *run = gt_runs[index];
+	unsigned int i;
+	int rc;
+
+	if (c->side[0].context != GT_TASK || c->side[1].context != GT_TASK)
+		return -EINVAL;
+	if (harness_running(index))
+		return -EBUSY;
+	rc = c->setup ? c->setup() : 0;
+	for (i = 0; i < 2; i++)
+		atomic64_set(&run[i].rounds, 0);
+	gt_prepared[index] = !rc;
+	return rc;
+}
+
+int harness_step_case(unsigned int index, unsigned int side)
+{
+	if (!gt_prepared[index])
+		return -EINVAL;
+	gt_all_cases[index]->side[side].step(atomic64_inc_return(&gt_runs[index][side].rounds));
+	return 0;
+}
+
 void harness_stop(unsigned int index)
 {
 	const struct gt_case *c = gt_all_cases[index];
 	struct gt_side_run *run = gt_runs[index];
 
-	if (!run[0].task)
+	if (!harness_running(index))
 		return;
+	gt_prepared[index] = false;
 	harness_side_stop(&run[0]);
 	harness_side_stop(&run[1]);
 	if (c->teardown)
@@ -171,7 +211,7 @@ void harness_stop(unsigned int index)
 
 bool harness_running(unsigned int index)
 {
-	return gt_runs[index][0].task;
+	return gt_runs[index][0].task || gt_prepared[index];
 }
 
 u64 harness_rounds(unsigned int index, unsigned int side)

@@ -41,6 +41,19 @@ static int harness_find(const char *name)
 	return -ENOENT;
 }
 
+/* "NAME SIDE": a pair of stepped.c, or a case. */
+static int harness_step(char *text)
+{
+	char *name = strsep(&text, " ");
+	unsigned int side;
+	int index;
+
+	if (!text || kstrtouint(text, 10, &side) || side > 1)
+		return -EINVAL;
+	index = harness_find(name);
+	return index < 0 ? harness_step_pair(name, side) : harness_step_case(index, side);
+}
+
 static int harness_command(char *text)
 {
 	char *name = strim(text), *verb = strsep(&name, " ");
@@ -48,12 +61,18 @@ static int harness_command(char *text)
 
 	if (name && !strcmp(verb, "complain"))
 		return harness_complain(name);
+	if (name && !strcmp(verb, "step"))
+		return harness_step(name);
+	if (name && !strcmp(verb, "prepare") && harness_find(name) < 0)
+		return harness_prepare(name);
 	index = name ? harness_find(name) : -EINVAL;
 	if (index < 0)
 		return index;
 	mutex_lock(&control);
 	if (!strcmp(verb, "start")) {
 		rc = harness_start(index);
+	} else if (!strcmp(verb, "prepare")) {
+		rc = harness_prepare_case(index);
 	} else if (!strcmp(verb, "stop")) {
 		harness_stop(index);
 		rc = 0;

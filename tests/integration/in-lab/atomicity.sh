@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The ground truth's group atomic with --locks, each case for CASE_SECONDS. OPTIONS: more of outrider run.
+# The ground truth's groups atomic, for CASE_SECONDS each case, and atomicright, for RIGHT_SECONDS, with --locks and --replay. Or only the cases CASES. OPTIONS: more of
+# outrider run.
+work=
+for case in $CASES; do
+	work="$work gtcase:$case:$CASE_SECONDS"
+done
 status=0
 # The options are words.
 # shellcheck disable=SC2086
-timeout -k 20 3000 outrider run --kernel vmlinuz --initrd initrd.img --module outrider_gt --rate 1000 --delay 4000 --seed 1 --locks \
-	--append "quiet -- gt:atomic:$CASE_SECONDS dmesg poweroff" $OPTIONS \
+timeout -k 20 3000 outrider run --kernel vmlinuz --initrd initrd.img --module outrider_gt --rate 1000 --delay 4000 --seed 1 --locks --replay --replay-for 0 \
+	--append "quiet -- ${work:-gt:atomic:$CASE_SECONDS gt:atomicright:$RIGHT_SECONDS} dmesg poweroff" $OPTIONS \
 	--json "$LAB_OUT/atomicity.json" --console "$LAB_OUT/console.log" >"$LAB_OUT/atomicity.out" 2>"$LAB_OUT/atomicity.err" || status=$?
 echo "atomicity exit $status" | tee "$LAB_OUT/exits"

@@ -29,6 +29,11 @@ start() {
 	started=$!
 }
 
+# or_gone COMMAND...: it succeeds, or the run that was started has ended, which its line in attempts then shows.
+or_gone() {
+	"$@" || ! kill -0 $started 2>/dev/null
+}
+
 # enough NAME
 enough() {
 	echo "enough $1" 1<>tell
@@ -100,7 +105,7 @@ boot_with_map() {
 	out=output
 	start timeout -k 20 1200 outrider run --kernel $kernel --initrd $initrd --append "quiet -- wait:600" --console "$LAB_OUT/$1.console" \
 		--symbols "$2"
-	until_true grep -q "kernel found" errors
+	until_true or_gone grep -q "kernel found" errors
 	enough wait
 	wait $started
 	note "$1" $?
@@ -145,7 +150,7 @@ out=$LAB_OUT/killed.printed
 start outrider run --kernel $kernel --initrd $initrd --append "quiet -- gt:basic:1:600" --module outrider_gt --rate 1000 --delay 2000 \
 	--json "$LAB_OUT/killed.json" --console /dev/null
 for case in rwrace wwrace samevalue; do
-	until_true grep -q "^RACE .*gt_$case" "$out"
+	until_true or_gone grep -q "^RACE .*gt_$case" "$out"
 	enough $case
 done
 kill -9 $started
@@ -155,7 +160,7 @@ note killed $?
 # Ended by Ctrl-C or a similar signal: an end that the user asked for.
 out=$LAB_OUT/interrupted.printed
 start outrider run --kernel $kernel --initrd $initrd --append "quiet -- wait:600" --json "$LAB_OUT/interrupted.json" --console /dev/null
-until_true grep -q "kernel found" errors
+until_true or_gone grep -q "kernel found" errors
 kill -TERM $started
 wait $started
 note interrupted $?
@@ -184,11 +189,6 @@ endless_stop() {
 	kill -TERM $started
 	wait $started
 	note "$1" $?
-}
-
-# or_gone COMMAND...: it succeeds, or the run that was started has ended, which its line in attempts then shows.
-or_gone() {
-	"$@" || ! kill -0 $started 2>/dev/null
 }
 
 out=output

@@ -35,14 +35,30 @@ guest panics "$(complain panic)" --on-complaint continue
 guest races '"sh:echo start nulluse >/proc/outrider_gt" sleep:600 poweroff'
 guest stack "$(complain stack)" --on-complaint continue
 mkdir kept
-# last_moments: copies from before the oops were run, and one order of one of them dies.
+# dies_in_region: which order of the scenario whose replay is in again.out dies before its regions have ended: the dying side executes the kernel's
+# oops until it is cut off. The other orders that die do so by chance, some time after their regions.
+dies_in_region() {
+	sed -n 's/^  first order .* is cut off .*; then: .*NULL pointer.*/1/p; s/^  second order .* is cut off .*; then: .*NULL pointer.*/2/p' "$LAB_OUT/again.out"
+}
+
+# last_moments: copies from before the oops were run, and an order of one of them dies in its region. Sets `scenario` and `order`.
 last_moments() {
-	grep -q "copies of the machine before that are run" "$LAB_OUT/held.err" && ls kept/*-order-crashes.scenario >/dev/null 2>&1
+	grep -q "copies of the machine before that are run" "$LAB_OUT/held.err" || return 1
+	for scenario in kept/*-order-crashes.scenario; do
+		[ -s "$scenario" ] || continue
+		status=0
+		outrider replay --for 500ms "$scenario" >"$LAB_OUT/again.out" 2>"$LAB_OUT/again.err" || status=$?
+		cat "$LAB_OUT/again.out" "$LAB_OUT/again.err"
+		order=$(dies_in_region | head -n 1)
+		[ -z "$order" ] || return 0
+	done
+	return 1
 }
 
 # Both sides of the races that were just found are armed together, so both CPUs stand before their accesses in the second that the guest lives. A
 # guest can die before they ever stood so, live on because other races were found, or leave a copy of which no order dies: then the next one.
 limit=200
+order=
 for seed in 1 2 3 4 5 6 7 8; do
 	rm -f kept/*
 	case $seed in
@@ -55,12 +71,7 @@ done
 limit=600
 sampled="--module outrider_gt"
 ls -l kept
-for scenario in kept/*-order-crashes.scenario; do
-	status=0
-	outrider replay --for 500ms "$scenario" >"$LAB_OUT/again.out" 2>"$LAB_OUT/again.err" || status=$?
-	echo "again exit $status" | tee -a "$LAB_OUT/exits"
-	cat "$LAB_OUT/again.out" "$LAB_OUT/again.err"
-done
+[ -z "$order" ] || echo "again exit $status" | tee -a "$LAB_OUT/exits"
 
 # waits: the server waits for gdb; or it has ended.
 waits() {
@@ -68,10 +79,9 @@ waits() {
 }
 
 # Serve the order that dies to one gdb, outside of the lab. The line that the lab's output shows lets it connect.
-scenario=$(ls kept/*-order-crashes.scenario | head -n 1)
-if [ -s "$scenario" ]; then
-	dies=$(sed -n 's/^  the first order ends in trouble.*/1/p; s/^  the second order ends in trouble.*/2/p' "$LAB_OUT/again.out" | head -n 1)
-	outrider replay "$scenario" --order "${dies:-1}" --gdb-tcp "$GDB" 2>"$LAB_OUT/gdb.err" &
+if [ -n "$order" ]; then
+	# gdb gives up after 600 s. Then the lab must not wait for another gdb.
+	timeout -k 20 700 outrider replay "$scenario" --order "$order" --gdb-tcp "$GDB" 2>"$LAB_OUT/gdb.err" &
 	server=$!
 	until_true waits
 	if [ "$LAB_KIND" = amd ]; then
@@ -80,7 +90,7 @@ if [ -s "$scenario" ]; then
 		relay=$!
 	fi
 	cat "$LAB_OUT/gdb.err"
-	echo "gdb may connect: order $dies"
+	echo "gdb may connect: order $order"
 	status=0
 	wait $server || status=$?
 	echo "gdb exit $status" | tee -a "$LAB_OUT/exits"

@@ -2,20 +2,13 @@
 # Guests with every device, run by root, by root through sudo for a user (SUDO_UID), and by a user who is only in the group kvm. The script
 # leaves the state of the run's threads in $LAB_OUT/NAME.threads, one line a thread, those of its helper processes in NAME.beside, and the report in NAME.json.
 . ./told.sh
+. ./states.sh
 
 truncate -s 16M disk
 chmod 777 . "$LAB_OUT"
 chmod 666 disk
 chown 0:107 /dev/kvm
 chmod 660 /dev/kvm
-
-# states FOLDER...: the state of processes or threads by their folders in /proc, one line each.
-states() {
-	for task in "$@"; do
-		sed -n 's/^\(Name\|Uid\|CapEff\|NoNewPrivs\|Seccomp\):\t/\1=/p' "$task/status" | tr '\t\n' ',;'
-		echo
-	done
-}
 
 # run NAME OPTION...: run outrider by the command $by until the guest has started its workload, and look at its threads.
 run() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The ground-truth cases of RACY_GROUPS (default: racy) in one boot, sampling in the module: each until it is found and for a second more, in which
-# its verdict gets more instances. Then the controls, CONTROL_SECONDS each. SEED as given.
+# its verdict gets more instances. Then CONTROLS (names of cases; default: the group), CONTROL_SECONDS each. SEED as given.
 . ./told.sh
 . ./hung.sh
 
@@ -9,11 +9,16 @@ for group in ${RACY_GROUPS:-racy}; do
 	words="$words gt:$group:1:$CASE_LIMIT"
 done
 
+quiet=
+for case in ${CONTROLS:-}; do
+	quiet="$quiet gtcase:$case:$CONTROL_SECONDS"
+done
+
 console_input tell
 end_if_hung "$LAB_OUT/console.log" $((CASE_LIMIT * 4)) tell &
 guard=$!
 told tell timeout -k 20 "$RUN_LIMIT" outrider run --kernel vmlinuz --initrd initrd.img \
-	--append "quiet --$words gt:controls:$CONTROL_SECONDS dmesg poweroff" --module outrider_gt \
+	--append "quiet --$words ${quiet:-gt:controls:$CONTROL_SECONDS} dmesg poweroff" --module outrider_gt \
 	--rate 1000 --delay 2000 --seed "$SEED" --json "$LAB_OUT/races.json" --coverage "$LAB_OUT/coverage.json" \
 	--console "$LAB_OUT/console.log"
 status=$?

@@ -9,6 +9,11 @@ over() {
 	grep -a -q "gtcase:$1:.*: done" "$LAB_OUT/console.log" || ! kill -0 "$pid"
 }
 
+# ran: whether outrider still runs.
+ran() {
+	kill -0 "$pid" 2>/dev/null || { echo "$case: outrider has ended before this was enough"; return 1; }
+}
+
 proven_or_over() {
 	proven "$1" "$LAB_OUT/locks.err" || over "$1"
 }
@@ -45,20 +50,25 @@ pid=$!
 # What is said goes to the log of the lab at once, so that a lab that is cut short says how far it came.
 busybox tail -f "$LAB_OUT/locks.err" &
 teller=$!
+# Each case goes on until it is enough. Without outrider there is nothing more to wait for, and its exit status is the lab's.
 for case in $CASES; do
 	until_true proven_or_over "$case"
+	ran || break
 	echo "$case: enough"
 	echo "enough $case" 1<>tell
 done
 for case in $OTHERS; do
 	until_true seen_or_over "$case"
+	ran || break
 	echo "enough $case" 1<>tell
 done
 for case in $HANDED; do
 	until_true cleared "$case"
+	ran || break
 	echo "enough $case" 1<>tell
 done
 status=0
 wait "$pid" || status=$?
 kill $teller
 echo "locks exit $status" | tee "$LAB_OUT/exits"
+exit "$status"

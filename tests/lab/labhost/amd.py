@@ -12,8 +12,9 @@ CPUS = 1  # with more, the lab host or a guest dies every now and then (docs/lab
 MEMORY = 2048  # MiB
 BOOT_LIMIT = 900  # seconds; a few on an idle machine
 # Only what a console and a reproducible boot need. On a machine with much to do the timer may not tick in the moment that the kernel
-# gives it to show that it works, which would be a panic. No KASLR: nothing here depends on it, and the console is easier to read.
-COMMAND_LINE = "console=ttyS0,115200 quiet panic=0 nokaslr no_timer_check"
+# gives it to show that it works, which would be a panic. Nor may the kernel compare the TSC, which is this machine's, with the emulated
+# HPET: on a busy machine it then takes the TSC for unstable, and the clocks of KVM's guests jump by half a minute (docs/labs.md). No KASLR: nothing here depends on it, and the console is easier to read.
+COMMAND_LINE = "console=ttyS0,115200 quiet panic=0 nokaslr no_timer_check tsc=reliable"
 # TCG carries out REP MOVSB and REP STOSB one byte at a time. A kernel whose CPU promises that they are fast copies and clears pages with
 # them; without that promise it moves 8 bytes an instruction, and a guest's boot needs a third less CPU time.
 CPU = "max,+svm,+npt,-erms,-fsrm,-fzrm,-fsrs"

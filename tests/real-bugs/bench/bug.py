@@ -37,6 +37,8 @@ class Bug:
     control: bool = False  # a race that cannot harm: to be found, and not to be called harmful
     in_both: bool = False  # the later kernel has the bug, too
     in_built: bool = False  # the built kernel has it without a patch
+    explored: bool = False  # its trigger is for outrider explore, too
+    explored_append: str = ""  # more of the guest's command line under outrider explore
     fixed_differs: str = ""  # what the fixed kernel still does with this datum, and why it is right
     files: dict = dataclasses.field(default_factory=dict)  # of the guest: path there -> file in the folder
 

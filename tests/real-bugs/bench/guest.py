@@ -19,7 +19,8 @@ KCSAN_OFTEN = "kcsan.skip_watch=100 kcsan.udelay_task=1000 kcsan.udelay_interrup
 BOOT_S = 3600  # most seconds that a lab takes to boot and to boot its guest: many times what it ever took
 
 
-def _output(words):
+def output(words):
+    """What this command prints. Unusable if it fails."""
     done = subprocess.run(words, cwd=TREE, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Unusable(f"{words[0]} failed: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
@@ -35,28 +36,28 @@ def _built(kernel, key):
             words += ["--set", line]
     for patch in sorted(HERE.glob("*/put-back.patch")) if kernel != "fixed" else []:
         words += ["--patch", str(patch)]
-    return _output([*words, "vm-images/small-guest.config"])
+    return output([*words, "vm-images/small-guest.config"])
 
 
 def _kernel(one, kernel, key):
     if one.is_built(kernel):
         return _built(kernel, key)
     package, suite = one.package(kernel)
-    return _output(["vm-images/fetch", "kernel", "--suite", suite, "--package", package, "--print", key])
+    return output(["vm-images/fetch", "kernel", "--suite", suite, "--package", package, "--print", key])
 
 
-def build(one, kernel, work):
-    """The trigger, and the guest's kernel and initramfs: work/vmlinuz, work/initrd.img."""
-    _output([*COMPILE, "-o", str(work / "trigger"), str(one.folder / "trigger.c")])
+def build(one, kernel, work, contents):
+    """The trigger, and the guest's kernel and initramfs with these contents, too: work/vmlinuz, work/initrd.img."""
+    output([*COMPILE, "-o", str(work / "trigger"), str(one.folder / "trigger.c")])
     shutil.copyfile(_kernel(one, kernel, "vmlinuz"), work / "vmlinuz")
-    words = ["vm-images/build-initramfs", "-o", str(work / "initrd.img"), "--init", str(HERE / "guest-init"), "--file", f"{work / 'trigger'}:/trigger"]
+    words = ["vm-images/build-initramfs", "-o", str(work / "initrd.img"), *contents, "--file", f"{work / 'trigger'}:/trigger"]
     if not one.is_built(kernel):
         words += ["--kernel-dir", _kernel(one, kernel, "folder"), "--unsigned"]
     for name in one.modules if not one.is_built(kernel) else []:
         words += ["--module", name]
     for place, source in one.files.items():
         words += ["--file", f"{one.folder / source}:{place}"]
-    _output(words)
+    output(words)
 
 
 def _looks(one, kernel, options):
@@ -81,7 +82,7 @@ def _run(one, kernel, work, seeds, options):
     words = ["--memory", f"{one.memory}M", *_looks(one, kernel, options)]
     settings = {"SEEDS": " ".join(seeds), "SECONDS_EACH": options.seconds, "UNTIL_FOUND": int(options.until_found),
                 "FIRST": one.regex(0), "SECOND": one.regex(1), "LOCKS": regex(LOCKS), "OPTIONS": " ".join(words), "APPEND": _append(one, kernel)}
-    lab = ["tests/lab/run", "--kvm", options.kvm or _output(["tests/lab/pick", "--outrider", str(BUILD / "outrider")]),
+    lab = ["tests/lab/run", "--kvm", options.kvm or output(["tests/lab/pick", "--outrider", str(BUILD / "outrider")]),
            "--timeout", str((BOOT_S + 10 * options.seconds) * len(seeds)), "--bin", str(BUILD / "outrider"), "--out", str(work / "new"),
            "--console", str(work / "lab.console")]
     for file in (work / "vmlinuz", work / "initrd.img", HERE / "found.awk", HERE / "in-lab.sh", TREE / "tests/integration/told.sh"):
@@ -110,7 +111,7 @@ def sample(one, kernel, options):
     work.mkdir(parents=True, exist_ok=True)
     seeds = [seed for seed in options.seeds.split(",") if not (work / f"{seed}.times").exists()]
     if seeds:
-        build(one, kernel, work)
+        build(one, kernel, work, ["--init", str(HERE / "guest-init")])
     # Some labs die, and so does one guest in some hundreds in a lab, with no detector in it too (docs/labs.md).
     for _ in range(TRIES):
         seeds = _run(one, kernel, work, seeds, options) if seeds else []

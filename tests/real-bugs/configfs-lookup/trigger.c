@@ -20,7 +20,7 @@ static void look(void *opaque)
 static void seek(void *opaque)
 {
 	(void)opaque;
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < times(16); i++)
 		lseek(directory, 2 + i % 8, SEEK_SET);
 }
 

@@ -12,7 +12,7 @@ static int above;
 
 static void seek(int fd)
 {
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < times(16); i++)
 		lseek(fd, 2 + i % 8, SEEK_SET);
 }
 

@@ -11,6 +11,9 @@
 #define NUMBERS 30000
 #define TRIES 20
 
+/* The number of the tunnel that is made under outrider explore: the set-up makes the one before. */
+#define EXPLORED_NUMBER 2
+
 static _Atomic int number; /* of the tunnel that is being made; -1: none */
 
 /* Connect a socket of L2TP to the session `session` of a tunnel. Session 0 makes the tunnel from the UDP socket. */
@@ -41,15 +44,17 @@ static void make_tunnel(void *opaque)
 	atomic_store(&number, last);
 	need(attach(udp, last, 0), "make a tunnel");
 	atomic_store(&number, -1);
-	close(udp);
+	/* The tunnel of the set-up stays, so that the tree of tunnels, where a session looks for its tunnel, is not empty. */
+	if (!is_explored() || is_explored_step)
+		close(udp);
 }
 
 static void make_session(void *opaque)
 {
-	int tunnel = atomic_load(&number);
+	int tunnel = is_explored_step ? EXPLORED_NUMBER : atomic_load(&number);
 
 	(void)opaque;
-	for (int i = 0; tunnel >= 0 && i < TRIES && attach(-1, tunnel, 1) < 0; i++)
+	for (int i = 0; tunnel >= 0 && i < times(TRIES) && attach(-1, tunnel, 1) < 0; i++)
 		;
 }
 

@@ -20,7 +20,7 @@ static void change_ring(void *opaque)
 	unsigned int number = atomic_load(&done) + 1;
 
 	(void)opaque;
-	while (atomic_load(&asked) != number)
+	while (!is_explored() && atomic_load(&asked) != number)
 		;
 	need(setsockopt(receiver, SOL_PACKET, PACKET_RX_RING, number % 2 ? &ring : &none, sizeof(ring)),
 	     "change a packet socket's ring");
@@ -33,6 +33,11 @@ static void up_and_send(void *opaque)
 	unsigned int number = atomic_load(&asked) + 1;
 
 	(void)opaque;
+	if (is_explored_step) {
+		need(nl_link_up(netlink, DEVICE, true), "bring " DEVICE " up");
+		packet_send(sender, 0);
+		return;
+	}
 	need(nl_link_up(netlink, DEVICE, false), "bring " DEVICE " down");
 	atomic_store(&asked, number);
 	/* The interface has to come up after packet_set_ring() saw that it is down. */
@@ -51,5 +56,10 @@ int main(void)
 	need(nl_link_up(netlink, DEVICE, true), "bring " DEVICE " up");
 	sender = packet_open(DEVICE, 0);
 	receiver = packet_open(DEVICE, ETH_P_ALL);
+	if (is_explored()) {
+		/* The socket has a ring, which CPU 0 takes away. */
+		need(nl_link_up(netlink, DEVICE, false), "bring " DEVICE " down");
+		change_ring(NULL);
+	}
 	repeat_both(change_ring, up_and_send, NULL);
 }

@@ -34,6 +34,8 @@ static void reallocate(void *opaque)
 	for (size_t i = 0; i < sizeof(any.intervals) / sizeof(any.intervals[0]); i++)
 		any.intervals[i].max = ~0u;
 	ioctl(native, SNDRV_PCM_IOCTL_HW_FREE);
+	if (is_explored_step)
+		return;
 	ioctl(native, SNDRV_PCM_IOCTL_HW_PARAMS, &any);
 	spin_us(WITH_BUFFER_US);
 }
@@ -46,5 +48,9 @@ int main(void)
 	need(ioctl(control, SNDRV_CTL_IOCTL_PCM_PREFER_SUBDEVICE, &first), "prefer the first substream");
 	dsp = need(open("/dev/dsp", O_WRONLY | O_CLOEXEC), "open /dev/dsp");
 	native = need(open("/dev/snd/pcmC0D0p", O_WRONLY | O_APPEND | O_CLOEXEC), "open the same substream by /dev/snd");
+	if (is_explored()) {
+		change(NULL);
+		reallocate(NULL);
+	}
 	repeat_both(change, reallocate, NULL);
 }

@@ -21,7 +21,7 @@ struct segments {
 static void destroy_orphans(void *opaque)
 {
 	(void)opaque;
-	if (!write_text(FORCED, "0") || !write_text(FORCED, "1"))
+	if ((!is_explored() && !write_text(FORCED, "0")) || !write_text(FORCED, "1"))
 		die("write " FORCED);
 }
 
@@ -52,6 +52,10 @@ static void make_and_attach(void *opaque)
 {
 	struct segments *s = opaque;
 
+	if (is_explored_step) {
+		attach_and_detach(s->others);
+		return;
+	}
 	for (int i = 0; i < ROUNDS; i++)
 		attach_and_detach(s->first);
 	make(s->others);
@@ -68,5 +72,7 @@ int main(void)
 	for (int i = 0; i < COUNT; i++)
 		if (shmat(s->first[i], NULL, 0) == (void *)-1)
 			die("attach a segment");
+	if (is_explored())
+		make(s->others);
 	repeat_both(destroy_orphans, make_and_attach, s);
 }

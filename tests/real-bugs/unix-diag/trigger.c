@@ -9,7 +9,7 @@
 #include <sys/un.h>
 
 static atomic_uint newest; /* inode number of the socket; 0: none yet */
-static int diag;
+static int diag, bound;
 
 static void bind_and_close(void *opaque)
 {
@@ -18,12 +18,22 @@ static void bind_and_close(void *opaque)
 	struct stat st;
 
 	(void)opaque;
+	if (is_explored_step) {
+		close(bound);
+		return;
+	}
 	unlink(at.sun_path);
 	need(bind(fd, (const struct sockaddr *)&at, sizeof(at)), "bind a Unix socket");
 	need(fstat(fd, &st), "fstat a socket");
 	atomic_store(&newest, (unsigned int)st.st_ino);
 	sched_yield();
-	close(fd);
+	if (!is_explored()) {
+		close(fd);
+		return;
+	}
+	/* Only the socket has its path then, and its close frees the dentry. */
+	bound = fd;
+	unlink(at.sun_path);
 }
 
 static void show(void *opaque)
@@ -42,5 +52,7 @@ static void show(void *opaque)
 int main(void)
 {
 	diag = nl_open(NETLINK_SOCK_DIAG);
+	if (is_explored())
+		bind_and_close(NULL);
 	repeat_both(bind_and_close, show, NULL);
 }

@@ -39,6 +39,8 @@ static void reload(void *opaque)
 	/* A socket of the other thread may use the module at this moment. */
 	if (syscall(SYS_delete_module, TRANSPORT, O_NONBLOCK) < 0)
 		return;
+	if (is_explored_step)
+		return;
 	file = need(open(place->module, O_RDONLY | O_CLOEXEC), "open the module");
 	need((int)syscall(SYS_finit_module, file, "", 0), "load the module");
 	close(file);
@@ -51,7 +53,7 @@ static void choose(void *opaque)
 	unsigned int cid;
 	int s;
 
-	for (int i = 0; i < 20; i++)
+	for (int i = 0; i < times(20); i++)
 		if (ioctl(place->device, IOCTL_VM_SOCKETS_GET_LOCAL_CID, &cid) < 0)
 			die("ask for the CID");
 	s = need(socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0), "open a socket of vsock");

@@ -275,8 +275,8 @@ static void dump_races(struct store *s, FILE *out, int64_t round)
 		fprintf(out, " %s %s %s:%s:%s:%s %s:%s:%s:%s on '%s' %d %d %s '%s' was %d %d %s %lu",
 			store_change_word(r->change), r->name, r->sides[0].kind, r->sides[0].module, r->sides[0].function,
 			r->sides[0].file, r->sides[1].kind, r->sides[1].module, r->sides[1].function, r->sides[1].file,
-			r->datum, (int)r->class, r->rank, r->rule, r->evidence, (int)r->before_class, r->before_rank,
-			r->before_rule, r->earlier);
+			r->datum, (int)r->verdict.class, r->verdict.rank, r->verdict.rule, r->verdict.evidence,
+			(int)r->before.class, r->before.rank, r->before.rule, r->earlier);
 		fprintf(out, " %s '%s' %s %ld seen %lu %lu from %ld %lu to %ld %lu of %s, all %lu %lu %lu %lu %s\n",
 			store_triage_word(r->triage), r->note, r->who, r->triaged, r->seen, r->runs, r->first, r->first_round,
 			r->last, r->last_round, r->first_campaign, r->total_seen, r->total_runs, r->rounds, r->builds,
@@ -327,8 +327,8 @@ static void dump_runs(struct store *s, FILE *out, int64_t round)
 
 static int dump_site(void *ctx, const struct store_site *site)
 {
-	fprintf(ctx, " site %s %lu %lu %lu %lu %lu\n", site->name, site->armed, site->hits, site->windows, site->conflicts,
-		site->runs);
+	fprintf(ctx, " site %s %lu %lu %lu %lu %lu %lu\n", site->name, site->armed, site->hits, site->windows, site->conflicts,
+		site->talks, site->runs);
 	return 0;
 }
 

@@ -65,6 +65,14 @@ class Right(unittest.TestCase):
         seeds = [dict(re.findall(r"^(\S+)  seed (\d+)", text, re.M)) for _, text in (first, second)]
         self.assertEqual(len(set(seeds[0].values()) | set(seeds[1].values())), 2 * len(first[0]))
 
+    def test_each_two_programs_are_a_workload(self):
+        """Pairs are not sampled: they have the first sampling setting only. <exclude> names the workload of all its pairs."""
+        keys, text = self.runs("--overcommit", "pairs.xml")
+        pairs = {"6.1/small/calls.open+write", "6.1/small/calls.open+reset", "6.1/small/calls.write+reset", "6.1/small/stat.a+a", "6.12/small/stat.a+a"}
+        sampled = {f"{kernel}/small/busy/{sampling}/#1" for kernel in ("6.1", "6.12") for sampling in ("all", "ext4")}
+        self.assertEqual(set(keys), sampled | {f"{pair}/all/#1" for pair in pairs})
+        self.assertEqual({key for key, engine in re.findall(r"^(\S+)  seed \d+  (\w+)", text, re.M) if engine == "explore"}, set(keys) - sampled)
+
     def test_only(self):
         self.assertEqual(len(self.runs("--overcommit", "--only", "small", "nightly.xml")[0]), 20)
         self.assertEqual(len(self.runs("--overcommit", "--only", "6.1/small/i*/all/#1,web", "nightly.xml")[0]), 13)

@@ -41,14 +41,18 @@ def race(word, number=0):
     return found
 
 
-def suspicion():
-    """A report without races, whose locks make two accesses suspect: those of the report that the unit test of JSON writes."""
+def suspicion(kind, replays=True):
+    """A report without races, whose locks make accesses suspect in this way: those of the report that the unit test of JSON writes."""
     document = report()
     with tempfile.TemporaryDirectory() as folder:
         written = pathlib.Path(folder, "races.json")
         subprocess.run([BUILD / "unit/report/test_json", "--write", written], check=True)
         document["locks"] = json.loads(written.read_text(encoding="utf-8"))["locks"]
+    document["locks"]["suspicions"] = [each for each in document["locks"]["suspicions"] if each["kind"] == kind]
     assert document["locks"]["suspicions"]
+    for each in document["locks"]["suspicions"]:
+        if not replays:
+            each.pop("replay", None)
     return document
 
 
@@ -84,7 +88,9 @@ ROUNDS = {
     "a harmful candidate as before": {"a": GOOD, "b": GOOD},
     "a new harmful candidate": {"a": report(HARMFUL, OTHER), "b": GOOD},
     "a new race that is suppressed": {"a": report(race("suppressed", 5)), "b": GOOD},
-    "a suspicion, no race": {"a": suspicion(), "b": GOOD},
+    "a suspicion of accesses, no race": {"a": suspicion("unprotected"), "b": GOOD},
+    "an atomicity suspicion without copies": {"a": suspicion("atomicity", replays=False), "b": GOOD},
+    "an atomicity suspicion that a copy confirmed": {"a": suspicion("atomicity"), "b": GOOD},
     "a panic": {"a": {"--json": GOOD, "--console": b"[    1.5] Kernel panic - not syncing: Fatal exception\n", "status": 4}, "b": GOOD},
     "an oops that ended the run": {"a": {"--json": complaining("oops"), "says": COMPLAINED, "status": 4}, "b": GOOD},
     "a warning of the kernel": {"a": complaining("warning"), "b": GOOD},

@@ -55,7 +55,7 @@ static uint32_t weight_of(const struct prefer *p, const char *function, uint32_t
 
 static void site(struct weights *w, const char *name, uint64_t armed, uint64_t hits, uint64_t windows, uint64_t conflicts)
 {
-	const struct weights_site s = {name, armed, hits, windows, conflicts};
+	const struct weights_site s = {name, armed, hits, windows, conflicts, 0};
 
 	assert_int_equal(weights_add_site(w, &s), 0);
 }
@@ -101,6 +101,33 @@ static void weights_are_as_the_rule_says(void **state)
 	assert_in_range(weight_of(p, "idle", 0), 1, PREFER_ONE / 3);
 	/* A site near sites that were hit is likelier to be hit than a site near sites that never were. */
 	assert_true(weight_of(p, "busy", 8) > weight_of(p, "idle", 8));
+	prefer_free(p);
+	weights_free(w);
+}
+
+/*
+ * A site whose memory another CPU was seen to touch weighs more than a site with the same counts, and less the more of its
+ * windows had no conflict. The kernel's other counts do not change.
+ */
+static void sites_that_talk_are_worth_more(void **state)
+{
+	struct weights *w = weights_new();
+	const struct weights_site talks = {"talks+0x0", 3, 3, 2, 0, 2}, exhausted = {"exhausted+0x0", 300, 300, 300, 0, 150};
+	struct prefer *p;
+
+	(void)state;
+	assert_non_null(w);
+	for (unsigned i = 0; i < 500; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "usual%u+0x0", i);
+		site(w, name, 3, 3, 2, i % 100 == 1);
+	}
+	assert_int_equal(weights_add_site(w, &talks), 0);
+	assert_int_equal(weights_add_site(w, &exhausted), 0);
+	p = written(w, "");
+	assert_true(weight_of(p, "talks", 0) > 3 * weight_of(p, "usual2", 0));
+	assert_true(weight_of(p, "exhausted", 0) < weight_of(p, "talks", 0) / 10);
 	prefer_free(p);
 	weights_free(w);
 }
@@ -348,8 +375,11 @@ static void learning_finds_more(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(weights_are_as_the_rule_says), cmocka_unit_test(saturated_sites_are_worth_less),
-		cmocka_unit_test(file_that_cannot_be_written),	cmocka_unit_test(names_are_escaped),
+		cmocka_unit_test(weights_are_as_the_rule_says),
+		cmocka_unit_test(sites_that_talk_are_worth_more),
+		cmocka_unit_test(saturated_sites_are_worth_less),
+		cmocka_unit_test(file_that_cannot_be_written),
+		cmocka_unit_test(names_are_escaped),
 		cmocka_unit_test(learning_finds_more),
 	};
 

@@ -295,7 +295,7 @@ static void a_race_that_is_gone_was_looked_for_or_not(void **state)
 
 static void numbers_have_commas(void **state)
 {
-	char out[LIST_NUMBER_MAX];
+	char out[LIST_WORDS_MAX];
 
 	(void)state;
 	assert_string_equal(list_number(0, out), "0");

@@ -20,7 +20,8 @@ static const char cover_text[] =
 	"\"totals\": {\"functions\": 1, \"sites\": 2, \"pool_sites\": 4000, \"hits\": 3, \"windows\": 2, \"conflicts\": 1, "
 	"\"sampled_s\": 30.0}, \"functions\": [{\"function\": \"vfs_read\", \"sites\": 32, \"armed\": [{\"site\": "
 	"\"vfs_read+0x1c\", "
-	"\"armed\": 4, \"hits\": 3, \"windows\": 2, \"conflicts\": 1}, {\"site\": \"vfs_read+0x33\", \"armed\": 1}]}]}";
+	"\"armed\": 4, \"hits\": 3, \"windows\": 2, \"conflicts\": 1, \"talks\": 3}, {\"site\": \"vfs_read+0x33\", \"armed\": "
+	"1}]}]}";
 
 /* The same with other functions. */
 static const char cover_form[] =
@@ -327,7 +328,7 @@ static void a_wrong_file_changes_nothing(void **state)
 	assert_int_equal(store_run_end(f->s, id, &result, &bad, &f->err), 0);
 	assert_int_equal(bad, STORE_BAD_NONE);
 	after = store_rig_dump(f->s);
-	assert_non_null(strstr(after, " site vfs_read+0x1c 4 3 2 1 1\n"));
+	assert_non_null(strstr(after, " site vfs_read+0x1c 4 3 2 1 3 1\n"));
 	free((char *)result.coverage);
 	free(before);
 	free(after);
@@ -363,7 +364,7 @@ static void races_of_a_killed_run_are_judged(void **state)
 	run_with(f, round, "a", &report);
 	races = races_of(f, round, 0);
 	assert_int_equal(races.count, 1);
-	assert_true(races.list[0].rule[0] && races.list[0].evidence[0]);
+	assert_true(races.list[0].verdict.rule[0] && races.list[0].verdict.evidence[0]);
 	store_races_free(&races);
 }
 
@@ -398,7 +399,7 @@ static void changes_are_told(void **state)
 		assert_string_equal(store_change_word(races.list[i].change), expected[i][0]);
 		assert_string_equal(races.list[i].sides[0].function, expected[i][1]);
 	}
-	assert_int_equal(races.list[1].before_class, VERDICT_BENIGN);
+	assert_int_equal(races.list[1].before.class, VERDICT_BENIGN);
 	assert_int_equal(races.list[4].first_round, 1);
 	assert_int_equal(races.list[4].earlier, 2);
 	store_races_free(&races);
@@ -430,8 +431,8 @@ static void the_weightiest_verdict_counts(void **state)
 	run_with(f, round, "c", RACES({.rule = "unsure", .class = VERDICT_UNCLEAR, .rank = 40}));
 	races = races_of(f, round, 0);
 	assert_int_equal(races.count, 1);
-	assert_int_equal(races.list[0].class, VERDICT_HARMFUL);
-	assert_string_equal(races.list[0].rule, "no-pattern");
+	assert_int_equal(races.list[0].verdict.class, VERDICT_HARMFUL);
+	assert_string_equal(races.list[0].verdict.rule, "no-pattern");
 	assert_int_equal(races.list[0].seen, 8);
 	assert_int_equal(races.list[0].runs, 3);
 	store_races_free(&races);
@@ -504,7 +505,7 @@ static void a_mend_has_versions(void **state)
 static void a_mend_has_its_own_versions(void **state)
 {
 	struct fixture *f = *state;
-	int64_t round = store_rig_round(f->s, "nightly", NULL), race, ahead = store_now() + 3600000;
+	int64_t round = store_rig_round(f->s, "nightly", NULL), race, ahead = realtime_ms() + 3600000;
 	struct store_history history;
 	struct store_races races;
 
@@ -605,8 +606,8 @@ static void coverage_is_summed(void **state)
 	for (int i = 0; i < 2; i++)
 		store_rig_run(f->s, round, i ? "b" : "a", races, store_rig_file(&f->rig, "coverage.json", cover_text));
 	dump = store_rig_dump(f->s);
-	assert_non_null(strstr(dump, " site vfs_read+0x1c 8 6 4 2 2\n"));
-	assert_non_null(strstr(dump, " site vfs_read+0x33 2 0 0 0 2\n"));
+	assert_non_null(strstr(dump, " site vfs_read+0x1c 8 6 4 2 6 2\n"));
+	assert_non_null(strstr(dump, " site vfs_read+0x33 2 0 0 0 0 2\n"));
 	free(dump);
 	assert_int_equal(store_coverage(f->s, "nightly", 0, &c, &f->err), 0);
 	assert_int_equal(c.count, 2);

@@ -8,44 +8,18 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import junitparser
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "rigs"))
+from locks_made import ID, TEXT, locks, two_sections  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = pathlib.Path(os.environ.get("OUTRIDER_BUILD", ROOT / "build"))
 RACES = ROOT / "tests/data/ordered-races.json"
-ID = "0123456789ab"
-TEXT = "nic.flags: nic.cb_lock held in 412 of 418 accesses; not in <watchdog>(), which ran at the same time as configure()"
-SLAB = {"kind": "slab", "variable": None, "module": None, "cpu": None, "cache": "nics", "merged": False,
-        "object": "0xffff888012345600", "object_size": 1024, "offset": 64, "type": None, "member": None}
-
-
-def access(site, function, kind, held, count):
-    return {"site": site, "pc": "0xffffffffc0100000", "name": "nic.flags", "kind": kind, "locked": False, "address": "0xffff888012345640",
-            "size": 4, "life": 0, "memory": SLAB, "context": "task", "irqs_off": False, "preempt_off": False, "in_rcu": False,
-            "held": [{"lock": lock, "no_softirq": False, "no_irq": False, "shared": False, "maybe": False} for lock in held],
-            "held_overflow": False, "function": function, "operation": function, "count": count, "count_shared": count, "who": 42 + function,
-            "several": False, "first_ns": 1, "last_ns": 1000}
-
-
-def locks():
-    """What a run with --locks records of a driver whose watchdog lacks the lock."""
-    return {
-        "moments": {"accesses": 418, "takes": 412, "gives": 412, "frees": 0, "lost": 0},
-        "functions": ["e100:configure", "e100:<watchdog>", "kernel_function"],
-        "locks": [{"name": "nic.cb_lock", "kind": "spin", "address": "0xffff888012345680", "memory": SLAB | {"offset": 128}}],
-        "accesses": [access("e100:configure+0x1c", 0, "write", [0], 412), access("e100:<watchdog>+0x33", 1, "read", [], 6),
-                     access("kernel_function+0x1", 2, "read", [0], 10) | {"name": "other", "address": "0xffff888012345648"}],
-        "pairs": [{"a": 0, "b": 1, "count": 3}],
-        "takes": [],
-        "suspicions": [{"id": ID, "kind": "unprotected",
-                        "sides": [{"index": 0, "site": "e100:configure+0x1c"}, {"index": 1, "site": "e100:<watchdog>+0x33"}],
-                        "lock": 0, "held": 412, "total": 418, "met": True, "rank": 80, "text": TEXT,
-                        "proof": {"state": "given-up", "reached": [120, 70]}}],
-        "left_out": {"unpublished": 0, "per-cpu": 0, "marked": 0, "rcu": 7, "apart": 0, "maybe": 0, "handed-over": 0, "ordered": 0, "lost": 0},
-    }
 
 
 class Words(html.parser.HTMLParser):
@@ -221,11 +195,7 @@ class Locks(unittest.TestCase):
 
     def add_two_sections(self):
         """Add a suspicion about two sections of configure(), with the watchdog's in between."""
-        self.document["locks"]["suspicions"].append({
-            "id": "ba9876543210", "kind": "atomicity", "pattern": "check-then-act", "between": {"index": 1, "site": "e100:<watchdog>+0x33"},
-            "by_hold": 2, "sides": [{"index": 0, "site": "e100:configure+0x1c"}, {"index": 0, "site": "e100:configure+0x1c"}], "lock": 0,
-            "held": 3, "total": 40, "met": True, "rank": 90, "text": "nic.flags: check-then-act in configure()",
-            "proof": {"state": "none", "reached": [0, 0]}})
+        self.document["locks"]["suspicions"].append(two_sections())
         return self.save("sections.json", self.document)
 
     def test_two_sections(self):
@@ -242,6 +212,38 @@ class Locks(unittest.TestCase):
             self.assertEqual(text_of(sections).replace("\u200b", ""), "first e100:configure+0x1c checks itin between e100:<watchdog>+0x33 changes it"
                              "second e100:configure+0x1c acts on it, without checking again")
             self.assertEqual(page.count('<ol class="sections">'), 1)
+
+    def test_members_that_change_together(self):
+        """Two functions change both members in a section of theirs, and one changes only one of them."""
+        locks = self.document["locks"]
+        write = locks["accesses"][0]
+        uses = []
+        for function in range(3):
+            for member in ("flags", "mode") if function < 2 else ("mode",):
+                uses.append({"access": len(locks["accesses"]), "lock": 0, "taken_at": f"0xffffffffc010000{function}", "decides": False, "count": 9})
+                locks["accesses"].append(write | {"site": f"e100:f{function}+0x{len(uses)}", "name": f"nic.{member}", "function": function})
+        locks["uses"] = uses
+        path = self.save("together.json", self.document)
+        line = "nic.flags and nic.mode change together under nic.cb_lock in 2 functions, such as %s(); not in kernel_function(), which changes only nic.mode (9 writes)"
+        self.assertIn("\nCHANGED TOGETHER, but for some functions\n  " + line % "<watchdog>", self.outrider("locks", path).stdout)
+        self.assertIn('<ul id="together">', self.outrider("locks", "--format", "html", path).stdout)
+        together, = json.loads(self.outrider("locks", "--format", "json", path).stdout)["together"]
+        self.assertEqual(together, {"data": ["nic.flags", "nic.mode"], "lock": "nic.cb_lock", "functions": ["e100:<watchdog>", "e100:configure"],
+                                    "not_in": [{"function": "kernel_function", "changes": ["nic.mode"], "count": 9}]})
+        self.assertNotIn("CHANGED TOGETHER", self.outrider("locks", self.path).stdout)
+
+    def test_two_sections_of_two_functions_and_locks(self):
+        """What differs from sections of one function and one lock is named."""
+        lock = self.document["locks"]["locks"][0]
+        self.document["locks"]["locks"].append(lock | {"name": "nic.cmd_lock", "address": "0xffff888012345690"})
+        suspicion = two_sections() | {"caller": 2, "second_lock": 1}
+        suspicion["sides"][1] = {"index": 2, "site": "kernel_function+0x1"}
+        self.document["locks"]["suspicions"].append(suspicion)
+        path = self.save("functions.json", self.document)
+        self.assertIn("configure() checks it and kernel_function() acts on it, without checking again, under nic.cb_lock and nic.cmd_lock in two sections "
+                      "of kernel_function(); <watchdog>() changes it in between", self.outrider("locks", path).stdout)
+        worst = json.loads(self.outrider("locks", "--format", "json", path).stdout)["suspicions"][0]
+        self.assertEqual((worst["caller"], worst["lock"], worst["second_lock"]), ("kernel_function", "nic.cb_lock", "nic.cmd_lock"))
 
     def test_two_sections_in_sarif(self):
         """The section in between is a thread of its own, and comes second."""
@@ -470,7 +472,7 @@ class LockList(unittest.TestCase):
 
     def test_words(self):
         self.refused_text("take spin f arg0\ntake spun g arg0\n", "list.conf:2: no such kind of lock: spun")
-        self.refused_text("lock spin f arg0\n", "list.conf:1: a line begins with take, try, give, share, release, acquire, caller, free, new or outer")
+        self.refused_text("lock spin f arg0\n", "list.conf:1: a line begins with take, try, give, share, release, acquire, stop, caller, free, new or outer")
         self.refused_text("take spin f arg0 quickly\n", "list.conf:1: no such word: quickly")
         self.refused_text("take spin f arg9\n", "list.conf:1: give arg0 to arg5")
 

@@ -89,6 +89,13 @@ unsigned guest_stacks(const struct guest *g, const struct x86_regs *regs, struct
 	return n;
 }
 
+void guest_frames(const struct guest *g, const uint64_t *pcs, size_t n, uint32_t *frames)
+{
+	(void)pcs;
+	for (size_t i = 0; i < n; i++)
+		frames[i] = g->frame;
+}
+
 /* Take the first used word of each stack for a return address. */
 void guest_unwind(const struct guest *g, const struct x86_regs *regs, const struct guest_context *context,
 		  const struct unwind_stack *stacks, unsigned n, struct guest_calls *out)

@@ -11,66 +11,39 @@
 
 #include "hv/detect/core/state.h"
 #include "hv/detect/steer/pool.h"
-#include "hv/detect/steer/rate.h"
-#include "tests/unit/detect/detect_rig.h"
+#include "tests/unit/detect/sampler_rig.h"
 
-#define TICK_NS 10000000u
 #define FN 0x100u
-
-struct fixture {
-	struct rig *r;
-	struct rate_control control;
-	uint64_t now;
-};
 
 /* A function "f" of two sites: a read at its start, and a write after it. */
 static int setup(void **state)
 {
 	static const struct symbol function = {.name = "f", .addr = RIG_TEXT + FN, .size = 6, .type = 't'};
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct sampler_rig *f;
 
-	*state = f;
-	if (!f)
+	if (sampler_rig_setup(state, 1000, true) < 0)
 		return -1;
-	f->r = rig_new(2, 4);
-	if (!f->r)
-		return -1;
+	f = *state;
 	rig_code(f->r, FN, READ_8);
 	rig_code(f->r, FN + 3, WRITE_8);
 	rig_functions(f->r, &function, 1);
-	f->r->config.coverage = true;
-	rig_remake(f->r);
-	f->now = monotonic_ns();
 	return 0;
 }
 
-static int teardown(void **state)
+static void begin(struct sampler_rig *f)
 {
-	struct fixture *f = *state;
-
-	rig_free(f->r);
-	free(f);
-	return 0;
-}
-
-static void begin(struct fixture *f)
-{
-	assert_int_equal(pool_add(f->r->d->sampler.pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL), 1);
-	rate_init(f->r->d, &f->control);
+	assert_int_equal(sampler_rig_begin(f), 1);
 }
 
 /* Let the sampler arm until there is a point at this offset. */
-static void arm(struct fixture *f, uint64_t offset)
+static void arm(struct sampler_rig *f, uint64_t offset)
 {
-	for (unsigned n = 0; n < 100 && !rig_has_point(f->r, offset); n++) {
-		f->now += TICK_NS;
-		f->control.rest_until = 0;
-		rate_step(f->r->d, &f->control, f->now);
-	}
+	for (unsigned n = 0; n < 100 && !rig_has_point(f->r, offset); n++)
+		sampler_rig_tick(f);
 	assert_true(rig_has_point(f->r, offset));
 }
 
-static struct coverage_counts counts_at(struct fixture *f, uint32_t offset)
+static struct coverage_counts counts_at(struct sampler_rig *f, uint32_t offset)
 {
 	struct coverage_function fn = {0};
 	struct coverage_counts counts = {0};
@@ -86,7 +59,7 @@ static struct coverage_counts counts_at(struct fixture *f, uint32_t offset)
 	return counts;
 }
 
-static void assert_counts(struct fixture *f, uint32_t offset, struct coverage_counts expected)
+static void assert_counts(struct sampler_rig *f, uint32_t offset, struct coverage_counts expected)
 {
 	struct coverage_counts counts = counts_at(f, offset);
 
@@ -95,7 +68,7 @@ static void assert_counts(struct fixture *f, uint32_t offset, struct coverage_co
 
 static void counts_of_a_site(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	struct x86_regs regs;
 
 	begin(f);
@@ -127,7 +100,7 @@ static void counts_of_a_site(void **state)
 /* Another CPU comes by the other site and conflicts: the conflict is counted where the window was. */
 static void conflict_of_two_points(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	struct x86_regs reads, writes;
 	struct detect_stats stats;
 
@@ -149,7 +122,7 @@ static void conflict_of_two_points(void **state)
 
 static void nothing_is_kept_unless_asked_for(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	struct x86_regs regs = rig_regs(f->r, 0, FN);
 
 	f->r->config.coverage = false;
@@ -161,7 +134,7 @@ static void nothing_is_kept_unless_asked_for(void **state)
 }
 
 /* How often each of the two sites is chosen in 1000 choices. */
-static unsigned choices_of(struct fixture *f, uint64_t offset)
+static unsigned choices_of(struct sampler_rig *f, uint64_t offset)
 {
 	struct rng rng = {.state = 1};
 	unsigned n = 0;
@@ -174,7 +147,7 @@ static unsigned choices_of(struct fixture *f, uint64_t offset)
 
 static void weights_of_sites_are_used(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	struct prefer *prefer = prefer_new(PREFER_ONE);
 
 	prefer_site(prefer, "f", 3, 99 * PREFER_ONE);
@@ -194,10 +167,10 @@ static void weights_of_sites_are_used(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(counts_of_a_site, setup, teardown),
-		cmocka_unit_test_setup_teardown(conflict_of_two_points, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_kept_unless_asked_for, setup, teardown),
-		cmocka_unit_test_setup_teardown(weights_of_sites_are_used, setup, teardown),
+		cmocka_unit_test_setup_teardown(counts_of_a_site, setup, sampler_rig_teardown),
+		cmocka_unit_test_setup_teardown(conflict_of_two_points, setup, sampler_rig_teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_kept_unless_asked_for, setup, sampler_rig_teardown),
+		cmocka_unit_test_setup_teardown(weights_of_sites_are_used, setup, sampler_rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,12 +82,22 @@ static void jumps_and_ends(void **state)
 	assert_false(DECIDES("\x48\x8b\x07\xeb\xfe"));
 }
 
+/* The code after a call of a function that returns what it found. */
+static void deciding_by_a_result(void **state)
+{
+#define BY_RESULT(code) decision_by_result(*state, (const uint8_t *)(code), sizeof(code) - 1, ADDR)
+	assert_true(BY_RESULT("\x84\xc0\x74\x02" RET));			/* test %al,%al; je */
+	assert_true(BY_RESULT("\x89\xc3" CALL "\x85\xdb\x75\x02" RET)); /* mov %eax,%ebx; call; test %ebx,%ebx; jne */
+	assert_false(BY_RESULT(CALL "\x85\xc0\x75\x02" RET));		/* it decides by the next call's result */
+	assert_false(BY_RESULT(RET));
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(comparing_memory), T(comparing_what_was_loaded), T(comparing_after_a_call), T(values_that_are_only_used),
-		T(jumps_and_ends),
+		T(jumps_and_ends),   T(deciding_by_a_result),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include "hv/detect/locks/callback_hooks.h"
 #include "hv/detect/locks/entries.h"
 #include "hv/detect/locks/entry_hooks.h"
+#include "hv/detect/locks/handover.h"
 #include "hv/detect/locks/lock_follower.h"
 #include "hv/detect/locks/lock_hooks.h"
 #include "hv/detect/locks/locks.h"
@@ -42,6 +43,8 @@
 #define WORK_TAIL 0x4fu
 /* A function of the subject that calls the work function directly, and the indirect call of the kernel's process_one_work(). */
 #define DIRECT 0x60u
+/* A function of the subject that releases a lock. */
+#define UNLOCK 0x68u
 #define INDIRECT 0x900u
 /* A callback whose first instruction overwrites the argument, and one that is not in the subject. */
 #define STRANGE 0x80u
@@ -58,18 +61,21 @@
 #define OTHER_ITEM 0x80u
 #define FUNC 24u
 #define DONE 0xc0u
-#define STACK 0x1000u
+#define STACK 0x5000u
 /* Distance of the stacks of two tasks. */
 #define STACK_BYTES 0x100u
 
 #define OWNER 7
 #define WORKER 8
+#define OTHER 9
 
 struct fixture {
 	struct rig *r;
 	struct lock_functions *list;
 	/* The stack pointer at an entry that is not called by the subject. 0: as if the subject called it. */
 	uint64_t entry_rsp;
+	/* Accesses are made on the stack of come(), below the frame of the callback. */
+	bool in_callback;
 };
 
 static void on_moment(void *ctx, const struct lock_moment *m)
@@ -107,6 +113,7 @@ static void write_code(struct rig *r)
 	rig_code(r, WORK_RETURN, INSN("\xc3"));
 	branch(r, 0xe9, WORK_TAIL, SPIN_UNLOCK);
 	branch(r, 0xe8, DIRECT, WORK);
+	branch(r, 0xe8, UNLOCK, SPIN_UNLOCK);
 	rig_code(r, INDIRECT, INSN("\x90\x90\x90\xff\xd0"));
 	rig_code(r, STRANGE, INSN("\x48\x8b\x3f\x53\xc3"));
 	rig_code(r, FOREIGN, INSN("\x53\xc3"));
@@ -140,6 +147,7 @@ static int start_with(void **state, const char *lines)
 		{.name = "subject", .addr = RIG_TEXT + SUBJECT, .size = WAITED + 3, .type = 't'},
 		{.name = "subject_work", .addr = RIG_TEXT + WORK, .size = WORK_TAIL + 5 - WORK, .type = 't'},
 		{.name = "subject_direct", .addr = RIG_TEXT + DIRECT, .size = 5, .type = 't'},
+		{.name = "subject_unlock", .addr = RIG_TEXT + UNLOCK, .size = 5, .type = 't'},
 		{.name = "subject_strange", .addr = RIG_TEXT + STRANGE, .size = 5, .type = 't'},
 		{.name = "foreign", .addr = RIG_TEXT + FOREIGN, .size = 2, .type = 't'},
 		{.name = "queue_work_on", .addr = RIG_TEXT + QUEUE_WORK, .size = 0x10, .type = 'T'},
@@ -200,6 +208,12 @@ static int teardown(void **state)
 	lock_functions_free(f->list);
 	free(f);
 	return 0;
+}
+
+/* The function that waits for the work also stops it, as cancel_work_sync() does. */
+static int setup_stops(void **state)
+{
+	return start_with(state, "acquire work flush_work arg0 stops\n");
 }
 
 /* ---- the CPUs ---- */
@@ -265,6 +279,8 @@ static void access(struct fixture *f, int32_t pid)
 
 	if (!rig_has_point(f->r, at))
 		rig_plant(f->r, at, WRITE_8);
+	if (f->in_callback)
+		regs.gpr[X86_RSP] = RIG_DATA + STACK + (uint64_t)pid * STACK_BYTES - 0x40;
 	f->r->guest.context.pid = pid;
 	rig_hit(f->r, cpu, &regs);
 	if (rig_window_is_open(f->r, cpu))
@@ -594,6 +610,157 @@ static void entry_that_is_hot_loses_its_hook(void **state)
 	assert_false(rig_has_point(f->r, FLUSH_ENTRY));
 }
 
+/* ---- callbacks that are stopped ---- */
+
+/* Learn the work function, and stop this item. */
+static void stop(struct fixture *f, uint64_t item)
+{
+	f->in_callback = true;
+	queue_work(f, ITEM);
+	flush(f, item);
+	flushed(f);
+}
+
+/* What released the item when the worker came again was not seen, so only the stop tells that the owner was alone. */
+static void stopped_callback_does_not_run_beside(void **state)
+{
+	struct fixture *f = *state;
+
+	stop(f, ITEM);
+	access(f, OWNER);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 1, 0);
+}
+
+/* The task that stops the callback ends soon: any of its calls shows that the stop has returned. */
+static void stop_that_returned_unseen_is_seen_later(void **state)
+{
+	struct fixture *f = *state;
+
+	hook_remove(f->r->d, RIG_TEXT + FLUSHED);
+	f->in_callback = true;
+	queue_work(f, ITEM);
+	flush(f, ITEM);
+	come(f, OWNER, UNLOCK, DONE, 0);
+	access(f, OTHER);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 1, 0);
+}
+
+/* All contexts are alone while it is stopped, as after `ip link set down` by another task. */
+static void stopped_callback_is_stopped_for_all(void **state)
+{
+	struct fixture *f = *state;
+
+	stop(f, ITEM);
+	access(f, OTHER);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 1, 0);
+}
+
+static void other_stopped_callback_may_run(void **state)
+{
+	struct fixture *f = *state;
+
+	stop(f, OTHER_ITEM);
+	access(f, OWNER);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 0, 1);
+}
+
+static void started_callback_may_run(void **state)
+{
+	struct fixture *f = *state;
+
+	stop(f, ITEM);
+	queue_work(f, ITEM);
+	access(f, OTHER);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 0, 1);
+}
+
+/* What was queued while the call waited was not stopped by it. */
+static void callback_queued_during_the_stop_may_run(void **state)
+{
+	struct fixture *f = *state;
+
+	queue_work(f, ITEM);
+	flush(f, ITEM);
+	come(f, OTHER, QUEUE_CALL, ITEM, 0);
+	flushed(f);
+	access(f, OWNER);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 0, 1);
+}
+
+/* A stopped callback keeps no two other contexts apart. */
+static void others_run_beside_each_other(void **state)
+{
+	struct fixture *f = *state;
+
+	stop(f, ITEM);
+	access(f, OTHER);
+	access(f, WORKER);
+	expect(f, 0, 1);
+}
+
+/* flush_work() of the built-in list waits, but what is queued later by a timer runs without a call. */
+static void wait_alone_stops_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	stop(f, ITEM);
+	access(f, OTHER);
+	start(f, ITEM, INDIRECT);
+	access(f, WORKER);
+	expect(f, 0, 1);
+}
+
+static struct lockset callbacks_of(const struct handover *h, int32_t pid)
+{
+	const struct lock_who who = {.who = pid, .kind = GUEST_TASK};
+	struct lockset set = {0};
+
+	handover_add_callbacks(h, &who, 0, &set);
+	return set;
+}
+
+/* disable_irq() nests, and disable_irq_nosync() alone waits for no handler that runs already. */
+static void interrupts_are_stopped_as_often_as_started(void **state)
+{
+	const struct lock_function nosync = {.op = LOCK_STOP, .kind = HANDOVER_IRQ},
+				   wait = {.op = LOCK_ACQUIRE, .kind = HANDOVER_IRQ},
+				   enable = {.op = LOCK_RELEASE, .kind = HANDOVER_IRQ};
+	struct x86_regs regs = {.gpr[X86_RSP] = 0x1000};
+	struct handover_stop now = {.regs = &regs, .who = {.who = OWNER, .kind = GUEST_TASK}, .number = 1};
+	struct handover *h = calloc(1, sizeof(*h));
+	struct lock_event event;
+
+	(void)state;
+	assert_non_null(h);
+	assert_false(handover_lines_stopped(h));
+	handover_stop(h, &nosync, 11);
+	handover_stop(h, &nosync, 11);
+	assert_true(handover_lines_stopped(h));
+	assert_int_equal(callbacks_of(h, OTHER).count, 0);
+	handover_acquire(h, &now, &wait, 11);
+	assert_true(handover_returned(h, &now.who, 0x1000, true, &event));
+	assert_int_equal(callbacks_of(h, OTHER).count, 1);
+	assert_true(callbacks_of(h, OTHER).held[0].shared);
+	handover_release(h, &now, &enable, 11, 0, &event);
+	assert_int_equal(callbacks_of(h, OTHER).count, 1);
+	handover_release(h, &now, &enable, 11, 0, &event);
+	assert_int_equal(callbacks_of(h, OTHER).count, 0);
+	assert_false(handover_lines_stopped(h));
+	free(h);
+}
+
 /* A wait that ends by its timeout acquires nothing. */
 static void completion_counts_if_it_came(void **state)
 {
@@ -666,6 +833,15 @@ int main(void)
 		T(flush_by_foreign_code_is_an_order),
 		T(call_and_entry_are_one),
 		T(entry_that_is_hot_loses_its_hook),
+		cmocka_unit_test_setup_teardown(stopped_callback_does_not_run_beside, setup_stops, teardown),
+		cmocka_unit_test_setup_teardown(stop_that_returned_unseen_is_seen_later, setup_stops, teardown),
+		cmocka_unit_test_setup_teardown(stopped_callback_is_stopped_for_all, setup_stops, teardown),
+		cmocka_unit_test_setup_teardown(other_stopped_callback_may_run, setup_stops, teardown),
+		cmocka_unit_test_setup_teardown(started_callback_may_run, setup_stops, teardown),
+		cmocka_unit_test_setup_teardown(callback_queued_during_the_stop_may_run, setup_stops, teardown),
+		cmocka_unit_test_setup_teardown(others_run_beside_each_other, setup_stops, teardown),
+		T(wait_alone_stops_nothing),
+		T(interrupts_are_stopped_as_often_as_started),
 		T(completion_counts_if_it_came),
 		T(rest_forgets_what_runs),
 		T(text_that_goes_takes_its_callbacks_along),

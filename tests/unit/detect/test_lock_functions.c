@@ -124,6 +124,17 @@ static void own_list_has_hand_overs(void **state)
 	assert_int_equal(f->calls_or_at, 72);
 	assert_int_equal(find(*state, "__hrtimer_run_queues")->calls_at, 40);
 	assert_int_equal(find(*state, "hrtimer_cancel")->op, LOCK_ACQUIRE);
+	assert_true(find(*state, "hrtimer_cancel")->stops);
+	assert_false(find(*state, "flush_work")->stops);
+	f = find(*state, "napi_disable");
+	assert_int_equal(f->op, LOCK_ACQUIRE);
+	assert_int_equal(f->kind, HANDOVER_NAPI);
+	assert_true(f->stops);
+	assert_int_equal(find(*state, "napi_enable_locked")->calls_or_at, 32);
+	assert_int_equal(find(*state, "__napi_poll")->calls_at, 40);
+	f = find(*state, "disable_irq_nosync");
+	assert_int_equal(f->op, LOCK_STOP);
+	assert_int_equal(f->kind, HANDOVER_IRQ);
 	f = find(*state, "__handle_irq_event_percpu");
 	assert_int_equal(f->kind, HANDOVER_IRQ);
 	assert_int_equal(f->calls, LOCK_CALLS_NOTHING);
@@ -242,6 +253,11 @@ static void bad_lines_are_refused(void **state)
 		{"release work f", "missing"},
 		{"acquire work f", "missing"},
 		{"release work f arg0 zero", "zero"},
+		{"release work f arg0 stops", "stops"},
+		{"stop spin f arg0", "spin"},
+		{"stop irq f", "missing"},
+		{"stop irq f arg0 stops", "stops"},
+		{"take callback f arg0", "callback"},
 		{"release work f arg0 shared", "shared"},
 		{"acquire work f arg0 calls:+24", "calls:+24"},
 		{"take spin f arg0 calls:+24", "calls:+24"},

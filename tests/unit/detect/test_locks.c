@@ -56,6 +56,14 @@
 #define BRANCH_UNLOCK 0xbau
 #define BRANCH_SECOND 0xbfu
 #define BRANCH_LAST 0xc4u
+/* A function of the subject that calls one with a section, tests its result, and jumps to another one with a section. */
+#define CALLER 0xe00u
+#define CALLER_BACK 0xe05u
+#define CALLER_JUMP 0xe09u
+#define CHECK 0xe20u
+#define CHECK_UNLOCK 0xe25u
+#define ACT 0xe40u
+#define ACT_UNLOCK 0xe45u
 #define NOTHING UINT64_MAX
 
 struct fixture {
@@ -97,6 +105,9 @@ static int setup(void **state)
 		{.name = "subject_inlined", .addr = RIG_TEXT + INLINED, .size = 0x10, .type = 't'},
 		{.name = "subject_steps", .addr = RIG_TEXT + STEPS, .size = 0x14, .type = 't'},
 		{.name = "subject_branch", .addr = RIG_TEXT + BRANCH, .size = 0x19, .type = 't'},
+		{.name = "subject_caller", .addr = RIG_TEXT + CALLER, .size = 0xf, .type = 't'},
+		{.name = "subject_check", .addr = RIG_TEXT + CHECK, .size = 0xb, .type = 't'},
+		{.name = "subject_act", .addr = RIG_TEXT + ACT, .size = 0xb, .type = 't'},
 		{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
 		{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
 		{.name = "_raw_spin_lock", .addr = RIG_TEXT + SPIN_LOCK, .size = SIZE, .type = 'T'},
@@ -142,6 +153,15 @@ static int setup(void **state)
 	branch(f->r, 0xe8, BRANCH_UNLOCK, SPIN_UNLOCK);
 	branch(f->r, 0xe8, BRANCH_SECOND, SPIN_LOCK);
 	branch(f->r, 0xe8, BRANCH_LAST, SPIN_UNLOCK);
+	branch(f->r, 0xe8, CALLER, CHECK);
+	rig_code(f->r, CALLER_BACK, INSN("\x84\xc0\x75\x05"));
+	branch(f->r, 0xe9, CALLER_JUMP, ACT);
+	branch(f->r, 0xe8, CHECK, SPIN_LOCK);
+	branch(f->r, 0xe8, CHECK_UNLOCK, SPIN_UNLOCK);
+	branch(f->r, 0xe8, ACT, SPIN_LOCK);
+	branch(f->r, 0xe8, ACT_UNLOCK, SPIN_UNLOCK);
+	/* No function changes RSP. */
+	f->r->guest.frame = 8;
 	rig_functions(f->r, functions, sizeof(functions) / sizeof(*functions));
 	f->r->guest.context = (struct guest_context){.known = true, .pid = 7, .kind = GUEST_TASK};
 	lock_hooks_text_came(f->r->d, "", guest_symtab(&f->r->guest), RIG_TEXT, RIG_TEXT + 0x1000);
@@ -562,6 +582,66 @@ static void a_trylock_begins_a_section(void **state)
 	}
 }
 
+/* The task 7 comes to a lock hook on CPU 0, `depth` calls below the caller, and goes on. */
+static void come_to(struct fixture *f, uint64_t at, unsigned depth)
+{
+	struct x86_regs regs = rig_regs(f->r, 0, at);
+
+	f->r->guest.context.pid = 7;
+	regs.gpr[X86_RDI] = RIG_DATA + 0x40;
+	regs.gpr[X86_RSP] -= 8 * depth;
+	assert_int_equal(rig_hit(f->r, 0, &regs).kind, TARGET_RESUME_REGS);
+}
+
+/*
+ * The emulated call leaves its return address on the stack, by which the caller is found. A function that was reached by a jump
+ * has the caller's frame.
+ */
+static void sections_of_called_functions_follow_each_other(void **state)
+{
+	struct fixture *f = *state;
+	struct section_pair pairs[2];
+
+	for (unsigned round = 1; round < 3; round++) {
+		come_to(f, CALLER, 0);
+		come_to(f, CHECK, 1);
+		come_to(f, CHECK_UNLOCK, 1);
+		if (round == 2) {
+			call(f, 1, 8, LOCK_CALL);
+			call(f, 1, 8, UNLOCK_CALL);
+		}
+		come_to(f, CALLER_JUMP, 0);
+		come_to(f, ACT, 0);
+		come_to(f, ACT_UNLOCK, 0);
+		expect_pair(f, round, CHECK, ACT, round == 2 ? LOCK_CALL : NOTHING);
+		assert_int_equal(detect_section_pairs(f->r->d, pairs, 2), 1);
+		assert_int_equal(pairs[0].caller, RIG_TEXT + CALLER);
+		assert_true(pairs[0].caller_decides);
+	}
+}
+
+/* The function with the first section was not called by the followed caller. */
+static void a_call_from_elsewhere_is_not_of_the_caller(void **state)
+{
+	struct fixture *f = *state;
+	struct section_pair pair;
+
+	come_to(f, CALLER, 0);
+	come_to(f, CHECK, 2);
+	come_to(f, CHECK_UNLOCK, 2);
+	come_to(f, CALLER_JUMP, 0);
+	come_to(f, ACT, 0);
+	come_to(f, ACT_UNLOCK, 0);
+	assert_int_equal(detect_section_pairs(f->r->d, &pair, 1), 0);
+	/* The caller has returned, and did not jump to the function that has its frame's place now. */
+	come_to(f, CALLER, 0);
+	come_to(f, CHECK, 1);
+	come_to(f, CHECK_UNLOCK, 1);
+	come_to(f, ACT, 0);
+	come_to(f, ACT_UNLOCK, 0);
+	assert_int_equal(detect_section_pairs(f->r->d, &pair, 1), 0);
+}
+
 /* The task 7 has ended its first section, and the task 8 has had a section of the same lock lately. */
 static void come_to_a_gap(struct fixture *f)
 {
@@ -622,6 +702,100 @@ static void a_hold_between_sections_ends(void **state)
 	assert_int_equal(locks_sections(f->r->d->locks)->pairs[0].holds, 1);
 	assert_int_equal(locks_sections(f->r->d->locks)->pairs[0].count, 2);
 	assert_int_equal(locks_sections(f->r->d->locks)->pairs[0].between[0].count, 0);
+}
+
+/* Sections that a rendezvous was asked for, and how it was asked. */
+static unsigned begun;
+
+static bool on_sections_wanted(void *ctx, uint64_t first, uint64_t second, uint64_t between, bool begin)
+{
+	(void)ctx;
+	assert_int_equal(first, RIG_TEXT + FIRST_CALL);
+	assert_int_equal(second, RIG_TEXT + SECOND_CALL);
+	begun += begin;
+	return between == RIG_TEXT + LOCK_CALL;
+}
+
+static void on_no_rendezvous(void *ctx, const struct rendezvous *m)
+{
+	(void)ctx;
+	(void)m;
+}
+
+/* The context whose stack is that of CPU `stack` is at a call on `cpu`. */
+static struct target_action hit_stack(struct fixture *f, unsigned cpu, unsigned stack, int pid, uint64_t at)
+{
+	struct x86_regs regs = rig_regs(f->r, stack, at);
+
+	regs.gpr[X86_RDI] = RIG_DATA + 0x40;
+	f->r->guest.context.pid = pid;
+	return rig_hit(f->r, cpu, &regs);
+}
+
+static struct target_action hit_call(struct fixture *f, unsigned cpu, int pid, uint64_t at)
+{
+	return hit_stack(f, cpu, cpu, pid, at);
+}
+
+/* No thread serves the rendezvous, so both CPUs stay until the test ends it. */
+static void two_cpus_meet_before_sections(void **state)
+{
+	struct fixture *f = *state;
+	struct rendezvous_server *server = calloc(1, 4096); /* only its condition variable is used */
+	struct x86_regs regs = rig_regs(f->r, 1, LOCK_CALL);
+	const struct rendezvous_sections *s = &f->r->d->hit.rendezvous.sections;
+
+	call(f, 0, 7, FIRST_CALL);
+	call(f, 0, 7, FIRST_UNLOCK);
+	call(f, 0, 7, SECOND_CALL);
+	call(f, 0, 7, SECOND_UNLOCK);
+	call(f, 1, 8, LOCK_CALL);
+	call(f, 1, 8, UNLOCK_CALL);
+	begun = 0;
+	f->r->d->sink.sections_wanted = on_sections_wanted;
+	f->r->d->sink.rendezvous = on_no_rendezvous;
+	f->r->d->hit.rendezvous_server = server;
+	assert_int_equal(hit_call(f, 0, 7, FIRST_CALL).kind, TARGET_HOLD);
+	assert_int_equal(begun, 0);
+	/* Back from an interrupt, the hold goes on. */
+	assert_int_equal(hit_call(f, 0, 7, FIRST_CALL).kind, TARGET_HOLD);
+	assert_int_equal(hit_call(f, 1, 8, LOCK_CALL).kind, TARGET_HOLD);
+	assert_int_equal(begun, 1);
+	assert_true(f->r->d->hit.rendezvous.under_way);
+	assert_int_equal(s->lock, RIG_DATA + 0x40);
+	assert_int_equal(s->between, RIG_TEXT + LOCK_CALL);
+	assert_int_equal(s->gpr, X86_RDI);
+	assert_int_equal(hit_call(f, 1, 8, LOCK_CALL).kind, TARGET_HOLD);
+	f->r->d->hit.rendezvous.deadline_ns = 0;
+	assert_int_equal(rig_hold_end(f->r, 1, &regs).kind, TARGET_RESUME);
+	assert_int_equal(rig_open_windows(f->r), 0);
+	assert_true(rig_has_point(f->r, LOCK_CALL));
+	/* Each makes its call now, once. */
+	assert_int_equal(hit_call(f, 0, 7, FIRST_CALL).kind, TARGET_RESUME_REGS);
+	assert_int_equal(hit_call(f, 1, 8, LOCK_CALL).kind, TARGET_RESUME_REGS);
+	f->r->d->hit.rendezvous_server = NULL;
+	free(server);
+}
+
+/* The task moves to another CPU while it is held before its first section: it makes its call there. */
+static void a_task_that_waits_for_another_may_migrate(void **state)
+{
+	struct fixture *f = *state;
+	struct rendezvous_server *server = calloc(1, 4096);
+
+	call(f, 0, 7, FIRST_CALL);
+	call(f, 0, 7, FIRST_UNLOCK);
+	call(f, 0, 7, SECOND_CALL);
+	call(f, 0, 7, SECOND_UNLOCK);
+	call(f, 1, 8, LOCK_CALL);
+	call(f, 1, 8, UNLOCK_CALL);
+	f->r->d->sink.sections_wanted = on_sections_wanted;
+	f->r->d->hit.rendezvous_server = server;
+	assert_int_equal(hit_call(f, 0, 7, FIRST_CALL).kind, TARGET_HOLD);
+	assert_int_equal(hit_stack(f, 1, 0, 7, FIRST_CALL).kind, TARGET_RESUME_REGS);
+	assert_int_equal(rig_open_windows(f->r), 0);
+	f->r->d->hit.rendezvous_server = NULL;
+	free(server);
 }
 
 /* The task moves to another CPU in an interrupt: it goes on there, and the CPU that was held is free. */
@@ -708,9 +882,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(text_that_goes_takes_its_locks_along, setup, teardown),
 		cmocka_unit_test_setup_teardown(moment_whose_text_has_gone_is_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(sections_follow_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(sections_of_called_functions_follow_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_call_from_elsewhere_is_not_of_the_caller, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_trylock_begins_a_section, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cpu_is_held_between_sections, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_hold_between_sections_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(two_cpus_meet_before_sections, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_task_that_waits_for_another_may_migrate, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_held_task_may_migrate, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_last_cpu_is_not_held_between_sections, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_activation_begins_before_a_branch, setup, teardown),

@@ -14,9 +14,8 @@
 
 #include "hv/detect/core/state.h"
 #include "hv/detect/steer/pool.h"
-#include "hv/detect/steer/rate.h"
 #include "hv/detect/window/window.h"
-#include "tests/unit/detect/detect_rig.h"
+#include "tests/unit/detect/sampler_rig.h"
 
 #define SITE_LEN 3u
 #define RUN_SITES 20u
@@ -27,34 +26,21 @@
 #define MANY_POINTS (SITES / 2)
 /* Some room is left to points that are not chosen uniformly. */
 #define NEARLY_ALL (MANY_POINTS / 16 * 13)
-#define TICK_NS 10000000u
 #define LOOK_TICKS 25u
 /* For how long one step of rate control arms points, in ns (rate.c). */
 #define ARM_NS 50000000u
-
-struct fixture {
-	struct rig *r;
-	struct rate_control control;
-	uint64_t now;
-	unsigned hits;
-};
 
 /* "run" of RUN_SITES sites, and after it functions that no CPU runs. */
 static int setup(void **state)
 {
 	static struct symbol functions[1 + SITES / FUNCTION_SITES];
-	struct fixture *f = calloc(1, sizeof(*f));
 	uint64_t at = RUN_SITES * SITE_LEN;
+	struct sampler_rig *f;
 	size_t n = 1;
 
-	*state = f;
-	if (!f)
+	if (sampler_rig_setup(state, RATE, false) < 0)
 		return -1;
-	f->r = rig_new(2, 4);
-	if (!f->r)
-		return -1;
-	f->r->config.rate = RATE;
-	rig_remake(f->r);
+	f = *state;
 	for (unsigned i = 0; i < SITES; i++)
 		rig_code(f->r, i * SITE_LEN, READ_8);
 	functions[0] = (struct symbol){.name = "run", .addr = RIG_TEXT, .size = at, .type = 't'};
@@ -62,45 +48,62 @@ static int setup(void **state)
 		functions[n++] =
 			(struct symbol){.name = "idle", .addr = RIG_TEXT + at, .size = FUNCTION_SITES * SITE_LEN, .type = 't'};
 	rig_functions(f->r, functions, n);
-	f->now = monotonic_ns();
 	return 0;
 }
 
-static int teardown(void **state)
+static void begin(struct sampler_rig *f)
 {
-	struct fixture *f = *state;
-
-	rig_free(f->r);
-	free(f);
-	return 0;
+	assert_true(sampler_rig_begin(f) > 0);
 }
 
-static void begin(struct fixture *f)
+static int compare(const void *a, const void *b)
 {
-	assert_true(pool_add(f->r->d->sampler.pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + RIG_TEXT_SIZE, NULL) > 0);
-	rate_init(f->r->d, &f->control);
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/*
+ * The offsets of those of the first `n` sites that are armed, in the order in which a CPU comes by them. To ask for a point at
+ * each of the sites took most of this test's time.
+ */
+static unsigned armed_sites(struct sampler_rig *f, unsigned n, uint64_t offsets[SITES])
+{
+	unsigned all = (unsigned)rig_stats(f->r).armed, found = 0;
+
+	assert_true(all <= SITES);
+	rig_armed(f->r, offsets, all);
+	for (unsigned i = 0; i < all; i++) {
+		uint64_t offset = offsets[i] - RIG_TEXT;
+
+		if (offset < n * SITE_LEN)
+			offsets[found++] = offset;
+	}
+	qsort(offsets, found, sizeof(*offsets), compare);
+	return found;
 }
 
 /* The guest comes by the first `n` sites once. What they access is on its stack, so no window opens. */
-static void run_guest(struct fixture *f, unsigned n)
+static void run_guest(struct sampler_rig *f, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
+	uint64_t offsets[SITES];
+	unsigned count = armed_sites(f, n, offsets);
+
+	for (unsigned i = 0; i < count; i++) {
 		struct x86_regs regs;
 
-		if (!rig_has_point(f->r, i * SITE_LEN))
+		if (!rig_has_point(f->r, offsets[i]))
 			continue;
-		regs = rig_regs(f->r, 0, i * SITE_LEN);
+		regs = rig_regs(f->r, 0, offsets[i]);
 		regs.gpr[X86_RDI] = regs.gpr[X86_RSP] + 0x40;
 		assert_int_equal(rig_hit(f->r, 0, &regs).kind, TARGET_RESUME);
 		f->hits++;
 	}
 }
 
-static void tick(struct fixture *f, unsigned n_sites)
+static void tick(struct sampler_rig *f, unsigned n_sites)
 {
-	f->now += TICK_NS;
-	f->control.rest_until = 0; /* real time, which the test does without */
-	rate_step(f->r->d, &f->control, f->now);
+	sampler_rig_tick(f);
 	run_guest(f, n_sites);
 }
 
@@ -110,7 +113,7 @@ static void tick(struct fixture *f, unsigned n_sites)
  */
 static void what_runs_is_sampled_again(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	struct detect_stats stats;
 	unsigned ticks = 0;
 
@@ -141,7 +144,7 @@ static void what_runs_is_sampled_again(void **state)
 /* On a host where stops take long the guest keeps most of its time, whatever rate was asked for. */
 static void guest_keeps_its_time(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	unsigned ticks = 0, unhindered;
 
 	f->r->ft->target.caps.points = POINTS;
@@ -169,7 +172,7 @@ static void guest_keeps_its_time(void **state)
 /* Where uniformly chosen points are passed often enough, all are chosen so. */
 static void choice_stays_uniform_where_that_is_enough(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	bool cut_off = false;
 
 	begin(f);
@@ -186,7 +189,7 @@ static void choice_stays_uniform_where_that_is_enough(void **state)
 }
 
 /* The guest comes by a site. Returns whether a window opened, and ends it. */
-static bool come_by(struct fixture *f, unsigned site, bool on_stack)
+static bool come_by(struct sampler_rig *f, unsigned site, bool on_stack)
 {
 	struct x86_regs regs = rig_regs(f->r, 0, site * SITE_LEN);
 	bool held;
@@ -204,14 +207,12 @@ static bool come_by(struct fixture *f, unsigned site, bool on_stack)
  * open. */
 static void points_go_where_windows_open(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	unsigned windows = 0, misses = 0;
 
 	begin(f);
 	while (f->hits < 4 * RATE) {
-		f->now += TICK_NS;
-		f->control.rest_until = 0;
-		rate_step(f->r->d, &f->control, f->now);
+		sampler_rig_tick(f);
 		for (unsigned i = RUN_SITES; i < RUN_SITES + 2 * FUNCTION_SITES; i++) {
 			bool on_stack = i < RUN_SITES + FUNCTION_SITES;
 
@@ -234,7 +235,7 @@ static void points_go_where_windows_open(void **state)
  */
 static void no_point_is_taken_out_for_nothing(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	uint32_t armed = 0;
 
 	f->r->ft->target.caps.points = MANY_POINTS;
@@ -262,7 +263,7 @@ static void no_point_is_taken_out_for_nothing(void **state)
  */
 static void all_are_armed_that_may_be(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	unsigned few = RUN_SITES + 4 * FUNCTION_SITES;
 
 	assert_true(pool_add(f->r->d->sampler.pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + few * SITE_LEN, NULL) > 0);
@@ -295,7 +296,7 @@ static unsigned pages_with_points(struct rig *r)
 /* On a target with few pages, many points share a page, and pages that no CPU runs make room for others. */
 static void few_pages_take_turns(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	bool seen[RIG_TEXT_SIZE / X86_PAGE_SIZE + 1] = {false};
 	unsigned pages = 0, most = 0;
 
@@ -329,17 +330,18 @@ static void few_pages_take_turns(void **state)
  * The guest runs some sites, and each hit has its cost: a window's, if there is credit for one. In one tick both CPUs lose what
  * there is at most. Returns the time lost.
  */
-static uint64_t run_at_a_cost(struct fixture *f, unsigned n_sites)
+static uint64_t run_at_a_cost(struct sampler_rig *f, unsigned n_sites)
 {
-	uint64_t lost = 0;
+	uint64_t lost = 0, offsets[SITES];
+	unsigned count = armed_sites(f, n_sites, offsets);
 
-	for (unsigned i = 0; i < n_sites && lost < 2 * TICK_NS; i++) {
+	for (unsigned i = 0; i < count && lost < 2 * TICK_NS; i++) {
 		struct x86_regs regs;
 		bool affordable = window_affordable(f->r->d);
 
-		if (!rig_has_point(f->r, i * SITE_LEN))
+		if (!rig_has_point(f->r, offsets[i]))
 			continue;
-		regs = rig_regs(f->r, 0, i * SITE_LEN);
+		regs = rig_regs(f->r, 0, offsets[i]);
 		regs.gpr[X86_RDI] = regs.gpr[X86_RSP] + 0x40;
 		assert_int_equal(rig_hit(f->r, 0, &regs).kind, TARGET_RESUME);
 		f->hits++;
@@ -351,14 +353,12 @@ static uint64_t run_at_a_cost(struct fixture *f, unsigned n_sites)
 	return lost;
 }
 
-static double share_lost(struct fixture *f, unsigned ticks, unsigned n_sites)
+static double share_lost(struct sampler_rig *f, unsigned ticks, unsigned n_sites)
 {
 	uint64_t lost = 0;
 
 	for (unsigned i = 0; i < ticks; i++) {
-		f->now += TICK_NS;
-		f->control.rest_until = 0;
-		rate_step(f->r->d, &f->control, f->now);
+		sampler_rig_tick(f);
 		lost += run_at_a_cost(f, n_sites);
 	}
 	return (double)lost / ((double)ticks * TICK_NS * 2);
@@ -371,7 +371,7 @@ static double share_lost(struct fixture *f, unsigned ticks, unsigned n_sites)
 static void cost_is_held(void **state)
 {
 	static const double asked[] = {0.05, 0.2};
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 
 	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
 		double busy, first, again;
@@ -396,7 +396,7 @@ static void cost_is_held(void **state)
 	}
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, sampler_rig_teardown)
 
 int main(void)
 {

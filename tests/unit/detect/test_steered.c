@@ -15,38 +15,23 @@
 
 #include "hv/detect/core/state.h"
 #include "hv/detect/steer/arm.h"
-#include "hv/detect/steer/pool.h"
-#include "hv/detect/steer/rate.h"
-#include "tests/unit/detect/detect_rig.h"
+#include "tests/unit/detect/sampler_rig.h"
 
 #define SITE_LEN 3u
 #define FUNCTION_SITES 8u
 #define FUNCTION_SIZE (SITE_LEN * FUNCTION_SITES)
 #define FUNCTIONS 64u
 #define RATE 200u
-#define TICK_NS 10000000u
-
-struct fixture {
-	struct rig *r;
-	struct rate_control control;
-	uint64_t now;
-	unsigned hits;
-};
 
 /* FUNCTIONS functions, in each of which the even sites read and the odd sites write. */
 static int setup(void **state)
 {
 	static struct symbol functions[FUNCTIONS];
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct sampler_rig *f;
 
-	*state = f;
-	if (!f)
+	if (sampler_rig_setup(state, RATE, false) < 0)
 		return -1;
-	f->r = rig_new(2, 4);
-	if (!f->r)
-		return -1;
-	f->r->config.rate = RATE;
-	rig_remake(f->r);
+	f = *state;
 	for (unsigned i = 0; i < FUNCTIONS * FUNCTION_SITES; i++) {
 		if (i % 2)
 			rig_code(f->r, i * SITE_LEN, WRITE_8);
@@ -57,25 +42,12 @@ static int setup(void **state)
 		functions[i] =
 			(struct symbol){.name = "fn", .addr = RIG_TEXT + i * FUNCTION_SIZE, .size = FUNCTION_SIZE, .type = 't'};
 	rig_functions(f->r, functions, FUNCTIONS);
-	f->now = monotonic_ns();
-	assert_int_equal(
-		pool_add(f->r->d->sampler.pool, f, f->r->guest.symtab, RIG_TEXT, RIG_TEXT + FUNCTIONS * FUNCTION_SIZE, NULL),
-		FUNCTIONS);
-	rate_init(f->r->d, &f->control);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *f = *state;
-
-	rig_free(f->r);
-	free(f);
+	assert_int_equal(sampler_rig_begin(f), FUNCTIONS);
 	return 0;
 }
 
 /* Let `ns` pass for the sampler, without a hit, and have it arm steered points only. Returns the number of armed points. */
-static uint32_t steer(struct fixture *f, uint64_t ns)
+static uint32_t steer(struct sampler_rig *f, uint64_t ns)
 {
 	uint32_t armed;
 
@@ -93,7 +65,7 @@ static uint64_t offset(unsigned function, unsigned site)
 }
 
 /* `cpu` comes by the site, and accesses RIG_DATA + `data`. Its window, if there is one, ends without a conflict. */
-static void run_site(struct fixture *f, unsigned function, unsigned site, unsigned cpu, uint64_t data)
+static void run_site(struct sampler_rig *f, unsigned function, unsigned site, unsigned cpu, uint64_t data)
 {
 	struct x86_regs regs = rig_regs(f->r, cpu, offset(function, site));
 	const struct hit_path *hit = &f->r->d->hit;
@@ -109,7 +81,7 @@ static void run_site(struct fixture *f, unsigned function, unsigned site, unsign
 }
 
 /* Let time pass for the sampler as steer() does, until it arms nothing, but for less than TALK_WAIT_NS. */
-static void steer_on(struct fixture *f)
+static void steer_on(struct sampler_rig *f)
 {
 	for (unsigned i = 0; i < TALK_WAIT_NS / TICK_NS - 1; i++)
 		steer(f, TICK_NS);
@@ -117,7 +89,7 @@ static void steer_on(struct fixture *f)
 
 /* Let time pass, in which no CPU runs, until every site had its tries. Returns a bit mask of the sites of the function that had
  * a point meanwhile. */
-static unsigned steer_to_the_end(struct fixture *f, unsigned function)
+static unsigned steer_to_the_end(struct sampler_rig *f, unsigned function)
 {
 	unsigned seen = 0;
 
@@ -130,7 +102,7 @@ static unsigned steer_to_the_end(struct fixture *f, unsigned function)
 }
 
 /* Returns how many sites of the function have a point. */
-static unsigned points_in(struct fixture *f, unsigned function)
+static unsigned points_in(struct sampler_rig *f, unsigned function)
 {
 	unsigned n = 0;
 
@@ -139,7 +111,7 @@ static unsigned points_in(struct fixture *f, unsigned function)
 	return n;
 }
 
-static void arm_all_first_sites(struct fixture *f)
+static void arm_all_first_sites(struct sampler_rig *f)
 {
 	while (rig_stats(f->r).armed < FUNCTIONS)
 		assert_true(steer(f, TICK_NS) > 0);
@@ -147,7 +119,7 @@ static void arm_all_first_sites(struct fixture *f)
 
 static void test_new_text_gets_a_point_a_function(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 
 	arm_all_first_sites(f);
 	for (unsigned i = 0; i < FUNCTIONS; i++) {
@@ -162,7 +134,7 @@ static void test_new_text_gets_a_point_a_function(void **state)
 
 static void test_a_function_that_runs_gets_points_at_all_sites(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 
 	arm_all_first_sites(f);
 	run_site(f, 7, 0, 0, 0);
@@ -177,7 +149,7 @@ static void test_a_function_that_runs_gets_points_at_all_sites(void **state)
 }
 
 /* Let the sites of function 3 be hit as long as points are armed there. Returns the hits. */
-static unsigned run_function(struct fixture *f, uint64_t data_step, unsigned cpus)
+static unsigned run_function(struct sampler_rig *f, uint64_t data_step, unsigned cpus)
 {
 	unsigned idle = 0;
 
@@ -195,7 +167,7 @@ static unsigned run_function(struct fixture *f, uint64_t data_step, unsigned cpu
 
 static void test_sites_that_talk_get_more_tries(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	unsigned alone, one_cpu;
 
 	arm_all_first_sites(f);
@@ -218,7 +190,7 @@ static void test_sites_that_talk_get_more_tries(void **state)
 /* Both sides of a conflict that the reporter has attributed are news, and the same conflict again and again is not. */
 static void test_conflicts_are_news_and_then_not(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	struct hit_path *hit = &f->r->d->hit;
 
 	for (unsigned i = 0; i < TALK_CONFLICTS; i++) {
@@ -238,7 +210,7 @@ static void test_conflicts_are_news_and_then_not(void **state)
 /* However much there is to try, steered points get half of the hits that were asked for. */
 static void test_half_of_the_hits_are_left_to_chance(void **state)
 {
-	struct fixture *f = *state;
+	struct sampler_rig *f = *state;
 	const unsigned seconds = 20;
 	unsigned hits;
 
@@ -261,11 +233,12 @@ static void test_half_of_the_hits_are_left_to_chance(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_new_text_gets_a_point_a_function, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_a_function_that_runs_gets_points_at_all_sites, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_sites_that_talk_get_more_tries, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_conflicts_are_news_and_then_not, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_half_of_the_hits_are_left_to_chance, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_new_text_gets_a_point_a_function, setup, sampler_rig_teardown),
+		cmocka_unit_test_setup_teardown(test_a_function_that_runs_gets_points_at_all_sites, setup,
+						sampler_rig_teardown),
+		cmocka_unit_test_setup_teardown(test_sites_that_talk_get_more_tries, setup, sampler_rig_teardown),
+		cmocka_unit_test_setup_teardown(test_conflicts_are_news_and_then_not, setup, sampler_rig_teardown),
+		cmocka_unit_test_setup_teardown(test_half_of_the_hits_are_left_to_chance, setup, sampler_rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,9 +136,24 @@ static int teardown(void **state)
 	return 0;
 }
 
+/*
+ * Poll until there is a result, at most ten times. The boot's memory has no kallsyms tables to compare a file with, and only
+ * after ten polls that could not read them is the file judged without.
+ */
+static int poll_ten(struct boot *b)
+{
+	int found = 0;
+
+	for (unsigned i = 0; i < 10 && !found; i++)
+		found = guest_poll(b->g, &b->err);
+	return found;
+}
+
+/* What cannot be read in one poll is no error: the page tables may be those of a process that has just ended. */
 static void expect_wrong(struct boot *b)
 {
-	assert_int_equal(guest_poll(b->g, &b->err), -1);
+	assert_int_equal(guest_poll(b->g, &b->err), 0);
+	assert_int_equal(poll_ten(b), -1);
 	assert_int_equal(b->err.code, EXIT_INPUT);
 	assert_non_null(strstr(b->err.text, b->path));
 	assert_null(strchr(b->err.text, '\n'));
@@ -156,7 +171,7 @@ static void test_found(void **state)
 	assert_string_equal(guest_banner(b->g), "");
 	assert_int_equal(guest_progress(b->g), GUEST_SEARCHED);
 	set_state(b, 1); /* SYSTEM_SCHEDULING: the kernel is found, but not ready */
-	assert_int_equal(guest_poll(b->g, &b->err), 0);
+	assert_int_equal(poll_ten(b), 0);
 	assert_int_equal(guest_progress(b->g), GUEST_BOOTING);
 	assert_int_equal(guest_poll(b->g, &b->err), 0);
 	set_state(b, 3);
@@ -184,7 +199,7 @@ static void test_names(void **state)
 	struct guest_symbol symbol;
 
 	load(b, map);
-	assert_int_equal(guest_poll(b->g, &b->err), 1);
+	assert_int_equal(poll_ten(b), 1);
 	assert_int_equal(guest_symbol_at(b->g, IMAGE + INT3 + 5, &symbol), 0);
 	assert_string_equal(symbol.name, "asm_exc_int3");
 	assert_string_equal(symbol.module, "");
@@ -218,7 +233,7 @@ static void test_not_yet(void **state)
 	set_gate(b, 3, 0);
 	assert_int_equal(guest_poll(b->g, &b->err), 0);
 	set_gate(b, 3, IMAGE + INT3);
-	assert_int_equal(guest_poll(b->g, &b->err), 1);
+	assert_int_equal(poll_ten(b), 1);
 	assert_int_equal(b->err.code, EXIT_OK);
 }
 
@@ -389,7 +404,7 @@ static void test_endless_banner(void **state)
 	memset(endless, 'x', sizeof(endless));
 	memcpy(endless, "Linux version ", 14);
 	fake_write(b->ft, IMAGE_GPA + BANNER, endless, sizeof(endless));
-	assert_int_equal(guest_poll(b->g, &b->err), 1);
+	assert_int_equal(poll_ten(b), 1);
 	assert_int_equal(strlen(guest_banner(b->g)), 255);
 }
 

@@ -19,7 +19,7 @@
 #include "tests/unit/symbols/btf_maker.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define IMAGE 0xffffffff81000000ull /* a page of text, a page of data, and a page given to the page allocator */
+#define IMAGE 0xffffffff81000000ull /* a page of text, a page of data, and two pages that the page allocator has */
 #define IMAGE_GPA 0x300000ull
 #define DIRECT 0xffff9a0000000000ull /* the direct map, at a random address as in stock kernels */
 #define VMALLOC 0xffffa90000000000ull
@@ -46,11 +46,21 @@ enum { CPUS = 2, STACK_SIZE = 0x4000, PAGE_STRUCT = 64 };
 
 /* Offsets in the data page and in the structures. */
 enum { PAGE_OFFSET_AT = 0x1000, VMALLOC_AT = 0x1008, VMEMMAP_AT = 0x1010, OFFSETS_AT = 0x1020, CPUS_AT = 0x1040 };
-enum { UNIT_AT = 0x1048, BASE_AT = 0x1050, FIRST_AT = 0x1058, VARIABLE_AT = 0x1100, GIVEN_AT = 0x2000, IMAGE_SIZE = 0x3000 };
+enum {
+	UNIT_AT = 0x1048,
+	BASE_AT = 0x1050,
+	FIRST_AT = 0x1058,
+	VARIABLE_AT = 0x1100,
+	GIVEN_AT = 0x2000,
+	FREED_AT = 0x3000,
+	IMAGE_SIZE = 0x4000
+};
 enum { FLAGS_AT = 0, HEAD_AT = 8, OWNER_AT = 32, TYPE_AT = 48 };
 enum { C_NAME_AT = 8, C_SIZE_AT = 16, C_OBJECT_AT = 20, C_PAD_AT = 24, C_ALIASES_AT = 28 };
 
 /* How kernels mark a page of a slab. With MASK_TO_HEAD also how a later page of the slab leads to the first. */
+#define RESERVED_FLAG 10
+
 enum era { FLAG_IN_PAGE, FLAG_IN_SLAB, TYPE_BIT, TYPE_NUMBER, MASK_TO_HEAD, ERAS };
 
 struct facts {
@@ -79,7 +89,7 @@ static const struct symbol symbols[] = {
 	{.name = "pcpu_first_chunk", .addr = IMAGE + FIRST_AT, .size = 8, .type = 'D'},
 	{.name = "a_variable", .addr = IMAGE + VARIABLE_AT, .size = 0x40, .type = 'b'},
 	{.name = "__init_begin", .addr = IMAGE + GIVEN_AT, .type = 'D'},
-	{.name = "__init_end", .addr = IMAGE + IMAGE_SIZE, .type = 'D'},
+	{.name = "__init_end", .addr = IMAGE + FREED_AT, .type = 'D'},
 	{.name = "_end", .addr = IMAGE + IMAGE_SIZE, .type = 'B'},
 };
 
@@ -94,6 +104,7 @@ static void make_enumerator(struct btf_maker *m, const char *name, uint32_t valu
 
 static void make_page_types(struct btf_maker *m, enum era era)
 {
+	make_enumerator(m, "PG_reserved", RESERVED_FLAG);
 	switch (era) {
 	case FLAG_IN_PAGE:
 	case FLAG_IN_SLAB:
@@ -195,6 +206,8 @@ static uint64_t info_gpa(uint64_t gpa)
 
 static void fill_image(struct facts *f)
 {
+	for (uint64_t at = 0; at < FREED_AT; at += X86_PAGE_SIZE)
+		put64(f, info_gpa(IMAGE_GPA + at) + FLAGS_AT, 1ull << RESERVED_FLAG);
 	put64(f, IMAGE_GPA + PAGE_OFFSET_AT, DIRECT);
 	put64(f, IMAGE_GPA + VMALLOC_AT, VMALLOC);
 	put64(f, IMAGE_GPA + VMEMMAP_AT, VMEMMAP);
@@ -347,6 +360,7 @@ static void test_where_ram_is(void **state)
 
 	assert_int_equal(guest_mapped_at(f->g, IMAGE_GPA + VARIABLE_AT), IMAGE + VARIABLE_AT);
 	assert_int_equal(guest_mapped_at(f->g, IMAGE_GPA + GIVEN_AT + 8), DIRECT + IMAGE_GPA + GIVEN_AT + 8);
+	assert_int_equal(guest_mapped_at(f->g, IMAGE_GPA + FREED_AT + 8), DIRECT + IMAGE_GPA + FREED_AT + 8);
 	assert_int_equal(guest_mapped_at(f->g, PLAIN_GPA), DIRECT + PLAIN_GPA);
 	assert_int_equal(guest_mapped_at(f->g, FAKE_RAM), 0);
 }

@@ -28,18 +28,19 @@
 #define DECIDES true
 #define PLAIN false
 
-enum { ENQUEUE, RESET, FUNCTIONS };
-static const char *const names[FUNCTIONS] = {"sch:enqueue", "sch:reset"};
+enum { ENQUEUE, RESET, CALLER, ACT, FUNCTIONS };
+static const char *const names[FUNCTIONS] = {"sch:enqueue", "sch:reset", "sch:caller", "sch:act"};
 
 struct bench {
 	struct protection p;
 	struct prot_function functions[FUNCTIONS];
-	struct prot_lock locks[2];
+	struct prot_lock locks[3];
 	struct prot_access accesses[32];
 	/* A record in which both functions were seen at the same time, and an empty one: of these, p has the index. */
 	struct protection *concurrent, *apart;
 	struct prot_use uses[32];
 	struct section_pair sections[4];
+	struct section_replay replays[1];
 	struct suspicions found;
 };
 
@@ -469,6 +470,48 @@ static void test_seen_by_holding(void **state)
 	assert_non_null(strstr(s->text, "of them by holding the CPU)"));
 }
 
+/* One copy that confirms is enough. Copies with a serial order's outcome lower the rank. A mixed outcome says nothing. */
+static void test_run_in_copies(void **state)
+{
+	struct bench *b = *state;
+	struct section_replay *r = &b->replays[0];
+	struct section_replay_instance one = {.outcome = SECTION_OUTCOME_AS_A_FIRST};
+	const struct suspicion *s;
+	int rank;
+
+	check_then_act(b);
+	rank = expect(b, ATOMICITY_CHECK_ACT)->rank;
+	assert_int_equal(b->found.list[0].verdict, SECTION_VERDICT_NONE);
+	*r = (struct section_replay){.first = FIRST, .second = SECOND, .between = OTHER};
+	b->p.section_replays = r;
+	b->p.section_replay_count = 1;
+	section_replay_count(r, &(struct section_replay_instance){.outcome = SECTION_OUTCOME_UNKNOWN});
+	s = expect(b, ATOMICITY_CHECK_ACT);
+	assert_int_equal(s->rank, rank);
+	assert_non_null(strstr(s->text, "; copies could not tell whether it does harm"));
+	for (unsigned i = 0; i < 4; i++)
+		section_replay_count(r, &one);
+	s = expect(b, ATOMICITY_CHECK_ACT);
+	assert_true(s->rank < rank);
+	assert_int_equal(s->verdict, SECTION_VERDICT_NOT_CONFIRMED);
+	assert_non_null(strstr(s->text, "; not confirmed: its outcome in 4 copies was that of a serial order"));
+	one = (struct section_replay_instance){.outcome = SECTION_OUTCOME_CONFIRMED, .difference_count = 1, .kept = 1};
+	one.differences[0] =
+		(struct section_difference){.serial = {.len = 2, .bytes = {{7}, {7}}, .name = "queue.len"}, .between = {8, 1}};
+	section_replay_count(r, &one);
+	s = expect(b, ATOMICITY_CHECK_ACT);
+	assert_true(s->rank > rank);
+	assert_int_equal(s->verdict, SECTION_VERDICT_CONFIRMED);
+	assert_int_equal(s->replay, 1);
+	assert_non_null(strstr(s->text, "; confirmed in a copy: queue.len is 0x108, and in both serial orders 0x7"));
+	snprintf(one.trouble, sizeof(one.trouble), "BUG: list");
+	section_replay_count(r, &one);
+	assert_non_null(strstr(expect(b, ATOMICITY_CHECK_ACT)->text, "only in this order, the kernel complains: BUG: list"));
+	/* The copies were of other sections. */
+	r->between++;
+	assert_int_equal(expect(b, ATOMICITY_CHECK_ACT)->verdict, SECTION_VERDICT_NONE);
+}
+
 static void test_never_in_between(void **state)
 {
 	struct bench *b = *state;
@@ -577,6 +620,128 @@ static void test_two_objects(void **state)
 	expect(b, ATOMICITY_CHECK_ACT);
 }
 
+/* ---- two locks ---- */
+
+/* The first section is under lock 0, the second one under lock 1, and the section in between under both. */
+static void two_locks(struct bench *b, uint8_t second, bool decides)
+{
+	struct prot_access *a = b->accesses;
+
+	b->p.lock_count = 2;
+	b->sections[0].two_locks = true;
+	use(b, FIRST, 5, LEN, INSN_READ, DECIDES);
+	use(b, SECOND, 5, LEN, second, decides)->lock = 1;
+	a[1].held[0].lock = 1;
+	use(b, OTHER, 5, LEN, INSN_WRITE, PLAIN)->lock = 1;
+	a[2].held[1].lock = 1;
+	a[2].held_count = 2;
+}
+
+static void test_two_locks(void **state)
+{
+	struct bench *b = *state;
+	const struct suspicion *s;
+
+	two_locks(b, INSN_READ, PLAIN);
+	s = expect(b, ATOMICITY_CHECK_ACT);
+	assert_int_equal(s->lock, 0);
+	assert_int_equal(s->second_lock, 1);
+	assert_string_equal(
+		s->text,
+		"queue.len: check-then-act in enqueue(), which checks it under queue.lock, releases the lock, and acts on "
+		"it without checking again under queue.other; in between reset() changes it under both (seen in 5 of 100 "
+		"cases)");
+}
+
+static void test_two_locks_checked_again(void **state)
+{
+	struct bench *b = *state;
+
+	two_locks(b, INSN_READ, DECIDES);
+	expect_told(b, ATOMICITY_CHECKED_AGAIN);
+}
+
+/* A section that lacks one of the locks, or shares it, can also run during a section of the pair. */
+static void test_two_locks_not_both_held(void **state)
+{
+	struct bench *b = *state;
+
+	two_locks(b, INSN_READ, PLAIN);
+	b->accesses[2].held[0].shared = true;
+	expect_nothing(b);
+	b->accesses[2].held[0] = (struct prot_held){.lock = 0, .maybe = true};
+	expect_nothing(b);
+}
+
+/* Without a decision, nothing says that the second section depends on the first one. */
+static void test_two_locks_without_a_check(void **state)
+{
+	struct bench *b = *state;
+
+	two_locks(b, INSN_READ, PLAIN);
+	b->uses[0].decides = false;
+	expect_told(b, ATOMICITY_SNAPSHOT);
+}
+
+static void test_two_locks_in_an_outer_one(void **state)
+{
+	struct bench *b = *state;
+
+	two_locks(b, INSN_READ, PLAIN);
+	b->p.lock_count = 3;
+	for (unsigned i = 0; i < 3; i++)
+		b->accesses[i].held[b->accesses[i].held_count++].lock = 2;
+	expect_told(b, ATOMICITY_OUTER);
+}
+
+/* ---- sections in two functions ---- */
+
+/* The sections of `check_then_act()`, in two functions that caller() has called. */
+static void in_two_functions(struct bench *b)
+{
+	check_then_act(b);
+	b->sections[0].caller = TEXT;
+	b->sections[0].caller_name = CALLER;
+	b->sections[0].caller_decides = true;
+	b->accesses[1].function = ACT;
+}
+
+static void test_two_functions(void **state)
+{
+	struct bench *b = *state;
+	const struct suspicion *s;
+
+	in_two_functions(b);
+	s = expect(b, ATOMICITY_CHECK_ACT);
+	assert_int_equal(s->caller, CALLER + 1);
+	assert_string_equal(s->text,
+			    "queue.len: check-then-act in caller(), which checks it under queue.lock in enqueue(), releases "
+			    "the lock, and acts on it without checking again under it in act(); in between reset() "
+			    "changes it (seen in 5 of 100 cases)");
+	b->sections[0].caller_name = PROTECTION_NONE;
+	assert_int_equal(expect(b, ATOMICITY_CHECK_ACT)->caller, 0);
+}
+
+static void test_own_steps(void **state)
+{
+	struct bench *b = *state;
+
+	in_two_functions(b);
+	b->sections[0].caller_decides = false;
+	expect_told(b, ATOMICITY_OWN_STEPS);
+}
+
+/* What the first function reads may reach the second one by other ways than a decision, but they are not followed. */
+static void test_own_steps_that_read(void **state)
+{
+	struct bench *b = *state;
+
+	in_two_functions(b);
+	b->uses[0].decides = false;
+	b->accesses[1].rw = INSN_WRITE;
+	expect_told(b, ATOMICITY_OWN_STEPS);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -605,6 +770,7 @@ int main(void)
 		T(test_outer_lock),
 		T(test_waits),
 		T(test_seen_by_holding),
+		T(test_run_in_copies),
 		T(test_never_in_between),
 		T(test_sections_that_do_not_follow),
 		T(test_another_lock_or_datum),
@@ -612,6 +778,14 @@ int main(void)
 		T(test_unpublished),
 		T(test_neighbours),
 		T(test_two_objects),
+		T(test_two_locks),
+		T(test_two_locks_checked_again),
+		T(test_two_locks_not_both_held),
+		T(test_two_locks_without_a_check),
+		T(test_two_locks_in_an_outer_one),
+		T(test_two_functions),
+		T(test_own_steps),
+		T(test_own_steps_that_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,6 +241,27 @@ static void test_load_that_is_stored_again(void **state)
 	bench_expect_not(b, RULE);
 }
 
+/* An interrupt looks whether the task that it interrupts is idle. */
+static void test_look_of_an_interrupt_at_the_flags_of_its_task(void **state)
+{
+	struct bench *b = reader_and_writer(state);
+
+	bench_datum(b, "current_task", "struct task_struct", "flags");
+	bench_function(b, b->reader, "irqentry_enter");
+	bench_expect(b, VERDICT_BENIGN, RULE);
+	bench_says(b, "PF_IDLE");
+}
+
+/* Data of which an estimate is made are not folded. */
+static void test_look_at_when_to_balance_for_idle_cpus(void **state)
+{
+	struct bench *b = reader_and_writer(state);
+
+	bench_datum(b, "nohz", "", "next_balance");
+	bench_function(b, b->reader, "sched_balance_trigger");
+	bench_expect(b, VERDICT_UNCLEAR, "approximate-computation");
+}
+
 /* ---- two writers: an entry for one writer and its readers does not excuse a lost store ---- */
 
 static struct bench *two_writers(void **state)
@@ -314,6 +335,8 @@ int main(void)
 		BENCH_TEST(test_store_in_a_function_listed_for_its_look),
 		BENCH_TEST(test_store_in_a_function_listed_for_its_store),
 		BENCH_TEST(test_load_that_is_stored_again),
+		BENCH_TEST(test_look_of_an_interrupt_at_the_flags_of_its_task),
+		BENCH_TEST(test_look_at_when_to_balance_for_idle_cpus),
 		BENCH_TEST(test_two_writers_where_one_may_write),
 		BENCH_TEST(test_two_writers_where_two_may_write),
 		BENCH_TEST(test_writer_against_an_unseen_writer),

@@ -635,6 +635,8 @@ static const char *lock_name(struct protection *p, enum lock_kind kind, const st
 /* The name of a lock leaves out the members inside of the lock. */
 static void locks_have_names(void **state)
 {
+	const struct guest_memory none = {0};
+	char line[LOCK_NAME_MAX];
 	struct protection *p = *state;
 	struct guest_memory m = variable("nic", "cb_lock.rlock.raw_lock.val.counter");
 
@@ -649,6 +651,8 @@ static void locks_have_names(void **state)
 	snprintf(m.type, sizeof(m.type), "inode");
 	snprintf(m.member, sizeof(m.member), "i_lock.rlock.raw_lock.val.counter");
 	assert_string_equal(lock_name(p, LOCK_SPIN, &m), "inode->i_lock");
+	protection_lock_name(LOCK_CALLBACK, 11, &none, line);
+	assert_string_equal(line, "interrupt 11");
 }
 
 /* Names from the guest must not contain control characters, which could steer a terminal. */

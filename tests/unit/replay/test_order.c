@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "hv/replay/interleave.h"
 #include "hv/replay/order.h"
 
 enum op { LOAD, STORE, ADD, JUMP_UNLESS, FILL, CALL, RETURN, HALT, DIE };
@@ -110,10 +111,9 @@ static struct toy toy_at(const struct insn *code, unsigned at0, unsigned at1)
 	return t;
 }
 
-static struct order_run run(struct toy *t, unsigned first, uint64_t limit)
+static struct order_run run_order(struct toy *t, struct order order, uint64_t limit)
 {
 	const struct copy_ops ops = {.step = toy_step, .regs = toy_regs, .ctx = t};
-	struct order order = {.first = first};
 	struct order_run result;
 
 	for (unsigned i = 0; i < 2; i++)
@@ -124,6 +124,11 @@ static struct order_run run(struct toy *t, unsigned first, uint64_t limit)
 		};
 	order_run(&order, &ops, &result);
 	return result;
+}
+
+static struct order_run run(struct toy *t, unsigned first, uint64_t limit)
+{
+	return run_order(t, (struct order){.first = first}, limit);
 }
 
 static void accesses_come_in_the_order_that_is_asked_for(void **state)
@@ -144,6 +149,142 @@ static void accesses_come_in_the_order_that_is_asked_for(void **state)
 		assert_int_equal(r.regs[0].gpr[X86_RAX], first == 0 ? 0 : 7);
 		assert_int_equal(r.regions[0].instructions, 2);
 	}
+}
+
+static void without_turns_a_side_runs_to_its_end(void **state)
+{
+	/* CPU 0 reads the word twice, which CPU 1 writes a while after its own access. */
+	static const struct insn code[] = {{LOAD, 0}, {LOAD, 0}, {RETURN, 0}, {LOAD, 1}, {ADD, 7}, {STORE, 0}, {RETURN, 0}};
+	static const char *const traces[] = {"0001111", "1111000"};
+
+	(void)state;
+	for (unsigned first = 0; first < 2; first++) {
+		struct toy t = toy_at(code, 0, 3);
+		struct order_run r = run_order(&t, (struct order){.first = first, .alone = true}, 100);
+
+		assert_int_equal(r.failure, REPLAY_NO_FAILURE);
+		assert_int_equal(r.regions[0].end, REPLAY_END_RETURN);
+		assert_int_equal(r.regions[1].end, REPLAY_END_RETURN);
+		assert_int_equal(r.regs[0].gpr[X86_RAX], first == 0 ? 0 : 7);
+		assert_string_equal(t.trace, traces[first]);
+	}
+}
+
+static void a_long_turn_lets_the_first_side_end_first(void **state)
+{
+	/* Both load the word, then add and store: the second one stores last. */
+	static const struct insn code[] = {{LOAD, 0}, {ADD, 1}, {STORE, 0}, {RETURN, 0}};
+	static const char *const traces[] = {"01000111", "10111000"};
+
+	(void)state;
+	for (unsigned first = 0; first < 2; first++) {
+		struct toy t = toy_at(code, 0, 0);
+		struct order_run r = run_order(&t, (struct order){.first = first, .turn = 100}, 100);
+
+		assert_int_equal(r.failure, REPLAY_NO_FAILURE);
+		assert_string_equal(t.trace, traces[first]);
+	}
+}
+
+static void without_turns_a_side_that_waits_does_not_wait_for_ever(void **state)
+{
+	static const struct insn code[] = {{LOAD, 0}, {JUMP_UNLESS, 0}, {RETURN, 0}, {STORE, 0}, {RETURN, 0}};
+	struct toy t = toy_at(code, 0, 3);
+	struct order_run r;
+
+	(void)state;
+	t.cpu[1].gpr[X86_RAX] = 1;
+	r = run_order(&t, (struct order){.first = 0, .alone = true}, 500);
+	assert_int_equal(r.regions[0].end, REPLAY_END_LIMIT);
+	assert_int_equal(r.regions[1].end, REPLAY_END_RETURN);
+	assert_int_equal(t.steps, 502);
+}
+
+/* The toy's program of CPU 0 loads in a first section, and adds and stores in a second one that begins at this instruction. */
+#define SECOND 2u
+#define LOCK 0x777u
+static const struct insn two_sections[] = {{LOAD, 0},	{JUMP_UNLESS, 5}, {ADD, 1}, {STORE, 0}, {RETURN, 0},
+					   {RETURN, 0}, {LOAD, 0},	  {ADD, 5}, {STORE, 0}, {RETURN, 0}};
+
+static struct order_run interleave(struct toy *t, enum section_order which, uint64_t limit, bool *reached)
+{
+	const struct copy_ops ops = {.step = toy_step, .regs = toy_regs, .ctx = t};
+	const struct rendezvous_sections sections = {.lock = LOCK, .second = TEXT + SECOND, .gpr = X86_RDI, .offset = 7};
+	struct order order = {0};
+	struct order_run result;
+
+	for (unsigned i = 0; i < 2; i++)
+		order.sides[i] = (struct order_side){
+			.cpu = i,
+			.pc = t->cpu[i].rip,
+			.limits = {.return_address = CALLER, .cfa = STACK + 8, .sleep = SLEEP, .instructions = limit},
+		};
+	*reached = false;
+	interleave_run(&order, &sections, which, &ops, &result, reached);
+	return result;
+}
+
+static void sections_run_in_three_orders(void **state)
+{
+	static const struct {
+		enum section_order order;
+		uint64_t value;
+		const char *trace;
+	} expected[SECTION_ORDERS] = {
+		{SECTION_ORDER_BETWEEN, 11, "001111000"},
+		{SECTION_ORDER_A_FIRST, 16, "000001111"},
+		{SECTION_ORDER_B_FIRST, 16, "111100000"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < SECTION_ORDERS; i++) {
+		struct toy t = toy_at(two_sections, 0, 6);
+		struct order_run r;
+		bool reached;
+
+		t.memory[0] = 10;
+		t.cpu[0].gpr[X86_RDI] = LOCK - 7;
+		r = interleave(&t, expected[i].order, 100, &reached);
+		assert_int_equal(reached, expected[i].order == SECTION_ORDER_BETWEEN);
+		assert_int_equal(r.failure, REPLAY_NO_FAILURE);
+		assert_int_equal(r.regions[0].end, REPLAY_END_RETURN);
+		assert_int_equal(r.regions[1].end, REPLAY_END_RETURN);
+		assert_int_equal(t.memory[0], expected[i].value);
+		assert_string_equal(t.trace, expected[i].trace);
+	}
+}
+
+/* The function returns after its first section, or its second section is of another lock. */
+static void a_second_section_may_not_come(void **state)
+{
+	(void)state;
+	for (unsigned other = 0; other < 2; other++) {
+		struct toy t = toy_at(two_sections, 0, 6);
+		struct order_run r;
+		bool reached;
+
+		t.memory[0] = other ? 10 : 0;
+		t.cpu[0].gpr[X86_RDI] = other ? LOCK : LOCK - 7;
+		r = interleave(&t, SECTION_ORDER_BETWEEN, 100, &reached);
+		assert_false(reached);
+		assert_int_equal(r.regions[0].end, REPLAY_END_RETURN);
+		assert_int_equal(r.regions[1].end, REPLAY_END_NOT_RUN);
+		assert_null(strchr(t.trace, '1'));
+	}
+}
+
+/* What comes first spins until its limit, and the other side runs all the same. */
+static void a_side_that_spins_ends_at_its_limit(void **state)
+{
+	static const struct insn code[] = {{LOAD, 0}, {JUMP_UNLESS, 0}, {RETURN, 0}, {STORE, 0}, {RETURN, 0}};
+	struct toy t = toy_at(code, 0, 3);
+	struct order_run r;
+	bool reached;
+
+	(void)state;
+	r = interleave(&t, SECTION_ORDER_A_FIRST, 50, &reached);
+	assert_int_equal(r.regions[0].end, REPLAY_END_LIMIT);
+	assert_int_equal(r.regions[1].end, REPLAY_END_RETURN);
 }
 
 static void lost_update_shows(void **state)
@@ -305,6 +446,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accesses_come_in_the_order_that_is_asked_for),
+		cmocka_unit_test(without_turns_a_side_runs_to_its_end),
+		cmocka_unit_test(a_long_turn_lets_the_first_side_end_first),
+		cmocka_unit_test(without_turns_a_side_that_waits_does_not_wait_for_ever),
+		cmocka_unit_test(sections_run_in_three_orders),
+		cmocka_unit_test(a_second_section_may_not_come),
+		cmocka_unit_test(a_side_that_spins_ends_at_its_limit),
 		cmocka_unit_test(lost_update_shows),
 		cmocka_unit_test(side_that_spins_gets_what_it_waits_for),
 		cmocka_unit_test(two_that_wait_for_each_other_come_to_the_limit),

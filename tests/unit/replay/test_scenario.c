@@ -211,6 +211,59 @@ static void texts_become_printable(void **state)
 	scenario_close(&s);
 }
 
+static void pause_side(struct scenario *s)
+{
+	s->config.paused = true;
+	s->config.turn = 20000;
+}
+
+static void a_paused_side_is_read(void **state)
+{
+	struct scenario s;
+	struct err err = {0};
+
+	(void)state;
+	write_changed(pause_side);
+	assert_int_equal(scenario_open(path, &s, &err), 0);
+	assert_true(s.config.paused);
+	assert_int_equal(s.config.turn, 20000);
+	scenario_close(&s);
+}
+
+/* Version 1 has neither the paused side nor the turn, which are the last five bytes of the facts. */
+#define NEW_BYTES 5u
+static void leave_paused_out(uint8_t *bytes, size_t *len)
+{
+	struct scenario_part part;
+	size_t end;
+
+	memcpy(&part, bytes, sizeof(part));
+	end = sizeof(part) + part.len;
+	part.len -= NEW_BYTES;
+	memcpy(bytes, &part, sizeof(part));
+	memmove(bytes + end - NEW_BYTES, bytes + end, *len - end);
+	*len -= NEW_BYTES;
+}
+
+static void version_1_is_read(void **state)
+{
+	const uint32_t first = 1;
+	struct scenario s;
+	struct err err = {0};
+
+	(void)state;
+	rewrite_stream(leave_paused_out);
+	assert_refused("it is damaged: its facts about the race have the wrong length");
+	assert_int_equal(pwrite(file, &first, sizeof(first), SCENARIO_MAGIC_LEN), sizeof(first));
+	assert_int_equal(scenario_open(path, &s, &err), 0);
+	assert_false(s.config.paused);
+	assert_int_equal(s.config.instructions, 20000);
+	scenario_close(&s);
+	write_changed(NULL);
+	assert_int_equal(pwrite(file, &first, sizeof(first), SCENARIO_MAGIC_LEN), sizeof(first));
+	assert_refused("it is damaged: its facts about the race have the wrong length");
+}
+
 /* ---- files that are no scenarios ---- */
 
 static void what_is_foreign_is_refused(void **state)
@@ -247,7 +300,7 @@ static void what_is_newer_is_refused(void **state)
 	(void)state;
 	write_changed(NULL);
 	assert_int_equal(pwrite(file, &newer, 4, SCENARIO_MAGIC_LEN), 4);
-	assert_refused("it has version 2, and this outrider knows 1: use the newer one that made it");
+	assert_refused("it has version 3, and this outrider knows 2: use the newer one that made it");
 	assert_int_equal(pwrite(file, &older, 4, SCENARIO_MAGIC_LEN), 4);
 	assert_refused("it is damaged: its version is 0");
 }
@@ -603,6 +656,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_written_is_read),
 		TEST(a_failure_is_read),
+		TEST(a_paused_side_is_read),
+		TEST(version_1_is_read),
 		TEST(texts_become_printable),
 		TEST(what_is_foreign_is_refused),
 		TEST(what_is_no_file_is_refused),

@@ -112,6 +112,22 @@ static void what_is_whole_gets_its_name(void **state)
 	remove_file("0123456789ab-order-crashes.scenario");
 }
 
+static void what_is_named_by_the_caller_is_kept(void **state)
+{
+	struct err err = {0};
+	bool kept;
+
+	(void)state;
+	assert_int_equal(scenario_folder_take_as(&folder, 0, "mine.scenario", &kept, &err), 0);
+	assert_false(kept);
+	assert_int_equal(write_made(0, NULL), 0);
+	assert_int_equal(scenario_folder_take_as(&folder, 0, "mine.scenario", &kept, &err), 0);
+	assert_true(kept);
+	assert_int_equal(files("mine.scenario"), 1);
+	assert_false(take(0, REPLAY_KEPT_STATE_CHANGE));
+	remove_file("mine.scenario");
+}
+
 /* A copy that dies has reported no result, and may have written a part of its scenario. */
 static void what_a_dead_copy_left_is_thrown_away(void **state)
 {
@@ -166,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_whole_gets_its_name),
+		TEST(what_is_named_by_the_caller_is_kept),
 		TEST(what_a_dead_copy_left_is_thrown_away),
 		TEST(no_room_leaves_no_file),
 		TEST(a_file_is_no_folder),

@@ -529,13 +529,20 @@ static void write_locks(struct report *r, struct err *err)
 		.first = 0xffffffffc0100010, .second = 0xffffffffc0100040, .count = 9, .between = {{0xffffffffc0100080, 2}}};
 	const struct prot_use use = {.taken_at = sections.first, .count = 1};
 	struct suspicion list[3] = {
-		[2] = {.kind = SUSPICION_ATOMICITY, .id = "0123456789ab", .side = {0, 1}, .text = "two steps"}};
+		[2] = {.kind = SUSPICION_ATOMICITY, .id = "0123456789ab", .side = {0, 1}, .replay = 1, .text = "two steps"}};
 	const struct suspicions suspicions = {
 		.list = list, .count = 3, .told = {[ATOMICITY_BATCH] = 1}, .told_text = {[ATOMICITY_BATCH] = "a loop"}};
 	struct protection *p = sample_protection();
+	struct section_replay *replay =
+		p ? protection_section_replay(p, sections.first, sections.second, sections.between[0].taken_at) : NULL;
+	struct section_replay_instance copy = {.outcome = SECTION_OUTCOME_CONFIRMED, .difference_count = 3, .kept = 2};
 
+	copy.differences[0] = (struct section_difference){.serial = {.gpa = 0x7000, .len = 2}, .between = {1, 2}};
+	copy.differences[1] = (struct section_difference){.serial = {.is_register = true, .side = 1, .len = 8, .name = "rax"}};
 	sample_suspicions(list);
-	if (p && protection_set_sections(p, &sections, 1, err) == 0 && protection_use(p, &use) == 0)
+	if (replay)
+		section_replay_count(replay, &copy);
+	if (replay && protection_set_sections(p, &sections, 1, err) == 0 && protection_use(p, &use) == 0)
 		report_locks(r, p, &suspicions, err);
 	protection_free(p);
 }

@@ -238,13 +238,26 @@ static void a_report_that_is_written_again_is_the_same(void **state)
 
 /* ---- two sections in place of one step ---- */
 
-static const struct section_pair two_sections = {.first = 0xffffffffc0100010,
+static const struct section_pair two_sections = {.caller = 0xffffffffc0100000,
+						 .caller_name = 1,
+						 .caller_decides = true,
+						 .two_locks = true,
+						 .first = 0xffffffffc0100010,
 						 .second = 0xffffffffc0100040,
 						 .count = 100,
 						 .waited = 3,
 						 .between = {{0xffffffff81200010, 7}}};
 
-/* A record with uses and a pair of sections. Both accesses hold the lock. */
+static const struct section_replay_instance one_copy = {
+	.outcome = SECTION_OUTCOME_CONFIRMED,
+	.trouble = "BUG: something",
+	.difference_count = 9,
+	.kept = 2,
+	.differences = {{.serial = {.gpa = 0x7008, .gva = 0xffff888000007008, .len = 4, .bytes = {{1}, {2}}, .name = "len"},
+			 .between = {3, 4}},
+			{.serial = {.is_register = true, .side = 1, .len = 8, .name = "rax"}, .between = {9}}}};
+
+/* A record with two locks, uses, and a pair of sections, which were run in a copy. Both accesses hold the first lock. */
 static struct protection *steps_record(void)
 {
 	struct lock_moment moments[] = {sample_take(1, false), sample_access(2, true), sample_access(3, false)};
@@ -256,8 +269,13 @@ static struct protection *steps_record(void)
 		moments[i].locks.held[0].taken_at = i == 1 ? two_sections.first : two_sections.between[0].taken_at;
 		assert_int_equal(protection_take(p, &moments[i], NULL), 0);
 	}
+	moments[0].number = 4;
+	moments[0].lock.gva += 64;
+	assert_int_equal(protection_take(p, &moments[0], NULL), 0);
 	protection_name(p);
 	assert_int_equal(protection_set_sections(p, &two_sections, 1, NULL), 0);
+	section_replay_count(protection_section_replay(p, two_sections.first, two_sections.second, 0xffffffff81200010),
+			     &one_copy);
 	return p;
 }
 
@@ -285,6 +303,10 @@ static void sections_are_written_and_read(void **state)
 			      .pattern = ATOMICITY_HALF_DONE,
 			      .held = 7,
 			      .total = 100,
+			      .second_lock = 1,
+			      .caller = 2,
+			      .replay = 1,
+			      .verdict = SECTION_VERDICT_CONFIRMED,
 			      .text = "len: half-done update in ext4_foo()"};
 	const struct suspicions wanted = {
 		.list = &s, .count = 1, .told = {[ATOMICITY_CLAIMED] = 4}, .told_text = {[ATOMICITY_CLAIMED] = "x in y()"}};
@@ -301,14 +323,22 @@ static void sections_are_written_and_read(void **state)
 	assert_memory_equal(record.protection->sections, &two_sections, sizeof(two_sections));
 	check_suspicion(&record.suspicions.list[0], &s);
 	assert_int_equal(record.suspicions.list[0].between, 1);
+	assert_int_equal(record.suspicions.list[0].second_lock, 1);
+	assert_int_equal(record.suspicions.list[0].caller, 2);
 	assert_int_equal(record.suspicions.list[0].pattern, ATOMICITY_HALF_DONE);
 	assert_int_equal(record.suspicions.told[ATOMICITY_CLAIMED], 4);
 	assert_string_equal(record.suspicions.told_text[ATOMICITY_CLAIMED], "x in y()");
+	assert_int_equal(record.protection->section_replay_count, 1);
+	assert_memory_equal(record.protection->section_replays, p->section_replays, sizeof(*p->section_replays));
+	assert_int_equal(record.suspicions.list[0].replay, 1);
+	assert_int_equal(record.suspicions.list[0].verdict, SECTION_VERDICT_CONFIRMED);
 	lock_record_fini(&record);
 	protection_free(p);
 	assert_non_null(strstr(f->printed, "  0123456789ab len: half-done update in ext4_foo()\n"));
-	assert_non_null(strstr(f->printed, "               generic_bar+0x33 in between\n"));
-	assert_non_null(strstr(f->printed, "the other section came in between; the outcome was not compared\n"));
+	assert_non_null(strstr(f->printed,
+			       "\n               in between  generic_bar+0x33 uses the value\n               second      "));
+	assert_non_null(
+		strstr(f->printed, "the other section came in between; confirmed: the outcome is that of no serial order\n"));
 	assert_non_null(strstr(f->printed,
 			       "  told apart    4 pairs of sections on data that the first one claims, such as x in y()\n"));
 }
@@ -387,10 +417,29 @@ static void more_waits_than_cases(json_t *locks)
 	json_object_set_new(first_of(locks, "section_pairs"), "waited", json_integer(101));
 }
 
+static void replay_of_nothing(json_t *locks)
+{
+	json_object_set_new(first_of(locks, "suspicions"), "replay", json_pack("{s:i}", "index", 1));
+}
+
+static void replay_twice(json_t *locks)
+{
+	json_array_append(json_object_get(locks, "section_replays"), first_of(locks, "section_replays"));
+}
+
+static void confirmed_by_nothing(json_t *locks)
+{
+	json_object_set_new(first_of(locks, "section_replays"), "differences", json_array());
+	json_object_set_new(first_of(locks, "section_replays"), "trouble", json_string(""));
+}
+
 static void wrong_sections_are_errors(void **state)
 {
 	struct fixture *f = *state;
 
+	refuse_steps(f, replay_of_nothing, "suspicion 1 refers to an entry that does not exist");
+	refuse_steps(f, replay_twice, "section replay 2: it is there twice");
+	refuse_steps(f, confirmed_by_nothing, "differences");
 	refuse_steps(f, between_nothing, "suspicion 1 refers to an entry that does not exist");
 	refuse_steps(f, no_between, "between");
 	refuse_steps(f, pattern_unknown, "pattern");

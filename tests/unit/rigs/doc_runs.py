@@ -19,7 +19,7 @@ RUN = {"report", "prune", "diff", "locks", "doctor", "campaign show", "campaign 
 # What is not run, and why. The options of outrider's own commands are parsed by the program all the same.
 NOT_RUN = {
     "outrider run": "needs a KVM", "outrider attach": "needs a machine with a gdbstub", "outrider list": "needs libvirt",
-    "outrider agent": "needs a guest", "outrider replay": "needs a KVM", "outrider campaign run": "needs a KVM",
+    "outrider agent": "needs a guest", "outrider replay": "needs a KVM", "outrider explore": "needs a KVM", "outrider campaign run": "needs a KVM",
     "outrider campaign submit": "needs a cluster", "outrider campaign merge": "needs another store", "outrider campaign gc": "removes runs",
     "outrider campaign triage": "changes the store", "outrider-lab": "boots a lab", "make": "takes long", "image builder": "takes long",
     "program of the tree": "takes long or boots guests", "apt-get": "installs packages", "cat": "is read as the file that it shows", "cp": "copies files",

@@ -139,6 +139,9 @@ static inline void make_symbols(struct world *w)
 		{"printk", 0xffffffff81111111ull, 0, SHN_UNDEF, 'U'},
 		{"bad\nname", TEXT + 99, 1, 1, 't'},
 		{"shared", TEXT + 0x3000, 8, 2, 'b'},
+		{"__kstrtab_name", TEXT + 0x3100, 0, 3, 'r'},
+		{"CONSTANT", 336, 0, SHN_ABS, 'a'},
+		{"assembly", TEXT + 0x800000, 0, 1, 't'},
 	};
 	const size_t n = sizeof(syms) / sizeof(syms[0]);
 	struct blob strings = {0}, *b = &w->tables;

@@ -18,8 +18,14 @@ static void test_symbols(void **state)
 	st = module_symbols(&w->reader, w->btf, &list[0], &err);
 	if (!st)
 		fail_msg("%s", err.text);
-	/* The table leaves out undefined symbols, and a symbol that would put a line break into a report. */
-	assert_int_equal(symtab_count(st), 3);
+	/*
+	 * The table leaves out undefined symbols, marks that are no data, and a symbol that would put a line break into a
+	 * report.
+	 */
+	assert_int_equal(symtab_count(st), 4);
+	assert_int_equal(symtab_at(st, TEXT + 0x3200, &sym), -1);
+	assert_int_equal(symtab_at(st, 400, &sym), -1);
+	assert_int_equal(symtab_at(st, TEXT + 0x800000, &sym), 0);
 	assert_int_equal(symtab_find(st, "race_reader", &sym), 0);
 	assert_true(sym.addr == TEXT + 48 && sym.size == 40 && sym.type == 't');
 	assert_int_equal(symtab_find(st, "shared", &sym), 0);

@@ -53,6 +53,48 @@ static struct orc_table thousand_rules(struct world *w)
 	return finish(w);
 }
 
+/* Linux 7.3 numbers the bases anew. Which numbers a table has shows in its rules, most of which are based on RSP. */
+static void test_new_numbers(void **state)
+{
+	static const struct {
+		unsigned number;
+		uint8_t base;
+	} cases[] = {{0, ORC_BASE_NONE},
+		     {1, UINT8_MAX},
+		     {2, ORC_BASE_DX},
+		     {3, ORC_BASE_SP},
+		     {4, ORC_BASE_BP},
+		     {5, ORC_BASE_DI},
+		     {6, ORC_BASE_R10},
+		     {7, ORC_BASE_R13},
+		     {8, ORC_BASE_PREV_SP},
+		     {9, ORC_BASE_SP_INDIRECT},
+		     {10, ORC_BASE_BP_INDIRECT},
+		     {11, UINT8_MAX},
+		     {15, UINT8_MAX}};
+	struct orc_table table;
+	struct orc_rule rule;
+	struct world w;
+
+	(void)state;
+	open_world(&w, WITH_SIGNAL);
+	for (unsigned i = 0; i < 2000; i++)
+		add(&w, TEXT + i * 16, 8, 0, i < COUNT(cases) ? cases[i].number : 3, i < COUNT(cases) ? cases[i].number : 8, 2);
+	table = finish(&w);
+	orc_find_numbering(&w.reader, &table, &w.format);
+	assert_true(w.format.renumbered);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(find(&w, &table, TEXT + i * 16, &rule), 0);
+		assert_int_equal(rule.sp_base, cases[i].base);
+		assert_int_equal(rule.bp_base, cases[i].base);
+	}
+	close_world(&w);
+	table = thousand_rules(&w);
+	orc_find_numbering(&w.reader, &table, &w.format);
+	assert_false(w.format.renumbered);
+	close_world(&w);
+}
+
 static void test_address_before_all_rules(void **state)
 {
 	struct orc_rule rule;
@@ -189,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_new_numbers),
 		cmocka_unit_test(test_address_before_all_rules),
 		cmocka_unit_test(test_address_of_each_rule),
 		cmocka_unit_test(test_address_behind_all_rules),

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "hv/target/kvm/stops.h"
 #include "tests/unit/target/fake_kvm.h"
 
 #define DATA 0xffff888000100000ull
@@ -553,6 +554,39 @@ static void test_gate_no_stack(void **state)
 	expect_guests_own(vm);
 }
 
+/* A second in which stops took 60 % of the time is told, and one in which they took 40 % is not. */
+static void test_share_of_stops(void **state)
+{
+	struct kvm_stops s = {0};
+	unsigned told = 0;
+
+	(void)state;
+	for (uint64_t ms = 1; ms <= 3000; ms++)
+		told += kvm_stops_add(&s, ms * 1000000, ms * 1000000 + 600000);
+	assert_in_range(told, 2, 3);
+	s = (struct kvm_stops){0};
+	for (uint64_t ms = 1; ms <= 3000; ms++)
+		assert_false(kvm_stops_add(&s, ms * 1000000, ms * 1000000 + 400000));
+}
+
+/* Many stops, each too short to be told, that take nearly all of the CPU's time: the guest's watchdog is told. */
+static void test_stops_are_told(void **state)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+	struct vm *vm = *state;
+
+	assert_int_equal(target_intercept(vm->target, true, NULL), 0);
+	vm->answer = (struct target_action){.kind = TARGET_RESUME};
+	/* 51 stops of 20 ms are enough. On a busy machine the time between stops can be longer than the stops. */
+	for (unsigned i = 0; i < 100000 && !vm->cpu[0].clock_controls; i++) {
+		fake_enter(vm, 0);
+		fake_debug_exit(vm, 0, BP, 0);
+		nanosleep(&pause, NULL);
+	}
+	assert_int_equal(vm->cpu[0].clock_controls, 1);
+	assert_int_equal(vm->cpu[1].clock_controls, 0);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -577,6 +611,8 @@ int main(void)
 		GATED(test_gate_guests_own),
 		GATED(test_gate_user),
 		GATED(test_gate_no_stack),
+		T(test_share_of_stops),
+		T(test_stops_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The objects that a trial lost are compared with those that the serial orders lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hv/explore/leaks.h"
+#include "hv/guest/linux_guest.h"
+
+#define CACHE UINT64_C(0xffff888000100000)
+#define OTHER UINT64_C(0xffff888000100200)
+
+/* Returns what a run has lost: `count` objects of the cache, and `others` of another one. */
+static struct lost lose(unsigned count, unsigned others)
+{
+	struct lost lost = {.known = true, .count = count + others};
+
+	for (unsigned i = 0; i < count + others; i++)
+		lost.object[i].in =
+			(struct guest_object){CACHE + 4096 * (i + 1), i < count ? CACHE : OTHER, i < count ? 64 : 96};
+	return lost;
+}
+
+static void more_than_both_orders_is_a_leak(void **state)
+{
+	struct guest g = {0};
+	struct leaks l = {.guest = &g};
+	struct explore_leak leak;
+	struct lost lost = lose(1, 0);
+
+	(void)state;
+	leaks_add_serial(&l, &lost);
+	lost = lose(2, 0);
+	leaks_add_serial(&l, &lost);
+	lost = lose(0, 0);
+	assert_false(leaks_differ(&l, &lost, &leak));
+	lost = lose(2, 0);
+	assert_false(leaks_differ(&l, &lost, &leak));
+	lost = lose(3, 0);
+	assert_true(leaks_differ(&l, &lost, &leak));
+	assert_int_equal(leak.count, 3);
+	assert_int_equal(leak.serial, 2);
+	assert_int_equal(leak.size, 64);
+	assert_int_equal(leak.gva, lost.object[0].in.gva);
+	/* Each cache counts for itself. */
+	lost = lose(1, 1);
+	assert_true(leaks_differ(&l, &lost, &leak));
+	assert_int_equal(leak.size, 96);
+	assert_int_equal(leak.count, 1);
+	assert_int_equal(leak.serial, 0);
+	leaks_free(&l);
+}
+
+static void nothing_is_judged_that_is_not_known(void **state)
+{
+	struct guest g = {0};
+	struct leaks l = {.guest = &g};
+	struct explore_leak leak;
+	struct lost lost = lose(1, 0);
+
+	(void)state;
+	lost.known = false;
+	assert_false(leaks_differ(&l, &lost, &leak));
+	leaks_add_serial(&l, &lost);
+	lost = lose(5, 5);
+	assert_false(leaks_differ(&l, &lost, &leak));
+	leaks_free(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(more_than_both_orders_is_a_leak),
+		cmocka_unit_test(nothing_is_judged_that_is_not_known),
+	};
+
+	return cmocka_run_group_tests_name("leaks", tests, NULL, NULL);
+}

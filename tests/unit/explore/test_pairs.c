@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Candidates of two recordings: what conflicts, what is left out, and the ranks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "hv/explore/explore.h"
+#include "hv/explore/order.h"
+#include "hv/explore/pairs.h"
+#include "symbols/insn/insn.h"
+
+#define READ INSN_READ
+#define WRITE INSN_WRITE
+#define BOTH (INSN_READ | INSN_WRITE)
+/* Functions of the test: PCs from LOCKS on implement locks, from UNLOCKS on release them, and from COMMON on serve the whole
+ * kernel. */
+#define LOCKS 0x8000u
+#define UNLOCKS 0x8800u
+#define COMMON 0x9000u
+#define MODULE 0xa000u
+#define DATUM 0x1000u
+#define OTHER 0x2000u
+#define VARIABLE 0x3000u
+#define LOCK 0x3000u
+
+static enum pairs_code code(void *ctx, uint64_t pc)
+{
+	(void)ctx;
+	return pc >= MODULE    ? PAIRS_MODULE
+	       : pc >= COMMON  ? PAIRS_SERVES_ALL
+	       : pc >= UNLOCKS ? PAIRS_UNLOCK
+	       : pc >= LOCKS   ? PAIRS_LOCK
+			       : PAIRS_CODE;
+}
+
+static struct explore_access at(uint32_t number, uint64_t pc, uint64_t gva, uint32_t size, uint8_t rw)
+{
+	return (struct explore_access){.at = number, .pc = pc, .gva = gva, .size = size, .rw = rw};
+}
+
+static struct explore_access locked(uint32_t number, uint64_t pc, uint64_t gva)
+{
+	struct explore_access a = at(number, pc, gva, 4, BOTH);
+
+	a.locked = true;
+	return a;
+}
+
+static bool variable(void *ctx, uint64_t gva)
+{
+	(void)ctx;
+	return gva == VARIABLE;
+}
+
+#define FIND(a, b, n) find(a, sizeof(a) / sizeof((a)[0]), b, sizeof(b) / sizeof((b)[0]), n)
+
+static struct explore_candidate *find(const struct explore_access *a, uint32_t na, const struct explore_access *b, uint32_t nb,
+				      size_t *n)
+{
+	const struct pairs_input in = {.access = {a, b}, .count = {na, nb}, .code = code, .variable = variable};
+
+	return pairs_find(&in, n);
+}
+
+static void two_accesses_conflict(void **state)
+{
+	const struct explore_access a[] = {at(1, 0x10, DATUM, 8, READ)}, b[] = {at(1, 0x20, DATUM + 4, 4, WRITE)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(c->side[0].access.pc, 0x10);
+	assert_int_equal(c->side[1].access.pc, 0x20);
+	assert_int_equal(c->side[0].times, 1);
+	assert_false(c->common_lock || c->locked || c->serves_all);
+	free(c);
+}
+
+static void no_conflict(void **state)
+{
+	const struct explore_access read[] = {at(1, 0x10, DATUM, 8, READ)}, low[] = {at(1, 0x20, DATUM, 4, WRITE)},
+				    high[] = {at(1, 0x30, DATUM + 4, 4, WRITE)}, inc[] = {locked(1, 0x40, DATUM)};
+	size_t n;
+
+	(void)state;
+	assert_null(FIND(read, read, &n));
+	assert_int_equal(n, 0);
+	/* The same granule, but other bytes. */
+	assert_null(FIND(low, high, &n));
+	assert_int_equal(n, 0);
+	assert_null(FIND(inc, inc, &n));
+	assert_int_equal(n, 0);
+}
+
+static void an_access_of_many_bytes_conflicts_in_its_middle(void **state)
+{
+	const struct explore_access a[] = {at(1, 0x10, DATUM, 280, WRITE)}, b[] = {at(1, 0x20, DATUM + 200, 8, READ)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	free(c);
+	c = FIND(b, a, &n);
+	assert_int_equal(n, 1);
+	free(c);
+}
+
+/* The same two instructions at two objects are one candidate, with the accesses that were made first. */
+static void instructions_are_clustered(void **state)
+{
+	const struct explore_access a[] = {at(1, 0x10, OTHER, 8, WRITE), at(2, 0x10, DATUM, 8, WRITE),
+					   at(3, 0x10, DATUM, 8, WRITE)};
+	const struct explore_access b[] = {at(5, 0x20, DATUM, 8, READ), at(6, 0x20, OTHER, 8, READ)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(c->side[0].access.at, 1);
+	assert_int_equal(c->side[1].access.at, 6);
+	assert_int_equal(c->side[0].times, 3);
+	assert_int_equal(c->side[1].times, 2);
+	free(c);
+}
+
+static void rare_pairs_come_first(void **state)
+{
+	const struct explore_access a[] = {at(1, 0x10, DATUM, 8, WRITE), at(2, 0x10, DATUM, 8, WRITE),
+					   at(3, 0x11, OTHER, 8, WRITE), at(4, 0x12, DATUM, 8, READ)};
+	const struct explore_access b[] = {at(1, 0x20, DATUM, 8, WRITE), at(2, 0x21, OTHER, 8, WRITE)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(c[0].side[0].access.pc, 0x11);
+	assert_int_equal(c[1].side[0].access.pc, 0x12);
+	assert_int_equal(c[2].side[0].access.pc, 0x10);
+	free(c);
+}
+
+static void modules_come_before_the_kernel(void **state)
+{
+	const struct explore_access a[] = {at(1, 0x10, OTHER, 8, WRITE), at(2, MODULE, DATUM, 8, WRITE),
+					   at(3, MODULE, DATUM, 8, WRITE)};
+	const struct explore_access b[] = {at(1, 0x20, OTHER, 8, WRITE), at(2, 0x21, DATUM, 8, WRITE)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(c[0].side[0].access.pc, MODULE);
+	assert_true(c[0].module);
+	assert_false(c[1].module);
+	free(c);
+}
+
+static void locked_accesses_and_common_functions_come_late(void **state)
+{
+	const struct explore_access a[] = {locked(1, 0x10, DATUM), at(2, COMMON, OTHER, 8, WRITE), at(3, 0x12, DATUM, 8, WRITE),
+					   at(4, 0x12, DATUM, 8, WRITE)};
+	const struct explore_access b[] = {at(1, 0x20, DATUM, 8, READ), at(2, 0x21, OTHER, 8, READ)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 3);
+	assert_int_equal(c[0].side[0].access.pc, 0x12);
+	assert_true(c[1].locked);
+	assert_true(c[2].serves_all);
+	free(c);
+}
+
+/* The baseline program executes 0x10 and 0x20, too. */
+static void code_of_every_program_comes_late(void **state)
+{
+	const struct explore_access a[] = {at(1, 0x10, DATUM, 8, WRITE), at(2, 0x11, DATUM, 8, WRITE)};
+	const struct explore_access b[] = {at(1, 0x20, DATUM, 8, READ), at(2, 0x21, DATUM, 8, READ),
+					   at(3, 0x21, DATUM, 8, READ)};
+	const struct explore_access baseline[] = {at(1, 0x20, OTHER, 8, READ), at(2, 0x10, OTHER, 8, WRITE),
+						  at(3, 0x10, OTHER, 8, WRITE)};
+	const struct pairs_input in = {.access = {a, b},
+				       .count = {2, 3},
+				       .baseline = baseline,
+				       .baseline_count = 3,
+				       .code = code,
+				       .variable = variable};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = pairs_find(&in, &n);
+	assert_int_equal(n, 4);
+	/* Of no side, although it is executed more often; then of one; then of both. */
+	assert_int_equal(c[0].side[0].access.pc, 0x11);
+	assert_int_equal(c[0].side[1].access.pc, 0x21);
+	assert_int_equal(c[0].baseline, 0);
+	assert_int_equal(c[1].baseline, 1);
+	assert_int_equal(c[2].baseline, 1);
+	assert_int_equal(c[3].baseline, 2);
+	assert_int_equal(explore_reasons(&c[3]), 1);
+	assert_int_equal(explore_reasons(&c[2]), 0);
+	free(c);
+}
+
+static void a_variable_is_nobodys_own(void **state)
+{
+	const struct explore_access a[] = {at(1, 0x10, VARIABLE, 8, WRITE)}, b[] = {at(1, 0x20, VARIABLE, 8, WRITE)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	assert_false(c[0].fresh);
+	free(c);
+}
+
+/* Both programs write DATUM before they read it; OTHER is read first by side 1. */
+static void memory_that_both_write_first_is_their_own(void **state)
+{
+	const struct explore_access a[] = {at(1, 0x10, DATUM, 8, WRITE), at(2, 0x11, DATUM, 8, READ),
+					   at(3, 0x12, OTHER, 8, WRITE)};
+	const struct explore_access b[] = {at(1, 0x10, DATUM, 8, WRITE), at(2, 0x21, OTHER, 8, READ),
+					   at(3, 0x22, OTHER, 8, WRITE)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 4);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(c[i].fresh, i >= 2);
+		assert_int_equal(c[i].side[0].access.gva, i >= 2 ? DATUM : OTHER);
+		assert_int_equal(explore_reasons(&c[i]), i >= 2);
+	}
+	free(c);
+}
+
+/* The same instruction of memcpy() is two instructions if two functions call memcpy(). */
+static void a_copy_is_its_callers(void **state)
+{
+	struct explore_access a[] = {at(1, COMMON, DATUM, 8, READ), at(2, COMMON, DATUM, 8, READ)},
+			      b[] = {at(1, 0x20, DATUM, 8, WRITE)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	a[0].caller = 0x50;
+	a[1].caller = MODULE;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(c[0].side[0].access.caller, MODULE);
+	assert_true(c[0].module);
+	assert_int_equal(c[1].side[0].access.caller, 0x50);
+	assert_false(c[0].serves_all || c[1].serves_all);
+	free(c);
+}
+
+static void accesses_in_a_service_come_late(void **state)
+{
+	struct explore_access a[] = {at(1, 0x10, DATUM, 8, WRITE), at(2, 0x11, DATUM, 8, WRITE)},
+			      b[] = {at(1, 0x20, DATUM, 8, READ)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	a[0].service = true;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(c[0].side[0].access.pc, 0x11);
+	assert_true(c[1].serves_all);
+	free(c);
+}
+
+static struct explore_candidate of_functions(uint64_t pc0, uint64_t pc1)
+{
+	struct explore_candidate c = {.side = {{.access.pc = pc0}, {.access.pc = pc1}}};
+
+	/* Functions of 0x100 bytes; what lies from LOCKS on is in no function that is known. */
+	for (unsigned side = 0; side < 2; side++)
+		if (c.side[side].access.pc < LOCKS)
+			c.side[side].symbol =
+				(struct guest_symbol){.name = "f", .addr = c.side[side].access.pc & ~UINT64_C(0xff)};
+	return c;
+}
+
+static void each_pair_of_functions_has_its_turn(void **state)
+{
+	struct explore_candidate c[] = {
+		of_functions(0x110, 0x210), of_functions(0x120, 0x210),		of_functions(0x110, 0x220),
+		of_functions(0x310, 0x210), of_functions(LOCKS + 1, LOCKS + 2), of_functions(0x310, 0x220),
+		of_functions(0x130, 0x220),
+	};
+	const uint64_t expected[][2] = {{0x110, 0x210}, {0x310, 0x210}, {LOCKS + 1, LOCKS + 2}, {0x120, 0x210},
+					{0x310, 0x220}, {0x110, 0x220}, {0x130, 0x220}};
+
+	(void)state;
+	assert_int_equal(order_by_clusters(c, sizeof(c) / sizeof(c[0])), 0);
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		for (unsigned side = 0; side < 2; side++)
+			assert_int_equal(c[i].side[side].access.pc, expected[i][side]);
+	assert_int_equal(order_by_clusters(c, 0), 0);
+}
+
+/* A candidate of a worse class is never before one of a better class. */
+static void classes_of_ranks_are_not_mixed(void **state)
+{
+	struct explore_candidate c[] = {of_functions(0x110, 0x210), of_functions(0x120, 0x210), of_functions(0x310, 0x210),
+					of_functions(0x510, 0x610)};
+
+	(void)state;
+	c[2].baseline = 1;
+	c[3].locked = true;
+	assert_int_equal(order_by_clusters(c, 4), 0);
+	assert_int_equal(c[1].side[0].access.pc, 0x120);
+	assert_int_equal(c[2].side[0].access.pc, 0x310);
+	assert_int_equal(c[3].side[0].access.pc, 0x510);
+}
+
+/* Both sides take the lock, make their access, and release the lock; then side 0 makes another access without it. */
+static void a_common_lock_is_seen(void **state)
+{
+	const struct explore_access a[] = {locked(1, LOCKS, LOCK), at(2, 0x10, DATUM, 4, WRITE),
+					   at(3, LOCKS + 1, LOCK, 1, WRITE), at(4, 0x11, DATUM, 4, WRITE)};
+	const struct explore_access b[] = {locked(1, LOCKS, LOCK), at(2, 0x20, DATUM, 4, READ),
+					   at(3, LOCKS + 1, LOCK, 1, WRITE)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(c[0].side[0].access.pc, 0x11);
+	assert_false(c[0].common_lock);
+	assert_int_equal(c[1].side[0].access.pc, 0x10);
+	assert_true(c[1].common_lock);
+	assert_int_equal(c[0].side[0].release_pc, 0);
+	for (unsigned side = 0; side < 2; side++) {
+		assert_int_equal(c[1].side[side].release_pc, LOCKS + 1);
+		assert_int_equal(c[1].side[side].release_gva, LOCK);
+	}
+	free(c);
+}
+
+/* Code that is no lock function releases the lock: what comes after is not under it, and the lock's word is no datum. */
+static void a_release_may_be_inlined(void **state)
+{
+	const struct explore_access a[] = {locked(1, LOCKS, LOCK), at(2, 0x9, LOCK, 4, WRITE), at(3, 0x10, DATUM, 4, WRITE)};
+	const struct explore_access b[] = {locked(1, LOCKS, LOCK), at(2, 0x19, LOCK, 4, WRITE), at(3, 0x20, DATUM, 4, READ)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(c->side[0].access.pc, 0x10);
+	assert_false(c->common_lock);
+	free(c);
+}
+
+/* A release may be missing, or be a locked access itself, as that of paravirtual spinlocks. */
+static void a_release_that_is_missing_is_no_lock_to_the_end(void **state)
+{
+	const struct explore_access a[] = {locked(1, LOCKS, LOCK),   at(2, 0x10, DATUM, 4, WRITE),
+					   locked(3, LOCKS, LOCK),   at(4, 0x11, OTHER, 4, WRITE),
+					   locked(5, UNLOCKS, LOCK), at(6, 0x12, DATUM + 8, 4, WRITE),
+					   locked(7, LOCKS, LOCK),   at(8, 0x13, DATUM + 16, 4, WRITE)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, a, &n);
+	assert_int_equal(n, 4);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(c[i].common_lock, c[i].side[0].access.gva == OTHER);
+	free(c);
+}
+
+static void other_locks_are_no_common_lock(void **state)
+{
+	const struct explore_access a[] = {locked(1, LOCKS, LOCK), at(2, 0x10, DATUM, 4, WRITE)};
+	const struct explore_access b[] = {locked(1, LOCKS, LOCK + 64), at(2, 0x20, DATUM, 4, READ)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	assert_false(c->common_lock);
+	free(c);
+}
+
+/* A counter of references is no lock, although it is locked, and goes down again. */
+static void a_counter_is_no_lock(void **state)
+{
+	const struct explore_access a[] = {locked(1, 0x30, LOCK), at(2, 0x10, DATUM, 4, WRITE), locked(3, 0x31, LOCK)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	c = FIND(a, a, &n);
+	assert_int_equal(n, 1);
+	assert_false(c->common_lock);
+	free(c);
+}
+
+/* The others that have no reason to come late alternate with those of a module that have a common lock only. */
+static void sections_of_a_module_alternate(void **state)
+{
+	struct explore_candidate c[] = {of_functions(0x110, 0x210), of_functions(0x310, 0x210), of_functions(0x510, 0x610),
+					of_functions(0x710, 0x810), of_functions(0x910, 0x810), of_functions(0xa10, 0x810)};
+	const uint64_t expected[] = {0x110, 0x310, 0x710, 0x510, 0x910, 0xa10};
+
+	(void)state;
+	c[0].module = c[3].module = c[4].module = c[5].module = true;
+	c[3].common_lock = c[4].common_lock = c[5].common_lock = true;
+	c[5].locked = true;
+	assert_int_equal(order_by_clusters(c, 6), 0);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(c[i].side[0].access.pc, expected[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_accesses_conflict),
+		cmocka_unit_test(no_conflict),
+		cmocka_unit_test(an_access_of_many_bytes_conflicts_in_its_middle),
+		cmocka_unit_test(instructions_are_clustered),
+		cmocka_unit_test(rare_pairs_come_first),
+		cmocka_unit_test(modules_come_before_the_kernel),
+		cmocka_unit_test(locked_accesses_and_common_functions_come_late),
+		cmocka_unit_test(code_of_every_program_comes_late),
+		cmocka_unit_test(memory_that_both_write_first_is_their_own),
+		cmocka_unit_test(a_variable_is_nobodys_own),
+		cmocka_unit_test(a_copy_is_its_callers),
+		cmocka_unit_test(accesses_in_a_service_come_late),
+		cmocka_unit_test(each_pair_of_functions_has_its_turn),
+		cmocka_unit_test(classes_of_ranks_are_not_mixed),
+		cmocka_unit_test(sections_of_a_module_alternate),
+		cmocka_unit_test(a_common_lock_is_seen),
+		cmocka_unit_test(a_release_may_be_inlined),
+		cmocka_unit_test(a_release_that_is_missing_is_no_lock_to_the_end),
+		cmocka_unit_test(other_locks_are_no_common_lock),
+		cmocka_unit_test(a_counter_is_no_lock),
+	};
+
+	return cmocka_run_group_tests_name("explore", tests, NULL, NULL);
+}

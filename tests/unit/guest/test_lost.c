@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Slab objects that nothing points to, in guest memory that this test makes up. */
+#include <byteswap.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hv/base/rng.h"
+#include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_memory.h"
+#include "tests/unit/symbols/btf_maker.h"
+#include "tests/unit/target/fake_target.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define IMAGE 0xffffffff81000000ull
+#define IMAGE_GPA 0x300000ull
+#define DIRECT 0xffff9a0000000000ull
+#define VMEMMAP 0xffffea8000000000ull
+#define VMEMMAP_GPA 0x400000ull
+#define CACHE_GPA 0x4a0000ull
+#define CPUS_GPA 0x4b0000ull /* a page of per-CPU memory for each CPU */
+#define SLAB_GPA 0x500000ull
+#define SLAB (DIRECT + SLAB_GPA)
+#define USED_GPA 0x510000ull
+#define UNUSED_GPA 0x520000ull
+#define KEY 0x1122334455667788ull
+
+enum { CPUS = 2, PAGE_STRUCT = 64, STRIDE = 512, OBJECT = 480, OBJECTS = 8, FREE_AT = 240 };
+
+/* Offsets in the image and in the structures. */
+enum { PAGE_OFFSET_AT = 0, VMEMMAP_AT = 8, MAX_PFN_AT = 16, OFFSETS_AT = 24, IMAGE_SIZE = 0x1000 };
+enum { FLAGS_AT = 0, HEAD_AT = 8, S_CACHE_AT = 24, S_FREE_AT = 32, S_COUNTS_AT = 40, TYPE_AT = 48, REFS_AT = 52 };
+enum { C_CPU_AT = 0, C_SIZE_AT = 8, C_OBJECT_AT = 12, C_OFFSET_AT = 16, C_RANDOM_AT = 24, C_BYTES = 64, CPU_AREA_AT = 0x40 };
+
+static const struct symbol symbols[] = {
+	{.name = "_text", .addr = IMAGE, .type = 'T'},
+	{.name = "page_offset_base", .addr = IMAGE + PAGE_OFFSET_AT, .size = 8, .type = 'D'},
+	{.name = "vmemmap_base", .addr = IMAGE + VMEMMAP_AT, .size = 8, .type = 'D'},
+	{.name = "max_pfn", .addr = IMAGE + MAX_PFN_AT, .size = 8, .type = 'D'},
+	{.name = "_end", .addr = IMAGE + IMAGE_SIZE, .type = 'B'},
+};
+
+struct facts {
+	struct fake_target *ft;
+	struct guest *g;
+	struct guest_object *lost;
+	size_t count;
+};
+
+/* ---- the guest ---- */
+
+static struct btf *make_types(bool cpu_lists)
+{
+	struct btf_maker m = {0};
+	uint32_t u32 = make_int(&m, "u32", 4), u64 = make_int(&m, "u64", 8);
+	struct btf *btf;
+	struct blob b;
+
+	make_type(&m, "page", BTF_STRUCT, 4, PAGE_STRUCT);
+	make_field(&m, "flags", u64, FLAGS_AT * 8);
+	make_field(&m, "compound_head", u64, HEAD_AT * 8);
+	make_field(&m, "page_type", u32, TYPE_AT * 8);
+	make_field(&m, "_refcount", u32, REFS_AT * 8);
+	make_type(&m, "slab", KIND_FLAG | BTF_STRUCT, 4, PAGE_STRUCT);
+	make_field(&m, "slab_cache", u64, S_CACHE_AT * 8);
+	make_field(&m, "freelist", u64, S_FREE_AT * 8);
+	make_field(&m, "inuse", u32, 16u << 24 | S_COUNTS_AT * 8);
+	make_field(&m, "objects", u32, 15u << 24 | (S_COUNTS_AT * 8 + 16));
+	make_type(&m, "kmem_cache", BTF_STRUCT, 5, C_BYTES);
+	make_field(&m, "cpu_slab", u64, C_CPU_AT * 8);
+	make_field(&m, "size", u32, C_SIZE_AT * 8);
+	make_field(&m, "object_size", u32, C_OBJECT_AT * 8);
+	make_field(&m, "offset", u32, C_OFFSET_AT * 8);
+	make_field(&m, "random", u64, C_RANDOM_AT * 8);
+	if (cpu_lists) {
+		make_type(&m, "kmem_cache_cpu", BTF_STRUCT, 1, 16);
+		make_field(&m, "freelist", u64, 0);
+	}
+	make_type(&m, "", BTF_ENUM, 1, 4);
+	blob_u32(&m.types, (uint32_t)blob_string(&m.strings, "PG_slab"));
+	blob_u32(&m.types, 9);
+	b = make_btf(&m);
+	btf = btf_parse(b.bytes, b.len, NULL);
+	assert_non_null(btf);
+	blob_free(&b);
+	make_free(&m);
+	return btf;
+}
+
+static void put64(struct facts *f, uint64_t gpa, uint64_t value)
+{
+	fake_write(f->ft, gpa, &value, sizeof(value));
+}
+
+static void put32(struct facts *f, uint64_t gpa, uint32_t value)
+{
+	fake_write(f->ft, gpa, &value, sizeof(value));
+}
+
+static uint64_t info_gpa(uint64_t gpa)
+{
+	return VMEMMAP_GPA + gpa / X86_PAGE_SIZE * PAGE_STRUCT;
+}
+
+static uint64_t object(unsigned number)
+{
+	return SLAB + (uint64_t)number * STRIDE;
+}
+
+/* Let a free object point to the next one as a hardened list does. */
+static void put_next(struct facts *f, unsigned number, uint64_t next)
+{
+	uint64_t at = object(number) + FREE_AT;
+
+	put64(f, at - DIRECT, next ^ KEY ^ bswap_64(at));
+}
+
+/* Objects 2 and 5 are on the slab's list of free objects, and object 6 is on the list of CPU 1. */
+static void fill(struct facts *f)
+{
+	put64(f, IMAGE_GPA + PAGE_OFFSET_AT, DIRECT);
+	put64(f, IMAGE_GPA + VMEMMAP_AT, VMEMMAP);
+	put64(f, IMAGE_GPA + MAX_PFN_AT, FAKE_RAM / X86_PAGE_SIZE);
+	for (unsigned cpu = 0; cpu < CPUS; cpu++)
+		put64(f, IMAGE_GPA + OFFSETS_AT + 8 * cpu, DIRECT + CPUS_GPA + cpu * X86_PAGE_SIZE);
+	put64(f, CPUS_GPA + X86_PAGE_SIZE + CPU_AREA_AT, object(6));
+	put64(f, CACHE_GPA + C_CPU_AT, CPU_AREA_AT);
+	put32(f, CACHE_GPA + C_SIZE_AT, STRIDE);
+	put32(f, CACHE_GPA + C_OBJECT_AT, OBJECT);
+	put32(f, CACHE_GPA + C_OFFSET_AT, FREE_AT);
+	put64(f, CACHE_GPA + C_RANDOM_AT, KEY);
+	put64(f, info_gpa(SLAB_GPA) + FLAGS_AT, 1u << 9);
+	put64(f, info_gpa(SLAB_GPA) + S_CACHE_AT, DIRECT + CACHE_GPA);
+	put64(f, info_gpa(SLAB_GPA) + S_FREE_AT, object(2));
+	put32(f, info_gpa(SLAB_GPA) + S_COUNTS_AT, OBJECTS << 16 | 5);
+	put32(f, info_gpa(UNUSED_GPA) + TYPE_AT, UINT32_MAX);
+	put_next(f, 2, object(5));
+	put_next(f, 5, 0);
+	put_next(f, 6, 0);
+}
+
+static void learn(struct facts *f, bool cpu_lists)
+{
+	struct guest *g = f->g;
+
+	btf_free(g->btf);
+	g->btf = make_types(cpu_lists);
+	linux_find_memory(g);
+	g->memory.percpu.offsets = IMAGE + OFFSETS_AT;
+	g->memory.percpu.cpus = CPUS;
+}
+
+static int setup(void **state)
+{
+	struct facts *f = calloc(1, sizeof(*f));
+	struct guest *g;
+
+	*state = f;
+	f->ft = fake_target_new(CPUS, 4);
+	f->g = g = f->ft ? guest_new(&f->ft->target, NULL, NULL, NULL) : NULL;
+	if (!g)
+		return -1;
+	g->cr3 = fake_page(f->ft);
+	fake_map(f->ft, g->cr3, 4, IMAGE, IMAGE_GPA, IMAGE_SIZE, 12);
+	fake_map(f->ft, g->cr3, 4, DIRECT, 0, FAKE_RAM, 12);
+	fake_map(f->ft, g->cr3, 4, VMEMMAP, VMEMMAP_GPA, FAKE_RAM / X86_PAGE_SIZE * PAGE_STRUCT, 12);
+	fill(f);
+	g->symtab = symtab_from_array(symbols, COUNT(symbols), NULL);
+	g->stage = LINUX_READY;
+	learn(f, true);
+	return g->symtab ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct facts *f = *state;
+
+	free(f->lost);
+	guest_free(f->g);
+	fake_target_free(f->ft);
+	free(f);
+	return 0;
+}
+
+/* Find the lost objects, which must be those of the slab whose bits are set in `expected`. */
+static void expect_lost(struct facts *f, unsigned expected)
+{
+	unsigned lost = 0;
+
+	free(f->lost);
+	assert_int_equal(guest_lost_objects(f->g, &f->lost, &f->count), 0);
+	for (size_t i = 0; i < f->count; i++) {
+		assert_int_equal(f->lost[i].cache, DIRECT + CACHE_GPA);
+		assert_int_equal(f->lost[i].size, OBJECT);
+		assert_int_equal((f->lost[i].gva - SLAB) % STRIDE, 0);
+		lost |= 1u << (f->lost[i].gva - SLAB) / STRIDE;
+	}
+	assert_int_equal(lost, expected);
+}
+
+/* ---- the tests ---- */
+
+static void lost_if_nothing_points_there(void **state)
+{
+	struct facts *f = *state;
+
+	expect_lost(f, 1u << 0 | 1u << 1 | 1u << 3 | 1u << 4 | 1u << 7);
+	put64(f, USED_GPA + 8, object(0));
+	expect_lost(f, 1u << 1 | 1u << 3 | 1u << 4 | 1u << 7);
+	/* Into the middle, and from an object that is in use itself. */
+	put64(f, object(0) - DIRECT + 16, object(1) + 100);
+	expect_lost(f, 1u << 3 | 1u << 4 | 1u << 7);
+	/* Two objects that point to each other, and one that points to itself, are lost. */
+	put64(f, object(3) - DIRECT, object(4));
+	put64(f, object(4) - DIRECT, object(3));
+	put64(f, object(7) - DIRECT, object(7));
+	expect_lost(f, 1u << 3 | 1u << 4 | 1u << 7);
+	put64(f, object(1) - DIRECT + 472, object(4));
+	expect_lost(f, 1u << 7);
+}
+
+static void stale_pointers_do_not_count(void **state)
+{
+	struct facts *f = *state;
+
+	/* In a free page, in a free object, after the end of an object, and between two words. */
+	put64(f, UNUSED_GPA, object(0));
+	put64(f, object(2) - DIRECT + 8, object(1));
+	put64(f, USED_GPA, object(7));
+	put64(f, object(7) - DIRECT + OBJECT, object(3));
+	put64(f, USED_GPA + 12, object(4));
+	expect_lost(f, 1u << 0 | 1u << 1 | 1u << 3 | 1u << 4);
+}
+
+static void list_that_leaves_the_slab_says_nothing(void **state)
+{
+	struct facts *f = *state;
+
+	put_next(f, 5, SLAB + X86_PAGE_SIZE);
+	expect_lost(f, 0);
+	put_next(f, 5, object(3) + 8);
+	expect_lost(f, 0);
+	put_next(f, 5, object(2));
+	expect_lost(f, 0);
+	put_next(f, 5, 0);
+	put64(f, CPUS_GPA + CPU_AREA_AT, object(5));
+	expect_lost(f, 0);
+}
+
+static void invalid_slabs_are_no_slabs(void **state)
+{
+	static const uint32_t strides[] = {0, 7, 5u << 20, UINT32_MAX};
+	struct facts *f = *state;
+
+	for (unsigned i = 0; i < COUNT(strides); i++) {
+		put32(f, CACHE_GPA + C_SIZE_AT, strides[i]);
+		put32(f, CACHE_GPA + C_OBJECT_AT, 0);
+		expect_lost(f, 0);
+	}
+	put32(f, CACHE_GPA + C_SIZE_AT, STRIDE);
+	put32(f, CACHE_GPA + C_OBJECT_AT, STRIDE + 1);
+	expect_lost(f, 0);
+	/* More objects than RAM holds after the slab's first page. */
+	put32(f, CACHE_GPA + C_SIZE_AT, 4096);
+	put32(f, CACHE_GPA + C_OBJECT_AT, OBJECT);
+	put32(f, info_gpa(SLAB_GPA) + S_COUNTS_AT, 0x7fffu << 16);
+	expect_lost(f, 0);
+	put64(f, info_gpa(SLAB_GPA) + S_CACHE_AT, 0);
+	expect_lost(f, 0);
+}
+
+static void no_answer_without_the_layout(void **state)
+{
+	struct facts *f = *state;
+
+	learn(f, false);
+	assert_int_equal(guest_lost_objects(f->g, &f->lost, &f->count), -1);
+	learn(f, true);
+	put64(f, IMAGE_GPA + MAX_PFN_AT, UINT64_MAX);
+	assert_int_equal(guest_lost_objects(f->g, &f->lost, &f->count), -1);
+	put64(f, IMAGE_GPA + MAX_PFN_AT, 0);
+	assert_int_equal(guest_lost_objects(f->g, &f->lost, &f->count), -1);
+	assert_null(f->lost);
+}
+
+/* Whatever the guest's structures hold, the search ends, and the lost objects are in RAM. */
+static void random_structures_do_no_harm(void **state)
+{
+	struct facts *f = *state;
+	struct rng rng = {1};
+
+	for (unsigned i = 0; i < 300; i++) {
+		fill(f);
+		for (unsigned n = 0; n < 4; n++) {
+			uint64_t values[] = {rng_next(&rng), object((unsigned)rng_below(&rng, OBJECTS)), rng_below(&rng, 5000),
+					     DIRECT + rng_below(&rng, 2 * FAKE_RAM)};
+
+			put64(f, CACHE_GPA + 8 * rng_below(&rng, 4), values[rng_below(&rng, COUNT(values))]);
+			put64(f, info_gpa(SLAB_GPA) + 8 * rng_below(&rng, 7), values[rng_below(&rng, COUNT(values))]);
+			put_next(f, (unsigned)rng_below(&rng, OBJECTS), values[rng_below(&rng, COUNT(values))]);
+		}
+		free(f->lost);
+		assert_int_equal(guest_lost_objects(f->g, &f->lost, &f->count), 0);
+		for (size_t n = 0; n < f->count; n++)
+			assert_true(f->lost[n].gva - DIRECT + f->lost[n].size <= FAKE_RAM);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(lost_if_nothing_points_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(stale_pointers_do_not_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(list_that_leaves_the_slab_says_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(invalid_slabs_are_no_slabs, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_answer_without_the_layout, setup, teardown),
+		cmocka_unit_test_setup_teardown(random_structures_do_no_harm, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("lost objects", tests, NULL, NULL);
+}
