@@ -296,6 +296,7 @@ struct explore_return {
 /* Slab objects of one cache that nothing points to any more (leaks.h). */
 struct explore_leak {
 	uint64_t gva;		   /* of one of the objects */
+	uint64_t cache_gva;	   /* of their struct kmem_cache */
 	uint32_t size;		   /* of an object, in bytes */
 	uint32_t count, serial;	   /* number of objects lost in the trial, and the most that a serial order lost */
 	char cache[64];		   /* name of the cache; "": unknown */

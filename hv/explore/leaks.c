@@ -11,7 +11,7 @@
 void leaks_find(struct leaks *l, const struct kernel *kernel)
 {
 	*l = (struct leaks){0};
-	if (guest_lost_objects(kernel->guest, &l->before, &l->before_count) == 0)
+	if (guest_lost_objects(kernel->guest, &(struct guest_roots){0}, &l->before, &l->before_count) == 0)
 		l->guest = kernel->guest;
 }
 
@@ -19,20 +19,6 @@ void leaks_free(struct leaks *l)
 {
 	free(l->before);
 	*l = (struct leaks){0};
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct guest_object *x = a, *y = b;
-
-	return x->gva < y->gva ? -1 : x->gva > y->gva;
-}
-
-static bool was_lost_before(const struct leaks *l, const struct guest_object *o)
-{
-	const struct guest_object *before = bsearch(o, l->before, l->before_count, sizeof(*o), compare);
-
-	return before && before->cache == o->cache;
 }
 
 static uint64_t find_held(const struct guest *g, const struct guest_object *o)
@@ -49,19 +35,19 @@ static uint64_t find_held(const struct guest *g, const struct guest_object *o)
 	return 0;
 }
 
-void leaks_read(const struct leaks *l, struct lost *out)
+void leaks_read(const struct leaks *l, const struct x86_regs *regs, size_t cpus, struct lost *out)
 {
+	const struct guest_roots more = {.object = l->before, .count = l->before_count, .regs = regs, .cpus = cpus};
 	struct guest_object *lost;
 	size_t count;
 
-	out->known = false;
+	out->known = 0;
 	out->count = 0;
-	if (!l->guest || guest_lost_objects(l->guest, &lost, &count) < 0)
+	if (!l->guest || guest_lost_objects(l->guest, &more, &lost, &count) < 0)
 		return;
 	for (size_t i = 0; i < count && out->count < LEAKS_MAX; i++)
-		if (!was_lost_before(l, &lost[i]))
-			out->object[out->count++] = (struct lost_object){lost[i], find_held(l->guest, &lost[i])};
-	out->known = out->count < LEAKS_MAX;
+		out->object[out->count++] = (struct lost_object){lost[i], find_held(l->guest, &lost[i])};
+	out->known = count < LEAKS_MAX;
 	free(lost);
 }
 
@@ -87,6 +73,7 @@ void leaks_add_serial(struct leaks *l, const struct lost *lost)
 {
 	if (!lost->known)
 		l->guest = NULL;
+	l->runs++;
 	for (uint32_t i = 0; i < lost->count && l->guest; i++) {
 		uint64_t cache = lost->object[i].in.cache;
 		uint32_t count = count_of(lost, cache);
@@ -104,22 +91,31 @@ void leaks_add_serial(struct leaks *l, const struct lost *lost)
 static void describe(const struct leaks *l, const struct lost_object *o, uint32_t count, uint32_t serial,
 		     struct explore_leak *out)
 {
-	*out = (struct explore_leak){.gva = o->in.gva, .size = o->in.size, .count = count, .serial = serial};
+	*out = (struct explore_leak){
+		.gva = o->in.gva, .cache_gva = o->in.cache, .size = o->in.size, .count = count, .serial = serial};
 	guest_cache_name(l->guest, o->in.cache, out->cache, sizeof(out->cache));
 	if (o->holds)
 		guest_symbol_at(l->guest, o->holds, &out->holds);
 }
 
-bool leaks_differ(const struct leaks *l, const struct lost *lost, struct explore_leak *out)
+bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_leak *out)
 {
-	for (uint32_t i = 0; l->guest && lost->known && i < lost->count; i++) {
-		const struct leaks_cache *c = find((struct leaks *)l, lost->object[i].in.cache);
-		uint32_t count = count_of(lost, lost->object[i].in.cache), serial = c ? c->most : 0;
+	if (!l->guest || !lost->known || (again && !again->known))
+		return false;
+	for (uint32_t i = 0; i < lost->count; i++) {
+		uint64_t cache = lost->object[i].in.cache;
+		const struct leaks_cache *c = find((struct leaks *)l, cache);
+		uint32_t count = count_of(lost, cache), serial = c ? c->most : 0;
 
-		if (count > serial) {
+		if (count > serial && (!again || count_of(again, cache) > serial)) {
 			describe(l, &lost->object[i], count, serial, out);
 			return true;
 		}
 	}
 	return false;
+}
+
+bool leaks_explain(const struct lost *lost, const struct explore_leak *leak)
+{
+	return lost->known && count_of(lost, leak->cache_gva) >= leak->count;
 }

@@ -10,12 +10,12 @@
 #include "hv/explore/facts.h"
 #include "hv/explore/kernel.h"
 
-/* The most objects that a run may lose, and the most caches that they may be of. With more, leaks are not judged. */
+/* The most objects that a run may lose, and the most caches that they may be of. With so many, leaks are not judged. */
 #define LEAKS_MAX 128
 
 /* Objects that were lost in a run. */
 struct lost {
-	bool known;
+	uint8_t known; /* 1: the list is complete */
 	uint32_t count;
 	struct lost_object {
 		struct guest_object in;
@@ -25,7 +25,7 @@ struct lost {
 
 struct leaks {
 	const struct guest *guest; /* NULL: leaks are not judged */
-	/* Objects that count as lost in the base already, in the order of their addresses. */
+	/* Objects that are lost in the base already. In a copy, they count as pointed to, and so does all that they point to. */
 	struct guest_object *before;
 	size_t before_count;
 	/* The most objects of each cache that a serial order lost. */
@@ -34,19 +34,29 @@ struct leaks {
 		uint32_t most;
 	} serial[LEAKS_MAX];
 	unsigned count;
+	unsigned runs; /* of serial orders that were added */
 };
 
 /* Look at the base. If this is not possible, leaks are not judged. `kernel` must outlive `l`. leaks_free() must follow. */
 void leaks_find(struct leaks *l, const struct kernel *kernel);
 void leaks_free(struct leaks *l);
 
-/* Find what a copy has lost that has run in this process. Takes some 100 ms for each 256 MiB of RAM. */
-void leaks_read(const struct leaks *l, struct lost *out);
+/*
+ * Find what the copy that has run in this process has lost. `regs` are the registers of its `cpus` CPUs. Takes some 100 ms for
+ * each 256 MiB of RAM.
+ */
+void leaks_read(const struct leaks *l, const struct x86_regs *regs, size_t cpus, struct lost *out);
 
-/* Add what a run of a serial order lost. */
+/* Add what a run of a serial order lost. If it is not known, leaks are not judged any more. */
 void leaks_add_serial(struct leaks *l, const struct lost *lost);
 
-/* Returns whether more objects of a cache were lost than in any serial order, and sets *out to the first such cache. */
-bool leaks_differ(const struct leaks *l, const struct lost *lost, struct explore_leak *out);
+/*
+ * Returns whether there is a cache of which more objects are in `lost` than any serial order lost, and so are in
+ * `again`, if that is not NULL. Sets *out to the first such cache, with the count in `lost`.
+ */
+bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_leak *out);
+
+/* Returns whether as many objects of the cache of the leak, or more, are in `lost`. */
+bool leaks_explain(const struct lost *lost, const struct explore_leak *leak);
 
 #endif

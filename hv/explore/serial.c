@@ -59,6 +59,10 @@ int serial_run(struct serial *s, const struct base *base, const struct explore_c
 	s->result = result;
 	ends_find(&s->ends, result->candidates, result->candidate_count, kernel);
 	leaks_find(&s->leaks, kernel);
+	if (s->leaks.guest)
+		explore_say(config, "memory leaks are looked for; %zu objects are lost at the mark already", s->leaks.before_count);
+	else
+		explore_say(config, "memory leaks are not looked for: the memory of this kernel is not understood");
 	for (unsigned order = 0; order < 2; order++) {
 		struct explore_trial *t = &result->serial[order];
 
@@ -91,7 +95,10 @@ static void repeat_serial(struct serial *s)
 	s->repeated = true;
 }
 
-/* Run the trial once more. Returns whether its outcome is again EXPLORE_SAME; sets *seen only then. */
+/*
+ * Run the trial once more. Returns whether its outcome is again EXPLORE_SAME, with the same exit statuses, and its schedule came
+ * as far; sets *seen only then.
+ */
 static bool run_again(struct serial *s, const struct explore_candidate *c, const struct explore_trial *t,
 		      struct trial_seen *seen)
 {
@@ -101,7 +108,8 @@ static bool run_again(struct serial *s, const struct explore_candidate *c, const
 
 	trial_start(&p, s->base, s->config, &looks, c, t);
 	trial_finish(&p, &again, seen);
-	return again.outcome == EXPLORE_SAME;
+	return again.outcome == EXPLORE_SAME && again.forced == t->forced &&
+	       memcmp(again.status, t->status, sizeof(t->status)) == 0;
 }
 
 /* Returns whether the trial, run once more, gives the place `at` such a value again. If not, the place is not compared again.
@@ -190,6 +198,8 @@ static bool ends_as(const struct serial *s, const struct serial_between *b, cons
 		return false;
 	if (odd->outcome == EXPLORE_STATE)
 		return b->seen.values[odd->at] == seen->values[odd->at];
+	if (odd->outcome == EXPLORE_LEAK)
+		return leaks_explain(&b->seen.lost, &t->leak);
 	if (was[0].count == RETURNS_MAX || was[1].count == RETURNS_MAX)
 		return false;
 	return odd->outcome == EXPLORE_STATUS || returns_are_same(&s->returns, was, seen->returned);
@@ -264,21 +274,26 @@ static void judge_state(struct serial *s, const struct explore_candidate *c, str
 		set_state(s, t, odd.at, seen->values[odd.at]);
 }
 
-/* Whole calls in any order must not lose memory, so runs between two calls are not asked. */
+/* If a run of a serial order did not end, what that order loses is not known. */
+static bool are_serial_losses_known(const struct serial *s)
+{
+	return s->leaks.runs == 2 * (1 + REPEATS);
+}
+
 static void judge_leaks(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
 			const struct trial_seen *seen)
 {
-	struct explore_leak leak;
+	const struct oddity odd = {.outcome = EXPLORE_LEAK};
 	struct trial_seen again;
 
-	if (!leaks_differ(&s->leaks, &seen->lost, &leak))
+	if (!leaks_differ(&s->leaks, &seen->lost, NULL, &t->leak))
 		return;
 	repeat_serial(s);
-	if (!leaks_differ(&s->leaks, &seen->lost, &leak) || !run_again(s, c, t, &again) ||
-	    !leaks_differ(&s->leaks, &again.lost, &leak))
+	if (is_stopped() || !are_serial_losses_known(s) || !leaks_differ(&s->leaks, &seen->lost, NULL, &t->leak) ||
+	    !run_again(s, c, t, &again) || !leaks_differ(&s->leaks, &seen->lost, &again.lost, &t->leak) || is_stopped() ||
+	    is_explained(s, &odd, t, seen))
 		return;
 	t->outcome = EXPLORE_LEAK;
-	t->leak = leak;
 }
 
 static void judge_returns(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,

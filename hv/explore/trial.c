@@ -12,6 +12,7 @@
 #include "hv/explore/walk.h"
 #include "hv/replay/run.h"
 #include "hv/sandbox/sandbox.h"
+#include "hv/target/target.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -112,6 +113,18 @@ static void judge(struct drive *d, struct explore_trial *out)
 		out->outcome = atomic_load(&d->mark.over) ? EXPLORE_SAME : EXPLORE_HANG;
 }
 
+/* Look at what the copy has left, which has run. */
+static void look_at_end(struct drive *d, const struct trial *t)
+{
+	struct x86_regs regs[TARGET_MAX_CPUS];
+	unsigned cpus = d->cpus < TARGET_MAX_CPUS ? d->cpus : TARGET_MAX_CPUS;
+
+	ends_read(t->looks.ends, &d->copy.ram, t->seen->values);
+	for (unsigned cpu = 0; cpu < cpus; cpu++)
+		copy_exit_regs(&d->copy, cpu, &regs[cpu]);
+	leaks_read(t->looks.leaks, regs, cpus, &t->seen->lost);
+}
+
 static int run(void *ctx, struct err *err)
 {
 	const struct trial *t = ctx;
@@ -127,10 +140,8 @@ static int run(void *ctx, struct err *err)
 		t->out->calls[side] = atomic_load(&d.mark.status[side]) < 0 ? t->seen->returned[side].count : RETURNS_MAX;
 	t->out->machine = drive_freely(&d, t->config->trial_ns);
 	judge(&d, t->out);
-	if (t->out->outcome == EXPLORE_SAME) {
-		ends_read(t->looks.ends, &d.copy.ram, t->seen->values);
-		leaks_read(t->looks.leaks, &t->seen->lost);
-	}
+	if (t->out->outcome == EXPLORE_SAME)
+		look_at_end(&d, t);
 	rc = 0;
 	if (t->out->outcome == EXPLORE_FAILED)
 		rc = err_set(err, EXIT_INTERNAL, "%s", d.copy.err.text[0] ? d.copy.err.text : "the copy could not be run");
@@ -184,6 +195,7 @@ static void take_seen(const struct trial_seen *from, struct trial_seen *out)
 	*out = *from;
 	if (out->lost.count > LEAKS_MAX)
 		out->lost.count = LEAKS_MAX;
+	out->lost.known = from->lost.known == 1 && out->lost.count < LEAKS_MAX;
 	for (unsigned side = 0; side < 2; side++) {
 		if (out->returned[side].count > RETURNS_MAX)
 			out->returned[side].count = RETURNS_MAX;

@@ -303,14 +303,22 @@ struct guest_object {
 	uint32_t size;	/* bytes */
 };
 
+/* What guest_lost_objects() follows pointers from in addition to the memory that is in no slab. */
+struct guest_roots {
+	const struct guest_object *object; /* objects that count as pointed to */
+	size_t count;
+	const struct x86_regs *regs; /* the general registers of `cpus` CPUs */
+	size_t cpus;
+};
+
 /*
  * Find the slab objects that are in use but that nothing points to, not even through other objects, as kmemleak does. Call it
- * while the guest stands still. An object that only a register points to counts as lost. Reads all memory of the guest: some
- * 100 ms for each 256 MiB of RAM. Returns 0 and sets *out to a list in the order of the addresses, which the caller frees;
- * returns -1 if the layout of the kernel's structures is unknown (kernels without BTF, or with the SLAB allocator), if the
- * guest has more than 4 GiB of RAM, or if memory runs out.
+ * while the guest stands still. Reads all memory of the guest: some 100 ms for each 256 MiB of RAM. Returns 0 and sets *out to a
+ * list in the order of the addresses, which the caller frees. Returns -1 and sets *out to NULL if the layout of the kernel's
+ * structures is unknown (kernels without BTF, or with the SLAB allocator), if a CPU was stopped while it changed its list of
+ * free objects, if RAM ends above 4 GiB, which it does in guests with more than 3 GiB, or if memory runs out.
  */
-int guest_lost_objects(const struct guest *g, struct guest_object **out, size_t *count);
+int guest_lost_objects(const struct guest *g, const struct guest_roots *more, struct guest_object **out, size_t *count);
 
 /* Read the name of a slab cache, a printable string of at most max - 1 bytes. Returns 0, or -1 if there is none, and sets "".
  */

@@ -53,6 +53,8 @@ struct linux_page_layout {
 	struct btf_member free, refs;
 	/* Members that may hold the pointer from a page of per-CPU memory to its chunk. */
 	struct btf_member owner[2];
+	/* Offset of the list_head (`lru`) by which a free page is on a list, or 0 if unknown. */
+	uint32_t list;
 	/* Number of the bit in `flags` that marks slab pages, or -1 if slab pages are marked by their page type. */
 	int slab_flag;
 	/* Number of the bit in `flags` that marks pages which the page allocator does not own (PG_reserved), or -1 if unknown.

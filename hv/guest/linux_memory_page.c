@@ -4,12 +4,14 @@
  * to Linux 6.9, by a cleared bit of page_type in 6.10 and 6.11, and by a number in the highest byte of page_type since 6.12.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 #include "hv/guest/linux_memory_page.h"
 
 #define NO_TYPE UINT32_MAX /* page_type of a page that has no type, and is not mapped by user space (_mapcount of -1) */
+#define ORDER_MAX 11	    /* the buddy allocator has at most 2^11 pages together (MAX_PAGE_ORDER) */
 #define PAGES_TOGETHER_MAX (1u << 10) /* upper bound of a slab's pages; only compound pages of user memory are far larger */
 
 static struct linux_page_type page_type(const struct guest *g, const char *number, const char *bit)
@@ -22,6 +24,14 @@ static struct linux_page_type page_type(const struct guest *g, const char *numbe
 	if (btf_enumerator(g->btf, bit, &value) || btf_enumerator(g->btf, "PAGE_TYPE_BASE", &base) || (uint64_t)value < 64)
 		return (struct linux_page_type){0};
 	return (struct linux_page_type){(uint32_t)(base | value), (uint32_t)base};
+}
+
+static void find_list(const struct guest *g, uint32_t size, struct linux_page_layout *p)
+{
+	struct btf_member list;
+
+	if (btf_member(g->btf, "page", "lru", &list) == 0 && list.offset && list.offset + 2 * sizeof(uint64_t) <= size)
+		p->list = list.offset;
 }
 
 void linux_find_pages(struct guest *g)
@@ -49,6 +59,7 @@ void linux_find_pages(struct guest *g)
 	linux_find_member(g, "page", "_refcount", size, &p->refs);
 	linux_find_member(g, "page", "index", size, &p->owner[0]);
 	linux_find_member(g, "page", "private", size, &p->owner[1]);
+	find_list(g, size, p);
 	if (btf_enumerator(g->btf, "PG_slab", &flag) == 0 && flag >= 0 && flag < 64)
 		p->slab_flag = (int)flag;
 	if (btf_enumerator(g->btf, "PG_reserved", &flag) == 0 && flag >= 0 && flag < 64)
@@ -131,13 +142,31 @@ bool linux_page_is_table(const struct guest *g, const struct guest_page *page)
 	return is_of_type(g, page, &g->memory.page.table);
 }
 
-bool linux_page_is_unused(const struct guest *g, const struct guest_page *page)
+/* Returns whether the page is on a list: both neighbours of its list_head point back to it. */
+static bool is_on_list(const struct guest *g, const struct guest_page *page)
 {
 	const struct linux_page_layout *p = &g->memory.page;
+	uint64_t own = page->info + p->list, list[2], back[2];
+
+	if (!p->list)
+		return false;
+	memcpy(list, page->copy + p->list, sizeof(list));
+	return guest_read(g, list[0] + sizeof(list[0]), &back[0], sizeof(back[0])) == 0 &&
+	       guest_read(g, list[1], &back[1], sizeof(back[1])) == 0 && back[0] == own && back[1] == own;
+}
+
+uint64_t linux_free_pages(const struct guest *g, const struct guest_page *page)
+{
+	const struct linux_page_layout *p = &g->memory.page;
+	uint64_t order;
 
 	if (!p->refs.size || !p->type.size || linux_member_value(page->copy, &p->refs))
-		return false;
-	return (uint32_t)linux_member_value(page->copy, &p->type) == NO_TYPE || is_of_type(g, page, &p->buddy);
+		return 0;
+	if (is_of_type(g, page, &p->buddy)) {
+		order = p->owner[1].size ? linux_member_value(page->copy, &p->owner[1]) : 0;
+		return order <= ORDER_MAX ? UINT64_C(1) << order : 1;
+	}
+	return (uint32_t)linux_member_value(page->copy, &p->type) == NO_TYPE && is_on_list(g, page);
 }
 
 bool linux_page_is_allocators(const struct guest *g, uint64_t gpa)

@@ -18,10 +18,11 @@ bool linux_page_is_slab(const struct guest *g, const struct guest_page *head);
 bool linux_page_is_table(const struct guest *g, const struct guest_page *page);
 
 /*
- * Returns true if this page, which is no tail of a compound page, is free: nobody uses it, and it has no type. Also true for
- * the second and later pages of an allocation of several pages that is no compound page. Few such allocations exist.
+ * Returns the number of free pages that begin with this page, which is no tail of a compound page, or 0 if it is not known to
+ * be free. Pages are free that the buddy allocator has, or that are on a CPU's list of free pages. That nobody uses a page does
+ * not show this: the second and later pages of an allocation that is no compound page have no users either.
  */
-bool linux_page_is_unused(const struct guest *g, const struct guest_page *page);
+uint64_t linux_free_pages(const struct guest *g, const struct guest_page *page);
 
 /*
  * Returns true if this page belongs to the page allocator, which may give it to any part of the kernel. The kernel image's

@@ -2,13 +2,16 @@
 /*
  * Finds slab objects that are lost: in use, but nothing points to them. As kmemleak does
  * (Documentation/dev-tools/kmemleak.rst), each aligned word is taken for a pointer, and a pointer to any byte of an object
- * counts. Objects are followed from the memory that is in no slab: variables, per-CPU memory, stacks and other pages.
+ * counts. Objects are followed from the memory that is in no slab: variables, per-CPU memory, stacks and other pages. The bytes
+ * between the end of an object and the next one are not looked at.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_slabs.h"
+
+#define LOST_MAX (1u << 20) /* objects: 24 MiB of their list, and more than any kernel that runs loses */
 
 struct reach {
 	const struct guest *g;
@@ -58,11 +61,21 @@ static void look_through_object(struct reach *r, const struct reached *object)
 	look_through(r, slab->in.start + (uint64_t)object->number * slab->in.stride + slab->in.left_pad, slab->in.object_size);
 }
 
+static void reach_more(struct reach *r, const struct guest_roots *more)
+{
+	for (size_t i = 0; i < more->count; i++)
+		reach(r, more->object[i].gva);
+	for (size_t i = 0; i < more->cpus; i++)
+		for (unsigned n = 0; n < X86_GPRS; n++)
+			reach(r, more->regs[i].gpr[n]);
+}
+
 /* Mark all objects that can be reached. */
-static void reach_all(struct reach *r)
+static void reach_all(struct reach *r, const struct guest_roots *more)
 {
 	const struct linux_slabs *s = &r->slabs;
 
+	reach_more(r, more);
 	for (uint64_t page = 0; page < s->pages; page++)
 		if (s->of[page] == LINUX_NO_SLAB && !s->unused[page])
 			look_through(r, r->g->memory.page_offset + page * X86_PAGE_SIZE, X86_PAGE_SIZE);
@@ -96,9 +109,10 @@ static size_t list_lost(const struct linux_slabs *s, struct guest_object *out)
 	return count;
 }
 
-int guest_lost_objects(const struct guest *g, struct guest_object **out, size_t *count)
+int guest_lost_objects(const struct guest *g, const struct guest_roots *more, struct guest_object **out, size_t *count)
 {
 	struct reach r = {.g = g};
+	size_t lost;
 	int rc = -1;
 
 	*out = NULL;
@@ -108,12 +122,12 @@ int guest_lost_objects(const struct guest *g, struct guest_object **out, size_t 
 	r.todo = malloc((r.slabs.objects + 1) * sizeof(*r.todo));
 	if (!r.todo)
 		goto out;
-	reach_all(&r);
-	*count = list_lost(&r.slabs, NULL);
-	*out = malloc((*count + 1) * sizeof(**out));
+	reach_all(&r, more);
+	lost = list_lost(&r.slabs, NULL);
+	*out = lost <= LOST_MAX ? malloc((lost + 1) * sizeof(**out)) : NULL;
 	if (!*out)
 		goto out;
-	list_lost(&r.slabs, *out);
+	*count = list_lost(&r.slabs, *out);
 	rc = 0;
 out:
 	free(r.todo);

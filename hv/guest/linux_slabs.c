@@ -11,7 +11,8 @@
 #include "hv/guest/linux_members.h"
 #include "hv/guest/linux_memory_page.h"
 
-#define KFENCE_PAGES_MAX 1024 /* of the pool: two for each of CONFIG_KFENCE_NUM_OBJECTS, and two more; by default 512 */
+/* Pages of the pool: two for each of CONFIG_KFENCE_NUM_OBJECTS, 255 by default, and two more. A larger pool is not known. */
+#define KFENCE_PAGES_MAX 1024
 
 struct reader {
 	struct linux_slabs *s;
@@ -41,7 +42,8 @@ static int next_free(const struct guest *g, const struct linux_known_slab *slab,
 	const struct linux_cache_layout *c = &g->memory.cache;
 	uint64_t offset, random = 0, at;
 
-	if (linux_read_member(g, slab->in.cache, &c->free_offset, &offset) || offset + sizeof(*next) > slab->in.stride)
+	if (linux_read_member(g, slab->in.cache, &c->free_offset, &offset) || slab->in.stride < sizeof(*next) ||
+	    offset > slab->in.stride - sizeof(*next))
 		return -1;
 	at = object + offset;
 	if (guest_read(g, at, next, sizeof(*next)))
@@ -54,42 +56,62 @@ static int next_free(const struct guest *g, const struct linux_known_slab *slab,
 	return 0;
 }
 
-/* Follow the list from its first object on. All of its objects are in one slab. */
-static void mark_free(struct linux_slabs *s, const struct guest *g, uint64_t object)
+/*
+ * Follow the list from its first object on, and mark its objects, which must all be in the slab `own`. Returns 0, or -1 if they
+ * are not.
+ */
+static int mark_free(struct linux_slabs *s, const struct guest *g, const struct linux_known_slab *own, uint64_t object)
 {
-	struct linux_known_slab *own = NULL;
-
 	while (object) {
 		uint32_t number;
-		struct linux_known_slab *slab = (struct linux_known_slab *)linux_slabs_at(s, g, object, &number);
 
-		if (!own)
-			own = slab;
-		if (!own)
-			return;
-		if (slab != own || object != own->in.start + (uint64_t)number * own->in.stride + own->in.left_pad ||
+		if (linux_slabs_at(s, g, object, &number) != own ||
+		    object != own->in.start + (uint64_t)number * own->in.stride + own->in.left_pad ||
 		    s->state[own->first + number] & LINUX_OBJECT_FREE)
-			break;
+			return -1;
 		s->state[own->first + number] |= LINUX_OBJECT_FREE;
 		if (next_free(g, own, object, &object))
-			break;
+			return -1;
 	}
-	if (own && object)
-		own->odd = true;
+	return 0;
 }
 
-static void mark_cpus_free(struct linux_slabs *s, const struct guest *g, uint64_t cache)
+/* Mark the objects on the list of a CPU, which are in one slab of the cache. Returns 0 or -1. */
+static int mark_cpu_free(struct linux_slabs *s, const struct guest *g, uint64_t cache, uint64_t first)
+{
+	const struct linux_known_slab *slab;
+	uint32_t number;
+
+	if (!first)
+		return 0;
+	slab = linux_slabs_at(s, g, first, &number);
+	return slab && slab->in.cache == cache ? mark_free(s, g, slab, first) : -1;
+}
+
+static int mark_cpus_free(struct linux_slabs *s, const struct guest *g, uint64_t cache)
 {
 	const struct linux_memory *m = &g->memory;
 	uint64_t cpu_slab, base, first;
 
 	/* Since Linux 7.0, CPUs have sheaves only. */
-	if (!m->cache.cpu_free.size || linux_read_member(g, cache, &m->cache.cpu_slab, &cpu_slab))
-		return;
+	if (!m->cache.cpu_slab.size)
+		return 0;
+	if (linux_read_member(g, cache, &m->cache.cpu_slab, &cpu_slab))
+		return -1;
 	for (uint32_t cpu = 0; cpu < m->percpu.cpus; cpu++)
-		if (guest_read(g, m->percpu.offsets + cpu * sizeof(base), &base, sizeof(base)) == 0 &&
-		    linux_read_member(g, base + cpu_slab, &m->cache.cpu_free, &first) == 0)
-			mark_free(s, g, first);
+		if (guest_read(g, m->percpu.offsets + cpu * sizeof(base), &base, sizeof(base)) ||
+		    linux_read_member(g, base + cpu_slab, &m->cache.cpu_free, &first) || mark_cpu_free(s, g, cache, first) < 0)
+			return -1;
+	return 0;
+}
+
+/* Mark the objects that the slab's own list has, or the slab as odd. */
+static void mark_slab_free(struct linux_slabs *s, const struct guest *g, struct linux_known_slab *slab)
+{
+	struct guest_page page;
+
+	slab->odd = linux_page(g, slab->in.start - g->memory.page_offset, &page) ||
+		    mark_free(s, g, slab, linux_member_value(page.copy, &g->memory.page.free)) < 0;
 }
 
 /* ---- slabs ---- */
@@ -104,7 +126,12 @@ static int add_slab(struct linux_slabs *s, const struct linux_known_slab *slab)
 	return 0;
 }
 
-/* Read the slab whose first page is `head`. Returns the number of its pages, 0 if it is invalid, or -1 if memory runs out. */
+static uint64_t pages_of(const struct linux_known_slab *slab)
+{
+	return ((uint64_t)slab->in.stride * slab->in.objects + X86_PAGE_SIZE - 1) / X86_PAGE_SIZE;
+}
+
+/* Read the slab whose first page is `head`; leave out one that is invalid. Returns 0, or -1 if there are too many objects. */
 static int read_slab(struct reader *r, const struct guest_page *head)
 {
 	struct linux_slabs *s = r->s;
@@ -113,36 +140,42 @@ static int read_slab(struct reader *r, const struct guest_page *head)
 
 	if (linux_slab_layout(r->g, head, &slab.in) < 0 || (slab.in.start >= r->kfence && slab.in.start < r->kfence_end))
 		return 0;
-	pages = ((uint64_t)slab.in.stride * slab.in.objects + X86_PAGE_SIZE - 1) / X86_PAGE_SIZE;
+	pages = pages_of(&slab);
 	if (!pages || pages > s->pages - head->pfn)
 		return 0;
-	if (add_slab(s, &slab) < 0)
+	if (s->objects + slab.in.objects > LINUX_SLABS_OBJECTS_MAX || add_slab(s, &slab) < 0)
 		return -1;
 	for (uint64_t i = 0; i < pages; i++)
 		s->of[head->pfn + i] = (uint32_t)(s->count - 1);
 	s->objects += slab.in.objects;
-	return (int)pages;
+	return 0;
 }
 
-/* Look at `count` struct pages from that of `pfn` on, which are at `copy`. Returns 0, or -1 if memory runs out. */
+/* Mark the free pages that begin with this one. */
+static void note_unused(struct reader *r, const struct guest_page *page)
+{
+	uint64_t count = linux_free_pages(r->g, page), left = r->s->pages - page->pfn;
+
+	memset(r->s->unused + page->pfn, 1, count < left ? count : left);
+}
+
+/* Look at `count` struct pages from that of `pfn` on, which are at `copy`. Returns 0, or -1 if there are too many objects. */
 static int read_pages(struct reader *r, uint64_t pfn, unsigned count, const uint8_t *copy)
 {
 	const struct linux_page_layout *p = &r->g->memory.page;
 
 	for (unsigned i = 0; i < count; i++) {
-		struct guest_page page = {.pfn = pfn + i};
-		bool tail;
+		struct guest_page page = {.pfn = pfn + i, .info = r->g->memory.vmemmap + (pfn + i) * p->size};
 
-		if (r->s->of[page.pfn] != LINUX_NO_SLAB)
+		if (r->s->of[page.pfn] != LINUX_NO_SLAB || r->s->unused[page.pfn])
 			continue;
 		memcpy(page.copy, copy + (size_t)i * p->size, p->size);
-		tail = linux_member_value(page.copy, &p->head) & 1;
-		if (!tail && linux_page_is_slab(r->g, &page)) {
-			if (read_slab(r, &page) < 0)
-				return -1;
-		} else {
-			r->s->unused[page.pfn] = !tail && linux_page_is_unused(r->g, &page);
-		}
+		if (linux_member_value(page.copy, &p->head) & 1)
+			continue;
+		if (!linux_page_is_slab(r->g, &page))
+			note_unused(r, &page);
+		else if (read_slab(r, &page) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -172,37 +205,54 @@ static int compare_caches(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Mark the objects that are free: on the lists of the slabs, and on those of the CPUs. Returns 0, or -1 if memory runs out. */
-static int mark_all_free(struct linux_slabs *s, const struct guest *g)
+/* Mark the objects on the lists of the CPUs. Returns 0 or -1. */
+static int mark_all_cpus_free(struct linux_slabs *s, const struct guest *g)
 {
-	uint64_t *caches = malloc((s->count + 1) * sizeof(*caches)), first;
-	struct guest_page page;
+	uint64_t *caches = malloc((s->count + 1) * sizeof(*caches)), lists = 0;
+	int rc = -1;
 
 	if (!caches)
 		return -1;
-	for (size_t i = 0; i < s->count; i++) {
-		caches[i] = s->slab[i].in.cache;
-		if (linux_page(g, s->slab[i].in.start - g->memory.page_offset, &page))
-			s->slab[i].odd = true;
-		else if ((first = linux_member_value(page.copy, &g->memory.page.free)))
-			mark_free(s, g, first);
-	}
-	qsort(caches, s->count, sizeof(*caches), compare_caches);
 	for (size_t i = 0; i < s->count; i++)
-		if (i == 0 || caches[i] != caches[i - 1])
-			mark_cpus_free(s, g, caches[i]);
+		caches[i] = s->slab[i].in.cache;
+	qsort(caches, s->count, sizeof(*caches), compare_caches);
+	for (size_t i = 0; i < s->count; i++) {
+		if (i && caches[i] == caches[i - 1])
+			continue;
+		lists += g->memory.percpu.cpus;
+		if (lists > LINUX_SLABS_LISTS_MAX || mark_cpus_free(s, g, caches[i]) < 0)
+			goto out;
+	}
+	rc = 0;
+out:
 	free(caches);
-	return 0;
+	return rc;
+}
+
+/* Let the pages of odd slabs be pages like any other. */
+static void forget_odd(struct linux_slabs *s, const struct guest *g)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct linux_known_slab *slab = &s->slab[i];
+
+		if (slab->odd)
+			memset(&s->of[(slab->in.start - g->memory.page_offset) / X86_PAGE_SIZE], 0xff,
+			       pages_of(slab) * sizeof(*s->of));
+	}
+}
+
+/* Without the lists of the CPUs, free objects would count as in use. Sheaves replace these lists. */
+static bool are_cpu_lists_known(const struct linux_memory *m)
+{
+	return m->cache.cpu_slab.size ? m->cache.cpu_free.size && m->percpu.cpus : m->cache.sheaves;
 }
 
 static bool is_layout_known(const struct guest *g)
 {
 	const struct linux_memory *m = &g->memory;
 
-	/* Without the lists of the CPUs, free objects would count as in use: sheaves replace these lists. */
 	return g->stage == LINUX_READY && m->page.size && m->page_offset && m->page.free.size && m->page.refs.size &&
-	       m->page.head.size && m->cache.size.size && m->cache.free_offset.size &&
-	       (m->cache.cpu_free.size || m->cache.sheaves);
+	       m->page.head.size && m->cache.size.size && m->cache.free_offset.size && are_cpu_lists_known(m);
 }
 
 int linux_slabs_read(struct linux_slabs *s, const struct guest *g)
@@ -224,7 +274,14 @@ int linux_slabs_read(struct linux_slabs *s, const struct guest *g)
 	if (read_all_pages(&r) < 0)
 		return -1;
 	s->state = calloc(s->objects + 1, sizeof(*s->state));
-	return s->state ? mark_all_free(s, g) : -1;
+	if (!s->state)
+		return -1;
+	for (size_t i = 0; i < s->count; i++)
+		mark_slab_free(s, g, &s->slab[i]);
+	if (mark_all_cpus_free(s, g) < 0)
+		return -1;
+	forget_odd(s, g);
+	return 0;
 }
 
 void linux_slabs_free(struct linux_slabs *s)

@@ -13,17 +13,24 @@
 #include "hv/guest/guest.h"
 #include "hv/guest/linux_memory_slab.h"
 
-/* The most pages of RAM, 4 GiB: bounds the time and the memory that a hostile guest can cost. */
+/*
+ * The most page frames, up to the guest's last page of RAM: 4 GiB, or 3 GiB of RAM in a guest whose RAM has a hole below 4 GiB.
+ * This and the next two numbers bound the time and the memory that a hostile guest can cost.
+ */
 #define LINUX_SLABS_PAGES_MAX (UINT64_C(1) << 20)
 
-/* No slab contains the page. */
+/* The most objects of all slabs, and the most lists of free objects of CPUs: one for each cache and CPU. */
+#define LINUX_SLABS_OBJECTS_MAX (UINT64_C(1) << 24)
+#define LINUX_SLABS_LISTS_MAX (UINT64_C(1) << 20)
+
+/* No slab contains the page, or a slab that is not understood. */
 #define LINUX_NO_SLAB UINT32_MAX
 
 /* A slab, and what is known about its objects. */
 struct linux_known_slab {
 	struct linux_slab in;
 	size_t first; /* index of the first object's state */
-	bool odd;     /* a list of free objects cannot be followed, so nothing is known about the objects */
+	bool odd;     /* its list of free objects cannot be followed, so which objects are in use is unknown */
 };
 
 /* States of an object, as bits. */
@@ -35,7 +42,7 @@ enum linux_object_state {
 struct linux_slabs {
 	uint64_t pages;	 /* of RAM: struct pages that were looked at */
 	uint32_t *of;	 /* for each page: index of its slab, or LINUX_NO_SLAB */
-	uint8_t *unused; /* for each page: 1 if it is free, so that nothing in it counts */
+	uint8_t *unused; /* for each page: 1 if it is free, so that no pointer in it counts */
 	struct linux_known_slab *slab;
 	size_t count;
 	uint8_t *state; /* for each object: enum linux_object_state */
@@ -44,8 +51,9 @@ struct linux_slabs {
 
 /*
  * Read all slabs. Call it while the guest stands still. Reads every struct page, so it takes some milliseconds for each 256 MiB
- * of RAM. Returns 0; or -1 if the layout of the kernel's structures is unknown, the guest has more RAM than
- * LINUX_SLABS_PAGES_MAX, or memory runs out. linux_slabs_free() may follow in either case.
+ * of RAM. The pages of an odd slab then have no slab in `of`, so that whatever they point to is reached. Returns 0; or -1 if the
+ * layout of the kernel's structures is unknown, a CPU's list of free objects cannot be followed, one of the limits above is
+ * exceeded, or memory runs out. linux_slabs_free() may follow in either case.
  */
 int linux_slabs_read(struct linux_slabs *s, const struct guest *g);
 void linux_slabs_free(struct linux_slabs *s);

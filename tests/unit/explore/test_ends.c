@@ -95,11 +95,13 @@ static void a_candidate_has_the_place_of_its_bytes(void **state)
 static void statuses_of_a_serial_order_are_no_finding(void **state)
 {
 	struct explore_trial serial[2] = {{.status = {0, 1}}, {.status = {1, 0}}};
-	struct serial s = {.trial = serial};
+	struct explore_result result = {0};
+	struct serial s = {.result = &result};
 	struct explore_trial t = {.outcome = EXPLORE_SAME, .status = {1, 0}};
 	const struct trial_seen seen = {0};
 
 	(void)state;
+	memcpy(result.serial, serial, sizeof(serial));
 	serial_judge(&s, NULL, &t, &seen);
 	assert_int_equal(t.outcome, EXPLORE_SAME);
 	assert_false(explore_found(&t));

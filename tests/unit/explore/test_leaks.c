@@ -37,21 +37,47 @@ static void more_than_both_orders_is_a_leak(void **state)
 	lost = lose(2, 0);
 	leaks_add_serial(&l, &lost);
 	lost = lose(0, 0);
-	assert_false(leaks_differ(&l, &lost, &leak));
+	assert_false(leaks_differ(&l, &lost, NULL, &leak));
 	lost = lose(2, 0);
-	assert_false(leaks_differ(&l, &lost, &leak));
+	assert_false(leaks_differ(&l, &lost, NULL, &leak));
 	lost = lose(3, 0);
-	assert_true(leaks_differ(&l, &lost, &leak));
+	assert_true(leaks_differ(&l, &lost, NULL, &leak));
 	assert_int_equal(leak.count, 3);
 	assert_int_equal(leak.serial, 2);
 	assert_int_equal(leak.size, 64);
 	assert_int_equal(leak.gva, lost.object[0].in.gva);
 	/* Each cache counts for itself. */
 	lost = lose(1, 1);
-	assert_true(leaks_differ(&l, &lost, &leak));
+	assert_true(leaks_differ(&l, &lost, NULL, &leak));
 	assert_int_equal(leak.size, 96);
 	assert_int_equal(leak.count, 1);
 	assert_int_equal(leak.serial, 0);
+	leaks_free(&l);
+}
+
+static void the_rerun_must_lose_of_the_same_cache(void **state)
+{
+	struct guest g = {0};
+	struct leaks l = {.guest = &g};
+	struct explore_leak leak;
+	struct lost lost = lose(1, 0), again = lose(1, 0);
+
+	(void)state;
+	leaks_add_serial(&l, &lost);
+	lost = lose(3, 2);
+	again = lose(1, 5);
+	assert_true(leaks_differ(&l, &lost, &again, &leak));
+	assert_int_equal(leak.size, 96);
+	assert_int_equal(leak.count, 2);
+	assert_true(leaks_explain(&again, &leak));
+	again = lose(5, 1);
+	assert_false(leaks_explain(&again, &leak));
+	again = lose(1, 0);
+	assert_false(leaks_differ(&l, &lost, &again, &leak));
+	again = lose(3, 2);
+	again.known = 0;
+	assert_false(leaks_differ(&l, &lost, &again, &leak));
+	assert_false(leaks_explain(&again, &leak));
 	leaks_free(&l);
 }
 
@@ -64,10 +90,10 @@ static void nothing_is_judged_that_is_not_known(void **state)
 
 	(void)state;
 	lost.known = false;
-	assert_false(leaks_differ(&l, &lost, &leak));
+	assert_false(leaks_differ(&l, &lost, NULL, &leak));
 	leaks_add_serial(&l, &lost);
 	lost = lose(5, 5);
-	assert_false(leaks_differ(&l, &lost, &leak));
+	assert_false(leaks_differ(&l, &lost, NULL, &leak));
 	leaks_free(&l);
 }
 
@@ -75,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_than_both_orders_is_a_leak),
+		cmocka_unit_test(the_rerun_must_lose_of_the_same_cache),
 		cmocka_unit_test(nothing_is_judged_that_is_not_known),
 	};
 

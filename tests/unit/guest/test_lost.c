@@ -28,13 +28,16 @@
 #define SLAB (DIRECT + SLAB_GPA)
 #define USED_GPA 0x510000ull
 #define UNUSED_GPA 0x520000ull
+#define TAIL_GPA 0x530000ull
+#define BUDDY_GPA 0x540000ull
+#define BUDDY 0xf0000000u /* page_type of the first of several free pages */
 #define KEY 0x1122334455667788ull
 
 enum { CPUS = 2, PAGE_STRUCT = 64, STRIDE = 512, OBJECT = 480, OBJECTS = 8, FREE_AT = 240 };
 
 /* Offsets in the image and in the structures. */
 enum { PAGE_OFFSET_AT = 0, VMEMMAP_AT = 8, MAX_PFN_AT = 16, OFFSETS_AT = 24, IMAGE_SIZE = 0x1000 };
-enum { FLAGS_AT = 0, HEAD_AT = 8, S_CACHE_AT = 24, S_FREE_AT = 32, S_COUNTS_AT = 40, TYPE_AT = 48, REFS_AT = 52 };
+enum { FLAGS_AT = 0, HEAD_AT = 8, LIST_AT = 8, S_CACHE_AT = 24, S_FREE_AT = 32, PRIVATE_AT = 40, S_COUNTS_AT = 40, TYPE_AT = 48, REFS_AT = 52 };
 enum { C_CPU_AT = 0, C_SIZE_AT = 8, C_OBJECT_AT = 12, C_OFFSET_AT = 16, C_RANDOM_AT = 24, C_BYTES = 64, CPU_AREA_AT = 0x40 };
 
 static const struct symbol symbols[] = {
@@ -48,6 +51,7 @@ static const struct symbol symbols[] = {
 struct facts {
 	struct fake_target *ft;
 	struct guest *g;
+	struct guest_roots more;
 	struct guest_object *lost;
 	size_t count;
 };
@@ -57,13 +61,15 @@ struct facts {
 static struct btf *make_types(bool cpu_lists)
 {
 	struct btf_maker m = {0};
-	uint32_t u32 = make_int(&m, "u32", 4), u64 = make_int(&m, "u64", 8);
+	uint32_t u32 = make_int(&m, "u32", 4), u64 = make_int(&m, "u64", 8), list = make_int(&m, "list", 16);
 	struct btf *btf;
 	struct blob b;
 
-	make_type(&m, "page", BTF_STRUCT, 4, PAGE_STRUCT);
+	make_type(&m, "page", BTF_STRUCT, 6, PAGE_STRUCT);
 	make_field(&m, "flags", u64, FLAGS_AT * 8);
 	make_field(&m, "compound_head", u64, HEAD_AT * 8);
+	make_field(&m, "lru", list, LIST_AT * 8);
+	make_field(&m, "private", u64, PRIVATE_AT * 8);
 	make_field(&m, "page_type", u32, TYPE_AT * 8);
 	make_field(&m, "_refcount", u32, REFS_AT * 8);
 	make_type(&m, "slab", KIND_FLAG | BTF_STRUCT, 4, PAGE_STRUCT);
@@ -138,7 +144,14 @@ static void fill(struct facts *f)
 	put64(f, info_gpa(SLAB_GPA) + S_CACHE_AT, DIRECT + CACHE_GPA);
 	put64(f, info_gpa(SLAB_GPA) + S_FREE_AT, object(2));
 	put32(f, info_gpa(SLAB_GPA) + S_COUNTS_AT, OBJECTS << 16 | 5);
+	/* On a list with itself, as the only page of a CPU's list is with the list's head. */
 	put32(f, info_gpa(UNUSED_GPA) + TYPE_AT, UINT32_MAX);
+	put64(f, info_gpa(UNUSED_GPA) + LIST_AT, VMEMMAP + info_gpa(UNUSED_GPA) - VMEMMAP_GPA + LIST_AT);
+	put64(f, info_gpa(UNUSED_GPA) + LIST_AT + 8, VMEMMAP + info_gpa(UNUSED_GPA) - VMEMMAP_GPA + LIST_AT);
+	put32(f, info_gpa(TAIL_GPA) + TYPE_AT, UINT32_MAX);
+	put32(f, info_gpa(BUDDY_GPA) + TYPE_AT, BUDDY);
+	put64(f, info_gpa(BUDDY_GPA) + PRIVATE_AT, 1);
+	put32(f, info_gpa(BUDDY_GPA + X86_PAGE_SIZE) + TYPE_AT, UINT32_MAX);
 	put_next(f, 2, object(5));
 	put_next(f, 5, 0);
 	put_next(f, 6, 0);
@@ -193,7 +206,7 @@ static void expect_lost(struct facts *f, unsigned expected)
 	unsigned lost = 0;
 
 	free(f->lost);
-	assert_int_equal(guest_lost_objects(f->g, &f->lost, &f->count), 0);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), 0);
 	for (size_t i = 0; i < f->count; i++) {
 		assert_int_equal(f->lost[i].cache, DIRECT + CACHE_GPA);
 		assert_int_equal(f->lost[i].size, OBJECT);
@@ -237,6 +250,50 @@ static void stale_pointers_do_not_count(void **state)
 	expect_lost(f, 1u << 0 | 1u << 1 | 1u << 3 | 1u << 4);
 }
 
+static void pages_without_users_may_be_in_use(void **state)
+{
+	struct facts *f = *state;
+
+	/* Of two pages that are free together, and a page after them. */
+	put64(f, BUDDY_GPA + 8, object(0));
+	put64(f, BUDDY_GPA + X86_PAGE_SIZE, object(1));
+	put64(f, BUDDY_GPA + 2 * X86_PAGE_SIZE, object(3));
+	/* The second page of an allocation: no users, no type, and on no list. */
+	put64(f, TAIL_GPA, object(4));
+	expect_lost(f, 1u << 0 | 1u << 1 | 1u << 7);
+	/* More pages than there can be together. */
+	put64(f, info_gpa(BUDDY_GPA) + PRIVATE_AT, 12);
+	expect_lost(f, 1u << 0 | 1u << 7);
+}
+
+static void registers_and_given_objects_point_too(void **state)
+{
+	struct facts *f = *state;
+	const struct guest_object given = {.gva = object(1), .cache = DIRECT + CACHE_GPA, .size = OBJECT};
+	struct x86_regs regs[2] = {0};
+
+	put64(f, object(0) - DIRECT, object(3));
+	put64(f, object(1) - DIRECT, object(4));
+	regs[1].gpr[X86_GPRS - 1] = object(0) + 8;
+	f->more = (struct guest_roots){.object = &given, .count = 1, .regs = regs, .cpus = 2};
+	expect_lost(f, 1u << 7);
+	f->more.cpus = 1;
+	expect_lost(f, 1u << 0 | 1u << 3 | 1u << 7);
+}
+
+static void odd_slabs_point_to_others(void **state)
+{
+	struct facts *f = *state;
+	const uint64_t other = SLAB_GPA + 0x8000;
+
+	put64(f, info_gpa(other) + FLAGS_AT, 1u << 9);
+	put64(f, info_gpa(other) + S_CACHE_AT, DIRECT + CACHE_GPA);
+	put64(f, info_gpa(other) + S_FREE_AT, DIRECT + other + 8);
+	put32(f, info_gpa(other) + S_COUNTS_AT, OBJECTS << 16 | 5);
+	put64(f, other + 3 * STRIDE, object(0));
+	expect_lost(f, 1u << 1 | 1u << 3 | 1u << 4 | 1u << 7);
+}
+
 static void list_that_leaves_the_slab_says_nothing(void **state)
 {
 	struct facts *f = *state;
@@ -248,7 +305,7 @@ static void list_that_leaves_the_slab_says_nothing(void **state)
 	put_next(f, 5, object(2));
 	expect_lost(f, 0);
 	put_next(f, 5, 0);
-	put64(f, CPUS_GPA + CPU_AREA_AT, object(5));
+	put64(f, info_gpa(SLAB_GPA) + S_FREE_AT, DIRECT + USED_GPA);
 	expect_lost(f, 0);
 }
 
@@ -274,17 +331,32 @@ static void invalid_slabs_are_no_slabs(void **state)
 	expect_lost(f, 0);
 }
 
+static void no_answer_if_a_list_of_a_cpu_is_odd(void **state)
+{
+	const uint64_t first[] = {object(5), object(1) + 8, DIRECT + USED_GPA, 8};
+	struct facts *f = *state;
+
+	for (unsigned i = 0; i < COUNT(first); i++) {
+		put64(f, CPUS_GPA + CPU_AREA_AT, first[i]);
+		assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
+		assert_null(f->lost);
+	}
+	put64(f, CPUS_GPA + CPU_AREA_AT, 0);
+	put64(f, IMAGE_GPA + OFFSETS_AT, 0);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
+}
+
 static void no_answer_without_the_layout(void **state)
 {
 	struct facts *f = *state;
 
 	learn(f, false);
-	assert_int_equal(guest_lost_objects(f->g, &f->lost, &f->count), -1);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
 	learn(f, true);
 	put64(f, IMAGE_GPA + MAX_PFN_AT, UINT64_MAX);
-	assert_int_equal(guest_lost_objects(f->g, &f->lost, &f->count), -1);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
 	put64(f, IMAGE_GPA + MAX_PFN_AT, 0);
-	assert_int_equal(guest_lost_objects(f->g, &f->lost, &f->count), -1);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
 	assert_null(f->lost);
 }
 
@@ -305,7 +377,7 @@ static void random_structures_do_no_harm(void **state)
 			put_next(f, (unsigned)rng_below(&rng, OBJECTS), values[rng_below(&rng, COUNT(values))]);
 		}
 		free(f->lost);
-		assert_int_equal(guest_lost_objects(f->g, &f->lost, &f->count), 0);
+		guest_lost_objects(f->g, &f->more, &f->lost, &f->count);
 		for (size_t n = 0; n < f->count; n++)
 			assert_true(f->lost[n].gva - DIRECT + f->lost[n].size <= FAKE_RAM);
 	}
@@ -316,8 +388,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(lost_if_nothing_points_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(stale_pointers_do_not_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(pages_without_users_may_be_in_use, setup, teardown),
+		cmocka_unit_test_setup_teardown(registers_and_given_objects_point_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(odd_slabs_point_to_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(list_that_leaves_the_slab_says_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(invalid_slabs_are_no_slabs, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_answer_if_a_list_of_a_cpu_is_odd, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_answer_without_the_layout, setup, teardown),
 		cmocka_unit_test_setup_teardown(random_structures_do_no_harm, setup, teardown),
 	};
