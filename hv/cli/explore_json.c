@@ -123,10 +123,10 @@ static json_t *leak_json(struct json_builder *b, const struct explore_trial *t)
 	o = json_object();
 	json_put(b, o, "address", json_hex(l->gva));
 	json_put(b, o, "size", json_whole(l->size));
-	json_put(b, o, "cache", json_clean(l->cache, sizeof(l->cache)));
+	json_put(b, o, "cache", l->cache[0] ? json_clean(l->cache, sizeof(l->cache)) : json_null());
 	json_put(b, o, "count", json_whole(l->count));
 	json_put(b, o, "serial", json_whole(l->serial));
-	json_put(b, o, "holds", json_clean(l->holds.name, sizeof(l->holds.name)));
+	json_put(b, o, "holds", l->holds.name[0] ? json_clean(l->holds.name, sizeof(l->holds.name)) : json_null());
 	return o;
 }
 

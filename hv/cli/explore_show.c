@@ -292,7 +292,8 @@ static bool is_alike(const struct explore_trial *a, const struct explore_trial *
 	return memcmp(a->returns, b->returns, sizeof(a->returns)) == 0;
 }
 
-/* Returns whether the trial found harm, and is the first one with its leak, its mixed value, or its results of calls. */
+/* Returns whether the trial is to be shown: of trials with the same leak, mixed value, or results of calls, only the first one.
+ */
 static bool is_shown(const struct explore_result *r, unsigned index)
 {
 	const struct explore_trial *t = &r->trials[index];

@@ -266,7 +266,7 @@ enum explore_outcome {
 	EXPLORE_HANG,	   /* not both programs ended within the limit */
 	EXPLORE_STATUS,	   /* exit statuses that no serial order gives */
 	EXPLORE_STATE,	   /* shared memory has a value that no serial order gives, twice */
-	EXPLORE_LEAK,	   /* memory is lost that no serial order loses, twice */
+	EXPLORE_LEAK,	   /* memory is lost, twice, that no serial order loses, and no run between two calls */
 	EXPLORE_RETURNS,   /* system calls return what no serial order gives, twice */
 	EXPLORE_FAILED,	   /* the trial could not be run */
 };
@@ -356,8 +356,8 @@ struct explore_result {
 	size_t places;
 	double probability;
 	/*
-	 * The first run with EXPLORE_BETWEEN_A or EXPLORE_BETWEEN_B (serial.h) in which the kernel complained or the machine
-	 * died. Its number is that of the trial for which it was run.
+	 * The first run with EXPLORE_BETWEEN_A or EXPLORE_BETWEEN_B in which the kernel complained or the machine died.
+	 * serial_judge() makes these runs. Its number is that of the trial for which it was made.
 	 */
 	struct explore_trial between;
 	bool has_between;

@@ -25,7 +25,8 @@ struct lost {
 
 struct leaks {
 	const struct guest *guest; /* NULL: leaks are not judged */
-	/* Objects that are lost in the base already. In a copy, they count as pointed to, and so does all that they point to. */
+	/* Objects that are lost in the base already. In a copy, they count as pointed to, and so does all that they point to.
+	 */
 	struct guest_object *before;
 	size_t before_count;
 	/* The most objects of each cache that a serial order lost. */

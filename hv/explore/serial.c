@@ -60,7 +60,8 @@ int serial_run(struct serial *s, const struct base *base, const struct explore_c
 	ends_find(&s->ends, result->candidates, result->candidate_count, kernel);
 	leaks_find(&s->leaks, kernel);
 	if (s->leaks.guest)
-		explore_say(config, "memory leaks are looked for; %zu objects are lost at the mark already", s->leaks.before_count);
+		explore_say(config, "memory leaks are looked for; %zu objects are lost at the mark already",
+			    s->leaks.before_count);
 	else
 		explore_say(config, "memory leaks are not looked for: the memory of this kernel is not understood");
 	for (unsigned order = 0; order < 2; order++) {
@@ -96,8 +97,8 @@ static void repeat_serial(struct serial *s)
 }
 
 /*
- * Run the trial once more. Returns whether its outcome is again EXPLORE_SAME, with the same exit statuses, and its schedule came
- * as far; sets *seen only then.
+ * Run the trial once more. Returns whether its outcome is again EXPLORE_SAME, with the same exit statuses, and its schedule
+ * came as far; sets *seen only then.
  */
 static bool run_again(struct serial *s, const struct explore_candidate *c, const struct explore_trial *t,
 		      struct trial_seen *seen)

@@ -166,7 +166,9 @@ static void save(struct trials *t, struct explore_trial *found)
 	uint64_t start = monotonic_ns();
 	struct err err = {0};
 
-	if (found->split)
+	if (found->outcome == EXPLORE_LEAK)
+		explore_say(t->config, "trial %u: no scenario: a replay does not look for memory leaks", found->number);
+	else if (found->split)
 		explore_say(t->config, "trial %u: no scenario: a replay cannot split the read-modify-write of %c",
 			    found->number, EXPLORE_SIDE_NAMES[explore_first(found->schedule)]);
 	else if (save_finding(t->base, t->config, t->kernel, &t->result->candidates[found->candidate], found, &err) < 0)

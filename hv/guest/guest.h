@@ -313,8 +313,8 @@ struct guest_roots {
 
 /*
  * Find the slab objects that are in use but that nothing points to, not even through other objects, as kmemleak does. Call it
- * while the guest stands still. Reads all memory of the guest: some 100 ms for each 256 MiB of RAM. Returns 0 and sets *out to a
- * list in the order of the addresses, which the caller frees. Returns -1 and sets *out to NULL if the layout of the kernel's
+ * while the guest stands still. Reads all memory of the guest: some 100 ms for each 256 MiB of RAM. Returns 0 and sets *out to
+ * a list in the order of the addresses, which the caller frees. Returns -1 and sets *out to NULL if the layout of the kernel's
  * structures is unknown (kernels without BTF, or with the SLAB allocator), if a CPU was stopped while it changed its list of
  * free objects, if RAM ends above 4 GiB, which it does in guests with more than 3 GiB, or if memory runs out.
  */

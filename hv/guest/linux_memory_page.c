@@ -11,7 +11,7 @@
 #include "hv/guest/linux_memory_page.h"
 
 #define NO_TYPE UINT32_MAX /* page_type of a page that has no type, and is not mapped by user space (_mapcount of -1) */
-#define ORDER_MAX 11	    /* the buddy allocator has at most 2^11 pages together (MAX_PAGE_ORDER) */
+#define ORDER_MAX 11	   /* the buddy allocator has at most 2^11 pages together (MAX_PAGE_ORDER) */
 #define PAGES_TOGETHER_MAX (1u << 10) /* upper bound of a slab's pages; only compound pages of user memory are far larger */
 
 static struct linux_page_type page_type(const struct guest *g, const char *number, const char *bit)

@@ -51,8 +51,8 @@ struct linux_slabs {
 
 /*
  * Read all slabs. Call it while the guest stands still. Reads every struct page, so it takes some milliseconds for each 256 MiB
- * of RAM. The pages of an odd slab then have no slab in `of`, so that whatever they point to is reached. Returns 0; or -1 if the
- * layout of the kernel's structures is unknown, a CPU's list of free objects cannot be followed, one of the limits above is
+ * of RAM. The pages of an odd slab then have no slab in `of`, so that whatever they point to is reached. Returns 0; or -1 if
+ * the layout of the kernel's structures is unknown, a CPU's list of free objects cannot be followed, one of the limits above is
  * exceeded, or memory runs out. linux_slabs_free() may follow in either case.
  */
 int linux_slabs_read(struct linux_slabs *s, const struct guest *g);

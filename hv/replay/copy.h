@@ -117,8 +117,8 @@ int copy_take_down(struct copy *c, const struct order *order, struct compare_run
 void copy_on_hit(struct copy *c, void (*on_hit)(void *ctx, unsigned cpu), void *ctx);
 
 /*
- * Set *regs to the registers of a CPU at its last exit to user space, without a call of KVM. To be called on the thread that runs
- * the CPU, or after copy_run_freely(). Without copy_on_hit(), only gpr, rip and rflags are valid.
+ * Set *regs to the registers of a CPU at its last exit to user space, without a call of KVM. To be called on the thread that
+ * runs the CPU, or after copy_run_freely(). Without copy_on_hit(), only gpr, rip and rflags are valid.
  */
 void copy_exit_regs(struct copy *c, unsigned cpu, struct x86_regs *regs);
 

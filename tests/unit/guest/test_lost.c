@@ -37,7 +37,17 @@ enum { CPUS = 2, PAGE_STRUCT = 64, STRIDE = 512, OBJECT = 480, OBJECTS = 8, FREE
 
 /* Offsets in the image and in the structures. */
 enum { PAGE_OFFSET_AT = 0, VMEMMAP_AT = 8, MAX_PFN_AT = 16, OFFSETS_AT = 24, IMAGE_SIZE = 0x1000 };
-enum { FLAGS_AT = 0, HEAD_AT = 8, LIST_AT = 8, S_CACHE_AT = 24, S_FREE_AT = 32, PRIVATE_AT = 40, S_COUNTS_AT = 40, TYPE_AT = 48, REFS_AT = 52 };
+enum {
+	FLAGS_AT = 0,
+	HEAD_AT = 8,
+	LIST_AT = 8,
+	S_CACHE_AT = 24,
+	S_FREE_AT = 32,
+	PRIVATE_AT = 40,
+	S_COUNTS_AT = 40,
+	TYPE_AT = 48,
+	REFS_AT = 52
+};
 enum { C_CPU_AT = 0, C_SIZE_AT = 8, C_OBJECT_AT = 12, C_OFFSET_AT = 16, C_RANDOM_AT = 24, C_BYTES = 64, CPU_AREA_AT = 0x40 };
 
 static const struct symbol symbols[] = {
