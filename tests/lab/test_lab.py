@@ -195,6 +195,17 @@ class Labs(unittest.TestCase):
         self.assertEqual(done.returncode, EXIT_LAB, done.stdout)
         self.assertIn("--timeout 12 seconds", done.stderr)
 
+    def test_hanging_lab(self):
+        """Every process but the first one and the command is stopped."""
+        done = run("amd", "sh", "-c", "kill -STOP -1; sleep 1000000", options=["--still", "30"])
+        self.assertEqual(done.returncode, EXIT_LAB, done.stdout)
+        self.assertIn("hangs: it has said nothing for 30 seconds", done.stderr)
+
+    def test_lab_that_speaks(self):
+        """The command prints nothing, but the lab's init does."""
+        done = run("amd", "sleep", "40", options=["--still", "30"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_dead_kernel(self):
         done = run("amd", "sh", "-c", "echo c >/proc/sysrq-trigger")
         self.assertEqual(done.returncode, EXIT_LAB, done.stdout)

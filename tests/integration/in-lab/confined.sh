@@ -34,6 +34,7 @@ run() {
 	echo "enough wait" 1<>tell
 	status=0
 	wait $started || status=$?
+	[ $status = 0 ] || tail -n 5 "$LAB_OUT/$name.errors"
 	echo "$status" >"$LAB_OUT/$name.status"
 	for child in $children; do
 		[ ! -e /proc/"$child" ] || echo "$child" >>"$LAB_OUT/$name.left"

@@ -31,6 +31,7 @@ guest() {
 	status=0
 	timeout -k 20 1200 outrider run --kernel vmlinuz --initrd net.img --cpus 2 --net "$net" --console "$LAB_OUT/$name.log" "$@" \
 		>"$LAB_OUT/$name.out" 2>&1 || status=$?
+	[ $status = 0 ] || tail -n 5 "$LAB_OUT/$name.out"
 	echo "$name exit $status" >>"$LAB_OUT/exits"
 }
 

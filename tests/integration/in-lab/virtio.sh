@@ -42,6 +42,7 @@ busy() {
 	echo go 1<>tell
 	status=0
 	wait $started || status=$?
+	[ $status = 0 ] || tail -n 5 "$LAB_OUT/$guest.errors"
 	echo "$guest exit $status" >>"$LAB_OUT/exits"
 }
 

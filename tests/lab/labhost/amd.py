@@ -11,6 +11,8 @@ KVM_MODULE = "kvm-amd"
 CPUS = 1  # with more, the lab host or a guest dies every now and then (docs/labs.md)
 MEMORY = 2048  # MiB
 BOOT_LIMIT = 900  # seconds; a few on an idle machine
+# Seconds. The lab's init speaks every ten seconds. A lab host in which a timer's interrupt was lost never speaks again (docs/labs.md).
+STILL = 600
 # Only what a console and a reproducible boot need. On a machine with much to do the timer may not tick in the moment that the kernel
 # gives it to show that it works, which would be a panic. Nor may the kernel compare the TSC, which is this machine's, with the emulated
 # HPET: on a busy machine it then takes the TSC for unstable, and the clocks of KVM's guests jump by half a minute (docs/labs.md). No KASLR: nothing here depends on it, and the console is easier to read.

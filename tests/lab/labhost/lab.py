@@ -14,6 +14,7 @@ from .watch import Watch
 
 KINDS = {"amd": amd, "intel": intel}
 CONSOLE_TAIL = 40  # lines
+ALIVE = "outrider-lab: alive"  # labhost/init says it every ten seconds
 # In a lab the command's PATH has its own folder first, so that `outrider` and `./outrider` are the same.
 DISKS = "/dev/lab"  # where labhost/init has links to the block devices of --disk
 LAB_PATH = "/lab:/bin:/sbin:/usr/bin:/usr/sbin"
@@ -63,7 +64,7 @@ def _emulated(options, items, programs, disks, environment, folder):
     payload.make_result_disk(spec.results, spec.memory << 20)
     note(options, f"booting {kind.NAME}, {spec.cpus} CPU{'s' * (spec.cpus > 1)}, {spec.memory} MiB")
     try:
-        started = _boot_and_follow(kind, spec, nonce, options.timeout)
+        started = _boot_and_follow(kind, spec, nonce, options.timeout, options.still or kind.STILL)
         status = payload.read_results(spec.results, nonce, options.out)
     except LabFailure as failure:
         if failure.show_console:
@@ -75,11 +76,11 @@ def _emulated(options, items, programs, disks, environment, folder):
     return status
 
 
-def _boot_and_follow(kind, spec, nonce, limit):
+def _boot_and_follow(kind, spec, nonce, limit, still):
     """Boot, watch to the end, and end every process. Returns the seconds until the command started."""
     process, terminal = kind.start(spec)
     try:
-        watch = Watch(process, spec.console, spec.output, nonce, kind.BOOT_LIMIT, limit, terminal)
+        watch = Watch(process, spec.console, spec.output, nonce, kind.BOOT_LIMIT, limit, still, terminal)
         watch.follow()
         return watch.started or 0.0
     finally:
@@ -99,7 +100,8 @@ def show_console(spec):
     for path in (spec.emulator_log, spec.console):
         if not path.exists():
             continue
-        lines = path.read_bytes().decode(errors="replace").replace("\r", "").splitlines()[-CONSOLE_TAIL:]
+        lines = path.read_bytes().decode(errors="replace").replace("\r", "").splitlines()
+        lines = [line for line in lines if line != ALIVE][-CONSOLE_TAIL:]
         print(f"lab: end of {path.name}:", file=sys.stderr)
         for line in lines:
             print(f"  | {line}", file=sys.stderr)

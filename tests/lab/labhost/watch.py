@@ -33,15 +33,17 @@ class Tail:
 class Watch:
     """
     One lab's progress. `console` and `output` are the files its two serial lines go to, `process` the emulator, `terminal` the
-    emulator's own terminal to be drained or None, `boot_limit` and `limit` seconds from now (limit None: no limit).
+    emulator's own terminal to be drained or None, `boot_limit` and `limit` seconds from now (limit None: no limit). A lab has
+    failed that has said nothing for `still` seconds after its command has started (None: no limit).
     """
 
-    def __init__(self, process, console, output, nonce, boot_limit, limit, terminal=None):
+    def __init__(self, process, console, output, nonce, boot_limit, limit, still, terminal=None):
         self._process, self._nonce, self._terminal = process, nonce.encode(), terminal
         self._console, self._output = Tail(console), Tail(output)
         self._seen = b""
         self._begin = time.monotonic()
-        self._boot_limit, self._limit = boot_limit, limit
+        self._boot_limit, self._limit, self._still = boot_limit, limit, still
+        self._heard = self._begin  # when the lab said something last
         self.started = None  # seconds until the command started
         self._done_at = None
 
@@ -62,7 +64,10 @@ class Watch:
     def _step(self):
         while data := self._output.read():
             _pass_on(data)
-        self._seen += self._console.read()
+            self._heard = time.monotonic()
+        if data := self._console.read():
+            self._heard = time.monotonic()
+        self._seen += data
         for said in SAYS.findall(self._seen):
             self._hear(said)
         panic = PANIC.search(self._seen)
@@ -82,6 +87,8 @@ class Watch:
         now = time.monotonic() - self._begin
         if self._limit is not None and now > self._limit:
             raise LabFailure(f"the lab was stopped after --timeout {self._limit:g} seconds", show_console=True)
+        if self._still is not None and self.started is not None and time.monotonic() > self._heard + self._still:
+            raise LabFailure(f"the lab host hangs: it has said nothing for {self._still:g} seconds", show_console=True)
         if self.started is None and now > self._boot_limit:
             raise LabFailure(f"the lab did not start the command within {self._boot_limit:g} seconds", show_console=True)
 
