@@ -10,7 +10,7 @@
 #include "hv/explore/facts.h"
 #include "hv/explore/kernel.h"
 
-/* The most objects that a run may lose, and the most caches that they may be of. With so many, leaks are not judged. */
+/* The most objects that a run may lose, and the most caches that they may be of. With this number, leaks are not judged. */
 #define LEAKS_MAX 128
 
 /* Objects that were lost in a run. */

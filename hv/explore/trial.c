@@ -3,6 +3,7 @@
 #include "hv/explore/trial.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -12,7 +13,6 @@
 #include "hv/explore/walk.h"
 #include "hv/replay/run.h"
 #include "hv/sandbox/sandbox.h"
-#include "hv/target/target.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -116,13 +116,15 @@ static void judge(struct drive *d, struct explore_trial *out)
 /* Look at what the copy has left, which has run. */
 static void look_at_end(struct drive *d, const struct trial *t)
 {
-	struct x86_regs regs[TARGET_MAX_CPUS];
-	unsigned cpus = d->cpus < TARGET_MAX_CPUS ? d->cpus : TARGET_MAX_CPUS;
+	struct x86_regs *regs = calloc(d->cpus, sizeof(*regs));
 
 	ends_read(t->looks.ends, &d->copy.ram, t->seen->values);
-	for (unsigned cpu = 0; cpu < cpus; cpu++)
+	for (unsigned cpu = 0; regs && cpu < d->cpus; cpu++)
 		copy_exit_regs(&d->copy, cpu, &regs[cpu]);
-	leaks_read(t->looks.leaks, regs, cpus, &t->seen->lost);
+	/* Without the registers, nothing is known to be lost. */
+	if (regs)
+		leaks_read(t->looks.leaks, regs, d->cpus, &t->seen->lost);
+	free(regs);
 }
 
 static int run(void *ctx, struct err *err)

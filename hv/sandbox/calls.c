@@ -169,6 +169,7 @@ static const struct call list[] = {
 	CALL(timer_gettime, K(VCPU) | STARTERS),
 	CALL(timer_delete, K(VCPU) | STARTERS),
 	CALL(rt_sigtimedwait, K(STOPPER) | MAIN),
+	CALL(rt_sigpending, MAIN),
 
 	/* Used by workers, and by threads that change what workers wait for. */
 	/* STARTERS include SANDBOX_COPY, whose filter the threads of a copy inherit. */
