@@ -293,14 +293,16 @@ struct explore_return {
 	int64_t serial[2]; /* in the serial orders */
 };
 
+/* Bytes of a cache's name, including the NUL. A longer name is cut. */
+#define EXPLORE_CACHE_MAX 64
+
 /* Slab objects of one cache that nothing points to any more (leaks.h). */
 struct explore_leak {
-	uint64_t gva;		   /* of one of the objects */
-	uint64_t cache_gva;	   /* of their struct kmem_cache */
-	uint32_t size;		   /* of an object, in bytes */
-	uint32_t count, serial;	   /* number of objects lost in the trial, and the most that a serial order lost */
-	char cache[64];		   /* name of the cache; "": unknown */
-	struct guest_symbol holds; /* a function or variable whose address the object holds; name "": none */
+	uint64_t gva;		       /* of one of the objects */
+	uint32_t size;		       /* of an object, in bytes */
+	uint32_t count, serial;	       /* number of objects lost in the trial, and the most that a serial order lost */
+	char cache[EXPLORE_CACHE_MAX]; /* name of the cache; "": unknown */
+	struct guest_symbol holds;     /* a function or variable whose address the object holds; name "": none */
 };
 
 struct explore_trial {

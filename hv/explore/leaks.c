@@ -45,26 +45,30 @@ void leaks_read(const struct leaks *l, const struct x86_regs *regs, size_t cpus,
 	out->count = 0;
 	if (!l->guest || guest_lost_objects(l->guest, &more, &lost, &count) < 0)
 		return;
-	for (size_t i = 0; i < count && out->count < LEAKS_MAX; i++)
-		out->object[out->count++] = (struct lost_object){lost[i], find_held(l->guest, &lost[i])};
+	for (size_t i = 0; i < count && out->count < LEAKS_MAX; i++) {
+		struct lost_object *o = &out->object[out->count++];
+
+		*o = (struct lost_object){.in = lost[i], .holds = find_held(l->guest, &lost[i])};
+		guest_cache_name(l->guest, lost[i].cache, o->cache, sizeof(o->cache));
+	}
 	out->known = count < LEAKS_MAX;
 	free(lost);
 }
 
-static uint32_t count_of(const struct lost *lost, uint64_t cache)
+static uint32_t count_of(const struct lost *lost, const char *name, uint32_t size)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < lost->count; i++)
-		count += lost->object[i].in.cache == cache;
+		count += lost->object[i].in.size == size && strcmp(lost->object[i].cache, name) == 0;
 	return count;
 }
 
-/* Returns the entry of the cache, or NULL if no serial order lost an object of it. */
-static struct leaks_cache *find(struct leaks *l, uint64_t cache)
+/* Returns the entry of the object's cache, or NULL if no serial order lost an object of it. */
+static const struct leaks_cache *find(const struct leaks *l, const struct lost_object *o)
 {
 	for (unsigned i = 0; i < l->count; i++)
-		if (l->serial[i].cache == cache)
+		if (l->serial[i].size == o->in.size && strcmp(l->serial[i].name, o->cache) == 0)
 			return &l->serial[i];
 	return NULL;
 }
@@ -73,27 +77,28 @@ void leaks_add_serial(struct leaks *l, const struct lost *lost)
 {
 	if (!lost->known)
 		l->guest = NULL;
-	l->runs++;
 	for (uint32_t i = 0; i < lost->count && l->guest; i++) {
-		uint64_t cache = lost->object[i].in.cache;
-		uint32_t count = count_of(lost, cache);
-		struct leaks_cache *c = find(l, cache);
+		const struct lost_object *o = &lost->object[i];
+		uint32_t count = count_of(lost, o->cache, o->in.size);
+		struct leaks_cache *c = (struct leaks_cache *)find(l, o);
 
-		if (!c && l->count == LEAKS_MAX)
+		if (!c && l->count == LEAKS_MAX) {
 			l->guest = NULL;
-		else if (!c)
-			l->serial[l->count++] = (struct leaks_cache){cache, count};
-		else if (c->most < count)
+		} else if (!c) {
+			c = &l->serial[l->count++];
+			*c = (struct leaks_cache){.size = o->in.size, .most = count};
+			memcpy(c->name, o->cache, sizeof(c->name));
+		} else if (c->most < count) {
 			c->most = count;
+		}
 	}
 }
 
 static void describe(const struct leaks *l, const struct lost_object *o, uint32_t count, uint32_t serial,
 		     struct explore_leak *out)
 {
-	*out = (struct explore_leak){
-		.gva = o->in.gva, .cache_gva = o->in.cache, .size = o->in.size, .count = count, .serial = serial};
-	guest_cache_name(l->guest, o->in.cache, out->cache, sizeof(out->cache));
+	*out = (struct explore_leak){.gva = o->in.gva, .size = o->in.size, .count = count, .serial = serial};
+	memcpy(out->cache, o->cache, sizeof(out->cache));
 	if (o->holds)
 		guest_symbol_at(l->guest, o->holds, &out->holds);
 }
@@ -103,12 +108,15 @@ bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct l
 	if (!l->guest || !lost->known || (again && !again->known))
 		return false;
 	for (uint32_t i = 0; i < lost->count; i++) {
-		uint64_t cache = lost->object[i].in.cache;
-		const struct leaks_cache *c = find((struct leaks *)l, cache);
-		uint32_t count = count_of(lost, cache), serial = c ? c->most : 0;
+		const struct lost_object *o = &lost->object[i];
+		const struct leaks_cache *c = find(l, o);
+		uint32_t count = count_of(lost, o->cache, o->in.size), serial = c ? c->most : 0;
+		uint32_t more = again ? count_of(again, o->cache, o->in.size) : count;
 
-		if (count > serial && (!again || count_of(again, cache) > serial)) {
-			describe(l, &lost->object[i], count, serial, out);
+		if (more < count)
+			count = more;
+		if (count > serial) {
+			describe(l, o, count, serial, out);
 			return true;
 		}
 	}
@@ -117,5 +125,5 @@ bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct l
 
 bool leaks_explain(const struct lost *lost, const struct explore_leak *leak)
 {
-	return lost->known && count_of(lost, leak->cache_gva) >= leak->count;
+	return !lost->known || count_of(lost, leak->cache, leak->size) > leak->serial;
 }

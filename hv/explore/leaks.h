@@ -10,7 +10,7 @@
 #include "hv/explore/facts.h"
 #include "hv/explore/kernel.h"
 
-/* The most objects that a run may lose, and the most caches that they may be of. With this number, leaks are not judged. */
+/* Leaks are judged if a run loses fewer objects than this, and if all runs of serial orders lose objects of no more caches. */
 #define LEAKS_MAX 128
 
 /* Objects that were lost in a run. */
@@ -19,6 +19,7 @@ struct lost {
 	uint32_t count;
 	struct lost_object {
 		struct guest_object in;
+		char cache[EXPLORE_CACHE_MAX]; /* name; "": unknown */
 		uint64_t holds; /* the first address of a function or variable of the kernel that the object holds; 0: none */
 	} object[LEAKS_MAX];
 };
@@ -29,13 +30,16 @@ struct leaks {
 	 */
 	struct guest_object *before;
 	size_t before_count;
-	/* The most objects of each cache that a serial order lost. */
+	/*
+	 * The most objects of each cache that a serial order lost. Caches are told by their names and the sizes of their
+	 * objects: a cache that a program makes may be at another address in each run.
+	 */
 	struct leaks_cache {
-		uint64_t cache;
+		char name[EXPLORE_CACHE_MAX];
+		uint32_t size;
 		uint32_t most;
 	} serial[LEAKS_MAX];
 	unsigned count;
-	unsigned runs; /* of serial orders that were added */
 };
 
 /* Look at the base. If this is not possible, leaks are not judged. `kernel` must outlive `l`. leaks_free() must follow. */
@@ -48,16 +52,16 @@ void leaks_free(struct leaks *l);
  */
 void leaks_read(const struct leaks *l, const struct x86_regs *regs, size_t cpus, struct lost *out);
 
-/* Add what a run of a serial order lost. If it is not known, leaks are not judged any more. */
+/* Add what a run of a serial order lost. If it is unknown, leaks are not judged any more: sets l->guest to NULL. */
 void leaks_add_serial(struct leaks *l, const struct lost *lost);
 
 /*
- * Returns whether there is a cache of which more objects are in `lost` than any serial order lost, and so are in
- * `again`, if that is not NULL. Sets *out to the first such cache, with the count in `lost`.
+ * Returns whether there is a cache of which more objects are in `lost` than any serial order lost, and so are in `again`, if
+ * that is not NULL. Sets *out to the first such cache, with the smaller count of both.
  */
 bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_leak *out);
 
-/* Returns whether as many objects of the cache of the leak, or more, are in `lost`. */
+/* Returns whether a run lost more objects of the leak's cache than any serial order, or may have. */
 bool leaks_explain(const struct lost *lost, const struct explore_leak *leak);
 
 #endif

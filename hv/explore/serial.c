@@ -20,8 +20,19 @@ struct trial_looks serial_looks(const struct serial *s)
 	return (struct trial_looks){.ends = &s->ends, .returns = &s->returns.site, .leaks = &s->leaks};
 }
 
+/* Add what a run of a serial order lost, and say so if leaks cannot be judged any more. */
+static void add_losses(struct serial *s, const struct lost *lost)
+{
+	bool judged = s->leaks.guest;
+
+	leaks_add_serial(&s->leaks, lost);
+	if (judged && !s->leaks.guest)
+		explore_say(s->config, "memory leaks are not looked for any more: what a serial order loses is not known");
+}
+
 static void run(struct serial *s, unsigned order, struct explore_trial *out)
 {
+	static const struct lost unknown;
 	const struct trial_looks looks = serial_looks(s);
 	struct trial_process p;
 	struct trial_seen seen;
@@ -29,11 +40,11 @@ static void run(struct serial *s, unsigned order, struct explore_trial *out)
 	*out = (struct explore_trial){.schedule = order ? EXPLORE_SERIAL_BA : EXPLORE_SERIAL_AB};
 	trial_start(&p, s->base, s->config, &looks, NULL, out);
 	trial_finish(&p, out, &seen);
+	add_losses(s, out->outcome == EXPLORE_SAME ? &seen.lost : &unknown);
 	if (out->outcome != EXPLORE_SAME)
 		return;
 	ends_add_serial(&s->ends, order, seen.values);
 	returns_add_serial(&s->returns, order, seen.returned);
-	leaks_add_serial(&s->leaks, &seen.lost);
 }
 
 static int check(const struct explore_trial *t, unsigned order, struct err *err)
@@ -58,12 +69,14 @@ int serial_run(struct serial *s, const struct base *base, const struct explore_c
 	s->config = config;
 	s->result = result;
 	ends_find(&s->ends, result->candidates, result->candidate_count, kernel);
-	leaks_find(&s->leaks, kernel);
+	/* Runs between two calls must be possible: is_explained(). */
+	if (s->returns.site.pc)
+		leaks_find(&s->leaks, kernel);
 	if (s->leaks.guest)
 		explore_say(config, "memory leaks are looked for; %zu objects are lost at the mark already",
 			    s->leaks.before_count);
 	else
-		explore_say(config, "memory leaks are not looked for: the memory of this kernel is not understood");
+		explore_say(config, "memory leaks are not looked for: this kernel's memory or system calls are not understood");
 	for (unsigned order = 0; order < 2; order++) {
 		struct explore_trial *t = &result->serial[order];
 
@@ -195,12 +208,12 @@ static bool ends_as(const struct serial *s, const struct serial_between *b, cons
 {
 	const struct returned *was = b->seen.returned;
 
+	if (odd->outcome == EXPLORE_LEAK)
+		return leaks_explain(&b->seen.lost, &t->leak);
 	if (memcmp(b->status, t->status, sizeof(b->status)) != 0)
 		return false;
 	if (odd->outcome == EXPLORE_STATE)
 		return b->seen.values[odd->at] == seen->values[odd->at];
-	if (odd->outcome == EXPLORE_LEAK)
-		return leaks_explain(&b->seen.lost, &t->leak);
 	if (was[0].count == RETURNS_MAX || was[1].count == RETURNS_MAX)
 		return false;
 	return odd->outcome == EXPLORE_STATUS || returns_are_same(&s->returns, was, seen->returned);
@@ -229,8 +242,18 @@ static bool is_stopped(void)
 }
 
 /*
+ * Returns whether a leak must not be told because a run between two calls is missing that may have lost memory, too. None is
+ * missing if the side was in none of its system calls, but at its start or its end.
+ */
+static bool is_missing(const struct oddity *odd, const struct explore_trial *t, unsigned side, unsigned calls)
+{
+	return odd->outcome == EXPLORE_LEAK && calls && t->calls[side] < RETURNS_MAX;
+}
+
+/*
  * Returns whether a run between two system calls ends as the trial does; also if a signal ends the exploration before all of
- * these runs were made, because nothing may be called odd then.
+ * these runs were made, because nothing may be called odd then. A leak is harm, so it counts as explained also if one of these
+ * runs could not be made.
  */
 static bool is_explained(struct serial *s, const struct oddity *odd, const struct explore_trial *t,
 			 const struct trial_seen *seen)
@@ -239,12 +262,13 @@ static bool is_explained(struct serial *s, const struct oddity *odd, const struc
 	if (!s->returns.site.pc)
 		return false;
 	for (unsigned side = 0; side < 2; side++) {
-		if (has_parallel_calls(&seen->returned[side]))
-			continue;
-		for (unsigned more = 0; more < 2; more++) {
-			const struct serial_between *b = is_stopped() ? NULL : get_between(s, t, side, t->calls[side] + more);
+		bool parallel = has_parallel_calls(&seen->returned[side]);
 
-			if (is_stopped() || (b && ends_as(s, b, odd, t, seen)))
+		for (unsigned more = 0; more < 2; more++) {
+			unsigned calls = t->calls[side] + more;
+			const struct serial_between *b = is_stopped() || parallel ? NULL : get_between(s, t, side, calls);
+
+			if (is_stopped() || (b ? ends_as(s, b, odd, t, seen) : is_missing(odd, t, side, calls)))
 				return true;
 		}
 	}
@@ -275,12 +299,6 @@ static void judge_state(struct serial *s, const struct explore_candidate *c, str
 		set_state(s, t, odd.at, seen->values[odd.at]);
 }
 
-/* If a run of a serial order did not end, what that order loses is not known. */
-static bool are_serial_losses_known(const struct serial *s)
-{
-	return s->leaks.runs == 2 * (1 + REPEATS);
-}
-
 static void judge_leaks(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
 			const struct trial_seen *seen)
 {
@@ -290,9 +308,8 @@ static void judge_leaks(struct serial *s, const struct explore_candidate *c, str
 	if (!leaks_differ(&s->leaks, &seen->lost, NULL, &t->leak))
 		return;
 	repeat_serial(s);
-	if (is_stopped() || !are_serial_losses_known(s) || !leaks_differ(&s->leaks, &seen->lost, NULL, &t->leak) ||
-	    !run_again(s, c, t, &again) || !leaks_differ(&s->leaks, &seen->lost, &again.lost, &t->leak) || is_stopped() ||
-	    is_explained(s, &odd, t, seen))
+	if (is_stopped() || !leaks_differ(&s->leaks, &seen->lost, NULL, &t->leak) || !run_again(s, c, t, &again) ||
+	    !leaks_differ(&s->leaks, &seen->lost, &again.lost, &t->leak) || is_stopped() || is_explained(s, &odd, t, seen))
 		return;
 	t->outcome = EXPLORE_LEAK;
 }

@@ -15,6 +15,8 @@
 #include "hv/sandbox/sandbox.h"
 
 #define NS_PER_S UINT64_C(1000000000)
+/* Seconds in which a trial's process makes the copy and, at the end, looks through its memory, when many do so at a time. */
+#define REST_S 120
 
 struct trial {
 	const struct base *base;
@@ -185,7 +187,7 @@ void trial_start(struct trial_process *p, const struct base *base, const struct 
 	t.out->outcome = EXPLORE_FAILED;
 	t.out->status[0] = t.out->status[1] = -1;
 	/* The process is a fork, so it has its own copy of `t`. */
-	if (process_start(&p->process, run, &t, (time_t)(6 * config->trial_ns / NS_PER_S + 30), &p->err) < 0)
+	if (process_start(&p->process, run, &t, (time_t)(6 * config->trial_ns / NS_PER_S + REST_S), &p->err) < 0)
 		munmap(shared, sizeof(*shared));
 	else
 		p->shared = shared;
@@ -198,6 +200,8 @@ static void take_seen(const struct trial_seen *from, struct trial_seen *out)
 	if (out->lost.count > LEAKS_MAX)
 		out->lost.count = LEAKS_MAX;
 	out->lost.known = from->lost.known == 1 && out->lost.count < LEAKS_MAX;
+	for (uint32_t i = 0; i < out->lost.count; i++)
+		clean_field(out->lost.object[i].cache, sizeof(out->lost.object[i].cache));
 	for (unsigned side = 0; side < 2; side++) {
 		if (out->returned[side].count > RETURNS_MAX)
 			out->returned[side].count = RETURNS_MAX;

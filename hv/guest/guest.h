@@ -314,9 +314,10 @@ struct guest_roots {
 /*
  * Find the slab objects that are in use but that nothing points to, not even through other objects, as kmemleak does. Call it
  * while the guest stands still. Reads all memory of the guest: some 100 ms for each 256 MiB of RAM. Returns 0 and sets *out to
- * a list in the order of the addresses, which the caller frees. Returns -1 and sets *out to NULL if the layout of the kernel's
- * structures is unknown (kernels without BTF, or with the SLAB allocator), if a CPU was stopped while it changed its list of
- * free objects, if RAM ends above 4 GiB, which it does in guests with more than 3 GiB, or if memory runs out.
+ * a list in the order of the addresses, which the caller frees. Returns -1 and sets *out to NULL if it is unknown: for example
+ * if the layout of the kernel's structures is (kernels without BTF, or with the SLAB allocator), if a CPU's list of free
+ * objects is not understood, maybe because the CPU was stopped while it changed the list, if RAM ends above 4 GiB, which it
+ * does in guests with more than 3 GiB, or if memory runs out.
  */
 int guest_lost_objects(const struct guest *g, const struct guest_roots *more, struct guest_object **out, size_t *count);
 

@@ -49,6 +49,8 @@ struct linux_page_layout {
 	/* Size of struct page, or 0 if unknown. */
 	uint32_t size;
 	struct btf_member flags, type, head, cache, objects;
+	/* The count of a slab's objects that are not on its own list of free objects. */
+	struct btf_member inuse;
 	/* The first object of a slab's list of free objects, and the count of a page's users. */
 	struct btf_member free, refs;
 	/* Members that may hold the pointer from a page of per-CPU memory to its chunk. */

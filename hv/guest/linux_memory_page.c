@@ -56,6 +56,7 @@ void linux_find_pages(struct guest *g)
 		linux_find_member(g, "page", "objects", size, &p->objects);
 	}
 	linux_find_member(g, btf_sizeof(g->btf, "slab") ? "slab" : "page", "freelist", size, &p->free);
+	linux_find_member(g, btf_sizeof(g->btf, "slab") ? "slab" : "page", "inuse", size, &p->inuse);
 	linux_find_member(g, "page", "_refcount", size, &p->refs);
 	linux_find_member(g, "page", "index", size, &p->owner[0]);
 	linux_find_member(g, "page", "private", size, &p->owner[1]);

@@ -2,8 +2,9 @@
 /*
  * Finds slab objects that are lost: in use, but nothing points to them. As kmemleak does
  * (Documentation/dev-tools/kmemleak.rst), each aligned word is taken for a pointer, and a pointer to any byte of an object
- * counts. Objects are followed from the memory that is in no slab: variables, per-CPU memory, stacks and other pages. The bytes
- * between the end of an object and the next one are not looked at.
+ * counts, or to a byte between it and the next one. Objects are followed from the memory that is in no slab: variables, per-CPU
+ * memory, stacks and other pages. The bytes between objects are looked at too: KASAN keeps there the list of freed objects that
+ * it holds back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static void look_through_object(struct reach *r, const struct reached *object)
 {
 	const struct linux_known_slab *slab = &r->slabs.slab[object->slab];
 
-	look_through(r, slab->in.start + (uint64_t)object->number * slab->in.stride + slab->in.left_pad, slab->in.object_size);
+	look_through(r, slab->in.start + (uint64_t)object->number * slab->in.stride, slab->in.stride);
 }
 
 static void reach_more(struct reach *r, const struct guest_roots *more)

@@ -57,12 +57,14 @@ static int next_free(const struct guest *g, const struct linux_known_slab *slab,
 }
 
 /*
- * Follow the list from its first object on, and mark its objects, which must all be in the slab `own`. Returns 0, or -1 if they
- * are not.
+ * Follow the list from its first object on, and mark its objects, which must all be in the slab `own`. Returns their number, or
+ * -1 if they are not.
  */
 static int mark_free(struct linux_slabs *s, const struct guest *g, const struct linux_known_slab *own, uint64_t object)
 {
-	while (object) {
+	int count = 0;
+
+	for (; object; count++) {
 		uint32_t number;
 
 		if (linux_slabs_at(s, g, object, &number) != own ||
@@ -73,7 +75,7 @@ static int mark_free(struct linux_slabs *s, const struct guest *g, const struct 
 		if (next_free(g, own, object, &object))
 			return -1;
 	}
-	return 0;
+	return count;
 }
 
 /* Mark the objects on the list of a CPU, which are in one slab of the cache. Returns 0 or -1. */
@@ -85,7 +87,7 @@ static int mark_cpu_free(struct linux_slabs *s, const struct guest *g, uint64_t 
 	if (!first)
 		return 0;
 	slab = linux_slabs_at(s, g, first, &number);
-	return slab && slab->in.cache == cache ? mark_free(s, g, slab, first) : -1;
+	return slab && slab->in.cache == cache && mark_free(s, g, slab, first) >= 0 ? 0 : -1;
 }
 
 static int mark_cpus_free(struct linux_slabs *s, const struct guest *g, uint64_t cache)
@@ -105,13 +107,19 @@ static int mark_cpus_free(struct linux_slabs *s, const struct guest *g, uint64_t
 	return 0;
 }
 
-/* Mark the objects that the slab's own list has, or the slab as odd. */
+/*
+ * Mark the objects that the slab's own list has, or the slab as odd. The kernel's count of the others disagrees with the list
+ * while a CPU takes the list, and in pages of KFENCE.
+ */
 static void mark_slab_free(struct linux_slabs *s, const struct guest *g, struct linux_known_slab *slab)
 {
+	const struct linux_page_layout *p = &g->memory.page;
 	struct guest_page page;
+	int count = -1;
 
-	slab->odd = linux_page(g, slab->in.start - g->memory.page_offset, &page) ||
-		    mark_free(s, g, slab, linux_member_value(page.copy, &g->memory.page.free)) < 0;
+	if (linux_page(g, slab->in.start - g->memory.page_offset, &page) == 0)
+		count = mark_free(s, g, slab, linux_member_value(page.copy, &p->free));
+	slab->odd = count < 0 || slab->in.objects - (uint32_t)count != linux_member_value(page.copy, &p->inuse);
 }
 
 /* ---- slabs ---- */
@@ -252,7 +260,9 @@ static bool is_layout_known(const struct guest *g)
 	const struct linux_memory *m = &g->memory;
 
 	return g->stage == LINUX_READY && m->page.size && m->page_offset && m->page.free.size && m->page.refs.size &&
-	       m->page.head.size && m->cache.size.size && m->cache.free_offset.size && are_cpu_lists_known(m);
+	       m->page.head.size && m->page.cache.size && m->page.objects.size && m->page.inuse.size &&
+	       (m->page.slab_flag >= 0 || m->page.slab.mask) && m->cache.size.size && m->cache.free_offset.size &&
+	       are_cpu_lists_known(m);
 }
 
 int linux_slabs_read(struct linux_slabs *s, const struct guest *g)
@@ -271,7 +281,7 @@ int linux_slabs_read(struct linux_slabs *s, const struct guest *g)
 	if (!s->of || !s->unused)
 		return -1;
 	memset(s->of, 0xff, s->pages * sizeof(*s->of));
-	if (read_all_pages(&r) < 0)
+	if (read_all_pages(&r) < 0 || !s->count)
 		return -1;
 	s->state = calloc(s->objects + 1, sizeof(*s->state));
 	if (!s->state)

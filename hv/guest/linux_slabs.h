@@ -30,7 +30,7 @@
 struct linux_known_slab {
 	struct linux_slab in;
 	size_t first; /* index of the first object's state */
-	bool odd;     /* its list of free objects cannot be followed, so which objects are in use is unknown */
+	bool odd;     /* its list of free objects is not understood, so which objects are in use is unknown */
 };
 
 /* States of an object, as bits. */

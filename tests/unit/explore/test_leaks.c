@@ -20,8 +20,8 @@ static struct lost lose(unsigned count, unsigned others)
 	struct lost lost = {.known = true, .count = count + others};
 
 	for (unsigned i = 0; i < count + others; i++)
-		lost.object[i].in =
-			(struct guest_object){CACHE + 4096 * (i + 1), i < count ? CACHE : OTHER, i < count ? 64 : 96};
+		lost.object[i] = (struct lost_object){
+			.in = {CACHE + 4096 * (i + 1), i < count ? CACHE : OTHER, i < count ? 64 : 96}, .cache = "kmalloc"};
 	return lost;
 }
 
@@ -70,14 +70,44 @@ static void the_rerun_must_lose_of_the_same_cache(void **state)
 	assert_int_equal(leak.size, 96);
 	assert_int_equal(leak.count, 2);
 	assert_true(leaks_explain(&again, &leak));
+	/* The count is the smaller one of both runs. */
 	again = lose(5, 1);
+	assert_true(leaks_differ(&l, &lost, &again, &leak));
+	assert_int_equal(leak.size, 64);
+	assert_int_equal(leak.count, 3);
+	again = lose(2, 1);
+	assert_true(leaks_differ(&l, &lost, &again, &leak));
+	assert_int_equal(leak.count, 2);
+	/* A run between two calls explains it that loses more than a serial order, and one whose losses are unknown. */
+	again = lose(1, 9);
 	assert_false(leaks_explain(&again, &leak));
+	again = lose(2, 0);
+	assert_true(leaks_explain(&again, &leak));
 	again = lose(1, 0);
 	assert_false(leaks_differ(&l, &lost, &again, &leak));
 	again = lose(3, 2);
 	again.known = 0;
 	assert_false(leaks_differ(&l, &lost, &again, &leak));
-	assert_false(leaks_explain(&again, &leak));
+	again = lose(0, 0);
+	again.known = 0;
+	assert_true(leaks_explain(&again, &leak));
+	leaks_free(&l);
+}
+
+static void caches_are_told_by_name_and_size(void **state)
+{
+	struct guest g = {0};
+	struct leaks l = {.guest = &g};
+	struct explore_leak leak;
+	struct lost lost = lose(1, 0);
+
+	(void)state;
+	leaks_add_serial(&l, &lost);
+	lost.object[0].in.cache = OTHER;
+	assert_false(leaks_differ(&l, &lost, NULL, &leak));
+	strcpy(lost.object[0].cache, "dentry");
+	assert_true(leaks_differ(&l, &lost, NULL, &leak));
+	assert_string_equal(leak.cache, "dentry");
 	leaks_free(&l);
 }
 
@@ -102,6 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_than_both_orders_is_a_leak),
 		cmocka_unit_test(the_rerun_must_lose_of_the_same_cache),
+		cmocka_unit_test(caches_are_told_by_name_and_size),
 		cmocka_unit_test(nothing_is_judged_that_is_not_known),
 	};
 
