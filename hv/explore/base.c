@@ -136,6 +136,7 @@ int base_open(struct base *base, const struct explore_config *config, struct err
 	vm.console_out = console;
 	vm.console_in = -1;
 	base->cpus = vm.cpus;
+	base->part_ns = config->trial_ns / EXPLORE_PARTS;
 	base->kvm_fd = host_open(err);
 	if (base->kvm_fd < 0)
 		goto out;

@@ -11,12 +11,14 @@
 #include "hv/vmm/ram.h"
 #include "hv/vmm/snapshot/snapshot.h"
 
-/* Once open, the base does not change. A process that makes a copy of it is forked, so that the RAM is copied on write. */
+/* Once open, the base does not change, but for part_ns. A process that makes a copy of it is forked, so that the RAM is copied
+ * on write. */
 struct base {
 	struct vm_state state;
 	struct ram ram;
 	unsigned cpus;
-	int kvm_fd; /* for the copies */
+	int kvm_fd;	  /* for the copies */
+	uint64_t part_ns; /* the most time that a forced part of a schedule may take (EXPLORE_PARTS) */
 };
 
 /*

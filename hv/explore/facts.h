@@ -19,8 +19,12 @@
 /* The most trials that run at a time. */
 #define EXPLORE_JOBS_MAX 64
 
-/* A divisor: each forced part of a schedule may take an EXPLORE_PARTS-th of a trial's time. */
+/*
+ * A divisor: each forced part of a schedule may take an EXPLORE_PARTS-th of a trial's time; or EXPLORE_PART_SERIALS times as
+ * long as a serial order, if that is longer, because then the machine is slow.
+ */
 #define EXPLORE_PARTS 8
+#define EXPLORE_PART_SERIALS 2
 
 /* Bytes of a build id in hexadecimal, including the NUL. The longest build ids have 64 bytes. */
 #define EXPLORE_BUILD_MAX (2 * 64 + 1)

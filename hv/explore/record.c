@@ -118,7 +118,7 @@ static bool waits_in_vain(struct recorder *r)
 		r->moved_steps = r->out->summary.steps;
 		r->moved_ns = now;
 	}
-	return now - r->moved_ns > r->config->trial_ns / EXPLORE_PARTS;
+	return now - r->moved_ns > r->base->part_ns;
 }
 
 /* Returns whether the recording must end, and why in summary.end. The limits of time are checked only if `clock`. */
@@ -382,7 +382,7 @@ static int find_entry(struct recorder *r, struct err *err)
 /* Let the other side run through its access, and hold it there. Returns whether it came there. */
 static bool hold_other(struct recorder *r)
 {
-	uint64_t ns = r->config->trial_ns / EXPLORE_PARTS;
+	uint64_t ns = r->base->part_ns;
 
 	return drive_to_access(&r->drive, !r->side, r->after, ns) == DRIVE_THERE && drive_step(&r->drive, !r->side);
 }

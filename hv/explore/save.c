@@ -56,7 +56,7 @@ static int come_to_moment(const struct save *s, struct drive *d, struct err *err
 {
 	const struct explore_side *sides = s->candidate->side;
 	unsigned first = explore_first(s->trial->schedule);
-	uint64_t ns = s->config->trial_ns / EXPLORE_PARTS;
+	uint64_t ns = s->base->part_ns;
 
 	if (drive_to_access(d, first, &sides[first].access, ns) != DRIVE_THERE)
 		return err_set(err, EXIT_INPUT, "%c did not come to its access again", EXPLORE_SIDE_NAMES[first]);

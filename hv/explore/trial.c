@@ -30,7 +30,7 @@ struct trial {
 
 static enum drive_end to_access(struct drive *d, const struct trial *t, unsigned side)
 {
-	return drive_to_access(d, side, &t->candidate->side[side].access, t->config->trial_ns / EXPLORE_PARTS);
+	return drive_to_access(d, side, &t->candidate->side[side].access, t->base->part_ns);
 }
 
 /*
@@ -63,15 +63,15 @@ static enum explore_forced flip(struct drive *d, const struct trial *t, unsigned
 /* `first` is held after its access, or after the critical section of the access. The other side runs to its end. */
 static enum explore_forced pause_after(struct drive *d, const struct trial *t, unsigned first)
 {
-	if (!drive_through(d, first, &t->candidate->side[first], t->config->trial_ns / EXPLORE_PARTS))
+	if (!drive_through(d, first, &t->candidate->side[first], t->base->part_ns))
 		return EXPLORE_NOT_REACHED;
-	return drive_to(d, !first, 0, 0, t->config->trial_ns / EXPLORE_PARTS) == DRIVE_DONE ? EXPLORE_FORCED : EXPLORE_BLOCKED;
+	return drive_to(d, !first, 0, 0, t->base->part_ns) == DRIVE_DONE ? EXPLORE_FORCED : EXPLORE_BLOCKED;
 }
 
 /* `first` makes some of its system calls. Then the other side runs to its end, while `first` is held between two calls. */
 static enum explore_forced run_between(struct drive *d, const struct trial *t, unsigned first)
 {
-	uint64_t ns = t->config->trial_ns / EXPLORE_PARTS;
+	uint64_t ns = t->base->part_ns;
 	enum drive_end end = drive_calls(d, first, t->out->calls[first], ns);
 
 	if (end != DRIVE_THERE && end != DRIVE_DONE)
@@ -92,7 +92,7 @@ static enum explore_forced force(struct drive *d, const struct trial *t)
 		return EXPLORE_FORCED;
 	}
 	if (schedule == EXPLORE_WALK)
-		return walk_force(d, &t->out->walk, t->config->trial_ns / EXPLORE_PARTS);
+		return walk_force(d, &t->out->walk, t->base->part_ns);
 	if (to_access(d, t, first) != DRIVE_THERE)
 		return EXPLORE_NOT_REACHED;
 	return explore_pauses(schedule) ? pause_after(d, t, first) : flip(d, t, first);

@@ -247,7 +247,18 @@ static int find_places(struct trials *t, struct err *err)
 	return 0;
 }
 
-int trials_run(const struct base *base, const struct explore_config *config, const struct kernel *kernel,
+/* Returns the most time that a part may take, now that it is known how long the serial orders take. */
+static uint64_t longest_part(const struct explore_config *config, const struct explore_result *r)
+{
+	uint64_t longest = config->trial_ns / EXPLORE_PARTS;
+
+	for (unsigned order = 0; order < 2; order++)
+		if (longest < EXPLORE_PART_SERIALS * r->serial[order].ns)
+			longest = EXPLORE_PART_SERIALS * r->serial[order].ns;
+	return longest;
+}
+
+int trials_run(struct base *base, const struct explore_config *config, const struct kernel *kernel,
 	       const struct recordings *recordings, struct explore_result *result, struct err *err)
 {
 	struct trials t = {.base = base,
@@ -264,6 +275,7 @@ int trials_run(const struct base *base, const struct explore_config *config, con
 		     (const int32_t[]){recordings->side[0]->first_pid, recordings->side[1]->first_pid});
 	if (serial_run(&t.serial, base, config, kernel, result, err) < 0 || find_places(&t, err) < 0)
 		goto out;
+	base->part_ns = longest_part(config, result);
 	result->trials = calloc((size_t)config->trials + config->walks, sizeof(*result->trials));
 	if (!result->trials) {
 		err_set(err, EXIT_INTERNAL, "out of memory");
