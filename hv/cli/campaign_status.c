@@ -29,17 +29,13 @@ static const char doc[] = "Say what runs now, what is left of the last round of 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
-	size_t form;
-	error_t rc;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &o->place;
 		return 0;
 	case KEY_FORMAT:
-		rc = cli_choose(state, &diff_forms, "format", arg, &form);
-		o->json = rc == 0 && form == 1;
-		return rc;
+		return cli_choose_second(state, &diff_forms, "format", arg, &o->json);
 	case KEY_JSON:
 		o->json = true;
 		return 0;

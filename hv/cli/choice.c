@@ -36,3 +36,13 @@ error_t cli_choose(struct argp_state *state, const struct cli_choice *choice, co
 		return cli_usage(state, "--%s %s: give %s; did you mean %s?", option, arg, words, suggest_end(&suggest));
 	return cli_usage(state, "--%s %s: give %s", option, arg, words);
 }
+
+error_t cli_choose_second(struct argp_state *state, const struct cli_choice *choice, const char *option, const char *arg,
+			  bool *second)
+{
+	size_t index = 0;
+	error_t rc = cli_choose(state, choice, option, arg, &index);
+
+	*second = index == 1;
+	return rc;
+}

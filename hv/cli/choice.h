@@ -7,6 +7,8 @@
 #ifndef OUTRIDER_CLI_CHOICE_H
 #define OUTRIDER_CLI_CHOICE_H
 
+#include <stdbool.h>
+
 #include "hv/cli/cli.h"
 
 struct cli_choice {
@@ -21,8 +23,8 @@ extern const struct cli_choice report_formats;
 extern const struct cli_choice report_orders;
 
 /*
- * diff_forms: the formats of `diff`, `replay` and `campaign status`. fail_on_choice: the words of --fail-on of commands that
- * show races.
+ * diff_forms: the formats of `diff`, `explore`, `replay` and `campaign status`. fail_on_choice: the words of --fail-on of
+ * commands that show races.
  */
 extern const struct cli_choice diff_forms;
 extern const struct cli_choice fail_on_choice;
@@ -43,5 +45,9 @@ extern const struct cli_choice lock_forms;
  */
 error_t cli_choose(struct argp_state *state, const struct cli_choice *choice, const char *option, const char *arg,
 		   size_t *index);
+
+/* As cli_choose(), for a choice of two words: sets *second to whether `arg` is the second one. */
+error_t cli_choose_second(struct argp_state *state, const struct cli_choice *choice, const char *option, const char *arg,
+			  bool *second);
 
 #endif

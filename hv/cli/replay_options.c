@@ -111,15 +111,6 @@ static error_t number_option(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static error_t form_option(struct replay_options *o, const char *arg, struct argp_state *state)
-{
-	size_t form = 0;
-	error_t rc = cli_choose(state, &diff_forms, "format", arg, &form);
-
-	o->json = form != 0;
-	return rc;
-}
-
 static error_t gdb_option(struct replay_options *o, const char *address, struct argp_state *state)
 {
 	if (o->gdb)
@@ -152,7 +143,7 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 		o->debuginfod = true;
 		return 0;
 	case KEY_FORM:
-		return form_option(o, arg, state);
+		return cli_choose_second(state, &diff_forms, "format", arg, &o->json);
 	case 'q':
 		o->quiet = true;
 		return 0;

@@ -64,13 +64,14 @@ static uint32_t count_of(const struct lost *lost, const char *name, uint32_t siz
 	return count;
 }
 
-/* Returns the entry of the object's cache, or NULL if no serial order lost an object of it. */
-static const struct leaks_cache *find(const struct leaks *l, const struct lost_object *o)
+/* Returns the index of the object's cache, or l->count if no serial order lost an object of this cache. */
+static unsigned find(const struct leaks *l, const struct lost_object *o)
 {
-	for (unsigned i = 0; i < l->count; i++)
-		if (l->serial[i].size == o->in.size && strcmp(l->serial[i].name, o->cache) == 0)
-			return &l->serial[i];
-	return NULL;
+	unsigned i = 0;
+
+	while (i < l->count && (l->serial[i].size != o->in.size || strcmp(l->serial[i].name, o->cache) != 0))
+		i++;
+	return i;
 }
 
 void leaks_add_serial(struct leaks *l, const struct lost *lost)
@@ -80,16 +81,15 @@ void leaks_add_serial(struct leaks *l, const struct lost *lost)
 	for (uint32_t i = 0; i < lost->count && l->guest; i++) {
 		const struct lost_object *o = &lost->object[i];
 		uint32_t count = count_of(lost, o->cache, o->in.size);
-		struct leaks_cache *c = (struct leaks_cache *)find(l, o);
+		unsigned at = find(l, o);
 
-		if (!c && l->count == LEAKS_MAX) {
+		if (at == LEAKS_MAX) {
 			l->guest = NULL;
-		} else if (!c) {
-			c = &l->serial[l->count++];
-			*c = (struct leaks_cache){.size = o->in.size, .most = count};
-			memcpy(c->name, o->cache, sizeof(c->name));
-		} else if (c->most < count) {
-			c->most = count;
+		} else if (at == l->count) {
+			l->serial[l->count++] = (struct leaks_cache){.size = o->in.size, .most = count};
+			memcpy(l->serial[at].name, o->cache, sizeof(o->cache));
+		} else if (l->serial[at].most < count) {
+			l->serial[at].most = count;
 		}
 	}
 }
@@ -109,8 +109,8 @@ bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct l
 		return false;
 	for (uint32_t i = 0; i < lost->count; i++) {
 		const struct lost_object *o = &lost->object[i];
-		const struct leaks_cache *c = find(l, o);
-		uint32_t count = count_of(lost, o->cache, o->in.size), serial = c ? c->most : 0;
+		unsigned at = find(l, o);
+		uint32_t count = count_of(lost, o->cache, o->in.size), serial = at < l->count ? l->serial[at].most : 0;
 		uint32_t more = again ? count_of(again, o->cache, o->in.size) : count;
 
 		if (more < count)

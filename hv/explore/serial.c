@@ -76,7 +76,8 @@ int serial_run(struct serial *s, const struct base *base, const struct explore_c
 		explore_say(config, "memory leaks are looked for; %zu objects are lost at the mark already",
 			    s->leaks.before_count);
 	else
-		explore_say(config, "memory leaks are not looked for: this kernel's memory or system calls are not understood");
+		explore_say(config, "memory leaks are not looked for: the kernel's memory or system calls are not understood, "
+				    "or RAM ends above 4 GiB");
 	for (unsigned order = 0; order < 2; order++) {
 		struct explore_trial *t = &result->serial[order];
 

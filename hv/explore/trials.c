@@ -247,7 +247,8 @@ static int find_places(struct trials *t, struct err *err)
 	return 0;
 }
 
-/* Returns the most time that a part may take, now that it is known how long the serial orders take. */
+/* Returns the most time that a part may take. To be called after the serial orders, because it depends on how long they took.
+ */
 static uint64_t longest_part(const struct explore_config *config, const struct explore_result *r)
 {
 	uint64_t longest = config->trial_ns / EXPLORE_PARTS;
