@@ -27,8 +27,13 @@ struct linux_stacks {
 	uint64_t irq_top;
 	/* Per-CPU offset of the pointer to the CPU's exception stacks, or LINUX_UNKNOWN. */
 	uint64_t exceptions;
-	/* The stack pointer in task_struct. */
+	/* The address of the task's stack in task_struct. */
 	struct btf_member task;
+	/* Members of task_struct: its place on the list of all processes, and the stack pointer while the task is on no CPU.
+	 * Size 0: unknown. */
+	struct btf_member tasks, sp;
+	/* Address of a vm_struct's area. Size 0: unknown. */
+	struct btf_member area;
 	/* Task stacks are in the direct map: the kernel was built without CONFIG_VMAP_STACK. */
 	bool direct;
 	/* Exception stacks, as offsets from the pointer at `exceptions`. */

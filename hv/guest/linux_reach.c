@@ -3,14 +3,15 @@
  * Finds slab objects that are lost: in use, but nothing points to them. As kmemleak does
  * (Documentation/dev-tools/kmemleak.rst), each aligned word is taken for a pointer, and a pointer to any byte of an object
  * counts, or to a byte between it and the next one. Objects are followed from the memory that is in no slab: variables, per-CPU
- * memory, stacks and other pages. The bytes between objects are looked at too: KASAN keeps there the list of freed objects that
- * it holds back.
+ * memory, stacks and other pages. Unlike in kmemleak, a part of a stack that nothing uses has no pointers. The bytes between
+ * objects are looked at too: KASAN keeps there the list of freed objects that it holds back.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_slabs.h"
+#include "hv/guest/linux_unused_stacks.h"
 
 #define LOST_MAX (1u << 20) /* objects: 24 MiB of their list, and more than any kernel that runs loses */
 
@@ -78,8 +79,9 @@ static void reach_all(struct reach *r, const struct guest_roots *more)
 
 	reach_more(r, more);
 	for (uint64_t page = 0; page < s->pages; page++)
-		if (s->of[page] == LINUX_NO_SLAB && !s->unused[page])
-			look_through(r, r->g->memory.page_offset + page * X86_PAGE_SIZE, X86_PAGE_SIZE);
+		if (s->of[page] == LINUX_NO_SLAB)
+			look_through(r, r->g->memory.page_offset + page * X86_PAGE_SIZE + s->unused[page],
+				     X86_PAGE_SIZE - s->unused[page]);
 	while (r->todo_count) {
 		const struct reached next = r->todo[--r->todo_count];
 
@@ -120,6 +122,7 @@ int guest_lost_objects(const struct guest *g, const struct guest_roots *more, st
 	*count = 0;
 	if (linux_slabs_read(&r.slabs, g) < 0)
 		goto out;
+	linux_find_unused_stacks(g, more->regs, more->cpus, r.slabs.unused, r.slabs.pages);
 	r.todo = malloc((r.slabs.objects + 1) * sizeof(*r.todo));
 	if (!r.todo)
 		goto out;

@@ -164,7 +164,8 @@ static void note_unused(struct reader *r, const struct guest_page *page)
 {
 	uint64_t count = linux_free_pages(r->g, page), left = r->s->pages - page->pfn;
 
-	memset(r->s->unused + page->pfn, 1, count < left ? count : left);
+	for (uint64_t i = 0; i < count && i < left; i++)
+		r->s->unused[page->pfn + i] = X86_PAGE_SIZE;
 }
 
 /* Look at `count` struct pages from that of `pfn` on, which are at `copy`. Returns 0, or -1 if there are too many objects. */

@@ -40,9 +40,10 @@ enum linux_object_state {
 };
 
 struct linux_slabs {
-	uint64_t pages;	 /* of RAM: struct pages that were looked at */
-	uint32_t *of;	 /* for each page: index of its slab, or LINUX_NO_SLAB */
-	uint8_t *unused; /* for each page: 1 if it is free, so that no pointer in it counts */
+	uint64_t pages; /* of RAM: struct pages that were looked at */
+	uint32_t *of;	/* for each page: index of its slab, or LINUX_NO_SLAB */
+	/* For each page: how many bytes of it, from its start, nothing uses, so that no pointer in them counts. */
+	uint16_t *unused;
 	struct linux_known_slab *slab;
 	size_t count;
 	uint8_t *state; /* for each object: enum linux_object_state */
@@ -53,7 +54,7 @@ struct linux_slabs {
  * Read all slabs. Call it while the guest stands still. Reads every struct page, so it takes some milliseconds for each 256 MiB
  * of RAM. The pages of an odd slab then have no slab in `of`, so that whatever they point to is reached. Returns 0; or -1 if
  * the layout of the kernel's structures is unknown, a CPU's list of free objects cannot be followed, one of the limits above is
- * exceeded, or memory runs out. linux_slabs_free() may follow in either case.
+ * exceeded, or memory runs out. In `unused`, free pages are entered. linux_slabs_free() may follow in either case.
  */
 int linux_slabs_read(struct linux_slabs *s, const struct guest *g);
 void linux_slabs_free(struct linux_slabs *s);

@@ -13,6 +13,10 @@
 
 #define LARGEST_SIZE 0x10000ull /* limit of a stack's size in bytes, larger than any stack of the kernel */
 
+/* Sizes in bytes that these structures do not have. */
+#define TASK_MAX 65536
+#define VM_STRUCT_MAX 1024
+
 enum kind { UNKNOWN, TASK, IRQ, EXCEPTION };
 
 struct bounds {
@@ -68,6 +72,9 @@ void linux_find_stacks(struct guest *g)
 	s->exception_count = 0;
 	if (!g->btf || btf_member(g->btf, "task_struct", "stack", &s->task) || s->task.size != sizeof(uint64_t))
 		s->task = (struct btf_member){0};
+	linux_find_member(g, "task_struct", "tasks.next", TASK_MAX, &s->tasks);
+	linux_find_member(g, "task_struct", "thread.sp", TASK_MAX, &s->sp);
+	linux_find_member(g, "vm_struct", "addr", VM_STRUCT_MAX, &s->area);
 	s->direct = s->task.size && btf_member(g->btf, "task_struct", "stack_vm_area", &area) != 0;
 	if (g->btf)
 		find_exception_stacks(g);

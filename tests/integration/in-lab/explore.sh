@@ -64,7 +64,7 @@ pair actlen --trials 6 --no-baseline --keep-going
 # The exit statuses do not tell that a write has failed.
 explore oneseat "$module; echo prepare oneseat >/proc/outrider_gt" "echo step oneseat 0 >/proc/outrider_gt; true" \
 	"echo step oneseat 1 >/proc/outrider_gt; true" --trials 4 --no-baseline --keep-going
-pair alloconce --trials 4 --no-baseline --keep-going
+pair alloconce --trials 12 --no-baseline
 pair alloclose --trials 8 --no-baseline
 pair lockedput --trials 12 --no-baseline --walks 8 --depth 2 --jobs 2 &
 lockedput=$!

@@ -10,9 +10,11 @@
 
 #include <cmocka.h>
 
+#include "hv/base/linux_image.h"
 #include "hv/base/rng.h"
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_memory.h"
+#include "hv/guest/linux_stack.h"
 #include "tests/unit/symbols/btf_maker.h"
 #include "tests/unit/target/fake_target.h"
 
@@ -30,13 +32,17 @@
 #define UNUSED_GPA 0x520000ull
 #define TAIL_GPA 0x530000ull
 #define BUDDY_GPA 0x540000ull
+#define STACKS 0xffffc90000000000ull
+#define STACKS_GPA 0x550000ull
+#define TASKS_GPA 0x580000ull
+#define AREA_GPA 0x590000ull
 #define BUDDY 0xf0000000u /* page_type of the first of several free pages */
 #define KEY 0x1122334455667788ull
 
 enum { CPUS = 2, PAGE_STRUCT = 64, STRIDE = 512, OBJECT = 480, OBJECTS = 8, FREE_AT = 240 };
 
 /* Offsets in the image and in the structures. */
-enum { PAGE_OFFSET_AT = 0, VMEMMAP_AT = 8, MAX_PFN_AT = 16, OFFSETS_AT = 24, IMAGE_SIZE = 0x1000 };
+enum { PAGE_OFFSET_AT = 0, VMEMMAP_AT = 8, MAX_PFN_AT = 16, OFFSETS_AT = 24, TASK_AT = 0x400, IMAGE_SIZE = 0x1000 };
 enum {
 	FLAGS_AT = 0,
 	HEAD_AT = 8,
@@ -49,12 +55,18 @@ enum {
 	REFS_AT = 52
 };
 enum { C_CPU_AT = 0, C_SIZE_AT = 8, C_OBJECT_AT = 12, C_OFFSET_AT = 16, C_RANDOM_AT = 24, C_BYTES = 64, CPU_AREA_AT = 0x40 };
+enum { T_STACK_AT = 0, T_TASKS_AT = 8, T_THREAD_AT = 24, CURRENT_AT = 0x80, CACHED_AT = 0x90 };
+
+/* Stacks: of init_task, of a task that waits, of the task on CPU 1, and of none. */
+enum { STACK_INIT, STACK_WAITS, STACK_RUNS, STACK_CACHED, STACKS_COUNT };
 
 static const struct symbol symbols[] = {
+	{.name = "cached_stacks", .addr = CACHED_AT, .size = 16, .type = 'd'},
 	{.name = "_text", .addr = IMAGE, .type = 'T'},
 	{.name = "page_offset_base", .addr = IMAGE + PAGE_OFFSET_AT, .size = 8, .type = 'D'},
 	{.name = "vmemmap_base", .addr = IMAGE + VMEMMAP_AT, .size = 8, .type = 'D'},
 	{.name = "max_pfn", .addr = IMAGE + MAX_PFN_AT, .size = 8, .type = 'D'},
+	{.name = "init_task", .addr = IMAGE + TASK_AT, .size = 32, .type = 'D'},
 	{.name = "_end", .addr = IMAGE + IMAGE_SIZE, .type = 'B'},
 };
 
@@ -72,6 +84,7 @@ static struct btf *make_types(bool cpu_lists)
 {
 	struct btf_maker m = {0};
 	uint32_t u32 = make_int(&m, "u32", 4), u64 = make_int(&m, "u64", 8), list = make_int(&m, "list", 16);
+	uint32_t head = make_list_head(&m, u64), thread;
 	struct btf *btf;
 	struct blob b;
 
@@ -93,6 +106,14 @@ static struct btf *make_types(bool cpu_lists)
 	make_field(&m, "object_size", u32, C_OBJECT_AT * 8);
 	make_field(&m, "offset", u32, C_OFFSET_AT * 8);
 	make_field(&m, "random", u64, C_RANDOM_AT * 8);
+	thread = make_type(&m, "thread_struct", BTF_STRUCT, 1, 8);
+	make_field(&m, "sp", u64, 0);
+	make_type(&m, "task_struct", BTF_STRUCT, 3, 32);
+	make_field(&m, "stack", u64, T_STACK_AT * 8);
+	make_field(&m, "tasks", head, T_TASKS_AT * 8);
+	make_field(&m, "thread", thread, T_THREAD_AT * 8);
+	make_type(&m, "vm_struct", BTF_STRUCT, 1, 8);
+	make_field(&m, "addr", u64, 0);
 	if (cpu_lists) {
 		make_type(&m, "kmem_cache_cpu", BTF_STRUCT, 1, 16);
 		make_field(&m, "freelist", u64, 0);
@@ -136,6 +157,36 @@ static void put_next(struct facts *f, unsigned number, uint64_t next)
 	put64(f, at - DIRECT, next ^ KEY ^ bswap_64(at));
 }
 
+static uint64_t stack(unsigned number)
+{
+	return STACKS + (uint64_t)number * LINUX_STACK_SIZE;
+}
+
+static uint64_t task(unsigned number)
+{
+	return number == STACK_INIT ? IMAGE + TASK_AT : DIRECT + TASKS_GPA + number * 0x100;
+}
+
+static void put_task(struct facts *f, unsigned number, uint64_t sp, unsigned next)
+{
+	uint64_t at = number == STACK_INIT ? IMAGE_GPA + TASK_AT : task(number) - DIRECT;
+
+	put64(f, at + T_STACK_AT, stack(number));
+	put64(f, at + T_TASKS_AT, task(next) + T_TASKS_AT);
+	put64(f, at + T_THREAD_AT, sp);
+}
+
+static void put_tasks(struct facts *f)
+{
+	put_task(f, STACK_INIT, 0, STACK_WAITS);
+	put_task(f, STACK_WAITS, stack(STACK_WAITS) + 0x2800, STACK_RUNS);
+	put_task(f, STACK_RUNS, stack(STACK_RUNS) + 0x3000, STACK_INIT);
+	put64(f, CPUS_GPA + CURRENT_AT, task(STACK_INIT));
+	put64(f, CPUS_GPA + X86_PAGE_SIZE + CURRENT_AT, task(STACK_RUNS));
+	put64(f, CPUS_GPA + X86_PAGE_SIZE + CACHED_AT + 8, DIRECT + AREA_GPA);
+	put64(f, AREA_GPA, stack(STACK_CACHED));
+}
+
 /* Objects 2 and 5 are on the slab's list of free objects, and object 6 is on the list of CPU 1. */
 static void fill(struct facts *f)
 {
@@ -174,6 +225,8 @@ static void learn(struct facts *f, bool cpu_lists)
 	btf_free(g->btf);
 	g->btf = make_types(cpu_lists);
 	linux_find_memory(g);
+	linux_find_stacks(g);
+	g->current_task = CURRENT_AT;
 	g->memory.percpu.offsets = IMAGE + OFFSETS_AT;
 	g->memory.percpu.cpus = CPUS;
 }
@@ -192,6 +245,7 @@ static int setup(void **state)
 	fake_map(f->ft, g->cr3, 4, IMAGE, IMAGE_GPA, IMAGE_SIZE, 12);
 	fake_map(f->ft, g->cr3, 4, DIRECT, 0, FAKE_RAM, 12);
 	fake_map(f->ft, g->cr3, 4, VMEMMAP, VMEMMAP_GPA, FAKE_RAM / X86_PAGE_SIZE * PAGE_STRUCT, 12);
+	fake_map(f->ft, g->cr3, 4, STACKS, STACKS_GPA, STACKS_COUNT * LINUX_STACK_SIZE, 12);
 	fill(f);
 	g->symtab = symtab_from_array(symbols, COUNT(symbols), NULL);
 	g->stage = LINUX_READY;
@@ -293,6 +347,63 @@ static void registers_and_given_objects_point_too(void **state)
 	expect_lost(f, 1u << 0 | 1u << 3 | 1u << 7);
 }
 
+/* Put a pointer to an object on a stack. */
+static void put_on_stack(struct facts *f, unsigned number, uint64_t at, unsigned to)
+{
+	put64(f, STACKS_GPA + stack(number) - STACKS + at, to < OBJECTS ? object(to) : 0);
+}
+
+static void unused_parts_of_stacks_do_not_point(void **state)
+{
+	struct facts *f = *state;
+	const unsigned all = 1u << 0 | 1u << 1 | 1u << 3 | 1u << 4 | 1u << 7;
+	struct x86_regs regs[CPUS] = {0};
+
+	put_tasks(f);
+	put_on_stack(f, STACK_WAITS, 0x800, 0);
+	put_on_stack(f, STACK_WAITS, 0x27f8, 1);
+	put_on_stack(f, STACK_CACHED, 0x3ff8, 3);
+	expect_lost(f, all);
+	put_on_stack(f, STACK_WAITS, 0x2800, 1);
+	put_on_stack(f, STACK_WAITS, 0x3ff8, 0);
+	expect_lost(f, all & ~(1u << 0 | 1u << 1));
+	/* The stack pointer of a task on a CPU is in the CPU's registers. Without these, all of its stack may be in use. */
+	put_on_stack(f, STACK_RUNS, 0x2800, 4);
+	expect_lost(f, 1u << 3 | 1u << 7);
+	f->more = (struct guest_roots){.regs = regs, .cpus = CPUS};
+	expect_lost(f, 1u << 3 | 1u << 7);
+	regs[1].gpr[X86_RSP] = stack(STACK_RUNS) + 0x2808;
+	expect_lost(f, 1u << 3 | 1u << 4 | 1u << 7);
+	regs[1].gpr[X86_RSP] = stack(STACK_RUNS) + 0x2800;
+	expect_lost(f, 1u << 3 | 1u << 7);
+	/* A CPU that changes tasks is on the stack of one that is not current yet. */
+	put_on_stack(f, STACK_WAITS, 0x2700, 7);
+	expect_lost(f, 1u << 3 | 1u << 7);
+	regs[0].gpr[X86_RSP] = stack(STACK_WAITS) + 0x2700;
+	expect_lost(f, 1u << 3);
+}
+
+static void stacks_of_odd_tasks_point(void **state)
+{
+	struct facts *f = *state;
+	const unsigned others = 1u << 1 | 1u << 3 | 1u << 4 | 1u << 7;
+
+	/* A stack pointer that is not in the stack, and an address that no stack has. */
+	put_tasks(f);
+	put_on_stack(f, STACK_WAITS, 0, 0);
+	put_task(f, STACK_WAITS, stack(STACK_WAITS) + LINUX_STACK_SIZE, STACK_INIT);
+	expect_lost(f, others);
+	put64(f, task(STACK_WAITS) - DIRECT + T_STACK_AT, stack(STACK_WAITS) + 8);
+	expect_lost(f, others);
+	/* Tasks after a list that leads nowhere, and in a circle without the first. */
+	put_tasks(f);
+	put64(f, IMAGE_GPA + TASK_AT + T_TASKS_AT, 0);
+	expect_lost(f, others);
+	put_tasks(f);
+	put_task(f, STACK_RUNS, 0, STACK_RUNS);
+	expect_lost(f, others | 1u << 0);
+}
+
 static void odd_slabs_point_to_others(void **state)
 {
 	struct facts *f = *state;
@@ -392,11 +503,14 @@ static void random_structures_do_no_harm(void **state)
 
 	for (unsigned i = 0; i < 300; i++) {
 		fill(f);
+		put_tasks(f);
 		for (unsigned n = 0; n < 4; n++) {
 			uint64_t values[] = {rng_next(&rng), object((unsigned)rng_below(&rng, OBJECTS)), rng_below(&rng, 5000),
 					     DIRECT + rng_below(&rng, 2 * FAKE_RAM)};
 
 			put64(f, CACHE_GPA + 8 * rng_below(&rng, 4), values[rng_below(&rng, COUNT(values))]);
+			put64(f, (rng_next(&rng) & 1 ? IMAGE_GPA + TASK_AT : TASKS_GPA + 0x100) + 8 * rng_below(&rng, 4),
+			      values[rng_below(&rng, COUNT(values))]);
 			put64(f, info_gpa(SLAB_GPA) + 8 * rng_below(&rng, 7), values[rng_below(&rng, COUNT(values))]);
 			put_next(f, (unsigned)rng_below(&rng, OBJECTS), values[rng_below(&rng, COUNT(values))]);
 		}
@@ -414,6 +528,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stale_pointers_do_not_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(pages_without_users_may_be_in_use, setup, teardown),
 		cmocka_unit_test_setup_teardown(registers_and_given_objects_point_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(unused_parts_of_stacks_do_not_point, setup, teardown),
+		cmocka_unit_test_setup_teardown(stacks_of_odd_tasks_point, setup, teardown),
 		cmocka_unit_test_setup_teardown(odd_slabs_point_to_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(list_that_leaves_the_slab_says_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(invalid_slabs_are_no_slabs, setup, teardown),
