@@ -130,6 +130,21 @@ static json_t *leak_json(struct json_builder *b, const struct explore_trial *t)
 	return o;
 }
 
+/* Null: the outcome is not "freed-twice". */
+static json_t *freed_twice_json(struct json_builder *b, const struct explore_trial *t)
+{
+	const struct explore_leak *l = &t->leak;
+	json_t *o;
+
+	if (t->outcome != EXPLORE_FREED_TWICE)
+		return json_null();
+	o = json_object();
+	json_put(b, o, "address", json_hex(l->gva));
+	json_put(b, o, "size", json_whole(l->size));
+	json_put(b, o, "cache", l->cache[0] ? json_clean(l->cache, sizeof(l->cache)) : json_null());
+	return o;
+}
+
 static json_t *result_json(int64_t value)
 {
 	return value == EXPLORE_NO_CALL ? json_null() : json_integer(value);
@@ -186,6 +201,7 @@ static json_t *trial_json(struct json_builder *b, const struct explore_config *c
 	json_put(b, o, "text", json_clean(t->text, sizeof(t->text)));
 	json_put(b, o, "state", end_json(b, t));
 	json_put(b, o, "leak", leak_json(b, t));
+	json_put(b, o, "freed_twice", freed_twice_json(b, t));
 	json_put(b, o, "returns", returns_json(b, t));
 	json_put(b, o, "milliseconds", json_whole(t->ns / NS_PER_MS));
 	json_put(b, o, "scenario", scenario_json(config, t));

@@ -187,6 +187,14 @@ static void leak_phrase(const struct explore_leak *l, char out[512])
 		 l->count, l->count == 1 ? "" : "s", l->size, l->cache[0] ? l->cache : "(unknown)", serial, l->gva, holds);
 }
 
+static void freed_twice_phrase(const struct explore_leak *l, char out[512])
+{
+	snprintf(out, 512,
+		 "an object of %" PRIu32 " bytes of the cache %s is freed twice: at 0x%016" PRIx64
+		 ", which is on the kernel's lists of free objects twice",
+		 l->size, l->cache[0] ? l->cache : "(unknown)", l->gva);
+}
+
 static void outcome_phrase(const struct explore_result *r, const struct explore_trial *t, char out[512])
 {
 	const char *how = t->machine == REPLAY_MACHINE_PANIC	      ? "the kernel panicked"
@@ -209,6 +217,9 @@ static void outcome_phrase(const struct explore_result *r, const struct explore_
 		return;
 	case EXPLORE_LEAK:
 		leak_phrase(&t->leak, out);
+		return;
+	case EXPLORE_FREED_TWICE:
+		freed_twice_phrase(&t->leak, out);
 		return;
 	case EXPLORE_STATE:
 		state_phrase(r, &t->end, out);
@@ -279,7 +290,9 @@ static void show_finding(const struct explore_config *config, const struct explo
 	show_candidate(r, t->candidate);
 }
 
-/* Returns whether the two trials leave a value at the same place, lose objects of the same cache, or differ in the same calls.
+/*
+ * Returns whether the two trials leave a value at the same place, lose or free twice objects of the same cache, or differ in
+ * the same calls.
  */
 static bool is_alike(const struct explore_trial *a, const struct explore_trial *b)
 {
@@ -287,18 +300,18 @@ static bool is_alike(const struct explore_trial *a, const struct explore_trial *
 		return false;
 	if (a->outcome == EXPLORE_STATE)
 		return a->end.gva == b->end.gva && a->end.size == b->end.size;
-	if (a->outcome == EXPLORE_LEAK)
+	if (a->outcome == EXPLORE_LEAK || a->outcome == EXPLORE_FREED_TWICE)
 		return strcmp(a->leak.cache, b->leak.cache) == 0 && a->leak.size == b->leak.size;
 	return memcmp(a->returns, b->returns, sizeof(a->returns)) == 0;
 }
 
-/* Returns whether the trial is to be shown: of trials with the same leak, mixed value, or results of calls, only the first one.
- */
+/* Returns whether the trial is to be shown: only the first one of those that are alike. */
 static bool is_shown(const struct explore_result *r, unsigned index)
 {
 	const struct explore_trial *t = &r->trials[index];
 
-	if (t->outcome != EXPLORE_STATE && t->outcome != EXPLORE_RETURNS && t->outcome != EXPLORE_LEAK)
+	if (t->outcome != EXPLORE_STATE && t->outcome != EXPLORE_RETURNS && t->outcome != EXPLORE_LEAK &&
+	    t->outcome != EXPLORE_FREED_TWICE)
 		return explore_found(t);
 	for (unsigned i = 0; i < index; i++)
 		if (is_alike(&r->trials[i], t))
@@ -358,11 +371,13 @@ static void show_trials(const struct explore_config *config, const struct explor
 	if (r->skipped)
 		printf("left out    %u trials that --skip lists\n", r->skipped);
 	printf("raced       %u candidates: both programs stood before their accesses at once\n", count_raced(r));
-	printf("outcomes    %u complaints, %u hangs, %u other exit statuses, %u leaks, %u mixed values, %u other results, %u "
+	printf("outcomes    %u complaints, %u hangs, %u other exit statuses, %u leaks, %u freed twice, %u mixed "
+	       "values, %u other results, %u "
 	       "as "
 	       "in a serial order, %u could not be run\n",
 	       outcomes[EXPLORE_COMPLAINT], outcomes[EXPLORE_HANG], outcomes[EXPLORE_STATUS], outcomes[EXPLORE_LEAK],
-	       outcomes[EXPLORE_STATE], outcomes[EXPLORE_RETURNS], outcomes[EXPLORE_SAME], outcomes[EXPLORE_FAILED]);
+	       outcomes[EXPLORE_FREED_TWICE], outcomes[EXPLORE_STATE], outcomes[EXPLORE_RETURNS], outcomes[EXPLORE_SAME],
+	       outcomes[EXPLORE_FAILED]);
 	for (unsigned i = 0; i < r->trial_count; i++)
 		if (is_shown(r, i))
 			show_finding(config, r, &r->trials[i]);

@@ -265,14 +265,15 @@ enum explore_forced {
 };
 
 enum explore_outcome {
-	EXPLORE_SAME,	   /* as in a serial order */
-	EXPLORE_COMPLAINT, /* the kernel complained, or the machine died */
-	EXPLORE_HANG,	   /* not both programs ended within the limit */
-	EXPLORE_STATUS,	   /* exit statuses that no serial order gives */
-	EXPLORE_STATE,	   /* shared memory has a value that no serial order gives, twice */
-	EXPLORE_LEAK,	   /* memory is lost, twice, that no serial order loses, and no run between two calls */
-	EXPLORE_RETURNS,   /* system calls return what no serial order gives, twice */
-	EXPLORE_FAILED,	   /* the trial could not be run */
+	EXPLORE_SAME,	     /* as in a serial order */
+	EXPLORE_COMPLAINT,   /* the kernel complained, or the machine died */
+	EXPLORE_HANG,	     /* not both programs ended within the limit */
+	EXPLORE_STATUS,	     /* exit statuses that no serial order gives */
+	EXPLORE_STATE,	     /* shared memory has a value that no serial order gives, twice */
+	EXPLORE_LEAK,	     /* memory is lost, twice, that no serial order loses, and no run between two calls */
+	EXPLORE_FREED_TWICE, /* an object is on lists of free objects twice; the same holds as for EXPLORE_LEAK */
+	EXPLORE_RETURNS,     /* system calls return what no serial order gives, twice */
+	EXPLORE_FAILED,	     /* the trial could not be run */
 };
 
 /* The value that stands for the address of any kernel memory (ends_read()): the lowest address of the kernel's half. */
@@ -300,7 +301,10 @@ struct explore_return {
 /* Bytes of a cache's name, including the NUL. A longer name is cut. */
 #define EXPLORE_CACHE_MAX 64
 
-/* Slab objects of one cache that nothing points to any more (leaks.h). */
+/*
+ * Slab objects of one cache that nothing points to any more (leaks.h); or an object that was freed twice, where `count` and
+ * `serial` are 0.
+ */
 struct explore_leak {
 	uint64_t gva;		       /* of one of the objects */
 	uint32_t size;		       /* of an object, in bytes */
@@ -320,7 +324,7 @@ struct explore_trial {
 	int status[2];			  /* exit statuses; -1: not ended */
 	struct explore_end end;		  /* of EXPLORE_STATE */
 	struct explore_return returns[2]; /* of EXPLORE_RETURNS, of each side */
-	struct explore_leak leak;	  /* of EXPLORE_LEAK */
+	struct explore_leak leak;	  /* of EXPLORE_LEAK and EXPLORE_FREED_TWICE */
 	/*
 	 * Number of system calls of each side that had ended when both sides were let run freely; 0: none, or unknown. The
 	 * side was in the call after them, if it was held. RETURNS_MAX (returns.h): as many, or more, or the side had ended.
@@ -340,7 +344,7 @@ struct explore_trial {
 static inline bool explore_found(const struct explore_trial *t)
 {
 	return t->outcome == EXPLORE_COMPLAINT || t->outcome == EXPLORE_HANG || t->outcome == EXPLORE_STATUS ||
-	       t->outcome == EXPLORE_LEAK;
+	       t->outcome == EXPLORE_LEAK || t->outcome == EXPLORE_FREED_TWICE;
 }
 
 struct explore_result {

@@ -10,8 +10,11 @@
 
 void leaks_find(struct leaks *l, const struct kernel *kernel)
 {
+	struct guest_object twice;
+
 	*l = (struct leaks){0};
-	if (guest_lost_objects(kernel->guest, &(struct guest_roots){0}, &l->before, &l->before_count) == 0)
+	if (guest_lost_objects(kernel->guest, &(struct guest_roots){.empty_stacks = true}, &l->before, &l->before_count,
+			       &twice) == 0)
 		l->guest = kernel->guest;
 }
 
@@ -35,23 +38,32 @@ static uint64_t find_held(const struct guest *g, const struct guest_object *o)
 	return 0;
 }
 
+static struct lost_object object_of(const struct guest *g, const struct guest_object *in)
+{
+	struct lost_object o = {.in = *in, .holds = find_held(g, in)};
+
+	guest_cache_name(g, in->cache, o.cache, sizeof(o.cache));
+	return o;
+}
+
 void leaks_read(const struct leaks *l, const struct x86_regs *regs, size_t cpus, struct lost *out)
 {
 	const struct guest_roots more = {.object = l->before, .count = l->before_count, .regs = regs, .cpus = cpus};
-	struct guest_object *lost;
+	struct guest_object *lost, twice;
 	size_t count;
 
 	out->known = 0;
 	out->count = 0;
-	if (!l->guest || guest_lost_objects(l->guest, &more, &lost, &count) < 0)
+	out->twice.in.gva = 0;
+	if (!l->guest)
 		return;
-	for (size_t i = 0; i < count && out->count < LEAKS_MAX; i++) {
-		struct lost_object *o = &out->object[out->count++];
-
-		*o = (struct lost_object){.in = lost[i], .holds = find_held(l->guest, &lost[i])};
-		guest_cache_name(l->guest, lost[i].cache, o->cache, sizeof(o->cache));
+	if (guest_lost_objects(l->guest, &more, &lost, &count, &twice) == 0) {
+		out->known = count < LEAKS_MAX;
+		for (size_t i = 0; i < count && i < LEAKS_MAX; i++)
+			out->object[out->count++] = object_of(l->guest, &lost[i]);
 	}
-	out->known = count < LEAKS_MAX;
+	if (twice.gva)
+		out->twice = object_of(l->guest, &twice);
 	free(lost);
 }
 
@@ -76,7 +88,7 @@ static unsigned find(const struct leaks *l, const struct lost_object *o)
 
 void leaks_add_serial(struct leaks *l, const struct lost *lost)
 {
-	if (!lost->known)
+	if (!lost->known || lost->twice.in.gva)
 		l->guest = NULL;
 	for (uint32_t i = 0; i < lost->count && l->guest; i++) {
 		const struct lost_object *o = &lost->object[i];
@@ -121,6 +133,18 @@ bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct l
 		}
 	}
 	return false;
+}
+
+bool leaks_freed_twice(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_leak *out)
+{
+	const struct lost_object *o = &lost->twice;
+
+	if (!l->guest || !o->in.gva ||
+	    (again &&
+	     (!again->twice.in.gva || again->twice.in.size != o->in.size || strcmp(again->twice.cache, o->cache) != 0)))
+		return false;
+	describe(l, o, 0, 0, out);
+	return true;
 }
 
 bool leaks_explain(const struct lost *lost, const struct explore_leak *leak)

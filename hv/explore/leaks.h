@@ -2,7 +2,8 @@
 /*
  * Compares the slab objects that are lost after a trial, so that nothing points to them any more (guest_lost_objects()), with
  * those after the serial orders. More of them show a memory leak, for example because both programs allocated an object and
- * kept only one of the pointers.
+ * kept only one of the pointers. An object that is on lists of free objects twice was freed twice, or
+ * something has written to a free object.
  */
 #ifndef OUTRIDER_EXPLORE_LEAKS_H
 #define OUTRIDER_EXPLORE_LEAKS_H
@@ -13,7 +14,7 @@
 /* Leaks are judged if a run loses fewer objects than this, and if all runs of serial orders lose objects of no more caches. */
 #define LEAKS_MAX 128
 
-/* Objects that were lost in a run. */
+/* Objects that were lost in a run, or freed twice. */
 struct lost {
 	uint8_t known; /* 1: the list is complete */
 	uint32_t count;
@@ -22,11 +23,14 @@ struct lost {
 		char cache[EXPLORE_CACHE_MAX]; /* name; "": unknown */
 		uint64_t holds; /* the first address of a function or variable of the kernel that the object holds; 0: none */
 	} object[LEAKS_MAX];
+	struct lost_object twice; /* in.gva 0: none was freed twice, or it is unknown */
 };
 
 struct leaks {
 	const struct guest *guest; /* NULL: leaks are not judged */
-	/* Objects that are lost in the base already. In a copy, they count as pointed to, and so does all that they point to.
+	/*
+	 * Objects that are lost in the base already. In a copy, they count as pointed to, and so does all that they point to.
+	 * What only the stack of a task points to that runs in the base counts as lost in the base: the task may return soon.
 	 */
 	struct guest_object *before;
 	size_t before_count;
@@ -52,7 +56,10 @@ void leaks_free(struct leaks *l);
  */
 void leaks_read(const struct leaks *l, const struct x86_regs *regs, size_t cpus, struct lost *out);
 
-/* Add what a run of a serial order lost. If it is unknown, leaks are not judged any more: sets l->guest to NULL. */
+/*
+ * Add what a run of a serial order lost. If it is unknown, or an object was freed twice, nothing is judged any more: sets
+ * l->guest to NULL.
+ */
 void leaks_add_serial(struct leaks *l, const struct lost *lost);
 
 /*
@@ -63,5 +70,11 @@ bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct l
 
 /* Returns whether a run lost more objects of the leak's cache than any serial order, or may have. */
 bool leaks_explain(const struct lost *lost, const struct explore_leak *leak);
+
+/*
+ * Returns whether an object was freed twice, and one of the same cache in `again`, if that is not NULL. Sets *out to the object
+ * in `lost`.
+ */
+bool leaks_freed_twice(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_leak *out);
 
 #endif

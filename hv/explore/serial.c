@@ -27,7 +27,9 @@ static void add_losses(struct serial *s, const struct lost *lost)
 
 	leaks_add_serial(&s->leaks, lost);
 	if (judged && !s->leaks.guest)
-		explore_say(s->config, "memory leaks are not looked for any more: what a serial order loses is not known");
+		explore_say(s->config, "objects that are lost or freed twice are not looked for any more: %s",
+			    lost->twice.in.gva ? "a serial order frees one twice already"
+					       : "what a serial order loses is not known");
 }
 
 static void run(struct serial *s, unsigned order, struct explore_trial *out)
@@ -73,10 +75,12 @@ int serial_run(struct serial *s, const struct base *base, const struct explore_c
 	if (s->returns.site.pc)
 		leaks_find(&s->leaks, kernel);
 	if (s->leaks.guest)
-		explore_say(config, "memory leaks are looked for; %zu objects are lost at the mark already",
+		explore_say(config,
+			    "objects that are lost or freed twice are looked for; %zu objects are lost at the mark already",
 			    s->leaks.before_count);
 	else
-		explore_say(config, "memory leaks are not looked for: the kernel's memory or system calls are not understood, "
+		explore_say(config, "objects that are lost or freed twice are not looked for: the kernel's memory or system "
+				    "calls are not understood, "
 				    "or RAM ends above 4 GiB");
 	for (unsigned order = 0; order < 2; order++) {
 		struct explore_trial *t = &result->serial[order];
@@ -180,6 +184,8 @@ static const struct serial_between *get_between(struct serial *s, const struct e
 	trial_finish(&p, &t, &b->seen);
 	if (t.outcome == EXPLORE_COMPLAINT || t.outcome == EXPLORE_HANG)
 		explore_say(s->config, "... %s: %s", explore_outcome_word(t.outcome), t.text);
+	if (t.outcome == EXPLORE_SAME && b->seen.lost.twice.in.gva)
+		explore_say(s->config, "... the kernel frees an object of the cache %s twice", b->seen.lost.twice.cache);
 	if (t.outcome == EXPLORE_COMPLAINT && !s->result->has_between) {
 		s->result->between = t;
 		s->result->between.calls[side] = calls;
@@ -211,6 +217,8 @@ static bool ends_as(const struct serial *s, const struct serial_between *b, cons
 
 	if (odd->outcome == EXPLORE_LEAK)
 		return leaks_explain(&b->seen.lost, &t->leak);
+	if (odd->outcome == EXPLORE_FREED_TWICE)
+		return !b->seen.lost.known || b->seen.lost.twice.in.gva;
 	if (memcmp(b->status, t->status, sizeof(b->status)) != 0)
 		return false;
 	if (odd->outcome == EXPLORE_STATE)
@@ -243,18 +251,18 @@ static bool is_stopped(void)
 }
 
 /*
- * Returns whether a leak must not be told because a run between two calls is missing that may have lost memory, too. None is
- * missing if the side was in none of its system calls, but at its start or its end.
+ * Returns whether harm to memory must not be told because a run between two calls is missing that may have done the same. None
+ * is missing if the side was in none of its system calls, but at its start or its end.
  */
 static bool is_missing(const struct oddity *odd, const struct explore_trial *t, unsigned side, unsigned calls)
 {
-	return odd->outcome == EXPLORE_LEAK && calls && t->calls[side] < RETURNS_MAX;
+	return (odd->outcome == EXPLORE_LEAK || odd->outcome == EXPLORE_FREED_TWICE) && calls && t->calls[side] < RETURNS_MAX;
 }
 
 /*
  * Returns whether a run between two system calls ends as the trial does; also if a signal ends the exploration before all of
- * these runs were made, because nothing may be called odd then. A leak is harm, so it counts as explained also if one of these
- * runs could not be made.
+ * these runs were made, because nothing may be called odd then. Memory that is lost or freed twice is harm, so it counts as
+ * explained also if one of these runs could not be made.
  */
 static bool is_explained(struct serial *s, const struct oddity *odd, const struct explore_trial *t,
 			 const struct trial_seen *seen)
@@ -300,19 +308,21 @@ static void judge_state(struct serial *s, const struct explore_candidate *c, str
 		set_state(s, t, odd.at, seen->values[odd.at]);
 }
 
-static void judge_leaks(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
-			const struct trial_seen *seen)
+/* `differs` is leaks_differ() for EXPLORE_LEAK, and leaks_freed_twice() for EXPLORE_FREED_TWICE. */
+static void judge_memory(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
+			 const struct trial_seen *seen, enum explore_outcome outcome,
+			 bool (*differs)(const struct leaks *, const struct lost *, const struct lost *, struct explore_leak *))
 {
-	const struct oddity odd = {.outcome = EXPLORE_LEAK};
+	const struct oddity odd = {.outcome = outcome};
 	struct trial_seen again;
 
-	if (!leaks_differ(&s->leaks, &seen->lost, NULL, &t->leak))
+	if (!differs(&s->leaks, &seen->lost, NULL, &t->leak))
 		return;
 	repeat_serial(s);
-	if (is_stopped() || !leaks_differ(&s->leaks, &seen->lost, NULL, &t->leak) || !run_again(s, c, t, &again) ||
-	    !leaks_differ(&s->leaks, &seen->lost, &again.lost, &t->leak) || is_stopped() || is_explained(s, &odd, t, seen))
+	if (is_stopped() || !differs(&s->leaks, &seen->lost, NULL, &t->leak) || !run_again(s, c, t, &again) ||
+	    !differs(&s->leaks, &seen->lost, &again.lost, &t->leak) || is_stopped() || is_explained(s, &odd, t, seen))
 		return;
-	t->outcome = EXPLORE_LEAK;
+	t->outcome = outcome;
 }
 
 static void judge_returns(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
@@ -336,7 +346,9 @@ void serial_judge(struct serial *s, const struct explore_candidate *c, struct ex
 	if (t->outcome == EXPLORE_SAME)
 		judge_statuses(s, t, seen);
 	if (t->outcome == EXPLORE_SAME)
-		judge_leaks(s, c, t, seen);
+		judge_memory(s, c, t, seen, EXPLORE_FREED_TWICE, leaks_freed_twice);
+	if (t->outcome == EXPLORE_SAME)
+		judge_memory(s, c, t, seen, EXPLORE_LEAK, leaks_differ);
 	if (t->outcome == EXPLORE_SAME)
 		judge_state(s, c, t, seen);
 	if (t->outcome == EXPLORE_SAME)

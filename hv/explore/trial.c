@@ -202,6 +202,7 @@ static void take_seen(const struct trial_seen *from, struct trial_seen *out)
 	out->lost.known = from->lost.known == 1 && out->lost.count < LEAKS_MAX;
 	for (uint32_t i = 0; i < out->lost.count; i++)
 		clean_field(out->lost.object[i].cache, sizeof(out->lost.object[i].cache));
+	clean_field(out->lost.twice.cache, sizeof(out->lost.twice.cache));
 	for (unsigned side = 0; side < 2; side++) {
 		if (out->returned[side].count > RETURNS_MAX)
 			out->returned[side].count = RETURNS_MAX;

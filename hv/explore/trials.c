@@ -166,8 +166,9 @@ static void save(struct trials *t, struct explore_trial *found)
 	uint64_t start = monotonic_ns();
 	struct err err = {0};
 
-	if (found->outcome == EXPLORE_LEAK)
-		explore_say(t->config, "trial %u: no scenario: a replay does not look for memory leaks", found->number);
+	if (found->outcome == EXPLORE_LEAK || found->outcome == EXPLORE_FREED_TWICE)
+		explore_say(t->config, "trial %u: no scenario: a replay does not look for objects that are lost or freed twice",
+			    found->number);
 	else if (found->split)
 		explore_say(t->config, "trial %u: no scenario: a replay cannot split the read-modify-write of %c",
 			    found->number, EXPLORE_SIDE_NAMES[explore_first(found->schedule)]);

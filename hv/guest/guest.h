@@ -307,8 +307,9 @@ struct guest_object {
 struct guest_roots {
 	const struct guest_object *object; /* objects that count as pointed to */
 	size_t count;
-	const struct x86_regs *regs; /* the general registers of `cpus` CPUs */
+	const struct x86_regs *regs; /* the registers of all `cpus` CPUs; cpus 0: unknown */
 	size_t cpus;
+	bool empty_stacks; /* the stacks of running tasks count as empty, if no CPU's stack pointer is in them */
 };
 
 /*
@@ -317,9 +318,12 @@ struct guest_roots {
  * a list in the order of the addresses, which the caller frees. Returns -1 and sets *out to NULL if it is unknown: for example
  * if the layout of the kernel's structures is (kernels without BTF, or with the SLAB allocator), if a CPU's list of free
  * objects is not understood, maybe because the CPU was stopped while it changed the list, if RAM ends above 4 GiB, which it
- * does in guests with more than 3 GiB, or if memory runs out.
+ * does in guests with more than 3 GiB, or if memory runs out. In either case, sets *twice to an object that is on lists of free
+ * objects twice: it was freed twice, or something has written to a free object. gva 0: there is none, or it is unknown, for
+ * example in a kernel before 5.15 because a CPU has turned interrupts off.
  */
-int guest_lost_objects(const struct guest *g, const struct guest_roots *more, struct guest_object **out, size_t *count);
+int guest_lost_objects(const struct guest *g, const struct guest_roots *more, struct guest_object **out, size_t *count,
+		       struct guest_object *twice);
 
 /* Read the name of a slab cache, a printable string of at most max - 1 bytes. Returns 0, or -1 if there is none, and sets "".
  */

@@ -56,12 +56,16 @@ struct linux_page_layout {
 	struct btf_member flags, type, head, cache, objects;
 	/* The count of a slab's objects that are not on its own list of free objects. */
 	struct btf_member inuse;
+	/* The bit by which a CPU owns the slab. */
+	struct btf_member frozen;
 	/* The first object of a slab's list of free objects, and the count of a page's users. */
 	struct btf_member free, refs;
 	/* Members that may hold the pointer from a page of per-CPU memory to its chunk. */
 	struct btf_member owner[2];
 	/* Offset of the list_head (`lru`) by which a free page is on a list, or 0 if unknown. */
 	uint32_t list;
+	/* Offset of the list_head by which a slab is on a list of its NUMA node, or 0 if unknown. */
+	uint32_t slab_list;
 	/* Number of the bit in `flags` that marks slab pages, or -1 if slab pages are marked by their page type. */
 	int slab_flag;
 	/* Number of the bit in `flags` that marks pages which the page allocator does not own (PG_reserved), or -1 if unknown.
@@ -77,6 +81,11 @@ struct linux_cache_layout {
 	struct btf_member free_offset, random;
 	/* The per-CPU offset of struct kmem_cache_cpu, and the first object of that struct's list of free objects. */
 	struct btf_member cpu_slab, cpu_free;
+	/*
+	 * An object may be on a CPU's list and on its slab's list for a moment, while the CPU has turned interrupts off: up to
+	 * Linux 5.14, deactivate_slab() in mm/slub.c clears the CPU's list last.
+	 */
+	bool shared_lists;
 	/* CPUs keep free objects in sheaves (since Linux 6.18), which the kernel's memory points to. */
 	bool sheaves;
 };

@@ -26,17 +26,18 @@ static struct linux_page_type page_type(const struct guest *g, const char *numbe
 	return (struct linux_page_type){(uint32_t)(base | value), (uint32_t)base};
 }
 
-static void find_list(const struct guest *g, uint32_t size, struct linux_page_layout *p)
+/* Returns the offset of a list_head in struct page, or 0 if it is unknown. `size` is that of struct page. */
+static uint32_t find_list(const struct guest *g, const char *type, const char *name, uint32_t size)
 {
 	struct btf_member list;
 
-	if (btf_member(g->btf, "page", "lru", &list) == 0 && list.offset && list.offset + 2 * sizeof(uint64_t) <= size)
-		p->list = list.offset;
+	return btf_member(g->btf, type, name, &list) == 0 && list.offset + 2 * sizeof(uint64_t) <= size ? list.offset : 0;
 }
 
 void linux_find_pages(struct guest *g)
 {
 	struct linux_page_layout *p = &g->memory.page;
+	const char *slab;
 	int64_t flag;
 	uint32_t size;
 
@@ -55,12 +56,15 @@ void linux_find_pages(struct guest *g)
 		linux_find_member(g, "page", "slab_cache", size, &p->cache);
 		linux_find_member(g, "page", "objects", size, &p->objects);
 	}
-	linux_find_member(g, btf_sizeof(g->btf, "slab") ? "slab" : "page", "freelist", size, &p->free);
-	linux_find_member(g, btf_sizeof(g->btf, "slab") ? "slab" : "page", "inuse", size, &p->inuse);
+	slab = btf_sizeof(g->btf, "slab") ? "slab" : "page";
+	linux_find_member(g, slab, "freelist", size, &p->free);
+	linux_find_member(g, slab, "inuse", size, &p->inuse);
+	linux_find_member(g, slab, "frozen", size, &p->frozen);
+	p->slab_list = find_list(g, slab, "slab_list", size);
 	linux_find_member(g, "page", "_refcount", size, &p->refs);
 	linux_find_member(g, "page", "index", size, &p->owner[0]);
 	linux_find_member(g, "page", "private", size, &p->owner[1]);
-	find_list(g, size, p);
+	p->list = find_list(g, "page", "lru", size);
 	if (btf_enumerator(g->btf, "PG_slab", &flag) == 0 && flag >= 0 && flag < 64)
 		p->slab_flag = (int)flag;
 	if (btf_enumerator(g->btf, "PG_reserved", &flag) == 0 && flag >= 0 && flag < 64)
@@ -143,15 +147,13 @@ bool linux_page_is_table(const struct guest *g, const struct guest_page *page)
 	return is_of_type(g, page, &g->memory.page.table);
 }
 
-/* Returns whether the page is on a list: both neighbours of its list_head point back to it. */
-static bool is_on_list(const struct guest *g, const struct guest_page *page)
+bool linux_page_is_on_list(const struct guest *g, const struct guest_page *page, uint32_t offset)
 {
-	const struct linux_page_layout *p = &g->memory.page;
-	uint64_t own = page->info + p->list, list[2], back[2];
+	uint64_t own = page->info + offset, list[2], back[2];
 
-	if (!p->list)
+	if (!offset)
 		return false;
-	memcpy(list, page->copy + p->list, sizeof(list));
+	memcpy(list, page->copy + offset, sizeof(list));
 	return guest_read(g, list[0] + sizeof(list[0]), &back[0], sizeof(back[0])) == 0 &&
 	       guest_read(g, list[1], &back[1], sizeof(back[1])) == 0 && back[0] == own && back[1] == own;
 }
@@ -167,7 +169,7 @@ uint64_t linux_free_pages(const struct guest *g, const struct guest_page *page)
 		order = p->owner[1].size ? linux_member_value(page->copy, &p->owner[1]) : 0;
 		return order <= ORDER_MAX ? UINT64_C(1) << order : 1;
 	}
-	return (uint32_t)linux_member_value(page->copy, &p->type) == NO_TYPE && is_on_list(g, page);
+	return (uint32_t)linux_member_value(page->copy, &p->type) == NO_TYPE && linux_page_is_on_list(g, page, p->list);
 }
 
 bool linux_page_is_allocators(const struct guest *g, uint64_t gpa)

@@ -26,6 +26,12 @@ bool linux_page_is_table(const struct guest *g, const struct guest_page *page);
 uint64_t linux_free_pages(const struct guest *g, const struct guest_page *page);
 
 /*
+ * Returns whether the page is on a list by the list_head at `offset` of its struct page: both neighbours point back to it.
+ * Returns false if the offset is 0.
+ */
+bool linux_page_is_on_list(const struct guest *g, const struct guest_page *page, uint32_t offset);
+
+/*
  * Returns true if this page belongs to the page allocator, which may give it to any part of the kernel. The kernel image's
  * pages are reserved at boot, and the kernel clears the mark of a page that it frees (free_reserved_page()). Returns false if
  * the layout of struct page is unknown.

@@ -26,6 +26,7 @@ void linux_find_caches(struct guest *g)
 	linux_find_member(g, "kmem_cache", "cpu_slab", size, &c->cpu_slab);
 	if (c->cpu_slab.size)
 		linux_find_member(g, "kmem_cache_cpu", "freelist", X86_PAGE_SIZE, &c->cpu_free);
+	c->shared_lists = c->cpu_free.size && btf_member(g->btf, "kmem_cache_cpu", "lock", &(struct btf_member){0}) != 0;
 	c->sheaves = g->btf && btf_member(g->btf, "kmem_cache", "cpu_sheaves", &(struct btf_member){0}) == 0;
 	/*
 	 * The SLAB allocator, removed in Linux 6.8, lays out objects differently. Its caches have the member `colour`; SLUB's

@@ -112,7 +112,19 @@ static size_t list_lost(const struct linux_slabs *s, struct guest_object *out)
 	return count;
 }
 
-int guest_lost_objects(const struct guest *g, const struct guest_roots *more, struct guest_object **out, size_t *count)
+/* Returns whether an object may be on two lists because a CPU is about to move it (linux_cache_layout.shared_lists). */
+static bool may_share_lists(const struct guest *g, const struct guest_roots *more)
+{
+	if (!g->memory.cache.shared_lists)
+		return false;
+	for (size_t i = 0; i < more->cpus; i++)
+		if (!x86_user_mode(&more->regs[i]) && !(more->regs[i].rflags & X86_RFLAGS_IF))
+			return true;
+	return !more->cpus;
+}
+
+int guest_lost_objects(const struct guest *g, const struct guest_roots *more, struct guest_object **out, size_t *count,
+		       struct guest_object *twice)
 {
 	struct reach r = {.g = g};
 	size_t lost;
@@ -120,9 +132,10 @@ int guest_lost_objects(const struct guest *g, const struct guest_roots *more, st
 
 	*out = NULL;
 	*count = 0;
+	*twice = (struct guest_object){0};
 	if (linux_slabs_read(&r.slabs, g) < 0)
 		goto out;
-	linux_find_unused_stacks(g, more->regs, more->cpus, r.slabs.unused, r.slabs.pages);
+	linux_find_unused_stacks(g, more, r.slabs.unused, r.slabs.pages);
 	r.todo = malloc((r.slabs.objects + 1) * sizeof(*r.todo));
 	if (!r.todo)
 		goto out;
@@ -134,6 +147,8 @@ int guest_lost_objects(const struct guest *g, const struct guest_roots *more, st
 	*count = list_lost(&r.slabs, *out);
 	rc = 0;
 out:
+	if (!may_share_lists(g, more))
+		*twice = r.slabs.twice;
 	free(r.todo);
 	linux_slabs_free(&r.slabs);
 	return rc;

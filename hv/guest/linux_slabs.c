@@ -57,8 +57,8 @@ static int next_free(const struct guest *g, const struct linux_known_slab *slab,
 }
 
 /*
- * Follow the list from its first object on, and mark its objects, which must all be in the slab `own`. Returns their number, or
- * -1 if they are not.
+ * Follow the list from its first object on, and mark its objects, which must all be in the slab `own`, and on no list yet.
+ * Returns their number, or -1 if they are not. Sets s->twice if an object is on a list already.
  */
 static int mark_free(struct linux_slabs *s, const struct guest *g, const struct linux_known_slab *own, uint64_t object)
 {
@@ -68,9 +68,13 @@ static int mark_free(struct linux_slabs *s, const struct guest *g, const struct 
 		uint32_t number;
 
 		if (linux_slabs_at(s, g, object, &number) != own ||
-		    object != own->in.start + (uint64_t)number * own->in.stride + own->in.left_pad ||
-		    s->state[own->first + number] & LINUX_OBJECT_FREE)
+		    object != own->in.start + (uint64_t)number * own->in.stride + own->in.left_pad)
 			return -1;
+		if (s->state[own->first + number] & LINUX_OBJECT_FREE) {
+			if (!s->twice.gva)
+				s->twice = (struct guest_object){object, own->in.cache, own->in.object_size};
+			return -1;
+		}
 		s->state[own->first + number] |= LINUX_OBJECT_FREE;
 		if (next_free(g, own, object, &object))
 			return -1;
@@ -108,17 +112,32 @@ static int mark_cpus_free(struct linux_slabs *s, const struct guest *g, uint64_t
 }
 
 /*
+ * Returns whether the slab's list is complete. The kernel sets the list's first object before it links the others
+ * (shuffle_freelist() in mm/slub.c). Only then a CPU owns the slab, or it is on a list of slabs.
+ */
+static bool is_list_complete(const struct guest *g, const struct guest_page *page)
+{
+	const struct linux_page_layout *p = &g->memory.page;
+
+	return (p->frozen.size && linux_member_value(page->copy, &p->frozen)) || linux_page_is_on_list(g, page, p->slab_list);
+}
+
+/*
  * Mark the objects that the slab's own list has, or the slab as odd. The kernel's count of the others disagrees with the list
  * while a CPU takes the list, and in pages of KFENCE.
  */
 static void mark_slab_free(struct linux_slabs *s, const struct guest *g, struct linux_known_slab *slab)
 {
 	const struct linux_page_layout *p = &g->memory.page;
+	const struct guest_object twice = s->twice;
 	struct guest_page page;
 	int count = -1;
 
-	if (linux_page(g, slab->in.start - g->memory.page_offset, &page) == 0)
+	if (linux_page(g, slab->in.start - g->memory.page_offset, &page) == 0) {
 		count = mark_free(s, g, slab, linux_member_value(page.copy, &p->free));
+		if (!is_list_complete(g, &page))
+			s->twice = twice;
+	}
 	slab->odd = count < 0 || slab->in.objects - (uint32_t)count != linux_member_value(page.copy, &p->inuse);
 }
 

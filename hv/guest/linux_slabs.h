@@ -48,6 +48,7 @@ struct linux_slabs {
 	size_t count;
 	uint8_t *state; /* for each object: enum linux_object_state */
 	size_t objects;
+	struct guest_object twice; /* is on lists of free objects twice; gva 0: none was seen. Valid if reading fails, too. */
 };
 
 /*

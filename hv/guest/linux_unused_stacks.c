@@ -5,6 +5,8 @@
  */
 #include "hv/guest/linux_unused_stacks.h"
 
+#include <stdlib.h>
+
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 
@@ -14,8 +16,8 @@
 
 struct finder {
 	const struct guest *g;
-	const struct x86_regs *regs;
-	size_t cpus;
+	const struct guest_roots *roots;
+	uint64_t *current; /* the task of each CPU */
 	uint16_t *unused;
 	uint64_t pages;
 };
@@ -34,42 +36,50 @@ static void enter(struct finder *f, uint64_t stack, uint64_t sp)
 	}
 }
 
-static uint64_t per_cpu(const struct guest *g, uint32_t cpu, uint64_t offset)
+static int read_per_cpu(const struct guest *g, uint32_t cpu, uint64_t offset, uint64_t *value)
 {
-	uint64_t base, value;
+	uint64_t base;
 
-	if (guest_read(g, g->memory.percpu.offsets + cpu * sizeof(base), &base, sizeof(base)) ||
-	    guest_read(g, base + offset, &value, sizeof(value)))
-		return 0;
-	return value;
+	if (guest_read(g, g->memory.percpu.offsets + cpu * sizeof(base), &base, sizeof(base)))
+		return -1;
+	return guest_read(g, base + offset, value, sizeof(*value));
+}
+
+static int read_current(struct finder *f)
+{
+	for (uint32_t cpu = 0; cpu < f->g->memory.percpu.cpus; cpu++)
+		if (read_per_cpu(f->g, cpu, f->g->current_task, &f->current[cpu]))
+			return -1;
+	return 0;
 }
 
 /* Returns whether the task runs on a CPU, so that its thread.sp is not its stack pointer. */
-static bool is_current(const struct guest *g, uint64_t task)
+static bool is_current(const struct finder *f, uint64_t task)
 {
-	for (uint32_t cpu = 0; cpu < g->memory.percpu.cpus; cpu++)
-		if (per_cpu(g, cpu, g->current_task) == task)
+	for (uint32_t cpu = 0; cpu < f->g->memory.percpu.cpus; cpu++)
+		if (f->current[cpu] == task)
 			return true;
 	return false;
 }
 
 /*
- * Returns the lowest stack pointer of the stack, or `stack` if none is known. A CPU may be on the stack of a task that is not
- * its current one yet: __switch_to_asm() changes the stack before __switch_to() changes current_task.
+ * Returns the lowest stack pointer of the stack, or if none is known, `stack`, or the stack's end if roots->empty_stacks. A CPU
+ * may be on the stack of a task that is not its current one yet: __switch_to_asm() changes the stack before __switch_to()
+ * changes current_task.
  */
 static uint64_t lowest_sp(const struct finder *f, uint64_t task, uint64_t stack)
 {
 	uint64_t size = f->g->stacks.size, lowest = stack + size, sp;
-	bool known = false;
+	bool known = f->roots->empty_stacks;
 
-	if (!is_current(f->g, task)) {
+	if (!is_current(f, task)) {
 		if (linux_read_member(f->g, task, &f->g->stacks.sp, &sp) || sp - stack >= size)
 			return stack;
 		lowest = sp;
 		known = true;
 	}
-	for (size_t i = 0; i < f->cpus; i++) {
-		sp = f->regs[i].gpr[X86_RSP];
+	for (size_t i = 0; i < f->roots->cpus; i++) {
+		sp = f->roots->regs[i].gpr[X86_RSP];
 		if (sp - stack >= size)
 			continue;
 		known = true;
@@ -103,23 +113,28 @@ static void enter_tasks(struct finder *f)
 static void enter_cached(struct finder *f)
 {
 	const struct guest *g = f->g;
-	uint64_t list = linux_percpu_offset(g, "cached_stacks", "cached_stacks"), stack;
+	uint64_t list = linux_percpu_offset(g, "cached_stacks", "cached_stacks"), area, stack;
 
 	if (list == LINUX_UNKNOWN)
 		return;
 	for (uint32_t cpu = 0; cpu < g->memory.percpu.cpus; cpu++)
 		for (unsigned i = 0; i < CACHED_STACKS; i++)
-			if (read_stack(g, per_cpu(g, cpu, list + i * sizeof(stack)), &g->stacks.area, &stack))
+			if (read_per_cpu(g, cpu, list + i * sizeof(area), &area) == 0 &&
+			    read_stack(g, area, &g->stacks.area, &stack))
 				enter(f, stack, stack + g->stacks.size);
 }
 
-void linux_find_unused_stacks(const struct guest *g, const struct x86_regs *regs, size_t cpus, uint16_t *unused, uint64_t pages)
+void linux_find_unused_stacks(const struct guest *g, const struct guest_roots *roots, uint16_t *unused, uint64_t pages)
 {
-	struct finder f = {.g = g, .regs = regs, .cpus = cpus, .unused = unused, .pages = pages};
+	struct finder f = {.g = g, .roots = roots, .unused = unused, .pages = pages};
 
 	if (g->current_task == LINUX_UNKNOWN || !g->stacks.task.size || !g->stacks.sp.size || !g->stacks.tasks.size ||
 	    !g->memory.percpu.cpus)
 		return;
-	enter_tasks(&f);
-	enter_cached(&f);
+	f.current = calloc(g->memory.percpu.cpus, sizeof(*f.current));
+	if (f.current && read_current(&f) == 0) {
+		enter_tasks(&f);
+		enter_cached(&f);
+	}
+	free(f.current);
 }

@@ -3,19 +3,16 @@
 #ifndef OUTRIDER_GUEST_LINUX_UNUSED_STACKS_H
 #define OUTRIDER_GUEST_LINUX_UNUSED_STACKS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "hv/guest/guest.h"
 
 /*
- * Enter in unused[pfn], for each page of a stack, how many bytes from the page's start nothing uses. `regs` are the registers
- * of the guest's `cpus` CPUs; `cpus` 0: unknown. Call it while the guest stands still. Pages of stacks of which nothing is
- * known are left alone: those of the tasks that run, if no CPU's stack pointer is in them, and of threads other than their
- * process's first. Page frames from `pages` on are left out. Nothing is entered if the layout of the kernel's structures is
- * unknown.
+ * Enter in unused[pfn], for each page of a stack, how many bytes from the page's start nothing uses. Call it while the guest
+ * stands still. Pages of stacks of which nothing is known are left alone: those of the tasks that run, if no CPU's stack
+ * pointer is in them (but see roots->empty_stacks), and of threads other than their process's first. Page frames from `pages` on
+ * are left out. Nothing is entered if the layout of the kernel's structures is unknown, or a CPU's task, or if memory runs out.
  */
-void linux_find_unused_stacks(const struct guest *g, const struct x86_regs *regs, size_t cpus, uint16_t *unused,
-			      uint64_t pages);
+void linux_find_unused_stacks(const struct guest *g, const struct guest_roots *roots, uint16_t *unused, uint64_t pages);
 
 #endif

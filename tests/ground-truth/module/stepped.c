@@ -197,6 +197,41 @@ static gt_fn int gt_alloclose_get(void)
 	return 0;
 }
 
+/*
+ * Both callers free the object if both look before one of them clears the pointer. A kernel with CONFIG_SLAB_FREELIST_HARDENED
+ * notices only an object that is freed twice in a row (set_freepointer() in mm/slub.c), so each caller frees another one then.
+ */
+static struct gt_allocated *gt_freetwice_object gt_datum;
+
+static int gt_freetwice_make(void)
+{
+	gt_freetwice_object = kzalloc(sizeof(*gt_freetwice_object), GFP_KERNEL);
+	return gt_freetwice_object ? 0 : -ENOMEM;
+}
+
+static gt_fn int gt_freetwice_put(void)
+{
+	struct gt_allocated *later = kzalloc(sizeof(*later), GFP_KERNEL), *o = gt_freetwice_object;
+
+	if (o) {
+		barrier();
+		gt_freetwice_object = NULL;
+		kfree(o);
+	}
+	kfree(later);
+	return 0;
+}
+
+/* The control of `freetwice`: only one caller gets the pointer. */
+static gt_fn int gt_freeonce_put(void)
+{
+	struct gt_allocated *later = kzalloc(sizeof(*later), GFP_KERNEL);
+
+	kfree(xchg(&gt_freetwice_object, NULL));
+	kfree(later);
+	return 0;
+}
+
 /* The control of `twice`: the decrement and the test are one critical section. */
 static gt_fn int gt_lockedput_put(void)
 {
@@ -224,6 +259,8 @@ static const struct gt_stepped {
 	{"oneseat", gt_oneseat_make, {gt_oneseat_take, gt_oneseat_take}},
 	{"alloconce", gt_alloconce_make, {gt_alloconce_get, gt_alloconce_get}},
 	{"alloclose", gt_alloconce_make, {gt_alloclose_get, gt_alloclose_get}},
+	{"freetwice", gt_freetwice_make, {gt_freetwice_put, gt_freetwice_put}},
+	{"freeonce", gt_freetwice_make, {gt_freeonce_put, gt_freeonce_put}},
 	{"lockedput", gt_stepped_make, {gt_lockedput_put, gt_lockedput_put}},
 };
 

@@ -15,7 +15,7 @@ explore() {
 	b=$4
 	shift 4
 	status=0
-	outrider explore --kernel vmlinuz --initrd initrd.img --console "$LAB_OUT/$name.log" --prepare "$prepare" --a "$a" --b "$b" --trial-time 32s --format json \
+	outrider explore --kernel vmlinuz --initrd initrd.img --console "$LAB_OUT/$name.log" --prepare "$prepare" --a "$a" --b "$b" --trial-time 16s --format json \
 		"$@" >"$LAB_OUT/$name.json" 2>"$LAB_OUT/$name.err" || status=$?
 	echo "$name exit $status" >>"$LAB_OUT/exits"
 	cat "$LAB_OUT/$name.err"
@@ -66,6 +66,8 @@ explore oneseat "$module; echo prepare oneseat >/proc/outrider_gt" "echo step on
 	"echo step oneseat 1 >/proc/outrider_gt; true" --trials 4 --no-baseline --keep-going
 pair alloconce --trials 12 --no-baseline
 pair alloclose --trials 8 --no-baseline
+pair freetwice --trials 12 --no-baseline
+pair freeonce --trials 8 --no-baseline
 pair lockedput --trials 12 --no-baseline --walks 8 --depth 2 --jobs 2 &
 lockedput=$!
 until_true boots || :

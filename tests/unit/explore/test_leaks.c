@@ -127,12 +127,42 @@ static void nothing_is_judged_that_is_not_known(void **state)
 	leaks_free(&l);
 }
 
+static void object_freed_twice_in_both_runs(void **state)
+{
+	struct guest g = {0};
+	struct leaks l = {.guest = &g};
+	struct explore_leak leak;
+	struct lost lost = lose(0, 0), again = lose(0, 0);
+
+	(void)state;
+	leaks_add_serial(&l, &lost);
+	assert_false(leaks_freed_twice(&l, &lost, NULL, &leak));
+	lost.twice = (struct lost_object){.in = {CACHE + 64, CACHE, 64}, .cache = "kmalloc-64"};
+	/* That the list of a CPU is not understood is no reason against it. */
+	lost.known = 0;
+	assert_true(leaks_freed_twice(&l, &lost, NULL, &leak));
+	assert_int_equal(leak.gva, CACHE + 64);
+	assert_int_equal(leak.size, 64);
+	assert_int_equal(leak.count, 0);
+	assert_string_equal(leak.cache, "kmalloc-64");
+	assert_false(leaks_freed_twice(&l, &lost, &again, &leak));
+	again.twice = (struct lost_object){.in = {CACHE + 640, CACHE, 64}, .cache = "kmalloc-64"};
+	assert_true(leaks_freed_twice(&l, &lost, &again, &leak));
+	assert_int_equal(leak.gva, CACHE + 64);
+	strcpy(again.twice.cache, "dentry");
+	assert_false(leaks_freed_twice(&l, &lost, &again, &leak));
+	/* A serial order that does the same says that nothing can be judged. */
+	again.known = 1;
+	leaks_add_serial(&l, &again);
+	assert_false(leaks_freed_twice(&l, &lost, NULL, &leak));
+	leaks_free(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(more_than_both_orders_is_a_leak),
-		cmocka_unit_test(the_rerun_must_lose_of_the_same_cache),
-		cmocka_unit_test(caches_are_told_by_name_and_size),
+		cmocka_unit_test(more_than_both_orders_is_a_leak),     cmocka_unit_test(the_rerun_must_lose_of_the_same_cache),
+		cmocka_unit_test(caches_are_told_by_name_and_size),    cmocka_unit_test(object_freed_twice_in_both_runs),
 		cmocka_unit_test(nothing_is_judged_that_is_not_known),
 	};
 

@@ -76,6 +76,7 @@ struct facts {
 	struct guest_roots more;
 	struct guest_object *lost;
 	size_t count;
+	struct guest_object twice;
 };
 
 /* ---- the guest ---- */
@@ -95,11 +96,13 @@ static struct btf *make_types(bool cpu_lists)
 	make_field(&m, "private", u64, PRIVATE_AT * 8);
 	make_field(&m, "page_type", u32, TYPE_AT * 8);
 	make_field(&m, "_refcount", u32, REFS_AT * 8);
-	make_type(&m, "slab", KIND_FLAG | BTF_STRUCT, 4, PAGE_STRUCT);
+	make_type(&m, "slab", KIND_FLAG | BTF_STRUCT, 6, PAGE_STRUCT);
+	make_field(&m, "slab_list", list, LIST_AT * 8);
 	make_field(&m, "slab_cache", u64, S_CACHE_AT * 8);
 	make_field(&m, "freelist", u64, S_FREE_AT * 8);
 	make_field(&m, "inuse", u32, 16u << 24 | S_COUNTS_AT * 8);
 	make_field(&m, "objects", u32, 15u << 24 | (S_COUNTS_AT * 8 + 16));
+	make_field(&m, "frozen", u32, 1u << 24 | (S_COUNTS_AT * 8 + 31));
 	make_type(&m, "kmem_cache", BTF_STRUCT, 5, C_BYTES);
 	make_field(&m, "cpu_slab", u64, C_CPU_AT * 8);
 	make_field(&m, "size", u32, C_SIZE_AT * 8);
@@ -270,7 +273,7 @@ static void expect_lost(struct facts *f, unsigned expected)
 	unsigned lost = 0;
 
 	free(f->lost);
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), 0);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), 0);
 	for (size_t i = 0; i < f->count; i++) {
 		assert_int_equal(f->lost[i].cache, DIRECT + CACHE_GPA);
 		assert_int_equal(f->lost[i].size, OBJECT);
@@ -370,6 +373,8 @@ static void unused_parts_of_stacks_do_not_point(void **state)
 	/* The stack pointer of a task on a CPU is in the CPU's registers. Without these, all of its stack may be in use. */
 	put_on_stack(f, STACK_RUNS, 0x2800, 4);
 	expect_lost(f, 1u << 3 | 1u << 7);
+	f->more = (struct guest_roots){.empty_stacks = true};
+	expect_lost(f, 1u << 3 | 1u << 4 | 1u << 7);
 	f->more = (struct guest_roots){.regs = regs, .cpus = CPUS};
 	expect_lost(f, 1u << 3 | 1u << 7);
 	regs[1].gpr[X86_RSP] = stack(STACK_RUNS) + 0x2808;
@@ -435,11 +440,55 @@ static void list_that_leaves_the_slab_says_nothing(void **state)
 	expect_lost(f, 0);
 }
 
+static void object_on_two_lists_was_freed_twice(void **state)
+{
+	struct facts *f = *state;
+	struct x86_regs regs[CPUS] = {{.rflags = X86_RFLAGS_IF, .cs = 0x10}, {.rflags = X86_RFLAGS_IF, .cs = 0x10}};
+
+	f->more = (struct guest_roots){.regs = regs, .cpus = CPUS};
+	expect_lost(f, 1u << 0 | 1u << 1 | 1u << 3 | 1u << 4 | 1u << 7);
+	assert_int_equal(f->twice.gva, 0);
+	/* Twice on the list of a slab that nothing has yet, which the kernel may still be making. */
+	put_next(f, 5, object(2));
+	expect_lost(f, 0);
+	assert_int_equal(f->twice.gva, 0);
+	/* That a CPU has, and that is on a list of slabs. */
+	put32(f, info_gpa(SLAB_GPA) + S_COUNTS_AT, 1u << 31 | OBJECTS << 16 | 6);
+	expect_lost(f, 0);
+	assert_int_equal(f->twice.gva, object(2));
+	assert_int_equal(f->twice.cache, DIRECT + CACHE_GPA);
+	assert_int_equal(f->twice.size, OBJECT);
+	put32(f, info_gpa(SLAB_GPA) + S_COUNTS_AT, OBJECTS << 16 | 6);
+	put64(f, info_gpa(SLAB_GPA) + LIST_AT, VMEMMAP + info_gpa(SLAB_GPA) - VMEMMAP_GPA + LIST_AT);
+	put64(f, info_gpa(SLAB_GPA) + LIST_AT + 8, VMEMMAP + info_gpa(SLAB_GPA) - VMEMMAP_GPA + LIST_AT);
+	expect_lost(f, 0);
+	assert_int_equal(f->twice.gva, object(2));
+	/* On the slab's list and a CPU's. */
+	put_next(f, 5, 0);
+	put64(f, CPUS_GPA + CPU_AREA_AT, object(5));
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	assert_int_equal(f->twice.gva, object(5));
+	/* A CPU that has turned interrupts off may be about to move the object. */
+	regs[1].rflags = 0;
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	assert_int_equal(f->twice.gva, 0);
+	regs[1].cs = 0x33;
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	assert_int_equal(f->twice.gva, object(5));
+	f->more.cpus = 0;
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	assert_int_equal(f->twice.gva, 0);
+	/* Not since Linux 5.15. */
+	f->g->memory.cache.shared_lists = false;
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	assert_int_equal(f->twice.gva, object(5));
+}
+
 /* No slab is valid, so nothing is known. */
 static void expect_unknown(struct facts *f)
 {
 	free(f->lost);
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
 	assert_null(f->lost);
 	assert_int_equal(f->count, 0);
 }
@@ -473,12 +522,12 @@ static void no_answer_if_a_list_of_a_cpu_is_odd(void **state)
 
 	for (unsigned i = 0; i < COUNT(first); i++) {
 		put64(f, CPUS_GPA + CPU_AREA_AT, first[i]);
-		assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
+		assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
 		assert_null(f->lost);
 	}
 	put64(f, CPUS_GPA + CPU_AREA_AT, 0);
 	put64(f, IMAGE_GPA + OFFSETS_AT, 0);
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
 }
 
 static void no_answer_without_the_layout(void **state)
@@ -486,12 +535,12 @@ static void no_answer_without_the_layout(void **state)
 	struct facts *f = *state;
 
 	learn(f, false);
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
 	learn(f, true);
 	put64(f, IMAGE_GPA + MAX_PFN_AT, UINT64_MAX);
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
 	put64(f, IMAGE_GPA + MAX_PFN_AT, 0);
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count), -1);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
 	assert_null(f->lost);
 }
 
@@ -515,7 +564,7 @@ static void random_structures_do_no_harm(void **state)
 			put_next(f, (unsigned)rng_below(&rng, OBJECTS), values[rng_below(&rng, COUNT(values))]);
 		}
 		free(f->lost);
-		guest_lost_objects(f->g, &f->more, &f->lost, &f->count);
+		guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice);
 		for (size_t n = 0; n < f->count; n++)
 			assert_true(f->lost[n].gva - DIRECT + f->lost[n].size <= FAKE_RAM);
 	}
@@ -532,6 +581,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stacks_of_odd_tasks_point, setup, teardown),
 		cmocka_unit_test_setup_teardown(odd_slabs_point_to_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(list_that_leaves_the_slab_says_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(object_on_two_lists_was_freed_twice, setup, teardown),
 		cmocka_unit_test_setup_teardown(invalid_slabs_are_no_slabs, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_answer_if_a_list_of_a_cpu_is_odd, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_answer_without_the_layout, setup, teardown),
