@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A CPU-bound loop in the guest without the detector, with it but nothing armed, and sampled: in turns, so that what else the host does
+# For bench/idle-cost: a CPU-bound loop in the guest without the detector, with it but nothing armed, and sampled: in turns, so that what else the host does
 # falls on all three, from LEAST rounds on until they are settled, MOST at most. $LAB_OUT/rates gets "KIND ITERATIONS_PER_SECOND" lines.
 measure() {
 	kind=$1

@@ -72,10 +72,13 @@ static const struct harm {
 	const char *outcome, *rule;
 	int rank;
 	const char *says;
+	enum store_outcome kind; /* STORE_OK: only the race is told, no finding of the run */
 } harms[] = {
-	{"complaint", "forced-complaint", 98, "the kernel complains"},
-	{"hang", "forced-hang", 97, "the programs hang"},
-	{"status", "forced-status", 96, "the programs end with exit statuses that no serial order gives"},
+	{"complaint", "forced-complaint", 98, "the kernel complains", STORE_COMPLAINT},
+	{"hang", "forced-hang", 97, "the programs hang", STORE_HANG},
+	{"freed-twice", "forced-freed-twice", 97, "the kernel frees an object twice", STORE_OK},
+	{"leak", "forced-leak", 96, "the kernel loses memory", STORE_OK},
+	{"status", "forced-status", 96, "the programs end with exit statuses that no serial order gives", STORE_OK},
 };
 
 static const struct harm *harm_of(const char *outcome)
@@ -93,13 +96,13 @@ static int add_complaint(struct reading *g, const struct harm *harm, const char 
 	struct run_data *d = g->d;
 	struct run_data_complaint *c;
 
-	if (strcmp(harm->outcome, "status") == 0)
+	if (harm->kind == STORE_OK)
 		return 0;
 	c = list_grow(&d->complaints, &d->complaint_count, sizeof(*c), g->r.err);
 	if (!c)
 		return -1;
 	*c = (struct run_data_complaint){
-		.kind = strcmp(harm->outcome, "hang") == 0 ? STORE_HANG : STORE_COMPLAINT,
+		.kind = harm->kind,
 		.line = text_copy(d->text, line),
 		.text = text_copy(d->text, line),
 		.where = "",
@@ -137,11 +140,22 @@ static struct run_data_race *find_race(struct reading *g, const json_t *candidat
 	return out;
 }
 
+/* Returns the kernel's complaint, or the cache of the objects that are lost or freed twice; "": neither. */
+static const char *said_of(struct reading *g, const json_t *trial)
+{
+	const char *cache = json_string_value(json_object_get(json_object_get(trial, "leak"), "cache"))
+				    ?: json_string_value(json_object_get(json_object_get(trial, "freed_twice"), "cache"));
+
+	if (cache)
+		return text_printf(g->d->text, "objects of the cache %.64s", cache);
+	return json_string_value(json_object_get(trial, "text")) ?: "";
+}
+
 /* Take a trial that did harm. Of several with the same two sites, the first of the most serious outcome counts. */
 static int take_harm(struct reading *g, const json_t *trial, const json_t *candidate, const struct harm *harm)
 {
 	const char *schedule = json_read_string(&g->r, trial, "schedule");
-	const char *said = json_string_value(json_object_get(trial, "text")) ?: "";
+	const char *said = said_of(g, trial);
 	const char *scenario = file_name(json_string_value(json_object_get(trial, "scenario")) ?: "");
 	struct run_data_race *race = find_race(g, candidate);
 

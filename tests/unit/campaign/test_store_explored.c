@@ -163,6 +163,30 @@ static void hangs_and_statuses_are_harmful_too(void **state)
 	store_findings_free(&findings);
 }
 
+static void lost_memory_is_harm_too(void **state)
+{
+	struct fixture *f = *state;
+	int64_t round = night(
+		f, BUILD, &pair, 0,
+		"{\"candidate\": 0, \"schedule\": \"flip-a\", \"forced\": \"forced\", \"outcome\": \"leak\", \"text\": null, "
+		"\"leak\": {\"cache\": \"kmalloc-1k\"}, \"freed_twice\": null, \"scenario\": null}, "
+		"{\"candidate\": 1, \"schedule\": \"flip-b\", \"forced\": \"forced\", \"outcome\": \"freed-twice\", "
+		"\"text\": null, \"leak\": null, \"freed_twice\": {\"cache\": null}, \"scenario\": null}");
+	struct store_races races = races_of(f, round, 0);
+	struct store_findings findings;
+
+	assert_int_equal(races.count, 2);
+	assert_string_equal(races.list[0].verdict.rule, "forced-freed-twice");
+	assert_string_equal(races.list[0].verdict.evidence, "the kernel frees an object twice in the schedule flip-b");
+	assert_string_equal(races.list[1].verdict.rule, "forced-leak");
+	assert_string_equal(races.list[1].verdict.evidence,
+			    "the kernel loses memory in the schedule flip-a: objects of the cache kmalloc-1k");
+	store_races_free(&races);
+	assert_int_equal(store_findings(f->s, round, &findings, &f->err), 0);
+	assert_int_equal(findings.count, 0);
+	store_findings_free(&findings);
+}
+
 /* A run without a finding is ok, although it has no hits and no windows. */
 static void exploring_is_an_answer(void **state)
 {
@@ -311,6 +335,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		BOTH(a_finding_is_a_harmful_race_with_its_complaint),
 		BOTH(hangs_and_statuses_are_harmful_too),
+		BOTH(lost_memory_is_harm_too),
 		BOTH(exploring_is_an_answer),
 		BOTH(the_next_round_goes_on),
 		BOTH(a_missed_trial_is_run_twice),
