@@ -74,6 +74,22 @@ struct linux_page_layout {
 	struct linux_page_type slab, table, buddy;
 };
 
+/* Sheaves of slab caches (linux_sheaves.c). */
+struct linux_sheaf_layout {
+	/* Of kmem_cache: the per-CPU offset of struct slub_percpu_sheaves. Of this: pointers to sheaves; size 0: none. */
+	struct btf_member cpu, of_cpu[3];
+	/* Of slab_sheaf: the number of its objects (size 0: the layout is unknown); the offsets of the objects and of its link.
+	 */
+	struct btf_member count;
+	uint32_t objects, link;
+	/* Of kmem_cache: the offset of its array of nodes, and the array's elements, which may be pointers to nodes. */
+	uint32_t nodes, node_size, node_count;
+	bool by_pointer;
+	/* Of a node: the pointer to its barn. Of the barn: the offsets of its lists of full and of empty sheaves. */
+	struct btf_member barn;
+	uint32_t lists[2];
+};
+
 /* struct kmem_cache (linux_memory_slab.c). */
 struct linux_cache_layout {
 	struct btf_member name, size, object_size, left_pad, aliases;
@@ -86,8 +102,9 @@ struct linux_cache_layout {
 	 * Linux 5.14, deactivate_slab() in mm/slub.c clears the CPU's list last.
 	 */
 	bool shared_lists;
-	/* CPUs keep free objects in sheaves (since Linux 6.18), which the kernel's memory points to. */
+	/* The kernel keeps free objects in sheaves (since Linux 6.18). */
 	bool sheaves;
+	struct linux_sheaf_layout sheaf;
 };
 
 /*

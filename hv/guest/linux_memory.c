@@ -11,6 +11,7 @@
 #include "hv/guest/linux_memory_percpu.h"
 #include "hv/guest/linux_memory_slab.h"
 #include "hv/guest/linux_names.h"
+#include "hv/guest/linux_sheaves.h"
 #include "hv/guest/linux_stack.h"
 
 /* Locations without randomisation, with 4-level page tables (Documentation/arch/x86/x86_64/mm.rst). */
@@ -45,6 +46,7 @@ void linux_find_memory(struct guest *g)
 	m->pages_max = g->cr4 & X86_CR4_LA57 ? PAGES_MAX_L5 : PAGES_MAX_L4;
 	linux_find_pages(g);
 	linux_find_caches(g);
+	linux_find_sheaves(g);
 	linux_find_percpu(g);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "hv/guest/linux_guest.h"
+#include "hv/guest/linux_sheaves.h"
 #include "hv/guest/linux_slabs.h"
 #include "hv/guest/linux_unused_stacks.h"
 
@@ -134,6 +135,8 @@ int guest_lost_objects(const struct guest *g, const struct guest_roots *more, st
 	*count = 0;
 	*twice = (struct guest_object){0};
 	if (linux_slabs_read(&r.slabs, g) < 0)
+		goto out;
+	if (linux_mark_sheaves(&r.slabs, g) < 0)
 		goto out;
 	linux_find_unused_stacks(g, more, r.slabs.unused, r.slabs.pages);
 	r.todo = malloc((r.slabs.objects + 1) * sizeof(*r.todo));

@@ -56,6 +56,24 @@ static int next_free(const struct guest *g, const struct linux_known_slab *slab,
 	return 0;
 }
 
+int linux_slabs_mark_free(struct linux_slabs *s, const struct guest *g, uint64_t object)
+{
+	uint32_t number;
+	const struct linux_known_slab *slab = linux_slabs_at(s, g, object, &number);
+
+	if (!slab)
+		return 0;
+	if (object != slab->in.start + (uint64_t)number * slab->in.stride + slab->in.left_pad)
+		return -1;
+	if (s->state[slab->first + number] & LINUX_OBJECT_FREE) {
+		if (!s->twice.gva)
+			s->twice = (struct guest_object){object, slab->in.cache, slab->in.object_size};
+		return -1;
+	}
+	s->state[slab->first + number] |= LINUX_OBJECT_FREE;
+	return 0;
+}
+
 /*
  * Follow the list from its first object on, and mark its objects, which must all be in the slab `own`, and on no list yet.
  * Returns their number, or -1 if they are not. Sets s->twice if an object is on a list already.
@@ -67,16 +85,8 @@ static int mark_free(struct linux_slabs *s, const struct guest *g, const struct 
 	for (; object; count++) {
 		uint32_t number;
 
-		if (linux_slabs_at(s, g, object, &number) != own ||
-		    object != own->in.start + (uint64_t)number * own->in.stride + own->in.left_pad)
-			return -1;
-		if (s->state[own->first + number] & LINUX_OBJECT_FREE) {
-			if (!s->twice.gva)
-				s->twice = (struct guest_object){object, own->in.cache, own->in.object_size};
-			return -1;
-		}
-		s->state[own->first + number] |= LINUX_OBJECT_FREE;
-		if (next_free(g, own, object, &object))
+		if (linux_slabs_at(s, g, object, &number) != own || linux_slabs_mark_free(s, g, object) < 0 ||
+		    next_free(g, own, object, &object))
 			return -1;
 	}
 	return count;
@@ -233,26 +243,31 @@ static int compare_caches(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Mark the objects on the lists of the CPUs. Returns 0 or -1. */
-static int mark_all_cpus_free(struct linux_slabs *s, const struct guest *g)
+uint64_t *linux_slabs_caches(const struct linux_slabs *s, size_t *count)
 {
-	uint64_t *caches = malloc((s->count + 1) * sizeof(*caches)), lists = 0;
-	int rc = -1;
+	uint64_t *caches = malloc((s->count + 1) * sizeof(*caches));
 
+	*count = 0;
 	if (!caches)
-		return -1;
+		return NULL;
 	for (size_t i = 0; i < s->count; i++)
 		caches[i] = s->slab[i].in.cache;
 	qsort(caches, s->count, sizeof(*caches), compare_caches);
-	for (size_t i = 0; i < s->count; i++) {
-		if (i && caches[i] == caches[i - 1])
-			continue;
-		lists += g->memory.percpu.cpus;
-		if (lists > LINUX_SLABS_LISTS_MAX || mark_cpus_free(s, g, caches[i]) < 0)
-			goto out;
-	}
-	rc = 0;
-out:
+	for (size_t i = 0; i < s->count; i++)
+		if (!i || caches[i] != caches[i - 1])
+			caches[(*count)++] = caches[i];
+	return caches;
+}
+
+/* Mark the objects on the lists of the CPUs. Returns 0 or -1. */
+static int mark_all_cpus_free(struct linux_slabs *s, const struct guest *g)
+{
+	size_t count;
+	uint64_t *caches = linux_slabs_caches(s, &count);
+	int rc = caches && count * g->memory.percpu.cpus <= LINUX_SLABS_LISTS_MAX ? 0 : -1;
+
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = mark_cpus_free(s, g, caches[i]);
 	free(caches);
 	return rc;
 }

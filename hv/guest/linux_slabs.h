@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Lists the slabs of the guest's RAM, and tells which of their objects are free (SLUB, mm/slub.c). Free objects are on a list
- * of the slab, or on a list of the CPU that allocates from the slab. Objects in a sheaf (since Linux 6.18) count as in use.
+ * of the slab, or on a list of the CPU that allocates from the slab. For those in sheaves, see linux_sheaves.h.
  */
 #ifndef OUTRIDER_GUEST_LINUX_SLABS_H
 #define OUTRIDER_GUEST_LINUX_SLABS_H
@@ -59,6 +59,15 @@ struct linux_slabs {
  */
 int linux_slabs_read(struct linux_slabs *s, const struct guest *g);
 void linux_slabs_free(struct linux_slabs *s);
+
+/*
+ * Mark the object as free. Returns 0, also if the GVA is in no slab; or -1 if no object begins there, or it was marked before,
+ * and then sets s->twice if that is not set yet.
+ */
+int linux_slabs_mark_free(struct linux_slabs *s, const struct guest *g, uint64_t object);
+
+/* Returns a list of all caches that have slabs, which the caller frees, or NULL if memory runs out. */
+uint64_t *linux_slabs_caches(const struct linux_slabs *s, size_t *count);
 
 /*
  * Find the object that contains the GVA. Returns its slab and sets *object to its number in the slab, or returns NULL if the

@@ -54,8 +54,22 @@ enum {
 	TYPE_AT = 48,
 	REFS_AT = 52
 };
-enum { C_CPU_AT = 0, C_SIZE_AT = 8, C_OBJECT_AT = 12, C_OFFSET_AT = 16, C_RANDOM_AT = 24, C_BYTES = 64, CPU_AREA_AT = 0x40 };
+enum {
+	C_CPU_AT = 0,
+	C_SIZE_AT = 8,
+	C_OBJECT_AT = 12,
+	C_OFFSET_AT = 16,
+	C_RANDOM_AT = 24,
+	C_SHEAVES_AT = 40,
+	C_NODES_AT = 48,
+	C_BYTES = 64,
+	CPU_AREA_AT = 0x40
+};
 enum { T_STACK_AT = 0, T_TASKS_AT = 8, T_THREAD_AT = 24, CURRENT_AT = 0x80, CACHED_AT = 0x90 };
+
+/* Offsets of sheaves, of the sheaves of a CPU in its per-CPU memory, and of a barn. */
+enum { H_LINK_AT = 0, H_COUNT_AT = 24, H_OBJECTS_AT = 32, SHEAVES_AT = 0xc0, P_MAIN_AT = 8, P_SPARE_AT = 16, P_RCU_AT = 24 };
+enum { BARN_AT = 0x100, B_FULL_AT = 8, B_EMPTY_AT = 24 };
 
 /* Stacks: of init_task, of a task that waits, of the task on CPU 1, and of none. */
 enum { STACK_INIT, STACK_WAITS, STACK_RUNS, STACK_CACHED, STACKS_COUNT };
@@ -85,7 +99,7 @@ static struct btf *make_types(bool cpu_lists)
 {
 	struct btf_maker m = {0};
 	uint32_t u32 = make_int(&m, "u32", 4), u64 = make_int(&m, "u64", 8), list = make_int(&m, "list", 16);
-	uint32_t head = make_list_head(&m, u64), thread;
+	uint32_t head = make_list_head(&m, u64), array = make_array(&m, u64, 0), thread, node;
 	struct btf *btf;
 	struct blob b;
 
@@ -103,7 +117,23 @@ static struct btf *make_types(bool cpu_lists)
 	make_field(&m, "inuse", u32, 16u << 24 | S_COUNTS_AT * 8);
 	make_field(&m, "objects", u32, 15u << 24 | (S_COUNTS_AT * 8 + 16));
 	make_field(&m, "frozen", u32, 1u << 24 | (S_COUNTS_AT * 8 + 31));
-	make_type(&m, "kmem_cache", BTF_STRUCT, 5, C_BYTES);
+	make_type(&m, "slab_sheaf", BTF_STRUCT, 3, H_OBJECTS_AT);
+	make_field(&m, "barn_list", list, H_LINK_AT * 8);
+	make_field(&m, "size", u32, H_COUNT_AT * 8);
+	make_field(&m, "objects", array, H_OBJECTS_AT * 8);
+	make_type(&m, "slub_percpu_sheaves", BTF_STRUCT, 3, 32);
+	make_field(&m, "main", u64, P_MAIN_AT * 8);
+	make_field(&m, "spare", u64, P_SPARE_AT * 8);
+	make_field(&m, "rcu_free", u64, P_RCU_AT * 8);
+	make_type(&m, "node_barn", BTF_STRUCT, 2, 40);
+	make_field(&m, "sheaves_full", list, B_FULL_AT * 8);
+	make_field(&m, "sheaves_empty", list, B_EMPTY_AT * 8);
+	node = make_type(&m, "kmem_cache_per_node_ptrs", BTF_STRUCT, 1, 16);
+	make_field(&m, "barn", u64, 0);
+	node = make_array(&m, node, 1);
+	make_type(&m, "kmem_cache", BTF_STRUCT, 7, C_BYTES);
+	make_field(&m, "cpu_sheaves", u64, C_SHEAVES_AT * 8);
+	make_field(&m, "per_node", node, C_NODES_AT * 8);
 	make_field(&m, "cpu_slab", u64, C_CPU_AT * 8);
 	make_field(&m, "size", u32, C_SIZE_AT * 8);
 	make_field(&m, "object_size", u32, C_OBJECT_AT * 8);
@@ -281,6 +311,15 @@ static void expect_lost(struct facts *f, unsigned expected)
 		lost |= 1u << (f->lost[i].gva - SLAB) / STRIDE;
 	}
 	assert_int_equal(lost, expected);
+}
+
+/* Nothing is known, for example because no slab is valid. */
+static void expect_unknown(struct facts *f)
+{
+	free(f->lost);
+	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	assert_null(f->lost);
+	assert_int_equal(f->count, 0);
 }
 
 /* ---- the tests ---- */
@@ -484,13 +523,78 @@ static void object_on_two_lists_was_freed_twice(void **state)
 	assert_int_equal(f->twice.gva, object(5));
 }
 
-/* No slab is valid, so nothing is known. */
-static void expect_unknown(struct facts *f)
+static void put_sheaf(struct facts *f, unsigned number, uint32_t count, const unsigned objects[3])
 {
-	free(f->lost);
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
-	assert_null(f->lost);
-	assert_int_equal(f->count, 0);
+	uint64_t at = object(number) - DIRECT;
+
+	put32(f, at + H_COUNT_AT, count);
+	for (unsigned i = 0; i < 3; i++)
+		put64(f, at + H_OBJECTS_AT + 8 * i, object(objects[i]));
+}
+
+/* Object 0 is a sheaf of CPU 0, and object 4 is in the barn. */
+static void put_sheaves(struct facts *f)
+{
+	const uint64_t barn = DIRECT + AREA_GPA + BARN_AT, sheaf = object(4) - DIRECT;
+
+	put64(f, CACHE_GPA + C_SHEAVES_AT, SHEAVES_AT);
+	put64(f, CACHE_GPA + C_NODES_AT, barn);
+	put64(f, CPUS_GPA + SHEAVES_AT + P_MAIN_AT, object(0));
+	put64(f, barn - DIRECT + B_FULL_AT, object(4) + H_LINK_AT);
+	put64(f, sheaf + H_LINK_AT, barn + B_FULL_AT);
+	put64(f, barn - DIRECT + B_EMPTY_AT, barn + B_EMPTY_AT);
+	put_sheaf(f, 0, 1, (const unsigned[]){1, 3, 3});
+	put_sheaf(f, 4, 1, (const unsigned[]){7, 3, 3});
+}
+
+static void objects_in_sheaves_are_free(void **state)
+{
+	struct facts *f = *state;
+	struct x86_regs regs[CPUS] = {{.rflags = X86_RFLAGS_IF, .cs = 0x10}, {.rflags = X86_RFLAGS_IF, .cs = 0x10}};
+
+	/* Pointers to objects that were taken from a sheaf are left in it, and do not count. */
+	f->more = (struct guest_roots){.regs = regs, .cpus = CPUS};
+	put_sheaves(f);
+	expect_lost(f, 1u << 3);
+	assert_int_equal(f->twice.gva, 0);
+	put64(f, USED_GPA, object(3));
+	expect_lost(f, 0);
+	put64(f, CPUS_GPA + X86_PAGE_SIZE + SHEAVES_AT + P_SPARE_AT, object(3));
+	put_sheaf(f, 3, 1, (const unsigned[]){6, 0, 0});
+	/* On the list of CPU 1, too. */
+	expect_unknown(f);
+	assert_int_equal(f->twice.gva, object(6));
+	put_sheaf(f, 3, 1, (const unsigned[]){7, 0, 0});
+	expect_unknown(f);
+	assert_int_equal(f->twice.gva, object(7));
+}
+
+static void odd_sheaves_say_nothing(void **state)
+{
+	struct facts *f = *state;
+
+	put_sheaves(f);
+	/* More objects than the sheaf has room for, and a pointer into the middle of an object. */
+	put32(f, object(0) - DIRECT + H_COUNT_AT, (STRIDE - H_OBJECTS_AT) / 8 + 1);
+	expect_unknown(f);
+	put32(f, object(0) - DIRECT + H_COUNT_AT, UINT32_MAX);
+	expect_unknown(f);
+	put32(f, object(0) - DIRECT + H_COUNT_AT, 1);
+	put64(f, object(0) - DIRECT + H_OBJECTS_AT, object(1) + 8);
+	expect_unknown(f);
+	assert_int_equal(f->twice.gva, 0);
+	/* A list that does not come back to the barn. */
+	put_sheaves(f);
+	put32(f, object(4) - DIRECT + H_COUNT_AT, 0);
+	put64(f, object(4) - DIRECT + H_LINK_AT, object(4) + H_LINK_AT);
+	expect_unknown(f);
+	put_sheaves(f);
+	put64(f, CPUS_GPA + SHEAVES_AT + P_MAIN_AT, 8);
+	expect_unknown(f);
+	/* If the cache has no sheaves, these are objects like any other. The barn points to object 4, and this one to 7 and 3.
+	 */
+	put64(f, CACHE_GPA + C_SHEAVES_AT, 0);
+	expect_lost(f, 1u << 0 | 1u << 1);
 }
 
 static void invalid_slabs_are_no_slabs(void **state)
@@ -553,11 +657,16 @@ static void random_structures_do_no_harm(void **state)
 	for (unsigned i = 0; i < 300; i++) {
 		fill(f);
 		put_tasks(f);
+		put_sheaves(f);
 		for (unsigned n = 0; n < 4; n++) {
 			uint64_t values[] = {rng_next(&rng), object((unsigned)rng_below(&rng, OBJECTS)), rng_below(&rng, 5000),
 					     DIRECT + rng_below(&rng, 2 * FAKE_RAM)};
 
 			put64(f, CACHE_GPA + 8 * rng_below(&rng, 4), values[rng_below(&rng, COUNT(values))]);
+			put64(f,
+			      rng_next(&rng) & 1 ? AREA_GPA + BARN_AT + 8 * rng_below(&rng, 5)
+						 : object(4 * (unsigned)rng_below(&rng, 2)) - DIRECT + 8 * rng_below(&rng, 6),
+			      values[rng_below(&rng, COUNT(values))]);
 			put64(f, (rng_next(&rng) & 1 ? IMAGE_GPA + TASK_AT : TASKS_GPA + 0x100) + 8 * rng_below(&rng, 4),
 			      values[rng_below(&rng, COUNT(values))]);
 			put64(f, info_gpa(SLAB_GPA) + 8 * rng_below(&rng, 7), values[rng_below(&rng, COUNT(values))]);
@@ -582,6 +691,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(odd_slabs_point_to_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(list_that_leaves_the_slab_says_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(object_on_two_lists_was_freed_twice, setup, teardown),
+		cmocka_unit_test_setup_teardown(objects_in_sheaves_are_free, setup, teardown),
+		cmocka_unit_test_setup_teardown(odd_sheaves_say_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(invalid_slabs_are_no_slabs, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_answer_if_a_list_of_a_cpu_is_odd, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_answer_without_the_layout, setup, teardown),
