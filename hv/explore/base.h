@@ -11,13 +11,21 @@
 #include "hv/vmm/ram.h"
 #include "hv/vmm/snapshot/snapshot.h"
 
-/* Once open, the base does not change, but for part_ns. A process that makes a copy of it is forked, so that the RAM is copied
- * on write. */
+/* The most functions in which a CPU spins until another CPU acts. */
+#define BASE_SPINS_MAX 7
+
+/* Once open, the base does not change, but for part_ns and the spins. A process that makes a copy of it is forked, so that the
+ * RAM is copied on write. */
 struct base {
 	struct vm_state state;
 	struct ram ram;
 	unsigned cpus;
-	int kvm_fd;	  /* for the copies */
+	int kvm_fd; /* for the copies */
+	/* Functions in which a CPU spins until another CPU acts (kernel_find_spins()); size 0: the kernel has no such function.
+	 */
+	struct base_spin {
+		uint64_t start, size;
+	} spin[BASE_SPINS_MAX];
 	uint64_t part_ns; /* the most time that a forced part of a schedule may take (EXPLORE_PARTS) */
 };
 

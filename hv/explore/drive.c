@@ -23,6 +23,12 @@
 /* The most, in ns, that a slice of both CPUs counts. If it took longer, the host ran something else. */
 #define LAP_MAX_NS (SLICE_NS + OTHER_AWAITED_NS)
 
+/*
+ * While the other side is held, a side is blocked if its CPU was in a function that spins until another CPU acts at the ends of
+ * this number of slices, 100 ms in all: no other CPU runs. The slices between them may have ended in interrupt handlers.
+ */
+#define SPIN_SLICES 25u
+
 /* Stop the copy when both sides have ended and the guest has settled (MARK_OVER). Called on the thread of a vCPU. */
 static void happened(void *ctx, enum mark_event event, unsigned side)
 {
@@ -37,7 +43,7 @@ int drive_open(struct drive *d, const struct base *base, struct err *err)
 {
 	struct vm_copy_config from = {.kvm_fd = base->kvm_fd, .mark = &d->mark};
 
-	*d = (struct drive){.console = -1, .cpus = base->cpus};
+	*d = (struct drive){.base = base, .console = -1, .cpus = base->cpus};
 	mark_init(&d->mark);
 	d->mark.happened = happened;
 	d->mark.ctx = d;
@@ -173,6 +179,21 @@ static bool is_there(struct drive *d, unsigned side, const struct stop *stop)
 	return stop->pc && is_access(d, side, stop->gva);
 }
 
+/* Returns whether the side spins until another CPU acts, and none runs. */
+static bool is_spinning(struct drive *d, unsigned side)
+{
+	const struct copy_ops ops = copy_steps(&d->copy);
+	struct x86_regs regs;
+
+	if (!d->held[!side])
+		return false;
+	ops.regs(ops.ctx, side, &regs);
+	for (unsigned i = 0; i < BASE_SPINS_MAX; i++)
+		if (regs.rip - d->base->spin[i].start < d->base->spin[i].size)
+			return true;
+	return false;
+}
+
 /* Set *last to now. Returns the ns that have passed since *last, as far as they count. */
 static uint64_t lap(uint64_t *last)
 {
@@ -185,6 +206,7 @@ static uint64_t lap(uint64_t *last)
 static enum drive_end drive_on(struct drive *d, unsigned side, const struct stop *stop, uint64_t ns)
 {
 	uint64_t now = monotonic_ns(), turn = now, used = 0;
+	unsigned spins = 0;
 
 	atomic_store(&d->mark.open[side], true);
 	d->held[side] = false;
@@ -209,6 +231,9 @@ static enum drive_end drive_on(struct drive *d, unsigned side, const struct stop
 		if (end != COPY_HALTED && now - turn < SLICE_NS)
 			continue;
 		turn = now;
+		spins += is_spinning(d, side);
+		if (spins == SPIN_SLICES)
+			break;
 		if (!drive_other(d, side))
 			return DRIVE_BROKEN;
 	}

@@ -14,6 +14,7 @@
 #include "symbols/insn/insn.h"
 
 struct drive {
+	const struct base *base;
 	struct copy copy;
 	struct mark mark;
 	int console; /* a memfd with the copy's console output */
@@ -32,7 +33,7 @@ struct drive {
 enum drive_end {
 	DRIVE_THERE,  /* before the access */
 	DRIVE_DONE,   /* the side's program has ended */
-	DRIVE_STUCK,  /* the time is over */
+	DRIVE_STUCK,  /* the time is over, or the side spins until the other side's CPU acts, which is held */
 	DRIVE_BROKEN, /* the machine has ended, or drive.copy.err is set */
 };
 

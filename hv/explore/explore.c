@@ -36,6 +36,7 @@ static int find_kernel(struct explore *e, struct err *err)
 
 	if (record_kernel(&e->base, e->config, &regs, err) < 0 || kernel_open(&e->kernel, &e->base, &regs, err) < 0)
 		return -1;
+	kernel_find_spins(&e->kernel, &e->base);
 	snprintf(e->result->banner, sizeof(e->result->banner), "%s", guest_banner(e->kernel.guest));
 	clean_field(e->result->banner, sizeof(e->result->banner));
 	len = guest_build_id(e->kernel.guest, &id);

@@ -47,6 +47,29 @@ int kernel_open(struct kernel *k, const struct base *base, const struct x86_regs
 	return 0;
 }
 
+void kernel_find_spins(const struct kernel *k, struct base *base)
+{
+	/*
+	 * Until another CPU releases a spinlock (kernel/locking/qspinlock.c, qrwlock.c), answers an interrupt (kernel/smp.c),
+	 * or stops, too (kernel/stop_machine.c).
+	 */
+	static const char *const names[] = {
+		"native_queued_spin_lock_slowpath",
+		"__pv_queued_spin_lock_slowpath",
+		"queued_read_lock_slowpath",
+		"queued_write_lock_slowpath",
+		"smp_call_function_single",
+		"smp_call_function_many_cond",
+		"multi_cpu_stop",
+	};
+	struct guest_symbol symbol = {0};
+
+	_Static_assert(sizeof(names) / sizeof(*names) == BASE_SPINS_MAX, "base.spin must have room for all");
+	for (unsigned i = 0; i < BASE_SPINS_MAX; i++)
+		if (guest_symbol_at(k->guest, guest_symbol_address(k->guest, "", names[i]), &symbol) == 0)
+			base->spin[i] = (struct base_spin){symbol.addr, symbol.size};
+}
+
 void kernel_close(struct kernel *k)
 {
 	guest_free(k->guest);

@@ -22,6 +22,9 @@ struct kernel {
 int kernel_open(struct kernel *k, const struct base *base, const struct x86_regs *regs, struct err *err);
 void kernel_close(struct kernel *k);
 
+/* Set base->spin. */
+void kernel_find_spins(const struct kernel *k, struct base *base);
+
 /* Facts about the code at a pc, as bits. */
 enum kernel_code_fact {
 	/* The first instruction of a function of the scheduler or the allocator, whose accesses are not its caller's. */
