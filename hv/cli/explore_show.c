@@ -211,6 +211,10 @@ static void outcome_phrase(const struct explore_result *r, const struct explore_
 			 : t->status[1] >= 0 ? "A does not end"
 					     : "neither program ends");
 		return;
+	case EXPLORE_KILLED:
+		snprintf(out, 512, "the kernel kills a program that no serial order kills: exit statuses %d of A and %d of B",
+			 t->status[0], t->status[1]);
+		return;
 	case EXPLORE_STATUS:
 		snprintf(out, 512, "exit statuses %d of A and %d of B, which no serial order gives", t->status[0],
 			 t->status[1]);
@@ -291,13 +295,15 @@ static void show_finding(const struct explore_config *config, const struct explo
 }
 
 /*
- * Returns whether the two trials leave a value at the same place, lose or free twice objects of the same cache, or differ in
- * the same calls.
+ * Returns whether the two trials have the same exit statuses, leave a value at the same place, lose or free twice objects of
+ * the same cache, or differ in the same calls.
  */
 static bool is_alike(const struct explore_trial *a, const struct explore_trial *b)
 {
 	if (a->outcome != b->outcome)
 		return false;
+	if (a->outcome == EXPLORE_STATUS)
+		return memcmp(a->status, b->status, sizeof(a->status)) == 0;
 	if (a->outcome == EXPLORE_STATE)
 		return a->end.gva == b->end.gva && a->end.size == b->end.size;
 	if (a->outcome == EXPLORE_LEAK || a->outcome == EXPLORE_FREED_TWICE)
@@ -310,8 +316,8 @@ static bool is_shown(const struct explore_result *r, unsigned index)
 {
 	const struct explore_trial *t = &r->trials[index];
 
-	if (t->outcome != EXPLORE_STATE && t->outcome != EXPLORE_RETURNS && t->outcome != EXPLORE_LEAK &&
-	    t->outcome != EXPLORE_FREED_TWICE)
+	if (t->outcome != EXPLORE_STATE && t->outcome != EXPLORE_RETURNS && t->outcome != EXPLORE_STATUS &&
+	    t->outcome != EXPLORE_LEAK && t->outcome != EXPLORE_FREED_TWICE)
 		return explore_found(t);
 	for (unsigned i = 0; i < index; i++)
 		if (is_alike(&r->trials[i], t))
@@ -371,13 +377,13 @@ static void show_trials(const struct explore_config *config, const struct explor
 	if (r->skipped)
 		printf("left out    %u trials that --skip lists\n", r->skipped);
 	printf("raced       %u candidates: both programs stood before their accesses at once\n", count_raced(r));
-	printf("outcomes    %u complaints, %u hangs, %u other exit statuses, %u leaks, %u freed twice, %u mixed "
+	printf("outcomes    %u complaints, %u hangs, %u killed, %u other exit statuses, %u leaks, %u freed twice, %u mixed "
 	       "values, %u other results, %u "
 	       "as "
 	       "in a serial order, %u could not be run\n",
-	       outcomes[EXPLORE_COMPLAINT], outcomes[EXPLORE_HANG], outcomes[EXPLORE_STATUS], outcomes[EXPLORE_LEAK],
-	       outcomes[EXPLORE_FREED_TWICE], outcomes[EXPLORE_STATE], outcomes[EXPLORE_RETURNS], outcomes[EXPLORE_SAME],
-	       outcomes[EXPLORE_FAILED]);
+	       outcomes[EXPLORE_COMPLAINT], outcomes[EXPLORE_HANG], outcomes[EXPLORE_KILLED], outcomes[EXPLORE_STATUS],
+	       outcomes[EXPLORE_LEAK], outcomes[EXPLORE_FREED_TWICE], outcomes[EXPLORE_STATE], outcomes[EXPLORE_RETURNS],
+	       outcomes[EXPLORE_SAME], outcomes[EXPLORE_FAILED]);
 	for (unsigned i = 0; i < r->trial_count; i++)
 		if (is_shown(r, i))
 			show_finding(config, r, &r->trials[i]);

@@ -268,6 +268,7 @@ enum explore_outcome {
 	EXPLORE_SAME,	     /* as in a serial order */
 	EXPLORE_COMPLAINT,   /* the kernel complained, or the machine died */
 	EXPLORE_HANG,	     /* not both programs ended within the limit */
+	EXPLORE_KILLED,	     /* the kernel killed a program that no serial order kills */
 	EXPLORE_STATUS,	     /* exit statuses that no serial order gives */
 	EXPLORE_STATE,	     /* shared memory has a value that no serial order gives, twice */
 	EXPLORE_LEAK,	     /* memory is lost, twice, that no serial order loses, and no run between two calls */
@@ -339,11 +340,12 @@ struct explore_trial {
 
 /*
  * Returns whether the trial found harm. EXPLORE_STATE is none by itself: what the mixed value does to the guest is not known,
- * and for a statistic it may be nothing. Neither is EXPLORE_RETURNS: a call may give up when it meets another one.
+ * and for a statistic it may be nothing. Neither are EXPLORE_RETURNS and EXPLORE_STATUS: a call may give up when it meets
+ * another one.
  */
 static inline bool explore_found(const struct explore_trial *t)
 {
-	return t->outcome == EXPLORE_COMPLAINT || t->outcome == EXPLORE_HANG || t->outcome == EXPLORE_STATUS ||
+	return t->outcome == EXPLORE_COMPLAINT || t->outcome == EXPLORE_HANG || t->outcome == EXPLORE_KILLED ||
 	       t->outcome == EXPLORE_LEAK || t->outcome == EXPLORE_FREED_TWICE;
 }
 
@@ -373,7 +375,7 @@ struct explore_result {
 	bool has_between;
 	int first;	   /* index in `trials` of the first one that found harm; -1: none */
 	int first_state;   /* index of the first one with EXPLORE_STATE; -1: none */
-	int first_returns; /* index of the first one with EXPLORE_RETURNS; -1: none */
+	int first_returns; /* index of the first one with EXPLORE_RETURNS or EXPLORE_STATUS; -1: none */
 };
 
 /* Returns whether anything is found: harm, or a question. */

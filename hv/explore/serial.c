@@ -286,12 +286,28 @@ static bool is_explained(struct serial *s, const struct oddity *odd, const struc
 
 /* ---- the judgement ---- */
 
+/*
+ * Returns whether a program was killed as the kernel kills it after an oops, or after a fault of the program; and no serial
+ * order kills it so. The agent's exit status of a killed program is 128 plus the signal's number.
+ */
+static bool is_killed(const struct serial *s, const struct explore_trial *t)
+{
+	static const int signals[] = {SIGILL, SIGFPE, SIGKILL, SIGSEGV};
+
+	for (unsigned side = 0; side < 2; side++)
+		for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+			if (t->status[side] == 128 + signals[i] && s->result->serial[0].status[side] != t->status[side] &&
+			    s->result->serial[1].status[side] != t->status[side])
+				return true;
+	return false;
+}
+
 static void judge_statuses(struct serial *s, struct explore_trial *t, const struct trial_seen *seen)
 {
 	const struct oddity odd = {.outcome = EXPLORE_STATUS};
 
 	if (has_other_statuses(s, t) && !is_explained(s, &odd, t, seen))
-		t->outcome = EXPLORE_STATUS;
+		t->outcome = is_killed(s, t) ? EXPLORE_KILLED : EXPLORE_STATUS;
 }
 
 static void judge_state(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,

@@ -44,11 +44,11 @@ int serial_run(struct serial *s, const struct base *base, const struct explore_c
 	       struct explore_result *result, struct err *err);
 
 /*
- * Set t->outcome, if it is EXPLORE_SAME, to EXPLORE_STATUS, EXPLORE_FREED_TWICE, EXPLORE_LEAK, EXPLORE_STATE or EXPLORE_RETURNS
- * if no serial order ends so. For EXPLORE_STATE, only the bytes of the trial's own candidate `c` are compared, which is NULL
- * for a random schedule. `seen` is what trial_finish() has set. Two copies of a machine that run freely are never quite alike.
- * So before memory that is lost or freed twice, the first value of a place, or the first result of a system call, counts, both
- * serial orders are run twice more, and the trial once more.
+ * Set t->outcome, if it is EXPLORE_SAME, to EXPLORE_KILLED, EXPLORE_STATUS, EXPLORE_FREED_TWICE, EXPLORE_LEAK, EXPLORE_STATE or
+ * EXPLORE_RETURNS if no serial order ends so. For EXPLORE_STATE, only the bytes of the trial's own candidate `c` are compared,
+ * which is NULL for a random schedule. `seen` is what trial_finish() has set. Two copies of a machine that run freely are never
+ * quite alike. So before memory that is lost or freed twice, the first value of a place, or the first result of a system call,
+ * counts, both serial orders are run twice more, and the trial once more.
  *
  * In a serial order, no call of one program comes between two calls of the other one, although that is right, too. So none of
  * these outcomes is set if the trial ends as one of the runs in which a side is held right before or after the system call that

@@ -215,7 +215,7 @@ static void finish_oldest(struct trials *t)
 		r->first = (int)r->trial_count;
 	if (done->outcome == EXPLORE_STATE && r->first_state < 0)
 		r->first_state = (int)r->trial_count;
-	if (done->outcome == EXPLORE_RETURNS && r->first_returns < 0)
+	if ((done->outcome == EXPLORE_RETURNS || done->outcome == EXPLORE_STATUS) && r->first_returns < 0)
 		r->first_returns = (int)r->trial_count;
 	r->trial_count++;
 	if (explore_found(done) && t->config->saver && done->schedule != EXPLORE_WALK)

@@ -40,14 +40,9 @@ const char *explore_forced_word(enum explore_forced forced)
 const char *explore_outcome_word(enum explore_outcome outcome)
 {
 	static const char *const words[] = {
-		[EXPLORE_SAME] = "same",
-		[EXPLORE_COMPLAINT] = "complaint",
-		[EXPLORE_HANG] = "hang",
-		[EXPLORE_STATUS] = "status",
-		[EXPLORE_STATE] = "state",
-		[EXPLORE_LEAK] = "leak",
-		[EXPLORE_FREED_TWICE] = "freed-twice",
-		[EXPLORE_RETURNS] = "returns",
+		[EXPLORE_SAME] = "same",     [EXPLORE_COMPLAINT] = "complaint",	    [EXPLORE_HANG] = "hang",
+		[EXPLORE_KILLED] = "killed", [EXPLORE_STATUS] = "status",	    [EXPLORE_STATE] = "state",
+		[EXPLORE_LEAK] = "leak",     [EXPLORE_FREED_TWICE] = "freed-twice", [EXPLORE_RETURNS] = "returns",
 		[EXPLORE_FAILED] = "failed",
 	};
 

@@ -7,9 +7,10 @@
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_members.h"
 
-#define SHEAVES_MAX 1024 /* on a list of a barn: more than any kernel keeps (MAX_FULL_SHEAVES is 10). Bounds a hostile guest. \
-			  */
-#define COUNT_MAX 4096	 /* objects in a sheaf: more than calculate_sheaf_capacity() gives. Bounds the bytes that are read. */
+#define SHEAVES_MAX                                                                                                         \
+	1024	       /* on a list of a barn: more than any kernel keeps (MAX_FULL_SHEAVES is 10). Bounds a hostile guest. \
+			*/
+#define COUNT_MAX 4096 /* objects in a sheaf: more than calculate_sheaf_capacity() gives. Bounds the bytes that are read. */
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -13,7 +13,7 @@ PREPARE = "sh /prepare"
 # The trigger makes the step of a side, and says how it ended.
 SIDE = "echo >/tmp/go.{0}; read s </tmp/done.{0}; exit $s"
 LAB_S = 3000  # most seconds of a lab: many times what one exploration ever took
-FOUND = ("complaint", "hang", "status")
+FOUND = ("complaint", "hang", "killed", "freed-twice", "leak")
 
 
 @dataclasses.dataclass

@@ -143,10 +143,10 @@ static void a_finding_is_a_harmful_race_with_its_complaint(void **state)
 	store_findings_free(&findings);
 }
 
-static void hangs_and_statuses_are_harmful_too(void **state)
+static void hangs_and_killed_programs_are_harmful_too(void **state)
 {
 	struct fixture *f = *state;
-	int64_t round = night(f, BUILD, &pair, 0, HARM(0, "pause-a", "hang", "null") ", " HARM(1, "flip-b", "status", "null"));
+	int64_t round = night(f, BUILD, &pair, 0, HARM(0, "pause-a", "hang", "null") ", " HARM(1, "flip-b", "killed", "null"));
 	struct store_races races = races_of(f, round, 0);
 	struct store_findings findings;
 
@@ -334,7 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(a_finding_is_a_harmful_race_with_its_complaint),
-		BOTH(hangs_and_statuses_are_harmful_too),
+		BOTH(hangs_and_killed_programs_are_harmful_too),
 		BOTH(lost_memory_is_harm_too),
 		BOTH(exploring_is_an_answer),
 		BOTH(the_next_round_goes_on),
