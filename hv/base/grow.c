@@ -22,3 +22,15 @@ void *list_grow(void *list, size_t *count, size_t item, struct err *err)
 	}
 	return memset(bytes + (*count)++ * item, 0, item);
 }
+
+void *list_insert(void *list, size_t *count, size_t at, size_t item, struct err *err)
+{
+	size_t later = (*count - at) * item;
+	char *place = list_grow(list, count, item, err);
+
+	if (!place)
+		return NULL;
+	place -= later;
+	memmove(place + item, place, later);
+	return memset(place, 0, item);
+}

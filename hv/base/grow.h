@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Appends to lists. Pure functions of the list. Any thread. */
+/* Adds items to lists. Pure functions of the list. Any thread. */
 #ifndef OUTRIDER_BASE_GROW_H
 #define OUTRIDER_BASE_GROW_H
 
@@ -9,9 +9,12 @@
 
 /*
  * Append a zeroed item of `item` bytes to a list. `list` is the address of the list's pointer, which is NULL while the list is
- * empty, and *count grows by 1. Only this function may allocate the list: it doubles the list's memory when *count is a power
- * of two. Returns the item, or NULL with err set if memory runs out; then the list is unchanged.
+ * empty, and *count grows by 1. Only these functions may allocate the list: they double the list's memory when *count is a
+ * power of two. Returns the item, or NULL with err set if memory runs out; then the list is unchanged.
  */
 void *list_grow(void *list, size_t *count, size_t item, struct err *err);
+
+/* The same, but the new item gets the index `at`, and the items from there on move up by one. */
+void *list_insert(void *list, size_t *count, size_t at, size_t item, struct err *err);
 
 #endif

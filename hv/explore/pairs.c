@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "symbols/insn/insn.h"
 
 #define GRANULE 8u
@@ -68,7 +69,7 @@ struct pair {
 
 struct pairs {
 	struct pair *pair;
-	size_t count, room;
+	size_t count;
 };
 
 /* ---- the instructions of a side ---- */
@@ -313,16 +314,11 @@ static bool conflict(const struct explore_access *a, const struct explore_access
 
 static int add_pair(struct pairs *p, const struct pair *pair)
 {
-	if (p->count == p->room) {
-		size_t room = p->room ? 2 * p->room : 1024;
-		struct pair *bigger = realloc(p->pair, room * sizeof(*bigger));
+	struct pair *to = list_grow(&p->pair, &p->count, sizeof(*to), NULL);
 
-		if (!bigger)
-			return -1;
-		p->pair = bigger;
-		p->room = room;
-	}
-	p->pair[p->count++] = *pair;
+	if (!to)
+		return -1;
+	*to = *pair;
 	return 0;
 }
 

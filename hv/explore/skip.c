@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/explore/words.h"
 
 #define WORDS 4u /* in a line */
@@ -29,13 +30,13 @@ static bool is_trial(const char *line)
 
 static int add(struct explore_skip *s, const char *line, struct err *err)
 {
-	char **lines = realloc(s->lines, (s->count + 1) * sizeof(*lines));
+	char *copy = strdup(line), **to = copy ? list_grow(&s->lines, &s->count, sizeof(*to), NULL) : NULL;
 
-	if (lines)
-		s->lines = lines;
-	if (!lines || !(lines[s->count] = strdup(line)))
+	if (!to) {
+		free(copy);
 		return err_set(err, EXIT_INTERNAL, "out of memory");
-	s->count++;
+	}
+	*to = copy;
 	return 0;
 }
 

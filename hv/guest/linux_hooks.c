@@ -5,8 +5,8 @@
  * both ptrace and perf (arch/x86/kernel/hw_breakpoint.c).
  */
 #include <fnmatch.h>
-#include <stdlib.h>
 
+#include "hv/base/grow.h"
 #include "hv/guest/linux_guest.h"
 #include "hv/target/emulate.h"
 #include "symbols/insn/flow.h"
@@ -41,21 +41,16 @@ struct finder {
 	const struct guest *g;
 	struct insn_decoder *decoder;
 	struct guest_hook_site *sites;
-	size_t count, room;
+	size_t count;
 };
 
 static int add_site(struct finder *f, enum guest_hook_kind kind, const struct insn *insn)
 {
-	if (f->count == f->room) {
-		size_t room = f->room ? 2 * f->room : 16;
-		struct guest_hook_site *sites = realloc(f->sites, room * sizeof(*sites));
+	struct guest_hook_site *to = list_grow(&f->sites, &f->count, sizeof(*to), NULL);
 
-		if (!sites)
-			return -1;
-		f->sites = sites;
-		f->room = room;
-	}
-	f->sites[f->count++] = (struct guest_hook_site){.kind = kind, .insn = *insn};
+	if (!to)
+		return -1;
+	*to = (struct guest_hook_site){.kind = kind, .insn = *insn};
 	return 0;
 }
 

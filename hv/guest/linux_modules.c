@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hv/base/clock.h"
+#include "hv/base/grow.h"
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_orc.h"
 
@@ -43,17 +44,16 @@ static bool is_same_module(const struct loaded_module *lm, const struct module_i
 
 static int publish_module(struct guest *g, struct loaded_module *lm)
 {
-	struct loaded_module **list;
+	struct loaded_module **to;
 
 	pthread_rwlock_wrlock(&g->modules_lock);
-	list = realloc(g->modules, (g->module_count + 1) * sizeof(*list));
-	if (list) {
-		g->modules = list;
-		list[g->module_count++] = lm;
+	to = list_grow(&g->modules, &g->module_count, sizeof(*to), NULL);
+	if (to) {
+		*to = lm;
 		atomic_fetch_add(&g->modules_version, 1);
 	}
 	pthread_rwlock_unlock(&g->modules_lock);
-	return list ? 0 : -1;
+	return to ? 0 : -1;
 }
 
 static void read_symbols(struct guest *g, struct loaded_module *lm, const struct module_info *info)

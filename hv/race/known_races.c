@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
+
 struct known_races {
 	struct known_race *races;
-	size_t count, room;
+	size_t count;
 };
 
 struct known_races *known_races_new(void)
@@ -53,18 +55,10 @@ static void take_code(const struct race_side *side, struct target_site *site)
 
 const struct known_race *known_races_add(struct known_races *known, const struct race *race)
 {
-	size_t room = known->room ? 2 * known->room : 16;
-	struct known_race *races, *added;
+	struct known_race *added = list_grow(&known->races, &known->count, sizeof(*added), NULL);
 
-	if (known->count == known->room) {
-		races = realloc(known->races, room * sizeof(*races));
-		if (!races)
-			return NULL;
-		known->races = races;
-		known->room = room;
-	}
-	added = &known->races[known->count++];
-	*added = (struct known_race){0};
+	if (!added)
+		return NULL;
 	snprintf(added->id, sizeof(added->id), "%s", race->id);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct race_side *side = &race->first.sides[i];

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
+
 const char *datum_unqualified(const char *type)
 {
 	static const char *const words[] = {"const ", "volatile "};
@@ -69,50 +71,37 @@ const struct source_line *race_names_place(const struct race_names *names, unsig
 
 struct source_line *race_names_add(struct race_names *names, struct err *err)
 {
-	if (names->count == names->room) {
-		size_t room = names->room ? 2 * names->room : 32;
-		struct source_line *lines = realloc(names->lines, room * sizeof(*lines));
+	struct source_line *line = list_grow(&names->lines, &names->count, sizeof(*line), NULL);
 
-		if (!lines) {
-			err_set(err, EXIT_INTERNAL, "out of memory while naming a race");
-			return NULL;
-		}
-		names->lines = lines;
-		names->room = room;
-	}
-	names->lines[names->count] = (struct source_line){0};
-	return &names->lines[names->count++];
+	if (!line)
+		err_set(err, EXIT_INTERNAL, "out of memory while naming a race");
+	return line;
 }
 
 /* Returns the index of this path in names->files. Adds the path if it is new. Returns -1 if memory runs out. */
 static int file_index(struct race_names *names, const char *file)
 {
-	char(*files)[SOURCE_FILE_MAX];
+	char(*to)[SOURCE_FILE_MAX];
 
 	for (size_t i = 0; i < names->file_count; i++) {
 		if (strcmp(names->files[i], file) == 0)
 			return (int)i;
 	}
-	files = realloc(names->files, (names->file_count + 1) * sizeof(*files));
-	if (!files)
+	to = list_grow(&names->files, &names->file_count, sizeof(*to), NULL);
+	if (!to)
 		return -1;
-	names->files = files;
-	snprintf(files[names->file_count], sizeof(*files), "%s", file);
-	return (int)names->file_count++;
+	snprintf(*to, sizeof(*to), "%s", file);
+	return (int)names->file_count - 1;
 }
 
 int race_names_add_code(struct race_names *names, unsigned side, uint16_t at, const char *file, unsigned line, struct err *err)
 {
-	struct code_line *code = realloc(names->code, (names->code_count + 1) * sizeof(*code));
-	int index = -1;
+	int index = file_index(names, file);
+	struct code_line *code = index < 0 ? NULL : list_grow(&names->code, &names->code_count, sizeof(*code), NULL);
 
-	if (code) {
-		names->code = code;
-		index = file_index(names, file);
-	}
-	if (index < 0)
+	if (!code)
 		return err_set(err, EXIT_INTERNAL, "out of memory while naming a race");
-	code[names->code_count++] = (struct code_line){(uint8_t)side, at, (unsigned)index, line};
+	*code = (struct code_line){(uint8_t)side, at, (unsigned)index, line};
 	return 0;
 }
 

@@ -92,8 +92,6 @@ struct race_names {
 	/* Index of the more informative name in `datum`. */
 	uint8_t best;
 	size_t count;
-	/* Capacity of `lines`. */
-	size_t room;
 	/* The source lines, sorted by side and frame. */
 	struct source_line *lines;
 	/* Number of entries in `code`. 0 unless hv/report/naming was asked for the source lines of single instructions. */

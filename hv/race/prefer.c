@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/base/siphash.h"
 
 #define FIRST_BUCKETS 256u
@@ -16,7 +17,7 @@ struct function {
 	char *name;
 	uint32_t weight;
 	struct prefer_site *sites;
-	size_t count, room;
+	size_t count;
 };
 
 struct prefer {
@@ -24,7 +25,7 @@ struct prefer {
 	uint8_t build_id[PREFER_BUILD_ID_MAX];
 	size_t build_id_len;
 	struct function *functions;
-	size_t count, room;
+	size_t count;
 	struct siphash_key key;
 	/*
 	 * A hash table with open addressing. Values are 1 + index of a function; 0 marks an empty bucket. At most half of the
@@ -93,25 +94,22 @@ static int grow_buckets(struct prefer *p)
 static struct function *find_or_add(struct prefer *p, const char *name)
 {
 	uint32_t *bucket = bucket_of(p, name);
-	struct function *functions;
-	size_t room = p->room ? 2 * p->room : 64;
+	struct function *fn;
+	char *copy;
 
 	if (*bucket)
 		return &p->functions[*bucket - 1];
 	if (p->count >= p->mask / 2 && grow_buckets(p))
 		return NULL;
-	if (p->count == p->room) {
-		functions = realloc(p->functions, room * sizeof(*functions));
-		if (!functions)
-			return NULL;
-		p->functions = functions;
-		p->room = room;
-	}
-	p->functions[p->count] = (struct function){.name = strdup(name), .weight = p->weight};
-	if (!p->functions[p->count].name)
+	copy = strdup(name);
+	fn = copy ? list_grow(&p->functions, &p->count, sizeof(*fn), NULL) : NULL;
+	if (!fn) {
+		free(copy);
 		return NULL;
-	*bucket_of(p, name) = (uint32_t)++p->count;
-	return &p->functions[p->count - 1];
+	}
+	*fn = (struct function){.name = copy, .weight = p->weight};
+	*bucket_of(p, name) = (uint32_t)p->count;
+	return fn;
 }
 
 int prefer_function(struct prefer *p, const char *function, uint32_t weight)
@@ -126,19 +124,11 @@ int prefer_function(struct prefer *p, const char *function, uint32_t weight)
 int prefer_site(struct prefer *p, const char *function, uint32_t offset, uint32_t weight)
 {
 	struct function *fn = find_or_add(p, function);
+	struct prefer_site *site = fn ? list_grow(&fn->sites, &fn->count, sizeof(*site), NULL) : NULL;
 
-	if (!fn)
+	if (!site)
 		return -1;
-	if (fn->count == fn->room) {
-		size_t room = fn->room ? 2 * fn->room : 4;
-		struct prefer_site *sites = realloc(fn->sites, room * sizeof(*sites));
-
-		if (!sites)
-			return -1;
-		fn->sites = sites;
-		fn->room = room;
-	}
-	fn->sites[fn->count++] = (struct prefer_site){offset, weight};
+	*site = (struct prefer_site){offset, weight};
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hv/base/clean.h"
+#include "hv/base/grow.h"
 #include "hv/report/json/read.h"
 #include "hv/report/json/write.h"
 
@@ -46,32 +47,18 @@ const struct report_module *report_modules_find(const struct report_modules *m, 
 	return at == RACE_INDEX_NONE ? NULL : &m->list[at];
 }
 
-/* Make room for one more module. Returns 0, or -1 if memory runs out. */
-static int make_room(struct report_modules *m)
-{
-	size_t room = m->room ? 2 * m->room : 16;
-	struct report_module *list;
-
-	if (m->count == 0)
-		siphash_key_make(&m->key);
-	if (m->count == m->room) {
-		list = realloc(m->list, room * sizeof(*list));
-		if (!list)
-			return -1;
-		m->list = list;
-		m->room = room;
-	}
-	return race_index_make_room(&m->index);
-}
-
 int report_modules_add(struct report_modules *m, const struct report_module *module, struct err *err)
 {
-	struct report_module copy = *module;
+	struct report_module copy = *module, *to = NULL;
 
 	if (m->count && report_modules_find(m, module->id))
 		return 0;
+	if (m->count == 0)
+		siphash_key_make(&m->key);
 	copy.sections = calloc(module->nsections + 1, sizeof(*copy.sections));
-	if (!copy.sections || make_room(m) < 0) {
+	if (copy.sections && race_index_make_room(&m->index) == 0)
+		to = list_grow(&m->list, &m->count, sizeof(*to), NULL);
+	if (!to) {
 		free(copy.sections);
 		return err_set(err, EXIT_INTERNAL, "out of memory while keeping the list of modules");
 	}
@@ -80,7 +67,7 @@ int report_modules_add(struct report_modules *m, const struct report_module *mod
 	clean_field(copy.name, sizeof(copy.name));
 	for (size_t i = 0; i < copy.nsections; i++)
 		clean_field(copy.sections[i].name, sizeof(copy.sections[i].name));
-	m->list[m->count++] = copy;
+	*to = copy;
 	m->bytes += report_module_bytes(&copy);
 	race_index_add(&m->index, siphash(&m->key, &copy.id, sizeof(copy.id)));
 	return 0;

@@ -38,8 +38,6 @@ struct report_modules {
 	/* The modules, in the order in which they were added. */
 	struct report_module *list;
 	size_t count;
-	/* Capacity of `list`. */
-	size_t room;
 	/* Sum of report_module_bytes() of all modules. */
 	size_t bytes;
 	/* Index of `list`, by id. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
+
 static void keep_error(struct sink *s, const struct err *err, bool said)
 {
 	pthread_mutex_lock(&s->lock);
@@ -44,17 +46,14 @@ struct module_list {
 static void copy_module(void *ctx, const struct guest_module *m)
 {
 	struct module_list *l = ctx;
-	struct report_module *list = realloc(l->list, (l->count + 1) * sizeof(*list)), *to;
 	struct image_section *sections = calloc(m->nsections + 1, sizeof(*sections));
+	struct report_module *to = sections ? list_grow(&l->list, &l->count, sizeof(*to), NULL) : NULL;
 
-	if (list)
-		l->list = list;
-	if (!list || !sections) {
+	if (!to) {
 		free(sections);
 		l->failed = true;
 		return;
 	}
-	to = &list[l->count++];
 	*to = (struct report_module){
 		.id = m->generation, .base = m->base, .size = m->size, .sections = sections, .nsections = m->nsections};
 	snprintf(to->name, sizeof(to->name), "%s", m->name);

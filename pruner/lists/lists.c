@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "pruner/lists/conf.h"
 #include "pruner/lists/datum_match.h"
 
@@ -231,19 +232,14 @@ static bool is_repeated(const struct conf_stanza *s, unsigned field)
 static int take_stanza(void *ctx, const struct conf_stanza *s, struct err *err)
 {
 	struct prune_rules *rules = ctx;
-	struct list_entry *e, *grown;
+	struct list_entry *e;
 	int kind = kind_of(s->kind);
 
 	if (kind < 0)
 		return conf_wrong(s->file, s->line, err, "[%.40s] is no kind of rule; see docs/pruning.md", s->kind);
-	if (rules->count == rules->room) {
-		grown = realloc(rules->entries, (rules->room * 2 + 64) * sizeof(*grown));
-		if (!grown)
-			return err_set(err, EXIT_INTERNAL, "out of memory while reading %s", s->file);
-		rules->entries = grown;
-		rules->room = rules->room * 2 + 64;
-	}
-	e = &rules->entries[rules->count++];
+	e = list_grow(&rules->entries, &rules->count, sizeof(*e), NULL);
+	if (!e)
+		return err_set(err, EXIT_INTERNAL, "out of memory while reading %s", s->file);
 	*e = (struct list_entry){.kind = (enum list_kind)kind, .kernel_to = KERNEL_ANY};
 	for (unsigned i = 0; i < s->count; i++) {
 		if (is_repeated(s, i))

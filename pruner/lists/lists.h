@@ -100,7 +100,7 @@ struct list_entry {
 struct prune_rules {
 	struct insn_decoder *decoder;
 	struct list_entry *entries;
-	size_t count, room;
+	size_t count;
 	/* The guest kernel's source, or NULL. The caller owns it. */
 	struct sources *sources;
 	/* The kernel of the races, as major << 16 | minor; or KERNEL_ANY or KERNEL_SEVERAL. */

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "hv/base/grow.h"
 #include "symbols/dwarf/cursor.h"
 
 #define MAX_ENTRIES 65536u /* at most this many entries of a directory or file table; bounds hostile files */
@@ -234,7 +235,6 @@ struct line_state {
 	struct di_cursor *c;
 	const struct program_head *code;
 	struct di_lines *lines;
-	size_t room;			   /* Rows that `lines` has room for. */
 	uint64_t addr, file, line, column; /* The machine's registers. */
 };
 
@@ -249,18 +249,11 @@ static void reset(struct line_state *s)
 /* Append a row. Each opcode has at least one byte and adds at most one row, so the section's size bounds the table's size. */
 static int add_row(struct line_state *s, bool end)
 {
-	struct di_lines *lines = s->lines;
+	struct di_line *row = list_grow(&s->lines->at, &s->lines->n, sizeof(*row), NULL);
 
-	if (lines->n == s->room) {
-		size_t room = s->room ? s->room * 2 : 256;
-		struct di_line *at = realloc(lines->at, room * sizeof(*at));
-
-		if (!at)
-			return di_memory(s->u->di);
-		lines->at = at;
-		s->room = room;
-	}
-	lines->at[lines->n++] = (struct di_line){
+	if (!row)
+		return di_memory(s->u->di);
+	*row = (struct di_line){
 		.addr = s->addr,
 		.file = s->file <= UINT32_MAX ? (uint32_t)s->file : UINT32_MAX,
 		.line = s->line <= UINT32_MAX ? (uint32_t)s->line : 0,

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
+
 #define MAX_RANGES (4u << 20) /* at most this many code ranges: bounds the memory that a hostile file can cost */
 
 int di_corrupt(struct di_unit *u, const char *what, Dwarf_Error e)
@@ -37,18 +39,15 @@ bool di_spend(struct debuginfo *di, uint64_t n)
 
 int di_ranges_add(struct debuginfo *di, struct di_ranges *r, uint64_t low, uint64_t high, uint64_t where)
 {
+	struct di_range *to = NULL;
+
 	if (low >= high)
 		return 0;
-	if (r->n == r->room) {
-		size_t room = r->room ? r->room * 2 : 16;
-		struct di_range *at = room > MAX_RANGES ? NULL : realloc(r->at, room * sizeof(*at));
-
-		if (!at)
-			return di_memory(di);
-		r->at = at;
-		r->room = room;
-	}
-	r->at[r->n++] = (struct di_range){low, high, where};
+	if (r->n < MAX_RANGES)
+		to = list_grow(&r->at, &r->n, sizeof(*to), NULL);
+	if (!to)
+		return di_memory(di);
+	*to = (struct di_range){low, high, where};
 	return 0;
 }
 

@@ -45,8 +45,7 @@ struct di_range {
 
 struct di_ranges {
 	struct di_range *at;
-	size_t n;    /* Number of ranges in `at`. */
-	size_t room; /* Number of ranges that fit into `at`. */
+	size_t n; /* Number of ranges in `at`. */
 };
 
 /* A position in .debug_info whose bytes look like the expression of a variable at a fixed address. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "symbols/dwarf/cursor.h"
 #include "symbols/dwarf/line_table.h"
 
@@ -42,18 +43,15 @@ static bool read_head(struct di_cursor *c, bool types, struct di_head *head)
 	return true;
 }
 
-static int add_head(struct debuginfo *di, const struct di_head *head, size_t *room)
+static int add_head(struct debuginfo *di, const struct di_head *head)
 {
-	if (di->n_heads == *room) {
-		size_t more = *room ? *room * 2 : 64;
-		struct di_head *heads = more > MAX_UNITS ? NULL : realloc(di->heads, more * sizeof(*heads));
+	struct di_head *to = NULL;
 
-		if (!heads)
-			return di_memory(di);
-		di->heads = heads;
-		*room = more;
-	}
-	di->heads[di->n_heads++] = *head;
+	if (di->n_heads < MAX_UNITS)
+		to = list_grow(&di->heads, &di->n_heads, sizeof(*to), NULL);
+	if (!to)
+		return di_memory(di);
+	*to = *head;
 	return 0;
 }
 
@@ -61,7 +59,7 @@ static int add_head(struct debuginfo *di, const struct di_head *head, size_t *ro
  * Add the headers of all units in a section; `mark` is a bit added to their places. Stops at an invalid header: units after it
  * cannot be found, but units before it are usable.
  */
-static int index_section(struct debuginfo *di, const char *name, uint64_t mark, size_t *room)
+static int index_section(struct debuginfo *di, const char *name, uint64_t mark)
 {
 	struct di_section *s = di_file_section(&di->file, name, di->err);
 	struct di_cursor c;
@@ -75,7 +73,7 @@ static int index_section(struct debuginfo *di, const char *name, uint64_t mark, 
 		if (!read_head(&c, mark != 0, &head))
 			break;
 		head.offset |= mark;
-		if (add_head(di, &head, room))
+		if (add_head(di, &head))
 			return -1;
 	}
 	return 0;
@@ -83,11 +81,9 @@ static int index_section(struct debuginfo *di, const char *name, uint64_t mark, 
 
 int di_index(struct debuginfo *di)
 {
-	size_t room = 0;
-
 	if (!di->indexed) {
 		di->indexed = true;
-		if (index_section(di, ".debug_info", 0, &room) || index_section(di, ".debug_types", DI_IN_TYPES, &room))
+		if (index_section(di, ".debug_info", 0) || index_section(di, ".debug_types", DI_IN_TYPES))
 			return -1;
 		/* Walking the headers touched a few bytes in every few pages. Drop those pages. */
 		di_file_release(&di->file);

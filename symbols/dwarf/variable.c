@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/base/order.h"
 #include "symbols/dwarf/cursor.h"
 #include "symbols/dwarf/die.h"
@@ -39,8 +40,7 @@ struct pass {
 	struct debuginfo *di;
 	/* The sections that are in memory at run time. An address outside of these sections belongs to no variable. */
 	struct stretch *loaded;
-	size_t n;    /* Number of entries in `loaded`. */
-	size_t room; /* Entries that di->candidates has room for. */
+	size_t n; /* Number of entries in `loaded`. */
 };
 
 static bool wanted(const struct pass *p, uint64_t addr)
@@ -55,19 +55,15 @@ static bool wanted(const struct pass *p, uint64_t addr)
 static int add_candidate(struct pass *p, uint64_t addr, uint64_t where)
 {
 	struct debuginfo *di = p->di;
+	struct di_candidate *to = NULL;
 
 	if (!wanted(p, addr))
 		return 0;
-	if (di->n_candidates == p->room) {
-		size_t more = p->room ? p->room * 2 : 4096;
-		struct di_candidate *at = more > MAX_CANDIDATES ? NULL : realloc(di->candidates, more * sizeof(*at));
-
-		if (!at)
-			return di_memory(di);
-		di->candidates = at;
-		p->room = more;
-	}
-	di->candidates[di->n_candidates++] = (struct di_candidate){addr, where};
+	if (di->n_candidates < MAX_CANDIDATES)
+		to = list_grow(&di->candidates, &di->n_candidates, sizeof(*to), NULL);
+	if (!to)
+		return di_memory(di);
+	*to = (struct di_candidate){addr, where};
 	return 0;
 }
 

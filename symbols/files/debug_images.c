@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hv/base/grow.h"
 #include "symbols/files/debugfiles.h"
 #include "symbols/files/debuginfod.h"
 
@@ -185,18 +186,16 @@ static struct debuginfo *open_file(struct debug_images *images, const struct deb
 
 static struct known_image *add_image(struct debug_images *images, const struct debug_image *image)
 {
-	struct known_image *known = realloc(images->known, (images->count + 1) * sizeof(*known)), *k;
+	char *name = strdup(image->name);
+	struct known_image *k = name ? list_grow(&images->known, &images->count, sizeof(*k), NULL) : NULL;
 
-	if (!known)
+	if (!k) {
+		free(name);
 		return NULL;
-	images->known = known;
-	k = &known[images->count];
-	*k = (struct known_image){.name = strdup(image->name), .id_len = image->id_len};
-	if (!k->name)
-		return NULL;
+	}
+	*k = (struct known_image){.name = name, .id_len = image->id_len};
 	if (image->id_len)
 		memcpy(k->id, image->id, image->id_len);
-	images->count++;
 	k->di = open_file(images, image, &k->users);
 	return k;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "hv/base/file_magic.h"
+#include "hv/base/grow.h"
 #include "symbols/files/debugfiles.h"
 #include "symbols/dwarf/file.h"
 
@@ -23,7 +24,6 @@ struct place {
 	bool walked;  /* `files` is filled in */
 	char **files; /* paths of the files in the folder that are named like a kernel or module */
 	size_t n;     /* number of files */
-	size_t room;  /* number of files that `files` has room for */
 };
 
 struct debugfiles {
@@ -73,20 +73,19 @@ void debugfiles_free(struct debugfiles *df)
 
 int debugfiles_add(struct debugfiles *df, const char *path, struct err *err)
 {
-	struct place *places, place = {0};
+	struct place place = {0}, *to;
 	struct stat st;
 
 	if (stat(path, &st))
 		return err_set(err, EXIT_INPUT, "%s: %s", path, strerror(errno));
 	place.is_file = !S_ISDIR(st.st_mode);
 	place.path = strdup(path);
-	places = place.path ? realloc(df->places, (df->n + 1) * sizeof(*places)) : NULL;
-	if (!places) {
+	to = place.path ? list_grow(&df->places, &df->n, sizeof(*to), NULL) : NULL;
+	if (!to) {
 		free(place.path);
 		return err_set(err, EXIT_INTERNAL, "%s: out of memory", path);
 	}
-	df->places = places;
-	df->places[df->n++] = place;
+	*to = place;
 	return 0;
 }
 
@@ -151,17 +150,14 @@ static bool looks_right(const char *base)
 
 static int add_file(struct place *p, const char *path)
 {
-	if (p->n == p->room) {
-		size_t room = p->room ? 2 * p->room : 64;
-		char **files = realloc(p->files, room * sizeof(*files));
+	char *copy = strdup(path), **to = copy ? list_grow(&p->files, &p->n, sizeof(*to), NULL) : NULL;
 
-		if (!files)
-			return -1;
-		p->files = files;
-		p->room = room;
+	if (!to) {
+		free(copy);
+		return -1;
 	}
-	p->files[p->n] = strdup(path);
-	return p->files[p->n] ? (int)(p->n++, 0) : -1;
+	*to = copy;
+	return 0;
 }
 
 /* List the files of a folder. Unreadable folders in it are skipped: the wanted file may be in another folder. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "hv/base/clean.h"
+#include "hv/base/grow.h"
 #include "symbols/files/beneath.h"
 
 #define KEPT_MAX 16    /* files whose text is cached; the frames of one race name about as many */
@@ -109,21 +110,18 @@ static int open_folder(struct folder *f, const char *path, struct err *err)
 
 int sources_add(struct sources *s, const char *folder, struct err *err)
 {
-	struct folder *folders = realloc(s->folders, (s->folder_count + 1) * sizeof(*folders)), *f;
+	struct folder f = {.fd = -1}, *to = NULL;
 
-	if (!folders)
-		return err_set(err, EXIT_INTERNAL, "out of memory");
-	s->folders = folders;
-	f = &folders[s->folder_count];
-	*f = (struct folder){.fd = -1};
-	if (open_folder(f, folder, err) < 0) {
-		if (f->fd >= 0)
-			close(f->fd);
-		free(f->path);
-		free(f->real);
+	if (open_folder(&f, folder, err) == 0)
+		to = list_grow(&s->folders, &s->folder_count, sizeof(*to), err);
+	if (!to) {
+		if (f.fd >= 0)
+			close(f.fd);
+		free(f.path);
+		free(f.real);
 		return -1;
 	}
-	s->folder_count++;
+	*to = f;
 	forget(s);
 	return 0;
 }
@@ -154,22 +152,19 @@ static const char *find_allowed(const struct sources *s, const char *name)
 
 void sources_allow(struct sources *s, const char *name, const char *path)
 {
-	struct allowed *grown, *a;
+	struct allowed a, *to = NULL;
 
 	if (!s || path[0] != '/' || !is_called_as_source(path) || find_allowed(s, name))
 		return;
-	grown = realloc(s->allowed, (s->allowed_count + 1) * sizeof(*grown));
-	if (!grown)
-		return;
-	s->allowed = grown;
-	a = &grown[s->allowed_count];
-	*a = (struct allowed){.name = strdup(name), .path = strdup(path)};
-	if (!a->name || !a->path) {
-		free(a->name);
-		free(a->path);
+	a = (struct allowed){.name = strdup(name), .path = strdup(path)};
+	if (a.name && a.path)
+		to = list_grow(&s->allowed, &s->allowed_count, sizeof(*to), NULL);
+	if (!to) {
+		free(a.name);
+		free(a.path);
 		return;
 	}
-	s->allowed_count++;
+	*to = a;
 	forget(s);
 }
 

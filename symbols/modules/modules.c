@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/base/x86.h"
 #include "symbols/modules/build_id.h"
 #include "symbols/modules/layout.h"
@@ -162,7 +163,7 @@ static int take_module(const struct walk *w, struct module_info *m)
  */
 static int collect_modules(struct walk *w, struct module_info **list, size_t *n, struct err *err)
 {
-	size_t capacity = 0;
+	struct module_info *to;
 	int more;
 
 	w->count = 0;
@@ -171,17 +172,11 @@ static int collect_modules(struct walk *w, struct module_info **list, size_t *n,
 
 		if (state == UNFORMED)
 			continue;
-		if (*n == capacity) {
-			struct module_info *bigger = reallocarray(*list, capacity + 64, sizeof(*bigger));
-
-			if (!bigger)
-				return err_set(err, EXIT_INTERNAL, "modules: out of memory");
-			*list = bigger;
-			capacity += 64;
-		}
-		if (state > UNFORMED || take_module(w, &(*list)[*n]))
+		to = list_grow(list, n, sizeof(*to), NULL);
+		if (!to)
+			return err_set(err, EXIT_INTERNAL, "modules: out of memory");
+		if (state > UNFORMED || take_module(w, to))
 			return -1;
-		(*n)++;
 	}
 	return more;
 }

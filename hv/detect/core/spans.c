@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define FIRST_ROOM 64u
+#include "hv/base/grow.h"
 
 void spans_fini(struct spans *s)
 {
@@ -14,16 +14,11 @@ void spans_fini(struct spans *s)
 
 int spans_add(struct spans *s, uint64_t start, uint64_t size)
 {
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : FIRST_ROOM;
-		struct span *list = realloc(s->list, room * sizeof(*list));
+	struct span *to = list_grow(&s->list, &s->count, sizeof(*to), NULL);
 
-		if (!list)
-			return -1;
-		s->list = list;
-		s->room = room;
-	}
-	s->list[s->count++] = (struct span){start, start + size};
+	if (!to)
+		return -1;
+	*to = (struct span){start, start + size};
 	s->bytes += size;
 	return 0;
 }

@@ -16,7 +16,7 @@ struct span {
 
 struct spans {
 	struct span *list;
-	size_t count, room;
+	size_t count;
 	/* Sum of the sizes. */
 	uint64_t bytes;
 };

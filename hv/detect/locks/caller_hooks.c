@@ -6,15 +6,14 @@
 #include "hv/detect/locks/caller_hooks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/callers.h"
 #include "hv/detect/locks/decision.h"
 #include "hv/detect/locks/locks.h"
 #include "symbols/insn/flow.h"
 
-#define FIRST_ROOM 256u
 /*
  * A text with more functions is the kernel itself, or one of its largest drivers. There, the hooks at the starts of callers
  * would cost more time than the calls of lock functions do.
@@ -31,41 +30,34 @@ void caller_graph_fini(struct caller_graph *g)
 
 void caller_hooks_function(struct caller_graph *g, const struct symbol *fn)
 {
+	struct caller_function *to = NULL;
+
 	if (g->failed)
 		return;
-	if (g->function_count == g->function_room) {
-		size_t room = g->function_room ? 2 * g->function_room : FIRST_ROOM;
-		struct caller_function *list = room <= FUNCTIONS_MAX ? realloc(g->functions, room * sizeof(*list)) : NULL;
-
-		if (!list) {
-			caller_graph_fini(g);
-			g->failed = true;
-			return;
-		}
-		g->functions = list;
-		g->function_room = room;
+	if (g->function_count < FUNCTIONS_MAX)
+		to = list_grow(&g->functions, &g->function_count, sizeof(*to), NULL);
+	if (!to) {
+		caller_graph_fini(g);
+		g->failed = true;
+		return;
 	}
-	g->functions[g->function_count++] = (struct caller_function){.start = fn->addr, .size = fn->size, .depth = NO_SECTION};
+	*to = (struct caller_function){.start = fn->addr, .size = fn->size, .depth = NO_SECTION};
 }
 
 static void add_edge(struct caller_graph *g, const struct caller_edge *edge)
 {
+	struct caller_edge *to;
+
 	if (g->failed || !g->function_count)
 		return;
-	if (g->edge_count == g->edge_room) {
-		size_t room = g->edge_room ? 2 * g->edge_room : FIRST_ROOM;
-		struct caller_edge *list = realloc(g->edges, room * sizeof(*list));
-
-		if (!list) {
-			caller_graph_fini(g);
-			g->failed = true;
-			return;
-		}
-		g->edges = list;
-		g->edge_room = room;
+	to = list_grow(&g->edges, &g->edge_count, sizeof(*to), NULL);
+	if (!to) {
+		caller_graph_fini(g);
+		g->failed = true;
+		return;
 	}
-	g->edges[g->edge_count] = *edge;
-	g->edges[g->edge_count++].function = (uint32_t)g->function_count - 1;
+	*to = *edge;
+	to->function = (uint32_t)g->function_count - 1;
 }
 
 void caller_hooks_take(struct caller_graph *g, const struct insn *insn)

@@ -36,7 +36,7 @@ struct caller_graph {
 		bool sections;	     /* section_hooks_begin() found a place, and the function's sections are followed already */
 	} * functions;
 	struct caller_edge *edges;
-	size_t function_count, function_room, edge_count, edge_room;
+	size_t function_count, edge_count;
 	bool failed; /* memory ran out, or there are too many functions: then nothing is followed */
 };
 

@@ -3,11 +3,9 @@
 #include "hv/detect/locks/callers.h"
 
 #include <stdlib.h>
-#include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/guest/guest.h"
-
-#define FIRST_ROOM 64u
 
 static void table_fini(struct caller_table *t)
 {
@@ -41,19 +39,11 @@ static size_t place_of(const struct caller_table *t, uint64_t addr)
 int caller_table_add(struct caller_table *t, const struct caller_site *site)
 {
 	size_t at = place_of(t, site->addr);
+	struct caller_site *to = list_insert(&t->list, &t->count, at, sizeof(*to), NULL);
 
-	if (t->count == t->room) {
-		size_t room = t->room ? 2 * t->room : FIRST_ROOM;
-		struct caller_site *list = realloc(t->list, room * sizeof(*list));
-
-		if (!list)
-			return -1;
-		t->list = list;
-		t->room = room;
-	}
-	memmove(&t->list[at + 1], &t->list[at], (t->count - at) * sizeof(*t->list));
-	t->list[at] = *site;
-	t->count++;
+	if (!to)
+		return -1;
+	*to = *site;
 	return 0;
 }
 

@@ -37,7 +37,7 @@ struct caller_site {
 
 struct caller_table {
 	struct caller_site *list; /* sorted by `addr` */
-	size_t count, room;
+	size_t count;
 };
 
 /*

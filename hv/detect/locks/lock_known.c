@@ -3,9 +3,8 @@
 #include "hv/detect/locks/lock_known.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#define FIRST_ROOM 64u
+#include "hv/base/grow.h"
 
 void lock_known_fini(struct lock_known *k)
 {
@@ -32,21 +31,14 @@ static size_t place_of(const struct lock_known *k, uint64_t addr)
 int lock_known_add(struct lock_known *k, const struct known_lock_function *f)
 {
 	size_t at = place_of(k, f->addr);
+	struct known_lock_function *to;
 
 	if (at < k->count && k->list[at].addr == f->addr)
 		return 0;
-	if (k->count == k->room) {
-		size_t room = k->room ? 2 * k->room : FIRST_ROOM;
-		struct known_lock_function *list = realloc(k->list, room * sizeof(*list));
-
-		if (!list)
-			return -1;
-		k->list = list;
-		k->room = room;
-	}
-	memmove(&k->list[at + 1], &k->list[at], (k->count - at) * sizeof(*k->list));
-	k->list[at] = *f;
-	k->count++;
+	to = list_insert(&k->list, &k->count, at, sizeof(*to), NULL);
+	if (!to)
+		return -1;
+	*to = *f;
 	return 0;
 }
 

@@ -27,7 +27,7 @@ struct known_lock_function {
 /* Sorted by address. A table of all zeros is empty. */
 struct lock_known {
 	struct known_lock_function *list;
-	size_t count, room;
+	size_t count;
 };
 
 void lock_known_fini(struct lock_known *k);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 64u
+#include "hv/base/grow.h"
+
 /*
  * How long a CPU may run nothing but interrupt handlers while one task waits to go on. The kernel reports a soft lockup after
  * 20 s (watchdog_thresh is 10). A CPU that was interrupted in its idle task gets twice this time: usually no task waits there.
@@ -25,16 +26,11 @@ void lock_load_fini(struct lock_load *l)
 
 int lock_load_add(struct lock_load *l, const struct guest_hook_site *site)
 {
-	if (l->count == l->room) {
-		size_t room = l->room ? 2 * l->room : FIRST_ROOM;
-		struct guest_hook_site *sites = realloc(l->sites, room * sizeof(*sites));
+	struct guest_hook_site *to = list_grow(&l->sites, &l->count, sizeof(*to), NULL);
 
-		if (!sites)
-			return -1;
-		l->sites = sites;
-		l->room = room;
-	}
-	l->sites[l->count++] = *site;
+	if (!to)
+		return -1;
+	*to = *site;
 	return 0;
 }
 

@@ -34,7 +34,7 @@ struct lock_load {
 	unsigned rests;
 	/* The lock hooks that may be removed: those that take or release a lock. */
 	struct guest_hook_site *sites;
-	size_t count, room;
+	size_t count;
 };
 
 void lock_load_fini(struct lock_load *l);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 64u
+#include "hv/base/grow.h"
+
 /*
  * For the first 32 holds of a pair, a CPU is held each time that it comes between the pair's sections. After that, the number
  * of holds grows only with the square root of the number of times that the pair was seen (section_pair.count).
@@ -23,7 +24,7 @@ void sections_fini(struct sections *s)
 {
 	free(s->functions);
 	s->functions = NULL;
-	s->function_count = s->function_room = 0;
+	s->function_count = 0;
 }
 
 /* ---- functions ---- */
@@ -54,24 +55,17 @@ static const struct section_function *function_of(const struct sections *s, uint
 int sections_follow(struct sections *s, const struct section_function *function)
 {
 	size_t at = functions_up_to(s, function->start);
+	struct section_function *to;
 
 	if (at && s->functions[at - 1].start == function->start) {
 		if (function->frame)
 			s->functions[at - 1] = *function;
 		return 0;
 	}
-	if (s->function_count == s->function_room) {
-		size_t room = s->function_room ? 2 * s->function_room : FIRST_ROOM;
-		struct section_function *list = realloc(s->functions, room * sizeof(*list));
-
-		if (!list)
-			return -1;
-		s->functions = list;
-		s->function_room = room;
-	}
-	memmove(&s->functions[at + 1], &s->functions[at], (s->function_count - at) * sizeof(*s->functions));
-	s->functions[at] = *function;
-	s->function_count++;
+	to = list_insert(&s->functions, &s->function_count, at, sizeof(*to), NULL);
+	if (!to)
+		return -1;
+	*to = *function;
 	return 0;
 }
 

@@ -111,7 +111,7 @@ struct section_lock {
 struct sections {
 	/* Sorted by `start`. */
 	struct section_function *functions;
-	size_t function_count, function_room;
+	size_t function_count;
 	struct section_bucket {
 		struct section_activation activations[SECTION_BUCKET_SIZE];
 		unsigned oldest;

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/detect/core/code.h"
 #include "hv/detect/core/state.h"
 #include "symbols/insn/flow.h"
 
-#define FIRST_ROOM 256u
 /* Bytes of a direct call (e8) or jump (e9) with a displacement of 32 bits (SDM vol. 2, CALL and JMP). */
 #define CALL_LEN 5u
 #define OPCODE_CALL 0xe8u
@@ -22,16 +22,11 @@ void call_targets_fini(struct call_targets *t)
 
 int call_targets_add(struct call_targets *t, uint64_t target)
 {
-	if (t->count == t->room) {
-		size_t room = t->room ? 2 * t->room : FIRST_ROOM;
-		uint64_t *list = realloc(t->list, room * sizeof(*list));
+	uint64_t *to = list_grow(&t->list, &t->count, sizeof(*to), NULL);
 
-		if (!list)
-			return -1;
-		t->list = list;
-		t->room = room;
-	}
-	t->list[t->count++] = target;
+	if (!to)
+		return -1;
+	*to = target;
 	return 0;
 }
 

@@ -18,7 +18,7 @@ struct detect;
 /* A growing list of GVAs. All zeros: empty. */
 struct call_targets {
 	uint64_t *list;
-	size_t count, room;
+	size_t count;
 };
 
 void call_targets_fini(struct call_targets *t);

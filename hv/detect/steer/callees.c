@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "hv/base/grow.h"
 #include "hv/detect/core/message.h"
 #include "hv/detect/core/spans.h"
 #include "hv/detect/core/state.h"
@@ -118,14 +119,12 @@ static bool matters(const struct callees *c, const struct text *text)
 int callees_text_came(struct callees *c, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
 		      bool subject, struct err *err)
 {
-	struct text *texts = realloc(c->texts, (c->text_count + 1) * sizeof(*texts));
+	struct text *text = list_grow(&c->texts, &c->text_count, sizeof(*text), NULL);
 
-	if (!texts)
+	if (!text)
 		return err_set(err, EXIT_INTERNAL, OUT_OF_MEMORY);
-	c->texts = texts;
-	c->texts[c->text_count] = (struct text){key, symbols, start, end, subject};
-	c->changed |= matters(c, &c->texts[c->text_count]);
-	c->text_count++;
+	*text = (struct text){key, symbols, start, end, subject};
+	c->changed |= matters(c, text);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/detect/steer/functions.h"
 #include "symbols/insn/flow.h"
 
@@ -47,7 +48,7 @@ struct segment {
 	const void *key;
 	/* Sorted by address. */
 	struct function *functions;
-	size_t count, capacity;
+	size_t count;
 	uint64_t bytes, weight;
 	/* Number of functions for which pool_next_first_site() was called. */
 	size_t first_sites;
@@ -62,7 +63,7 @@ struct pool {
 	uint64_t bytes, weight;
 	uint64_t decoded_bytes, decoded_sites;
 	struct executed *executed;
-	size_t executed_count, executed_room;
+	size_t executed_count;
 	/* Sum of the site weights of all functions in `executed`. */
 	uint64_t executed_weight;
 	uint8_t code[FUNCTIONS_SIZE_MAX];
@@ -180,18 +181,10 @@ static uint32_t scaled(uint32_t weight, uint32_t scale)
 
 static int append(const struct pool *pool, struct segment *seg, uint64_t addr, uint64_t size, uint32_t scale)
 {
-	struct function *fn;
+	struct function *fn = list_grow(&seg->functions, &seg->count, sizeof(*fn), NULL);
 
-	if (seg->count == seg->capacity) {
-		size_t capacity = seg->capacity ? 2 * seg->capacity : 256;
-		struct function *functions = realloc(seg->functions, capacity * sizeof(*functions));
-
-		if (!functions)
-			return -1;
-		seg->functions = functions;
-		seg->capacity = capacity;
-	}
-	fn = &seg->functions[seg->count++];
+	if (!fn)
+		return -1;
 	*fn = (struct function){
 		.addr = addr,
 		.weight_before = seg->weight,
@@ -248,14 +241,13 @@ static int collect(struct pool *pool, struct segment *seg, const struct symtab *
 /* Make a filled-in segment a part of the pool. Returns 0, or -1 when memory runs out; the segment is freed then. */
 static int add_segment(struct pool *pool, struct segment *seg, struct err *err)
 {
-	struct segment *segments = realloc(pool->segments, (pool->segment_count + 1) * sizeof(*segments));
+	struct segment *to = list_grow(&pool->segments, &pool->segment_count, sizeof(*to), NULL);
 
-	if (!segments) {
+	if (!to) {
 		free_segment(seg);
 		return err_set(err, EXIT_INTERNAL, "out of memory for the sampling pool");
 	}
-	pool->segments = segments;
-	pool->segments[pool->segment_count++] = *seg;
+	*to = *seg;
 	pool->bytes += seg->bytes;
 	pool->weight += seg->weight;
 	return 0;
@@ -288,9 +280,9 @@ int pool_add_spans(struct pool *pool, const void *key, const struct spans *funct
 	return add_segment(pool, &seg, err);
 }
 
-static void append_executed(struct pool *pool, struct function *fn)
+static void set_executed(struct pool *pool, struct executed *to, struct function *fn)
 {
-	pool->executed[pool->executed_count++] = (struct executed){fn, pool->executed_weight};
+	*to = (struct executed){fn, pool->executed_weight};
 	for (uint32_t i = 0; i < fn->count; i++)
 		pool->executed_weight += prefer_weight(&fn->weights, fn->sites[i]);
 }
@@ -304,7 +296,7 @@ static void forget_executed(struct pool *pool)
 	pool->executed_weight = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (pool->executed[i].fn->executed)
-			append_executed(pool, pool->executed[i].fn);
+			set_executed(pool, &pool->executed[pool->executed_count++], pool->executed[i].fn);
 	}
 }
 
@@ -505,20 +497,15 @@ bool pool_next_first_site(struct pool *pool, uint64_t *site)
 void pool_executed(struct pool *pool, uint64_t site)
 {
 	struct function *fn = find_function(pool, site);
+	struct executed *to;
 
 	if (!fn || fn->executed || fn->rests || fn->count == NOT_DECODED)
 		return;
-	if (pool->executed_count == pool->executed_room) {
-		size_t room = pool->executed_room ? 2 * pool->executed_room : 256;
-		struct executed *executed = realloc(pool->executed, room * sizeof(*executed));
-
-		if (!executed)
-			return;
-		pool->executed = executed;
-		pool->executed_room = room;
-	}
+	to = list_grow(&pool->executed, &pool->executed_count, sizeof(*to), NULL);
+	if (!to)
+		return;
 	fn->executed = true;
-	append_executed(pool, fn);
+	set_executed(pool, to, fn);
 }
 
 void pool_rest(struct pool *pool, uint64_t gva, bool rest)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/detect/core/code.h"
 #include "hv/detect/core/message.h"
 #include "hv/detect/core/state.h"
@@ -68,7 +69,7 @@ struct target_sites {
 	struct wanted *wanted; /* Sorted by name. */
 	size_t wanted_count;
 	struct place *places;
-	size_t count, room;
+	size_t count;
 	/* When this turn ends (CLOCK_MONOTONIC, ns), and the first race to be active in the next turn. */
 	uint64_t turn_ends;
 	size_t first;
@@ -178,18 +179,12 @@ static const char *why_not(struct target_sites *t, const struct target_site *sit
 static int add_place(struct target_sites *t, const void *key, uint64_t addr, const struct wanted *w)
 {
 	struct race_state *race = &t->races[w->race];
-	size_t room = t->room ? 2 * t->room : 16;
-	struct place *places;
+	struct place *to = list_grow(&t->places, &t->count, sizeof(*to), NULL);
 
-	if (t->count == t->room) {
-		places = realloc(t->places, room * sizeof(*places));
-		if (!places)
-			return -1;
-		t->places = places;
-		t->room = room;
-	}
-	t->places[t->count] = (struct place){addr, key, w->race, w->site, race->places};
-	race->places = t->count++;
+	if (!to)
+		return -1;
+	*to = (struct place){addr, key, w->race, w->site, race->places};
+	race->places = t->count - 1;
 	return 0;
 }
 

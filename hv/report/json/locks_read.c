@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/grow.h"
 #include "hv/race/protection_table.h"
 #include "hv/report/datum.h"
 #include "hv/report/json/locks_json.h"
@@ -21,8 +22,6 @@ struct reading {
 	/* Reader of the current item, and the item's name in messages: "races.json: access 12". */
 	struct json_reader r;
 	char what[256];
-	/* Capacity of out->suspicions.list. */
-	size_t room;
 	/* The lists already read: one bit per index in lists[]. */
 	unsigned seen;
 	/* The pairs of sections so far. Room for SECTION_PAIRS_MAX. */
@@ -334,24 +333,16 @@ static void read_sides(struct json_reader *r, const json_t *item, struct suspici
 static struct suspicion *new_suspicion(struct reading *g)
 {
 	struct suspicions *s = &g->out->suspicions;
-	size_t room = g->room ? 2 * g->room : 64;
-	struct suspicion *list;
+	struct suspicion *to;
 
 	if (s->count == SUSPICIONS_MAX) {
 		err_set(g->err, EXIT_INPUT, "%s: there are more of these than a lock record can have", g->what);
 		return NULL;
 	}
-	if (s->count == g->room) {
-		list = realloc(s->list, room * sizeof(*list));
-		if (!list) {
-			err_set(g->err, EXIT_INTERNAL, "%s: out of memory", g->path);
-			return NULL;
-		}
-		s->list = list;
-		g->room = room;
-	}
-	memset(&s->list[s->count], 0, sizeof(s->list[0]));
-	return &s->list[s->count++];
+	to = list_grow(&s->list, &s->count, sizeof(*to), NULL);
+	if (!to)
+		err_set(g->err, EXIT_INTERNAL, "%s: out of memory", g->path);
+	return to;
 }
 
 static void read_suspicion(struct reading *g, const json_t *item)
