@@ -38,7 +38,10 @@ static void reach(struct reach *r, uint64_t gva)
 	r->todo[r->todo_count++] = (struct reached){(uint32_t)(slab - s->slab), number};
 }
 
-/* Follow all pointers in [gva, gva + len). A page that is not mapped has none. */
+/*
+ * Follow all pointers in [gva, gva + len), which is in the direct map. Memory that the machine does not have has none. The GPA
+ * is read, because a walk of the page tables for each object would take most of the search's time.
+ */
 static void look_through(struct reach *r, uint64_t gva, uint64_t len)
 {
 	uint64_t words[X86_PAGE_SIZE / sizeof(uint64_t)], end = gva + len, start = r->g->memory.page_offset;
@@ -49,7 +52,7 @@ static void look_through(struct reach *r, uint64_t gva, uint64_t len)
 
 		if (bytes > end - gva)
 			bytes = end - gva;
-		if (guest_read(r->g, gva, words, bytes) == 0)
+		if (target_read_phys(r->g->target, gva - start, words, bytes) == 0)
 			for (size_t i = 0; i < bytes / sizeof(*words); i++)
 				if (words[i] - start < r->slabs.pages * X86_PAGE_SIZE)
 					reach(r, words[i]);
