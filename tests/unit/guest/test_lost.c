@@ -505,21 +505,21 @@ static void object_on_two_lists_was_freed_twice(void **state)
 	/* On the slab's list and a CPU's. */
 	put_next(f, 5, 0);
 	put64(f, CPUS_GPA + CPU_AREA_AT, object(5));
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	expect_unknown(f);
 	assert_int_equal(f->twice.gva, object(5));
 	/* A CPU that has turned interrupts off may be about to move the object. */
 	regs[1].rflags = 0;
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	expect_unknown(f);
 	assert_int_equal(f->twice.gva, 0);
 	regs[1].cs = 0x33;
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	expect_unknown(f);
 	assert_int_equal(f->twice.gva, object(5));
 	f->more.cpus = 0;
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	expect_unknown(f);
 	assert_int_equal(f->twice.gva, 0);
 	/* Not since Linux 5.15. */
 	f->g->memory.cache.shared_lists = false;
-	assert_int_equal(guest_lost_objects(f->g, &f->more, &f->lost, &f->count, &f->twice), -1);
+	expect_unknown(f);
 	assert_int_equal(f->twice.gva, object(5));
 }
 
