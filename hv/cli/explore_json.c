@@ -112,6 +112,16 @@ static json_t *end_json(struct json_builder *b, const struct explore_trial *t)
 	return o;
 }
 
+static json_t *object_json(struct json_builder *b, const struct explore_leak *l)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "address", json_hex(l->gva));
+	json_put(b, o, "size", json_whole(l->size));
+	json_put(b, o, "cache", l->cache[0] ? json_clean(l->cache, sizeof(l->cache)) : json_null());
+	return o;
+}
+
 /* Null: the outcome is not "leak". */
 static json_t *leak_json(struct json_builder *b, const struct explore_trial *t)
 {
@@ -120,10 +130,7 @@ static json_t *leak_json(struct json_builder *b, const struct explore_trial *t)
 
 	if (t->outcome != EXPLORE_LEAK)
 		return json_null();
-	o = json_object();
-	json_put(b, o, "address", json_hex(l->gva));
-	json_put(b, o, "size", json_whole(l->size));
-	json_put(b, o, "cache", l->cache[0] ? json_clean(l->cache, sizeof(l->cache)) : json_null());
+	o = object_json(b, l);
 	json_put(b, o, "count", json_whole(l->count));
 	json_put(b, o, "serial", json_whole(l->serial));
 	json_put(b, o, "holds", l->holds.name[0] ? json_clean(l->holds.name, sizeof(l->holds.name)) : json_null());
@@ -133,16 +140,7 @@ static json_t *leak_json(struct json_builder *b, const struct explore_trial *t)
 /* Null: the outcome is not "freed-twice". */
 static json_t *freed_twice_json(struct json_builder *b, const struct explore_trial *t)
 {
-	const struct explore_leak *l = &t->leak;
-	json_t *o;
-
-	if (t->outcome != EXPLORE_FREED_TWICE)
-		return json_null();
-	o = json_object();
-	json_put(b, o, "address", json_hex(l->gva));
-	json_put(b, o, "size", json_whole(l->size));
-	json_put(b, o, "cache", l->cache[0] ? json_clean(l->cache, sizeof(l->cache)) : json_null());
-	return o;
+	return t->outcome == EXPLORE_FREED_TWICE ? object_json(b, &t->leak) : json_null();
 }
 
 static json_t *result_json(int64_t value)

@@ -43,3 +43,8 @@ uint64_t linux_percpu_offset(const struct guest *g, const char *symbol, const ch
 		return sym.addr + member.offset;
 	return LINUX_UNKNOWN;
 }
+
+int linux_percpu_area(const struct guest *g, uint32_t cpu, uint64_t *area)
+{
+	return guest_read(g, g->memory.percpu.offsets + cpu * sizeof(*area), area, sizeof(*area)) ? -1 : 0;
+}

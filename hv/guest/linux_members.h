@@ -26,4 +26,9 @@ int linux_read_member(const struct guest *g, uint64_t gva, const struct btf_memb
  */
 uint64_t linux_percpu_offset(const struct guest *g, const char *symbol, const char *hot_member);
 
+/*
+ * Read where the per-CPU area of the CPU is, whose number is below g->memory.percpu.cpus. Returns 0, or -1 if it is unreadable.
+ */
+int linux_percpu_area(const struct guest *g, uint32_t cpu, uint64_t *area);
+
 #endif

@@ -160,8 +160,7 @@ static int mark_of_cache(struct linux_slabs *s, const struct guest *g, uint64_t 
 	if (!sheaves)
 		return 0;
 	for (uint32_t cpu = 0; cpu < p->cpus; cpu++)
-		if (guest_read(g, p->offsets + cpu * sizeof(base), &base, sizeof(base)) ||
-		    mark_of_cpu(s, g, base + sheaves) < 0)
+		if (linux_percpu_area(g, cpu, &base) || mark_of_cpu(s, g, base + sheaves) < 0)
 			return -1;
 	return mark_barns(s, g, cache);
 }

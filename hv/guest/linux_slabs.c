@@ -115,8 +115,8 @@ static int mark_cpus_free(struct linux_slabs *s, const struct guest *g, uint64_t
 	if (linux_read_member(g, cache, &m->cache.cpu_slab, &cpu_slab))
 		return -1;
 	for (uint32_t cpu = 0; cpu < m->percpu.cpus; cpu++)
-		if (guest_read(g, m->percpu.offsets + cpu * sizeof(base), &base, sizeof(base)) ||
-		    linux_read_member(g, base + cpu_slab, &m->cache.cpu_free, &first) || mark_cpu_free(s, g, cache, first) < 0)
+		if (linux_percpu_area(g, cpu, &base) || linux_read_member(g, base + cpu_slab, &m->cache.cpu_free, &first) ||
+		    mark_cpu_free(s, g, cache, first) < 0)
 			return -1;
 	return 0;
 }

@@ -38,11 +38,9 @@ static void enter(struct finder *f, uint64_t stack, uint64_t sp)
 
 static int read_per_cpu(const struct guest *g, uint32_t cpu, uint64_t offset, uint64_t *value)
 {
-	uint64_t base;
+	uint64_t area;
 
-	if (guest_read(g, g->memory.percpu.offsets + cpu * sizeof(base), &base, sizeof(base)))
-		return -1;
-	return guest_read(g, base + offset, value, sizeof(*value));
+	return linux_percpu_area(g, cpu, &area) || guest_read(g, area + offset, value, sizeof(*value)) ? -1 : 0;
 }
 
 static int read_current(struct finder *f)
