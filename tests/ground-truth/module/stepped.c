@@ -162,7 +162,7 @@ static int gt_alloconce_make(void)
 	return 0;
 }
 
-static struct gt_allocated *gt_alloconce_new(void)
+static gt_fn struct gt_allocated *gt_alloconce_new(void)
 {
 	struct gt_allocated *o = kzalloc(sizeof(*o), GFP_KERNEL);
 
