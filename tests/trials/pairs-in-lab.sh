@@ -10,8 +10,8 @@ for pair in $PAIRS; do
 		# stress-A-B: two stressors of stress-ng, with an operation each.
 		a=${pair#stress-} b=${a#*-} a=${a%-*}
 		stressor="exec stress-ng --temp-path /tmp --quiet --no-rand-seed"
-		set -- --prepare "mount -t tmpfs tmp /tmp; ip link set lo up" --a "$stressor --$a 1 --$a-ops 1" --b "$stressor --$b 1 --$b-ops 1" --steps 2000000 \
-			--record-time 10m --trial-time 60s
+		set -- --prepare "mount -t tmpfs tmp /tmp; ip link set lo up" --a "$stressor --$a 1 --$a-ops 1" --b "$stressor --$b 1 --$b-ops 1" --steps 500000 \
+			--record-time 10m --trial-time 5m
 		;;
 	*)
 		set -- --prepare "export PAIR=$pair; . /prepare" --a "$(side 0)" --b "$(side 1)"
