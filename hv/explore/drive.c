@@ -205,12 +205,12 @@ static uint64_t lap(uint64_t *last)
 
 static enum drive_end drive_on(struct drive *d, unsigned side, const struct stop *stop, uint64_t ns)
 {
-	uint64_t now = monotonic_ns(), turn = now, used = 0;
+	uint64_t now = monotonic_ns(), start = now, turn = now, used = 0;
 	unsigned spins = 0;
 
 	atomic_store(&d->mark.open[side], true);
 	d->held[side] = false;
-	for (; used < ns; used += lap(&now)) {
+	for (; used < ns && !(d->held[!side] && now - start >= EXPLORE_HOLD_MAX_NS); used += lap(&now)) {
 		enum copy_step end = drive_slice(d, side, stop->pc, SLICE_NS);
 
 		if (atomic_load(&d->mark.status[side]) >= 0)

@@ -33,7 +33,8 @@ struct drive {
 enum drive_end {
 	DRIVE_THERE,  /* before the access */
 	DRIVE_DONE,   /* the side's program has ended */
-	DRIVE_STUCK,  /* the time is over, or the side spins until the other side's CPU acts, which is held */
+	DRIVE_STUCK,  /* the time is over, or the other side was held for EXPLORE_HOLD_MAX_NS, or the side spins until the other
+			 side's CPU acts, which is held */
 	DRIVE_BROKEN, /* the machine has ended, or drive.copy.err is set */
 };
 

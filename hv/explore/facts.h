@@ -26,6 +26,12 @@
 #define EXPLORE_PARTS 8
 #define EXPLORE_PART_SERIALS 2
 
+/*
+ * The longest time, in ns, for which one side is held while the other one runs. The guest's kernel complains about a CPU that
+ * has not run for 10 s (hard lockup, kernel/watchdog.c), 20 s (soft lockup) or 21 s (RCU stall, kernel/rcu/tree_stall.h).
+ */
+#define EXPLORE_HOLD_MAX_NS UINT64_C(8000000000)
+
 /* Bytes of a build id in hexadecimal, including the NUL. The longest build ids have 64 bytes. */
 #define EXPLORE_BUILD_MAX (2 * 64 + 1)
 
