@@ -306,7 +306,7 @@ static bool is_alike(const struct explore_trial *a, const struct explore_trial *
 		return memcmp(a->status, b->status, sizeof(a->status)) == 0;
 	if (a->outcome == EXPLORE_STATE)
 		return a->end.gva == b->end.gva && a->end.size == b->end.size;
-	if (a->outcome == EXPLORE_LEAK || a->outcome == EXPLORE_FREED_TWICE)
+	if (explore_harms_memory(a))
 		return strcmp(a->leak.cache, b->leak.cache) == 0 && a->leak.size == b->leak.size;
 	return memcmp(a->returns, b->returns, sizeof(a->returns)) == 0;
 }
@@ -317,7 +317,7 @@ static bool is_shown(const struct explore_result *r, unsigned index)
 	const struct explore_trial *t = &r->trials[index];
 
 	if (t->outcome != EXPLORE_STATE && t->outcome != EXPLORE_RETURNS && t->outcome != EXPLORE_STATUS &&
-	    t->outcome != EXPLORE_LEAK && t->outcome != EXPLORE_FREED_TWICE)
+	    !explore_harms_memory(t))
 		return explore_found(t);
 	for (unsigned i = 0; i < index; i++)
 		if (is_alike(&r->trials[i], t))
@@ -377,10 +377,8 @@ static void show_trials(const struct explore_config *config, const struct explor
 	if (r->skipped)
 		printf("left out    %u trials that --skip lists\n", r->skipped);
 	printf("raced       %u candidates: both programs stood before their accesses at once\n", count_raced(r));
-	printf("outcomes    %u complaints, %u hangs, %u killed, %u other exit statuses, %u leaks, %u freed twice, %u mixed "
-	       "values, %u other results, %u "
-	       "as "
-	       "in a serial order, %u could not be run\n",
+	printf("outcomes    %u complaints, %u hangs, %u killed, %u other exit statuses, %u leaks, %u freed twice, "
+	       "%u mixed values, %u other results, %u as in a serial order, %u could not be run\n",
 	       outcomes[EXPLORE_COMPLAINT], outcomes[EXPLORE_HANG], outcomes[EXPLORE_KILLED], outcomes[EXPLORE_STATUS],
 	       outcomes[EXPLORE_LEAK], outcomes[EXPLORE_FREED_TWICE], outcomes[EXPLORE_STATE], outcomes[EXPLORE_RETURNS],
 	       outcomes[EXPLORE_SAME], outcomes[EXPLORE_FAILED]);

@@ -21,8 +21,7 @@ struct base {
 	struct ram ram;
 	unsigned cpus;
 	int kvm_fd; /* for the copies */
-	/* Functions in which a CPU spins until another CPU acts (kernel_find_spins()); size 0: the kernel has no such function.
-	 */
+	/* Functions in which a CPU spins until another CPU acts, set by kernel_find_spins(); size 0: there is none. */
 	struct base_spin {
 		uint64_t start, size;
 	} spin[BASE_SPINS_MAX];

@@ -355,6 +355,12 @@ static inline bool explore_found(const struct explore_trial *t)
 	       t->outcome == EXPLORE_LEAK || t->outcome == EXPLORE_FREED_TWICE;
 }
 
+/* Returns whether the trial did harm to memory, which trial->leak describes. */
+static inline bool explore_harms_memory(const struct explore_trial *t)
+{
+	return t->outcome == EXPLORE_LEAK || t->outcome == EXPLORE_FREED_TWICE;
+}
+
 struct explore_result {
 	char banner[256];		  /* of the guest's kernel, printable; "": unknown */
 	char build_id[EXPLORE_BUILD_MAX]; /* of the guest's kernel, in hexadecimal; "": unknown */

@@ -324,11 +324,12 @@ static void judge_state(struct serial *s, const struct explore_candidate *c, str
 		set_state(s, t, odd.at, seen->values[odd.at]);
 }
 
-/* `differs` is leaks_differ() for EXPLORE_LEAK, and leaks_freed_twice() for EXPLORE_FREED_TWICE. */
+/* `outcome` is EXPLORE_LEAK or EXPLORE_FREED_TWICE. */
 static void judge_memory(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
-			 const struct trial_seen *seen, enum explore_outcome outcome,
-			 bool (*differs)(const struct leaks *, const struct lost *, const struct lost *, struct explore_leak *))
+			 const struct trial_seen *seen, enum explore_outcome outcome)
 {
+	bool (*differs)(const struct leaks *, const struct lost *, const struct lost *, struct explore_leak *) =
+		outcome == EXPLORE_LEAK ? leaks_differ : leaks_freed_twice;
 	const struct oddity odd = {.outcome = outcome};
 	struct trial_seen again;
 
@@ -362,9 +363,9 @@ void serial_judge(struct serial *s, const struct explore_candidate *c, struct ex
 	if (t->outcome == EXPLORE_SAME)
 		judge_statuses(s, t, seen);
 	if (t->outcome == EXPLORE_SAME)
-		judge_memory(s, c, t, seen, EXPLORE_FREED_TWICE, leaks_freed_twice);
+		judge_memory(s, c, t, seen, EXPLORE_FREED_TWICE);
 	if (t->outcome == EXPLORE_SAME)
-		judge_memory(s, c, t, seen, EXPLORE_LEAK, leaks_differ);
+		judge_memory(s, c, t, seen, EXPLORE_LEAK);
 	if (t->outcome == EXPLORE_SAME)
 		judge_state(s, c, t, seen);
 	if (t->outcome == EXPLORE_SAME)

@@ -166,7 +166,7 @@ static void save(struct trials *t, struct explore_trial *found)
 	uint64_t start = monotonic_ns();
 	struct err err = {0};
 
-	if (found->outcome == EXPLORE_LEAK || found->outcome == EXPLORE_FREED_TWICE)
+	if (explore_harms_memory(found))
 		explore_say(t->config, "trial %u: no scenario: a replay does not look for objects that are lost or freed twice",
 			    found->number);
 	else if (found->split)

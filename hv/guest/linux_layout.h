@@ -29,8 +29,10 @@ struct linux_stacks {
 	uint64_t exceptions;
 	/* The address of the task's stack in task_struct. */
 	struct btf_member task;
-	/* Members of task_struct: its place on the list of all processes, and the stack pointer while the task is on no CPU.
-	 * Size 0: unknown. */
+	/*
+	 * Members of task_struct: its place on the list of all processes, and the stack pointer while the task is on no CPU.
+	 * Size 0: unknown.
+	 */
 	struct btf_member tasks, sp;
 	/* Address of a vm_struct's area. Size 0: unknown. */
 	struct btf_member area;

@@ -27,7 +27,8 @@ int linux_read_member(const struct guest *g, uint64_t gva, const struct btf_memb
 uint64_t linux_percpu_offset(const struct guest *g, const char *symbol, const char *hot_member);
 
 /*
- * Read where the per-CPU area of the CPU is, whose number is below g->memory.percpu.cpus. Returns 0, or -1 if it is unreadable.
+ * Read the GVA of the per-CPU area of CPU number `cpu`, which must be below g->memory.percpu.cpus. Returns 0, or -1 if it is
+ * unreadable.
  */
 int linux_percpu_area(const struct guest *g, uint32_t cpu, uint64_t *area);
 

@@ -18,10 +18,10 @@ bool linux_page_is_slab(const struct guest *g, const struct guest_page *head);
 bool linux_page_is_table(const struct guest *g, const struct guest_page *page);
 
 /*
- * Returns how many pages from this one on are known to be free, or 0. The page must be no tail of a compound page. Pages are
- * free that the buddy allocator has, or that are on a CPU's list of free pages; of the latter, only the first one of several
- * counts. A count of 0 users does not show that a page is free: the second and later pages of an allocation that is no compound
- * page have no users either.
+ * Returns how many pages from this one on are known to be free, or 0. The page must be no tail of a compound page. The buddy
+ * allocator's pages are free, and the pages on a CPU's list of free pages. If an entry of a CPU's list stands for several
+ * pages, only its first page counts. A count of 0 users does not show that a page is free: the second and later pages of an
+ * allocation that is no compound page have no users either.
  */
 uint64_t linux_free_pages(const struct guest *g, const struct guest_page *page);
 

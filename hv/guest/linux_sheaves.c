@@ -63,110 +63,130 @@ void linux_find_sheaves(struct guest *g)
 
 /* ---- one sheaf ---- */
 
-/* Let the sheaf count as looked through. Returns how many objects can be in it. The kernel's first sheaf is in no slab. */
-static uint64_t take_sheaf(struct linux_slabs *s, const struct guest *g, uint64_t sheaf)
+struct marker {
+	struct linux_slabs *s;
+	const struct guest *g;
+	/* Lists, sheaves and objects that may still be looked at. Bounds the time that a hostile guest can cost. */
+	uint64_t left;
+};
+
+static int spend(struct marker *m, uint64_t count)
 {
-	const struct linux_sheaf_layout *l = &g->memory.cache.sheaf;
+	if (count > m->left)
+		return -1;
+	m->left -= count;
+	return 0;
+}
+
+/* Let the sheaf count as looked through. Returns how many objects can be in it. The kernel's first sheaf is in no slab. */
+static uint64_t take_sheaf(struct marker *m, uint64_t sheaf)
+{
+	const struct linux_sheaf_layout *l = &m->g->memory.cache.sheaf;
 	const struct linux_known_slab *slab;
 	uint32_t number;
 	uint64_t left;
 
-	slab = linux_slabs_at(s, g, sheaf, &number);
+	slab = linux_slabs_at(m->s, m->g, sheaf, &number);
 	if (!slab)
 		return 0;
 	left = slab->in.start + (uint64_t)(number + 1) * slab->in.stride - sheaf;
-	s->state[slab->first + number] |= LINUX_OBJECT_REACHED;
+	m->s->state[slab->first + number] |= LINUX_OBJECT_REACHED;
 	return left < l->objects ? 0 : (left - l->objects) / sizeof(uint64_t);
 }
 
-static int mark_sheaf(struct linux_slabs *s, const struct guest *g, uint64_t sheaf)
+static int mark_sheaf(struct marker *m, uint64_t sheaf)
 {
-	const struct linux_sheaf_layout *l = &g->memory.cache.sheaf;
+	const struct linux_sheaf_layout *l = &m->g->memory.cache.sheaf;
 	uint64_t objects[COUNT_MAX], count;
 
-	if (linux_read_member(g, sheaf, &l->count, &count) || count > take_sheaf(s, g, sheaf) || count > COUNT_MAX ||
-	    guest_read(g, sheaf + l->objects, objects, count * sizeof(*objects)))
+	if (linux_read_member(m->g, sheaf, &l->count, &count) || count > take_sheaf(m, sheaf) || count > COUNT_MAX ||
+	    spend(m, 1 + count) < 0 || guest_read(m->g, sheaf + l->objects, objects, count * sizeof(*objects)))
 		return -1;
 	for (uint64_t i = 0; i < count; i++)
-		if (linux_slabs_mark_free(s, g, objects[i]) < 0)
+		if (linux_slabs_mark_free(m->s, m->g, objects[i]) < 0)
 			return -1;
 	return 0;
 }
 
 /* ---- the sheaves of a cache ---- */
 
-static int mark_of_cpu(struct linux_slabs *s, const struct guest *g, uint64_t sheaves)
+static int mark_of_cpu(struct marker *m, uint64_t sheaves)
 {
-	const struct linux_sheaf_layout *l = &g->memory.cache.sheaf;
+	const struct linux_sheaf_layout *l = &m->g->memory.cache.sheaf;
 	uint64_t sheaf;
 
 	for (unsigned i = 0; i < COUNT(l->of_cpu); i++) {
 		if (!l->of_cpu[i].size)
 			continue;
-		if (linux_read_member(g, sheaves, &l->of_cpu[i], &sheaf) || (sheaf && mark_sheaf(s, g, sheaf) < 0))
+		if (linux_read_member(m->g, sheaves, &l->of_cpu[i], &sheaf) || (sheaf && mark_sheaf(m, sheaf) < 0))
 			return -1;
 	}
 	return 0;
 }
 
-static int mark_list(struct linux_slabs *s, const struct guest *g, uint64_t head)
+static int mark_list(struct marker *m, uint64_t head)
 {
-	const struct linux_sheaf_layout *l = &g->memory.cache.sheaf;
+	const struct linux_sheaf_layout *l = &m->g->memory.cache.sheaf;
 	uint64_t at = head;
 
+	if (spend(m, 1) < 0)
+		return -1;
 	for (unsigned i = 0; i < SHEAVES_MAX; i++) {
-		if (guest_read(g, at, &at, sizeof(at)))
+		if (guest_read(m->g, at, &at, sizeof(at)))
 			return -1;
 		if (at == head)
 			return 0;
-		if (mark_sheaf(s, g, at - l->link) < 0)
+		if (mark_sheaf(m, at - l->link) < 0)
 			return -1;
 	}
 	return -1;
 }
 
-static int mark_barns(struct linux_slabs *s, const struct guest *g, uint64_t cache)
+static int mark_barns(struct marker *m, uint64_t cache)
 {
-	const struct linux_sheaf_layout *l = &g->memory.cache.sheaf;
-	uint64_t count = symtab_addr(g->symtab, "nr_node_ids"), node, barn;
+	const struct linux_sheaf_layout *l = &m->g->memory.cache.sheaf;
+	uint64_t count = symtab_addr(m->g->symtab, "nr_node_ids"), node, barn;
 	uint32_t nodes = 1;
 
 	/* Without CONFIG_NUMA, the kernel has no such variable, and one node. */
-	if (count && guest_read(g, count, &nodes, sizeof(nodes)))
+	if (count && guest_read(m->g, count, &nodes, sizeof(nodes)))
 		return -1;
 	for (uint32_t i = 0; i < nodes && i < l->node_count; i++) {
+		if (spend(m, 1) < 0)
+			return -1;
 		node = cache + l->nodes + (uint64_t)i * l->node_size;
-		if (l->by_pointer && guest_read(g, node, &node, sizeof(node)))
+		if (l->by_pointer && guest_read(m->g, node, &node, sizeof(node)))
 			return -1;
 		if (!node)
 			continue;
-		if (linux_read_member(g, node, &l->barn, &barn))
+		if (linux_read_member(m->g, node, &l->barn, &barn))
 			return -1;
 		for (unsigned k = 0; barn && k < COUNT(l->lists); k++)
-			if (mark_list(s, g, barn + l->lists[k]) < 0)
+			if (mark_list(m, barn + l->lists[k]) < 0)
 				return -1;
 	}
 	return 0;
 }
 
-static int mark_of_cache(struct linux_slabs *s, const struct guest *g, uint64_t cache)
+static int mark_of_cache(struct marker *m, uint64_t cache)
 {
-	const struct linux_percpu *p = &g->memory.percpu;
-	const struct linux_sheaf_layout *l = &g->memory.cache.sheaf;
+	const struct linux_percpu *p = &m->g->memory.percpu;
+	const struct linux_sheaf_layout *l = &m->g->memory.cache.sheaf;
 	uint64_t sheaves, base;
 
-	if (linux_read_member(g, cache, &l->cpu, &sheaves))
+	if (linux_read_member(m->g, cache, &l->cpu, &sheaves))
 		return -1;
 	if (!sheaves)
 		return 0;
 	for (uint32_t cpu = 0; cpu < p->cpus; cpu++)
-		if (linux_percpu_area(g, cpu, &base) || mark_of_cpu(s, g, base + sheaves) < 0)
+		if (linux_percpu_area(m->g, cpu, &base) || mark_of_cpu(m, base + sheaves) < 0)
 			return -1;
-	return mark_barns(s, g, cache);
+	return mark_barns(m, cache);
 }
 
 int linux_mark_sheaves(struct linux_slabs *s, const struct guest *g)
 {
+	struct marker m = {.s = s, .g = g, .left = LINUX_SLABS_OBJECTS_MAX};
 	uint64_t *caches;
 	size_t count;
 	int rc;
@@ -176,7 +196,7 @@ int linux_mark_sheaves(struct linux_slabs *s, const struct guest *g)
 	caches = linux_slabs_caches(s, &count);
 	rc = caches && count * g->memory.percpu.cpus <= LINUX_SLABS_LISTS_MAX ? 0 : -1;
 	for (size_t i = 0; rc == 0 && i < count; i++)
-		rc = mark_of_cache(s, g, caches[i]);
+		rc = mark_of_cache(&m, caches[i]);
 	free(caches);
 	return rc;
 }

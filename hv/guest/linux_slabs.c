@@ -123,7 +123,7 @@ static int mark_cpus_free(struct linux_slabs *s, const struct guest *g, uint64_t
 
 /*
  * Returns whether the slab's list is complete. The kernel sets the list's first object before it links the others
- * (shuffle_freelist() in mm/slub.c). Only then a CPU owns the slab, or it is on a list of slabs.
+ * (shuffle_freelist() in mm/slub.c). After that, a CPU comes to own the slab, or the slab is put on a list of slabs.
  */
 static bool is_list_complete(const struct guest *g, const struct guest_page *page)
 {

@@ -21,5 +21,5 @@ for pair in $PAIRS; do
 	# shellcheck disable=SC2086
 	outrider explore --kernel vmlinuz --initrd initrd.img --memory 256M --keep-going "$@" --format json $OPTIONS >"$LAB_OUT/$pair.json" 2>"$LAB_OUT/$pair.err" || :
 	echo "$pair: $(busybox grep -c ": trial" "$LAB_OUT/$pair.err") trials, findings:"
-	busybox grep -E ": trial .*(complaint|hang|status,)" "$LAB_OUT/$pair.err" || :
+	busybox grep -E ": trial .*(complaint|hang|killed|status|leak|freed-twice)," "$LAB_OUT/$pair.err" || :
 done

@@ -77,8 +77,8 @@ static const struct harm {
 	{"complaint", "forced-complaint", 98, "the kernel complains", STORE_COMPLAINT},
 	{"hang", "forced-hang", 97, "the programs hang", STORE_HANG},
 	{"freed-twice", "forced-freed-twice", 97, "the kernel frees an object twice", STORE_OK},
-	{"leak", "forced-leak", 96, "the kernel loses memory", STORE_OK},
 	{"killed", "forced-killed", 97, "the kernel kills a program that no serial order kills", STORE_OK},
+	{"leak", "forced-leak", 96, "the kernel loses memory", STORE_OK},
 };
 
 static const struct harm *harm_of(const char *outcome)
