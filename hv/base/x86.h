@@ -33,6 +33,8 @@ struct x86_regs {
 #define X86_RFLAGS_RF (1ull << 16)
 #define X86_CR4_LA57 (1ull << 12) /* 5-level page tables are in use */
 #define X86_INT3 0xccu		  /* opcode of the one-byte breakpoint */
+#define X86_CALL 0xe8u		  /* opcode of a direct call, which a displacement of 32 bits follows (SDM vol. 2, CALL) */
+#define X86_CALL_LEN 5u		  /* bytes of that call */
 #define X86_PAGE_SIZE 4096u	  /* bytes */
 
 /*

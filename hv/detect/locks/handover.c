@@ -4,10 +4,8 @@
 
 #include <string.h>
 
-#define OPCODE_CALL 0xe8
 /* Upper bound of an object's size in bytes: the event that an object was freed does not say how large it was. */
 #define OBJECT_BYTES 8192u
-#define CALL_LEN 5u
 #define RETURN_BYTES 8u /* size of the return address that a call pushes */
 
 uint64_t handover_object(enum handover_kind kind, uint64_t value)
@@ -354,16 +352,16 @@ bool handover_acquired(struct handover *h, const struct handover_stop *stop, con
 /* Whether the return address on the stack belongs to a direct call of the function at whose start the CPU is. */
 static bool called_directly(const struct handover_stop *stop)
 {
-	uint8_t code[CALL_LEN];
+	uint8_t code[X86_CALL_LEN];
 	int32_t displacement;
 	uint64_t back, start;
 
 	if (guest_read(stop->guest, stop->regs->gpr[X86_RSP], &back, sizeof(back)) ||
-	    guest_read(stop->guest, back - CALL_LEN, code, sizeof(code)))
+	    guest_read(stop->guest, back - X86_CALL_LEN, code, sizeof(code)))
 		return true;
 	memcpy(&displacement, code + 1, sizeof(displacement));
 	start = back + (uint64_t)(int64_t)displacement;
-	return code[0] == OPCODE_CALL && stop->regs->rip - start <= HANDOVER_PROLOGUE;
+	return code[0] == X86_CALL && stop->regs->rip - start <= HANDOVER_PROLOGUE;
 }
 
 /* Whether the pointer at GVA `at` points to the callback that begins here. If `cleared` is set, a NULL pointer counts, too. */

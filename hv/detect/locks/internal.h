@@ -18,7 +18,6 @@
 #include "hv/detect/locks/sections.h"
 
 /* Bytes of a direct call or jump. */
-#define CALL_LEN 5u
 /* The most stacks that are copied in a burst (lock_moments.c). */
 #define CAPTURES_AT_ONCE 50.0
 

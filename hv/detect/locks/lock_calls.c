@@ -110,7 +110,7 @@ static void follow_section(struct locks *l, unsigned cpu, const struct x86_regs 
 static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
 		  const struct known_lock_function *f, bool taken)
 {
-	uint64_t taken_at = regs->rip - CALL_LEN;
+	uint64_t taken_at = regs->rip - X86_CALL_LEN;
 	const struct lock_context *own;
 	unsigned last;
 	struct call_chain chain;

@@ -79,7 +79,7 @@ void lock_handed_over(struct locks *l, unsigned cpu, const struct x86_regs *regs
 		sections_wait(&l->sections, &stop.who, stop.number);
 		if (entry)
 			handover_acquire_at_entry(&l->handover, &stop, function, gva);
-		else if (!function->tested || lock_known_at(&l->results, regs->rip + CALL_LEN))
+		else if (!function->tested || lock_known_at(&l->results, regs->rip + X86_CALL_LEN))
 			handover_acquire(&l->handover, &stop, function, gva);
 		return;
 	}

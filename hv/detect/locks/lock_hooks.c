@@ -21,7 +21,6 @@
 #include "hv/target/emulate.h"
 #include "symbols/insn/flow.h"
 
-#define OPCODE_CALL 0xe8
 /*
  * When the lock hooks were planted, a CPU may already have been past a call that takes a lock. After 1 s no CPU is in such a
  * critical section any more, except for tasks that slept in it. Until then no lockset is certain.
@@ -110,7 +109,7 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 	}
 	p->handovers += function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE;
 	if ((function->op == LOCK_TRY || function->op == LOCK_NEW || function->op == LOCK_ACQUIRE) &&
-	    call->bytes[0] == OPCODE_CALL && after)
+	    call->bytes[0] == X86_CALL && after)
 		plant_result(p, function, after);
 }
 

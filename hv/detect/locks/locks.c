@@ -20,7 +20,6 @@
 #include "hv/detect/steer/lock_order.h"
 #include "hv/detect/steer/pool.h"
 
-#define OPCODE_CALL 0xe8
 #define OPCODE_JMP 0xe9
 
 struct locks *locks_new(struct detect *d)
@@ -144,10 +143,10 @@ uint64_t lock_call_target(const struct insn *insn)
 {
 	int32_t displacement;
 
-	if (insn->len != CALL_LEN || (insn->bytes[0] != OPCODE_CALL && insn->bytes[0] != OPCODE_JMP))
+	if (insn->len != X86_CALL_LEN || (insn->bytes[0] != X86_CALL && insn->bytes[0] != OPCODE_JMP))
 		return 0;
 	memcpy(&displacement, insn->bytes + 1, sizeof(displacement));
-	return insn->addr + CALL_LEN + (uint64_t)(int64_t)displacement;
+	return insn->addr + X86_CALL_LEN + (uint64_t)(int64_t)displacement;
 }
 
 uint8_t lock_argument_gpr(const struct lock_function *function)

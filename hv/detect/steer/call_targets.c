@@ -10,10 +10,6 @@
 #include "hv/detect/core/state.h"
 #include "symbols/insn/flow.h"
 
-/* Bytes of a direct call (e8) or jump (e9) with a displacement of 32 bits (SDM vol. 2, CALL and JMP). */
-#define CALL_LEN 5u
-#define OPCODE_CALL 0xe8u
-
 void call_targets_fini(struct call_targets *t)
 {
 	free(t->list);
@@ -79,15 +75,16 @@ out:
 /* Count the calls in the `len` bytes of code that are at GVA `gva`. */
 static void count_calls(const uint8_t *code, size_t len, uint64_t gva, const struct spans *functions, uint32_t *counts)
 {
-	for (size_t at = 0; at + CALL_LEN <= len; at++) {
+	for (size_t at = 0; at + X86_CALL_LEN <= len; at++) {
 		int32_t displacement;
 		uint64_t target;
 		size_t i;
 
-		if ((code[at] & 0xfeu) != OPCODE_CALL)
+		/* A jump (e9) counts, too. */
+		if ((code[at] & 0xfeu) != X86_CALL)
 			continue;
 		memcpy(&displacement, code + at + 1, sizeof(displacement));
-		target = gva + at + CALL_LEN + (uint64_t)(int64_t)displacement;
+		target = gva + at + X86_CALL_LEN + (uint64_t)(int64_t)displacement;
 		i = spans_find(functions, target);
 		if (i != SPANS_NONE && functions->list[i].start == target)
 			counts[i]++;
