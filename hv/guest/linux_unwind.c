@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Unwinds the stacks of a Linux guest: selects the unwind table for a PC, and interprets the functions at kernel entries. */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hv/guest/linux_guest.h"
 #include "hv/guest/linux_orc.h"
 #include "symbols/insn/flow.h"
+
+#define RETPOLINE_MAX 32 /* bytes (RETPOLINE_THUNK_SIZE in arch/x86/lib/retpoline.S) */
 
 struct unwinding {
 	struct guest *g; /* not const, because its lock is taken */
@@ -63,6 +66,37 @@ static const struct module_info *coming_module(struct unwinding *u, uint64_t pc)
 	return NULL;
 }
 
+/*
+ * Retpolines (__x86_indirect_thunk_rax and the like) have no rule, or a wrong one (arch/x86/lib/retpoline.S:
+ * UNWIND_HINT_EMPTY). They push nothing, so the caller's address is the last word on the stack. There is one exception: a
+ * retpoline may call an instruction a few bytes further on, which exchanges that call's return address for the address to jump
+ * to. From there on, the caller's address is the word above.
+ */
+static bool find_retpoline_rule(const struct guest *g, uint64_t pc, struct orc_rule *out)
+{
+	uint8_t code[RETPOLINE_MAX];
+	struct symbol symbol;
+	int32_t distance;
+
+	if (symtab_at(g->symtab, pc, &symbol) ||
+	    (fnmatch("__x86_indirect_*", symbol.name, 0) != 0 && fnmatch("__x86_retpoline_*", symbol.name, 0) != 0) ||
+	    guest_read(g, symbol.addr, code, sizeof(code)))
+		return false;
+	*out = (struct orc_rule){.type = ORC_CALL, .sp_base = ORC_BASE_SP, .bp_base = ORC_BASE_NONE, .sp_offset = sizeof(pc)};
+	for (size_t end = X86_CALL_LEN; end <= sizeof(code); end++) {
+		memcpy(&distance, code + end - sizeof(distance), sizeof(distance));
+		if (code[end - X86_CALL_LEN] == X86_CALL && distance > 0 && (size_t)distance < sizeof(code) - end &&
+		    pc - symbol.addr >= end + (size_t)distance)
+			out->sp_offset = 2 * sizeof(pc);
+	}
+	return true;
+}
+
+static bool undefined(const struct orc_rule *rule)
+{
+	return rule->type == ORC_UNDEFINED || rule->type == ORC_END;
+}
+
 static int find_rule(void *ctx, uint64_t pc, struct orc_rule *out)
 {
 	struct unwinding *u = ctx;
@@ -78,7 +112,11 @@ static int find_rule(void *ctx, uint64_t pc, struct orc_rule *out)
 		if (coming)
 			linux_find_module_unwind(u->g, coming->addr, &table);
 	}
-	return table.count ? orc_find_rule(&u->g->reader, &u->g->orc_format, &table, pc, out) : -1;
+	if (!table.count || orc_find_rule(&u->g->reader, &u->g->orc_format, &table, pc, out))
+		return -1;
+	if (undefined(out) || within(pc, u->g->retpolines.start, u->g->retpolines.end - u->g->retpolines.start))
+		find_retpoline_rule(u->g, pc, out);
+	return 0;
 }
 
 /* ---- return addresses ---- */

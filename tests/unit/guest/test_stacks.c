@@ -228,10 +228,26 @@ static const struct function {
 	{"secondary_startup_64_no_verify", ORC_END, ORC_BASE_NONE, 0},
 	{"somewhere", ORC_END, ORC_BASE_NONE, 0},
 	{"ret_from_fork_asm", ORC_REGS, ORC_BASE_SP, 0},
+	{"__x86_indirect_thunk_array", ORC_END, ORC_BASE_NONE, 0},
 	{"no_rule", ORC_UNDEFINED, ORC_BASE_NONE, 0},
 };
 
-enum { LEAF, SOFTIRQS, IRQ_EXIT, SYSVEC, ASM_SYSVEC, PAGE_FAULT, ASM_NMI, SYSCALL, FORK, SECONDARY, SOMEWHERE, FRESH, NO_RULE };
+enum {
+	LEAF,
+	SOFTIRQS,
+	IRQ_EXIT,
+	SYSVEC,
+	ASM_SYSVEC,
+	PAGE_FAULT,
+	ASM_NMI,
+	SYSCALL,
+	FORK,
+	SECONDARY,
+	SOMEWHERE,
+	FRESH,
+	RETPOLINE,
+	NO_RULE
+};
 
 static uint64_t text(unsigned function)
 {
@@ -291,15 +307,20 @@ static void call(struct maker *m, unsigned stack, unsigned function)
 
 #define USER (NO_RULE + 1)
 
-/* Write the saved registers of `function`, whose stack continues above them, or those of user mode (USER). */
-static void interrupted(struct maker *m, unsigned stack, unsigned function)
+/* Write the saved registers of `function`, stopped at this offset. Its stack continues above them. USER: those of user mode. */
+static void interrupted_within(struct maker *m, unsigned stack, unsigned function, unsigned offset)
 {
 	uint64_t *regs = m->words[stack] + m->at[stack];
 
 	m->at[stack] += 21;
-	regs[16] = text(function) + 0x20;
+	regs[16] = text(function) + offset;
 	regs[17] = function == USER ? 0x33 : 0x10;
 	regs[19] = (stack ? TASK_STACK : IRQ_STACK) + 8 * m->at[stack];
+}
+
+static void interrupted(struct maker *m, unsigned stack, unsigned function)
+{
+	interrupted_within(m, stack, function, 0x20);
 }
 
 /* Unwind from `function`, on the interrupt stack or on the task's. */
@@ -380,6 +401,41 @@ static void test_origins(void **state)
 		assert_int_equal(calls->origin, cases[i].origin);
 		assert_int_equal(calls->count, 2);
 		assert_int_equal(calls->frames[1].pc, text(cases[i].function) + 0x20);
+	}
+}
+
+/* A retpoline has pushed nothing, or one word after the call that is in it. The kernel has no rule for it. */
+static void test_retpoline(void **state)
+{
+	/* call +7; pause; lfence; jmp -7; mov %rax,(%rsp); a jump to the return thunk. */
+	static const uint8_t calling[] = {0xe8, 7,    0,    0, 0,    0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb,
+					  0xf9, 0x48, 0x89, 4, 0x24, 0xe9, 0,	 1,    0,    0};
+	static const uint8_t plain[sizeof(calling)] = {0x0f, 0xae, 0xe8, 0xff, 0xe0}; /* lfence; jmp *%rax */
+	static const struct {
+		const uint8_t *code;
+		unsigned offset;
+		bool pushed;
+	} cases[] = {{calling, 0, false}, {calling, 0x0c, true}, {calling, 0x10, true}, {plain, 0, false}, {plain, 3, false}};
+	struct facts *f = *state;
+
+	make_kernel(f);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct maker m = {0};
+		const struct guest_calls *calls;
+
+		fake_write(f->ft, TEXT_GPA + RETPOLINE * 64, cases[i].code, sizeof(calling));
+		call(&m, 1, ASM_SYSVEC);
+		interrupted_within(&m, 1, RETPOLINE, cases[i].offset);
+		if (cases[i].pushed)
+			call(&m, 1, SOFTIRQS);
+		call(&m, 1, SYSCALL);
+		interrupted(&m, 1, USER);
+		calls = unwound(f, &m, LEAF, false);
+		assert_int_equal(calls->count, 4);
+		assert_int_equal(calls->frames[2].pc, text(RETPOLINE) + cases[i].offset);
+		assert_int_equal(calls->frames[3].pc, text(SYSCALL) + 0x20);
+		assert_int_equal(calls->end, UNWIND_USER);
+		assert_false(calls->guessed);
 	}
 }
 
@@ -568,9 +624,9 @@ static void test_anything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_task_stack),    T(test_irq_stack),	 T(test_nmi_stack), T(test_unknown_stack),
-		T(test_any_pointers),  T(test_parts_of_a_stack), T(test_origins),   T(test_unfinished),
-		T(test_coming_module), T(test_return_addresses), T(test_anything),
+		T(test_task_stack),   T(test_irq_stack),	T(test_nmi_stack),	  T(test_unknown_stack),
+		T(test_any_pointers), T(test_parts_of_a_stack), T(test_origins),	  T(test_retpoline),
+		T(test_unfinished),   T(test_coming_module),	T(test_return_addresses), T(test_anything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
