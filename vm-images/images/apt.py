@@ -16,7 +16,7 @@ from . import cache
 from .error import Failure
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-LISTS_MAX_AGE = 24 * 3600  # seconds; private lists older than this are refreshed
+LISTS_MAX_AGE = 24 * 3600  # seconds; private lists as old as this are refreshed
 ROOM_NEEDED = 1 << 30  # bytes; the largest entry, a kernel's debug symbols, takes 0.9 GB while it is made
 SUITE = re.compile(r"[a-z][a-z0-9-]*\Z")
 
@@ -74,11 +74,13 @@ class Apt:
     suite besides the machine's own. With `bare` they have that suite alone (and the suite that a -backports builds upon), as if
     nothing were installed: missing_for() then names everything down to libc. That is for programs of another release, for which
     this machine's libraries are too old. With `bare` and no `suite` they are private lists of the machine's own suites, as if nothing
-    were installed: missing_for() then names all that a new root of this release has.
+    were installed: missing_for() then names all that a new root of this release has. Private lists that are `age` seconds old or older
+    are refreshed.
     """
 
-    def __init__(self, suite=None, bare=False):
+    def __init__(self, suite=None, bare=False, age=LISTS_MAX_AGE):
         check_suite(suite)
+        self.age = age
         sources = machine_sources()
         self.suite = suite
         self.options = ["-o", f"APT::Default-Release={suite}"] if suite else []
@@ -110,7 +112,7 @@ class Apt:
 
     def _refresh(self, folder, text):
         listing, stamp = folder / "sources.list", folder / "updated"
-        fresh = stamp.exists() and time.time() - stamp.stat().st_mtime < LISTS_MAX_AGE
+        fresh = stamp.exists() and time.time() - stamp.stat().st_mtime < self.age
         if fresh and listing.exists() and listing.read_text() == text:
             return
         listing.write_text(text)

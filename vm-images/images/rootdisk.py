@@ -20,6 +20,7 @@ from .error import Failure
 
 RECIPE = pathlib.Path(__file__).resolve().parents[1] / "rootdisk"
 EPOCH = 1686355200  # 2023-06-10, when Debian 12 came out; nothing in the image is younger than what it was made of or than this
+MINBASE = ["?essential", "?priority(required)"]  # apt's patterns for what mmdebstrap's variant minbase installs
 PACKAGES = [
     # a system that boots, has a network and can install more
     "systemd", "systemd-sysv", "libpam-systemd", "udev", "dbus", "kmod", "iproute2", "iputils-ping", "ca-certificates", "procps",
@@ -65,8 +66,21 @@ def build(modules, extra, size):
     for name in extra:
         if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name):
             raise Failure(f"'{name}' is no name of a Debian package")
-    versions = cache.remember(f"rootdisk-packages-{_digest(names)}", [apt.lists_state(), names], apt.LISTS_MAX_AGE,
-                              lambda: apt.Apt(bare=True).missing_for(["?essential", *names]))
+    try:
+        return _build(names, modules, size, apt.LISTS_MAX_AGE)
+    except _OldLists:
+        return _build(names, modules, size, 0)
+
+
+class _OldLists(Failure):
+    """The servers have other versions of packages by now than the lists that the cache entry's name was made from."""
+
+
+def _build(names, modules, size, age):
+    """build(), with package lists that are younger than `age` seconds."""
+    everything = [*MINBASE, *names]
+    versions = cache.remember(f"rootdisk-packages-{_digest(everything)}", [apt.lists_state(), everything], age,
+                              lambda: apt.Apt(bare=True, age=age).missing_for(everything))
     program, maker = mke2fs.fetch()
     key = _digest([versions, _recipe(), modules.release, modules.digest(), maker, size])
 
@@ -75,6 +89,8 @@ def build(modules, extra, size):
         _overlay(archive, modules)
         (scratch / "root.tar").touch()
         _bootstrap(scratch / "root.tar", archive, names)
+        if _installed(scratch / "root.tar") != sorted(versions):
+            raise _OldLists("the Debian servers have changed while the disk was made; run it again")
         _file_system(scratch / "disk.img", scratch / "root.tar", program, key, size)
         with open(scratch / "initrd.img", "wb") as out:
             _initramfs(modules).write(out)
@@ -129,6 +145,14 @@ def _bootstrap(root, overlay, names):
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or done.stderr.splitlines() or ["no message"]
         raise Failure(f"mmdebstrap failed: {said[0].removeprefix('E: ').strip()}")
+
+
+def _installed(root):
+    """What is installed in the tar archive `root`, sorted: words name=version."""
+    with tarfile.open(root) as tar:
+        status = tar.extractfile("./var/lib/dpkg/status").read().decode()
+    fields = [dict(re.findall(r"^(Package|Version): (\S+)$", entry, re.MULTILINE)) for entry in status.split("\n\n")]
+    return sorted(f"{field['Package']}={field['Version']}" for field in fields if field)
 
 
 def _codename():
