@@ -46,7 +46,7 @@ chmod +x "$work/emulator"
 
 # workload NAME CASE...: each case until it is found, and a second more.
 workload() {
-	echo "<workload name='$1'><cmdline>quiet --"
+	echo "<workload name='$1'><cmdline>quiet cryptomgr.notests --"
 	shift
 	printf ' gtcase:%s:1:600' "$@"
 	echo " dmesg poweroff</cmdline></workload>"

@@ -166,7 +166,7 @@ describe() {
     <type arch='x86_64' machine='pc'>hvm</type>
     <kernel>$folder/vmlinuz</kernel>
     <initrd>$folder/initrd.img</initrd>
-    <cmdline>console=ttyS0 quiet nokaslr no_timer_check -- $*</cmdline>
+    <cmdline>console=ttyS0 quiet cryptomgr.notests nokaslr no_timer_check -- $*</cmdline>
   </os>
   <features><acpi/><apic/></features>
   <cpu mode='maximum'/>

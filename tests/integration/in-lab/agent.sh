@@ -15,7 +15,7 @@ agent() {
 	tail -n 2 "$log"
 }
 
-timeout -k 20 1500 outrider run --kernel vmlinuz --initrd initrd.img --append "quiet -- modules serve --heartbeat 1" --rng --vsock 3 \
+timeout -k 20 1500 outrider run --kernel vmlinuz --initrd initrd.img --append "quiet cryptomgr.notests -- modules serve --heartbeat 1" --rng --vsock 3 \
 	--rate 200 --delay 1000 --seed 1 --json "$LAB_OUT/races.json" --console "$LAB_OUT/console" >"$LAB_OUT/said" 2>&1 &
 guest=$!
 

@@ -9,7 +9,7 @@ status=0
 # The options are words.
 # shellcheck disable=SC2086
 timeout -k 20 3000 outrider run --kernel vmlinuz --initrd initrd.img --module outrider_gt --rate 1000 --delay 4000 --seed 1 --locks --replay --replay-for 0 \
-	--append "quiet -- ${work:-gt:atomic:$CASE_SECONDS gtcase:pubinit:30 gt:atomicright:$RIGHT_SECONDS} dmesg poweroff" $OPTIONS \
+	--append "quiet cryptomgr.notests -- ${work:-gt:atomic:$CASE_SECONDS gtcase:pubinit:30 gt:atomicright:$RIGHT_SECONDS} dmesg poweroff" $OPTIONS \
 	--json "$LAB_OUT/atomicity.json" --console "$LAB_OUT/console.log" >"$LAB_OUT/atomicity.out" 2>"$LAB_OUT/atomicity.err" || status=$?
 [ $status = 0 ] || tail -n 5 "$LAB_OUT/atomicity.err"
 echo "atomicity exit $status" | tee "$LAB_OUT/exits"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A guest of QEMU on the lab's KVM, attached to through QEMU's gdbstub while it runs the harness.
 qemu-system-x86_64 -accel kvm -cpu host -smp 2 -m 512 -L qemu-data -nographic -nodefaults -no-reboot -kernel vmlinuz -initrd initrd.img \
-	-append "console=ttyS0 quiet -- loop:5 sleep:4 loop:5 gt:all:$CASE_SECONDS dmesg poweroff" -serial "file:$LAB_OUT/console.log" \
+	-append "console=ttyS0 quiet cryptomgr.notests -- loop:5 sleep:4 loop:5 gt:all:$CASE_SECONDS dmesg poweroff" -serial "file:$LAB_OUT/console.log" \
 	-gdb unix:gdb.sock,server=on,wait=off &
 qemu=$!
 

@@ -63,7 +63,7 @@ attempt kernel-is-cut --kernel cut
 head -c 515 $kernel >cut-header
 attempt kernel-header-is-cut --kernel cut-header
 attempt aim-at-text --kernel $kernel --aim text
-boot aim-at-another-build "quiet -- sleep:600" --quiet --aim other-build.json
+boot aim-at-another-build "quiet cryptomgr.notests -- sleep:600" --quiet --aim other-build.json
 attempt no-initrd --kernel $kernel --initrd nowhere
 truncate -s 200M large
 attempt initrd-too-large --kernel $kernel --initrd large --memory 128M
@@ -103,7 +103,7 @@ elsewhere kvm-is-not-there "mount -o bind empty-dev /dev"
 # the map or by other means.
 boot_with_map() {
 	out=output
-	start timeout -k 20 1200 outrider run --kernel $kernel --initrd $initrd --append "quiet -- wait:600" --console "$LAB_OUT/$1.console" \
+	start timeout -k 20 1200 outrider run --kernel $kernel --initrd $initrd --append "quiet cryptomgr.notests -- wait:600" --console "$LAB_OUT/$1.console" \
 		--symbols "$2"
 	until_true or_gone grep -q "kernel found" errors
 	enough wait
@@ -126,28 +126,28 @@ sed '/ T vfs_/s/^ffffffff81./ffffffff817/' map >map-functions
 boot_with_map map-functions map-functions
 
 # Guests that die.
-attempt no-root --kernel $kernel --append "quiet panic=0 root=/dev/none" --console "$LAB_OUT/no-root.console" --no-detect
+attempt no-root --kernel $kernel --append "quiet cryptomgr.notests panic=0 root=/dev/none" --console "$LAB_OUT/no-root.console" --no-detect
 
 # Disks that are full: from the start, in the middle, for the console, for what is printed.
 mkdir full small
 mount -t tmpfs -o size=64k tmp full
 head -c 65536 /dev/zero >full/file
-boot json-on-a-full-disk "quiet -- sleep:1" --json full/races.json
+boot json-on-a-full-disk "quiet cryptomgr.notests -- sleep:1" --json full/races.json
 mount -t tmpfs -o size=48k tmp small
 console_input tell
 status=0
-told tell timeout -k 20 1200 outrider run --kernel $kernel --initrd $initrd --append "quiet -- gt:basic:1:120" --module outrider_gt \
+told tell timeout -k 20 1200 outrider run --kernel $kernel --initrd $initrd --append "quiet cryptomgr.notests -- gt:basic:1:120" --module outrider_gt \
 	--rate 1000 --delay 2000 --json small/races.json --console "$LAB_OUT/disk-fills-up.console" >output 2>errors || status=$?
 note disk-fills-up $status
 cp small/races.json "$LAB_OUT/disk-fills-up.json"
 cp output "$LAB_OUT/disk-fills-up.printed"
-attempt console-on-a-full-disk --kernel $kernel --initrd $initrd --append "quiet -- sleep:1" --console /dev/full --no-detect
-timeout -k 20 120 outrider run --kernel $kernel --initrd $initrd --append "quiet -- sleep:1" --no-detect </dev/null >/dev/full 2>errors
+attempt console-on-a-full-disk --kernel $kernel --initrd $initrd --append "quiet cryptomgr.notests -- sleep:1" --console /dev/full --no-detect
+timeout -k 20 120 outrider run --kernel $kernel --initrd $initrd --append "quiet cryptomgr.notests -- sleep:1" --no-detect </dev/null >/dev/full 2>errors
 note output-on-a-full-disk $?
 
 # Killed: what was printed is in the file, and the file is whole.
 out=$LAB_OUT/killed.printed
-start outrider run --kernel $kernel --initrd $initrd --append "quiet -- gt:basic:1:600" --module outrider_gt --rate 1000 --delay 2000 \
+start outrider run --kernel $kernel --initrd $initrd --append "quiet cryptomgr.notests -- gt:basic:1:600" --module outrider_gt --rate 1000 --delay 2000 \
 	--json "$LAB_OUT/killed.json" --console /dev/null
 for case in rwrace wwrace samevalue; do
 	until_true or_gone grep -q "^RACE .*gt_$case" "$out"
@@ -159,7 +159,7 @@ note killed $?
 
 # Ended by Ctrl-C or a similar signal: an end that the user asked for.
 out=$LAB_OUT/interrupted.printed
-start outrider run --kernel $kernel --initrd $initrd --append "quiet -- wait:600" --json "$LAB_OUT/interrupted.json" --console /dev/null
+start outrider run --kernel $kernel --initrd $initrd --append "quiet cryptomgr.notests -- wait:600" --json "$LAB_OUT/interrupted.json" --console /dev/null
 until_true or_gone grep -q "kernel found" errors
 kill -TERM $started
 wait $started

@@ -18,7 +18,7 @@ run() {
 	chmod 666 tell
 	rm -f socket
 	# Inherited, and not needed.
-	$by outrider run --kernel vmlinuz --initrd initrd.img --append "quiet -- wait:600" --disk disk --net user,hostfwd=tcp::2222-:22 --rng \
+	$by outrider run --kernel vmlinuz --initrd initrd.img --append "quiet cryptomgr.notests -- wait:600" --disk disk --net user,hostfwd=tcp::2222-:22 --rng \
 		--vsock "$vsock" --console "$LAB_OUT/$name.console" --json "$LAB_OUT/$name.json" --seed 1 "$@" <>tell 9<disk \
 		>"$LAB_OUT/$name.out" 2>"$LAB_OUT/$name.errors" &
 	started=$!

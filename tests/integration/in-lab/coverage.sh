@@ -8,7 +8,7 @@ END
 run() {
 	file=$1
 	shift
-	outrider run --kernel vmlinuz --initrd initrd.img --append "quiet -- busy:3000 poweroff" --rate 1000 --delay 3000 --seed 5 \
+	outrider run --kernel vmlinuz --initrd initrd.img --append "quiet cryptomgr.notests -- busy:3000 poweroff" --rate 1000 --delay 3000 --seed 5 \
 		--console /tmp/console --coverage "$LAB_OUT/$file" "$@" >/tmp/said 2>&1 &
 	run=$!
 }

@@ -24,7 +24,7 @@ boot() {
 	mode=$2
 	shift 2
 	status=0
-	timeout -k 20 1200 outrider run --kernel vmlinuz --initrd initrd.img --append "quiet panic=-1 disk=$mode" --memory 256 \
+	timeout -k 20 1200 outrider run --kernel vmlinuz --initrd initrd.img --append "quiet cryptomgr.notests panic=-1 disk=$mode" --memory 256 \
 		--console "$LAB_OUT/$name.console" "$@" </dev/null >"$LAB_OUT/$name.output" 2>"$LAB_OUT/$name.errors" || status=$?
 	echo "$name $status" >>"$LAB_OUT/exits"
 	cat "$LAB_OUT/$name.errors" >>"$LAB_OUT/attempts"
@@ -68,7 +68,7 @@ sum large | cmp -s before - && fact "large unchanged"
 # warning. A second guest looks for the records.
 killed() {
 	console=$LAB_OUT/$1.console
-	outrider run --kernel vmlinuz --initrd initrd.img --append "quiet disk=records-$2" --memory 256 --console "$console" \
+	outrider run --kernel vmlinuz --initrd initrd.img --append "quiet cryptomgr.notests disk=records-$2" --memory 256 --console "$console" \
 		--disk "$1" --no-detect </dev/null >"$LAB_OUT/$1.output" 2>"$LAB_OUT/$1.errors" &
 	running=$!
 	until_true confirmed 5

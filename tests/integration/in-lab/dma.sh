@@ -16,5 +16,5 @@ done
 # The options are words.
 # shellcheck disable=SC2086
 told tell timeout -k 20 "$RUN_LIMIT" outrider run --kernel vmlinuz --initrd initrd.img --disk scratch.img,overlay --rng \
-	--append "quiet -- modules$cases dmesg poweroff" --sample "$SAMPLE" \
+	--append "quiet cryptomgr.notests -- modules$cases dmesg poweroff" --sample "$SAMPLE" \
 	--rate 1000 --delay 2000 --seed "$SEED" --json "$LAB_OUT/races.json" --console "$LAB_OUT/console.log" ${OPTIONS:-}

@@ -15,7 +15,7 @@ explore() {
 	b=$4
 	shift 4
 	status=0
-	outrider explore --kernel vmlinuz --initrd initrd.img --console "$LAB_OUT/$name.log" --prepare "$prepare" --a "$a" --b "$b" --trial-time 16s --format json \
+	outrider explore --kernel vmlinuz --initrd initrd.img --append "quiet cryptomgr.notests -- pair" --console "$LAB_OUT/$name.log" --prepare "$prepare" --a "$a" --b "$b" --trial-time 16s --format json \
 		"$@" >"$LAB_OUT/$name.json" 2>"$LAB_OUT/$name.err" || status=$?
 	echo "$name exit $status" >>"$LAB_OUT/exits"
 	cat "$LAB_OUT/$name.err"

@@ -18,7 +18,7 @@ console_input tell
 end_if_hung "$LAB_OUT/console.log" $((CASE_LIMIT * 4)) tell &
 guard=$!
 told tell timeout -k 20 "$RUN_LIMIT" outrider run --kernel vmlinuz --initrd initrd.img \
-	--append "quiet --$words ${quiet:-gt:controls:$CONTROL_SECONDS} dmesg poweroff" --module outrider_gt \
+	--append "quiet cryptomgr.notests --$words ${quiet:-gt:controls:$CONTROL_SECONDS} dmesg poweroff" --module outrider_gt \
 	--rate 1000 --delay 2000 --seed "$SEED" --json "$LAB_OUT/races.json" --coverage "$LAB_OUT/coverage.json" \
 	--console "$LAB_OUT/console.log"
 status=$?

@@ -8,8 +8,8 @@ run() {
 	cat said
 }
 
-run busy --append "quiet -- busy:$BUSY_SECONDS dmesg poweroff" --rate 500 --delay 2000 --seed 1
-run debug --append "quiet -- debug:$BUSY_SECONDS dmesg poweroff" --rate 500 --delay 2000 --seed 2
+run busy --append "quiet cryptomgr.notests -- busy:$BUSY_SECONDS dmesg poweroff" --rate 500 --delay 2000 --seed 1
+run debug --append "quiet cryptomgr.notests -- debug:$BUSY_SECONDS dmesg poweroff" --rate 500 --delay 2000 --seed 2
 for i in $BOOTS; do
-	run "boot$i" --append "quiet -- busy:5 dmesg poweroff" --rate 1000 --delay 1000 --seed "$i"
+	run "boot$i" --append "quiet cryptomgr.notests -- busy:5 dmesg poweroff" --rate 1000 --delay 1000 --seed "$i"
 done

@@ -11,7 +11,7 @@ run() {
 	work=$3
 	shift 3
 	status=0
-	timeout -k 20 1200 outrider run --kernel vmlinuz --initrd "$initrd" --append "quiet -- $work dmesg poweroff" --module outrider_gt \
+	timeout -k 20 1200 outrider run --kernel vmlinuz --initrd "$initrd" --append "quiet cryptomgr.notests -- $work dmesg poweroff" --module outrider_gt \
 		--rate 1000 --delay 4000 --seed 1 --locks "$@" --json "$LAB_OUT/$name.json" --console "$LAB_OUT/$name.log" <>tell \
 		>"$LAB_OUT/$name.out" 2>"$LAB_OUT/$name.err" || status=$?
 	echo "$name exit $status" >>"$LAB_OUT/exits"

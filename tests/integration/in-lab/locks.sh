@@ -44,7 +44,7 @@ done
 # The options are words.
 # shellcheck disable=SC2086
 timeout -k 20 3000 outrider run --kernel vmlinuz --initrd initrd.img --module outrider_gt --rate 1000 --delay 4000 --seed 1 --locks \
-	--append "quiet --$work gt:controls:$CONTROL_SECONDS dmesg poweroff" $OPTIONS \
+	--append "quiet cryptomgr.notests --$work gt:controls:$CONTROL_SECONDS dmesg poweroff" $OPTIONS \
 	--json "$LAB_OUT/locks.json" --console "$LAB_OUT/console.log" <>tell >"$LAB_OUT/locks.out" 2>"$LAB_OUT/locks.err" &
 pid=$!
 # What is said goes to the log of the lab at once, so that a lab that is cut short says how far it came.

@@ -4,5 +4,5 @@
 . ./told.sh
 
 console_input tell
-told tell timeout -k 20 2400 outrider run --kernel vmlinuz --initrd initrd.img --append "quiet -- busy:1:1800 dmesg poweroff" --rate 1000 \
+told tell timeout -k 20 2400 outrider run --kernel vmlinuz --initrd initrd.img --append "quiet cryptomgr.notests -- busy:1:1800 dmesg poweroff" --rate 1000 \
 	--delay 3000 --seed "$SEED" --json "$LAB_OUT/races.json" --console "$LAB_OUT/console.log"

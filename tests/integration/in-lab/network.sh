@@ -65,7 +65,7 @@ serve user
 nc -l -p 53 >"$LAB_OUT/dns" <>never &
 nc -l -p 5003 >leak <>never &
 leak=$!
-guest user user,hostfwd=tcp::2222-:22 --append "net=user quiet" --rate 500 --delay 1000 --seed 1 &
+guest user user,hostfwd=tcp::2222-:22 --append "net=user quiet cryptomgr.notests" --rate 500 --delay 1000 --seed 1 &
 running=$!
 until_true or_gone grep -q -a -s "guest: serves" "$LAB_OUT/user.log"
 until_true or_gone echoed hello
@@ -81,7 +81,7 @@ tunctl -t tap0 >/dev/null
 ip addr add 192.168.77.1/24 dev tap0
 ip link set dev tap0 mtu 4000 up
 serve tap
-guest tap tap=tap0 --append "net=tap quiet" --rate 500 --delay 1000 --seed 1
+guest tap tap=tap0 --append "net=tap quiet cryptomgr.notests" --rate 500 --delay 1000 --seed 1
 returned tap
 
 # Networks that cannot be set up.

@@ -15,7 +15,7 @@ done
 # The options are words.
 # shellcheck disable=SC2086
 timeout -k 20 2400 outrider run --kernel vmlinuz --initrd initrd.img --module outrider_gt --rate 1000 --delay 4000 --seed 1 --replay \
-	--append "quiet --$work dmesg poweroff" $OPTIONS \
+	--append "quiet cryptomgr.notests --$work dmesg poweroff" $OPTIONS \
 	--json "$LAB_OUT/replay.json" --console "$LAB_OUT/replay.log" <>tell >"$LAB_OUT/replay.out" 2>"$LAB_OUT/replay.err" &
 pid=$!
 for case in $CASES; do

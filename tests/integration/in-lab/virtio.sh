@@ -19,7 +19,7 @@ run one default --cpus 1 --append quiet
 run two default --cpus 2 --append quiet
 run four default --cpus 4 --append quiet
 run sixteen default --cpus 16 --append quiet
-run intx default --cpus 2 --append "quiet pci=nomsi"
+run intx default --cpus 2 --append "quiet cryptomgr.notests pci=nomsi"
 run old bullseye --cpus 2 --append quiet
 run new bookworm-backports --cpus 2 --append quiet
 run newest "$NEWEST" --cpus 2 --append quiet
@@ -34,7 +34,7 @@ sampled() {
 busy() {
 	guest=$1
 	console_input tell
-	outrider run --kernel vmlinuz-default --initrd default.img --append "quiet busy $2" --cpus 2 --rate 1 --seed 1 --verbose \
+	outrider run --kernel vmlinuz-default --initrd default.img --append "quiet cryptomgr.notests busy $2" --cpus 2 --rate 1 --seed 1 --verbose \
 		--disk scratch.img,overlay --console "$LAB_OUT/$guest.log" --json "$LAB_OUT/$guest.json" \
 		<>tell >"$LAB_OUT/$guest.output" 2>"$LAB_OUT/$guest.errors" &
 	started=$!
