@@ -103,7 +103,8 @@ struct explore_config {
 /* One access that a program made. */
 struct explore_access {
 	uint64_t pc, gva;
-	uint32_t size;	/* bytes */
+	uint64_t gpa;	/* of the same byte; 0: not mapped to RAM */
+	uint32_t size;	/* bytes, all in one page */
 	uint32_t at;	/* number of the instruction in the recording */
 	uint8_t rw;	/* enum insn_rw bits */
 	bool locked;	/* the instruction is locked */

@@ -2,8 +2,9 @@
 /*
  * Finds and ranks the candidates in two recordings (pairs.h).
  *
- * Memory is divided into granules of eight bytes. Of each side, one spot is kept for each granule and each instruction that
- * accesses it. The spots of both sides are sorted by granule, and joined.
+ * Memory is divided into granules of eight bytes, by GPA where it is known, because two GVAs may be those of one byte. Of each
+ * side, one spot is kept for each granule and each instruction that accesses it. The spots of both sides are sorted by granule,
+ * and joined.
  */
 #include "hv/explore/pairs.h"
 
@@ -258,6 +259,12 @@ static bool is_of_lock(const struct lock_words *locks, const struct explore_acce
 
 /* ---- spots ---- */
 
+/* Returns the GPA, or if it is unknown the GVA, which is larger than all GPAs. */
+static uint64_t place_of(const struct explore_access *a)
+{
+	return a->gpa ? a->gpa : a->gva;
+}
+
 static uint64_t granules_of(const struct explore_access *a)
 {
 	uint64_t n = a->size ? (a->gva % GRANULE + a->size - 1) / GRANULE + 1 : 0;
@@ -292,7 +299,7 @@ static int find_spots(struct side *s, const struct lock_words *locks)
 		if (is_lock(code_of(s, a)->kind) || is_of_lock(locks, a))
 			continue;
 		for (uint64_t g = 0; g < granules_of(a); g++)
-			s->spots[n++] = (struct spot){.granule = a->gva / GRANULE + g, .access = a};
+			s->spots[n++] = (struct spot){.granule = place_of(a) / GRANULE + g, .access = a};
 	}
 	qsort(s->spots, n, sizeof(*s->spots), by_granule);
 	for (size_t i = 0; i < n; i++)
@@ -307,7 +314,8 @@ static int find_spots(struct side *s, const struct lock_words *locks)
 
 static bool conflict(const struct explore_access *a, const struct explore_access *b)
 {
-	bool overlap = a->gva < b->gva ? b->gva - a->gva < a->size : a->gva - b->gva < b->size;
+	uint64_t x = place_of(a), y = place_of(b);
+	bool overlap = x < y ? y - x < a->size : x - y < b->size;
 
 	return overlap && (a->rw | b->rw) & INSN_WRITE && !(a->locked && b->locked);
 }

@@ -13,6 +13,7 @@
 #include "hv/explore/calls.h"
 #include "hv/explore/code.h"
 #include "hv/explore/drive.h"
+#include "hv/explore/pages.h"
 #include "hv/guest/guest.h"
 #include "hv/replay/copy_cpu.h"
 #include "hv/replay/process.h"
@@ -66,9 +67,10 @@ struct recorder {
 	uint64_t entry; /* of system calls */
 	uint64_t start, last_pc;
 	struct calls calls; /* of the task that is stepped */
-	uint64_t stack;	    /* start of the stack of the task that was stepped last; 0: none */
-	int32_t first_pid;  /* PID of the process that waits at the mark; -1: unknown */
-	bool own;	    /* the task that was stepped last belongs to the program */
+	struct pages pages;
+	uint64_t stack;	   /* start of the stack of the task that was stepped last; 0: none */
+	int32_t first_pid; /* PID of the process that waits at the mark; -1: unknown */
+	bool own;	   /* the task that was stepped last belongs to the program */
 };
 
 /* ---- the instruction ---- */
@@ -79,10 +81,38 @@ static uint64_t caller_of(const struct recorder *r, const struct insn *insn)
 	return code_facts(&r->code, insn) & KERNEL_LIBRARY ? calls_of_library(&r->calls, r->kernel) : 0;
 }
 
+/*
+ * Record one access, as one in each page. Of an instruction that copies or clears more than a page, only the first page's worth
+ * of bytes is recorded.
+ */
+static void add_access(struct recorder *r, const struct insn *insn, const struct x86_regs *regs,
+		       const struct mem_access *access)
+{
+	struct recorded *out = r->out;
+	uint32_t left = access->size < X86_PAGE_SIZE ? access->size : X86_PAGE_SIZE, size;
+
+	for (uint64_t gva = access->gva; left && out->count < EXPLORE_ACCESSES_MAX; gva += size, left -= size) {
+		uint32_t room = X86_PAGE_SIZE - (uint32_t)(gva % X86_PAGE_SIZE);
+
+		size = left < room ? left : room;
+		out->access[out->count++] = (struct explore_access){
+			.pc = regs->rip,
+			.gva = gva,
+			.gpa = pages_gpa(&r->pages, &r->drive.copy, r->side, gva),
+			.size = size,
+			.at = (uint32_t)out->summary.steps,
+			.rw = access->rw,
+			.locked = insn->flags & INSN_LOCKED,
+			.service = calls_in_service(&r->calls),
+			.length = insn->len,
+			.caller = caller_of(r, insn),
+		};
+	}
+}
+
 /* Record the accesses that the instruction is about to make to memory that another CPU could access, too. */
 static void note(struct recorder *r, const struct insn *insn, const struct x86_regs *regs)
 {
-	struct recorded *out = r->out;
 	struct mem_access access[INSN_MAX_MEM];
 	unsigned n;
 
@@ -90,21 +120,9 @@ static void note(struct recorder *r, const struct insn *insn, const struct x86_r
 	if (!r->own || !code_accesses(insn) || (insn->flags & INSN_REP && r->last_pc == regs->rip))
 		return;
 	n = insn_accesses(insn, regs, access);
-	for (unsigned i = 0; i < n && out->count < EXPLORE_ACCESSES_MAX; i++) {
-		if (!x86_kernel_address(access[i].gva) || guest_on_stack(regs, access[i].gva))
-			continue;
-		out->access[out->count++] = (struct explore_access){
-			.pc = regs->rip,
-			.gva = access[i].gva,
-			.size = access[i].size,
-			.at = (uint32_t)out->summary.steps,
-			.rw = access[i].rw,
-			.locked = insn->flags & INSN_LOCKED,
-			.service = calls_in_service(&r->calls),
-			.length = insn->len,
-			.caller = caller_of(r, insn),
-		};
-	}
+	for (unsigned i = 0; i < n; i++)
+		if (x86_kernel_address(access[i].gva) && !guest_on_stack(regs, access[i].gva))
+			add_access(r, insn, regs, &access[i]);
 }
 
 /* ---- the run ---- */
@@ -324,6 +342,7 @@ static bool is_wanted(struct recorder *r, const struct x86_regs *regs)
 		return r->own;
 	}
 	r->out->summary.entries++;
+	pages_forget(&r->pages);
 	/* look_at_task() corrects this once the kernel's GS is loaded. It is also to look at a task whose stack RSP was on
 	 * last. */
 	r->own = true;

@@ -98,6 +98,32 @@ static void no_conflict(void **state)
 	assert_int_equal(n, 0);
 }
 
+/* Memory that both sides map at other addresses. Without a GPA, the GVA counts. */
+static void two_addresses_of_the_same_bytes_conflict(void **state)
+{
+	struct explore_access a[] = {at(1, 0x10, DATUM, 8, WRITE)}, b[] = {at(1, 0x20, OTHER, 4, READ)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	a->gpa = 0x1000;
+	b->gpa = 0x1004;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(c->side[0].access.gva, DATUM);
+	assert_int_equal(c->side[1].access.gva, OTHER);
+	free(c);
+	b->gpa = 0x1008;
+	assert_null(FIND(a, b, &n));
+	b->gpa = 0;
+	assert_null(FIND(a, b, &n));
+	a->gpa = 0;
+	b->gva = DATUM + 4;
+	c = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	free(c);
+}
+
 static void an_access_of_many_bytes_conflicts_in_its_middle(void **state)
 {
 	const struct explore_access a[] = {at(1, 0x10, DATUM, 280, WRITE)}, b[] = {at(1, 0x20, DATUM + 200, 8, READ)};
@@ -438,6 +464,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_accesses_conflict),
 		cmocka_unit_test(no_conflict),
+		cmocka_unit_test(two_addresses_of_the_same_bytes_conflict),
 		cmocka_unit_test(an_access_of_many_bytes_conflicts_in_its_middle),
 		cmocka_unit_test(instructions_are_clustered),
 		cmocka_unit_test(rare_pairs_come_first),

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Remembers at which GPAs the pages lie that a program of the guest accesses. */
+#ifndef OUTRIDER_EXPLORE_PAGES_H
+#define OUTRIDER_EXPLORE_PAGES_H
+
+#include <stdint.h>
+
+#include "hv/replay/copy.h"
+
+/* Number of pages that are remembered. Most programs access some 300 pages of the kernel's memory. */
+#define PAGES_KNOWN 1024u
+
+struct pages {
+	struct {
+		uint64_t gva, gpa; /* of the page's first byte; gva 0: none */
+	} page[PAGES_KNOWN];
+};
+
+/* Returns the GPA of the byte at the kernel's GVA `gva`, by the page tables of this CPU, or 0 if it is not mapped to RAM. */
+uint64_t pages_gpa(struct pages *p, struct copy *copy, unsigned cpu, uint64_t gva);
+
+/* Forget all pages: the kernel may have changed its page tables. */
+void pages_forget(struct pages *p);
+
+#endif
