@@ -66,7 +66,10 @@ static void show_candidate(const struct explore_result *r, unsigned index)
 	printf("candidate %u", index + 1);
 	if (datum_memory_path(&c->memory, datum))
 		printf("  %s", datum);
-	printf("%s%s%s%s%s\n", c->common_lock ? "  common lock" : "", c->locked ? "  one side is locked" : "",
+	printf("%s%s%s%s%s\n", c->common_lock ? "  common lock" : "",
+	       explore_both_locked(c) ? "  both instructions are locked"
+	       : c->locked	      ? "  one instruction is locked"
+				      : "",
 	       c->serves_all ? "  serves the whole kernel" : "", c->fresh ? "  each program's own object" : "",
 	       c->baseline == 2 ? "  code of the baseline program" : "");
 	if (c->after >= 0)

@@ -103,11 +103,16 @@ struct explore_config {
 /* One access that a program made. */
 struct explore_access {
 	uint64_t pc, gva;
-	uint64_t gpa;	/* of the same byte; 0: not mapped to RAM */
-	uint32_t size;	/* bytes, all in one page */
-	uint32_t at;	/* number of the instruction in the recording */
-	uint8_t rw;	/* enum insn_rw bits */
-	bool locked;	/* the instruction is locked */
+	uint64_t gpa;  /* of the same byte; 0: not mapped to RAM */
+	uint32_t size; /* bytes, all in one page */
+	uint32_t at;   /* number of the instruction in the recording */
+	uint8_t rw;    /* enum insn_rw bits */
+	bool locked;   /* the instruction is locked */
+	/*
+	 * The instruction is locked, only adds to the memory or changes bits of it, and gives no result but flags: two such
+	 * instructions have the same effect in either order.
+	 */
+	bool commutes;
 	bool service;	/* made in a call of a function that serves the whole kernel (kernel_code_facts()) */
 	uint8_t length; /* of the instruction, in bytes */
 	/*
@@ -158,10 +163,10 @@ struct explore_side {
 	uint64_t release_pc, release_gva;
 };
 
-/* A pair of accesses to the same bytes, at least one of them a write, and not both locked. */
+/* A pair of accesses to the same bytes, at least one of them a write, whose order may matter. */
 struct explore_candidate {
 	struct explore_side side[2];
-	/* Reasons for a lower rank: a common lock; a locked access; a function that serves the whole kernel. */
+	/* Reasons for a lower rank: a common lock; one access is locked, or both; a function that serves the whole kernel. */
 	bool common_lock, locked, serves_all;
 	/*
 	 * Another reason: both programs write to the memory before they read it, so it is most likely an object that each
@@ -183,6 +188,12 @@ struct explore_candidate {
 	bool module;
 	struct guest_memory memory; /* what the bytes belong to */
 };
+
+/* Returns whether both accesses are locked. Then they are no data race, but their order may still matter. */
+static inline bool explore_both_locked(const struct explore_candidate *c)
+{
+	return c->side[0].access.locked && c->side[1].access.locked;
+}
 
 /* Returns the number of reasons for a lower rank that apply. */
 static inline unsigned explore_reasons(const struct explore_candidate *c)

@@ -66,10 +66,10 @@ static bool same_cluster(const struct explore_candidate *a, const struct explore
 	       compare_function(&a->side[1], &b->side[1]) == 0;
 }
 
-/* Returns whether the candidate has no reason for a lower rank but a common lock, and is in a module. */
-static bool is_section_of_module(const struct explore_candidate *c)
+/* Returns whether the candidate has no reason for a lower rank but a common lock or two locked accesses, and is in a module. */
+static bool is_ordered_in_module(const struct explore_candidate *c)
 {
-	return c->module && c->common_lock && explore_reasons(c) == 1;
+	return c->module && (c->common_lock || explore_both_locked(c)) && explore_reasons(c) == 1;
 }
 
 static bool has_no_reason(const struct explore_candidate *c)
@@ -87,11 +87,12 @@ static size_t next(const struct explore_candidate *all, size_t count, size_t fro
 
 /*
  * Copy the candidates to `out`. After the module's own candidates without a reason for a lower rank, the others without one
- * alternate with those of a module that have only a common lock: neither kind is to wait until all of the other were tried.
+ * alternate with those of a module that have only a common lock, or only two locked accesses: neither kind is to wait until all
+ * of the other were tried.
  */
 static void alternate(const struct explore_candidate *all, size_t count, struct explore_candidate *out)
 {
-	size_t n = 0, a = next(all, count, 0, has_no_reason), b = next(all, count, 0, is_section_of_module);
+	size_t n = 0, a = next(all, count, 0, has_no_reason), b = next(all, count, 0, is_ordered_in_module);
 
 	while (a < count || b < count) {
 		bool first = a < count && all[a].module && a == n;
@@ -102,11 +103,11 @@ static void alternate(const struct explore_candidate *all, size_t count, struct 
 		}
 		if (b < count && !first) {
 			out[n++] = all[b];
-			b = next(all, count, b + 1, is_section_of_module);
+			b = next(all, count, b + 1, is_ordered_in_module);
 		}
 	}
 	for (size_t i = 0; i < count; i++)
-		if (!has_no_reason(&all[i]) && !is_section_of_module(&all[i]))
+		if (!has_no_reason(&all[i]) && !is_ordered_in_module(&all[i]))
 			out[n++] = all[i];
 }
 

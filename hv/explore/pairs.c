@@ -317,7 +317,7 @@ static bool conflict(const struct explore_access *a, const struct explore_access
 	uint64_t x = place_of(a), y = place_of(b);
 	bool overlap = x < y ? y - x < a->size : x - y < b->size;
 
-	return overlap && (a->rw | b->rw) & INSN_WRITE && !(a->locked && b->locked);
+	return overlap && (a->rw | b->rw) & INSN_WRITE && !(a->commutes && b->commutes);
 }
 
 static int add_pair(struct pairs *p, const struct pair *pair)

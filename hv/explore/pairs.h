@@ -32,13 +32,13 @@ struct pairs_input {
 };
 
 /*
- * Find the pairs of accesses, one of each side, that overlap in memory, at least one of them a write, and not both locked. The
- * pairs of the same two instructions are one candidate, whose accesses are those that side 0 made first. The candidates are
- * sorted by rank, the highest first. A candidate ranks higher if fewer reasons for a lower rank apply (explore_reasons()).
- * Among equals, a candidate with less baseline ranks higher, then a candidate with a module ranks higher, then a candidate
- * whose two instructions were executed less often, then the candidate whose access side 0 made first. Sets neither the symbols
- * nor the memory of the candidates. Returns the candidates, which the caller frees, with their number in *count; or NULL with
- * *count 0 if there are none, or (size_t)-1 in *count if memory ran out.
+ * Find the pairs of accesses, one of each side, that overlap in memory, at least one of them a write, and whose order may
+ * matter. The pairs of the same two instructions are one candidate, whose accesses are those that side 0 made first. The
+ * candidates are sorted by rank, the highest first. A candidate ranks higher if fewer reasons for a lower rank apply
+ * (explore_reasons()). Among equals, a candidate with less baseline ranks higher, then a candidate with a module ranks higher,
+ * then a candidate whose two instructions were executed less often, then the candidate whose access side 0 made first. Sets
+ * neither the symbols nor the memory of the candidates. Returns the candidates, which the caller frees, with their number in
+ * *count; or NULL with *count 0 if there are none, or (size_t)-1 in *count if memory ran out.
  */
 struct explore_candidate *pairs_find(const struct pairs_input *in, size_t *count);
 

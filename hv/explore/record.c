@@ -103,6 +103,7 @@ static void add_access(struct recorder *r, const struct insn *insn, const struct
 			.at = (uint32_t)out->summary.steps,
 			.rw = access->rw,
 			.locked = insn->flags & INSN_LOCKED,
+			.commutes = insn_commutes(insn),
 			.service = calls_in_service(&r->calls),
 			.length = insn->len,
 			.caller = caller_of(r, insn),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Computes the effective addresses of a decoded instruction (SDM vol. 1, 3.7.5). Runs on the hit path. */
+/* The accesses of a decoded instruction: effective addresses (SDM vol. 1, 3.7.5), and which accesses commute. Runs on the hit
+ * path. */
 #include "symbols/insn/insn.h"
+#include "symbols/insn/prefixes.h"
 
 #define MAX_REP_BYTES (1u << 20) /* bytes; the limit of mem_access.size */
 
@@ -53,4 +55,11 @@ unsigned insn_accesses(const struct insn *insn, const struct x86_regs *regs, str
 		};
 	}
 	return n;
+}
+
+bool insn_commutes(const struct insn *insn)
+{
+	const unsigned prefixes = insn_scan_prefixes(insn->bytes, insn->len).len;
+
+	return insn->flags & INSN_LOCKED && !insn->regs_written && prefixes < insn->len && insn->bytes[prefixes] != 0x0f;
 }

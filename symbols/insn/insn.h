@@ -102,6 +102,13 @@ void insn_decoder_free(struct insn_decoder *dec);
  */
 unsigned insn_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, uint64_t addr, struct insn *out);
 
+/*
+ * Returns whether the instruction is locked, only adds to memory or changes bits of it (LOCK ADD, SUB, INC, DEC, AND, OR, XOR,
+ * ADC, SBB, NEG, NOT; SDM vol. 2, LOCK), and writes no general register: two such instructions have the same effect in either
+ * order, but for their flags. LOCK BTS and the like are not among them, because the kernel branches on the bit that they find.
+ */
+bool insn_commutes(const struct insn *insn);
+
 /* One access that an instruction makes with given register values. */
 struct mem_access {
 	uint64_t gva;  /* the lowest address */

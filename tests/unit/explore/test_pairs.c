@@ -85,7 +85,8 @@ static void two_accesses_conflict(void **state)
 static void no_conflict(void **state)
 {
 	const struct explore_access read[] = {at(1, 0x10, DATUM, 8, READ)}, low[] = {at(1, 0x20, DATUM, 4, WRITE)},
-				    high[] = {at(1, 0x30, DATUM + 4, 4, WRITE)}, inc[] = {locked(1, 0x40, DATUM)};
+				    high[] = {at(1, 0x30, DATUM + 4, 4, WRITE)};
+	struct explore_access inc[] = {locked(1, 0x40, DATUM)};
 	size_t n;
 
 	(void)state;
@@ -94,8 +95,28 @@ static void no_conflict(void **state)
 	/* The same granule, but other bytes. */
 	assert_null(FIND(low, high, &n));
 	assert_int_equal(n, 0);
+	inc->commutes = true;
 	assert_null(FIND(inc, inc, &n));
 	assert_int_equal(n, 0);
+}
+
+/* Two locked accesses, one of which gives a result, such as XCHG. */
+static void the_order_of_locked_accesses_may_matter(void **state)
+{
+	struct explore_access inc[] = {locked(1, 0x40, DATUM)}, exchange[] = {locked(1, 0x50, DATUM)};
+	struct explore_candidate *c;
+	size_t n;
+
+	(void)state;
+	inc->commutes = true;
+	c = FIND(inc, exchange, &n);
+	assert_int_equal(n, 1);
+	assert_true(explore_both_locked(c));
+	assert_int_equal(explore_reasons(c), 1);
+	free(c);
+	c = FIND(exchange, exchange, &n);
+	assert_int_equal(n, 1);
+	free(c);
 }
 
 /* Memory that both sides map at other addresses. Without a GPA, the GVA counts. */
@@ -432,11 +453,12 @@ static void other_locks_are_no_common_lock(void **state)
 /* A counter of references is no lock, although it is locked, and goes down again. */
 static void a_counter_is_no_lock(void **state)
 {
-	const struct explore_access a[] = {locked(1, 0x30, LOCK), at(2, 0x10, DATUM, 4, WRITE), locked(3, 0x31, LOCK)};
+	struct explore_access a[] = {locked(1, 0x30, LOCK), at(2, 0x10, DATUM, 4, WRITE), locked(3, 0x31, LOCK)};
 	struct explore_candidate *c;
 	size_t n;
 
 	(void)state;
+	a[0].commutes = a[2].commutes = true;
 	c = FIND(a, a, &n);
 	assert_int_equal(n, 1);
 	assert_false(c->common_lock);
@@ -464,6 +486,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_accesses_conflict),
 		cmocka_unit_test(no_conflict),
+		cmocka_unit_test(the_order_of_locked_accesses_may_matter),
 		cmocka_unit_test(two_addresses_of_the_same_bytes_conflict),
 		cmocka_unit_test(an_access_of_many_bytes_conflicts_in_its_middle),
 		cmocka_unit_test(instructions_are_clustered),

@@ -127,6 +127,33 @@ static void test_effective_address(void **state)
 	assert_int_equal(ACCESSES("\x48\x8d\x48\x08", &regs, a), 0);
 }
 
+static void test_commuting(void **state)
+{
+	static const struct {
+		const char *text, *code;
+		unsigned len;
+		bool commutes;
+	} cases[] = {
+		{"lock incl (%rdi)", "\xf0\xff\x07", 3, true},
+		{"lock addq $8,%gs:0x10(%rax)", "\x65\xf0\x48\x83\x40\x10\x08", 7, true},
+		{"lock orb $1,(%rdi)", "\xf0\x80\x0f\x01", 4, true},
+		{"incl (%rdi)", "\xff\x07", 2, false},
+		{"lock xadd %eax,(%rdi)", "\xf0\x0f\xc1\x07", 4, false},
+		{"lock cmpxchg %edx,(%rdi)", "\xf0\x0f\xb1\x17", 4, false},
+		{"lock btsq $3,(%rdi)", "\xf0\x48\x0f\xba\x2f\x03", 6, false},
+		{"xchg %rax,(%rdi)", "\x48\x87\x07", 3, false},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct insn insn;
+
+		assert_int_equal(insn_decode(*state, (const uint8_t *)cases[i].code, cases[i].len, CODE_ADDR, &insn),
+				 cases[i].len);
+		if (insn_commutes(&insn) != cases[i].commutes)
+			fail_msg("%s", cases[i].text);
+	}
+}
+
 static void test_string_accesses(void **state)
 {
 	struct x86_regs regs = {.rip = CODE_ADDR};
@@ -167,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_not_an_instruction),
 		cmocka_unit_test(test_effective_address),
 		cmocka_unit_test(test_string_accesses),
+		cmocka_unit_test(test_commuting),
 	};
 
 	return cmocka_run_group_tests_name("symbols: instructions", tests, setup, teardown);
