@@ -171,16 +171,33 @@ static int insert(struct explore_result *result, size_t at, const struct list *m
 	return 0;
 }
 
+bool candidates_let_run(const struct explore_result *result, unsigned candidate, unsigned held)
+{
+	for (unsigned i = 0; i < result->trial_count; i++) {
+		const struct explore_trial *t = &result->trials[i];
+
+		if (t->candidate == candidate && t->schedule == (held ? EXPLORE_PAUSE_B : EXPLORE_PAUSE_A) &&
+		    t->forced == EXPLORE_FORCED)
+			return true;
+	}
+	return false;
+}
+
 int candidates_after(const struct base *base, const struct recordings *r, const struct explore_config *config,
-		     const struct kernel *kernel, struct explore_result *result, struct err *err)
+		     const struct kernel *kernel, unsigned tried, struct explore_result *result, struct err *err)
 {
 	struct chain c = {.alone = r, .kernel = kernel, .known = {result->candidates, result->candidate_count}};
-	unsigned first = config->chains < result->candidate_count ? config->chains : result->candidate_count;
 	int rc = 0;
 
-	for (unsigned i = 0; i < 2 * first && rc == 0; i++)
-		rc = chain_at(&c, base, config, i / 2, i % 2, err);
-	if (rc == 0 && insert(result, first, &c.more) < 0)
+	for (unsigned i = 0, left = config->chains; i < tried && left && rc == 0; i++) {
+		bool run[2] = {candidates_let_run(result, i, 0), candidates_let_run(result, i, 1)};
+
+		left -= run[0] || run[1];
+		for (unsigned held = 0; held < 2 && rc == 0; held++)
+			if (run[held])
+				rc = chain_at(&c, base, config, i, held, err);
+	}
+	if (rc == 0 && insert(result, tried, &c.more) < 0)
 		rc = err_set(err, EXIT_INTERNAL, "out of memory");
 	if (rc == 0)
 		explore_say(config, "%zu more candidates, which only these recordings show", c.more.count);

@@ -18,12 +18,19 @@ struct recordings {
 int candidates_find(const struct recordings *r, const struct kernel *kernel, struct explore_result *result, struct err *err);
 
 /*
- * Record each side again while the other one is held after its access of one of the first config->chains candidates, and insert
- * the candidates that only these recordings show after them. For a fault that needs two pairs of accesses in order: the first
- * pair lets a program take a branch on which it meets the other one again (a causality chain, as in AITIA, EuroSys'23). Returns
- * 0, or -1 with `err` set.
+ * Returns whether a trial has shown that the other side runs to its end while `held` is held after its access of the candidate
+ * with the index `candidate`.
+ */
+bool candidates_let_run(const struct explore_result *result, unsigned candidate, unsigned held);
+
+/*
+ * The first `tried` candidates were tried. Take the first config->chains of them at which the other side can run to its end
+ * while one is held after its access. Record the other side again while it is held there, and insert the candidates that only
+ * these recordings show after those that were tried. For a fault that needs two pairs of accesses in order: the first pair lets
+ * a program take a branch on which it meets the other one again (a causality chain, as in AITIA, EuroSys'23). Returns 0, or -1
+ * with `err` set.
  */
 int candidates_after(const struct base *base, const struct recordings *r, const struct explore_config *config,
-		     const struct kernel *kernel, struct explore_result *result, struct err *err);
+		     const struct kernel *kernel, unsigned tried, struct explore_result *result, struct err *err);
 
 #endif

@@ -85,8 +85,8 @@ struct explore_config {
 	/* No trial starts later than this after the first one. Nanoseconds; 0: no limit. */
 	uint64_t trials_ns;
 	/*
-	 * After the trials of this number of candidates, record each side again while the other one is held after its access of
-	 * one of these candidates, and go on with the candidates that only this shows. 0: do not.
+	 * After the trials of this number of candidates at which a side runs to its end while the other one is held, record
+	 * each side again while the other one is held there, and go on with the candidates that only this shows. 0: do not.
 	 */
 	unsigned chains;
 	/* Trials to leave out. NULL: none. */

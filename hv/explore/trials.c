@@ -108,18 +108,32 @@ static bool is_impossible(const struct trials *t)
 	return (c->after >= 0 && explore_first(t->schedule) != c->held) || (c->common_lock && explore_flips(t->schedule));
 }
 
-/* After the trials of the first candidates, look for those that only a held side shows. That this fails costs only these. */
+/* Returns the number of candidates at which a program ran to its end while the other one was held, in the trials that have
+ * ended. */
+static unsigned count_chainable(const struct trials *t)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < t->candidate; i++)
+		count += candidates_let_run(t->result, i, 0) || candidates_let_run(t->result, i, 1);
+	return count;
+}
+
+/*
+ * After the trials of enough candidates at which a program can be held, look for those that only a held program shows. That
+ * this fails costs only these.
+ */
 static void chain(struct trials *t)
 {
-	unsigned count = t->result->candidate_count, first = t->config->chains < count ? t->config->chains : count;
 	struct err err = {0};
 	uint64_t start;
 
-	if (!t->unchained || t->candidate < first || t->schedule != EXPLORE_FLIP_A || t->result->first >= 0)
+	if (!t->unchained || t->schedule != EXPLORE_FLIP_A || t->result->first >= 0 || t->started == t->config->trials ||
+	    (t->candidate < t->result->candidate_count && count_chainable(t) < t->config->chains))
 		return;
 	t->unchained = false;
 	start = monotonic_ns();
-	if (candidates_after(t->base, t->recordings, t->config, t->kernel, t->result, &err) < 0)
+	if (candidates_after(t->base, t->recordings, t->config, t->kernel, t->candidate, t->result, &err) < 0)
 		explore_say(t->config, "no chains: %s", err.text);
 	t->other_ns += monotonic_ns() - start;
 }
