@@ -13,7 +13,8 @@ PREPARE = "sh /prepare"
 # The trigger makes the step of a side, and says how it ended.
 SIDE = "echo >/tmp/go.{0}; read s </tmp/done.{0}; exit $s"
 LAB_S = 3000  # most seconds of a lab: many times what one exploration ever took
-FOUND = ("complaint", "hang", "killed", "freed-twice", "leak")
+# A trigger's side ends with another status than 0 only if it sees a wrong state: its exit status is a verdict, not a question.
+FOUND = ("complaint", "hang", "killed", "freed-twice", "leak", "status")
 
 
 @dataclasses.dataclass
