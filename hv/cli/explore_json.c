@@ -112,7 +112,7 @@ static json_t *end_json(struct json_builder *b, const struct explore_trial *t)
 	return o;
 }
 
-static json_t *object_json(struct json_builder *b, const struct explore_leak *l)
+static json_t *object_json(struct json_builder *b, const struct explore_object *l)
 {
 	json_t *o = json_object();
 
@@ -125,7 +125,7 @@ static json_t *object_json(struct json_builder *b, const struct explore_leak *l)
 /* Null: the outcome is not "leak". */
 static json_t *leak_json(struct json_builder *b, const struct explore_trial *t)
 {
-	const struct explore_leak *l = &t->leak;
+	const struct explore_object *l = &t->object;
 	json_t *o;
 
 	if (t->outcome != EXPLORE_LEAK)
@@ -140,7 +140,7 @@ static json_t *leak_json(struct json_builder *b, const struct explore_trial *t)
 /* Null: the outcome is not "freed-twice". */
 static json_t *freed_twice_json(struct json_builder *b, const struct explore_trial *t)
 {
-	return t->outcome == EXPLORE_FREED_TWICE ? object_json(b, &t->leak) : json_null();
+	return t->outcome == EXPLORE_FREED_TWICE ? object_json(b, &t->object) : json_null();
 }
 
 static json_t *result_json(int64_t value)

@@ -176,7 +176,7 @@ static void show_returns(const struct explore_trial *t)
 	}
 }
 
-static void leak_phrase(const struct explore_leak *l, char out[512])
+static void leak_phrase(const struct explore_object *l, char out[512])
 {
 	char holds[EXPLORE_SITE_MAX] = "", serial[64] = "none";
 
@@ -190,7 +190,7 @@ static void leak_phrase(const struct explore_leak *l, char out[512])
 		 l->count, l->count == 1 ? "" : "s", l->size, l->cache[0] ? l->cache : "(unknown)", serial, l->gva, holds);
 }
 
-static void freed_twice_phrase(const struct explore_leak *l, char out[512])
+static void freed_twice_phrase(const struct explore_object *l, char out[512])
 {
 	snprintf(out, 512,
 		 "an object of %" PRIu32 " bytes of the cache %s is freed twice: at 0x%016" PRIx64
@@ -223,10 +223,10 @@ static void outcome_phrase(const struct explore_result *r, const struct explore_
 			 t->status[1]);
 		return;
 	case EXPLORE_LEAK:
-		leak_phrase(&t->leak, out);
+		leak_phrase(&t->object, out);
 		return;
 	case EXPLORE_FREED_TWICE:
-		freed_twice_phrase(&t->leak, out);
+		freed_twice_phrase(&t->object, out);
 		return;
 	case EXPLORE_STATE:
 		state_phrase(r, &t->end, out);
@@ -310,7 +310,7 @@ static bool is_alike(const struct explore_trial *a, const struct explore_trial *
 	if (a->outcome == EXPLORE_STATE)
 		return a->end.gva == b->end.gva && a->end.size == b->end.size;
 	if (explore_harms_memory(a))
-		return strcmp(a->leak.cache, b->leak.cache) == 0 && a->leak.size == b->leak.size;
+		return strcmp(a->object.cache, b->object.cache) == 0 && a->object.size == b->object.size;
 	return memcmp(a->returns, b->returns, sizeof(a->returns)) == 0;
 }
 

@@ -324,7 +324,7 @@ struct explore_return {
  * Slab objects of one cache that nothing points to any more (leaks.h); or an object that was freed twice, where `count` and
  * `serial` are 0.
  */
-struct explore_leak {
+struct explore_object {
 	uint64_t gva;		       /* of one of the objects */
 	uint32_t size;		       /* of an object, in bytes */
 	uint32_t count, serial;	       /* number of objects lost in the trial, and the most that a serial order lost */
@@ -343,7 +343,7 @@ struct explore_trial {
 	int status[2];			  /* exit statuses; -1: not ended */
 	struct explore_end end;		  /* of EXPLORE_STATE */
 	struct explore_return returns[2]; /* of EXPLORE_RETURNS, of each side */
-	struct explore_leak leak;	  /* of EXPLORE_LEAK and EXPLORE_FREED_TWICE */
+	struct explore_object object;	  /* of EXPLORE_LEAK and EXPLORE_FREED_TWICE */
 	/*
 	 * Number of system calls of each side that had ended when both sides were let run freely; 0: none, or unknown. The
 	 * side was in the call after them, if it was held. RETURNS_MAX (returns.h): as many, or more, or the side had ended.
@@ -367,7 +367,7 @@ static inline bool explore_found(const struct explore_trial *t)
 	       t->outcome == EXPLORE_LEAK || t->outcome == EXPLORE_FREED_TWICE;
 }
 
-/* Returns whether the trial did harm to memory, which trial->leak describes. */
+/* Returns whether the trial did harm to memory, which trial->object describes. */
 static inline bool explore_harms_memory(const struct explore_trial *t)
 {
 	return t->outcome == EXPLORE_LEAK || t->outcome == EXPLORE_FREED_TWICE;

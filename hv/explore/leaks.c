@@ -107,15 +107,15 @@ void leaks_add_serial(struct leaks *l, const struct lost *lost)
 }
 
 static void describe(const struct leaks *l, const struct lost_object *o, uint32_t count, uint32_t serial,
-		     struct explore_leak *out)
+		     struct explore_object *out)
 {
-	*out = (struct explore_leak){.gva = o->in.gva, .size = o->in.size, .count = count, .serial = serial};
+	*out = (struct explore_object){.gva = o->in.gva, .size = o->in.size, .count = count, .serial = serial};
 	memcpy(out->cache, o->cache, sizeof(out->cache));
 	if (o->holds)
 		guest_symbol_at(l->guest, o->holds, &out->holds);
 }
 
-bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_leak *out)
+bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_object *out)
 {
 	if (!l->guest || !lost->known || (again && !again->known))
 		return false;
@@ -135,7 +135,7 @@ bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct l
 	return false;
 }
 
-bool leaks_freed_twice(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_leak *out)
+bool leaks_freed_twice(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_object *out)
 {
 	const struct lost_object *o = &lost->twice;
 
@@ -147,7 +147,7 @@ bool leaks_freed_twice(const struct leaks *l, const struct lost *lost, const str
 	return true;
 }
 
-bool leaks_explain(const struct lost *lost, const struct explore_leak *leak)
+bool leaks_explain(const struct lost *lost, const struct explore_object *leak)
 {
 	return !lost->known || count_of(lost, leak->cache, leak->size) > leak->serial;
 }

@@ -66,15 +66,15 @@ void leaks_add_serial(struct leaks *l, const struct lost *lost);
  * Returns whether there is a cache of which more objects are in `lost` than any serial order lost, and so are in `again`, if
  * that is not NULL. Sets *out to the first such cache, with the smaller count of both.
  */
-bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_leak *out);
+bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_object *out);
 
 /* Returns whether a run lost more objects of the leak's cache than any serial order, or may have. */
-bool leaks_explain(const struct lost *lost, const struct explore_leak *leak);
+bool leaks_explain(const struct lost *lost, const struct explore_object *leak);
 
 /*
  * Returns whether an object was freed twice, and one of the same cache in `again`, if that is not NULL. Sets *out to the object
  * in `lost`.
  */
-bool leaks_freed_twice(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_leak *out);
+bool leaks_freed_twice(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_object *out);
 
 #endif

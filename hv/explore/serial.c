@@ -222,7 +222,7 @@ static bool ends_as(const struct serial *s, const struct serial_between *b, cons
 	const struct returned *was = b->seen.returned;
 
 	if (odd->outcome == EXPLORE_LEAK)
-		return leaks_explain(&b->seen.lost, &t->leak);
+		return leaks_explain(&b->seen.lost, &t->object);
 	if (odd->outcome == EXPLORE_FREED_TWICE)
 		return !b->seen.lost.known || b->seen.lost.twice.in.gva;
 	if (memcmp(b->status, t->status, sizeof(b->status)) != 0)
@@ -334,16 +334,16 @@ static void judge_state(struct serial *s, const struct explore_candidate *c, str
 static void judge_memory(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
 			 const struct trial_seen *seen, enum explore_outcome outcome)
 {
-	bool (*differs)(const struct leaks *, const struct lost *, const struct lost *, struct explore_leak *) =
+	bool (*differs)(const struct leaks *, const struct lost *, const struct lost *, struct explore_object *) =
 		outcome == EXPLORE_LEAK ? leaks_differ : leaks_freed_twice;
 	const struct oddity odd = {.outcome = outcome};
 	struct trial_seen again;
 
-	if (!differs(&s->leaks, &seen->lost, NULL, &t->leak))
+	if (!differs(&s->leaks, &seen->lost, NULL, &t->object))
 		return;
 	repeat_serial(s);
-	if (is_stopped() || !differs(&s->leaks, &seen->lost, NULL, &t->leak) || !run_again(s, c, t, &again) ||
-	    !differs(&s->leaks, &seen->lost, &again.lost, &t->leak) || is_stopped() || is_explained(s, &odd, t, seen))
+	if (is_stopped() || !differs(&s->leaks, &seen->lost, NULL, &t->object) || !run_again(s, c, t, &again) ||
+	    !differs(&s->leaks, &seen->lost, &again.lost, &t->object) || is_stopped() || is_explained(s, &odd, t, seen))
 		return;
 	t->outcome = outcome;
 }

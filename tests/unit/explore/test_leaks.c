@@ -29,7 +29,7 @@ static void more_than_both_orders_is_a_leak(void **state)
 {
 	struct guest g = {0};
 	struct leaks l = {.guest = &g};
-	struct explore_leak leak;
+	struct explore_object leak;
 	struct lost lost = lose(1, 0);
 
 	(void)state;
@@ -59,7 +59,7 @@ static void the_rerun_must_lose_of_the_same_cache(void **state)
 {
 	struct guest g = {0};
 	struct leaks l = {.guest = &g};
-	struct explore_leak leak;
+	struct explore_object leak;
 	struct lost lost = lose(1, 0), again = lose(1, 0);
 
 	(void)state;
@@ -98,7 +98,7 @@ static void caches_are_told_by_name_and_size(void **state)
 {
 	struct guest g = {0};
 	struct leaks l = {.guest = &g};
-	struct explore_leak leak;
+	struct explore_object leak;
 	struct lost lost = lose(1, 0);
 
 	(void)state;
@@ -115,7 +115,7 @@ static void nothing_is_judged_that_is_not_known(void **state)
 {
 	struct guest g = {0};
 	struct leaks l = {.guest = &g};
-	struct explore_leak leak;
+	struct explore_object leak;
 	struct lost lost = lose(1, 0);
 
 	(void)state;
@@ -131,7 +131,7 @@ static void object_freed_twice_in_both_runs(void **state)
 {
 	struct guest g = {0};
 	struct leaks l = {.guest = &g};
-	struct explore_leak leak;
+	struct explore_object leak;
 	struct lost lost = lose(0, 0), again = lose(0, 0);
 
 	(void)state;
