@@ -91,7 +91,6 @@ struct guest {
 	struct linux_memory memory;
 	struct linux_log log;
 	struct text_range kernel_text;
-	struct text_range retpolines; /* and return thunks; empty if the kernel has no symbols for it */
 	/* Format of the kernel's unwind tables. size 0: the kernel has no readable tables. */
 	struct orc_format orc_format;
 	/* The kernel's unwind table. count 0: none. */

@@ -10,8 +10,6 @@ void linux_find_unwind(struct guest *g)
 
 	g->orc = (struct orc_table){0};
 	g->kernel_text = (struct text_range){symtab_addr(g->symtab, "_text"), end > init_end ? end : init_end};
-	g->retpolines = (struct text_range){symtab_addr(g->symtab, "__indirect_thunk_start"),
-					    symtab_addr(g->symtab, "__indirect_thunk_end")};
 	if (!g->btf || orc_find_format(g->btf, &g->orc_format, NULL))
 		g->orc_format.size = 0;
 	else if (orc_find_kernel(g->symtab, &g->orc_format, &g->orc, NULL) == 0)

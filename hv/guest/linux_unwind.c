@@ -67,12 +67,13 @@ static const struct module_info *coming_module(struct unwinding *u, uint64_t pc)
 }
 
 /*
- * Retpolines (__x86_indirect_thunk_rax and the like) have no rule, or a wrong one (arch/x86/lib/retpoline.S:
- * UNWIND_HINT_EMPTY). They push nothing, so the caller's address is the last word on the stack. There is one exception: a
- * retpoline may call an instruction a few bytes further on, which exchanges that call's return address for the address to jump
- * to. From there on, the caller's address is the word above.
+ * If the instruction is in a retpoline (__x86_indirect_thunk_rax and the like), set *out to a rule for it. The kernel has none,
+ * or a wrong one (arch/x86/lib/retpoline.S: UNWIND_HINT_EMPTY or UNWIND_HINT_UNDEFINED up to its last instruction). A retpoline
+ * pushes nothing, so the caller's address is the last word on the stack, with one exception: it may call an instruction a few
+ * bytes further on, which exchanges that call's return address for the address to jump to. From there on, the caller's address
+ * is the word above.
  */
-static bool find_retpoline_rule(const struct guest *g, uint64_t pc, struct orc_rule *out)
+static void find_retpoline_rule(const struct guest *g, uint64_t pc, struct orc_rule *out)
 {
 	uint8_t code[RETPOLINE_MAX];
 	struct symbol symbol;
@@ -81,7 +82,7 @@ static bool find_retpoline_rule(const struct guest *g, uint64_t pc, struct orc_r
 	if (symtab_at(g->symtab, pc, &symbol) ||
 	    (fnmatch("__x86_indirect_*", symbol.name, 0) != 0 && fnmatch("__x86_retpoline_*", symbol.name, 0) != 0) ||
 	    guest_read(g, symbol.addr, code, sizeof(code)))
-		return false;
+		return;
 	*out = (struct orc_rule){.type = ORC_CALL, .sp_base = ORC_BASE_SP, .bp_base = ORC_BASE_NONE, .sp_offset = sizeof(pc)};
 	for (size_t end = X86_CALL_LEN; end <= sizeof(code); end++) {
 		memcpy(&distance, code + end - sizeof(distance), sizeof(distance));
@@ -89,12 +90,6 @@ static bool find_retpoline_rule(const struct guest *g, uint64_t pc, struct orc_r
 		    pc - symbol.addr >= end + (size_t)distance)
 			out->sp_offset = 2 * sizeof(pc);
 	}
-	return true;
-}
-
-static bool undefined(const struct orc_rule *rule)
-{
-	return rule->type == ORC_UNDEFINED || rule->type == ORC_END;
 }
 
 static int find_rule(void *ctx, uint64_t pc, struct orc_rule *out)
@@ -114,7 +109,7 @@ static int find_rule(void *ctx, uint64_t pc, struct orc_rule *out)
 	}
 	if (!table.count || orc_find_rule(&u->g->reader, &u->g->orc_format, &table, pc, out))
 		return -1;
-	if (undefined(out) || within(pc, u->g->retpolines.start, u->g->retpolines.end - u->g->retpolines.start))
+	if (kernel_text(u->g, pc))
 		find_retpoline_rule(u->g, pc, out);
 	return 0;
 }

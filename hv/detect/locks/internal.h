@@ -17,7 +17,6 @@
 #include "hv/detect/locks/lock_ring.h"
 #include "hv/detect/locks/sections.h"
 
-/* Bytes of a direct call or jump. */
 /* The most stacks that are copied in a burst (lock_moments.c). */
 #define CAPTURES_AT_ONCE 50.0
 

@@ -229,6 +229,7 @@ static const struct function {
 	{"somewhere", ORC_END, ORC_BASE_NONE, 0},
 	{"ret_from_fork_asm", ORC_REGS, ORC_BASE_SP, 0},
 	{"__x86_indirect_thunk_array", ORC_END, ORC_BASE_NONE, 0},
+	{"__x86_retpoline_rcx", ORC_CALL, ORC_BASE_SP, 8},
 	{"no_rule", ORC_UNDEFINED, ORC_BASE_NONE, 0},
 };
 
@@ -246,6 +247,7 @@ enum {
 	SOMEWHERE,
 	FRESH,
 	RETPOLINE,
+	OLD_RETPOLINE,
 	NO_RULE
 };
 
@@ -407,15 +409,22 @@ static void test_origins(void **state)
 /* A retpoline has pushed nothing, or one word after the call that is in it. The kernel has no rule for it. */
 static void test_retpoline(void **state)
 {
+	enum { LEN = 21 };
 	/* call +7; pause; lfence; jmp -7; mov %rax,(%rsp); a jump to the return thunk. */
-	static const uint8_t calling[] = {0xe8, 7,    0,    0, 0,    0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb,
-					  0xf9, 0x48, 0x89, 4, 0x24, 0xe9, 0,	 1,    0,    0};
-	static const uint8_t plain[sizeof(calling)] = {0x0f, 0xae, 0xe8, 0xff, 0xe0}; /* lfence; jmp *%rax */
+	static const uint8_t calling[LEN] = {0xe8, 7,	 0,    0, 0,	0xf3, 0x90, 0x0f, 0xae, 0xe8, 0xeb,
+					     0xf9, 0x48, 0x89, 4, 0x24, 0xe9, 0,    1,	  0,	0};
+	static const uint8_t newer[LEN] = {0xe8, 1, 0, 0, 0, 0xcc, 0x48, 0x89, 4, 0x24, 0xc3}; /* call +1; int3; mov; ret */
+	static const uint8_t plain[LEN] = {0x0f, 0xae, 0xe8, 0xff, 0xe0};		       /* lfence; jmp *%rax */
 	static const struct {
+		unsigned function;
 		const uint8_t *code;
 		unsigned offset;
 		bool pushed;
-	} cases[] = {{calling, 0, false}, {calling, 0x0c, true}, {calling, 0x10, true}, {plain, 0, false}, {plain, 3, false}};
+	} cases[] = {
+		{RETPOLINE, calling, 0, false}, {RETPOLINE, calling, 0x0c, true}, {RETPOLINE, calling, 0x10, true},
+		{RETPOLINE, newer, 0, false},	{RETPOLINE, newer, 6, true},	  {OLD_RETPOLINE, newer, 10, true},
+		{RETPOLINE, plain, 0, false},	{OLD_RETPOLINE, plain, 3, false},
+	};
 	struct facts *f = *state;
 
 	make_kernel(f);
@@ -423,16 +432,16 @@ static void test_retpoline(void **state)
 		struct maker m = {0};
 		const struct guest_calls *calls;
 
-		fake_write(f->ft, TEXT_GPA + RETPOLINE * 64, cases[i].code, sizeof(calling));
+		fake_write(f->ft, TEXT_GPA + cases[i].function * 64, cases[i].code, LEN);
 		call(&m, 1, ASM_SYSVEC);
-		interrupted_within(&m, 1, RETPOLINE, cases[i].offset);
+		interrupted_within(&m, 1, cases[i].function, cases[i].offset);
 		if (cases[i].pushed)
 			call(&m, 1, SOFTIRQS);
 		call(&m, 1, SYSCALL);
 		interrupted(&m, 1, USER);
 		calls = unwound(f, &m, LEAF, false);
 		assert_int_equal(calls->count, 4);
-		assert_int_equal(calls->frames[2].pc, text(RETPOLINE) + cases[i].offset);
+		assert_int_equal(calls->frames[2].pc, text(cases[i].function) + cases[i].offset);
 		assert_int_equal(calls->frames[3].pc, text(SYSCALL) + 0x20);
 		assert_int_equal(calls->end, UNWIND_USER);
 		assert_false(calls->guessed);
