@@ -68,12 +68,12 @@ def build(modules, extra, size):
             raise Failure(f"'{name}' is no name of a Debian package")
     try:
         return _build(names, modules, size, apt.LISTS_MAX_AGE)
-    except _OldLists:
+    except _OtherVersions:
         return _build(names, modules, size, 0)
 
 
-class _OldLists(Failure):
-    """The servers have other versions of packages by now than the lists that the cache entry's name was made from."""
+class _OtherVersions(Failure):
+    """Other packages were installed than those that the cache entry's name was made from: most likely, the lists are old."""
 
 
 def _build(names, modules, size, age):
@@ -89,8 +89,10 @@ def _build(names, modules, size, age):
         _overlay(archive, modules)
         (scratch / "root.tar").touch()
         _bootstrap(scratch / "root.tar", archive, names)
-        if _installed(scratch / "root.tar") != sorted(versions):
-            raise _OldLists("the Debian servers have changed while the disk was made; run it again")
+        others = sorted({*_installed(scratch / "root.tar")} ^ {*versions})
+        if others:
+            raise _OtherVersions(f"mmdebstrap installed other packages than apt's lists name: {' '.join(others[:4])}; if Debian has just "
+                                 "published an update, run it again")
         _file_system(scratch / "disk.img", scratch / "root.tar", program, key, size)
         with open(scratch / "initrd.img", "wb") as out:
             _initramfs(modules).write(out)
@@ -148,11 +150,14 @@ def _bootstrap(root, overlay, names):
 
 
 def _installed(root):
-    """What is installed in the tar archive `root`, sorted: words name=version."""
-    with tarfile.open(root) as tar:
-        status = tar.extractfile("./var/lib/dpkg/status").read().decode()
+    """What is installed in the tar archive `root`: words name=version."""
+    try:
+        with tarfile.open(root) as tar:
+            status = tar.extractfile("./var/lib/dpkg/status").read().decode()
+    except (tarfile.TarError, KeyError, AttributeError) as error:
+        raise Failure(f"mmdebstrap has written no root that dpkg knows: {error}") from error
     fields = [dict(re.findall(r"^(Package|Version): (\S+)$", entry, re.MULTILINE)) for entry in status.split("\n\n")]
-    return sorted(f"{field['Package']}={field['Version']}" for field in fields if field)
+    return [f"{field['Package']}={field['Version']}" for field in fields if len(field) == 2]
 
 
 def _codename():
