@@ -8,7 +8,7 @@ guest() {
 	guest_name=$1
 	shift
 	timeout -k 20 1800 outrider run --kernel vmlinuz --initrd initrd.img --rate 500 --delay 3000 --seed 1 "$@" \
-		--append 'quiet -- "sh:insmod /outrider_gt.ko callees=1; echo start tags >/proc/outrider_gt; echo start othertags >/proc/outrider_gt" sleep:3600 poweroff' \
+		--append 'quiet cryptomgr.notests -- "sh:insmod /outrider_gt.ko callees=1; echo start tags >/proc/outrider_gt; echo start othertags >/proc/outrider_gt" sleep:3600 poweroff' \
 		--json "$LAB_OUT/$guest_name.json" --console "$LAB_OUT/$guest_name.log" >"$LAB_OUT/$guest_name.out" 2>"$LAB_OUT/$guest_name.err" &
 	run=$!
 }

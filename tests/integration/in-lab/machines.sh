@@ -15,5 +15,5 @@ run() {
 run four --cpus 4 --append "quiet cryptomgr.notests -- gt:basic:1:120 dmesg poweroff" --module outrider_gt --rate 1000 --delay 4000 --seed 1
 run aimed --cpus 4 --append "quiet cryptomgr.notests -- gtcase:rwrace:1:120 dmesg poweroff" --aim "$LAB_OUT/four.json" --rate 1000 --delay 4000 --seed 1
 run one --cpus 1 --append "quiet cryptomgr.notests -- busy:8 dmesg poweroff" --rate 500 --delay 1000 --seed 1
-run large --memory 5G --append 'quiet -- gtcase:rwrace:1:120 dmesg "sh:grep MemTotal /proc/meminfo" poweroff' --module outrider_gt \
+run large --memory 5G --append 'quiet cryptomgr.notests -- gtcase:rwrace:1:120 dmesg "sh:grep MemTotal /proc/meminfo" poweroff' --module outrider_gt \
 	--rate 1000 --delay 2000 --seed 1

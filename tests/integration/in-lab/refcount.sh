@@ -13,7 +13,7 @@ said() {
 
 console_input tell
 timeout -k 20 2400 outrider run --kernel vmlinuz --initrd initrd.img --module outrider_gt --rate 1000 --delay 4000 --seed 1 --replay --replay-for 8s \
-	--append 'quiet -- "sh:insmod /outrider_gt.ko refput_twice=1" gtcase:refput:1:1200 poweroff' \
+	--append 'quiet cryptomgr.notests -- "sh:insmod /outrider_gt.ko refput_twice=1" gtcase:refput:1:1200 poweroff' \
 	--json "$LAB_OUT/twice.json" --console "$LAB_OUT/twice.log" <>tell >"$LAB_OUT/twice.out" 2>"$LAB_OUT/twice.err" &
 pid=$!
 until_true said

@@ -7,7 +7,7 @@ saved() {
 	name=$1
 	console_input tell
 	timeout -k 20 2400 outrider run --kernel vmlinuz --initrd initrd.img --memory 256 --module outrider_gt --rate 1000 --delay 4000 \
-		--seed 1 --replay --replay-for 0 --save "$2" --append 'quiet -- gtcase:nlink:1:1200 dmesg poweroff' \
+		--seed 1 --replay --replay-for 0 --save "$2" --append 'quiet cryptomgr.notests -- gtcase:nlink:1:1200 dmesg poweroff' \
 		--json "$LAB_OUT/$name.json" --console "$LAB_OUT/$name.log" <>tell >"$LAB_OUT/$name.out" 2>"$LAB_OUT/$name.err" &
 	pid=$!
 	until_true "enough_$name"
