@@ -142,7 +142,7 @@ static int find_after(struct chain *c, unsigned after, unsigned held, const stru
 static int chain_at(struct chain *c, const struct base *base, const struct explore_config *config, unsigned after,
 		    unsigned held, struct err *err)
 {
-	struct recorded *other = record_after(base, config, c->kernel, !held, &c->known.all[after].side[held].access, err);
+	struct recorded *other = record_after(base, config, c->kernel, !held, &c->known.all[after].side[held], err);
 	int rc;
 
 	if (!other)
@@ -171,13 +171,12 @@ static int insert(struct explore_result *result, size_t at, const struct list *m
 	return 0;
 }
 
-bool candidates_let_run(const struct explore_result *result, unsigned candidate, unsigned held)
+static bool lets_run(const struct explore_result *result, unsigned candidate, unsigned held)
 {
 	for (unsigned i = 0; i < result->trial_count; i++) {
 		const struct explore_trial *t = &result->trials[i];
 
-		if (t->candidate == candidate && t->schedule == (held ? EXPLORE_PAUSE_B : EXPLORE_PAUSE_A) &&
-		    t->forced == EXPLORE_FORCED)
+		if (t->candidate == candidate && explore_lets_run(t) && explore_first(t->schedule) == held)
 			return true;
 	}
 	return false;
@@ -190,7 +189,7 @@ int candidates_after(const struct base *base, const struct recordings *r, const 
 	int rc = 0;
 
 	for (unsigned i = 0, left = config->chains; i < tried && left && rc == 0; i++) {
-		bool run[2] = {candidates_let_run(result, i, 0), candidates_let_run(result, i, 1)};
+		bool run[2] = {lets_run(result, i, 0), lets_run(result, i, 1)};
 
 		left -= run[0] || run[1];
 		for (unsigned held = 0; held < 2 && rc == 0; held++)

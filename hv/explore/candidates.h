@@ -18,12 +18,6 @@ struct recordings {
 int candidates_find(const struct recordings *r, const struct kernel *kernel, struct explore_result *result, struct err *err);
 
 /*
- * Returns whether a trial has shown that the other side runs to its end while `held` is held after its access of the candidate
- * with the index `candidate`.
- */
-bool candidates_let_run(const struct explore_result *result, unsigned candidate, unsigned held);
-
-/*
  * The first `tried` candidates were tried. Take the first config->chains of them at which the other side can run to its end
  * while one is held after its access. Record the other side again while it is held there, and insert the candidates that only
  * these recordings show after those that were tried. For a fault that needs two pairs of accesses in order: the first pair lets

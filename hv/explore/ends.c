@@ -11,10 +11,10 @@
 static bool overlap(const struct explore_candidate *c, struct ends_place *out)
 {
 	const struct explore_access *a = &c->side[0].access, *b = &c->side[1].access;
-	uint64_t start = a->gva > b->gva ? a->gva : b->gva;
-	uint64_t end = a->gva + a->size < b->gva + b->size ? a->gva + a->size : b->gva + b->size;
+	uint64_t x = explore_place(a), y = explore_place(b), start = x > y ? x : y;
+	uint64_t end = x + a->size < y + b->size ? x + a->size : y + b->size;
 
-	*out = (struct ends_place){.gva = start, .size = end - start < 8 ? (unsigned)(end - start) : 8};
+	*out = (struct ends_place){.gva = a->gva + (start - x), .size = end - start < 8 ? (unsigned)(end - start) : 8};
 	return end > start && start % X86_PAGE_SIZE + out->size <= X86_PAGE_SIZE;
 }
 

@@ -25,7 +25,8 @@ struct ends {
 	unsigned count;
 	unsigned runs[2];	      /* runs of each serial order that were added */
 	uint64_t serial[2][ENDS_MAX]; /* the value after each serial order */
-	bool unsettled[ENDS_MAX];     /* two runs of a serial order gave different values */
+	/* Two runs of a serial order gave different values, or three trials gave values that did not come again. */
+	bool unsettled[ENDS_MAX];
 };
 
 /*

@@ -108,11 +108,9 @@ struct explore_access {
 	uint32_t at;   /* number of the instruction in the recording */
 	uint8_t rw;    /* enum insn_rw bits */
 	bool locked;   /* the instruction is locked */
-	/*
-	 * The instruction is locked, only adds to the memory or changes bits of it, and gives no result but flags: two such
-	 * instructions have the same effect in either order.
-	 */
-	bool commutes;
+	/* enum insn_commuting; INSN_COMMUTES_NOT also if the next instruction uses the flags */
+	uint8_t commutes;
+	bool crosses;	/* the instruction's access crosses a page: this is one of its parts */
 	bool service;	/* made in a call of a function that serves the whole kernel (kernel_code_facts()) */
 	uint8_t length; /* of the instruction, in bytes */
 	/*
@@ -121,6 +119,12 @@ struct explore_access {
 	 */
 	uint64_t caller;
 };
+
+/* Returns what tells where the bytes are: the GPA, or if it is unknown the GVA, which is larger than all GPAs. */
+static inline uint64_t explore_place(const struct explore_access *a)
+{
+	return a->gpa ? a->gpa : a->gva;
+}
 
 /* Returns the address of the code that wants the access: the caller of the library, or the instruction. */
 static inline uint64_t explore_wants(const struct explore_access *a)
@@ -257,8 +261,7 @@ static inline bool explore_flips(enum explore_schedule schedule)
  */
 static inline bool explore_can_split(const struct explore_access *a)
 {
-	return a->rw == (INSN_READ | INSN_WRITE) && !a->locked && a->size <= EXPLORE_SPLIT_MAX &&
-	       a->gva % X86_PAGE_SIZE + a->size <= X86_PAGE_SIZE;
+	return a->rw == (INSN_READ | INSN_WRITE) && !a->locked && a->size <= EXPLORE_SPLIT_MAX && !a->crosses;
 }
 
 /*
@@ -355,6 +358,12 @@ struct explore_trial {
 	bool again;			 /* the forced order of the scenario ended in trouble, too */
 	uint64_t ns;
 };
+
+/* Returns whether one side ran to its end in the trial while the other one was held after its access. */
+static inline bool explore_lets_run(const struct explore_trial *t)
+{
+	return explore_pauses(t->schedule) && t->forced == EXPLORE_FORCED && t->outcome != EXPLORE_FAILED;
+}
 
 /*
  * Returns whether the trial found harm. EXPLORE_STATE is none by itself: what the mixed value does to the guest is not known,

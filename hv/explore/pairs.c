@@ -259,12 +259,6 @@ static bool is_of_lock(const struct lock_words *locks, const struct explore_acce
 
 /* ---- spots ---- */
 
-/* Returns the GPA, or if it is unknown the GVA, which is larger than all GPAs. */
-static uint64_t place_of(const struct explore_access *a)
-{
-	return a->gpa ? a->gpa : a->gva;
-}
-
 static uint64_t granules_of(const struct explore_access *a)
 {
 	uint64_t n = a->size ? (a->gva % GRANULE + a->size - 1) / GRANULE + 1 : 0;
@@ -299,7 +293,7 @@ static int find_spots(struct side *s, const struct lock_words *locks)
 		if (is_lock(code_of(s, a)->kind) || is_of_lock(locks, a))
 			continue;
 		for (uint64_t g = 0; g < granules_of(a); g++)
-			s->spots[n++] = (struct spot){.granule = place_of(a) / GRANULE + g, .access = a};
+			s->spots[n++] = (struct spot){.granule = explore_place(a) / GRANULE + g, .access = a};
 	}
 	qsort(s->spots, n, sizeof(*s->spots), by_granule);
 	for (size_t i = 0; i < n; i++)
@@ -314,10 +308,10 @@ static int find_spots(struct side *s, const struct lock_words *locks)
 
 static bool conflict(const struct explore_access *a, const struct explore_access *b)
 {
-	uint64_t x = place_of(a), y = place_of(b);
+	uint64_t x = explore_place(a), y = explore_place(b);
 	bool overlap = x < y ? y - x < a->size : x - y < b->size;
 
-	return overlap && (a->rw | b->rw) & INSN_WRITE && !(a->commutes && b->commutes);
+	return overlap && (a->rw | b->rw) & INSN_WRITE && !(a->commutes && a->commutes == b->commutes);
 }
 
 static int add_pair(struct pairs *p, const struct pair *pair)
@@ -345,7 +339,8 @@ static bool writes_first(const struct side *s, size_t i)
 static int join_granule(const struct pairs_input *in, const struct side s[2], size_t a, size_t b, struct pairs *out)
 {
 	uint64_t granule = s[0].spots[a].granule;
-	bool fresh = writes_first(&s[0], a) && writes_first(&s[1], b) && !in->variable(in->ctx, s[0].spots[a].access->gva);
+	bool variable = in->variable(in->ctx, s[0].spots[a].access->gva) || in->variable(in->ctx, s[1].spots[b].access->gva);
+	bool fresh = writes_first(&s[0], a) && writes_first(&s[1], b) && !variable;
 
 	for (; a < s[0].spot_count && s[0].spots[a].granule == granule; a++)
 		for (size_t i = b; i < s[1].spot_count && s[1].spots[i].granule == granule; i++) {

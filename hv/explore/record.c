@@ -59,10 +59,9 @@ struct recorder {
 	struct drive drive;
 	struct recorded *out;
 	unsigned side;
-	const struct explore_access
-		*after;			/* the other side is held after this access of its own; NULL: it waits at the mark */
-	uint64_t moved_ns, moved_steps; /* when the number of steps has last grown, and to what */
-	bool baseline;			/* the side runs the baseline program */
+	const struct explore_side *after; /* the other side is held after this access of its own; NULL: it waits at the mark */
+	uint64_t moved_ns, moved_steps;	  /* when the number of steps has last grown, and to what */
+	bool baseline;			  /* the side runs the baseline program */
 	struct code code;
 	uint64_t entry; /* of system calls */
 	uint64_t start, last_pc;
@@ -81,33 +80,47 @@ static uint64_t caller_of(const struct recorder *r, const struct insn *insn)
 	return code_facts(&r->code, insn) & KERNEL_LIBRARY ? calls_of_library(&r->calls, r->kernel) : 0;
 }
 
+/* Returns whether the code decides or computes by the flags of the instruction before it: Jcc, SETcc or CMOVcc (SDM vol. 2). */
+static bool uses_flags(const uint8_t *code)
+{
+	unsigned high = code[1] & 0xf0;
+
+	return (code[0] & 0xf0) == 0x70 || (code[0] == 0x0f && (high == 0x40 || high == 0x80 || high == 0x90));
+}
+
+/* Returns explore_access.commutes of the instruction. */
+static uint8_t commuting(struct recorder *r, const struct insn *insn)
+{
+	enum insn_commuting kind = insn_commutes(insn);
+	uint8_t next[INSN_MAX_LEN];
+
+	if (kind == INSN_COMMUTES_NOT || drive_code(&r->drive, r->side, insn->addr + insn->len, next) < 2 || uses_flags(next))
+		return INSN_COMMUTES_NOT;
+	return (uint8_t)kind;
+}
+
 /*
- * Record one access, as one in each page. Of an instruction that copies or clears more than a page, only the first page's worth
- * of bytes is recorded.
+ * Record one access of the instruction that `as` describes, as one in each page. Of an instruction that copies or clears more
+ * than a page, only the first page's worth of bytes is recorded.
  */
-static void add_access(struct recorder *r, const struct insn *insn, const struct x86_regs *regs,
-		       const struct mem_access *access)
+static void add_access(struct recorder *r, const struct explore_access *as, const struct mem_access *access)
 {
 	struct recorded *out = r->out;
 	uint32_t left = access->size < X86_PAGE_SIZE ? access->size : X86_PAGE_SIZE, size;
+	bool crosses = access->gva % X86_PAGE_SIZE + left > X86_PAGE_SIZE;
 
-	for (uint64_t gva = access->gva; left && out->count < EXPLORE_ACCESSES_MAX; gva += size, left -= size) {
+	for (uint64_t gva = access->gva; left && x86_kernel_address(gva) && out->count < EXPLORE_ACCESSES_MAX;
+	     gva += size, left -= size) {
 		uint32_t room = X86_PAGE_SIZE - (uint32_t)(gva % X86_PAGE_SIZE);
+		struct explore_access *a = &out->access[out->count++];
 
 		size = left < room ? left : room;
-		out->access[out->count++] = (struct explore_access){
-			.pc = regs->rip,
-			.gva = gva,
-			.gpa = pages_gpa(&r->pages, &r->drive.copy, r->side, gva),
-			.size = size,
-			.at = (uint32_t)out->summary.steps,
-			.rw = access->rw,
-			.locked = insn->flags & INSN_LOCKED,
-			.commutes = insn_commutes(insn),
-			.service = calls_in_service(&r->calls),
-			.length = insn->len,
-			.caller = caller_of(r, insn),
-		};
+		*a = *as;
+		a->gva = gva;
+		a->gpa = pages_gpa(&r->pages, &r->drive.copy, r->side, gva);
+		a->size = size;
+		a->rw = access->rw;
+		a->crosses = crosses;
 	}
 }
 
@@ -115,15 +128,25 @@ static void add_access(struct recorder *r, const struct insn *insn, const struct
 static void note(struct recorder *r, const struct insn *insn, const struct x86_regs *regs)
 {
 	struct mem_access access[INSN_MAX_MEM];
+	struct explore_access as;
 	unsigned n;
 
 	/* All iterations of a string instruction are recorded with the first one. */
 	if (!r->own || !code_accesses(insn) || (insn->flags & INSN_REP && r->last_pc == regs->rip))
 		return;
 	n = insn_accesses(insn, regs, access);
+	as = (struct explore_access){
+		.pc = regs->rip,
+		.at = (uint32_t)r->out->summary.steps,
+		.locked = insn->flags & INSN_LOCKED,
+		.service = calls_in_service(&r->calls),
+		.length = insn->len,
+		.caller = caller_of(r, insn),
+	};
+	as.commutes = commuting(r, insn);
 	for (unsigned i = 0; i < n; i++)
-		if (x86_kernel_address(access[i].gva) && !guest_on_stack(regs, access[i].gva))
-			add_access(r, insn, regs, &access[i]);
+		if (!guest_on_stack(regs, access[i].gva))
+			add_access(r, &as, &access[i]);
 }
 
 /* ---- the run ---- */
@@ -399,12 +422,13 @@ static int find_entry(struct recorder *r, struct err *err)
 	return 0;
 }
 
-/* Let the other side run through its access, and hold it there. Returns whether it came there. */
+/* Let the other side run through its access, and hold it there as a trial does. Returns whether it came there. */
 static bool hold_other(struct recorder *r)
 {
 	uint64_t ns = r->base->part_ns;
 
-	return drive_to_access(&r->drive, !r->side, r->after, ns) == DRIVE_THERE && drive_step(&r->drive, !r->side);
+	return drive_to_access(&r->drive, !r->side, &r->after->access, ns) == DRIVE_THERE &&
+	       drive_through(&r->drive, !r->side, r->after, ns);
 }
 
 static int record(void *ctx, struct err *err)
@@ -488,7 +512,7 @@ struct recorded *record_baseline(const struct base *base, const struct explore_c
 }
 
 struct recorded *record_after(const struct base *base, const struct explore_config *config, const struct kernel *kernel,
-			      unsigned side, const struct explore_access *after, struct err *err)
+			      unsigned side, const struct explore_side *after, struct err *err)
 {
 	struct recorder r = {.base = base, .config = config, .kernel = kernel, .side = side, .after = after};
 

@@ -35,12 +35,13 @@ struct recorded *record_baseline(const struct base *base, const struct explore_c
 				 struct err *err);
 
 /*
- * The same for `side` while the other side is held after its access `after`. If the other side does not come to this access,
+ * The same for `side` while the other side is held after its access `after`, or after the release of the lock that both
+ * accesses of the candidate have in common (drive_through()). If the other side does not come to this access,
  * the recording is empty. It also ends when the side has made no step for an EXPLORE_PARTS-th of config->trial_ns, because it
  * waits for the other side.
  */
 struct recorded *record_after(const struct base *base, const struct explore_config *config, const struct kernel *kernel,
-			      unsigned side, const struct explore_access *after, struct err *err);
+			      unsigned side, const struct explore_side *after, struct err *err);
 
 /*
  * Find registers of a CPU in kernel mode, with which kernel_open() can find the kernel, in a copy whose program A makes its

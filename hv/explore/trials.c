@@ -112,24 +112,41 @@ static bool is_impossible(const struct trials *t)
  * ended. */
 static unsigned count_chainable(const struct trials *t)
 {
-	unsigned count = 0;
+	const struct explore_result *r = t->result;
+	unsigned count = 0, last = 0;
 
-	for (unsigned i = 0; i < t->candidate; i++)
-		count += candidates_let_run(t->result, i, 0) || candidates_let_run(t->result, i, 1);
+	/* The trials of one candidate are next to each other. */
+	for (unsigned i = 0; i < r->trial_count; i++)
+		if (explore_lets_run(&r->trials[i]) && r->trials[i].candidate < t->candidate &&
+		    (!count || r->trials[i].candidate != last)) {
+			last = r->trials[i].candidate;
+			count++;
+		}
 	return count;
 }
 
 /*
- * After the trials of enough candidates at which a program can be held, look for those that only a held program shows. That
- * this fails costs only these.
+ * Returns whether to look for chains now: enough candidates at which a program can be held were tried; or all candidates were,
+ * and the last trials have ended, too. What is found then can only be tried if not all trials have been used.
  */
+static bool is_time_to_chain(const struct trials *t)
+{
+	const struct explore_result *r = t->result;
+
+	if (!t->unchained || t->schedule != EXPLORE_FLIP_A || r->first >= 0 || t->started >= t->config->trials)
+		return false;
+	if (t->candidate < r->candidate_count)
+		return count_chainable(t) >= t->config->chains;
+	return t->started == r->trial_count;
+}
+
+/* Look for candidates that only a held program shows. That this fails costs only these. */
 static void chain(struct trials *t)
 {
 	struct err err = {0};
 	uint64_t start;
 
-	if (!t->unchained || t->schedule != EXPLORE_FLIP_A || t->result->first >= 0 || t->started == t->config->trials ||
-	    (t->candidate < t->result->candidate_count && count_chainable(t) < t->config->chains))
+	if (is_stopped(t) || !is_time_to_chain(t))
 		return;
 	t->unchained = false;
 	start = monotonic_ns();

@@ -57,9 +57,20 @@ unsigned insn_accesses(const struct insn *insn, const struct x86_regs *regs, str
 	return n;
 }
 
-bool insn_commutes(const struct insn *insn)
+enum insn_commuting insn_commutes(const struct insn *insn)
 {
-	const unsigned prefixes = insn_scan_prefixes(insn->bytes, insn->len).len;
+	/* By bits 3 to 5 of the opcode, or of ModRM after the opcodes 0x80 to 0x83: ADD, OR, ADC, SBB, AND, SUB, XOR, CMP. */
+	static const uint8_t kinds[] = {INSN_COMMUTES_ADD, INSN_COMMUTES_OR,  INSN_COMMUTES_NOT, INSN_COMMUTES_NOT,
+					INSN_COMMUTES_AND, INSN_COMMUTES_ADD, INSN_COMMUTES_XOR, INSN_COMMUTES_NOT};
+	const unsigned at = insn_scan_prefixes(insn->bytes, insn->len).len;
+	const uint8_t *code = insn->bytes + at;
 
-	return insn->flags & INSN_LOCKED && !insn->regs_written && prefixes < insn->len && insn->bytes[prefixes] != 0x0f;
+	if (!(insn->flags & INSN_LOCKED) || at + 2 > insn->len)
+		return INSN_COMMUTES_NOT;
+	if (code[0] < 0x40 && (code[0] & 6) == 0)
+		return kinds[code[0] >> 3];
+	if (code[0] >= 0x80 && code[0] <= 0x83)
+		return kinds[code[1] >> 3 & 7];
+	/* INC and DEC. */
+	return (code[0] == 0xfe || code[0] == 0xff) && (code[1] >> 3 & 7) < 2 ? INSN_COMMUTES_ADD : INSN_COMMUTES_NOT;
 }

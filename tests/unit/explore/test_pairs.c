@@ -95,7 +95,7 @@ static void no_conflict(void **state)
 	/* The same granule, but other bytes. */
 	assert_null(FIND(low, high, &n));
 	assert_int_equal(n, 0);
-	inc->commutes = true;
+	inc->commutes = INSN_COMMUTES_ADD;
 	assert_null(FIND(inc, inc, &n));
 	assert_int_equal(n, 0);
 }
@@ -108,7 +108,7 @@ static void the_order_of_locked_accesses_may_matter(void **state)
 	size_t n;
 
 	(void)state;
-	inc->commutes = true;
+	inc->commutes = INSN_COMMUTES_ADD;
 	c = FIND(inc, exchange, &n);
 	assert_int_equal(n, 1);
 	assert_true(explore_both_locked(c));
@@ -458,7 +458,7 @@ static void a_counter_is_no_lock(void **state)
 	size_t n;
 
 	(void)state;
-	a[0].commutes = a[2].commutes = true;
+	a[0].commutes = a[2].commutes = INSN_COMMUTES_ADD;
 	c = FIND(a, a, &n);
 	assert_int_equal(n, 1);
 	assert_false(c->common_lock);
