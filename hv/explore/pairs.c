@@ -2,9 +2,9 @@
 /*
  * Finds and ranks the candidates in two recordings (pairs.h).
  *
- * Granules are eight bytes of memory, by GPA where it is known, because two GVAs may be those of one byte. Of each side, one
- * spot is kept for each granule and each instruction that accesses it. The spots of both sides are sorted by granule, and
- * joined.
+ * A granule is eight bytes of memory, and has the GPA of its bytes, or their GVA where the GPA is unknown: two GVAs may be
+ * those of one byte. Of each side, one spot is kept for each granule and each instruction that accesses it. The spots of both
+ * sides are sorted by granule, and joined.
  */
 #include "hv/explore/pairs.h"
 
