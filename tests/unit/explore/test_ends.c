@@ -90,6 +90,10 @@ static void a_candidate_has_the_place_of_its_bytes(void **state)
 	c.locked = false;
 	c.side[1].access.size = 2;
 	assert_int_equal(ends_place_of(&e, &c), -1);
+	/* The same bytes, which side 1 accesses at another address. */
+	c.side[0].access.gpa = 0x5000;
+	c.side[1].access = (struct explore_access){.gva = 0x9004, .gpa = 0x5004, .size = 8};
+	assert_int_equal(ends_place_of(&e, &c), 1);
 }
 
 static void other_statuses_are_a_question(void **state)

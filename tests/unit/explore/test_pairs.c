@@ -117,6 +117,11 @@ static void the_order_of_locked_accesses_may_matter(void **state)
 	c = FIND(exchange, exchange, &n);
 	assert_int_equal(n, 1);
 	free(c);
+	/* Two kinds that commute each with itself only. */
+	exchange->commutes = INSN_COMMUTES_OR;
+	c = FIND(inc, exchange, &n);
+	assert_int_equal(n, 1);
+	free(c);
 }
 
 /* Memory that both sides map at other addresses. Without a GPA, the GVA counts. */
@@ -481,6 +486,21 @@ static void sections_of_a_module_alternate(void **state)
 		assert_int_equal(c[i].side[0].access.pc, expected[i]);
 }
 
+/* So do those of a module whose accesses are both locked; but not if only one is locked. */
+static void locked_pairs_of_a_module_alternate(void **state)
+{
+	struct explore_candidate c[] = {of_functions(0x110, 0x210), of_functions(0x310, 0x210), of_functions(0x510, 0x610),
+					of_functions(0x710, 0x810)};
+	const uint64_t expected[] = {0x110, 0x510, 0x310, 0x710};
+
+	(void)state;
+	c[2].module = c[3].module = c[2].locked = c[3].locked = true;
+	c[2].side[0].access.locked = c[2].side[1].access.locked = c[3].side[0].access.locked = true;
+	assert_int_equal(order_by_clusters(c, 4), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(c[i].side[0].access.pc, expected[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -501,6 +521,7 @@ int main(void)
 		cmocka_unit_test(each_pair_of_functions_has_its_turn),
 		cmocka_unit_test(classes_of_ranks_are_not_mixed),
 		cmocka_unit_test(sections_of_a_module_alternate),
+		cmocka_unit_test(locked_pairs_of_a_module_alternate),
 		cmocka_unit_test(a_common_lock_is_seen),
 		cmocka_unit_test(a_release_may_be_inlined),
 		cmocka_unit_test(a_release_that_is_missing_is_no_lock_to_the_end),
