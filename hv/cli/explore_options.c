@@ -72,8 +72,9 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "The exploration", 3},
 	{"trials", KEY_TRIALS, "N", 0, "the most schedules that are forced (default 100)", 0},
 	{"chains", KEY_CHAINS, "N", 0,
-	 "after the trials of N candidates at which a program can run while the other one is held, record it again while the "
-	 "other one is held there, and try what only this shows (default 0)",
+	 "after the trials of N candidates at which one program can run while the other one is held, record the program that "
+	 "runs "
+	 "again, with the other one held there, and try what only this shows (default 0)",
 	 0},
 	{"walks", KEY_WALKS, "N", 0, "after the trials, run N random schedules (default 0)", 0},
 	{"depth", KEY_DEPTH, "D", 0, "give each random schedule D - 1 change points, D from 2 to 4 (default 3)", 0},

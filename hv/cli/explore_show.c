@@ -58,6 +58,13 @@ static void show_recordings(const struct explore_config *config, const struct ex
 	printf("candidates  %u\n", r->candidate_count);
 }
 
+static const char *locked_phrase(const struct explore_candidate *c)
+{
+	if (explore_both_locked(c))
+		return "  both instructions are locked";
+	return c->locked ? "  one instruction is locked" : "";
+}
+
 static void show_candidate(const struct explore_result *r, unsigned index)
 {
 	const struct explore_candidate *c = &r->candidates[index];
@@ -66,10 +73,7 @@ static void show_candidate(const struct explore_result *r, unsigned index)
 	printf("candidate %u", index + 1);
 	if (datum_memory_path(&c->memory, datum))
 		printf("  %s", datum);
-	printf("%s%s%s%s%s\n", c->common_lock ? "  common lock" : "",
-	       explore_both_locked(c) ? "  both instructions are locked"
-	       : c->locked	      ? "  one instruction is locked"
-				      : "",
+	printf("%s%s%s%s%s\n", c->common_lock ? "  common lock" : "", locked_phrase(c),
 	       c->serves_all ? "  serves the whole kernel" : "", c->fresh ? "  each program's own object" : "",
 	       c->baseline == 2 ? "  code of the baseline program" : "");
 	if (c->after >= 0)

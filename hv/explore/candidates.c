@@ -171,30 +171,23 @@ static int insert(struct explore_result *result, size_t at, const struct list *m
 	return 0;
 }
 
-static bool lets_run(const struct explore_result *result, unsigned candidate, unsigned held)
-{
-	for (unsigned i = 0; i < result->trial_count; i++) {
-		const struct explore_trial *t = &result->trials[i];
-
-		if (t->candidate == candidate && explore_lets_run(t) && explore_first(t->schedule) == held)
-			return true;
-	}
-	return false;
-}
-
 int candidates_after(const struct base *base, const struct recordings *r, const struct explore_config *config,
 		     const struct kernel *kernel, unsigned tried, struct explore_result *result, struct err *err)
 {
 	struct chain c = {.alone = r, .kernel = kernel, .known = {result->candidates, result->candidate_count}};
+	unsigned used = 0, last = 0;
 	int rc = 0;
 
-	for (unsigned i = 0, left = config->chains; i < tried && left && rc == 0; i++) {
-		bool run[2] = {lets_run(result, i, 0), lets_run(result, i, 1)};
+	/* The trials of one candidate are next to each other. */
+	for (unsigned i = 0; i < result->trial_count && rc == 0; i++) {
+		const struct explore_trial *t = &result->trials[i];
 
-		left -= run[0] || run[1];
-		for (unsigned held = 0; held < 2 && rc == 0; held++)
-			if (run[held])
-				rc = chain_at(&c, base, config, i, held, err);
+		if (!explore_lets_run(t) || t->candidate >= tried)
+			continue;
+		if ((!used || t->candidate != last) && used++ == config->chains)
+			break;
+		last = t->candidate;
+		rc = chain_at(&c, base, config, t->candidate, explore_first(t->schedule), err);
 	}
 	if (rc == 0 && insert(result, tried, &c.more) < 0)
 		rc = err_set(err, EXIT_INTERNAL, "out of memory");

@@ -18,11 +18,11 @@ struct recordings {
 int candidates_find(const struct recordings *r, const struct kernel *kernel, struct explore_result *result, struct err *err);
 
 /*
- * The first `tried` candidates were tried. Take the first config->chains of them at which the other side can run to its end
- * while one is held after its access. Record the other side again while it is held there, and insert the candidates that only
- * these recordings show after those that were tried. For a fault that needs two pairs of accesses in order: the first pair lets
- * a program take a branch on which it meets the other one again (a causality chain, as in AITIA, EuroSys'23). Returns 0, or -1
- * with `err` set.
+ * Find the candidates that a program meets only while the other one is held, and insert them after the first `tried`
+ * candidates, which were tried. Of these, the first config->chains are used at which a trial let one side run to its end while
+ * the other one was held: the side that ran is recorded again, while the other one is held at the same place. This is for a
+ * fault that needs two pairs of accesses in order: the first pair lets a program take a branch on which it meets the other one
+ * again (a causality chain, as in AITIA, EuroSys'23). Returns 0, or -1 with `err` set.
  */
 int candidates_after(const struct base *base, const struct recordings *r, const struct explore_config *config,
 		     const struct kernel *kernel, unsigned tried, struct explore_result *result, struct err *err);

@@ -85,8 +85,9 @@ struct explore_config {
 	/* No trial starts later than this after the first one. Nanoseconds; 0: no limit. */
 	uint64_t trials_ns;
 	/*
-	 * After the trials of this number of candidates at which a side runs to its end while the other one is held, record
-	 * each side again while the other one is held there, and go on with the candidates that only this shows. 0: do not.
+	 * After the trials of this number of candidates at which one side ran to its end while the other one was held, record
+	 * the side that ran again, with the other one held there, and go on with the candidates that only this shows. 0: do
+	 * not.
 	 */
 	unsigned chains;
 	/* Trials to leave out. NULL: none. */
@@ -257,11 +258,12 @@ static inline bool explore_flips(enum explore_schedule schedule)
 
 /*
  * Returns whether another processor can access the memory between the read and the write of the side's instruction: it has no
- * LOCK prefix, and its operand is in one page.
+ * LOCK prefix, and its operand is in one page. The process that records is not trusted to have kept an access in one page.
  */
 static inline bool explore_can_split(const struct explore_access *a)
 {
-	return a->rw == (INSN_READ | INSN_WRITE) && !a->locked && a->size <= EXPLORE_SPLIT_MAX && !a->crosses;
+	return a->rw == (INSN_READ | INSN_WRITE) && !a->locked && a->size <= EXPLORE_SPLIT_MAX && !a->crosses &&
+	       a->gva % X86_PAGE_SIZE + a->size <= X86_PAGE_SIZE;
 }
 
 /*
@@ -365,6 +367,12 @@ static inline bool explore_lets_run(const struct explore_trial *t)
 	return explore_pauses(t->schedule) && t->forced == EXPLORE_FORCED && t->outcome != EXPLORE_FAILED;
 }
 
+/* Returns whether the trial did harm to memory, which trial->object describes. */
+static inline bool explore_harms_memory(const struct explore_trial *t)
+{
+	return t->outcome == EXPLORE_LEAK || t->outcome == EXPLORE_FREED_TWICE;
+}
+
 /*
  * Returns whether the trial found harm. EXPLORE_STATE is none by itself: what the mixed value does to the guest is not known,
  * and for a statistic it may be nothing. Neither are EXPLORE_RETURNS and EXPLORE_STATUS: a call may give up when it meets
@@ -373,13 +381,7 @@ static inline bool explore_lets_run(const struct explore_trial *t)
 static inline bool explore_found(const struct explore_trial *t)
 {
 	return t->outcome == EXPLORE_COMPLAINT || t->outcome == EXPLORE_HANG || t->outcome == EXPLORE_KILLED ||
-	       t->outcome == EXPLORE_LEAK || t->outcome == EXPLORE_FREED_TWICE;
-}
-
-/* Returns whether the trial did harm to memory, which trial->object describes. */
-static inline bool explore_harms_memory(const struct explore_trial *t)
-{
-	return t->outcome == EXPLORE_LEAK || t->outcome == EXPLORE_FREED_TWICE;
+	       explore_harms_memory(t);
 }
 
 struct explore_result {

@@ -7,7 +7,8 @@
 
 #include "hv/replay/copy.h"
 
-/* Number of pages that are remembered. Most programs access some 300 pages of the kernel's memory. */
+/* Number of pages that are remembered. Pages with the same remainder push each other out, which costs a translation each time.
+ */
 #define PAGES_KNOWN 1024u
 
 struct pages {

@@ -19,6 +19,7 @@
 #include "hv/replay/process.h"
 #include "hv/sandbox/sandbox.h"
 #include "hv/vmm/one_msr.h"
+#include "symbols/insn/op.h"
 
 #define MSR_LSTAR 0xc0000082u /* GVA of the kernel's entry for SYSCALL */
 #define NS_PER_S UINT64_C(1000000000)
@@ -66,10 +67,10 @@ struct recorder {
 	uint64_t entry; /* of system calls */
 	uint64_t start, last_pc;
 	struct calls calls; /* of the task that is stepped */
-	struct pages pages;
-	uint64_t stack;	   /* start of the stack of the task that was stepped last; 0: none */
-	int32_t first_pid; /* PID of the process that waits at the mark; -1: unknown */
-	bool own;	   /* the task that was stepped last belongs to the program */
+	struct pages pages; /* that the program has accessed since its last system call began */
+	uint64_t stack;	    /* start of the stack of the task that was stepped last; 0: none */
+	int32_t first_pid;  /* PID of the process that waits at the mark; -1: unknown */
+	bool own;	    /* the task that was stepped last belongs to the program */
 };
 
 /* ---- the instruction ---- */
@@ -80,21 +81,19 @@ static uint64_t caller_of(const struct recorder *r, const struct insn *insn)
 	return code_facts(&r->code, insn) & KERNEL_LIBRARY ? calls_of_library(&r->calls, r->kernel) : 0;
 }
 
-/* Returns whether the code decides or computes by the flags of the instruction before it: Jcc, SETcc or CMOVcc (SDM vol. 2). */
-static bool uses_flags(const uint8_t *code)
-{
-	unsigned high = code[1] & 0xf0;
-
-	return (code[0] & 0xf0) == 0x70 || (code[0] == 0x0f && (high == 0x40 || high == 0x80 || high == 0x90));
-}
-
-/* Returns explore_access.commutes of the instruction. */
+/* Returns explore_access.commutes of the instruction. Few instructions are locked, so the others are not decoded once more. */
 static uint8_t commuting(struct recorder *r, const struct insn *insn)
 {
-	enum insn_commuting kind = insn_commutes(insn);
-	uint8_t next[INSN_MAX_LEN];
+	const uint64_t after = insn->addr + insn->len;
+	uint8_t code[INSN_MAX_LEN];
+	enum insn_commuting kind;
+	struct insn_op op;
 
-	if (kind == INSN_COMMUTES_NOT || drive_code(&r->drive, r->side, insn->addr + insn->len, next) < 2 || uses_flags(next))
+	if (!(insn->flags & INSN_LOCKED))
+		return INSN_COMMUTES_NOT;
+	insn_op_decode(r->drive.decoder, insn->bytes, insn->len, insn->addr, &op);
+	kind = insn_op_commutes(&op);
+	if (!insn_op_decode(r->drive.decoder, code, drive_code(&r->drive, r->side, after, code), after, &op) || op.reads_flags)
 		return INSN_COMMUTES_NOT;
 	return (uint8_t)kind;
 }

@@ -30,8 +30,8 @@ struct serial {
 	struct returns returns;				     /* returns.site is set before serial_run() */
 	struct serial_between *between[2][SERIAL_CALLS_MAX]; /* by the side and the calls it had made; NULL: not run */
 	bool repeated;					     /* both orders were run again */
-	uint8_t misses[ENDS_MAX]; /* trials that, run once more, did not give the place such a value again, or ended otherwise
-				   */
+	/* Number of trials that gave the place such a value, but not when they were run once more. */
+	uint8_t misses[ENDS_MAX];
 	bool confirmed[ENDS_MAX]; /* a trial ended twice with a value of the place that no serial order gives */
 };
 

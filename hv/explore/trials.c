@@ -108,8 +108,7 @@ static bool is_impossible(const struct trials *t)
 	return (c->after >= 0 && explore_first(t->schedule) != c->held) || (c->common_lock && explore_flips(t->schedule));
 }
 
-/* Returns the number of candidates at which a program ran to its end while the other one was held, in the trials that have
- * ended. */
+/* Returns the number of candidates at which a trial that has ended let one side run to its end while the other one was held. */
 static unsigned count_chainable(const struct trials *t)
 {
 	const struct explore_result *r = t->result;
@@ -146,7 +145,7 @@ static void chain(struct trials *t)
 	struct err err = {0};
 	uint64_t start;
 
-	if (is_stopped(t) || !is_time_to_chain(t))
+	if (!is_time_to_chain(t) || is_stopped(t))
 		return;
 	t->unchained = false;
 	start = monotonic_ns();

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The accesses of a decoded instruction: effective addresses (SDM vol. 1, 3.7.5), and which accesses commute. Runs on the hit
- * path. */
+/* Computes the effective addresses of a decoded instruction (SDM vol. 1, 3.7.5). Runs on the hit path. */
 #include "symbols/insn/insn.h"
-#include "symbols/insn/prefixes.h"
 
 #define MAX_REP_BYTES (1u << 20) /* bytes; the limit of mem_access.size */
 
@@ -55,22 +53,4 @@ unsigned insn_accesses(const struct insn *insn, const struct x86_regs *regs, str
 		};
 	}
 	return n;
-}
-
-enum insn_commuting insn_commutes(const struct insn *insn)
-{
-	/* By bits 3 to 5 of the opcode, or of ModRM after the opcodes 0x80 to 0x83: ADD, OR, ADC, SBB, AND, SUB, XOR, CMP. */
-	static const uint8_t kinds[] = {INSN_COMMUTES_ADD, INSN_COMMUTES_OR,  INSN_COMMUTES_NOT, INSN_COMMUTES_NOT,
-					INSN_COMMUTES_AND, INSN_COMMUTES_ADD, INSN_COMMUTES_XOR, INSN_COMMUTES_NOT};
-	const unsigned at = insn_scan_prefixes(insn->bytes, insn->len).len;
-	const uint8_t *code = insn->bytes + at;
-
-	if (!(insn->flags & INSN_LOCKED) || at + 2 > insn->len)
-		return INSN_COMMUTES_NOT;
-	if (code[0] < 0x40 && (code[0] & 6) == 0)
-		return kinds[code[0] >> 3];
-	if (code[0] >= 0x80 && code[0] <= 0x83)
-		return kinds[code[1] >> 3 & 7];
-	/* INC and DEC. */
-	return (code[0] == 0xfe || code[0] == 0xff) && (code[1] >> 3 & 7) < 2 ? INSN_COMMUTES_ADD : INSN_COMMUTES_NOT;
 }

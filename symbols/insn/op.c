@@ -218,3 +218,22 @@ unsigned insn_op_decode(struct insn_decoder *dec, const uint8_t *code, size_t le
 	find_registers(out, dec->ci->detail);
 	return n;
 }
+
+enum insn_commuting insn_op_commutes(const struct insn_op *op)
+{
+	if (!(op->insn.flags & INSN_LOCKED) || op->dst.kind != INSN_OPERAND_MEM)
+		return INSN_COMMUTES_NOT;
+	switch (op->kind) {
+	case INSN_OP_ADD:
+	case INSN_OP_SUB:
+		return INSN_COMMUTES_ADD;
+	case INSN_OP_OR:
+		return INSN_COMMUTES_OR;
+	case INSN_OP_AND:
+		return INSN_COMMUTES_AND;
+	case INSN_OP_XOR:
+		return INSN_COMMUTES_XOR;
+	default:
+		return INSN_COMMUTES_NOT;
+	}
+}

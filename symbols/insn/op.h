@@ -75,4 +75,13 @@ struct insn_op {
  */
 unsigned insn_op_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, uint64_t addr, struct insn_op *out);
 
+/* Kinds of instructions that have the same effect in either order: two of one kind, but not two of different kinds. */
+enum insn_commuting { INSN_COMMUTES_NOT, INSN_COMMUTES_ADD, INSN_COMMUTES_OR, INSN_COMMUTES_AND, INSN_COMMUTES_XOR };
+
+/*
+ * Returns the kind of an instruction that is locked, and only adds to memory (LOCK ADD, SUB, INC, DEC) or changes bits of it
+ * (LOCK OR, AND, XOR; SDM vol. 2). Its flags may depend on the order nevertheless.
+ */
+enum insn_commuting insn_op_commutes(const struct insn_op *op);
+
 #endif

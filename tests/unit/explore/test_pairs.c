@@ -11,6 +11,7 @@
 #include "hv/explore/explore.h"
 #include "hv/explore/order.h"
 #include "hv/explore/pairs.h"
+#include "symbols/insn/op.h"
 #include "symbols/insn/insn.h"
 
 #define READ INSN_READ

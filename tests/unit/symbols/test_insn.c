@@ -127,40 +127,6 @@ static void test_effective_address(void **state)
 	assert_int_equal(ACCESSES("\x48\x8d\x48\x08", &regs, a), 0);
 }
 
-static void test_commuting(void **state)
-{
-	static const struct {
-		const char *text, *code;
-		unsigned len;
-		enum insn_commuting kind;
-	} cases[] = {
-		{"lock incl (%rdi)", "\xf0\xff\x07", 3, INSN_COMMUTES_ADD},
-		{"lock decq (%rdi)", "\xf0\x48\xff\x0f", 4, INSN_COMMUTES_ADD},
-		{"lock addq $8,%gs:0x10(%rax)", "\x65\xf0\x48\x83\x40\x10\x08", 7, INSN_COMMUTES_ADD},
-		{"lock sub %eax,(%rdi)", "\xf0\x29\x07", 3, INSN_COMMUTES_ADD},
-		{"lock orb $1,(%rdi)", "\xf0\x80\x0f\x01", 4, INSN_COMMUTES_OR},
-		{"lock andb $0xfd,(%rdi)", "\xf0\x80\x27\xfd", 4, INSN_COMMUTES_AND},
-		{"lock and %al,(%rdi)", "\xf0\x20\x07", 3, INSN_COMMUTES_AND},
-		{"lock xor %rax,(%rdi)", "\xf0\x48\x31\x07", 4, INSN_COMMUTES_XOR},
-		{"lock adc %eax,(%rdi)", "\xf0\x11\x07", 3, INSN_COMMUTES_NOT},
-		{"lock notl (%rdi)", "\xf0\xf7\x17", 3, INSN_COMMUTES_NOT},
-		{"incl (%rdi)", "\xff\x07", 2, INSN_COMMUTES_NOT},
-		{"lock xadd %eax,(%rdi)", "\xf0\x0f\xc1\x07", 4, INSN_COMMUTES_NOT},
-		{"lock cmpxchg %edx,(%rdi)", "\xf0\x0f\xb1\x17", 4, INSN_COMMUTES_NOT},
-		{"lock btsq $3,(%rdi)", "\xf0\x48\x0f\xba\x2f\x03", 6, INSN_COMMUTES_NOT},
-		{"xchg %rax,(%rdi)", "\x48\x87\x07", 3, INSN_COMMUTES_NOT},
-	};
-
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct insn insn;
-
-		assert_int_equal(insn_decode(*state, (const uint8_t *)cases[i].code, cases[i].len, CODE_ADDR, &insn),
-				 cases[i].len);
-		if (insn_commutes(&insn) != cases[i].kind)
-			fail_msg("%s", cases[i].text);
-	}
-}
-
 static void test_string_accesses(void **state)
 {
 	struct x86_regs regs = {.rip = CODE_ADDR};
@@ -201,7 +167,6 @@ int main(void)
 		cmocka_unit_test(test_not_an_instruction),
 		cmocka_unit_test(test_effective_address),
 		cmocka_unit_test(test_string_accesses),
-		cmocka_unit_test(test_commuting),
 	};
 
 	return cmocka_run_group_tests_name("symbols: instructions", tests, setup, teardown);

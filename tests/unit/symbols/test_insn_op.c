@@ -181,13 +181,49 @@ static void test_no_instruction(void **state)
 	insn_decoder_free(dec);
 }
 
+static void test_commuting(void **state)
+{
+	static const struct {
+		const char *text, *code;
+		size_t len;
+		enum insn_commuting kind;
+	} table[] = {
+		{"lock incl (%rdi)", C("\xf0\xff\x07"), INSN_COMMUTES_ADD},
+		{"lock decq (%rdi)", C("\xf0\x48\xff\x0f"), INSN_COMMUTES_ADD},
+		{"lock addq $8,%gs:0x10(%rax)", C("\x65\xf0\x48\x83\x40\x10\x08"), INSN_COMMUTES_ADD},
+		{"lock sub %eax,(%rdi)", C("\xf0\x29\x07"), INSN_COMMUTES_ADD},
+		{"lock orb $1,(%rdi)", C("\xf0\x80\x0f\x01"), INSN_COMMUTES_OR},
+		{"lock andb $0xfd,(%rdi)", C("\xf0\x80\x27\xfd"), INSN_COMMUTES_AND},
+		{"lock and %al,(%rdi)", C("\xf0\x20\x07"), INSN_COMMUTES_AND},
+		{"lock xor %rax,(%rdi)", C("\xf0\x48\x31\x07"), INSN_COMMUTES_XOR},
+		{"lock adc %eax,(%rdi)", C("\xf0\x11\x07"), INSN_COMMUTES_NOT},
+		{"lock notl (%rdi)", C("\xf0\xf7\x17"), INSN_COMMUTES_NOT},
+		{"incl (%rdi)", C("\xff\x07"), INSN_COMMUTES_NOT},
+		{"lock xadd %eax,(%rdi)", C("\xf0\x0f\xc1\x07"), INSN_COMMUTES_NOT},
+		{"lock cmpxchg %edx,(%rdi)", C("\xf0\x0f\xb1\x17"), INSN_COMMUTES_NOT},
+		{"lock btsq $3,(%rdi)", C("\xf0\x48\x0f\xba\x2f\x03"), INSN_COMMUTES_NOT},
+		{"xchg %rax,(%rdi)", C("\x48\x87\x07"), INSN_COMMUTES_NOT},
+	};
+
+	struct insn_decoder *dec = insn_decoder_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct insn_op op;
+
+		assert_int_equal(insn_op_decode(dec, (const uint8_t *)table[i].code, table[i].len, CODE_ADDR, &op),
+				 table[i].len);
+		if (insn_op_commutes(&op) != table[i].kind)
+			fail_msg("%s", table[i].text);
+	}
+	insn_decoder_free(dec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_flags_and_data),
-		cmocka_unit_test(test_high_bytes),
-		cmocka_unit_test(test_no_instruction),
+		cmocka_unit_test(test_cases),	   cmocka_unit_test(test_flags_and_data), cmocka_unit_test(test_commuting),
+		cmocka_unit_test(test_high_bytes), cmocka_unit_test(test_no_instruction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
