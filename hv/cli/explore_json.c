@@ -21,6 +21,7 @@ static json_t *program_json(struct json_builder *b, const struct explore_config 
 	json_put(b, o, "recorded", json_string(explore_recorded_word(e->end)));
 	json_put(b, o, "instructions", json_whole(e->steps));
 	json_put(b, o, "system_calls", json_whole(e->entries));
+	json_put(b, o, "other_calls", json_whole(e->calls));
 	json_put(b, o, "accesses", json_whole(e->accesses));
 	json_put(b, o, "milliseconds", json_whole(e->ns / NS_PER_MS));
 	return o;
@@ -66,6 +67,7 @@ static json_t *candidate_json(struct json_builder *b, const struct explore_candi
 	json_put(b, o, "own_objects", json_boolean(c->fresh));
 	json_put(b, o, "in_baseline", json_boolean(c->baseline == 2));
 	json_put(b, o, "in_module", json_boolean(c->module));
+	json_put(b, o, "other_call", json_boolean(c->other_call));
 	return o;
 }
 

@@ -32,6 +32,8 @@ enum explore_key {
 	KEY_A,
 	KEY_B,
 	KEY_PREPARE,
+	KEY_A_ALSO,
+	KEY_B_ALSO,
 	KEY_TRIALS,
 	KEY_DURATION,
 	KEY_SKIP,
@@ -69,6 +71,11 @@ static const struct argp_option options[] = {
 	{"a", KEY_A, "COMMAND", 0, "shell command of program A, which runs on CPU 0 (required)", 0},
 	{"b", KEY_B, "COMMAND", 0, "shell command of program B, which runs on CPU 1 (required)", 0},
 	{"prepare", KEY_PREPARE, "COMMAND", 0, "shell command that runs before both programs are started", 0},
+	{"a-also", KEY_A_ALSO, "FUNCTION", 0,
+	 "program A includes the calls of FUNCTION that CPU 0 makes outside of A's system calls: a timer's callback, a work "
+	 "item's function or an interrupt handler; may be given twice",
+	 0},
+	{"b-also", KEY_B_ALSO, "FUNCTION", 0, "the same for program B and CPU 1", 0},
 	{NULL, 0, NULL, 0, "The exploration", 3},
 	{"trials", KEY_TRIALS, "N", 0, "the most schedules that are forced (default 100)", 0},
 	{"chains", KEY_CHAINS, "N", 0,
@@ -116,6 +123,18 @@ static error_t duration_option(struct argp_state *state, const char *arg, uint64
 	if (cli_time(arg, out) < 0 || *out == 0 || *out > DURATION_MAX)
 		return cli_usage(state, "--duration %s: give a time up to 24h, for example 90s or 10m", arg);
 	return 0;
+}
+
+static error_t also_option(struct argp_state *state, unsigned side, const char *name)
+{
+	struct explore_options *o = state->input;
+
+	for (unsigned i = 0; i < EXPLORE_ALSO_MAX; i++)
+		if (!o->config.also[side][i]) {
+			o->config.also[side][i] = name;
+			return 0;
+		}
+	return cli_usage(state, "--%c-also %s: give at most %d functions", side ? 'b' : 'a', name, EXPLORE_ALSO_MAX);
 }
 
 static error_t number_option(int key, char *arg, struct argp_state *state)
@@ -207,6 +226,9 @@ static error_t parser(int key, char *arg, struct argp_state *state)
 	case KEY_PREPARE:
 		o->config.prepare = arg;
 		return 0;
+	case KEY_A_ALSO:
+	case KEY_B_ALSO:
+		return also_option(state, key == KEY_B_ALSO, arg);
 	case KEY_KEEP_GOING:
 		o->config.keep_going = true;
 		return 0;

@@ -54,6 +54,8 @@ static void show_recordings(const struct explore_config *config, const struct ex
 		printf("            recorded %s: %" PRIu64 " instructions of the kernel in %" PRIu64 " system calls, %" PRIu64
 		       " accesses, %.1f s\n",
 		       ends[e->end] ? ends[e->end] : "not", e->steps, e->entries, e->accesses, (double)e->ns / NS_PER_S);
+		for (unsigned i = 0; i < EXPLORE_ALSO_MAX && config->also[side][i]; i++)
+			printf("            with its CPU's other calls of %s\n", config->also[side][i]);
 	}
 	printf("candidates  %u\n", r->candidate_count);
 }

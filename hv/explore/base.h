@@ -14,8 +14,8 @@
 /* The most functions in which a CPU spins until another CPU acts. */
 #define BASE_SPINS_MAX 7
 
-/* Once open, the base does not change, but for part_ns and the spins. A process that makes a copy of it is forked, so that the
- * RAM is copied on write. */
+/* Once open, the base does not change, but for part_ns, the spins and the functions. A process that makes a copy of it is
+ * forked, so that the RAM is copied on write. */
 struct base {
 	struct vm_state state;
 	struct ram ram;
@@ -25,6 +25,8 @@ struct base {
 	struct base_spin {
 		uint64_t start, size;
 	} spin[BASE_SPINS_MAX];
+	/* GVAs of the functions of explore_config.also, set by kernel_find_also(); 0: none. */
+	uint64_t also[2][EXPLORE_ALSO_MAX];
 	uint64_t part_ns; /* the most time that a forced part of a schedule may take (EXPLORE_PARTS) */
 };
 

@@ -36,7 +36,7 @@ static int find(struct pairs_input *in, const struct recordings *r, const struct
 	in->baseline = r->baseline ? r->baseline->access : NULL;
 	in->baseline_count = r->baseline ? r->baseline->count : 0;
 	in->code = kernel_code;
-	in->variable = kernel_is_variable;
+	in->lasting = kernel_is_lasting;
 	in->ctx = (void *)(uintptr_t)kernel;
 	*out = (struct list){.all = pairs_find(in, &count)};
 	if (count == (size_t)-1)

@@ -65,13 +65,11 @@ void drive_close(struct drive *d)
 		close(d->console);
 }
 
-static enum copy_step slice(struct drive *d, unsigned cpu, uint64_t pc, uint64_t also, uint64_t ns)
+/* Run the CPU for a slice. It stops where copy_stop_at() was told to. */
+static enum copy_step slice(struct drive *d, unsigned cpu, uint64_t ns)
 {
-	enum copy_step end;
+	enum copy_step end = copy_slice(&d->copy, cpu, ns);
 
-	copy_stop_at(&d->copy, 0, pc);
-	copy_stop_at(&d->copy, 1, also);
-	end = copy_slice(&d->copy, cpu, ns);
 	/* Clear the breakpoints: with them, a single step would stop again before the instruction, instead of executing it. */
 	d->copy.watches = (struct copy_watches){0};
 	return end;
@@ -79,7 +77,10 @@ static enum copy_step slice(struct drive *d, unsigned cpu, uint64_t pc, uint64_t
 
 enum copy_step drive_slice(struct drive *d, unsigned cpu, uint64_t pc, uint64_t ns)
 {
-	return slice(d, cpu, pc, d->also, ns);
+	copy_stop_at(&d->copy, 0, pc);
+	for (unsigned i = 0; i < DRIVE_ALSO_MAX; i++)
+		copy_stop_at(&d->copy, i + 1, d->also[i]);
+	return slice(d, cpu, ns);
 }
 
 bool drive_halted(struct drive *d, unsigned cpu)
@@ -96,7 +97,7 @@ bool drive_other(struct drive *d, unsigned side)
 	if (d->held[!side])
 		return true;
 	/* Set no breakpoint: no caller of drive_other() steps this CPU over a breakpoint. */
-	end = slice(d, !side, 0, 0, drive_halted(d, side) ? OTHER_AWAITED_NS : OTHER_NS);
+	end = slice(d, !side, drive_halted(d, side) ? OTHER_AWAITED_NS : OTHER_NS);
 	return end == COPY_HALTED || end == COPY_STEPPED;
 }
 
@@ -144,7 +145,7 @@ void drive_note_returns(struct drive *d, const struct returns_site *site, struct
 		return;
 	d->returns = site;
 	d->returned = returned;
-	d->also = site->pc;
+	d->also[0] = site->pc;
 	copy_on_hit(&d->copy, note_return, d);
 }
 
@@ -276,6 +277,6 @@ enum replay_machine drive_freely(struct drive *d, uint64_t ns)
 			atomic_store(&d->mark.open[side], true);
 	if (atomic_load(&d->mark.over))
 		return REPLAY_MACHINE_RUNS;
-	copy_stop_at(&d->copy, 1, d->also);
+	copy_stop_at(&d->copy, 1, d->also[0]);
 	return copy_run_freely(&d->copy, d->cpus, ns);
 }

@@ -13,6 +13,9 @@
 #include "hv/vmm/platform/mark.h"
 #include "symbols/insn/insn.h"
 
+/* The instructions before which drive_slice() stops: all debug registers but the first. */
+#define DRIVE_ALSO_MAX (COPY_WATCHES - 1)
+
 struct drive {
 	const struct base *base;
 	struct copy copy;
@@ -21,8 +24,8 @@ struct drive {
 	unsigned cpus;
 	/* The side is held in the middle of its program: its CPU must not run. */
 	bool held[2];
-	/* GVA of a second instruction before which drive_slice() stops, besides the one at its `pc`; 0: none. */
-	uint64_t also;
+	/* GVAs of more instructions before which drive_slice() stops, besides the one at its `pc`; 0: none. */
+	uint64_t also[DRIVE_ALSO_MAX];
 	struct insn_decoder *decoder;
 	/* drive_note_returns() */
 	const struct returns_site *returns;
@@ -43,7 +46,7 @@ int drive_open(struct drive *d, const struct base *base, struct err *err);
 void drive_close(struct drive *d);
 
 /*
- * From now on, add the results of each side's system calls to returned[side] (returns.h). Uses drive.also. Does nothing if
+ * From now on, add the results of each side's system calls to returned[side] (returns.h). Uses drive.also[0]. Does nothing if
  * site->pc is 0.
  */
 void drive_note_returns(struct drive *d, const struct returns_site *site, struct returned returned[2]);
@@ -75,7 +78,7 @@ bool drive_step(struct drive *d, unsigned side);
 bool drive_through(struct drive *d, unsigned side, const struct explore_side *own, uint64_t ns);
 
 /*
- * Let this CPU run for a slice of `ns` nanoseconds, but stop it before the instruction at `pc` and before the instruction at
+ * Let this CPU run for a slice of `ns` nanoseconds, but stop it before the instruction at `pc` and before those at
  * drive.also. If one of these addresses is 0, it stops nothing. Returns as copy_slice() does.
  */
 enum copy_step drive_slice(struct drive *d, unsigned cpu, uint64_t pc, uint64_t ns);

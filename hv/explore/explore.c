@@ -37,6 +37,8 @@ static int find_kernel(struct explore *e, struct err *err)
 	if (record_kernel(&e->base, e->config, &regs, err) < 0 || kernel_open(&e->kernel, &e->base, &regs, err) < 0)
 		return -1;
 	kernel_find_spins(&e->kernel, &e->base);
+	if (kernel_find_also(&e->kernel, e->config, &e->base, err) < 0)
+		return -1;
 	snprintf(e->result->banner, sizeof(e->result->banner), "%s", guest_banner(e->kernel.guest));
 	clean_field(e->result->banner, sizeof(e->result->banner));
 	len = guest_build_id(e->kernel.guest, &id);
@@ -54,6 +56,21 @@ static void say_recorded(const struct explore *e, const char *who, const struct 
 		    who, r->steps, r->entries, r->accesses, r->ns / NS_PER_MS, explore_recorded_word(r->end));
 }
 
+/* Say whether the calls that --a-also and --b-also ask for came. */
+static void say_calls(const struct explore *e, unsigned side)
+{
+	const char *const *names = e->config->also[side];
+	uint64_t calls = e->result->recording[side].calls;
+	char who = EXPLORE_SIDE_NAMES[side];
+
+	if (names[0] && calls)
+		explore_say(e->config, "%c: %" PRIu64 " calls of %s%s%s were recorded, too", who, calls, names[0],
+			    names[1] ? " and " : "", names[1] ? names[1] : "");
+	else if (names[0])
+		explore_say(e->config, "%c: no call of %s%s%s came on CPU %u outside of the program's system calls", who,
+			    names[0], names[1] ? " and " : "", names[1] ? names[1] : "", side);
+}
+
 static int record_all(struct explore *e, struct err *err)
 {
 	for (unsigned side = 0; side < 2; side++) {
@@ -62,6 +79,7 @@ static int record_all(struct explore *e, struct err *err)
 			return -1;
 		e->result->recording[side] = e->recordings.side[side]->summary;
 		say_recorded(e, side ? "B" : "A", &e->result->recording[side]);
+		say_calls(e, side);
 	}
 	if (!e->config->baseline)
 		return 0;

@@ -35,6 +35,9 @@
 /* Bytes of a build id in hexadecimal, including the NUL. The longest build ids have 64 bytes. */
 #define EXPLORE_BUILD_MAX (2 * 64 + 1)
 
+/* The most functions of explore_config.also, for each side. Each takes a debug register while the side is recorded. */
+#define EXPLORE_ALSO_MAX 2
+
 /* The most bytes of the name of a scenario's file, including the NUL. */
 #define EXPLORE_FILE_MAX 64
 
@@ -68,6 +71,11 @@ struct explore_config {
 	const char *folder;
 	/* Shell commands: of the preparation, which may be "", and of both sides. */
 	const char *prepare, *command[2];
+	/*
+	 * Names of functions of the kernel or of a module. The calls of these functions that the side's CPU makes outside of
+	 * the program's system calls, for example as the callback of a timer, belong to the side. NULL: none.
+	 */
+	const char *also[2][EXPLORE_ALSO_MAX];
 	/* Limits in nanoseconds: of the boot to the mark, of each program's recording, and of each trial. */
 	uint64_t boot_ns, record_ns, trial_ns;
 	/* The most instructions of the kernel that are single-stepped for each program's recording. */
@@ -111,9 +119,10 @@ struct explore_access {
 	bool locked;   /* the instruction is locked */
 	/* enum insn_commuting; INSN_COMMUTES_NOT also if the next instruction uses the flags */
 	uint8_t commutes;
-	bool crosses;	/* the instruction's access crosses a page: this is one of its parts */
-	bool service;	/* made in a call of a function that serves the whole kernel (kernel_code_facts()) */
-	uint8_t length; /* of the instruction, in bytes */
+	bool crosses;	 /* the instruction's access crosses a page: this is one of its parts */
+	bool service;	 /* made in a call of a function that serves the whole kernel (kernel_code_facts()) */
+	bool other_call; /* made in a call of a function of explore_config.also */
+	uint8_t length;	 /* of the instruction, in bytes */
 	/*
 	 * If the instruction is in a function of a library, such as memcpy() or those of red-black trees: the return address of
 	 * the call by which other code has called the library. Otherwise 0.
@@ -151,6 +160,7 @@ struct explore_recording {
 	enum explore_recorded end;
 	uint64_t steps;	   /* instructions of the kernel that were single-stepped */
 	uint64_t entries;  /* system calls that were recorded */
+	uint64_t calls;	   /* recorded calls of the functions of explore_config.also */
 	uint64_t accesses; /* to memory that another CPU could access */
 	uint64_t ns;	   /* time of the recording */
 };
@@ -168,14 +178,21 @@ struct explore_side {
 	uint64_t release_pc, release_gva;
 };
 
+/* Returns whether a side that is held after its access `a` is held at the same place as after its access `b`. */
+static inline bool explore_holds_alike(const struct explore_side *a, const struct explore_side *b)
+{
+	return a->access.pc == b->access.pc && a->access.gva == b->access.gva && a->release_pc == b->release_pc &&
+	       a->release_gva == b->release_gva;
+}
+
 /* A pair of accesses to the same bytes, at least one of them a write, whose order may matter. */
 struct explore_candidate {
 	struct explore_side side[2];
 	/* Reasons for a lower rank: a common lock; one access is locked, or both; a function that serves the whole kernel. */
 	bool common_lock, locked, serves_all;
 	/*
-	 * Another reason: both programs write to the memory before they read it, so it is most likely an object that each
-	 * program allocates for itself: both copies begin with the same free objects.
+	 * Another reason: both programs write to the memory before they read it, and it was not in use at the mark, so it is
+	 * most likely an object that each program allocates for itself: both copies begin with the same free objects.
 	 */
 	bool fresh;
 	/*
@@ -189,8 +206,11 @@ struct explore_candidate {
 	 */
 	int after;
 	unsigned held;
-	/* A side is in a module, which is a reason for a higher rank. */
-	bool module;
+	/*
+	 * Reasons for a higher rank: a side is in a module; at least one access was made in a call of a function of
+	 * explore_config.also.
+	 */
+	bool module, other_call;
 	struct guest_memory memory; /* what the bytes belong to */
 };
 

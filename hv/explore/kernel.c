@@ -44,6 +44,7 @@ int kernel_open(struct kernel *k, const struct base *base, const struct x86_regs
 		return err_set(err, EXIT_INPUT, "the guest's kernel cannot be read: %s",
 			       why.text[0] ? why.text : "no kernel is found in its memory");
 	find_modules(k->guest);
+	k->heap = guest_heap_open(k->guest);
 	return 0;
 }
 
@@ -70,8 +71,44 @@ void kernel_find_spins(const struct kernel *k, struct base *base)
 			base->spin[i] = (struct base_spin){symbol.addr, symbol.size};
 }
 
+/* A search for a function in the kernel and its modules. */
+struct search {
+	const struct guest *guest;
+	const char *name;
+	uint64_t found; /* 0: not found yet */
+};
+
+static void look_in_module(void *ctx, const struct guest_module *m)
+{
+	struct search *s = ctx;
+
+	if (!s->found)
+		s->found = guest_symbol_address(s->guest, m->name, s->name);
+}
+
+int kernel_find_also(const struct kernel *k, const struct explore_config *config, struct base *base, struct err *err)
+{
+	for (unsigned side = 0; side < 2; side++)
+		for (unsigned i = 0; i < EXPLORE_ALSO_MAX && config->also[side][i]; i++) {
+			struct search s = {.guest = k->guest, .name = config->also[side][i]};
+
+			s.found = guest_symbol_address(k->guest, "", s.name);
+			guest_each_module(k->guest, look_in_module, &s);
+			if (!s.found)
+				return err_set(
+					err, EXIT_INPUT,
+					"--%c-also %s: neither the guest's kernel nor a module that is loaded at the mark has "
+					"this function",
+					side ? 'b' : 'a', s.name);
+			base->also[side][i] = s.found;
+		}
+	return 0;
+}
+
 void kernel_close(struct kernel *k)
 {
+	guest_heap_close(k->heap);
+	k->heap = NULL;
 	guest_free(k->guest);
 	k->guest = NULL;
 }
@@ -183,11 +220,14 @@ static void find_memory(const struct kernel *k, uint64_t gva, uint32_t size, str
 	guest_memory_at(k->guest, &k->regs, &page, gva, size, out);
 }
 
-bool kernel_is_variable(void *kernel, uint64_t gva)
+bool kernel_is_lasting(void *kernel, uint64_t gva)
 {
+	const struct kernel *k = kernel;
 	struct guest_memory memory = {0};
 
-	find_memory(kernel, gva, 1, &memory);
+	if (k->heap && guest_heap_uses(k->heap, gva))
+		return true;
+	find_memory(k, gva, 1, &memory);
 	return memory.kind == GUEST_MEMORY_KERNEL || memory.kind == GUEST_MEMORY_MODULE;
 }
 

@@ -13,6 +13,7 @@ struct kernel {
 	struct image image;
 	struct x86_regs regs;
 	struct guest *guest;
+	struct guest_heap *heap; /* of the base; NULL: unknown */
 };
 
 /*
@@ -24,6 +25,12 @@ void kernel_close(struct kernel *k);
 
 /* Set base->spin. */
 void kernel_find_spins(const struct kernel *k, struct base *base);
+
+/*
+ * Set base->also to the addresses of the functions of config->also. Returns 0, or -1 with `err` set: EXIT_INPUT if neither the
+ * kernel nor a module has one of them.
+ */
+int kernel_find_also(const struct kernel *k, const struct explore_config *config, struct base *base, struct err *err);
 
 /* Facts about the code at a pc, as bits. */
 enum kernel_code_fact {
@@ -39,8 +46,11 @@ unsigned kernel_code_facts(const struct kernel *k, uint64_t pc);
 /* Returns the kind of the function that contains the instruction at `pc`; for pairs_input.code. `kernel` is a struct kernel. */
 enum pairs_code kernel_code(void *kernel, uint64_t pc);
 
-/* Returns whether the byte at the GVA is in a variable of the kernel or of a module; for pairs_input.variable. */
-bool kernel_is_variable(void *kernel, uint64_t gva);
+/*
+ * Returns whether the byte at the GVA is in memory that was in use at the mark: a variable of the kernel or of a module, or a
+ * slab object; for pairs_input.lasting. If it is unknown which slab objects were in use, none counts.
+ */
+bool kernel_is_lasting(void *kernel, uint64_t gva);
 
 /* Name the functions and the memory of a candidate. */
 void kernel_name(const struct kernel *k, struct explore_candidate *c);

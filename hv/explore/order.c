@@ -66,15 +66,27 @@ static bool same_cluster(const struct explore_candidate *a, const struct explore
 	       compare_function(&a->side[1], &b->side[1]) == 0;
 }
 
-/* Returns whether the candidate has no reason for a lower rank but a common lock or two locked accesses, and is in a module. */
-static bool is_ordered_in_module(const struct explore_candidate *c)
+/* Returns whether the candidate has no reason for a lower rank but a common lock or two locked accesses. */
+static bool is_ordered(const struct explore_candidate *c)
 {
-	return c->module && (c->common_lock || explore_both_locked(c)) && explore_reasons(c) == 1;
+	return (c->common_lock || explore_both_locked(c)) && explore_reasons(c) == 1;
+}
+
+/* Returns whether such a candidate is to be tried as early as one without a reason. */
+static bool is_ordered_but_early(const struct explore_candidate *c)
+{
+	return (c->module || c->other_call) && is_ordered(c);
 }
 
 static bool has_no_reason(const struct explore_candidate *c)
 {
 	return !explore_reasons(c);
+}
+
+/* Returns whether the candidate is one of those for which the user has named a function. */
+static bool is_asked_for(const struct explore_candidate *c)
+{
+	return c->other_call && (has_no_reason(c) || is_ordered(c));
 }
 
 /* Returns the index, from `from` on, of the first candidate that `is` is true of, or `count`. */
@@ -87,12 +99,11 @@ static size_t next(const struct explore_candidate *all, size_t count, size_t fro
 
 /*
  * Copy the candidates to `out`. After the module's own candidates without a reason for a lower rank, the others without one
- * alternate with those of a module that have only a common lock, or only two locked accesses: neither kind is to wait until all
- * of the other were tried.
+ * alternate with those that is_ordered_but_early() is true of: neither kind is to wait until all of the other were tried.
  */
 static void alternate(const struct explore_candidate *all, size_t count, struct explore_candidate *out)
 {
-	size_t n = 0, a = next(all, count, 0, has_no_reason), b = next(all, count, 0, is_ordered_in_module);
+	size_t n = 0, a = next(all, count, 0, has_no_reason), b = next(all, count, 0, is_ordered_but_early);
 
 	while (a < count || b < count) {
 		bool first = a < count && all[a].module && a == n;
@@ -103,19 +114,36 @@ static void alternate(const struct explore_candidate *all, size_t count, struct 
 		}
 		if (b < count && !first) {
 			out[n++] = all[b];
-			b = next(all, count, b + 1, is_ordered_in_module);
+			b = next(all, count, b + 1, is_ordered_but_early);
 		}
 	}
 	for (size_t i = 0; i < count; i++)
-		if (!has_no_reason(&all[i]) && !is_ordered_in_module(&all[i]))
+		if (!has_no_reason(&all[i]) && !is_ordered_but_early(&all[i]))
 			out[n++] = all[i];
+}
+
+/* Copy the candidates that were asked for to the start of `out`, and the others after them. Returns the number of the former.
+ */
+static size_t part(const struct explore_candidate *all, size_t count, struct explore_candidate *out)
+{
+	size_t asked = 0, n;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_asked_for(&all[i]))
+			out[asked++] = all[i];
+	n = asked;
+	for (size_t i = 0; i < count; i++)
+		if (!is_asked_for(&all[i]))
+			out[n++] = all[i];
+	return asked;
 }
 
 int order_by_clusters(struct explore_candidate *all, size_t count)
 {
-	struct explore_candidate *sorted = calloc(count + 1, sizeof(*sorted));
+	struct explore_candidate *sorted = calloc(count + 1, sizeof(*sorted)), *parted = calloc(count + 1, sizeof(*parted));
 	struct place *places = calloc(count + 1, sizeof(*places));
-	int rc = sorted && places ? 0 : -1;
+	int rc = sorted && parted && places ? 0 : -1;
+	size_t asked;
 
 	if (rc == 0) {
 		for (size_t i = 0; i < count; i++)
@@ -127,9 +155,12 @@ int order_by_clusters(struct explore_candidate *all, size_t count)
 		qsort(places, count, sizeof(*places), by_round);
 		for (size_t i = 0; i < count; i++)
 			sorted[i] = *places[i].candidate;
-		alternate(sorted, count, all);
+		asked = part(sorted, count, parted);
+		alternate(parted, asked, all);
+		alternate(parted + asked, count - asked, all + asked);
 	}
 	free(sorted);
+	free(parted);
 	free(places);
 	return rc;
 }

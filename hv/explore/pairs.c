@@ -339,8 +339,8 @@ static bool writes_first(const struct side *s, size_t i)
 static int join_granule(const struct pairs_input *in, const struct side s[2], size_t a, size_t b, struct pairs *out)
 {
 	uint64_t granule = s[0].spots[a].granule;
-	bool variable = in->variable(in->ctx, s[0].spots[a].access->gva) || in->variable(in->ctx, s[1].spots[b].access->gva);
-	bool fresh = writes_first(&s[0], a) && writes_first(&s[1], b) && !variable;
+	bool lasting = in->lasting(in->ctx, s[0].spots[a].access->gva) || in->lasting(in->ctx, s[1].spots[b].access->gva);
+	bool fresh = writes_first(&s[0], a) && writes_first(&s[1], b) && !lasting;
 
 	for (; a < s[0].spot_count && s[0].spots[a].granule == granule; a++)
 		for (size_t i = b; i < s[1].spot_count && s[1].spots[i].granule == granule; i++) {
@@ -430,6 +430,7 @@ static void describe(const struct side s[2], const struct pair *p, struct explor
 		out->baseline += code->baseline;
 		out->serves_all |= code->kind == PAIRS_SERVES_ALL || p->access[i]->service;
 		out->module |= code->kind == PAIRS_MODULE;
+		out->other_call |= p->access[i]->other_call;
 	}
 }
 

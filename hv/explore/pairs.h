@@ -26,8 +26,8 @@ struct pairs_input {
 	uint32_t baseline_count;
 	/* Called for each instruction once per use. */
 	enum pairs_code (*code)(void *ctx, uint64_t pc);
-	/* Returns whether the byte at the GVA is in a variable of the kernel or of a module, which no program allocates. */
-	bool (*variable)(void *ctx, uint64_t gva);
+	/* Returns whether the byte at the GVA is in memory that was in use at the mark, so that no program has allocated it. */
+	bool (*lasting)(void *ctx, uint64_t gva);
 	void *ctx;
 };
 

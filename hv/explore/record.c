@@ -47,6 +47,11 @@
 #define STRING_STEPS 8u
 #define STRING_SLICES 5u
 
+/* The most calls of a function of base->also that are recorded: a timer's callback mostly does the same each time. */
+#define ALSO_CALLS 4u
+
+_Static_assert(EXPLORE_ALSO_MAX + 1 <= DRIVE_ALSO_MAX, "__switch_to() takes a debug register, too");
+
 /*
  * Distance in bytes from pt_regs.orig_ax (arch/x86/include/asm/ptrace.h) to the end of the task's kernel stack. orig_ax has the
  * number of the system call, or a negative number after an interrupt.
@@ -71,6 +76,12 @@ struct recorder {
 	uint64_t stack;	    /* start of the stack of the task that was stepped last; 0: none */
 	int32_t first_pid;  /* PID of the process that waits at the mark; -1: unknown */
 	bool own;	    /* the task that was stepped last belongs to the program */
+	uint64_t call;	    /* RSP at the start of a call of a function of base->also that is stepped; 0: none is */
+	/* A task that sleeps in such a call, by the GVA of its task_struct; task 0: none does. */
+	struct {
+		uint64_t task, call;
+	} asleep;
+	unsigned calls_seen[EXPLORE_ALSO_MAX]; /* of each of these functions */
 };
 
 /* ---- the instruction ---- */
@@ -139,6 +150,7 @@ static void note(struct recorder *r, const struct insn *insn, const struct x86_r
 		.at = (uint32_t)r->out->summary.steps,
 		.locked = insn->flags & INSN_LOCKED,
 		.service = calls_in_service(&r->calls),
+		.other_call = r->call,
 		.length = insn->len,
 		.caller = caller_of(r, insn),
 	};
@@ -189,15 +201,41 @@ static void take_kernel(struct recorder *r)
 		r->out->kernel = cpu.regs;
 }
 
-/* Run a string instruction to its end. Interrupts are not blocked meanwhile, and their handlers are not recorded. */
+/* Returns whether the CPU is at the start of a function of base->also. Counts its calls. */
+static bool begins_call(struct recorder *r, const struct x86_regs *regs)
+{
+	for (unsigned i = 0; i < EXPLORE_ALSO_MAX; i++) {
+		uint64_t *at = &r->drive.also[i + 1];
+
+		if (!*at || *at != regs->rip || r->call)
+			continue;
+		r->out->summary.calls++;
+		if (++r->calls_seen[i] == ALSO_CALLS)
+			*at = 0;
+		return true;
+	}
+	return false;
+}
+
+static void step_call(struct recorder *r, const struct x86_regs *regs);
+
+/*
+ * Run a string instruction to its end. Interrupts are not blocked meanwhile. Of their handlers, only calls of the functions
+ * base->also are recorded.
+ */
 static enum copy_step run_string(struct recorder *r, const struct insn *insn, struct x86_regs *regs)
 {
 	const struct copy_ops ops = copy_steps(&r->drive.copy);
 	enum copy_step end = COPY_HALTED;
 
-	for (unsigned i = 0; i < STRING_SLICES && end == COPY_HALTED; i++)
+	for (unsigned i = 0; i < STRING_SLICES && end == COPY_HALTED; i++) {
 		end = drive_slice(&r->drive, r->side, insn->addr + insn->len, SLICE_NS);
-	ops.regs(ops.ctx, r->side, regs);
+		ops.regs(ops.ctx, r->side, regs);
+		if (end != COPY_STEPPED || !begins_call(r, regs))
+			continue;
+		step_call(r, regs);
+		end = COPY_HALTED;
+	}
 	return end;
 }
 
@@ -259,13 +297,25 @@ static bool called_kernel(const struct recorder *r, const struct x86_regs *regs)
 
 /*
  * To be called when the CPU is at __switch_to(): find out whether the next task, to whose stack RSP points already, belongs to
- * the program and continues in a system call.
+ * the program and continues in a system call, or continues in a call of a function of base->also.
  */
 static void look_at_next_task(struct recorder *r, const struct x86_regs *regs)
 {
+	uint64_t before = regs->gpr[X86_RDI], next = regs->gpr[X86_RSI];
+
+	/* This may be the second look at this switch. */
+	if (r->call && guest_stack_start(regs) != r->stack) {
+		r->asleep.task = before;
+		r->asleep.call = r->call;
+		r->call = 0;
+	}
+	if (r->asleep.task == next) {
+		r->call = r->asleep.call;
+		r->asleep.task = 0;
+	}
 	r->stack = guest_stack_start(regs);
 	calls_forget(&r->calls);
-	r->own = r->first_pid >= 0 && is_own(r, guest_task_pid(r->kernel->guest, regs->gpr[X86_RSI])) && called_kernel(r, regs);
+	r->own = r->call || (r->first_pid >= 0 && is_own(r, guest_task_pid(r->kernel->guest, next)) && called_kernel(r, regs));
 }
 
 /*
@@ -301,10 +351,20 @@ static bool is_due(const struct recorder *r, uint64_t before, uint64_t every)
 }
 
 /*
- * Step through the kernel until the CPU leaves the kernel or would wait for an interrupt, until a task runs that does not
- * belong to the program, or until a limit is reached.
+ * Returns whether the call that is stepped has returned, and so has removed its return address from the stack. Forgets the call
+ * then.
  */
-static void step_kernel(struct recorder *r)
+static bool has_returned(struct recorder *r, const struct x86_regs *regs)
+{
+	if (!r->call || regs->gpr[X86_RSP] <= r->call || guest_stack_start(regs) != r->stack)
+		return false;
+	r->call = r->stack = 0;
+	r->own = false;
+	return true;
+}
+
+/* The steps of step_kernel(). */
+static bool step_on(struct recorder *r)
 {
 	const struct copy_ops ops = copy_steps(&r->drive.copy);
 	uint64_t before = r->out->summary.steps;
@@ -317,7 +377,7 @@ static void step_kernel(struct recorder *r)
 		enum copy_step step;
 
 		if (insn && code_leaves_kernel(insn))
-			return;
+			return false;
 		if (at_switch(r, &regs))
 			look_at_next_task(r, &regs);
 		if (insn) {
@@ -328,20 +388,36 @@ static void step_kernel(struct recorder *r)
 		before = r->out->summary.steps;
 		step = advance(r, insn, &regs);
 		if (step == COPY_HALTED)
-			return;
+			return false;
 		if (step != COPY_STEPPED) {
 			r->out->summary.end = EXPLORE_LOST;
-			return;
+			return false;
 		}
 		if (is_due(r, before, KERNEL_STEPS) && before < KERNEL_STEPS)
 			take_kernel(r);
 		if (is_due(r, before, OTHER_STEPS) && !drive_other(&r->drive, r->side))
 			r->out->summary.end = EXPLORE_LOST;
-		if (guest_stack_start(&regs) != r->stack)
+		if (!r->call && guest_stack_start(&regs) != r->stack)
 			look_at_task(r, &regs);
+		if (has_returned(r, &regs))
+			return true;
 		if (!r->own)
-			return;
+			return false;
 	}
+	return false;
+}
+
+/*
+ * Step through the kernel until the CPU leaves the kernel or would wait for an interrupt, until a task runs that does not
+ * belong to the program, until the call r->call has returned, or until a limit is reached. Returns whether such a call has
+ * returned. No call is stepped any more afterwards, but one may be asleep.
+ */
+static bool step_kernel(struct recorder *r)
+{
+	bool returned = step_on(r);
+
+	r->call = 0;
+	return returned;
 }
 
 /*
@@ -386,9 +462,31 @@ static void leave_out(struct recorder *r)
 }
 
 /*
- * Let all code run at full speed for a slice, which ends early at the next system call or switch of tasks (__switch_to()). Then
- * step the kernel's code if it runs for the program: after a system call, after a switch to a task of the program that has
- * slept, or if the slice has ended in the middle of a system call.
+ * Step the call at whose start the CPU is. It may have interrupted any code, also a system call of the program. If it sleeps,
+ * is_wanted() finds the task when it goes on.
+ */
+static void step_call(struct recorder *r, const struct x86_regs *regs)
+{
+	struct calls calls = r->calls;
+	uint64_t stack = r->stack;
+	bool own = r->own;
+
+	r->call = regs->gpr[X86_RSP];
+	r->stack = guest_stack_start(regs);
+	r->own = true;
+	calls_forget(&r->calls);
+	if (!step_kernel(r))
+		return;
+	r->stack = stack;
+	r->own = own;
+	r->calls = calls;
+}
+
+/*
+ * Let all code run at full speed for a slice, which ends early at the next system call, at a switch of tasks (__switch_to()),
+ * or at a function of base->also. Then step the kernel's code if it runs for the program: after a system call, after a switch
+ * to a task of the program that has slept, in a call of such a function, or if the slice has ended in the middle of a system
+ * call.
  */
 static void run_user(struct recorder *r)
 {
@@ -405,7 +503,9 @@ static void run_user(struct recorder *r)
 	if (r->out->summary.end != EXPLORE_NOT_RECORDED || drive_halted(&r->drive, r->side))
 		return;
 	ops.regs(ops.ctx, r->side, &regs);
-	if (end == COPY_STEPPED ? is_wanted(r, &regs) : in_system_call(r, &regs))
+	if (end == COPY_STEPPED && begins_call(r, &regs))
+		step_call(r, &regs);
+	else if (end == COPY_STEPPED ? is_wanted(r, &regs) : in_system_call(r, &regs))
 		step_kernel(r);
 	else if (end == COPY_STEPPED)
 		leave_out(r);
@@ -444,7 +544,9 @@ static int record(void *ctx, struct err *err)
 	if (drive_open(&r->drive, r->base, err) < 0 || find_entry(r, err) < 0)
 		goto out;
 	if (r->kernel)
-		r->code.switch_to = r->drive.also = symtab_addr(guest_symtab(r->kernel->guest), "__switch_to");
+		r->code.switch_to = r->drive.also[0] = symtab_addr(guest_symtab(r->kernel->guest), "__switch_to");
+	for (unsigned i = 0; i < EXPLORE_ALSO_MAX && !r->baseline; i++)
+		r->drive.also[i + 1] = r->base->also[r->side][i];
 	r->drive.mark.baseline = r->baseline;
 	if (r->after && !hold_other(r)) {
 		rc = 0;

@@ -325,6 +325,19 @@ struct guest_roots {
 int guest_lost_objects(const struct guest *g, const struct guest_roots *more, struct guest_object **out, size_t *count,
 		       struct guest_object *twice);
 
+struct guest_heap;
+
+/*
+ * Find out which slab objects are in use. Call it while the guest stands still. Takes some milliseconds for each 256 MiB of
+ * RAM. Returns NULL if it is unknown, for the reasons that guest_lost_objects() has, or if memory runs out. guest_heap_close()
+ * frees the result; `g` must live as long.
+ */
+struct guest_heap *guest_heap_open(const struct guest *g);
+void guest_heap_close(struct guest_heap *h);
+
+/* Returns whether the byte at the GVA was in an object in use. */
+bool guest_heap_uses(const struct guest_heap *h, uint64_t gva);
+
 /* Read the name of a slab cache, a printable string of at most max - 1 bytes. Returns 0, or -1 if there is none, and sets "".
  */
 int guest_cache_name(const struct guest *g, uint64_t cache, char *out, size_t max);

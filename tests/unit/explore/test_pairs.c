@@ -51,7 +51,7 @@ static struct explore_access locked(uint32_t number, uint64_t pc, uint64_t gva)
 	return a;
 }
 
-static bool variable(void *ctx, uint64_t gva)
+static bool lasting(void *ctx, uint64_t gva)
 {
 	(void)ctx;
 	return gva == VARIABLE;
@@ -62,7 +62,7 @@ static bool variable(void *ctx, uint64_t gva)
 static struct explore_candidate *find(const struct explore_access *a, uint32_t na, const struct explore_access *b, uint32_t nb,
 				      size_t *n)
 {
-	const struct pairs_input in = {.access = {a, b}, .count = {na, nb}, .code = code, .variable = variable};
+	const struct pairs_input in = {.access = {a, b}, .count = {na, nb}, .code = code, .lasting = lasting};
 
 	return pairs_find(&in, n);
 }
@@ -244,12 +244,8 @@ static void code_of_every_program_comes_late(void **state)
 					   at(3, 0x21, DATUM, 8, READ)};
 	const struct explore_access baseline[] = {at(1, 0x20, OTHER, 8, READ), at(2, 0x10, OTHER, 8, WRITE),
 						  at(3, 0x10, OTHER, 8, WRITE)};
-	const struct pairs_input in = {.access = {a, b},
-				       .count = {2, 3},
-				       .baseline = baseline,
-				       .baseline_count = 3,
-				       .code = code,
-				       .variable = variable};
+	const struct pairs_input in = {
+		.access = {a, b}, .count = {2, 3}, .baseline = baseline, .baseline_count = 3, .code = code, .lasting = lasting};
 	struct explore_candidate *c;
 	size_t n;
 
@@ -268,7 +264,7 @@ static void code_of_every_program_comes_late(void **state)
 	free(c);
 }
 
-static void a_variable_is_nobodys_own(void **state)
+static void what_was_in_use_is_nobodys_own(void **state)
 {
 	const struct explore_access a[] = {at(1, 0x10, VARIABLE, 8, WRITE)}, b[] = {at(1, 0x20, VARIABLE, 8, WRITE)};
 	struct explore_candidate *c;
@@ -502,6 +498,22 @@ static void locked_pairs_of_a_module_alternate(void **state)
 		assert_int_equal(c[i].side[0].access.pc, expected[i]);
 }
 
+/* What --a-also and --b-also name comes first, also under a common lock, but not if it has another reason to come late. */
+static void calls_that_were_asked_for_come_first(void **state)
+{
+	struct explore_candidate c[] = {of_functions(0x110, 0x210), of_functions(0x310, 0x410), of_functions(0x510, 0x610),
+					of_functions(0x710, 0x810)};
+	const uint64_t expected[] = {0x310, 0x510, 0x110, 0x710};
+
+	(void)state;
+	c[0].module = true;
+	c[1].other_call = c[2].other_call = c[3].other_call = true;
+	c[2].common_lock = c[3].serves_all = true;
+	assert_int_equal(order_by_clusters(c, 4), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(c[i].side[0].access.pc, expected[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -516,13 +528,14 @@ int main(void)
 		cmocka_unit_test(locked_accesses_and_common_functions_come_late),
 		cmocka_unit_test(code_of_every_program_comes_late),
 		cmocka_unit_test(memory_that_both_write_first_is_their_own),
-		cmocka_unit_test(a_variable_is_nobodys_own),
+		cmocka_unit_test(what_was_in_use_is_nobodys_own),
 		cmocka_unit_test(a_copy_is_its_callers),
 		cmocka_unit_test(accesses_in_a_service_come_late),
 		cmocka_unit_test(each_pair_of_functions_has_its_turn),
 		cmocka_unit_test(classes_of_ranks_are_not_mixed),
 		cmocka_unit_test(sections_of_a_module_alternate),
 		cmocka_unit_test(locked_pairs_of_a_module_alternate),
+		cmocka_unit_test(calls_that_were_asked_for_come_first),
 		cmocka_unit_test(a_common_lock_is_seen),
 		cmocka_unit_test(a_release_may_be_inlined),
 		cmocka_unit_test(a_release_that_is_missing_is_no_lock_to_the_end),
