@@ -108,6 +108,29 @@ static bool is_impossible(const struct trials *t)
 	return (c->after >= 0 && explore_first(t->schedule) != c->held) || (c->common_lock && explore_flips(t->schedule));
 }
 
+/*
+ * Returns whether the schedule was tried already, at another candidate: in a pause, only the access of the side that is held
+ * matters, and many candidates may have it.
+ */
+static bool is_repeated(const struct trials *t)
+{
+	const struct explore_result *r = t->result;
+	unsigned first = explore_first(t->schedule);
+	const struct explore_side *held = &r->candidates[t->candidate].side[first];
+
+	for (unsigned i = 0; i < t->started && explore_pauses(t->schedule); i++)
+		if (r->trials[i].schedule == t->schedule &&
+		    explore_holds_alike(held, &r->candidates[r->trials[i].candidate].side[first]))
+			return true;
+	return false;
+}
+
+/* Returns whether the next trial would tell nothing. */
+static bool is_useless(const struct trials *t)
+{
+	return is_impossible(t) || is_repeated(t);
+}
+
 /* Returns the number of candidates at which a trial that has ended let one side run to its end while the other one was held. */
 static unsigned count_chainable(const struct trials *t)
 {
@@ -156,8 +179,12 @@ static void chain(struct trials *t)
 
 static bool is_over(struct trials *t)
 {
-	for (chain(t); has_candidate(t) && (is_impossible(t) || is_skipped(t)); chain(t)) {
-		t->result->skipped += !is_impossible(t);
+	for (chain(t); has_candidate(t); chain(t)) {
+		bool useless = is_useless(t);
+
+		if (!useless && !is_skipped(t))
+			break;
+		t->result->skipped += !useless;
 		advance(t);
 	}
 	return (!has_candidate(t) && !has_walk(t)) || (t->result->first >= 0 && !t->config->keep_going) || is_stopped(t);
