@@ -211,6 +211,11 @@ struct explore_candidate {
 	 * explore_config.also.
 	 */
 	bool module, other_call;
+	/*
+	 * The schedules, as bits 1 << enum explore_schedule, that most likely block: the side that runs first would be held
+	 * with a lock that the other one needs.
+	 */
+	uint8_t blocked;
 	struct guest_memory memory; /* what the bytes belong to */
 };
 

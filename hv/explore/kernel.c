@@ -122,6 +122,14 @@ static bool releases_lock(const char *name)
 	return strstr(name, "unlock") || strncmp(name + strspn(name, "_"), "up_", 3) == 0;
 }
 
+/* Returns the kind of a lock function of this name: down_read(), _raw_read_lock() and the like are for readers. */
+static enum pairs_code lock_code(const char *name)
+{
+	if (releases_lock(name))
+		return PAIRS_UNLOCK;
+	return strstr(name, "read") ? PAIRS_LOCK_SHARED : PAIRS_LOCK;
+}
+
 static bool is_named(const char *name, const char *const *globs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -196,7 +204,7 @@ enum pairs_code kernel_code(void *kernel, uint64_t pc)
 		return PAIRS_CODE;
 	if (!symbol.module[0] && symtab_at(guest_symtab(k->guest), pc, &function) == 0 &&
 	    !guest_may_sample(k->guest, &function))
-		return releases_lock(symbol.name) ? PAIRS_UNLOCK : PAIRS_LOCK;
+		return lock_code(symbol.name);
 	if (symbol.module[0])
 		return PAIRS_MODULE;
 	return guest_serves_all(k->guest, symbol.name) ? PAIRS_SERVES_ALL : PAIRS_CODE;

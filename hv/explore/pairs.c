@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "hv/base/grow.h"
+#include "hv/explore/held.h"
 #include "symbols/insn/insn.h"
 
 #define GRANULE 8u
@@ -32,21 +33,6 @@ struct code {
 	bool baseline; /* the baseline program executes it, too */
 };
 
-/* A critical section of one side: the instructions numbered [from, to] between the take and the release of the lock at `gva`.
- */
-struct section {
-	uint64_t gva;
-	uint32_t from, to;
-	const struct explore_access *release; /* NULL until the lock is released */
-};
-
-/*
- * The most locks of one side that wait for their release. When one more is taken, the oldest of them counts as never released.
- * Without a limit, a guest that takes many locks and releases none would make find_sections() take hours.
- */
-#define LOCKS_HELD_MAX 64u
-#define NOT_RELEASED 0u /* the value of `to` until the lock is released: no release has this number */
-
 struct spot {
 	uint64_t granule;
 	const struct explore_access *access;
@@ -57,8 +43,7 @@ struct side {
 	uint32_t count;
 	struct code *codes;
 	size_t code_count;
-	struct section *sections;
-	size_t section_count;
+	struct held sections;
 	struct spot *spots;
 	size_t spot_count;
 };
@@ -155,52 +140,20 @@ static int find_codes(struct side *s, const struct pairs_input *in)
 
 static bool is_lock(enum pairs_code kind)
 {
-	return kind == PAIRS_LOCK || kind == PAIRS_UNLOCK;
+	return kind == PAIRS_LOCK || kind == PAIRS_LOCK_SHARED || kind == PAIRS_UNLOCK;
 }
 
 /*
- * Find the critical sections of a side. A locked access of a lock function takes the lock at the accessed address, unless the
- * function's name says that it releases locks. Every other write to the address of a taken lock releases the lock: a write that
- * is not locked, or a write of code that is no lock function, because the release may be inlined there. Some releases are not
- * recorded, because the scheduler makes them as another task. So a lock that is taken again counts as released before, and a
- * lock that is never released counts as not held.
+ * A locked access of a lock function takes the lock at the accessed address, unless the function's name says that it releases
+ * locks. A release may be inlined in code that is no lock function, so every other write releases the lock.
  */
-static int find_sections(struct side *s)
+static enum held_act act_of(void *side, const struct explore_access *a)
 {
-	size_t open[LOCKS_HELD_MAX], open_count = 0;
+	enum pairs_code kind = a->locked ? code_of(side, a)->kind : PAIRS_CODE;
 
-	s->sections = calloc(s->count + 1u, sizeof(*s->sections));
-	for (uint32_t i = 0; i < s->count && s->sections; i++) {
-		const struct explore_access *a = &s->access[i];
-		bool takes = a->locked && code_of(s, a)->kind == PAIRS_LOCK;
-		size_t n = 0;
-
-		if (!(a->rw & INSN_WRITE))
-			continue;
-		while (n < open_count && s->sections[open[n]].gva != a->gva)
-			n++;
-		if (takes && n < open_count) {
-			s->sections[open[n]].from = a->at;
-		} else if (takes) {
-			if (open_count == LOCKS_HELD_MAX)
-				memmove(open, open + 1, --open_count * sizeof(*open));
-			open[open_count++] = s->section_count;
-			s->sections[s->section_count++] = (struct section){.gva = a->gva, .from = a->at, .to = NOT_RELEASED};
-		} else if (n < open_count) {
-			s->sections[open[n]].to = a->at;
-			s->sections[open[n]].release = a;
-			memmove(open + n, open + n + 1, (--open_count - n) * sizeof(*open));
-		}
-	}
-	return s->sections ? 0 : -1;
-}
-
-static bool holds(const struct side *s, uint64_t gva, uint32_t at)
-{
-	for (size_t i = 0; i < s->section_count; i++)
-		if (s->sections[i].gva == gva && s->sections[i].from <= at && at <= s->sections[i].to)
-			return true;
-	return false;
+	if (kind == PAIRS_LOCK_SHARED)
+		return HELD_TAKES_SHARED;
+	return kind == PAIRS_LOCK ? HELD_TAKES : HELD_NOTHING;
 }
 
 /* Returns the access by which this side releases the last of the locks that both sides hold at the pair, or NULL. */
@@ -208,11 +161,11 @@ static const struct explore_access *find_release(const struct side s[2], const s
 {
 	const struct explore_access *own = p->access[side], *release = NULL;
 
-	for (size_t i = 0; i < s[side].section_count; i++) {
-		const struct section *c = &s[side].sections[i];
+	for (size_t i = 0; i < s[side].sections.count; i++) {
+		const struct held_section *c = &s[side].sections.section[i];
 
 		if (c->from <= own->at && own->at <= c->to && (!release || c->to > release->at) &&
-		    holds(&s[!side], c->gva, p->access[!side]->at))
+		    held_at(&s[!side].sections, c->gva, p->access[!side]->at))
 			release = c->release;
 	}
 	return release;
@@ -228,12 +181,12 @@ struct lock_words {
 
 static int find_lock_words(const struct side s[2], struct lock_words *out)
 {
-	*out = (struct lock_words){.gva = calloc(s[0].section_count + s[1].section_count + 1, sizeof(*out->gva))};
+	*out = (struct lock_words){.gva = calloc(s[0].sections.count + s[1].sections.count + 1, sizeof(*out->gva))};
 	if (!out->gva)
 		return -1;
 	for (unsigned i = 0; i < 2; i++)
-		for (size_t n = 0; n < s[i].section_count; n++)
-			out->gva[out->count++] = s[i].sections[n].gva;
+		for (size_t n = 0; n < s[i].sections.count; n++)
+			out->gva[out->count++] = s[i].sections.section[n].gva;
 	qsort(out->gva, out->count, sizeof(*out->gva), by_number);
 	return 0;
 }
@@ -413,6 +366,24 @@ static int by_rank(const void *a, const void *b)
 	return by_number(&x->side[0].access.pc, &y->side[0].access.pc);
 }
 
+/*
+ * Returns the schedules, as bits, in which the side that runs first holds a lock that the other side needs: before the other
+ * side's access, in a flip; or before its end, in a pause, in which the first side is held after `release`, unless that is
+ * NULL.
+ */
+static uint8_t find_blocked(const struct side s[2], const struct pair *p, unsigned first, const struct explore_access *release)
+{
+	const struct held *own = &s[first].sections, *other = &s[!first].sections;
+	uint32_t at = p->access[first]->at;
+	uint8_t blocked = 0;
+
+	if (held_blocks(own, at, other, p->access[!first]->at))
+		blocked |= 1u << (first ? EXPLORE_FLIP_B : EXPLORE_FLIP_A);
+	if (held_blocks(own, release ? release->at : at, other, UINT32_MAX))
+		blocked |= 1u << (first ? EXPLORE_PAUSE_B : EXPLORE_PAUSE_A);
+	return blocked;
+}
+
 static void describe(const struct side s[2], const struct pair *p, struct explore_candidate *out)
 {
 	*out = (struct explore_candidate){.fresh = p->fresh, .after = -1};
@@ -426,6 +397,7 @@ static void describe(const struct side s[2], const struct pair *p, struct explor
 			out->side[i].release_gva = release->gva;
 			out->common_lock = true;
 		}
+		out->blocked |= find_blocked(s, p, i, release);
 		out->locked |= p->access[i]->locked;
 		out->baseline += code->baseline;
 		out->serves_all |= code->kind == PAIRS_SERVES_ALL || p->access[i]->service;
@@ -465,7 +437,7 @@ struct explore_candidate *pairs_find(const struct pairs_input *in, size_t *count
 	for (unsigned i = 0; i < 2 && !failed; i++) {
 		s[i].access = in->access[i];
 		s[i].count = in->count[i];
-		failed = find_codes(&s[i], in) < 0 || find_sections(&s[i]) < 0;
+		failed = find_codes(&s[i], in) < 0 || held_find(&s[i].sections, s[i].access, s[i].count, act_of, &s[i]) < 0;
 	}
 	failed = failed || find_lock_words(s, &locks) < 0 || find_spots(&s[0], &locks) < 0 || find_spots(&s[1], &locks) < 0;
 	if (!failed && join(in, s, &pairs) == 0) {
@@ -477,7 +449,7 @@ struct explore_candidate *pairs_find(const struct pairs_input *in, size_t *count
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		free(s[i].codes);
-		free(s[i].sections);
+		held_free(&s[i].sections);
 		free(s[i].spots);
 	}
 	free(locks.gva);

@@ -13,8 +13,9 @@ enum pairs_code {
 	PAIRS_CODE,	  /* an ordinary function */
 	PAIRS_MODULE,	  /* a function of a module: fewer programs run such functions, so its candidates rank higher */
 	PAIRS_SERVES_ALL, /* a function that serves the whole kernel: its candidates rank lower */
-	PAIRS_LOCK,   /* implements a lock, or is entry code: its accesses are no candidates, but delimit critical sections */
-	PAIRS_UNLOCK, /* as PAIRS_LOCK, and the function's name says that it releases a lock */
+	PAIRS_LOCK, /* implements a lock, or is entry code: its accesses are no candidates, but delimit critical sections */
+	PAIRS_LOCK_SHARED, /* as PAIRS_LOCK, and the function's name says that it takes the lock for a reader */
+	PAIRS_UNLOCK,	   /* as PAIRS_LOCK, and the function's name says that it releases a lock */
 };
 
 struct pairs_input {

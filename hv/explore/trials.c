@@ -29,6 +29,7 @@ struct trials {
 	/* What the next trial tries. */
 	unsigned candidate;
 	enum explore_schedule schedule;
+	bool late;	/* go through the candidates again, now for the schedules that most likely block */
 	bool unchained; /* candidates_after() is still to be called */
 	struct walk_places places;
 	unsigned walks; /* that were planned */
@@ -125,10 +126,12 @@ static bool is_repeated(const struct trials *t)
 	return false;
 }
 
-/* Returns whether the next trial would tell nothing. */
+/* Returns whether not to try what comes next: it would tell nothing, or it is for the other pass. */
 static bool is_useless(const struct trials *t)
 {
-	return is_impossible(t) || is_repeated(t);
+	bool blocked = t->result->candidates[t->candidate].blocked & 1u << t->schedule;
+
+	return blocked != t->late || is_impossible(t) || is_repeated(t);
 }
 
 /* Returns the number of candidates at which a trial that has ended let one side run to its end while the other one was held. */
@@ -155,7 +158,7 @@ static bool is_time_to_chain(const struct trials *t)
 {
 	const struct explore_result *r = t->result;
 
-	if (!t->unchained || t->schedule != EXPLORE_FLIP_A || r->first >= 0 || t->started >= t->config->trials)
+	if (!t->unchained || t->late || t->schedule != EXPLORE_FLIP_A || r->first >= 0 || t->started >= t->config->trials)
 		return false;
 	if (t->candidate < r->candidate_count)
 		return count_chainable(t) >= t->config->chains;
@@ -177,9 +180,22 @@ static void chain(struct trials *t)
 	t->other_ns += monotonic_ns() - start;
 }
 
+/* Begin the second pass, if the first one has ended. Returns whether it begins. */
+static bool begin_late(struct trials *t)
+{
+	bool chains = t->unchained && t->started > t->result->trial_count; /* chain() waits for the last trials */
+
+	if (t->late || chains || t->candidate < t->result->candidate_count)
+		return false;
+	t->late = true;
+	t->candidate = 0;
+	t->schedule = EXPLORE_FLIP_A;
+	return has_candidate(t);
+}
+
 static bool is_over(struct trials *t)
 {
-	for (chain(t); has_candidate(t); chain(t)) {
+	for (chain(t); has_candidate(t) || begin_late(t); chain(t)) {
 		bool useless = is_useless(t);
 
 		if (!useless && !is_skipped(t))

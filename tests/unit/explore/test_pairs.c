@@ -17,9 +17,10 @@
 #define READ INSN_READ
 #define WRITE INSN_WRITE
 #define BOTH (INSN_READ | INSN_WRITE)
-/* Functions of the test: PCs from LOCKS on implement locks, from UNLOCKS on release them, and from COMMON on serve the whole
- * kernel. */
+/* Functions of the test: PCs from LOCKS on implement locks, from SHARES on those of readers, from UNLOCKS on release them, and
+ * from COMMON on serve the whole kernel. */
 #define LOCKS 0x8000u
+#define SHARES 0x8400u
 #define UNLOCKS 0x8800u
 #define COMMON 0x9000u
 #define MODULE 0xa000u
@@ -34,6 +35,7 @@ static enum pairs_code code(void *ctx, uint64_t pc)
 	return pc >= MODULE    ? PAIRS_MODULE
 	       : pc >= COMMON  ? PAIRS_SERVES_ALL
 	       : pc >= UNLOCKS ? PAIRS_UNLOCK
+	       : pc >= SHARES  ? PAIRS_LOCK_SHARED
 	       : pc >= LOCKS   ? PAIRS_LOCK
 			       : PAIRS_CODE;
 }
@@ -438,6 +440,64 @@ static void a_release_that_is_missing_is_no_lock_to_the_end(void **state)
 	free(c);
 }
 
+#define BIT(schedule) (1u << (schedule))
+
+/*
+ * Side 0 writes under the lock, and side 1 has released it when it reads. While side 0 is held in its section, side 1 does not
+ * come to its access, unless both are readers of the lock.
+ */
+static void what_would_block_is_known(void **state)
+{
+	struct explore_access a[] = {locked(1, LOCKS, LOCK), at(2, 0x10, DATUM, 4, WRITE), at(3, LOCKS + 1, LOCK, 1, WRITE)};
+	struct explore_access b[] = {locked(1, LOCKS, LOCK), at(2, LOCKS + 1, LOCK, 1, WRITE), at(3, 0x20, DATUM, 4, READ)};
+	const struct explore_access c[] = {at(1, 0x20, DATUM, 4, READ), locked(2, LOCKS, LOCK),
+					   at(3, LOCKS + 1, LOCK, 1, WRITE)};
+	struct explore_candidate *found;
+	size_t n;
+
+	(void)state;
+	found = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(found->blocked, BIT(EXPLORE_FLIP_A) | BIT(EXPLORE_PAUSE_A));
+	free(found);
+	found = FIND(b, a, &n);
+	assert_int_equal(found->blocked, BIT(EXPLORE_FLIP_B) | BIT(EXPLORE_PAUSE_B));
+	free(found);
+	/* Side 1 makes its access before it takes the lock. */
+	found = FIND(a, c, &n);
+	assert_int_equal(found->blocked, BIT(EXPLORE_PAUSE_A));
+	free(found);
+	a[0].pc = b[0].pc = SHARES;
+	found = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(found->blocked, 0);
+	free(found);
+	a[0].pc = LOCKS;
+	found = FIND(a, b, &n);
+	assert_int_equal(found->blocked, BIT(EXPLORE_FLIP_A) | BIT(EXPLORE_PAUSE_A));
+	free(found);
+}
+
+/* A pause under a common lock ends after its release. Another lock, which is held longer, still blocks. */
+static void a_lock_that_is_held_longer_blocks_a_pause(void **state)
+{
+	const struct explore_access a[] = {locked(1, LOCKS, OTHER), locked(2, LOCKS, LOCK), at(3, 0x10, DATUM, 4, WRITE),
+					   at(4, LOCKS + 1, LOCK, 1, WRITE), at(5, LOCKS + 1, OTHER, 1, WRITE)};
+	const struct explore_access b[] = {locked(1, LOCKS, LOCK), at(2, 0x20, DATUM, 4, READ),
+					   at(3, LOCKS + 1, LOCK, 1, WRITE), locked(4, LOCKS, OTHER),
+					   at(5, LOCKS + 1, OTHER, 1, WRITE)};
+	struct explore_candidate *found;
+	size_t n;
+
+	(void)state;
+	found = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	assert_true(found->common_lock);
+	assert_true(found->blocked & BIT(EXPLORE_PAUSE_A));
+	assert_false(found->blocked & BIT(EXPLORE_PAUSE_B));
+	free(found);
+}
+
 static void other_locks_are_no_common_lock(void **state)
 {
 	const struct explore_access a[] = {locked(1, LOCKS, LOCK), at(2, 0x10, DATUM, 4, WRITE)};
@@ -539,6 +599,8 @@ int main(void)
 		cmocka_unit_test(a_common_lock_is_seen),
 		cmocka_unit_test(a_release_may_be_inlined),
 		cmocka_unit_test(a_release_that_is_missing_is_no_lock_to_the_end),
+		cmocka_unit_test(what_would_block_is_known),
+		cmocka_unit_test(a_lock_that_is_held_longer_blocks_a_pause),
 		cmocka_unit_test(other_locks_are_no_common_lock),
 		cmocka_unit_test(a_counter_is_no_lock),
 	};

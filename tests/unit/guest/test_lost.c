@@ -569,6 +569,35 @@ static void objects_in_sheaves_are_free(void **state)
 	assert_int_equal(f->twice.gva, object(7));
 }
 
+/* Returns the objects of the slab that are in use, as bits. `offset`: of the byte in each object that is asked for. */
+static unsigned in_use(struct facts *f, uint64_t offset)
+{
+	struct guest_heap *h = guest_heap_open(f->g);
+	unsigned used = 0;
+
+	assert_non_null(h);
+	for (unsigned i = 0; i < OBJECTS; i++)
+		used |= (unsigned)guest_heap_uses(h, object(i) + offset) << i;
+	assert_false(guest_heap_uses(h, DIRECT + USED_GPA));
+	assert_false(guest_heap_uses(h, IMAGE));
+	assert_false(guest_heap_uses(h, UINT64_MAX));
+	guest_heap_close(h);
+	return used;
+}
+
+static void objects_in_use_are_told_from_free_ones(void **state)
+{
+	struct facts *f = *state;
+
+	assert_int_equal(in_use(f, 0), 0xff & ~(1u << 2 | 1u << 5 | 1u << 6));
+	assert_int_equal(in_use(f, OBJECT - 1), 0xff & ~(1u << 2 | 1u << 5 | 1u << 6));
+	put_sheaves(f);
+	assert_int_equal(in_use(f, 8), 1u << 0 | 1u << 3 | 1u << 4);
+	learn(f, false);
+	assert_null(guest_heap_open(f->g));
+	guest_heap_close(NULL);
+}
+
 static void odd_sheaves_say_nothing(void **state)
 {
 	struct facts *f = *state;
@@ -692,6 +721,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(list_that_leaves_the_slab_says_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(object_on_two_lists_was_freed_twice, setup, teardown),
 		cmocka_unit_test_setup_teardown(objects_in_sheaves_are_free, setup, teardown),
+		cmocka_unit_test_setup_teardown(objects_in_use_are_told_from_free_ones, setup, teardown),
 		cmocka_unit_test_setup_teardown(odd_sheaves_say_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(invalid_slabs_are_no_slabs, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_answer_if_a_list_of_a_cpu_is_odd, setup, teardown),
