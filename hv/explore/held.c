@@ -7,71 +7,216 @@
 
 /*
  * The most locks of one side that wait for their release. When one more is taken, the oldest of them counts as never released.
- * Without a limit, a guest that takes many locks and releases none would make held_find() take hours.
+ * Without a limit, a guest that takes many locks and releases none would make all searches slow.
  */
-#define LOCKS_HELD_MAX 64u
+#define OPEN_MAX 64u
+/* held.open has an element for every EVERY-th section. */
+#define EVERY 256u
 #define NOT_RELEASED 0u /* the value of `to` until the lock is released: no release has this number */
 
-int held_find(struct held *s, const struct explore_access *access, uint32_t count,
+/* Indices of the sections that were open when a section began. */
+struct held_open {
+	uint32_t section[OPEN_MAX];
+	uint32_t count;
+};
+
+/* ---- finding ---- */
+
+static void close_section(struct held_open *open, uint32_t n)
+{
+	memmove(open->section + n, open->section + n + 1, (--open->count - n) * sizeof(*open->section));
+}
+
+static void open_section(struct held *h, struct held_open *open, const struct explore_access *take, bool shared)
+{
+	if (open->count == OPEN_MAX)
+		close_section(open, 0);
+	if (h->count % EVERY == 0)
+		h->open[h->count / EVERY] = *open;
+	open->section[open->count++] = h->count;
+	h->section[h->count++] =
+		(struct held_section){.gva = take->gva, .from = take->at, .to = NOT_RELEASED, .shared = shared};
+}
+
+static int compare_locks(const struct held_section *a, const struct held_section *b)
+{
+	if (a->gva != b->gva)
+		return a->gva < b->gva ? -1 : 1;
+	if (a->shared != b->shared)
+		return a->shared ? 1 : -1;
+	return (a->from > b->from) - (a->from < b->from);
+}
+
+static int by_lock(const void *a, const void *b, void *sections)
+{
+	const struct held_section *section = sections;
+
+	return compare_locks(&section[*(const uint32_t *)a], &section[*(const uint32_t *)b]);
+}
+
+int held_find(struct held *h, const struct explore_access *access, uint32_t count,
 	      enum held_act (*act)(void *ctx, const struct explore_access *access), void *ctx)
 {
-	size_t open[LOCKS_HELD_MAX], open_count = 0;
+	struct held_open open = {.count = 0};
 
-	*s = (struct held){.section = calloc(count + 1u, sizeof(*s->section))};
-	for (uint32_t i = 0; i < count && s->section; i++) {
+	*h = (struct held){.section = calloc(count + 1u, sizeof(*h->section)),
+			   .open = calloc(count / EVERY + 1u, sizeof(*h->open)),
+			   .by_lock = calloc(count + 1u, sizeof(*h->by_lock))};
+	if (!h->section || !h->open || !h->by_lock)
+		return -1;
+	for (uint32_t i = 0; i < count; i++) {
 		const struct explore_access *a = &access[i];
 		enum held_act does = act(ctx, a);
-		size_t n = 0;
+		uint32_t n = 0;
 
 		if (!(a->rw & INSN_WRITE))
 			continue;
-		while (n < open_count && s->section[open[n]].gva != a->gva)
+		while (n < open.count && h->section[open.section[n]].gva != a->gva)
 			n++;
-		if (does != HELD_NOTHING && n < open_count) {
-			s->section[open[n]].from = a->at;
-			s->section[open[n]].shared = does == HELD_TAKES_SHARED;
-		} else if (does != HELD_NOTHING) {
-			if (open_count == LOCKS_HELD_MAX)
-				memmove(open, open + 1, --open_count * sizeof(*open));
-			open[open_count++] = s->count;
-			s->section[s->count++] = (struct held_section){
-				.gva = a->gva, .from = a->at, .to = NOT_RELEASED, .shared = does == HELD_TAKES_SHARED};
-		} else if (n < open_count) {
-			s->section[open[n]].to = a->at;
-			s->section[open[n]].release = a;
-			memmove(open + n, open + n + 1, (--open_count - n) * sizeof(*open));
+		if (n < open.count) {
+			if (does == HELD_NOTHING) {
+				h->section[open.section[n]].to = a->at;
+				h->section[open.section[n]].release = a;
+			}
+			close_section(&open, n);
 		}
+		if (does != HELD_NOTHING)
+			open_section(h, &open, a, does == HELD_TAKES_SHARED);
 	}
-	return s->section ? 0 : -1;
+	for (uint32_t i = 0; i < h->count; i++)
+		h->by_lock[i] = i;
+	qsort_r(h->by_lock, h->count, sizeof(*h->by_lock), by_lock, h->section);
+	return 0;
 }
 
-void held_free(struct held *s)
+void held_free(struct held *h)
 {
-	free(s->section);
-	*s = (struct held){0};
+	free(h->section);
+	free(h->open);
+	free(h->by_lock);
+	*h = (struct held){0};
 }
 
-bool held_at(const struct held *s, uint64_t gva, uint32_t at)
+/* ---- searching ---- */
+
+/* Returns the number of sections that sort before `key` in by_lock. */
+static uint32_t rank_of(const struct held *h, const struct held_section *key)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (s->section[i].gva == gva && s->section[i].from <= at && at <= s->section[i].to)
+	uint32_t low = 0, high = h->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (compare_locks(&h->section[h->by_lock[middle]], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Returns the section with this rank in by_lock if it is one of this lock and this kind, or NULL. */
+static const struct held_section *ranked(const struct held *h, uint32_t rank, uint64_t gva, bool shared)
+{
+	const struct held_section *s = rank < h->count ? &h->section[h->by_lock[rank]] : NULL;
+
+	return s && s->gva == gva && s->shared == shared ? s : NULL;
+}
+
+/* Returns whether the side holds the lock at `gva` at the instruction with the number `at`, in sections of this kind. */
+static bool holds(const struct held *h, uint64_t gva, bool shared, uint32_t at)
+{
+	const struct held_section after = {.gva = gva, .shared = shared, .from = at};
+	/* Sections of one lock do not overlap, so it is the last one that begins at `at` or before. */
+	uint32_t rank = rank_of(h, &after);
+	const struct held_section *s = ranked(h, rank, gva, shared);
+
+	if (!s || s->from != at)
+		s = rank ? ranked(h, rank - 1, gva, shared) : NULL;
+	return s && at <= s->to;
+}
+
+/* Returns whether a section of this lock and this kind begins before the instruction with the number `before`. */
+static bool takes(const struct held *h, uint64_t gva, bool shared, uint32_t before)
+{
+	const struct held_section first = {.gva = gva, .shared = shared};
+	const struct held_section *s = ranked(h, rank_of(h, &first), gva, shared);
+
+	return s && s->from < before;
+}
+
+/* Returns the number of sections that begin at the instruction with the number `at`, or before. */
+static uint32_t begun(const struct held *h, uint32_t at)
+{
+	uint32_t low = 0, high = h->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (h->section[middle].from <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Call `each` for the sections that begin at `at` or before, and are not known to end before: at most OPEN_MAX + EVERY of them,
+ * until it returns true. Returns whether it did.
+ */
+static bool around(const struct held *h, uint32_t at, bool (*each)(void *ctx, const struct held_section *s), void *ctx)
+{
+	uint32_t end = begun(h, at), start;
+
+	if (!end)
+		return false;
+	start = (end - 1) / EVERY;
+	for (uint32_t i = 0; i < h->open[start].count; i++)
+		if (each(ctx, &h->section[h->open[start].section[i]]))
+			return true;
+	for (uint32_t i = start * EVERY; i < end; i++)
+		if (each(ctx, &h->section[i]))
 			return true;
 	return false;
 }
 
-/* Returns whether a side takes the lock of the other side's section before its instruction number `before`, and must wait. */
-static bool waits_for(const struct held *s, const struct held_section *held, uint32_t before)
+/* A search of held_common() or held_blocks(). */
+struct search {
+	const struct held *other;
+	uint32_t at, other_at;
+	const struct held_section *last;
+};
+
+static bool look_for_last(void *ctx, const struct held_section *s)
 {
-	for (size_t i = 0; i < s->count && s->section[i].from < before; i++)
-		if (s->section[i].gva == held->gva && !(s->section[i].shared && held->shared))
-			return true;
+	struct search *search = ctx;
+
+	if (search->at <= s->to && (!search->last || s->to > search->last->to) &&
+	    (holds(search->other, s->gva, false, search->other_at) || holds(search->other, s->gva, true, search->other_at)))
+		search->last = s;
 	return false;
 }
 
-bool held_blocks(const struct held *held, uint32_t at, const struct held *other, uint32_t before)
+const struct held_section *held_common(const struct held *own, uint32_t at, const struct held *other, uint32_t other_at)
 {
-	for (size_t i = 0; i < held->count && held->section[i].from <= at; i++)
-		if (at < held->section[i].to && waits_for(other, &held->section[i], before))
-			return true;
-	return false;
+	struct search search = {.other = other, .at = at, .other_at = other_at};
+
+	around(own, at, look_for_last, &search);
+	return search.last;
+}
+
+static bool is_waited_for(void *ctx, const struct held_section *s)
+{
+	const struct search *search = ctx;
+
+	return search->at < s->to && (takes(search->other, s->gva, false, search->other_at) ||
+				      (!s->shared && takes(search->other, s->gva, true, search->other_at)));
+}
+
+bool held_blocks(const struct held *own, uint32_t at, const struct held *other, uint32_t before)
+{
+	struct search search = {.other = other, .at = at, .other_at = before};
+
+	return around(own, at, is_waited_for, &search);
 }

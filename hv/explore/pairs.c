@@ -159,16 +159,10 @@ static enum held_act act_of(void *side, const struct explore_access *a)
 /* Returns the access by which this side releases the last of the locks that both sides hold at the pair, or NULL. */
 static const struct explore_access *find_release(const struct side s[2], const struct pair *p, unsigned side)
 {
-	const struct explore_access *own = p->access[side], *release = NULL;
+	const struct held_section *last =
+		held_common(&s[side].sections, p->access[side]->at, &s[!side].sections, p->access[!side]->at);
 
-	for (size_t i = 0; i < s[side].sections.count; i++) {
-		const struct held_section *c = &s[side].sections.section[i];
-
-		if (c->from <= own->at && own->at <= c->to && (!release || c->to > release->at) &&
-		    held_at(&s[!side].sections, c->gva, p->access[!side]->at))
-			release = c->release;
-	}
-	return release;
+	return last ? last->release : NULL;
 }
 
 /* ---- the words of locks ---- */
@@ -181,11 +175,11 @@ struct lock_words {
 
 static int find_lock_words(const struct side s[2], struct lock_words *out)
 {
-	*out = (struct lock_words){.gva = calloc(s[0].sections.count + s[1].sections.count + 1, sizeof(*out->gva))};
+	*out = (struct lock_words){.gva = calloc((size_t)s[0].sections.count + s[1].sections.count + 1, sizeof(*out->gva))};
 	if (!out->gva)
 		return -1;
 	for (unsigned i = 0; i < 2; i++)
-		for (size_t n = 0; n < s[i].sections.count; n++)
+		for (uint32_t n = 0; n < s[i].sections.count; n++)
 			out->gva[out->count++] = s[i].sections.section[n].gva;
 	qsort(out->gva, out->count, sizeof(*out->gva), by_number);
 	return 0;

@@ -478,6 +478,23 @@ static void what_would_block_is_known(void **state)
 	free(found);
 }
 
+/* The take of another lock may come first, and again later. */
+static void a_lock_that_is_taken_again_hides_no_other(void **state)
+{
+	const struct explore_access a[] = {locked(1, LOCKS, OTHER), locked(2, LOCKS, LOCK), at(3, 0x10, DATUM, 4, WRITE),
+					   at(4, LOCKS + 1, LOCK, 1, WRITE), locked(5, LOCKS, OTHER)};
+	const struct explore_access b[] = {locked(1, LOCKS, OTHER), locked(2, LOCKS, LOCK), at(3, LOCKS + 1, LOCK, 1, WRITE),
+					   locked(4, LOCKS, OTHER), at(5, 0x20, DATUM, 4, READ)};
+	struct explore_candidate *found;
+	size_t n;
+
+	(void)state;
+	found = FIND(a, b, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(found->blocked, BIT(EXPLORE_FLIP_A) | BIT(EXPLORE_PAUSE_A));
+	free(found);
+}
+
 /* A pause under a common lock ends after its release. Another lock, which is held longer, still blocks. */
 static void a_lock_that_is_held_longer_blocks_a_pause(void **state)
 {
@@ -600,6 +617,7 @@ int main(void)
 		cmocka_unit_test(a_release_may_be_inlined),
 		cmocka_unit_test(a_release_that_is_missing_is_no_lock_to_the_end),
 		cmocka_unit_test(what_would_block_is_known),
+		cmocka_unit_test(a_lock_that_is_taken_again_hides_no_other),
 		cmocka_unit_test(a_lock_that_is_held_longer_blocks_a_pause),
 		cmocka_unit_test(other_locks_are_no_common_lock),
 		cmocka_unit_test(a_counter_is_no_lock),
