@@ -61,6 +61,7 @@ pair nulltest --trials 20 --no-baseline
 pair chained --trials 20 --no-baseline --chains 1
 pair statcount --trials 2 --no-baseline --keep-going
 pair actlen --trials 6 --no-baseline --keep-going
+pair actirq --trials 6 --no-baseline --keep-going --b-also gt_actirq_timer
 # The exit statuses do not tell that a write has failed.
 explore oneseat "$module; echo prepare oneseat >/proc/outrider_gt" "echo step oneseat 0 >/proc/outrider_gt; true" \
 	"echo step oneseat 1 >/proc/outrider_gt; true" --trials 4 --no-baseline --keep-going
@@ -77,5 +78,6 @@ look copy
 wait $lockedput || :
 explore recorded "$module; echo prepare twice >/proc/outrider_gt" "echo step twice 0 >/proc/outrider_gt" "echo step twice 1 >/proc/outrider_gt" --record-only --no-baseline --steps 20000
 explore harmful "$module" "echo complain null >/proc/outrider_gt" true --quiet --no-baseline --steps 3000
+explore nofunction "$module" true true --quiet --b-also gt_no_such
 explore nomark true true true --append quiet --quiet
 explore unprepared false true true --quiet
