@@ -28,6 +28,14 @@ static bool is_shared(const struct explore_candidate *c)
 	return c->memory.kind != GUEST_MEMORY_PER_CPU && c->memory.kind != GUEST_MEMORY_STACK;
 }
 
+/* An object that is allocated during a recording may have been freed before, although it was in use at the mark. */
+static void find_allocations(const struct kernel *kernel, const struct explore_access *access, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (access[i].service)
+			kernel_allocates(kernel, access[i].gva);
+}
+
 /* Find the candidates of `in` in shared memory, named and ordered. Returns 0, or -1 if memory ran out. */
 static int find(struct pairs_input *in, const struct recordings *r, const struct kernel *kernel, struct list *out)
 {
@@ -38,6 +46,8 @@ static int find(struct pairs_input *in, const struct recordings *r, const struct
 	in->code = kernel_code;
 	in->lasting = kernel_is_lasting;
 	in->ctx = (void *)(uintptr_t)kernel;
+	for (unsigned side = 0; side < 2; side++)
+		find_allocations(kernel, in->access[side], in->count[side]);
 	*out = (struct list){.all = pairs_find(in, &count)};
 	if (count == (size_t)-1)
 		return -1;

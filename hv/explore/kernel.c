@@ -228,6 +228,12 @@ static void find_memory(const struct kernel *k, uint64_t gva, uint32_t size, str
 	guest_memory_at(k->guest, &k->regs, &page, gva, size, out);
 }
 
+void kernel_allocates(const struct kernel *k, uint64_t gva)
+{
+	if (k->heap)
+		guest_heap_drop(k->heap, gva);
+}
+
 bool kernel_is_lasting(void *kernel, uint64_t gva)
 {
 	const struct kernel *k = kernel;

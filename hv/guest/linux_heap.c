@@ -32,6 +32,15 @@ bool guest_heap_uses(const struct guest_heap *h, uint64_t gva)
 	return slab && !(h->slabs.state[slab->first + object] & LINUX_OBJECT_FREE);
 }
 
+void guest_heap_drop(struct guest_heap *h, uint64_t gva)
+{
+	uint32_t object;
+	const struct linux_known_slab *slab = linux_slabs_at(&h->slabs, h->g, gva, &object);
+
+	if (slab)
+		h->slabs.state[slab->first + object] |= LINUX_OBJECT_FREE;
+}
+
 void guest_heap_close(struct guest_heap *h)
 {
 	if (h)

@@ -578,6 +578,10 @@ static unsigned in_use(struct facts *f, uint64_t offset)
 	assert_non_null(h);
 	for (unsigned i = 0; i < OBJECTS; i++)
 		used |= (unsigned)guest_heap_uses(h, object(i) + offset) << i;
+	guest_heap_drop(h, object(7) + offset);
+	assert_false(guest_heap_uses(h, object(7)));
+	guest_heap_drop(h, DIRECT + USED_GPA);
+	guest_heap_drop(h, UINT64_MAX);
 	assert_false(guest_heap_uses(h, DIRECT + USED_GPA));
 	assert_false(guest_heap_uses(h, IMAGE));
 	assert_false(guest_heap_uses(h, UINT64_MAX));
