@@ -11,6 +11,20 @@
 #define SCHEMA "outrider-explore/1"
 #define NS_PER_MS 1000000u
 
+static json_t *calls_json(struct json_builder *b, const char *const *names, const uint64_t *calls)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < EXPLORE_ALSO_MAX && names[i]; i++) {
+		json_t *o = json_object();
+
+		json_put(b, o, "function", json_clean(names[i], strlen(names[i])));
+		json_put(b, o, "calls", json_whole(calls[i]));
+		json_append(b, list, o);
+	}
+	return list;
+}
+
 static json_t *program_json(struct json_builder *b, const struct explore_config *config, const struct explore_result *r,
 			    unsigned side)
 {
@@ -21,7 +35,7 @@ static json_t *program_json(struct json_builder *b, const struct explore_config 
 	json_put(b, o, "recorded", json_string(explore_recorded_word(e->end)));
 	json_put(b, o, "instructions", json_whole(e->steps));
 	json_put(b, o, "system_calls", json_whole(e->entries));
-	json_put(b, o, "other_calls", json_whole(e->calls));
+	json_put(b, o, "other_calls", calls_json(b, config->also[side], e->calls));
 	json_put(b, o, "accesses", json_whole(e->accesses));
 	json_put(b, o, "milliseconds", json_whole(e->ns / NS_PER_MS));
 	return o;
@@ -264,6 +278,7 @@ int explore_show_json(const struct explore_config *config, const struct explore_
 	json_put(&b, o, "trials", trials);
 	json_put(&b, o, "between", between_json(&b, config, r));
 	json_put(&b, o, "skipped", json_whole(r->skipped));
+	json_put(&b, o, "schedules", json_whole(r->schedules));
 	json_put(&b, o, "trials_per_minute", json_real(explore_trials_per_minute(r)));
 	json_put(&b, o, "walks", walks_json(&b, config, r));
 	json_put(&b, o, "first_finding", r->first < 0 ? json_null() : json_integer(r->trials[r->first].number));

@@ -55,7 +55,7 @@ static void show_recordings(const struct explore_config *config, const struct ex
 		       " accesses, %.1f s\n",
 		       ends[e->end] ? ends[e->end] : "not", e->steps, e->entries, e->accesses, (double)e->ns / NS_PER_S);
 		for (unsigned i = 0; i < EXPLORE_ALSO_MAX && config->also[side][i]; i++)
-			printf("            with its CPU's other calls of %s\n", config->also[side][i]);
+			printf("            other calls of %s on its CPU: %" PRIu64 "\n", config->also[side][i], e->calls[i]);
 	}
 	printf("candidates  %u\n", r->candidate_count);
 }
@@ -334,20 +334,22 @@ static bool is_shown(const struct explore_result *r, unsigned index)
 	return true;
 }
 
-/* Returns the number of candidates whose two accesses both programs stood before at once. Trials are in the candidates' order.
- */
+static bool is_raced(const struct explore_trial *t)
+{
+	return explore_flips(t->schedule) && t->forced == EXPLORE_FORCED;
+}
+
+/* Returns the number of candidates whose two accesses both programs stood before at once. */
 static unsigned count_raced(const struct explore_result *r)
 {
 	unsigned count = 0;
-	int last = -1;
 
 	for (unsigned i = 0; i < r->trial_count; i++) {
-		const struct explore_trial *t = &r->trials[i];
+		unsigned before = 0;
 
-		if (explore_flips(t->schedule) && t->forced == EXPLORE_FORCED && (int)t->candidate != last) {
-			last = (int)t->candidate;
-			count++;
-		}
+		while (before < i && !(is_raced(&r->trials[before]) && r->trials[before].candidate == r->trials[i].candidate))
+			before++;
+		count += is_raced(&r->trials[i]) && before == i;
 	}
 	return count;
 }

@@ -188,7 +188,7 @@ int candidates_after(const struct base *base, const struct recordings *r, const 
 	unsigned used = 0, last = 0;
 	int rc = 0;
 
-	/* The trials of one candidate are next to each other. */
+	/* In the first pass of the trials, those of one candidate are next to each other. */
 	for (unsigned i = 0; i < result->trial_count && rc == 0; i++) {
 		const struct explore_trial *t = &result->trials[i];
 

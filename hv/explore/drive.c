@@ -149,8 +149,8 @@ void drive_note_returns(struct drive *d, const struct returns_site *site, struct
 	copy_on_hit(&d->copy, note_return, d);
 }
 
-/* Returns whether the next instruction of the CPU accesses the byte at `gva`. */
-static bool is_access(struct drive *d, unsigned cpu, uint64_t gva)
+/* Returns whether the next instruction of the CPU is the one at `pc`, and accesses the byte at `gva`. */
+static bool is_access(struct drive *d, unsigned cpu, uint64_t pc, uint64_t gva)
 {
 	const struct copy_ops ops = copy_steps(&d->copy);
 	struct mem_access access[INSN_MAX_MEM];
@@ -160,6 +160,8 @@ static bool is_access(struct drive *d, unsigned cpu, uint64_t gva)
 	unsigned n;
 
 	ops.regs(ops.ctx, cpu, &regs);
+	if (regs.rip != pc)
+		return false;
 	if (!insn_decode(d->decoder, code, drive_code(d, cpu, regs.rip, code), regs.rip, &insn))
 		return false;
 	n = insn_accesses(&insn, &regs, access);
@@ -177,7 +179,7 @@ struct stop {
 
 static bool is_there(struct drive *d, unsigned side, const struct stop *stop)
 {
-	return stop->pc && is_access(d, side, stop->gva);
+	return stop->pc && is_access(d, side, stop->pc, stop->gva);
 }
 
 /* Returns whether the side spins until another CPU acts, and none runs. */

@@ -56,19 +56,14 @@ static void say_recorded(const struct explore *e, const char *who, const struct 
 		    who, r->steps, r->entries, r->accesses, r->ns / NS_PER_MS, explore_recorded_word(r->end));
 }
 
-/* Say whether the calls that --a-also and --b-also ask for came. */
+/* Say how many of the calls that --a-also and --b-also ask for were recorded. */
 static void say_calls(const struct explore *e, unsigned side)
 {
 	const char *const *names = e->config->also[side];
-	uint64_t calls = e->result->recording[side].calls;
-	char who = EXPLORE_SIDE_NAMES[side];
 
-	if (names[0] && calls)
-		explore_say(e->config, "%c: %" PRIu64 " calls of %s%s%s were recorded, too", who, calls, names[0],
-			    names[1] ? " and " : "", names[1] ? names[1] : "");
-	else if (names[0])
-		explore_say(e->config, "%c: no call of %s%s%s came on CPU %u outside of the program's system calls", who,
-			    names[0], names[1] ? " and " : "", names[1] ? names[1] : "", side);
+	for (unsigned i = 0; i < EXPLORE_ALSO_MAX && names[i]; i++)
+		explore_say(e->config, "%c: other calls of %s on CPU %u: %" PRIu64, EXPLORE_SIDE_NAMES[side], names[i], side,
+			    e->result->recording[side].calls[i]);
 }
 
 static int record_all(struct explore *e, struct err *err)

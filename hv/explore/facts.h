@@ -158,9 +158,10 @@ enum explore_recorded {
 /* What one program did when it ran alone. */
 struct explore_recording {
 	enum explore_recorded end;
-	uint64_t steps;	   /* instructions of the kernel that were single-stepped */
-	uint64_t entries;  /* system calls that were recorded */
-	uint64_t calls;	   /* recorded calls of the functions of explore_config.also */
+	uint64_t steps;	  /* instructions of the kernel that were single-stepped */
+	uint64_t entries; /* system calls that were recorded */
+	/* Recorded calls of each function of explore_config.also. */
+	uint64_t calls[EXPLORE_ALSO_MAX];
 	uint64_t accesses; /* to memory that another CPU could access */
 	uint64_t ns;	   /* time of the recording */
 };
@@ -421,6 +422,8 @@ struct explore_result {
 	struct explore_trial *trials;
 	unsigned trial_count;
 	unsigned skipped; /* trials that were left out, as config.skip says */
+	/* Schedules of all candidates that can be tried, and that no other schedule repeats. */
+	uint64_t schedules;
 	/* Time from the start of the first trial to the end of the last one, without scenarios, chains and repeats. */
 	uint64_t trials_ns;
 	/* Places for change points of random schedules, and the probability that one of them hits a given fault of their depth.

@@ -10,8 +10,11 @@
  * Without a limit, a guest that takes many locks and releases none would make all searches slow.
  */
 #define OPEN_MAX 64u
-/* held.open has an element for every EVERY-th section. */
-#define EVERY 256u
+/*
+ * Number of sections from one element of held.open to the next. A search looks at as many sections, and an element takes as
+ * many bytes as 8 sections.
+ */
+#define OPEN_INTERVAL 256u
 #define NOT_RELEASED 0u /* the value of `to` until the lock is released: no release has this number */
 
 /* Indices of the sections that were open when a section began. */
@@ -31,8 +34,8 @@ static void open_section(struct held *h, struct held_open *open, const struct ex
 {
 	if (open->count == OPEN_MAX)
 		close_section(open, 0);
-	if (h->count % EVERY == 0)
-		h->open[h->count / EVERY] = *open;
+	if (h->count % OPEN_INTERVAL == 0)
+		h->open[h->count / OPEN_INTERVAL] = *open;
 	open->section[open->count++] = h->count;
 	h->section[h->count++] =
 		(struct held_section){.gva = take->gva, .from = take->at, .to = NOT_RELEASED, .shared = shared};
@@ -60,7 +63,7 @@ int held_find(struct held *h, const struct explore_access *access, uint32_t coun
 	struct held_open open = {.count = 0};
 
 	*h = (struct held){.section = calloc(count + 1u, sizeof(*h->section)),
-			   .open = calloc(count / EVERY + 1u, sizeof(*h->open)),
+			   .open = calloc(count / OPEN_INTERVAL + 1u, sizeof(*h->open)),
 			   .by_lock = calloc(count + 1u, sizeof(*h->by_lock))};
 	if (!h->section || !h->open || !h->by_lock)
 		return -1;
@@ -162,8 +165,8 @@ static uint32_t begun(const struct held *h, uint32_t at)
 }
 
 /*
- * Call `each` for the sections that begin at `at` or before, and are not known to end before: at most OPEN_MAX + EVERY of them,
- * until it returns true. Returns whether it did.
+ * Call `each` for the sections that begin at `at` or before, and are not known to end before: at most OPEN_MAX + OPEN_INTERVAL
+ * of them, until it returns true. Returns whether it did.
  */
 static bool around(const struct held *h, uint32_t at, bool (*each)(void *ctx, const struct held_section *s), void *ctx)
 {
@@ -171,11 +174,11 @@ static bool around(const struct held *h, uint32_t at, bool (*each)(void *ctx, co
 
 	if (!end)
 		return false;
-	start = (end - 1) / EVERY;
+	start = (end - 1) / OPEN_INTERVAL;
 	for (uint32_t i = 0; i < h->open[start].count; i++)
 		if (each(ctx, &h->section[h->open[start].section[i]]))
 			return true;
-	for (uint32_t i = start * EVERY; i < end; i++)
+	for (uint32_t i = start * OPEN_INTERVAL; i < end; i++)
 		if (each(ctx, &h->section[i]))
 			return true;
 	return false;
@@ -193,7 +196,8 @@ static bool look_for_last(void *ctx, const struct held_section *s)
 	struct search *search = ctx;
 
 	if (search->at <= s->to && (!search->last || s->to > search->last->to) &&
-	    (holds(search->other, s->gva, false, search->other_at) || holds(search->other, s->gva, true, search->other_at)))
+	    (holds(search->other, s->gva, false, search->other_at) ||
+	     (!s->shared && holds(search->other, s->gva, true, search->other_at))))
 		search->last = s;
 	return false;
 }

@@ -28,7 +28,7 @@ struct held_section {
 struct held {
 	struct held_section *section; /* in ascending order of `from` */
 	uint32_t count;
-	struct held_open *open; /* which sections were open at some of them */
+	struct held_open *open; /* which sections were open when every 256th section began */
 	uint32_t *by_lock;	/* indices of sections, sorted by lock, then those that are not shared first, then by `from` */
 };
 
@@ -36,7 +36,8 @@ struct held {
  * Find the critical sections of a side, whose accesses are in the order in which they were made. `act` says what an access does
  * to a lock at its address. Every other write to the address of a taken lock releases the lock. Some releases are not recorded,
  * because the scheduler makes them as another task. So a lock that is taken again counts as not held before, and so does a lock
- * that is never released. Returns 0, or -1 if memory ran out; held_free() may follow in either case.
+ * that is never released. If a reader takes a lock twice, its section ends at the first release. Returns 0, or -1 if memory ran
+ * out; held_free() may follow in either case.
  */
 int held_find(struct held *h, const struct explore_access *access, uint32_t count,
 	      enum held_act (*act)(void *ctx, const struct explore_access *access), void *ctx);
@@ -44,7 +45,7 @@ void held_free(struct held *h);
 
 /*
  * Returns the section of `own` that ends last, of those around its instruction number `at` whose lock the other side holds at
- * its instruction number `other_at`; or NULL if there is none.
+ * its instruction number `other_at`, so that not both can be there; or NULL if there is none.
  */
 const struct held_section *held_common(const struct held *own, uint32_t at, const struct held *other, uint32_t other_at);
 

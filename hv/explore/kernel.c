@@ -71,9 +71,8 @@ void kernel_find_spins(const struct kernel *k, struct base *base)
 			base->spin[i] = (struct base_spin){symbol.addr, symbol.size};
 }
 
-/* A search for a function in the kernel and its modules. */
+/* A search for a function in the modules. */
 struct search {
-	const struct guest *guest;
 	const char *name;
 	uint64_t found; /* 0: not found yet */
 };
@@ -82,15 +81,15 @@ static void look_in_module(void *ctx, const struct guest_module *m)
 {
 	struct search *s = ctx;
 
-	if (!s->found)
-		s->found = guest_symbol_address(s->guest, m->name, s->name);
+	if (!s->found && m->symbols)
+		s->found = symtab_addr(m->symbols, s->name);
 }
 
 int kernel_find_also(const struct kernel *k, const struct explore_config *config, struct base *base, struct err *err)
 {
 	for (unsigned side = 0; side < 2; side++)
 		for (unsigned i = 0; i < EXPLORE_ALSO_MAX && config->also[side][i]; i++) {
-			struct search s = {.guest = k->guest, .name = config->also[side][i]};
+			struct search s = {.name = config->also[side][i]};
 
 			s.found = guest_symbol_address(k->guest, "", s.name);
 			guest_each_module(k->guest, look_in_module, &s);
@@ -127,7 +126,8 @@ static enum pairs_code lock_code(const char *name)
 {
 	if (releases_lock(name))
 		return PAIRS_UNLOCK;
-	return strstr(name, "read") ? PAIRS_LOCK_SHARED : PAIRS_LOCK;
+	return strstr(name, "down_read") || strstr(name, "read_lock") || strstr(name, "read_trylock") ? PAIRS_LOCK_SHARED
+												      : PAIRS_LOCK;
 }
 
 static bool is_named(const char *name, const char *const *globs, size_t count)

@@ -27,8 +27,8 @@ void kernel_close(struct kernel *k);
 void kernel_find_spins(const struct kernel *k, struct base *base);
 
 /*
- * Set base->also to the addresses of the functions of config->also. Returns 0, or -1 with `err` set: EXIT_INPUT if neither the
- * kernel nor a module has one of them.
+ * Set base->also to the addresses of the functions of config->also. Returns 0, or -1 with `err` set: EXIT_INPUT if one of
+ * them is in neither the kernel nor a module. If several functions have the name, one of them is taken, the kernel's first.
  */
 int kernel_find_also(const struct kernel *k, const struct explore_config *config, struct base *base, struct err *err);
 

@@ -69,7 +69,9 @@ static bool same_cluster(const struct explore_candidate *a, const struct explore
 /* Returns whether the candidate has no reason for a lower rank but a common lock or two locked accesses. */
 static bool is_ordered(const struct explore_candidate *c)
 {
-	return (c->common_lock || explore_both_locked(c)) && explore_reasons(c) == 1;
+	unsigned reasons = (unsigned)c->common_lock + explore_both_locked(c);
+
+	return reasons && explore_reasons(c) == reasons;
 }
 
 /* Returns whether such a candidate is to be tried as early as one without a reason. */

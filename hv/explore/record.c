@@ -81,7 +81,6 @@ struct recorder {
 	struct {
 		uint64_t task, call;
 	} asleep;
-	unsigned calls_seen[EXPLORE_ALSO_MAX]; /* of each of these functions */
 };
 
 /* ---- the instruction ---- */
@@ -201,7 +200,16 @@ static void take_kernel(struct recorder *r)
 		r->out->kernel = cpu.regs;
 }
 
-/* Returns whether the CPU is at the start of a function of base->also. Counts its calls. */
+/* Returns whether the CPU is at the start of a function of base->also whose calls are still recorded. */
+static bool is_other_call(const struct recorder *r, const struct x86_regs *regs)
+{
+	for (unsigned i = 0; i < EXPLORE_ALSO_MAX; i++)
+		if (r->drive.also[i + 1] && r->drive.also[i + 1] == regs->rip)
+			return true;
+	return false;
+}
+
+/* Returns whether such a call is to be stepped now, and counts it. Calls in a call are not told from it. */
 static bool begins_call(struct recorder *r, const struct x86_regs *regs)
 {
 	for (unsigned i = 0; i < EXPLORE_ALSO_MAX; i++) {
@@ -209,8 +217,7 @@ static bool begins_call(struct recorder *r, const struct x86_regs *regs)
 
 		if (!*at || *at != regs->rip || r->call)
 			continue;
-		r->out->summary.calls++;
-		if (++r->calls_seen[i] == ALSO_CALLS)
+		if (++r->out->summary.calls[i] == ALSO_CALLS)
 			*at = 0;
 		return true;
 	}
@@ -228,12 +235,16 @@ static enum copy_step run_string(struct recorder *r, const struct insn *insn, st
 	const struct copy_ops ops = copy_steps(&r->drive.copy);
 	enum copy_step end = COPY_HALTED;
 
-	for (unsigned i = 0; i < STRING_SLICES && end == COPY_HALTED; i++) {
+	for (unsigned slices = 0; slices < STRING_SLICES && end == COPY_HALTED;) {
 		end = drive_slice(&r->drive, r->side, insn->addr + insn->len, SLICE_NS);
 		ops.regs(ops.ctx, r->side, regs);
-		if (end != COPY_STEPPED || !begins_call(r, regs))
+		slices += end == COPY_HALTED;
+		if (end != COPY_STEPPED || !is_other_call(r, regs))
 			continue;
-		step_call(r, regs);
+		if (begins_call(r, regs))
+			step_call(r, regs);
+		else if (!drive_step(&r->drive, r->side))
+			return COPY_LOST;
 		end = COPY_HALTED;
 	}
 	return end;
@@ -304,14 +315,16 @@ static void look_at_next_task(struct recorder *r, const struct x86_regs *regs)
 	uint64_t before = regs->gpr[X86_RDI], next = regs->gpr[X86_RSI];
 
 	/* This may be the second look at this switch. */
-	if (r->call && guest_stack_start(regs) != r->stack) {
-		r->asleep.task = before;
-		r->asleep.call = r->call;
-		r->call = 0;
-	}
-	if (r->asleep.task == next) {
-		r->call = r->asleep.call;
-		r->asleep.task = 0;
+	if (guest_stack_start(regs) != r->stack) {
+		uint64_t goes_on = r->asleep.task == next ? r->asleep.call : 0;
+
+		if (r->call || goes_on) {
+			r->asleep.task = r->call ? before : 0;
+			r->asleep.call = r->call;
+		}
+		r->call = goes_on;
+		if (goes_on)
+			pages_forget(&r->pages);
 	}
 	r->stack = guest_stack_start(regs);
 	calls_forget(&r->calls);
@@ -332,7 +345,7 @@ static enum copy_step advance(struct recorder *r, const struct insn *insn, struc
 	unsigned count = insn ? code_stride(&r->code, &first, regs, &end) : 0;
 
 	if (repeats && regs->gpr[X86_RCX] > STRING_STEPS)
-		step = run_string(r, insn, regs);
+		step = run_string(r, &first, regs);
 	else if (!count)
 		step = ops.step(ops.ctx, r->side, regs);
 	else
@@ -410,14 +423,18 @@ static bool step_on(struct recorder *r)
 /*
  * Step through the kernel until the CPU leaves the kernel or would wait for an interrupt, until a task runs that does not
  * belong to the program, until the call r->call has returned, or until a limit is reached. Returns whether such a call has
- * returned. No call is stepped any more afterwards, but one may be asleep.
+ * returned, or is given up, because an exception has interrupted it or it waits for an interrupt. No call is stepped any more
+ * afterwards, but one may be asleep.
  */
 static bool step_kernel(struct recorder *r)
 {
 	bool returned = step_on(r);
 
-	r->call = 0;
-	return returned;
+	if (!r->call)
+		return returned;
+	r->call = r->stack = 0;
+	r->own = false;
+	return true;
 }
 
 /*
@@ -462,24 +479,26 @@ static void leave_out(struct recorder *r)
 }
 
 /*
- * Step the call at whose start the CPU is. It may have interrupted any code, also a system call of the program. If it sleeps,
- * is_wanted() finds the task when it goes on.
+ * Step the call at whose start the CPU is. The call may have interrupted any code, also a system call of the program. If it
+ * sleeps, is_wanted() finds the task when it goes on.
  */
 static void step_call(struct recorder *r, const struct x86_regs *regs)
 {
 	struct calls calls = r->calls;
-	uint64_t stack = r->stack;
+	uint64_t stack = r->stack, last_pc = r->last_pc;
 	bool own = r->own;
 
 	r->call = regs->gpr[X86_RSP];
 	r->stack = guest_stack_start(regs);
 	r->own = true;
 	calls_forget(&r->calls);
+	pages_forget(&r->pages);
 	if (!step_kernel(r))
 		return;
 	r->stack = stack;
 	r->own = own;
 	r->calls = calls;
+	r->last_pc = last_pc;
 }
 
 /*
@@ -543,15 +562,15 @@ static int record(void *ctx, struct err *err)
 	}
 	if (drive_open(&r->drive, r->base, err) < 0 || find_entry(r, err) < 0)
 		goto out;
-	if (r->kernel)
-		r->code.switch_to = r->drive.also[0] = symtab_addr(guest_symtab(r->kernel->guest), "__switch_to");
-	for (unsigned i = 0; i < EXPLORE_ALSO_MAX && !r->baseline; i++)
-		r->drive.also[i + 1] = r->base->also[r->side][i];
 	r->drive.mark.baseline = r->baseline;
 	if (r->after && !hold_other(r)) {
 		rc = 0;
 		goto out;
 	}
+	if (r->kernel)
+		r->code.switch_to = r->drive.also[0] = symtab_addr(guest_symtab(r->kernel->guest), "__switch_to");
+	for (unsigned i = 0; i < EXPLORE_ALSO_MAX && !r->baseline; i++)
+		r->drive.also[i + 1] = r->base->also[r->side][i];
 	atomic_store(&r->drive.mark.open[r->side], true);
 	while (!limit_reached(r, true))
 		run_user(r);

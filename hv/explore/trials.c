@@ -18,6 +18,8 @@
 #include "hv/explore/words.h"
 
 #define NS_PER_MS 1000000u
+/* The most candidates before one that are compared with it: otherwise, a hostile guest's candidates would take hours. */
+#define REPEATS_LOOKED 4096u
 
 struct trials {
 	const struct base *base;
@@ -110,23 +112,25 @@ static bool is_impossible(const struct trials *t)
 }
 
 /*
- * Returns whether the schedule was tried already, at another candidate: in a pause, only the access of the side that is held
- * matters, and many candidates may have it.
+ * Returns whether an earlier candidate has the same pause: only the access of the side that is held matters, and many
+ * candidates may have it. Their trials are not repeated, unless another place in memory is to be compared afterwards.
  */
 static bool is_repeated(const struct trials *t)
 {
-	const struct explore_result *r = t->result;
+	const struct explore_candidate *all = t->result->candidates, *c = &all[t->candidate];
 	unsigned first = explore_first(t->schedule);
-	const struct explore_side *held = &r->candidates[t->candidate].side[first];
+	int place = ends_place_of(&t->serial.ends, c);
 
-	for (unsigned i = 0; i < t->started && explore_pauses(t->schedule); i++)
-		if (r->trials[i].schedule == t->schedule &&
-		    explore_holds_alike(held, &r->candidates[r->trials[i].candidate].side[first]))
+	if (!explore_pauses(t->schedule))
+		return false;
+	for (unsigned i = t->candidate > REPEATS_LOOKED ? t->candidate - REPEATS_LOOKED : 0; i < t->candidate; i++)
+		if (explore_holds_alike(&c->side[first], &all[i].side[first]) &&
+		    (place < 0 || place == ends_place_of(&t->serial.ends, &all[i])))
 			return true;
 	return false;
 }
 
-/* Returns whether not to try what comes next: it would tell nothing, or it is for the other pass. */
+/* Returns whether not to try what comes next: it would tell nothing, or the other pass tries it. */
 static bool is_useless(const struct trials *t)
 {
 	bool blocked = t->result->candidates[t->candidate].blocked & 1u << t->schedule;
@@ -140,7 +144,7 @@ static unsigned count_chainable(const struct trials *t)
 	const struct explore_result *r = t->result;
 	unsigned count = 0, last = 0;
 
-	/* The trials of one candidate are next to each other. */
+	/* In the first pass, the trials of one candidate are next to each other. */
 	for (unsigned i = 0; i < r->trial_count; i++)
 		if (explore_lets_run(&r->trials[i]) && r->trials[i].candidate < t->candidate &&
 		    (!count || r->trials[i].candidate != last)) {
@@ -180,22 +184,31 @@ static void chain(struct trials *t)
 	t->other_ns += monotonic_ns() - start;
 }
 
-/* Begin the second pass, if the first one has ended. Returns whether it begins. */
+/* Returns whether chain() waits until the last trials of the first pass have ended. */
+static bool is_waiting(const struct trials *t)
+{
+	return t->unchained && !t->late && t->result->first < 0 && t->candidate >= t->result->candidate_count &&
+	       t->started > t->result->trial_count;
+}
+
+/* Begin the second pass, if the first one has ended. Returns whether it has a candidate. */
 static bool begin_late(struct trials *t)
 {
-	bool chains = t->unchained && t->started > t->result->trial_count; /* chain() waits for the last trials */
-
-	if (t->late || chains || t->candidate < t->result->candidate_count)
+	if (t->late || t->candidate < t->result->candidate_count)
 		return false;
 	t->late = true;
 	t->candidate = 0;
 	t->schedule = EXPLORE_FLIP_A;
-	return has_candidate(t);
+	if (!has_candidate(t))
+		return false;
+	explore_say(t->config, "now the schedules that most likely block");
+	return true;
 }
 
+/* Go on to the next schedule that is to be tried. Returns whether there is none, or trials must end first. */
 static bool is_over(struct trials *t)
 {
-	for (chain(t); has_candidate(t) || begin_late(t); chain(t)) {
+	for (chain(t); has_candidate(t) || (!is_waiting(t) && begin_late(t)); chain(t)) {
 		bool useless = is_useless(t);
 
 		if (!useless && !is_skipped(t))
@@ -203,7 +216,9 @@ static bool is_over(struct trials *t)
 		t->result->skipped += !useless;
 		advance(t);
 	}
-	return (!has_candidate(t) && !has_walk(t)) || (t->result->first >= 0 && !t->config->keep_going) || is_stopped(t);
+	if (is_waiting(t) || (!has_candidate(t) && !has_walk(t)))
+		return true;
+	return (t->result->first >= 0 && !t->config->keep_going) || is_stopped(t);
 }
 
 /* Plan the next trial, which is_over() has said there is. */
@@ -308,6 +323,14 @@ static void run_all(struct trials *t)
 	r->trials_ns = monotonic_ns() - t->start_ns - t->other_ns;
 }
 
+/* Count the schedules that can be tried. */
+static void count_schedules(struct trials *t)
+{
+	for (t->candidate = 0; t->candidate < t->result->candidate_count; t->candidate++)
+		for (t->schedule = EXPLORE_FLIP_A; t->schedule <= EXPLORE_PAUSE_B; t->schedule++)
+			t->result->schedules += !is_impossible(t) && !is_repeated(t);
+}
+
 static int find_places(struct trials *t, struct err *err)
 {
 	struct explore_result *r = t->result;
@@ -357,6 +380,7 @@ int trials_run(struct base *base, const struct explore_config *config, const str
 		goto out;
 	}
 	run_all(&t);
+	count_schedules(&t);
 	rc = 0;
 out:
 	serial_free(&t.serial);

@@ -10,7 +10,8 @@
 #include "hv/explore/kernel.h"
 
 /*
- * Run both serial orders, and then the schedules of each candidate of `result`, in the candidates' order, until there are
+ * Run both serial orders, and then the schedules of each candidate of `result`, first those
+ * that are not expected to block, until there are
  * config->trials; then config->walks random schedules (hv/explore/walk.h). Unless config->keep_going, the first one that finds
  * harm is the end. After the serial orders, sets base->part_ns. config->jobs trials run at a time. Sets serial, trials,
  * trial_count, trials_ns, places, probability, first and first_state of `result`. With config->chains, candidates_after() is

@@ -129,9 +129,10 @@ int harness_start(unsigned int index);
 void harness_stop(unsigned int index);
 
 /*
- * Prepare the case to be stepped; and make one round of a side of a prepared case: in the context of the caller if the side runs in
- * a task, or else in one timer interrupt of the caller's CPU, for which the caller waits. harness_stop() ends that. The caller holds the lock of the /proc file for harness_prepare_case(), and not
- * for harness_step_case(), whose two sides are to run at once.
+ * Prepare the case to be stepped; and make one round of a side of a prepared case: in the context of the caller if the side runs
+ * in a task, or else in one timer interrupt of the caller's CPU, for which the caller waits. harness_stop() ends that. The caller
+ * holds the lock of the /proc file for harness_prepare_case(), and not for harness_step_case(), whose two sides are to run at
+ * once.
  */
 int harness_prepare_case(unsigned int index);
 int harness_step_case(unsigned int index, unsigned int side);

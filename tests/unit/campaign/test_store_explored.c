@@ -51,7 +51,7 @@ static const char *result_of(struct fixture *f, const char *build, const struct 
 		asprintf(&text,
 			 "{\"schema\": \"outrider-explore/1\", \"kernel\": \"Linux version 6.1\", \"build_id\": \"%s\", "
 			 "\"prepare\": \"%s\", \"programs\": [{\"command\": \"%s\"}, {\"command\": \"%s\"}], \"candidates\": "
-			 "%s, \"trials\": [%s], \"skipped\": %u}",
+			 "%s, \"trials\": [%s], \"skipped\": %u, \"schedules\": 8}",
 			 build, p->prepare, p->program[0], p->program[1], CANDIDATES, trials, skipped) > 0);
 	path = store_rig_file(&f->rig, "explored.json", text);
 	free(text);

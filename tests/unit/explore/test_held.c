@@ -52,7 +52,7 @@ static const struct held_section *all_common(const struct held *own, uint32_t at
 			const struct held_section *a = &own->section[i], *b = &other->section[n];
 
 			if (a->gva == b->gva && a->from <= at && at <= a->to && b->from <= other_at && other_at <= b->to &&
-			    (!last || a->to > last->to))
+			    !(a->shared && b->shared) && (!last || a->to > last->to))
 				last = a;
 		}
 	return last;
