@@ -28,12 +28,17 @@ static bool is_shared(const struct explore_candidate *c)
 	return c->memory.kind != GUEST_MEMORY_PER_CPU && c->memory.kind != GUEST_MEMORY_STACK;
 }
 
-/* An object that is allocated during a recording may have been freed before, although it was in use at the mark. */
-static void find_allocations(const struct kernel *kernel, const struct explore_access *access, uint32_t count)
+/*
+ * An object that is allocated during a recording may have been freed before, although it was in use at the mark. A process that
+ * is older than the program may start a task for it, which is not recorded.
+ */
+static void find_allocations(const struct kernel *kernel, const struct recorded *r)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (access[i].service)
-			kernel_allocates(kernel, access[i].gva);
+	for (uint32_t i = 0; i < r->count; i++)
+		if (r->access[i].service)
+			kernel_allocates(kernel, r->access[i].gva);
+	for (uint32_t i = 0; i < r->tasks; i++)
+		kernel_allocates(kernel, r->task[i]);
 }
 
 /* Find the candidates of `in` in shared memory, named and ordered. Returns 0, or -1 if memory ran out. */
@@ -45,9 +50,10 @@ static int find(struct pairs_input *in, const struct recordings *r, const struct
 	in->baseline_count = r->baseline ? r->baseline->count : 0;
 	in->code = kernel_code;
 	in->lasting = kernel_is_lasting;
+	in->allocated = kernel_is_allocated;
 	in->ctx = (void *)(uintptr_t)kernel;
 	for (unsigned side = 0; side < 2; side++)
-		find_allocations(kernel, in->access[side], in->count[side]);
+		find_allocations(kernel, r->side[side]);
 	*out = (struct list){.all = pairs_find(in, &count)};
 	if (count == (size_t)-1)
 		return -1;

@@ -166,32 +166,26 @@ static uint32_t begun(const struct held *h, uint32_t at)
 
 /*
  * Call `each` for the sections that begin at `at` or before, and are not known to end before: at most OPEN_MAX + OPEN_INTERVAL
- * of them, until it returns true. Returns whether it did.
+ * of them.
  */
-static bool around(const struct held *h, uint32_t at, bool (*each)(void *ctx, const struct held_section *s), void *ctx)
+static void around(const struct held *h, uint32_t at, void (*each)(void *ctx, const struct held_section *s), void *ctx)
 {
-	uint32_t end = begun(h, at), start;
+	uint32_t end = begun(h, at), start = end ? (end - 1) / OPEN_INTERVAL : 0;
 
-	if (!end)
-		return false;
-	start = (end - 1) / OPEN_INTERVAL;
-	for (uint32_t i = 0; i < h->open[start].count; i++)
-		if (each(ctx, &h->section[h->open[start].section[i]]))
-			return true;
+	for (uint32_t i = 0; end && i < h->open[start].count; i++)
+		each(ctx, &h->section[h->open[start].section[i]]);
 	for (uint32_t i = start * OPEN_INTERVAL; i < end; i++)
-		if (each(ctx, &h->section[i]))
-			return true;
-	return false;
+		each(ctx, &h->section[i]);
 }
 
-/* A search of held_common() or held_blocks(). */
+/* A search of held_common() or held_waited_for(). */
 struct search {
 	const struct held *other;
 	uint32_t at, other_at;
 	const struct held_section *last;
 };
 
-static bool look_for_last(void *ctx, const struct held_section *s)
+static void look_for_common(void *ctx, const struct held_section *s)
 {
 	struct search *search = ctx;
 
@@ -199,28 +193,30 @@ static bool look_for_last(void *ctx, const struct held_section *s)
 	    (holds(search->other, s->gva, false, search->other_at) ||
 	     (!s->shared && holds(search->other, s->gva, true, search->other_at))))
 		search->last = s;
-	return false;
 }
 
 const struct held_section *held_common(const struct held *own, uint32_t at, const struct held *other, uint32_t other_at)
 {
 	struct search search = {.other = other, .at = at, .other_at = other_at};
 
-	around(own, at, look_for_last, &search);
+	around(own, at, look_for_common, &search);
 	return search.last;
 }
 
-static bool is_waited_for(void *ctx, const struct held_section *s)
+static void look_for_waited(void *ctx, const struct held_section *s)
 {
-	const struct search *search = ctx;
+	struct search *search = ctx;
 
-	return search->at < s->to && (takes(search->other, s->gva, false, search->other_at) ||
-				      (!s->shared && takes(search->other, s->gva, true, search->other_at)));
+	if (search->at < s->to && (!search->last || s->to > search->last->to) &&
+	    (takes(search->other, s->gva, false, search->other_at) ||
+	     (!s->shared && takes(search->other, s->gva, true, search->other_at))))
+		search->last = s;
 }
 
-bool held_blocks(const struct held *own, uint32_t at, const struct held *other, uint32_t before)
+const struct held_section *held_waited_for(const struct held *own, uint32_t at, const struct held *other, uint32_t before)
 {
 	struct search search = {.other = other, .at = at, .other_at = before};
 
-	return around(own, at, is_waited_for, &search);
+	around(own, at, look_for_waited, &search);
+	return search.last;
 }

@@ -202,12 +202,21 @@ enum pairs_code kernel_code(void *kernel, uint64_t pc)
 
 	if (guest_symbol_at(k->guest, pc, &symbol) < 0)
 		return PAIRS_CODE;
+	if (!symbol.module[0] && strcmp(symbol.name, "lock_sock_nested") == 0)
+		return PAIRS_OWNS;
 	if (!symbol.module[0] && symtab_at(guest_symtab(k->guest), pc, &function) == 0 &&
 	    !guest_may_sample(k->guest, &function))
 		return lock_code(symbol.name);
 	if (symbol.module[0])
 		return PAIRS_MODULE;
 	return guest_serves_all(k->guest, symbol.name) ? PAIRS_SERVES_ALL : PAIRS_CODE;
+}
+
+bool kernel_is_allocated(void *kernel, uint64_t gva)
+{
+	const struct kernel *k = kernel;
+
+	return k->heap && guest_heap_has_free(k->heap, gva);
 }
 
 static void name_side(const struct kernel *k, struct explore_side *side)

@@ -18,6 +18,10 @@
 #define GRANULE 8u
 /* The most granules of one access that are examined. If an instruction copies or clears more, the rest is ignored. */
 #define GRANULES_MAX 512u
+/* The most releases, each of a lock that is held at the one before, that a pause goes on to. */
+#define RELEASES_MAX 4u
+/* Bytes of socket_lock_t.owned. The other stores of lock_sock_nested() are of one byte: the release of the spinlock. */
+#define OWNER_SIZE 4u
 
 /* What tells instructions apart: an instruction of a library function is another one for each of its callers. */
 struct site {
@@ -39,6 +43,7 @@ struct spot {
 };
 
 struct side {
+	const struct pairs_input *in;
 	const struct explore_access *access;
 	uint32_t count;
 	struct code *codes;
@@ -140,28 +145,44 @@ static int find_codes(struct side *s, const struct pairs_input *in)
 
 static bool is_lock(enum pairs_code kind)
 {
-	return kind == PAIRS_LOCK || kind == PAIRS_LOCK_SHARED || kind == PAIRS_UNLOCK;
+	return kind >= PAIRS_LOCK;
 }
 
 /*
  * A locked access of a lock function takes the lock at the accessed address, unless the function's name says that it releases
- * locks. A release may be inlined in code that is no lock function, so every other write releases the lock.
+ * locks. A release may be inlined in code that is no lock function, so every other write releases the lock. lock_sock_nested()
+ * takes a socket by a store to its `owned`, which release_sock() clears (net/core/sock.c).
  */
-static enum held_act act_of(void *side, const struct explore_access *a)
+static enum held_act act_of(void *opaque, const struct explore_access *a)
 {
-	enum pairs_code kind = a->locked ? code_of(side, a)->kind : PAIRS_CODE;
+	const struct side *s = opaque;
+	enum pairs_code kind = code_of(s, a)->kind;
 
+	if (kind < PAIRS_LOCK || s->in->allocated(s->in->ctx, a->gva))
+		return HELD_NOTHING;
+	if (kind == PAIRS_OWNS)
+		return a->size == OWNER_SIZE && !a->locked ? HELD_TAKES : HELD_NOTHING;
+	if (!a->locked)
+		return HELD_NOTHING;
 	if (kind == PAIRS_LOCK_SHARED)
 		return HELD_TAKES_SHARED;
 	return kind == PAIRS_LOCK ? HELD_TAKES : HELD_NOTHING;
 }
 
-/* Returns the access by which this side releases the last of the locks that both sides hold at the pair, or NULL. */
+/*
+ * Returns the access by which this side releases the last of the locks that both sides hold at the pair, or NULL. If it holds
+ * another lock there that the other side takes anywhere, such as the spinlock within lock_sock(), returns the release of that
+ * one.
+ */
 static const struct explore_access *find_release(const struct side s[2], const struct pair *p, unsigned side)
 {
-	const struct held_section *last =
-		held_common(&s[side].sections, p->access[side]->at, &s[!side].sections, p->access[!side]->at);
+	const struct held *own = &s[side].sections, *other = &s[!side].sections;
+	const struct held_section *last = held_common(own, p->access[side]->at, other, p->access[!side]->at), *next = last;
 
+	for (unsigned i = 0; i < RELEASES_MAX && next; i++) {
+		last = next;
+		next = held_waited_for(own, last->to, other, UINT32_MAX);
+	}
 	return last ? last->release : NULL;
 }
 
@@ -371,9 +392,9 @@ static uint8_t find_blocked(const struct side s[2], const struct pair *p, unsign
 	uint32_t at = p->access[first]->at;
 	uint8_t blocked = 0;
 
-	if (held_blocks(own, at, other, p->access[!first]->at))
+	if (held_waited_for(own, at, other, p->access[!first]->at))
 		blocked |= 1u << (first ? EXPLORE_FLIP_B : EXPLORE_FLIP_A);
-	if (held_blocks(own, release ? release->at : at, other, UINT32_MAX))
+	if (held_waited_for(own, release ? release->at : at, other, UINT32_MAX))
 		blocked |= 1u << (first ? EXPLORE_PAUSE_B : EXPLORE_PAUSE_A);
 	return blocked;
 }
@@ -429,6 +450,7 @@ struct explore_candidate *pairs_find(const struct pairs_input *in, size_t *count
 
 	*count = (size_t)-1;
 	for (unsigned i = 0; i < 2 && !failed; i++) {
+		s[i].in = in;
 		s[i].access = in->access[i];
 		s[i].count = in->count[i];
 		failed = find_codes(&s[i], in) < 0 || held_find(&s[i].sections, s[i].access, s[i].count, act_of, &s[i]) < 0;

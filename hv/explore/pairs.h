@@ -15,6 +15,7 @@ enum pairs_code {
 	PAIRS_SERVES_ALL, /* a function that serves the whole kernel: its candidates rank lower */
 	PAIRS_LOCK, /* implements a lock, or is entry code: its accesses are no candidates, but delimit critical sections */
 	PAIRS_LOCK_SHARED, /* as PAIRS_LOCK, and the function's name says that it takes the lock for a reader */
+	PAIRS_OWNS,	   /* as PAIRS_LOCK, but the function takes its lock by a plain store: lock_sock_nested() */
 	PAIRS_UNLOCK,	   /* as PAIRS_LOCK, and the function's name says that it releases a lock */
 };
 
@@ -29,6 +30,8 @@ struct pairs_input {
 	enum pairs_code (*code)(void *ctx, uint64_t pc);
 	/* Returns whether the byte at the GVA is in memory that was in use at the mark, so that no program has allocated it. */
 	bool (*lasting)(void *ctx, uint64_t gva);
+	/* Returns whether it is known that the side has allocated this memory: a lock there is not the other side's. */
+	bool (*allocated)(void *ctx, uint64_t gva);
 	void *ctx;
 };
 

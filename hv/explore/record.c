@@ -306,6 +306,15 @@ static bool called_kernel(const struct recorder *r, const struct x86_regs *regs)
 	       number >= 0 && !exits((uint64_t)number);
 }
 
+static void add_task(struct recorded *out, uint64_t task)
+{
+	for (uint32_t i = 0; i < out->tasks; i++)
+		if (out->task[i] == task)
+			return;
+	if (out->tasks < RECORDED_TASKS_MAX)
+		out->task[out->tasks++] = task;
+}
+
 /*
  * To be called when the CPU is at __switch_to(): find out whether the next task, to whose stack RSP points already, belongs to
  * the program and continues in a system call, or continues in a call of a function of base->also.
@@ -313,6 +322,7 @@ static bool called_kernel(const struct recorder *r, const struct x86_regs *regs)
 static void look_at_next_task(struct recorder *r, const struct x86_regs *regs)
 {
 	uint64_t before = regs->gpr[X86_RDI], next = regs->gpr[X86_RSI];
+	int32_t pid;
 
 	/* This may be the second look at this switch. */
 	if (guest_stack_start(regs) != r->stack) {
@@ -328,7 +338,10 @@ static void look_at_next_task(struct recorder *r, const struct x86_regs *regs)
 	}
 	r->stack = guest_stack_start(regs);
 	calls_forget(&r->calls);
-	r->own = r->call || (r->first_pid >= 0 && is_own(r, guest_task_pid(r->kernel->guest, next)) && called_kernel(r, regs));
+	pid = guest_task_pid(r->kernel->guest, next);
+	if (r->first_pid >= 0 && pid > r->first_pid)
+		add_task(r->out, next);
+	r->own = r->call || (r->first_pid >= 0 && is_own(r, pid) && called_kernel(r, regs));
 }
 
 /*
@@ -612,6 +625,8 @@ static struct recorded *start(struct recorder *r, struct err *err)
 		out->count = EXPLORE_ACCESSES_MAX;
 	if ((unsigned)out->summary.end > EXPLORE_LOST)
 		out->summary.end = EXPLORE_LOST;
+	if (out->tasks > RECORDED_TASKS_MAX)
+		out->tasks = RECORDED_TASKS_MAX;
 	return out;
 }
 

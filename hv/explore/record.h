@@ -8,12 +8,18 @@
 #include "hv/explore/facts.h"
 #include "hv/explore/kernel.h"
 
+/* The most tasks of a program whose task_structs are kept. */
+#define RECORDED_TASKS_MAX 64u
+
 /* A recording in memory that the recording process shares with its parent. */
 struct recorded {
 	struct explore_recording summary;
 	/* Registers of the CPU in kernel mode, for record_kernel(). rip 0: none. */
 	struct x86_regs kernel;
 	int32_t first_pid; /* process ID of the process that waited at the mark; -1: unknown */
+	/* GVAs of the task_structs of tasks that were started later: the first RECORDED_TASKS_MAX of them. */
+	uint64_t task[RECORDED_TASKS_MAX];
+	uint32_t tasks;
 	uint32_t count;
 	struct explore_access access[EXPLORE_ACCESSES_MAX];
 };

@@ -338,8 +338,9 @@ void guest_heap_close(struct guest_heap *h);
 /* From now on, the object that contains the byte at the GVA counts as free. Does nothing if the byte is in no object. */
 void guest_heap_drop(struct guest_heap *h, uint64_t gva);
 
-/* Returns whether the byte at the GVA was in an object in use. */
+/* Returns whether the byte at the GVA was in an object in use, or in a free one. */
 bool guest_heap_uses(const struct guest_heap *h, uint64_t gva);
+bool guest_heap_has_free(const struct guest_heap *h, uint64_t gva);
 
 /* Read the name of a slab cache, a printable string of at most max - 1 bytes. Returns 0, or -1 if there is none, and sets "".
  */

@@ -24,21 +24,35 @@ struct guest_heap *guest_heap_open(const struct guest *g)
 	return NULL;
 }
 
-bool guest_heap_uses(const struct guest_heap *h, uint64_t gva)
+/* Returns the state of the object that contains the byte, or NULL if there is none. */
+static uint8_t *state_at(const struct guest_heap *h, uint64_t gva)
 {
 	uint32_t object;
 	const struct linux_known_slab *slab = linux_slabs_at(&h->slabs, h->g, gva, &object);
 
-	return slab && !(h->slabs.state[slab->first + object] & LINUX_OBJECT_FREE);
+	return slab ? &h->slabs.state[slab->first + object] : NULL;
+}
+
+bool guest_heap_uses(const struct guest_heap *h, uint64_t gva)
+{
+	const uint8_t *state = state_at(h, gva);
+
+	return state && !(*state & LINUX_OBJECT_FREE);
+}
+
+bool guest_heap_has_free(const struct guest_heap *h, uint64_t gva)
+{
+	const uint8_t *state = state_at(h, gva);
+
+	return state && *state & LINUX_OBJECT_FREE;
 }
 
 void guest_heap_drop(struct guest_heap *h, uint64_t gva)
 {
-	uint32_t object;
-	const struct linux_known_slab *slab = linux_slabs_at(&h->slabs, h->g, gva, &object);
+	uint8_t *state = state_at(h, gva);
 
-	if (slab)
-		h->slabs.state[slab->first + object] |= LINUX_OBJECT_FREE;
+	if (state)
+		*state |= LINUX_OBJECT_FREE;
 }
 
 void guest_heap_close(struct guest_heap *h)

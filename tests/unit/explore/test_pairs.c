@@ -17,10 +17,11 @@
 #define READ INSN_READ
 #define WRITE INSN_WRITE
 #define BOTH (INSN_READ | INSN_WRITE)
-/* Functions of the test: PCs from LOCKS on implement locks, from SHARES on those of readers, from UNLOCKS on release them, and
- * from COMMON on serve the whole kernel. */
+/* Functions of the test: PCs from LOCKS on implement locks, from SHARES on those of readers, from OWNS on those that
+ * store an owner, from UNLOCKS on release locks, and from COMMON on serve the whole kernel. */
 #define LOCKS 0x8000u
 #define SHARES 0x8400u
+#define OWNS 0x8600u
 #define UNLOCKS 0x8800u
 #define COMMON 0x9000u
 #define MODULE 0xa000u
@@ -35,6 +36,7 @@ static enum pairs_code code(void *ctx, uint64_t pc)
 	return pc >= MODULE    ? PAIRS_MODULE
 	       : pc >= COMMON  ? PAIRS_SERVES_ALL
 	       : pc >= UNLOCKS ? PAIRS_UNLOCK
+	       : pc >= OWNS    ? PAIRS_OWNS
 	       : pc >= SHARES  ? PAIRS_LOCK_SHARED
 	       : pc >= LOCKS   ? PAIRS_LOCK
 			       : PAIRS_CODE;
@@ -59,12 +61,22 @@ static bool lasting(void *ctx, uint64_t gva)
 	return gva == VARIABLE;
 }
 
+/* Each side allocates what is from OWN_OBJECT on. */
+#define OWN_OBJECT 0x4000u
+
+static bool allocated(void *ctx, uint64_t gva)
+{
+	(void)ctx;
+	return gva >= OWN_OBJECT;
+}
+
 #define FIND(a, b, n) find(a, sizeof(a) / sizeof((a)[0]), b, sizeof(b) / sizeof((b)[0]), n)
 
 static struct explore_candidate *find(const struct explore_access *a, uint32_t na, const struct explore_access *b, uint32_t nb,
 				      size_t *n)
 {
-	const struct pairs_input in = {.access = {a, b}, .count = {na, nb}, .code = code, .lasting = lasting};
+	const struct pairs_input in = {
+		.access = {a, b}, .count = {na, nb}, .code = code, .lasting = lasting, .allocated = allocated};
 
 	return pairs_find(&in, n);
 }
@@ -246,8 +258,13 @@ static void code_of_every_program_comes_late(void **state)
 					   at(3, 0x21, DATUM, 8, READ)};
 	const struct explore_access baseline[] = {at(1, 0x20, OTHER, 8, READ), at(2, 0x10, OTHER, 8, WRITE),
 						  at(3, 0x10, OTHER, 8, WRITE)};
-	const struct pairs_input in = {
-		.access = {a, b}, .count = {2, 3}, .baseline = baseline, .baseline_count = 3, .code = code, .lasting = lasting};
+	const struct pairs_input in = {.access = {a, b},
+				       .count = {2, 3},
+				       .baseline = baseline,
+				       .baseline_count = 3,
+				       .code = code,
+				       .lasting = lasting,
+				       .allocated = allocated};
 	struct explore_candidate *c;
 	size_t n;
 
@@ -495,8 +512,8 @@ static void a_lock_that_is_taken_again_hides_no_other(void **state)
 	free(found);
 }
 
-/* A pause under a common lock ends after its release. Another lock, which is held longer, still blocks. */
-static void a_lock_that_is_held_longer_blocks_a_pause(void **state)
+/* A pause under a common lock goes on until it is released, and another lock that the other side takes, too. */
+static void a_pause_goes_on_until_no_lock_blocks(void **state)
 {
 	const struct explore_access a[] = {locked(1, LOCKS, OTHER), locked(2, LOCKS, LOCK), at(3, 0x10, DATUM, 4, WRITE),
 					   at(4, LOCKS + 1, LOCK, 1, WRITE), at(5, LOCKS + 1, OTHER, 1, WRITE)};
@@ -510,8 +527,46 @@ static void a_lock_that_is_held_longer_blocks_a_pause(void **state)
 	found = FIND(a, b, &n);
 	assert_int_equal(n, 1);
 	assert_true(found->common_lock);
-	assert_true(found->blocked & BIT(EXPLORE_PAUSE_A));
-	assert_false(found->blocked & BIT(EXPLORE_PAUSE_B));
+	assert_int_equal(found->side[0].release_gva, OTHER);
+	assert_int_equal(found->side[1].release_gva, LOCK);
+	assert_false(found->blocked & (BIT(EXPLORE_PAUSE_A) | BIT(EXPLORE_PAUSE_B)));
+	free(found);
+}
+
+/* A socket is taken by a store to its owner, under a spinlock, and released by other code under the same spinlock. */
+static void the_owner_of_a_socket_is_a_lock(void **state)
+{
+	const struct explore_access a[] = {locked(1, LOCKS, LOCK),	    at(2, OWNS, OTHER, 4, WRITE),
+					   at(3, OWNS + 1, LOCK, 1, WRITE), at(4, 0x10, DATUM, 4, WRITE),
+					   locked(5, LOCKS, LOCK),	    at(6, 0x11, OTHER, 4, WRITE),
+					   at(7, LOCKS + 1, LOCK, 1, WRITE)};
+	struct explore_candidate *found;
+	size_t n;
+
+	(void)state;
+	found = FIND(a, a, &n);
+	assert_int_equal(n, 1);
+	assert_true(found->common_lock);
+	/* After the store to the owner, the spinlock is still held. */
+	assert_int_equal(found->side[0].release_gva, LOCK);
+	assert_int_equal(found->side[0].release_pc, LOCKS + 1);
+	assert_false(found->blocked & BIT(EXPLORE_PAUSE_A));
+	free(found);
+}
+
+/* Each side has allocated the object with the lock: two objects, although they have one address. */
+static void a_lock_of_its_own_keeps_nobody_out(void **state)
+{
+	const struct explore_access a[] = {locked(1, LOCKS, OWN_OBJECT), at(2, 0x10, DATUM, 4, WRITE),
+					   at(3, LOCKS + 1, OWN_OBJECT, 1, WRITE)};
+	struct explore_candidate *found;
+	size_t n;
+
+	(void)state;
+	found = FIND(a, a, &n);
+	assert_int_equal(n, 1);
+	assert_false(found->common_lock);
+	assert_int_equal(found->blocked, 0);
 	free(found);
 }
 
@@ -618,7 +673,9 @@ int main(void)
 		cmocka_unit_test(a_release_that_is_missing_is_no_lock_to_the_end),
 		cmocka_unit_test(what_would_block_is_known),
 		cmocka_unit_test(a_lock_that_is_taken_again_hides_no_other),
-		cmocka_unit_test(a_lock_that_is_held_longer_blocks_a_pause),
+		cmocka_unit_test(a_pause_goes_on_until_no_lock_blocks),
+		cmocka_unit_test(the_owner_of_a_socket_is_a_lock),
+		cmocka_unit_test(a_lock_of_its_own_keeps_nobody_out),
 		cmocka_unit_test(other_locks_are_no_common_lock),
 		cmocka_unit_test(a_counter_is_no_lock),
 	};
