@@ -81,8 +81,8 @@ static inline void sfq_child_prepare(struct sfq_child *child, unsigned int paren
 	need(setsockopt(child->packets, SOL_SOCKET, SO_PRIORITY, &parent, sizeof(parent)), "set a socket's priority");
 }
 
-/* Add the child and fill it, and wait until the other side has dropped it. */
-static inline void sfq_child_fill(struct sfq_child *child)
+/* Add the child, and fill it. */
+static inline void sfq_child_add(struct sfq_child *child)
 {
 	if (add_sfq(child)) {
 		child->period = LONG_PERIOD;
@@ -90,6 +90,26 @@ static inline void sfq_child_fill(struct sfq_child *child)
 	}
 	for (unsigned char i = 0; i < PACKETS; i++)
 		packet_send(child->packets, i);
+}
+
+static inline void sfq_child_let_fire(void *opaque)
+{
+	(void)opaque;
+	spin_us(1200000L * LONG_PERIOD);
+}
+
+/* Under outrider explore: add the child, whose timer fires on CPU 0 while CPU 1 drops the child. */
+static inline void __attribute__((noreturn)) sfq_child_explore(struct sfq_child *child, void (*drop)(void *), void *arg)
+{
+	pin(0);
+	sfq_child_add(child);
+	repeat_both(sfq_child_let_fire, drop, arg);
+}
+
+/* Add the child and fill it, and wait until the other side has dropped it. */
+static inline void sfq_child_fill(struct sfq_child *child)
+{
+	sfq_child_add(child);
 	atomic_store(&child->filled, true);
 	while (atomic_load(&child->filled))
 		;
@@ -97,7 +117,7 @@ static inline void sfq_child_fill(struct sfq_child *child)
 
 static inline void sfq_child_wait(struct sfq_child *child)
 {
-	while (!atomic_load(&child->filled))
+	while (!atomic_load(&child->filled) && !is_explored())
 		;
 }
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One thread encrypts by asynchronous reads of an AF_ALG socket, and the other sets the IV of the same socket. */
+/*
+ * One thread encrypts by asynchronous reads of an AF_ALG socket, and the other sets the IV of the same socket. Under outrider
+ * explore, the first one compares the text with those of both IVs. The other thread may set its IV at any time, but each text
+ * must be of one IV.
+ */
 #include "../trigger.h"
 
 #include <linux/aio_abi.h>
@@ -9,10 +13,17 @@
 
 #define BLOCK 16
 #define SIZE 1024
+/* Bytes of a request under outrider explore, which steps the cipher. */
+#define EXPLORED_SIZE (2 * BLOCK)
+#define MIXED_TEXT 2
+/* The value of each byte of the IV that each thread sets. */
+#define IV 1
+#define OTHER_IV 2
 
 struct cipher {
 	int socket;
 	aio_context_t aio;
+	char expected[2][EXPLORED_SIZE]; /* the texts of both IVs */
 };
 
 static void set_op(struct cmsghdr *c)
@@ -40,25 +51,37 @@ static void send_with_iv(const struct cipher *cipher, char fill, size_t size)
 	sendmsg(cipher->socket, &message, MSG_MORE | MSG_DONTWAIT);
 }
 
+/* Encrypt `size` bytes. Returns whether that worked. */
+static bool encrypt_to(const struct cipher *cipher, char iv, char *text, size_t size)
+{
+	struct iocb request = {.aio_lio_opcode = IOCB_CMD_PREAD,
+			       .aio_fildes = (unsigned int)cipher->socket,
+			       .aio_buf = (uintptr_t)text,
+			       .aio_nbytes = size};
+	struct iocb *requests[] = {&request};
+	struct io_event event;
+
+	send_with_iv(cipher, iv, size);
+	return syscall(SYS_io_submit, cipher->aio, 1, requests) == 1 &&
+	       syscall(SYS_io_getevents, cipher->aio, 1, 1, &event, NULL) == 1 && event.res == (long long)size;
+}
+
 static void encrypt(void *opaque)
 {
 	const struct cipher *cipher = opaque;
 	char text[SIZE];
-	struct iocb request = {.aio_lio_opcode = IOCB_CMD_PREAD,
-			       .aio_fildes = (unsigned int)cipher->socket,
-			       .aio_buf = (uintptr_t)text,
-			       .aio_nbytes = SIZE};
-	struct iocb *requests[] = {&request};
-	struct io_event event;
 
-	send_with_iv(cipher, 1, SIZE);
-	if (syscall(SYS_io_submit, cipher->aio, 1, requests) == 1)
-		syscall(SYS_io_getevents, cipher->aio, 1, 1, &event, NULL);
+	if (!is_explored_step)
+		encrypt_to(cipher, IV, text, SIZE);
+	else if (!encrypt_to(cipher, IV, text, EXPLORED_SIZE))
+		die("encrypt");
+	else if (memcmp(text, cipher->expected[0], EXPLORED_SIZE) != 0 && memcmp(text, cipher->expected[1], EXPLORED_SIZE) != 0)
+		step_status = MIXED_TEXT;
 }
 
 static void set_iv(void *opaque)
 {
-	send_with_iv(opaque, 2, 0);
+	send_with_iv(opaque, OTHER_IV, 0);
 }
 
 int main(void)
@@ -71,5 +94,8 @@ int main(void)
 	need(setsockopt(s, SOL_ALG, ALG_SET_KEY, "sixteen letters!", BLOCK), "set the key");
 	cipher.socket = need(accept(s, NULL, NULL), "accept a socket for requests");
 	need((int)syscall(SYS_io_setup, 4, &cipher.aio), "set up asynchronous I/O");
+	if (is_explored() && (!encrypt_to(&cipher, OTHER_IV, cipher.expected[1], EXPLORED_SIZE) ||
+			      !encrypt_to(&cipher, IV, cipher.expected[0], EXPLORED_SIZE)))
+		die("encrypt");
 	repeat_both(encrypt, set_iv, &cipher);
 }

@@ -39,6 +39,7 @@ class Bug:
     in_built: bool = False  # the built kernel has it without a patch
     explored: bool = False  # its trigger is for outrider explore, too
     explored_append: str = ""  # more of the guest's command line under outrider explore
+    explored_options: list = dataclasses.field(default_factory=list)  # of outrider explore, more
     fixed_differs: str = ""  # what the fixed kernel still does with this datum, and why it is right
     files: dict = dataclasses.field(default_factory=dict)  # of the guest: path there -> file in the folder
 

@@ -40,7 +40,7 @@ def build(one, kernel, work):
 
 def _lab(one, work, options):
     settings = {"A": SIDE.format(0), "B": SIDE.format(1), "PREPARE": PREPARE, "APPEND": f"quiet {one.append} {one.explored_append} -- pair", "MEMORY": f"{one.memory}M",
-                "OPTIONS": f"--trials {options.trials} {options.options}"}
+                "OPTIONS": " ".join(["--trials", str(options.trials), *one.explored_options, options.options])}
     lab = ["tests/lab/run", "--kvm", options.kvm or guest.output(["tests/lab/pick", "--outrider", str(guest.BUILD / "outrider")]),
            "--timeout", str(LAB_S), "--bin", str(guest.BUILD / "outrider"), "--out", str(work / "new"), "--console", str(work / "lab.console")]
     for file in (work / "vmlinuz", work / "initrd.img", guest.HERE / "explored-in-lab.sh"):

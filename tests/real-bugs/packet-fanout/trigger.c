@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A few threads, on CPU 0, each close a packet socket of a fanout group while its interface is down. The other side brings the
- * interface up meanwhile, which goes through the same list of sockets, and sends packets to the group.
+ * interface up meanwhile, which goes through the same list of sockets, and sends packets to the group. Under outrider explore,
+ * one of two sockets is closed, and both sides then send packets.
  */
 #include "../packet.h"
 
@@ -10,12 +11,14 @@
 
 #define DEVICE "dummy0"
 #define SOCKETS 4
+#define EXPLORED_SOCKETS 2
 #define GROUP 1
 /* Steps into which the time of bringing the interface up is divided. Each round closes the sockets after another number of
  * them. */
 #define STEPS 17
 
 static int netlink, sender;
+static int sockets[SOCKETS];
 static atomic_uint asked, closed;
 static atomic_ullong close_at; /* when this round's sockets are to be closed, in nanoseconds of the clock */
 
@@ -51,7 +54,7 @@ static void *closer(void *opaque)
 	return NULL;
 }
 
-static void start_closers(int *sockets)
+static void start_closers(void)
 {
 	pthread_t thread;
 
@@ -62,16 +65,46 @@ static void start_closers(int *sockets)
 	}
 }
 
+/* Send a packet to each member of the group. */
+static void send_to_all(void)
+{
+	for (int i = 0; i < EXPLORED_SOCKETS; i++)
+		packet_send(sender, 0);
+}
+
+static void close_and_send(void *opaque)
+{
+	(void)opaque;
+	close(sockets[0]);
+	send_to_all();
+}
+
+static void up_and_send(void *opaque)
+{
+	(void)opaque;
+	need(nl_link_up(netlink, DEVICE, true), "bring " DEVICE " up");
+	send_to_all();
+}
+
+static void __attribute__((noreturn)) explore(void)
+{
+	for (int i = 0; i < EXPLORED_SOCKETS; i++)
+		sockets[i] = open_member();
+	need(nl_link_up(netlink, DEVICE, false), "bring " DEVICE " down");
+	repeat_both(close_and_send, up_and_send, NULL);
+}
+
 int main(void)
 {
-	static int sockets[SOCKETS];
 	unsigned long long took = 0; /* the last bringing up */
 
 	netlink = nl_open(NETLINK_ROUTE);
 	need(nl_link_up(netlink, DEVICE, true), "bring " DEVICE " up");
 	sender = packet_open(DEVICE, 0);
+	if (is_explored())
+		explore();
 	pin(1);
-	start_closers(sockets);
+	start_closers();
 	ready();
 	for (unsigned int round = 1;; round++) {
 		for (int i = 0; i < SOCKETS; i++)

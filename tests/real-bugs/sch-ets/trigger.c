@@ -41,6 +41,10 @@ int main(void)
 	int netlink = nl_open(NETLINK_ROUTE);
 
 	sfq_child_prepare(&child, CLASS(3));
+	if (is_explored()) {
+		set_bands(netlink, 3);
+		sfq_child_explore(&child, drop, &netlink);
+	}
 	set_bands(netlink, 2);
 	repeat_both(fill, drop, &netlink);
 }

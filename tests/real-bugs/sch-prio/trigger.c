@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One thread takes the third band away from a PRIO scheduler, and the other adds it again, with a filled SFQ in it. */
+/*
+ * One thread takes the third band away from a PRIO scheduler, and the other adds it again, with a filled SFQ in it. Under
+ * outrider explore, the SFQ is there already, and its timer runs on CPU 0 while the other thread takes the band away.
+ */
 #include "../sfq-child.h"
 
 static struct sfq_child child;
@@ -33,6 +36,10 @@ int main(void)
 	int netlink = nl_open(NETLINK_ROUTE);
 
 	sfq_child_prepare(&child, CLASS(3));
+	if (is_explored()) {
+		set_bands(netlink, 3);
+		sfq_child_explore(&child, drop, &netlink);
+	}
 	set_bands(netlink, 2);
 	repeat_both(fill, drop, &netlink);
 }

@@ -40,5 +40,7 @@ int main(void)
 
 	sfq_child_prepare(&child, CLASS(1));
 	set_red(netlink);
+	if (is_explored())
+		sfq_child_explore(&child, drop, &netlink);
 	repeat_both(fill, drop, &netlink);
 }
