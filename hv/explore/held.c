@@ -182,6 +182,7 @@ static void around(const struct held *h, uint32_t at, void (*each)(void *ctx, co
 struct search {
 	const struct held *other;
 	uint32_t at, other_at;
+	bool readers;
 	const struct held_section *last;
 };
 
@@ -209,13 +210,14 @@ static void look_for_waited(void *ctx, const struct held_section *s)
 
 	if (search->at < s->to && (!search->last || s->to > search->last->to) &&
 	    (takes(search->other, s->gva, false, search->other_at) ||
-	     (!s->shared && takes(search->other, s->gva, true, search->other_at))))
+	     (search->readers && !s->shared && takes(search->other, s->gva, true, search->other_at))))
 		search->last = s;
 }
 
-const struct held_section *held_waited_for(const struct held *own, uint32_t at, const struct held *other, uint32_t before)
+const struct held_section *held_waited_for(const struct held *own, uint32_t at, const struct held *other, uint32_t before,
+					   bool readers)
 {
-	struct search search = {.other = other, .at = at, .other_at = before};
+	struct search search = {.other = other, .at = at, .other_at = before, .readers = readers};
 
 	around(own, at, look_for_waited, &search);
 	return search.last;

@@ -51,9 +51,10 @@ const struct held_section *held_common(const struct held *own, uint32_t at, cons
 
 /*
  * Returns the section that ends last, of those in which a side that is held after the instruction with the number `at` keeps
- * the other side from coming to the instruction with the number `before`: it holds a lock that the other side takes first.
- * Returns NULL if there is none.
+ * the other side from coming to the instruction with the number `before`: it holds a lock that the other side takes first. If
+ * not `readers`, takes of a reader do not count. Returns NULL if there is none.
  */
-const struct held_section *held_waited_for(const struct held *own, uint32_t at, const struct held *other, uint32_t before);
+const struct held_section *held_waited_for(const struct held *own, uint32_t at, const struct held *other, uint32_t before,
+					   bool readers);
 
 #endif

@@ -181,7 +181,7 @@ static const struct explore_access *find_release(const struct side s[2], const s
 
 	for (unsigned i = 0; i < RELEASES_MAX && next; i++) {
 		last = next;
-		next = held_waited_for(own, last->to, other, UINT32_MAX);
+		next = held_waited_for(own, last->to, other, UINT32_MAX, true);
 	}
 	return last ? last->release : NULL;
 }
@@ -384,7 +384,8 @@ static int by_rank(const void *a, const void *b)
 /*
  * Returns the schedules, as bits, in which the side that runs first holds a lock that the other side needs: before the other
  * side's access, in a flip; or before its end, in a pause, in which the first side is held after `release`, unless that is
- * NULL.
+ * NULL. Needs of a reader do not count: it often looks for what the first side has found meanwhile, and then needs no lock, as
+ * in a walk of a path by RCU.
  */
 static uint8_t find_blocked(const struct side s[2], const struct pair *p, unsigned first, const struct explore_access *release)
 {
@@ -392,9 +393,9 @@ static uint8_t find_blocked(const struct side s[2], const struct pair *p, unsign
 	uint32_t at = p->access[first]->at;
 	uint8_t blocked = 0;
 
-	if (held_waited_for(own, at, other, p->access[!first]->at))
+	if (held_waited_for(own, at, other, p->access[!first]->at, false))
 		blocked |= 1u << (first ? EXPLORE_FLIP_B : EXPLORE_FLIP_A);
-	if (held_waited_for(own, release ? release->at : at, other, UINT32_MAX))
+	if (held_waited_for(own, release ? release->at : at, other, UINT32_MAX, false))
 		blocked |= 1u << (first ? EXPLORE_PAUSE_B : EXPLORE_PAUSE_A);
 	return blocked;
 }

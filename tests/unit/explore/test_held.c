@@ -58,7 +58,8 @@ static const struct held_section *all_common(const struct held *own, uint32_t at
 	return last;
 }
 
-static const struct held_section *all_waited_for(const struct held *own, uint32_t at, const struct held *other, uint32_t before)
+static const struct held_section *all_waited_for(const struct held *own, uint32_t at, const struct held *other, uint32_t before,
+						 bool readers)
 {
 	const struct held_section *last = NULL;
 
@@ -66,8 +67,9 @@ static const struct held_section *all_waited_for(const struct held *own, uint32_
 		for (uint32_t n = 0; n < other->count; n++) {
 			const struct held_section *a = &own->section[i], *b = &other->section[n];
 
-			if (a->gva == b->gva && a->from <= at && at < a->to && b->from < before && !(a->shared && b->shared) &&
-			    (!last || a->to > last->to))
+			if (b->shared && (a->shared || !readers))
+				continue;
+			if (a->gva == b->gva && a->from <= at && at < a->to && b->from < before && (!last || a->to > last->to))
 				last = a;
 		}
 	return last;
@@ -93,8 +95,8 @@ static void compare(unsigned locks, uint64_t seed, struct yes *yes)
 		yes->common += last != NULL;
 		/* Mostly, a lock that is needed early is not. */
 		other /= 1 + (uint32_t)rng_below(&rng, 1000);
-		last = held_waited_for(&r[0].held, at, &r[1].held, other);
-		assert_ptr_equal(last, all_waited_for(&r[0].held, at, &r[1].held, other));
+		last = held_waited_for(&r[0].held, at, &r[1].held, other, i % 2);
+		assert_ptr_equal(last, all_waited_for(&r[0].held, at, &r[1].held, other, i % 2));
 		yes->blocked += last != NULL;
 	}
 	for (unsigned side = 0; side < 2; side++)
@@ -122,10 +124,10 @@ static void a_side_without_sections_holds_nothing(void **state)
 	(void)state;
 	assert_int_equal(held_find(&h, none, 1, act, NULL), 0);
 	assert_null(held_common(&h, 1, &h, 1));
-	assert_null(held_waited_for(&h, 1, &h, UINT32_MAX));
+	assert_null(held_waited_for(&h, 1, &h, UINT32_MAX, true));
 	held_free(&h);
 	assert_int_equal(held_find(&h, none, 0, act, NULL), 0);
-	assert_null(held_waited_for(&h, 0, &h, UINT32_MAX));
+	assert_null(held_waited_for(&h, 0, &h, UINT32_MAX, true));
 	held_free(&h);
 }
 

@@ -489,7 +489,13 @@ static void what_would_block_is_known(void **state)
 	assert_int_equal(n, 1);
 	assert_int_equal(found->blocked, 0);
 	free(found);
+	/* A reader may find what it looks for without the lock. */
 	a[0].pc = LOCKS;
+	found = FIND(a, b, &n);
+	assert_int_equal(found->blocked, 0);
+	free(found);
+	a[0].pc = SHARES;
+	b[0].pc = LOCKS;
 	found = FIND(a, b, &n);
 	assert_int_equal(found->blocked, BIT(EXPLORE_FLIP_A) | BIT(EXPLORE_PAUSE_A));
 	free(found);
