@@ -124,7 +124,8 @@ static void alternate(const struct explore_candidate *all, size_t count, struct 
 			out[n++] = all[i];
 }
 
-/* Copy the candidates that were asked for to the start of `out`, and the others after them. Returns the number of the former.
+/* Copy the candidates that is_asked_for() is true of to the start of `out`, and all other candidates after them. Returns how
+ * many come first.
  */
 static size_t part(const struct explore_candidate *all, size_t count, struct explore_candidate *out)
 {

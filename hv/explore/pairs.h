@@ -30,7 +30,7 @@ struct pairs_input {
 	enum pairs_code (*code)(void *ctx, uint64_t pc);
 	/* Returns whether the byte at the GVA is in memory that was in use at the mark, so that no program has allocated it. */
 	bool (*lasting)(void *ctx, uint64_t gva);
-	/* Returns whether it is known that the side has allocated this memory: a lock there is not the other side's. */
+	/* Returns whether the side has certainly allocated this memory: a lock there is not the other side's. */
 	bool (*allocated)(void *ctx, uint64_t gva);
 	void *ctx;
 };
