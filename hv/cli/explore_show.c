@@ -342,15 +342,18 @@ static bool is_raced(const struct explore_trial *t)
 /* Returns the number of candidates whose two accesses both programs stood before at once. */
 static unsigned count_raced(const struct explore_result *r)
 {
+	bool *counted = calloc(r->candidate_count + 1u, sizeof(*counted));
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < r->trial_count; i++) {
-		unsigned before = 0;
+	for (unsigned i = 0; counted && i < r->trial_count; i++) {
+		const struct explore_trial *t = &r->trials[i];
 
-		while (before < i && !(is_raced(&r->trials[before]) && r->trials[before].candidate == r->trials[i].candidate))
-			before++;
-		count += is_raced(&r->trials[i]) && before == i;
+		if (!is_raced(t) || counted[t->candidate])
+			continue;
+		counted[t->candidate] = true;
+		count++;
 	}
+	free(counted);
 	return count;
 }
 

@@ -50,7 +50,6 @@ static int find(struct pairs_input *in, const struct recordings *r, const struct
 	in->baseline_count = r->baseline ? r->baseline->count : 0;
 	in->code = kernel_code;
 	in->lasting = kernel_is_lasting;
-	in->allocated = kernel_is_allocated;
 	in->ctx = (void *)(uintptr_t)kernel;
 	for (unsigned side = 0; side < 2; side++)
 		find_allocations(kernel, r->side[side]);
@@ -70,6 +69,7 @@ int candidates_find(const struct recordings *r, const struct kernel *kernel, str
 	struct pairs_input in = {
 		.access = {r->side[0]->access, r->side[1]->access},
 		.count = {r->side[0]->count, r->side[1]->count},
+		.allocated = kernel_is_allocated,
 	};
 	struct list found;
 
@@ -137,7 +137,7 @@ static int find_after(struct chain *c, unsigned after, unsigned held, const stru
 {
 	const struct recorded *own = c->alone->side[held];
 	uint32_t at = c->known.all[after].side[held].access.at, from = 0;
-	struct pairs_input in = {0};
+	struct pairs_input in = {0}; /* the other side may use what the held side has allocated */
 	struct list found;
 	int rc;
 

@@ -267,9 +267,10 @@ bool drive_through(struct drive *d, unsigned side, const struct explore_side *ow
 {
 	if (!drive_step(d, side))
 		return false;
-	if (!own->release_pc)
-		return true;
-	return drive_to(d, side, own->release_pc, own->release_gva, ns) == DRIVE_THERE && drive_step(d, side);
+	for (unsigned i = 0; i < EXPLORE_RELEASES_MAX && own->release[i].pc; i++)
+		if (drive_to(d, side, own->release[i].pc, own->release[i].gva, ns) != DRIVE_THERE || !drive_step(d, side))
+			return false;
+	return true;
 }
 
 enum replay_machine drive_freely(struct drive *d, uint64_t ns)

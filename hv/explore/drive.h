@@ -72,7 +72,7 @@ bool drive_step(struct drive *d, unsigned side);
 
 /*
  * Let the side, which is before its access of a candidate, make the access. If both sides make theirs under a common lock, the
- * side goes on until it has released the lock, so that the other side can run while this one is held. Takes at most `ns`
+ * side goes on through own->release, so that the other side can run while this one is held. Each part takes at most `ns`
  * nanoseconds. Returns whether the side came so far.
  */
 bool drive_through(struct drive *d, unsigned side, const struct explore_side *own, uint64_t ns);

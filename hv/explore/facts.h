@@ -166,6 +166,9 @@ struct explore_recording {
 	uint64_t ns;	   /* time of the recording */
 };
 
+/* The most locks, one released after the other, whose releases a pause waits for. */
+#define EXPLORE_RELEASES_MAX 4
+
 /* One side of a candidate. */
 struct explore_side {
 	struct explore_access access;
@@ -174,16 +177,21 @@ struct explore_side {
 	struct guest_symbol caller; /* the function of access.caller; name "": unknown, or there is none */
 	/*
 	 * Of a candidate with a common lock: the instruction that releases the last common lock after the access, and the
-	 * address of that lock. 0: there is none.
+	 * address of that lock; then the same of each lock that is held at the release before it, and that the other side takes
+	 * before its own access. pc 0: there are no more.
 	 */
-	uint64_t release_pc, release_gva;
+	struct explore_release {
+		uint64_t pc, gva;
+	} release[EXPLORE_RELEASES_MAX];
 };
 
 /* Returns whether a side that is held after its access `a` is held at the same place as after its access `b`. */
 static inline bool explore_holds_alike(const struct explore_side *a, const struct explore_side *b)
 {
-	return a->access.pc == b->access.pc && a->access.gva == b->access.gva && a->release_pc == b->release_pc &&
-	       a->release_gva == b->release_gva;
+	for (unsigned i = 0; i < EXPLORE_RELEASES_MAX; i++)
+		if (a->release[i].pc != b->release[i].pc || a->release[i].gva != b->release[i].gva)
+			return false;
+	return a->access.pc == b->access.pc && a->access.gva == b->access.gva;
 }
 
 /* A pair of accesses to the same bytes, at least one of them a write, whose order may matter. */
@@ -214,7 +222,7 @@ struct explore_candidate {
 	bool module, other_call;
 	/*
 	 * The schedules, as bits 1 << enum explore_schedule, that most likely block: the side that runs first would be held
-	 * with a lock that the other one needs.
+	 * with a lock that the other side takes, and not as a reader.
 	 */
 	uint8_t blocked;
 	struct guest_memory memory; /* what the bytes belong to */

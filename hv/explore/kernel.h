@@ -59,8 +59,7 @@ void kernel_allocates(const struct kernel *k, uint64_t gva);
  */
 bool kernel_is_lasting(void *kernel, uint64_t gva);
 
-/* Returns whether the byte at the GVA is in a slab object that was free at the mark, or that kernel_allocates() was called for.
- */
+/* Returns whether the byte at the GVA is in a slab object that was free at the mark; for pairs_input.allocated. */
 bool kernel_is_allocated(void *kernel, uint64_t gva);
 
 /* Name the functions and the memory of a candidate. */

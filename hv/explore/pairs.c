@@ -18,8 +18,6 @@
 #define GRANULE 8u
 /* The most granules of one access that are examined. If an instruction copies or clears more, the rest is ignored. */
 #define GRANULES_MAX 512u
-/* The most releases, each of a lock that is held at the one before, that a pause goes on to. */
-#define RELEASES_MAX 4u
 /* Bytes of socket_lock_t.owned. The other stores of lock_sock_nested() are of one byte: the release of the spinlock. */
 #define OWNER_SIZE 4u
 
@@ -158,7 +156,7 @@ static enum held_act act_of(void *opaque, const struct explore_access *a)
 	const struct side *s = opaque;
 	enum pairs_code kind = code_of(s, a)->kind;
 
-	if (kind < PAIRS_LOCK || s->in->allocated(s->in->ctx, a->gva))
+	if (kind < PAIRS_LOCK || (s->in->allocated && s->in->allocated(s->in->ctx, a->gva)))
 		return HELD_NOTHING;
 	if (kind == PAIRS_OWNS)
 		return a->size == OWNER_SIZE && !a->locked ? HELD_TAKES : HELD_NOTHING;
@@ -170,20 +168,23 @@ static enum held_act act_of(void *opaque, const struct explore_access *a)
 }
 
 /*
- * Returns the access by which this side releases the last of the locks that both sides hold at the pair, or NULL. If it holds
- * another lock there that the other side takes anywhere, such as the spinlock within lock_sock(), returns the release of that
- * one.
+ * Set out[] to the accesses by which this side releases the last of the locks that both sides hold at the pair, and then locks
+ * that it holds there and that the other side takes before its access, such as the spinlock within lock_sock(). Returns their
+ * number.
  */
-static const struct explore_access *find_release(const struct side s[2], const struct pair *p, unsigned side)
+static unsigned find_releases(const struct side s[2], const struct pair *p, unsigned side,
+			      const struct explore_access *out[EXPLORE_RELEASES_MAX])
 {
 	const struct held *own = &s[side].sections, *other = &s[!side].sections;
-	const struct held_section *last = held_common(own, p->access[side]->at, other, p->access[!side]->at), *next = last;
+	uint32_t before = p->access[!side]->at;
+	const struct held_section *next = held_common(own, p->access[side]->at, other, before);
+	unsigned count = 0;
 
-	for (unsigned i = 0; i < RELEASES_MAX && next; i++) {
-		last = next;
-		next = held_waited_for(own, last->to, other, UINT32_MAX, true);
+	while (next && next->release && count < EXPLORE_RELEASES_MAX) {
+		out[count++] = next->release;
+		next = held_waited_for(own, next->to, other, before, true);
 	}
-	return last ? last->release : NULL;
+	return count;
 }
 
 /* ---- the words of locks ---- */
@@ -405,15 +406,14 @@ static void describe(const struct side s[2], const struct pair *p, struct explor
 	*out = (struct explore_candidate){.fresh = p->fresh, .after = -1};
 	for (unsigned i = 0; i < 2; i++) {
 		const struct code *code = code_of(&s[i], p->access[i]);
-		const struct explore_access *release = find_release(s, p, i);
+		const struct explore_access *release[EXPLORE_RELEASES_MAX];
+		unsigned releases = find_releases(s, p, i, release);
 
 		out->side[i] = (struct explore_side){.access = *p->access[i], .times = code->times};
-		if (release) {
-			out->side[i].release_pc = release->pc;
-			out->side[i].release_gva = release->gva;
-			out->common_lock = true;
-		}
-		out->blocked |= find_blocked(s, p, i, release);
+		for (unsigned n = 0; n < releases; n++)
+			out->side[i].release[n] = (struct explore_release){release[n]->pc, release[n]->gva};
+		out->common_lock |= releases > 0;
+		out->blocked |= find_blocked(s, p, i, releases ? release[releases - 1] : NULL);
 		out->locked |= p->access[i]->locked;
 		out->baseline += code->baseline;
 		out->serves_all |= code->kind == PAIRS_SERVES_ALL || p->access[i]->service;

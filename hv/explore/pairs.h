@@ -30,7 +30,10 @@ struct pairs_input {
 	enum pairs_code (*code)(void *ctx, uint64_t pc);
 	/* Returns whether the byte at the GVA is in memory that was in use at the mark, so that no program has allocated it. */
 	bool (*lasting)(void *ctx, uint64_t gva);
-	/* Returns whether the side has certainly allocated this memory: a lock there is not the other side's. */
+	/*
+	 * Returns whether each side has allocated this memory for itself, so that a lock there is not the other side's. NULL:
+	 * none counts.
+	 */
 	bool (*allocated)(void *ctx, uint64_t gva);
 	void *ctx;
 };

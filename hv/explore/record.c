@@ -243,7 +243,7 @@ static enum copy_step run_string(struct recorder *r, const struct insn *insn, st
 			continue;
 		if (begins_call(r, regs))
 			step_call(r, regs);
-		else if (!drive_step(&r->drive, r->side))
+		else if (slices++, !drive_step(&r->drive, r->side))
 			return COPY_LOST;
 		end = COPY_HALTED;
 	}

@@ -222,5 +222,6 @@ void trial_finish(struct trial_process *p, struct explore_trial *out, struct tri
 		take_seen(&p->shared->seen, seen);
 	if (p->shared)
 		munmap(p->shared, sizeof(*p->shared));
+	p->shared = NULL;
 	out->ns = monotonic_ns() - p->start;
 }

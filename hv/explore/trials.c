@@ -31,7 +31,8 @@ struct trials {
 	/* What the next trial tries. */
 	unsigned candidate;
 	enum explore_schedule schedule;
-	bool late;	/* go through the candidates again, now for the schedules that most likely block */
+	bool late; /* go through the candidates again, now for the schedules that most likely block */
+	bool said_late;
 	bool unchained; /* candidates_after() is still to be called */
 	struct walk_places places;
 	unsigned walks; /* that were planned */
@@ -124,7 +125,7 @@ static bool is_repeated(const struct trials *t)
 	if (!explore_pauses(t->schedule))
 		return false;
 	for (unsigned i = t->candidate > REPEATS_LOOKED ? t->candidate - REPEATS_LOOKED : 0; i < t->candidate; i++)
-		if (explore_holds_alike(&c->side[first], &all[i].side[first]) &&
+		if (!(all[i].after >= 0 && first != all[i].held) && explore_holds_alike(&c->side[first], &all[i].side[first]) &&
 		    (place < 0 || place == ends_place_of(&t->serial.ends, &all[i])))
 			return true;
 	return false;
@@ -199,10 +200,7 @@ static bool begin_late(struct trials *t)
 	t->late = true;
 	t->candidate = 0;
 	t->schedule = EXPLORE_FLIP_A;
-	if (!has_candidate(t))
-		return false;
-	explore_say(t->config, "now the schedules that most likely block");
-	return true;
+	return has_candidate(t);
 }
 
 /* Go on to the next schedule that is to be tried. Returns whether there is none, or trials must end first. */
@@ -230,6 +228,9 @@ static void plan_next(struct trials *t, struct explore_trial *plan)
 		walk_choose(&t->places, t->config->depth, &t->rng, &plan->walk);
 		t->walks++;
 	} else {
+		if (t->late && !t->said_late)
+			explore_say(t->config, "now the schedules that most likely block");
+		t->said_late = t->late;
 		plan->split = explore_splits(&t->result->candidates[t->candidate], t->schedule);
 		advance(t);
 	}
@@ -318,7 +319,9 @@ static void run_all(struct trials *t)
 	while (t->started > r->trial_count || !is_over(t)) {
 		while (t->started - r->trial_count < t->config->jobs && !is_over(t))
 			start_next(t);
-		finish_oldest(t);
+		/* A signal may have come between the two looks. */
+		if (t->started > r->trial_count)
+			finish_oldest(t);
 	}
 	r->trials_ns = monotonic_ns() - t->start_ns - t->other_ns;
 }

@@ -335,7 +335,8 @@ struct guest_heap;
 struct guest_heap *guest_heap_open(const struct guest *g);
 void guest_heap_close(struct guest_heap *h);
 
-/* From now on, the object that contains the byte at the GVA counts as free. Does nothing if the byte is in no object. */
+/* From now on, the object that contains the byte at the GVA does not count as in use. Does nothing if the byte is in no object.
+ */
 void guest_heap_drop(struct guest_heap *h, uint64_t gva);
 
 /* Returns whether the byte at the GVA was in an object in use, or in a free one. */

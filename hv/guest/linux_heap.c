@@ -37,7 +37,7 @@ bool guest_heap_uses(const struct guest_heap *h, uint64_t gva)
 {
 	const uint8_t *state = state_at(h, gva);
 
-	return state && !(*state & LINUX_OBJECT_FREE);
+	return state && !(*state & (LINUX_OBJECT_FREE | LINUX_OBJECT_DROPPED));
 }
 
 bool guest_heap_has_free(const struct guest_heap *h, uint64_t gva)
@@ -52,7 +52,7 @@ void guest_heap_drop(struct guest_heap *h, uint64_t gva)
 	uint8_t *state = state_at(h, gva);
 
 	if (state)
-		*state |= LINUX_OBJECT_FREE;
+		*state |= LINUX_OBJECT_DROPPED;
 }
 
 void guest_heap_close(struct guest_heap *h)

@@ -37,6 +37,7 @@ struct linux_known_slab {
 enum linux_object_state {
 	LINUX_OBJECT_FREE = 1,
 	LINUX_OBJECT_REACHED = 2, /* set by linux_reach.c */
+	LINUX_OBJECT_DROPPED = 4, /* set by linux_heap.c */
 };
 
 struct linux_slabs {

@@ -415,10 +415,10 @@ static void a_common_lock_is_seen(void **state)
 	assert_false(c[0].common_lock);
 	assert_int_equal(c[1].side[0].access.pc, 0x10);
 	assert_true(c[1].common_lock);
-	assert_int_equal(c[0].side[0].release_pc, 0);
+	assert_int_equal(c[0].side[0].release[0].pc, 0);
 	for (unsigned side = 0; side < 2; side++) {
-		assert_int_equal(c[1].side[side].release_pc, LOCKS + 1);
-		assert_int_equal(c[1].side[side].release_gva, LOCK);
+		assert_int_equal(c[1].side[side].release[0].pc, LOCKS + 1);
+		assert_int_equal(c[1].side[side].release[0].gva, LOCK);
 	}
 	free(c);
 }
@@ -518,14 +518,13 @@ static void a_lock_that_is_taken_again_hides_no_other(void **state)
 	free(found);
 }
 
-/* A pause under a common lock goes on until it is released, and another lock that the other side takes, too. */
+/* A pause under a common lock goes on until it is released, and another lock that the other side takes before its access. */
 static void a_pause_goes_on_until_no_lock_blocks(void **state)
 {
 	const struct explore_access a[] = {locked(1, LOCKS, OTHER), locked(2, LOCKS, LOCK), at(3, 0x10, DATUM, 4, WRITE),
 					   at(4, LOCKS + 1, LOCK, 1, WRITE), at(5, LOCKS + 1, OTHER, 1, WRITE)};
-	const struct explore_access b[] = {locked(1, LOCKS, LOCK), at(2, 0x20, DATUM, 4, READ),
-					   at(3, LOCKS + 1, LOCK, 1, WRITE), locked(4, LOCKS, OTHER),
-					   at(5, LOCKS + 1, OTHER, 1, WRITE)};
+	const struct explore_access b[] = {locked(1, LOCKS, OTHER), at(2, LOCKS + 1, OTHER, 1, WRITE), locked(3, LOCKS, LOCK),
+					   at(4, 0x20, DATUM, 4, READ), at(5, LOCKS + 1, LOCK, 1, WRITE)};
 	struct explore_candidate *found;
 	size_t n;
 
@@ -533,8 +532,11 @@ static void a_pause_goes_on_until_no_lock_blocks(void **state)
 	found = FIND(a, b, &n);
 	assert_int_equal(n, 1);
 	assert_true(found->common_lock);
-	assert_int_equal(found->side[0].release_gva, OTHER);
-	assert_int_equal(found->side[1].release_gva, LOCK);
+	assert_int_equal(found->side[0].release[0].gva, LOCK);
+	assert_int_equal(found->side[0].release[1].gva, OTHER);
+	assert_int_equal(found->side[0].release[2].pc, 0);
+	assert_int_equal(found->side[1].release[0].gva, LOCK);
+	assert_int_equal(found->side[1].release[1].pc, 0);
 	assert_false(found->blocked & (BIT(EXPLORE_PAUSE_A) | BIT(EXPLORE_PAUSE_B)));
 	free(found);
 }
@@ -554,8 +556,9 @@ static void the_owner_of_a_socket_is_a_lock(void **state)
 	assert_int_equal(n, 1);
 	assert_true(found->common_lock);
 	/* After the store to the owner, the spinlock is still held. */
-	assert_int_equal(found->side[0].release_gva, LOCK);
-	assert_int_equal(found->side[0].release_pc, LOCKS + 1);
+	assert_int_equal(found->side[0].release[0].gva, OTHER);
+	assert_int_equal(found->side[0].release[1].gva, LOCK);
+	assert_int_equal(found->side[0].release[1].pc, LOCKS + 1);
 	assert_false(found->blocked & BIT(EXPLORE_PAUSE_A));
 	free(found);
 }

@@ -580,7 +580,7 @@ static unsigned in_use(struct facts *f, uint64_t offset)
 		used |= (unsigned)guest_heap_uses(h, object(i) + offset) << i;
 	guest_heap_drop(h, object(7) + offset);
 	assert_false(guest_heap_uses(h, object(7)));
-	assert_true(guest_heap_has_free(h, object(7)));
+	assert_true(guest_heap_has_free(h, object(2) + offset));
 	assert_false(guest_heap_has_free(h, object(3)));
 	assert_false(guest_heap_has_free(h, IMAGE));
 	guest_heap_drop(h, DIRECT + USED_GPA);
