@@ -156,18 +156,22 @@ static unsigned count_chainable(const struct trials *t)
 }
 
 /*
- * Returns whether to look for chains now: enough candidates at which a program can be held were tried; or all candidates were,
- * and the last trials have ended, too. What is found then can only be tried if not all trials have been used.
+ * Returns whether to look for chains before the next trial: enough candidates at which a program can be held were tried, or all
+ * candidates were. What is found then can only be tried if not all trials have been used.
  */
-static bool is_time_to_chain(const struct trials *t)
+static bool wants_chains(const struct trials *t)
 {
 	const struct explore_result *r = t->result;
 
 	if (!t->unchained || t->late || t->schedule != EXPLORE_FLIP_A || r->first >= 0 || t->started >= t->config->trials)
 		return false;
-	if (t->candidate < r->candidate_count)
-		return count_chainable(t) >= t->config->chains;
-	return t->started == r->trial_count;
+	return t->candidate >= r->candidate_count || count_chainable(t) >= t->config->chains;
+}
+
+/* Returns whether the trials that run must end before chain() can tell all that they show. */
+static bool is_waiting(const struct trials *t)
+{
+	return wants_chains(t) && t->started > t->result->trial_count;
 }
 
 /* Look for candidates that only a held program shows. That this fails costs only these. */
@@ -176,20 +180,13 @@ static void chain(struct trials *t)
 	struct err err = {0};
 	uint64_t start;
 
-	if (!is_time_to_chain(t) || is_stopped(t))
+	if (!wants_chains(t) || is_waiting(t) || is_stopped(t))
 		return;
 	t->unchained = false;
 	start = monotonic_ns();
 	if (candidates_after(t->base, t->recordings, t->config, t->kernel, t->candidate, t->result, &err) < 0)
 		explore_say(t->config, "no chains: %s", err.text);
 	t->other_ns += monotonic_ns() - start;
-}
-
-/* Returns whether chain() waits until the last trials of the first pass have ended. */
-static bool is_waiting(const struct trials *t)
-{
-	return t->unchained && !t->late && t->result->first < 0 && t->candidate >= t->result->candidate_count &&
-	       t->started > t->result->trial_count;
 }
 
 /* Begin the second pass, if the first one has ended. Returns whether it has a candidate. */
