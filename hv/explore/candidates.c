@@ -36,9 +36,9 @@ static void find_allocations(const struct kernel *kernel, const struct recorded 
 {
 	for (uint32_t i = 0; i < r->count; i++)
 		if (r->access[i].service)
-			kernel_allocates(kernel, r->access[i].gva);
+			kernel_drop_object(kernel, r->access[i].gva);
 	for (uint32_t i = 0; i < r->tasks; i++)
-		kernel_allocates(kernel, r->task[i]);
+		kernel_drop_object(kernel, r->task[i]);
 }
 
 /* Find the candidates of `in` in shared memory, named and ordered. Returns 0, or -1 if memory ran out. */
@@ -51,8 +51,6 @@ static int find(struct pairs_input *in, const struct recordings *r, const struct
 	in->code = kernel_code;
 	in->lasting = kernel_is_lasting;
 	in->ctx = (void *)(uintptr_t)kernel;
-	for (unsigned side = 0; side < 2; side++)
-		find_allocations(kernel, r->side[side]);
 	*out = (struct list){.all = pairs_find(in, &count)};
 	if (count == (size_t)-1)
 		return -1;
@@ -73,6 +71,8 @@ int candidates_find(const struct recordings *r, const struct kernel *kernel, str
 	};
 	struct list found;
 
+	for (unsigned side = 0; side < 2; side++)
+		find_allocations(kernel, r->side[side]);
 	if (find(&in, r, kernel, &found) < 0) {
 		free(found.all);
 		return err_set(err, EXIT_INTERNAL, "out of memory");

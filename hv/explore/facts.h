@@ -166,7 +166,7 @@ struct explore_recording {
 	uint64_t ns;	   /* time of the recording */
 };
 
-/* The most locks, one released after the other, whose releases a pause waits for. */
+/* The most releases of locks that a pause waits for, in turn. */
 #define EXPLORE_RELEASES_MAX 4
 
 /* One side of a candidate. */

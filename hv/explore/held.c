@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hv/base/order.h"
+
 /*
  * The most locks of one side that wait for their release. When one more is taken, the oldest of them counts as never released.
  * Without a limit, a guest that takes many locks and releases none would make all searches slow.
@@ -43,11 +45,11 @@ static void open_section(struct held *h, struct held_open *open, const struct ex
 
 static int compare_locks(const struct held_section *a, const struct held_section *b)
 {
-	if (a->gva != b->gva)
-		return a->gva < b->gva ? -1 : 1;
-	if (a->shared != b->shared)
-		return a->shared ? 1 : -1;
-	return (a->from > b->from) - (a->from < b->from);
+	int rc = order_u64(a->gva, b->gva);
+
+	if (!rc)
+		rc = order_u64(a->shared, b->shared);
+	return rc ? rc : order_u64(a->from, b->from);
 }
 
 static int by_lock(const void *a, const void *b, void *sections)
@@ -69,7 +71,7 @@ int held_find(struct held *h, const struct explore_access *access, uint32_t coun
 		return -1;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct explore_access *a = &access[i];
-		enum held_act does = act(ctx, a);
+		enum held_act does = a->rw & INSN_WRITE ? act(ctx, a) : HELD_NOTHING;
 		uint32_t n = 0;
 
 		if (!(a->rw & INSN_WRITE))

@@ -9,7 +9,7 @@
 
 #include "hv/explore/facts.h"
 
-/* What an access does to a lock. */
+/* What a write does to a lock. */
 enum held_act {
 	HELD_NOTHING,
 	HELD_TAKES,

@@ -237,7 +237,7 @@ static void find_memory(const struct kernel *k, uint64_t gva, uint32_t size, str
 	guest_memory_at(k->guest, &k->regs, &page, gva, size, out);
 }
 
-void kernel_allocates(const struct kernel *k, uint64_t gva)
+void kernel_drop_object(const struct kernel *k, uint64_t gva)
 {
 	if (k->heap)
 		guest_heap_drop(k->heap, gva);

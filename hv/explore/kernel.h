@@ -47,14 +47,14 @@ unsigned kernel_code_facts(const struct kernel *k, uint64_t pc);
 enum pairs_code kernel_code(void *kernel, uint64_t pc);
 
 /*
- * The allocator accesses the byte at the GVA in a recording, so a program has freed or allocated the object that contains it:
- * for example a task_struct that was still in use at the mark because its process had only just ended.
+ * From now on, the slab object that contains the byte at the GVA does not count as in use at the mark. For objects that a
+ * program has freed or allocated in its recording, such as the task_struct of a process that had only just ended at the mark.
  */
-void kernel_allocates(const struct kernel *k, uint64_t gva);
+void kernel_drop_object(const struct kernel *k, uint64_t gva);
 
 /*
  * Returns whether the byte at the GVA is in memory that was in use at the mark: a variable of the kernel or of a module, or a
- * slab object that kernel_allocates() was not called for; for pairs_input.lasting. If it is unknown which slab objects were in
+ * slab object that was not dropped; for pairs_input.lasting. If it is unknown which slab objects were in
  * use, none counts.
  */
 bool kernel_is_lasting(void *kernel, uint64_t gva);

@@ -85,7 +85,7 @@ static bool has_no_reason(const struct explore_candidate *c)
 	return !explore_reasons(c);
 }
 
-/* Returns whether the candidate is one of those for which the user has named a function. */
+/* Returns whether the user has named the function of an access, and nothing but locks makes the candidate rank low. */
 static bool is_asked_for(const struct explore_candidate *c)
 {
 	return c->other_call && (has_no_reason(c) || is_ordered(c));
@@ -124,7 +124,8 @@ static void alternate(const struct explore_candidate *all, size_t count, struct 
 			out[n++] = all[i];
 }
 
-/* Copy the candidates that is_asked_for() is true of to the start of `out`, and all other candidates after them. Returns how
+/*
+ * Copy the candidates that is_asked_for() is true of to the start of `out`, and all other candidates after them. Returns how
  * many come first.
  */
 static size_t part(const struct explore_candidate *all, size_t count, struct explore_candidate *out)

@@ -10,6 +10,7 @@
 
 /* The kind of the function that an instruction is in. */
 enum pairs_code {
+	/* Kinds of functions that are no locks come before PAIRS_LOCK, and kinds of lock functions from there on. */
 	PAIRS_CODE,	  /* an ordinary function */
 	PAIRS_MODULE,	  /* a function of a module: fewer programs run such functions, so its candidates rank higher */
 	PAIRS_SERVES_ALL, /* a function that serves the whole kernel: its candidates rank lower */

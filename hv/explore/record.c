@@ -200,34 +200,32 @@ static void take_kernel(struct recorder *r)
 		r->out->kernel = cpu.regs;
 }
 
-/* Returns whether the CPU is at the start of a function of base->also whose calls are still recorded. */
-static bool is_other_call(const struct recorder *r, const struct x86_regs *regs)
+/* Returns which function of base->also the CPU is at the start of, if its calls are still recorded, or -1. */
+static int other_call(const struct recorder *r, const struct x86_regs *regs)
 {
 	for (unsigned i = 0; i < EXPLORE_ALSO_MAX; i++)
 		if (r->drive.also[i + 1] && r->drive.also[i + 1] == regs->rip)
-			return true;
-	return false;
+			return (int)i;
+	return -1;
 }
 
-/* Returns whether such a call is to be stepped now, and counts it. Calls in a call are not told from it. */
+/* Returns whether such a call is to be stepped now, and counts it. A call within a call that is stepped is part of that call.
+ */
 static bool begins_call(struct recorder *r, const struct x86_regs *regs)
 {
-	for (unsigned i = 0; i < EXPLORE_ALSO_MAX; i++) {
-		uint64_t *at = &r->drive.also[i + 1];
+	int i = other_call(r, regs);
 
-		if (!*at || *at != regs->rip || r->call)
-			continue;
-		if (++r->out->summary.calls[i] == ALSO_CALLS)
-			*at = 0;
-		return true;
-	}
-	return false;
+	if (i < 0 || r->call)
+		return false;
+	if (++r->out->summary.calls[i] == ALSO_CALLS)
+		r->drive.also[i + 1] = 0;
+	return true;
 }
 
 static void step_call(struct recorder *r, const struct x86_regs *regs);
 
 /*
- * Run a string instruction to its end. Interrupts are not blocked meanwhile. Of their handlers, only calls of the functions
+ * Run a string instruction to its end. Interrupts are not blocked meanwhile. Of their handlers, only calls of the functions of
  * base->also are recorded.
  */
 static enum copy_step run_string(struct recorder *r, const struct insn *insn, struct x86_regs *regs)
@@ -239,7 +237,7 @@ static enum copy_step run_string(struct recorder *r, const struct insn *insn, st
 		end = drive_slice(&r->drive, r->side, insn->addr + insn->len, SLICE_NS);
 		ops.regs(ops.ctx, r->side, regs);
 		slices += end == COPY_HALTED;
-		if (end != COPY_STEPPED || !is_other_call(r, regs))
+		if (end != COPY_STEPPED || other_call(r, regs) < 0)
 			continue;
 		if (begins_call(r, regs))
 			step_call(r, regs);

@@ -26,10 +26,10 @@ struct recorded {
 
 /*
  * Let the program of `side` run alone in a copy of the base, in a process of its own, and record its accesses. Kernel code of
- * its CPU is single-stepped from the entry of a system call on, and in calls of the functions base->also[side]; all other code
- * runs at full speed. The recording has no accesses to user memory, to the stack of the running task, or relative to GS, where
- * the CPU's own data is, and none that the idle task makes. Returns the recording, which the caller frees by recorded_free(),
- * or NULL with `err` set.
+ * its CPU is single-stepped from the entry of a system call on, and in calls of the functions of base->also[side]; all other
+ * code runs at full speed. The recording has no accesses to user memory, to the stack of the running task, or relative to GS,
+ * where the CPU's own data is, and none that the idle task makes. Returns the recording, which the caller frees by
+ * recorded_free(), or NULL with `err` set.
  */
 struct recorded *record_side(const struct base *base, const struct explore_config *config, const struct kernel *kernel,
 			     unsigned side, struct err *err);

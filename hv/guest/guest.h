@@ -329,14 +329,13 @@ struct guest_heap;
 
 /*
  * Find out which slab objects are in use. Call it while the guest stands still. Takes some milliseconds for each 256 MiB of
- * RAM. Returns NULL if it is unknown, for the reasons that guest_lost_objects() has, or if memory runs out. guest_heap_close()
+ * RAM. Returns NULL if guest_lost_objects() would not know either, or if memory runs out. guest_heap_close()
  * frees the result; `g` must live as long.
  */
 struct guest_heap *guest_heap_open(const struct guest *g);
 void guest_heap_close(struct guest_heap *h);
 
-/* From now on, the object that contains the byte at the GVA does not count as in use. Does nothing if the byte is in no object.
- */
+/* From now on, the object that contains the byte at the GVA does not count as in use. No object: nothing happens. */
 void guest_heap_drop(struct guest_heap *h, uint64_t gva);
 
 /* Returns whether the byte at the GVA was in an object in use, or in a free one. */

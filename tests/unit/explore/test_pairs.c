@@ -457,6 +457,19 @@ static void a_release_that_is_missing_is_no_lock_to_the_end(void **state)
 	free(c);
 }
 
+#define FIND_ONE(a, b) find_one(a, sizeof(a) / sizeof((a)[0]), b, sizeof(b) / sizeof((b)[0]))
+
+/* Returns the only candidate. */
+static struct explore_candidate *find_one(const struct explore_access *a, uint32_t na, const struct explore_access *b,
+					  uint32_t nb)
+{
+	size_t n;
+	struct explore_candidate *found = find(a, na, b, nb, &n);
+
+	assert_int_equal(n, 1);
+	return found;
+}
+
 #define BIT(schedule) (1u << (schedule))
 
 /*
@@ -470,33 +483,30 @@ static void what_would_block_is_known(void **state)
 	const struct explore_access c[] = {at(1, 0x20, DATUM, 4, READ), locked(2, LOCKS, LOCK),
 					   at(3, LOCKS + 1, LOCK, 1, WRITE)};
 	struct explore_candidate *found;
-	size_t n;
 
 	(void)state;
-	found = FIND(a, b, &n);
-	assert_int_equal(n, 1);
+	found = FIND_ONE(a, b);
 	assert_int_equal(found->blocked, BIT(EXPLORE_FLIP_A) | BIT(EXPLORE_PAUSE_A));
 	free(found);
-	found = FIND(b, a, &n);
+	found = FIND_ONE(b, a);
 	assert_int_equal(found->blocked, BIT(EXPLORE_FLIP_B) | BIT(EXPLORE_PAUSE_B));
 	free(found);
 	/* Side 1 makes its access before it takes the lock. */
-	found = FIND(a, c, &n);
+	found = FIND_ONE(a, c);
 	assert_int_equal(found->blocked, BIT(EXPLORE_PAUSE_A));
 	free(found);
 	a[0].pc = b[0].pc = SHARES;
-	found = FIND(a, b, &n);
-	assert_int_equal(n, 1);
+	found = FIND_ONE(a, b);
 	assert_int_equal(found->blocked, 0);
 	free(found);
 	/* A reader may find what it looks for without the lock. */
 	a[0].pc = LOCKS;
-	found = FIND(a, b, &n);
+	found = FIND_ONE(a, b);
 	assert_int_equal(found->blocked, 0);
 	free(found);
 	a[0].pc = SHARES;
 	b[0].pc = LOCKS;
-	found = FIND(a, b, &n);
+	found = FIND_ONE(a, b);
 	assert_int_equal(found->blocked, BIT(EXPLORE_FLIP_A) | BIT(EXPLORE_PAUSE_A));
 	free(found);
 }
@@ -509,11 +519,9 @@ static void a_lock_that_is_taken_again_hides_no_other(void **state)
 	const struct explore_access b[] = {locked(1, LOCKS, OTHER), locked(2, LOCKS, LOCK), at(3, LOCKS + 1, LOCK, 1, WRITE),
 					   locked(4, LOCKS, OTHER), at(5, 0x20, DATUM, 4, READ)};
 	struct explore_candidate *found;
-	size_t n;
 
 	(void)state;
-	found = FIND(a, b, &n);
-	assert_int_equal(n, 1);
+	found = FIND_ONE(a, b);
 	assert_int_equal(found->blocked, BIT(EXPLORE_FLIP_A) | BIT(EXPLORE_PAUSE_A));
 	free(found);
 }
@@ -526,11 +534,9 @@ static void a_pause_goes_on_until_no_lock_blocks(void **state)
 	const struct explore_access b[] = {locked(1, LOCKS, OTHER), at(2, LOCKS + 1, OTHER, 1, WRITE), locked(3, LOCKS, LOCK),
 					   at(4, 0x20, DATUM, 4, READ), at(5, LOCKS + 1, LOCK, 1, WRITE)};
 	struct explore_candidate *found;
-	size_t n;
 
 	(void)state;
-	found = FIND(a, b, &n);
-	assert_int_equal(n, 1);
+	found = FIND_ONE(a, b);
 	assert_true(found->common_lock);
 	assert_int_equal(found->side[0].release[0].gva, LOCK);
 	assert_int_equal(found->side[0].release[1].gva, OTHER);
@@ -549,11 +555,9 @@ static void the_owner_of_a_socket_is_a_lock(void **state)
 					   locked(5, LOCKS, LOCK),	    at(6, 0x11, OTHER, 4, WRITE),
 					   at(7, LOCKS + 1, LOCK, 1, WRITE)};
 	struct explore_candidate *found;
-	size_t n;
 
 	(void)state;
-	found = FIND(a, a, &n);
-	assert_int_equal(n, 1);
+	found = FIND_ONE(a, a);
 	assert_true(found->common_lock);
 	/* After the store to the owner, the spinlock is still held. */
 	assert_int_equal(found->side[0].release[0].gva, OTHER);
@@ -569,11 +573,9 @@ static void a_lock_of_its_own_keeps_nobody_out(void **state)
 	const struct explore_access a[] = {locked(1, LOCKS, OWN_OBJECT), at(2, 0x10, DATUM, 4, WRITE),
 					   at(3, LOCKS + 1, OWN_OBJECT, 1, WRITE)};
 	struct explore_candidate *found;
-	size_t n;
 
 	(void)state;
-	found = FIND(a, a, &n);
-	assert_int_equal(n, 1);
+	found = FIND_ONE(a, a);
 	assert_false(found->common_lock);
 	assert_int_equal(found->blocked, 0);
 	free(found);
