@@ -7,19 +7,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "hv/base/clock.h"
-#include "hv/explore/calls.h"
-#include "hv/explore/code.h"
-#include "hv/explore/drive.h"
-#include "hv/explore/pages.h"
+#include "hv/explore/recorder.h"
 #include "hv/guest/guest.h"
 #include "hv/replay/copy_cpu.h"
 #include "hv/replay/process.h"
 #include "hv/sandbox/sandbox.h"
 #include "hv/vmm/one_msr.h"
-#include "symbols/insn/op.h"
 
 #define MSR_LSTAR 0xc0000082u /* GVA of the kernel's entry for SYSCALL */
 #define NS_PER_S UINT64_C(1000000000)
@@ -51,115 +46,6 @@
 #define ALSO_CALLS 4u
 
 _Static_assert(EXPLORE_ALSO_MAX + 1 <= DRIVE_ALSO_MAX, "__switch_to() takes a debug register, too");
-
-/*
- * Distance in bytes from pt_regs.orig_ax (arch/x86/include/asm/ptrace.h) to the end of the task's kernel stack. orig_ax has the
- * number of the system call, or a negative number after an interrupt.
- */
-#define PT_REGS_ORIG_AX 48u
-
-struct recorder {
-	const struct base *base;
-	const struct explore_config *config;
-	const struct kernel *kernel; /* NULL: unknown */
-	struct drive drive;
-	struct recorded *out;
-	unsigned side;
-	const struct explore_side *after; /* the other side is held after this access of its own; NULL: it waits at the mark */
-	uint64_t moved_ns, moved_steps;	  /* when the number of steps has last grown, and to what */
-	bool baseline;			  /* the side runs the baseline program */
-	struct code code;
-	uint64_t entry; /* of system calls */
-	uint64_t start, last_pc;
-	struct calls calls; /* of the task that is stepped */
-	struct pages pages; /* that the program has accessed since its last system call began */
-	uint64_t stack;	    /* start of the stack of the task that was stepped last; 0: none */
-	int32_t first_pid;  /* PID of the process that waits at the mark; -1: unknown */
-	bool own;	    /* the task that was stepped last belongs to the program */
-	uint64_t call;	    /* RSP at the start of a call of a function of base->also that is stepped; 0: none is */
-	/* A task that sleeps in such a call, by the GVA of its task_struct; task 0: none does. */
-	struct {
-		uint64_t task, call;
-	} asleep;
-};
-
-/* ---- the instruction ---- */
-
-/* Returns explore_access.caller of the instruction. */
-static uint64_t caller_of(const struct recorder *r, const struct insn *insn)
-{
-	return code_facts(&r->code, insn) & KERNEL_LIBRARY ? calls_of_library(&r->calls, r->kernel) : 0;
-}
-
-/* Returns explore_access.commutes of the instruction. Few instructions are locked, so the others are not decoded once more. */
-static uint8_t commuting(struct recorder *r, const struct insn *insn)
-{
-	const uint64_t after = insn->addr + insn->len;
-	uint8_t code[INSN_MAX_LEN];
-	enum insn_commuting kind;
-	struct insn_op op;
-
-	if (!(insn->flags & INSN_LOCKED))
-		return INSN_COMMUTES_NOT;
-	insn_op_decode(r->drive.decoder, insn->bytes, insn->len, insn->addr, &op);
-	kind = insn_op_commutes(&op);
-	if (!insn_op_decode(r->drive.decoder, code, drive_code(&r->drive, r->side, after, code), after, &op) || op.reads_flags)
-		return INSN_COMMUTES_NOT;
-	return (uint8_t)kind;
-}
-
-/*
- * Record one access of the instruction that `as` describes, as one in each page. Of an instruction that copies or clears more
- * than a page, only the first page's worth of bytes is recorded.
- */
-static void add_access(struct recorder *r, const struct explore_access *as, const struct mem_access *access)
-{
-	struct recorded *out = r->out;
-	uint32_t left = access->size < X86_PAGE_SIZE ? access->size : X86_PAGE_SIZE, size;
-	bool crosses = access->gva % X86_PAGE_SIZE + left > X86_PAGE_SIZE;
-
-	for (uint64_t gva = access->gva; left && x86_kernel_address(gva) && out->count < EXPLORE_ACCESSES_MAX;
-	     gva += size, left -= size) {
-		uint32_t room = X86_PAGE_SIZE - (uint32_t)(gva % X86_PAGE_SIZE);
-		struct explore_access *a = &out->access[out->count++];
-
-		size = left < room ? left : room;
-		*a = *as;
-		a->gva = gva;
-		a->gpa = pages_gpa(&r->pages, &r->drive.copy, r->side, gva);
-		a->size = size;
-		a->rw = access->rw;
-		a->crosses = crosses;
-	}
-}
-
-/* Record the accesses that the instruction is about to make to memory that another CPU could access, too. */
-static void note(struct recorder *r, const struct insn *insn, const struct x86_regs *regs)
-{
-	struct mem_access access[INSN_MAX_MEM];
-	struct explore_access as;
-	unsigned n;
-
-	/* All iterations of a string instruction are recorded with the first one. */
-	if (!r->own || !code_accesses(insn) || (insn->flags & INSN_REP && r->last_pc == regs->rip))
-		return;
-	n = insn_accesses(insn, regs, access);
-	as = (struct explore_access){
-		.pc = regs->rip,
-		.at = (uint32_t)r->out->summary.steps,
-		.locked = insn->flags & INSN_LOCKED,
-		.service = calls_in_service(&r->calls),
-		.other_call = r->call,
-		.length = insn->len,
-		.caller = caller_of(r, insn),
-	};
-	as.commutes = commuting(r, insn);
-	for (unsigned i = 0; i < n; i++)
-		if (!guest_on_stack(regs, access[i].gva))
-			add_access(r, &as, &access[i]);
-}
-
-/* ---- the run ---- */
 
 /* Returns whether the side has made no step for long, so that it most likely waits for the side that is held. */
 static bool waits_in_vain(struct recorder *r)
@@ -249,100 +135,6 @@ static enum copy_step run_string(struct recorder *r, const struct insn *insn, st
 }
 
 /*
- * Returns whether the task belongs to the program: the task that makes the first system call, which waits at the mark, and all
- * tasks that were started after it.
- */
-static bool is_own(const struct recorder *r, int32_t pid)
-{
-	return pid >= r->first_pid;
-}
-
-/*
- * Find out which task runs. Called when RSP has come to another stack. If that is the stack of user code, at the entry of a
- * system call, the task is not known yet, and nothing changes. Between a switch of stacks and the end of __switch_to(), the
- * kernel's own record of the current task is out of date; there look_at_next_task() finds the task.
- */
-static void look_at_task(struct recorder *r, const struct x86_regs *regs)
-{
-	struct guest_context context = {.pid = -1};
-	struct replay_cpu cpu;
-	struct err ignored = {0};
-
-	r->stack = guest_stack_start(regs);
-	calls_forget(&r->calls);
-	if (!r->kernel || copy_get_cpu(&r->drive.copy, r->side, &cpu, &ignored) < 0)
-		return;
-	guest_context(r->kernel->guest, &cpu.regs, &context);
-	if (context.pid < 0)
-		return;
-	if (r->first_pid < 0)
-		r->first_pid = context.pid;
-	r->own = is_own(r, context.pid);
-}
-
-static bool at_switch(const struct recorder *r, const struct x86_regs *regs)
-{
-	return r->code.switch_to && regs->rip == r->code.switch_to;
-}
-
-/* Returns whether `number` is the number of the system call exit(2) or exit_group(2). */
-static bool exits(uint64_t number)
-{
-	return number == SYS_exit || number == SYS_exit_group;
-}
-
-/*
- * Returns whether the task whose stack RSP points to is in a system call other than an exit. If instead an interrupt took the
- * CPU from the task's user code, the return to that code must not be stepped: steps are so slow that the next tick would be due
- * before the task is back in user mode, and the program would never run.
- */
-static bool called_kernel(const struct recorder *r, const struct x86_regs *regs)
-{
-	int64_t number;
-
-	return guest_read(r->kernel->guest, guest_stack_end(regs) - PT_REGS_ORIG_AX, &number, sizeof(number)) == 0 &&
-	       number >= 0 && !exits((uint64_t)number);
-}
-
-static void add_task(struct recorded *out, uint64_t task)
-{
-	for (uint32_t i = 0; i < out->tasks; i++)
-		if (out->task[i] == task)
-			return;
-	if (out->tasks < RECORDED_TASKS_MAX)
-		out->task[out->tasks++] = task;
-}
-
-/*
- * To be called when the CPU is at __switch_to(): find out whether the next task, to whose stack RSP points already, belongs to
- * the program and continues in a system call, or continues in a call of a function of base->also.
- */
-static void look_at_next_task(struct recorder *r, const struct x86_regs *regs)
-{
-	uint64_t before = regs->gpr[X86_RDI], next = regs->gpr[X86_RSI];
-	int32_t pid;
-
-	/* This may be the second look at this switch. */
-	if (guest_stack_start(regs) != r->stack) {
-		uint64_t goes_on = r->asleep.task == next ? r->asleep.call : 0;
-
-		if (r->call || goes_on) {
-			r->asleep.task = r->call ? before : 0;
-			r->asleep.call = r->call;
-		}
-		r->call = goes_on;
-		if (goes_on)
-			pages_forget(&r->pages);
-	}
-	r->stack = guest_stack_start(regs);
-	calls_forget(&r->calls);
-	pid = guest_task_pid(r->kernel->guest, next);
-	if (r->first_pid >= 0 && pid > r->first_pid)
-		add_task(r->out, next);
-	r->own = r->call || (r->first_pid >= 0 && is_own(r, pid) && called_kernel(r, regs));
-}
-
-/*
  * Let the CPU execute the instruction, or a stride that begins with it, and count what it has executed. `insn` is NULL if it
  * cannot be decoded.
  */
@@ -402,11 +194,11 @@ static bool step_on(struct recorder *r)
 
 		if (insn && code_leaves_kernel(insn))
 			return false;
-		if (at_switch(r, &regs))
-			look_at_next_task(r, &regs);
+		if (recorder_at_switch(r, &regs))
+			recorder_sees_switch(r, &regs);
 		if (insn) {
 			calls_follow(&r->calls, insn, &regs, code_facts(&r->code, insn));
-			note(r, insn, &regs);
+			recorder_add(r, insn, &regs);
 		}
 		r->last_pc = regs.rip;
 		before = r->out->summary.steps;
@@ -422,7 +214,7 @@ static bool step_on(struct recorder *r)
 		if (is_due(r, before, OTHER_STEPS) && !drive_other(&r->drive, r->side))
 			r->out->summary.end = EXPLORE_LOST;
 		if (!r->call && guest_stack_start(&regs) != r->stack)
-			look_at_task(r, &regs);
+			recorder_sees_stack(r, &regs);
 		if (has_returned(r, &regs))
 			return true;
 		if (!r->own)
@@ -464,17 +256,17 @@ static bool in_system_call(const struct recorder *r, const struct x86_regs *regs
  */
 static bool is_wanted(struct recorder *r, const struct x86_regs *regs)
 {
-	if (at_switch(r, regs)) {
-		look_at_next_task(r, regs);
+	if (recorder_at_switch(r, regs)) {
+		recorder_sees_switch(r, regs);
 		return r->own;
 	}
 	r->out->summary.entries++;
 	pages_forget(&r->pages);
-	/* look_at_task() corrects this once the kernel's GS is loaded. It is also to look at a task whose stack RSP was on
-	 * last. */
+	/* recorder_sees_stack() corrects this once the kernel's GS is loaded. It is also to look at a task whose stack RSP was
+	 * on last. */
 	r->own = true;
 	r->stack = 0;
-	return !exits(regs->gpr[X86_RAX]);
+	return !recorder_exits(regs->gpr[X86_RAX]);
 }
 
 /*
