@@ -9,6 +9,13 @@ void calls_forget(struct calls *c)
 	c->service = c->last_end = c->count = 0;
 }
 
+void calls_switch(struct calls *c, const struct x86_regs *regs)
+{
+	calls_forget(c);
+	/* __switch_to() removes its return address, and RSP is then that of __schedule(), until that begins to return. */
+	c->service = regs->gpr[X86_RSP] + sizeof(uint64_t);
+}
+
 void calls_skip(struct calls *c)
 {
 	c->last_end = 0;

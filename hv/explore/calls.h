@@ -29,6 +29,12 @@ struct calls {
 /* Forget all: another task runs. */
 void calls_forget(struct calls *c);
 
+/*
+ * Forget all, because the CPU is at __switch_to(), and RSP already points to the stack of the next task. This task is in a call
+ * of __schedule(), which serves the whole kernel, and to which __switch_to() returns.
+ */
+void calls_switch(struct calls *c, const struct x86_regs *regs);
+
 /* Instructions were executed that calls_follow() does not see. */
 void calls_skip(struct calls *c);
 

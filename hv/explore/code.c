@@ -11,9 +11,6 @@
 #define CACHE 16384u
 #define HLT 0xf4u
 
-/* SYSRETQ, and IRETQ (SDM vol. 2): the instructions that leave the kernel. */
-static const uint8_t sysretq[] = {0x48, 0x0f, 0x07}, iretq[] = {0x48, 0xcf};
-
 int code_open(struct code *c, struct drive *drive, unsigned side, const struct kernel *kernel, struct err *err)
 {
 	*c = (struct code){.drive = drive, .side = side, .kernel = kernel};
@@ -58,10 +55,18 @@ unsigned code_facts(const struct code *c, const struct insn *insn)
 	return c->facts[insn - c->cache];
 }
 
-bool code_leaves_kernel(const struct insn *insn)
+bool code_is_sysret(const struct insn *insn)
 {
-	return (insn->len == sizeof(sysretq) && memcmp(insn->bytes, sysretq, sizeof(sysretq)) == 0) ||
-	       (insn->len == sizeof(iretq) && memcmp(insn->bytes, iretq, sizeof(iretq)) == 0);
+	static const uint8_t sysretq[] = {0x48, 0x0f, 0x07};
+
+	return insn->len == sizeof(sysretq) && memcmp(insn->bytes, sysretq, sizeof(sysretq)) == 0;
+}
+
+bool code_is_iret(const struct insn *insn)
+{
+	static const uint8_t iretq[] = {0x48, 0xcf};
+
+	return insn->len == sizeof(iretq) && memcmp(insn->bytes, iretq, sizeof(iretq)) == 0;
 }
 
 /* ---- strides ---- */
@@ -87,8 +92,7 @@ static bool is_special(const struct insn *insn)
 	       (b[1] == 0x30 || b[1] == 0x32 || (b[1] == 0x01 && b[2] == 0xf8) || (b[1] == 0x22 && (b[2] >> 3 & 7) == 3));
 }
 
-/* Returns whether the instruction accesses memory of the user, which may fault into a fixup, too. */
-static bool accesses_user(const struct insn *insn, const struct x86_regs *regs)
+bool code_accesses_user(const struct insn *insn, const struct x86_regs *regs)
 {
 	struct mem_access access[INSN_MAX_MEM];
 	unsigned n = code_accesses(insn) ? insn_accesses(insn, regs, access) : 0;
@@ -117,7 +121,7 @@ unsigned code_stride(struct code *c, const struct insn *insn, const struct x86_r
 {
 	const struct stride_code code = {.insn = insn_at, .is_wanted = is_stop, .ctx = c};
 
-	if (insn->flags & INSN_REP || insn->bytes[0] == HLT || is_special(insn) || accesses_user(insn, regs))
+	if (insn->flags & INSN_REP || insn->bytes[0] == HLT || is_special(insn) || code_accesses_user(insn, regs))
 		return 0;
 	return stride_find(&code, insn, regs, end);
 }

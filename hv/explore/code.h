@@ -26,11 +26,17 @@ const struct insn *code_at(struct code *c, uint64_t pc);
 /* Returns the enum kernel_code_fact bits of an instruction that code_at() has returned last. */
 unsigned code_facts(const struct code *c, const struct insn *insn);
 
-/* Returns whether the instruction leaves the kernel: SYSRETQ or IRETQ (SDM vol. 2). */
-bool code_leaves_kernel(const struct insn *insn);
+/* Returns whether the instruction is SYSRETQ, which leaves the kernel (SDM vol. 2). */
+bool code_is_sysret(const struct insn *insn);
+
+/* Returns whether the instruction is IRETQ, which returns from an interrupt to user code or to the kernel (SDM vol. 2). */
+bool code_is_iret(const struct insn *insn);
 
 /* Returns whether the instruction may access memory that another CPU could access, too. */
 bool code_accesses(const struct insn *insn);
+
+/* Returns whether the instruction, executed with these registers, accesses memory of the user. */
+bool code_accesses_user(const struct insn *insn, const struct x86_regs *regs);
 
 /*
  * Returns the number of instructions, from `insn` on, that the CPU can execute before the recording has to look at it again,

@@ -36,8 +36,8 @@
 
 /*
  * A string instruction with more iterations than STRING_STEPS is not stepped, but run up to the next instruction: a single step
- * is one iteration, and the kernel clears a page in 512 iterations. The run takes at most STRING_SLICES slices, because after a
- * fault the CPU may never come to the next instruction.
+ * is one iteration, and the kernel clears a page in 512 iterations. If the instruction accesses memory of the user, the run
+ * takes at most STRING_SLICES slices, because after a fault the CPU may never come to the next instruction.
  */
 #define STRING_STEPS 8u
 #define STRING_SLICES 5u
@@ -111,8 +111,8 @@ static bool begins_call(struct recorder *r, const struct x86_regs *regs)
 static void step_call(struct recorder *r, const struct x86_regs *regs);
 
 /*
- * Run a string instruction to its end. Interrupts are not blocked meanwhile. Of their handlers, only calls of the functions of
- * base->also are recorded.
+ * Run a string instruction that accesses memory of the user to its end. Interrupts are not blocked meanwhile, because the CPU
+ * may have to wait until the memory is there. Of their handlers, only calls of the functions of base->also are recorded.
  */
 static enum copy_step run_string(struct recorder *r, const struct insn *insn, struct x86_regs *regs)
 {
@@ -134,6 +134,14 @@ static enum copy_step run_string(struct recorder *r, const struct insn *insn, st
 	return end;
 }
 
+/* Run a string instruction that accesses memory of the kernel alone to its end. No fault is expected. */
+static enum copy_step run_kernel_string(struct recorder *r, const struct insn *insn, struct x86_regs *regs)
+{
+	enum copy_step end = copy_run_to(&r->drive.copy, r->side, insn->addr + insn->len, regs);
+
+	return end == COPY_HALTED ? COPY_LOST : end;
+}
+
 /*
  * Let the CPU execute the instruction, or a stride that begins with it, and count what it has executed. `insn` is NULL if it
  * cannot be decoded.
@@ -147,8 +155,10 @@ static enum copy_step advance(struct recorder *r, const struct insn *insn, struc
 	uint64_t end;
 	unsigned count = insn ? code_stride(&r->code, &first, regs, &end) : 0;
 
-	if (repeats && regs->gpr[X86_RCX] > STRING_STEPS)
+	if (repeats && regs->gpr[X86_RCX] > STRING_STEPS && code_accesses_user(&first, regs))
 		step = run_string(r, &first, regs);
+	else if (repeats && regs->gpr[X86_RCX] > STRING_STEPS)
+		step = run_kernel_string(r, &first, regs);
 	else if (!count)
 		step = ops.step(ops.ctx, r->side, regs);
 	else
@@ -179,6 +189,21 @@ static bool has_returned(struct recorder *r, const struct x86_regs *regs)
 	return true;
 }
 
+/*
+ * Returns whether the instruction leaves the kernel. IRETQ may also return to code of the kernel that an interrupt or a page
+ * fault has interrupted. It pops RIP, and then CS, whose lowest two bits are the privilege level (SDM vol. 2).
+ */
+static bool leaves_kernel(struct recorder *r, const struct insn *insn, const struct x86_regs *regs)
+{
+	uint64_t frame[2];
+
+	if (!code_is_iret(insn))
+		return code_is_sysret(insn);
+	if (!r->kernel || guest_read(r->kernel->guest, regs->gpr[X86_RSP], frame, sizeof(frame)))
+		return true;
+	return !x86_kernel_address(frame[0]) || frame[1] & 3;
+}
+
 /* The steps of step_kernel(). */
 static bool step_on(struct recorder *r)
 {
@@ -192,7 +217,7 @@ static bool step_on(struct recorder *r)
 		const struct insn *insn = code_at(&r->code, regs.rip);
 		enum copy_step step;
 
-		if (insn && code_leaves_kernel(insn))
+		if (insn && leaves_kernel(r, insn, &regs))
 			return false;
 		if (recorder_at_switch(r, &regs))
 			recorder_sees_switch(r, &regs);
@@ -226,7 +251,7 @@ static bool step_on(struct recorder *r)
 /*
  * Step through the kernel until the CPU leaves the kernel or would wait for an interrupt, until a task runs that does not
  * belong to the program, until the call r->call has returned, or until a limit is reached. Returns whether such a call has
- * returned, or is given up, because an exception has interrupted it or it waits for an interrupt. No call is stepped any more
+ * returned, or is given up, because the CPU leaves the kernel or waits for an interrupt. No call is stepped any more
  * afterwards, but one may be asleep.
  */
 static bool step_kernel(struct recorder *r)
@@ -262,10 +287,7 @@ static bool is_wanted(struct recorder *r, const struct x86_regs *regs)
 	}
 	r->out->summary.entries++;
 	pages_forget(&r->pages);
-	/* recorder_sees_stack() corrects this once the kernel's GS is loaded. It is also to look at a task whose stack RSP was
-	 * on last. */
-	r->own = true;
-	r->stack = 0;
+	recorder_sees_entry(r);
 	return !recorder_exits(regs->gpr[X86_RAX]);
 }
 

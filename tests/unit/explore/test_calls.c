@@ -54,6 +54,25 @@ static void what_is_no_call_is_not_taken_for_one(void **state)
 	assert_int_equal(c.count, 0);
 }
 
+/* __schedule() has called another task, and continues. */
+static void a_task_continues_in_the_scheduler(void **state)
+{
+	struct x86_regs regs = {.rip = 0x500};
+	struct calls c = {0};
+
+	(void)state;
+	regs.gpr[X86_RSP] = TOP - 64;
+	calls_switch(&c, &regs);
+	at(&c, 0x500, 1, TOP - 64, 0); /* ret */
+	assert_true(calls_in_service(&c));
+	at(&c, 0x280, 5, TOP - 56, 0); /* call */
+	at(&c, 0x300, 1, TOP - 64, 0); /* ret */
+	at(&c, 0x285, 1, TOP - 56, 0); /* pop */
+	assert_true(calls_in_service(&c));
+	at(&c, 0x286, 1, TOP - 48, 0); /* ret */
+	assert_false(calls_in_service(&c));
+}
+
 static void a_service_lasts_until_it_returns(void **state)
 {
 	struct calls c = {0};
@@ -91,6 +110,7 @@ int main(void)
 		cmocka_unit_test(calls_and_returns_are_seen),
 		cmocka_unit_test(what_is_no_call_is_not_taken_for_one),
 		cmocka_unit_test(a_service_lasts_until_it_returns),
+		cmocka_unit_test(a_task_continues_in_the_scheduler),
 		cmocka_unit_test(the_oldest_of_many_calls_is_forgotten),
 	};
 
