@@ -108,6 +108,31 @@ static bool begins_call(struct recorder *r, const struct x86_regs *regs)
 	return true;
 }
 
+/* Let the guest's clocks go on from when the guest last ran at full speed: for the guest, steps take no time. */
+static bool go_on(struct recorder *r)
+{
+	return vm_time_turn_back(r->drive.copy.vm, &r->stopped, &r->drive.copy.err) == 0;
+}
+
+static bool stop(struct recorder *r)
+{
+	return vm_time_take(r->drive.copy.vm, &r->stopped, &r->drive.copy.err) == 0;
+}
+
+/* Let the CPU run at full speed to the instruction at `pc`, or for a slice. */
+static enum copy_step run_slice(struct recorder *r, uint64_t pc)
+{
+	enum copy_step end = go_on(r) ? drive_slice(&r->drive, r->side, pc, SLICE_NS) : COPY_FAILED;
+
+	return stop(r) ? end : COPY_FAILED;
+}
+
+/* Let the other CPU run for a moment. Returns false if it cannot. */
+static bool run_other(struct recorder *r)
+{
+	return go_on(r) && drive_other(&r->drive, r->side) && stop(r);
+}
+
 static void step_call(struct recorder *r, const struct x86_regs *regs);
 
 /*
@@ -120,7 +145,7 @@ static enum copy_step run_string(struct recorder *r, const struct insn *insn, st
 	enum copy_step end = COPY_HALTED;
 
 	for (unsigned slices = 0; slices < STRING_SLICES && end == COPY_HALTED;) {
-		end = drive_slice(&r->drive, r->side, insn->addr + insn->len, SLICE_NS);
+		end = run_slice(r, insn->addr + insn->len);
 		ops.regs(ops.ctx, r->side, regs);
 		slices += end == COPY_HALTED;
 		if (end != COPY_STEPPED || other_call(r, regs) < 0)
@@ -236,7 +261,7 @@ static bool step_on(struct recorder *r)
 		}
 		if (is_due(r, before, KERNEL_STEPS) && before < KERNEL_STEPS)
 			take_kernel(r);
-		if (is_due(r, before, OTHER_STEPS) && !drive_other(&r->drive, r->side))
+		if (is_due(r, before, OTHER_STEPS) && !run_other(r))
 			r->out->summary.end = EXPLORE_LOST;
 		if (!r->call && guest_stack_start(&regs) != r->stack)
 			recorder_sees_stack(r, &regs);
@@ -287,7 +312,10 @@ static bool is_wanted(struct recorder *r, const struct x86_regs *regs)
 	}
 	r->out->summary.entries++;
 	pages_forget(&r->pages);
-	recorder_sees_entry(r);
+	/* recorder_sees_stack() corrects this once the kernel's GS is loaded. It is also to look at a task whose stack RSP was
+	 * on last. */
+	r->own = true;
+	r->stack = 0;
 	return !recorder_exits(regs->gpr[X86_RAX]);
 }
 
@@ -335,14 +363,14 @@ static void step_call(struct recorder *r, const struct x86_regs *regs)
 static void run_user(struct recorder *r)
 {
 	const struct copy_ops ops = copy_steps(&r->drive.copy);
-	enum copy_step end = drive_slice(&r->drive, r->side, r->entry, SLICE_NS);
+	enum copy_step end = run_slice(r, r->entry);
 	struct x86_regs regs;
 
 	if (end != COPY_STEPPED && end != COPY_HALTED)
 		r->out->summary.end = EXPLORE_LOST;
 	else if (atomic_load(&r->drive.mark.status[r->side]) >= 0)
 		r->out->summary.end = EXPLORE_TO_ITS_END;
-	else if (end == COPY_HALTED && !drive_other(&r->drive, r->side))
+	else if (end == COPY_HALTED && !run_other(r))
 		r->out->summary.end = EXPLORE_LOST;
 	if (r->out->summary.end != EXPLORE_NOT_RECORDED || drive_halted(&r->drive, r->side))
 		return;
@@ -397,6 +425,8 @@ static int record(void *ctx, struct err *err)
 	for (unsigned i = 0; i < EXPLORE_ALSO_MAX && !r->baseline; i++)
 		r->drive.also[i + 1] = r->base->also[r->side][i];
 	atomic_store(&r->drive.mark.open[r->side], true);
+	if (vm_time_take(r->drive.copy.vm, &r->stopped, err) < 0)
+		goto out;
 	while (!limit_reached(r, true))
 		run_user(r);
 	r->out->summary.accesses = r->out->count;

@@ -15,6 +15,7 @@ struct recorder {
 	const struct explore_config *config;
 	const struct kernel *kernel; /* NULL: unknown */
 	struct drive drive;
+	struct vm_time stopped; /* when the guest last ran at full speed */
 	struct recorded *out;
 	unsigned side;
 	const struct explore_side *after; /* the other side is held after this access of its own; NULL: it waits at the mark */
@@ -23,15 +24,13 @@ struct recorder {
 	struct code code;
 	uint64_t entry; /* of system calls */
 	uint64_t start, last_pc;
-	struct calls calls;  /* of the task that is stepped */
-	struct pages pages;  /* that the program has accessed since its last system call began */
-	uint64_t stack;	     /* start of the stack of the task that was stepped last; 0: none */
-	int32_t first_pid;   /* PID of the process that waits at the mark; -1: unknown */
-	uint64_t running;    /* GVA of the task_struct of the task that __switch_to() was last seen to switch to; 0: none */
-	uint64_t lap_steps;  /* the number of steps at the last switch to a task of the program */
-	unsigned short_laps; /* such switches in a row, with fewer than LAP_STEPS steps before each */
-	bool own;	     /* the task that was stepped last belongs to the program */
-	uint64_t call;	     /* RSP at the start of a call of a function of base->also that is stepped; 0: none is */
+	struct calls calls; /* of the task that is stepped */
+	struct pages pages; /* that the program has accessed since its last system call began */
+	uint64_t stack;	    /* start of the stack of the task that was stepped last; 0: none */
+	int32_t first_pid;  /* PID of the process that waits at the mark; -1: unknown */
+	uint64_t running;   /* GVA of the task_struct of the task that __switch_to() was last seen to switch to; 0: none */
+	bool own;	    /* the task that was stepped last belongs to the program */
+	uint64_t call;	    /* RSP at the start of a call of a function of base->also that is stepped; 0: none is */
 	/* A task that sleeps in such a call, by the GVA of its task_struct; task 0: none does. */
 	struct {
 		uint64_t task, call;
@@ -52,17 +51,12 @@ void recorder_add(struct recorder *r, const struct insn *insn, const struct x86_
  */
 void recorder_sees_stack(struct recorder *r, const struct x86_regs *regs);
 
-/* To be called when a system call begins. */
-void recorder_sees_entry(struct recorder *r);
-
 /* Returns whether the CPU is at __switch_to(). */
 bool recorder_at_switch(const struct recorder *r, const struct x86_regs *regs);
 
 /*
  * To be called when the CPU is at __switch_to(): find out whether the next task, to whose stack RSP points already, belongs to
- * the program and continues in a system call, or continues in a call of a function of base->also. If tasks of the program take
- * the CPU from each other again and again, they are left to themselves until a system call begins: steps are so slow that a
- * time slice is over before the task has done anything.
+ * the program and continues in a system call, or continues in a call of a function of base->also.
  */
 void recorder_sees_switch(struct recorder *r, const struct x86_regs *regs);
 

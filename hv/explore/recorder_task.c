@@ -15,14 +15,6 @@
 #define PT_REGS_ORIG_AX 48u
 
 /*
- * A switch of tasks alone takes about 1,100 instructions in Linux 7.3. With fewer than LAP_STEPS steps between two switches to
- * tasks of the program, the first task has done next to nothing. This may happen LAPS_MAX times in a row, for example if a task
- * wakes up, finds that it has to wait on, and sleeps again.
- */
-#define LAP_STEPS 2000u
-#define LAPS_MAX 4u
-
-/*
  * Returns whether the task belongs to the program: the task that makes the first system call, which waits at the mark, and all
  * tasks that were started after it.
  */
@@ -81,25 +73,6 @@ static void add_task(struct recorded *out, uint64_t task)
 		out->task[out->tasks++] = task;
 }
 
-void recorder_sees_entry(struct recorder *r)
-{
-	/* recorder_sees_stack() corrects this once the kernel's GS is loaded. It is also to look at a task whose stack RSP was
-	 * on last. */
-	r->own = true;
-	r->stack = 0;
-	r->short_laps = 0;
-}
-
-/* Returns whether the program's tasks still do something between switches. To be called at each switch to one of them. */
-static bool makes_progress(struct recorder *r)
-{
-	uint64_t steps = r->out->summary.steps;
-
-	r->short_laps = steps - r->lap_steps < LAP_STEPS ? r->short_laps + 1 : 0;
-	r->lap_steps = steps;
-	return r->short_laps <= LAPS_MAX;
-}
-
 /* If a call of a function of base->also is stepped, its task sleeps. Find out whether a call that has slept goes on. */
 static void look_at_calls(struct recorder *r, uint64_t before, uint64_t next)
 {
@@ -129,5 +102,5 @@ void recorder_sees_switch(struct recorder *r, const struct x86_regs *regs)
 	pid = guest_task_pid(r->kernel->guest, next);
 	if (r->first_pid >= 0 && pid > r->first_pid)
 		add_task(r->out, next);
-	r->own = r->call || (r->first_pid >= 0 && is_own(r, pid) && called_kernel(r, regs) && makes_progress(r));
+	r->own = r->call || (r->first_pid >= 0 && is_own(r, pid) && called_kernel(r, regs));
 }

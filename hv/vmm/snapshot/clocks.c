@@ -171,3 +171,33 @@ int clock_load(struct vm *vm, const struct moment *at, const struct block *block
 		return err_set(err, EXIT_INPUT, "KVM cannot set the machine's clock: %s", strerror(errno));
 	return 0;
 }
+
+/* ---- turning back ---- */
+
+int vm_time_take(struct vm *vm, struct vm_time *out, struct err *err)
+{
+	struct kvm_clock_data data = {0};
+
+	if (ioctl(vm->fd, KVM_GET_CLOCK, &data) < 0)
+		return err_set(err, EXIT_INTERNAL, "KVM_GET_CLOCK failed: %s", strerror(errno));
+	*out = (struct vm_time){.tsc = __rdtsc(), .clock_ns = data.clock};
+	return 0;
+}
+
+int vm_time_turn_back(struct vm *vm, const struct vm_time *to, struct err *err)
+{
+	struct kvm_clock_data data = {.clock = to->clock_ns};
+	uint64_t passed = __rdtsc() - to->tsc, offset;
+	const struct kvm_device_attr attr = offset_attr(&offset);
+
+	for (unsigned i = 0; i < vm->cpus; i++) {
+		if (ioctl(vm->vcpu[i].fd, KVM_GET_DEVICE_ATTR, &attr) < 0)
+			return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM cannot read the TSC's offset", i);
+		offset -= passed;
+		if (ioctl(vm->vcpu[i].fd, KVM_SET_DEVICE_ATTR, &attr) < 0)
+			return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM cannot set the TSC's offset", i);
+	}
+	if (ioctl(vm->fd, KVM_SET_CLOCK, &data) < 0)
+		return err_set(err, EXIT_INTERNAL, "KVM_SET_CLOCK failed: %s", strerror(errno));
+	return 0;
+}

@@ -140,4 +140,20 @@ struct ram vm_ram_all(const struct vm *vm);
  */
 struct ram vm_ram_take(struct vm *vm);
 
+/* One point in time on the clocks of the host and of a machine. */
+struct vm_time {
+	uint64_t tsc;	   /* the host's TSC */
+	uint64_t clock_ns; /* KVM's clock of the machine */
+};
+
+/* Take the time of a machine, no vCPU of which runs. Returns 0, or -1 with `err` set. */
+int vm_time_take(struct vm *vm, struct vm_time *out, struct err *err);
+
+/*
+ * Turn the clocks of a machine, no vCPU of which runs, back to `to`: the TSC of each vCPU by as many cycles as have passed on
+ * the host since, and KVM's clock (Documentation/virt/kvm/devices/vcpu.rst, KVM_VCPU_TSC_OFFSET, since Linux 5.16). Returns 0,
+ * or -1 with `err` set.
+ */
+int vm_time_turn_back(struct vm *vm, const struct vm_time *to, struct err *err);
+
 #endif
