@@ -12,7 +12,7 @@ void calls_forget(struct calls *c)
 void calls_switch(struct calls *c, const struct x86_regs *regs)
 {
 	calls_forget(c);
-	/* __switch_to() removes its return address, and RSP is then that of __schedule(), until that begins to return. */
+	/* RSP of __schedule() from the return of __switch_to() on, until __schedule() removes its own frame. */
 	c->service = regs->gpr[X86_RSP] + sizeof(uint64_t);
 }
 

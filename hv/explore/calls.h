@@ -30,8 +30,8 @@ struct calls {
 void calls_forget(struct calls *c);
 
 /*
- * Forget all, because the CPU is at __switch_to(), and RSP already points to the stack of the next task. This task is in a call
- * of __schedule(), which serves the whole kernel, and to which __switch_to() returns.
+ * Forget all, because the CPU is at __switch_to(), and RSP already points to the stack of the next task. __switch_to() returns
+ * to __schedule(), a KERNEL_SERVICE function, which the next task has called.
  */
 void calls_switch(struct calls *c, const struct x86_regs *regs);
 

@@ -108,12 +108,16 @@ static bool begins_call(struct recorder *r, const struct x86_regs *regs)
 	return true;
 }
 
-/* Let the guest's clocks go on from when the guest last ran at full speed: for the guest, steps take no time. */
+/*
+ * Let the guest's clocks go on from when the guest last ran at full speed: for the guest, steps take no time. Returns false if
+ * KVM cannot set them.
+ */
 static bool go_on(struct recorder *r)
 {
 	return vm_time_turn_back(r->drive.copy.vm, &r->stopped, &r->drive.copy.err) == 0;
 }
 
+/* Remember the time at which the guest stops to run at full speed. Returns false if KVM does not tell it. */
 static bool stop(struct recorder *r)
 {
 	return vm_time_take(r->drive.copy.vm, &r->stopped, &r->drive.copy.err) == 0;
@@ -139,7 +143,7 @@ static void step_call(struct recorder *r, const struct x86_regs *regs);
  * Run a string instruction that accesses memory of the user to its end. Interrupts are not blocked meanwhile, because the CPU
  * may have to wait until the memory is there. Of their handlers, only calls of the functions of base->also are recorded.
  */
-static enum copy_step run_string(struct recorder *r, const struct insn *insn, struct x86_regs *regs)
+static enum copy_step run_user_string(struct recorder *r, const struct insn *insn, struct x86_regs *regs)
 {
 	const struct copy_ops ops = copy_steps(&r->drive.copy);
 	enum copy_step end = COPY_HALTED;
@@ -181,7 +185,7 @@ static enum copy_step advance(struct recorder *r, const struct insn *insn, struc
 	unsigned count = insn ? code_stride(&r->code, &first, regs, &end) : 0;
 
 	if (repeats && regs->gpr[X86_RCX] > STRING_STEPS && code_accesses_user(&first, regs))
-		step = run_string(r, &first, regs);
+		step = run_user_string(r, &first, regs);
 	else if (repeats && regs->gpr[X86_RCX] > STRING_STEPS)
 		step = run_kernel_string(r, &first, regs);
 	else if (!count)

@@ -15,7 +15,7 @@ struct recorder {
 	const struct explore_config *config;
 	const struct kernel *kernel; /* NULL: unknown */
 	struct drive drive;
-	struct vm_time stopped; /* when the guest last ran at full speed */
+	struct vm_time stopped; /* the end of the last run at full speed */
 	struct recorded *out;
 	unsigned side;
 	const struct explore_side *after; /* the other side is held after this access of its own; NULL: it waits at the mark */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Saves and loads the clocks of a machine: each vCPU's TSC and KVM's clock. All of them are saved as of one moment, which is
- * one point in time on all clocks of the host (moment.h).
+ * Saves, loads and turns back the clocks of a machine: each vCPU's TSC and KVM's clock. All of them are
+ * saved as of one moment, which is one point in time on all clocks of the host (moment.h).
  */
 #include <errno.h>
 #include <linux/kvm.h>

@@ -54,7 +54,7 @@ static void what_is_no_call_is_not_taken_for_one(void **state)
 	assert_int_equal(c.count, 0);
 }
 
-/* __schedule() has called another task, and continues. */
+/* The CPU switches to a task, which continues in __schedule(). */
 static void a_task_continues_in_the_scheduler(void **state)
 {
 	struct x86_regs regs = {.rip = 0x500};
