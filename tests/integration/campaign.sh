@@ -6,6 +6,7 @@ workloads=${WORKLOADS:-1}
 seeds=${SEEDS:-1}
 runs=$((2 * workloads * seeds))
 store=$work/store.db
+case_limit=120 # seconds
 
 # ---- guests ----
 
@@ -29,8 +30,8 @@ tests/ground-truth/expected >"$work/expected"
 cat >"$work/emulator" <<-END
 	#!/bin/sh
 	export OUTRIDER_KVM=$kvm OUTRIDER_BUILD=$(realpath "$build")
-	export LAB_FILES='$PWD/tests/integration/in-lab/campaign.sh $PWD/tests/integration/told.sh $PWD/tests/ground-truth/enough.awk $(realpath "$work")/expected'
-	export LAB_BEFORE='sh campaign.sh'
+	export LAB_FILES='$PWD/tests/integration/in-lab/campaign.sh $PWD/tests/integration/in-lab/hung.sh $PWD/tests/integration/told.sh $PWD/tests/ground-truth/enough.awk $(realpath "$work")/expected'
+	export LAB_BEFORE='env SILENCE=$((4 * case_limit)) sh campaign.sh'
 	if mv $(realpath "$work")/strike $(realpath "$work")/taken 2>/dev/null; then
 		export LAB_FILES="\$LAB_FILES $(realpath "$work")/taken:strike"
 		status=0
@@ -48,7 +49,7 @@ chmod +x "$work/emulator"
 workload() {
 	echo "<workload name='$1'><cmdline>quiet cryptomgr.notests --"
 	shift
-	printf ' gtcase:%s:1:600' "$@"
+	printf " gtcase:%s:1:$case_limit" "$@"
 	echo " dmesg poweroff</cmdline></workload>"
 }
 
