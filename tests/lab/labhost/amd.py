@@ -31,7 +31,7 @@ def start(spec):
         "setpriv", "--pdeathsig", "KILL", paths["qemu.emulator"],
         "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-monitor", "none",
         "-accel", "tcg,thread=multi", "-cpu", CPU, "-smp", str(spec.cpus), "-m", str(spec.memory),
-        "-kernel", paths["kernel.vmlinuz"], "-initrd", str(initrd), "-append", COMMAND_LINE,
+        "-kernel", paths["kernel.vmlinuz"], "-initrd", str(initrd), "-append", f"{COMMAND_LINE} {spec.append}",
         "-serial", f"file:{spec.console}", "-serial", f"file:{spec.output}",
         *_line(spec.line), *_disk(0, spec.payload), *_disk(1, spec.results),
         *[word for number, disk in enumerate(spec.disks) for word in _more(number, disk.source)],

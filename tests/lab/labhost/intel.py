@@ -75,7 +75,7 @@ def start(spec):
         if not os.path.exists(path):
             raise LabFailure(f"{path} is missing; run `make deps-check`")
     paths = images.fetch("kernel")
-    cd = _make_cd(spec.folder, paths)
+    cd = _make_cd(spec.folder, paths, f"{COMMAND_LINE} {spec.append}")
     rc, msrs = spec.folder / "bochsrc", spec.folder / "msrs"
     rc.write_text(BOCHSRC.format(cpus=spec.cpus, ips=IPS, msrs=msrs, memory=spec.memory, bios=BIOS, vga_bios=VGA_BIOS, payload=spec.payload,
                                  results=spec.results, cd=cd, console=spec.console, output=spec.output, log=spec.emulator_log))
@@ -93,7 +93,7 @@ def start(spec):
     return process, terminal
 
 
-def _make_cd(folder, paths):
+def _make_cd(folder, paths, command_line):
     """A bootable CD image: ISOLINUX, the stock kernel, the initramfs."""
     tree = folder / "cd"
     (tree / "isolinux").mkdir(parents=True)
@@ -101,7 +101,7 @@ def _make_cd(folder, paths):
     shutil.copy(LDLINUX, tree / "isolinux")
     shutil.copy(paths["vmlinuz"], tree / "isolinux/vmlinuz")
     images.initramfs(tree / "isolinux/initrd", paths["folder"], KVM_MODULE)
-    (tree / "isolinux/isolinux.cfg").write_text(MENU.format(command_line=COMMAND_LINE))
+    (tree / "isolinux/isolinux.cfg").write_text(MENU.format(command_line=command_line))
     cd = folder / "cd.iso"
     done = subprocess.run(
         ["genisoimage", "-quiet", "-o", str(cd), "-b", "isolinux/isolinux.bin", "-c", "isolinux/boot.cat", "-no-emul-boot",

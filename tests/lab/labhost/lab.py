@@ -29,6 +29,7 @@ class Spec:
     memory: int  # MiB
     disks: list  # payload.Disk, in addition to the lab's own
     line: str    # path of the Unix socket at which the third serial line ends, or None
+    append: str  # more words for the kernel's command line
 
     def __post_init__(self):
         self.console = self.folder / "console.log"  # first serial line: kernel and init
@@ -48,6 +49,8 @@ def run(options):
         if options.kvm == "native":
             if options.line:
                 raise LabFailure("--line is of the amd lab: a command on this machine itself can be reached without it")
+            if options.append:
+                raise LabFailure("--append is of the labs: this machine's kernel has booted already")
             note(options, "running on this machine itself")
             return native.run(options.command, items + programs, disks, environment, folder, options.out, options.timeout)
         return _emulated(options, items, programs, disks, environment, folder)
@@ -55,7 +58,7 @@ def run(options):
 
 def _emulated(options, items, programs, disks, environment, folder):
     kind = KINDS[options.kvm]
-    spec = Spec(folder, options.cpus or kind.CPUS, options.memory or kind.MEMORY, disks, options.line)
+    spec = Spec(folder, options.cpus or kind.CPUS, options.memory or kind.MEMORY, disks, options.line, options.append)
     nonce = secrets.token_hex(8)
     libraries = images.libraries([program.source for program in programs])
     variables = {**native.PATIENT, **environment, "LAB_OUT": "/lab-out", "PATH": LAB_PATH, "HOME": "/", "TERM": "dumb"}
