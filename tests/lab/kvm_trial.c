@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Is there a KVM that runs guests? A few real-mode instructions add two numbers, store the sum and halt; the sum, the place of
- * the halt and a port write must all be seen from here. Prints "kvm trial: ok" or one line on what went wrong.
+ * the halt and a port write must all be seen from here, and the guest's TSC must go on. Prints "kvm trial: ok" or one line on
+ * what went wrong.
  */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/kvm.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -16,6 +17,7 @@
 #define CODE 0x1000u
 #define SUM 0x800u
 #define PORT 0x80u
+#define MSR_TSC 0x10u
 
 static const uint8_t code[] = {
 	0x01, 0xd8,	  /* add %bx, %ax */
@@ -60,6 +62,32 @@ static int expect_exit(int vcpu, const struct kvm_run *run, uint32_t reason)
 	return -1;
 }
 
+/* Set *tsc to the guest's TSC. */
+static int read_tsc(int vcpu, uint64_t *tsc)
+{
+	struct {
+		struct kvm_msrs head;
+		struct kvm_msr_entry tsc;
+	} msrs = {.head = {.nmsrs = 1}, .tsc = {.index = MSR_TSC}};
+
+	if (ioctl(vcpu, KVM_GET_MSRS, &msrs) != 1)
+		return fail("KVM_GET_MSRS");
+	*tsc = msrs.tsc.data;
+	return 0;
+}
+
+static int expect_clock(int vcpu)
+{
+	uint64_t before, after;
+
+	if (read_tsc(vcpu, &before) || read_tsc(vcpu, &after))
+		return -1;
+	if (after > before)
+		return 0;
+	printf("kvm trial: the guest's TSC stands still at %" PRIu64 "\n", before);
+	return -1;
+}
+
 static int trial(int kvm)
 {
 	int vm = ioctl(kvm, KVM_CREATE_VM, 0);
@@ -81,7 +109,7 @@ static int trial(int kvm)
 		printf("kvm trial: port %#x, sum %u\n", run->io.port, sum);
 		return -1;
 	}
-	return 0;
+	return expect_clock(vcpu);
 }
 
 int main(void)
