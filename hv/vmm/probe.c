@@ -28,6 +28,7 @@ static const char *const names[PROBE_CHECKS] = {
 	[PROBE_OPEN] = "/dev/kvm",
 	[PROBE_CAPS] = "capabilities",
 	[PROBE_GUEST] = "test guest",
+	[PROBE_CLOCK] = "guest's TSC",
 	[PROBE_OWN_BP] = "guest's own INT3",
 	[PROBE_INT3] = "INT3 intercept",
 	[PROBE_EXECUTE] = "execute breakpoint",
@@ -42,8 +43,8 @@ static const char *const names[PROBE_CHECKS] = {
 
 /* The checks that must pass, whichever way INT3s are caught. */
 static const enum probe_id always_needed[] = {
-	PROBE_OPEN,  PROBE_CAPS,      PROBE_GUEST, PROBE_OWN_BP, PROBE_EXECUTE,
-	PROBE_WRITE, PROBE_READWRITE, PROBE_FOUR,  PROBE_STEP,	 PROBE_INJECT_DB,
+	PROBE_OPEN,  PROBE_CAPS,      PROBE_GUEST, PROBE_CLOCK, PROBE_OWN_BP,	 PROBE_EXECUTE,
+	PROBE_WRITE, PROBE_READWRITE, PROBE_FOUR,  PROBE_STEP,	PROBE_INJECT_DB,
 };
 
 static void list_caps(struct probing *p)

@@ -103,6 +103,25 @@ static void check_guest(struct probing *p)
 	conclude(p, PROBE_GUEST, p->last.outcome == OUTCOME_DONE, "a long-mode guest runs");
 }
 
+/*
+ * KVM takes the TSC's frequency when it is loaded. If the kernel measures another one later, and the CPU cannot scale the TSC,
+ * kvm_set_tsc_khz() (Linux 6.1) leaves the vCPU's scaling ratio at zero.
+ */
+static void check_clock(struct probing *p)
+{
+	uint64_t before, after;
+
+	if (probe_guest_tsc(&p->guest, &before) < 0 || probe_guest_tsc(&p->guest, &after) < 0)
+		probe_report(p, PROBE_CLOCK, false, "KVM cannot read the TSC");
+	else if (after > before)
+		probe_report(p, PROBE_CLOCK, true, "advances");
+	else
+		probe_report(p, PROBE_CLOCK, false,
+			     "it stands still, because KVM was loaded before the kernel had measured the TSC's frequency: "
+			     "unload kvm_intel "
+			     "or kvm_amd, then kvm, and load them again");
+}
+
 static void check_own_bp(struct probing *p)
 {
 	if (!start_snippet(p, PROBE_OWN_BP, SNIPPET_INT3, 0, NULL, 0))
@@ -300,8 +319,8 @@ static void check_idt_gate(struct probing *p)
 void probe_run_checks(struct probing *p)
 {
 	static void (*const checks[])(struct probing *) = {
-		check_guest, check_own_bp, check_int3,	    check_execute,   check_write,    check_readwrite,
-		check_four,  check_step,   check_inject_bp, check_inject_db, check_idt_gate,
+		check_guest,	 check_clock, check_own_bp, check_int3,	     check_execute,   check_write,
+		check_readwrite, check_four,  check_step,   check_inject_bp, check_inject_db, check_idt_gate,
 	};
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {

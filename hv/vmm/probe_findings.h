@@ -19,6 +19,7 @@ enum probe_id {
 	PROBE_OPEN,	 /* /dev/kvm opens, has the needed API version, and creates a VM and a vCPU */
 	PROBE_CAPS,	 /* KVM reports every capability that the VMM needs */
 	PROBE_GUEST,	 /* a guest in long mode runs, and its access to a port is a KVM exit */
+	PROBE_CLOCK,	 /* the guest's TSC advances, without which the guest's timers do not expire */
 	PROBE_OWN_BP,	 /* an INT3 of the guest reaches the guest's own handler while no debugging is on */
 	PROBE_INT3,	 /* an INT3 of the guest is a KVM exit */
 	PROBE_EXECUTE,	 /* an execute breakpoint in a debug register causes a KVM exit with the right DR6 bit and RIP */

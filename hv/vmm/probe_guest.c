@@ -14,6 +14,7 @@
 
 #include "hv/vmm/cpuid.h"
 #include "hv/vmm/host.h"
+#include "hv/vmm/one_msr.h"
 
 #define MEMORY_SIZE 0x10000u
 #define PML4 0x1000ull
@@ -23,6 +24,8 @@
 #define IDT 0x5000ull
 #define STACK_TOP 0x8000ull
 #define CODE 0x9000ull
+
+#define MSR_TSC 0x10u
 
 #define PORT_DONE 0xd0
 #define PORT_DB 0xd1
@@ -236,6 +239,16 @@ int probe_guest_debug(struct probe_guest *g, uint32_t control, const uint64_t dr
 		memcpy(debug.arch.debugreg, dr, 4 * sizeof(dr[0]));
 	debug.arch.debugreg[7] = dr7;
 	return ioctl(g->vcpu.fd, KVM_SET_GUEST_DEBUG, &debug);
+}
+
+int probe_guest_tsc(const struct probe_guest *g, uint64_t *tsc)
+{
+	struct one_msr m = {.nmsrs = 1, .entry = {.index = MSR_TSC}};
+
+	if (ioctl(g->vcpu.fd, KVM_GET_MSRS, &m) != 1)
+		return -1;
+	*tsc = m.entry.data;
+	return 0;
 }
 
 static void on_port(const struct kvm_run *run, struct probe_result *out)
