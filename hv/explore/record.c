@@ -296,8 +296,7 @@ static bool step_kernel(struct recorder *r)
 
 /*
  * Returns whether the CPU is in the middle of the system call of the task that was stepped last, and not in an interrupt
- * handler. Handlers must not be stepped: steps are so slow that the next tick would be due before the handler of the last tick
- * has ended, and the program would never run.
+ * handler. Handlers are not stepped, because the program did not make their accesses.
  */
 static bool in_system_call(const struct recorder *r, const struct x86_regs *regs)
 {

@@ -53,8 +53,7 @@ bool recorder_exits(uint64_t number)
 
 /*
  * Returns whether the task whose stack RSP points to is in a system call other than an exit. If instead an interrupt took the
- * CPU from the task's user code, the return to that code must not be stepped: steps are so slow that the next tick would be due
- * before the task is back in user mode, and the program would never run.
+ * CPU from the task's user code, the return to that code is not stepped, because it is no part of a system call.
  */
 static bool called_kernel(const struct recorder *r, const struct x86_regs *regs)
 {
