@@ -7,7 +7,7 @@ kvm_counts() {
 		>"$1" 2>&1
 }
 
-# post_mortem PID: what each thread waits for, and what KVM counts within two seconds.
+# post_mortem PID: what each thread waits for, what KVM counts within two seconds, and what the lab's kernel said last.
 post_mortem() {
 	[ -d /sys/kernel/debug/kvm ] || mount -t debugfs none /sys/kernel/debug
 	for task in /proc/"$1"/task/*; do
@@ -18,6 +18,7 @@ post_mortem() {
 	sleep 2
 	kvm_counts counts.after
 	busybox paste counts.before counts.after
+	dmesg | busybox tail -n 20
 }
 
 # end_if_hung CONSOLE SECONDS FIFO: runs until the file CONSOLE has not grown for SECONDS. Then it says "the guest hangs", and stops the
