@@ -56,6 +56,8 @@ struct section_pair {
 	uint64_t count;
 	/* In how many of the `count` cases the context waited for a hand-over between the sections, as for a completion. */
 	uint64_t waited;
+	/* In how many of the `count` cases the call `first` had made several sections of this lock in a row, as in a loop. */
+	uint64_t in_row;
 	/* How often the CPU was held before the second section, so that another context's section could come in between. */
 	uint64_t holds;
 	/* An entry with the count 0 is free. */

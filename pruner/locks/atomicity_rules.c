@@ -4,6 +4,8 @@
  * in between. The order of the accesses in a section is taken from machine code: an access at a higher address of the function
  * counts as later.
  */
+#include <string.h>
+
 #include "pruner/locks/atomicity_facts.h"
 #include "pruner/locks/protect_pair.h"
 
@@ -66,6 +68,40 @@ static bool checks(const struct atomicity_group *g, uint64_t taken_at, const str
 		const struct prot_use *use = atomicity_use(g, i);
 
 		if (use->decides && atomicity_in(g, use, taken_at, datum))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns whether two accesses of one function are to the same member, perhaps of two objects. Objects of a merged cache may be
+ * of several types; in one function, the same offset in them is taken for the same member.
+ */
+static bool same_member(const struct prot_access *a, const struct prot_access *b)
+{
+	const struct guest_memory *m = &a->memory, *n = &b->memory;
+
+	if (!protect_overlap(a, b))
+		return false;
+	return protect_same_member(a, b) ||
+	       (m->object && n->object && m->offset / 8 == n->offset / 8 && strcmp(m->cache, n->cache) == 0);
+}
+
+/*
+ * Returns whether the function of the second section's access decides by the datum before this access, in the same section. The
+ * decision may have been seen in another section, and with another object of the type: its code is the same.
+ */
+static bool checks_on_the_way(const struct atomicity_case *c)
+{
+	const struct protection *p = c->group->p;
+	const struct prot_access *act = atomicity_access(c->group, c->second);
+	uint64_t taken_at = c->sections->second;
+
+	for (uint32_t i = 0; i < p->use_count; i++) {
+		const struct prot_access *a = &p->accesses[p->uses[i].access];
+
+		if (p->uses[i].decides && a->function == act->function && a->function != PROTECTION_NONE && a->pc < act->pc &&
+		    !(a->pc < taken_at && taken_at < act->pc) && same_member(a, act))
 			return true;
 	}
 	return false;
@@ -172,6 +208,36 @@ static bool is_claimed(const struct atomicity_case *c)
 	return false;
 }
 
+/* Returns whether the instruction of this access accesses another object, too, in this section of the case's lock. */
+static bool accesses_others(const struct atomicity_case *c, uint64_t taken_at, const struct prot_access *datum)
+{
+	const struct protection *p = c->group->p;
+
+	for (uint32_t i = 0; i < p->use_count; i++) {
+		const struct prot_use *use = &p->uses[i];
+		const struct prot_access *a = &p->accesses[use->access];
+
+		if (use->lock == c->first->lock && use->taken_at == taken_at && a->pc == datum->pc &&
+		    a->memory.object != datum->memory.object)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns whether the first section belongs to a loop over several objects with one lock: in most cases, the loop made several
+ * such sections before the second section, and the lock is in none of the objects.
+ */
+static bool has_several_objects(const struct atomicity_case *c)
+{
+	const struct prot_access *first = atomicity_access(c->group, c->first), *second = atomicity_access(c->group, c->second);
+
+	if (!first->memory.object || 2 * c->sections->in_row <= c->sections->count ||
+	    protect_inside(c->group->p, first, c->first->lock))
+		return false;
+	return accesses_others(c, c->sections->first, first) || accesses_others(c, c->sections->second, second);
+}
+
 /* ---- the interleavings ---- */
 
 /*
@@ -184,7 +250,7 @@ static int tell_read(const struct atomicity_case *c, enum atomicity_pattern *pat
 	const struct prot_access *second = atomicity_access(g, c->second);
 	bool decides = c->first->decides;
 
-	if (checks(g, c->sections->second, second))
+	if (checks(g, c->sections->second, second) || checks_on_the_way(c))
 		return ATOMICITY_CHECKED_AGAIN;
 	if (!decides && writes(second) && reads_first(g, c->sections->second, second))
 		return ATOMICITY_COUNTER;
@@ -360,6 +426,8 @@ int atomicity_tell(const struct atomicity_case *c, enum atomicity_pattern *patte
 		return ATOMICITY_OUTER;
 	if (are_own_steps(c, *pattern))
 		return ATOMICITY_OWN_STEPS;
+	if (has_several_objects(c))
+		return ATOMICITY_OBJECTS;
 	return tell_apart(c);
 }
 
@@ -387,5 +455,7 @@ int atomicity_tell_publish(const struct atomicity_case *c)
 		return ATOMICITY_CLAIMED;
 	if (has_outer_lock(c))
 		return ATOMICITY_OUTER;
+	if (has_several_objects(c))
+		return ATOMICITY_OBJECTS;
 	return tell_apart(c);
 }

@@ -34,6 +34,7 @@ static const char *const reasons[ATOMICITY_TOLD] = {
 	[ATOMICITY_OUTER] = "another lock is held around both sections, and by the other function",
 	[ATOMICITY_OWN_STEPS] =
 		"the sections are steps of two functions, and their caller decides nothing by the result of the first one",
+	[ATOMICITY_OBJECTS] = "loops access several objects, and nothing says that both sections access the same one",
 	[ATOMICITY_ORDERED] = "the function waits for a hand-over between its sections",
 	[ATOMICITY_NEVER] = "no section of the other function ever came in between",
 	[ATOMICITY_APART] = "the two functions were not seen at the same time",

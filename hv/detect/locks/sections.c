@@ -311,6 +311,16 @@ static void count_between(struct sections *s, const struct section_activation *a
 	}
 }
 
+/* Returns whether the call at `taken_at` made the activation's latest section of this lock. */
+static bool made_latest(const struct section_activation *a, uint64_t gva, uint64_t taken_at)
+{
+	for (unsigned i = a->count; i > 0; i--) {
+		if (a->steps[i - 1].gva == gva)
+			return a->steps[i - 1].taken_at == taken_at;
+	}
+	return false;
+}
+
 /*
  * Forget the activation's sections of this lock, since its loop begins anew. `called`: only those in functions that it called.
  */
@@ -329,13 +339,14 @@ static void forget(struct section_activation *a, uint64_t gva, bool called)
 	a->count = kept;
 }
 
-static void add_step(struct section_activation *a, const struct section_step *step)
+static void add_step(struct section_activation *a, const struct section_step *step, bool in_row)
 {
 	bool called = step->function != a->start;
 
 	if (called ? a->called == SECTION_CALLED_MAX : a->count - a->called == SECTION_STEPS_MAX)
 		return;
-	a->steps[a->count++] = *step;
+	a->steps[a->count] = *step;
+	a->steps[a->count++].in_row = in_row;
 	a->called += called;
 }
 
@@ -350,6 +361,8 @@ static bool belong(const struct section_activation *a, const struct section_step
 
 static void pair_up(struct sections *s, struct section_activation *a, const struct section_step *second)
 {
+	bool in_row = made_latest(a, second->gva, second->taken_at);
+
 	for (unsigned i = 0; i < a->count; i++) {
 		if (a->steps[i].gva == second->gva && a->steps[i].taken_at == second->taken_at) {
 			forget(a, second->gva, second->function != a->start);
@@ -368,10 +381,11 @@ static void pair_up(struct sections *s, struct section_activation *a, const stru
 			continue;
 		pair->count++;
 		pair->waited += a->waited > first->given;
+		pair->in_row += first->in_row;
 		count_between(s, a, first, second, pair);
 	}
 	a->held_at = a->held_from = 0;
-	add_step(a, second);
+	add_step(a, second, in_row);
 }
 
 /* ---- holding a CPU between two sections ---- */

@@ -63,6 +63,8 @@ struct section_step {
 	uint64_t given; /* 0: the lock is still held */
 	/* GVA of the start of the function that contains the call. 0: unknown. */
 	uint64_t function;
+	/* The same call made the activation's previous section of this lock, too. */
+	bool in_row;
 	/* In the activation of a caller: it decides by the result of the call in which the section was made. */
 	bool decides;
 };

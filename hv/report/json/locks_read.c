@@ -277,6 +277,7 @@ static void read_section(struct reading *g, const json_t *item)
 	s.second = json_read_hex(r, item, "second");
 	s.count = json_read_number(r, item, "count", INT64_MAX);
 	s.waited = json_read_number(r, item, "waited", s.count);
+	s.in_row = json_read_optional(item, "in_row") ? json_read_number(r, item, "in_row", s.count) : 0;
 	s.holds = json_read_optional(item, "holds") ? json_read_number(r, item, "holds", INT64_MAX) : 0;
 	for (size_t i = 0; i < json_array_size(between); i++) {
 		const json_t *one = json_array_get(between, i);

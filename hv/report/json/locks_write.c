@@ -179,6 +179,7 @@ static json_t *section_json(struct json_builder *b, const struct writing *w, siz
 	json_put(b, o, "second", json_hex(s->second));
 	json_put(b, o, "count", json_whole(s->count));
 	json_put(b, o, "waited", json_whole(s->waited));
+	json_put(b, o, "in_row", json_whole(s->in_row));
 	json_put(b, o, "holds", json_whole(s->holds));
 	json_put(b, o, "between", between);
 	return o;

@@ -21,6 +21,7 @@
 #define GT_ATOMIC_WAIT (HZ / 50)
 #define GT_ATOMIC_MAX 7
 #define GT_ATOMIC_WORDS 8
+#define GT_ATOMIC_ROWS 4
 
 /* What a function does between its two sections: without the lock, so that the other side's section can come in between. */
 #define gt_atomic_gap() udelay(20)
@@ -816,6 +817,64 @@ static gt_fn void gt_batch_writer(u64 round)
 }
 
 GT_ATOMIC_RIGHT(batch, walker, writer);
+
+/* One lock for several objects: a loop looks for the largest value, and the next loop stores new ones. */
+static DEFINE_SPINLOCK(gt_rows_lock);
+static u64 gt_rows_largest;
+static struct gt_atomic *gt_rows_objects[GT_ATOMIC_ROWS];
+
+static gt_fn void gt_rows_sorter(u64 round)
+{
+	unsigned int i;
+
+	/* The function's first lock call must not be in a straight line from its start: then its activation would begin there.
+	 */
+	if (round % 8 == 0)
+		gt_atomic_gap();
+	for (i = 0; i < GT_ATOMIC_ROWS; i++) {
+		spin_lock(&gt_rows_lock);
+		if (gt_rows_objects[i]->value > gt_rows_largest)
+			gt_rows_largest = round;
+		spin_unlock(&gt_rows_lock);
+	}
+	gt_atomic_gap();
+	for (i = 0; i < GT_ATOMIC_ROWS; i++) {
+		spin_lock(&gt_rows_lock);
+		gt_rows_objects[i]->value = round;
+		spin_unlock(&gt_rows_lock);
+	}
+}
+
+static gt_fn void gt_rows_writer(u64 round)
+{
+	spin_lock(&gt_rows_lock);
+	gt_rows_objects[round % GT_ATOMIC_ROWS]->value = gt_atomic_fill(round);
+	spin_unlock(&gt_rows_lock);
+}
+
+static void gt_rows_teardown(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < GT_ATOMIC_ROWS; i++)
+		kfree(gt_rows_objects[i]);
+}
+
+static int gt_rows_setup(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < GT_ATOMIC_ROWS; i++) {
+		gt_rows_objects[i] = kzalloc(sizeof(*gt_rows_objects[i]), GFP_KERNEL);
+		if (!gt_rows_objects[i]) {
+			gt_rows_teardown();
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+GT_ATOMIC_RIGHT(rows, sorter, writer, .setup = gt_rows_setup, .teardown = gt_rows_teardown);
 
 /* The state in between is meant to be seen: the other side asks for it. */
 GT_ATOMIC(gt_state);

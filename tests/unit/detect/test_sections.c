@@ -328,6 +328,31 @@ static void a_loop_is_not_held(void **state)
 	assert_false(sections_gap(&f->s, &one, LOCK, SECOND, &alone, &gap));
 }
 
+/* A loop makes the second section several times before the third one follows. */
+static void sections_in_a_row_are_counted(void **state)
+{
+	struct fixture *f = *state;
+
+	sections_at(&f->s, &one, BEGIN, RSP);
+	section(f, &one, LOCK, SECOND);
+	section(f, &one, LOCK, THIRD);
+	/* A loop with both sections is no row. */
+	section(f, &one, LOCK, SECOND);
+	section(f, &one, LOCK, THIRD);
+	/* Neither are sections of two locks. */
+	section(f, &one, OTHER_LOCK, SECOND);
+	section(f, &one, LOCK, SECOND);
+	section(f, &one, LOCK, THIRD);
+	assert_int_equal(pair(f, SECOND, THIRD)->count, 3);
+	assert_int_equal(pair(f, SECOND, THIRD)->in_row, 0);
+	section(f, &one, LOCK, SECOND);
+	section(f, &one, LOCK, SECOND);
+	section(f, &one, LOCK, THIRD);
+	section(f, &one, LOCK, THIRD);
+	assert_int_equal(pair(f, SECOND, THIRD)->count, 4);
+	assert_int_equal(pair(f, SECOND, THIRD)->in_row, 1);
+}
+
 /* Holds in vain become rare: of 10000 chances, about 100 are taken. */
 static void holds_in_vain_become_rare(void **state)
 {
@@ -660,6 +685,7 @@ int main(void)
 		T(what_was_seen_needs_no_hold),
 		T(only_what_comes_in_the_hold_is_by_it),
 		T(a_loop_is_not_held),
+		T(sections_in_a_row_are_counted),
 		T(holds_in_vain_become_rare),
 		T(two_locks_that_others_hold_at_once_are_a_pair),
 		T(two_locks_that_only_the_context_holds_are_no_pair),

@@ -446,6 +446,59 @@ static void test_outer_lock(void **state)
 	expect_told(b, ATOMICITY_OUTER);
 }
 
+/* The function tests the datum on its way to the act. This was seen in another section only, and with another object. */
+static void test_checked_on_the_way(void **state)
+{
+	struct bench *b = *state;
+	struct prot_use *check;
+
+	check_then_act(b);
+	check = use(b, THIRD, 0, LEN, INSN_READ, DECIDES);
+	b->accesses[3].pc = SECOND + 2;
+	b->accesses[3].gva += 0x1000;
+	b->accesses[3].memory.object += 0x1000;
+	expect_told(b, ATOMICITY_CHECKED_AGAIN);
+	check->decides = false;
+	expect(b, ATOMICITY_CHECK_ACT);
+	check->decides = true;
+	/* After the act, before the section, of another member, and in another function. */
+	b->accesses[3].pc = SECOND + 9;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->accesses[3].pc = SECOND - 2;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->accesses[3].pc = SECOND + 2;
+	b->accesses[3].memory.offset = FLAG;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->accesses[3].memory.offset = LEN;
+	b->accesses[3].function = RESET;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
+/* A loop over a list with one lock tests each object, and the next loop changes them. */
+static void test_several_objects(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->locks[0].memory.object = 0;
+	use(b, SECOND, 5, LEN, UPDATE, PLAIN);
+	b->accesses[3].gva += 0x1000;
+	b->accesses[3].memory.object += 0x1000;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->sections[0].in_row = 50;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->sections[0].in_row = 51;
+	expect_told(b, ATOMICITY_OBJECTS);
+	/* The same lock is the same object if it is in the object. */
+	b->locks[0].memory = in_queue(0);
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->locks[0].memory.object = 0;
+	/* Only one object was seen. */
+	b->accesses[3].gva -= 0x1000;
+	b->accesses[3].memory.object -= 0x1000;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
 static void test_waits(void **state)
 {
 	struct bench *b = *state;
@@ -768,6 +821,8 @@ int main(void)
 		T(test_claimed),
 		T(test_taken_in_the_first_section),
 		T(test_outer_lock),
+		T(test_checked_on_the_way),
+		T(test_several_objects),
 		T(test_waits),
 		T(test_seen_by_holding),
 		T(test_run_in_copies),
