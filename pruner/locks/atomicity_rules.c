@@ -87,6 +87,12 @@ static bool same_member(const struct prot_access *a, const struct prot_access *b
 	       (m->object && n->object && m->offset / 8 == n->offset / 8 && strcmp(m->cache, n->cache) == 0);
 }
 
+/* Returns whether the call that begins the second section is between these two instructions. */
+static bool has_call_between(const struct atomicity_case *c, uint64_t from, uint64_t to)
+{
+	return from < c->sections->second && c->sections->second < to;
+}
+
 /*
  * Returns whether the function of the second section's access decides by the datum before this access, in the same section. The
  * decision may have been seen in another section, and with another object of the type: its code is the same.
@@ -95,13 +101,40 @@ static bool checks_on_the_way(const struct atomicity_case *c)
 {
 	const struct protection *p = c->group->p;
 	const struct prot_access *act = atomicity_access(c->group, c->second);
-	uint64_t taken_at = c->sections->second;
 
 	for (uint32_t i = 0; i < p->use_count; i++) {
 		const struct prot_access *a = &p->accesses[p->uses[i].access];
 
 		if (p->uses[i].decides && a->function == act->function && a->function != PROTECTION_NONE && a->pc < act->pc &&
-		    !(a->pc < taken_at && taken_at < act->pc) && same_member(a, act))
+		    !has_call_between(c, a->pc, act->pc) && same_member(a, act))
+			return true;
+	}
+	return false;
+}
+
+/* As checks_on_the_way(): returns whether the function of the first section's access writes the datum after this access. */
+static bool writes_on_the_way(const struct atomicity_case *c)
+{
+	const struct protection *p = c->group->p;
+	const struct prot_access *first = atomicity_access(c->group, c->first);
+
+	for (uint32_t i = 0; i < p->access_count; i++) {
+		const struct prot_access *a = &p->accesses[i];
+
+		if (writes(a) && a->function == first->function && a->function != PROTECTION_NONE && first->pc < a->pc &&
+		    !has_call_between(c, first->pc, a->pc) && same_member(a, first))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether the section writes this member of any object. */
+static bool writes_member(const struct protection *p, uint64_t taken_at, const struct prot_access *datum)
+{
+	for (uint32_t i = 0; i < p->use_count; i++) {
+		const struct prot_access *a = &p->accesses[p->uses[i].access];
+
+		if (p->uses[i].taken_at == taken_at && writes(a) && same_member(a, datum))
 			return true;
 	}
 	return false;
@@ -304,7 +337,7 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 				 *between = atomicity_access(c->group, c->between);
 	int told[3] = {-1, -1, -1}, out = -1;
 
-	if (writes(between) && !writes(first) && !writes_later(c->group, c->first))
+	if (writes(between) && !writes(first) && !writes_later(c->group, c->first) && !writes_on_the_way(c))
 		told[0] = tell_read(c, pattern);
 	/*
 	 * With two locks, the other interleavings need a write under one of the locks alone. This write and the accesses under
@@ -438,10 +471,10 @@ int atomicity_tell_publish(const struct atomicity_case *c)
 	uint64_t between = c->between->taken_at;
 
 	/*
-	 * The pattern needs a first section that sets the flag and not the value, and a section in between that decides by the
-	 * flag and does not set the value itself.
+	 * The pattern needs a first section that sets the flag and not the value, also not of another object as a list does,
+	 * and a section in between that decides by the flag and does not set the value itself.
 	 */
-	if (section_writes(g, c->sections->first, value) || !checks(g, between, flag) || section_writes(g, between, value))
+	if (writes_member(g->p, c->sections->first, value) || !checks(g, between, flag) || section_writes(g, between, value))
 		return -1;
 	if (in_batches(c))
 		return ATOMICITY_BATCH;

@@ -234,6 +234,18 @@ static void publish(struct bench *b)
 	use(b, OTHER, 9, LEN, INSN_READ, PLAIN);
 }
 
+/* The first section links the object into a list: it stores both members, but that of the second datum in a neighbour. */
+static void test_flag_and_value_of_a_neighbour(void **state)
+{
+	struct bench *b = *state;
+
+	publish(b);
+	use(b, FIRST, 9, LEN, INSN_WRITE, PLAIN);
+	b->accesses[b->p.access_count - 1].gva += 0x1000;
+	b->accesses[b->p.access_count - 1].memory.object += 0x1000;
+	expect_nothing(b);
+}
+
 static void test_publish_before_init(void **state)
 {
 	struct bench *b = *state;
@@ -471,6 +483,25 @@ static void test_checked_on_the_way(void **state)
 	expect(b, ATOMICITY_CHECK_ACT);
 	b->accesses[3].memory.offset = LEN;
 	b->accesses[3].function = RESET;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
+/* The function stores the member after its check, in the first section. This was seen with another object only. */
+static void test_written_on_the_way(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	use(b, THIRD, 0, LEN, INSN_WRITE, PLAIN);
+	b->accesses[3].gva += 0x1000;
+	b->accesses[3].memory.object += 0x1000;
+	b->accesses[3].pc = SECOND - 2;
+	expect_nothing(b);
+	/* A store after the second section's lock call is the act itself, or one more. */
+	b->accesses[3].pc = SECOND + 2;
+	expect(b, ATOMICITY_CHECK_ACT);
+	b->accesses[3].pc = SECOND - 2;
+	b->accesses[3].memory.offset = FLAG;
 	expect(b, ATOMICITY_CHECK_ACT);
 }
 
@@ -805,6 +836,7 @@ int main(void)
 		T(test_write_then_read),
 		T(test_half_done_update),
 		T(test_publish_before_init),
+		T(test_flag_and_value_of_a_neighbour),
 		T(test_value_before_flag),
 		T(test_reader_without_flag),
 		T(test_reader_checks_value),
@@ -822,6 +854,7 @@ int main(void)
 		T(test_taken_in_the_first_section),
 		T(test_outer_lock),
 		T(test_checked_on_the_way),
+		T(test_written_on_the_way),
 		T(test_several_objects),
 		T(test_waits),
 		T(test_seen_by_holding),
