@@ -21,7 +21,7 @@ end_if_hung out/console "$SILENCE" tell >hung &
 guard=$!
 status=0
 told tell "$@" || status=$?
-kill $guard
+kill $guard 2>/dev/null || :
 cat hung >&2
 [ ! -s hung ] || status=125
 exit $status

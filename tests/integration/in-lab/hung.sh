@@ -22,7 +22,7 @@ post_mortem() {
 }
 
 # end_if_hung CONSOLE SECONDS FIFO: runs until the file CONSOLE has not grown for SECONDS. Then it says "the guest hangs", and stops the
-# outrider that told() started with FIFO. SECONDS are more than the guest is ever silent.
+# outrider that told() started with FIFO. If that outrider is still there after 20 s, end_if_hung kills it. SECONDS are more than the guest is ever silent.
 end_if_hung() {
 	silent=0
 	length=-1
@@ -37,4 +37,6 @@ end_if_hung() {
 	busybox tail -n 3 "$1"
 	post_mortem "$(cat "$3.pid")"
 	kill "$(cat "$3.pid")"
+	sleep 20
+	kill -KILL "$(cat "$3.pid")" 2>/dev/null
 }
