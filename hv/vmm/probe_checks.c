@@ -117,9 +117,9 @@ static void check_clock(struct probing *p)
 		probe_report(p, PROBE_CLOCK, true, "advances");
 	else
 		probe_report(p, PROBE_CLOCK, false,
-			     "it stands still, because KVM was loaded before the kernel had measured the TSC's frequency: "
-			     "unload kvm_intel "
-			     "or kvm_amd, then kvm, and load them again");
+			     "stands still, probably because KVM was loaded before the kernel had measured the TSC's "
+			     "frequency: unload "
+			     "kvm_intel or kvm_amd, then kvm, and load them again");
 }
 
 static void check_own_bp(struct probing *p)
