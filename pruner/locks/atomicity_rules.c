@@ -73,6 +73,11 @@ static bool checks(const struct atomicity_group *g, uint64_t taken_at, const str
 	return false;
 }
 
+static bool is_in(const struct prot_access *a, uint32_t function)
+{
+	return a->function == function && function != PROTECTION_NONE;
+}
+
 /*
  * Returns whether two accesses of one function are to the same member, perhaps of two objects. Objects of a merged cache may be
  * of several types; in one function, the same offset in them is taken for the same member.
@@ -83,14 +88,14 @@ static bool same_member(const struct prot_access *a, const struct prot_access *b
 
 	if (!protect_overlap(a, b))
 		return false;
-	return protect_same_member(a, b) ||
-	       (m->object && n->object && m->offset / 8 == n->offset / 8 && strcmp(m->cache, n->cache) == 0);
+	return protect_same_member(a, b) || (m->kind == GUEST_MEMORY_SLAB && n->kind == GUEST_MEMORY_SLAB && m->object &&
+					     n->object && m->offset / 8 == n->offset / 8 && strcmp(m->cache, n->cache) == 0);
 }
 
-/* Returns whether the call that begins the second section is between these two instructions. */
-static bool has_call_between(const struct atomicity_case *c, uint64_t from, uint64_t to)
+/* Returns whether one of the lock calls at `call` and `other` is between these two instructions. */
+static bool takes_between(uint64_t from, uint64_t to, uint64_t call, uint64_t other)
 {
-	return from < c->sections->second && c->sections->second < to;
+	return (from < call && call < to) || (from < other && other < to);
 }
 
 /*
@@ -101,40 +106,52 @@ static bool checks_on_the_way(const struct atomicity_case *c)
 {
 	const struct protection *p = c->group->p;
 	const struct prot_access *act = atomicity_access(c->group, c->second);
+	uint64_t second = c->sections->second;
+	/* Both accesses are in the caller, and the lock is taken in a function that it calls: the code does not show where. */
+	bool unclear = c->sections->caller && atomicity_access(c->group, c->first)->function == act->function;
 
 	for (uint32_t i = 0; i < p->use_count; i++) {
-		const struct prot_access *a = &p->accesses[p->uses[i].access];
+		const struct prot_use *use = &p->uses[i];
+		const struct prot_access *a = &p->accesses[use->access];
 
-		if (p->uses[i].decides && a->function == act->function && a->function != PROTECTION_NONE && a->pc < act->pc &&
-		    !has_call_between(c, a->pc, act->pc) && same_member(a, act))
+		if (use->decides && a->pc < act->pc && is_in(a, act->function) && same_member(a, act) &&
+		    use->taken_at != c->sections->first && (!unclear || use->taken_at == second) &&
+		    !takes_between(a->pc, act->pc, second, use->taken_at) && protect_same_lock(p, use->lock, c->second->lock))
 			return true;
 	}
 	return false;
 }
 
-/* As checks_on_the_way(): returns whether the function of the first section's access writes the datum after this access. */
+/*
+ * As checks_on_the_way(): returns whether the function of the first section's access writes the datum after this access. Writes
+ * to an object that is not published yet do not count.
+ */
 static bool writes_on_the_way(const struct atomicity_case *c)
 {
 	const struct protection *p = c->group->p;
 	const struct prot_access *first = atomicity_access(c->group, c->first);
+	uint64_t second = c->sections->second;
 
-	for (uint32_t i = 0; i < p->access_count; i++) {
-		const struct prot_access *a = &p->accesses[i];
+	for (uint32_t i = 0; i < p->use_count; i++) {
+		const struct prot_use *use = &p->uses[i];
+		const struct prot_access *a = &p->accesses[use->access];
 
-		if (writes(a) && a->function == first->function && a->function != PROTECTION_NONE && first->pc < a->pc &&
-		    !has_call_between(c, first->pc, a->pc) && same_member(a, first))
+		if (writes(a) && a->count_shared && first->pc < a->pc && is_in(a, first->function) && same_member(a, first) &&
+		    use->taken_at != second && !takes_between(first->pc, a->pc, second, use->taken_at) &&
+		    protect_same_lock(p, use->lock, c->first->lock))
 			return true;
 	}
 	return false;
 }
 
-/* Returns whether the section writes this member of any object. */
-static bool writes_member(const struct protection *p, uint64_t taken_at, const struct prot_access *datum)
+/* Returns whether the function that sets the flag writes the value, too, of any object, in this section. */
+static bool sets_both(const struct protection *p, uint64_t taken_at, const struct prot_access *flag,
+		      const struct prot_access *value)
 {
 	for (uint32_t i = 0; i < p->use_count; i++) {
 		const struct prot_access *a = &p->accesses[p->uses[i].access];
 
-		if (p->uses[i].taken_at == taken_at && writes(a) && same_member(a, datum))
+		if (p->uses[i].taken_at == taken_at && writes(a) && is_in(a, flag->function) && same_member(a, value))
 			return true;
 	}
 	return false;
@@ -241,16 +258,21 @@ static bool is_claimed(const struct atomicity_case *c)
 	return false;
 }
 
-/* Returns whether the instruction of this access accesses another object, too, in this section of the case's lock. */
-static bool accesses_others(const struct atomicity_case *c, uint64_t taken_at, const struct prot_access *datum)
+/*
+ * Returns whether the instruction of `one` accesses another object, too, in this section, under the same lock. If the lock is a
+ * member of the object, the same lock means the same object.
+ */
+static bool accesses_others(const struct protection *p, const struct prot_use *one)
 {
-	const struct protection *p = c->group->p;
+	const struct prot_access *datum = &p->accesses[one->access];
 
+	if (!datum->memory.object || protect_inside(p, datum, one->lock))
+		return false;
 	for (uint32_t i = 0; i < p->use_count; i++) {
 		const struct prot_use *use = &p->uses[i];
 		const struct prot_access *a = &p->accesses[use->access];
 
-		if (use->lock == c->first->lock && use->taken_at == taken_at && a->pc == datum->pc &&
+		if (use->lock == one->lock && use->taken_at == one->taken_at && a->pc == datum->pc && a->memory.object &&
 		    a->memory.object != datum->memory.object)
 			return true;
 	}
@@ -263,12 +285,8 @@ static bool accesses_others(const struct atomicity_case *c, uint64_t taken_at, c
  */
 static bool has_several_objects(const struct atomicity_case *c)
 {
-	const struct prot_access *first = atomicity_access(c->group, c->first), *second = atomicity_access(c->group, c->second);
-
-	if (!first->memory.object || 2 * c->sections->in_row <= c->sections->count ||
-	    protect_inside(c->group->p, first, c->first->lock))
-		return false;
-	return accesses_others(c, c->sections->first, first) || accesses_others(c, c->sections->second, second);
+	return 2 * c->sections->in_row > c->sections->count &&
+	       (accesses_others(c->group->p, c->first) || accesses_others(c->group->p, c->second));
 }
 
 /* ---- the interleavings ---- */
@@ -283,12 +301,14 @@ static int tell_read(const struct atomicity_case *c, enum atomicity_pattern *pat
 	const struct prot_access *second = atomicity_access(g, c->second);
 	bool decides = c->first->decides;
 
-	if (checks(g, c->sections->second, second) || checks_on_the_way(c))
+	if (checks(g, c->sections->second, second))
 		return ATOMICITY_CHECKED_AGAIN;
 	if (!decides && writes(second) && reads_first(g, c->sections->second, second))
 		return ATOMICITY_COUNTER;
 	if (!decides && !writes(second))
 		return ATOMICITY_SNAPSHOT;
+	if (checks_on_the_way(c))
+		return ATOMICITY_CHECKED_AGAIN;
 	*pattern = decides ? ATOMICITY_CHECK_ACT : ATOMICITY_UPDATE;
 	return ATOMICITY_TOLD;
 }
@@ -337,8 +357,10 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 				 *between = atomicity_access(c->group, c->between);
 	int told[3] = {-1, -1, -1}, out = -1;
 
-	if (writes(between) && !writes(first) && !writes_later(c->group, c->first) && !writes_on_the_way(c))
+	if (writes(between) && !writes(first) && !writes_later(c->group, c->first))
 		told[0] = tell_read(c, pattern);
+	if (told[0] == ATOMICITY_TOLD && writes_on_the_way(c))
+		told[0] = -1;
 	/*
 	 * With two locks, the other interleavings need a write under one of the locks alone. This write and the accesses under
 	 * the other lock alone are a suspicion of kind SUSPICION_UNPROTECTED.
@@ -474,7 +496,8 @@ int atomicity_tell_publish(const struct atomicity_case *c)
 	 * The pattern needs a first section that sets the flag and not the value, also not of another object as a list does,
 	 * and a section in between that decides by the flag and does not set the value itself.
 	 */
-	if (writes_member(g->p, c->sections->first, value) || !checks(g, between, flag) || section_writes(g, between, value))
+	if (section_writes(g, c->sections->first, value) || !checks(g, between, flag) || section_writes(g, between, value) ||
+	    sets_both(g->p, c->sections->first, flag, value))
 		return -1;
 	if (in_batches(c))
 		return ATOMICITY_BATCH;

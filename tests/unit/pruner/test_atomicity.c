@@ -484,6 +484,33 @@ static void test_checked_on_the_way(void **state)
 	b->accesses[3].memory.offset = LEN;
 	b->accesses[3].function = RESET;
 	expect(b, ATOMICITY_CHECK_ACT);
+	/* Under another lock, after the lock was taken once more, and in the first section. */
+	b->accesses[3].function = ENQUEUE;
+	expect_told(b, ATOMICITY_CHECKED_AGAIN);
+	b->p.lock_count = 2;
+	check->lock = 1;
+	expect(b, ATOMICITY_CHECK_ACT);
+	check->lock = 0;
+	check->taken_at = SECOND + 3;
+	expect(b, ATOMICITY_CHECK_ACT);
+	check->taken_at = FIRST;
+	expect(b, ATOMICITY_CHECK_ACT);
+}
+
+/* Two variables of a module, each at the start of its own object, are no member of one type. */
+static void test_another_variable_on_the_way(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	use(b, THIRD, 0, LEN, INSN_READ, DECIDES);
+	b->accesses[3].pc = SECOND + 2;
+	b->accesses[3].gva += 0x1000;
+	for (unsigned i = 0; i < 4; i++) {
+		b->accesses[i].memory = (struct guest_memory){
+			.kind = GUEST_MEMORY_MODULE, .cpu = -1, .object = b->accesses[i].gva, .object_size = 8};
+	}
+	expect(b, ATOMICITY_CHECK_ACT);
 }
 
 /* The function stores the member after its check, in the first section. This was seen with another object only. */
@@ -502,6 +529,10 @@ static void test_written_on_the_way(void **state)
 	expect(b, ATOMICITY_CHECK_ACT);
 	b->accesses[3].pc = SECOND - 2;
 	b->accesses[3].memory.offset = FLAG;
+	expect(b, ATOMICITY_CHECK_ACT);
+	/* A new object is initialised. */
+	b->accesses[3].memory.offset = LEN;
+	b->accesses[3].count_shared = 0;
 	expect(b, ATOMICITY_CHECK_ACT);
 }
 
@@ -854,6 +885,7 @@ int main(void)
 		T(test_taken_in_the_first_section),
 		T(test_outer_lock),
 		T(test_checked_on_the_way),
+		T(test_another_variable_on_the_way),
 		T(test_written_on_the_way),
 		T(test_several_objects),
 		T(test_waits),

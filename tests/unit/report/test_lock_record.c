@@ -246,6 +246,7 @@ static const struct section_pair two_sections = {.caller = 0xffffffffc0100000,
 						 .second = 0xffffffffc0100040,
 						 .count = 100,
 						 .waited = 3,
+						 .in_row = 2,
 						 .between = {{0xffffffff81200010, 7}}};
 
 static const struct section_replay_instance one_copy = {
@@ -417,6 +418,11 @@ static void more_waits_than_cases(json_t *locks)
 	json_object_set_new(first_of(locks, "section_pairs"), "waited", json_integer(101));
 }
 
+static void more_rows_than_cases(json_t *locks)
+{
+	json_object_set_new(first_of(locks, "section_pairs"), "in_row", json_integer(101));
+}
+
 static void replay_of_nothing(json_t *locks)
 {
 	json_object_set_new(first_of(locks, "suspicions"), "replay", json_pack("{s:i}", "index", 1));
@@ -448,6 +454,7 @@ static void wrong_sections_are_errors(void **state)
 	refuse_steps(f, too_many_between, "between");
 	refuse_steps(f, too_many_sections, "more of these");
 	refuse_steps(f, more_waits_than_cases, "waited");
+	refuse_steps(f, more_rows_than_cases, "in_row");
 	refuse_steps(f, reason_unknown, "reason");
 }
 
