@@ -388,11 +388,8 @@ static void run_user(struct recorder *r)
 
 static int find_entry(struct recorder *r, struct err *err)
 {
-	struct one_msr m = {.nmsrs = 1, .entry = {.index = MSR_LSTAR}};
-
-	if (ioctl(vm_vcpu(r->drive.copy.vm, r->side)->fd, KVM_GET_MSRS, &m) != 1)
+	if (!one_msr_get(vm_vcpu(r->drive.copy.vm, r->side)->fd, MSR_LSTAR, &r->entry))
 		return err_set(err, EXIT_INTERNAL, "copy: KVM_GET_MSRS: %s", strerror(errno));
-	r->entry = m.entry.data;
 	return 0;
 }
 

@@ -37,7 +37,6 @@ int copy_get_cpu(struct copy *c, unsigned cpu, struct replay_cpu *out, struct er
 {
 	const struct copy_ops ops = copy_steps(c);
 	int fd = vm_vcpu(c->vm, cpu)->fd;
-	struct one_msr gs = {.nmsrs = 1, .entry = {.index = MSR_KERNEL_GS_BASE}};
 	struct kvm_sregs sregs;
 	struct kvm_xsave xsave;
 
@@ -49,10 +48,9 @@ int copy_get_cpu(struct copy *c, unsigned cpu, struct replay_cpu *out, struct er
 		return fails("KVM_GET_SREGS", cpu, err);
 	if (ioctl(fd, KVM_GET_XSAVE, &xsave) < 0)
 		return fails("KVM_GET_XSAVE", cpu, err);
-	if (ioctl(fd, KVM_GET_MSRS, &gs) != 1)
+	if (!one_msr_get(fd, MSR_KERNEL_GS_BASE, &out->kernel_gs_base))
 		return fails("KVM_GET_MSRS", cpu, err);
 	take_special(&sregs, out);
-	out->kernel_gs_base = gs.entry.data;
 	/* The XSAVE area begins with the FXSAVE area (SDM vol. 1, 13.4.1). */
 	memcpy(out->fx, xsave.region, sizeof(out->fx));
 	return 0;

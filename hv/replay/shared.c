@@ -40,19 +40,19 @@ unsigned shared_areas(int vcpu_fd, struct compare_range out[SHARED_MAX])
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < SHARED_MAX; i++) {
-		struct one_msr m = {.nmsrs = 1, .entry = {.index = kinds[i].msr}};
+		uint64_t value;
 
-		if (ioctl(vcpu_fd, KVM_GET_MSRS, &m) == 1 && m.entry.data & 1)
-			out[n++] = (struct compare_range){m.entry.data & ~(uint64_t)kinds[i].flags, kinds[i].len};
+		if (one_msr_get(vcpu_fd, kinds[i].msr, &value) && value & 1)
+			out[n++] = (struct compare_range){value & ~(uint64_t)kinds[i].flags, kinds[i].len};
 	}
 	return n;
 }
 
 uint64_t shared_stolen(int vcpu_fd)
 {
-	struct one_msr m = {.nmsrs = 1, .entry = {.index = STEAL_TIME}};
+	uint64_t value;
 
-	return ioctl(vcpu_fd, KVM_GET_MSRS, &m) == 1 && m.entry.data & 1 ? m.entry.data & ~UINT64_C(0x3f) : 0;
+	return one_msr_get(vcpu_fd, STEAL_TIME, &value) && value & 1 ? value & ~UINT64_C(0x3f) : 0;
 }
 
 /*

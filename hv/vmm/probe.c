@@ -131,7 +131,7 @@ static void write_verdict(struct host_probe *out, const struct probe_check *fail
 		strcpy(out->verdict, "this host's KVM hangs and ignores signals; " ELSEWHERE);
 	else if (failed == &out->check[PROBE_OPEN]) /* its finding already says what to do */
 		snprintf(out->verdict, sizeof(out->verdict), "%s", failed->finding);
-	else if (failed == &out->check[PROBE_CLOCK]) /* so does this finding */
+	else if (failed == &out->check[PROBE_CLOCK]) /* its finding says what to do, too */
 		snprintf(out->verdict, sizeof(out->verdict), "this host's KVM cannot run outrider's guests: the guest's TSC %s",
 			 failed->finding);
 	else if (failed)

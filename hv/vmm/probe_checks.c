@@ -112,14 +112,13 @@ static void check_clock(struct probing *p)
 	uint64_t before, after;
 
 	if (probe_guest_tsc(&p->guest, &before) < 0 || probe_guest_tsc(&p->guest, &after) < 0)
-		probe_report(p, PROBE_CLOCK, false, "KVM cannot read the TSC");
+		probe_report(p, PROBE_CLOCK, false, "cannot be read");
 	else if (after > before)
 		probe_report(p, PROBE_CLOCK, true, "advances");
 	else
 		probe_report(p, PROBE_CLOCK, false,
 			     "stands still, probably because KVM was loaded before the kernel had measured the TSC's "
-			     "frequency: unload "
-			     "kvm_intel or kvm_amd, then kvm, and load them again");
+			     "frequency: unload kvm_intel or kvm_amd, then kvm, and load them again");
 }
 
 static void check_own_bp(struct probing *p)

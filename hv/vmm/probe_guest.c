@@ -243,12 +243,7 @@ int probe_guest_debug(struct probe_guest *g, uint32_t control, const uint64_t dr
 
 int probe_guest_tsc(const struct probe_guest *g, uint64_t *tsc)
 {
-	struct one_msr m = {.nmsrs = 1, .entry = {.index = MSR_TSC}};
-
-	if (ioctl(g->vcpu.fd, KVM_GET_MSRS, &m) != 1)
-		return -1;
-	*tsc = m.entry.data;
-	return 0;
+	return one_msr_get(g->vcpu.fd, MSR_TSC, tsc) ? 0 : -1;
 }
 
 static void on_port(const struct kvm_run *run, struct probe_result *out)

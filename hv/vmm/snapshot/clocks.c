@@ -60,12 +60,11 @@ static struct kvm_device_attr offset_attr(uint64_t *offset)
 /* Compute the guest's TSC at the moment *at from the TSC's present value. Used if KVM does not report the TSC's offset. */
 static int read_tsc(struct vcpu *vcpu, const struct moment *at, uint64_t *tsc, struct err *err)
 {
-	struct one_msr m = {.nmsrs = 1, .entry = {.index = MSR_TSC}};
 	uint64_t since = __rdtsc() - at->tsc;
 
-	if (ioctl(vcpu->fd, KVM_GET_MSRS, &m) != 1)
+	if (!one_msr_get(vcpu->fd, MSR_TSC, tsc))
 		return err_set(err, EXIT_INTERNAL, "vCPU %u: KVM cannot read the TSC", vcpu->index);
-	*tsc = m.entry.data - since;
+	*tsc -= since;
 	return 0;
 }
 
