@@ -40,6 +40,35 @@ bool atomicity_in(const struct atomicity_group *g, const struct prot_use *use, u
  */
 const struct section_between *atomicity_came_between(const struct section_pair *s, uint64_t taken_at);
 
+/* ---- atomicity_code.c: what the code of a section does, seen in whatever section ---- */
+
+/*
+ * Returns whether the function of the second section's access decides by the datum before this access, in the same section. The
+ * decision may have been seen in another section, and with another object of the type.
+ */
+bool atomicity_checks_on_the_way(const struct atomicity_case *c);
+
+/*
+ * Returns whether the function of the first section's access writes the datum after this access, in the same section. The write
+ * may have been seen as for atomicity_checks_on_the_way(). Writes to an object that is not published yet do not count.
+ */
+bool atomicity_writes_on_the_way(const struct atomicity_case *c);
+
+/*
+ * Returns whether the function that accesses `flag` writes the member of `value`, too, of any object, in the section that
+ * begins with the lock call at `taken_at`.
+ */
+bool atomicity_sets_both(const struct protection *p, uint64_t taken_at, const struct prot_access *flag,
+			 const struct prot_access *value);
+
+/*
+ * Returns whether the first section belongs to a loop over several objects with one lock: in most cases, the loop made several
+ * such sections before the second section, and the lock is in none of the objects.
+ */
+bool atomicity_several_objects(const struct atomicity_case *c);
+
+/* ---- atomicity_rules.c, atomicity_text.c ---- */
+
 /*
  * Judge the case. Returns ATOMICITY_TOLD if it is a suspicion, and sets *pattern. Otherwise returns the reason why the code is
  * correct, or -1 if no reason is needed, since the interleaving equals a serial order.

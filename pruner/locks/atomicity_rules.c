@@ -4,8 +4,6 @@
  * in between. The order of the accesses in a section is taken from machine code: an access at a higher address of the function
  * counts as later.
  */
-#include <string.h>
-
 #include "pruner/locks/atomicity_facts.h"
 #include "pruner/locks/protect_pair.h"
 
@@ -68,90 +66,6 @@ static bool checks(const struct atomicity_group *g, uint64_t taken_at, const str
 		const struct prot_use *use = atomicity_use(g, i);
 
 		if (use->decides && atomicity_in(g, use, taken_at, datum))
-			return true;
-	}
-	return false;
-}
-
-static bool is_in(const struct prot_access *a, uint32_t function)
-{
-	return a->function == function && function != PROTECTION_NONE;
-}
-
-/*
- * Returns whether two accesses of one function are to the same member, perhaps of two objects. Objects of a merged cache may be
- * of several types; in one function, the same offset in them is taken for the same member.
- */
-static bool same_member(const struct prot_access *a, const struct prot_access *b)
-{
-	const struct guest_memory *m = &a->memory, *n = &b->memory;
-
-	if (!protect_overlap(a, b))
-		return false;
-	return protect_same_member(a, b) || (m->kind == GUEST_MEMORY_SLAB && n->kind == GUEST_MEMORY_SLAB && m->object &&
-					     n->object && m->offset / 8 == n->offset / 8 && strcmp(m->cache, n->cache) == 0);
-}
-
-/* Returns whether one of the lock calls at `call` and `other` is between these two instructions. */
-static bool takes_between(uint64_t from, uint64_t to, uint64_t call, uint64_t other)
-{
-	return (from < call && call < to) || (from < other && other < to);
-}
-
-/*
- * Returns whether the function of the second section's access decides by the datum before this access, in the same section. The
- * decision may have been seen in another section, and with another object of the type: its code is the same.
- */
-static bool checks_on_the_way(const struct atomicity_case *c)
-{
-	const struct protection *p = c->group->p;
-	const struct prot_access *act = atomicity_access(c->group, c->second);
-	uint64_t second = c->sections->second;
-	/* Both accesses are in the caller, and the lock is taken in a function that it calls: the code does not show where. */
-	bool unclear = c->sections->caller && atomicity_access(c->group, c->first)->function == act->function;
-
-	for (uint32_t i = 0; i < p->use_count; i++) {
-		const struct prot_use *use = &p->uses[i];
-		const struct prot_access *a = &p->accesses[use->access];
-
-		if (use->decides && a->pc < act->pc && is_in(a, act->function) && same_member(a, act) &&
-		    use->taken_at != c->sections->first && (!unclear || use->taken_at == second) &&
-		    !takes_between(a->pc, act->pc, second, use->taken_at) && protect_same_lock(p, use->lock, c->second->lock))
-			return true;
-	}
-	return false;
-}
-
-/*
- * As checks_on_the_way(): returns whether the function of the first section's access writes the datum after this access. Writes
- * to an object that is not published yet do not count.
- */
-static bool writes_on_the_way(const struct atomicity_case *c)
-{
-	const struct protection *p = c->group->p;
-	const struct prot_access *first = atomicity_access(c->group, c->first);
-	uint64_t second = c->sections->second;
-
-	for (uint32_t i = 0; i < p->use_count; i++) {
-		const struct prot_use *use = &p->uses[i];
-		const struct prot_access *a = &p->accesses[use->access];
-
-		if (writes(a) && a->count_shared && first->pc < a->pc && is_in(a, first->function) && same_member(a, first) &&
-		    use->taken_at != second && !takes_between(first->pc, a->pc, second, use->taken_at) &&
-		    protect_same_lock(p, use->lock, c->first->lock))
-			return true;
-	}
-	return false;
-}
-
-/* Returns whether the function that sets the flag writes the value, too, of any object, in this section. */
-static bool sets_both(const struct protection *p, uint64_t taken_at, const struct prot_access *flag,
-		      const struct prot_access *value)
-{
-	for (uint32_t i = 0; i < p->use_count; i++) {
-		const struct prot_access *a = &p->accesses[p->uses[i].access];
-
-		if (p->uses[i].taken_at == taken_at && writes(a) && is_in(a, flag->function) && same_member(a, value))
 			return true;
 	}
 	return false;
@@ -258,37 +172,6 @@ static bool is_claimed(const struct atomicity_case *c)
 	return false;
 }
 
-/*
- * Returns whether the instruction of `one` accesses another object, too, in this section, under the same lock. If the lock is a
- * member of the object, the same lock means the same object.
- */
-static bool accesses_others(const struct protection *p, const struct prot_use *one)
-{
-	const struct prot_access *datum = &p->accesses[one->access];
-
-	if (!datum->memory.object || protect_inside(p, datum, one->lock))
-		return false;
-	for (uint32_t i = 0; i < p->use_count; i++) {
-		const struct prot_use *use = &p->uses[i];
-		const struct prot_access *a = &p->accesses[use->access];
-
-		if (use->lock == one->lock && use->taken_at == one->taken_at && a->pc == datum->pc && a->memory.object &&
-		    a->memory.object != datum->memory.object)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Returns whether the first section belongs to a loop over several objects with one lock: in most cases, the loop made several
- * such sections before the second section, and the lock is in none of the objects.
- */
-static bool has_several_objects(const struct atomicity_case *c)
-{
-	return 2 * c->sections->in_row > c->sections->count &&
-	       (accesses_others(c->group->p, c->first) || accesses_others(c->group->p, c->second));
-}
-
 /* ---- the interleavings ---- */
 
 /*
@@ -307,7 +190,7 @@ static int tell_read(const struct atomicity_case *c, enum atomicity_pattern *pat
 		return ATOMICITY_COUNTER;
 	if (!decides && !writes(second))
 		return ATOMICITY_SNAPSHOT;
-	if (checks_on_the_way(c))
+	if (atomicity_checks_on_the_way(c))
 		return ATOMICITY_CHECKED_AGAIN;
 	*pattern = decides ? ATOMICITY_CHECK_ACT : ATOMICITY_UPDATE;
 	return ATOMICITY_TOLD;
@@ -359,7 +242,7 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 
 	if (writes(between) && !writes(first) && !writes_later(c->group, c->first))
 		told[0] = tell_read(c, pattern);
-	if (told[0] == ATOMICITY_TOLD && writes_on_the_way(c))
+	if (told[0] == ATOMICITY_TOLD && atomicity_writes_on_the_way(c))
 		told[0] = -1;
 	/*
 	 * With two locks, the other interleavings need a write under one of the locks alone. This write and the accesses under
@@ -481,7 +364,7 @@ int atomicity_tell(const struct atomicity_case *c, enum atomicity_pattern *patte
 		return ATOMICITY_OUTER;
 	if (are_own_steps(c, *pattern))
 		return ATOMICITY_OWN_STEPS;
-	if (has_several_objects(c))
+	if (atomicity_several_objects(c))
 		return ATOMICITY_OBJECTS;
 	return tell_apart(c);
 }
@@ -497,7 +380,7 @@ int atomicity_tell_publish(const struct atomicity_case *c)
 	 * and a section in between that decides by the flag and does not set the value itself.
 	 */
 	if (section_writes(g, c->sections->first, value) || !checks(g, between, flag) || section_writes(g, between, value) ||
-	    sets_both(g->p, c->sections->first, flag, value))
+	    atomicity_sets_both(g->p, c->sections->first, flag, value))
 		return -1;
 	if (in_batches(c))
 		return ATOMICITY_BATCH;
@@ -511,7 +394,7 @@ int atomicity_tell_publish(const struct atomicity_case *c)
 		return ATOMICITY_CLAIMED;
 	if (has_outer_lock(c))
 		return ATOMICITY_OUTER;
-	if (has_several_objects(c))
+	if (atomicity_several_objects(c))
 		return ATOMICITY_OBJECTS;
 	return tell_apart(c);
 }
