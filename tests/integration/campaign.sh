@@ -6,7 +6,7 @@ workloads=${WORKLOADS:-1}
 seeds=${SEEDS:-1}
 runs=$((2 * workloads * seeds))
 store=$work/store.db
-case_limit=120 # seconds
+case_limit=120 # seconds until a case is found; it takes a few
 
 # ---- guests ----
 

@@ -178,7 +178,7 @@ class Labs(unittest.TestCase):
             self.assertRegex(run(kind, "true", options=["--line", f"{self.folder}/none"]).stderr.splitlines()[-1], "^lab: .*--line")
 
     def test_clocks_of_guests(self):
-        """They go, although the rate of the TSC that the lab's kernel measures first is wrong by 0.5 %."""
+        """The TSCs of guests advance, although the lab's kernel begins with a rate of the TSC that is wrong by 0.5 %."""
         measured = run("amd", "sh", "-c", "dmesg | sed -n 's/.*tsc: Refined.* \\([0-9]*\\)[.]\\([0-9]*\\) MHz/\\1\\2/p'").stdout
         append = f"tsc_early_khz={int(measured) * 995 // 1000}"
         done = run("amd", "kvm_trial", options=["--append", append, "--bin", str(kvm_trial(self.folder))])

@@ -827,8 +827,7 @@ static gt_fn void gt_rows_sorter(u64 round)
 {
 	unsigned int i;
 
-	/* The function's first lock call must not be in a straight line from its start: then its activation would begin there.
-	 */
+	/* With this branch, the activation begins before the loop, and not at the lock call in it. */
 	if (round % 8 == 0)
 		gt_atomic_gap();
 	for (i = 0; i < GT_ATOMIC_ROWS; i++) {
