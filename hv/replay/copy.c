@@ -96,8 +96,8 @@ int copy_open(struct copy *c, const struct vm_state *state, const struct ram *ra
 	struct vm_copy_config config = *from;
 
 	config.log_dirty = true;
-	config.hooks = &c->hooks;
-	*c = (struct copy){.ram = *ram, .hooks = {.on_debug = on_debug, .on_kick = on_kick, .ctx = c}};
+	config.callbacks = &c->callbacks;
+	*c = (struct copy){.ram = *ram, .callbacks = {.on_debug = on_debug, .on_kick = on_kick, .ctx = c}};
 	if (from->kvm_fd >= 0 && !host_blocks_interrupts(from->kvm_fd))
 		return err_set(
 			err, EXIT_INPUT,
@@ -493,7 +493,7 @@ static int on_free_debug(void *ctx, struct vcpu *vcpu, struct err *err)
 
 enum replay_machine copy_run_freely(struct copy *c, unsigned cpus, uint64_t ns)
 {
-	const struct vm_hooks hooks = {.on_debug = on_free_debug, .ctx = c};
+	const struct vm_callbacks callbacks = {.on_debug = on_free_debug, .ctx = c};
 	struct free_clock clock;
 	enum vm_end end = VM_END_STOPPED;
 	int rc;
@@ -504,7 +504,7 @@ enum replay_machine copy_run_freely(struct copy *c, unsigned cpus, uint64_t ns)
 			return REPLAY_MACHINE_NOT_RUN;
 	if (free_clock_start(&clock, c->vm, &c->ram, ns) < 0)
 		return REPLAY_MACHINE_NOT_RUN;
-	rc = vm_run(c->vm, c->on_hit ? &hooks : NULL, &end, &c->err);
+	rc = vm_run(c->vm, c->on_hit ? &callbacks : NULL, &end, &c->err);
 	free_clock_end(&clock);
 	return rc < 0 ? REPLAY_MACHINE_NOT_RUN : end_of_machine(end);
 }

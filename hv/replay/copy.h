@@ -29,10 +29,10 @@ struct copy_watches {
 struct copy {
 	struct vm *vm;
 	struct ram ram;
-	struct vm_hooks hooks;
+	struct vm_callbacks callbacks;
 	/* The caller may change these between two steps. */
 	struct copy_watches watches;
-	/* `stepped`: the current step is done. `kicks`: number of kicks during this step. Hooks of the VMM set both. */
+	/* `stepped`: the current step is done. `kicks`: number of kicks during this step. Callbacks of the VMM set both. */
 	bool stepped;
 	unsigned kicks;
 	/* The debug registers that the last single step, or the last call of copy_slice(), has hit: one bit each. */

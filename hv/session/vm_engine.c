@@ -58,7 +58,7 @@ static int run_vm(struct engine *e, struct err *err)
 {
 	struct vm_engine *v = vm_engine(e);
 
-	return vm_run(v->vm, e->target ? kvm_target_hooks(e->target) : NULL, &v->end, err);
+	return vm_run(v->vm, e->target ? kvm_target_callbacks(e->target) : NULL, &v->end, err);
 }
 
 static const char *vm_engine_left(const struct engine *e)

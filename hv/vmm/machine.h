@@ -2,8 +2,8 @@
 /*
  * The members of struct vm, and the functions about the machine that the files of this folder share.
  *
- * Locking: vm_create() sets the members above `ended`, and vm_run() sets `hooks`. These members do not change while vCPUs run,
- * but the bus and each device change and lock their own state.
+ * Locking: vm_create() sets the members above `ended`, and vm_run() sets `callbacks`. These members do not change while vCPUs
+ * run, but the bus and each device change and lock their own state.
  */
 #ifndef OUTRIDER_VMM_MACHINE_H
 #define OUTRIDER_VMM_MACHINE_H
@@ -59,7 +59,7 @@ struct vm {
 	struct silent *silent[PCI_SLOTS];
 	int console_in;
 	int wake_fd; /* eventfd; readable once the machine has ended; wakes the input thread */
-	const struct vm_hooks *hooks;
+	const struct vm_callbacks *callbacks;
 
 	_Atomic uint64_t leave_ns; /* time on CLOCK_MONOTONIC after which vm_run() no longer waits for threads; 0: never */
 	char left[16];		   /* name of a thread that vm_run() did not wait for; "": none */
@@ -128,8 +128,8 @@ void machine_destroy_vcpus(struct vm *vm);
 /* Set the CPUID and the MSRs of a vCPU and, on CPU 0, the registers that the boot protocol requires. In vcpu_state.c. */
 int vcpu_reset(struct vm *vm, unsigned index, const struct boot_entry *entry, struct err *err);
 
-/* Hooks that do nothing, for a machine without a detector. */
-extern const struct vm_hooks machine_no_hooks;
+/* Callbacks that do nothing, for a machine without a detector. */
+extern const struct vm_callbacks machine_no_callbacks;
 
 /* Body of a vCPU's thread. `arg` is the struct vcpu. */
 void *vcpu_thread(void *arg);

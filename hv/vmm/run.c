@@ -121,13 +121,13 @@ static void join_workers(struct vm *vm)
 		leave(vm, left);
 }
 
-int vm_run(struct vm *vm, const struct vm_hooks *hooks, enum vm_end *end, struct err *err)
+int vm_run(struct vm *vm, const struct vm_callbacks *callbacks, enum vm_end *end, struct err *err)
 {
 	bool input = false;
 	unsigned started = 0;
 	pthread_t input_tid;
 
-	vm->hooks = hooks ? hooks : &machine_no_hooks;
+	vm->callbacks = callbacks ? callbacks : &machine_no_callbacks;
 	start_threads(vm, &input_tid, &input, &started);
 	wait_for_end(vm);
 	join_vcpus(vm, started);

@@ -12,7 +12,7 @@
 #include "hv/vmm/host.h"
 #include "hv/vmm/machine.h"
 
-const struct vm_hooks machine_no_hooks;
+const struct vm_callbacks machine_no_callbacks;
 
 int machine_create_vcpu(struct vm *vm, unsigned index, struct err *err)
 {
@@ -77,24 +77,24 @@ static int on_mmio(struct vcpu *vcpu)
 
 static int on_debug(struct vcpu *vcpu, struct err *err)
 {
-	const struct vm_hooks *hooks = vcpu->vm->hooks;
+	const struct vm_callbacks *callbacks = vcpu->vm->callbacks;
 
 	count_up(&vcpu->debug_exits);
-	if (!hooks->on_debug)
+	if (!callbacks->on_debug)
 		return end_with_state(vcpu, VM_END_INTERNAL, "unexpected debug exit");
-	return hooks->on_debug(hooks->ctx, vcpu, err);
+	return callbacks->on_debug(callbacks->ctx, vcpu, err);
 }
 
 static int on_kick(struct vcpu *vcpu, struct err *err)
 {
-	const struct vm_hooks *hooks = vcpu->vm->hooks;
+	const struct vm_callbacks *callbacks = vcpu->vm->callbacks;
 
 	/*
 	 * A kick that comes after this store makes the next KVM_RUN return at once. If a kick came before this store, its
 	 * sender had published its change before the kick, so the next before_entry() sees the change.
 	 */
 	*(volatile uint8_t *)&vcpu->run->immediate_exit = 0;
-	return hooks->on_kick ? hooks->on_kick(hooks->ctx, vcpu, err) : 0;
+	return callbacks->on_kick ? callbacks->on_kick(callbacks->ctx, vcpu, err) : 0;
 }
 
 static int on_system_event(struct vcpu *vcpu)
@@ -153,7 +153,7 @@ static int run_failed(struct vcpu *vcpu, int error, struct err *err)
 
 static int run_once(struct vcpu *vcpu, struct err *err)
 {
-	const struct vm_hooks *hooks = vcpu->vm->hooks;
+	const struct vm_callbacks *callbacks = vcpu->vm->callbacks;
 	int rc, error;
 
 	atomic_store(&vcpu->in_guest, true);
@@ -163,7 +163,7 @@ static int run_once(struct vcpu *vcpu, struct err *err)
 	 */
 	if (atomic_load(&vcpu->vm->ended))
 		return 0;
-	if (hooks->before_entry && hooks->before_entry(hooks->ctx, vcpu, err) < 0)
+	if (callbacks->before_entry && callbacks->before_entry(callbacks->ctx, vcpu, err) < 0)
 		return -1;
 	rc = ioctl(vcpu->fd, KVM_RUN, 0);
 	error = errno;

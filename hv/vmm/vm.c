@@ -27,7 +27,7 @@ struct vm *machine_new(unsigned cpus, int console_in, int console_out, struct er
 		vm->vcpu[i] = (struct vcpu){.vm = vm, .index = i, .fd = -1};
 	vm->cpus = cpus;
 	vm->console_in = console_in;
-	vm->hooks = &machine_no_hooks;
+	vm->callbacks = &machine_no_callbacks;
 	pthread_mutex_init(&vm->end_lock, NULL);
 	dma_init(&vm->dma, &vm->ram);
 	strcpy(vm->detail, "stopped on request");

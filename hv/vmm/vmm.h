@@ -4,8 +4,8 @@
  * caller includes only this header.
  *
  * Threads: vm_run() starts one thread for each vCPU, one for console input, and the workers of the devices (virtio/worker.h),
- * and returns when the machine has ended. A hook runs on the thread of its vCPU, while that vCPU is outside KVM_RUN, so it may
- * issue the vCPU's ioctls (on vcpu->fd) directly. vm_stop() and vcpu_kick() may be called from any thread and from a signal
+ * and returns when the machine has ended. A callback runs on the thread of its vCPU, while that vCPU is outside KVM_RUN, so it
+ * may issue the vCPU's ioctls (on vcpu->fd) directly. vm_stop() and vcpu_kick() may be called from any thread and from a signal
  * handler.
  */
 #ifndef OUTRIDER_VMM_VMM_H
@@ -156,20 +156,20 @@ struct vcpu {
 };
 
 /*
- * Hooks: functions of vm_run()'s caller that are called around KVM_RUN. Each may be NULL. A hook returns 0 to continue, or -1
- * with `err` set to end the machine; vm_run() then fails with that error.
+ * Callbacks: functions of vm_run()'s caller that are called around KVM_RUN. Each may be NULL. A callback returns 0 to continue,
+ * or -1 with `err` set to end the machine; vm_run() then fails with that error.
  */
-struct vm_hooks {
+struct vm_callbacks {
 	/*
 	 * Called before each KVM_RUN, after vcpu->in_guest was set. If a thread publishes a change and then kicks the vCPU,
 	 * then either this call sees the change, or the KVM_RUN that follows returns at once.
 	 */
 	int (*before_entry)(void *ctx, struct vcpu *vcpu, struct err *err);
-	/* Called when KVM_RUN returned KVM_EXIT_DEBUG. Without this hook the exit ends the machine as VM_END_INTERNAL. */
+	/* Called when KVM_RUN returned KVM_EXIT_DEBUG. Without this callback the exit ends the machine as VM_END_INTERNAL. */
 	int (*on_debug)(void *ctx, struct vcpu *vcpu, struct err *err);
 	/* Called when KVM_RUN returned -EINTR because of a kick. */
 	int (*on_kick)(void *ctx, struct vcpu *vcpu, struct err *err);
-	/* The first argument of each hook. */
+	/* The first argument of each callback. */
 	void *ctx;
 };
 
@@ -187,11 +187,11 @@ int vmm_check_files(const struct vmm_config *config, struct err *err);
 struct vm *vm_create(const struct vmm_config *config, struct err *err);
 
 /*
- * Run the machine until it ends; to be called once. `hooks` may be NULL, and must otherwise outlive the call. Sets *end.
- * Returns 0, or -1 with `err` set if an error of the VMM or of a hook ended the machine. Waits for the machine's threads to
+ * Run the machine until it ends; to be called once. `callbacks` may be NULL, and must otherwise outlive the call. Sets *end.
+ * Returns 0, or -1 with `err` set if an error of the VMM or of a callback ended the machine. Waits for the machine's threads to
  * end; see vm_leave_within().
  */
-int vm_run(struct vm *vm, const struct vm_hooks *hooks, enum vm_end *end, struct err *err);
+int vm_run(struct vm *vm, const struct vm_callbacks *callbacks, enum vm_end *end, struct err *err);
 
 /*
  * Returns one line for the user on how the machine ended: the vCPU, its RIP and other registers, KVM's suberror and the like.
@@ -211,7 +211,7 @@ void vm_leave_within(struct vm *vm, uint64_t ns);
 
 /*
  * Returns the name of a thread that vm_run() did not wait for, or NULL if there is none. Such a thread still uses the machine,
- * its configuration and its hooks, so vm_destroy() does nothing, and the process must exit.
+ * its configuration and its callbacks, so vm_destroy() does nothing, and the process must exit.
  */
 const char *vm_left(const struct vm *vm);
 
@@ -231,10 +231,10 @@ struct vcpu *vm_vcpu(struct vm *vm, unsigned index);
 void vcpu_kick(struct vcpu *vcpu);
 
 /*
- * Make one KVM_RUN of the vCPU on the calling thread, and handle its exit by calls of devices and hooks. In this way one thread
- * can run all vCPUs of a machine in turn. Must not be called while vm_run() runs. vcpu_kick() has no effect here. To end the
- * KVM_RUN soon, send the signal vcpu_kick_signal() to the calling thread, for example by a timer with SIGEV_THREAD_ID. Returns
- * 0, or -1 with `err` set on an error of the VMM or a hook.
+ * Make one KVM_RUN of the vCPU on the calling thread, and handle its exit by calls of devices and callbacks. In this way one
+ * thread can run all vCPUs of a machine in turn. Must not be called while vm_run() runs. vcpu_kick() has no effect here. To end
+ * the KVM_RUN soon, send the signal vcpu_kick_signal() to the calling thread, for example by a timer with SIGEV_THREAD_ID.
+ * Returns 0, or -1 with `err` set on an error of the VMM or a callback.
  */
 int vcpu_enter(struct vcpu *vcpu, struct err *err);
 

@@ -112,7 +112,7 @@ static void *run(void *arg)
 {
 	struct life *life = arg;
 
-	life->rc = vm_run(life->vm, kvm_target_hooks(life->target), &life->end, &life->err);
+	life->rc = vm_run(life->vm, kvm_target_callbacks(life->target), &life->end, &life->err);
 	kvm_target_over(life->target);
 	return NULL;
 }

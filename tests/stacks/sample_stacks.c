@@ -229,7 +229,7 @@ static int run(struct trial *t, char **argv, struct err *err)
 	t->client = (struct target_client){
 		.on_breakpoint = on_breakpoint, .on_watch = on_watch, .on_hold_end = on_hold_end, .ctx = t};
 	target->client = &t->client;
-	if (detect_start(detect, err) || vm_run(vm, kvm_target_hooks(target), &end, err))
+	if (detect_start(detect, err) || vm_run(vm, kvm_target_callbacks(target), &end, err))
 		return -1;
 	kvm_target_over(target);
 	detect_stop(detect);

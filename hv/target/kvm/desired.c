@@ -58,8 +58,9 @@ void kvm_watch_sync(struct target *t, unsigned self)
 	uint32_t generation = atomic_load(&kt->desired.generation);
 
 	/*
-	 * A vCPU sets in_guest before it compares generations (struct vm_hooks). This thread raises the generation before it
-	 * reads in_guest here. So either the vCPU sees the new generation, or this thread sees in_guest set and kicks the vCPU.
+	 * A vCPU sets in_guest before it compares generations (struct vm_callbacks). This thread raises the generation before
+	 * it reads in_guest here. So either the vCPU sees the new generation, or this thread sees in_guest set and kicks the
+	 * vCPU.
 	 */
 	for (unsigned i = 0; i < t->caps.cpus; i++) {
 		struct kvm_cpu *cpu = &kt->cpus[i];

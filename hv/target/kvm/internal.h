@@ -94,7 +94,7 @@ struct kvm_cpu {
 struct kvm_target {
 	struct target target; /* The first member, because kvm_target() casts a pointer to it. */
 	struct vm *vm;
-	struct vm_hooks hooks;
+	struct vm_callbacks callbacks;
 	struct device_observer observer; /* Called by the machine's devices. */
 	enum kvm_bp_method method;
 	/*

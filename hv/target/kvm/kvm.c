@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The KVM target (kvm.h): creates and frees the target, and handles the events of a vCPU's thread that the VMM passes on
- * (struct vm_hooks).
+ * (struct vm_callbacks).
  */
 #include "hv/target/kvm/kvm.h"
 
@@ -98,7 +98,7 @@ static const struct target_ops kvm_ops = {
 	.stop = kvm_stop,
 };
 
-/* ---- the VMM's hooks ---- */
+/* ---- the VMM's callbacks ---- */
 
 static int before_entry(void *ctx, struct vcpu *vcpu, struct err *err)
 {
@@ -157,7 +157,8 @@ struct target *kvm_target_new(struct vm *vm, enum kvm_bp_method method, struct e
 	}
 	kt->vm = vm;
 	kt->method = method;
-	kt->hooks = (struct vm_hooks){.before_entry = before_entry, .on_debug = on_debug, .on_kick = on_kick, .ctx = kt};
+	kt->callbacks =
+		(struct vm_callbacks){.before_entry = before_entry, .on_debug = on_debug, .on_kick = on_kick, .ctx = kt};
 	kt->target.ops = &kvm_ops;
 	kt->target.caps = (struct target_caps){
 		.cpus = vm_cpu_count(vm),
@@ -182,9 +183,9 @@ struct target *kvm_target_new(struct vm *vm, enum kvm_bp_method method, struct e
 	return &kt->target;
 }
 
-const struct vm_hooks *kvm_target_hooks(struct target *t)
+const struct vm_callbacks *kvm_target_callbacks(struct target *t)
 {
-	return &kvm_target(t)->hooks;
+	return &kvm_target(t)->callbacks;
 }
 
 void kvm_target_over(struct target *t)

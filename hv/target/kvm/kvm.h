@@ -16,8 +16,8 @@
  */
 struct target *kvm_target_new(struct vm *vm, enum kvm_bp_method method, struct err *err);
 
-/* Returns the hooks for vm_run(). Owned by the target. */
-const struct vm_hooks *kvm_target_hooks(struct target *t);
+/* Returns the callbacks for vm_run(). Owned by the target. */
+const struct vm_callbacks *kvm_target_callbacks(struct target *t);
 
 /*
  * Returns a bit (1u << index) for each vCPU whose MP state is HALTED because the target holds it, for vm_state_save(). To be

@@ -5,9 +5,9 @@
  * kvm_target.stands counts the callers that want the machine to stand still. A vCPU sets in_guest before it reads this count,
  * just before KVM_RUN. A caller raises the count before it reads in_guest. So either the vCPU sees the count and sets
  * immediate_exit in its kvm_run page, or the caller sees in_guest and kicks the vCPU, and the handler of the kick signal sets
- * immediate_exit. Either way KVM_RUN returns -EINTR at once, and the vCPU waits in its on_kick hook.
+ * immediate_exit. Either way KVM_RUN returns -EINTR at once, and the vCPU waits in its on_kick callback.
  *
- * The vCPU waits in the hook and not before KVM_RUN, because only a KVM_RUN that returned -EINTR has completed the last KVM
+ * The vCPU waits in the callback and not before KVM_RUN, because only a KVM_RUN that returned -EINTR has completed the last KVM
  * exit: the register that a port or MMIO read fills, and the registers in the kvm_run page that the target changed
  * (Documentation/virt/kvm/api.rst, "kvm_run structure" and KVM_CAP_SYNC_REGS). So ioctls on a vCPU that stands read a complete
  * state.

@@ -86,8 +86,8 @@ struct vm *vm_copy_new(const struct vm_state *state, const struct ram *ram, cons
 	if (!vm)
 		return NULL;
 	vm->kicks_by_timers = true;
-	if (config->hooks)
-		vm->hooks = config->hooks;
+	if (config->callbacks)
+		vm->callbacks = config->callbacks;
 	if (machine_add_mark(vm, config->mark, err) == 0 && build(vm, &block, ram, config, err) == 0)
 		return vm;
 	vm_destroy(vm);

@@ -92,12 +92,12 @@ struct vm_parent {
 };
 
 struct vm_copy_config {
-	struct disk *const *disks;    /* vm_parent.disks, which the caller owns; NULL: all disks are silent */
-	int kvm_fd;		      /* an open /dev/kvm, which the caller owns; -1: vm_copy_new() opens it */
-	int console_out;	      /* file descriptor for the output of the copy's serial port; the caller owns it */
-	bool log_dirty;		      /* KVM tracks the pages that the copy writes, for vm_copy_dirty() */
-	const struct vm_hooks *hooks; /* hooks for vcpu_enter(), as for vm_run(); NULL: none */
-	struct mark *mark;	      /* the copy's mark, as in struct vmm_config; the block has no state of marks */
+	struct disk *const *disks;	      /* vm_parent.disks, which the caller owns; NULL: all disks are silent */
+	int kvm_fd;			      /* an open /dev/kvm, which the caller owns; -1: vm_copy_new() opens it */
+	int console_out;		      /* file descriptor for the output of the copy's serial port; the caller owns it */
+	bool log_dirty;			      /* KVM tracks the pages that the copy writes, for vm_copy_dirty() */
+	const struct vm_callbacks *callbacks; /* callbacks for vcpu_enter(), as for vm_run(); NULL: none */
+	struct mark *mark;		      /* the copy's mark, as in struct vmm_config; the block has no state of marks */
 };
 
 /*

@@ -237,24 +237,24 @@ static uint32_t run_guest(struct fake_vcpu *v)
 static void *cpu_thread(void *arg)
 {
 	struct fake_vcpu *v = arg;
-	const struct vm_hooks *hooks = kvm_target_hooks(the_vm->target);
+	const struct vm_callbacks *callbacks = kvm_target_callbacks(the_vm->target);
 	bool fails = false;
 
 	while (!atomic_load(&v->ends) && !fails) {
 		uint32_t reason;
 
 		atomic_store(&v->vcpu.in_guest, true);
-		fails = hooks->before_entry(hooks->ctx, &v->vcpu, NULL);
+		fails = callbacks->before_entry(callbacks->ctx, &v->vcpu, NULL);
 		reason = run_guest(v);
 		atomic_store(&v->vcpu.in_guest, false);
 		if (reason == 0) {
 			v->vcpu.run->immediate_exit = 0;
-			fails |= hooks->on_kick(hooks->ctx, &v->vcpu, NULL);
+			fails |= callbacks->on_kick(callbacks->ctx, &v->vcpu, NULL);
 		} else if (reason == KVM_EXIT_IO) {
 			sched_yield(); /* The device takes its time. */
 		} else if (reason == KVM_EXIT_DEBUG) {
 			v->vcpu.run->debug.arch = (struct kvm_debug_exit_arch){.exception = 3};
-			fails |= hooks->on_debug(hooks->ctx, &v->vcpu, NULL);
+			fails |= callbacks->on_debug(callbacks->ctx, &v->vcpu, NULL);
 		}
 	}
 	atomic_store(&v->vcpu.in_guest, false);
@@ -286,31 +286,31 @@ void fake_cpu_end(struct vm *vm, unsigned cpu)
 
 void fake_enter(struct vm *vm, unsigned cpu)
 {
-	const struct vm_hooks *hooks = kvm_target_hooks(vm->target);
+	const struct vm_callbacks *callbacks = kvm_target_callbacks(vm->target);
 	struct vcpu *vcpu = &vm->cpu[cpu].vcpu;
 
 	atomic_store(&vcpu->in_guest, true);
-	assert_int_equal(hooks->before_entry(hooks->ctx, vcpu, NULL), 0);
+	assert_int_equal(callbacks->before_entry(callbacks->ctx, vcpu, NULL), 0);
 	vcpu->run->kvm_dirty_regs = 0; /* KVM_RUN takes them */
 }
 
 void fake_kick_exit(struct vm *vm, unsigned cpu)
 {
-	const struct vm_hooks *hooks = kvm_target_hooks(vm->target);
+	const struct vm_callbacks *callbacks = kvm_target_callbacks(vm->target);
 	struct vcpu *vcpu = &vm->cpu[cpu].vcpu;
 
 	atomic_store(&vcpu->in_guest, false);
-	assert_int_equal(hooks->on_kick(hooks->ctx, vcpu, NULL), 0);
+	assert_int_equal(callbacks->on_kick(callbacks->ctx, vcpu, NULL), 0);
 }
 
 void fake_debug_exit(struct vm *vm, unsigned cpu, unsigned exception, uint64_t dr6)
 {
-	const struct vm_hooks *hooks = kvm_target_hooks(vm->target);
+	const struct vm_callbacks *callbacks = kvm_target_callbacks(vm->target);
 	struct vcpu *vcpu = &vm->cpu[cpu].vcpu;
 
 	atomic_store(&vcpu->in_guest, false);
 	vcpu->run->debug.arch = (struct kvm_debug_exit_arch){.exception = exception, .dr6 = dr6, .pc = fake_regs(vm, cpu)->rip};
-	assert_int_equal(hooks->on_debug(hooks->ctx, vcpu, NULL), 0);
+	assert_int_equal(callbacks->on_debug(callbacks->ctx, vcpu, NULL), 0);
 }
 
 struct kvm_regs *fake_regs(struct vm *vm, unsigned cpu)

@@ -65,7 +65,7 @@ void fake_kvm_free(struct vm *vm);
 void fake_cpu_start(struct vm *vm, unsigned cpu);
 void fake_cpu_end(struct vm *vm, unsigned cpu);
 
-/* What the vCPU's thread does around KVM_RUN. All of these fail the test if a hook fails. */
+/* What the vCPU's thread does around KVM_RUN. All of these fail the test if a callback fails. */
 void fake_enter(struct vm *vm, unsigned cpu);
 void fake_kick_exit(struct vm *vm, unsigned cpu);
 void fake_debug_exit(struct vm *vm, unsigned cpu, unsigned exception, uint64_t dr6);
