@@ -16,7 +16,7 @@ struct group {
 	 * The group's id, made by group_key(): the same in every build of the kernel, and different for each group of a list.
 	 */
 	char id[RACE_ID_MAX];
-	/* The id without debug files, or "". */
+	/* The id that the group has in a list made without debug files; "": not known. */
 	char alias[RACE_ID_MAX];
 	/* What the races of the group share, as group_key() writes it: both functions and the datum. */
 	const char *text;

@@ -50,7 +50,7 @@ static const struct argp_option options[] = {
 	{"all", KEY_ALL, NULL, 0, "show every race in full, also those that are likely no bugs", 0},
 	{"sort", KEY_SORT, "ORDER", 0,
 	 "rank, likely bugs first (default); count, most often seen first; time, as found; or site", 0},
-	{"suppress", KEY_SUPPRESS, "FILE", 0, "a list of known races with reasons, which are folded", 0},
+	{"suppress", KEY_SUPPRESS, "FILE", 0, "fold the known races that FILE lists, each with a reason", 0},
 	{"gen-suppressions", KEY_GEN_SUPPRESSIONS, NULL, 0,
 	 "print a list for --suppress, of the groups that would be shown in full, without the reasons", 0},
 	{0},

@@ -171,10 +171,10 @@ static bool is_access(struct drive *d, unsigned cpu, uint64_t pc, uint64_t gva)
 	return false;
 }
 
-/* Where drive_on() stops. */
+/* drive_on() stops a side at the first of these places that the side comes to. */
 struct stop {
-	uint64_t pc, gva; /* before an instruction at `pc` that accesses the byte at `gva`; 0: nowhere */
-	unsigned calls;	  /* after this number of system calls of the side; 0: nowhere */
+	uint64_t pc, gva; /* stop before an instruction at `pc` that accesses the byte at `gva`; pc 0: no such place */
+	unsigned calls;	  /* stop after this number of the side's system calls; 0: no such place */
 };
 
 static bool is_there(struct drive *d, unsigned side, const struct stop *stop)

@@ -205,8 +205,8 @@ struct explore_candidate {
 	 */
 	bool fresh;
 	/*
-	 * Number of sides, 0 to 2, whose instruction the baseline program executes, too (record_baseline()): two are another
-	 * reason for a lower rank, and one is a weaker reason.
+	 * Number of sides, 0 to 2, whose instruction the baseline program executes, too. That is a program that only forks,
+	 * waits and exits (record_baseline()). The more sides, the lower the candidate's rank.
 	 */
 	unsigned baseline;
 	/*
@@ -348,7 +348,7 @@ struct explore_end {
 /* In place of a result: the program makes no such call. */
 #define EXPLORE_NO_CALL INT64_MIN
 
-/* A system call of one side whose result is not the same in the trial and in both serial orders. */
+/* A system call of one side whose result in the trial is neither of its results in the two serial orders. */
 struct explore_return {
 	unsigned call;	   /* number of the call among those of its process, from 1; 0: there is no such call */
 	int number;	   /* of the system call, as in SYS_write */

@@ -24,7 +24,7 @@ struct pairs_input {
 	/* The accesses of each side in the order in which they were made. */
 	const struct explore_access *access[2];
 	uint32_t count[2];
-	/* The accesses of the baseline program. */
+	/* The accesses of the baseline program, which only forks, waits and exits (record.h). */
 	const struct explore_access *baseline;
 	uint32_t baseline_count;
 	/* Called for each instruction once per use. */

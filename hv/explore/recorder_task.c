@@ -15,8 +15,8 @@
 #define PT_REGS_ORIG_AX 48u
 
 /*
- * Returns whether the task belongs to the program: the task that makes the first system call, which waits at the mark, and all
- * tasks that were started after it.
+ * Returns whether the task belongs to the program: the task that waited at the mark (base.h), which makes the program's first
+ * system call, or a task that was started after it.
  */
 static bool is_own(const struct recorder *r, int32_t pid)
 {

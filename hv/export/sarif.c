@@ -89,9 +89,9 @@ static json_t *suppressions(struct json_builder *b, const char *reason)
 }
 
 /*
- * Returns the "partialFingerprints", section 3.27.17. By default, hosts match a result with those of earlier runs by the hash
- * of the primary location's line plus a counter for equal hashes. The group's id is better: it is the same in every build of
- * the kernel, and unique within a run.
+ * Returns the "partialFingerprints", section 3.27.17. By default, a service that shows SARIF files matches a result with those
+ * of earlier runs by the hash of the primary location's line plus a counter for equal hashes. The group's id (pruner/groups.h)
+ * is better: it is the same in every build of the kernel, and unique within a run.
  */
 static json_t *fingerprints(struct json_builder *b, const struct group *group)
 {

@@ -69,7 +69,7 @@ struct lock_moment {
 	 */
 	struct guest_memory held_memory[LOCKSET_MAX];
 	/*
-	 * TAKE and GIVE: `lock` is the lock, and `lock_memory` says which variable or object contains its address. FREE: only
+	 * TAKE and GIVE: `lock` is the lock, and `lock_memory` says in which variable or object it lies. FREE: only
 	 * lock.gva is set, to the GVA of the object.
 	 */
 	struct held_lock lock;

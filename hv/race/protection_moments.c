@@ -335,7 +335,7 @@ static void end_object(struct protection *p, uint64_t gva)
 	p->index->no_memory |= rc == PROT_OBJECTS_NO_MEMORY;
 }
 
-/* Returns the operation of event `number`, or PROTECTION_NONE if it is unknown or too old. */
+/* Returns the operation of lock moment `number`, or PROTECTION_NONE if it is unknown or too old. */
 static uint32_t recent_operation(const struct protection_index *ix, uint64_t number)
 {
 	const struct recent_moment *r = &ix->recent[number % RECENT_MOMENTS];

@@ -96,7 +96,7 @@ enum section_verdict {
 /* Returns the verdict. `replay` may be NULL. */
 enum section_verdict section_verdict(const struct section_replay *replay);
 
-/* Returns the number of copies that gave the outcome of a serial order. */
+/* Returns the number of copies in which B in between had the outcome of a serial order. */
 uint64_t section_replay_told(const struct section_replay *replay);
 
 /*

@@ -136,7 +136,7 @@ static uint8_t rw_of(const struct race_side *side)
 	return side->kind != RACE_SIDE_UNSEEN ? side->rw : 0;
 }
 
-/* Returns true if the held locks of each side that a CPU made are known. */
+/* Returns true if the lockset of each side is known. A side that a device or an unseen writer made needs none. */
 static bool has_locks(const struct race_side sides[2])
 {
 	return (sides[0].locks.known || sides[0].kind != RACE_SIDE_CPU) &&

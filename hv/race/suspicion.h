@@ -47,7 +47,7 @@ enum atomicity_told {
 	ATOMICITY_OWN_STEPS,	 /* the sections are in two functions, and their caller does not decide by the first */
 	ATOMICITY_OBJECTS,	 /* loops over several objects: nothing says that both sections access the same one */
 	ATOMICITY_ORDERED,	 /* the function waits for a hand-over between the sections */
-	ATOMICITY_NEVER,	 /* the two sections ran many times, and the other section never came in between */
+	ATOMICITY_NEVER,	 /* the two sections ran many times, and the other function's section never came in between */
 	ATOMICITY_APART,	 /* the two functions were not seen at the same time */
 	ATOMICITY_TOLD
 };

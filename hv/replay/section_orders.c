@@ -131,7 +131,7 @@ static bool serial_orders_right(unsigned run, struct run_result (*results)[2], s
 	return true;
 }
 
-/* Returns whether run 0 of the order with B in between can be judged. If not, the outcome becomes unknown. */
+/* Returns whether the first run of the order with B in between can be judged. If not, the outcome becomes unknown. */
 static bool between_known(const struct run_result *r, struct section_replay_instance *out)
 {
 	const char *why;

@@ -135,7 +135,7 @@ int rsp_ask(struct rsp *r, const char *fmt, ...)
 	len = vsnprintf(payload, sizeof(payload), fmt, ap);
 	va_end(ap);
 	if (len < 0 || (size_t)len >= sizeof(payload))
-		return rsp_die(r, "gdbstub: a request of %d bytes is too long", len);
+		return rsp_die(r, "gdbstub: a packet to send has %d bytes, which is too long", len);
 	return rsp_ask_bytes(r, payload, (size_t)len);
 }
 

@@ -94,7 +94,7 @@ static void describe(const struct view_side *reader, const struct view_side *wri
 	verdict_evidence(out, "%s loads the sequence count at 0x%" PRIx64 " (+0x%" PRIx64 "), ", view_function(reader),
 			 read->count, view_offset(reader, read->begin));
 	verdict_evidence(out, "%s, ",
-			 read->latch	    ? "reads the copy that its bit 0 selects"
+			 read->latch	    ? "reads the copy of the data that its bit 0 selects"
 			 : read->clears_odd ? "clears its bit 0"
 					    : "goes on when it is even");
 	verdict_evidence(out, "loads it again (+0x%" PRIx64 ") and retries if it changed; ", view_offset(reader, read->end));
@@ -104,7 +104,9 @@ static void describe(const struct view_side *reader, const struct view_side *wri
 		verdict_evidence(out, "%s adds 1 to it before its store (+0x%" PRIx64 ") and after it (+0x%" PRIx64 ")",
 				 view_function(writer), view_offset(writer, write->begin), view_offset(writer, write->end));
 	else
-		verdict_evidence(out, "%s adds 1 to it before its store (+0x%" PRIx64 "), so that readers read the other copy",
+		verdict_evidence(out,
+				 "%s adds 1 to it before its store (+0x%" PRIx64
+				 "), so that readers read the other copy of the data",
 				 view_function(writer), view_offset(writer, write->begin));
 }
 

@@ -70,7 +70,8 @@ bool di_file_has_dwarf(const struct di_file *f);
 struct di_section *di_file_section(struct di_file *f, const char *name, struct err *err);
 
 /*
- * Returns the `len` bytes of code at link address `addr`, relocated. Returns NULL if the file lacks them, or with err set.
+ * Returns the `len` bytes of code at link address `addr`, relocated. Returns NULL without an error if the file lacks them, and
+ * NULL with err set on an error.
  */
 const uint8_t *di_file_code(struct di_file *f, uint64_t addr, uint64_t len, struct err *err);
 

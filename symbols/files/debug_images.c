@@ -25,8 +25,9 @@ struct known_image {
 	struct debuginfo *di; /* the image's debug file; NULL if there is no usable file */
 	bool users;	      /* the debug file lies in a place that the user named */
 	bool failed;	      /* a failed query was reported */
-	bool placed;	      /* the file is relocated to the addresses that belong to `slide` and `generation` */
-	uint64_t slide, generation;
+	bool placed;	      /* the file is relocated to the addresses that the image has with `slide` and `generation` */
+	uint64_t slide;	      /* of the kernel */
+	uint64_t generation;  /* of the list of modules (debug_images.h) */
 };
 
 struct debug_images {

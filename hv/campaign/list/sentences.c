@@ -118,7 +118,7 @@ static void put_gone(FILE *out, const struct summary *m)
 	if (n) {
 		fprintf(out, "%s of round %u", list_count(n, "race", LIST_WORDS), m->base);
 		put_classes(out, m, STORE_CHANGE_GONE);
-		fprintf(out, "; sampled enough to see %zu of them again", summary_looked_for(m));
+		fprintf(out, "; %zu of them would most likely have been seen if they still existed", summary_looked_for(m));
 	} else {
 		fputs("nothing", out);
 	}

@@ -137,7 +137,7 @@ struct summary_bug {
 	const char *run;		 /* key of the run that saw the race last, among the runs of the selected rounds */
 	const char *release;		 /* release of the run's kernel, or "" */
 	const char *folder;		 /* folder of the run's files, or "" */
-	bool explored;			 /* the run explored a pair of programs, and its report is its output */
+	bool explored;			 /* the run was an `outrider explore`, which leaves no report but its text output */
 	const char *again;		 /* shell command that aims at the race, or "" */
 };
 

@@ -49,7 +49,7 @@ void child_terminate(const struct child *c);
 /* Send SIGKILL to all processes of the run. */
 void child_kill(const struct child *c);
 
-/* Set the CPU time in nanoseconds and the memory in bytes that the processes of the run use. */
+/* Store the CPU time that the processes of the run have used, in ns, and the memory that they use now, in bytes. */
 void child_usage(const struct child *c, uint64_t *cpu_ns, uint64_t *memory);
 
 /* Returns whether the kernel killed a process of the run because the run's control group exceeded its memory limit. */

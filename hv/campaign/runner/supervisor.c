@@ -104,9 +104,9 @@ static void finish(const struct child_config *config)
 }
 
 /*
- * Reap the program and its orphaned children, whose parent becomes the supervisor (PR_SET_CHILD_SUBREAPER). When the program
- * ends, first let the caller's function clean up, by finish(), and then report the program's end: the runner takes this report
- * as the end of the run. Returns if no child is left, or the runner has died.
+ * Reap the program and its orphaned children. The supervisor is the new parent of these orphans (PR_SET_CHILD_SUBREAPER). When
+ * the program ends, first let the caller's function clean up, by finish(), and then report the program's end: the runner takes
+ * this report as the end of the run. Returns if no child is left, or the runner has died.
  */
 static void wait_for_all(const struct child_config *config, pid_t pid)
 {

@@ -39,8 +39,8 @@ static int64_t sites_page(struct store *s, const char *build_id, const char **af
 		store_columns(rows, 1, NULL, "iiiiii", &site.armed, &site.hits, &site.windows, &site.conflicts, &site.talks,
 			      &site.runs);
 		/*
-		 * Refuse a page that ends with a blob instead of a name: SQLite sorts a blob after all text, so the same page
-		 * would come for ever.
+		 * Refuse an answer whose last row has a blob instead of a name. SQLite sorts a blob after all text, so each
+		 * further query would have the same answer.
 		 */
 		if (count == PAGE - 1 && strcmp(site.name, *after) <= 0) {
 			rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: a site has no name", store_where(s));

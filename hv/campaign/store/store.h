@@ -313,9 +313,10 @@ STORE_LIST(store_explored, struct store_explored_pair);
 int store_explored(struct store *s, const char *campaign, const char *kernel, struct store_explored *out, struct err *err);
 
 /*
- * Write the trials of the pair that need not be run again, in all builds, as `outrider explore --skip` reads them. A trial that
- * found something is not written, because each round looks whether it still does. A trial in which the first program did not
- * come to its access is written when it was run twice. *again is the number of such trials in the build of the last run.
+ * Write the trials of the pair of programs that need not be run again, from every build of the kernel, in the format of
+ * `outrider explore --skip`. Not written are trials that found something, since each round checks whether they still do, and
+ * trials that were run only once and whose first program did not come to its access. *again is the number of trials that found
+ * something in the build of the last run.
  */
 int store_tried(struct store *s, const struct store_programs *pair, FILE *out, unsigned *again, struct err *err);
 

@@ -20,10 +20,10 @@ struct section_begin {
 };
 
 /*
- * Find that hook for the function `fn`, and store it in *out. `code`: the function's code as the guest wrote it, fn->size
- * bytes. `call`: GVA of a direct call of another followed function, at which the hook may be, too; 0: none. Other calls can be
- * static calls, which the guest patches. Returns false if no such hook is possible. Called on the sampler's thread, without
- * d->lock.
+ * Find that hook for the function `fn`, and store it in *out. `code`: the function's code without Outrider's breakpoints,
+ * fn->size bytes. `call`: GVA of a direct call in `fn` to another function whose locks are followed; 0: none. The hook may also
+ * be at this call. It is never at any other call, because that can be a static call, which the guest patches. Returns false if
+ * no such hook is possible. Called on the sampler's thread, without d->lock.
  */
 bool section_hooks_begin(struct detect *d, const struct symbol *fn, const uint8_t *code, uint64_t call,
 			 struct section_begin *out);

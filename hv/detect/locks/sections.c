@@ -17,8 +17,8 @@
 #define LOCK_SHIFT 54u	 /* leaves the 10 bits of SECTION_LOCKS_MAX */
 #define BUCKET_SHIFT 58u /* leaves the 6 bits of SECTION_BUCKETS */
 
-_Static_assert(SECTION_LOCKS_MAX == 1u << (64 - LOCK_SHIFT), "the hash has as many bits as the table has locks");
-_Static_assert(SECTION_BUCKETS == 1u << (64 - BUCKET_SHIFT), "the hash has as many bits as there are buckets");
+_Static_assert(SECTION_LOCKS_MAX == 1u << (64 - LOCK_SHIFT), "the hash has one value for each lock of the table");
+_Static_assert(SECTION_BUCKETS == 1u << (64 - BUCKET_SHIFT), "the hash has one value for each bucket");
 
 void sections_fini(struct sections *s)
 {

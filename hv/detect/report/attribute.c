@@ -213,8 +213,8 @@ void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct obse
 }
 
 /*
- * Cut the datum of a window that began at a device to the bytes that the CPU accessed. `gva` is the address of the watched
- * word, which is the datum so far. An access that begins before the word, or ends after it, is cut to the word.
+ * For a window that holds a device's request, the datum so far is the whole watched word, whose address is `gva`. Reduce the
+ * datum to the bytes of this word that the CPU accessed.
  */
 static void cut_datum(struct observation *o, uint64_t gva)
 {

@@ -452,8 +452,8 @@ bool window_memory_changed(struct detect *d, const struct window *w)
 }
 
 /*
- * Whether a CPU that is not held runs or will run within `ns`, or a device serves a request. A single CPU is always treated as
- * running: its own interrupts can make the conflicting access.
+ * Whether a CPU that is not held runs or will run within `ns`, or a device serves a request. The only CPU of a machine always
+ * counts as running: its own interrupts can make the conflicting access.
  */
 static bool somebody_runs(struct detect *d, uint64_t ns)
 {

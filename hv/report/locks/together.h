@@ -16,7 +16,8 @@ struct chart_odd {
 	uint64_t count;	 /* its sampled writes of them */
 };
 
-/* Two members of one variable, struct or cache that sections of one lock change together, in most functions. */
+/* Two members of one variable, struct or cache. In most functions that change one of them, a section of one lock changes both.
+ */
 struct chart_together {
 	char data[2][CHART_NAME_MAX];
 	char lock[CHART_NAME_MAX];

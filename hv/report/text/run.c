@@ -70,7 +70,7 @@ static void put_start(FILE *out, const struct run_facts *run)
 	fputc('\n', out);
 }
 
-/* Words come from an untrusted file. */
+/* Print `word`, which comes from an untrusted file, with its unprintable characters replaced. */
 static void put_word(FILE *out, const char *word)
 {
 	char clean[CLEAN_MAX(SHOWN_MAX + 1)];

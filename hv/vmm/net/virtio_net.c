@@ -24,8 +24,8 @@ enum { RX, TX, CONTROL, QUEUES };
 #define SEND_BURST VIRTQ_MAX_SIZE		/* frames to send before the worker serves its other events */
 
 /*
- * Most receive buffers to collect for one frame. A driver that merges buffers offers at least 1518 bytes in each, so 44 buffers
- * have room for the largest frame.
+ * The highest number of receive buffers to collect for one frame. A driver that merges buffers offers at least 1518 bytes in
+ * each, so 44 buffers have room for the largest frame. 64 is the next power of two.
  */
 #define HELD_MAX 64
 

@@ -55,8 +55,8 @@ struct virtq_wiring {
 	/* The driver broke a rule: set NEEDS_RESET. `why` is a constant. */
 	void (*broken)(void *ctx, unsigned queue, const char *why);
 	/*
-	 * virtq_pop() returned 0 because of `standing`, although the queue may have requests: the queue must be served again
-	 * later. May be NULL if `standing` is NULL.
+	 * Called when virtq_pop() returns 0 because of `standing`, although the queue may have requests: the queue must be
+	 * served again later. May be NULL if `standing` is NULL.
 	 */
 	void (*left)(void *ctx, unsigned queue);
 	void *ctx;

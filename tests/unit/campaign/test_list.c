@@ -99,7 +99,8 @@ static void five_answers(void **state)
 
 	(void)state;
 	answers(&m, LIST_NEW, "1 race: 1 harmful candidate; and 1 race seen again, although it was marked as fixed");
-	answers(&m, LIST_GONE, "1 race of round 2: 1 unclear; sampled enough to see 0 of them again");
+	answers(&m, LIST_GONE,
+		"1 race of round 2: 1 unclear; 0 of them would most likely have been seen if they still existed");
 	answers(&m, LIST_CHANGED, "1 verdict, 1 of them for the worse");
 	answers(&m, LIST_BROKE, "1 finding, 1 not seen before: 1 panic; 1 of 12 runs are not done");
 	answers(&m, LIST_COVERED, "39,445 of 425,869 sites (695 new); 24 of some 33 pairs raced (Chao1 estimate)");
