@@ -268,7 +268,7 @@ static void count(unsigned seconds)
 	if (!fgets(line, sizeof(line), stdin))
 		die("no line on the console");
 	for (size_t i = 0; i < LOADS; i++) {
-		if (loads[i].work != files)
+		if (loads[i].work != files && loads[i].work != sleeps)
 			count_one(&loads[i], seconds);
 	}
 	puts("count: done");
