@@ -184,8 +184,8 @@ $(eval $(call unit_needs,report/test_text report/test_calls,report/report_text_o
 $(eval $(call unit_needs,campaign/test_list%,campaign/summary_made))
 # Reports and places for stores of campaigns.
 $(eval $(call unit_needs,campaign/test_store%,campaign/store_rig campaign/postgres_rig))
-# The pruner's rules with one recorded race.
-$(eval $(call unit_needs,pruner/%,pruner/prune_bench))
+# The pruner's rules with one recorded race. test_protect has a record of its own, in place of the library's.
+$(eval $(call unit_needs,$(filter-out pruner/test_protect,$(filter pruner/%,$(UNIT_SRCS:tests/unit/%.c=%))),pruner/prune_bench))
 
 # Each is a program with libFuzzer. That, and only that, is clang's: `make fuzz` builds them in a folder of their own.
 FUZZ_SRCS := $(wildcard tests/fuzz/fuzz_*.c)

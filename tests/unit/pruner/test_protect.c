@@ -882,8 +882,8 @@ static void test_a_lock_taken_with_interrupts_on(void **state)
 	assert_int_equal(s->held, 10);
 	assert_int_equal(s->total, 20);
 	assert_string_equal(s->text,
-			    "cb_lock: taken with interrupts on in e100_configure(); the interrupt in e100_intr() takes it "
-			    "too, and waits forever if it comes then on the same CPU");
+			    "cb_lock: taken with interrupts on in e100_configure(); the interrupt in e100_intr() takes this "
+			    "lock too, and waits forever if it comes on a CPU that holds the lock");
 }
 
 static void test_a_lock_taken_with_interrupts_off(void **state)
