@@ -23,7 +23,7 @@ static bool read_command(const char *file, unsigned int number, const char *line
 		c->percpu = !strcmp(copies, "percpu");
 		return true;
 	}
-	say("%s:%u: this is not NAME once|percpu COMMAND, with no ':' in NAME", file, number);
+	say("%s:%u: a line must be NAME once|percpu COMMAND, and NAME must not contain ':'", file, number);
 	return false;
 }
 

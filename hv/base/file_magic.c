@@ -22,7 +22,7 @@ static const struct {
 	{"BZh", 3, {"compressed by bzip2", "bzcat", NULL}},
 	{"SQLite format 3\0",
 	 16,
-	 {"an SQLite file, such as a campaign has for its store", NULL,
+	 {"an SQLite file, for example the store of a campaign", NULL,
 	  "`outrider campaign show --store FILE` shows what the store of a campaign has"}},
 	{"\x7f"
 	 "ELF",

@@ -60,7 +60,7 @@ static void print_merged(const char *from, const struct store_merged *m)
 	       m->triage, m->triage == 1 ? "" : "s");
 	if (m->coverage_left)
 		printf("%s: the coverage of %" PRIu64
-		       " runs was left out, because it is in a sum with the coverage of runs that are here\n",
+		       " runs was not merged: it is part of a sum with the coverage of runs that this store has already\n",
 		       from, m->coverage_left);
 }
 

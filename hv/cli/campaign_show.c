@@ -23,9 +23,9 @@ static const struct argp_option options[] = {
 static const char doc[] =
 	"Show what the last round of a campaign found: what is new, gone or judged otherwise, what broke, what is covered.\v"
 	"ROUND is a round's number, and RACE is the id of a race in this list or in a report, or its first characters. "
-	"A race is shown in full, with all rounds and builds that saw it. round:N and race:ID say which is meant where a word "
-	"of "
-	"digits could be both.";
+	"A race is shown in full, with all rounds and builds that saw it. If a word of digits could be a round or a race, "
+	"write "
+	"round:N or race:ID.";
 
 static error_t parser(int key, char *arg, struct argp_state *state)
 {
@@ -55,8 +55,8 @@ const struct argp campaign_show_round_argp = {
 /* ---- a round or a race ---- */
 
 /*
- * If the user gives only digits, at least this many may be the beginning of a race's id. Fewer are the number of a round: in a
- * store with some 100 races, each number of one digit begins the id of a race.
+ * A word of digits can be the beginning of a race's id only if it has at least this many digits. A shorter one is the number of
+ * a round: in a store with some 100 races, each number of one digit begins the id of a race.
  */
 #define RACE_DIGITS_MIN 4
 
@@ -83,7 +83,7 @@ static int has_round(struct store *store, const char *campaign, const char *what
 		q = (struct store_rounds_query){.campaign = last.list[0].campaign, .name = what};
 		rc = store_rounds(store, &q, &rounds, err);
 	}
-	/* The name may also be the beginning of a round's uuid. */
+	/* store_rounds() also lists rounds whose uuid begins with `what`: count only a round with this number. */
 	for (size_t i = 0; rc == 0 && i < rounds.count; i++)
 		*found |= rounds.list[i].number == strtoull(what, NULL, 10);
 	store_rounds_free(&last);

@@ -71,7 +71,8 @@ static const struct argp_option options[] = {
 	{"delay", KEY_DELAY, "MICROSECONDS", 0, "longest time that an access is held back (default 10000)", 0},
 	{"seed", KEY_SEED, "N", 0, "seed of the choice of sample points (default: random, and reported)", 0},
 	{"duration", KEY_DURATION, "T", 0,
-	 "end the run when it has sampled for T, or T after the kernel was found if nothing can be sampled: 500ms, 30s, 2m, 1h",
+	 "end the run after sampling for T (500ms, 30s, 2m, 1h). If nothing can be sampled, end it T after the kernel was "
+	 "found",
 	 0},
 	{"wait-kernel", KEY_WAIT_KERNEL, "T", 0,
 	 "end the run with exit status 3 when no kernel is found within T (default 1m; 0: no limit)", 0},
@@ -299,7 +300,7 @@ static bool has_empty_part(const char *list)
 	return list[0] == ',' || (len && list[len - 1] == ',') || strstr(list, ",,");
 }
 
-/* Refuse options that select what to sample together with --aim, which alone selects the sites. */
+/* With --aim, refuse the other options that select what is sampled: --aim alone selects the sites. */
 static int check_aim(const struct detect_options *o, struct err *err)
 {
 	const char *other = o->session.detect.sample   ? "--sample"

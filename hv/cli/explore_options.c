@@ -79,19 +79,15 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "The exploration", 3},
 	{"trials", KEY_TRIALS, "N", 0, "the most schedules that are forced (default 100)", 0},
 	{"chains", KEY_CHAINS, "N", 0,
-	 "after the trials of N candidates at which one program can run while the other one is held, record the program that "
-	 "runs "
-	 "again, with the other one held there, and try what only this shows (default 0)",
+	 "for N candidates: hold one program after its access, record the other program once more, and try the candidates that "
+	 "only this recording shows (default 0)",
 	 0},
 	{"walks", KEY_WALKS, "N", 0, "after the trials, run N random schedules (default 0)", 0},
 	{"depth", KEY_DEPTH, "D", 0, "give each random schedule D - 1 change points, D from 2 to 4 (default 3)", 0},
 	{"seed", KEY_SEED, "N", 0, "choose the random schedules by seed N (default 1)", 0},
 	{"jobs", KEY_JOBS, "N", 0,
-	 "run N trials at a time, 1 to 64 (default: one for as many CPUs of the host as the guest has, if the host has memory "
-	 "for "
-	 "their copies)",
-	 0},
-	{"duration", KEY_DURATION, "T", 0, "start no trial later than this after the first one, up to 24h", 0},
+	 "run N trials at a time, 1 to 64 (default: the host's CPUs divided by the guest's, or fewer if memory is short)", 0},
+	{"duration", KEY_DURATION, "T", 0, "start no more trials when T has passed since the first one, at most 24h", 0},
 	{"skip", KEY_SKIP, "FILE", 0, "leave out the trials that FILE lists; see outrider-explore(1)", 0},
 	{"keep-going", KEY_KEEP_GOING, NULL, 0, "go on after the first trial that found harm", 0},
 	{"record-only", KEY_RECORD_ONLY, NULL, 0, "only record both programs, and list the candidates", 0},
@@ -269,8 +265,9 @@ static int check_command(const char *option, const char *command, struct err *er
 }
 
 /*
- * A copy's vCPUs run at the same time, so more copies than there are CPUs for would only disturb each other. A copy shares the
- * memory that it does not write; count all of it, and leave a quarter of what is available.
+ * Returns the default of --jobs. A copy's vCPUs run at the same time, so run only as many copies as the host has CPUs for. A
+ * copy shares the memory that it does not write. Even so, count all of a copy's memory, and use three quarters of the host's
+ * available memory.
  */
 static unsigned default_jobs(const struct explore_config *c)
 {

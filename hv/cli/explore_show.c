@@ -106,7 +106,7 @@ static const char *schedule_phrase(enum explore_schedule schedule)
 	return phrases[schedule];
 }
 
-/* Name the memory at a place: by the first candidate that accesses it. */
+/* Write the name of the memory at e->gva: the name that the first candidate with an access there has for it, or the address. */
 static void end_name(const struct explore_result *r, const struct explore_end *e, char out[DATUM_TEXT_MAX])
 {
 	for (unsigned i = 0; i < r->candidate_count; i++)
@@ -191,8 +191,8 @@ static void leak_phrase(const struct explore_object *l, char out[512])
 	if (l->serial)
 		snprintf(serial, sizeof(serial), "%" PRIu32 " at most", l->serial);
 	snprintf(out, 512,
-		 "a memory leak: nothing points any more to %" PRIu32 " object%s of %" PRIu32
-		 " bytes of the cache %s, after the serial orders to %s; one is at 0x%016" PRIx64 "%s",
+		 "a memory leak: nothing points any more to %" PRIu32 " object%s (of %" PRIu32
+		 " bytes, cache %s; after the serial orders: %s); one is at 0x%016" PRIx64 "%s",
 		 l->count, l->count == 1 ? "" : "s", l->size, l->cache[0] ? l->cache : "(unknown)", serial, l->gva, holds);
 }
 
@@ -339,7 +339,7 @@ static bool is_raced(const struct explore_trial *t)
 	return explore_flips(t->schedule) && t->forced == EXPLORE_FORCED;
 }
 
-/* Returns the number of candidates whose two accesses both programs stood before at once. */
+/* Returns the number of candidates for which a trial held A before its access and B before its access at the same time. */
 static unsigned count_raced(const struct explore_result *r)
 {
 	bool *counted = calloc(r->candidate_count + 1u, sizeof(*counted));

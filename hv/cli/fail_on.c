@@ -16,8 +16,9 @@ static const struct argp_option options[] = {
 	 "harmful candidate or unclear (unclear), or has any verdict (any-new); when the guest's kernel complained "
 	 "(complaint); when locks make something suspect (suspicion); or when two critical sections do what must be one step, "
 	 "which is one kind of suspicion (atomicity). Any of "
-	 "these words also fails for a run that sampled nothing (unsampled) or is not finished (unfinished). Both can be given "
-	 "alone, or be left out: harmful,no-unsampled. Several words have commas between them",
+	 "these words also fails for a run that sampled nothing (unsampled) or is not finished (unfinished). "
+	 "unsampled and unfinished can be given alone; no-unsampled and no-unfinished leave them out, as in "
+	 "harmful,no-unsampled. Several words have commas between them",
 	 FAIL_ON_GROUP},
 	{"error-exitcode", KEY_CODE, "N", 0, "the exit status of --fail-on (default 1); alone, it means --fail-on harmful",
 	 FAIL_ON_GROUP},
@@ -27,10 +28,12 @@ static const struct argp_option options[] = {
 static const struct argp_option diff_options[] = {
 	{"fail-on", KEY_FAIL_ON, "WORDS", 0,
 	 "exit with a status of its own when a race is new or worse, is not suppressed, and is a harmful candidate (harmful), "
-	 "is "
-	 "that or undecided (unclear), or is of whatever kind (any-new). Any of these words also fails for a new run that "
+	 "is a harmful candidate or unclear (unclear), or has any verdict (any-new). Any of these words also fails for a new "
+	 "run that "
 	 "sampled "
-	 "nothing (unsampled) or is not finished (unfinished). Both can be given alone, or be left out: harmful,no-unsampled",
+	 "nothing (unsampled) or is not finished (unfinished). "
+	 "unsampled and unfinished can be given alone; no-unsampled and no-unfinished leave them out, as in "
+	 "harmful,no-unsampled",
 	 FAIL_ON_GROUP},
 	{"error-exitcode", KEY_CODE, "N", 0, "the exit status of --fail-on (default 1); alone, it means --fail-on harmful",
 	 FAIL_ON_GROUP},
@@ -41,8 +44,9 @@ static const struct argp_option locks_options[] = {
 	{"fail-on", KEY_FAIL_ON, "WORDS", 0,
 	 "exit with a status of its own when there is a suspicion (suspicion), or one that two critical sections do what must "
 	 "be "
-	 "one step (atomicity), and also for a run that sampled nothing (unsampled) or is not finished (unfinished). Both can "
-	 "be given alone, or be left out: suspicion,no-unsampled",
+	 "one step (atomicity), and also for a run that sampled nothing (unsampled) or is not finished (unfinished). "
+	 "unsampled and unfinished can be given alone; no-unsampled and no-unfinished leave them out, as in "
+	 "suspicion,no-unsampled",
 	 FAIL_ON_GROUP},
 	{"error-exitcode", KEY_CODE, "N", 0,
 	 "the exit status of --fail-on and --assert (default 1); without --assert, alone it means --fail-on suspicion",

@@ -27,7 +27,7 @@
 #define LANE_HEIGHT 66
 #define LANE_TEXT 14   /* the base of the lane's name */
 #define LANE_NUMBER 34 /* the centre of the numbers */
-#define LANE_LINE 56   /* the line on which things happen */
+#define LANE_LINE 56   /* the horizontal line with the lane's events */
 #define AXIS_HEIGHT 22
 
 /* One number in the drawing. */
@@ -160,7 +160,10 @@ static void put_lane(FILE *out, const struct race *race, const struct timeline *
 		put_mark(out, t, &marks[i], top);
 }
 
-/* Draw the scale: its two ends, which go through all lanes, and what is to the left and right of it. */
+/*
+ * Draw the scale: a vertical line at each end, through all lanes, and below the lanes the times of both ends and the words
+ * "before" and "after". If t->held is false, the scale has no right end.
+ */
 static void put_axis(FILE *out, const struct timeline *t)
 {
 	unsigned bottom = t->lane_count * LANE_HEIGHT, y = bottom + AXIS_HEIGHT - 6;
@@ -230,5 +233,5 @@ void html_timeline(FILE *out, const struct race *race)
 	}
 	fputs("</ol>\n</div>\n", out);
 	if (order)
-		fputs("<p class=\"faint\">A dashed number or line is an order only: when it was is not recorded.</p>\n", out);
+		fputs("<p class=\"faint\">A dashed number or line shows only the order of events: their times were not recorded.</p>\n", out);
 }

@@ -106,7 +106,7 @@ static void put_together(FILE *out, const struct lock_chart *chart)
 
 	if (!chart->together.count)
 		return;
-	fputs("<h2>Changed together, but for some functions</h2>\n<ul id=\"together\">\n", out);
+	fputs("<h2>Data that most functions change together, and some do not</h2>\n<ul id=\"together\">\n", out);
 	for (size_t i = 0; i < chart->together.count; i++) {
 		chart_together_text(&chart->together.list[i], text);
 		fputs("<li>", out);

@@ -9,8 +9,8 @@
 #include "hv/report/locks/suspicion_key.h"
 
 /*
- * The most functions that a line about a datum names as accessing the datum without its lock. Further functions are only
- * counted.
+ * A line about a datum names at most this many of the functions that access the datum without its lock. The line only counts
+ * the other functions.
  */
 #define MISSING_SHOWN 4
 
@@ -136,7 +136,7 @@ static void put_sum(FILE *out, const struct export_locks *l)
 		else
 			partly++;
 	}
-	fprintf(out, "\n%zu data always under one lock, %zu in part, %zu under none and %zu only read%s, %zu never shared\n",
+	fprintf(out, "\ndata: %zu always under one lock, %zu sometimes, %zu under none, %zu only read%s, %zu never shared\n",
 		always, partly, never, read_only, l->all ? "" : " (--all lists them)", alone);
 	for (unsigned i = 0; i < PROTECT_LEFT_OUT; i++) {
 		if (l->chart->left_out[i])

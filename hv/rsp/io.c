@@ -12,7 +12,7 @@
 #include "hv/base/clock.h"
 #include "hv/rsp/internal.h"
 
-/* Bytes of useless input since the last request after which the client gives up: no stub sends as much without a request. */
+/* The client gives up after more bytes of useless input than this since its last request. No stub sends as much unasked. */
 #define NOISE_MAX (1u << 20)
 #define DAMAGE_MAX 16u /* Number of damaged packets in a row after which the client gives up. */
 
@@ -49,8 +49,9 @@ void rsp_allow(struct rsp *r, uint64_t ns)
 }
 
 /*
- * Wait until the descriptor is ready for `events` (poll(2)), but no longer than LIMIT_LOOK_NS, after which the caller must
- * check its time limits again. Returns 1 if the descriptor is ready, 0 if not, or -1 if the client is dead.
+ * Wait until the descriptor is ready for `events` (poll(2)), but not beyond `deadline_ns` and no longer than LIMIT_LOOK_NS. A
+ * caller that waits longer calls this function again, which checks the client's time limits each time. Returns 1 if the
+ * descriptor is ready, 0 if not, or -1 if the client is dead.
  */
 static int wait_for(struct rsp *r, short events, uint64_t deadline_ns)
 {
@@ -182,7 +183,7 @@ static int read_input(struct rsp *r)
 static int add_noise(struct rsp *r, size_t bytes)
 {
 	r->noise += bytes;
-	return r->noise > NOISE_MAX ? rsp_die(r, "what answers is not a gdbstub: it sends data without a request, without end")
+	return r->noise > NOISE_MAX ? rsp_die(r, "this is not a gdbstub: it keeps sending data that outrider did not ask for")
 				    : 0;
 }
 
@@ -240,7 +241,7 @@ static int take_token(struct rsp *r)
 				return -1;
 			break;
 		case RSP_HOSTILE:
-			return rsp_die(r, "what answers is not a gdbstub: it sends packets without end");
+			return rsp_die(r, "this is not a gdbstub: it sends packets without end");
 		case RSP_PACKET:
 			r->payload[r->payload_len] = 0;
 			r->damaged = 0;

@@ -268,7 +268,7 @@ int regmap_read(struct regmap *map, regmap_fetch *fetch, void *ctx, struct err *
 	for (unsigned i = 0; i < REGMAP_REGS; i++) {
 		if (wanted[i].needed && !map->regs[i].known)
 			return err_set(err, EXIT_INPUT,
-				       "the gdbstub does not show register %s: it must be an x86-64 machine of QEMU 5 or newer",
+				       "the gdbstub does not show register %s; outrider needs an x86-64 machine of QEMU 5 or newer",
 				       wanted[i].name);
 	}
 	return 0;

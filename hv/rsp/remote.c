@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes those requests to the stub for which the machine must stand still: for CPUs, registers, memory, breakpoints and
- * monitor.
+ * Sends the requests for which the machine must stand still. They are about CPUs, registers, memory, breakpoints, watchpoints
+ * and the monitor.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #define MONITOR_MAX 4096u /* Maximum output packets of one monitor command. */
 #define G_MAX 16384u	  /* Maximum bytes of registers in a `g` packet. */
 /*
- * Most bytes of requests that wait in rsp.out to be sent with a later one (rsp_keep()). If there are more, they are sent at
- * once, so that rsp.out has room for any other request.
+ * Most bytes of kept requests in rsp.out (rsp_keep()). If rsp.out has more, rsp_remove() sends them before it keeps a further
+ * request, so that rsp.out always has room for the next request.
  */
 #define KEPT_MAX 4096u
 
@@ -219,7 +219,7 @@ int rsp_monitor(struct rsp *r, const char *command, char *out, size_t size)
 		size_t n = (r->payload_len - 1) / 2, room = size - 1 - used;
 
 		if (i == MONITOR_MAX)
-			return rsp_die(r, "what answers is not a gdbstub: its monitor sends text without end");
+			return rsp_die(r, "this is not a gdbstub: its monitor sends text without end");
 		if (rsp_from_hex(r->payload + 1, n < room ? n : room, (uint8_t *)out + used))
 			return -1;
 		used += n < room ? n : room;

@@ -57,7 +57,7 @@ static int take_field(struct conf_stanza *s, char *line, unsigned number, struct
 	if (!value)
 		return conf_wrong(s->file, number, err, "neither [kind] nor key = value");
 	if (!s->kind)
-		return conf_wrong(s->file, number, err, "a [kind] comes first");
+		return conf_wrong(s->file, number, err, "a line with [kind] must come before this line");
 	if (s->count == CONF_FIELDS_MAX)
 		return conf_wrong(s->file, number, err, "more than %d lines in a stanza", CONF_FIELDS_MAX);
 	*value++ = '\0';

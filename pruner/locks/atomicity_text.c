@@ -28,8 +28,8 @@ static const char *const reasons[ATOMICITY_TOLD] = {
 	[ATOMICITY_EXCHANGE] = "the second section's access is LOCKed",
 	[ATOMICITY_COUNTER] = "each section updates the value that it finds",
 	[ATOMICITY_SNAPSHOT] = "both sections only read it, and decide nothing by the first value",
-	[ATOMICITY_BATCH] = "a loop that gives the lock up goes on in the second section",
-	[ATOMICITY_STATE] = "the other function checks it, and may see the state in between",
+	[ATOMICITY_BATCH] = "both sections belong to one loop, which releases the lock between its batches",
+	[ATOMICITY_STATE] = "the other function checks the datum, so it can tell the state between the sections",
 	[ATOMICITY_CLAIMED] = "the first section claims it by another datum, which the other function checks",
 	[ATOMICITY_OUTER] = "another lock is held around both sections, and by the other function",
 	[ATOMICITY_OWN_STEPS] =
@@ -133,7 +133,7 @@ static void add_replay(struct sentence *t, const struct section_replay *r)
 	}
 }
 
-/* Append where the section is made, if that is another function than the one that the sentence is about. */
+/* Append the function that makes the section, unless the sentence is about this function (`subject`). */
 static void add_function(struct sentence *t, const struct protection *p, uint32_t function, uint32_t subject)
 {
 	if (function != subject)

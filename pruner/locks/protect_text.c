@@ -104,7 +104,7 @@ static void interrupt(const struct protection *p, struct suspicion *s)
 	add_function(p, s, open->function, open->operation);
 	add(s, "; the %s in ", softirq ? "softirq" : "interrupt");
 	add_function(p, s, handler->function, handler->operation);
-	add(s, " takes it too, and waits forever if it comes then on the same CPU");
+	add(s, " takes this lock too, and waits forever if it comes on a CPU that holds the lock");
 }
 
 void protect_describe(const struct protection *p, struct suspicion *s)

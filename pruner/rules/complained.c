@@ -48,7 +48,7 @@ static int same_function(const struct race_complaint *c, struct verdict *out, in
 {
 	verdict_evidence(
 		out,
-		"; within %.1f s of it the guest's kernel complained %s%s%s: %s; the function is all that connects the two",
+		"; at most %.1f s after the race the guest's kernel complained %s%s%s: %s; only the function connects the two",
 		(double)c->after_ns / 1e9 + 0.05, connection(c), c->where[0] ? ", at " : "", c->where, c->text);
 	return points + FUNCTION_POINTS;
 }
@@ -64,7 +64,8 @@ int complained_weigh(const struct view *v, struct verdict *out, int points)
 		return same_function(c, out, points);
 	*out = (struct verdict){.class = VERDICT_HARMFUL, .rule = RULE_KERNEL_COMPLAINED};
 	verdict_evidence(out,
-			 "the guest's kernel complained %s%s%s, within %.1f s of it: %s; without that the race is %s (%s): %s",
+			 "the guest's kernel complained %s%s%s, at most %.1f s after the race: %s; without the complaint the "
+			 "race is %s (%s): %s",
 			 connection(c), c->where[0] ? ", at " : "", c->where, (double)c->after_ns / 1e9 + 0.05, c->text,
 			 verdict_class_word(by_rules.class), rule_name(by_rules.rule), by_rules.evidence);
 	return COMPLAINED_POINTS;

@@ -84,7 +84,7 @@ bool rule_device(const struct view *v, struct verdict *out)
 	if (v->side[1].side->kind != RACE_SIDE_DEVICE)
 		return false;
 	if (rule_spin(v, out)) {
-		verdict_evidence(out, "; the only writes that a device makes in a known order are those to its ring");
+		verdict_evidence(out, "; a device writes in a known order only to its ring");
 		return true;
 	}
 	not_awaited(v, out);

@@ -82,7 +82,7 @@ static const char *doubt(const struct view *v, const struct view_side *reader, c
 	if (!read->latch && may_have_second_writer(writer))
 		return "the writer can be preempted and takes no lock, so a second writer may run";
 	if (writer_interrupts_itself(v->race, !r))
-		return "the writer runs in interrupts too, and elsewhere with interrupts on";
+		return "the writer also runs in interrupts, and elsewhere with interrupts on, so it may interrupt itself";
 	if (!read->latch && reader_interrupts_writer(v->race, r))
 		return "the reader is an interrupt, and waits forever when it interrupts the writer";
 	return NULL;

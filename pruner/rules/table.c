@@ -14,8 +14,8 @@ static bool broken_handoff(const struct view *v, struct verdict *out)
 }
 
 /*
- * `refuted_by_equal_states` is set if the replay paper found no state change for this kind of race (section 5.4). It is not set
- * if a bug would leave equal states: for example, an object is freed after the regions end, or both sides store one value.
+ * `refuted_by_equal_states` is set if PLDI'07 found no state change for this kind of race (section 5.4). It is not set if a bug
+ * would leave equal states: for example, an object is freed after the regions end, or both sides store one value.
  */
 const struct rule rule_table[RULE_COUNT] = {
 	/* ---- the datum belongs to one side at a time, or a protocol of the two sides orders the accesses ---- */
@@ -378,7 +378,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		.class = VERDICT_HARMFUL,
 		.help = {
 			.found = "Both sides hold locks, and no common lock orders their accesses.",
-			.meaning = "That each side takes a lock shows that the datum needs one. The two sides hold different "
+			.meaning = "Each side takes a lock, so the datum most likely needs one. The two sides hold different "
 				"locks, or both hold one lock as readers.",
 			.next = READ_BOTH "Find which lock the other accesses to the datum hold, and take it on both sides.",
 		},
@@ -388,7 +388,7 @@ const struct rule rule_table[RULE_COUNT] = {
 		.class = VERDICT_HARMFUL,
 		.help = {
 			.found = "One side holds a lock, and the other side takes none.",
-			.meaning = "That one side takes a lock shows that the datum needs one.",
+			.meaning = "One side takes a lock, so the datum most likely needs a lock.",
 			.next = READ_BOTH "Take the lock on the other side too, or say why that side needs none. " MARK_BOTH,
 		},
 	},
@@ -507,9 +507,9 @@ const struct rule rule_table[RULE_COUNT] = {
 		.help = {
 			.found = "Both orders of the accesses lead to the same state.",
 			.unclear = "the race was a harmful candidate without any evidence but the race itself",
-			.meaning = "Copies of the machine were run in both orders from the moment before the race, so "
-				"often that a race with an effect is likely to have shown it. Another workload may "
-				"still show one.",
+			.meaning = "Copies of the machine were run in both orders from the moment before the race. If "
+				"the race had an effect, so many runs would most likely have shown it. With another "
+				"workload, it may have one.",
 			.next = CHECK_ONCE,
 		},
 	},

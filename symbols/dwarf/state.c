@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Does the work on an open debug file that all parts of symbols/dwarf/ share: errors, the budget, code ranges and kept strings.
+ * Implements the functions of state.h, which all parts of symbols/dwarf/ share: they report errors, spend the query's budget,
+ * and keep code ranges and strings of an open debug file.
  */
 #include "symbols/dwarf/state.h"
 
@@ -33,7 +34,7 @@ bool di_spend(struct debuginfo *di, uint64_t n)
 		return true;
 	}
 	di->budget = 0;
-	err_set(di->err, EXIT_INPUT, "%s: DWARF that leads in circles: corrupt", di->file.path);
+	err_set(di->err, EXIT_INPUT, "%s: the DWARF is corrupt: its references form a circle", di->file.path);
 	return false;
 }
 

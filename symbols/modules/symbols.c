@@ -55,7 +55,7 @@ static int read_pointers(const struct guest_reader *reader, const struct btf *bt
 	    read_kallsyms_member(reader, btf, kallsyms, "num_symtab", &count) ||
 	    read_kallsyms_member(reader, btf, kallsyms, "strtab", &p->strtab) ||
 	    read_kallsyms_member(reader, btf, kallsyms, "typetab", &p->typetab) || !count || count > MAX_SYMBOLS)
-		return err_set(err, EXIT_INPUT, "module %s: no symbols in the guest's memory; is it gone?", module->name);
+		return err_set(err, EXIT_INPUT, "module %s: no symbols in the guest's memory; was it unloaded?", module->name);
 	p->count = (uint32_t)count;
 	return 0;
 }
@@ -108,8 +108,9 @@ static int copy_tables(const struct guest_reader *reader, const struct pointers 
 }
 
 /*
- * Returns whether the symbol only marks a place or a number: a constant, or data without a size, such as the __kstrtab_ of an
- * exported name. As the sections of a module can be far apart, the distance to the next symbol would not be its size.
+ * Returns true if the symbol only marks a place or a number: a constant, or data without a size, such as the __kstrtab_ of an
+ * exported name. The symtab would take the distance to the next symbol for the size of such data, which is wrong, because the
+ * sections of a module can be far apart.
  */
 static bool is_mark(const Elf64_Sym *sym, char type)
 {
@@ -150,7 +151,7 @@ struct symtab *module_symbols(const struct guest_reader *reader, const struct bt
 	if (read_pointers(reader, btf, module, &p, err))
 		return NULL;
 	if (copy_tables(reader, &p, &t)) {
-		err_set(err, EXIT_INPUT, "module %s: symbols at %#" PRIx64 " cannot be read; is it gone?", module->name,
+		err_set(err, EXIT_INPUT, "module %s: symbols at %#" PRIx64 " cannot be read; was it unloaded?", module->name,
 			p.symtab);
 		goto out;
 	}

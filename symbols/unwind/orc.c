@@ -92,7 +92,7 @@ int orc_find_module(const struct guest_reader *reader, const struct btf *btf, ui
 	    module_word(reader, btf, module, "arch.orc_unwind_ip", &out->ips) ||
 	    module_word(reader, btf, module, "arch.orc_unwind", &out->entries)) {
 		*out = (struct orc_table){0};
-		return err_set(err, EXIT_INPUT, "stacks: a module without ORC table");
+		return err_set(err, EXIT_INPUT, "stacks: a module has no ORC table that can be read");
 	}
 	out->count = count <= MAX_ENTRIES ? (uint32_t)count : 0;
 	if (check_table(out, err) == 0)

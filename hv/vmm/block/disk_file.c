@@ -24,7 +24,7 @@ static int refuse_open(int error, const char *path, bool write, struct err *err)
 {
 	switch (error) {
 	case ENOENT:
-		return err_set(err, EXIT_INPUT, "cannot open disk image %s: %s: an empty disk is made by: truncate -s 8G IMAGE",
+		return err_set(err, EXIT_INPUT, "cannot open disk image %s: %s: to make an empty disk: truncate -s 8G IMAGE",
 			       path, strerror(error));
 	case EBUSY:
 		return err_set(err, EXIT_INPUT, "disk image %s is a block device that the host uses: unmount it first", path);
@@ -54,11 +54,11 @@ static int measure(struct disk_file *file, const char *path, struct err *err)
 	if (S_ISBLK(st.st_mode) && ioctl(file->fd, BLKGETSIZE64, &file->size) < 0)
 		return err_set(err, EXIT_INPUT, "cannot tell the size of disk image %s: %s", path, strerror(errno));
 	if (file->size == 0)
-		return err_set(err, EXIT_INPUT, "disk image %s is empty: a disk of 8 GiB is made by: truncate -s 8G IMAGE",
-			       path);
+		return err_set(err, EXIT_INPUT, "disk image %s is empty: to make a disk of 8 GiB: truncate -s 8G IMAGE", path);
 	if (file->size % DISK_SECTOR)
 		return err_set(err, EXIT_INPUT,
-			       "disk image %s has %llu bytes, no multiple of %u: it may be cut short; else round it up by: "
+			       "disk image %s has %llu bytes, which is no multiple of %u: the file may be truncated; if it is "
+			       "complete, round its size up by: "
 			       "truncate -s %%512 IMAGE",
 			       path, (unsigned long long)file->size, DISK_SECTOR);
 	return 0;

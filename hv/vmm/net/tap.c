@@ -48,7 +48,7 @@ static void watch(struct net_tap *t)
 		worker_watch(t->base.worker, t->fd, EPOLLIN, serve_tap, t, NULL);
 }
 
-/* Read the next frame. Returns false if there is none now. Sets the length of a frame that is too short or too long to 0. */
+/* Read the next frame. Returns false if there is none now. For a frame that is too short, stores 0 as its length. */
 static bool read_frame(struct net_tap *t)
 {
 	struct iovec part[] = {{&t->hdr, sizeof(t->hdr)}, {t->frame, sizeof(t->frame)}};
@@ -177,14 +177,15 @@ static int refuse(const char *name, int why, struct err *err)
 			       "tap user %s",
 			       name, user);
 	if (why == EBUSY)
-		return err_set(
-			err, EXIT_INPUT,
-			"--net tap=%s: another program uses the interface; make one more as root:  ip tuntap add dev NAME mode "
-			"tap user %s",
-			name, user);
+		return err_set(err, EXIT_INPUT,
+			       "--net tap=%s: another program uses the interface; make another interface as root:  ip tuntap "
+			       "add dev NAME mode "
+			       "tap user %s",
+			       name, user);
 	if (why == EINVAL)
 		return err_set(err, EXIT_INPUT,
-			       "--net tap=%s: the interface is no tap with one queue; make one as root:  ip tuntap add dev "
+			       "--net tap=%s: the interface is no tap with a single queue; make another interface as root:  ip "
+			       "tuntap add dev "
 			       "NAME mode tap "
 			       "user %s",
 			       name, user);

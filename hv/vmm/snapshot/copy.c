@@ -101,15 +101,15 @@ int vm_copy_dirty(struct vm *vm, uint64_t *bitmap, size_t words, struct err *err
 	return ram_dirty(&vm->ram, vm->fd, bitmap, err);
 }
 
-/* ---- RAM ---- */
+/* ---- devices, the child of a fork(), RAM ---- */
 
 int vm_devices_stand_still(struct vm *vm, struct err *err)
 {
 	const char *busy = workers_pause_until(&vm->workers, monotonic_ns() + STAND_NS);
 
 	if (busy)
-		return err_set(err, EXIT_INPUT, "no copy of the machine: the device thread \"%s\" still waits for the host",
-			       busy);
+		return err_set(err, EXIT_INPUT,
+			       "cannot copy the machine now: the device thread \"%s\" still waits for the host", busy);
 	for (unsigned i = 0; i < VMM_MAX_DISKS; i++)
 		if (vm->disk[i])
 			disk_copy_begins(virtio_blk_disk(vm->disk[i]));

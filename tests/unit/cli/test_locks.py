@@ -300,7 +300,7 @@ class Locks(unittest.TestCase):
                            ("[assert]\ndatum = x\nby = f\noptional = maybe\n", ':4: optional is yes or no, not "maybe"'),
                            ("[assert]\ndatum = x\nby =\n", ":3: by needs a name"), ("[assert]\nby = x\nby = y\n", ":3: by was given before"),
                            ("[assert]\nlock = x\n", ':2: the keys of an assertion are datum, access, under, by and optional, not "lock"'),
-                           ("datum = x\n", ":1: a [kind] comes first")):
+                           ("datum = x\n", ":1: a line with [kind] must come before this line")):
             done = self.outrider("locks", "--assert", self.assertions(text), self.path, status=3)
             self.assertIn(says, done.stderr)
             self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1))

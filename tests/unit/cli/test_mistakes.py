@@ -393,7 +393,7 @@ class Files(unittest.TestCase):
         shutil.copy("/bin/true", self.top / "program")
         for name, says in (("races.gz", "compressed by gzip: unpack it first, or pipe what `zcat` prints into this command, with - as the file"),
                            ("races.xz", "compressed by xz: unpack it first, or pipe what `xzcat` prints into this command, with - as the file"),
-                           ("store.db", "an SQLite file, such as a campaign has for its store, and no report or coverage of `outrider run`: "
+                           ("store.db", "an SQLite file, for example the store of a campaign, and no report or coverage of `outrider run`: "
                                         "`outrider campaign show --store FILE` shows what the store of a campaign has"),
                            ("empty", "empty: the program that wrote it was killed before it began, or the disk was full"),
                            ("program", "an ELF file: a program, a kernel or a debug file, and no report or coverage of `outrider run`: debug files are "

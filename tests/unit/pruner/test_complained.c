@@ -62,8 +62,8 @@ static void same_instruction(void **state)
 	assert_int_equal(m.b->verdict.rank, 99);
 	bench_says(
 		m.b,
-		"the guest's kernel complained at the instruction of this race, at somewhere, within 0.1 s of it: BUG: unable");
-	bench_says(m.b, "without that the race is benign (statistics-counter): ");
+		"the guest's kernel complained at the instruction of this race, at somewhere, at most 0.1 s after the race: BUG: unable");
+	bench_says(m.b, "without the complaint the race is benign (statistics-counter): ");
 }
 
 static void same_function(void **state)
@@ -75,7 +75,7 @@ static void same_function(void **state)
 	bench_expect(m.b, VERDICT_BENIGN, "statistics-counter");
 	bench_says(
 		m.b,
-		"complained in a function of this race, at somewhere: BUG: unable to handle page fault; the function is all");
+		"complained in a function of this race, at somewhere: BUG: unable to handle page fault; only the function");
 }
 
 /* One oops may be in a function with ten races, so the function alone gives no top rank. */
@@ -129,7 +129,7 @@ static void same_pointer(void **state)
 	set_values(m.race, 1, 0);
 	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
 	bench_expect_class(m.b, VERDICT_HARMFUL);
-	bench_says(m.b, "the function is all that connects the two");
+	bench_says(m.b, "only the function connects the two");
 	/* The instances of a held writer may all have the value before its store. */
 	set_values(m.race, object, object);
 	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
@@ -139,7 +139,7 @@ static void same_pointer(void **state)
 	m.c.address = 1 << 20;
 	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
 	bench_expect_class(m.b, VERDICT_UNCLEAR);
-	bench_says(m.b, "the function is all that connects the two");
+	bench_says(m.b, "only the function connects the two");
 	set_values(m.race, object, 0);
 	elsewhere(&m);
 	assert_int_equal(link_of(&m), COMPLAINT_UNLINKED);

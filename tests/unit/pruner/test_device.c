@@ -112,7 +112,7 @@ static void test_loop_that_waits_for_a_device(void **state)
 
 	bench_code(b, 0, CODE("\x8b\x07\x85\xc0\x74\xfa\xc3"), 0);
 	bench_expect(b, VERDICT_UNCLEAR, "user-built-synchronisation");
-	bench_says(b, "until virtio-blk (read request) stores to it; the only writes that a device makes in a known order");
+	bench_says(b, "until virtio-blk (read request) stores to it; a device writes in a known order only to its ring");
 }
 
 /* ---- lists and marks are about CPUs, and prune no race with a device ---- */

@@ -56,7 +56,7 @@ static void refused(struct bench *b, const char *path, const char *why)
 static const struct wrong_case {
 	const char *shows, *text, *why;
 } wrong_cases[] = {
-	{"a key before a kind", "variable = x\n", ":1: a [kind] comes first"},
+	{"a key before a kind", "variable = x\n", ":1: a line with [kind] must come before this line"},
 	{"a kind without its end", "[special\n", ":1: a stanza begins"},
 	{"something behind a kind", "[special] x\n", ":1: a stanza begins"},
 	{"a kind that is none", "\n\n[nonsense]\nvariable = x\n", ":3: [nonsense] is no kind"},

@@ -140,7 +140,7 @@ static void test_writer_that_interrupts_itself(void **state)
 	assert_in_range(b->race->kept, 2, UINT32_MAX);
 	b->race->instances[0].sides[b->writer].context.kind = GUEST_HARDIRQ;
 	bench_expect(b, VERDICT_UNCLEAR, RULE);
-	bench_says(b, "the writer runs in interrupts too");
+	bench_says(b, "the writer also runs in interrupts");
 	set_interrupts_off(b, true);
 	bench_expect(b, VERDICT_SYNCHRONISATION, RULE);
 }

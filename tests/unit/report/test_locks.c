@@ -308,7 +308,7 @@ static void test_text(void **state)
 	expect_in(text,
 		  "\nnic\n  .flags                       nic.cb_lock held in 412 of 418 accesses; not in e100_watchdog() (6)\n",
 		  true);
-	expect_in(text, "0 data always under one lock, 1 in part, 1 under none and 1 only read (--all lists them)", true);
+	expect_in(text, "data: 0 always under one lock, 1 sometimes, 1 under none, 1 only read (--all lists them)", true);
 	expect_in(text, ".<id>", false);
 	expect_in(text, ".mtu", false);
 	free(text);

@@ -139,7 +139,7 @@ static void test_files_of_another_kind(void **state)
 		 8, ": compressed by xz: "},
 		{"\x28\xb5\x2f\xfd\0", 5, ": compressed by zstd: "},
 		{"BZh91AY", 7, ": compressed by bzip2: "},
-		{"SQLite format 3\0\x10\0", 18, "an SQLite file, such as a campaign has for its store"},
+		{"SQLite format 3\0\x10\0", 18, "an SQLite file, for example the store of a campaign"},
 		{"SQLite format 3\0\x10\0", 18, "`outrider campaign show --store FILE`"},
 		{"\x7f"
 		 "ELF\x02\x01",

@@ -471,9 +471,12 @@ static void test_floods(void **state)
 	static const struct {
 		const char *bytes, *why;
 	} floods[] = {
-		{"+", "sends data without a request"},	     {"$T05thread:01;#", "sends data without a request"},
-		{"%Stop:#", "sends data without a request"}, {"noise", "sends data without a request"},
-		{"-", "reports a request as damaged"},	     {"$OK#00", "damaged packet"},
+		{"+", "keeps sending data that outrider did not ask for"},
+		{"$T05thread:01;#", "keeps sending data that outrider did not ask for"},
+		{"%Stop:#", "keeps sending data that outrider did not ask for"},
+		{"noise", "keeps sending data that outrider did not ask for"},
+		{"-", "reports a request as damaged"},
+		{"$OK#00", "damaged packet"},
 	};
 
 	(void)state;

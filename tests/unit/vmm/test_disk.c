@@ -118,7 +118,7 @@ static void test_missing(void **state)
 {
 	const struct room *room = *state;
 
-	refused(room->path, false, false, "No such file or directory: an empty disk is made by: truncate -s 8G");
+	refused(room->path, false, false, "No such file or directory: to make an empty disk: truncate -s 8G");
 	refused(room->path, true, false, "No such file");
 }
 
@@ -143,7 +143,7 @@ static void test_sizes(void **state)
 	make_image(room->path, 0);
 	refused(room->path, false, false, "is empty");
 	make_image(room->path, 1000);
-	refused(room->path, false, false, "has 1000 bytes, no multiple of 512");
+	refused(room->path, false, false, "has 1000 bytes, which is no multiple of 512");
 	refused(room->path, true, false, "truncate -s %512");
 	make_image(room->path, 1024);
 	disk_close(must_open(room->path, false, false));

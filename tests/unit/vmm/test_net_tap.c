@@ -343,7 +343,7 @@ static void test_no_tap(void **state)
 	(void)state;
 	if (!have_tap)
 		skip();
-	refused("lo", "no tap with one queue");
+	refused("lo", "no tap with a single queue");
 }
 
 static void test_of_another_user(void **state)
