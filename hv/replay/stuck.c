@@ -6,9 +6,9 @@
 
 #define INTERRUPTS_ON (1u << 9)
 /*
- * The most instructions that await_interrupt() steps while no interrupt is pending, and that comes_back() steps while the side
- * is not in its loop again. At this limit, stuck_run() returns false: it is unknown whether the sides hang. A step takes
- * microseconds, so the kernel's timer normally sends an interrupt long before the limit.
+ * The most steps for which await_interrupt() waits for a pending interrupt, and for which comes_back() waits until the side is
+ * back in its loop. At this limit, stuck_run() returns false: it is unknown whether the sides hang. A step takes microseconds,
+ * so the kernel's timer normally sends an interrupt long before the limit.
  */
 #define STEPS_MAX 200000u
 /* Steps between two reads of the local APIC, each of which takes as long as a step. */
@@ -31,7 +31,7 @@ static bool same(const struct x86_regs *a, const struct x86_regs *b)
 	return a->rip == b->rip && a->rflags == b->rflags && memcmp(a->gpr, b->gpr, sizeof(a->gpr)) == 0;
 }
 
-/* Let a side make one step. Returns whether the side is still in its function. */
+/* Let a side make one step. Returns false if the step failed, or if the side has returned from its function. */
 static bool step(const struct stuck *s, unsigned side, struct x86_regs *regs)
 {
 	const struct order_side *o = &s->order->sides[side];
@@ -107,6 +107,7 @@ static int await_interrupt(const struct stuck *s, unsigned side)
 	unsigned cpu = s->order->sides[side].cpu;
 	struct x86_regs regs;
 
+	get_regs(s, side, &regs);
 	for (unsigned i = 1; i <= STEPS_MAX; i++) {
 		int vector;
 

@@ -43,6 +43,8 @@ static enum copy_step toy_step(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct spinner *s = &((struct toy *)ctx)->cpu[cpu];
 
+	/* A copy's step reads the instruction at this address before it executes it. */
+	assert_int_equal(regs->rip, s->regs.rip);
 	if (++s->steps % 100 == 0 && !s->deaf)
 		s->waits = true;
 	if (s->regs.rip >= HANDLER)
