@@ -97,8 +97,8 @@ static void say_dropped_locks(struct detect *d, const char *module)
 	unsigned n = d->locks ? locks_dropped(d->locks) : 0;
 
 	if (n)
-		detect_message(d, "module %s: %u lock%s still held when it was unloaded, and count as released now", module, n,
-			       n == 1 ? " was" : "s were");
+		detect_message(d, "module %s was unloaded while %u of its locks %s held; they count as released now", module, n,
+			       n == 1 ? "was" : "were");
 }
 
 static void module_gone(void *ctx, const struct guest_module *m)
@@ -130,8 +130,8 @@ static void check_preferred(struct detect *d)
 	d->sampler.sites_preferred = prefer_is_for(d->config.prefer, build_id, len);
 	if (!d->sampler.sites_preferred)
 		detect_message(
-			d, "the file of --prefer was made with another build of the kernel: its weights of single sites are "
-			   "not used, only its weights of functions");
+			d, "the file of --prefer was made with another build of the kernel: only its weights of functions are "
+			   "used, not those of single sites");
 }
 
 static int prepare(struct detect *d, struct err *err)
@@ -146,7 +146,8 @@ static int prepare(struct detect *d, struct err *err)
 	if (ready < 0)
 		return -1;
 	if (guest_symbols_refused(d->guest))
-		detect_message(d, "%s; going on with %s", guest_symbols_refused(d->guest), guest_symbol_source(d->guest));
+		detect_message(d, "%s; using symbols from %s instead", guest_symbols_refused(d->guest),
+			       guest_symbol_source(d->guest));
 	detect_message(d, "kernel found, slide 0x%llx, symbols from %s", (unsigned long long)guest_slide(d->guest),
 		       guest_symbol_source(d->guest));
 	check_preferred(d);
@@ -156,7 +157,7 @@ static int prepare(struct detect *d, struct err *err)
 		return 0;
 	if (symtab_find(guest_symtab(d->guest), "_stext", &start) || symtab_find(guest_symtab(d->guest), "_etext", &end))
 		return err_set(err, EXIT_INPUT,
-			       "the kernel's symbols have no _stext and _etext, so it is not known where the kernel's text is");
+			       "the kernel's symbols lack _stext or _etext, so outrider cannot find the kernel's text");
 	if (d->callees &&
 	    callees_text_came(d->callees, NULL, guest_symtab(d->guest), start.addr, end.addr, !d->config.module, err))
 		return -1;

@@ -101,7 +101,7 @@ static bool hangs(const struct run_plan *r, struct copy *m, const struct order *
 	    run->regions[1].end != REPLAY_END_LIMIT || !stuck_run(&ops, order, r->cpus, r->config->free_ns))
 		return false;
 	run->failure = REPLAY_DEADLOCK;
-	run->why = "both sides spin, and no interrupt ends it";
+	run->why = "both sides spin, and no interrupt ends their loops";
 	return true;
 }
 

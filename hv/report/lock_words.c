@@ -136,7 +136,7 @@ const char *atomicity_step_words(enum atomicity_pattern pattern, unsigned step)
 		[ATOMICITY_UPDATE] = {"reads it", "changes it", "stores what follows from the old value"},
 		[ATOMICITY_READ_BACK] = {"stores it", "overwrites it", "reads it back"},
 		[ATOMICITY_HALF_DONE] = {"stores a value", "uses the value", "replaces the value"},
-		[ATOMICITY_PUBLISH] = {"sets what says that it is there", "uses it", "sets it"},
+		[ATOMICITY_PUBLISH] = {"sets the flag or pointer that announces it", "uses it", "sets it"},
 	};
 
 	return words[pattern][step];

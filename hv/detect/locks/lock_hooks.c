@@ -159,7 +159,7 @@ static void follow_sections(struct planting *p, const struct symbol *fn, const u
 	caller_hooks_followed(&p->graph);
 }
 
-/* Plant hooks at the jumps by which the function goes on in functions with sections. A refused hook only misses sections. */
+/* Plant hooks at the jumps from this function's end to functions with sections. Without such a hook, sections are missed. */
 static void plant_jumps(struct detect *d, const struct caller_graph *g, size_t function, const uint8_t *code)
 {
 	const struct caller_function *f = &g->functions[function];
@@ -269,9 +269,10 @@ static void planted(struct planting *p, const char *module)
 	if (calls || p->refused) {
 		detect_message(
 			d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", calls,
-			p->unseen    ? "; others cannot be followed, so locksets are unknown, and there will be no suspicions"
-			: p->refused ? "; others cannot be followed, so objects or locks may seem to last longer than they do"
-				     : "");
+			p->unseen ? "; others cannot be followed, so locksets are unknown, and there will be no suspicions"
+			: p->refused
+				? "; others cannot be followed, so a lock may seem held, or an object in use, after its end"
+				: "");
 	} else if (d->config.module || !module[0]) {
 		detect_message(d, "%s: the sampled code calls no lock function", module[0] ? module : "kernel");
 	} else {

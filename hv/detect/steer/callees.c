@@ -30,11 +30,11 @@ struct text {
 /* Who executed the points of a callee. */
 struct use {
 	/*
-	 * Hits of the callee's points in calls by the subject's functions, and in other calls. Both are counted from the
-	 * callee's last rest on.
+	 * Hits of the callee's points in calls by the subject's functions, and in other calls. Both start at 0 again when
+	 * callees_executed() has decided whether the callee rests.
 	 */
 	uint32_t subject, others;
-	/* How long the next rest takes, in ns. 0: there was none yet. */
+	/* How long the last rest took, in ns: the next one takes twice as long. 0: the next rest takes CALLEES_REST_NS. */
 	uint64_t rest_ns;
 	/* When the rest ends (CLOCK_MONOTONIC, ns). 0: the callee does not rest. */
 	uint64_t until_ns;
@@ -206,7 +206,7 @@ static size_t count_functions(const struct text *text)
 	return n;
 }
 
-/* Remove the functions from s->level that are called from too many places in this text (CALLEES_SHARE). */
+/* Remove from s->level the functions that are called from too many places in this text (CALLEES_SHARE). */
 static int leave_out_common(struct search *s, const struct text *text)
 {
 	uint32_t *counts = calloc(s->level.count + 1, sizeof(*counts));
@@ -326,11 +326,11 @@ static int use(struct callees *c, struct search *s, struct err *err)
 		d->stats.callees = c->added.count;
 	pthread_mutex_unlock(&d->lock);
 	if (c->subject.count)
-		detect_message(
-			d,
-			"%zu functions that the sampled ones call can be sampled too; %zu more are left out, because they "
-			"synchronise or serve the whole kernel",
-			c->added.count, s->left_out.count);
+		detect_message(d,
+			       "%zu callees of the sampled functions can be sampled, too; %zu other callees are left out, "
+			       "because they "
+			       "synchronise or are called from all over the kernel",
+			       c->added.count, s->left_out.count);
 	return 0;
 }
 

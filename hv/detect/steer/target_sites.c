@@ -91,7 +91,7 @@ static const struct target_site *site_of(const struct target_sites *t, size_t ra
 static void say(struct target_sites *t, size_t race, const char *site, const char *why)
 {
 	if (t->messages == MESSAGES_MAX)
-		detect_message(t->d, "not sampled: more sites, which are not named here");
+		detect_message(t->d, "not sampled: more sites; no further message names them");
 	else if (t->messages < MESSAGES_MAX)
 		detect_message(t->d, "not sampled: %s of race %s: %s", site, known_races_get(t->known_races, race)->id, why);
 	t->messages++;
@@ -167,9 +167,9 @@ static const char *why_not(struct target_sites *t, const struct target_site *sit
 	bool known = insn_decode(t->d->sampler.decoder, site->code, site->code_len, addr, &recorded) != 0;
 
 	if (known && !pool_is_site(t->d->sampler.pool, &recorded))
-		return "no CPU is held at such an instruction";
+		return "outrider cannot hold a CPU at this kind of instruction";
 	if (site->offset >= fn->size || !pool_has_site(t->d->sampler.pool, addr))
-		return "the running kernel has no such access there, or none at which a CPU may be held";
+		return "the running kernel has no access there at which outrider can hold a CPU";
 	if (known && (detect_code(t->d, addr, code, recorded.len) ||
 		      !insn_decode(t->d->sampler.decoder, code, recorded.len, addr, &here) || !same_insn(&recorded, &here)))
 		return "the running kernel has another instruction there";
@@ -208,8 +208,8 @@ static size_t first_wanted(const struct target_sites *t, const char *function)
 }
 
 /*
- * Add the places of all target sites in this function. why[i] becomes the first reason why the target site wanted[i] is not in
- * a function of its name.
+ * Add the places of all target sites in this function. If the target site wanted[i] belongs to a function of this name, but is
+ * not in this function, store the reason in why[i], unless why[i] has one already.
  */
 static int look_at(struct target_sites *t, const void *key, const char *module, const struct symbol *fn, const char **why)
 {
@@ -281,7 +281,7 @@ static void say_found(struct target_sites *t)
 	for (size_t i = 0; i < t->wanted_count; i++)
 		waiting += t->races[t->wanted[i].race].found[t->wanted[i].site] == WAITING;
 	detect_message(t->d, "sampling %zu target site%s of %zu race%s%s", t->count, t->count == 1 ? "" : "s", races,
-		       races == 1 ? "" : "s", waiting ? "; others are in modules that are not loaded yet" : "");
+		       races == 1 ? "" : "s", waiting ? "; the other target sites are in modules that are not loaded yet" : "");
 }
 
 int target_sites_text_came(struct target_sites *t, const void *key, const char *module, const struct symtab *symbols,
@@ -359,7 +359,10 @@ static bool is_due(const struct target_sites *t, const struct place *place)
 	return due;
 }
 
-/* Choose the races that are active in this turn, from t->first on: as many as have room for their places, and at least one. */
+/*
+ * Choose the races that are active in this turn, from t->first on: at least one, and further ones as long as their places fit
+ * in `room`.
+ */
 static void choose_active(struct target_sites *t, uint32_t room)
 {
 	size_t n = known_races_count(t->known_races), used = 0, taken = 0;

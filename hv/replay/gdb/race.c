@@ -100,7 +100,7 @@ static const char *end_of(const struct region *region)
 	case REPLAY_END_BLOCKED:
 		return "is about to sleep";
 	case REPLAY_END_LIMIT:
-		return "has executed the most instructions that its region may have";
+		return "has reached the limit of instructions for its region";
 	case REPLAY_END_FAULT:
 		return "ran into a fault";
 	case REPLAY_ENDS:
@@ -118,7 +118,7 @@ static bool stop_at_end(struct race *r, struct gdb_stop *stop, unsigned cpu)
 	r->free = true;
 	if (r->run.failure != REPLAY_NO_FAILURE)
 		snprintf(stop->text, sizeof(stop->text), "The order has failed: %s. From here on all CPUs go on freely.",
-			 r->run.why ? r->run.why : "nobody knows why");
+			 r->run.why ? r->run.why : "for an unknown reason");
 	else
 		snprintf(stop->text, sizeof(stop->text),
 			 "Both regions are at their ends: CPU %u %s, CPU %u %s. From here on all CPUs go on freely.",
@@ -138,8 +138,8 @@ static bool stop_for_good(struct race *r, struct gdb_stop *stop, unsigned cpu)
 /* ---- steps ---- */
 
 /*
- * Let a CPU make one step that is not part of the order: the CPU is no side, or its region is at its end. Returns whether the
- * machine must stop.
+ * Let a CPU make one step that is not part of the order: the order is over, no side runs on the CPU, or the region of its side
+ * is at its end. Returns whether the machine must stop.
  */
 static bool step_apart(struct race *r, unsigned cpu, struct gdb_stop *stop)
 {
@@ -170,8 +170,8 @@ static bool step_apart(struct race *r, unsigned cpu, struct gdb_stop *stop)
 }
 
 /*
- * Let a CPU make one step. If the CPU belongs to a side whose region is not at its end, the step counts as a step of the order.
- * Returns whether the machine must stop.
+ * Let a CPU make one step. If the order is not over, and a side whose region is not at its end runs on the CPU, the step counts
+ * as a step of the order. Returns whether the machine must stop.
  */
 static bool step_cpu(struct race *r, unsigned cpu, struct gdb_stop *stop)
 {
@@ -275,8 +275,8 @@ static bool slice(struct race *r, unsigned cpu, struct gdb_stop *stop)
 }
 
 /*
- * Run a slice before testing for an interrupt; otherwise the machine would make no progress under a client that interrupts at
- * once.
+ * Run a slice before asking whether the client wants the machine to stop. Otherwise the machine would make no progress if the
+ * client always wants that at once.
  */
 static void go_by_slices(struct race *r, const struct gdb_go *go, struct gdb_stop *stop)
 {
@@ -422,7 +422,7 @@ static void command(void *ctx, const char *text, char out[GDB_ANSWER_MAX])
 		snprintf(out, GDB_ANSWER_MAX,
 			 "monitor order: which order this is, and how far it has come\n"
 			 "monitor info: which race this is\n"
-			 "monitor console: what the guest has said since the moment before the race\n");
+			 "monitor console: the guest's console output since the moment before the race\n");
 }
 
 void race_begin(struct race *r)

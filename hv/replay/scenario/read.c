@@ -191,7 +191,7 @@ static uint64_t available(void)
 }
 
 /*
- * Read the pages of RAM. A small file can expand to RAM of any size, so check the host's available memory before each run of
+ * Read the pages of RAM. A small file can expand to RAM of any size, so check the host's available memory before each range of
  * pages.
  */
 static int get_runs(struct in *in, const struct ram *ram)
@@ -212,7 +212,7 @@ static int get_runs(struct in *in, const struct ram *ram)
 		if (used > most)
 			return fail(in,
 				    "its machine uses more than %" PRIu64 " MiB of RAM, and this host has %" PRIu64
-				    " MiB to give; free some",
+				    " MiB available; free some memory",
 				    used >> 20, most >> 20);
 		if (get(in, ram->host + run.offset, (size_t)(run.pages * X86_PAGE_SIZE)) < 0)
 			return -1;

@@ -77,8 +77,8 @@ static struct gdb_stretch ask_about(struct gdb_memory *m, uint64_t gpa)
 }
 
 /*
- * Returns the number of bytes from `gpa` on in one stretch of RAM, at most `len`, or 0 when `gpa` is not RAM. Without a monitor
- * every address is taken for RAM, and the stub fails an access to other addresses.
+ * Returns the number of bytes from `gpa` on in one stretch of RAM, at most `len`, or 0 when `gpa` is not RAM. Without a
+ * monitor, every address is taken for RAM, and the stub fails an access to an address that is not RAM.
  */
 static size_t ram_here(struct gdb_memory *m, uint64_t gpa, size_t len)
 {
@@ -236,7 +236,7 @@ void gdb_memory_init(struct gdb_memory *m, struct rsp *rsp, pid_t pid)
 	m->process = gdb_process_open(rsp_fd(rsp), pid, &m->why_not);
 	m->direct = m->process >= 0 && try_direct(m);
 	if (m->process >= 0 && !m->direct)
-		m->why_not = "memory read through the gdbstub differs from that of the QEMU process";
+		m->why_not = "the gdbstub and the QEMU process show different bytes for the same guest memory";
 }
 
 void gdb_memory_fini(struct gdb_memory *m)

@@ -325,11 +325,11 @@ static void another_build(void **state)
 	}
 	assert_true(rig_has_point(f->r, WRITER));
 	assert_non_null(
-		strstr(f->messages, "not sampled: reader+0x7 of race 0123456789ab: the running kernel has no such access"));
+		strstr(f->messages, "not sampled: reader+0x7 of race 0123456789ab: the running kernel has no access there"));
 	assert_non_null(
 		strstr(f->messages, "reader+0x6 of race 0123456789ab: the running kernel has another instruction there"));
 	assert_non_null(strstr(f->messages, "nowhere+0x0 of race 0123456789ab: the running kernel has no such function"));
-	assert_non_null(strstr(f->messages, "locker+0x0 of race 0123456789ab: the running kernel has no such access there"));
+	assert_non_null(strstr(f->messages, "locker+0x0 of race 0123456789ab: the running kernel has no access there"));
 	assert_non_null(strstr(f->messages, "reader+0x1000 of race 0123456789ab"));
 	assert_int_equal(target_sites_check(f->r->d->sampler.target_sites, NULL), 0);
 }
@@ -361,7 +361,8 @@ static void one_side_only(void **state)
 	tick(f);
 	assert_int_equal(armed(f), 1);
 	assert_true(rig_has_point(f->r, READER));
-	assert_non_null(strstr(f->messages, "locker+0x0 of race 0123456789ab: no CPU is held at such an instruction"));
+	assert_non_null(
+		strstr(f->messages, "locker+0x0 of race 0123456789ab: outrider cannot hold a CPU at this kind of instruction"));
 	assert_non_null(strstr(f->messages, "this side is a device"));
 	assert_non_null(strstr(f->messages, "sampling 2 target sites of 2 races\n"));
 }
@@ -451,7 +452,8 @@ static void module_comes_and_goes(void **state)
 	detect_stop(f->r->d);
 	assert_int_equal(atomic_load(&f->failures), 0);
 	assert_non_null(
-		strstr(f->messages, "sampling 0 target sites of 0 races; others are in modules that are not loaded yet\n"));
+		strstr(f->messages,
+		       "sampling 0 target sites of 0 races; the other target sites are in modules that are not loaded yet\n"));
 	assert_non_null(strstr(f->messages, "sampling 1 target site of 1 race\n"));
 }
 
