@@ -31,15 +31,15 @@ struct datum {
 	unsigned extent_count;
 	/* Number of bytes that the window compares: the access's size, at most RACE_DATA_MAX. */
 	uint32_t len;
-	/* Bit mask of the watch slots that cover the datum. */
+	/* Bit mask of the watch slots (target_watch_set()) whose watchpoints cover the datum. */
 	unsigned slots;
 	/* The target reports hits of this datum's watchpoints with this number. */
 	uint32_t cookie;
 	/* Watches cover every byte of the access, and the access is no longer than RACE_DATA_MAX. */
 	bool fully_watched;
 	/*
-	 * Bit i: since the window opened, a device wrote byte i of the datum as a part of its virtqueue, or announced that
-	 * write. That the byte changes is then no conflict: the driver and the device may access the queue at the same time.
+	 * Bit i: since the window opened, a device wrote byte i of the datum as a part of its virtqueue, or announced that it
+	 * will. A change of such a byte is no conflict: the driver and the device may access the queue at the same time.
 	 */
 	uint64_t explained;
 	/* The bytes at the time of the hit. */
@@ -62,7 +62,7 @@ int datum_read(struct target *target, const struct datum *datum, uint8_t *out);
 
 /*
  * Returns which bytes of the datum are in [gpa, gpa+len): bit i stands for byte i. If any bit is set and `common` is not NULL,
- * stores the first contiguous range that datum and [gpa, gpa+len) have in common.
+ * stores in *common the first contiguous range that the datum and [gpa, gpa+len) have in common.
  */
 uint64_t datum_bytes_in(const struct datum *datum, uint64_t gpa, uint64_t len, struct extent *common);
 

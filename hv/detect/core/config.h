@@ -27,8 +27,8 @@ struct detect_config {
 	/* Target hit rate, in hits/s. With `overhead`, the hit rate may be lower, but not higher. */
 	unsigned rate;
 	/*
-	 * Share of the CPUs' time that sampling may cost, up to 1. The governor sets the hit rate such that sampling costs
-	 * this. 0: no limit.
+	 * Share of the CPUs' time that sampling may cost, up to 1. The governor sets the hit rate such that sampling costs this
+	 * share. 0: no limit.
 	 */
 	double overhead;
 	/* Longest window, in ns. */
@@ -61,8 +61,8 @@ struct detect_config {
 	 */
 	const struct lock_functions *locks;
 	/*
-	 * Windows that begin at a device, per second: a request is held before its device accesses the request's memory. 0:
-	 * none. Used if the target has devices and `known_races` is NULL.
+	 * Number of windows per second that begin at a device: in each, a request is held before its device accesses the
+	 * request's memory. 0: none. Used if the target has devices and `known_races` is NULL.
 	 */
 	unsigned device_rate;
 	/* Record coverage for detect_coverage(). */
@@ -97,10 +97,10 @@ struct detect_sink {
 	 */
 	void (*rendezvous)(void *ctx, const struct rendezvous *m);
 	/*
-	 * Whether rendezvous() is wanted for these calls (struct rendezvous_sections). `begin`: the rendezvous is possible
-	 * now, and begins if the result is true. Without `begin`, the detector asks whether to hold a CPU so that such a
-	 * rendezvous may come about. Called on the same threads and under the same lock as rendezvous_wanted(). NULL: no
-	 * rendezvous of sections.
+	 * Whether rendezvous() is wanted for these three calls, which are given by their GVAs as in struct rendezvous_sections.
+	 * `begin` set: the rendezvous is possible now, and begins if the result is true. Without `begin`, the detector asks
+	 * whether to hold a CPU so that such a rendezvous may come about. Called on the same threads and under the same lock as
+	 * rendezvous_wanted(). NULL: no rendezvous of sections.
 	 */
 	bool (*sections_wanted)(void *ctx, uint64_t first, uint64_t second, uint64_t between, bool begin);
 	/*
@@ -108,7 +108,7 @@ struct detect_sink {
 	 * at a time, in the order of the moments' numbers. `m` is valid during the call only. Set together with config.locks.
 	 */
 	void (*moment)(void *ctx, const struct lock_moment *m);
-	/* The guest's log can be read. Called once, on the reporter's thread. NULL if `complaint` is NULL. */
+	/* From now on the guest's log can be read. Called once, on the reporter's thread. NULL if `complaint` is NULL. */
 	void (*log_read)(void *ctx);
 	/*
 	 * The guest's kernel has written a complaint to its log. Called on the reporter's thread. `c` is

@@ -12,7 +12,7 @@
 #include "hv/base/rng.h"
 #include "hv/target/target.h"
 
-/* CPUs access words of requests: remember this many of these words, the latest ones. */
+/* Number of touched words of requests that are remembered (struct touched_word). A new one replaces the oldest. */
 #define DEVICE_WORDS_KEPT 16u
 
 /* A naturally aligned word, of 1, 2, 4 or 8 bytes, that lies in one segment of a request. */
@@ -25,7 +25,7 @@ struct device_word {
 
 /* The place of a touched word in its request. The same place is worth watching in the next request of this kind. */
 struct touched_word {
-	/* Device and operation. Type "": no word. */
+	/* The kind of request: the device's type, and the operation. Type "": no word. */
 	char type[DEVICE_TYPE_MAX];
 	enum device_op op;
 	/* Index of the segment, and offset in it in bytes. */
@@ -33,14 +33,14 @@ struct touched_word {
 	uint32_t offset;
 };
 
-/* Remember this many segments of requests that were held earlier, the latest ones. */
+/* Number of segments that are remembered of requests that were held earlier. A new segment replaces the oldest. */
 #define DEVICE_SEGMENTS_KEPT 64u
 
 /* A segment of a request that was held, and is done by now. `len` 0: none. */
 struct held_segment {
 	uint64_t gpa;
 	uint32_t len;
-	/* Device and operation, and the segment's index. */
+	/* The kind of request (device's type and operation), and the segment's index. */
 	char type[DEVICE_TYPE_MAX];
 	enum device_op op;
 	unsigned segment;
@@ -50,7 +50,7 @@ struct held_segment {
 struct device_watch {
 	struct device_word word;
 	uint64_t gva;
-	/* The slot that watches the word, and the cookie of the watch in this slot. */
+	/* The watch slot, and the number (cookie) by which the target reports a hit of the watchpoint in this slot. */
 	unsigned slot;
 	uint32_t cookie;
 	/* The bytes before the watch was in force. */

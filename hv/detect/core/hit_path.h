@@ -109,15 +109,15 @@ struct held_call {
 
 /* The result of a hit, by which the sampler chooses the next sample points. */
 enum hit_result {
-	/* A window, or a conflict. */
+	/* The hit opened a window, or its access conflicts with an open window or with a device. */
 	HIT_USEFUL,
-	/* No window was possible, because the access is to the stack or to no RAM. */
+	/* No window was possible, because the access is to the stack, to unmapped memory or to memory that is no RAM. */
 	HIT_NO_MEMORY,
 	/* No window was possible, because the CPU could not be held in its context. */
 	HIT_NO_WINDOW,
 	/*
-	 * No window was allowed, for a reason that has nothing to do with the point: the CPU is the last one that runs, or the
-	 * governor has no credit.
+	 * No window was allowed, for a reason that has nothing to do with the point. For example, the CPU is the last one that
+	 * runs, or the governor has no credit.
 	 */
 	HIT_REFUSED,
 	/* The point is in a callee (callees.h), and the callee was not called by a sampled function. */
@@ -141,7 +141,7 @@ struct met_sites {
 struct wake_average {
 	/* When averaging began anew (CLOCK_MONOTONIC, ns), and the number of wake-ups by then. 0: not yet. */
 	uint64_t since_ns, count;
-	/* The average time between two wake-ups until since_ns, in ns. UINT64_MAX: unknown. */
+	/* The average time between two wake-ups in the period that ended at since_ns, in ns. UINT64_MAX: unknown. */
 	uint64_t sleep_ns;
 };
 

@@ -7,7 +7,7 @@
 #include "hv/detect/core/state.h"
 #include "hv/target/emulate.h"
 
-/* A target with fewer points than this uses none of them for hooks other than lock hooks. */
+/* A target with fewer points than this keeps all of them for sample points (points_are_few()). */
 #define POINTS_FOR_HOOKS 32u
 
 /*

@@ -13,10 +13,10 @@
 struct detect;
 
 /*
- * Plant a hook at site->insn.addr. The guest may be running. Returns 0, or -1 when nothing was planted: the instruction cannot
- * be emulated, there is a point already, MAX_HOOKS are in use or the target has too few points, the text is unmapped, about to
- * be freed or no longer this instruction, or detect_stop() was called. A sample point is never in the way: it is on an access
- * to memory, and target_can_emulate() accepts no such instruction.
+ * Plant a hook at site->insn.addr. The guest may be running. Returns 0, or -1 when nothing was planted. Possible reasons: the
+ * instruction cannot be emulated; it has a point already; MAX_HOOKS hooks are in use; the target has too few points; the text
+ * is unmapped, has changed or is about to be freed; detect_stop() was called. A sample point is never in the way: it is on an
+ * access to memory, and target_can_emulate() accepts no such instruction.
  *
  * target_intercept() must be on. Takes d->lock through detect_enter(): any thread may call this, but not in a callback and not
  * under d->lock. A CPU that reaches the instruction after the return stops there.

@@ -12,8 +12,8 @@
 #include "hv/detect/core/point.h"
 
 /*
- * Whether a sample point can be planted at `addr` when sample points may be on `pages` pages, at most 16, besides the pages
- * with hooks. Walks all points, since targets with this limit have few.
+ * Whether a sample point can be planted at `addr` when sample points may be on at most `pages` pages besides the pages with
+ * hooks. A value of `pages` above 16 counts as 16. Walks all points, since targets with this limit have few.
  */
 bool point_page_free(const struct points *p, uint64_t addr, unsigned pages);
 

@@ -3,9 +3,9 @@
  * struct detect, shared by the files of hv/detect only: what all of them share, the hit path (hit_path.h), the sampler, and the
  * life cycle.
  *
- * One observation passes through these files: stops.c (a CPU stops, or a device accesses memory) -> window.c (a window opens,
- * and a conflict closes it, and queues an observation) -> capture.c (copies a side into the observation) -> reporter.c
- * (attributes the access on its own thread, names it, and calls the sink).
+ * One observation passes through these files: stops.c (a CPU stops, or a device accesses memory) -> window.c (opens a window;
+ * when a conflict comes, closes the window and queues an observation) -> capture.c (copies a side into the observation) ->
+ * reporter.c (on the reporter's thread: finds the instruction that made the access, names it, and calls the sink).
  *
  * There is one lock, d->lock. It guards points, windows, the queue of observations and the counts. A thread holds it for
  * bounded work only: arithmetic, a few reads of guest memory, one copy of a stack. The only exception is sink.rendezvous(),

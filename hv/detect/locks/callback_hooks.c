@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Plants lock hooks at callbacks (callback_hooks.h). A hook at the start sees the object in RDI and the stack pointer on
- * entry, so no earlier instruction may write either of them. A callback that has no place for such a hook is not followed: its
- * hand-overs order nothing.
+ * Plants lock hooks at callbacks (callback_hooks.h). A hook at the start needs RDI, which holds the object, and RSP with the
+ * values that they have on entry. So no instruction before the hook may write either of these registers. A callback that has no
+ * place for such a hook is not followed: its hand-overs order nothing.
  */
 #include "hv/detect/locks/callback_hooks.h"
 

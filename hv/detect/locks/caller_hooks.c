@@ -119,7 +119,7 @@ static struct caller_function *leads_to(const struct caller_graph *g, const stru
 	return to && to->depth < CALLERS_MAX ? to : NULL;
 }
 
-/* Find for each function how many calls lead from it to a section, and how many of its calls do. */
+/* For each function, find its `depth`, and count its calls and jumps that lead to a section (`calls`). */
 static void find_depths(struct caller_graph *g)
 {
 	for (unsigned depth = 1; depth <= CALLERS_MAX; depth++) {

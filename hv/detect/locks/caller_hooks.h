@@ -15,7 +15,10 @@
 struct detect;
 struct symbol;
 
-/* A direct call of a function or a direct jump to one, or a call that takes a lock: then `target` is 0. */
+/*
+ * A direct call of a function, or a direct jump to a function. Or a call that takes a lock or tries to; only then `target` is
+ * 0.
+ */
 struct caller_edge {
 	uint64_t at, target; /* GVAs */
 	uint32_t function;   /* index into functions[] */
@@ -29,7 +32,10 @@ struct caller_graph {
 	struct caller_function {
 		uint64_t start, size;
 		unsigned takes; /* calls in the function that take a lock or try to */
-		/* Number of calls on the way to a section: 0 if the function takes a lock itself. CALLERS_MAX + 1: none. */
+		/*
+		 * Number of calls on the way to a section. 0: the function takes a lock itself. CALLERS_MAX + 1: no way was
+		 * found.
+		 */
 		unsigned depth;
 		unsigned calls;	     /* calls and jumps to functions with sections */
 		uint64_t first_call; /* GVA of the first such call; 0: none */
@@ -43,22 +49,22 @@ struct caller_graph {
 void caller_graph_fini(struct caller_graph *g);
 
 /*
- * Begin with a function of the text. The functions are given in the order of their addresses, and the calls below belong to the
- * latest one.
+ * Begin with a function of the text. The caller gives the functions in the order of their addresses. caller_hooks_take(),
+ * caller_hooks_insn() and caller_hooks_followed() tell more about the function that was given last.
  */
 void caller_hooks_function(struct caller_graph *g, const struct symbol *fn);
 
-/* The function has this instruction, which takes a lock or tries to. */
+/* The function that was given last has this instruction, which takes a lock or tries to. */
 void caller_hooks_take(struct caller_graph *g, const struct insn *insn);
 
 /*
- * The function has this instruction, which calls no lock function. `rest`: the `len` bytes of the function after the
- * instruction.
+ * The function that was given last has this instruction, which calls no lock function. `rest`: the `len` bytes of the function
+ * after the instruction.
  */
 void caller_hooks_insn(struct caller_graph *g, struct insn_decoder *decoder, const struct insn *insn, const uint8_t *rest,
 		       size_t len);
 
-/* The sections of the latest function are followed because of its own calls that take locks. */
+/* The sections of the function that was given last are followed because of its own calls that take locks. */
 void caller_hooks_followed(struct caller_graph *g);
 
 /*
@@ -74,7 +80,7 @@ bool caller_hooks_sites(struct detect *d, struct caller_graph *g);
 bool caller_makes_sections(const struct caller_function *f);
 
 /*
- * Returns the first jump to a function with sections, at edges[from] or later, with which the function with this index ends.
+ * Returns the first edge, from edges[from] on, that is a jump of functions[function] to a function on the way to a section.
  * NULL: there is none. Only after caller_hooks_sites().
  */
 const struct caller_edge *caller_jump(const struct caller_graph *g, size_t function, size_t from);

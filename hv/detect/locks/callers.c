@@ -89,8 +89,9 @@ static bool jumps_to(const struct callers *c, uint64_t from, uint64_t to)
 }
 
 /*
- * The function was not called, but reached by a jump at another function's end, whose frame it took over: add each function
- * that can be this other one. Which one it is, the caller of callers_find() knows by the activations that are in progress.
+ * No call led to the function: another function ended by a jump to it, and the function took over the other function's frame.
+ * Add each function that has such a jump. The caller of callers_find() finds out which of them jumped, by the activations that
+ * are in progress.
  */
 static void add_jumps(const struct callers *c, uint64_t function, uint64_t cfa, struct call_chain *out)
 {

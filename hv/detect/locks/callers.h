@@ -18,12 +18,15 @@
 
 struct guest;
 
-/* Number of callers above the function with the lock hook that are found. */
+/* At most this many callers of the function with the lock hook are found. */
 #define CALLERS_MAX 2u
 
 /* A place in the code of the subject. */
 struct caller_site {
-	/* GVA: of a call that takes a lock; of the instruction after a call; or of a function to which a function jumps. */
+	/*
+	 * A GVA. In callers.takes: of the call. In callers.calls: of the instruction after the call. In callers.jumps: of the
+	 * function to which the jump leads.
+	 */
 	uint64_t addr;
 	/* GVA of the start of the function that contains the call or the jump. */
 	uint64_t function;

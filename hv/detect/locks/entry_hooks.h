@@ -4,8 +4,8 @@
  * subject (the sampled code, see locks.h). But a helper outside of the subject may wait in a driver's name: snd_pcm waits for
  * the driver's interrupt before each stream is prepared. A hook at the entry sees the calls of all code.
  *
- * Only functions that wait for a callback, or that request and enable interrupts, have such hooks, and only for kinds of
- * hand-over of which the subject has a callback. A function that all code calls often would slow the guest, so its hook is
+ * Only functions that wait for a callback, or that request, enable or disable an interrupt, have such hooks, and only for kinds
+ * of hand-over of which the subject has a callback. A function that all code calls often would slow the guest, so its hook is
  * removed.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_ENTRY_HOOKS_H

@@ -229,9 +229,9 @@ void handover_seen(struct handover *h, unsigned cpu, const struct guest_context 
 }
 
 /*
- * A callback begins. Returns the number of a lock moment: calls made in this moment or later that wait for the callback wait
- * for this run of it. The moment is the one in which the callback was queued, or the one in which it begins if no hook saw the
- * queueing.
+ * A callback begins. Returns the number of a lock moment: if a call that waits for the callback was made in this moment or
+ * later, it waits for this run of the callback. The moment is the one in which the callback was queued, or the one in which it
+ * begins if no hook saw the queueing.
  */
 static uint64_t due_since(struct handover *h, uint64_t gva, uint8_t kind, uint64_t now)
 {

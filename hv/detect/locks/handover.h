@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Follows hand-overs (hv/race/handover.h). A callback is a function of the subject, the sampled code, that the kernel calls
- * with an object. Keeps which callbacks run in which context, which calls that acquire an object have not returned yet, and
- * which functions are callbacks. lock_handovers.c passes the hits of lock hooks here. The results are events for
- * handover_order().
+ * with an object. struct handover records which callbacks run in which context, which calls that acquire an object have not
+ * returned yet, and which functions are callbacks. lock_handovers.c passes the hits of lock hooks here. The results are events
+ * for handover_order().
  *
  * A callback becomes known when it is handed over: queue_work_on() tells the address of the work function. A callback that was
  * handed over before the run becomes known when the kernel is seen to call it (handover_learn()). The sampler's thread then
@@ -43,13 +43,13 @@ struct handover_frame {
 	/* The object: its GVA, or the number of an interrupt line. */
 	uint64_t gva;
 	/*
-	 * Of a call: the number of its lock moment. Of a callback: the number of a lock moment. Calls made in that moment or
-	 * later that wait for the callback wait for this run of it (lock_event.due).
+	 * Of a call: the number of its lock moment. Of a callback: the number of a lock moment. If a call that waits for the
+	 * callback was made in that moment or later, it waits for this run of the callback (lock_event.due).
 	 */
 	uint64_t number;
 	uint8_t kind;
 	bool used, callback;
-	/* The call was seen at the entry of its function, so it may come from a helper at any depth of the stack. */
+	/* The call was seen at the entry of the called function, so it may come from a helper at any depth of the stack. */
 	bool entry;
 	/* The call's result decides whether the object is acquired. */
 	bool tested;
@@ -168,7 +168,7 @@ void handover_acquire_at_entry(struct handover *h, const struct handover_stop *s
 
 /*
  * A CPU stopped. Returns true if an acquiring call of its context has returned and no hook saw the return, with the event in
- * *out. There are two signs of this: the stack pointer has the value again that it had at the call; or the call was seen at the
+ * *out. There are two signs of this: the stack pointer is not below its value at the call any more; or the call was seen at the
  * entry of the called function, and `in_subject` says that the CPU is in code of the subject, which this function never calls.
  * out->since is set. Call this function first at each stop, again and again until it returns false.
  */
@@ -186,8 +186,8 @@ bool handover_enter(struct handover *h, const struct handover_stop *stop, const 
 		    struct lock_event *out);
 
 /*
- * The CPU is at an end of a callback. Returns true, with the event in *out, if the callback's object is known: its beginning
- * was seen, or the callback is the function of a thread, and its end releases the thread itself.
+ * The CPU is at an end of a callback. Returns true, with the event in *out, if the callback's object is known: a hook saw the
+ * callback's beginning, or the callback is the function of a thread, whose end releases the thread itself.
  */
 bool handover_leave(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
 		    struct lock_event *out);

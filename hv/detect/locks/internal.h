@@ -79,9 +79,10 @@ uint64_t lock_argument(const struct locks *l, const struct lock_function *functi
 bool lock_moment_pay(struct locks *l, uint64_t now, bool others);
 
 /*
- * Store in `during` the latest moment of each other context that is held before an access or is in a critical section: on
- * another CPU, interrupted, or asleep. Returns the number of moments. If this CPU's own window is open, the context that
- * stopped now is an interrupt, and the held context is one of those other contexts.
+ * Store in `during` the numbers of moments of other contexts: for a context that is held before an access, the moment of this
+ * access; for a context in a critical section, the moment when it took its latest lock. Such a context is on another CPU,
+ * interrupted, or asleep. Returns how many numbers were stored. If this CPU's own window is open, the context that stopped now
+ * is an interrupt, and the held context is one of those other contexts.
  */
 unsigned lock_other_contexts(const struct locks *l, const struct lock_context *own, uint64_t during[LOCK_DURING_MAX]);
 
@@ -89,8 +90,8 @@ unsigned lock_other_contexts(const struct locks *l, const struct lock_context *o
 struct raw_moment *lock_moment_put(struct locks *l, enum lock_moment_kind kind, uint64_t now);
 
 /*
- * This context may have returned from calls that acquire an object, though no hook saw the return. Record these acquires
- * before the event of the current stop, because nothing else was seen of the context since.
+ * This context may have returned from calls that acquire an object, though no hook saw the return. Record these acquires before
+ * the event of the current stop, because the calls returned before the stop.
  */
 void lock_see_returns(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
 		      bool in_subject);

@@ -70,7 +70,10 @@ static void add_event(struct locks *l, unsigned cpu, const struct guest_context 
 		lock_events_hole(&l->events, l->number);
 }
 
-/* The context takes the lock `gva`: record which of the locks that it holds exclusively it holds together with this lock. */
+/*
+ * The context takes the lock `gva`. For each lock that it already holds exclusively, record that it holds this lock and `gva`
+ * together.
+ */
 static void nest(struct locks *l, unsigned cpu, const struct guest_context *context, const struct lock_who *who, uint64_t gva)
 {
 	const struct lock_context *own = lock_sets_find(&l->sets, cpu, context);
@@ -127,8 +130,9 @@ static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 }
 
 /*
- * A call of `f` has returned on this CPU, with its result in RAX: if `f` allocated an object, end the lifetime of the previous
- * object at its address; if `f` tried a lock, record whether the lock was taken.
+ * A call of `f` has returned on this CPU, with its result in RAX. If `f` waits for a hand-over, record the acquire. If `f` has
+ * allocated an object, end the lifetime of the previous object at this address. If `f` tried to take a lock, record whether it
+ * did.
  */
 static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
 {
@@ -270,7 +274,9 @@ static void activation_begins(struct locks *l, unsigned cpu, const struct x86_re
 	sections_at(&l->sections, &who, pc, regs->gpr[X86_RSP]);
 }
 
-/* The CPU is at a jump with a hook. If it leads from a function with sections to another function, record this. */
+/*
+ * The CPU is at a lock hook. If the instruction is a jump from a function with sections to another function, record the jump.
+ */
 static void jumps(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct point *point)
 {
 	uint64_t target = lock_call_target(&point->insn);

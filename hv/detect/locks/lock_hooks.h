@@ -15,8 +15,8 @@ struct detect;
 struct guest_hook_site;
 
 /*
- * Text was loaded at [start, end), with these symbols: the kernel's if `module` is "". Learn its lock functions, and plant
- * lock hooks at the calls in it that belong to the subject. Needs config.locks. Called on the sampler's thread, without
+ * Text was loaded at [start, end), with these symbols. `module` "": it is the kernel's text. Learn its lock functions, and
+ * plant lock hooks at the calls in it that belong to the subject. Needs config.locks. Called on the sampler's thread, without
  * d->lock, after target_intercept().
  */
 void lock_hooks_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end);

@@ -21,6 +21,7 @@
  */
 #define LOCK_RING_KEPT 64u
 
+/* A lock moment that is not described yet. The members are as in struct lock_moment (hv/race/lock_moment.h). */
 struct raw_moment {
 	uint64_t number;
 	enum lock_moment_kind kind;

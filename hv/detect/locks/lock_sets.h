@@ -76,9 +76,9 @@ void lock_sets_share(struct lock_sets *s, unsigned cpu, const struct guest_conte
 void lock_sets_anew(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
 
 /*
- * The context's call at `taken_at`, which tried to take a lock, has returned. If this lock is the last in the lockset, and its
- * `maybe` is set, drop the lock unless `taken`, and clear `maybe` if `sure`. Otherwise do nothing. `taken`: the call took the
- * lock. `sure`: a lock hook will see the lock's release.
+ * The context's call at `taken_at`, which tried to take a lock, has returned. If this lock is not the last one in the lockset,
+ * or its `maybe` is not set, do nothing. Otherwise: if the call did not take the lock (`taken` false), drop the lock; if the
+ * call took it, and a lock hook will see its release (`sure`), clear `maybe`.
  */
 void lock_sets_tried(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t taken_at, bool taken,
 		     bool sure);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the hook that each activation of a function with several critical sections passes first: the first call that takes a
- * lock if no branch comes before it, otherwise an instruction at the function's start, or the first call there.
+ * lock if no branch comes before this call, otherwise an instruction before the first branch, or this branch itself if it is a
+ * call that may have a hook.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_SECTION_HOOKS_H
 #define OUTRIDER_DETECT_LOCKS_SECTION_HOOKS_H

@@ -116,7 +116,7 @@ void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc, ui
 	*a = (struct section_activation){.who = *who, .start = f->start, .cfa = f->frame ? rsp + f->frame : 0};
 }
 
-/* Returns the activation of the context's function in progress that has this frame, or NULL. */
+/* Returns the context's activation of the function frame->function if this frame is that of the activation, else NULL. */
 static struct section_activation *find_caller(struct sections *s, const struct lock_who *who, const struct caller_frame *frame)
 {
 	struct section_activation *a = find(s, who, frame->function);
@@ -196,8 +196,9 @@ void sections_nested(struct sections *s, const struct lock_who *who, uint64_t in
 }
 
 /*
- * Returns whether the lock's remembered section number `i` can come between two sections, of which the first is of the lock
- * `first`: that is the same lock, or the section's context held it, too.
+ * Returns whether the lock's remembered section number `i` was made under the lock `first`: this is the same lock, or the
+ * section's context held `first`, too. Only then the section can come between two sections of which the first is of the lock
+ * `first`.
  */
 static bool excludes(const struct section_lock *l, unsigned i, uint64_t first)
 {
@@ -232,9 +233,10 @@ static struct section_pair *find_pair(struct sections *s, uint64_t first, uint64
 }
 
 /*
- * Returns the pair of these sections in an activation of the function at `start`, which is made if it is new. NULL: there is no
- * room for it. Two sections may be made by several functions that call the same functions. The pair is then of the first one,
- * or of the first one that decides between the sections.
+ * Returns the pair of these sections in an activation of the function at `start`, and adds the pair if it is new. Several
+ * functions that call the same functions can make the same two sections. Then the pair is recorded only for the first of them,
+ * or for the first one that decides between the sections. Returns NULL if there is no room, or if the pair is recorded for
+ * another function or for another number of locks.
  */
 static struct section_pair *pair_of(struct sections *s, const struct section_step *first, const struct section_step *second,
 				    uint64_t start)
@@ -322,7 +324,8 @@ static bool made_latest(const struct section_activation *a, uint64_t gva, uint64
 }
 
 /*
- * Forget the activation's sections of this lock, since its loop begins anew. `called`: only those in functions that it called.
+ * Forget the activation's sections of this lock, since the activation's loop begins anew. With `called`, forget only the
+ * sections in functions that it called.
  */
 static void forget(struct section_activation *a, uint64_t gva, bool called)
 {
@@ -351,8 +354,8 @@ static void add_step(struct section_activation *a, const struct section_step *st
 }
 
 /*
- * Returns whether the two sections are a pair of this activation. Two sections in one function that it called are a pair of
- * that function's activation.
+ * Returns whether the two sections are a pair of this activation. If both are in one function that this activation called, they
+ * are a pair of that function's activation instead.
  */
 static bool belong(const struct section_activation *a, const struct section_step *first, const struct section_step *second)
 {
@@ -391,10 +394,10 @@ static void pair_up(struct sections *s, struct section_activation *a, const stru
 /* ---- holding a CPU between two sections ---- */
 
 /*
- * Returns the activation's latest section that is the first one of a pair whose second section the call at `taken_at` begins,
- * under the lock `gva`. A section of this lock is preferred to one of another lock. Returns NULL if there is none, or if the
- * lock's latest section has not ended. Also returns NULL if the call took the lock in this activation before: then the
- * activation is in a loop.
+ * The call at `taken_at` is about to take the lock `gva`, and so to begin a section. Returns the activation's latest section
+ * with which this section would make a known pair. A section of the same lock is preferred to one of another lock. Returns NULL
+ * if there is none, or if a section of the lock `gva` has not ended. Also returns NULL if the call took the lock in this
+ * activation before: then the activation is in a loop.
  */
 static const struct section_step *latest_step(struct sections *s, const struct section_activation *a, uint64_t gva,
 					      uint64_t taken_at)

@@ -39,16 +39,20 @@
  * is forgotten.
  */
 #define SECTION_LOCKS_MAX 1024u
-/* Further locks that are remembered per remembered section of a lock, because their context held them together with it. */
+/*
+ * For each remembered section, number of further locks that are remembered because the context held them in this section, too.
+ */
 #define SECTION_WITH_MAX 2u
 /* Sections that are remembered per lock. */
 #define SECTION_LATEST_MAX 8u
 
-/* A function with at least two calls that take a lock, try to, or call a function that does. */
+/* A function with at least two calls that take a lock, try to take one, or lead to a function that does. */
 struct section_function {
 	uint64_t start, end; /* GVAs: [start, end) */
 	uint64_t begin;	     /* GVA of the hook that every activation passes first */
-	/* Bytes from RSP at this hook to the frame's CFA. 0: unknown, and sections in called functions are no part of a pair.
+	/*
+	 * Bytes from RSP at this hook to the frame's CFA (callers.h). 0: unknown; then sections in called functions are no part
+	 * of a pair.
 	 */
 	uint32_t frame;
 };
@@ -65,7 +69,7 @@ struct section_step {
 	uint64_t function;
 	/* The same call made the activation's previous section of this lock, too. */
 	bool in_row;
-	/* In the activation of a caller: it decides by the result of the call in which the section was made. */
+	/* In the activation of a caller: the caller decides by the result of the call in which the section was made. */
 	bool decides;
 };
 
@@ -81,7 +85,7 @@ struct section_activation {
 	 */
 	uint64_t held_at, held_from;
 	struct section_step steps[SECTION_STEPS_MAX + SECTION_CALLED_MAX];
-	unsigned count, called; /* `called`: number of the `count` steps that called functions made */
+	unsigned count, called; /* `called`: how many of the `count` steps were made in called functions */
 };
 
 /*
@@ -90,10 +94,10 @@ struct section_activation {
  */
 struct section_gap {
 	struct lock_who who;
-	uint64_t start;		/* of the function whose activation makes both sections */
-	uint64_t gva;		/* of the second section's lock */
-	uint64_t first_gva;	/* of the first section's lock: mostly the same one */
-	uint64_t first, second; /* the calls that take them */
+	uint64_t start;		/* GVA of the start of the function whose activation makes both sections */
+	uint64_t gva;		/* GVA of the second section's lock */
+	uint64_t first_gva;	/* GVA of the first section's lock: mostly the same lock */
+	uint64_t first, second; /* GVAs of the calls that take these two locks */
 	uint64_t after;		/* the number of the lock moment in which the first section ended */
 };
 
@@ -134,7 +138,10 @@ bool sections_begins_at(const struct sections *s, uint64_t pc);
 /* A context is at the hook `pc`, with this stack pointer. If a followed function begins there, begin an activation. */
 void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc, uint64_t rsp);
 
-/* A context is at the hook `pc`, a jump to the function at `target`: if a followed function contains it, it ends there. */
+/*
+ * A context is at the hook `pc`, a jump to the function at `target`. If a followed function contains this jump, its activation
+ * ends with the jump.
+ */
 void sections_jump(struct sections *s, const struct lock_who *who, uint64_t pc, uint64_t target);
 
 /*
@@ -146,8 +153,8 @@ void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva,
 		   const struct call_chain *chain);
 
 /*
- * The context, which holds the lock `outer` exclusively, takes the lock `inner`, too: sections_take() was just called for it.
- * If both locks' latest sections have the context's, each of these sections records the other lock.
+ * The context, which holds the lock `outer` exclusively, takes the lock `inner`, too: sections_take() was just called for
+ * `inner`. Record the other lock in the context's current section of each of the two locks, if that section is remembered.
  */
 void sections_nested(struct sections *s, const struct lock_who *who, uint64_t inner, uint64_t outer);
 
@@ -161,7 +168,8 @@ bool sections_is_second(const struct sections *s, uint64_t taken_at);
  * The context is about to take the lock `gva` by the call at `taken_at`. Returns true, with the gap in *out, if the CPU should
  * be held before the call. This is so if the call would begin the second section of a pair, and another context lately had a
  * section of this lock (for a pair of two locks: together with the other lock) that was never seen between the sections of this
- * pair. Holds of a pair become rarer with their number. Returns false if the CPU was held before this call already.
+ * pair. The more often a CPU was held for a pair, the rarer further holds are. Returns false if the CPU was held before this
+ * call already.
  */
 bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at,
 		  const struct call_chain *chain, struct section_gap *out);
@@ -176,16 +184,16 @@ bool sections_is_first(const struct sections *s, uint64_t taken_at);
 typedef bool section_wanted(void *ctx, uint64_t first, uint64_t second, uint64_t between);
 
 /*
- * The context is about to take the lock `gva` by the call at `first`. Returns whether `wanted` accepts a pair with this first
- * section together with a remembered section of another context under this lock. For a pair of two locks, this context must
- * have held another lock, too.
+ * The context is about to take the lock `gva` by the call at `first`. Looks for a pair that begins with this section, and for a
+ * remembered section of this lock by another context. Returns whether `wanted` accepts any such pair and section together. For
+ * a pair of two locks, the other context must have held a second lock in its section.
  */
 bool sections_worth(const struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t first,
 		    const struct call_chain *chain, section_wanted *wanted, void *ctx);
 
 /*
  * Find a pair with the first section `first` that `wanted` accepts together with `between`, a section of the first section's
- * lock. `chain` is that of the context before its first section. Returns NULL if there is no such pair.
+ * lock. `chain`: the call chain of the context that is about to begin the first section. Returns NULL if there is no such pair.
  */
 const struct section_pair *sections_find(const struct sections *s, uint64_t first, uint64_t between,
 					 const struct call_chain *chain, section_wanted *wanted, void *ctx);
@@ -205,12 +213,12 @@ void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva,
 /* Record that the context is about to wait for a hand-over, such as a completion. */
 void sections_wait(struct sections *s, const struct lock_who *who, uint64_t number);
 
-/* Lock operations may have been missed: forget activations and sections in progress, not the pairs. */
+/* Lock operations may have been missed: forget all activations and the latest sections of all locks, but not the pairs. */
 void sections_hole(struct sections *s);
 
 /*
- * The text [base, base+size) is about to be freed: forget its functions, and all that is in progress. The pairs stay, as the
- * record of the run's accesses does.
+ * The text [base, base+size) is about to be freed: forget its functions, all activations, and the latest sections of all locks.
+ * The pairs stay, as the record of the run's accesses does.
  */
 void sections_text_gone(struct sections *s, uint64_t base, uint64_t size);
 

@@ -90,8 +90,10 @@ static void accept(struct race_side *side, const struct insn *insn, const struct
 	side->locked = insn->flags & INSN_LOCKED;
 }
 
-/* Whether this operand of `insn`, which was just executed, has a byte in common with the watched bytes. *gva becomes its
- * address. */
+/*
+ * The instruction `insn` was just executed. Returns whether its operand `mem` has a byte in common with the watched bytes, and
+ * then stores the operand's address in *gva.
+ */
 static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem, const struct watched *watched, uint64_t *gva)
 {
 	struct x86_regs regs = watched->side->regs;

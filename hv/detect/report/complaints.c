@@ -16,8 +16,8 @@
 #define LOG_NS UINT64_C(100000000)
 #define COSTLY_LOG_NS UINT64_C(1000000000)
 /*
- * The period until the log can be read, 10 ms. The first reading only takes the end of the log, and a complaint before it is
- * missed: at an attachment, the guest may complain as soon as sampling begins.
+ * Until the log can be read, the reporter tries every 10 ms. The first reading only finds the end of the log, so earlier
+ * complaints are missed. It must come early, because after an attachment the guest may complain as soon as sampling begins.
  */
 #define UNREAD_LOG_NS UINT64_C(10000000)
 #define INT3 0xcc

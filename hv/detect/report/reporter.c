@@ -116,7 +116,10 @@ static void wait_queued(struct detect *d, uint64_t until)
 /* Read the guest's log if it is time. Called with d->lock held, which is released meanwhile. */
 static void poll_log(struct detect *d, uint64_t *next_ns, bool last)
 {
-	/* Take the period before the log is read: if the log can be read only after that, the next reading must come soon. */
+	/*
+	 * Compute the period before the log is read. If the log becomes readable only after this attempt, the next attempt must
+	 * still come soon.
+	 */
 	uint64_t period = complaints_period(d);
 
 	if (!last && monotonic_ns() < *next_ns)

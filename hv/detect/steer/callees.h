@@ -26,10 +26,10 @@ struct detect;
 struct callees;
 
 /*
- * A function of the kernel is left out if it is called from more places than one for each 200 of the kernel's functions, and
- * CALL_TARGETS_PAGES (8) more, because the number of places is an estimate. In
- * Debian's 6.1 cloud kernel, which has 44,180 functions, this leaves out about 90 functions, which have more than some 230
- * callers. idr_find() has 42 and radix_tree_lookup() 27.
+ * In a kernel with n functions, a function is left out if it is called from more than n / 200 + 8 places. The 8
+ * (CALL_TARGETS_PAGES) are added because the number of places is an estimate. In Debian's 6.1 cloud kernel, which has 44,180
+ * functions, this leaves out about 90 functions, which have more than some 230 callers. idr_find() has 42 and
+ * radix_tree_lookup() 27.
  */
 #define CALLEES_SHARE 200u
 
@@ -58,10 +58,10 @@ int callees_refresh(struct callees *c, struct err *err);
 
 /*
  * A CPU executed a sample point at this GVA, which may be in a callee. `other_caller`: the callee was not called for the
- * subject (callees_for_subject()). After CALLEES_OTHERS hits in a callee of which less than one in 16 was for the subject, the
- * callee rests: no site of it is chosen for CALLEES_REST_NS, and for twice as long each time that it has to rest again, up to
- * CALLEES_REST_MOST_NS. A callee does not rest for good, because the subject may only be idle now. `now` is of
- * CLOCK_MONOTONIC, in ns.
+ * subject (callees_for_subject()). After CALLEES_OTHERS hits in a callee, the hits for the subject are compared with the other
+ * hits. If there were more than CALLEES_OTHERS other hits for each hit for the subject, the callee rests: no site of it is
+ * chosen for CALLEES_REST_NS. Each further rest in a row takes twice as long, up to CALLEES_REST_MOST_NS. A callee does not
+ * rest for good, because the subject may only be idle now. `now` is of CLOCK_MONOTONIC, in ns.
  */
 void callees_executed(struct callees *c, uint64_t gva, bool other_caller, uint64_t now);
 

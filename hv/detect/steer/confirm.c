@@ -28,7 +28,7 @@ struct pair {
 	struct lock_hit latest[2];
 	/* The latest access at each site, compared or not: it names the locks that accesses there hold. */
 	struct lock_hit last[2];
-	/* An access at one site was found not to hold a lock of the other site. */
+	/* An access at one site certainly did not hold a lock that the latest access at the other site held. */
 	bool bare;
 	struct pair_order order;
 };
@@ -162,7 +162,10 @@ static bool apart_by_callback(const struct lock_hit *a, const struct lock_hit *b
 	return lockset_excludes(&one, &other);
 }
 
-/* Add the locks of `other` that `hit` is not known to hold. Returns the new number of locks in `out`. */
+/*
+ * If the accesses `other` and `hit` overlap, add to `out` the exclusive locks that `other` held and `hit` is not known to hold.
+ * Returns the new number of locks in `out`.
+ */
 static unsigned add_locks(const struct lock_hit *other, const struct lock_hit *hit, struct confirm_lock out[LOCKSET_MAX],
 			  unsigned n)
 {
@@ -195,7 +198,7 @@ unsigned confirm_locks(const struct detect *d, uint64_t site, const struct lock_
 
 /*
  * Whether `hit` holds exclusive locks of `other`: LOCK_ORDER_LOCKS if it holds one, LOCK_ORDER_NONE if it holds none,
- * LOCK_ORDER_UNKNOWN if the detector could not find that out for each lock.
+ * LOCK_ORDER_UNKNOWN if it holds none for certain, but may hold one.
  */
 static enum lock_order holds_of(const struct lock_hit *hit, const struct lock_hit *other)
 {

@@ -52,15 +52,16 @@ void confirm_end(struct confirmer *v, uint64_t a, uint64_t b);
 /* A sample point at this GVA was hit: count it. Called in a callback, under d->lock. */
 void confirm_reached(struct detect *d, uint64_t site);
 
-/* A lock that the latest access at a pair's other site held. `number`: of that access's lock moment. */
+/* A lock that the latest access at a pair's other site held. `number`: the number of that access's lock moment. */
 struct confirm_lock {
 	struct held_lock lock;
 	uint64_t number;
 };
 
 /*
- * A CPU is about to make the access `hit` at this site. Store in `out` the exclusive locks that accesses to the same memory at
- * the other sites of its pairs held, and that are not in hit->held. Returns their number. Called in a callback, under d->lock.
+ * A CPU is about to make the access `hit` at this site. In each pair with the site, look at the latest access at the other
+ * site. If that access was to the same memory, store in `out` the exclusive locks that it held and that are not in hit->held.
+ * Returns the number of locks in `out`. Called in a callback, under d->lock.
  */
 unsigned confirm_locks(const struct detect *d, uint64_t site, const struct lock_hit *hit, struct confirm_lock out[LOCKSET_MAX]);
 

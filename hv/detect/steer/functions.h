@@ -22,8 +22,9 @@ struct functions {
 };
 
 /*
- * Find the next function that is wanted, from symbol *i on. Advances *i past all names of the function. The function's size is
- * cut where the next symbol or the text's end comes first, so that no address is in two functions. Returns false at the end.
+ * Find the next function that is wanted, from symbol *i on. Advances *i past all names of the function. A function that would
+ * reach beyond the next symbol or the text's end is cut there, so that no address is in two functions. Returns false at the
+ * end.
  */
 bool functions_next(const struct functions *f, size_t *i, struct symbol *out);
 

@@ -11,7 +11,10 @@
 /* State of the search back in time: the contexts whose earlier events happen before the second access. */
 struct search {
 	struct lock_who_set contexts;
-	/* Objects that these contexts acquired before the second access. `released`: the object's release was found. */
+	/*
+	 * Objects that these contexts acquired before the second access, with the members of that acquire (struct lock_event);
+	 * `by` is its `who`. `released`: the object's release was found.
+	 */
 	struct {
 		uint64_t gva, since;
 		struct lock_who by;
@@ -48,9 +51,10 @@ static void acquired(struct search *s, const struct lock_event *e)
 	unsigned i = find(s, e);
 
 	/*
-	 * If the object was also acquired before its release, by any context, the object is handed over in a loop, and that
-	 * acquire belongs to an earlier round of the loop. An interrupt line is an exception: all streams or queues of a device
-	 * share it, so only a wait by the same context belongs to an earlier round.
+	 * The search goes back in time. If it has found the object's release already, this acquire, by any context, came before
+	 * that release. So the object is handed over in a loop, and this acquire belongs to an earlier pass. An interrupt line
+	 * is an exception: all streams or queues of a device share it, so only a wait by the same context belongs to an earlier
+	 * pass.
 	 */
 	if (i < s->object_count && s->object[i].released)
 		s->repeated |= e->kind != HANDOVER_IRQ || lock_who_same(&s->object[i].by, &e->who);

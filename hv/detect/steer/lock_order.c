@@ -47,8 +47,8 @@ static void add_lock(struct before *b, uint64_t gva, bool shared)
 }
 
 /*
- * Whether this event releases a lock that a context in `b` took later, and only because of this release. Two readers can hold
- * a lock together, so a reader does not wait for a reader's release.
+ * Whether this event releases a lock that a context in `b` took later, and could not have taken without this release. Two
+ * readers can hold a lock together, so a reader does not wait for a reader's release.
  */
 static bool lets_in(const struct before *b, const struct lock_event *event)
 {

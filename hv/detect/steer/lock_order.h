@@ -28,7 +28,7 @@
  * (hv/race/handover.h). `number` is that of the lock moment (hv/race/lock_moment.h).
  */
 struct lock_event {
-	/* `gva`: of the lock, or what identifies the object of the hand-over (enum handover_kind). */
+	/* `gva`: GVA of the lock, or the number that identifies the object of the hand-over (enum handover_kind). */
 	uint64_t number, gva;
 	struct lock_who who;
 	bool give, shared;
@@ -82,7 +82,9 @@ struct lock_hit {
 	struct lockset free;
 };
 
-/* Add an event. Callers add events in the order of their numbers, and none for a try of a lock. */
+/*
+ * Add an event. Callers add events in the order of their numbers, and add no event for a call that only tries to take a lock.
+ */
 void lock_events_add(struct lock_events *e, const struct lock_event *event);
 
 /* Record that lock operations before the lock moment with this number may have been missed. */

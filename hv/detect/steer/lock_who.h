@@ -42,8 +42,8 @@ void lock_who_set_add(struct lock_who_set *c, const struct lock_who *who);
 void lock_who_set_drop(struct lock_who_set *c, const struct lock_who *who);
 
 /*
- * The CPU of the context `lower` was in this context at an earlier event, so the interrupts on this CPU that are in the set
- * began later. Remove them: they made none of the events before.
+ * At the event that the search has reached, the CPU lower->cpu was in the context `lower`. So the interrupts of higher kinds on
+ * this CPU that are in the set began later. Remove them: they made no earlier event.
  */
 void lock_who_set_drop_interrupts(struct lock_who_set *c, const struct lock_who *lower);
 

@@ -100,8 +100,8 @@ uint64_t pool_choose(struct pool *pool, struct rng *rng);
 void pool_executed(struct pool *pool, uint64_t site);
 
 /*
- * Choose no site of the function around this GVA from now on, or with `rest` false choose its sites again. pool_executed() must
- * be called again for pool_choose_executed() to choose them.
+ * With `rest`, choose no site of the function around this GVA from now on. Without `rest`, choose its sites again;
+ * pool_choose_executed() does so only after the next pool_executed() for the function.
  */
 void pool_rest(struct pool *pool, uint64_t gva, bool rest);
 

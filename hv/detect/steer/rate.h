@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rate control: how many sample points are armed, and which. k points are chosen uniformly (DataCollider, section 3.1.1), and
- * k follows the hit rate (section 3.1.2). A hit removes its point, and rate control arms the next one, off the hit path.
+ * Rate control: how many sample points are armed, and which. The number of points to keep armed is called k. The points are
+ * chosen uniformly (DataCollider, section 3.1.1), and k follows the hit rate (section 3.1.2). A hit removes its point, and rate
+ * control arms the next one, off the hit path.
  *
  * If the guest runs little of the armed code, or if arming is slow, uniform choice does not reach the rate. Then up to half of
  * the points are in functions that the guest was seen to run, as far as the guest can bear the stops. These are called `again`
@@ -52,11 +53,11 @@ struct rate_control {
 	 * Until this time (CLOCK_MONOTONIC, ns) no site is chosen uniformly, because arming used up its share of a CPU's time.
 	 */
 	uint64_t rest_until;
-	/* Number of executed sample points (stats.executed) that pool_executed() was called for. */
+	/* Number of executed sample points (stats.executed) that rate control has learned from. */
 	uint64_t executed_told;
 	/* Counts for the members of struct detect_stats with the same names. */
 	uint64_t planted, stale, passed_over, arming_ns, armed_most;
-	/* Which functions' hits open windows. */
+	/* For each function, how many of its hits open windows. */
 	struct yields yields;
 	/* Points in functions with news. */
 	struct steering steering;

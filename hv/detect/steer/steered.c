@@ -147,7 +147,9 @@ enum function_state {
 	FUNCTION_ABORT, /* no more points may be armed in this iteration */
 };
 
-/* The work of one iteration. */
+/*
+ * One iteration: its time and its deadline; how many points may be armed and were armed; how many more sites may be looked at.
+ */
 struct iteration {
 	uint64_t now, until;
 	uint32_t room, armed;

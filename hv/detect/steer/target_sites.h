@@ -30,9 +30,9 @@ struct target_sites *target_sites_new(struct detect *d);
 void target_sites_free(struct target_sites *t);
 
 /*
- * Text was loaded at [start, end), with these symbols: the kernel's if `module` is "". The caller has added it to the pool
- * under `key`. Find the target sites in it, and send a message for each site that the text does not have, up to 16. Returns 0,
- * or -1 with EXIT_INTERNAL in `err` when memory runs out.
+ * Text was loaded at [start, end), with these symbols. `module` "": it is the kernel's text. The caller has added it to the
+ * pool under `key`. Find the target sites in it, and send a message for each site that the text does not have, up to 16.
+ * Returns 0, or -1 with EXIT_INTERNAL in `err` when memory runs out.
  */
 int target_sites_text_came(struct target_sites *t, const void *key, const char *module, const struct symtab *symbols,
 			   uint64_t start, uint64_t end, struct err *err);

@@ -35,7 +35,10 @@ static void end(struct detect *d, struct window *w)
 	target_release(d->target, w->cpu);
 }
 
-/* The CPU is at the hook at which it is held: it is back from an interrupt. Returns whether the hold goes on. */
+/*
+ * Returns whether the hold goes on, because the CPU is back from an interrupt, at the hook at which it was held. *action then
+ * holds it for the rest of the time.
+ */
 static bool goes_on(const struct window *w, const struct x86_regs *regs, struct target_action *action)
 {
 	uint64_t now = monotonic_ns(), end = w->opened_ns + w->hold_ns;

@@ -2,8 +2,8 @@
 /*
  * Holds a CPU between two critical sections of one lock, before the call that takes the lock again, until a section of another
  * context has come in between, or the time is over. Such a hold is a window without an access: it counts in open_windows, costs
- * what a window costs, and ends as a window does. It never gives up its turn (turn.h), and takes at most a small share of the
- * time.
+ * what a window costs, and ends as a window does. The CPU never gives up its turn (turn.h). All such holds together take at
+ * most a small share of the time.
  *
  * No CPU is held on a target with costly stops. The caller of each function holds d->lock.
  */
@@ -24,8 +24,8 @@ bool between_hold(struct detect *d, const struct point *point, unsigned cpu, con
 		  struct target_action *action);
 
 /*
- * Returns whether the limits of time allow to hold this CPU at a critical section now (CLOCK_MONOTONIC, ns): the share of such
- * holds, config.overhead, and window_cpu_may_be_held().
+ * Whether this CPU may be held at a critical section at the time `now` (CLOCK_MONOTONIC, ns). Three limits must allow it: the
+ * share of time for all such holds, config.overhead, and window_cpu_may_be_held().
  */
 bool between_may_spend(struct detect *d, unsigned cpu, uint64_t now);
 

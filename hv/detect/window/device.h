@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A device as the other side of a race. A device has no CPU, so no watchpoint and no breakpoint catches its accesses. Instead
- * the target reports them (caps.devices): those to the memory segments of the requests that a device serves, and those to its
- * rings, which are its virtqueues.
+ * the target reports these accesses (caps.devices). A device accesses the memory segments of the requests that it serves, and
+ * its rings, which are its virtqueues.
  *
  * The segments of a request belong to the device from when the device takes the request until it hands the request back. A
  * sampled access that overlaps a segment conflicts with it if either side writes, whichever began first, and even if no byte

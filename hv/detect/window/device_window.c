@@ -112,7 +112,10 @@ static uint32_t first_difference(struct detect *d, uint64_t gpa, const uint8_t *
 	return i;
 }
 
-/* Find a word that has changed since copy_memory(). Called on the device's thread, without d->lock. */
+/*
+ * Find a word that has changed since copy_memory(), and store it in *word. Returns whether there is one. Called on the device's
+ * thread, without d->lock.
+ */
 static bool find_change(struct detect *d, const struct device_window *w, struct device_word *word)
 {
 	uint32_t at = 0;
@@ -146,8 +149,8 @@ static unsigned most_watches(const struct detect *d)
 }
 
 /*
- * Watch the word at the GVA by which the kernel itself maps its memory. If this GVA is unknown, or if no slot is free, the
- * word is not watched.
+ * Watch the word at the GVA that it has in the kernel's own mapping (guest_mapped_at()). If this GVA is unknown, or if no slot
+ * is free, the word is not watched.
  */
 static void watch_word(struct detect *d, struct device_window *w, const struct device_word *word)
 {
@@ -311,7 +314,8 @@ void device_window_wait(struct detect *d)
 
 /*
  * The memory has changed at `word`, and every CPU has reported its stops: remember the word, and watch it now. If a watch of
- * this window covers the word, the writer did not use the kernel's own mapping, and is not seen now either.
+ * this window covers the word already, the writer used another mapping than the kernel's own. A new watch would not catch this
+ * writer either, so the watches stay as they are.
  */
 static void unseen_change(struct detect *d, struct device_window *w, const struct device_word *word)
 {
@@ -332,7 +336,10 @@ uint64_t device_window_hold_end(struct detect *d, bool last)
 	struct device_word word;
 	bool changed, open;
 
-	/* Only this thread opens windows, so an open window is that of this request, and the request's segments are valid. */
+	/*
+	 * No other thread opens a window while w->busy is set. So an open window is that of this request, and the segments are
+	 * valid.
+	 */
 	pthread_mutex_lock(&d->lock);
 	open = w->open;
 	pthread_mutex_unlock(&d->lock);

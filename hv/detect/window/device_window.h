@@ -7,7 +7,7 @@
  * what the device will write.
  *
  * The CPU is caught in two ways. Watchpoints on a few words of the memory (device_words.h) show the CPU's registers and stack.
- * And the whole memory is compared with a copy: a change tells which word to watch, in what is left of this window and in later
+ * And the whole memory is compared with a copy: a change tells which word to watch for the rest of this window and in later
  * requests. A change alone, whose writer is never seen, is counted and not reported, because a race needs one side's code.
  *
  * One request is held at a time. The thread of its device calls device_window_request() and device_window_hold_end().
@@ -54,15 +54,15 @@ void device_window_cpu_accesses(struct detect *d, const struct datum *data, unsi
 void device_window_end(struct detect *d);
 
 /*
- * Let no window open from now on (`on`), and end the open one; or allow windows again. For callers that hold d->lock while the
- * devices' threads must come to rest, as for a copy of the machine: a device's thread with a held request would wait for
- * d->lock. The caller holds d->lock.
+ * With `on`, end the open window, and let no window open from now on. Without `on`, allow windows again. A caller that makes
+ * the devices' threads come to rest while it holds d->lock, as for a copy of the machine, needs this: the thread of a device
+ * whose request is held would wait for d->lock. The caller holds d->lock.
  */
 void device_window_refuse(struct detect *d, bool on);
 
 /*
- * After device_window_refuse(), wait until the device's thread needs d->lock no more, which takes a moment only, and at most
- * 100 ms. Called without d->lock.
+ * After device_window_refuse(), wait until the device's thread does not need d->lock any more. Usually this takes a moment; the
+ * function waits for at most 100 ms. Called without d->lock.
  */
 void device_window_wait(struct detect *d);
 #endif

@@ -32,7 +32,9 @@ static bool was_held(struct held_call *met, const struct x86_regs *regs)
 	return was;
 }
 
-/* Returns the window of a CPU that is held before the first of two sections of this lock by another context, or NULL. */
+/*
+ * Returns a window in which another CPU, with another context, is held before the first of two sections of this lock, or NULL.
+ */
 static struct window *find_held(struct detect *d, unsigned cpu, uint64_t lock, const struct lock_who *who)
 {
 	for (unsigned c = 0; c < d->target->caps.cpus; c++) {
@@ -65,7 +67,7 @@ static bool come_together(struct detect *d, struct window *w, const struct point
 	if (!second || !locks_place(d->locks, second, &s.gpr, &s.offset) ||
 	    guest_translate(d->guest, s.lock, &datum.extents[0].gpa))
 		return false;
-	/* Where the lock of the first section is at the second call is unknown if that call takes another lock. */
+	/* If the second call takes another lock, its argument does not say where the first section's lock is. */
 	if (pair->two_locks)
 		s.gpr = X86_GPRS;
 	return rendezvous_begin_sections(
@@ -74,7 +76,7 @@ static bool come_together(struct detect *d, struct window *w, const struct point
 		action);
 }
 
-/* Returns whether a copy of the sections that begin at this hook, with another context's section, is wanted. */
+/* Returns whether a rendezvous is wanted of the sections that begin at this hook with a section of another context. */
 static bool worth(struct detect *d, const struct point *point, const struct x86_regs *regs, uint64_t lock,
 		  const struct lock_who *who)
 {

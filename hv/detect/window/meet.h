@@ -2,8 +2,8 @@
 /*
  * Brings about a rendezvous of sections (hv/race/rendezvous.h): holds a CPU before the call that begins the first of two
  * critical sections of one function, until another context is about to take the same lock. Such a hold is a window without an
- * access, as in between.h. The second section may be of another lock. The limit of time there bounds both kinds of holds
- * together. The caller holds d->lock.
+ * access, as in between.h. The second section may be of another lock. One limit of time (between_may_spend()) bounds the holds
+ * of both kinds together. The caller holds d->lock.
  */
 #ifndef OUTRIDER_DETECT_WINDOW_MEET_H
 #define OUTRIDER_DETECT_WINDOW_MEET_H

@@ -173,8 +173,8 @@ bool rendezvous_hold_end(struct detect *d, unsigned cpu, struct target_action *a
 /* ---- the thread ---- */
 
 /*
- * Find the return address of the side's function, or, if `caller` is not 0, of the function that starts there and has called
- * it, from the stack of a CPU that stands still.
+ * Find the return address of the side's function on the stack of its CPU, which stands still. If `caller` is not 0, find
+ * instead the return address of the function that starts at this GVA, which has called the side's function, directly or not.
  */
 static void find_return(struct detect *d, struct rendezvous_side *side, uint64_t caller)
 {

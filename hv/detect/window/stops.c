@@ -44,8 +44,8 @@ static bool conflicting(const struct datum *a, const struct datum *b)
 }
 
 /*
- * Handle a conflict of two sample points. Either a rendezvous begins, and *action holds this CPU, or the window closes and
- * both go on.
+ * Handle a conflict of two sample points. Either a rendezvous begins, and *action holds this CPU, or the window closes and both
+ * CPUs go on.
  */
 static void conflict(struct detect *d, struct window *w, const struct datum *datum, const struct other_side *other,
 		     struct target_action *action)
@@ -154,7 +154,7 @@ static struct target_action hit_again(struct detect *d, struct point *point, uns
 	n = window_data(d, w->point, regs, data, &on_stack);
 	if (n)
 		follow_access(d, w->point, cpu, regs, data, n);
-	/* If the conflict is with another window, this window stays open, and this CPU hits its point again. */
+	/* If the conflict is with another window, this window stays open, and this CPU hits `point` again. */
 	if (conflicts_with_windows(d, point, data, n, cpu, regs, &action)) {
 		count_hit(d, w->point);
 		return action;
@@ -256,7 +256,7 @@ static void watch_window(struct detect *d, unsigned cpu)
 
 	target_watch_sync(d->target, cpu);
 	pthread_mutex_lock(&d->lock);
-	if (w->open) { /* if the window is open, it was not closed meanwhile: only this CPU opens its windows */
+	if (w->open) { /* an open window is still that of this hit: only this CPU opens windows here */
 		window_settle(d, w);
 		histogram_add(&d->stats.phase[WINDOW_WATCH], w->watched_ns - began);
 	}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Windows: DataCollider's conflict detection (section 3.2). A window holds one CPU before one access. The window ends with a
- * conflict, when its delay is over, or when another context must execute the same instruction and its access cannot be
- * emulated.
+ * conflict, when its delay is over, or when another context must execute the same instruction and that context's access cannot
+ * be emulated.
  *
- * Soundness rests on one invariant: from the hit until window_close() the held context has not executed its access, because
- * the INT3 stops it even when the CPU runs interrupt handlers meanwhile. So an access of another context to the datum in that
- * time is simultaneous with an access that is about to happen. So the window reads the datum for the last time, and decides on
- * a conflict, before it removes the INT3.
+ * Soundness rests on one invariant: from the hit until window_close() the held context has not executed its access, because the
+ * INT3 stops it even when the CPU runs interrupt handlers meanwhile. So an access of another context to the datum in that time
+ * is simultaneous with an access that is about to happen. So the window reads the datum for the last time, and decides on a
+ * conflict, before it removes the INT3.
  */
 #include "hv/detect/window/window.h"
 
@@ -29,7 +29,7 @@
 #define NOT_TOLD_MAX 20u
 /*
  * One of 4 windows is held for its whole time, whatever other CPUs hit meanwhile: some accesses come only every few ms. The
- * other windows may end after a quarter of it (turn.h).
+ * other windows may end after a quarter of their time (turn.h).
  */
 #define WHOLE_EVERY 4
 /* A CPU may be held for three quarters of the time. After a time without windows, it may be held for up to 1.5 s at once. */

@@ -111,7 +111,7 @@ bool window_expire(struct detect *d, struct window *w, struct target_action *act
 
 /*
  * The other CPUs did not deliver their stops in time, so the writer is unknown. Hold the CPU for another millisecond, after
- * which window_expire() decides again. After NOT_TOLD_MAX such rounds, close the window and report nothing.
+ * which window_expire() decides again. After NOT_TOLD_MAX such holds, close the window and report nothing.
  */
 void window_not_told(struct detect *d, struct window *w, struct target_action *action);
 
