@@ -23,7 +23,7 @@ enum boot_mode {
 struct boot_entry {
 	enum boot_mode mode;
 	uint64_t rip;	 /* GPA of the first instruction */
-	uint64_t params; /* GPA of the structure that `mode` names */
+	uint64_t params; /* GPA of the boot_params or the hvm_start_info, as `mode` says */
 };
 
 #endif

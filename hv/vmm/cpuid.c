@@ -98,8 +98,8 @@ static void set_features(struct kvm_cpuid_entry2 *e, unsigned index, unsigned cp
 }
 
 /*
- * Set leaf 4 or AMD's 0x8000001d, which say how many CPUs share a cache. Each core has its own levels 1 and 2; the package
- * shares level 3.
+ * Set an entry of leaf 4 or of AMD's leaf 0x8000001d, which says how many CPUs share a cache. Leaf 4 also has the number of
+ * core ids (`core_ids`). Each core has its own levels 1 and 2; the package shares level 3.
  */
 static void set_cache(struct kvm_cpuid_entry2 *e, unsigned cpus, bool core_ids)
 {

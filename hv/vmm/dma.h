@@ -11,8 +11,8 @@
  *    makes these accesses, and reports them to the observer as ring accesses.
  *
  * The observer, which is the KVM target, has windows: ranges of memory that it watches for a limited time. A request's flight
- * lasts from dma_begin() to dma_end(). When a window and a flight overlap in time, at least one of the two threads detects
- * that:
+ * lasts from dma_begin() to dma_end(). When a window and a flight overlap in time, the device's thread or the observer's thread
+ * (or each of them) detects that:
  *
  *  - dma_begin() puts the flight in the list (1), then reads the filter of watched memory (2). The observer publishes the
  *    filter by dma_watch() (3), then walks the list by dma_in_flight() (4). (1) and (4) hold the same lock. When (4) comes
@@ -106,7 +106,7 @@ void *dma_at(const struct dma *dma, uint64_t gpa, size_t len);
  * Announce that the device is going to access the segments. To be called before the device accesses the segments. Only headers,
  * which tell the device what it will access, may be read before. Takes dma.lock briefly. Calls the observer, which may wait for
  * a lock of the detector. To avoid a deadlock, the caller must not hold a lock that any thread takes while it holds a lock of
- * the detector. dma_begin() may also hold the request for at most DMA_HOLD_MOST_NS (dma_want()).
+ * the detector. dma_begin() may also hold the request (dma_want()), in waits of at most DMA_HOLD_MOST_NS each.
  */
 void dma_begin(struct dma *dma, struct dma_flight *flight);
 
@@ -120,7 +120,7 @@ void dma_end(struct dma *dma, struct dma_flight *flight);
 void dma_serve_begin(struct dma *dma);
 void dma_serve_end(struct dma *dma);
 
-/* Add a ring of the device and queue `by`, before the first use of the ring; and remove it. */
+/* Add a ring of the device and queue `by` before the first use of the ring, and remove the ring after its last use. */
 void dma_ring_add(struct dma *dma, struct dma_ring *ring, const struct device_request *by);
 void dma_ring_remove(struct dma_ring *ring);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holding a request of a device: the request was taken from its queue, and its device waits before it accesses the request's
- * memory. Part of struct dma (hv/vmm/dma.h). The device's worker waits, so later requests of its queue wait too, and
- * completions keep their order. The guest runs on. At most one request is held at a time.
+ * Holds a request of a device: after the device has taken the request from its queue, the device waits before it accesses the
+ * request's memory. struct dma_hold is a part of struct dma (hv/vmm/dma.h). The device's worker waits, so later requests of its
+ * queue wait too, and completions keep their order. The guest runs on. At most one request is held at a time.
  *
  * A thread that waits for workers to pause or to end first refuses holds. So no request is held while a snapshot of the machine
  * is made, a device is reset, or the machine ends.
@@ -32,7 +32,7 @@ struct dma_hold {
 	unsigned refused;
 	/* A worker is in dma_hold_wait(). */
 	bool holding;
-	/* That worker is to continue. */
+	/* The worker that is in dma_hold_wait() is to continue. */
 	bool let_go;
 };
 
@@ -56,15 +56,18 @@ static inline bool dma_hold_due(struct dma_hold *hold)
 }
 
 /*
- * Wait for `ns`, but at most DMA_HOLD_MOST_NS. Returns true, or false if the wait was cut short by dma_hold_let_go(), or
- * because holds are refused. Called on the worker's thread, without locks.
+ * Wait for `ns` nanoseconds, but at most DMA_HOLD_MOST_NS. Returns true after the whole wait, or false if the wait was cut
+ * short by dma_hold_let_go(), or because holds are refused. Called on the worker's thread, without locks.
  */
 bool dma_hold_wait(struct dma_hold *hold, uint64_t ns);
 
 /* End the wait of the request that is held, if any. Any thread. Takes the lock for a moment only. */
 void dma_hold_let_go(struct dma_hold *hold);
 
-/* Refuse holds from now on (`on`), and let go the request that is held; or end one such refusal. Refusals nest. Any thread. */
+/*
+ * If `on`, refuse holds from now on, and let go the request that is held, if any. Otherwise end one such refusal. Refusals
+ * nest. Any thread.
+ */
 void dma_hold_refuse(struct dma_hold *hold, bool on);
 
 #endif

@@ -152,7 +152,7 @@ static void msi_route(void *ctx, unsigned gsi, uint64_t address, uint32_t data)
 	*m = (struct kvm_message){.used = true, .set = true, .address = address, .data = data};
 	/*
 	 * The guest chose the message, so KVM may refuse it. Remove a refused message, because KVM would refuse every later
-	 * table with it, too.
+	 * table that contains it, too.
 	 */
 	if (!update(lines))
 		m->set = false;
@@ -162,8 +162,9 @@ static void msi_route(void *ctx, unsigned gsi, uint64_t address, uint32_t data)
 /* ---- notifications ---- */
 
 /*
- * Connect a write of the guest at `gpa` to the eventfd `fd`, or disconnect it. With length 0, KVM matches a write of any size,
- * and on some hosts need not decode the guest's instruction (api.rst, KVM_CAP_IOEVENTFD_ANY_LENGTH).
+ * If `on`, make KVM signal the eventfd `fd` at each write of the guest to `gpa`; otherwise stop that. With length 0, KVM
+ * matches a write of any size, and on some hosts need not decode the guest's instruction (api.rst,
+ * KVM_CAP_IOEVENTFD_ANY_LENGTH).
  */
 static bool doorbell(void *ctx, uint64_t gpa, int fd, bool on)
 {

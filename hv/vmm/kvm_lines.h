@@ -31,7 +31,10 @@ struct kvm_lines {
 	struct kvm_message message[KVM_LINES_MESSAGES]; /* message[i] belongs to the GSI GSI_COUNT + i */
 };
 
-/* Initialise *lines. *vm_fd must be the VM's file descriptor from the first call of a function of kvm_lines_host() on. */
+/*
+ * Initialise *lines. Before the first call of a function of kvm_lines_host(), the caller must store the VM's file descriptor in
+ * *vm_fd.
+ */
 void kvm_lines_init(struct kvm_lines *lines, const int *vm_fd);
 void kvm_lines_destroy(struct kvm_lines *lines);
 

@@ -57,6 +57,6 @@
 #define SCI_GSI 9
 #define PCI_GSI_FIRST 16 /* INTA# of PCI slot n is the GSI PCI_GSI_FIRST + (n - 1) % PCI_GSI_COUNT */
 #define PCI_GSI_COUNT 8
-#define GSI_COUNT 24 /* pins of the I/O APIC; GSIs from here on are messages (MSI-X) */
+#define GSI_COUNT 24 /* number of pins of the I/O APIC; the GSIs from 24 on are messages (MSI-X) */
 
 #endif

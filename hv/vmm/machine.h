@@ -2,8 +2,8 @@
 /*
  * The members of struct vm, and the functions about the machine that the files of this folder share.
  *
- * Locking: vm_create() sets the members above `ended`, and vm_run() sets `callbacks`. These members do not change while vCPUs
- * run, but the bus and each device change and lock their own state.
+ * Locking: the members up to `callbacks` are set before the vCPUs run, and are not replaced while they run. But each vCPU's
+ * thread changes the atomic members of its struct vcpu, and the bus and each device change and lock their own state.
  */
 #ifndef OUTRIDER_VMM_MACHINE_H
 #define OUTRIDER_VMM_MACHINE_H
@@ -34,7 +34,7 @@
 struct vm {
 	int kvm_fd, fd;
 	struct ram ram;
-	bool ram_is_callers;  /* vm_destroy() does not free the RAM */
+	bool ram_is_callers;  /* the caller owns the RAM, so vm_destroy() does not free the RAM */
 	bool kicks_by_timers; /* see kick.c */
 	struct dma dma;	      /* the devices' access to `ram` */
 	unsigned cpus;
@@ -43,7 +43,7 @@ struct vm {
 	struct bus bus;
 	struct kvm_lines lines;
 	struct workers workers;
-	struct virtio_bus virtio; /* the buses and workers that PCI devices are added to */
+	struct virtio_bus virtio; /* the parts of this machine that a virtio device uses */
 	struct serial serial;
 	struct rtc rtc;
 	struct pm pm;
@@ -61,7 +61,7 @@ struct vm {
 	int wake_fd; /* eventfd; readable once the machine has ended; wakes the input thread */
 	const struct vm_callbacks *callbacks;
 
-	_Atomic uint64_t leave_ns; /* time on CLOCK_MONOTONIC after which vm_run() no longer waits for threads; 0: never */
+	_Atomic uint64_t leave_ns; /* time on CLOCK_MONOTONIC until which vm_run() waits for threads; 0: no limit */
 	char left[16];		   /* name of a thread that vm_run() did not wait for; "": none */
 	atomic_int ended;	   /* 0 while the machine runs, then 1 + enum vm_end of the first end */
 	pthread_mutex_t end_lock;  /* guards `detail` and `failure` until the vCPU threads have ended */
@@ -142,7 +142,7 @@ int kick_setup(struct err *err);
 
 /*
  * Make a timer that sends this vCPU's kicks to the calling thread, which must be the vCPU's own. May be called repeatedly.
- * Returns 0, or -1 with `err` set; kick_free_timer() frees the timer when no thread uses it any more.
+ * Returns 0, or -1 with `err` set; the caller frees the timer by kick_free_timer(), when no thread uses the timer any more.
  */
 int kick_make_timer(struct vcpu *vcpu, struct err *err);
 void kick_free_timer(struct vcpu *vcpu);

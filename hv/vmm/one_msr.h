@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A buffer for one MSR, for KVM_GET_MSRS and KVM_SET_MSRS (Documentation/virt/kvm/api.rst): struct kvm_msrs itself ends with a
- * flexible array.
+ * A buffer for one MSR, for KVM_GET_MSRS and KVM_SET_MSRS (Documentation/virt/kvm/api.rst): struct kvm_msrs itself has no room
+ * for an MSR, because it ends with a flexible array.
  */
 #ifndef OUTRIDER_VMM_ONE_MSR_H
 #define OUTRIDER_VMM_ONE_MSR_H

@@ -104,8 +104,8 @@ static void check_guest(struct probing *p)
 }
 
 /*
- * KVM takes the TSC's frequency when it is loaded. If the kernel measures another one later, and the CPU cannot scale the TSC,
- * kvm_set_tsc_khz() (Linux 6.1) leaves the vCPU's scaling ratio at zero.
+ * When the module kvm is loaded, it takes over the TSC's frequency from the kernel. If the kernel measures another frequency
+ * later, and the CPU cannot scale the TSC, kvm_set_tsc_khz() (Linux 6.1) leaves the vCPU's scaling ratio at zero.
  */
 static void check_clock(struct probing *p)
 {

@@ -4,9 +4,9 @@
  * caller includes only this header.
  *
  * Threads: vm_run() starts one thread for each vCPU, one for console input, and the workers of the devices (virtio/worker.h),
- * and returns when the machine has ended. A callback runs on the thread of its vCPU, while that vCPU is outside KVM_RUN, so it
- * may issue the vCPU's ioctls (on vcpu->fd) directly. vm_stop() and vcpu_kick() may be called from any thread and from a signal
- * handler.
+ * and returns when the machine has ended. A callback runs on the thread of its vCPU, while that vCPU is outside KVM_RUN, so the
+ * callback may issue the vCPU's ioctls (on vcpu->fd) directly. vm_stop() and vcpu_kick() may be called from any thread and from
+ * a signal handler.
  */
 #ifndef OUTRIDER_VMM_VMM_H
 #define OUTRIDER_VMM_VMM_H
@@ -180,16 +180,16 @@ struct vm_callbacks {
 int vmm_check_files(const struct vmm_config *config, struct err *err);
 
 /*
- * Build the machine: open /dev/kvm, load kernel and initrd, write their tables, and create the vCPUs. Of `config`, only the
- * console's file descriptors, the mark and the object at messages.ctx must outlive the machine; the caller owns them. Returns
- * NULL with `err` set on failure; otherwise the caller frees the machine by vm_destroy().
+ * Build the machine: open /dev/kvm, load kernel and initrd, write the ACPI tables and the boot parameters, and create the
+ * vCPUs. Of `config`, only the console's file descriptors, the mark and the object at messages.ctx must outlive the machine;
+ * the caller owns them. Returns NULL with `err` set on failure; otherwise the caller frees the machine by vm_destroy().
  */
 struct vm *vm_create(const struct vmm_config *config, struct err *err);
 
 /*
- * Run the machine until it ends; to be called once. `callbacks` may be NULL, and must otherwise outlive the call. Sets *end.
- * Returns 0, or -1 with `err` set if an error of the VMM or of a callback ended the machine. Waits for the machine's threads to
- * end; see vm_leave_within().
+ * Run the machine until it ends; to be called once. `callbacks` may be NULL, and must otherwise outlive the call. Stores in
+ * *end why the machine ended. Returns 0, or -1 with `err` set if an error of the VMM or of a callback ended the machine. Waits
+ * for the machine's threads to end; see vm_leave_within().
  */
 int vm_run(struct vm *vm, const struct vm_callbacks *callbacks, enum vm_end *end, struct err *err);
 
@@ -203,9 +203,10 @@ const char *vm_end_detail(const struct vm *vm);
 void vm_stop(struct vm *vm);
 
 /*
- * Limit the time for which vm_run() waits for threads after the machine's end: `ns` nanoseconds from now, vm_run() returns even
- * if some threads have not ended. A worker may be waiting for the host, such as for a disk that does not respond, and a vCPU's
- * thread may be waiting for the caller. Only the first call has an effect. Async-signal-safe.
+ * Limit the time for which vm_run() waits for threads after the machine's end. Once the machine has ended and `ns` nanoseconds
+ * have passed since this call, vm_run() returns even if some threads have not ended. A worker may be waiting for the host, such
+ * as for a disk that does not respond, and a vCPU's thread may be waiting for the caller of vm_run(). Only the first call has
+ * an effect. Async-signal-safe.
  */
 void vm_leave_within(struct vm *vm, uint64_t ns);
 
@@ -231,10 +232,10 @@ struct vcpu *vm_vcpu(struct vm *vm, unsigned index);
 void vcpu_kick(struct vcpu *vcpu);
 
 /*
- * Make one KVM_RUN of the vCPU on the calling thread, and handle its exit by calls of devices and callbacks. In this way one
- * thread can run all vCPUs of a machine in turn. Must not be called while vm_run() runs. vcpu_kick() has no effect here. To end
- * the KVM_RUN soon, send the signal vcpu_kick_signal() to the calling thread, for example by a timer with SIGEV_THREAD_ID.
- * Returns 0, or -1 with `err` set on an error of the VMM or a callback.
+ * Make one KVM_RUN of the vCPU on the calling thread, and handle the exit, by a call of a device or a callback if necessary. In
+ * this way one thread can run all vCPUs of a machine in turn. Must not be called while vm_run() runs. vcpu_kick() has no effect
+ * here. To end the KVM_RUN soon, send the signal vcpu_kick_signal() to the calling thread, for example by a timer with
+ * SIGEV_THREAD_ID. Returns 0, or -1 with `err` set on an error of the VMM or a callback.
  */
 int vcpu_enter(struct vcpu *vcpu, struct err *err);
 

@@ -35,9 +35,9 @@ struct disk;
 
 /*
  * Open and lock the image of `config`. A read-only disk has no overlay, whatever `config` says. Returns NULL with EXIT_INPUT if
- * the image is missing, empty, neither a file nor a block device, not permitted, in use, of a size that is no multiple of
- * DISK_SECTOR, or in a format other than raw (unless `config` says that it is raw); or if no place for the overlay is found.
- * The message is one line that says what is wrong, where, and what to do. This call never changes the image.
+ * the image is missing, empty, neither a file nor a block device, not accessible to the user, in use, of a size that is no
+ * multiple of DISK_SECTOR, or in a format other than raw (unless `config` says that it is raw); or if no place for the overlay
+ * is found. The message is one line that says what is wrong, where, and what to do. This call never changes the image.
  */
 struct disk *disk_open(const struct vmm_disk *config, struct err *err);
 

@@ -251,8 +251,8 @@ static int copy_up(struct disk_overlay *o, uint64_t block)
 }
 
 /*
- * Copy the first and the last block of a range to the temporary file (copy_up()), if the range covers only a part of that
- * block.
+ * Copy the first block of a range to the temporary file (copy_up()), if the range covers only a part of the block. Do the same
+ * for the last block.
  */
 static int copy_up_ends(struct disk_overlay *o, uint64_t offset, uint64_t end)
 {

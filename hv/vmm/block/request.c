@@ -80,7 +80,7 @@ static bool in_disk(const struct blk *blk, uint64_t sector, uint64_t sectors)
 
 /* ---- the operations; each returns the status ---- */
 
-/* Flush after a write, if the driver negotiated no write-back cache. */
+/* Flush after a write, if the disk has no write-back cache now (blk.write_through). Returns 0 or an errno number. */
 static int write_through(struct blk *blk)
 {
 	return atomic_load(&blk->write_through) ? disk_flush(blk->disk) : 0;

@@ -34,8 +34,8 @@
 #define BLK_SEGMENTS_MAX (VIRTQ_MAX_SIZE - 2)
 
 /*
- * Limits that the device offers in its configuration, in sectors: the largest range of one segment of a discard and of a
- * write-zeroes request. BLK_DISCARD_SEGMENTS is the largest number of segments of either.
+ * Limits that the device offers in its configuration, for discards and for write-zeroes requests: the largest range of one
+ * segment, in sectors, and the largest number of segments of a request.
  */
 #define BLK_DISCARD_SECTORS (1u << 21)
 #define BLK_DISCARD_SEGMENTS 64u

@@ -170,7 +170,7 @@ static struct virtio_blk *new_device(unsigned index, unsigned queues, struct err
 }
 
 /*
- * Start the workers and add the device to the bus. On failure, or if the device has no disk, frees the device and returns NULL.
+ * Make the workers and add the device to the bus. On failure, or if the device has no disk, frees the device and returns NULL.
  */
 static struct virtio_blk *plug(struct virtio_blk *d, const struct virtio_bus *bus, struct err *err)
 {

@@ -67,7 +67,7 @@ static bool holds(const struct bus_range *range, enum bus_space space, uint64_t 
 	return range->space == space && address >= range->base && offset < range->len && size <= range->len - offset;
 }
 
-/* How much of an access a range claims. */
+/* The part of an access that lies in a range. */
 enum claim { CLAIM_NONE, CLAIM_PART, CLAIM_WHOLE };
 
 /*

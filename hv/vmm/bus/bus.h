@@ -84,9 +84,9 @@ void bus_destroy(struct bus *bus);
 
 /*
  * Add a device's range to the bus. *range is copied; `ops` and `dev` must outlive every access. Returns 0, or -1 with
- * EXIT_INTERNAL, naming the range and the reason, when the range is empty, exceeds its address space, overlaps a range on the
- * bus, or exceeds BUS_MAX_RANGES; the bus is then unchanged. The caller must avoid the addresses of RAM and of KVM's interrupt
- * controllers: KVM serves them without an exit, so an access to them never reaches the bus.
+ * EXIT_INTERNAL and a message with the range and the reason: the range is empty, exceeds its address space or overlaps a range
+ * on the bus, or the bus has BUS_MAX_RANGES ranges already. The bus is then unchanged. The caller must avoid the addresses of
+ * RAM and of KVM's interrupt controllers: KVM serves them without an exit, so an access to them never reaches the bus.
  */
 int bus_add(struct bus *bus, const struct bus_range *range, struct err *err);
 

@@ -12,8 +12,8 @@
  * after send() has returned false the device sends no more frames until the backend calls sendable().
  *
  * Threads: a backend is made and freed on the main thread, while the worker does not run. stop() is called by a vCPU's thread,
- * while the device's worker is paused. It may therefore make no system call but that of worker_unwatch(). All other functions,
- * and those of the peer, are called on the worker's thread. Hence there are no locks.
+ * while the device's worker is paused. Because a vCPU's thread is confined, stop() may make no system call except that of
+ * worker_unwatch(). All other functions, and those of the peer, are called on the worker's thread. Hence there are no locks.
  */
 #ifndef OUTRIDER_VMM_NET_BACKEND_H
 #define OUTRIDER_VMM_NET_BACKEND_H

@@ -92,7 +92,7 @@ static bool same_connection(const uint8_t *a, const uint8_t *b, const struct seg
 }
 
 /*
- * Returns true if the segment continues the held frame, is no longer than the segments in that frame, and the merged frame fits
+ * Returns true if the segment continues the held frame, is not longer than a segment in that frame, and the merged frame fits
  * into one IP packet.
  */
 static bool follows(const struct net_merge *m, const uint8_t *frame, const struct segment *s)

@@ -2,8 +2,8 @@
 /*
  * Receive coalescing for user-mode networking: consecutive TCP segments of one connection become one frame for the guest, as
  * network cards and Linux' GRO do it. libslirp sends segments of the guest's MSS one by one. A merged frame costs the guest one
- * chain of receive buffers and one pass through its network stack instead of up to 45. The frame's header says how to split the
- * frame again (VIRTIO_NET_HDR_GSO_TCPV4 or TCPV6), for a guest that forwards it.
+ * chain of receive buffers and one pass through its network stack instead of up to 45 of each. The frame's header says how to
+ * split the frame again (VIRTIO_NET_HDR_GSO_TCPV4 or TCPV6), for a guest that forwards it.
  */
 #ifndef OUTRIDER_VMM_NET_MERGE_H
 #define OUTRIDER_VMM_NET_MERGE_H
@@ -27,9 +27,9 @@ struct net_merge {
 };
 
 /*
- * Add the frame of `len` bytes to the held frame, or hold it if no frame is held. Returns false if the frame does not continue
- * the held one. The caller then takes the held frame (net_merge_take()) and tries again. A frame that is refused while no frame
- * is held cannot be merged, and must be passed to the guest alone.
+ * Add the frame of `len` bytes to the held frame, which is the merged frame that may still grow. If no frame is held, hold this
+ * frame. Returns false if the frame does not continue the held frame. The caller then takes the held frame (net_merge_take())
+ * and tries again. A frame that is refused while no frame is held cannot be merged, and must be passed to the guest alone.
  */
 bool net_merge_add(struct net_merge *m, const uint8_t *frame, size_t len);
 

@@ -44,8 +44,8 @@ void net_slirp_start(struct net_slirp *s, uint64_t features);
 
 /*
  * Take a frame of the guest, `len` bytes at `frame`, NET_FRAME_MIN to NET_FRAME_MAX. The buffer has at least NET_SLIRP_ROOM
- * bytes and is changed. Drops a frame that guard.h refuses, and a frame that might open a connection when there are too many.
- * net_slirp_sent() must follow a burst of frames.
+ * bytes and is changed. Drops a frame that guard.h refuses, and a frame that might open a connection while too many connections
+ * are open. net_slirp_sent() must follow a burst of frames.
  */
 #define NET_SLIRP_ROOM 64
 void net_slirp_send(struct net_slirp *s, const struct virtio_net_hdr_v1 *hdr, uint8_t *frame, size_t len);

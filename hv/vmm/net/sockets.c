@@ -97,8 +97,8 @@ static struct net_socket *socket_of(struct net_sockets *s, int fd)
 void net_sockets_opened(struct net_sockets *s, int fd)
 {
 	/*
-	 * Forget an earlier socket with the same descriptor, which libslirp may have closed without a call of
-	 * net_sockets_closing(): the kernel has removed it from the epoll set.
+	 * Forget an earlier socket with the same descriptor. libslirp may have closed that socket without a call of
+	 * net_sockets_closing(). The kernel has then removed the socket from the epoll set.
 	 */
 	socket_of(s, fd)->events = 0;
 }

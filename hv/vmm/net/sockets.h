@@ -34,8 +34,8 @@ struct net_timer {
 };
 
 /*
- * File descriptors reserved for files, and for connections that are opened between two counts (net_sockets_may_open()). If the
- * process may have fewer than twice this number, half of its descriptors are reserved.
+ * File descriptors reserved for files, and for connections that are opened between two counts of the open descriptors
+ * (net_sockets_may_open()). If the process may have fewer than twice this number, half of its descriptors are reserved.
  */
 #define NET_SOCKETS_SPARED 64
 
@@ -49,7 +49,8 @@ struct net_sockets {
 	unsigned round;		   /* number of calls of net_sockets_prepare() */
 	struct net_socket *socket; /* `size` entries, by file descriptor */
 	size_t size;
-	int *asked; /* the `asked_count` file descriptors of this round, in libslirp's order; room for asked_room */
+	/* The `asked_count` file descriptors of the last net_sockets_prepare(), in libslirp's order. Room for asked_room. */
+	int *asked;
 	size_t asked_count, asked_room;
 	int *held; /* the `held_count` file descriptors that may be in the epoll set, each once; room for held_room */
 	size_t held_count, held_room;

@@ -27,7 +27,10 @@ enum net_message_kind {
 
 struct net_header {
 	uint32_t kind;
-	/* The number of NET_MESSAGE_START messages so far. A frame for an earlier driver is dropped. */
+	/*
+	 * The number of NET_MESSAGE_START messages so far. A frame with another number is for an earlier driver, and is
+	 * dropped.
+	 */
 	uint32_t generation;
 	/* Which offloads the frame needs (backend.h). */
 	struct virtio_net_hdr_v1 offload;

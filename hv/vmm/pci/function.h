@@ -120,10 +120,10 @@ void pci_function_place_bar(struct pci_function *fn, unsigned bar, uint64_t gpa)
 uint32_t pci_function_read(struct pci_function *fn, unsigned offset, unsigned size);
 void pci_function_write(struct pci_function *fn, unsigned offset, unsigned size, uint32_t value);
 
-/* Set all bits of configuration space that a guest can write to their values in `config`. Does not call the owner. */
+/* Copy from `config` all bits of configuration space that a guest can write. Does not call the owner. */
 void pci_function_put(struct pci_function *fn, const uint8_t config[PCI_CONFIG_LEN]);
 
-/* Put the BARs on the bus at the addresses in their registers. */
+/* Put each BAR that is decoded on the bus, at the address in its register. Take all other BARs off the bus. */
 void pci_function_map(struct pci_function *fn, struct bus *bus);
 
 #endif

@@ -20,7 +20,7 @@ enum { OFF_ADDRESS = 0, OFF_RESET = 1, OFF_DATA = 4 };
 #define STATUS_INTX 8 /* Interrupt Status */
 
 /*
- * A host bridge, because Linux refuses configuration mechanism 1 if bus 0 has none (pci_sanity_check() in
+ * The bus has a host bridge, because Linux refuses configuration mechanism 1 if bus 0 has none (pci_sanity_check() in
  * arch/x86/pci/direct.c). This is Red Hat's generic host bridge, for which Linux has no driver.
  */
 static const struct pci_id bridge_id = {
@@ -126,7 +126,10 @@ static struct pci_function *find(const struct pci *pci, unsigned bus, unsigned s
 	return bus || function ? NULL : pci->slot[slot];
 }
 
-/* Read registers of a function. Those from PCI_CONFIG_LEN on read as 0, an empty list of extended capabilities. */
+/*
+ * Read registers of a function. The registers from PCI_CONFIG_LEN on read as 0, which means an empty list of extended
+ * capabilities.
+ */
 static uint32_t read_config(struct pci *pci, struct pci_function *fn, unsigned offset, unsigned size)
 {
 	uint32_t value;

@@ -61,8 +61,8 @@ void rtc_destroy(struct rtc *rtc)
 }
 
 /*
- * Returns a value in the format that register B chooses, binary or BCD. Encodes only the last two decimal digits of `value`: a
- * guest can set the clock to a century of more digits.
+ * Returns a value in the format that register B chooses, binary or BCD. Encodes only the last two decimal digits of `value`,
+ * because a guest can write a century of three digits in binary.
  */
 static uint8_t encode(const struct rtc *rtc, int value)
 {

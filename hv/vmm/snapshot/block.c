@@ -37,7 +37,7 @@ struct section_header {
 
 _Static_assert(sizeof(struct header) % ALIGN == 0 && sizeof(struct section_header) % ALIGN == 0, "sections are aligned");
 
-/* How many sections of a type a block has: one, or one for each vCPU, interrupt controller or slot of the PCI bus. */
+/* The number of sections of a type in a block: one, or one for each vCPU, interrupt controller or slot of the PCI bus. */
 enum how_many { ONE, EACH_CPU, EACH_CHIP, EACH_SLOT };
 
 static const struct kind {

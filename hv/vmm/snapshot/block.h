@@ -16,8 +16,8 @@
 #include "hv/vmm/snapshot/snapshot.h"
 
 /*
- * Section types. A number is never reused: if the meaning of a section changes, it needs a new number, and the block a new
- * version.
+ * Section types. A number is never reused: if the meaning of a section changes, the section needs a new number, and the block
+ * format needs a new version.
  */
 enum section {
 	SECTION_MACHINE = 1,
@@ -108,8 +108,8 @@ struct block {
 int block_open(const struct vm_state *state, struct block *block, struct err *err);
 
 /*
- * Returns the section, or NULL if there is none. After block_open() that is possible only for PCI devices. The section's data
- * may be unaligned.
+ * Returns the section, or NULL if there is none. After block_open(), only the section of a PCI device can be missing. The
+ * section's data may be unaligned.
  */
 const struct block_section *block_find(const struct block *block, enum section type, uint32_t index);
 

@@ -7,8 +7,8 @@
  *  - The control registers, which include the local APIC's base address and x2APIC mode.
  *  - XCR0, then the FPU: XCR0 decides which components the FPU's state may have.
  *  - Most MSRs, the general registers, the local APIC, pending events and debug registers. Loading the local APIC starts its
- *    timer, except in TSC-deadline mode: that timer's MSR is compared with the TSC, so it is loaded later, after the TSC. The
- *    kvmclock's MSR is loaded after KVM's clock.
+ *    timer, except in TSC-deadline mode. In that mode the timer compares an MSR with the TSC, so this MSR is loaded later,
+ *    after the TSC. The kvmclock's MSR is loaded after KVM's clock.
  *  - The MP state, after all other parts.
  */
 #include <errno.h>
@@ -199,8 +199,8 @@ static int save_xsave(struct vcpu *vcpu, struct block_writer *w, struct err *err
 }
 
 /*
- * Load the FPU's state. KVM reads as many bytes as its own state has, so the buffer has at least that many, zeroed after the
- * saved bytes.
+ * Load the FPU's state. KVM_SET_XSAVE reads as many bytes as an FPU state has on this host (xsave_size()). So the buffer has at
+ * least this size, and its bytes after the saved bytes are 0.
  */
 static int load_xsave(struct vcpu *vcpu, const struct block *block, struct err *err)
 {
@@ -264,8 +264,8 @@ static int list_msrs(struct vcpu *vcpu, struct msrs *msrs, struct err *err)
 }
 
 /*
- * Read all MSRs of the list that this vCPU has. KVM_GET_MSRS stops at the first MSR that it cannot read, such as one of a
- * feature that is not in the vCPU's CPUID. Skip that MSR.
+ * Read those MSRs of the list that exist on this vCPU. KVM_GET_MSRS stops at the first MSR that it cannot read, such as one of
+ * a feature that is not in the vCPU's CPUID. Skip that MSR.
  */
 static int get_msrs(struct vcpu *vcpu, struct msrs *msrs, struct err *err)
 {

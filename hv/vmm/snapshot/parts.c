@@ -106,7 +106,7 @@ static int bad_device(unsigned slot, struct err *err)
 	return err_set(err, EXIT_INPUT, "the state of the machine is not usable: its PCI device in slot %u is not valid", slot);
 }
 
-/* Returns true if the saved device is a disk that the caller has and that can be copied. */
+/* Returns true if the saved device is a disk, and `disks` has the disk from which a copy of this disk can be made. */
 static bool has_disk(const struct virtio_saved *saved, struct disk *const *disks)
 {
 	const struct virtio_identity *device = &saved->identity;
@@ -196,8 +196,8 @@ int parts_load(struct vm *vm, const struct moment *at, const struct block *block
 				       parts[i].what);
 	}
 	/*
-	 * Load each function twice: at the first time, the bus may refuse a BAR, because another function's BAR still has its
-	 * address.
+	 * Load each function twice: at the first time, the bus may refuse a BAR, because another function's BAR is still at the
+	 * address of this BAR.
 	 */
 	for (unsigned i = 0; i < 2 * PCI_SLOTS; i++)
 		if (virtio_in_slot(&vm->pci, i % PCI_SLOTS))

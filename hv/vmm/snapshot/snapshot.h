@@ -8,11 +8,12 @@
  * file, so loading checks each value. A block can be loaded only on CPUs of the same vendor, by a KVM that supports its MSRs
  * and features.
  *
- * A copy is a KVM VM of its own on RAM that the caller provides. It cannot reach anything outside. Its disks have the content
- * that the machine's disks had when the copy was made, and the copy's writes to them stay in memory. A read of blocks that the
- * machine itself has overwritten since is never completed. Its entropy device works. All other PCI devices are silent
- * (hv/vmm/pci/silent.h): their registers work, but no request in their queues is served. A disk is silent too, if the caller
- * passes no disk for it. The copy's serial port writes to a file descriptor of the caller.
+ * A copy is a KVM VM of its own on RAM that the caller provides. The copy cannot reach anything outside of itself. Its disks
+ * have the content that the machine's disks had when the copy was made, and the copy's writes to them stay in memory. If the
+ * machine has overwritten blocks since, the copy's reads of these blocks are never completed. The copy's entropy device works.
+ * All other PCI devices of the copy are silent (hv/vmm/pci/silent.h): their registers work, but no request in their queues is
+ * served. A disk is silent too, if the caller passes no disk for it. The copy's serial port writes to a file descriptor of the
+ * caller.
  *
  * A KVM VM belongs to the process that made it. After fork() the child has RAM of its own, copied on write, and makes its copy
  * of the machine there:
@@ -124,10 +125,10 @@ void vm_copy_devices_pause(struct vm *vm);
 int vm_copy_dirty(struct vm *vm, uint64_t *bitmap, size_t words, struct err *err);
 
 /*
- * To be called first in the child of a fork() of the process that runs `vm`, whose devices stood still: closes the child's
- * descriptors of the parent's KVM VM, which the child cannot use, without affecting the parent. Afterwards the child may use
- * only those parts of `vm` that *out names. The other file descriptors of the parent, such as sockets, stay open; the caller
- * closes them.
+ * To be called first in a child that the process of `vm` forked while the devices of `vm` stood still. Closes the child's
+ * descriptors of the parent's KVM VM, which the child cannot use. The parent keeps its own descriptors. Afterwards the child
+ * may use only those parts of `vm` that *out names. The other file descriptors of the parent, such as sockets, stay open; the
+ * caller closes them.
  */
 void vm_forked(struct vm *vm, struct vm_parent *out);
 
@@ -150,9 +151,9 @@ struct vm_time {
 int vm_time_take(struct vm *vm, struct vm_time *out, struct err *err);
 
 /*
- * Turn the clocks of a machine, no vCPU of which runs, back to `to`: the TSC of each vCPU by as many cycles as have passed on
- * the host since, and KVM's clock (Documentation/virt/kvm/devices/vcpu.rst, KVM_VCPU_TSC_OFFSET, since Linux 5.16). Returns 0,
- * or -1 with `err` set.
+ * Turn back the clocks of a machine, no vCPU of which runs, to the time `to`. The TSC of each vCPU goes back by the number of
+ * cycles that have passed on the host since `to` (Documentation/virt/kvm/devices/vcpu.rst, KVM_VCPU_TSC_OFFSET, since Linux
+ * 5.16). KVM's clock is set to to->clock_ns. Returns 0, or -1 with `err` set.
  */
 int vm_time_turn_back(struct vm *vm, const struct vm_time *to, struct err *err);
 

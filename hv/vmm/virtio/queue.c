@@ -412,8 +412,8 @@ unsigned virtq_iov(struct virtq_request *rq, bool writable, uint64_t offset, uin
 }
 
 /*
- * Copy from one part of the request to `to`, or from `from` to it. Either `to` or `from` is NULL. Returns the number of bytes
- * copied.
+ * If `to` is not NULL, copy up to `len` bytes of the readable or writable part, from `offset` on, to `to`. Otherwise copy up to
+ * `len` bytes from `from` to that part. Returns the number of bytes copied.
  */
 static size_t copy(struct virtq_request *rq, bool writable, uint64_t offset, uint8_t *to, const uint8_t *from, size_t len)
 {

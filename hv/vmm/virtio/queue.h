@@ -165,9 +165,12 @@ void virtq_hold(struct virtq *q, bool on);
 bool virtq_is_held(const struct virtq *q);
 
 /*
- * Take the next request. Returns 1 with *rq filled in; 0 if there is no request, and then the driver will notify the device of
- * the next request (unless virtq_kicks() is off); or -1 if the queue is not started or the device is broken. A device ends its
- * loop on 0 and on -1.
+ * Take the next request. A device ends its loop on 0 and on -1. Returns:
+ *  - 1, with *rq filled in.
+ *  - 0 if there is no request. The driver will notify the device of the next request, unless virtq_kicks() has switched
+ *    notifications off.
+ *  - 0 if the queue is held (virtq_is_held()).
+ *  - -1 if the queue is not started or the device is broken.
  */
 int virtq_pop(struct virtq *q, struct virtq_request *rq);
 
@@ -206,9 +209,9 @@ size_t virtq_read(struct virtq_request *rq, uint64_t offset, void *buf, size_t l
 size_t virtq_write(struct virtq_request *rq, uint64_t offset, const void *buf, size_t len);
 
 /*
- * Write the host addresses of up to `len` bytes of the readable or writable part from `offset` on to `iov`, for preadv() and
- * the like. Fills at most `max` elements and returns their number. Their lengths add up to less than `len` if the part is
- * shorter, or if `max` is too small.
+ * Fill `iov` with the host addresses of up to `len` bytes of the readable or writable part, from `offset` on, for preadv() and
+ * the like. Fills at most `max` elements and returns their number. The lengths of these elements add up to less than `len` if
+ * the part is shorter, or if `max` is too small.
  */
 unsigned virtq_iov(struct virtq_request *rq, bool writable, uint64_t offset, uint64_t len, struct iovec *iov, unsigned max);
 

@@ -7,9 +7,9 @@
  *
  * Threads: `queue_ready` runs on the queue's worker. All other functions of struct virtio_ops run on a vCPU's thread, one at a
  * time for each device. While `activate` and `reset` run, the device's workers are paused (worker_pause()), so both may access
- * data of the workers. `config_read` and `config_write` run while workers run; virtio_config_begin() describes how the two
- * share the configuration. A worker may call the functions of queue.h and of this header, because they take no lock that
- * another thread holds while it waits for workers to pause.
+ * data of the workers. `config_read` and `config_write` run while workers run; virtio_config_begin() describes how these two
+ * functions and the workers share the configuration. A worker may call the functions of queue.h and of this header, because
+ * they take no lock that another thread holds while it waits for workers to pause.
  */
 #ifndef OUTRIDER_VMM_VIRTIO_VIRTIO_H
 #define OUTRIDER_VMM_VIRTIO_VIRTIO_H

@@ -32,7 +32,7 @@
 struct watch {
 	struct watch *next;
 	int fd;
-	worker_fn *fn; /* NULL: it was unwatched */
+	worker_fn *fn; /* NULL: the file descriptor was unwatched */
 	void *ctx;
 };
 
@@ -162,7 +162,7 @@ static struct timespec at(uint64_t ns)
 }
 
 /*
- * Refuse that requests are held (`on`), or end such a refusal (dma_hold_refuse()). A held request would keep the worker's
+ * If `on`, refuse to hold requests; otherwise end one such refusal (dma_hold_refuse()). A held request would keep the worker's
  * callback from returning. The refusal applies to the requests of all workers. This does no harm, because requests are seldom
  * held.
  */

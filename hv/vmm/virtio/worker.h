@@ -118,7 +118,8 @@ void worker_unwatch(struct worker *worker, int fd);
 /*
  * Wait until no callback of the worker runs, and keep callbacks from beginning until worker_resume(). Pauses nest: each
  * worker_pause() needs a worker_resume(). In a callback on the worker's own thread, worker_pause() does not wait for that
- * callback. Both may be called on any thread, even before the worker's thread has started and after it has ended.
+ * callback. worker_pause() and worker_resume() may be called on any thread, even before the worker's thread has started and
+ * after it has ended.
  */
 void worker_pause(struct worker *worker);
 void worker_resume(struct worker *worker);

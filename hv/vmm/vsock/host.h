@@ -11,7 +11,9 @@
 /* Size in bytes of a buffer for the path of any Unix socket: the size of sockaddr_un.sun_path (unix(7)). */
 #define VSOCK_PATH_MAX 108
 
-/* The longest suffix "_PORT" of the path for a port of the host. */
+/*
+ * The longest suffix "_PORT". A program of the host listens on PATH_PORT for connections of the guest to the host's port PORT.
+ */
 #define VSOCK_PORT_SUFFIX "_4294967295"
 
 /*

@@ -163,8 +163,8 @@ static struct stream *add(struct vsock_streams *s, int fd, enum state state)
 /* ---- from the guest to the host ---- */
 
 /*
- * Once no held bytes are left to write: if the guest will send no more, shut down the socket for writing. If the guest has shut
- * down both directions, close the connection.
+ * Pass on a shutdown of the guest, if no held bytes are left to write. If the guest will send no more, shut down the socket for
+ * writing. If the guest has shut down both directions, close the connection.
  */
 static void finish_shutdown(struct stream *t)
 {

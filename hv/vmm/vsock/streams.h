@@ -4,10 +4,9 @@
  * packets for the guest; virtio_vsock.c moves them through the queues.
  *
  * Programs of the host use Unix sockets, with Firecracker's protocol. To connect to port P of the guest, a program connects to
- * the device's socket PATH and writes "CONNECT P
- * ". When the guest has accepted, the program reads "OK H
- * ", where H is the host's port of the connection; then both sides exchange data. If the guest does not accept, the device
- * closes the socket. To accept connections to port P of the host, a program listens on the socket PATH_P.
+ * the device's socket PATH and writes "CONNECT P\n". When the guest has accepted, the program reads "OK H\n", where H is the
+ * host's port of the connection; then both sides exchange data. If the guest does not accept, the device closes the socket. To
+ * accept connections to port P of the host, a program listens on the socket PATH_P.
  *
  * Flow control (virtio 1.2, section 5.10.6.3): for each connection, the device holds at most VSOCK_BUFFER bytes for which the
  * socket of the host's program has no room, and sends the guest no more bytes than the guest's announced buffer space. A guest
