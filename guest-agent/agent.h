@@ -50,7 +50,7 @@ bool parse_seconds(const char *text, double *seconds);
 
 /*
  * How long a workload runs, in seconds. If `limit` is 0, the workload runs for `seconds`. Otherwise it runs until the line
- * "enough NAME" comes on standard input, at most for `limit` seconds, and then for `seconds` more.
+ * "enough NAME" comes on standard input or `limit` seconds have passed, and after that for another `seconds`.
  */
 struct duration {
 	double seconds, limit;

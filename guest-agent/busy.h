@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stressors of the workload "busy". Each exercises one part of the kernel, from several processes at once. A round is short
- * (milliseconds on real hardware) and removes the files and processes that it made. A round checks what system calls return.
+ * The stressors of the workload "busy". Each exercises one part of the kernel, from several processes at once. A round is one
+ * call of stressor.round(). It takes milliseconds on real hardware, checks what system calls return, and removes the files and
+ * processes that it made.
  */
 #ifndef OUTRIDER_BUSY_H
 #define OUTRIDER_BUSY_H

@@ -53,8 +53,8 @@ static enum busy_result round_files(struct busy_worker *w)
 }
 
 /*
- * Ten times: write to a pipe, wait by epoll until the pipe or an eventfd that is never written can be read, and read from the
- * pipe. Returns false if a call fails.
+ * Do the following ten times: write to a pipe, call epoll_wait() for the pipe and an eventfd, and read from the pipe. The
+ * eventfd begins at 1 and so can always be read. Returns false if a call fails.
  */
 static bool poll_pipe(int in, int out)
 {

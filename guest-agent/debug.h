@@ -43,7 +43,10 @@ void debug_step(void);
  */
 pid_t debug_child(void);
 
-/* Resume the child by the ptrace request, and wait. Returns true if the child stopped with SIGTRAP; otherwise writes a line. */
+/*
+ * Resume the child by the ptrace request `request`, and wait until the child stops or ends. Returns true if it stopped with
+ * SIGTRAP. Otherwise writes a line and returns false.
+ */
 bool debug_resume(pid_t pid, int request);
 
 /* If `ok`, let the child run to its end, else kill it. Returns true if `ok` is true and the child exited with status 0. */

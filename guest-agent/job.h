@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A job: a workload or a configured command that runs beside the agent. Each job has a runner: a process that starts the
- * processes of the job and waits for them. When the job ends, is stopped, or the agent dies, the runner kills every process of
- * the job that still runs, and those that they started.
+ * processes of the job and waits for them. When the job ends or is stopped, or when the agent dies, the runner kills all
+ * processes of the job that still run, with their descendants.
  */
 #ifndef OUTRIDER_JOB_H
 #define OUTRIDER_JOB_H
@@ -16,13 +16,14 @@ enum job_state { JOB_NONE, JOB_RUNNING, JOB_STOPPING, JOB_ENDED };
 
 struct job {
 	enum job_state state;
-	unsigned int number; /* from 1, never used again */
+	unsigned int number; /* counted from 1; no two jobs have the same number */
 	char word[LINE_LENGTH + 1];
-	int runner;	      /* process id */
-	int input;	      /* descriptor of the pipe to the job's standard input; -1: closed */
-	int output;	      /* pipe from the job's standard output and error; -1: all writers have closed it */
-	double start, end;    /* in seconds of now()'s clock */
-	int rc;		      /* exit status in JOB_ENDED: an enum agent_rc, 128 plus a signal, or the workload's own */
+	int runner;	   /* process id */
+	int input;	   /* descriptor of the pipe to the job's standard input; -1: closed */
+	int output;	   /* pipe from the job's standard output and error; -1: all writers have closed it */
+	double start, end; /* in seconds of now()'s clock */
+	/* set in JOB_ENDED: the exit status, which is an enum agent_rc, 128 plus a signal, or a status of the workload's own */
+	int rc;
 	atomic_ulong *rounds; /* number of rounds of work done; in memory shared with the job's processes */
 	unsigned long lines;  /* number of lines that the job has printed */
 	struct line_reader reader;

@@ -25,9 +25,10 @@ struct job_work {
 bool job_work_find(const char *word, const char *commands, struct job_work *work);
 
 /*
- * Run a job, in a new child of the agent: start the job's processes, and wait until they have ended or SIGTERM comes. The
- * kernel sends SIGTERM when the agent dies. Then kill every process that descends from them. Returns the exit status: 128 +
- * SIGTERM, or the first status that is not 0 of the processes that the runner started, or 0.
+ * Run a job, in a new child of the agent: start the job's processes, wait until they have ended or SIGTERM comes, and kill
+ * every process that descends from the runner. job_stop() sends SIGTERM, and the kernel sends it when the agent dies. Returns
+ * 128 + SIGTERM if SIGTERM came. Otherwise returns the first exit status other than 0 of a process that the runner started, or
+ * 0 if all exited with 0.
  */
 int job_runner(const struct job_work *work);
 

@@ -15,7 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* After <sys/socket.h>: this header of the kernel uses struct sockaddr without defining it. */
+/* This header of the kernel uses struct sockaddr without defining it, so <sys/socket.h> must come first. */
 #include <linux/vm_sockets.h>
 
 #include "agent.h"

@@ -39,7 +39,7 @@ short link_events(const struct link *link, bool input);
 /* Handle the events that poll() reported for link->fd. Returns whether they brought the link up. */
 bool link_ready(struct link *link, short revents);
 
-/* Hang up, and try again in a second. */
+/* Hang up. link_try() connects again one second later at the earliest. */
 void link_drop(struct link *link);
 
 /* Read what the host has sent. Returns the number of bytes, or 0. If the host has hung up, the link is dropped. */

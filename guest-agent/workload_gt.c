@@ -23,7 +23,7 @@
  * side may not have run at all in the time that the user gave.
  */
 #define SIDES_LIMIT 120.0
-#define SIDES_PERIOD 100000 /* microseconds between looks at the rounds */
+#define SIDES_PERIOD 100000 /* microseconds between checks whether both sides have made a round */
 
 /*
  * A line of the module's /proc file: a case with its two sides, and how many rounds (repetitions of its access) each side has
@@ -93,7 +93,7 @@ static int send_command(const char *verb, const char *name)
 	return rc;
 }
 
-/* Returns whether the case has no race, so that the host never waits for one. */
+/* Returns whether the case is a control: it has no race, so the host never sends "enough" for it. */
 static bool is_control(const struct gt_line *c)
 {
 	return !strcmp(c->group, "controls") || !strncmp(c->group, "atomic", strlen("atomic"));

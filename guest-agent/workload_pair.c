@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Brings two programs to a mark, for `outrider explore`: each is started on a CPU of its own, and waits for the host there. The
- * host gives the commands, lets each side go, and learns its exit status by the registers of the mark device
- * (hv/vmm/platform/mark.h), which are mapped from /dev/mem.
+ * Brings two programs to a mark, for `outrider explore`: each program is started on a CPU of its own, and waits at the mark for
+ * the host. Through the registers of the mark device (hv/vmm/platform/mark.h), which are mapped from /dev/mem, the host gives
+ * the commands, lets each side go, and learns the side's exit status.
  *
- * A side is two processes on one CPU. The shell has started, and sleeps in a read of a pipe. The releaser spins at the mark in
- * user mode, and writes to the pipe when the host lets the side go. So the start of the shell is over before the mark, and a
- * CPU at the mark holds no lock of the kernel.
+ * A side is two processes on one CPU, the shell and the releaser. The shell starts before the mark, and then sleeps in a read
+ * of a pipe. The releaser spins at the mark in user mode, and writes to the pipe when the host lets the side go. So the start
+ * of the shell is no part of what is explored, and a CPU at the mark holds no lock of the kernel.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,13 +44,16 @@
 #define GO_COMMAND                               \
 	"read -r outrider_mark <&3\nexec 3<&-\n" \
 	"if [ \"$outrider_mark\" ]; then (echo >/dev/null); exit 0; fi\n"
-/* The shell counts as asleep once this number of checks in a row, LOOK_US apart, have found it asleep. */
+/*
+ * The shell counts as asleep once this number of checks in a row have found it asleep. The checks are LOOK_US microseconds
+ * apart. After LOOKS_MAX checks (30 s) the side fails.
+ */
 #define LOOKS 5
 #define LOOK_US 20000
 #define LOOKS_MAX 1500
 /*
- * Seconds that the agent waits, after both sides have ended, before it tells the host so: work that the kernel has deferred
- * runs meanwhile, and may make the kernel complain.
+ * Seconds that the agent waits, after both sides have ended, before it tells the host that they have ended. In this time the
+ * kernel runs work that it has deferred, and that work may make the kernel complain.
  */
 #define SETTLE 0.05
 
@@ -144,7 +147,7 @@ static void be_side(struct pair *pair, mark_registers *mark, unsigned side, cons
 	do
 		answer = mark[side];
 	while (!answer);
-	/* The shell reads the line byte by byte, each by a system call. */
+	/* Keep the line short: the shell reads each byte of it by a system call of its own. */
 	line = answer == MARK_BASELINE ? "b\n" : "\n";
 	if (write(pipes[1], line, strlen(line)) != (ssize_t)strlen(line))
 		_exit(AGENT_FAIL);

@@ -65,8 +65,8 @@ void groups_sort(struct groups *g);
 const struct group *groups_of(const struct groups *g, size_t index);
 
 /*
- * Print the totals in one line: "26 likely bugs (52 races), 12 unclear, 40 benign". Each number counts groups. The number of
- * races follows in parentheses if it is not the same.
+ * Print the totals in one line: "26 likely bugs (52 races), 12 unclear, 40 benign". Each number counts groups. If the number of
+ * races differs from the number of groups, it follows in parentheses.
  */
 void groups_sum(FILE *out, const struct groups *g);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pruner separates likely bugs from races that do no harm, by the record of a run alone (DataCollider, section 3.3; replay
- * paper, table 2). It drops no race. A verdict gives a race its place in the list, names the pattern, and gives the evidence
+ * The pruner separates likely bugs from races that do no harm, by the record of a run alone (DataCollider, section 3.3;
+ * PLDI'07, table 2). It drops no race. A verdict gives a race its place in the list, names the pattern, and gives the evidence
  * in a sentence that a maintainer can check. A caller of the pruner needs only this header.
  *
  * Rules use only records and lists from files, so a verdict is the same on every machine.

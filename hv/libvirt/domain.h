@@ -33,15 +33,15 @@ const struct domain_facts *domain_facts(const struct domain *d);
 pid_t domain_pid(const struct domain *d);
 
 /*
- * Open a gdbstub, which stops the machine. If a killed outrider left a gdbstub open, closes that first and sets *leftover;
- * otherwise *leftover is unchanged. Returns the descriptor, which the caller owns, or -1 with `err` set.
+ * Open a gdbstub, which stops the machine. If a killed outrider left a gdbstub open, close that gdbstub first and set *leftover
+ * to true; otherwise *leftover is unchanged. Returns the descriptor, which the caller owns, or -1 with `err` set.
  */
 int domain_open_stub(struct domain *d, bool *leftover, struct err *err);
 
 /* Close the gdbstub, even if libvirtd was restarted meanwhile. Returns 0, or -1 with `err` set. */
 int domain_close_stub(struct domain *d, struct err *err);
 
-/* Do not close the gdbstub in domain_free(), because another process will close it. */
+/* Make domain_free() leave the gdbstub open, because another process will close it. */
 void domain_leave_stub(struct domain *d);
 
 /* Close the gdbstub that another process opened on a domain and can no longer close. */

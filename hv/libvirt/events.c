@@ -53,7 +53,7 @@ static const struct domain_event rebooted = {.what = "the guest was rebooted"};
 static const struct domain_event migrating = {.what = "the guest is being migrated"};
 static const struct domain_event migrated = {.what = "the guest was migrated"};
 
-/* Keep the first event. */
+/* Store `what` as the event that ends the session, unless an earlier event is stored already. */
 static void tell(struct domain *d, const struct domain_event *what)
 {
 	const struct domain_event *none = NULL;
@@ -106,8 +106,8 @@ static void on_reboot(virConnectPtr connection, virDomainPtr domain, void *ctx)
 }
 
 /*
- * Called when libvirt begins the first pass over the guest's memory. Copying takes a while, and in that time outrider removes
- * the breakpoints, so that they do not migrate.
+ * libvirt calls this at the start of each pass over the guest's memory. The first pass takes a while, and in that time outrider
+ * removes the breakpoints, so that they do not migrate.
  */
 static void on_migration(virConnectPtr connection, virDomainPtr domain, int pass, void *ctx)
 {

@@ -40,8 +40,8 @@ virConnectPtr libvirt_connect(const char *uri, bool writable, struct err *err);
 /* ---- check.c ---- */
 
 /*
- * Check whether outrider can attach to a domain. Writes into `why` one line for the user that says why not, or "" if it can.
- * `writable` says that the connection is not read-only. Also fills in `facts`, unless `facts` is NULL.
+ * Check whether outrider can attach to a domain. If it cannot, write into `why` one line for the user that says why; otherwise
+ * write "". `writable` says that the connection is not read-only. Also fills in `facts`, unless `facts` is NULL.
  */
 void libvirt_check(virDomainPtr domain, bool writable, struct domain_facts *facts, char *why, size_t size);
 

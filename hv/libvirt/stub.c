@@ -13,8 +13,8 @@
 #include "hv/libvirt/internal.h"
 
 #define STUB "outrider-gdb" /* The name of outrider's character device in QEMU. */
-#define RETRIES 20	    /* Attempts to connect again, 500 ms apart: libvirtd may be restarting. */
-#define CLOSED_BY 100	    /* Looks at a gdbstub of ours, 100 ms apart, until it counts as in use. */
+#define RETRIES 20	    /* Number of attempts to connect again, 500 ms apart: libvirtd may be restarting. */
+#define CLOSED_BY 100	    /* Number of checks, 100 ms apart, before a gdbstub of outrider's counts as in use. */
 
 /* ---- QEMU's monitor ---- */
 
@@ -79,9 +79,8 @@ static enum libvirt_stub look(struct domain *d)
 }
 
 /*
- * Our gdbstub can look in use for a moment after an outrider and its guard were killed: the kernel has yet to close their
- * sockets, and QEMU has yet to see that. So wait until it is closed, but not for ever: it is in use if another user's outrider
- * is attached.
+ * A gdbstub of outrider's can look in use for a moment after an outrider and its guard were killed, until the kernel has closed
+ * their sockets and QEMU has noticed. So wait for that, but at most 10 s, because another outrider may really be attached.
  */
 enum libvirt_stub libvirt_look_for_stub(struct domain *d)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lists the system calls that each kind of thread may make. The lists come from tracing each thread (strace -f) with glibc 2.36
- * and
- * 2.41, and from what the C library does when memory runs short or a thread ends. Each entry is a right. If the call's name
- * does not say what needs the call, a comment does.
+ * Lists the system calls that each kind of thread may make. The list comes from tracing each thread (strace -f) with glibc 2.36
+ * and 2.41, and from what the C library does when memory runs short or a thread ends. A comment says what needs a call if the
+ * call's name does not.
  */
 #include "hv/sandbox/calls.h"
 

@@ -9,9 +9,9 @@
 #include "hv/base/err.h"
 
 /*
- * Has another process make a forbidden system call, through the file descriptor `opener` that filter_load() was given. Returns
- * false if the other process does not make calls of this number. Otherwise sets *result to the call's result, -errno for an
- * error.
+ * A function that has another process make a forbidden system call, through the file descriptor `opener` that filter_load() was
+ * given. Returns false if the other process does not make calls of this number. Otherwise sets *result to the call's result,
+ * -errno for an error.
  */
 typedef bool filter_stand_in(int opener, int call, const uint64_t args[6], long *result);
 
@@ -23,8 +23,9 @@ int filter_prepare(void (*last)(void *ctx), void *ctx, filter_stand_in *stand_in
 
 /*
  * Confine the calling thread to the calls of the kinds in `kinds` (bits, as in calls.h). Threads of CALLS_ASKING may use the
- * opener's socket `opener` (-1: none), and for threads of CALLS_STOOD_IN the function `stand_in` makes forbidden calls. The
- * message about a forbidden call names the thread `name`, which must stay valid. Returns 0, or -1 with EXIT_INPUT.
+ * opener's socket `opener` (-1: none). If a thread of CALLS_STOOD_IN makes a forbidden call, the function `stand_in` of
+ * filter_prepare() has the opener make it. The message about a forbidden call names the thread `name`, which must stay valid.
+ * Returns 0, or -1 with EXIT_INPUT.
  */
 int filter_load(unsigned kinds, const char *name, int opener, struct err *err);
 

@@ -34,8 +34,8 @@
 struct opener {
 	struct places places;
 	/*
-	 * for Landlock, which limits writing to folders: for each place (opener_places.h), the path of a file in the place's
-	 * folder
+	 * one path for each file or folder that the opener may write: Landlock then allows writes to all files in the folder of
+	 * this path
 	 */
 	char *let[LET_MAX];
 	size_t let_count;
@@ -62,7 +62,7 @@ int opener_connect(const char *path, uint32_t port)
 	return -1;
 }
 
-/* ---- requests: each returns 0 and may set *fd, or returns -1 with errno set ---- */
+/* ---- requests: each function returns 0 and may set *fd, or returns -1 with errno set ---- */
 
 static int refuse(int error)
 {

@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A place: one file of a folder, or all its files. */
+/* A place: one file of a folder, or all files of the folder. */
 struct place {
-	int folder; /* O_PATH */
+	int folder; /* descriptor of the folder, opened with O_PATH */
 	dev_t dev;
 	ino_t ino;
-	char name[NAME_MAX + 1]; /* name of the file; "": any */
+	char name[NAME_MAX + 1]; /* name of the file; "": all files of the folder */
 };
 
 /*

@@ -23,7 +23,7 @@ bool datum_match(const struct datum_name *d, const char *variable, const char *t
 /*
  * Set `out` to the names that the guest's own tables give the datum: kallsyms for variables, slab caches and BTF for types.
  * These tables often give the same names as debug files. A datum inside a variable, without a known member, gets the name
- * "VARIABLE+". A datum without a variable and a type becomes DATUM_UNNAMED.
+ * "VARIABLE+". A datum with neither a variable nor a type becomes DATUM_UNNAMED.
  */
 void datum_of_memory(const struct guest_memory *memory, struct datum_name *out);
 

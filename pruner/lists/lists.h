@@ -24,7 +24,7 @@ enum list_kind {
 	LIST_LOCK,
 	/* Functions that release a lock. */
 	LIST_UNLOCK,
-	/* Names of data that are words of locks or of the scheduler. */
+	/* Names of data that are words of locks, or words of the scheduler such as preemption counts. */
 	LIST_LOCK_WORD,
 	/* Functions that share no memory with other CPUs but the words of locks. */
 	LIST_LOCK_INSIDE,
@@ -106,7 +106,10 @@ struct prune_rules {
 	/* The kernel of the races, as major << 16 | minor; or KERNEL_ANY or KERNEL_SEVERAL. */
 	uint32_t kernel;
 	bool kernel_given; /* A kernel was set or added. */
-	/* No kernel of the races has CONFIG_PREEMPTION: a task runs on in the kernel until it calls the scheduler. */
+	/*
+	 * No kernel of the races has CONFIG_PREEMPTION: a task that runs in the kernel keeps its CPU until it calls the
+	 * scheduler.
+	 */
 	bool cannot_preempt;
 };
 
@@ -127,7 +130,9 @@ struct list_query {
 /* Returns whether the entry is for the kernel of the races. */
 bool rules_kernel_fits(const struct prune_rules *rules, const struct list_entry *e);
 
-/* Returns the first entry that fits the query and the kernel. Returns NULL if none does, or the datum's name is a guess. */
+/*
+ * Returns the first entry that fits the query and the kernel. Returns NULL if no entry fits, or if the datum's name is a guess.
+ */
 const struct list_entry *rules_datum(const struct prune_rules *rules, const struct list_query *query);
 
 /*

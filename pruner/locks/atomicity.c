@@ -51,7 +51,7 @@ struct found {
 struct judging {
 	const struct protection *p;
 	uint32_t *order; /* indices into p->uses[] */
-	/* Judge the pairs of sections of two locks. Otherwise those of one lock. */
+	/* Judge pairs of sections that are under two different locks. Otherwise judge pairs under one lock. */
 	bool two_locks;
 	void *tree; /* of struct found, of tsearch(3) */
 	size_t found;
@@ -68,7 +68,9 @@ static uint64_t owner_of(const struct prot_access *a)
 	return a->memory.symbol.name[0] ? a->memory.symbol.addr : a->gva / WORD * WORD;
 }
 
-/* Compare the groups of two uses. Uses of one object are in one group, and, unless `two_locks` is set, under one lock, too. */
+/*
+ * Compare the groups of two uses. A group has the uses of one object: under one lock, or under any lock if `two_locks` is set.
+ */
 static int by_owner(const struct judging *j, const struct prot_use *x, const struct prot_use *y)
 {
 	const struct prot_access *a = &j->p->accesses[x->access], *b = &j->p->accesses[y->access];
@@ -269,8 +271,8 @@ static bool holds_alone(const struct prot_access *a, uint32_t lock)
 }
 
 /*
- * Returns whether the locks let the section of `use` come between the two sections of the case, and only there: it is under the
- * lock of both sections, or under both of their locks.
+ * Returns whether the locks let the section of `use` come between the two sections of the case, and keep it from coming during
+ * one of them. If the two sections are under two locks, the section of `use` must be under both locks.
  */
 static bool locks_fit(const struct atomicity_case *c, const struct prot_use *use)
 {

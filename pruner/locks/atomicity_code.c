@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Answers questions about a section by accesses that were seen in other sections, or of other objects: the code of the function
- * is the same. Without this, code that was sampled seldom would be suspected for what it was not seen to do.
+ * Answers questions about a section. Accesses that were seen in other sections, or to other objects, count too, if the same
+ * function made them. Otherwise code that was sampled seldom would be suspected only because the access in question was not
+ * seen in this section.
  */
 #include <string.h>
 
@@ -37,7 +38,10 @@ bool atomicity_checks_on_the_way(const struct atomicity_case *c)
 	const struct protection *p = c->group->p;
 	const struct prot_access *act = &p->accesses[c->second->access];
 	uint64_t second = c->sections->second;
-	/* Both accesses are in the caller, and the lock is taken in a function that it calls: the code does not show where. */
+	/*
+	 * Both accesses are in the caller, and a function that the caller calls takes the lock: the caller's code does not show
+	 * where.
+	 */
 	bool unclear = c->sections->caller && p->accesses[c->first->access].function == act->function;
 
 	for (uint32_t i = 0; i < p->use_count; i++) {

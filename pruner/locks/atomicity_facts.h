@@ -2,14 +2,17 @@
 /*
  * A case for the search for atomicity suspicions: three accesses in two critical sections of one function and a section of
  * another context. All are under one lock, or the two sections are under two locks and the section in between is under both.
- * Functions answer questions about these sections. Private to atomicity*.c.
+ * The functions below answer questions about these sections. Private to atomicity*.c.
  */
 #ifndef OUTRIDER_PRUNER_LOCKS_ATOMICITY_FACTS_H
 #define OUTRIDER_PRUNER_LOCKS_ATOMICITY_FACTS_H
 
 #include "pruner/locks/protect_facts.h"
 
-/* The uses of the data of one object, or of one variable: under one lock, or under any lock to judge pairs of two locks. */
+/*
+ * The uses (struct prot_use) of the data of one object or one variable. They are under one lock, or, if pairs of sections under
+ * two locks are judged, under any lock.
+ */
 struct atomicity_group {
 	const struct protection *p;
 	/* Indices into p->uses[], sorted by word and access. */
@@ -40,7 +43,7 @@ bool atomicity_in(const struct atomicity_group *g, const struct prot_use *use, u
  */
 const struct section_between *atomicity_came_between(const struct section_pair *s, uint64_t taken_at);
 
-/* ---- atomicity_code.c: what the code of a section does, seen in whatever section ---- */
+/* ---- atomicity_code.c: what the code of a section does, as seen in this section or in another one ---- */
 
 /*
  * Returns whether the function of the second section's access decides by the datum before this access, in the same section. The
@@ -55,8 +58,8 @@ bool atomicity_checks_on_the_way(const struct atomicity_case *c);
 bool atomicity_writes_on_the_way(const struct atomicity_case *c);
 
 /*
- * Returns whether the function that accesses `flag` writes the member of `value`, too, of any object, in the section that
- * begins with the lock call at `taken_at`.
+ * Returns whether the function that accesses `flag` also writes the member that `value` accesses, in any object, in the section
+ * that begins with the lock call at `taken_at`.
  */
 bool atomicity_sets_both(const struct protection *p, uint64_t taken_at, const struct prot_access *flag,
 			 const struct prot_access *value);

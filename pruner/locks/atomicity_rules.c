@@ -12,7 +12,7 @@
  * that the record does not show keeps that section away.
  */
 #define NEVER_CASES 4096u
-/* Such a section must have been seen at least this many times. */
+/* The section that never came in between must itself have been seen at least this many times. */
 #define NEVER_SECTIONS 64u
 /*
  * If the CPU was held between the two sections this many times, and the other context's section still did not come, that
@@ -214,8 +214,8 @@ static int tell_read_back(const struct atomicity_case *c, enum atomicity_pattern
 }
 
 /*
- * Judge the interleaving write-read-write: the section in between reads a value of the first section that the second section
- * replaces.
+ * Judge the interleaving write-read-write: the section in between reads the value that the first section has written and that
+ * the second section then replaces.
  */
 static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern *pattern)
 {
@@ -231,8 +231,9 @@ static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern
 }
 
 /*
- * Judge the interleavings that the three accesses make. Returns ATOMICITY_TOLD, and sets *pattern, for the first one that is a
- * suspicion. Otherwise returns the reason why the first one is correct, or -1 if all equal a serial order.
+ * Judge the interleavings that the three accesses make. If one of them is a suspicion, sets *pattern and returns
+ * ATOMICITY_TOLD. Otherwise returns the reason why the first of them that equals no serial order is correct, or -1 if all equal
+ * a serial order.
  */
 static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *pattern)
 {
@@ -337,9 +338,10 @@ static bool has_outer_lock(const struct atomicity_case *c)
 }
 
 /*
- * Returns whether the sections are in two functions, and nothing says that the second one depends on what the first one finds.
- * A caller depends on it if it decides by the result of the function that checks. Other values that it passes on are not
- * followed.
+ * Returns whether the sections are steps of a caller, at least one of them in a function that the caller calls, and nothing
+ * says that the second section depends on what the first one finds. In check-then-act, the second section depends on the first
+ * one if the caller makes the first section itself, or decides by the result of the function that makes it. Other values that
+ * the caller passes on are not followed.
  */
 static bool are_own_steps(const struct atomicity_case *c, enum atomicity_pattern pattern)
 {
@@ -376,8 +378,9 @@ int atomicity_tell_publish(const struct atomicity_case *c)
 	uint64_t between = c->between->taken_at;
 
 	/*
-	 * The pattern needs a first section that sets the flag and not the value, also not of another object as a list does,
-	 * and a section in between that decides by the flag and does not set the value itself.
+	 * The pattern needs a first section that sets the flag, and sets the value neither in this object nor in another one.
+	 * (Code that links list entries does the latter.) It also needs a section in between that decides by the flag and does
+	 * not set the value itself.
 	 */
 	if (section_writes(g, c->sections->first, value) || !checks(g, between, flag) || section_writes(g, between, value) ||
 	    atomicity_sets_both(g->p, c->sections->first, flag, value))

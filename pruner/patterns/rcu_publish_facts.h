@@ -26,8 +26,8 @@ struct rcu_publish {
 	bool prepares;
 	/*
 	 * The store is to an element of a table of pointers, and the new object points to the object of an element of the same
-	 * table. Most likely both are one element, and this is the same as `links_old`. The code computes the two indices
-	 * separately, so the indices are not known to be equal.
+	 * table. Most likely both elements are the same one, and then the new object points to the object of the old pointer,
+	 * as in `links_old`. The code computes the two indices separately, so the indices are not known to be equal.
 	 */
 	bool links_table;
 	/*
@@ -35,7 +35,10 @@ struct rcu_publish {
 	 * next entry: list_del_rcu() does this, so that readers can go on from the object.
 	 */
 	bool leaves_link;
-	/* The function that the code calls after the store to wait for a grace period or to free after it, or NULL. */
+	/*
+	 * The function that the code calls after the store to wait for a grace period, or to free an object after a grace
+	 * period. NULL: no such call.
+	 */
 	const char *grace;
 	/* `grace` frees the removed object; or `grace` waits, and the removed object is freed after the wait. */
 	bool grace_of_removed;

@@ -14,7 +14,7 @@ struct reader {
 	struct flow_pointer read;
 	/* The reader is in no section: a spinlock, which turns preemption off, keeps the object alive. */
 	bool by_lock;
-	/* Only the kernel's lack of preemption keeps the object alive: until a call that may sleep. */
+	/* Only the kernel's lack of preemption keeps the object alive, up to the next call that may sleep. */
 	bool until_sleep;
 	/*
 	 * The nesting of sections before each instruction, on the paths from the load: bit n is set if a path is in n sections.
@@ -28,7 +28,7 @@ struct reader {
 /*
  * Returns in how many nested read-side critical sections the reader was at its load, at most NESTING_MAX. Counts only instances
  * in which the reader is in a section and is a task with interrupts and preemption on: then only sections keep the object
- * alive. Returns the least number of these instances, or 0 if there is none.
+ * alive. If these instances differ, returns the lowest nesting. Returns 0 if there is no such instance.
  */
 static unsigned sections_in(const struct race *race, unsigned side)
 {

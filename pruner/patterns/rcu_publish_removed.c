@@ -112,8 +112,8 @@ static void find_unlinked(struct writer *w)
 }
 
 /*
- * Add to the removed objects an old list entry that a new entry replaces: the writer stores the value of the old entry's link
- * to the new entry's link, and so removes the old entry.
+ * Add to the removed objects an old list entry that a new entry replaces: the writer copies the old entry's link to the new
+ * entry's link, and so removes the old entry from the list.
  */
 static void find_bypassed(struct writer *w)
 {

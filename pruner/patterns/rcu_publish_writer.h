@@ -25,7 +25,10 @@ struct writer {
 	 * unknown.
 	 */
 	struct flow_pointer link;
-	/* The instructions that may run after the store: all of them, and those without a grace period in between. */
+	/*
+	 * after[]: the instructions that may run after the store. before_grace[]: those of them that may run without a grace
+	 * period in between.
+	 */
 	bool after[RACE_CODE_MAX], before_grace[RACE_CODE_MAX];
 };
 

@@ -27,9 +27,9 @@ void related_of_function(const struct related *c, const struct race_side *side,
 			 void (*each)(void *ctx, const struct race *race, unsigned which), void *ctx);
 
 /*
- * Call each(ctx, other) for each side of a race that, in its first instance, was an access by a vCPU at the GVA `gva` in the
- * run of `race`. If both sides of a race were at this GVA, each() is called twice for the race. `race` itself is left out. `c`
- * may be NULL.
+ * Find the sides that, in the first instance of their race, were an access by a vCPU at the GVA `gva` in the run of `race`.
+ * Call each(ctx, other) for each such side, with the side's race as `other`. If both sides of a race were at this GVA, each()
+ * is called twice for the race. `race` itself is left out. `c` may be NULL.
  */
 void related_at(const struct related *c, const struct race *race, uint64_t gva,
 		void (*each)(void *ctx, const struct race *other), void *ctx);

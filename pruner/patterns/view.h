@@ -49,8 +49,8 @@ struct view_side {
 	struct flow_write write;
 	enum lock_held lock;
 	/*
-	 * What shows a held lock, to follow the function's name in the evidence: "holds i_lock (--locks)", "called
-	 * mutex_lock()", "has preemption off (preempt_count 0x1)". "" unless `lock` is LOCK_HELD.
+	 * What shows that the side holds a lock, in words that follow the function's name in the evidence: "holds i_lock
+	 * (--locks)", "called mutex_lock()", "has preemption off (preempt_count 0x1)". "" unless `lock` is LOCK_HELD.
 	 */
 	char lock_why[LOCK_WHY_MAX];
 	bool marked; /* The access is a marked access. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rule for double-checked locking (replay paper, table 2). The reader tests the datum without the lock, takes the lock and
- * tests the datum again. Only the second test counts. The writer holds the lock.
+ * The rule for double-checked locking (PLDI'07, table 2). The reader tests the datum without the lock, takes the lock and tests
+ * the datum again. Only the second test counts. The writer holds the lock.
  */
 #include "pruner/patterns/lock.h"
 #include "pruner/rules/rules.h"

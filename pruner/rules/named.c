@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The rules that use lists of names, in which each name has a reason and a source. They are: special variables, which race by
- * design (DataCollider, section 3.3); approximate computation; and both values valid (replay paper, table 2). Machine code does
- * not show the last two patterns, and code that reads an estimate may still rely on an exact value. So the class of these two
- * is unclear, not benign.
+ * design (DataCollider, section 3.3); approximate computation; and both values valid (PLDI'07, table 2). Machine code does not
+ * show the last two patterns, and code that reads an estimate may still rely on an exact value. So the class of these two is
+ * unclear, not benign.
  */
 #include "pruner/rules/rules.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changes a verdict of the rules by the outcomes of running the race in both orders (replay paper, sections 4.3 and 5). An
- * outcome may make any race a harmful candidate. It may make an unclear race benign, and a harmful candidate unclear, but never
- * a harmful candidate benign. If rule and outcome disagree, the evidence has both.
+ * Changes a verdict of the rules by the outcomes of running the race in both orders (PLDI'07, sections 4.3 and 5). An outcome
+ * may make any race a harmful candidate. It may make an unclear race benign, and a harmful candidate unclear, but never a
+ * harmful candidate benign. If rule and outcome disagree, the evidence has both.
  */
 #ifndef OUTRIDER_PRUNER_RULES_OUTCOME_H
 #define OUTRIDER_PRUNER_RULES_OUTCOME_H
@@ -13,9 +13,9 @@
 #include "pruner/rules/verdict.h"
 
 /*
- * The number of instances without a state change after which a verdict becomes milder, if its rule can be refuted so
- * (rule.refuted_by_equal_states). Only one in ten instances of the paper's harmful races showed a state change or a replay
- * failure (its figure 4). The probability that such a race shows neither in 44 instances is 0.9^44, below 1%.
+ * After this number of instances without a state change a verdict becomes milder, if such instances can refute its rule
+ * (rule.refuted_by_equal_states). In PLDI'07 only one in ten instances of the harmful races showed a state change or a replay
+ * failure (figure 4). The probability that such a race shows neither in 44 instances is 0.9^44, below 1%.
  */
 #define OUTCOME_ENOUGH UINT64_C(44)
 

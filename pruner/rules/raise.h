@@ -23,7 +23,8 @@ bool raise_may_tear(const struct view *v);
 
 /*
  * Returns the name of a freeing function that side `which` may call after its access, while the other side may still be at its
- * own access. NULL: no such call, or only frees after a grace period, which waits for the other side.
+ * own access. NULL: the side makes no such call, or it frees only after a grace period, and grace periods wait for the other
+ * side.
  */
 const char *raise_frees(const struct view *v, unsigned which);
 

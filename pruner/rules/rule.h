@@ -4,7 +4,7 @@
  * `outrider prune --list-rules` prints the table, and SARIF output explains races with it. docs/pruning.md has a row for each
  * rule.
  *
- * Constant data. Any thread.
+ * The table is constant, so any thread may read it.
  */
 #ifndef OUTRIDER_PRUNER_RULES_RULE_H
 #define OUTRIDER_PRUNER_RULES_RULE_H
@@ -16,8 +16,8 @@
 struct view;
 
 /*
- * The stages in which the rules are tried. The first rule that fits names the race. Within a stage, the rules are tried in the
- * order of the table. A rule may have a function in two stages.
+ * The stages in which the rules are tried. The first rule that fits gives the verdict its rule and class. Within a stage, the
+ * rules are tried in the order of the table. A rule may have a function in two stages.
  */
 enum rule_stage {
 	/* The datum belongs to one side at a time: a device has it, or a pointer hands it over. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules, one in each file. A rule returns true when it fits the race, and then has set class, rule and evidence of *out.
- * To add a rule, add a file here, a line to this header, and a row to the table in table.c.
+ * The rules, one in each file. Names in quotes below are the rules' names in reports. A rule returns true when it fits the
+ * race, and then has set class, rule and evidence of *out. To add a rule, add a file here, a line to this header, and a row to
+ * the table in table.c.
  */
 #ifndef OUTRIDER_PRUNER_RULES_RULES_H
 #define OUTRIDER_PRUNER_RULES_RULES_H
@@ -16,7 +17,7 @@ bool rule_write_back(const struct view *v, struct verdict *out);
  * waits for a device, and otherwise "device-not-awaited".
  */
 bool rule_device(const struct view *v, struct verdict *out);
-/* The rule "lock-word" fits if the datum is the word of a lock, or a word of the scheduler. */
+/* The rule "lock-word" fits if the datum is the word of a lock, or a word of the scheduler such as a preemption count. */
 bool rule_lock_word(const struct view *v, struct verdict *out);
 bool rule_marked(const struct view *v, struct verdict *out);
 /* "double-fetch". */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rule for same-value writes (replay paper, table 2, "redundant writes"). Both sides store the same value. DataCollider's
+ * The rule for same-value writes (PLDI'07, table 2, "redundant writes"). Both sides store the same value. DataCollider's
  * authors removed this rule, because their figure 4 shows a bug of this kind. So here the class is unclear, and the race keeps
  * a high rank.
  */

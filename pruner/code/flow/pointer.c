@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finds the root of a pointer: the value that it was computed from, and the offset from it in bytes. */
+/*
+ * Finds the root of a pointer, which is the value that the pointer was computed from, and the pointer's offset from the root in
+ * bytes.
+ */
 #include "pruner/code/flow/flow.h"
 #include "pruner/code/flow/calls.h"
 #include "pruner/code/flow/internal.h"

@@ -2,9 +2,9 @@
 /*
  * Sections of sequence counts, as machine code shows them (Documentation/locking/seqlock.rst in Linux).
  *
- * A reader loads a count, continues only if the count is even, reads its data, loads the count again, and retries if the two
- * counts differ. A writer adds 1 to the count before its stores and 1 after them. With a latch, bit 0 of the count tells the
- * reader which of two copies to read, and the writer adds 1 before it changes a copy.
+ * A reader loads a count, continues only if the count is even, reads its data, loads the count again, and retries in another
+ * iteration of its loop if the two counts differ. A writer adds 1 to the count before its stores and 1 after them. With a
+ * latch, bit 0 of the count tells the reader which of two copies to read, and the writer adds 1 before it changes a copy.
  *
  * On x86 neither side needs a barrier: the CPU keeps loads in order, and stores in order (SDM vol. 3, 9.2.2).
  */
@@ -44,7 +44,7 @@ struct seqcount_section {
  * - a path leaves the function without a comparison of the counts,
  * - the branch on a changed count does not lead back to the load, or
  * - before the comparison the data become an address, reach another function or memory other than the stack, or decide
- *   whether the code follows a pointer that is loaded in the same round.
+ *   whether the code follows a pointer that is loaded in the same iteration.
  *
  * The search sees kept code only. The caller must check code.closed.
  */

@@ -82,9 +82,9 @@ static void store(struct seqcount_walk *w, struct path *path, const struct insn_
 }
 
 /*
- * Returns whether the instruction follows a pointer or an index that the code loads again in each round. After a branch on data
- * from a half-done update, such a pointer may be wrong: NULL although a flag says that the pointer is set, or beyond the end of
- * an array although the index is below a length.
+ * Returns whether the instruction follows a pointer or an index that the code loads again in each iteration of the reader's
+ * loop. After a branch on data from a half-done update, such a pointer may be wrong: NULL although a flag says that the pointer
+ * is set, or beyond the end of an array although the index is below a length.
  */
 static bool may_stray(const struct seqcount_walk *w, unsigned i)
 {
@@ -126,7 +126,7 @@ static bool leaves(const struct path *path, const struct insn_op *op, bool of_da
 }
 
 /*
- * Returns whether the instruction uses data of a round that the reader discarded. An instruction that only overwrites a
+ * Returns whether the instruction uses data of an iteration that the reader discarded. An instruction that only overwrites a
  * register with such data is allowed.
  */
 static bool uses_stale(const struct path *path, const struct insn_op *op)
@@ -185,8 +185,8 @@ void seqcount_use_data(struct seqcount_walk *w, struct path *path, unsigned i)
 		return;
 	if (loads_data) {
 		/*
-		 * A load of data outside the section starts a new round. The data that the previous round stored on the stack
-		 * are not read again.
+		 * A load of data outside the section starts a new iteration. The data that the previous iteration stored on the
+		 * stack are not read again.
 		 */
 		path->on_stack = path->on_stack && path->phases & SEQCOUNT_INSIDE;
 		w->wrong |= w->judging && (op->kind == INSN_OP_CALL || op->kind == INSN_OP_JUMP || op->insn.nmem != 1 ||

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Tracks a path through a reader of a sequence count: which registers and flags depend on the count, and which registers hold
- * the data. Only pruner/code/flow/seqcount_*.c use this header.
+ * the data. The reader is a loop: an iteration loads the count, reads the data and loads the count again. Only
+ * pruner/code/flow/seqcount_*.c use this header.
  */
 #ifndef OUTRIDER_PRUNER_CODE_FLOW_SEQCOUNT_PATHS_H
 #define OUTRIDER_PRUNER_CODE_FLOW_SEQCOUNT_PATHS_H
@@ -55,7 +56,7 @@ struct path {
 	} gpr[X86_GPRS];
 	/* The registers that hold data or a result computed from data. One bit for each enum x86_gpr. */
 	uint16_t data;
-	/* The registers that hold data of a round that the reader discarded. */
+	/* The registers that hold data of an iteration that the reader discarded. */
 	uint16_t stale;
 	/* A part of the data is on the stack. */
 	bool on_stack;
@@ -65,8 +66,8 @@ struct path {
 	/* For SEQCOUNT_FLAGS_PARITY: the register that was tested, or SEQCOUNT_SEVERAL. */
 	int8_t flags_reg;
 	/*
-	 * A test or a comparison of the count set the flags: the index of the instruction that had loaded this count, or
-	 * SEQCOUNT_SEVERAL.
+	 * If a test or a comparison of the count set the flags: the index of the instruction that had loaded this count.
+	 * Otherwise SEQCOUNT_SEVERAL, as for several such instructions.
 	 */
 	int16_t flags_load;
 	bool flags_of_data;

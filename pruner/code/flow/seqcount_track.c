@@ -141,8 +141,8 @@ static bool makes_index(const struct path *path, const struct insn_op *op)
 }
 
 /*
- * Instruction `load` loads the count again, in the next round of a loop. Registers with the count that was loaded in the
- * previous round hold an old count, which must not be compared: they become SEQCOUNT_NOTHING.
+ * Instruction `load` loads the count again, in the next iteration of a loop. Registers with the count that was loaded in the
+ * previous iteration hold an old count, which must not be compared: they become SEQCOUNT_NOTHING.
  */
 static void forget_round(struct path *path, int16_t load)
 {
