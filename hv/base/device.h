@@ -95,15 +95,15 @@ struct device_observer {
 	 */
 	void (*ring)(void *ctx, const struct device_access *access);
 	/*
-	 * A device has taken a request from its queue, and will access these segments when this returns. Returns for how many
-	 * ns the device is to wait before that; 0 for not at all. `segments` stay valid until the last call of hold_end(). Only
-	 * the requests that dma_want() asks for are offered. NULL: no request is offered.
+	 * A device has taken a request from its queue, and will access these segments. Returns the time in ns that the device
+	 * must wait before it accesses them; 0: it accesses them at once. `segments` stay valid until the last call of
+	 * hold_end(). Called only for the requests that dma_want() asks for. NULL: called for no request.
 	 */
 	uint64_t (*request)(void *ctx, const struct device_request *by, const struct device_segment *segments, unsigned count);
 	/*
-	 * The wait for which request() asked is over. Returns for how many ns the device is to wait once more; 0 if it is to
-	 * access the segments now. `last`: the wait was cut short, and the device accesses the segments whatever this returns.
-	 * Called on the same thread as request().
+	 * The wait that request() or the last call of hold_end() asked for is over. Returns the time in ns that the device must
+	 * wait once more; 0: it accesses the segments now. `last`: the wait was cut short, and the device accesses the segments
+	 * whatever this returns. Called on the same thread as request().
 	 */
 	uint64_t (*hold_end)(void *ctx, bool last);
 	/* First argument of all callbacks. */
@@ -117,8 +117,8 @@ void device_name(const struct device_request *request, char out[DEVICE_NAME_MAX]
 const char *device_op_word(enum device_op op);
 
 /*
- * The reverse of device_op_word(), for reading reports: returns the operation with this word of a device of this type, or
- * DEVICE_OP_UNKNOWN if no operation has this word.
+ * The reverse of device_op_word(), for reading reports. Returns the operation whose word is `word` among the operations of
+ * devices of the type `type`, or DEVICE_OP_UNKNOWN if no operation has this word.
  */
 enum device_op device_op_from_word(const char *type, const char *word);
 

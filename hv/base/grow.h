@@ -14,7 +14,7 @@
  */
 void *list_grow(void *list, size_t *count, size_t item, struct err *err);
 
-/* The same, but the new item gets the index `at`, and the items from there on move up by one. */
+/* As list_grow(), but the new item gets the index `at`, and each item whose index was `at` or higher moves up by one. */
 void *list_insert(void *list, size_t *count, size_t at, size_t item, struct err *err);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /*
- * Write the argument `word`, in single quotes if a POSIX shell would change it without quotes. Of an argument of more than
- * `most` bytes, write `most` bytes and "...", in quotes. Control characters are not replaced; see hv/base/clean.h.
+ * Write the argument `word`, in single quotes if a POSIX shell would change it without quotes. If the argument has more than
+ * `most` bytes, write its first `most` bytes and "...", in quotes. Control characters are not replaced; see hv/base/clean.h.
  */
 void shell_word(FILE *out, const char *word, size_t most);
 

@@ -30,8 +30,8 @@ static const char *state_word(const struct assertion *a)
 }
 
 /*
- * Returns the end of outcome()'s sentence for an assertion that was not checked: whether it is optional, and so need not be
- * checked.
+ * Returns the end of outcome()'s sentence about an assertion that was never checked. For an optional assertion, which need not
+ * be checked, the end says that it is optional. Otherwise it is "".
  */
 static const char *excuse(const struct assertion *a)
 {

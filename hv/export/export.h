@@ -55,7 +55,7 @@ struct export_run {
 	const struct groups *groups;
 	/* Suspicions, for a section of their own. NULL: no run followed locks. */
 	const struct lock_chart *locks;
-	/* Reasons for doubt in a run that the user does not take for a failure: a bit 1u << enum run_doubt for each. */
+	/* Doubts about a run (enum run_doubt) that the user does not count as failures: the bit 1u << doubt is set for each. */
 	unsigned excused;
 	bool suspicions_fail;  /* a suspicion makes the command fail, if --fail-on is given */
 	bool atomicities_fail; /* a suspicion of kind SUSPICION_ATOMICITY makes the command fail, if --fail-on is given */
@@ -68,7 +68,10 @@ struct export_run {
 /* Write SARIF 2.1.0 (OASIS), for code review and scanning tools. */
 int export_sarif(FILE *out, const struct export_run *run, struct err *err);
 
-/* Write JUnit XML, for continuous integration. A race with `fails` is a failed test case, a suppressed race a skipped one. */
+/*
+ * Write JUnit XML, for continuous integration. Each group of races is a test case. The case has failed if the group's lead has
+ * `fails`, and is skipped if the lead is suppressed.
+ */
 int export_junit(FILE *out, const struct export_run *run, struct err *err);
 
 /*

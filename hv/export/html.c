@@ -91,7 +91,7 @@ static int put_complaints(FILE *out, const struct run_facts *run, struct err *er
 	return 0;
 }
 
-/* Write the section of a group: that of its lead, and below it, folded, those of its other races. */
+/* Write the section of a group: the section of its lead, and below it, in a closed <details>, the sections of the others. */
 static int put_group(FILE *out, const struct export_run *run, const struct group *group, struct err *err)
 {
 	int rc;

@@ -44,7 +44,7 @@ int html_level(const struct export_race *r);
 /* Returns the CSS class for races of this level. */
 const char *html_level_class(int level);
 
-/* Returns the plain words for races of this level, to be printed after their number. */
+/* Returns plain words for races of this level, such as "may be harmful". The caller prints them after a count of races. */
 const char *html_level_words(int level);
 
 /* Returns the verdict in one or two words; "not judged" if there is no verdict. */

@@ -72,8 +72,8 @@ static void put_bytes(FILE *out, const struct race_side *side)
 }
 
 /*
- * Write the instruction. Its source line goes above the first instruction of the line, as in objdump -S: side by side they
- * would not fit.
+ * Write the instruction. Its source line goes above the first instruction of the line, as in objdump -S: a source line and an
+ * instruction side by side would not fit.
  */
 static void put_instruction(FILE *out, const struct listing_line *l)
 {

@@ -31,7 +31,7 @@ static void put_site(FILE *out, const struct export_race *r, unsigned which, con
 	fputs("</td>", out);
 }
 
-/* Write the row of a group: that of its lead, with the number of its races and of all observations. */
+/* Write the row of a group: facts about its lead, the number of its races, and the number of all their observations. */
 static void put_row(FILE *out, const struct export_run *run, const struct group *group, size_t order)
 {
 	const struct export_race *r = &run->races[group->members[0]];

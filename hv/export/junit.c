@@ -24,7 +24,7 @@ struct counts {
 	size_t tests, failed, skipped, errors;
 };
 
-/* Returns whether the user does not take this doubt about a run for a failure. */
+/* Returns true if the user does not count this doubt about a run as a failure. */
 static bool is_excused(const struct export_run *run, enum run_doubt doubt)
 {
 	return run->excused & 1u << doubt;
@@ -114,8 +114,8 @@ static int write_class(xmlTextWriter *w, const struct race *lead)
 }
 
 /*
- * Write the test case of a group: that of its lead. Servers identify a test by class and name, so both must be the same in
- * every build, and whichever race of the group is the lead.
+ * Write the test case of a group, with the facts of its lead. Servers identify a test by its class and name. So class and name
+ * must be the same in every build, and must not depend on which race of the group is the lead.
  */
 static int write_case(xmlTextWriter *w, const struct export_run *run, const struct group *group)
 {
@@ -141,8 +141,8 @@ static int write_case(xmlTextWriter *w, const struct export_run *run, const stru
 }
 
 /*
- * Write the test case of a run in doubt, as an error: the test could not be made. So a suite without races fails if nothing was
- * looked for. If the user excuses the doubt, the case is skipped.
+ * If a run is unfinished or has sampled nothing (enum run_doubt), write a test case with an error. So a suite does not pass
+ * only because no race could be found. If the user does not count this doubt as a failure, the case is skipped.
  */
 static int write_doubt(xmlTextWriter *w, const struct export_run *run, size_t index)
 {

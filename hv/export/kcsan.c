@@ -84,8 +84,8 @@ static void put_place(FILE *out, const struct guest_symbol *symbol, uint64_t pc,
 }
 
 /*
- * A call of a stack with its `n` source lines: those of functions that are inlined there, the innermost first, and last that of
- * the called function itself.
+ * A frame of a call stack with its `n` source lines. The last line is in the frame's function itself. The lines before it are
+ * in functions that were inlined there, the innermost first.
  */
 struct call {
 	const struct guest_symbol *symbol;

@@ -20,7 +20,7 @@ struct export_locks {
 	size_t file_count;
 	/* The user's assertions, already checked against the same files. NULL: no assertions were given. */
 	const struct assertions *assertions;
-	/* In text and HTML, also list data that were never accessed under a lock, or only read since publication. */
+	/* In text and HTML, also list data without any access under a lock, and data that were only read since publication. */
 	bool all;
 };
 

@@ -165,7 +165,7 @@ static void put_locations(struct json_builder *b, json_t *o, const struct export
 	json_put(b, o, "stacks", sarif_stacks(b, race));
 }
 
-/* Returns the result of a group: that of its lead, with the other races as related locations. */
+/* Returns the result object of a group. It describes the lead. The accesses of the other races are its related locations. */
 static json_t *result(struct json_builder *b, const struct export_run *run, const struct group *group)
 {
 	const struct export_race *r = &run->races[group->members[0]];
@@ -341,8 +341,8 @@ static json_t *doubt_notification(struct json_builder *b, const struct run_facts
 }
 
 /*
- * Add notifications (section 3.58), which code hosts show beside the results: why the run has no result, and what the guest's
- * kernel complained of.
+ * Add notifications (section 3.58), which code hosts show beside the results: why a lack of races says nothing about the kernel
+ * (enum run_doubt), and what the guest's kernel complained of.
  */
 static void put_notifications(struct json_builder *b, json_t *invocation, const struct run_facts *run)
 {

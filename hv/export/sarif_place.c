@@ -123,8 +123,8 @@ static json_t *region(struct json_builder *b, const struct source_line *line)
 }
 
 /*
- * Returns a location with its physical location (3.29) and logical location (3.33), section 3.28. Takes ownership of `where`,
- * an artifact's location.
+ * Returns a location object (section 3.28), made of a physical location (3.29) and a logical location (3.33). Takes ownership
+ * of `where`, the location of an artifact (3.4).
  */
 static json_t *located(struct json_builder *b, json_t *where, const struct source_line *line, const char *name,
 		       const char *full_name, const char *kind)

@@ -18,21 +18,22 @@ json_t *sarif_roots(struct json_builder *b, bool devices);
 json_t *sarif_message(struct json_builder *b, const char *text);
 
 /*
- * Returns the location (section 3.28) of the access of a side that a vCPU or a device made: its source line by export_line(),
- * which is not that of an inlined helper.
+ * Returns the location (section 3.28) of the access of side `which`, which is a vCPU's or a device's. A vCPU's access
+ * is located at the source line that export_line() chooses: if possible, one outside of the inlined helpers of headers.
  */
 json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned which);
 
 /*
- * Append to `list` the locations of the functions that were inlined between the source line of sarif_access() and the access,
- * innermost first, each with a message and an id, counted from *id.
+ * The access can be in functions that were inlined at the source line of sarif_access(). Append the locations of these
+ * functions to `list`, innermost first. Each location has a message and an id. The first id is *id, which is increased by one
+ * for each location.
  */
 void sarif_inlined(struct json_builder *b, json_t *list, const struct race *race, unsigned which, int *id);
 
 /* Returns the location of a site, from its name by site_name(). */
 json_t *sarif_site(struct json_builder *b, const char *site);
 
-/* Returns the stacks (section 3.44) of the sides made by vCPUs, innermost frame first. */
+/* Returns the stacks (section 3.44) of the sides that are vCPUs' accesses. In each stack, the innermost frame comes first. */
 json_t *sarif_stacks(struct json_builder *b, const struct race *race);
 
 /*

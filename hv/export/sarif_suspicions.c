@@ -81,7 +81,10 @@ static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
 	return list;
 }
 
-/* Returns the "partialFingerprints", as for races: the identity, with a number that tells suspicions of one identity apart. */
+/*
+ * Returns the "partialFingerprints" (sarif.c explains them): the suspicion's identity, and a number that tells the suspicions
+ * of one identity apart.
+ */
 static json_t *fingerprints(struct json_builder *b, const struct chart_suspicion *c)
 {
 	json_t *o = json_object();

@@ -84,7 +84,7 @@ int rsp_send_kept(struct rsp *r);
 /* Send the packets that rsp_keep() has kept, and then a packet with this payload. Returns 0, or -1 when the client is dead. */
 int rsp_send(struct rsp *r, const char *payload, size_t len);
 
-/* Send the acknowledgement that is owed. For use when no packet will follow to carry it. */
+/* Send the '+' that rsp.owe_ack stands for. Call this if the client sends no further packet, which would carry the '+'. */
 void rsp_send_ack(struct rsp *r);
 
 /*
@@ -108,8 +108,9 @@ int rsp_ignore(struct rsp *r);
 bool rsp_is_stop(struct rsp *r, struct rsp_stop *stop);
 
 /*
- * Make a request and receive the reply into rsp.payload: rsp_ask() makes the request by a printf() format, rsp_ask_bytes() of
- * `len` bytes. An empty reply means that the stub does not support the request. Returns 0, or -1 when the client is dead.
+ * Send a request and receive the reply into rsp.payload. The payload of the request is, for rsp_ask(), the text that printf()
+ * would write, and for rsp_ask_bytes() the `len` bytes at `payload`. An empty reply means that the stub does not support the
+ * request. Returns 0, or -1 when the client is dead.
  */
 int rsp_ask(struct rsp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len);
@@ -119,8 +120,8 @@ int rsp_next_reply(struct rsp *r);
 
 /*
  * Set rsp.was_running if the stub is a QEMU of 8.1 or newer and the machine may have been running before the client connected.
- * Such a QEMU stops the machine on connecting without reporting the stop, so a machine that its user had paused before looks
- * the same. Returns 0, or -1 when the client is dead.
+ * Such a QEMU stops the machine when a client connects, and does not report this stop. So a machine that its user had paused
+ * before looks as if it had been running. Returns 0, or -1 when the client is dead.
  */
 int rsp_ask_whether_it_ran(struct rsp *r);
 

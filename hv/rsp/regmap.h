@@ -41,8 +41,9 @@ int regmap_read(struct regmap *map, regmap_fetch *fetch, void *ctx, struct err *
 int regmap_decode(const struct regmap *map, const uint8_t *bytes, size_t len, struct x86_regs *regs);
 
 /*
- * Set *number, *size (bytes) and *value to those of register `n`, counted from 0, among the registers that TARGET_RESUME_REGS
- * may change: the general registers, RIP and RFLAGS. Returns 0, or -1 if there is no register `n`.
+ * Store the number, the size in bytes and the value of a register that a client may change when it resumes a CPU
+ * (TARGET_RESUME_REGS). `n` is the register's index, from 0, in the list of these registers: the general registers, RIP and
+ * RFLAGS. Returns 0, or -1 if the list has no index `n`.
  */
 int regmap_writable(const struct regmap *map, unsigned n, const struct x86_regs *regs, unsigned *number, unsigned *size,
 		    uint64_t *value);

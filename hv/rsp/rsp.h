@@ -40,9 +40,9 @@ int rsp_connect(const char *address, const struct limit *limit, struct err *err)
 /*
  * Make a client of the connected descriptor `fd`, which the client then owns, and find out what is at its other end. This stops
  * the machine. `running`: the caller knows that the machine was running. When the deadline `limit` is reached, the client is
- * dead; `limit` may be NULL and must outlive the client. On failure, closes `fd` and returns NULL with `err` set. A machine
- * that was running then runs on, unless *standing is set: the client died before it could resume the machine. `standing` may be
- * NULL.
+ * dead; `limit` may be NULL and must outlive the client. On failure, closes `fd` and returns NULL with `err` set. If the client
+ * knows that the machine was running, it resumes the machine first. *standing becomes true if the client died before it could
+ * resume such a machine. `standing` may be NULL.
  */
 struct rsp *rsp_open(int fd, bool running, const struct limit *limit, bool *standing, struct err *err);
 
@@ -106,8 +106,8 @@ bool rsp_halted(struct rsp *r, uint32_t thread);
 int rsp_physical(struct rsp *r, bool on);
 
 /*
- * rsp_read() reads `len` bytes of memory at `addr`, and rsp_write() writes them: a GVA, or a GPA after rsp_physical(). Return 0
- * or -1.
+ * rsp_read() reads the `len` bytes of memory at `addr`, and rsp_write() writes them. `addr` is a GVA, or after
+ * rsp_physical(r, true) a GPA. Both functions return 0 or -1.
  */
 int rsp_read(struct rsp *r, uint64_t addr, void *buf, size_t len);
 int rsp_write(struct rsp *r, uint64_t addr, const void *buf, size_t len);

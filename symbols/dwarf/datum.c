@@ -12,7 +12,7 @@
 #include "symbols/dwarf/type.h"
 #include "symbols/dwarf/variable.h"
 
-#define MAX_FOUND 8 /* data that one query ranks */
+#define MAX_FOUND 8 /* a query keeps at most this many data, the best */
 
 /* A query follows a value back through at most this many instructions, from the register that holds the accessed address. */
 #define MAX_STEPS 6
@@ -27,7 +27,7 @@ struct rated {
 	uint64_t object_size; /* Size of the variable or pointee in bytes. */
 };
 
-/* The query, an access of `size` bytes at reg + disp, and its results. */
+/* A query for the data that an access of `size` bytes at reg + disp touches, and the results of this query. */
 struct lookup {
 	struct debuginfo *di;
 	struct di_unit *u; /* The unit that contains the code. */

@@ -116,10 +116,11 @@ int debuginfo_variable_at(struct debuginfo *di, uint64_t addr, size_t size, stru
  * Find what an instruction at GVA `pc` accesses through the register `reg`. `disp` is the accessed address minus the register's
  * value, so it includes a scaled index. `size` is in bytes. Writes up to `max` data to `out` and returns how many.
  *
- * The query considers variables and parameters in scope at `pc`, including those of inlined functions, if their location lists
- * put their value, plus a constant, into that register, and if they point to a complete type. The query also follows the
- * register's value back through the function's code. The results are sorted: first by how well the access matches the member,
- * then the larger pointee first, since it names more context, then the inner scope first.
+ * The query considers a variable or parameter in scope at `pc`, also of an inlined function, in two cases. Either its value is
+ * the register plus a constant, and it points to a complete type. Or it lies in memory, at the register plus a constant. The
+ * query also follows the register's value back through the function's code. Results in the object at a pointer come before
+ * results in later elements (pointer[3]). Next, better matches come first (`fit`), then larger objects, since they name more
+ * context, then inner scopes.
  */
 int debuginfo_datum(struct debuginfo *di, uint64_t pc, enum x86_gpr reg, int64_t disp, size_t size, struct debuginfo_datum *out,
 		    size_t max, struct err *err);

@@ -10,7 +10,7 @@
 
 #include "symbols/dwarf/state.h"
 
-/* Returns true if the DIE itself has the attribute; origins are not searched. */
+/* Returns true if the DIE itself has the attribute. DIEs from which it inherits attributes are not searched. */
 bool di_has(struct di_unit *u, Dwarf_Die die, Dwarf_Half at);
 
 /* Returns true if the DIE has the flag and it is set. */

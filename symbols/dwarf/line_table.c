@@ -229,13 +229,13 @@ static int read_header(struct di_unit *u, struct di_cursor *c, struct program_he
 	return 0;
 }
 
-/* State of the machine. */
+/* The state machine that the line number program drives (section 6.2.2). */
 struct line_state {
 	struct di_unit *u;
 	struct di_cursor *c;
 	const struct program_head *code;
 	struct di_lines *lines;
-	uint64_t addr, file, line, column; /* The machine's registers. */
+	uint64_t addr, file, line, column; /* The state machine's registers. */
 };
 
 static void reset(struct line_state *s)
@@ -307,7 +307,7 @@ static void run_standard(struct line_state *s, uint64_t opcode)
 	case DW_LNS_fixed_advance_pc:
 		s->addr += di_take(s->c, 2);
 		break;
-	/* Skip an opcode that has no effect on the rows, or that is newer. The header says how many operands it has. */
+	/* Skip an opcode that does not affect the rows, or that a newer DWARF has. The header counts its operands. */
 	default:
 		for (unsigned i = 0; i < s->code->lengths[opcode]; i++)
 			di_uleb(s->c);

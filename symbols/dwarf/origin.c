@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Searches backwards from the PC, along fall-through and jumps, for the instructions that write the register: the function's
- * code is decoded once and kept (struct di_sweep), the search finds the writers, and the value that each of them puts into the
- * register is read from its encoding.
+ * Searches backwards from the PC, along fall-through and jumps, for the instructions that write the register. For this, the
+ * function's code is decoded once and kept (struct di_sweep). Which value an instruction puts into the register is read from
+ * the instruction's encoding.
  */
 #include "symbols/dwarf/origin.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Types: resolved, with their size, and their names in C syntax. Private to symbols/dwarf/. */
+/* Resolves types: finds their tag, target and size, and writes their names in C syntax. Private to symbols/dwarf/. */
 #ifndef OUTRIDER_SYMBOLS_DWARF_TYPE_H
 #define OUTRIDER_SYMBOLS_DWARF_TYPE_H
 

@@ -29,11 +29,11 @@ const struct di_head *di_type_unit(struct debuginfo *di, uint64_t signature);
 
 /*
  * Returns the unit that contains the place `offset`, from the cache or newly opened. The unit stays open until the query ends.
- * Returns NULL with the error set, also if QUERY_UNITS units are open: then units refer to each other without end.
+ * Returns NULL with the error set, also if QUERY_UNITS (96) units are open: then units refer to each other without end.
  */
 struct di_unit *di_unit_at(struct debuginfo *di, uint64_t offset);
 
-/* Returns true if half of QUERY_UNITS are open. An optional search should stop then. */
+/* Returns true if at least half of QUERY_UNITS units are open. An optional search should stop then. */
 bool di_units_many(const struct debuginfo *di);
 
 /* Open a unit outside of the cache; the caller closes it. Returns NULL with the error set. */

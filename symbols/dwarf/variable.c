@@ -91,7 +91,7 @@ static int scan_plain(struct pass *p, const struct di_section *s)
 }
 
 /*
- * List the positions of DW_OP_addrx, which clang writes since DWARF 5. Its operand is an index instead of an address, into the
+ * List the positions of DW_OP_addrx, which clang writes since DWARF 5. Its operand is not an address but an index into the
  * unit's part of .debug_addr, which begins at `base`.
  */
 static int scan_numbered(struct pass *p, const struct di_section *s, const struct di_section *addresses,
@@ -258,8 +258,8 @@ static bool has_symbol(const struct lookup *q, const char *name)
 }
 
 /*
- * Check that `die` is a variable at v->addr that contains the address. Returns 1 with `out` filled in, 0 if the check fails, or
- * -1 with the error set.
+ * Check that `die` is a variable that begins at v->addr and contains q->addr. Returns 1 with `out` filled in, 0 if the check
+ * fails, or -1 with the error set.
  */
 static int check_variable(const struct lookup *q, struct di_unit *u, Dwarf_Die die, const struct di_candidate *v,
 			  const char *function, struct debuginfo_datum *out)

@@ -36,7 +36,7 @@ struct debug_images {
 	struct known_image *known;
 	size_t count;
 	struct debuginfod *debuginfod; /* NULL: files are not fetched */
-	bool asked;		       /* the user has named a place to search */
+	bool asked;		       /* the user named a place or chose debuginfod: report missing debug files */
 	size_t users;		       /* number of places that the user named; these come first */
 };
 

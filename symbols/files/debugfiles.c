@@ -202,8 +202,9 @@ static bool is_called(const char *path, const char *name)
 }
 
 /*
- * Returns true if the user expects this file to fit, so that its rejection must be explained: the file is named like the image,
- * or the image is the kernel and the file was given under any name except a module's.
+ * Returns true if the user expects this file to be the wanted one, so that a message must explain why the file is rejected.
+ * There are two cases. Either the file is named like the wanted kernel or module. Or the kernel is wanted, the user gave the
+ * path of a file (w->given), and this file is not named like a module.
  */
 static bool is_meant(const struct wanted *w, const char *path)
 {

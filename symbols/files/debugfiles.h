@@ -38,9 +38,9 @@ int debugfiles_add(struct debugfiles *df, const char *path, struct err *err);
 bool debugfiles_may_help(const char *path, struct err *err);
 
 /*
- * Returns the path of the file with DWARF for `name`, which is "vmlinux" or a module's name ('-' and '_' are equal in it), and
- * for the build id `id` of `len` bytes. If `len` is 0, the build id is unknown and any build fits. The path lives as long as
- * `df`.
+ * Returns the path of the file with DWARF of the kernel or module `name` that has the build id `id` of `len` bytes. `name` is
+ * "vmlinux" or a module's name, in which '-' and '_' are equal. If `len` is 0, the build id is unknown and any build fits. The
+ * path lives as long as `df`.
  *
  * Returns NULL with EXIT_INPUT if there is no such file. If a file has the name, but is of another build or unusable, the
  * message names that file.

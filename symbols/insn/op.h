@@ -75,12 +75,16 @@ struct insn_op {
  */
 unsigned insn_op_decode(struct insn_decoder *dec, const uint8_t *code, size_t len, uint64_t addr, struct insn_op *out);
 
-/* Kinds of instructions that have the same effect in either order: two of one kind, but not two of different kinds. */
+/*
+ * Kinds of instructions by what they do to memory. Two instructions of the same kind, other than INSN_COMMUTES_NOT, have the
+ * same effect in either order. Two instructions of different kinds do not.
+ */
 enum insn_commuting { INSN_COMMUTES_NOT, INSN_COMMUTES_ADD, INSN_COMMUTES_OR, INSN_COMMUTES_AND, INSN_COMMUTES_XOR };
 
 /*
- * Returns the kind of an instruction that is locked, and only adds to memory (LOCK ADD, SUB, INC, DEC) or changes bits of it
- * (LOCK OR, AND, XOR; SDM vol. 2). Its flags may depend on the order nevertheless.
+ * Returns the kind of a locked instruction that only adds to memory (LOCK ADD, SUB, INC, DEC) or changes bits of it (LOCK OR,
+ * AND, XOR; SDM vol. 2). The flags that it sets may still depend on the order. Returns INSN_COMMUTES_NOT for any other
+ * instruction.
  */
 enum insn_commuting insn_op_commutes(const struct insn_op *op);
 

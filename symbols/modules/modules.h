@@ -37,9 +37,9 @@ int modules_read(const struct guest_reader *reader, const struct symtab *kernel,
 #define MODULE_SECTIONS_MAX 256 /* recommended `max` for module_sections() */
 
 /*
- * Find the load addresses of the module's sections, in what the kernel keeps for /sys/module/NAME/sections (struct
- * module_sect_attrs, kernel/module/sysfs.c). Writes at most `max` sections to out[]. Returns their number, or 0 if the kernel
- * does not keep them.
+ * Read the load addresses of the module's sections from the attributes that the kernel keeps for /sys/module/NAME/sections
+ * (struct module_sect_attrs, kernel/module/sysfs.c). Writes at most `max` sections to out[]. Returns their number, or 0 if the
+ * kernel keeps no such attributes.
  */
 unsigned module_sections(const struct guest_reader *reader, const struct btf *btf, const struct module_info *module,
 			 struct image_section *out, unsigned max);

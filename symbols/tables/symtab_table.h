@@ -15,9 +15,9 @@ struct symtab_entry {
 	uint32_t name;	/* offset in names[] */
 	uint32_t order; /* number of symbols that were added before this one */
 	/*
-	 * Which symbol names the addresses from this entry up to the next entry: 1 + the index of that symbol's entry, or 0 for
-	 * none. Only set in the last of the entries with one address. The symbol's size says which of these addresses it
-	 * covers. Precomputed, since a hostile guest can give millions of symbols one address.
+	 * 1 + the index of the entry whose symbol names the addresses from this entry up to the next entry; 0: no symbol names
+	 * them. That symbol's size says which of these addresses it covers. Among entries of one address, only the value of the
+	 * last entry is used. Computed in advance, since a hostile guest can give millions of symbols one address.
 	 */
 	uint32_t named_by;
 	char type;  /* the nm(1) letter */
