@@ -25,7 +25,7 @@ struct task {
 
 /*
  * Copy the result of a run to `out`: how the machine and the regions ended, and the texts. To be called in the process of the
- * run, before that process frees the memory of the texts.
+ * run: the result has pointers to texts, which only that process may use.
  */
 static void sum_up(const struct run_result *r, struct alone *out)
 {

@@ -12,7 +12,10 @@
 struct alone {
 	/* The order's regions, the state of the machine at the end of its free run, and the first line of trouble. */
 	struct replay_order order;
-	/* Why the end of the run could not be compared with the end of another run: as a value, and in `why` as text. */
+	/*
+	 * The reason why the end of the run could not be compared with the end of another run, or REPLAY_NO_FAILURE. `why` is
+	 * the reason as text.
+	 */
 	enum replay_failure failure;
 	char why[REPLAY_TEXT_MAX];
 };

@@ -61,8 +61,8 @@ struct compare {
 };
 
 /*
- * Returns the reason why the end of a run cannot be compared, or REPLAY_NO_FAILURE. *text becomes the reason for the user; it
- * may contain bytes from the guest, and is undefined without a failure.
+ * Returns the reason why the end of a run cannot be compared, or REPLAY_NO_FAILURE. *text becomes the reason as a text for the
+ * user. The text may contain any bytes from the guest. Without a failure, *text has no meaning.
  */
 enum replay_failure compare_failure(const struct compare_run *r, const char **text);
 

@@ -44,7 +44,10 @@ static bool note(struct differing *d, const struct words *w)
 	return any;
 }
 
-/* Record the difference: the smallest aligned part of the word that contains all new bytes. NULL: there is no room. */
+/*
+ * Record the difference: the smallest aligned part of the word that contains all bytes that neither serial order gives. Returns
+ * the record, or NULL if there is no room.
+ */
 static struct replay_difference *record(struct differing *d, const struct words *w)
 {
 	unsigned from = 0, to = WORD, len = 1;
@@ -146,7 +149,10 @@ static int by_gpa(const void *a, const void *b)
 	return order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* Compare the pages that at least one run has written, except the lock's, each once. */
+/*
+ * Compare each page that at least one run has written, once. Skip the lock's page, which compare_section_orders() compares
+ * first.
+ */
 static void compare_memory(const struct compare_sections *c, uint64_t *pages, struct differing *d)
 {
 	size_t n = 0;

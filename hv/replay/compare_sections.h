@@ -13,7 +13,8 @@
 struct compare_sections {
 	/*
 	 * runs[i][j] is run j of the order i (enum section_order). In each run, both functions must have returned. runs[i][1]
-	 * may be NULL for all i. Then noise cannot be told from differences, so only equal states give a result.
+	 * may be NULL for all i. Then a difference may be noise, so only an outcome that says that two states are equal is
+	 * certain: SECTION_OUTCOME_SAME, _AS_A_FIRST or _AS_B_FIRST.
 	 */
 	const struct compare_run *runs[SECTION_ORDERS][2];
 	/* As in struct compare. */
@@ -21,7 +22,7 @@ struct compare_sections {
 	void *ctx;
 	/* GPA of the lock. Differences on its page come first in the result. */
 	uint64_t lock;
-	/* The function of a side may return nothing, so the result register of that side is ignored. */
+	/* The function of the side is not known to return a value, so the result register of the side is ignored. */
 	bool result_unused[2];
 };
 

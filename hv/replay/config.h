@@ -17,8 +17,8 @@ struct replay_config {
 	 * 0: unknown. */
 	uint64_t loglevel_gpa;
 	/*
-	 * Whether the function of each side of the rendezvous is known to return no value, so that RAX is dead after its
-	 * return.
+	 * RAX after the return of the side's function is ignored: the function is known to return no value or, in a rendezvous
+	 * of sections, is not known to return one.
 	 */
 	bool result_unused[2];
 	/*

@@ -477,7 +477,9 @@ void copy_exit_regs(struct copy *c, unsigned cpu, struct x86_regs *regs)
 	copy_special_regs(&run->s.regs.sregs, regs);
 }
 
-/* A vCPU's thread calls this at a debug exit while the copy runs freely. With RF, the breakpoint does not stop the CPU again.
+/*
+ * A vCPU's thread calls this at a debug exit while the copy runs freely. Sets RF, so that the breakpoint does not stop the CPU
+ * at the same instruction again.
  */
 static int on_free_debug(void *ctx, struct vcpu *vcpu, struct err *err)
 {

@@ -16,7 +16,7 @@
 struct kvm_sregs;
 
 #define COPY_WATCHES 4
-/* Pages in copy.text: a power of two, more than the kernel's code runs in for most system calls. */
+/* Number of entries of copy.text: a power of two that exceeds the number of code pages that most system calls execute. */
 #define COPY_TEXT_PAGES 256u
 
 /* The contents of the debug registers of all CPUs (SDM vol. 3, 18.2). */
@@ -37,14 +37,15 @@ struct copy {
 	unsigned kicks;
 	/* The debug registers that the last single step, or the last call of copy_slice(), has hit: one bit each. */
 	unsigned hits;
-	/* copy_on_hit() */
+	/* The arguments of copy_on_hit(). NULL: copy_on_hit() was not called. */
 	void (*on_hit)(void *ctx, unsigned cpu);
 	void *on_hit_ctx;
 	bool timer_made;
 	timer_t timer;
 	/*
 	 * Host addresses of pages of the kernel image, by GVA, so that a step needs no KVM_TRANSLATE. The mapping of the image
-	 * never changes, and all page tables that can run code of a page have the same. host NULL: no page.
+	 * never changes, and all page tables that map a page of its code map it to the same RAM. `host` NULL: the entry is
+	 * empty.
 	 */
 	struct {
 		uint64_t gva;
@@ -67,7 +68,7 @@ void copy_close(struct copy *c);
 /* Set the general registers, RIP and RFLAGS of a CPU. Returns 0, or -1 with `err` set. */
 int copy_set_regs(struct copy *c, unsigned cpu, const struct x86_regs *regs, struct err *err);
 
-/* Set the members of `regs` that are in KVM's struct kvm_sregs. */
+/* Copy from `s` to `regs` the registers that both structs have. The other members of `regs` stay unchanged. */
 void copy_special_regs(const struct kvm_sregs *s, struct x86_regs *regs);
 
 /*
@@ -83,21 +84,21 @@ uint8_t *copy_at(struct copy *c, unsigned cpu, uint64_t gva, uint64_t *gpa);
 void copy_stop_at(struct copy *c, unsigned number, uint64_t pc);
 
 /*
- * Run one CPU freely, with interrupts, until it hits a debug register (COPY_STEPPED), or for at most `ns` ns (COPY_HALTED). The
- * other CPUs do not run meanwhile.
+ * Run one CPU freely, with interrupts, for at most `ns` ns. The other CPUs do not run meanwhile. Returns COPY_STEPPED once the
+ * CPU hits a debug register, COPY_HALTED when the time is over, or how the run ended otherwise.
  */
 enum copy_step copy_slice(struct copy *c, unsigned cpu, uint64_t ns);
 
 /*
- * Run one CPU, without interrupts, until it is before the instruction at `pc`, which must not be the one that it is at. Like a
- * single step, but over any number of instructions. Sets *regs to the registers then. Returns COPY_STEPPED; COPY_HALTED if the
- * CPU has not come there after 5 to 10 s; or how the run ended otherwise.
+ * Like a single step, but over any number of instructions: run one CPU, without interrupts, until it is before the instruction
+ * at `pc`. At the call, the CPU must be at another instruction. Stores the CPU's registers at the end in *regs. Returns
+ * COPY_STEPPED if the CPU has reached `pc`, COPY_HALTED if it has not after 5 to 10 s, or how the run ended otherwise.
  */
 enum copy_step copy_run_to(struct copy *c, unsigned cpu, uint64_t pc, struct x86_regs *regs);
 
 /*
- * Returns the host address of the code at `pc` if it is in the kernel image, so that the bytes up to the end of its page can be
- * read. Otherwise returns NULL.
+ * Returns the host address of the code at `pc`, or NULL if `pc` is not in the kernel image or not mapped to RAM. From this
+ * address on, the caller may read up to the end of the page.
  */
 const uint8_t *copy_text(struct copy *c, unsigned cpu, uint64_t pc);
 
@@ -105,14 +106,15 @@ const uint8_t *copy_text(struct copy *c, unsigned cpu, uint64_t pc);
 struct copy_ops copy_steps(struct copy *c);
 
 /*
- * Record the pages that the copy has written, the dead memory below the stack pointers of both sides, and the memory that KVM
- * writes. Returns 0, or -1 with `err` set.
+ * Record in `run` the pages that the copy has written, the dead memory below the stack pointers of both sides, and the memory
+ * that KVM writes. Returns 0, or -1 with `err` set.
  */
 int copy_take_down(struct copy *c, const struct order *order, struct compare_run *run, struct err *err);
 
 /*
- * Let copy_run_freely() call `on_hit` on the thread of a CPU that is before an instruction at which `watches` has an execute
- * breakpoint. The CPU then goes on. Without this function, copy_run_freely() must be called without watches.
+ * Let copy_run_freely() call `on_hit` when a CPU is before an instruction at which `watches` has an execute breakpoint. The
+ * call is made on the thread of that CPU, and the CPU then goes on. If copy_on_hit() was not called, `watches` must be clear
+ * when copy_run_freely() is called.
  */
 void copy_on_hit(struct copy *c, void (*on_hit)(void *ctx, unsigned cpu), void *ctx);
 

@@ -24,7 +24,8 @@ enum copy_step {
 
 struct copy_ops {
 	/*
-	 * Let the CPU make one step. *regs becomes its general registers, RIP and RFLAGS after the step, whatever its result.
+	 * Let the CPU make one step. The caller passes in *regs the CPU's general registers, RIP and RFLAGS before the step.
+	 * *regs then has these registers after the step, whatever step() returns.
 	 */
 	enum copy_step (*step)(void *ctx, unsigned cpu, struct x86_regs *regs);
 	/* Get the CPU's general registers, RIP and RFLAGS. */

@@ -82,7 +82,7 @@ bool expendable_mark(struct expendable *e, pid_t child)
 
 	if (!e->helper.pid || write(e->helper.socket, &child, sizeof(child)) != sizeof(child))
 		return false;
-	/* Skip the answers to earlier requests, for which this process has stopped waiting: they are about other children. */
+	/* Skip the answers for which earlier calls have stopped waiting: they are about other children. */
 	for (e->owed++; e->owed; e->owed--)
 		if (poll(&fd, 1, ANSWER_MS) != 1 || read(e->helper.socket, &done, 1) != 1)
 			return false;

@@ -15,7 +15,7 @@
 
 struct expendable {
 	struct helper helper; /* All zero: no helper runs. */
-	unsigned owed;	      /* number of requests that the helper has not answered yet */
+	unsigned owed;	      /* number of answers that the helper has not sent yet */
 };
 
 /*

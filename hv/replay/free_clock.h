@@ -30,8 +30,9 @@ struct free_clock {
 };
 
 /*
- * Returns the time that is left of a free run of `ns`, when `elapsed` has passed, and the CPU that waited longest for a host
- * CPU has waited for `stolen`. All times are in nanoseconds. 0: the time is over.
+ * Returns the time that is left of a free run, or 0 if its time is over. `ns`: the length of the free run on an idle host.
+ * `elapsed`: the time since its start. `stolen`: how long the CPU that waited longest for a host CPU has waited. All times are
+ * in nanoseconds.
  */
 uint64_t free_clock_left(uint64_t ns, uint64_t elapsed, uint64_t stolen);
 

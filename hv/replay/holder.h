@@ -30,7 +30,7 @@ _Noreturn void holder_run(pid_t parent, struct vm *vm, const struct vm_state *st
 
 /*
  * To be called in a process that dies with its parent: run both orders of a machine whose RAM is prepared, write a scenario if
- * `keep`, which may be NULL, wants this instance, write a struct replay_instance to `out`, and exit.
+ * `keep` wants this instance, write a struct replay_instance to `out`, and exit. `keep` NULL: write no scenario.
  */
 _Noreturn void holder_run_orders(const struct run_plan *plan, const struct replay_keep *keep, int out);
 

@@ -13,9 +13,9 @@
 #include "hv/replay/order.h"
 
 /*
- * Run an order to its end, on a copy in which both sides are before their calls. `order->first` is not used. Only
- * SECTION_ORDER_BETWEEN sets *reached: to whether A came to its second section of this lock. If A did not, the order ends at
- * the end of A's region, and B has not run.
+ * Run an order to its end, on a copy in which both sides are before their calls. `order->first` is not used. Only the order
+ * SECTION_ORDER_BETWEEN sets *reached: true if A came to its second section of this lock, otherwise false. If A did not, the
+ * order ends at the end of A's region, and B has not run.
  */
 void interleave_run(const struct order *order, const struct rendezvous_sections *sections, enum section_order which,
 		    const struct copy_ops *ops, struct order_run *run, bool *reached);

@@ -60,7 +60,10 @@ bool order_over(const struct ordering *o)
 	       (o->phase == ORDER_TURNS && region_over(&run->regions[0]) && region_over(&run->regions[1]));
 }
 
-/* Returns whether the side o->side has run alone for long enough. A string instruction takes one step for each iteration. */
+/*
+ * Returns whether the side o->side has run alone for long enough: its region is at its end or, in an order with turns, it has
+ * made its access. A string instruction takes one step for each iteration, and RIP changes only after the last one.
+ */
 static bool ran_alone(const struct ordering *o)
 {
 	if (region_over(&o->run->regions[o->side]) || o->order->alone)

@@ -41,7 +41,8 @@ struct run_result {
 	enum replay_machine machine;
 	char trouble[REPLAY_TEXT_MAX];
 	/*
-	 * Why the run could not be made, or why plan->look() failed. EXIT_OK although `ended` is false: the reason is unknown.
+	 * The reason why the run could not be made, or why plan->look() failed. If `ended` is false and err.code is EXIT_OK,
+	 * the reason is unknown.
 	 */
 	struct err err;
 };
@@ -51,11 +52,12 @@ int run_before(const struct run_plan *r, struct err *err);
 
 /*
  * Search a machine's console output so far, in the file `console`, for trouble. `line` becomes the first line of trouble, which
- * may contain any bytes from the guest. Sets *panic to true if the kernel panicked, and leaves it alone otherwise.
+ * may contain any bytes from the guest. If there is output, stores in *panic whether the kernel panicked. Otherwise leaves
+ * *panic unchanged.
  */
 enum trouble run_read_console(int console, char line[REPLAY_TEXT_MAX], bool *panic);
 
-/* Fill in the order in which the access of side `first` goes first. */
+/* Set *order to the order in which the access of side `first` goes first. */
 void run_describe(const struct run_plan *r, unsigned first, struct order *order);
 
 /*

@@ -77,7 +77,10 @@ static bool is_whole(const struct run_result *r, const char **why)
 
 /* ---- all runs ---- */
 
-/* Run each order. `run` is the number of the run in the order: 0 or 1. Run 0 of the order with B in between was made before. */
+/*
+ * Run each order. `run`: 0 for the first run of each order, 1 for the second. The caller has made the first run of the order
+ * with B in between already.
+ */
 static void run_all(const struct run_plan *plan, unsigned run, struct run_result (*results)[2])
 {
 	for (unsigned order = 0; order < SECTION_ORDERS; order++) {

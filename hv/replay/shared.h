@@ -17,7 +17,7 @@ unsigned shared_areas(int vcpu_fd, struct compare_range out[SHARED_MAX]);
 
 /*
  * Returns the GPA of the 8 bytes in which KVM counts the nanoseconds that the vCPU's thread waited for a host CPU (the first
- * member of struct kvm_steal_time). The guest can write them. 0: KVM does not count.
+ * member of struct kvm_steal_time). The guest can write them. 0: KVM does not count this time.
  */
 uint64_t shared_stolen(int vcpu_fd);
 

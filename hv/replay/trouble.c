@@ -43,7 +43,7 @@ static bool begins(struct line line, const char *words)
 	return line.len >= len && memcmp(line.at, words, len) == 0;
 }
 
-/* Whether the line frames a report. */
+/* Returns whether the line is the one with which the kernel begins the report of a WARN() or BUG(). */
 static bool is_frame(struct line line)
 {
 	return begins(line, "------------[ cut here ]------------");

@@ -35,7 +35,7 @@ struct report_config {
 	void (*print)(void *ctx, const char *text, size_t len);
 	/* Print one message about the run, for example that a limit was reached. NULL: messages are dropped. */
 	void (*message)(void *ctx, const char *line);
-	/* First argument of print() and say(). */
+	/* First argument of print() and message(). */
 	void *print_ctx;
 	/*
 	 * What is known about the run at its start. The report adds the kernel and the run's end later. tool_version must not

@@ -13,7 +13,10 @@
 /* Bytes for all locks of a side, with the words around them, including the NUL. */
 #define SIDE_LOCKS_TEXT_MAX (LOCKSET_MAX * (CLEAN_MAX(LOCK_NAME_MAX) + 32))
 
-/* Returns the word for an enum lock_kind: "spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq" or "bit". */
+/*
+ * Returns the word for an enum lock_kind: "spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq", "bit" or
+ * "callback".
+ */
 const char *lock_kind_word(uint8_t kind);
 
 /* Returns "unprotected", "interrupt" or "atomicity". */
@@ -24,11 +27,12 @@ const char *atomicity_pattern_word(enum atomicity_pattern pattern);
 
 /*
  * Returns the word for the reason why a pair of critical sections is no atomicity suspicion: "checked-again", "version",
- * "exchange", "counter", "snapshot", "batch", "state", "claimed", "outer-lock", "ordered", "never-between" or "apart".
+ * "exchange", "counter", "snapshot", "batch", "state", "claimed", "outer-lock", "own-steps", "several-objects", "ordered",
+ * "never-between" or "apart".
  */
 const char *atomicity_told_word(enum atomicity_told reason);
 
-/* Returns the same reason as a phrase for people, which follows the number of such pairs: "that check again". */
+/* Returns the same reason as a phrase for people, which follows "N pairs of sections": "whose second one checks again". */
 const char *atomicity_told_phrase(enum atomicity_told reason);
 
 /* Returns "none", "open", "seen" or "given-up". */
@@ -44,7 +48,7 @@ void confirm_text(const struct suspicion *s, char out[CONFIRM_TEXT_MAX]);
  */
 const char *left_out_word(enum protect_left_out reason);
 
-/* Returns the same reason as a phrase for people: "not published yet". */
+/* Returns the same reason as a phrase for people: "of objects that are not published yet". */
 const char *left_out_phrase(enum protect_left_out reason);
 
 /*
@@ -53,7 +57,9 @@ const char *left_out_phrase(enum protect_left_out reason);
  */
 void side_locks_text(const struct race_locks *locks, char out[SIDE_LOCKS_TEXT_MAX]);
 
-/* Each function below is the reverse of a function *_word(): it returns the enum's value, or -1 for any other word. */
+/*
+ * Each of the next five functions is the reverse of a function *_word(): it returns the enum's value, or -1 for any other word.
+ */
 int lock_kind_from_word(const char *word);
 int suspicion_kind_from_word(const char *word);
 int atomicity_pattern_from_word(const char *word);

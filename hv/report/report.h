@@ -3,7 +3,7 @@
  * The report of one run: races as they are found, on the screen and in a JSON file, and a summary at the end. Callers need only
  * this header.
  *
- * No locks: one thread at a time uses a report. While the detector runs, only its reporter thread does.
+ * No locks: one thread at a time uses a report. While the detector runs, only the detector's reporter thread uses it.
  */
 #ifndef OUTRIDER_REPORT_REPORT_H
 #define OUTRIDER_REPORT_REPORT_H

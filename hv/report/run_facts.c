@@ -39,7 +39,7 @@ void run_kernel_free(struct run_kernel *kernel)
 }
 
 /*
- * Free a string of a run that was read from a file. The strings are const since, in a run being recorded, they belong to the
+ * Free a string of a run that was read from a file. The strings are const, because in a run being recorded they belong to the
  * caller.
  */
 static void give_up(const void *p)

@@ -123,7 +123,7 @@ struct run_facts {
 	struct run_complaints complaints;
 };
 
-/* Why the lack of races in a run's report says nothing about the kernel: the run is unfinished, or has sampled nothing. */
+/* The reasons why a report without races says nothing about the kernel: the run is unfinished, or has sampled nothing. */
 enum run_doubt {
 	/* The run is finished and has sampled. */
 	RUN_SOUND,

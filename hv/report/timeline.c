@@ -250,7 +250,10 @@ void timeline_lane(const struct race *race, const struct timeline *timeline, uns
 	}
 }
 
-/* Returns the word for a side's access, such as "write": in the first instance or, if unknown there, in all instances. */
+/*
+ * Returns the word for the kind of a side's access, such as "write". If the first instance does not have the kind, uses the
+ * kind of all instances together.
+ */
 static const char *noun(const struct race *race, unsigned which)
 {
 	uint8_t rw = race->first.sides[which].rw ? race->first.sides[which].rw : race->rw[which];

@@ -44,9 +44,9 @@ enum timeline_when {
 	TIMELINE_AT, /* the event was at from_ns */
 	/* The event happened several times, first at from_ns. The last known time is to_ns. */
 	TIMELINE_SPAN,
-	TIMELINE_BEFORE,  /* order only: before to_ns */
-	TIMELINE_BETWEEN, /* order only: after from_ns, before to_ns */
-	TIMELINE_AFTER,	  /* order only: after from_ns */
+	TIMELINE_BEFORE,  /* only the order is known: before to_ns */
+	TIMELINE_BETWEEN, /* only the order is known: after from_ns, before to_ns */
+	TIMELINE_AFTER,	  /* only the order is known: after from_ns */
 };
 
 struct timeline_event {
@@ -80,14 +80,14 @@ struct timeline {
 	/* The sampled CPU was held. False: a device was serving a request with this memory when the CPU stopped. */
 	bool held;
 	/*
-	 * The events in their order. If the order of two events of different sides is not known, both have a `when` that is
-	 * "order only" (enum timeline_when).
+	 * The events in their order. Two events of different sides whose order is not known both have one of the last three
+	 * values of enum timeline_when.
 	 */
 	struct timeline_event events[TIMELINE_EVENTS_MAX];
 	unsigned count;
 };
 
-/* Find the events of a race. A race of an older report has fewer, since less was recorded. */
+/* Find the events of a race. A race of an older report has fewer events, because older versions recorded less. */
 void timeline_make(const struct race *race, struct timeline *out);
 
 /*

@@ -26,7 +26,7 @@ struct form {
 
 /* The opcode and its prefixes. */
 struct opcode {
-	const uint8_t *at; /* after an 0x0f, if there is one */
+	const uint8_t *at; /* the opcode byte: the second one if the first one is 0x0f */
 	bool two_bytes, rex, rex_w, rex_r, word;
 };
 

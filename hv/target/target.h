@@ -53,11 +53,11 @@ struct target_watch {
 	uint8_t len;  /* 1, 2, 4 or 8 bytes. */
 	bool read;    /* Reads trap, too. Writes always trap. */
 	/*
-	 * The CPU held by the window: it loads the watch only while it is held, for its interrupt handlers. TARGET_MAX_CPUS:
-	 * no CPU is held, and all CPUs load the watch.
+	 * The CPU that the window holds. It loads the watch only while it is held, so that its interrupt handlers can hit the
+	 * watch. TARGET_MAX_CPUS: no CPU is held, and all CPUs load the watch.
 	 */
 	uint8_t owner;
-	uint32_t cookie; /* Number for on_watch, which tells a retired watch from the next watch in the same slot. */
+	uint32_t cookie; /* Passed to on_watch, to tell a retired watch from the next watch in the same slot. */
 };
 
 enum target_action_kind {
@@ -86,7 +86,7 @@ struct target_action {
 struct target_client {
 	/*
 	 * The CPU stopped for an INT3 at regs->rip, and is about to execute the instruction there. The breakpoint may have been
-	 * removed since. The client must decide whether the INT3 is the guest's own while it keeps other threads from planting
+	 * removed since. While the client decides whether the INT3 is the guest's own, it must keep other threads from planting
 	 * breakpoints. Otherwise it could take a newly planted INT3 for the guest's own, and the guest would get a #BP that
 	 * kills it.
 	 */
@@ -143,7 +143,7 @@ struct target_ops {
 	void (*debug_regs_changed)(struct target *t, unsigned cpu);
 	bool (*idle)(struct target *t, unsigned cpu);
 	uint64_t (*wake_ups)(struct target *t, unsigned cpu);	  /* May be NULL. */
-	void (*devices_watch)(struct target *t, uint64_t filter); /* All five are NULL without caps.devices. */
+	void (*devices_watch)(struct target *t, uint64_t filter); /* The five devices_* are NULL without caps.devices. */
 	void (*devices_in_flight)(struct target *t, const struct device_observer *observer);
 	bool (*devices_busy)(struct target *t);
 	void (*devices_want)(struct target *t, unsigned nth);
@@ -161,7 +161,7 @@ struct target {
 };
 
 /*
- * Put target_enter() and target_leave() around operations outside a callback that belong together, or that are done under the
+ * Outside a callback, put target_enter() and target_leave() around operations that belong together, or that are done under the
  * client's locks. A target that can be accessed only while the machine stands still then stops the machine once for all of
  * these operations. Such a target stops the machine only after the guest has had its share of time, so target_enter() may wait
  * for long. The calls nest. target_enter() must not be called under the client's locks, because callbacks take those locks
@@ -190,16 +190,17 @@ static inline void target_leave(struct target *t)
  *
  * The machine's clocks, timers and devices, the time of a hold, and the client's own threads are not stopped. A device may
  * still write to guest memory and call on_device and on_ring. With KVM, a thread of the client that plants breakpoints may
- * still write, too. To exclude that thread, take the client's lock after target_stand_still() and not before: no CPU's callback
- * runs then that could hold the lock. If a hold ends meanwhile, its on_hold_end is called after target_go_on(). Planted
+ * still write, too. To exclude that thread, take the client's lock after target_stand_still() and not before: then no callback
+ * for a CPU runs, so none can hold the lock. If a hold ends meanwhile, its on_hold_end is called after target_go_on(). Planted
  * breakpoints stay in guest memory, and held CPUs stay held. With KVM, target_stop() takes effect only after target_go_on().
  *
  * The caller may use all functions of this interface meanwhile, except target_barrier(), which only a callback may call.
  * Another thread that calls a function of this interface may have to wait until target_go_on().
  *
  * Waits until every CPU has left the guest and has finished its callback or its device access, and until the guest has had its
- * share of time (see target_enter()). So any thread may call this, but not in a callback, which the wait would never see
- * finished, and not under the client's locks, for which an unfinished callback may be waiting.
+ * share of time (see target_enter()). So any thread may call this, with two exceptions. It must not be called in a callback,
+ * because the wait would never see that callback finished. It must not be called under the client's locks, because an
+ * unfinished callback may be waiting for them.
  *
  * Returns 0, or -1 if the machine has ended; then target_go_on() must not be called. The cost is one kick for each running CPU.
  * target_enter() does not stop the machine in this way, because the detector calls target_enter() for every round of planting,

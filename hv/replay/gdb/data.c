@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Handles the packets by which gdb accesses registers and memory, and sets break- and watchpoints. The packet `X`, which writes
- * memory in binary, is not supported, because gdb does not escape the bytes that rsp_scan() would expand as a run. gdb then
- * uses `M`.
+ * memory in binary, is not supported: rsp_scan() would take some bytes in it for run-length encoding, because gdb does not
+ * escape these bytes. gdb uses `M` instead.
  */
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * all that the owner of a machine needs; machine.h provides one order of a race as a machine.
  *
  * The server has one client, and the machine stands still until that client resumes it. The server is all-stop, and runs on the
- * caller's thread only. The client is not trusted: every packet is bounded and checked, and an invalid request gets an error
+ * caller's thread only. The client is not trusted: every packet is bounded and checked, and an invalid packet gets an error
  * reply.
  */
 #ifndef OUTRIDER_REPLAY_GDB_GDB_H
@@ -50,7 +50,7 @@ struct gdb_stop {
 
 /* How to resume the machine. */
 struct gdb_go {
-	/* Only `cpu` runs, for one step. */
+	/* True: only `cpu` runs, for one step. */
 	bool step;
 	unsigned cpu;
 	/* Without `step`: a bit (1u << cpu) for each CPU that runs. At least one is set. */

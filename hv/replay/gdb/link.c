@@ -136,8 +136,8 @@ bool link_interrupted(struct link *l)
 	bool interrupted = false;
 
 	/*
-	 * Treat a client that fills the buffer while the machine runs as gone: with a full buffer, its byte 0x03 could not be
-	 * received.
+	 * If a client fills the buffer while the machine runs, treat the client as gone: its byte 0x03 would not fit into the
+	 * buffer.
 	 */
 	if (l->in_len == sizeof(l->in))
 		l->gone = true;

@@ -40,8 +40,8 @@ bool link_receive(struct link *l);
 void link_send(struct link *l, const char *payload, size_t len);
 
 /*
- * Returns whether the client wants the running machine to stop, by the byte 0x03, or because the connection has ended. Does not
- * block. Other packets stay in the buffer.
+ * Returns true if the client has sent the byte 0x03, which asks for the running machine to stop, or if the connection has
+ * ended. Does not block. Other packets stay in the buffer.
  */
 bool link_interrupted(struct link *l);
 

@@ -68,8 +68,8 @@ static void current_thread(struct server *s, struct cursor c)
 }
 
 /*
- * Report that the machine existed before, so that gdb, when it exits, detaches from the machine instead of asking whether to
- * kill it.
+ * Report that the machine existed before gdb connected, so that gdb, when it exits, detaches from the machine instead of asking
+ * whether to kill it.
  */
 static void attached(struct server *s, struct cursor c)
 {

@@ -48,7 +48,7 @@ static const char *const feature_types[FEATURES] = {
 
 struct reg {
 	const char *name, *type;
-	const char *group; /* NULL: gdb decides by the type */
+	const char *group; /* group in which gdb shows the register; NULL: gdb decides by the type */
 	enum feature feature;
 	uint8_t size; /* bytes in the protocol */
 	uint8_t held; /* bytes at `offset` */
@@ -84,8 +84,8 @@ struct reg {
 	}
 
 /*
- * Registers in gdb's order of each feature (GDB manual, G.5.7). The system registers follow the registers of the core feature,
- * as in QEMU.
+ * The registers, those of each feature in the order that gdb requires (GDB manual, G.5.7). The system registers follow the
+ * registers of the core feature, as in QEMU.
  */
 static const struct reg regs[] = {
 	GPR("rax", "int64", X86_RAX),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Serves a gdb client: receives packets, and calls the function for each. */
+/* Serves a gdb client: receives packets, and calls the handler of each packet. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -7,7 +7,7 @@
 #include "hv/replay/gdb/link.h"
 #include "hv/replay/gdb/regs.h"
 
-/* Error numbers in a reply, `E` and the number. gdb shows the number without interpreting it. */
+/* Error numbers in a reply, which is `E` followed by the number. gdb shows the number without interpreting it. */
 enum refusal {
 	REFUSED_FORM = 1,    /* malformed packet, or an object that does not exist */
 	REFUSED_MEMORY = 14, /* no memory at this address */
@@ -20,7 +20,7 @@ struct server {
 	struct link link;
 	struct gdb_point points[GDB_POINTS_MAX];
 	size_t point_count;
-	/* The CPU for register and memory requests (`Hg`). */
+	/* The CPU for packets that access registers and memory (`Hg`). */
 	unsigned cpu;
 	/* A bit for each CPU to which `c` and `s` apply (`Hc`). */
 	unsigned resumed;
@@ -45,7 +45,7 @@ struct cursor {
 	const uint8_t *at, *end;
 };
 
-/* ---- reply.c: parsing requests, composing replies ---- */
+/* ---- reply.c: parsing packets, composing replies ---- */
 
 /* Append text. Text that does not fit is cut off. */
 void reply_text(struct server *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -65,7 +65,7 @@ void refuse(struct server *s, enum refusal why);
  */
 void say(struct server *s, const char *text);
 
-/* Skip `what` if the packet continues with it. Returns whether it did. */
+/* If the packet continues with `what`, skip `what` and return true. Otherwise return false. */
 bool skip(struct cursor *c, const char *what);
 
 /* Parse a number. Returns whether there is one. */

@@ -20,7 +20,10 @@
 enum scenario_section {
 	SCENARIO_FACTS = 1,
 	SCENARIO_STATE,
-	/* Ranges of pages that are not all zero, in order of offset: struct scenario_run and the pages. */
+	/*
+	 * The pages that have a byte other than 0, as ranges of consecutive pages in order of offset. For each range: a struct
+	 * scenario_run, then the pages.
+	 */
 	SCENARIO_RAM,
 	SCENARIO_END,
 };
@@ -32,7 +35,7 @@ struct scenario_head {
 
 struct scenario_part {
 	uint32_t type, zero;
-	uint64_t len; /* number of bytes that follow; 0 for SCENARIO_RAM, which ends with a run of no pages */
+	uint64_t len; /* number of bytes that follow; 0 for SCENARIO_RAM, which ends with a range of 0 pages */
 };
 
 struct scenario_run {

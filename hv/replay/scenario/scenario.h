@@ -36,7 +36,7 @@ struct scenario_facts {
 struct scenario {
 	struct vm_state state;
 	struct ram ram;		      /* without the detector's breakpoints; mapped privately, so that each fork() has a copy */
-	struct rendezvous rendezvous; /* the list of points is empty, because they are not in the RAM */
+	struct rendezvous rendezvous; /* the list of points is empty, because `ram` has no breakpoints */
 	struct replay_config config;
 	struct scenario_facts facts;
 };
@@ -58,8 +58,8 @@ void scenario_date(struct scenario_facts *f);
 int scenario_write(int fd, const struct scenario *s, struct err *err);
 
 /*
- * Read a file. Returns 0, or -1 with EXIT_INPUT and one line that names the file: it cannot be read, is no scenario, has an
- * unknown version, is incomplete or damaged, or there is no memory for its RAM. scenario_close() must follow on success only.
+ * Read a file. Returns 0; scenario_close() must follow. Returns -1 with EXIT_INPUT and one line that names the file if the file
+ * cannot be read, is no scenario, has an unknown version, or is incomplete or damaged, or if there is no memory for its RAM.
  */
 int scenario_open(const char *path, struct scenario *out, struct err *err);
 

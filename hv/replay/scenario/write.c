@@ -12,7 +12,7 @@
 #include "hv/base/x86.h"
 #include "hv/replay/scenario/format.h"
 
-#define LEVEL 1 /* the fastest level, because a run waits for it */
+#define LEVEL 1 /* zstd's fastest level, because a run waits for the scenario */
 #define BUFFER_SIZE (1u << 18)
 
 struct out {

@@ -112,8 +112,8 @@ static bool is_zero(const uint8_t *page)
 }
 
 /*
- * Returns how many bytes from `at` on belong to one kind of pages: *zero says whether all these pages are zero, or none is. At
- * most CHUNK_MAX.
+ * Returns the length in bytes, at most CHUNK_MAX, of a series of pages from `at` on. *zero becomes true if all pages of the
+ * series contain only zeros, and false if none does.
  */
 static uint64_t stretch(const uint8_t *at, uint64_t len, bool *zero)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes a machine's memory and registers as an ELF core that crash and drgn open (QEMU's docs/interop, "vmcoreinfo", and
- * kdump's own cores): a PT_LOAD for each range of RAM by its GPA; and a PT_NOTE with NT_PRSTATUS and QEMU's note of the control
- * registers for each CPU, and the kernel's VMCOREINFO.
+ * Writes a machine's memory and registers as an ELF core that crash and drgn open, in the form of QEMU's (docs/interop,
+ * "vmcoreinfo") and kdump's cores. The core has a PT_LOAD for each range of RAM, and one PT_NOTE. The PT_NOTE contains, for
+ * each CPU, NT_PRSTATUS and QEMU's note of the control registers, and also the kernel's VMCOREINFO.
  */
 #ifndef OUTRIDER_REPLAY_VMCORE_H
 #define OUTRIDER_REPLAY_VMCORE_H

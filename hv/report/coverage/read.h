@@ -39,7 +39,10 @@ struct coverage_taker {
 	void *ctx;
 };
 
-/* Returns 0, or -1 with err set: EXIT_INPUT if the file is not valid, or the error that a callback has set. */
+/*
+ * Read the file at `path`, and pass its contents to `taker`. Returns 0, or -1 with err set: EXIT_INPUT if the file is not
+ * valid, or the error that a callback has set.
+ */
 int coverage_read(const char *path, const struct coverage_taker *taker, struct err *err);
 
 #endif

@@ -45,8 +45,8 @@ json_t *names_datum_json(struct json_builder *b, const struct race_names *names,
 	if (!d || d->by == DATUM_UNNAMED)
 		return json_null();
 	/*
-	 * Omit the bit field's place if read_datum() would reject it: debug files are untrusted, and can give any size and
-	 * offset.
+	 * Omit the bit field's place if names_datum_read() would reject it: debug files are untrusted, and can give any size
+	 * and offset.
 	 */
 	bits = d->bit_size && d->bit_size <= BITS_MAX && d->bit_offset <= BITS_MAX;
 	o = json_object();

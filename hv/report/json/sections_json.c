@@ -8,7 +8,7 @@
 #include "hv/report/json/write.h"
 #include "hv/report/lock_words.h"
 
-#define RANK_MAX 99 /* of a verdict in the store */
+#define RANK_MAX 99 /* the highest rank of a verdict in the store */
 
 /* The words for the sections in the order in which they are executed, as the array `sections` has them. */
 static const char *const when[ATOMICITY_STEPS] = {"first", "between", "second"};

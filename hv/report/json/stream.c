@@ -12,9 +12,12 @@
 #include "hv/base/file_magic.h"
 
 #define BUFFER_SIZE 65536 /* bytes */
-/* bytes of a value that jansson gets first; few, since bytes after a small value must be passed again for the next value */
+/*
+ * The most bytes that the first call of give() passes to jansson for a value. The number is small, because the bytes after a
+ * small value must be passed again for the next value.
+ */
 #define FIRST_GIVE 64
-/* Bytes that stay in the buffer after jansson got them; more than the 1 KiB that jansson reads ahead. */
+/* Bytes that stay in the buffer after they were passed to jansson. jansson reads ahead by 1 KiB, which is less. */
 #define KEEP 4096
 
 struct json_stream {

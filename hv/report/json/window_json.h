@@ -10,7 +10,7 @@
 /* Returns the course of the window as a new object. `window` must be known. */
 json_t *window_json(struct json_builder *b, const struct race_window *window);
 
-/* Read the member "window" of a race, which reports of older versions lack: then *window is not known. */
+/* Read the member "window" of a race. Reports of older versions lack this member: window->known is then false. */
 void window_read(struct json_reader *r, const json_t *race, struct race_window *window);
 
 #endif

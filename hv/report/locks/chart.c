@@ -118,8 +118,8 @@ static bool is_listed(const char *const *list, unsigned count, const char *name)
 }
 
 /*
- * Choose the datum's lock: the one held at most of the writes and, among equals, at most of the accesses. Writes decide, since
- * a reader may hold a lock for another reason.
+ * Choose the datum's lock: the one that was held at the most writes and, among locks with equally many writes, at the most
+ * accesses. Writes decide, since a reader may hold a lock for another reason.
  */
 static void choose_lock(struct chart_datum *d, const struct ref *refs, size_t n)
 {

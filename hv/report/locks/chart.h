@@ -19,7 +19,10 @@ struct chart_datum {
 	 * inside.
 	 */
 	size_t owner_len;
-	/* The lock held at most of the writes and, among equals, at most of the accesses. "": no access held a lock. */
+	/*
+	 * The lock that was held at the most writes and, among locks with equally many writes, at the most accesses. "": no
+	 * access held a lock.
+	 */
 	char lock[CHART_NAME_MAX];
 	/*
 	 * `total`: number of accesses since the object was published. `held`: number of these accesses that `lock` protected.
@@ -49,7 +52,7 @@ struct chart_suspicion {
 	char second_lock[CHART_NAME_MAX];
 	/* SUSPICION_ATOMICITY: the function that made both sections, if they are in two functions. Otherwise "". */
 	char caller[SITE_NAME_MAX];
-	/* SUSPICION_UNPROTECTED: name of the datum. SUSPICION_INTERRUPT: name of the lock. */
+	/* SUSPICION_UNPROTECTED and SUSPICION_ATOMICITY: name of the datum. SUSPICION_INTERRUPT: name of the lock. */
 	char datum[CHART_NAME_MAX];
 	/* The result of suspicion_identity(), which is the same in every build of the kernel. */
 	char identity[RACE_ID_MAX];
@@ -62,8 +65,8 @@ struct lock_chart {
 	struct chart_datum *data;
 	size_t count;
 	/*
-	 * Sorted by rank, highest first. Of several suspicions with the same id and kind, only the one with the strongest
-	 * result of confirmation.
+	 * Sorted by rank, highest first. Of several suspicions with the same id and kind, the chart has only the one with the
+	 * strongest result of confirmation.
 	 */
 	struct chart_suspicion *suspicions;
 	size_t suspicion_count;
@@ -71,7 +74,7 @@ struct lock_chart {
 	 * Pairs of accesses that are no suspicion, by reason, and entries that a record had no room for: sums over all records.
 	 */
 	uint64_t left_out[PROTECT_LEFT_OUT], lost;
-	/* Only from lock_chart_make(). Sorted by lock and owner. */
+	/* Empty unless lock_chart_make() made the chart. Sorted by lock and owner. */
 	struct together_list together;
 };
 

@@ -10,7 +10,10 @@
 
 #define CHART_NAME_MAX 160 /* bytes, including the NUL */
 
-/* A function, with the number of its accesses that are meant: those without a lock, or those that change something. */
+/*
+ * A function with a number of its accesses. In chart_datum.missing, these are the accesses without the lock. In
+ * chart_together.functions, they are the sampled writes of the two members.
+ */
 struct chart_missing {
 	char function[SITE_NAME_MAX];
 	uint64_t count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Members that belong together, inferred from how often sections change them together (MUVI: Lu et al., SOSP'07, section 3).
- * MUVI mines source code; here, the sampled writes of each section of the code are compared.
+ * Infers which members belong together from how often critical sections change them together (MUVI: Lu et al., SOSP'07, section
+ * 3). MUVI mines source code; here, the sampled writes of each section of the code are compared.
  */
 #include "hv/report/locks/together.h"
 
@@ -14,16 +14,22 @@
 #include "hv/base/order.h"
 #include "symbols/insn/insn.h"
 
-/* Members of one owner under one lock that are compared: one bit each. An owner with more, such as an array, is skipped. */
+/*
+ * The most members of one owner (a variable, struct or cache) under one lock. An owner with more members, such as an array, is
+ * skipped.
+ */
 #define MEMBERS_MAX 64u
-/* Functions that must change both members in one section. One function alone may do so by chance. */
+/*
+ * The least number of functions that change both members in one section, for a pair to be kept. One function alone may do so by
+ * chance.
+ */
 #define FUNCTIONS_LEAST 2u
 /*
- * Writes of a function that must have been sampled before the function counts as one that does not change the other member. In
- * fewer samples, a write of the other member may be missed.
+ * The least number of sampled writes of the two members by a function that counts as an exception, because no section of it
+ * changes both. In fewer samples, a write of the other member may be missed.
  */
 #define WRITES_LEAST 8u
-/* Results that are kept. */
+/* The most pairs of members that are kept. */
 #define TOGETHER_MAX 256u
 
 /* The sampled writes of one member in one section. The strings belong to the record. */
@@ -64,7 +70,7 @@ static int by_section(const void *a, const void *b)
 	return order ? order : strcmp(x->datum, y->datum);
 }
 
-/* Returns whether the lock kept all others out during this write of a shared, named datum. */
+/* Returns whether `use` is a write of a shared, named datum during which the lock kept all other contexts out. */
 static bool counts(const struct protection *p, const struct prot_use *use)
 {
 	const struct prot_access *a = &p->accesses[use->access];
@@ -86,7 +92,7 @@ struct members {
 	unsigned count;
 };
 
-/* Returns the number of the member, which is added if it is new. MEMBERS_MAX: there are too many. */
+/* Returns the index of the member, which is added if it is new, or MEMBERS_MAX if there are too many members. */
 static unsigned member_of(struct members *m, const char *name)
 {
 	unsigned i = 0;
@@ -105,8 +111,8 @@ static bool same_section(const struct change *x, const struct change *y)
 
 /* What one function does to a pair of members. */
 struct doing {
-	bool both;	    /* one of its sections changes both */
-	bool changes[2];    /* any of its sections changes the member */
+	bool both;	    /* one section of the function changes both members */
+	bool changes[2];    /* changes[i]: any section of the function changes member i */
 	uint64_t writes[2]; /* sampled writes of each member */
 };
 
@@ -181,7 +187,10 @@ static void together_fini(struct chart_together *t)
 	free(t->odd);
 }
 
-/* Returns whether at least half of the functions change both members, so that the others look like exceptions. */
+/*
+ * Returns whether the functions in t->odd look like exceptions: there is at least one of them, and at least twice as many
+ * functions change both members in one section.
+ */
 static bool is_told(const struct chart_together *t)
 {
 	return t->odd_count && t->function_count >= FUNCTIONS_LEAST && 2 * t->odd_count <= t->function_count;

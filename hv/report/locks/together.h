@@ -9,19 +9,24 @@
 #include "hv/race/lock_record.h"
 #include "hv/report/locks/names.h"
 
-/* A function whose sections do not change two members together that others do. */
+/* A function that does not change two members in one section, although other functions do. */
 struct chart_odd {
 	char function[SITE_NAME_MAX];
-	bool changes[2]; /* the members that it changes: both, if it does so in two sections */
-	uint64_t count;	 /* its sampled writes of them */
+	bool changes[2]; /* the function changes member i; both are true if it does so in two sections */
+	uint64_t count;	 /* number of the function's sampled writes of the two members */
 };
 
-/* Two members of one variable, struct or cache. In most functions that change one of them, a section of one lock changes both.
+/*
+ * Two members of one variable, struct or cache. In most functions that change one of them, one section of the lock `lock`
+ * changes both members.
  */
 struct chart_together {
 	char data[2][CHART_NAME_MAX];
 	char lock[CHART_NAME_MAX];
-	/* The functions with a section that changes both, with the sampled writes of each. */
+	/*
+	 * The functions with a section that changes both members, with the number of each function's sampled writes of the
+	 * members.
+	 */
 	struct chart_missing *functions;
 	size_t function_count;
 	struct chart_odd *odd;

@@ -100,8 +100,8 @@ static void put_value(const struct naming *n, const struct race *race, struct de
 }
 
 /*
- * Set the datum's values before and after the race as text. The record has the values of the memory that the sampled access
- * accesses. If the side's access is not within this memory, no values are set.
+ * Set the datum's values before and after the race as text. The record has only the values of the memory that side 0 accesses.
+ * If the access of `side` is not within that memory, no values are set.
  */
 static void put_values(const struct naming *n, const struct race *race, const struct race_side *side, struct debuginfo *di,
 		       const struct debuginfo_datum *d, struct datum_name *out)
@@ -252,9 +252,9 @@ static bool by_per_cpu(const struct naming *n, const struct race *race, const st
 }
 
 /*
- * Name a CPU's copy of a per-CPU variable that was reached through a pointer without debug information. The guest's tables name
- * the variable. Its offset in the CPU's area follows from the GS base of a side that ran on that CPU. If neither side's GS base
- * leads to that variable, the datum stays unnamed.
+ * Name a per-CPU variable of one CPU that the access reached through a pointer without debug information. The guest's tables
+ * name the variable. Its offset in the CPU's area follows from the GS base of a side that ran on that CPU. If neither side's GS
+ * base leads to that variable, the datum stays unnamed.
  */
 static void by_memory(const struct naming *n, const struct race *race, const struct race_side *side, struct datum_name *out)
 {

@@ -18,7 +18,7 @@
  */
 #define LOOKED_THROUGH 256
 #define FIRST_ROOM 64
-/* Maximum number of bytes by which a slab object exceeds its struct: objects are aligned to cache lines. */
+/* A slab object is larger than its struct by less than this number of bytes, because objects are aligned to cache lines. */
 #define CACHE_ALIGNED 64u
 
 /*

@@ -41,8 +41,8 @@ struct pointees *pointees_new(const struct naming *n);
 void pointees_free(struct pointees *p);
 
 /*
- * Learn the pointee of the use's pointer, if debug files give its type for certain. The debug files are asked once per
- * instruction and distance. Returns 0, or -1 if memory runs out.
+ * Learn the pointee of the use's pointer, if debug files give its type for certain. The debug files are asked only once for
+ * each instruction and distance from the pointer to the access. Returns 0, or -1 if memory runs out.
  */
 int pointees_learn(struct pointees *p, const struct pointer_use *use);
 
@@ -50,10 +50,10 @@ int pointees_learn(struct pointees *p, const struct pointer_use *use);
 void pointees_sort(struct pointees *p);
 
 /*
- * Find the largest known struct that contains the `size` bytes at `gva`, in lifetime `life` or in any lifetime for
- * POINTEE_ANY_LIFE, and the member there. `memory` describes `gva`. If no instruction used a pointer to such a struct, the slab
- * cache may help: if the cache is named like a struct, and one of its objects was seen to be that struct, all its objects are.
- * Returns false if there is no such struct, or pointers contradict each other around these bytes.
+ * Find the largest known struct that contains the `size` bytes at `gva` in the lifetime `life` (POINTEE_ANY_LIFE: in any
+ * lifetime), and the member at these bytes. `memory` describes `gva`. If no instruction used a pointer to such a struct, the
+ * slab cache may help: if the cache is named like a struct, and one of its objects was seen to be that struct, all its objects
+ * are. Returns false if there is no such struct, or pointers contradict each other around these bytes.
  */
 bool pointees_at(struct pointees *p, uint64_t gva, uint32_t size, const struct guest_memory *memory, uint32_t life,
 		 struct pointee_member *out);

@@ -22,7 +22,7 @@ static const char *origin_phrase(enum guest_origin origin)
 	return origin < sizeof(phrases) / sizeof(phrases[0]) ? phrases[origin] : NULL;
 }
 
-/* Print the functions inlined into a frame before the frame itself, as deeper calls. Returns the frame's own line. */
+/* Print the functions that were inlined into a frame, as deeper calls, above the frame. Returns the frame's own source line. */
 static const struct source_line *put_inlined(FILE *out, const struct source_line *line, size_t n)
 {
 	char source[TEXT_SOURCE_MAX], function[CLEAN_MAX(sizeof(line->function))];
@@ -55,10 +55,7 @@ static void put_frame(FILE *out, const struct race *race, unsigned which, unsign
 	fprintf(out, "%s%-48s %s\n", frame->reliable ? "" : "? ", place, source);
 }
 
-/*
- * Returns the word for the context of frame `i` if it is the first frame or its context differs from the previous frame's, else
- * "".
- */
+/* Returns the word for the context of frame `i`, or "" if the previous frame has the same context. */
 static const char *part_word(const struct guest_calls *calls, unsigned i)
 {
 	const struct guest_context part = {.known = true, .kind = calls->frames[i].context};

@@ -152,7 +152,10 @@ static void put_stack_names(FILE *out, const struct race_side *side, const struc
 		fputc('\n', out);
 }
 
-/* Print the source line that stands for the access, and the innermost inlined function with its line if the access is there. */
+/*
+ * Print the source line that stands for the access, and the innermost function with its line if the access is in an inlined
+ * function.
+ */
 static void put_source(FILE *out, const struct race *race, unsigned which)
 {
 	const struct source_line *place = race_names_place(race->names, which), *inner;

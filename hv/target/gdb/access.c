@@ -12,7 +12,7 @@ int gdb_read_phys(struct target *t, uint64_t gpa, void *buf, size_t len)
 	gdb_enter(t);
 	/*
 	 * The search for the kernel reads guest memory for long. After target_stop(), fail its reads, so that the search ends
-	 * at once. No breakpoint is planted then.
+	 * at once. No breakpoint is planted before the search has ended.
 	 */
 	ret = (gt->searching && atomic_load(&t->ending)) || gdb_stop(gt) ? -1 : gdb_memory_read(&gt->memory, gpa, buf, len);
 	gdb_leave(t);

@@ -21,7 +21,7 @@
 struct gdb_config {
 	int fd;		 /* Socket that is connected to the stub. Owned by gdb_target_new(), even if it fails. */
 	bool running;	 /* The caller knows that the machine was running, whatever the stub reports. */
-	pid_t pid;	 /* PID of QEMU, used only if this process owns the socket's other end. 0: ask the socket. */
+	pid_t pid;	 /* QEMU's PID, used only if that process has the socket's other end open. 0: ask the socket. */
 	double overhead; /* Share of time that the machine may stand still, 0 to 1. */
 
 	/* The deadline of the connection; it must outlive the target. NULL: none. */
@@ -41,8 +41,9 @@ struct gdb_config {
 };
 
 /*
- * Connect to the stub and stop the machine. Returns NULL with `err` set on failure. The machine then runs on as before, unless
- * *standing is set: the machine was running, and the stub failed before the machine could continue.
+ * Connect to the stub and stop the machine. Returns NULL with `err` set on failure. The machine then runs on or stays stopped,
+ * as before, unless *standing is set. *standing says that the machine was running, and that the stub failed before the machine
+ * could continue.
  */
 struct target *gdb_target_new(const struct gdb_config *config, bool *standing, struct err *err);
 

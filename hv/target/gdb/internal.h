@@ -42,7 +42,7 @@ struct gdb_target {
 	struct rsp *rsp;
 	struct limit *limit; /* gdb_config.limit, or `own_limit`. */
 	struct limit own_limit;
-	double overhead;		   /* gdb_config.overhead: the share while breakpoints are planted. */
+	double overhead;		   /* gdb_config.overhead, in force while breakpoints are planted. */
 	bool hardware;			   /* Breakpoints go into debug registers, not into the guest's text. */
 	bool was_running;		   /* The machine ran before the target stopped it, so detaching lets it run again. */
 	atomic_bool foreign;		   /* Another user has stopped the machine: the target must not resume it. */
@@ -144,7 +144,7 @@ unsigned gdb_watch_cookies(const struct gdb_target *gt, uint64_t addr, uint32_t 
 
 /* ---- events.c: for the serving thread, which holds the lock while the machine stands still ---- */
 
-/* Deliver gdb_target.event to the client and carry out its action. */
+/* Deliver gdb_target.event to the client and carry out the client's action. */
 void gdb_deliver(struct gdb_target *gt);
 
 /* Returns true if any CPU's hold is over or was released. */

@@ -17,7 +17,7 @@
 #include "hv/base/fnv1a.h"
 
 #define MAGIC 0x4a52544fu
-#define LOCK_TRIES 20u /* to take the lock, 10 ms apart */
+#define LOCK_TRIES 20u /* number of tries to take the lock, 10 ms apart */
 
 struct gdb_journal {
 	int fd;
@@ -56,7 +56,10 @@ static bool is_same_file(int fd, const char *path)
 	       open_file.st_ino == named.st_ino;
 }
 
-/* Take the file's lock. A guard has it for a moment when it removes the file, so try for a while. Returns 0, or -1. */
+/*
+ * Take the file's lock. The guard of a killed outrider (hv/session/guard.h) has the lock for a moment when it removes the file,
+ * so try for a while. Returns 0, or -1.
+ */
 static int take_lock(int fd)
 {
 	const struct timespec pause = {.tv_nsec = 10000000};

@@ -172,9 +172,9 @@ int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err)
 
 /*
  * Withdraw an exception that KVM is about to deliver, so that a #DB can be injected. The #DB is a debug trap of the completed
- * instruction, and so comes before a fault of the next instruction (SDM vol. 3, table 6-2), which faults again when the #DB
- * handler returns. KVM likewise drops an exception whose delivery was interrupted (kvm_multiple_exception()). A #DB that is
- * already pending is not withdrawn: DR6 has its causes. Returns true if an exception was withdrawn.
+ * instruction, and so comes before a fault of the next instruction (SDM vol. 3, table 6-2). That instruction faults again when
+ * the #DB handler returns. KVM likewise drops an exception whose delivery was interrupted (kvm_multiple_exception()). A #DB
+ * that is already pending is not withdrawn: DR6 has its causes. Returns true if an exception was withdrawn.
  */
 static bool take_fault_back(struct kvm_cpu *cpu)
 {

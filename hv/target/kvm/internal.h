@@ -136,8 +136,8 @@ int kvm_cpu_ioctl(struct kvm_cpu *cpu, unsigned long request, void *arg);
 void kvm_cpu_stood(struct kvm_cpu *cpu, uint64_t since_ns);
 
 /*
- * The handling of a debug exit, which began at stopped_at, is over. Tell the guest's watchdog if such exits took most of the
- * vCPU's time lately.
+ * To be called when the debug exit that began at stopped_at has been handled. Tells the guest's watchdog if debug exits took
+ * most of the vCPU's time lately.
  */
 void kvm_cpu_stop_ends(struct kvm_cpu *cpu);
 
@@ -212,7 +212,7 @@ bool kvm_devices_busy(struct target *t);
 void kvm_devices_want(struct target *t, unsigned nth);
 void kvm_devices_let_go(struct target *t);
 
-/* Begin forwarding accesses of the machine's devices to the client, and end it. */
+/* Begin and end the forwarding of accesses of the machine's devices to the client. */
 void kvm_devices_observe(struct kvm_target *kt);
 void kvm_devices_ignore(struct kvm_target *kt);
 
@@ -240,7 +240,7 @@ int kvm_cpu_act(struct kvm_cpu *cpu, struct target_action action, struct x86_reg
 /* Returns true if the vCPU is held and its hold has ended: by time or by a release. */
 bool kvm_cpu_hold_is_over(const struct kvm_cpu *cpu);
 
-/* End a hold for which kvm_cpu_hold_is_over(): call the client's on_hold_end and carry out its action. */
+/* End a hold for which kvm_cpu_hold_is_over() returns true: call the client's on_hold_end and carry out its action. */
 int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err);
 
 #endif
