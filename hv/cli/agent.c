@@ -119,7 +119,7 @@ static bool begins(const char *line, const char *word)
 
 /*
  * Returns the number of the field "KEY=NUMBER" in the line, or 0 if the line has no such field. `key` includes the blank before
- * it and the "=".
+ * the name and the "=", as in " job=".
  */
 static unsigned long field(const char *line, const char *key)
 {
@@ -220,8 +220,8 @@ static int poll_ms(uint64_t deadline)
 }
 
 /*
- * Exchange lines with the agent until the command is done (is_over()). Returns an exit code; `err` is set if the code is one of
- * enum exit_code other than EXIT_OK.
+ * Exchange lines with the agent until the command is done (is_over()). Returns the exit code. Sets `err` on a failure, except
+ * if the agent refused the command or a job failed: the agent's lines, which are printed, say so.
  */
 static int speak(struct dialogue *d, struct err *err)
 {
@@ -264,8 +264,9 @@ static bool greets(int fd, uint64_t deadline)
 }
 
 /*
- * Wait for the agent to connect and to greet. A guest gives a connection up if the host's answer takes longer than 2 s, as on a
- * busy host, and connects again: such a connection ends without a greeting. Returns the connection, or -1 with `err` set.
+ * Wait for the agent to connect and to greet. On a busy host, the host's answer may take longer than 2 s. The guest then gives
+ * up the connection and connects again, so a connection can end without a greeting. Returns the connection, or -1 with `err`
+ * set.
  */
 static int await_agent(int listener, const char *machine, uint64_t deadline, struct err *err)
 {

@@ -7,8 +7,8 @@
 
 /*
  * Load the races that --aim FILE[#ID[,ID...]] selects: all races of a report, or those with these ids or first characters of
- * ids. The caller frees the table by known_races_free(). Returns NULL with err set: EXIT_USAGE for the ids, EXIT_INPUT if the
- * file is no report or has no race with a target site, or EXIT_INTERNAL.
+ * ids. The caller frees the table by known_races_free(). Returns NULL with err set: EXIT_USAGE if an id is empty, ambiguous or
+ * not in the file, EXIT_INPUT if the file is no report or has no race with a target site, or EXIT_INTERNAL.
  */
 struct known_races *aim_option_load(const char *value, struct err *err);
 

@@ -188,7 +188,9 @@ static bool explain_one_dash(const struct outer_input *in, const char *word)
 	return true;
 }
 
-/* Set an error that says in one line what is wrong with the argument `word`, which has a dash and letters: short options. */
+/*
+ * Set an error that says in one line what is wrong with the argument `word`, which is a dash and the letters of short options.
+ */
 static void explain_short(const struct argp_state *state, const struct outer_input *in, const char *word)
 {
 	const struct argp_option *o;
@@ -246,8 +248,8 @@ static void explain_stray(const struct outer_input *in, const char *word)
 }
 
 /*
- * Refuse options and arguments whose value is "", as an unset shell variable produces. A kernel's command line may be empty.
- * Returns 0, or -1 with the error set.
+ * Refuse an option whose value is "", as an unset shell variable produces. Only a kernel's command line may be empty. Returns
+ * 0, or -1 with the error set.
  */
 static int check_empty(const struct outer_input *in, int argc, char **argv)
 {

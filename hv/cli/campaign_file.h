@@ -5,7 +5,7 @@
 
 #include "hv/cli/cli.h"
 
-/* Set *file to an argument. A second argument is an error: *file must be NULL before. */
+/* Set *file, which is NULL at first, to an argument. It is an error if an earlier call has set *file. */
 error_t campaign_take_file(const char **file, char *arg, struct argp_state *state);
 
 /* To be called after the last argument: report an error if no file was given (`file` is NULL). */

@@ -31,9 +31,9 @@ static void each_option_of(const struct cli_command *c, void (*each)(void *ctx, 
 }
 
 /*
- * Returns the commands that take options and arguments themselves: those of `commands`, where a command that has subcommands is
- * replaced by these, named "OUTER INNER". The list and the names of inner commands come from malloc(); leaves_free() frees
- * both. Returns NULL if memory runs out.
+ * Returns the commands that take options and arguments themselves: each of `commands` that has no subcommands, and each
+ * subcommand of the others, with the name "OUTER INNER". The list and the names of inner commands come from malloc();
+ * leaves_free() frees both. Returns NULL if memory runs out.
  */
 static struct cli_command *leaves(const struct cli_command *commands)
 {
@@ -221,8 +221,8 @@ static void bash_names(const struct cli_command *commands)
 }
 
 /*
- * Print shell code that completes the subcommands of `c`, and that appends the subcommand to $command, by which the shell code
- * that follows in the file finds the subcommand's options.
+ * Print shell code that completes the subcommands of `c` and appends the subcommand to $command. By $command, later shell code
+ * in the file finds the subcommand's options.
  */
 static void bash_inner(const struct cli_command *c)
 {
@@ -355,8 +355,8 @@ static void zsh_names(const struct cli_command *commands)
 }
 
 /*
- * Print shell code that completes the subcommands of `c`, and that sets $words[1] to "OUTER INNER", by which the shell code
- * that follows in the file finds the subcommand's options.
+ * Print shell code that completes the subcommands of `c` and sets $words[1] to "OUTER INNER". By $words[1], later shell code in
+ * the file finds the subcommand's options.
  */
 static void zsh_inner(const struct cli_command *c)
 {

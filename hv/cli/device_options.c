@@ -66,8 +66,8 @@ static char *keep(struct device_options *o, const char *arg)
 }
 
 /*
- * Cut the first part off *rest, which becomes NULL after the last part, and return this part. An option's value has parts with
- * commas between them, as in QEMU: "disk.img,queues=4". Two commas stand for one comma inside of a part.
+ * Cut off the first part of *rest, and return this part. *rest becomes NULL after the last part. An option's value has parts
+ * with commas between them, as in QEMU: "disk.img,queues=4". Two commas stand for one comma inside of a part.
  */
 static char *next_word(char **rest)
 {

@@ -310,7 +310,10 @@ static int code_of(const struct diff_options *o, const struct changes *c, const 
 	return code;
 }
 
-/* `ctx` has the runs of both sides. */
+/*
+ * Returns whether both sides have the module in the same build. A callback for changes_find(); `ctx` has the runs of both
+ * sides.
+ */
 static bool same_build(void *ctx, const char *module)
 {
 	const struct race_runs *const *runs = ctx;

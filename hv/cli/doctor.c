@@ -71,7 +71,7 @@ static void print_replay(const struct host_probe *probe)
 /* outrider is at most this many folders below the root of a source tree: two, as in build/san-thread/outrider. */
 #define TREE_DEPTH 2
 
-/* Store in `path` the file `name` in `folder`. Returns whether it can be executed. */
+/* Store in `path` the path of the file `name` in `folder`. Returns whether this file can be executed. */
 static bool is_program(const char *folder, const char *name, char path[PATH_MAX])
 {
 	return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX && access(path, X_OK) == 0;

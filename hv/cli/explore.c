@@ -10,7 +10,7 @@
 #include "hv/sandbox/sandbox.h"
 #include "hv/vmm/probe.h"
 
-/* Exit code if a schedule harmed. */
+/* Exit code if a forced schedule did harm. */
 #define EXIT_FOUND 1
 
 static void say(void *ctx, const char *line)

@@ -110,7 +110,7 @@ static json_t *walk_json(struct json_builder *b, const struct explore_walk *w, u
 	return o;
 }
 
-/* Null: the outcome is not "state". */
+/* Returns null if the outcome is not "state". */
 static json_t *end_json(struct json_builder *b, const struct explore_trial *t)
 {
 	json_t *o, *serial;
@@ -138,7 +138,7 @@ static json_t *object_json(struct json_builder *b, const struct explore_object *
 	return o;
 }
 
-/* Null: the outcome is not "leak". */
+/* Returns null if the outcome is not "leak". */
 static json_t *leak_json(struct json_builder *b, const struct explore_trial *t)
 {
 	const struct explore_object *l = &t->object;
@@ -153,7 +153,7 @@ static json_t *leak_json(struct json_builder *b, const struct explore_trial *t)
 	return o;
 }
 
-/* Null: the outcome is not "freed-twice". */
+/* Returns null if the outcome is not "freed-twice". */
 static json_t *freed_twice_json(struct json_builder *b, const struct explore_trial *t)
 {
 	return t->outcome == EXPLORE_FREED_TWICE ? object_json(b, &t->object) : json_null();
@@ -164,7 +164,7 @@ static json_t *result_json(int64_t value)
 	return value == EXPLORE_NO_CALL ? json_null() : json_integer(value);
 }
 
-/* Null: the outcome is not "returns". */
+/* Returns null if the outcome is not "returns". */
 static json_t *returns_json(struct json_builder *b, const struct explore_trial *t)
 {
 	json_t *list;
@@ -223,7 +223,7 @@ static json_t *trial_json(struct json_builder *b, const struct explore_config *c
 	return o;
 }
 
-/* Null: there are no random schedules. */
+/* Returns null if there are no random schedules. */
 static json_t *walks_json(struct json_builder *b, const struct explore_config *config, const struct explore_result *r)
 {
 	json_t *o;
@@ -239,7 +239,7 @@ static json_t *walks_json(struct json_builder *b, const struct explore_config *c
 	return o;
 }
 
-/* Null: no run between two system calls did harm. */
+/* Returns null if the kernel neither complained nor died in any run with EXPLORE_BETWEEN_A or EXPLORE_BETWEEN_B. */
 static json_t *between_json(struct json_builder *b, const struct explore_config *config, const struct explore_result *r)
 {
 	const struct explore_trial *t = &r->between;

@@ -6,7 +6,7 @@
 #include "hv/explore/explore.h"
 #include "hv/session/scenario_folder.h"
 
-/* It must not be moved. */
+/* This struct must not be moved, because saver.ctx points to it. */
 struct explore_save {
 	struct scenario_folder folder;
 	struct explore_saver saver;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Parses --fail-on and --error-exitcode. A script or a CI job can make a command fail by them, if a run found something, or
- * if the run could find nothing.
+ * Parses --fail-on and --error-exitcode. With these options, a script or a CI job can make a command fail if a run found
+ * something, or if a run had no chance to find anything.
  */
 #ifndef OUTRIDER_CLI_FAIL_ON_H
 #define OUTRIDER_CLI_FAIL_ON_H
@@ -42,8 +42,8 @@ struct fail_on {
 
 /*
  * Child parsers for argp, in the option group FAIL_ON_GROUP. Their input is a struct fail_on. fail_on_diff_argp is for a
- * command that compares races and has no suspicions, and fail_on_locks_argp for a command that shows no races, for which it
- * sets no_races. These two refuse the words of --fail-on for results that the command does not have.
+ * command that compares races and has no suspicions. fail_on_locks_argp is for a command that shows no races, and sets
+ * no_races. These two refuse the words of --fail-on for results that the command does not have.
  */
 extern const struct argp fail_on_argp;
 extern const struct argp fail_on_diff_argp;

@@ -42,10 +42,9 @@ struct fail_words {
 };
 
 /*
- * Read one value of --fail-on into `out`. `words` has the words that the command's help and `choice` list, up to an entry
- * without a word. Also accepts "new" and "new-race", the names in older versions of outrider, for "any-new", if the
- * command has "any-new" and does not have the older name itself. Returns 0. On failure, sets an error and returns an error_t
- * for the parser to return.
+ * Read one value of --fail-on into `out`. `words` has the words that `choice` lists, in the same order. Also accepts "new" and
+ * "new-race", the names in older versions of outrider, for "any-new", if the command has "any-new" and does not have the older
+ * name itself. Returns 0. On failure, sets an error and returns an error_t for the parser to return.
  */
 error_t fail_words_read(struct argp_state *state, const struct cli_choice *choice, const struct fail_word *words,
 			const char *arg, struct fail_words *out);

@@ -85,8 +85,8 @@ static void list(void *ctx, FILE *out)
 }
 
 /*
- * Judge the record of locks `p`, without the user's sources: while the run goes on, the thread that names races uses these
- * sources. `last`: no later judgement follows, so count the suspicions of this one.
+ * Judge the record of locks `p`. While the run goes on, judge without the user's rules and sources, because the thread that
+ * names races uses the sources. `last`: the run is over, and no later judgement follows, so use them, and count the suspicions.
  */
 static int judge_locks(void *ctx, const struct protection *p, bool last, struct suspicions *out, struct err *err)
 {

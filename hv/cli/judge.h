@@ -47,7 +47,7 @@ void judge_free(struct judge *j);
 /*
  * Print the error of a run that has ended with `code`, if there is one, and return the exit code: that of the run if the run
  * failed, otherwise the one that the verdicts, the suspicions and the facts of the run select. `code` may be EXIT_OK although
- * `err` has an error, or may be that of a signal.
+ * `err` has an error, or may be the exit code for a signal.
  */
 int judge_code(struct judge *j, int code, const struct err *err);
 

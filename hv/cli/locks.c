@@ -218,7 +218,7 @@ static int code_of(const struct locks_options *o, const struct lock_files *files
 			"mark "
 			"the assertions `optional = yes`\n",
 			unchecked, a->count, unchecked > 1 ? "were" : "was", code);
-	/* With assertions, --error-exitcode alone is about these. */
+	/* If assertions are given, --error-exitcode without --fail-on is about the assertions only. */
 	if (!a || o->fail_on.words.on || o->fail_on.words.off)
 		other = fail_on_code(&o->fail_on, &(struct fail_on_found){.runs = files->runs,
 									  .files = files->paths,
@@ -229,8 +229,8 @@ static int code_of(const struct locks_options *o, const struct lock_files *files
 }
 
 /*
- * Before the results, say which runs sampled nothing: in the output itself if its format is text, otherwise on standard error.
- * With --fail-on, the line on standard error comes from fail_on_code().
+ * Before the results, say which runs sampled nothing or are not finished: in the output itself if its format is text, otherwise
+ * on standard error. With --fail-on, the line on standard error comes from fail_on_code().
  */
 static void say_doubts(const struct locks_options *o, const struct lock_files *files)
 {

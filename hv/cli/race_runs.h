@@ -28,8 +28,8 @@ int race_runs_init(struct race_runs *runs, size_t most, struct err *err);
 void race_runs_free(struct race_runs *runs);
 
 /*
- * Returns whether all runs of both lists have the module, or for "" the kernel itself, in one build, by build ids. Returns
- * false if a build id is unknown, or if one list does not have the module.
+ * Returns whether all runs that have the module ("": the kernel itself) have the same build of it, by its build ids. Returns
+ * false if a build id is unknown, or if no run of one of the lists has the module.
  */
 bool race_runs_same_build(const struct race_runs *a, const struct race_runs *b, const char *module);
 

@@ -61,9 +61,9 @@ static void make_ids(const struct race *race, struct ids *out)
 }
 
 /*
- * Returns the id of the race that begins with the text that the user gave, or NULL. This may be the race's id, its identity or
- * its group's id. The caller records the returned id: several races that are found by the same identity or group are one match,
- * not an ambiguous text.
+ * Returns the first of the race's ids that begins with the user's text, or NULL if none does. The ids are the race's id, its
+ * identity and its group's id. The caller records the returned id: several races that are found by the same identity or group
+ * are one match, not an ambiguous text.
  */
 static const char *found_by(const struct race_wanted *w, const struct race *race, const struct ids *of)
 {

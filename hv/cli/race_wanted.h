@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The races that the user selected from some files: by id, which one build has; by identity (hv/race/race_key.h), which all
- * builds have; by the id of their group (hv/race/group_key.h); or by the first characters of one of these.
+ * The races that the user selected from some files: by id, which is the same in one build only; by identity
+ * (hv/race/race_key.h), which is the same in all builds; by the id of their group (hv/race/group_key.h); or by the first
+ * characters of one of these.
  */
 #ifndef OUTRIDER_CLI_RACE_WANTED_H
 #define OUTRIDER_CLI_RACE_WANTED_H

@@ -33,8 +33,8 @@ int redirect_begin(struct redirect *o, struct err *err);
 
 /*
  * Pass the text that follows through a pager, if standard output is a terminal and neither --output nor --no-pager was given.
- * The pager is $OUTRIDER_PAGER, or $PAGER, or less; `cat` or "" means none. It is started with LESS=FRX unless the user has set
- * LESS. If the pager cannot be found, a line on standard error says so, and the text is printed without a pager.
+ * The pager is $OUTRIDER_PAGER, or $PAGER, or less; `cat` or "" means none. The pager is started with LESS=FRX unless the user
+ * has set LESS. If the pager cannot be found, a line on standard error says so, and the text is printed without a pager.
  */
 void redirect_page(struct redirect *o);
 

@@ -17,7 +17,9 @@
 
 enum report_key { KEY_FORMAT = 0x200, KEY_ALL, KEY_SORT, KEY_SUPPRESS, KEY_GEN_SUPPRESSIONS };
 
-/* For each format, the function that writes all races in it. NULL for text and json, which need more than the races. */
+/*
+ * For each format, the function that writes all races in this format. NULL for text and json, which need more than the races.
+ */
 static const struct format {
 	const char *name;
 	int (*export)(FILE *out, const struct export_run *run, struct err *err);

@@ -9,7 +9,7 @@
 #include "hv/report/text/fold.h"
 #include "hv/report/text/text.h"
 
-/* What is shown, in one piece. */
+/* The judged races, and how to show them: the input of the functions below. */
 struct shown {
 	const struct verdicts *verdicts;
 	const struct groups *groups;

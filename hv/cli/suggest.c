@@ -54,7 +54,7 @@ void suggest_offer(struct suggest *s, const char *known)
 	distance = edits(s->word, s->len, known, known_len);
 	if (s->len >= 2 && strncmp(s->word, known, s->len) == 0)
 		distance = 1;
-	/* Reject a word that needs as many edits as it has characters. */
+	/* Reject a known word that needs as many edits as the typed word has characters. */
 	if (distance > allowed || distance >= s->len || distance >= s->distance)
 		return;
 	s->best = known;

@@ -19,10 +19,10 @@ struct suggest suggest_begin(const char *word, size_t len);
 void suggest_offer(struct suggest *s, const char *known);
 
 /*
- * Returns the nearest of the offered words, the first of several with equal distance; or NULL if none is near. A word is near
- * if the typed word becomes it by inserting, deleting, replacing or swapping at most one character for each three typed
- * characters, but one edit is always allowed. Capitals in the typed word equal small letters. A known word is near, too, if it
- * begins with the typed characters and these are at least two.
+ * Returns the nearest of the offered words, the first of several with equal distance; or NULL if none is near. A known word is
+ * near if few edits turn the typed word into it: one edit for each three typed characters, and at least one edit. An edit
+ * inserts, deletes or replaces a character, or swaps two neighbours. Capitals in the typed word equal small letters. A known
+ * word is near, too, if it begins with the typed characters and these are at least two.
  */
 const char *suggest_end(const struct suggest *s);
 

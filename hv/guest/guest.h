@@ -56,7 +56,7 @@ int guest_poll(struct guest *g, struct err *err);
 /* How far guest_poll() has come, in order. */
 enum guest_progress {
 	GUEST_SEARCHED, /* no kernel found yet */
-	GUEST_READING,	/* a kernel seems to be there, and its symbols are read */
+	GUEST_READING,	/* a kernel seems to be there; reading its symbols */
 	GUEST_BOOTING,	/* the kernel is found, but its text may still change */
 	GUEST_READY,	/* guest_poll() returns 1 */
 };
@@ -140,8 +140,8 @@ unsigned guest_stacks(const struct guest *g, const struct x86_regs *regs, struct
 void guest_context(const struct guest *g, const struct x86_regs *regs, struct guest_context *out);
 
 /*
- * Determine the context without its task, to choose a delay: only the kind of context, and if interrupts and preemption are
- * off. Reads one word of guest memory: allowed in a callback.
+ * Determine only the kind of the context, and whether interrupts and preemption are off, but not the task. This is enough to
+ * choose a delay. Reads one word of guest memory: allowed in a callback.
  */
 void guest_context_brief(const struct guest *g, const struct x86_regs *regs, struct guest_context *out);
 
@@ -173,11 +173,11 @@ uint64_t guest_console_level(const struct guest *g);
 void guest_taint(const struct guest *g, struct guest_taint *out);
 
 /*
- * Read what the kernel has written to its log since the last call, and pass each whole complaint to `found`; its time_ns is not
- * set. The first call, after guest_poll() has returned 1, only finds the end of the log. A complaint is whole when its last
- * line came, or when no line came for a second. `last`: there will be no other call, so a complaint that is not whole counts as
- * well. Returns false if the kernel's log cannot be read (Linux before 5.10, or without type information). Reads one word of
- * guest memory if the log is unchanged. Not in a callback.
+ * Read what the kernel has written to its log since the last call, and pass each whole complaint to `found`, with its time_ns
+ * not set. The first call, after guest_poll() has returned 1, only finds the end of the log. A complaint is whole when its last
+ * line came, or when no line came for a second. `last`: this is the last call, so a complaint that is not whole is passed, too.
+ * Returns false if the kernel's log cannot be read (Linux before 5.10, or without type information). Reads one word of guest
+ * memory if the log is unchanged. Not in a callback.
  */
 bool guest_poll_complaints(struct guest *g, bool last, void (*found)(void *ctx, const struct complaint *c), void *ctx);
 
@@ -303,7 +303,7 @@ struct guest_object {
 	uint32_t size;	/* bytes */
 };
 
-/* What guest_lost_objects() follows pointers from in addition to the memory that is in no slab. */
+/* guest_lost_objects() follows the pointers in memory that is in no slab, and those in these objects and registers. */
 struct guest_roots {
 	const struct guest_object *object; /* objects that count as pointed to */
 	size_t count;
@@ -313,14 +313,17 @@ struct guest_roots {
 };
 
 /*
- * Find the slab objects that are in use but that nothing points to, not even through other objects, as kmemleak does. Call it
- * while the guest stands still. Reads all memory of the guest: some 100 ms for each 256 MiB of RAM. Returns 0 and sets *out to
- * a list in the order of the addresses, which the caller frees. Returns -1 and sets *out to NULL if it is unknown: for example
- * if the layout of the kernel's structures is (kernels without BTF, or with the SLAB allocator), if a CPU's list of free
- * objects is not understood, maybe because the CPU was stopped while it changed the list, if RAM ends above 4 GiB, which it
- * does in guests with more than 3 GiB, or if memory runs out. In either case, sets *twice to an object that is on lists of free
- * objects twice: it was freed twice, or something has written to a free object. gva 0: there is none, or it is unknown, for
- * example in a kernel before 5.15 because a CPU has turned interrupts off.
+ * Find the slab objects that are in use but that nothing points to, not even through other objects, as kmemleak does. Call this
+ * function while the guest stands still. It reads all memory of the guest: some 100 ms for each 256 MiB of RAM. Returns 0 and
+ * sets *out to a list in the order of the addresses, which the caller frees. Returns -1 and sets *out to NULL if these objects
+ * cannot be found, for example because:
+ * - the layout of the kernel's structures is unknown (kernels without BTF, or with the SLAB allocator);
+ * - a CPU's list of free objects is invalid, maybe because the CPU was stopped while it changed the list;
+ * - RAM ends above 4 GiB, as in guests with more than 3 GiB; or
+ * - memory runs out.
+ * In either case, sets *twice to an object that is on lists of free objects twice: it was freed twice, or something has written
+ * to a free object. twice->gva is 0 if there is none, or if this is unknown, as in a kernel before 5.15 when a CPU has turned
+ * interrupts off.
  */
 int guest_lost_objects(const struct guest *g, const struct guest_roots *more, struct guest_object **out, size_t *count,
 		       struct guest_object *twice);
@@ -329,20 +332,26 @@ struct guest_heap;
 
 /*
  * Find out which slab objects are in use. Call it while the guest stands still. Takes some milliseconds for each 256 MiB of
- * RAM. Returns NULL if guest_lost_objects() would not know either, or if memory runs out. guest_heap_close()
- * frees the result; `g` must live as long.
+ * RAM. Returns NULL if memory runs out, or if slabs or lists of free objects cannot be read (see guest_lost_objects()).
+ * guest_heap_close() frees the result; `g` must outlive it.
  */
 struct guest_heap *guest_heap_open(const struct guest *g);
 void guest_heap_close(struct guest_heap *h);
 
-/* From now on, the object that contains the byte at the GVA does not count as in use. No object: nothing happens. */
+/*
+ * Make the object that contains the byte at the GVA count as not in use from now on. Does nothing if there is no such object.
+ */
 void guest_heap_drop(struct guest_heap *h, uint64_t gva);
 
-/* Returns whether the byte at the GVA was in an object in use, or in a free one. */
+/*
+ * Return whether the byte at the GVA was in an object in use (guest_heap_uses()), or in a free object (guest_heap_has_free()).
+ */
 bool guest_heap_uses(const struct guest_heap *h, uint64_t gva);
 bool guest_heap_has_free(const struct guest_heap *h, uint64_t gva);
 
-/* Read the name of a slab cache, a printable string of at most max - 1 bytes. Returns 0, or -1 if there is none, and sets "".
+/*
+ * Store the name of a slab cache, a printable string of at most max - 1 bytes. Returns 0, or stores "" and returns -1 if there
+ * is none.
  */
 int guest_cache_name(const struct guest *g, uint64_t cache, char *out, size_t max);
 
@@ -357,9 +366,9 @@ void guest_unwind(const struct guest *g, const struct x86_regs *regs, const stru
 		  const struct unwind_stack *stacks, unsigned n, struct guest_calls *out);
 
 /*
- * Find for each of the `n` instructions at `pcs` how far above RSP, before the instruction, the frame's CFA is: the address
- * directly above the function's return address. Stores the number of bytes in frames[i], or 0 if the kernel's unwind tables do
- * not say this, or the CFA is not relative to RSP there. Not in a callback, as guest_unwind().
+ * For each of the `n` instructions at `pcs`, find the distance from RSP before the instruction up to the frame's CFA, which is
+ * the address directly above the function's return address. Stores the distance in bytes in frames[i], or 0 if the kernel's
+ * unwind tables do not say this, or the CFA is not relative to RSP there. Not in a callback, as guest_unwind().
  */
 void guest_frames(const struct guest *g, const uint64_t *pcs, size_t n, uint32_t *frames);
 

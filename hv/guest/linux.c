@@ -101,7 +101,7 @@ static int use_kernel_tables(struct guest *g)
 	if (!top || guest_translate(g, top, &gpa))
 		return -1;
 	g->cr3 = gpa;
-	/* Early in boot, they do not map the kernel yet. */
+	/* Early in boot, these page tables do not map the kernel yet. */
 	if (guest_translate(g, top, &gpa) == 0 && gpa == g->cr3)
 		return 0;
 	g->cr3 = cr3;

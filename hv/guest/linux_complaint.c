@@ -117,8 +117,8 @@ bool linux_complaint_is_fatal(enum complaint_kind kind, const char *line, size_t
 /* ---- what the lines of a complaint say ---- */
 
 /*
- * Read "function+0x18/0x40 [module]" at the beginning of `text`. This place ends at a comma, or after the module. Returns false
- * if there is no such place.
+ * Read "function+0x18/0x40 [module]" at the beginning of `text`. Ignores the text after this place. Returns false if there is
+ * no such place.
  */
 static bool read_place(const char *text, struct complaint_place *out)
 {

@@ -47,8 +47,8 @@ struct linux_complaints {
 };
 
 /*
- * Take the next line of the log, without printk()'s prefixes. `log_ns` and `caller` are those of its record, or 0. When a line
- * shows that a complaint is whole, `found` is called.
+ * Take the next line of the log, without printk()'s prefixes. `log_ns` and `caller` are those of the log record that has the
+ * line; 0: unknown. When a line shows that a complaint is whole, `found` is called.
  */
 void linux_complaints_line(struct linux_complaints *l, uint64_t log_ns, uint32_t caller, const char *line, size_t len,
 			   linux_complaint_found *found, void *ctx);

@@ -25,7 +25,7 @@ struct loaded_module {
 	struct guest_module m;
 	/* GVA of the module's struct module. */
 	uint64_t address;
-	/* .noinstr.text and .kprobes.text. */
+	/* The sections .noinstr.text and .kprobes.text, which must not carry sample points. */
 	struct text_range unsafe[2];
 	/* The module's unwind table. count 0: none. */
 	struct orc_table orc;

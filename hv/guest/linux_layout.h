@@ -27,14 +27,14 @@ struct linux_stacks {
 	uint64_t irq_top;
 	/* Per-CPU offset of the pointer to the CPU's exception stacks, or LINUX_UNKNOWN. */
 	uint64_t exceptions;
-	/* The address of the task's stack in task_struct. */
+	/* Member of task_struct: the address of the task's stack. */
 	struct btf_member task;
 	/*
-	 * Members of task_struct: its place on the list of all processes, and the stack pointer while the task is on no CPU.
-	 * Size 0: unknown.
+	 * Members of task_struct: its link in the list of all processes, and its stack pointer, which is valid while the task
+	 * is on no CPU. Size 0: unknown.
 	 */
 	struct btf_member tasks, sp;
-	/* Address of a vm_struct's area. Size 0: unknown. */
+	/* Member of vm_struct: the address of its area. Size 0: unknown. */
 	struct btf_member area;
 	/* Task stacks are in the direct map: the kernel was built without CONFIG_VMAP_STACK. */
 	bool direct;
@@ -58,7 +58,7 @@ struct linux_page_layout {
 	struct btf_member flags, type, head, cache, objects;
 	/* The count of a slab's objects that are not on its own list of free objects. */
 	struct btf_member inuse;
-	/* The bit by which a CPU owns the slab. */
+	/* The bit that is set while a CPU owns the slab. */
 	struct btf_member frozen;
 	/* The first object of a slab's list of free objects, and the count of a page's users. */
 	struct btf_member free, refs;
@@ -78,16 +78,27 @@ struct linux_page_layout {
 
 /* Sheaves of slab caches (linux_sheaves.c). */
 struct linux_sheaf_layout {
-	/* Of kmem_cache: the per-CPU offset of struct slub_percpu_sheaves. Of this: pointers to sheaves; size 0: none. */
+	/*
+	 * `cpu`: member of kmem_cache, the per-CPU offset of a CPU's struct slub_percpu_sheaves. `of_cpu`: members of the
+	 * latter struct that point to sheaves; size 0: no such member.
+	 */
 	struct btf_member cpu, of_cpu[3];
-	/* Of slab_sheaf: the number of its objects (size 0: the layout is unknown); the offsets of the objects and of its link.
+	/*
+	 * Members of slab_sheaf: the number of objects (size 0: the layout is unknown), and the offsets of the array of
+	 * pointers to objects and of the sheaf's link in a list.
 	 */
 	struct btf_member count;
 	uint32_t objects, link;
-	/* Of kmem_cache: the offset of its array of nodes, and the array's elements, which may be pointers to nodes. */
+	/*
+	 * The array of kmem_cache with an element for each NUMA node: its offset, the size of an element, and the number of
+	 * elements. `by_pointer`: an element is a pointer to the node's struct, not the struct itself.
+	 */
 	uint32_t nodes, node_size, node_count;
 	bool by_pointer;
-	/* Of a node: the pointer to its barn. Of the barn: the offsets of its lists of full and of empty sheaves. */
+	/*
+	 * `barn`: member of a node's struct, the pointer to the node's barn. `lists`: offsets in the barn of the lists of full
+	 * and of empty sheaves.
+	 */
 	struct btf_member barn;
 	uint32_t lists[2];
 };
@@ -95,9 +106,15 @@ struct linux_sheaf_layout {
 /* struct kmem_cache (linux_memory_slab.c). */
 struct linux_cache_layout {
 	struct btf_member name, size, object_size, left_pad, aliases;
-	/* Where a free object points to the next free one, and the key of this pointer (CONFIG_SLAB_FREELIST_HARDENED). */
+	/*
+	 * Members of kmem_cache: the offset, in a free object, of the pointer to the next free object, and the key that encodes
+	 * this pointer (CONFIG_SLAB_FREELIST_HARDENED).
+	 */
 	struct btf_member free_offset, random;
-	/* The per-CPU offset of struct kmem_cache_cpu, and the first object of that struct's list of free objects. */
+	/*
+	 * `cpu_slab`: member of kmem_cache, the per-CPU offset of struct kmem_cache_cpu. `cpu_free`: member of that struct, the
+	 * pointer to the first object of the CPU's list of free objects.
+	 */
 	struct btf_member cpu_slab, cpu_free;
 	/*
 	 * An object may be on a CPU's list and on its slab's list for a moment, while the CPU has turned interrupts off: up to
@@ -118,7 +135,10 @@ struct linux_percpu {
 	uint64_t offsets;
 	/* Number of valid elements of __per_cpu_offset[], or 0 if per-CPU memory is unknown. */
 	uint32_t cpus;
-	/* Distance between units, and the bytes of a unit of the first chunk that are per-CPU memory. */
+	/*
+	 * Distance between units in bytes, and number of bytes from the start of each unit of the first chunk that are per-CPU
+	 * memory.
+	 */
 	uint32_t unit_size, first_used;
 	/* Range of the variables' symbols. */
 	uint64_t start, end;
@@ -133,7 +153,7 @@ struct linux_memory {
 	struct text_range image;
 	/* GVAs at which the direct map, the vmalloc area and the array of struct pages begin. 0: unknown. */
 	uint64_t page_offset, vmalloc, vmemmap;
-	/* Most struct pages at vmemmap. */
+	/* Maximum number of struct pages at vmemmap. */
 	uint64_t pages_max;
 	struct linux_page_layout page;
 	struct linux_cache_layout cache;

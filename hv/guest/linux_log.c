@@ -19,7 +19,7 @@
 /* A descriptor's state is in the two upper bits of its state word, and its id is in the rest (DESC_FLAGS_SHIFT). */
 #define STATE_SHIFT 62
 #define ID_MASK ((1ull << STATE_SHIFT) - 1)
-enum { STATE_RESERVED = 0, STATE_COMMITTED = 1 }; /* a finalized or reusable record is whole */
+enum { STATE_RESERVED = 0, STATE_COMMITTED = 1 }; /* in the other two states, the record is whole */
 
 /* Returns how far id `a` is after id `b`. Ids begin near their maximum (DESC0_ID) and wrap to 0. */
 static int64_t distance(uint64_t a, uint64_t b)

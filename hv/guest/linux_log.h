@@ -22,7 +22,7 @@ struct linux_log_record {
 	uint64_t ts_ns;
 	/* The task's id, or 0x80000000 plus the CPU's number for a record from an interrupt. 0: unknown. */
 	uint32_t caller;
-	/* A program wrote the record to /dev/kmsg: its facility is not that of the kernel, 0. */
+	/* A program wrote the record to /dev/kmsg: the record's facility is not 0, the facility of the kernel. */
 	bool by_user;
 	/* Lines of text, separated by newlines. May have unprintable bytes, and has no NUL at the end. */
 	char text[LINUX_LOG_TEXT_MAX];

@@ -11,7 +11,7 @@
 #include "hv/guest/linux_memory_page.h"
 
 #define NO_TYPE UINT32_MAX /* page_type of a page that has no type, and is not mapped by user space (_mapcount of -1) */
-#define ORDER_MAX 11	   /* the buddy allocator has at most 2^11 pages together (MAX_PAGE_ORDER) */
+#define ORDER_MAX 11	   /* a block of the buddy allocator has at most 2^11 pages (MAX_PAGE_ORDER) */
 #define PAGES_TOGETHER_MAX (1u << 10) /* upper bound of a slab's pages; only compound pages of user memory are far larger */
 
 static struct linux_page_type page_type(const struct guest *g, const char *number, const char *bit)
@@ -103,7 +103,10 @@ static uint64_t head_address(uint64_t info, uint64_t link)
 	return ~rest & (~rest + 1) ? rest : info & rest;
 }
 
-/* Get the head of the compound page that contains `page`, whose struct page describes all of its pages. Returns 0 or -1. */
+/*
+ * Store in *out the head of the compound page that contains `page`. The head's struct page describes the whole compound page.
+ * Returns 0, or -1 if the head is invalid or unreadable.
+ */
 static int page_head(const struct guest *g, const struct guest_page *page, struct guest_page *out)
 {
 	const struct linux_page_layout *p = &g->memory.page;

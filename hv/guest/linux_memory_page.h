@@ -18,23 +18,23 @@ bool linux_page_is_slab(const struct guest *g, const struct guest_page *head);
 bool linux_page_is_table(const struct guest *g, const struct guest_page *page);
 
 /*
- * Returns how many pages from this one on are known to be free, or 0. The page must be no tail of a compound page. The buddy
- * allocator's pages are free, and the pages on a CPU's list of free pages. If an entry of a CPU's list stands for several
- * pages, only its first page counts. A count of 0 users does not show that a page is free: the second and later pages of an
- * allocation that is no compound page have no users either.
+ * Returns how many pages from this one on are known to be free, or 0. The page must be no tail of a compound page. The pages of
+ * the buddy allocator and the pages on a CPU's list of free pages are known to be free. If an entry of a CPU's list stands for
+ * several pages, only its first page counts. A count of 0 users does not show that a page is free: the second and later pages
+ * of an allocation that is no compound page have no users either.
  */
 uint64_t linux_free_pages(const struct guest *g, const struct guest_page *page);
 
 /*
- * Returns whether the page is on a list by the list_head at `offset` of its struct page: both neighbours point back to it.
- * Returns false if the offset is 0.
+ * Returns whether the list_head at `offset` of the page's struct page is in a list: both neighbours point back to this
+ * list_head. Returns false if the offset is 0.
  */
 bool linux_page_is_on_list(const struct guest *g, const struct guest_page *page, uint32_t offset);
 
 /*
- * Returns true if this page belongs to the page allocator, which may give it to any part of the kernel. The kernel image's
- * pages are reserved at boot, and the kernel clears the mark of a page that it frees (free_reserved_page()). Returns false if
- * the layout of struct page is unknown.
+ * Returns true if this page belongs to the page allocator, which may give it to any part of the kernel. At boot, the kernel
+ * marks the pages of its image as reserved (PG_reserved). It clears the mark of a page that it frees (free_reserved_page()).
+ * Returns false if the layout of struct page is unknown.
  */
 bool linux_page_is_allocators(const struct guest *g, uint64_t gpa);
 

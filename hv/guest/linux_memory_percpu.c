@@ -25,8 +25,8 @@ static uint64_t read_variable(const struct guest *g, const char *name, size_t si
 }
 
 /*
- * Returns how many bytes of each unit of the first chunk are per-CPU memory: up to the end of what pcpu_first_chunk manages,
- * which follows the variables. Returns the whole unit if the kernel does not tell.
+ * Returns how many bytes from the start of each unit of the first chunk are per-CPU memory: the variables, and the part after
+ * them that pcpu_first_chunk manages. Returns the size of the whole unit if the size of this part is unknown.
  */
 static uint32_t find_first_used(const struct guest *g, uint64_t least)
 {

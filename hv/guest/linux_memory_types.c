@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A table: for each slab cache whose name is not that of a struct, the struct in its objects. The table was taken from the
- * calls of kmem_cache_create() and KMEM_CACHE() in Linux 5.10 to 6.12. A row whose cache the guest does not have is ignored. A
- * row is used only if the struct is no larger than the cache's objects; of some structs the kernel allocates only the first
- * part.
+ * The table gives the struct that the objects of a slab cache contain, for caches that are not named after their struct. The
+ * table was taken from the calls of kmem_cache_create() and KMEM_CACHE() in Linux 5.10 to 6.12. A row whose cache the guest
+ * does not have is ignored. A row is used only if the struct is no larger than the cache's objects; of some structs the kernel
+ * allocates only the first part.
  */
 #include <string.h>
 
@@ -75,7 +75,7 @@ static const struct {
 	const char *type, *tail;
 } cut[] = {
 	{"kmem_cache", "node"},	       /* `node` is an array with one element for each NUMA node */
-	{"task_struct", "thread.fpu"}, /* as long as the CPU's FPU state */
+	{"task_struct", "thread.fpu"}, /* its length depends on the CPU's FPU state */
 };
 
 struct linux_cache_type linux_cache_type(const char *cache)

@@ -67,7 +67,7 @@ static void read_symbols(struct guest *g, struct loaded_module *lm, const struct
 
 /*
  * Returns whether the section is an init section, which is left out. The kernel frees init sections after initialisation, but
- * keeps them listed; other data may be there.
+ * keeps them listed; their memory may have other data then.
  */
 static bool is_init(const struct image_section *section)
 {
@@ -187,8 +187,8 @@ static bool any_going(const struct guest *g)
 }
 
 /*
- * Update g->modules from the list that was just read. Adds at least one new module, and no more after the time `until`
- * (CLOCK_MONOTONIC). Returns false if modules remain to be added, or polls were cancelled.
+ * Update g->modules from the list that was just read. If there are new modules, adds at least one of them, and no more after
+ * the time `until` (CLOCK_MONOTONIC, ns). Returns false if modules remain to be added, or polls were cancelled.
  */
 static bool update_modules(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events,
 			   uint64_t until)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Finds slab objects that are lost: in use, but nothing points to them. As kmemleak does
- * (Documentation/dev-tools/kmemleak.rst), each aligned word is taken for a pointer, and a pointer to any byte of an object
- * counts, or to a byte between it and the next one. Objects are followed from the memory that is in no slab: variables, per-CPU
- * memory, stacks and other pages. Unlike in kmemleak, a part of a stack that nothing uses has no pointers. The bytes between
- * objects are looked at too: KASAN keeps there the list of freed objects that it holds back.
+ * (Documentation/dev-tools/kmemleak.rst), each aligned word is taken for a pointer, and a pointer counts if it points to any
+ * byte of an object, or to a byte between the object and the next one. Objects are followed from the memory that is in no slab:
+ * variables, per-CPU memory, stacks and other pages. Unlike in kmemleak, words in an unused part of a stack do not count as
+ * pointers. The bytes between objects are looked at too: KASAN keeps there the list of freed objects that it holds back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@
 #include "hv/guest/linux_slabs.h"
 #include "hv/guest/linux_unused_stacks.h"
 
-#define LOST_MAX (1u << 20) /* objects: 24 MiB of their list, and more than any kernel that runs loses */
+#define LOST_MAX (1u << 20) /* objects, more than a running kernel loses; their list takes 24 MiB */
 
 struct reach {
 	const struct guest *g;
 	struct linux_slabs slabs;
-	/* Objects that were reached, and whose words are still to be looked at. Each object is in it at most once. */
+	/* Objects that were reached, and whose words are still to be looked at. Each object is added at most once. */
 	struct reached {
 		uint32_t slab, number;
 	} * todo;
@@ -39,8 +39,8 @@ static void reach(struct reach *r, uint64_t gva)
 }
 
 /*
- * Follow all pointers in [gva, gva + len), which is in the direct map. Memory that the machine does not have has none. The GPA
- * is read, because a walk of the page tables for each object would take most of the search's time.
+ * Follow all pointers in [gva, gva + len), which is in the direct map. Addresses without RAM are skipped. The memory is read by
+ * its GPA: a walk of the page tables for each object would take most of the search's time.
  */
 static void look_through(struct reach *r, uint64_t gva, uint64_t len)
 {

@@ -168,8 +168,8 @@ static enum agreement compare_functions(const struct guest *g, const struct symt
 }
 
 /*
- * Use the guest's own tables, replacing those of a file. Takes `own`. Returns 1, 0 to try again at the next poll, or -1 with
- * `err` set.
+ * Use the guest's own tables `own` in place of those of a file. `g` or this function frees `own`. Returns 1, 0 to try again at
+ * the next poll, or -1 with `err` set.
  */
 static int adopt(struct guest *g, const struct x86_regs *regs, struct symtab *own, struct err *err)
 {
@@ -189,8 +189,8 @@ static int adopt(struct guest *g, const struct x86_regs *regs, struct symtab *ow
 }
 
 /*
- * Reject the user's file and continue with the guest's own tables `own`, which this function takes. NULL: they are not readable
- * now. Returns as adopt() does.
+ * Reject the user's file and continue with the guest's own tables `own`, which are freed as by adopt(). `own` NULL: the tables
+ * are not readable now. Returns as adopt() does.
  */
 static int refuse_file(struct guest *g, const struct x86_regs *regs, struct symtab *own, const char *why, struct err *err)
 {

@@ -25,7 +25,10 @@ static bool offset_of(const struct guest *g, const char *type, const char *name,
 	return true;
 }
 
-/* The barns of a cache: since Linux 7.0 in an array of kmem_cache, before that by an array of pointers to kmem_cache_node. */
+/*
+ * Find where the pointers to a cache's barns are. Since Linux 7.0, they are in the elements of an array in kmem_cache. Before,
+ * that array points to structs kmem_cache_node, which have the pointers. Returns false if the layout is unknown.
+ */
 static bool find_barns(const struct guest *g, struct linux_sheaf_layout *l)
 {
 	struct btf_member array;
@@ -78,7 +81,10 @@ static int spend(struct marker *m, uint64_t count)
 	return 0;
 }
 
-/* Let the sheaf count as looked through. Returns how many objects can be in it. The kernel's first sheaf is in no slab. */
+/*
+ * Let the sheaf count as looked through. Returns how many objects have room in it. Returns 0 for the kernel's first sheaf,
+ * which is in no slab.
+ */
 static uint64_t take_sheaf(struct marker *m, uint64_t sheaf)
 {
 	const struct linux_sheaf_layout *l = &m->g->memory.cache.sheaf;

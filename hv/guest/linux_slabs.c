@@ -11,13 +11,16 @@
 #include "hv/guest/linux_members.h"
 #include "hv/guest/linux_memory_page.h"
 
-/* Pages of the pool: two for each of CONFIG_KFENCE_NUM_OBJECTS, 255 by default, and two more. A larger pool is not known. */
+/*
+ * Slabs in this many pages from the start of the KFENCE pool are left out. The pool has two pages for each of
+ * CONFIG_KFENCE_NUM_OBJECTS objects (255 by default), and two more, so 1024 pages are enough for twice the default.
+ */
 #define KFENCE_PAGES_MAX 1024
 
 struct reader {
 	struct linux_slabs *s;
 	const struct guest *g;
-	uint64_t kfence, kfence_end; /* GVAs in the direct map; their free objects are on no list of a slab */
+	uint64_t kfence, kfence_end; /* the KFENCE pool, GVAs in the direct map; its free objects are on no list of a slab */
 };
 
 /* ---- free objects ---- */
@@ -35,7 +38,9 @@ const struct linux_known_slab *linux_slabs_at(const struct linux_slabs *s, const
 	return *object < slab->in.objects ? slab : NULL;
 }
 
-/* Returns the address of the object that follows on the list. CONFIG_SLAB_FREELIST_HARDENED encodes it (freelist_ptr_decode()).
+/*
+ * Store in *next the address of the object that follows `object` on the list. With CONFIG_SLAB_FREELIST_HARDENED, the kernel
+ * encodes this address (freelist_ptr_decode()). Returns 0 or -1.
  */
 static int next_free(const struct guest *g, const struct linux_known_slab *slab, uint64_t object, uint64_t *next)
 {
@@ -76,7 +81,8 @@ int linux_slabs_mark_free(struct linux_slabs *s, const struct guest *g, uint64_t
 
 /*
  * Follow the list from its first object on, and mark its objects, which must all be in the slab `own`, and on no list yet.
- * Returns their number, or -1 if they are not. Sets s->twice if an object is on a list already.
+ * Returns their number. Returns -1 if one of them is in another slab or on a list already, or if the list is unreadable. Sets
+ * s->twice if an object is on a list already.
  */
 static int mark_free(struct linux_slabs *s, const struct guest *g, const struct linux_known_slab *own, uint64_t object)
 {
@@ -133,8 +139,8 @@ static bool is_list_complete(const struct guest *g, const struct guest_page *pag
 }
 
 /*
- * Mark the objects that the slab's own list has, or the slab as odd. The kernel's count of the others disagrees with the list
- * while a CPU takes the list, and in pages of KFENCE.
+ * Mark the objects on the slab's own list as free. Mark the slab as odd if its list is invalid, or if the kernel's count of the
+ * other objects disagrees with the list, as it does while a CPU takes the list, and in pages of KFENCE.
  */
 static void mark_slab_free(struct linux_slabs *s, const struct guest *g, struct linux_known_slab *slab)
 {
@@ -197,7 +203,10 @@ static void note_unused(struct reader *r, const struct guest_page *page)
 		r->s->unused[page->pfn + i] = X86_PAGE_SIZE;
 }
 
-/* Look at `count` struct pages from that of `pfn` on, which are at `copy`. Returns 0, or -1 if there are too many objects. */
+/*
+ * Look at `count` struct pages, of which `copy` has copies. The first one is that of page frame `pfn`. Returns 0, or -1 if
+ * there are too many objects.
+ */
 static int read_pages(struct reader *r, uint64_t pfn, unsigned count, const uint8_t *copy)
 {
 	const struct linux_page_layout *p = &r->g->memory.page;
@@ -284,7 +293,10 @@ static void forget_odd(struct linux_slabs *s, const struct guest *g)
 	}
 }
 
-/* Without the lists of the CPUs, free objects would count as in use. Sheaves replace these lists. */
+/*
+ * Returns whether the CPUs' lists of free objects are known, or the kernel has sheaves in place of them. Without the lists,
+ * free objects would count as in use.
+ */
 static bool are_cpu_lists_known(const struct linux_memory *m)
 {
 	return m->cache.cpu_slab.size ? m->cache.cpu_free.size && m->percpu.cpus : m->cache.sheaves;

@@ -14,16 +14,16 @@
 #include "hv/guest/linux_memory_slab.h"
 
 /*
- * The most page frames, up to the guest's last page of RAM: 4 GiB, or 3 GiB of RAM in a guest whose RAM has a hole below 4 GiB.
- * This and the next two numbers bound the time and the memory that a hostile guest can cost.
+ * Maximum number of page frames up to the end of the guest's RAM: 4 GiB. If RAM has a hole of 1 GiB below 4 GiB, this limit
+ * allows 3 GiB of RAM. This and the next two numbers bound the time and the memory that a hostile guest can cost.
  */
 #define LINUX_SLABS_PAGES_MAX (UINT64_C(1) << 20)
 
-/* The most objects of all slabs, and the most lists of free objects of CPUs: one for each cache and CPU. */
+/* Maximum number of objects in all slabs, and of the CPUs' lists of free objects (one for each cache and CPU). */
 #define LINUX_SLABS_OBJECTS_MAX (UINT64_C(1) << 24)
 #define LINUX_SLABS_LISTS_MAX (UINT64_C(1) << 20)
 
-/* No slab contains the page, or a slab that is not understood. */
+/* No slab contains the page, or the slab that contains it is not understood. */
 #define LINUX_NO_SLAB UINT32_MAX
 
 /* A slab, and what is known about its objects. */
@@ -41,7 +41,7 @@ enum linux_object_state {
 };
 
 struct linux_slabs {
-	uint64_t pages; /* of RAM: struct pages that were looked at */
+	uint64_t pages; /* number of page frames up to the end of RAM (max_pfn) */
 	uint32_t *of;	/* for each page: index of its slab, or LINUX_NO_SLAB */
 	/* For each page: how many bytes of it, from its start, nothing uses, so that no pointer in them counts. */
 	uint16_t *unused;
@@ -56,14 +56,14 @@ struct linux_slabs {
  * Read all slabs. Call it while the guest stands still. Reads every struct page, so it takes some milliseconds for each 256 MiB
  * of RAM. The pages of an odd slab then have no slab in `of`, so that whatever they point to is reached. Returns 0; or -1 if
  * the layout of the kernel's structures is unknown, a CPU's list of free objects cannot be followed, one of the limits above is
- * exceeded, or memory runs out. In `unused`, free pages are entered. linux_slabs_free() may follow in either case.
+ * exceeded, or memory runs out. Also enters free pages in `unused`. linux_slabs_free() may follow in either case.
  */
 int linux_slabs_read(struct linux_slabs *s, const struct guest *g);
 void linux_slabs_free(struct linux_slabs *s);
 
 /*
- * Mark the object as free. Returns 0, also if the GVA is in no slab; or -1 if no object begins there, or it was marked before,
- * and then sets s->twice if that is not set yet.
+ * Mark the object that begins at the GVA `object` as free. Returns 0, also if the GVA is in no slab. Returns -1 if no object
+ * begins there. If the object was marked before, returns -1, too, and sets s->twice unless it is set already.
  */
 int linux_slabs_mark_free(struct linux_slabs *s, const struct guest *g, uint64_t object);
 

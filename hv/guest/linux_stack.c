@@ -13,7 +13,7 @@
 
 #define LARGEST_SIZE 0x10000ull /* limit of a stack's size in bytes, larger than any stack of the kernel */
 
-/* Sizes in bytes that these structures do not have. */
+/* Upper limits for the sizes of task_struct and vm_struct, in bytes. */
 #define TASK_MAX 65536
 #define VM_STRUCT_MAX 1024
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds unused parts of task stacks (linux_unused_stacks.h): below the stack pointer of a task, and all of a stack that the
- * kernel keeps for the next task (alloc_thread_stack_node() in kernel/fork.c, which clears it then).
+ * Finds unused parts of task stacks (linux_unused_stacks.h): the part of a stack below the task's stack pointer, and the whole
+ * of a stack that the kernel keeps for a later task. alloc_thread_stack_node() in kernel/fork.c clears such a stack before that
+ * task uses it.
  */
 #include "hv/guest/linux_unused_stacks.h"
 
@@ -22,7 +23,7 @@ struct finder {
 	uint64_t pages;
 };
 
-/* The stack that begins at `stack` is unused up to `sp`. */
+/* Enter the stack that begins at `stack`: the part below `sp` is unused. */
 static void enter(struct finder *f, uint64_t stack, uint64_t sp)
 {
 	for (uint64_t at = stack; at < sp; at += X86_PAGE_SIZE) {
@@ -61,9 +62,9 @@ static bool is_current(const struct finder *f, uint64_t task)
 }
 
 /*
- * Returns the lowest stack pointer of the stack, or if none is known, `stack`, or the stack's end if roots->empty_stacks. A CPU
- * may be on the stack of a task that is not its current one yet: __switch_to_asm() changes the stack before __switch_to()
- * changes current_task.
+ * Returns the lowest stack pointer in the stack. If none is known, returns the stack's end with roots->empty_stacks, else its
+ * start `stack`. A CPU may be on the stack of a task that is not its current one yet: __switch_to_asm() changes the stack
+ * before __switch_to() changes current_task.
  */
 static uint64_t lowest_sp(const struct finder *f, uint64_t task, uint64_t stack)
 {

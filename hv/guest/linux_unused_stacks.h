@@ -9,10 +9,10 @@
 
 /*
  * Enter in unused[pfn], for each page of a stack, how many bytes from the page's start nothing uses. Call it while the guest
- * stands still. Pages of stacks of which nothing is known are left alone: those of the tasks that run, if no CPU's stack
- * pointer is in them (but see roots->empty_stacks), and of threads other than their process's first. Page frames from `pages`
- * on are left out. Nothing is entered if the layout of the kernel's structures is unknown, or a CPU's task, or if memory runs
- * out.
+ * stands still. Two kinds of stacks get no entry, because it is not known what they use: the stack of a running task, if no
+ * CPU's stack pointer is in it (but see roots->empty_stacks), and the stack of a thread that is not its process's first one.
+ * `unused` has `pages` entries; pages from this number on get none. No stack gets an entry if the layout of the kernel's
+ * structures is unknown, if the current task of a CPU is unknown, or if memory runs out.
  */
 void linux_find_unused_stacks(const struct guest *g, const struct guest_roots *roots, uint16_t *unused, uint64_t pages);
 

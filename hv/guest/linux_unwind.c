@@ -136,7 +136,7 @@ static bool returns_to(void *ctx, uint64_t pc)
 static const struct entry {
 	const char *prefix;
 	enum guest_origin origin;
-	/* The enum guest_context_kind of the function's callees. -1: as the function's caller. */
+	/* The enum guest_context_kind of the function's callees. -1: the same as that of the function's caller. */
 	int context;
 } entries[] = {
 	{"entry_SYS", GUEST_ORIGIN_SYSCALL, -1},

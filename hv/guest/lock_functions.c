@@ -110,7 +110,10 @@ static int read_argument(const struct line *line, char *word, struct lock_functi
 	return 0;
 }
 
-/* Parse an offset like "+24" at `word`. Returns the offset, and what follows it in `end`, or -1. */
+/*
+ * Parse an offset like "+24" at `word`. Returns the offset, and sets *end to what follows it. Returns -1 if there is no valid
+ * offset.
+ */
 static long read_offset(const char *word, char **end)
 {
 	long offset = word[0] == '+' && word[1] >= '0' && word[1] <= '9' ? strtol(word + 1, end, 0) : -1;

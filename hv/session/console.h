@@ -17,9 +17,10 @@ struct console;
 
 /*
  * Open the console and start its thread. `file` is created, or truncated if it exists. At most about `most` bytes are written
- * to the file, since a guest can write without end; a line in the file and a message on `screen` then say so. `clean`: bytes
- * that are not printable ASCII become \xHH, except tabs and line ends. If `file` is NULL, the console is written to `screen`.
- * `screen` must outlive the console. Returns NULL with err set on failure, also if `file` is a FIFO that no process reads.
+ * to the file, since a guest can write without end. When this limit is reached, a line in the file and a message on `screen`
+ * say so. `clean`: bytes that are not printable ASCII become \xHH, except tabs and line ends. If `file` is NULL, the console is
+ * written to `screen`. `screen` must outlive the console. Returns NULL with err set on failure, also if `file` is a FIFO that
+ * no process reads.
  */
 struct console *console_open(const char *file, uint64_t most, bool clean, struct screen *screen, struct err *err);
 
@@ -30,16 +31,16 @@ bool console_is_shown(const struct console *c);
 int console_fd(const struct console *c);
 
 /*
- * Returns the kernel's message for its panic, made printable: the rest of the first line that begins, after printk's time stamp
- * if there is one, with "Kernel panic - not syncing: ". Of a line, 200 bytes are kept. Returns NULL if there was no such line.
- * Any thread may call this function.
+ * Returns the message of the kernel's first panic, made printable: the text after "Kernel panic - not syncing: " in the first
+ * line that begins with these words. printk's time stamp may precede them. Only the first 200 bytes of a line are looked at.
+ * Returns NULL if there was no such line. Any thread may call this function.
  */
 const char *console_panic(const struct console *c);
 
 /*
  * Forward what is left in the pipe and join the thread; console_panic() does not change after that. The serial port must no
- * longer use the descriptor. Returns 0, or -1 with err set if the file lacks a part of what the limit allows. A second call
- * only returns the same result.
+ * longer use the descriptor. Returns 0, or -1 with err set if output within the limit could not be written to the file. A
+ * second call only returns the same result.
  */
 int console_finish(struct console *c, struct err *err);
 

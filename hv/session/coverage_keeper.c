@@ -12,7 +12,7 @@
 
 /* Period of the writes: 10 s. */
 #define PERIOD_NS UINT64_C(10000000000)
-/* A divisor: writing may take 1 / WRITING_PART of the time. If writing takes more, the period grows. */
+/* A divisor: writing may take 1 / WRITING_PART of one CPU's time. If writing takes more, the period grows. */
 #define WRITING_PART 50u
 /* Retry after 100 ms if another thread holds the detector's lock. */
 #define AGAIN_NS UINT64_C(100000000)

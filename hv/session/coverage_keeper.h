@@ -25,8 +25,8 @@ struct coverage_keeper_config {
 struct coverage_keeper;
 
 /*
- * Create the file. The strings in the config must stay valid until coverage_keeper_free(), the detector and the guest until
- * coverage_keeper_finish(). Returns NULL with err set: EXIT_INPUT when the file cannot be created.
+ * Create the file. The strings in the config must stay valid until coverage_keeper_free(). The detector and the guest must
+ * exist until coverage_keeper_finish(). Returns NULL with err set: EXIT_INPUT when the file cannot be created.
  */
 struct coverage_keeper *coverage_keeper_new(const struct coverage_keeper_config *config, struct err *err);
 

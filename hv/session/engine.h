@@ -40,9 +40,9 @@ struct engine_ops {
 	 */
 	void (*stop)(struct engine *e);
 	/*
-	 * Called after run(). Returns the name of a thread that still waits for the host, for which run() did not wait, or NULL
-	 * if there is none. Such a thread continues to use the machine and the screen, so the session must not call close(),
-	 * and the process must exit. left() may be NULL.
+	 * Called after run(). Returns the name of a thread of the machine that still waits for the host, or NULL if there is
+	 * none. run() has returned without waiting for this thread. The thread continues to use the machine and the screen, so
+	 * the session must not call close(), and the process must exit. left() may be NULL.
 	 */
 	const char *(*left)(const struct engine *e);
 	/*
@@ -64,8 +64,8 @@ struct engine_ops {
 	const char *(*end_word)(struct engine *e, enum stop_reason stopped, struct err *err);
 	/*
 	 * Returns the machine, to make a copy of it. Sets *held to the vCPUs that are halted because the target holds them, a
-	 * bit (1u << index) for each. Called on any thread, while the machine stands still. still() is NULL if such a machine
-	 * cannot be copied.
+	 * bit (1u << index) for each. Called on any thread, while the machine stands still. still() is NULL if this engine's
+	 * machine cannot be copied.
 	 */
 	struct vm *(*still)(struct engine *e, unsigned *held);
 	/* Free what open() made. open() may have failed halfway. */

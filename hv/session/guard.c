@@ -24,7 +24,7 @@
 
 /* Milliseconds of silence after which a gdbstub has sent all its replies. */
 #define QUIET_MS 300
-/* Nanoseconds after which a peer that still sends is taken for no gdbstub. */
+/* Limit of the time for which settle() discards replies, in ns: 3 s. A peer that still sends then is no gdbstub. */
 #define SETTLE_NS 3000000000u
 /* Seconds after outrider's end at which the guard exits, even if it is waiting. */
 #define LAST_S 30
@@ -72,7 +72,10 @@ static void settle(int fd)
 
 static void take_over(int fd, const struct charge *charge)
 {
-	/* While a descriptor of the connection is open, the next outrider waits, and opens no gdbstub that we would close. */
+	/*
+	 * Keep the connection open: while it is open, the next outrider waits (libvirt_look_for_stub()). Otherwise the next
+	 * outrider could open a gdbstub, which domain_drop_stub() below would close.
+	 */
 	int hold = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct rsp *rsp;
 

@@ -3,8 +3,8 @@
  * Copies of the machine that are kept for the last moments before a complaint of the guest's kernel: which copies are held
  * paused, and for how long. A race that crashes the guest often does so at once, before the replay of the race is done or has
  * begun. So the machine is also copied at rendezvous that are not replayed, and these copies are held. When the kernel
- * complains, the held copies are run. A held copy costs as much memory as the pages that the guest has written since, at most
- * the guest's memory.
+ * complains, the held copies are run. A held copy costs as much memory as the pages that the guest has written since the copy
+ * was made, at most the guest's memory.
  *
  * Pure functions. Any thread; the caller guards the structs.
  */
@@ -27,7 +27,7 @@ struct held_pace {
 	uint64_t next_ns;
 };
 
-/* Returns whether a copy may be made and held at this time, in ns. */
+/* Returns whether a copy may be made and held at the time `now`, in ns. */
 bool held_due(const struct held_pace *pace, uint64_t now);
 
 /* Record that a copy was made, and that the guest stood still for it from `begin` to `end`, in ns. */

@@ -10,7 +10,9 @@
 
 /* Bytes that a pipe takes without blocking once poll() reports it ready: PIPE_BUF (pipe(7)). */
 #define AT_A_TIME 4096u
-/* Check every 100 ms whether patience has ended. At the end of a run, readers have ten times as long (patience.h). */
+/*
+ * Check every 100 ms whether patience has ended. At the end of a run, readers have ten times as long (READER_NS in screen.c).
+ */
 #define LOOK_MS 100
 
 void patience_ends_in(struct patience *p, uint64_t ns)

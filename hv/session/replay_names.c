@@ -36,8 +36,9 @@ static uint64_t on_stack(const struct guest *g, const struct replay_rendezvous *
 }
 
 /*
- * Returns a GVA of a byte of guest-physical memory. For a byte on the page of the race's datum, derive the GVA from the
- * datum's: a module's variable has a second GVA, in the kernel's direct map, under which no variable is found.
+ * Returns a GVA of a byte of guest-physical memory. If the byte is on the page of the race's datum, derive the GVA from the
+ * datum's GVA: guest_mapped_at() would give a module's variable a GVA in the kernel's direct map, at which no variable is
+ * found.
  */
 static uint64_t find_gva(const struct guest *g, const struct replay_rendezvous *rendezvous, uint64_t gpa)
 {

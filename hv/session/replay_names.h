@@ -22,13 +22,13 @@ struct replay_rendezvous {
 void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous *out);
 
 /*
- * For each recorded difference in memory without a name, set its GVA and name from the guest's tables. The tables are read now:
- * an object that was freed since the rendezvous may get no name. Reads some hundred words of guest memory for each difference,
- * so it must not be called in a callback.
+ * Find the GVA and the name of each recorded difference in memory that has no name yet, in the guest's tables. The tables are
+ * read now: an object that was freed since the rendezvous may get no name. Reads some hundred words of guest memory for each
+ * difference, so it must not be called in a callback.
  */
 void replay_names_give(const struct guest *g, const struct replay_rendezvous *rendezvous, struct replay_instance *instance);
 
-/* As replay_names_give(), for the differences that running critical sections in copies has shown. */
+/* Do what replay_names_give() does, for the differences that a copy for critical sections has shown. */
 void replay_names_give_sections(const struct guest *g, const struct replay_rendezvous *rendezvous,
 				struct section_replay_instance *instance);
 

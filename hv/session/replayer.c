@@ -41,8 +41,8 @@ _Static_assert(COPIES == SCENARIO_FILES, "each copy needs a file for its scenari
  */
 #define INSTANCES_MAX 64u
 /*
- * Longest region, in instructions: what one side runs after its access, until the states of both orders are compared. Most
- * functions return within some hundred; the end of a longer region says little about the access.
+ * Longest region, in instructions. A region is what one side runs from its access until the states of both orders are compared.
+ * Most functions return within some hundred instructions. After 20,000, the state says little about the access.
  */
 #define INSTRUCTIONS 20000u
 
@@ -219,7 +219,7 @@ static struct pair *find_pair(struct replayer *r, uint64_t low, uint64_t high)
 }
 
 /*
- * Returns whether to replay the pair's rendezvous at once. After its n-th replay, a pair skips n rendezvous, so that a pair
+ * Returns whether to replay the pair's rendezvous at once. After its n-th replay, a pair skips n - 1 rendezvous, so that a pair
  * with frequent rendezvous does not keep others from being replayed.
  */
 static bool wants_replay(struct replayer *r, uint64_t gva_a, uint64_t gva_b)
@@ -316,7 +316,7 @@ static struct replay_config config_of(const struct replayer *r, const struct ren
 
 		/*
 		 * If it is unknown whether a function returns a value, compare its result for a race of two accesses, but not
-		 * for critical sections: there, a difference in an unused register would confirm the suspicion.
+		 * for critical sections: there, a difference in an unused register would confirm the suspicion without reason.
 		 */
 		config.result_unused[i] = m->sections.lock ? !guest_returns_value(r->config.guest, function)
 							   : guest_returns_nothing(r->config.guest, function);
@@ -347,8 +347,8 @@ static void tell_once(struct replayer *r, const char *text)
 }
 
 /*
- * Make the process of a new copy the OOM killer's first choice (expendable.h), before this process forks, so that its children
- * are the first choice, too. Then start the replay, unless the copy is held. The guest does not stand still meanwhile.
+ * Make the process of a new copy the OOM killer's first choice (expendable.h), before the copy's process forks, so that its
+ * children are the first choice, too. Then start the replay, unless the copy is held. The guest does not stand still meanwhile.
  */
 static void let_go(struct replayer *r, struct job *job, bool held)
 {
@@ -470,7 +470,7 @@ static void take_result(struct replayer *r, struct job *job)
 	take_scenario(r, job, &instance);
 	/*
 	 * Report the outcome, except when the run is closing and the copy could not be loaded: a copy's process dies with the
-	 * detector's thread that forked it, and a copy that ends so says nothing about the race.
+	 * detector's thread that forked it, and this says nothing about the race.
 	 */
 	if (!atomic_load(&r->closing) || instance.why != REPLAY_CANNOT_LOAD) {
 		replay_names_give(r->config.guest, &job->rendezvous, &instance);

@@ -74,9 +74,9 @@ void replayer_complained(struct replayer *r);
 
 /*
  * Wait for the results of the last moments: the copies that existed when the guest's kernel complained. Call it after the guest
- * has ended, and before the detector is stopped, since the copies die with the detector's threads. First wait at most 300 ms
- * for a complaint that the detector has not read yet. Ends when no copy is held or run any more, when goes_on(), which is
- * called repeatedly, returns false, or after 5 minutes. `r` may be NULL here and below.
+ * has ended, and before the detector is stopped, since the copies die with the detector's threads. Without a complaint, waits
+ * at most 300 ms for one that the detector has not read yet. After a complaint, waits until these copies have results, at most
+ * 5 minutes. Returns early if goes_on() returns false; it is called at least every 50 ms. `r` may be NULL here and below.
  */
 void replayer_wait(struct replayer *r, bool (*goes_on)(void *ctx), void *ctx);
 

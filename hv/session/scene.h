@@ -69,8 +69,8 @@ void scene_gdb_symbols(struct scene *s, void (*say)(void *ctx, const char *line)
 int scene_core(const struct scene *s, struct vmcore_kernel *out, struct err *err);
 
 /*
- * Returns the PID of the task on a CPU with these registers, or -1 if it is unknown. Reads the scenario's RAM in this process;
- * in the process of a replay, that is the copy's RAM.
+ * Returns the PID of the task on a CPU with these registers, or -1 if it is unknown. Reads the RAM in the memory of the calling
+ * process: the scenario's RAM or, in the process of a replay, the copy's RAM.
  */
 int32_t scene_pid(const struct scene *s, const struct replay_cpu *cpu);
 

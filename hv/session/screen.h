@@ -43,10 +43,10 @@ void screen_message(struct screen *s, const char *line);
 void screen_try_message(struct screen *s, const char *line);
 
 /*
- * Draw a status line on standard error, in place of the one that is there now, cut to the terminal's width. Does nothing if
- * terminal_shows_status() was false in screen_new(), if the screen is quiet, after screen_end_status(), while this process is
- * not in the terminal's foreground job, in the middle of a console line on the same terminal, or if the screen or the terminal
- * is busy: this function does not wait.
+ * Draw a status line on standard error, in place of the one that is there now, cut to the terminal's width. This function does
+ * not wait: it draws nothing if the screen or the terminal is busy. It also draws nothing if terminal_shows_status() was false
+ * in screen_new(), if the screen is quiet, after screen_end_status(), while this process is not in the terminal's foreground
+ * job, and in the middle of a console line on the same terminal.
  */
 void screen_status(struct screen *s, const char *line);
 
@@ -60,8 +60,8 @@ void screen_abandon_status(struct screen *s);
 void screen_console(struct screen *s, const void *bytes, size_t len);
 
 /*
- * Stop waiting for readers in one second, because the run was asked to end: then unread output is kept for screen_check(), and
- * unread messages are dropped.
+ * Wait for readers one second more and then no longer, because the run was asked to end. After this second, unread output is
+ * kept for screen_check(), and unread messages are dropped.
  */
 void screen_hurry(struct screen *s);
 

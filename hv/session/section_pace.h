@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decides which critical sections get a copy of the machine (hv/race/section_replay.h): two sections of one function, and a
- * section of another context, named by the calls that take the lock. No locks: the caller serialises all calls.
+ * Decides for which critical sections a copy of the machine is made (hv/race/section_replay.h). A copy is for three sections:
+ * `first` and `second` of one function, and `between` of another context. Each is named by the GVA of the call that takes the
+ * lock. These functions take no lock: the caller serialises all calls.
  */
 #ifndef OUTRIDER_SESSION_SECTION_PACE_H
 #define OUTRIDER_SESSION_SECTION_PACE_H
@@ -28,10 +29,10 @@ struct section_pace {
 };
 
 /*
- * Returns whether a copy for these three sections is wanted. `begin`: there is a chance now, and if the result is true, the
- * caller makes the copy. If `begin` is false, a chance may come soon. After n copies with an outcome, n chances are skipped, so
- * that frequent sections leave copies to others. After a copy that confirms the suspicion, and after 64 copies, no more are
- * wanted.
+ * Returns whether a copy for these three sections is wanted. `begin`: a copy can be made now, which counts as a chance; if the
+ * result is true, the caller makes the copy. If `begin` is false, the caller asks whether to try to bring about a chance. After
+ * n copies with an outcome, n - 1 chances are skipped, so that frequent sections leave copies to others. After a copy that
+ * confirms the suspicion, and after 64 copies, no more are wanted.
  */
 bool section_pace_wants(struct section_pace *p, uint64_t first, uint64_t second, uint64_t between, bool begin);
 

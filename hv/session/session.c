@@ -85,7 +85,7 @@ static int symbol_at(void *ctx, uint64_t addr, struct guest_symbol *out)
 
 /* ---- life cycle ---- */
 
-/* Cancel downloads of debug files after Ctrl-C. */
+/* Returns whether a signal such as Ctrl-C has come: downloads of debug files are then cancelled. */
 static bool cancelled(void *ctx)
 {
 	const struct session *s = ctx;
@@ -387,8 +387,8 @@ static const char *waits_for(const struct session *s)
 }
 
 /*
- * Draw the status line, if a second has passed. Like show_stats(), this function does not wait. Draw none if the guest's
- * console is on the screen: the status line would interrupt the guest's output.
+ * Draw the status line, if a second has passed since it was drawn. Like show_stats(), this function does not wait. Draw none if
+ * the guest's console is on the screen: the status line would interrupt the guest's output.
  */
 static void draw_status(struct session *s)
 {

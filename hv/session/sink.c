@@ -121,7 +121,8 @@ static void on_race(void *ctx, const struct observation *o)
 }
 
 /*
- * Returns whether this complaint ends the run. A panic always does: the guest halts for ever, and its console may not say so.
+ * Returns whether this complaint ends the run. A panic always ends the run: the guest halts for ever, and its console may not
+ * say so.
  */
 static bool ends_run(const struct sink *s, const struct complaint *c)
 {

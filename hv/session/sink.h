@@ -3,9 +3,9 @@
  * The receiver of the detector's callbacks (struct detect_sink). It adds races to the report, writes messages to the screen,
  * and keeps failures for the session.
  *
- * Threads: the detector calls from its sampler's and its reporter's thread, from the thread that follows locks, and for
- * rendezvous from vCPU threads and the rendezvous thread; the replayer calls from its own thread. The reporter's and the
- * replayer's thread use the report, under `report_lock`.
+ * Threads: the detector makes callbacks on its sampler's and its reporter's thread, and on the thread that follows locks. It
+ * makes those for rendezvous on vCPU threads and on the rendezvous thread. The replayer calls on its own thread. The reporter's
+ * and the replayer's thread use the report, under `report_lock`.
  */
 #ifndef OUTRIDER_SESSION_SINK_H
 #define OUTRIDER_SESSION_SINK_H
@@ -68,7 +68,7 @@ void sink_destroy(struct sink *s);
  */
 struct detect_sink sink_callbacks(struct sink *s, bool replays, bool locks);
 
-/* Pass the guest's kernel to the report, once. Called on the reporter's thread, or after detect_stop(). */
+/* Pass the facts about the guest's kernel to the report, once. Called on the reporter's thread, or after detect_stop(). */
 void sink_kernel_known(struct sink *s);
 
 /*

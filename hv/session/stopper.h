@@ -5,9 +5,9 @@
  * thread waits for a reader of the run's output (screen_hurry()). The stopper's thread waits for the signals, so no code runs
  * in a signal handler. This thread starts first and ends last in a session, so that Ctrl-C works at every moment.
  *
- * A signal during open() makes the engine give up. If that takes more than two seconds, or at once if the engine has no
- * give_up(), the process exits with 128 plus the signal's number. The limits are checked only while the engine runs. A signal
- * while the machine runs stops the engine. A second signal ends the process at once in every phase.
+ * A signal during open() makes the engine give up. The process exits if giving up takes more than two seconds, and exits at
+ * once if the engine has no give_up(). The exit code is 128 plus the signal's number. The limits are checked only while the
+ * engine runs. A signal while the machine runs stops the engine. A second signal ends the process at once in every phase.
  */
 #ifndef OUTRIDER_SESSION_STOPPER_H
 #define OUTRIDER_SESSION_STOPPER_H

@@ -21,17 +21,17 @@
 /* Give up confirming a suspicion after each of its two sites was hit this many times without a race. */
 #define REACHED_ENOUGH 500u
 /*
- * Withdraw a suspicion after this many ordered pairs of accesses: an access at one of its sites came next after an access at
- * the other site, and locks ordered the two.
+ * Withdraw a suspicion after this many ordered pairs of accesses. A pair is an access at one of the suspicion's sites and the
+ * next access at the other site. It is ordered if a lock or a hand-over put the first access before the second.
  */
 #define ORDERED_ENOUGH 16u
 /* At the end of the run, one ordered pair of accesses is enough to withdraw a suspicion that was not reported yet. */
 #define ORDERED_AT_END 1u
 /*
  * At the end of the run, and before confirming a suspicion is given up, this many ordered pairs of accesses are enough to
- * withdraw the suspicion if a hand-over ordered one of these pairs. Hand-overs come in rounds. If two accesses race within a
- * round, about half of the pairs lie in different rounds and are ordered all the same. So the probability that all of 8 pairs
- * are ordered is 1 in 256.
+ * withdraw the suspicion if a hand-over ordered one of these pairs. A hand-over repeats. Of two accesses that race between two
+ * hand-overs, about half of the pairs have a hand-over in between and are ordered all the same. So the probability that all of
+ * 8 pairs are ordered is 1 in 256.
  */
 #define HANDED_OVER_AT_END 8u
 /*
@@ -240,10 +240,10 @@ static bool reached_enough(const struct followed *f)
 }
 
 /*
- * Returns whether the two accesses were seen without an order. An interrupt handler that made the second access later than the
- * first (order.later) counts, because such an interrupt may come at any time. It does not count if the other context was seen
- * to wait for the interrupt (order.after_interrupt): that context may have kept the device from raising the interrupt until
- * then.
+ * Returns whether the two accesses were seen without an order. Pairs whose second access is by an interrupt handler that began
+ * after the first access (order.later) count once there are HANDED_OVER_AT_END of them, because the interrupt may come at any
+ * time. They do not count if a hand-over was seen to order the other context after the handler (order.after_interrupt): that
+ * context may have kept the device from raising the interrupt until then.
  */
 static bool is_unordered(const struct followed *f)
 {
@@ -352,8 +352,8 @@ static void follow_all(struct suspector *s, struct suspicions *found, bool last)
 }
 
 /*
- * Returns the name of the function whose activations make the pair's sections. If the record has the name already, that one is
- * taken: the function's module may have been unloaded since.
+ * Returns the name of the function pair->caller, which calls the functions with the two sections. Takes the name from the
+ * record if the record has it already: the function's module may have been unloaded since.
  */
 static uint32_t caller_of(struct suspector *s, const struct section_pair *pair)
 {
@@ -370,7 +370,10 @@ static uint32_t caller_of(struct suspector *s, const struct section_pair *pair)
 	return protection_function_of(s->record, &caller);
 }
 
-/* Copy the pairs of critical sections to the record, and name the callers of their functions. Called with s->lock held. */
+/*
+ * Copy the pairs of critical sections to the record, and name the functions that call those with the sections. Called with
+ * s->lock held.
+ */
 static void take_sections(struct suspector *s)
 {
 	size_t n = detect_section_pairs(s->config.detect, s->sections, SECTION_PAIRS_MAX);

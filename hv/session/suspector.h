@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the record of accesses and locks during a run, and has the record judged every few seconds. The suspector tries to
- * confirm each suspected race: the detector samples the two sites until the race is seen, the suspector gives the pair up, or
- * the suspicion is withdrawn because locks order the accesses.
+ * Keeps the record of accesses and locks during a run, and calls the judge of this record every few seconds. The suspector
+ * tries to confirm each suspected race: the detector samples the two sites until the race is seen, until the suspector gives
+ * up, or until the suspicion is withdrawn because locks order the accesses.
  *
  * Threads: the detector calls suspector_moment() on the thread that follows locks, and suspector_race() on the reporter's
  * thread. The suspector's own thread judges. All other functions are called on the session's thread.

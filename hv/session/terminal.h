@@ -40,7 +40,8 @@ unsigned terminal_width(void);
 /*
  * Switch the terminal to the guest's mode. Does nothing if standard input is no terminal, or if this process is not in its
  * foreground job. Call terminal_restore() on every path to the process's end. On a crash (hv/base/signals.h) a handler restores
- * the mode, and the process then dies of the signal. So a process can have one terminal at a time.
+ * the mode, and the process then dies of the signal. The handler knows only one mode, so a process can have one terminal at a
+ * time.
  */
 void terminal_guest_mode(struct terminal *t);
 
