@@ -32,7 +32,7 @@ static const char *side_text(struct fill *f, const struct store_side *side)
 	char text[SIDE_MAX];
 
 	if (strcmp(side->function, "unknown") == 0)
-		snprintf(text, sizeof(text), "%s by somebody unseen", side->kind);
+		snprintf(text, sizeof(text), "%s by an unseen writer", side->kind);
 	else if (strchr(side->function, ':'))
 		snprintf(text, sizeof(text), "%s by %s", side->kind, side->function);
 	else
@@ -124,8 +124,8 @@ struct gone {
 };
 
 /*
- * Fill in the probability that the selected rounds would miss each race that is gone if the kernel still had it. `list` and
- * `efforts` have the same order.
+ * For each of the `count` races in `list`, all of which are gone, fill in the probability that the selected rounds would miss
+ * it if the kernel still had it. `list` and `efforts` have the same order.
  */
 static int fill_missed(struct fill *f, const struct gone *list, struct store_effort *efforts, size_t count)
 {

@@ -26,7 +26,10 @@ static const struct summary_round *last_rounds(const struct summary *m, size_t *
 	return m->rounds + m->round_count - *count;
 }
 
-/* Draw a bar of each round with put(), centred at the x coordinate `at`, and the rounds' numbers below the bars. */
+/*
+ * Draw a bar for each round with put(), whose argument `at` is the x coordinate of the bar's middle, and write rounds' numbers
+ * below the bars.
+ */
 static void put_bars(const struct plot *p, const struct summary_round *rounds, size_t count,
 		     void (*put)(const struct plot *p, const struct summary_round *r, double at, double width))
 {
@@ -214,7 +217,8 @@ static void plot_pairs(FILE *out, const struct summary *m)
 	plot_end(&p);
 	fputs("<p><span class=\"key main\"></span>seen", out);
 	if (guess > 0)
-		fputs("<span class=\"key guess\"></span>at least so many would be seen in the end: an estimate, Chao1", out);
+		fputs("<span class=\"key guess\"></span>so many would be seen at least if such runs went on (Chao1 estimate)",
+		      out);
 	else
 		fputs("; no estimate yet: it needs two runs that sampled", out);
 	fputs("</p></figure>\n", out);
@@ -257,8 +261,8 @@ static void put_lost_bar(const struct plot *p, const struct summary_round *r, do
 }
 
 /*
- * Plot for how long CPUs were stopped. If no run reports that, write so: runs that attached to a machine of another VMM do not
- * know it.
+ * Plot the share of the time for which CPUs were stopped. If no run reports this share, write a sentence instead of the plot:
+ * runs that attached to a machine of another VMM cannot measure the share.
  */
 static void plot_lost(FILE *out, const struct summary *m)
 {

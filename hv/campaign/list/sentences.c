@@ -255,8 +255,8 @@ bool list_answer_is_bad(const struct summary *m, enum list_answer answer)
 }
 
 /*
- * Write why the round is not complete, so that it does not show whether the kernel is free of new races. Returns false, without
- * writing, if the round is complete.
+ * If the round is not complete, write why, and return true: such a round does not show whether the kernel is free of new races.
+ * Returns false, without writing, if the round is complete.
  */
 static bool put_headline_state(FILE *out, const struct summary *m)
 {
@@ -361,7 +361,7 @@ static void put_builds(FILE *out, const struct summary_race *r)
 void list_missed_put(FILE *out, const struct summary_race *r)
 {
 	if (r->missed < 0) {
-		fputs("how likely the windows since then would miss it is not known", out);
+		fputs("the probability that the windows since then would miss it is not known", out);
 		return;
 	}
 	if (!r->windows_since) {

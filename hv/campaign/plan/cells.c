@@ -27,7 +27,10 @@ static bool is_excluded(const struct plan_cell *cell, const struct plan_exclude 
 	return true;
 }
 
-/* Exploring a pair does not sample: the pair has one cell, with the first sampling setting. */
+/*
+ * Returns whether the matrix leaves out this cell because its workload is a pair of programs: exploring a pair does not sample,
+ * so a pair has only the cells with the first sampling setting.
+ */
 static bool is_needless(const struct plan *p, const struct plan_cell *cell)
 {
 	return plan_is_pair(cell->parts[PLAN_WORKLOAD]) && cell->parts[PLAN_SAMPLING] != p->axes[PLAN_SAMPLING].list;
@@ -84,7 +87,8 @@ struct plan_cell *plan_cells(const struct plan *p, size_t *count, struct err *er
 	}
 	if (*count)
 		return cells;
-	err_set(err, EXIT_INPUT, "%s:%ld: <exclude> leaves no run: expected one at least", p->path,
+	err_set(err, EXIT_INPUT,
+		"%s:%ld: the <exclude> elements leave no cell of the matrix: expected at least one that is left", p->path,
 		p->exclude_count ? p->excludes[p->exclude_count - 1].line : 1);
 	free(cells);
 	return NULL;

@@ -50,7 +50,8 @@ static int check_exclude(const struct plan *p, const struct plan_exclude *e, str
 		given += e->names[i].text != NULL;
 		if (e->names[i].text && !is_name(&p->axes[i], e->names[i].text))
 			return err_set(err, EXIT_INPUT,
-				       "%s:%ld: <exclude> has %s='%s', and no <%s> has that name: expected one that is there",
+				       "%s:%ld: <exclude> has %s='%s', but no <%s> has that name: expected the name of one in "
+				       "this file",
 				       p->path, e->line, plan_axis_words[i], e->names[i].text, elements[i]);
 	}
 	if (!given)

@@ -85,8 +85,9 @@ static const char *write_prefer(const struct runner *r, const struct job *j)
 #define SKIP "tried.txt"
 
 /*
- * Write the job's file of trials that need not be run again, and set *again to the number of the others that earlier runs made.
- * Returns the file's name, or NULL if the store cannot be read: then the run makes all trials again.
+ * Write the job's file of trials that earlier runs made and that need not be made again. Store in *again the number of trials
+ * that found something and are therefore made again (store_tried()). Returns the file's name, or NULL if the store cannot be
+ * read: then the run makes all trials again.
  */
 static const char *write_skip(const struct runner *r, const struct job *j, unsigned *again)
 {
@@ -181,8 +182,9 @@ static void try_store(struct runner *r, bool stored)
 }
 
 /*
- * Store everything that the store lacks. One failure can be due to the data of a single run, so the other runs are still tried;
- * after two failures the store counts as away. After the first failure, wait only PAUSE_WAIT_MS for the store's lock.
+ * Store everything that the store lacks. One failure can be due to the data of a single run, so after it the other runs are
+ * still tried. After the second failure, no further run is tried. After the first failure, wait only PAUSE_WAIT_MS for the
+ * store's lock.
  */
 static void store_jobs(struct runner *r, unsigned wait_ms)
 {
@@ -293,7 +295,7 @@ static void count_ending(struct runner *r, const struct job *j)
 /* Record a crash as the outcome of a run that was killed in every attempt. */
 static void give_up(struct job *j)
 {
-	ending_add(&j->ending, STORE_CRASH, "stderr.log", "outrider was killed from outside again and again");
+	ending_add(&j->ending, STORE_CRASH, "stderr.log", "another process killed outrider in each attempt");
 }
 
 static int end_job(struct runner *r, struct job *j, struct err *err)
@@ -410,7 +412,7 @@ static void wait_a_tick(struct runner *r)
 
 /* ---- main loop ---- */
 
-/* Kill all runs and wait for their end, after an error and before returning. */
+/* After an error: kill all runs, and wait for their end. */
 static void end_all(struct runner *r)
 {
 	const struct timespec tick = {.tv_nsec = TICK_NS};

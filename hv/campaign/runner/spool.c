@@ -269,6 +269,6 @@ unsigned spool_quarantine(const char *folder, unsigned last, struct err *err)
 		if (moved)
 			return make_folder(folder, err) < 0 ? 0 : n;
 	}
-	err_set(err, EXIT_INPUT, "cannot set the folder %s target: %s", folder, strerror(errno));
+	err_set(err, EXIT_INPUT, "cannot rename the folder %s to put it into quarantine: %s", folder, strerror(errno));
 	return 0;
 }

@@ -55,10 +55,11 @@ int sqlite_fail(struct db *db, struct err *err)
 	case SQLITE_FULL:
 		return err_set(err, EXIT_INPUT, "%s: the store's disk is full; nothing was changed", db->shown);
 	case SQLITE_INTERRUPT:
-		return err_set(err, EXIT_INPUT,
-			       "%s: reading the store takes more work than its size explains; it is damaged, or was made to "
-			       "cause this",
-			       db->shown);
+		return err_set(
+			err, EXIT_INPUT,
+			"%s: reading the store takes far more work than its size explains; it is damaged, or was made to "
+			"cause this",
+			db->shown);
 	case SQLITE_TOOBIG:
 		return err_set(err, EXIT_INPUT,
 			       "%s: the store is damaged: a value in it is larger than outrider writes; take it from a backup",

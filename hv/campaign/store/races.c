@@ -109,7 +109,7 @@ static int read_sides(struct listing *l, struct store_race *r, struct err *err)
 		store_side_columns(rows, 1, text, r->sides);
 		r->datum = text_copy(text, db_text(rows, db_text(rows, 9)[0] ? 9 : 10));
 	} else if (rc == 0) {
-		rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: it lacks a race under whose id other races are shown",
+		rc = err_set(err, EXIT_INPUT, "%s: the store is damaged: a race of which other races are aliases is missing",
 			     store_where(l->s));
 	}
 	db_rows_end(rows);
@@ -175,8 +175,8 @@ static int look_back(const struct db_rows *rows, void *ctx, struct err *err)
 }
 
 /*
- * Returns 1 if a selected round has a run that saw the race, that started after the user marked it as fixed, and whose kernel
- * has the fix; else 0; or -1.
+ * Returns 1 if a selected round has a run that saw the race, that started after a user marked the race as fixed, and whose
+ * kernel has the fix; else 0; or -1.
  */
 static int is_back(struct listing *l, const struct store_race *r, struct err *err)
 {

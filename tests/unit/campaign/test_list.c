@@ -271,7 +271,7 @@ static void a_race_that_is_gone_was_looked_for_or_not(void **state)
 		{4200, 0.05, 1, "4,200 windows at its sites since then would miss it with a probability of 5.0 %\n"},
 		{4200, 0.051, 0, "with a probability of 5.1 %, so its absence proves nothing\n"},
 		{0, 1, 0, "its sites were not sampled since then, so its absence proves nothing\n"},
-		{0, -1, 0, "how likely the windows since then would miss it is not known\n"},
+		{0, -1, 0, "the probability that the windows since then would miss it is not known\n"},
 	};
 	struct list_style style = {.width = 400};
 
