@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Learns from the coverage of all earlier runs: writes a file for --prefer (docs/coverage-format.md) with weights for the
- * next run. docs/learning.md describes the rule, and what it gains.
+ * Learns from the coverage of all earlier runs: writes a file for --prefer (docs/coverage-format.md) with weights for the next
+ * run. docs/learning.md describes how the weights are computed, and how many more pairs of racing sites runs find with them.
  */
 #ifndef OUTRIDER_CAMPAIGN_LEARN_LEARN_H
 #define OUTRIDER_CAMPAIGN_LEARN_LEARN_H

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program, and how much it shared with the programs with which it was explored. */
+/* A program, and how much it shares with other programs, as its explored pairs show. */
 struct program {
 	const char *prepare, *command;
-	double own, pairs; /* candidates that are not the code of all programs, and the number of pairs */
+	/* the sum of store_explored_pair.own over the explored pairs with this program, and the number of these pairs */
+	double own, pairs;
 };
 
 /* The results of earlier explorations of the pairs of one kernel. */
@@ -17,7 +18,7 @@ struct known {
 	struct store_explored pairs; /* sorted by by_pair() */
 	struct program *programs;    /* sorted by by_program() */
 	size_t program_count;
-	double most; /* the most that a program shares, as share_of() says */
+	double most; /* the largest share_of() of all programs */
 };
 
 /* Why a run comes sooner or later than others. */
@@ -28,7 +29,7 @@ struct place {
 	bool placed;
 	size_t turn; /* number of earlier runs of the same pair in the list */
 	enum stage stage;
-	double share; /* of pairs that were not explored */
+	double share; /* the sum of share_of() of both programs; 0 if the pair was explored */
 	uint64_t trials;
 	size_t index;
 };
@@ -150,7 +151,7 @@ static int by_place(const void *a, const void *b)
 	return one->index < other->index ? -1 : 1;
 }
 
-/* Place all runs of the kernel of list[first]. Earlier runs of the list have other kernels. */
+/* Fill in the places of all runs that have the same kernel as list[first]. Runs before list[first] have other kernels. */
 static int place_kernel(struct store *s, const char *campaign, const struct learn_pair *list, size_t first, size_t count,
 			struct place *places, struct err *err)
 {

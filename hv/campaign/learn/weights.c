@@ -298,8 +298,8 @@ static double conflict_of_talking(const struct weights *w, const struct shares *
 }
 
 /*
- * Returns the weight of a site relative to `unknown`, the yield of an unknown site. The memory of a site that talks is known to
- * be shared, so more of its windows are expected to have a conflict than of its function's other sites.
+ * Returns the weight of a site relative to `unknown`, the expected_yield() of a site without observations. The memory of a site
+ * that talks is known to be shared, so more of its windows are expected to have a conflict than of its function's other sites.
  */
 static double site_weight(const struct site *site, const struct shares *of_function, double talking, double unknown)
 {

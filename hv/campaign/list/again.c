@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Returns the end of the argument that begins at `text`. The runner has quoted the arguments for a shell: '...' with '\\'' for
- * a quote.
+ * Returns the end of the argument that begins at `text`. The runner has written the arguments by shell_word(): in single quotes
+ * if necessary, with '\'' for each single quote in an argument.
  */
 static const char *end_of_word(const char *text)
 {

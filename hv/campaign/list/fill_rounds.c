@@ -66,7 +66,8 @@ int fill_ends(struct fill *f)
 /* ---- coverage ---- */
 
 /*
- * Returns the number of sites that can be sampled: the sum over all kernel builds of the largest pool of a run of that build.
+ * Store in f->m->pool the number of sites that can be sampled: the sum over all kernel builds of the largest pool that a run of
+ * the build had. Returns 0, or -1 with f->err set.
  */
 static int fill_pool(struct fill *f, const struct store_coverage *covered)
 {

@@ -68,7 +68,10 @@ static json_t *record_json(struct json_builder *b, const struct race_history *s,
 	return o;
 }
 
-/* The same for an atomicity suspicion. */
+/*
+ * Parse the stored record of an atomicity suspicion and write it again, so that the output has only members that
+ * sections_json() makes.
+ */
 static json_t *timeline_json(const struct race_history *s, struct err *err)
 {
 	struct chart_suspicion c;

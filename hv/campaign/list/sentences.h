@@ -11,13 +11,16 @@
 enum list_answer { LIST_NEW, LIST_GONE, LIST_CHANGED, LIST_BROKE, LIST_COVERED, LIST_ANSWERS };
 
 /*
- * The two parts of the answer to one question. list_answer_word() returns its label ("new"), list_answer_put() writes a clause
- * without a full stop ("3 races are new").
+ * The two parts of the answer to one question. list_answer_word() returns the label ("new"), and list_answer_put() writes a
+ * clause without a full stop ("3 races: 1 harmful candidate, 2 benign").
  */
 const char *list_answer_word(enum list_answer answer);
 void list_answer_put(FILE *out, const struct summary *m, enum list_answer answer);
 
-/* Returns whether the answer needs attention: a new harmful candidate, a verdict that became more serious, or a finding. */
+/*
+ * Returns whether the answer needs attention: it tells of a harmful candidate that is new or back, of a verdict that became
+ * more serious, of a finding, or of a failed run.
+ */
 bool list_answer_is_bad(const struct summary *m, enum list_answer answer);
 
 /* Returns the word for the file of a finding: "scenario" for what `outrider explore` kept, else "console". */
@@ -47,10 +50,13 @@ void list_seen_put(FILE *out, const struct summary *m, const struct summary_race
  */
 void list_missed_put(FILE *out, const struct summary_race *r);
 
-/* Write "2 panics, 1 hang": the number of findings of each kind, without failures. */
+/* Write "2 panic, 1 hang": the number of findings of each kind. Failed runs are left out. */
 void list_kinds_put(FILE *out, const struct summary *m);
 
-/* A buffer for one of the functions below. Each call has a buffer of its own, which lives until the end of the block. */
+/*
+ * A buffer for one of the functions below. Each use of LIST_WORDS makes a new buffer, which lives until the end of the block
+ * that uses it.
+ */
 #define LIST_WORDS_MAX 64
 #define LIST_WORDS ((char[LIST_WORDS_MAX]){0})
 
@@ -58,9 +64,10 @@ void list_kinds_put(FILE *out, const struct summary *m);
 const char *list_stamp(int64_t ms, char out[LIST_WORDS_MAX]);
 
 /*
- * These functions return their text in `out`, LIST_WORDS: list_number() a number with a comma between groups of three digits,
- * list_count() a number with its unit ("1 race", "2 races"), list_span() a span of time ("5 h 12 min", "12 min", "40 s"), and
- * list_time() "2026-11-22T01:00:00Z" as "2026-11-22 01:00", and any other text unchanged.
+ * These functions write a text to `out`, for which callers pass LIST_WORDS, and return `out`. list_number() writes a number
+ * with a comma between groups of three digits, list_count() a number with its unit ("1 race", "2 races"), and list_span() a
+ * span of time ("5 h 12 min", "12 min", "40 s"). list_time() writes "2026-11-22T01:00:00Z" as "2026-11-22 01:00", and any other
+ * text unchanged.
  */
 const char *list_number(uint64_t n, char out[LIST_WORDS_MAX]);
 const char *list_count(uint64_t n, const char *unit, char out[LIST_WORDS_MAX]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Maps source files to subsystems by the kernel's file MAINTAINERS. The file has sections: a title, then lines of a letter, a
- * colon and a tab. F: is a pattern of files that belong to the section, X: a pattern of files that do not, N: a regular
- * expression of files that do. Wildcards do not match a slash. A pattern that ends with a slash matches everything below the
- * folder (Documentation/process/maintainers.rst).
+ * colon and a tab. F: is a pattern of files that belong to the section, X: a pattern of files that do not belong to it, and N:
+ * a regular expression that the paths of its files match. Wildcards do not match a slash. A pattern that ends with a slash
+ * matches everything below the folder (Documentation/process/maintainers.rst).
  */
 #include "hv/campaign/list/subsystem.h"
 

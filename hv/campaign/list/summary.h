@@ -98,7 +98,7 @@ struct summary_finding {
 /* The figures of one round. */
 struct summary_round {
 	unsigned number;
-	bool now;		     /* The round is selected. With --since, several rounds can be. */
+	bool now;		     /* The round is selected. --since can select several rounds. */
 	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" if the round has not ended. */
 	unsigned runs, done, broken; /* number of runs that were planned, that ended, and that ended other than ok (ends.h) */
 	/* Number of attempts of runs that were cut off (store_is_attempt()). Not counted in `runs` and `done`. */
@@ -189,7 +189,7 @@ void summary_sort(struct summary *m);
 size_t summary_of(const struct summary *m, enum store_change change);
 size_t summary_of_class(const struct summary *m, enum store_change change, enum summary_class class);
 
-/* Set of_class to the number of races of each class that the selected rounds saw. */
+/* Store in of_class[] the number of races of each class that the selected rounds saw. */
 void summary_classes(const struct summary *m, unsigned of_class[SUMMARY_CLASSES]);
 
 /* Returns the number of races that are gone although the selected rounds looked for them (SUMMARY_MISSED_MAX). */
@@ -212,8 +212,9 @@ struct summary_point summary_covered(const struct summary *m);
 struct summary_point summary_covered_before(const struct summary *m);
 
 /*
- * Returns whether a race needs attention: it is new, it is back, or its class became more serious; no user marked it as known
- * or wontfix; it is not marked as fixed and seen only in kernels without the fix; and no suppression matches it.
+ * Returns whether a race needs attention: it is new, it is back, or its class became more serious, and none of the following is
+ * true: (1) a user marked it as known or wontfix; (2) a user marked it as fixed, and only kernels without the fix had it; (3) a
+ * suppression matches it.
  */
 bool summary_is_worse(const struct summary_race *r);
 

@@ -66,7 +66,7 @@ static void put_triage(const struct paper *p, const struct summary_race *r)
 		r->note[0] ? ": " : "", r->note);
 }
 
-/* Print a race that needs no attention, on one line. */
+/* Print a race in short: one line, and for a race that is gone a second line with the probability that it was missed. */
 static void put_short(const struct paper *p, const struct summary_race *r)
 {
 	fprintf(p->out, "  %s  %s%s%s: %s <-> %s%s%s\n", r->id, summary_class_word(r->verdict.class),
@@ -78,7 +78,7 @@ static void put_short(const struct paper *p, const struct summary_race *r)
 	fputc('\n', p->out);
 }
 
-/* Returns whether a race gets only one line, because it is gone, likely no bug, or suppressed. */
+/* Returns whether put_short() prints a race, because the race is gone, likely no bug, or suppressed. */
 static bool is_folded(const struct summary_race *r)
 {
 	return r->change == STORE_CHANGE_GONE || r->verdict.class >= SUMMARY_SYNCHRONISATION || r->suppressed[0];

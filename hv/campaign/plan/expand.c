@@ -158,7 +158,7 @@ static void add_machine(struct expand *e, const struct plan_cell *cell, const st
 
 /* ---- pairs ---- */
 
-/* Returns the kernel's command line, with `pair` as the guest agent's last word. */
+/* Returns the kernel's command line. Its last word is `pair`, which the guest agent reads. */
 static const char *pair_cmdline(struct expand *e, const struct plan_cell *cell)
 {
 	const char *line = cmdline_of(e, cell);
@@ -216,7 +216,10 @@ static void add_sampling(struct expand *e, const struct plan_cell *cell)
 
 /* ---- machines ---- */
 
-/* Set vCPUs, memory and duration of the run. Each is that of the last part of the cell that sets it, else its default. */
+/*
+ * Fill in the vCPUs, memory and duration of the run. Each value is that of the cell's last part that sets it. If no part sets
+ * it, it is the default.
+ */
 static void set_numbers(const struct expand *e, const struct plan_cell *cell, struct plan_run *run)
 {
 	const struct plan_part *part;
@@ -333,8 +336,8 @@ static void fill(struct expand *e, const struct plan_cell *cells, size_t count, 
 		runs->list[i] = run_of_cell(e, &cells[i]);
 	shuffle(runs->list, count, hash_of(e->plan, round, "order"));
 	/*
-	 * The first `count` entries are the cells. Go backwards, so that each cell stays unchanged until its copies with other
-	 * seeds are made.
+	 * The first `count` entries are one run for each cell. Go backwards, so that each of them stays unchanged until the
+	 * cell's runs with the other seeds are made from it.
 	 */
 	for (size_t i = runs->count; i-- > 0 && e->err->code == EXIT_OK;) {
 		runs->list[i] = runs->list[i % count];

@@ -96,7 +96,7 @@ static bool allows_text(const xmlNode *pattern, int depth)
 	return false;
 }
 
-/* Returns whether the grammar's element `attribute`, which describes an attribute of a plan, says that its value is a name. */
+/* `attribute` is the grammar's description of an attribute. Returns whether the attribute's value must be a name. */
 static bool is_name(const xmlNode *attribute)
 {
 	const xmlNode *ref = document_first(attribute);
@@ -292,7 +292,10 @@ static int check_text(const struct walk *w, const xmlNode *node, const xmlNode *
 	return !allows_text(pattern, 0) && mistake_of_text(node, sentence, &line) ? say_mistake(w, line, sentence) : 0;
 }
 
-/* Check that the grammar has all elements and attributes in `node`. Returns 0, or -1 with the error set. */
+/*
+ * Check that the grammar allows each element, each attribute and the text in `node` at its place. Returns 0, or -1 with the
+ * error set.
+ */
 static int find_unknown(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
 {
 	char sentence[MISTAKE_MAX];
@@ -317,8 +320,8 @@ static int find_unknown(const struct walk *w, const xmlNode *node, const xmlNode
 }
 
 /*
- * Set the error for the innermost element that is invalid on its own. `node` is invalid, and the grammar has all elements in
- * it.
+ * Set the error for the innermost element that is invalid on its own. The caller has found that `node` is invalid, and that the
+ * grammar allows each element in it at its place.
  */
 static void blame(const struct walk *w, const xmlNode *node, const xmlNode *pattern)
 {

@@ -8,7 +8,7 @@
 
 #define PLAN_CELLS_MAX 10000 /* limit of kernels x images x workloads x samplings */
 #define PLAN_RUNS_MAX 100000 /* limit of cells x seeds */
-/* The most programs of a <pair>: with more, the pairs of these programs alone would be more than PLAN_CELLS_MAX. */
+/* The most programs of a <pair>. 140 programs make 9730 pairs, so the pairs alone stay below PLAN_CELLS_MAX. */
 #define PLAN_PROGRAMS_MAX 140
 
 /* A list of strings that are freed together. All zero: an empty list. */
@@ -42,10 +42,11 @@ struct plan_values {
 
 /* Two programs of a <pair>, for `outrider explore`. */
 struct plan_pair {
-	const char *workload; /* the name of the <workload>; the part's own name has the names of the programs, too */
+	/* the name of the <workload>; the name of the part is this name, followed by the names of both programs */
+	const char *workload;
 	const char *prepare, *command[2];
-	unsigned trials; /* 0: explore's own number */
-	uint64_t steps;	 /* 0: explore's own number */
+	unsigned trials; /* 0: TRIALS_DEFAULT of expand.c */
+	uint64_t steps;	 /* 0: the default of `outrider explore --steps` */
 };
 
 /*
@@ -122,7 +123,7 @@ static inline bool plan_is_pair(const struct plan_part *part)
 
 /* ---- domain.c ---- */
 
-/* Read the number of vCPUs from the domain XML of each image that does not set it. Returns 0, or -1 with err set. */
+/* For each image that does not set its number of vCPUs, read the number from its domain XML. Returns 0, or -1 with err set. */
 int plan_read_domains(struct plan *p, struct err *err);
 
 /* ---- cells.c ---- */
@@ -130,7 +131,10 @@ int plan_read_domains(struct plan *p, struct err *err);
 /* Returns the cells that are not excluded: an array of at least one cell from malloc(), or NULL with err set. */
 struct plan_cell *plan_cells(const struct plan *p, size_t *count, struct err *err);
 
-/* Returns whether `name` in an <exclude> means the part: its own name, or for a pair that of its <workload>. */
+/*
+ * Returns whether `name` in an <exclude> means the part: it is the part's name or, if the part is a pair, the name of its
+ * <workload>.
+ */
 bool plan_is_named(const struct plan_part *part, const char *name);
 
 #define PLAN_MEMBER(member) offsetof(struct plan_part, member)
@@ -151,8 +155,8 @@ const struct plan_part *plan_part_of(const struct plan *p, const struct plan_cel
 char *plan_fill_in(const struct plan_cell *cell, const char *text);
 
 /*
- * Returns a file name, filled in as by plan_fill_in(), as a path: the name is relative to the folder of the campaign file.
- * `cell` may be NULL. The path is from malloc(); NULL if memory runs out.
+ * Returns the path of the file `name`, from malloc(), or NULL if memory runs out. Fills in the cell's names as plan_fill_in()
+ * does, unless `cell` is NULL. A relative name is relative to the folder of the campaign file.
  */
 char *plan_file(const struct plan *p, const struct plan_cell *cell, const char *name);
 

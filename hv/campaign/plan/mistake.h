@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Mistakes in a campaign file for which "expected ..." of the grammar's documentation does not say the reason. Pure functions.
- * Each writes a sentence without a full stop to `out`, in one line of printable characters, and returns false, with `out`
- * unchanged, if there is no such mistake. Only hv/campaign/plan/ uses this header.
+ * Each function looks for one mistake. If it finds the mistake, it writes a sentence without a full stop to `out`, in one line
+ * of printable characters, and returns true. Otherwise it returns false and leaves `out` unchanged. Only hv/campaign/plan/ uses
+ * this header.
  */
 #ifndef OUTRIDER_CAMPAIGN_PLAN_MISTAKE_H
 #define OUTRIDER_CAMPAIGN_PLAN_MISTAKE_H

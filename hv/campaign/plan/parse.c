@@ -279,7 +279,7 @@ static const struct element pair_elements[] = {
 	{NULL, NULL, 0},
 };
 
-/* Add a part for each two programs: a workload of its own, named "WORKLOAD.PROGRAM+PROGRAM". */
+/* For every two programs of the <pair>, add a part: a workload of its own, named "WORKLOAD.PROGRAM+PROGRAM". */
 static void add_pairs(struct parse *p, const xmlNode *workload, const struct pair *pair, struct plan_parts *parts)
 {
 	const struct plan_value *list = pair->programs.list;

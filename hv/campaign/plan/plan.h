@@ -44,8 +44,8 @@ struct plan_domain {
 	const char *file; /* path of the XML of a domain that exists only during the run; NULL: attach to `name` */
 	const char *name; /* a domain that is running already; NULL: `file` is set */
 	/*
-	 * Each of the next three members replaces the element of the same name in the XML of `file`. NULL: keep what the XML
-	 * has.
+	 * If `kernel` is set, the next three members replace the elements of the same names in the XML of `file`; without
+	 * `initrd`, its element is removed. If `kernel` is NULL, all three elements stay as they are in the XML.
 	 */
 	const char *kernel;
 	const char *initrd;
@@ -70,9 +70,10 @@ struct plan_run {
 	const struct plan_domain *domain; /* set with `attach` only */
 	const struct plan_run_pair *pair; /* The run uses `outrider explore`. NULL: it does not. */
 	/*
-	 * Options after "outrider run" or "outrider attach". The runner adds --json, --seed, --duration, --console,
-	 * --console-limit, --coverage and --prefer, and for `attach` the domain's name. After "outrider explore": the runner
-	 * adds --trials, --duration, --console, --skip, --save, --keep-going and --format.
+	 * Options after "outrider run", "outrider attach" or "outrider explore". For run and attach, the runner adds
+	 * --duration, --quiet, --seed, --json, --coverage and --prefer; then for run --console, --console-limit and --vsock,
+	 * and for attach the domain's name. For explore, the runner adds --duration, --trials, --keep-going, --format,
+	 * --console, --save and --skip.
 	 */
 	const char *const *argv;
 	size_t argc;

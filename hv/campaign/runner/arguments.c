@@ -71,7 +71,10 @@ static void add_machine(struct words *w, const struct job *j, bool to_repeat)
 	}
 }
 
-/* Add the options of `outrider explore`. Its result is its output, and its scenarios are in the run's folder. */
+/*
+ * Add the options of `outrider explore`, which then prints its result on standard output, and saves scenarios in the run's
+ * folder.
+ */
 static void add_exploring(struct words *w, const struct job *j, const struct job_config *config)
 {
 	add(w, "--trials");

@@ -59,7 +59,8 @@ void child_free(struct child *c);
 
 /*
  * End the processes that are left of a killed runner's run: those that hold the lock on stderr.log in this folder. Waits 5 s
- * for their end, and then kills them for up to 25 s. Returns 0 if none is left, or -1 with EXIT_INPUT.
+ * for their end. Then sends them SIGKILL until they have ended, for at most 25 s. Returns 0 if none is left, or -1 with
+ * EXIT_INPUT.
  */
 int child_end_others(const char *folder, struct err *err);
 

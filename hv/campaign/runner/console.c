@@ -76,8 +76,9 @@ static const char *behind_marks(const char *line)
 }
 
 /*
- * Check a message whose beginning is shared with harmless messages. Of those that begin with "INFO: task ", only "INFO: task
- * NAME:PID blocked for more than N seconds." and its variant for I/O report a lockup.
+ * Returns whether `line`, which begins with `begin`, is the message that `begin` stands for. Harmless messages can begin in the
+ * same way: of those that begin with "INFO: task ", only "INFO: task NAME:PID blocked for more than N seconds." and its variant
+ * for I/O report a lockup.
  */
 static bool is_whole(const char *begin, const char *line)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The end of a run: its outcome, and its findings that are no races. It is kept as the file `status` in the run's folder, so
- * that it is not lost if this process ends or the store is away. Only ending_write() and ending_read() do I/O.
+ * The end of a run: its outcome, and its findings that are no races. The runner keeps it as the file `status` in the run's
+ * folder, so that it is not lost if the runner dies or the store cannot be written. Only ending_write() and ending_read() do
+ * I/O.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_ENDING_H
 #define OUTRIDER_CAMPAIGN_RUNNER_ENDING_H

@@ -26,7 +26,9 @@
  */
 enum wrapper_status { WRAPPER_FAILED = 125, WRAPPER_CANNOT = 126, WRAPPER_NOWHERE = 127, WRAPPER_SIGNAL = 128 };
 
-/* `outrider explore` found something: its result says what. Other runs do not exit with this status. */
+/*
+ * Exit status of `outrider explore` if it found something, which its result describes. Other runs do not exit with this status.
+ */
 #define EXIT_FOUND 1
 
 /* ---- messages in stderr.log ---- */
@@ -154,8 +156,9 @@ static bool kernel_spoke(const struct job *j)
 }
 
 /*
- * Add a finding for a guest that died, or whose kernel complained so that Outrider ended the run, unless the console has shown
- * the same event. `last` is Outrider's last message. The store reads the complaints in the run's report, too.
+ * Add a finding for the event that ended the run, unless the console has shown the same event: either the guest died, or its
+ * kernel complained and Outrider therefore ended the run. `last` is Outrider's last message. The store adds the complaints of
+ * the run's report later, and drops findings that name the same events (complaints_say()).
  */
 static void guest_died(struct job *j, const char *last)
 {

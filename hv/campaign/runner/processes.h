@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Resources and open files of processes, from /proc. Used instead of control groups on hosts where they cannot be used. Not
- * thread-safe.
+ * Resources and open files of processes, from /proc. The runner needs these functions on hosts where it cannot use control
+ * groups. Not thread-safe.
  */
 #ifndef OUTRIDER_CAMPAIGN_RUNNER_PROCESSES_H
 #define OUTRIDER_CAMPAIGN_RUNNER_PROCESSES_H
@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 /*
- * Sum up the processes of a process group: CPU time in nanoseconds, with that of reaped children, and resident memory in bytes.
- * Memory that several processes share is added once for each of them.
+ * Store the sums over the processes of a process group: their CPU time in nanoseconds, with the CPU time of children that they
+ * have reaped, and their resident memory in bytes. Memory that several processes share is added once for each of them.
  */
 void processes_usage(pid_t group, uint64_t *cpu_ns, uint64_t *memory);
 

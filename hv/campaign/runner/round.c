@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs a round, from its begin to its end. */
+/* Runs a round, from its beginning to its end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ out:
 	return rc;
 }
 
-/* Sort the jobs that explore pairs among their places in the order. */
+/* Sort the jobs that explore pairs. They exchange places only with each other, so all other jobs keep their places. */
 static int order_pairs(struct runner *r, struct err *err)
 {
 	size_t *order = calloc(r->job_count + 1, sizeof(*order)), count = 0;

@@ -71,7 +71,7 @@ static void leave_out(struct store_run_result *result, struct store_finding *fin
 		result->coverage = NULL;
 	if (result->outcome == STORE_OK)
 		result->outcome = kind;
-	/* An invalid report is no missing one. */
+	/* An invalid report does not count as a missing one, too. */
 	result->must_report &= bad != STORE_BAD_RACES;
 }
 
@@ -100,8 +100,8 @@ static int end_with(const struct run_store *k, int64_t id, struct store_run_resu
 }
 
 /*
- * Record in the store how a run ended or, with `attempt`, an attempt that was cut off. The attempt need not have a finished
- * report.
+ * Record in the store how a run ended or, if `attempt` is set, how an attempt ended that was cut off. Such an attempt need not
+ * have a finished report.
  */
 static int end(const struct run_store *k, const struct plan_run *run, const struct ending *e, const char *folder, int64_t id,
 	       bool attempt, struct err *err)

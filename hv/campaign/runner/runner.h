@@ -45,7 +45,7 @@ struct runner_config {
 };
 
 struct runner_result {
-	uint64_t round; /* number of the round; 0: with `resume`, no round could be continued */
+	uint64_t round; /* number of the round; 0: `resume` was set, and there was no round to continue */
 	char round_uuid[STORE_UUID_MAX];
 	char shard[32]; /* "" or "I/N" */
 	/* Numbers of runs of this shard. `planned` is the number of all; the next three members count them by their result. */

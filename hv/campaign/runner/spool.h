@@ -19,7 +19,7 @@ struct spool {
 
 /*
  * Make the folder ROOT/ROUND if necessary, and lock it for this shard ("I/N", or "" for the whole round). Returns 0, or -1 with
- * err set; EXIT_INPUT includes that another process works on this shard. A process must not open the same spool twice, because
+ * err set; EXIT_INPUT also if another process works on this shard. A process must not open the same spool twice, because
  * closing the second descriptor of the lock file would release the first lock (fcntl(2)). Call spool_close() in both cases.
  */
 int spool_open(struct spool *s, const char *root, const char *round, const char *shard, struct err *err);

@@ -21,21 +21,20 @@ struct coverage_text_site {
  */
 bool coverage_text_next(char **text, struct coverage_text_site *out);
 
-/*
- * A row of `cover`. The rows of a round are read by one query each, because libpq holds the whole result of a query in memory.
- */
+/* A row of `cover`. Each row is read by a query of its own, because libpq holds the whole result of a query in memory. */
 struct cover_row {
 	int64_t run, kernel, runs;
 	char *text; /* the coverage, from malloc(); the caller frees it */
 };
 
-/* Before the first row. */
+/* The row to pass to the first call of cover_next(). */
 #define COVER_START ((struct cover_row){.run = INT64_MIN, .kernel = INT64_MIN})
 #define COVER_ANY (-1) /* rows of all kernels */
 
 /*
- * Set *row to the row of the round that follows *row in the order of runs and kernels. `kernel`: read only rows of this kernel.
- * Returns 1, 0 after the last row, or -1 with err set. row->text is NULL unless it returns 1.
+ * Read the next row of the round: the row that follows *row in the order of runs and kernels. The row that was read replaces
+ * *row. `kernel`: read only rows of this kernel; COVER_ANY: of all kernels. Returns 1, 0 after the last row, or -1 with err
+ * set. row->text is NULL unless the result is 1.
  */
 int cover_next(struct store *s, int64_t round, int64_t kernel, struct cover_row *row, struct err *err);
 
@@ -50,9 +49,9 @@ int coverage_text_write(struct db *db, const struct run_data_coverage *coverage,
 			struct err *err);
 
 /*
- * Add each line of `text`, which covers `runs` runs, to the sums of the kernel's sites. A site's times of first arming and
- * first hit become `started` if that is earlier, and if the line says that the site was armed or hit. The text is parsed in
- * place. Call it in a transaction. Returns 0, or -1 with err set.
+ * Add each line of `text`, which covers `runs` runs, to the sums of the kernel's sites. If the line says that the site was
+ * armed, and `started` is earlier than the time at which the site was first armed, `started` replaces this time. The same holds
+ * for the time of the first hit. The text is parsed in place. Call it in a transaction. Returns 0, or -1 with err set.
  */
 int coverage_text_add(struct db *db, char *text, int64_t kernel, int64_t runs, int64_t started, struct err *err);
 

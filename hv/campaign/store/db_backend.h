@@ -101,7 +101,10 @@ struct db {
 	 * SQLite.
 	 */
 	uint64_t steps, steps_max;
-	/* A connection that is made without waiting: its start in ns (0: none), and the event that PQresetPoll() waits for. */
+	/*
+	 * State of a connection that is being made without waiting: monotonic_ns() when this began (0: no connection is being
+	 * made), and the event that PQresetPoll() waits for. Only for PostgreSQL.
+	 */
 	uint64_t call_ns;
 	int call_wants;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Compares the schema of a foreign file with ours. make_ours() runs the scripts that make a store, in a new database in memory.
- * Then sqlite_master of the file must have the same objects as that database, with the same SQL text up to blanks, and no
- * others. Names alone would not be enough: a table with the right name can be a virtual table, which invents its rows, or can
- * have generated columns.
+ * Then sqlite_master of the file must have the same objects as that database, with the same SQL text apart from blanks, and no
+ * other objects. Names alone would not be enough: a table with the right name can be a virtual table, which invents its rows,
+ * or can have generated columns.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -29,8 +29,8 @@ enum store_outcome {
 	STORE_TRUNCATED, /* its report is of an unfinished run; */
 	STORE_UNSAMPLED, /* it sampled nothing: its report has no hit, or no window. */
 	/*
-	 * One more finding (see above), added in a later version: stores contain the numbers of outcomes, so new outcomes come
-	 * last.
+	 * One more outcome of runs that broke, added in a later version. Stores contain the numbers of outcomes, so new
+	 * outcomes come last.
 	 */
 	STORE_COMPLAINT, /* The guest's kernel complained otherwise: an oops, BUG, warning, corrupt list... */
 	STORE_OUTCOMES,

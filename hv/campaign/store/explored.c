@@ -11,8 +11,8 @@
 #include "hv/campaign/store/internal.h"
 
 /*
- * The program came to the access when it was recorded. If it does not in a trial, the host may have been too slow for the
- * trial's time, so such a trial is run twice.
+ * A trial whose first program does not come to its access is run this many times. The program came to the access when its
+ * accesses were recorded, so the host may have been too slow for the trial's time.
  */
 #define MISSES 2
 
@@ -87,19 +87,19 @@ int store_explored(struct store *s, const char *campaign, const char *kernel, st
 
 /* ---- the trials of one pair ---- */
 
-/* A trial in one build: "BUILD SITE SITE SCHEDULE", from malloc(). */
+/* One trial of one run. `line` is "BUILD SITE SITE SCHEDULE", from malloc(). */
 struct tried {
 	char *line;
 	bool harmful; /* The trial found something. */
 	bool missed;  /* The first program did not come to its access. */
-	bool latest;  /* The build is the one of the last run. */
+	bool latest;  /* The trial's build is that of the last run. */
 };
 
 struct tried_list {
 	struct tried *list;
 	size_t count;
 	const char *where;	 /* the store, for messages */
-	char last[BUILD_ID_MAX]; /* the build of the last run, which comes first; "": not read yet */
+	char last[BUILD_ID_MAX]; /* build of the last run, which is read first; "": not read yet */
 };
 
 static int add_trial(struct tried_list *t, const char *build, char *line, bool latest, struct err *err)
@@ -151,8 +151,8 @@ static int by_line(const void *a, const void *b)
 }
 
 /*
- * Write each trial once, but not those that found something in one run at least: these are counted in *again. A trial that was
- * missed in its only runs is written if it was missed often enough.
+ * Write each trial once, except trials that found something in at least one run. Add to *again the number of these exceptions
+ * in the build of the last run. A trial whose first program came to its access in no run is written only after MISSES runs.
  */
 static void put_trials(const struct tried_list *t, FILE *out, unsigned *again)
 {

@@ -11,10 +11,13 @@
  */
 int explored_read(struct run_data *d, const char *path, struct err *err);
 
-/* Write d->explored for the run with the id `run`, if there is one. Returns 0, or -1 with err set. */
+/* Write d->explored for the run with the id `run`. Does nothing if the run did not explore. Returns 0, or -1 with err set. */
 int explored_write(struct db *db, const struct run_data *d, int64_t run, struct err *err);
 
-/* Read d->explored of the run with the id `run`, if there is one. Call it in a transaction. Returns 0, or -1 with err set. */
+/*
+ * Read d->explored of the run with the id `run`. Leaves it unchanged if the run did not explore. Call it in a transaction.
+ * Returns 0, or -1 with err set.
+ */
 int explored_fetch(struct run_data *d, struct store *from, int64_t run, struct err *err);
 
 /* The line of a trial in run_data_explored.data: the names of both sites, the schedule, how far it was forced, the outcome. */

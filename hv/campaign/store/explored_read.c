@@ -65,14 +65,14 @@ static const char *file_name(const char *path)
 }
 
 /*
- * The outcomes of findings, the rules of their verdicts, and the first words of the evidence. The ranks are near the highest
- * one, 99, because the harm was seen.
+ * The outcomes of trials that did harm, each with the rule, the rank and the first words of the evidence of its verdict. The
+ * ranks are near the highest one, 99, because the harm was seen.
  */
 static const struct harm {
 	const char *outcome, *rule;
 	int rank;
 	const char *says;
-	enum store_outcome kind; /* STORE_OK: only the race is told, no finding of the run */
+	enum store_outcome kind; /* kind of the run's finding; STORE_OK: only a race, no finding */
 } harms[] = {
 	{"complaint", "forced-complaint", 98, "the kernel complains", STORE_COMPLAINT},
 	{"hang", "forced-hang", 97, "the programs hang", STORE_HANG},
@@ -90,7 +90,7 @@ static const struct harm *harm_of(const char *outcome)
 	return NULL;
 }
 
-/* Add the finding of a trial that the run's list of findings has, too. The file of the finding is its scenario. */
+/* If the harm that a trial did is also a finding of the run (harm->kind), add the finding. Its file is the trial's scenario. */
 static int add_complaint(struct reading *g, const struct harm *harm, const char *line, const char *scenario)
 {
 	struct run_data *d = g->d;
@@ -112,8 +112,7 @@ static int add_complaint(struct reading *g, const struct harm *harm, const char 
 	return 0;
 }
 
-/* Returns the race of the candidate, which is added if no trial before did harm at its two sites; or NULL with the error set.
- */
+/* Returns the candidate's race, or NULL with the error set. Adds the race if no earlier trial did harm at its two sites. */
 static struct run_data_race *find_race(struct reading *g, const json_t *candidate)
 {
 	struct run_data *d = g->d;
@@ -151,7 +150,10 @@ static const char *said_of(struct reading *g, const json_t *trial)
 	return json_string_value(json_object_get(trial, "text")) ?: "";
 }
 
-/* Take a trial that did harm. Of several with the same two sites, the first of the most serious outcome counts. */
+/*
+ * Take a trial that did harm. Of several such trials at the same two sites, the first with the most serious outcome makes the
+ * verdict.
+ */
 static int take_harm(struct reading *g, const json_t *trial, const json_t *candidate, const struct harm *harm)
 {
 	const char *schedule = json_read_string(&g->r, trial, "schedule");
@@ -193,7 +195,7 @@ static int take_trial(struct reading *g, const json_t *trial)
 	}
 	for (size_t i = 0; i < 2; i++)
 		sites[i] = site_of(g, candidate, i);
-	/* The names are printable, but only a site without blanks can be in a list of words. */
+	/* Leave out a trial at a site whose name has a blank, because blanks separate the words of a line (EXPLORED_LINE). */
 	if (strchr(sites[0], ' ') || strchr(sites[1], ' '))
 		return 0;
 	g->tried += strcmp(outcome, "failed") != 0 && strcmp(forced, "not-reached") != 0;
@@ -222,7 +224,7 @@ static int take_trials(struct reading *g)
 
 /* ---- candidates ---- */
 
-/* Returns how many candidates are not in code that all programs run, nor ordered by a lock. */
+/* Returns the number of candidates that are neither in code that all programs run nor ordered by a lock. */
 static size_t count_own(const json_t *candidates)
 {
 	static const char *const reasons[] = {"common_lock", "one_side_locked", "serves_all", "in_baseline"};

@@ -46,9 +46,9 @@ int store_round_write(struct db *db, const char *uuid, const char *campaign, int
 		      int64_t started, int64_t *id, struct err *err);
 
 /*
- * Write the row of a run that has no data yet: all but run->id and what comes from its files. If there is a row with its uuid,
- * how the run was started and ended is overwritten. Sets *id to the run's id. Returns 0, or -1 with err set. Call it in a
- * transaction.
+ * Write the row of a run from *run, without run->id and without the members that come from the run's files. If there is already
+ * a row with the run's uuid, only the columns that say how the run was started and ended are overwritten. Sets *id to the run's
+ * id. Returns 0, or -1 with err set. Call it in a transaction.
  */
 int store_run_write(struct db *db, const struct store_run *run, int64_t *id, struct err *err);
 

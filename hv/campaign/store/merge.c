@@ -51,8 +51,8 @@ static int merge_part(const struct db_rows *rows, void *ctx, struct err *err)
 
 /*
  * Merge a folded row of coverage, which is the sum over several runs and cannot be split. It is added only if `into` has no
- * coverage of this round and kernel yet, so that no run is added twice. This check is enough: no run's coverage is in the sums
- * of `into` without being in a row of `cover`.
+ * coverage of this round and kernel yet, so that no run is added twice. This check is enough: if the coverage of a run is in
+ * the sums of `into`, a row of `cover` in `into` has it, too.
  */
 static int merge_folded(const struct db_rows *row, void *ctx, struct err *err)
 {
@@ -197,7 +197,9 @@ static int merge_mended(const struct db_rows *rows, void *ctx, struct err *err)
 		       db_text(rows, 5));
 }
 
-/* Merge the entries of triage, and then the kernel versions that have the fixes of races, each of which belongs to an entry. */
+/*
+ * Merge the triage entries, and then the kernel versions that have the fixes of races: each such version belongs to an entry.
+ */
 static int merge_triage(struct merging *m, struct err *err)
 {
 	static const char said_sql[] =

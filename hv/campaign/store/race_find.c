@@ -30,7 +30,7 @@ static int add_candidate(const struct db_rows *rows, void *ctx, struct err *err)
 	return 0;
 }
 
-/* Find the races whose id begins with `name` or, if there is none, those whose id in a report does. */
+/* Find the races whose id begins with `name` or, if there is none, those whose id in a report begins with `name`. */
 static int find(struct store *s, const char *name, struct candidates *c, struct err *err)
 {
 	static const char *const queries[] = {

@@ -385,7 +385,10 @@ static int read_end(const struct db_rows *rows, void *ctx, struct err *err)
 	int failure = store_outcome_from_word(db_text(rows, 2));
 
 	(void)err;
-	/* An outcome that this version does not know is of a newer version: a run that cannot be called ok. */
+	/*
+	 * An outcome that this version does not know comes from a newer version. Count such a run as failed: it cannot be
+	 * called ok.
+	 */
 	ends_count(ctx, outcome >= 0 && outcome < STORE_OUTCOMES ? (enum store_outcome)outcome : STORE_FAILED,
 		   failure < 0 ? STORE_FAILED : (enum store_outcome)failure, hits > 0 ? (uint64_t)hits : 0);
 	return 0;

@@ -40,7 +40,7 @@ struct run_data_race {
 	size_t record_size;
 };
 
-/* Coverage of a run. `text` has a line for each site: name, armed, hits, windows, conflicts. NULL: unknown. */
+/* Coverage of a run. `text` has a line for each site (struct coverage_text_site). NULL: unknown. */
 struct run_data_coverage {
 	char *text;
 	size_t len;
@@ -49,7 +49,10 @@ struct run_data_coverage {
 /* What a run of `outrider explore` did with one pair of programs. `data` NULL: the run did not explore. */
 struct run_data_explored {
 	const char *prepare, *program[2]; /* shell commands of the guest */
-	/* Numbers of candidates, of those that are not the code of all programs, of trials, and of schedules not tried yet. */
+	/*
+	 * Numbers of candidates, of trials, and of schedules that no run has tried. `own`: number of candidates that are
+	 * neither in code that all programs run nor ordered by a lock.
+	 */
 	int64_t candidates, own, trials, untried;
 	void *data; /* a line for each trial (EXPLORED_LINE of explored.h), compressed (compress.h); from malloc() */
 	size_t size;
@@ -89,7 +92,7 @@ void run_data_free(struct run_data *d);
  */
 int run_data_read_races(struct run_data *d, const char *path, struct err *err);
 
-/* Make the JSON object the race's record, and free the object. NULL: memory ran out. Returns 0, or -1 with err set. */
+/* Make `object` the race's record, as JSON, and free it. `object` is NULL if memory ran out. Returns 0, or -1 with err set. */
 int run_data_keep(struct run_data_race *race, json_t *object, struct err *err);
 
 /*

@@ -14,10 +14,10 @@
 /*
  * ---- race aliases ----
  *
- * In a report without names from debug files, the datum of a race can be without a name. Then it is unknown to which race with
- * a named datum this race is equal. If only one such race is possible, the race without a name becomes its alias: the column
- * `line` of the alias, which says under which race the store shows the alias, is the id of the race with the name.
- * docs/campaigns.md gives the reasons.
+ * A report without names from debug files can have a race whose datum has no name. Then it is unknown which race with a named
+ * datum this is. If only one such race is possible, the race without a name becomes an alias of it, and the store shows both as
+ * one race. The column `line` of each race is the id of the race as which the store shows it. docs/campaigns.md gives the
+ * reasons.
  */
 
 /* A race with a named datum is never an alias of another race: set its `line` to its own id. */

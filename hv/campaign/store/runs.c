@@ -45,7 +45,10 @@ static int uuid_of(struct store *s, int64_t round, const char *key, char out[STO
 	return rc;
 }
 
-/* Returns 1 if the run has ended already, else 0; or -1 with err set. */
+/*
+ * Write the row of a run that is about to start, unless the run has ended already. Returns 1 if it has ended, 0 if not, or -1
+ * with err set.
+ */
 static int begin(struct store *s, struct store_run *run, int64_t *id, struct err *err)
 {
 	int64_t state = STORE_RUNNING;
@@ -87,7 +90,10 @@ int store_finding_write(struct db *db, int64_t run, int64_t number, const struct
 		       run, number, f->kind, f->line, f->file);
 }
 
-/* Write the run's findings, then the complaints of its report. Returns how many there are, or -1. */
+/*
+ * Write the run's findings, except those that repeat a complaint of its report, then all these complaints. Returns the number
+ * of findings that were written, or -1.
+ */
 static int write_findings(struct store *s, int64_t run, const struct store_run_result *r, const struct run_data *d,
 			  struct err *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Converts the atomicity suspicions of a run's report to races. Both sides of such a race are functions with critical sections,
- * and the kinds of the sides (STORE_SECTIONS, STORE_SECTION) keep it apart from races of accesses. So rounds are compared,
- * users mark a suspicion as known or fixed, and lists and gates show it, as they do with every race. Only hv/campaign/store/
- * uses this header.
+ * and the kinds of the sides (STORE_SECTIONS, STORE_SECTION) keep it apart from races of accesses. So the store treats a
+ * suspicion as a race: it compares rounds, users can mark the suspicion as known or fixed, and lists and gates show it. Only
+ * hv/campaign/store/ uses this header.
  */
 #ifndef OUTRIDER_CAMPAIGN_STORE_SECTIONS_H
 #define OUTRIDER_CAMPAIGN_STORE_SECTIONS_H

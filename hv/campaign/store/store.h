@@ -123,7 +123,7 @@ struct store_round_plan {
 	unsigned planned;      /* number of runs that this shard will do */
 };
 
-/* One night of a campaign. */
+/* One execution of a campaign, for example of one night. */
 struct store_round {
 	int64_t id; /* Valid in this store only. */
 	char uuid[STORE_UUID_MAX];
@@ -222,9 +222,9 @@ struct store_run_result {
 	bool explored;	      /* `races` is the result of `outrider explore` as JSON. */
 	const char *coverage; /* The path of the run's coverage.json. NULL: there is none. */
 	/*
-	 * The run gives an answer only by a finished report with hits and windows. If it has no such report, the store adds a
-	 * finding of the kind "no-report", "truncated" or "unsampled". This kind becomes the outcome of a run that is STORE_OK
-	 * otherwise.
+	 * If this is set, the run gives an answer only by a finished report with hits and windows. If the run has no such
+	 * report, the store adds a finding of the kind "no-report", "truncated" or "unsampled". This kind becomes the outcome
+	 * of a run that is STORE_OK otherwise.
 	 */
 	bool must_report;
 };
@@ -300,7 +300,11 @@ struct store_programs {
 struct store_explored_pair {
 	struct store_programs pair;
 	uint64_t trials;
-	uint64_t own;	  /* candidates that are not the code of all programs: how much the two programs share */
+	/*
+	 * number of candidates that are neither in code that all programs run nor ordered by a lock: how much the two programs
+	 * share
+	 */
+	uint64_t own;
 	uint64_t untried; /* schedules of candidates that no run has tried */
 };
 
@@ -313,10 +317,10 @@ STORE_LIST(store_explored, struct store_explored_pair);
 int store_explored(struct store *s, const char *campaign, const char *kernel, struct store_explored *out, struct err *err);
 
 /*
- * Write the trials of the pair of programs that need not be run again, from every build of the kernel, in the format of
- * `outrider explore --skip`. Not written are trials that found something, since each round checks whether they still do, and
- * trials that were run only once and whose first program did not come to its access. *again is the number of trials that found
- * something in the build of the last run.
+ * Write those trials of the pair of programs that need not be made again, in all kernel builds, in the format of `outrider
+ * explore --skip`. Two kinds of trials are not written: trials that found something, since each round checks whether they still
+ * do, and trials that were made only once and whose first program did not come to its access. *again becomes the number of
+ * trials that found something in the build of the last run.
  */
 int store_tried(struct store *s, const struct store_programs *pair, FILE *out, unsigned *again, struct err *err);
 
@@ -348,8 +352,8 @@ enum store_change {
 const char *store_change_word(enum store_change change);
 
 /*
- * The kinds of an atomicity suspicion's sides (docs/atomicity.md), which the store keeps as a race: the function with the two
- * critical sections, and the function whose section comes in between.
+ * The store keeps an atomicity suspicion (docs/atomicity.md) as a race. These are the kinds of its two sides: the function with
+ * the two critical sections, and the function whose section comes in between.
  */
 #define STORE_SECTIONS "two sections"
 #define STORE_SECTION "section"
@@ -422,8 +426,9 @@ bool store_race_is_atomicity(const struct store_race *r);
 struct store_races_query {
 	int64_t round; /* Select this round. 0: select all rounds; then no race is new or gone. */
 	/*
-	 * The id of the base round, with which the selected rounds are compared. Then all later rounds of its campaign are
-	 * selected, too. 0: the base round is the campaign's round before the selected ones.
+	 * The id of the base round, with which the selected rounds are compared. If this is set, all rounds of the campaign
+	 * after the base round, up to `round`, are selected. 0: the base round is the campaign's round before the selected
+	 * ones.
 	 */
 	int64_t since;
 	int64_t race; /* Only the race with this id. 0: all races. */
@@ -439,8 +444,8 @@ int store_races(struct store *s, const struct store_races_query *q, struct store
 int store_race_count(struct store *s, const char *name, size_t *count, struct err *err);
 
 /*
- * Find the race whose id begins with `name` or, if there is none, the race whose id in a report does. `name` may begin with
- * STORE_RACE_WORD. Returns -1 with EXIT_USAGE if there is no such race, or several, which the message lists.
+ * Find the race whose id begins with `name` or, if there is none, the race whose id in a report begins with `name`. `name` may
+ * begin with STORE_RACE_WORD. Returns -1 with EXIT_USAGE if there is no such race, or several, which the message lists.
  */
 int store_race_find(struct store *s, const char *name, int64_t *race, struct err *err);
 

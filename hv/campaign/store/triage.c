@@ -18,8 +18,9 @@
 #define MENDS_READ_MAX 64
 
 /*
- * If *at is 0, set it to the current time or, if the race has a state of this time or later, to 1 ms after its last state: two
- * states in the same millisecond would have no order, and the last state may be from a machine whose clock is ahead.
+ * If *at is 0, set it to the current time. But if the race has a state of this time or later, set it to 1 ms after the race's
+ * last state: two states in the same millisecond would have no order. A state can be later than now if it is from a machine
+ * whose clock is ahead.
  */
 static int time_of(struct store *s, int64_t race, int64_t *at, struct err *err)
 {

@@ -43,16 +43,16 @@ bool version_release(const char *banner, char out[VERSION_TEXT_MAX]);
 enum version_has { VERSION_HAS_NOT, VERSION_HAS, VERSION_UNKNOWN };
 
 /*
- * Returns whether the kernel with this version line has a fix that came with the versions `fixed`, words between blanks and
- * commas, one for each line of development (major and minor number) that got it.
+ * Returns whether the kernel with the version line `banner` has a fix. `fixed` lists the versions that brought the fix,
+ * separated by blanks or commas: one version for each line of development (major and minor number) that got the fix.
  *
  * If `fixed` has a version of the kernel's own line, the kernel has the fix from this version on. Otherwise the kernel has it
- * if its line is newer than all lines of `fixed`, as a later line begins with what was in mainline then.
+ * if its line is newer than all lines of `fixed`, because a later line begins with all that mainline had then.
  *
  * A version line of Debian has two versions. The release counts the kernel's ABI ("6.1.0-56"), and the version of the package
  * is at the end of the line ("Debian 6.1.192-2"). A version X.Y.0-N in `fixed` is compared with the release. Any other version
- * is compared with the package's version, or with the release if the line has no package's version. Returns VERSION_UNKNOWN if
- * the line has no version.
+ * is compared with the package's version, or with the release if the version line names no package. Returns VERSION_UNKNOWN if
+ * the version line has no version.
  */
 enum version_has version_has_mend(const char *banner, const char *fixed);
 
