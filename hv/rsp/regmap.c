@@ -267,9 +267,10 @@ int regmap_read(struct regmap *map, regmap_fetch *fetch, void *ctx, struct err *
 		return err_set(err, EXIT_INPUT, "the guest is not an x86-64 machine but %s", r.architecture);
 	for (unsigned i = 0; i < REGMAP_REGS; i++) {
 		if (wanted[i].needed && !map->regs[i].known)
-			return err_set(err, EXIT_INPUT,
-				       "the gdbstub does not show register %s; outrider needs an x86-64 machine of QEMU 5 or newer",
-				       wanted[i].name);
+			return err_set(
+				err, EXIT_INPUT,
+				"the gdbstub does not show register %s; outrider needs an x86-64 machine of QEMU 5 or newer",
+				wanted[i].name);
 	}
 	return 0;
 }

@@ -152,7 +152,8 @@ static int index_names(struct symtab *st, struct err *err)
 		size_t slot = symtab_hash_slot(st, st->names + st->entries[i].name);
 
 		if (slot == st->hash_size)
-			return err_set(err, EXIT_INPUT, "symbols: too many names have one hash, which a kernel's symbols do not have");
+			return err_set(err, EXIT_INPUT,
+				       "symbols: too many names have one hash, which a kernel's symbols do not have");
 		if (!st->hash[slot])
 			st->hash[slot] = (uint32_t)i + 1;
 	}

@@ -74,7 +74,8 @@ static int read_all(int fd, char *buf, size_t len, const char *path, struct err 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return err_set(err, EXIT_INPUT, "%s: cannot read: %s", path, n ? strerror(errno) : "another program made it shorter meanwhile");
+			return err_set(err, EXIT_INPUT, "%s: cannot read: %s", path,
+				       n ? strerror(errno) : "another program made it shorter meanwhile");
 		done += (size_t)n;
 	}
 	return 0;

@@ -60,9 +60,8 @@ static void same_instruction(void **state)
 	assert_int_equal(m.race->complaint.after_ns, 50 * MS);
 	bench_expect(m.b, VERDICT_HARMFUL, "kernel-complained");
 	assert_int_equal(m.b->verdict.rank, 99);
-	bench_says(
-		m.b,
-		"the guest's kernel complained at the instruction of this race, at somewhere, at most 0.1 s after the race: BUG: unable");
+	bench_says(m.b, "the guest's kernel complained at the instruction of this race, at somewhere, at most 0.1 s after the "
+			"race: BUG: unable");
 	bench_says(m.b, "without the complaint the race is benign (statistics-counter): ");
 }
 
@@ -73,9 +72,8 @@ static void same_function(void **state)
 	m.c.where.offset++;
 	assert_int_equal(link_of(&m), COMPLAINT_SAME_FUNCTION);
 	bench_expect(m.b, VERDICT_BENIGN, "statistics-counter");
-	bench_says(
-		m.b,
-		"complained in a function of this race, at somewhere: BUG: unable to handle page fault; only the function");
+	bench_says(m.b,
+		   "complained in a function of this race, at somewhere: BUG: unable to handle page fault; only the function");
 }
 
 /* One oops may be in a function with ten races, so the function alone gives no top rank. */
