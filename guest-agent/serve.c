@@ -424,7 +424,8 @@ void serve_print_options(FILE *out)
 {
 	fprintf(out, "    --port PORT: the port of the host to connect to by vsock (default %d)\n", AGENT_PORT);
 	fprintf(out, "    --console PATH: a serial line or a port of a virtio console to use instead of vsock\n");
-	fprintf(out, "    --heartbeat SECONDS: the time between two messages that the guest is alive (default %g)\n", HEARTBEAT);
+	fprintf(out, "    --heartbeat SECONDS: the time between two messages that the guest is alive (default %g)\n",
+		HEARTBEAT);
 	fprintf(out, "    --commands FILE: the commands that the host may start (default " NAMED_COMMANDS_FILE ")\n");
 }
 

@@ -233,5 +233,7 @@ void html_timeline(FILE *out, const struct race *race)
 	}
 	fputs("</ol>\n</div>\n", out);
 	if (order)
-		fputs("<p class=\"faint\">A dashed number or line shows only the order of events: their times were not recorded.</p>\n", out);
+		fputs("<p class=\"faint\">A dashed number or line shows only the order of events: their times were not "
+		      "recorded.</p>\n",
+		      out);
 }
