@@ -27,7 +27,7 @@
 struct boot {
 	struct vm *vm;
 	struct mark mark;
-	atomic_bool late; /* the time is over */
+	atomic_bool late; /* the time limit has passed */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The base: a saved machine in which both programs wait at the mark (hv/vmm/platform/mark.h). All copies are made from the
- * base.
+ * base. A side is one of the two programs: side 0 is A, side 1 is B.
  */
 #ifndef OUTRIDER_EXPLORE_BASE_H
 #define OUTRIDER_EXPLORE_BASE_H
@@ -11,23 +11,28 @@
 #include "hv/vmm/ram.h"
 #include "hv/vmm/snapshot/snapshot.h"
 
-/* The most functions in which a CPU spins until another CPU acts. */
+/* Number of kernel functions that kernel_find_spins() knows: in each of them, a CPU spins until another CPU acts. */
 #define BASE_SPINS_MAX 7
 
-/* Once open, the base does not change, but for part_ns, the spins and the functions. A process that makes a copy of it is
- * forked, so that the RAM is copied on write. */
+/*
+ * After base_open(), only `part_ns`, `spin` and `also` change. Each copy is made by a process that was forked for it, so the
+ * base's RAM is copied on write.
+ */
 struct base {
 	struct vm_state state;
 	struct ram ram;
 	unsigned cpus;
 	int kvm_fd; /* for the copies */
-	/* Functions in which a CPU spins until another CPU acts, set by kernel_find_spins(); size 0: there is none. */
+	/*
+	 * Functions in which a CPU spins until another CPU acts, set by kernel_find_spins(). `size` 0: the kernel does not have
+	 * the function.
+	 */
 	struct base_spin {
 		uint64_t start, size;
 	} spin[BASE_SPINS_MAX];
 	/* GVAs of the functions of explore_config.also, set by kernel_find_also(); 0: none. */
 	uint64_t also[2][EXPLORE_ALSO_MAX];
-	uint64_t part_ns; /* the most time that a forced part of a schedule may take (EXPLORE_PARTS) */
+	uint64_t part_ns; /* the longest time for one forced part of a schedule (EXPLORE_PARTS) */
 };
 
 /*

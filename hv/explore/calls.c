@@ -37,7 +37,7 @@ void calls_follow(struct calls *c, const struct insn *insn, const struct x86_reg
 		c->count--;
 	if (c->service && rsp > c->service)
 		c->service = 0;
-	/* Only a call stores to the stack and jumps. */
+	/* Only a call pushes one word to the stack and jumps. */
 	if (c->last_end && regs->rip != c->last_end && rsp == c->last_rsp - sizeof(uint64_t))
 		push(c, rsp);
 	if (!c->service && facts & KERNEL_SERVICE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Follows the calls of a task that is single-stepped. */
+/* Follows the function calls that a task makes while the task is single-stepped. */
 #ifndef OUTRIDER_EXPLORE_CALLS_H
 #define OUTRIDER_EXPLORE_CALLS_H
 
@@ -9,7 +9,7 @@
 #include "hv/explore/kernel.h"
 #include "symbols/insn/insn.h"
 
-/* The most calls that are kept. The oldest of more calls is forgotten. */
+/* Maximum number of calls that are kept. If there are more, the oldest call is forgotten. */
 #define CALLS_MAX 64u
 
 /* A call that has not returned. */
@@ -20,7 +20,8 @@ struct call {
 
 /* All zero at first. */
 struct calls {
-	uint64_t last_rsp, last_end; /* RSP before the last instruction, and the address after it; 0: unknown */
+	/* RSP before the last instruction, and the address after that instruction; last_end 0: unknown */
+	uint64_t last_rsp, last_end;
 	uint64_t service; /* RSP at the start of the call of a KERNEL_SERVICE function that has not returned; 0: none */
 	struct call call[CALLS_MAX];
 	unsigned count;
@@ -35,7 +36,7 @@ void calls_forget(struct calls *c);
  */
 void calls_switch(struct calls *c, const struct x86_regs *regs);
 
-/* Instructions were executed that calls_follow() does not see. */
+/* To be called when the CPU has executed instructions without calls_follow(). */
 void calls_skip(struct calls *c);
 
 /* To be called before each instruction. `facts` are the enum kernel_code_fact bits of the instruction. */

@@ -20,8 +20,9 @@ struct list {
 };
 
 /*
- * Returns whether the candidate's memory is meant to be shared. Per-CPU memory and stacks are not: only a mistake, or the
- * kernel's scheduler, accesses those of another CPU or task, and the scheduler makes many such pairs.
+ * Returns whether the candidate's memory is meant to be shared. Per-CPU memory and stacks are not: only the kernel's scheduler,
+ * or a mistake, accesses the per-CPU memory of another CPU or the stack of another task. The scheduler alone would give many
+ * candidates.
  */
 static bool is_shared(const struct explore_candidate *c)
 {
@@ -29,8 +30,10 @@ static bool is_shared(const struct explore_candidate *c)
 }
 
 /*
- * An object that is allocated during a recording may have been freed before, although it was in use at the mark. A process that
- * is older than the program may start a task for it, which is not recorded.
+ * Let the objects that the program frees or allocates during its recording not count as in use at the mark
+ * (kernel_drop_object()): such an object may have been in use at the mark, then freed, and then allocated by the program. The
+ * accesses in calls of the allocator show these objects. The task_structs of the program's tasks are dropped one by one,
+ * because a process that is older than the program may allocate them, and older processes are not recorded.
  */
 static void find_allocations(const struct kernel *kernel, const struct recorded *r)
 {
@@ -41,7 +44,11 @@ static void find_allocations(const struct kernel *kernel, const struct recorded 
 		kernel_drop_object(kernel, r->task[i]);
 }
 
-/* Find the candidates of `in` in shared memory, named and ordered. Returns 0, or -1 if memory ran out. */
+/*
+ * Find the candidates in the two lists of accesses in in->access, and leave out those for which is_shared() returns false. Sets
+ * *out to the candidates, named and in the order in which they are tried. Fills in the other members of `in`. Returns 0, or -1
+ * if memory ran out.
+ */
 static int find(struct pairs_input *in, const struct recordings *r, const struct kernel *kernel, struct list *out)
 {
 	size_t count;
@@ -98,18 +105,18 @@ static bool is_known(const struct list *known, const struct explore_candidate *c
 	return false;
 }
 
-/* What is looked for while a side is held. */
+/* The search for candidates that show only while a side is held. */
 struct chain {
 	const struct recordings *alone;
 	const struct kernel *kernel;
-	struct list known; /* the candidates of the recordings alone */
-	struct list more;  /* what only the others show */
+	struct list known; /* the candidates of the programs that ran alone */
+	struct list more;  /* the candidates that show only while a side is held */
 };
 
 /*
- * Append the candidates of `found` that are not known yet. Those with a reason for a lower rank are left out: they are many,
- * and would stand before better ones of `known`. `held` is held after its access of the candidate `after`. Returns 0, or -1 if
- * memory ran out.
+ * Append the candidates of `found` that are not known yet to c->more. Leave out candidates with a reason for a lower rank:
+ * there are many of them, and they would be tried before better candidates of c->known. Side `held` was held after its access
+ * of the candidate with the index `after`. Returns 0, or -1 if memory ran out.
  */
 static int append_new(struct chain *c, const struct list *found, unsigned after, unsigned held)
 {
@@ -130,14 +137,15 @@ static int append_new(struct chain *c, const struct list *found, unsigned after,
 }
 
 /*
- * Append the new candidates of what `held` does after its access of the candidate `after`, and of `other`, what the other side
- * does meanwhile. Returns 0, or -1 if memory ran out.
+ * Append to c->more the new candidates of two lists of accesses: those that side `held` makes after its access of the candidate
+ * `after`, and those of `other`, the recording of the other side while `held` is held there. Returns 0, or -1 if memory ran
+ * out.
  */
 static int find_after(struct chain *c, unsigned after, unsigned held, const struct recorded *other)
 {
 	const struct recorded *own = c->alone->side[held];
 	uint32_t at = c->known.all[after].side[held].access.at, from = 0;
-	struct pairs_input in = {0}; /* the other side may use what the held side has allocated */
+	struct pairs_input in = {0}; /* no `allocated`: the other side may use what the held side has allocated */
 	struct list found;
 	int rc;
 
@@ -154,7 +162,10 @@ static int find_after(struct chain *c, unsigned after, unsigned held, const stru
 	return rc;
 }
 
-/* Record one side while the other one is held after its access of the candidate `after`, and append what is new. */
+/*
+ * Record the side other than `held` while `held` is held after its access of the candidate `after`. Append the new candidates
+ * to c->more.
+ */
 static int chain_at(struct chain *c, const struct base *base, const struct explore_config *config, unsigned after,
 		    unsigned held, struct err *err)
 {
@@ -194,7 +205,7 @@ int candidates_after(const struct base *base, const struct recordings *r, const 
 	unsigned used = 0, last = 0;
 	int rc = 0;
 
-	/* In the first pass of the trials, those of one candidate are next to each other. */
+	/* In the first pass, the trials of one candidate are next to each other. */
 	for (unsigned i = 0; i < result->trial_count && rc == 0; i++) {
 		const struct explore_trial *t = &result->trials[i];
 

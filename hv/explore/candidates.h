@@ -14,15 +14,17 @@ struct recordings {
 	struct recorded *baseline; /* NULL: not recorded */
 };
 
-/* Set the candidates of `result`, which has none yet. Returns 0, or -1 with `err` set. */
+/* Find the candidates in the recordings, and store them in `result`, which has none yet. Returns 0, or -1 with `err` set. */
 int candidates_find(const struct recordings *r, const struct kernel *kernel, struct explore_result *result, struct err *err);
 
 /*
- * Find the candidates that a program meets only while the other one is held, and insert them after the first `tried`
- * candidates, which were tried. Of these, the first config->chains are used at which a trial let one side run to its end while
- * the other one was held: the side that ran is recorded again, while the other one is held at the same place. This is for a
- * fault that needs two pairs of accesses in order: the first pair lets a program take a branch on which it meets the other one
- * again (a causality chain, as in AITIA, EuroSys'23). Returns 0, or -1 with `err` set.
+ * Find the candidates that show only while one program is held, and insert them after the first `tried` candidates of `result`,
+ * which were tried already. For this, use the first config->chains tried candidates at which a trial let one side run to its
+ * end while the other side was held (explore_lets_run()). At each of them, record the side that ran once more, while the other
+ * side is held at the same place.
+ *
+ * This is for a fault that needs two pairs of accesses in order: because of the first pair, a program takes a branch on which
+ * it comes to its access of the second pair (a causality chain, as in AITIA, EuroSys'23). Returns 0, or -1 with `err` set.
  */
 int candidates_after(const struct base *base, const struct recordings *r, const struct explore_config *config,
 		     const struct kernel *kernel, unsigned tried, struct explore_result *result, struct err *err);

@@ -7,7 +7,7 @@
 
 #include "hv/explore/stride.h"
 
-/* The cache of decoded instructions: a power of two, larger than the working set of most system calls. */
+/* Number of elements of the cache of decoded instructions: a power of two, larger than the working set of most system calls. */
 #define CACHE 16384u
 #define HLT 0xf4u
 
@@ -27,7 +27,10 @@ void code_close(struct code *c)
 
 /* ---- instructions ---- */
 
-/* Returns whether the kernel has not changed the instruction since it was decoded, such as for a static branch. */
+/*
+ * Returns whether the instruction's bytes in memory are still those that were decoded: the kernel changes code, for example for
+ * a static branch. Also returns true if the bytes cannot be compared.
+ */
 static bool is_current(struct code *c, const struct insn *insn)
 {
 	const uint8_t *code = copy_text(&c->drive->copy, c->side, insn->addr);
@@ -79,8 +82,10 @@ bool code_accesses(const struct insn *insn)
 }
 
 /*
- * Returns whether the instruction may fault into a fixup, and so never get to the end of a stride: RDMSR, WRMSR, XRSTOR and the
- * like; or whether it leads to the user's GS and page tables: SWAPGS and MOV to CR3 (SDM vol. 2).
+ * Returns whether the instruction must be single-stepped for one of two reasons:
+ *  - It may fault, and the kernel then goes on at a fixup, so that the CPU never comes to the end of a stride: RDMSR, WRMSR,
+ *    XRSTOR and the like.
+ *  - It switches to the user's GS or page tables: SWAPGS and MOV to CR3 (SDM vol. 2).
  */
 static bool is_special(const struct insn *insn)
 {

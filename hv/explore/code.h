@@ -10,7 +10,10 @@ struct code {
 	struct drive *drive;
 	unsigned side;		     /* the CPU whose page tables are used */
 	const struct kernel *kernel; /* NULL: unknown */
-	/* __switch_to(prev, next), which every switch between tasks comes through; 0: unknown. May be set after code_open(). */
+	/*
+	 * GVA of __switch_to(prev, next), which the kernel calls at every switch between tasks; 0: unknown. May be set after
+	 * code_open().
+	 */
 	uint64_t switch_to;
 	struct insn *cache; /* addr 0: empty */
 	uint8_t *facts;	    /* of each element of the cache: enum kernel_code_fact bits */
@@ -23,7 +26,7 @@ void code_close(struct code *c);
 /* Returns the instruction at `pc`, which is valid until the next call, or NULL if it cannot be decoded. */
 const struct insn *code_at(struct code *c, uint64_t pc);
 
-/* Returns the enum kernel_code_fact bits of an instruction that code_at() has returned last. */
+/* Returns the enum kernel_code_fact bits of the instruction that the last call of code_at() has returned. */
 unsigned code_facts(const struct code *c, const struct insn *insn);
 
 /* Returns whether the instruction is SYSRETQ, which leaves the kernel (SDM vol. 2). */
@@ -39,9 +42,9 @@ bool code_accesses(const struct insn *insn);
 bool code_accesses_user(const struct insn *insn, const struct x86_regs *regs);
 
 /*
- * Returns the number of instructions, from `insn` on, that the CPU can execute before the recording has to look at it again,
- * and sets *end to the address after them; or returns 0 if `insn` has to be single-stepped. `insn` is a copy, and `regs` are
- * the registers before it.
+ * Returns the number of instructions, from `insn` on, that the CPU can execute before the recording has to look at the CPU
+ * again, and sets *end to the address where this stride (stride.h) ends; or returns 0 if `insn` has to be single-stepped.
+ * `regs` are the registers before `insn`. `insn` must be the caller's copy, because this function calls code_at().
  */
 unsigned code_stride(struct code *c, const struct insn *insn, const struct x86_regs *regs, uint64_t *end);
 

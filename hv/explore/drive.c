@@ -12,20 +12,26 @@
 #include "hv/base/clock.h"
 
 /*
- * Lengths, in ns, of the slices in which the CPUs of both sides run in turn. SLICE_NS is for the CPU of the side that is let
- * run. OTHER_NS is for the other side's CPU, which only has to answer interrupts. OTHER_AWAITED_NS is for the other side's CPU
- * while the first CPU is idle, and so may be waiting for the other CPU: on a busy host that emulates the machine, OTHER_NS is
- * too short for the handler of one tick, and the other CPU would never make progress.
+ * Lengths, in ns, of the slices in which the CPUs of both sides run in turn:
+ *  - SLICE_NS is for the CPU of the side that is to run.
+ *  - OTHER_NS is for the other side's CPU, which only has to answer interrupts.
+ *  - OTHER_AWAITED_NS is for the other side's CPU while the first CPU is idle. The first CPU may then be waiting for the other
+ *    CPU. On a busy host that emulates the machine, OTHER_NS is too short for the handler of one tick, so the other CPU would
+ *    never make progress.
  */
 #define SLICE_NS UINT64_C(4000000)
 #define OTHER_NS UINT64_C(500000)
 #define OTHER_AWAITED_NS UINT64_C(8000000)
-/* The most, in ns, that a slice of both CPUs counts. If it took longer, the host ran something else. */
+/*
+ * The longest time, in ns, that counts for one slice of each of the two CPUs together. If they took longer, the host ran
+ * something else meanwhile.
+ */
 #define LAP_MAX_NS (SLICE_NS + OTHER_AWAITED_NS)
 
 /*
- * While the other side is held, a side is blocked if its CPU was in a function that spins until another CPU acts at the ends of
- * this number of slices, 100 ms in all: no other CPU runs. The slices between them may have ended in interrupt handlers.
+ * While one side is held, the other side is blocked if this number of its slices, 100 ms in all, ended in a function that spins
+ * until another CPU acts: no other CPU runs. The slices need not be consecutive, because a slice in between may have ended in
+ * an interrupt handler.
  */
 #define SPIN_SLICES 25u
 
@@ -65,7 +71,7 @@ void drive_close(struct drive *d)
 		close(d->console);
 }
 
-/* Run the CPU for a slice. It stops where copy_stop_at() was told to. */
+/* Run the CPU for a slice, which ends early before an instruction that was passed to copy_stop_at(). */
 static enum copy_step slice(struct drive *d, unsigned cpu, uint64_t ns)
 {
 	enum copy_step end = copy_slice(&d->copy, cpu, ns);
@@ -134,7 +140,10 @@ static void note_return(void *ctx, unsigned cpu)
 	struct x86_regs regs;
 
 	copy_exit_regs(&d->copy, cpu, &regs);
-	/* Of what the side's processes do after its end, only some of the runs would show the results. */
+	/*
+	 * Ignore the calls that the side's processes make after the side's end: some runs would record them, and others would
+	 * not.
+	 */
 	if (d->returns && cpu < 2 && atomic_load(&d->mark.status[cpu]) < 0 && regs.rip == d->returns->pc)
 		returns_add(d->returns, cpu, &regs, &d->returned[cpu]);
 }
@@ -182,7 +191,10 @@ static bool is_there(struct drive *d, unsigned side, const struct stop *stop)
 	return stop->pc && is_access(d, side, stop->pc, stop->gva);
 }
 
-/* Returns whether the side spins until another CPU acts, and none runs. */
+/*
+ * Returns whether the side is in a function that spins until another CPU acts, while the other side is held, so that no other
+ * CPU runs.
+ */
 static bool is_spinning(struct drive *d, unsigned side)
 {
 	const struct copy_ops ops = copy_steps(&d->copy);
@@ -197,7 +209,7 @@ static bool is_spinning(struct drive *d, unsigned side)
 	return false;
 }
 
-/* Set *last to now. Returns the ns that have passed since *last, as far as they count. */
+/* Returns the time in ns that has passed since *last, but at most LAP_MAX_NS, and stores the present time in *last. */
 static uint64_t lap(uint64_t *last)
 {
 	uint64_t now = monotonic_ns(), passed = now - *last;
@@ -230,7 +242,7 @@ static enum drive_end drive_on(struct drive *d, unsigned side, const struct stop
 			d->held[side] = true;
 			return DRIVE_THERE;
 		}
-		/* A side may stop at the ends of its system calls more often than its slices end. */
+		/* A breakpoint may have ended the slice early. The other CPU gets its next turn only after SLICE_NS. */
 		if (end != COPY_HALTED && now - turn < SLICE_NS)
 			continue;
 		turn = now;

@@ -2,7 +2,7 @@
 /*
  * Drives a copy of the base (base.h). A side is one of the two programs. This code lets one side run alone, up to an
  * instruction or to its end, while the other side waits at the mark or is held, and finally lets both sides run. Side 0 runs on
- * CPU 0, and side 1 on CPU 1. To be used in a process of its own.
+ * CPU 0, and side 1 on CPU 1. Each copy needs a process of its own.
  */
 #ifndef OUTRIDER_EXPLORE_DRIVE_H
 #define OUTRIDER_EXPLORE_DRIVE_H
@@ -13,7 +13,10 @@
 #include "hv/vmm/platform/mark.h"
 #include "symbols/insn/insn.h"
 
-/* The instructions before which drive_slice() stops: all debug registers but the first. */
+/*
+ * Maximum number of instructions before which drive_slice() stops, besides the one at its `pc`, which takes the first debug
+ * register.
+ */
 #define DRIVE_ALSO_MAX (COPY_WATCHES - 1)
 
 struct drive {
@@ -27,17 +30,20 @@ struct drive {
 	/* GVAs of more instructions before which drive_slice() stops, besides the one at its `pc`; 0: none. */
 	uint64_t also[DRIVE_ALSO_MAX];
 	struct insn_decoder *decoder;
-	/* drive_note_returns() */
+	/* The arguments of drive_note_returns(). NULL: the results of system calls are not wanted. */
 	const struct returns_site *returns;
 	struct returned *returned;
 };
 
 /* Why a side stopped. */
 enum drive_end {
-	DRIVE_THERE,  /* before the access */
-	DRIVE_DONE,   /* the side's program has ended */
-	DRIVE_STUCK,  /* the time is over, or the other side was held for EXPLORE_HOLD_MAX_NS, or the side spins until the other
-			 side's CPU acts, which is held */
+	DRIVE_THERE, /* the side is at the place where it was to stop, such as before its access */
+	DRIVE_DONE,  /* the side's program has ended */
+	/*
+	 * the side is at neither place: the time is over, the other side was held for EXPLORE_HOLD_MAX_NS, or the side spins
+	 * until the other side's CPU acts, and the other side is held
+	 */
+	DRIVE_STUCK,
 	DRIVE_BROKEN, /* the machine has ended, or drive.copy.err is set */
 };
 
@@ -52,15 +58,16 @@ void drive_close(struct drive *d);
 void drive_note_returns(struct drive *d, const struct returns_site *site, struct returned returned[2]);
 
 /*
- * Let only this side run, until its CPU is before an instruction at `pc` that accesses the byte at `gva`, until its program has
- * ended, or until `ns` nanoseconds have passed. With `pc` 0, the side runs to its end. Unless the other side is held, its CPU
- * takes turns with this side's CPU, whose interrupts it may have to answer.
+ * Let this side run, while the other side stays where it is. The side stops when its CPU is about to execute the instruction at
+ * `pc` with an access to the byte at `gva`, when its program has ended, or when `ns` nanoseconds have passed. With `pc` 0, the
+ * side runs to its end. Unless the other side is held, the CPUs of both sides run in turn, because the other side's CPU may
+ * have to answer interrupts that this side's CPU sends.
  */
 enum drive_end drive_to(struct drive *d, unsigned side, uint64_t pc, uint64_t gva, uint64_t ns);
 
 /*
- * Let only this side run, as drive_to() does, until `calls` of its system calls have ended, in all. Needs
- * drive_note_returns(). Returns DRIVE_THERE when they have.
+ * Let only this side run, as drive_to() does, until the number of its system calls that have ended in this copy is `calls`.
+ * Call drive_note_returns() before. Returns DRIVE_THERE when this number is reached.
  */
 enum drive_end drive_calls(struct drive *d, unsigned side, unsigned calls, uint64_t ns);
 
@@ -71,9 +78,9 @@ enum drive_end drive_to_access(struct drive *d, unsigned side, const struct expl
 bool drive_step(struct drive *d, unsigned side);
 
 /*
- * Let the side, which is before its access of a candidate, make the access. If both sides make theirs under a common lock, the
- * side goes on through own->release, so that the other side can run while this one is held. Each part takes at most `ns`
- * nanoseconds. Returns whether the side came so far.
+ * Let the side, which is before its access of a candidate, make the access. If the candidate has a common lock, the side then
+ * goes on until it has made all releases in own->release, so that the other side can run while this side is held. The way to
+ * each release takes at most `ns` nanoseconds. Returns whether the side has made the access and these releases.
  */
 bool drive_through(struct drive *d, unsigned side, const struct explore_side *own, uint64_t ns);
 
@@ -92,7 +99,10 @@ unsigned drive_code(struct drive *d, unsigned cpu, uint64_t pc, uint8_t code[INS
 /* Returns whether the CPU waits for an interrupt (HLT). */
 bool drive_halted(struct drive *d, unsigned cpu);
 
-/* Let the other side's CPU run for a moment, unless the side is held. Returns false if the machine has ended. */
+/*
+ * Let the CPU of the side other than `side` run for a moment, unless that other side is held. Returns false if the machine has
+ * ended.
+ */
 bool drive_other(struct drive *d, unsigned side);
 
 /*

@@ -7,7 +7,10 @@
 /* Values from here on are small negative numbers and error codes, not addresses: the last page of the address space. */
 #define NUMBERS UINT64_C(0xfffffffffffff000)
 
-/* Set the bytes that both accesses of the candidate access, or the first 8 of them. Returns false if they cross a page. */
+/*
+ * Store in *out the GVA and the size of the bytes that both accesses of the candidate have in common, or of the first 8 of
+ * them. Returns false if there are none, or if they cross a page.
+ */
 static bool overlap(const struct explore_candidate *c, struct ends_place *out)
 {
 	const struct explore_access *a = &c->side[0].access, *b = &c->side[1].access;
@@ -26,7 +29,7 @@ static int find(const struct ends *e, const struct ends_place *place)
 	return -1;
 }
 
-/* Returns whether a value of the candidate's bytes would say something. */
+/* Returns whether the values of the candidate's bytes are to be compared: ends_find() gives the reasons. */
 static bool is_compared(const struct explore_candidate *c)
 {
 	return explore_reasons(c) == c->common_lock && !c->baseline;

@@ -10,10 +10,10 @@
 #include "hv/explore/kernel.h"
 #include "hv/vmm/ram.h"
 
-/* The most places. The first candidates have their places before others. */
+/* Maximum number of places. If there are more, those of the first candidates are kept. */
 #define ENDS_MAX 1024
 
-/* Up to 8 bytes that an access of each program overlaps. */
+/* A place: the bytes that both accesses of a candidate have in common, at most 8. */
 struct ends_place {
 	uint64_t gva, gpa; /* in the base */
 	unsigned size;
@@ -25,14 +25,17 @@ struct ends {
 	unsigned count;
 	unsigned runs[2];	      /* runs of each serial order that were added */
 	uint64_t serial[2][ENDS_MAX]; /* the value after each serial order */
-	/* Two runs of a serial order gave different values, or three trials gave values that did not come again. */
+	/*
+	 * The place is not compared any more: two runs of one serial order gave different values, or three trials gave values
+	 * that did not come again when the trial was run once more.
+	 */
 	bool unsettled[ENDS_MAX];
 };
 
 /*
- * Find the places: those of candidates that have no reason for a lower rank but a common lock, and of which the baseline
- * program executes no instruction. Other data changes by itself, such as the number of pages on a list that each CPU adds to in
- * batches. What is allocated after the mark has no place.
+ * Find the places of the candidates that have no reason for a lower rank other than a common lock, and of which the baseline
+ * program executes neither instruction. Other data changes by itself, such as the number of pages on a list to which each CPU
+ * adds pages in batches. Memory that is not mapped at the mark has no place.
  */
 void ends_find(struct ends *e, const struct explore_candidate *c, unsigned count, const struct kernel *kernel);
 

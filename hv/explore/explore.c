@@ -56,7 +56,7 @@ static void say_recorded(const struct explore *e, const char *who, const struct 
 		    who, r->steps, r->entries, r->accesses, r->ns / NS_PER_MS, explore_recorded_word(r->end));
 }
 
-/* Say how many of the calls that --a-also and --b-also ask for were recorded. */
+/* For each function that --a-also (side 0) or --b-also (side 1) names, say how many of its calls were recorded. */
 static void say_calls(const struct explore *e, unsigned side)
 {
 	const char *const *names = e->config->also[side];

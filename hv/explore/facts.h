@@ -20,8 +20,9 @@
 #define EXPLORE_JOBS_MAX 64
 
 /*
- * A divisor: each forced part of a schedule may take an EXPLORE_PARTS-th of a trial's time; or EXPLORE_PART_SERIALS times as
- * long as a serial order, if that is longer, because then the machine is slow.
+ * The time limit for a forced part of a schedule, such as "A up to its access". A part may take an EXPLORE_PARTS-th of a
+ * trial's time (explore_config.trial_ns) or, if that is longer, EXPLORE_PART_SERIALS times as long as the longer serial order,
+ * because then the machine is slow.
  */
 #define EXPLORE_PARTS 8
 #define EXPLORE_PART_SERIALS 2
@@ -84,18 +85,20 @@ struct explore_config {
 	bool baseline;
 	/* The most trials. 0: only record, and list the candidates. */
 	unsigned trials;
-	/* The most random schedules, after the trials, their depth (2 to EXPLORE_POINTS_MAX + 1), and the seed of their choice.
+	/*
+	 * Random schedules (hv/explore/walk.h), which are tried after the other trials: their maximum number, their depth (2 to
+	 * EXPLORE_POINTS_MAX + 1), and the seed for choosing them.
 	 */
 	unsigned walks, depth;
 	uint64_t seed;
 	/* Number of trials that run at a time, 1 to EXPLORE_JOBS_MAX. */
 	unsigned jobs;
-	/* No trial starts later than this after the first one. Nanoseconds; 0: no limit. */
+	/* The time in ns from the start of the first trial, after which no further trial starts. 0: no limit. */
 	uint64_t trials_ns;
 	/*
-	 * After the trials of this number of candidates at which one side ran to its end while the other one was held, record
-	 * the side that ran again, with the other one held there, and go on with the candidates that only this shows. 0: do
-	 * not.
+	 * Number of candidates at which chains are looked for (candidates_after()). When trials have let one side run to its
+	 * end while the other side was held, at this number of candidates, record the side that ran once more at each of them,
+	 * and try the candidates that only these recordings show. 0: look for no chains.
 	 */
 	unsigned chains;
 	/* Trials to leave out. NULL: none. */
@@ -119,7 +122,7 @@ struct explore_access {
 	bool locked;   /* the instruction is locked */
 	/* enum insn_commuting; INSN_COMMUTES_NOT also if the next instruction uses the flags */
 	uint8_t commutes;
-	bool crosses;	 /* the instruction's access crosses a page: this is one of its parts */
+	bool crosses;	 /* the instruction accesses bytes of two pages; this access is the part in one page */
 	bool service;	 /* made in a call of a function that serves the whole kernel (kernel_code_facts()) */
 	bool other_call; /* made in a call of a function of explore_config.also */
 	uint8_t length;	 /* of the instruction, in bytes */
@@ -130,7 +133,10 @@ struct explore_access {
 	uint64_t caller;
 };
 
-/* Returns what tells where the bytes are: the GPA, or if it is unknown the GVA, which is larger than all GPAs. */
+/*
+ * Returns the address by which accesses are compared: the GPA or, if it is unknown, the GVA. The GVA of kernel memory is larger
+ * than all GPAs.
+ */
 static inline uint64_t explore_place(const struct explore_access *a)
 {
 	return a->gpa ? a->gpa : a->gva;
@@ -142,16 +148,16 @@ static inline uint64_t explore_wants(const struct explore_access *a)
 	return a->caller ? a->caller : a->pc;
 }
 
-/* The largest operand, in bytes, of a read-modify-write that is split. */
+/* The largest operand, in bytes, of a read-modify-write that a schedule splits (explore_splits()). */
 #define EXPLORE_SPLIT_MAX 8
 
 /* Why the recording of a program ended. */
 enum explore_recorded {
 	EXPLORE_NOT_RECORDED,
 	EXPLORE_TO_ITS_END, /* the program ended */
-	EXPLORE_STEPS,	    /* config.steps */
-	EXPLORE_FULL,	    /* EXPLORE_ACCESSES_MAX */
-	EXPLORE_TIME,	    /* config.record_ns */
+	EXPLORE_STEPS,	    /* config.steps was reached */
+	EXPLORE_FULL,	    /* EXPLORE_ACCESSES_MAX was reached */
+	EXPLORE_TIME,	    /* config.record_ns has passed, or a side waited in vain (record_after()) */
 	EXPLORE_LOST,	    /* the copy's machine ended, or a step did not end */
 };
 
@@ -166,7 +172,7 @@ struct explore_recording {
 	uint64_t ns;	   /* time of the recording */
 };
 
-/* The most releases of locks that a pause waits for, in turn. */
+/* Maximum number of locks that a side releases, one after another, before a pause holds the side (explore_side.release). */
 #define EXPLORE_RELEASES_MAX 4
 
 /* One side of a candidate. */
@@ -176,9 +182,10 @@ struct explore_side {
 	struct guest_symbol symbol; /* the function; name "": unknown */
 	struct guest_symbol caller; /* the function of access.caller; name "": unknown, or there is none */
 	/*
-	 * Of a candidate with a common lock: the instruction that releases the last common lock after the access, and the
-	 * address of that lock; then the same of each lock that is held at the release before it, and that the other side takes
-	 * before its own access. pc 0: there are no more.
+	 * The releases after which a pause holds this side, if the candidate has a common lock. The first one releases the
+	 * common lock; if there are several, the one that is released last. Each further one releases a lock that the side
+	 * still holds at the release before, and that the other side takes before its own access. `pc` is the instruction that
+	 * makes the release, and `gva` is the address of the lock. pc 0: there are no more.
 	 */
 	struct explore_release {
 		uint64_t pc, gva;
@@ -200,8 +207,9 @@ struct explore_candidate {
 	/* Reasons for a lower rank: a common lock; one access is locked, or both; a function that serves the whole kernel. */
 	bool common_lock, locked, serves_all;
 	/*
-	 * Another reason: both programs write to the memory before they read it, and it was not in use at the mark, so it is
-	 * most likely an object that each program allocates for itself: both copies begin with the same free objects.
+	 * Another reason for a lower rank: both programs write to the memory before they read it, and the memory was not in use
+	 * at the mark. Most likely, each program has allocated an object there for itself, because both copies begin with the
+	 * same free objects.
 	 */
 	bool fresh;
 	/*
@@ -210,8 +218,9 @@ struct explore_candidate {
 	 */
 	unsigned baseline;
 	/*
-	 * The access of the other side was seen only while side `held` was held after its access of the candidate with the
-	 * index `after`; -1: it was seen alone.
+	 * If `after` is not -1: the access of the side other than `held` was seen only in a recording in which side `held` was
+	 * held after its access of the candidate with the index `after`. -1: both accesses were seen when each program ran
+	 * alone.
 	 */
 	int after;
 	unsigned held;
@@ -222,7 +231,7 @@ struct explore_candidate {
 	bool module, other_call;
 	/*
 	 * The schedules, as bits 1 << enum explore_schedule, that most likely block: the side that runs first would be held
-	 * with a lock that the other side takes, and not as a reader.
+	 * with a lock that the other side takes, other than as a reader.
 	 */
 	uint8_t blocked;
 	struct guest_memory memory; /* what the bytes belong to */
@@ -264,7 +273,7 @@ enum explore_schedule {
 	EXPLORE_FLIP_B,	 /* the same with B and A exchanged */
 	EXPLORE_PAUSE_A, /* A through its access; B to its end; A goes on */
 	EXPLORE_PAUSE_B,
-	EXPLORE_WALK, /* no candidate: explore_trial.walk */
+	EXPLORE_WALK, /* a random schedule (explore_trial.walk), which has no candidate */
 	/* A makes trial.calls[0] system calls; B to its end; A goes on. No trial has this schedule: serial.h runs it. */
 	EXPLORE_BETWEEN_A,
 	EXPLORE_BETWEEN_B,
@@ -291,8 +300,9 @@ static inline bool explore_flips(enum explore_schedule schedule)
 }
 
 /*
- * Returns whether another processor can access the memory between the read and the write of the side's instruction: it has no
- * LOCK prefix, and its operand is in one page. The process that records is not trusted to have kept an access in one page.
+ * Returns whether a schedule can split the access, so that the other side accesses the memory between the read and the write of
+ * the instruction. This is possible for a read-modify-write without LOCK prefix whose operand is in one page. Also checks that
+ * the access is in one page, because the process that records is not trusted.
  */
 static inline bool explore_can_split(const struct explore_access *a)
 {
@@ -303,7 +313,8 @@ static inline bool explore_can_split(const struct explore_access *a)
 /*
  * Returns whether the schedule splits the access of the side that runs first, a read-modify-write without LOCK prefix: this
  * side reads, the other side writes, and this side writes (SDM volume 3, "Locked Atomic Operations"). If both accesses can be
- * split, only flip-b splits one: two split flips would leave the same, while in a whole flip-a both sides see what both did.
+ * split, only flip-b splits one. A split flip loses the update of the other side; in flip-a, which is then not split, both
+ * updates take effect.
  */
 static inline bool explore_splits(const struct explore_candidate *c, enum explore_schedule schedule)
 {
@@ -322,16 +333,18 @@ enum explore_forced {
 };
 
 enum explore_outcome {
-	EXPLORE_SAME,	     /* as in a serial order */
-	EXPLORE_COMPLAINT,   /* the kernel complained, or the machine died */
-	EXPLORE_HANG,	     /* not both programs ended within the limit */
-	EXPLORE_KILLED,	     /* the kernel killed a program that no serial order kills */
-	EXPLORE_STATUS,	     /* exit statuses that no serial order gives */
-	EXPLORE_STATE,	     /* shared memory has a value that no serial order gives, twice */
-	EXPLORE_LEAK,	     /* memory is lost, twice, that no serial order loses, and no run between two calls */
-	EXPLORE_FREED_TWICE, /* an object is on lists of free objects twice; the same holds as for EXPLORE_LEAK */
-	EXPLORE_RETURNS,     /* system calls return what no serial order gives, twice */
-	EXPLORE_FAILED,	     /* the trial could not be run */
+	EXPLORE_SAME,	   /* as in a serial order */
+	EXPLORE_COMPLAINT, /* the kernel complained, or the machine died */
+	EXPLORE_HANG,	   /* not both programs ended within the limit */
+	EXPLORE_KILLED,	   /* the kernel killed a program that no serial order kills */
+	EXPLORE_STATUS,	   /* exit statuses that no serial order gives */
+	EXPLORE_STATE,	   /* shared memory has, in two runs, a value that no serial order gives */
+	/* the trial loses, in two runs, memory that neither a serial order nor a run between two calls loses */
+	EXPLORE_LEAK,
+	/* an object is on lists of free objects twice, in two runs, but in no serial order and no run between two calls */
+	EXPLORE_FREED_TWICE,
+	EXPLORE_RETURNS, /* system calls return, in two runs, what no serial order gives */
+	EXPLORE_FAILED,	 /* the trial could not be run */
 };
 
 /* The value that stands for the address of any kernel memory (ends_read()): the lowest address of the kernel's half. */
@@ -345,7 +358,7 @@ struct explore_end {
 	uint64_t serial[2]; /* after the serial orders */
 };
 
-/* In place of a result: the program makes no such call. */
+/* Stands in place of a result if the program does not make the call. */
 #define EXPLORE_NO_CALL INT64_MIN
 
 /* A system call of one side whose result in the trial is neither of its results in the two serial orders. */
@@ -384,8 +397,8 @@ struct explore_trial {
 	struct explore_return returns[2]; /* of EXPLORE_RETURNS, of each side */
 	struct explore_object object;	  /* of EXPLORE_LEAK and EXPLORE_FREED_TWICE */
 	/*
-	 * Number of system calls of each side that had ended when both sides were let run freely; 0: none, or unknown. The
-	 * side was in the call after them, if it was held. RETURNS_MAX (returns.h): as many, or more, or the side had ended.
+	 * Number of system calls of each side that had ended when both sides were let run freely; 0: none, or unknown. A side
+	 * that was held was in its next call. RETURNS_MAX (returns.h): this number or more, or the side had ended.
 	 */
 	unsigned calls[2];
 	enum replay_machine machine;	 /* how the copy's machine ended */
@@ -408,9 +421,9 @@ static inline bool explore_harms_memory(const struct explore_trial *t)
 }
 
 /*
- * Returns whether the trial found harm. EXPLORE_STATE is none by itself: what the mixed value does to the guest is not known,
- * and for a statistic it may be nothing. Neither are EXPLORE_RETURNS and EXPLORE_STATUS: a call may give up when it meets
- * another one.
+ * Returns whether the trial found harm. EXPLORE_STATE alone is no harm: it is not known what the value does to the guest, and a
+ * wrong value of a statistic may do nothing. EXPLORE_RETURNS and EXPLORE_STATUS are no harm either: a system call may give up
+ * because it meets another call.
  */
 static inline bool explore_found(const struct explore_trial *t)
 {
@@ -430,17 +443,24 @@ struct explore_result {
 	struct explore_trial *trials;
 	unsigned trial_count;
 	unsigned skipped; /* trials that were left out, as config.skip says */
-	/* Schedules of all candidates that can be tried, and that no other schedule repeats. */
+	/*
+	 * Number of schedules of all candidates, without those that cannot be forced and those that repeat an earlier schedule.
+	 */
 	uint64_t schedules;
-	/* Time from the start of the first trial to the end of the last one, without scenarios, chains and repeats. */
+	/*
+	 * Time from the start of the first trial to the end of the last one, without the time for scenarios, for chains and for
+	 * the runs that serial_judge() makes.
+	 */
 	uint64_t trials_ns;
-	/* Places for change points of random schedules, and the probability that one of them hits a given fault of their depth.
+	/*
+	 * `places`: number of places for change points of random schedules. `probability`: a lower bound of the probability
+	 * that one random schedule hits a given fault of the schedule's depth (walk_probability()).
 	 */
 	size_t places;
 	double probability;
 	/*
 	 * The first run with EXPLORE_BETWEEN_A or EXPLORE_BETWEEN_B in which the kernel complained or the machine died.
-	 * serial_judge() makes these runs. Its number is that of the trial for which it was made.
+	 * serial_judge() makes such runs. between.number is the number of the trial for which the run was made.
 	 */
 	struct explore_trial between;
 	bool has_between;
@@ -449,7 +469,7 @@ struct explore_result {
 	int first_returns; /* index of the first one with EXPLORE_RETURNS or EXPLORE_STATUS; -1: none */
 };
 
-/* Returns whether anything is found: harm, or a question. */
+/* Returns whether anything is found: harm, or an outcome that may be harm (see explore_found()). */
 static inline bool explore_result_is_found(const struct explore_result *r)
 {
 	return r->first >= 0 || r->first_state >= 0 || r->first_returns >= 0 || r->has_between;

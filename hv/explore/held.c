@@ -8,16 +8,16 @@
 #include "hv/base/order.h"
 
 /*
- * The most locks of one side that wait for their release. When one more is taken, the oldest of them counts as never released.
- * Without a limit, a guest that takes many locks and releases none would make all searches slow.
+ * Maximum number of locks that a side can hold at a time. When one more lock is taken, the lock that was taken first counts as
+ * never released. Without a limit, a guest that takes many locks and releases none would make all searches slow.
  */
 #define OPEN_MAX 64u
 /*
- * Number of sections from one element of held.open to the next. A search looks at as many sections, and an element takes as
- * many bytes as 8 sections.
+ * Number of sections from one element of held.open to the next. A search looks at up to this number of sections that began
+ * after an element. An element takes as much memory as 8 sections.
  */
 #define OPEN_INTERVAL 256u
-#define NOT_RELEASED 0u /* the value of `to` until the lock is released: no release has this number */
+#define NOT_RELEASED 0u /* the value of `to` until the lock is released; no release has this instruction number */
 
 /* Indices of the sections that were open when a section began. */
 struct held_open {
@@ -120,7 +120,10 @@ static uint32_t rank_of(const struct held *h, const struct held_section *key)
 	return low;
 }
 
-/* Returns the section with this rank in by_lock if it is one of this lock and this kind, or NULL. */
+/*
+ * Returns the section at index `rank` of by_lock if it is a section of the lock at `gva` and its `shared` is as given;
+ * otherwise NULL.
+ */
 static const struct held_section *ranked(const struct held *h, uint32_t rank, uint64_t gva, bool shared)
 {
 	const struct held_section *s = rank < h->count ? &h->section[h->by_lock[rank]] : NULL;
@@ -128,11 +131,11 @@ static const struct held_section *ranked(const struct held *h, uint32_t rank, ui
 	return s && s->gva == gva && s->shared == shared ? s : NULL;
 }
 
-/* Returns whether the side holds the lock at `gva` at the instruction with the number `at`, in sections of this kind. */
+/* Returns whether the side holds the lock at `gva` at its instruction number `at`, in a section whose `shared` is as given. */
 static bool holds(const struct held *h, uint64_t gva, bool shared, uint32_t at)
 {
 	const struct held_section after = {.gva = gva, .shared = shared, .from = at};
-	/* Sections of one lock do not overlap, so it is the last one that begins at `at` or before. */
+	/* Sections of one lock do not overlap, so only the last one that begins at `at` or before can contain `at`. */
 	uint32_t rank = rank_of(h, &after);
 	const struct held_section *s = ranked(h, rank, gva, shared);
 
@@ -141,7 +144,7 @@ static bool holds(const struct held *h, uint64_t gva, bool shared, uint32_t at)
 	return s && at <= s->to;
 }
 
-/* Returns whether a section of this lock and this kind begins before the instruction with the number `before`. */
+/* Returns whether a section of the lock at `gva`, with `shared` as given, begins before the instruction number `before`. */
 static bool takes(const struct held *h, uint64_t gva, bool shared, uint32_t before)
 {
 	const struct held_section first = {.gva = gva, .shared = shared};
@@ -150,7 +153,7 @@ static bool takes(const struct held *h, uint64_t gva, bool shared, uint32_t befo
 	return s && s->from < before;
 }
 
-/* Returns the number of sections that begin at the instruction with the number `at`, or before. */
+/* Returns the number of sections that begin at the instruction number `at` or before. */
 static uint32_t begun(const struct held *h, uint32_t at)
 {
 	uint32_t low = 0, high = h->count;
@@ -167,8 +170,8 @@ static uint32_t begun(const struct held *h, uint32_t at)
 }
 
 /*
- * Call `each` for the sections that begin at `at` or before, and are not known to end before: at most OPEN_MAX + OPEN_INTERVAL
- * of them.
+ * Call each() for all sections that contain the instruction number `at`, and maybe for sections that have ended before. Makes
+ * at most OPEN_MAX + OPEN_INTERVAL calls.
  */
 static void around(const struct held *h, uint32_t at, void (*each)(void *ctx, const struct held_section *s), void *ctx)
 {

@@ -21,10 +21,13 @@ struct held_section {
 	uint64_t gva;
 	uint32_t from, to;
 	bool shared;
-	const struct explore_access *release; /* NULL: never released, and `to` is less than all numbers */
+	const struct explore_access *release; /* NULL: never released; `to` is then 0, which is no instruction of the section */
 };
 
-/* The critical sections of a side, with what makes the searches below take no longer than the logarithm of their number. */
+/*
+ * The critical sections of a side. `open` and `by_lock` make the time of the searches below grow only with the logarithm of the
+ * number of sections.
+ */
 struct held {
 	struct held_section *section; /* in ascending order of `from` */
 	uint32_t count;
@@ -33,26 +36,29 @@ struct held {
 };
 
 /*
- * Find the critical sections of a side, whose accesses are in the order in which they were made. `act` says what an access does
- * to a lock at its address. Every other write to the address of a taken lock releases the lock. Some releases are not recorded,
- * because the scheduler makes them as another task. So a lock that is taken again counts as not held before, and so does a lock
- * that is never released. If a reader takes a lock twice, its section ends at the first release. Returns 0, or -1 if memory ran
- * out; held_free() may follow in either case.
+ * Find the critical sections of a side, whose accesses are in the order in which they were made. act() returns what a write
+ * does to a lock at its address. A write for which act() returns HELD_NOTHING releases the lock at its address, if that lock is
+ * taken. Some releases are not recorded, because the scheduler makes them in another task. So a section without a recorded
+ * release counts as not held, also if the same lock is taken again later. If a side takes a lock twice as a reader, the section
+ * therefore lasts from the second take to the first release. Returns 0, or -1 if memory ran out; held_free() may follow in
+ * either case.
  */
 int held_find(struct held *h, const struct explore_access *access, uint32_t count,
 	      enum held_act (*act)(void *ctx, const struct explore_access *access), void *ctx);
 void held_free(struct held *h);
 
 /*
- * Returns the section of `own` that ends last, of those around its instruction number `at` whose lock the other side holds at
- * its instruction number `other_at`, so that not both can be there; or NULL if there is none.
+ * Find the locks that `own` holds at its instruction number `at` and `other` holds at its instruction number `other_at`, so
+ * that the two sides cannot be at these instructions at the same time. A lock that both hold as readers does not count. Returns
+ * the section of `own` under such a lock, the one that ends last if there are several, or NULL if there is none.
  */
 const struct held_section *held_common(const struct held *own, uint32_t at, const struct held *other, uint32_t other_at);
 
 /*
- * Returns the section that ends last, of those in which a side that is held after the instruction with the number `at` keeps
- * the other side from coming to the instruction with the number `before`: it holds a lock that the other side takes first. If
- * not `readers`, takes of a reader do not count. Returns NULL if there is none.
+ * If side `own` is held after its instruction number `at`, it keeps the locks that it then holds. Find those of these locks
+ * that side `other` takes before its instruction number `before`, to which it therefore cannot come. Returns the section of
+ * `own` under such a lock, the one that ends last if there are several, or NULL if there is none. Unless `readers` is set,
+ * locks that `other` takes as a reader do not count.
  */
 const struct held_section *held_waited_for(const struct held *own, uint32_t at, const struct held *other, uint32_t before,
 					   bool readers);

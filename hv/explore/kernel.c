@@ -51,8 +51,8 @@ int kernel_open(struct kernel *k, const struct base *base, const struct x86_regs
 void kernel_find_spins(const struct kernel *k, struct base *base)
 {
 	/*
-	 * Until another CPU releases a spinlock (kernel/locking/qspinlock.c, qrwlock.c), answers an interrupt (kernel/smp.c),
-	 * or stops, too (kernel/stop_machine.c).
+	 * A CPU spins in these functions until another CPU releases a spinlock (kernel/locking/qspinlock.c, qrwlock.c), answers
+	 * an interrupt (kernel/smp.c), or stops, too (kernel/stop_machine.c).
 	 */
 	static const char *const names[] = {
 		"native_queued_spin_lock_slowpath",
@@ -141,8 +141,8 @@ static bool is_named(const char *name, const char *const *globs, size_t count)
 unsigned kernel_code_facts(const struct kernel *k, uint64_t pc)
 {
 	/*
-	 * Names of Linux 5.10 to 7.0: the scheduler, the allocators, and the lists and counts of pages. The callers' own data
-	 * is not accessed below these functions.
+	 * Names of Linux 5.10 to 7.0: the scheduler, the allocators, and the lists and counts of pages. Neither these functions
+	 * nor those that they call access the data of their callers.
 	 */
 	static const char *const service[] = {
 		"__schedule",

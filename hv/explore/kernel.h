@@ -23,20 +23,24 @@ struct kernel {
 int kernel_open(struct kernel *k, const struct base *base, const struct x86_regs *regs, struct err *err);
 void kernel_close(struct kernel *k);
 
-/* Set base->spin. */
+/* Store in base->spin the functions in which a CPU spins until another CPU acts. */
 void kernel_find_spins(const struct kernel *k, struct base *base);
 
 /*
- * Set base->also to the addresses of the functions of config->also. Returns 0, or -1 with `err` set: EXIT_INPUT if one of
- * them is in neither the kernel nor a module. If several functions have the name, one of them is taken, the kernel's first.
+ * Set base->also to the addresses of the functions of config->also. Returns 0, or -1 with `err` set: EXIT_INPUT if one of them
+ * is in neither the kernel nor a module. If several functions have the name, one of them is taken, and a function of the kernel
+ * itself is preferred.
  */
 int kernel_find_also(const struct kernel *k, const struct explore_config *config, struct base *base, struct err *err);
 
 /* Facts about the code at a pc, as bits. */
 enum kernel_code_fact {
-	/* The first instruction of a function of the scheduler or the allocator, whose accesses are not its caller's. */
+	/*
+	 * The first instruction of a function of the scheduler or the allocator. Such a function does not access its caller's
+	 * data.
+	 */
 	KERNEL_SERVICE = 1,
-	/* In a function of a library: what it accesses is its caller's. */
+	/* An instruction of a library function, such as memcpy(), which accesses its caller's data. */
 	KERNEL_LIBRARY = 2,
 };
 

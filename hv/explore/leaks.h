@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares the slab objects that are lost after a trial, so that nothing points to them any more (guest_lost_objects()), with
- * those after the serial orders. More of them show a memory leak, for example because both programs allocated an object and
- * kept only one of the pointers. An object that is on lists of free objects twice was freed twice, or
- * something has written to a free object.
+ * A slab object is lost if it is in use, but nothing points to it any more (guest_lost_objects()). This code compares the
+ * objects that are lost after a trial with those that are lost after the serial orders. If a trial loses more objects, it leaks
+ * memory, for example because both programs allocated an object and kept only one of the two pointers. An object that is on
+ * lists of free objects twice was freed twice, or something has written to a free object.
  */
 #ifndef OUTRIDER_EXPLORE_LEAKS_H
 #define OUTRIDER_EXPLORE_LEAKS_H
@@ -11,7 +11,10 @@
 #include "hv/explore/facts.h"
 #include "hv/explore/kernel.h"
 
-/* Leaks are judged if a run loses fewer objects than this, and if all runs of serial orders lose objects of no more caches. */
+/*
+ * Leaks are judged only if the run loses fewer objects than this, and if all objects that the serial orders lose are of at most
+ * this number of caches.
+ */
 #define LEAKS_MAX 128
 
 /* Objects that were lost in a run, or freed twice. */
@@ -21,22 +24,24 @@ struct lost {
 	struct lost_object {
 		struct guest_object in;
 		char cache[EXPLORE_CACHE_MAX]; /* name; "": unknown */
-		uint64_t holds; /* the first address of a function or variable of the kernel that the object holds; 0: none */
+		/* the first word of the object that is the address of a function or variable of the kernel; 0: none */
+		uint64_t holds;
 	} object[LEAKS_MAX];
-	struct lost_object twice; /* in.gva 0: none was freed twice, or it is unknown */
+	struct lost_object twice; /* an object that was freed twice; in.gva 0: there is none, or it is unknown */
 };
 
 struct leaks {
 	const struct guest *guest; /* NULL: leaks are not judged */
 	/*
-	 * Objects that are lost in the base already. In a copy, they count as pointed to, and so does all that they point to.
-	 * What only the stack of a task points to that runs in the base counts as lost in the base: the task may return soon.
+	 * Objects that are lost in the base already. In a copy, these objects, and all objects to which they point, do not
+	 * count as lost. An object to which only the stack of a running task points counts as lost in the base, because the
+	 * task may return soon.
 	 */
 	struct guest_object *before;
 	size_t before_count;
 	/*
-	 * The most objects of each cache that a serial order lost. Caches are told by their names and the sizes of their
-	 * objects: a cache that a program makes may be at another address in each run.
+	 * For each cache, the largest number of objects that a serial order lost. A cache is identified by its name and the
+	 * size of its objects: a cache that a program makes may be at another address in each run.
 	 */
 	struct leaks_cache {
 		char name[EXPLORE_CACHE_MAX];
@@ -46,7 +51,10 @@ struct leaks {
 	unsigned count;
 };
 
-/* Look at the base. If this is not possible, leaks are not judged. `kernel` must outlive `l`. leaks_free() must follow. */
+/*
+ * Find the objects that are lost in the base. If they cannot be found, leaks are not judged (guest is NULL). `kernel` must
+ * outlive `l`. leaks_free() must follow.
+ */
 void leaks_find(struct leaks *l, const struct kernel *kernel);
 void leaks_free(struct leaks *l);
 
@@ -57,23 +65,26 @@ void leaks_free(struct leaks *l);
 void leaks_read(const struct leaks *l, const struct x86_regs *regs, size_t cpus, struct lost *out);
 
 /*
- * Add what a run of a serial order lost. If it is unknown, or an object was freed twice, nothing is judged any more: sets
- * l->guest to NULL.
+ * Add the objects that a run of a serial order lost. Sets l->guest to NULL, so that nothing is judged any more, if it is
+ * unknown what the run lost, if the run freed an object twice, or if `serial` has no room.
  */
 void leaks_add_serial(struct leaks *l, const struct lost *lost);
 
 /*
- * Returns whether there is a cache of which more objects are in `lost` than any serial order lost, and so are in `again`, if
- * that is not NULL. Sets *out to the first such cache, with the smaller count of both.
+ * Returns whether the run `lost` lost more objects of some cache than any serial order and, unless `again` is NULL, the run
+ * `again` did so, too. Sets *out to the first such cache, with the smaller count of the two runs.
  */
 bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_object *out);
 
-/* Returns whether a run lost more objects of the leak's cache than any serial order, or may have. */
+/*
+ * Returns whether the run `lost` is known to have lost more objects of the leak's cache than any serial order, or it is unknown
+ * what the run lost.
+ */
 bool leaks_explain(const struct lost *lost, const struct explore_object *leak);
 
 /*
- * Returns whether an object was freed twice, and one of the same cache in `again`, if that is not NULL. Sets *out to the object
- * in `lost`.
+ * Returns whether the run `lost` freed an object twice and, unless `again` is NULL, the run `again` freed an object of the same
+ * cache twice, too. Sets *out to the object in `lost`.
  */
 bool leaks_freed_twice(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_object *out);
 

@@ -17,7 +17,10 @@ static int compare(size_t a, size_t b)
 	return (a > b) - (a < b);
 }
 
-/* Returns the start of the function that wants the access, or if the function is unknown, the address of its instruction. */
+/*
+ * Returns the start of the function that wants the access (explore_wants()). If this function is unknown, returns
+ * explore_wants().
+ */
 static uint64_t function_start(const struct explore_side *s)
 {
 	const struct guest_symbol *function = s->access.caller ? &s->caller : &s->symbol;
@@ -66,7 +69,7 @@ static bool same_cluster(const struct explore_candidate *a, const struct explore
 	       compare_function(&a->side[1], &b->side[1]) == 0;
 }
 
-/* Returns whether the candidate has no reason for a lower rank but a common lock or two locked accesses. */
+/* Returns whether the candidate ranks lower, but only because of a common lock or because both accesses are locked. */
 static bool is_ordered(const struct explore_candidate *c)
 {
 	unsigned reasons = (unsigned)c->common_lock + explore_both_locked(c);
@@ -74,7 +77,10 @@ static bool is_ordered(const struct explore_candidate *c)
 	return reasons && explore_reasons(c) == reasons;
 }
 
-/* Returns whether such a candidate is to be tried as early as one without a reason. */
+/*
+ * Returns whether a candidate that is_ordered() is tried as early as one without a reason for a lower rank, because an access
+ * is in a module or in a call of explore_config.also.
+ */
 static bool is_ordered_but_early(const struct explore_candidate *c)
 {
 	return (c->module || c->other_call) && is_ordered(c);
@@ -85,13 +91,16 @@ static bool has_no_reason(const struct explore_candidate *c)
 	return !explore_reasons(c);
 }
 
-/* Returns whether the user has named the function of an access, and nothing but locks makes the candidate rank low. */
+/*
+ * Returns whether an access was made in a call of explore_config.also, which the user has named, and nothing but locks makes
+ * the candidate rank lower.
+ */
 static bool is_asked_for(const struct explore_candidate *c)
 {
 	return c->other_call && (has_no_reason(c) || is_ordered(c));
 }
 
-/* Returns the index, from `from` on, of the first candidate that `is` is true of, or `count`. */
+/* Returns the index of the first candidate, from index `from` on, for which is() returns true; or `count` if there is none. */
 static size_t next(const struct explore_candidate *all, size_t count, size_t from, bool (*is)(const struct explore_candidate *))
 {
 	while (from < count && !is(&all[from]))
@@ -100,8 +109,9 @@ static size_t next(const struct explore_candidate *all, size_t count, size_t fro
 }
 
 /*
- * Copy the candidates to `out`. After the module's own candidates without a reason for a lower rank, the others without one
- * alternate with those that is_ordered_but_early() is true of: neither kind is to wait until all of the other were tried.
+ * Copy the candidates to `out` in this order. First come the module candidates at the start of `all` that have no reason for a
+ * lower rank. Then the other candidates without a reason alternate with those for which is_ordered_but_early() returns true, so
+ * that neither kind waits until all of the other kind were tried. All other candidates come last.
  */
 static void alternate(const struct explore_candidate *all, size_t count, struct explore_candidate *out)
 {
@@ -125,8 +135,8 @@ static void alternate(const struct explore_candidate *all, size_t count, struct 
 }
 
 /*
- * Copy the candidates that is_asked_for() is true of to the start of `out`, and all other candidates after them. Returns how
- * many come first.
+ * Copy the candidates for which is_asked_for() returns true to the start of `out`, and all other candidates after them. Returns
+ * the number of the former.
  */
 static size_t part(const struct explore_candidate *all, size_t count, struct explore_candidate *out)
 {

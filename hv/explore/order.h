@@ -8,13 +8,18 @@
 #include "hv/explore/facts.h"
 
 /*
- * A cluster is the candidates of the same two functions. Two functions that access one object have many candidates, which often
- * have the same outcome; so the first candidate of each cluster is tried before the second of any, as Snowboard (SOSP'21,
- * section 4.3) tries one pair of each of its clusters. Candidates of different rank classes (explore_reasons() and the number
- * of baseline sides) are not mixed: all of a better class come first. But candidates in a module whose only reason is a common
- * lock, or that both accesses are locked, alternate with those outside of modules that have no reason. And candidates with an
- * access in a call of explore_config.also come first, unless they have a reason other than these two. `all` is sorted by rank
- * (pairs_find()) and named. Returns 0, or -1 if memory ran out; then the order has not changed.
+ * Put candidates that are sorted by rank (pairs_find()) and named into the order in which they are tried. A cluster is the
+ * candidates of the same two functions. Two functions that access one object have many candidates, which often have the same
+ * outcome. So the first candidate of each cluster is tried before the second candidate of any cluster, as Snowboard (SOSP'21,
+ * section 4.3) tries one pair of each of its clusters.
+ *
+ * A rank class is the candidates with the same explore_reasons(), the same number of baseline sides and the same value of
+ * `module`. All candidates of a better class are tried before those of a worse class, with two exceptions:
+ *  - Candidates in a module that rank lower only because of a common lock, or because both accesses are locked, alternate with
+ *    the candidates that have no reason for a lower rank and are outside of modules.
+ *  - Candidates with an access in a call of explore_config.also come first, unless they have a reason other than these two.
+ *
+ * Returns 0, or -1 if memory ran out; then the order has not changed.
  */
 int order_by_clusters(struct explore_candidate *all, size_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Remembers at which GPAs the pages lie that a program of the guest accesses. */
+/* Caches the GPAs of the pages of kernel memory that a program of the guest accesses. */
 #ifndef OUTRIDER_EXPLORE_PAGES_H
 #define OUTRIDER_EXPLORE_PAGES_H
 
@@ -7,7 +7,9 @@
 
 #include "hv/replay/copy.h"
 
-/* Number of pages that are remembered. Pages with the same remainder push each other out, which costs a translation each time.
+/*
+ * Number of pages in the cache. Of all pages whose numbers have the same remainder, only the page that was accessed last is in
+ * the cache.
  */
 #define PAGES_KNOWN 1024u
 

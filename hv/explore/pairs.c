@@ -2,9 +2,10 @@
 /*
  * Finds and ranks the candidates in two recordings (pairs.h).
  *
- * A granule is eight bytes of memory, and has the GPA of its bytes, or their GVA where the GPA is unknown: two GVAs may be
- * those of one byte. Of each side, one spot is kept for each granule and each instruction that accesses it. The spots of both
- * sides are sorted by granule, and joined.
+ * A granule is eight aligned bytes of memory. A granule is identified by its GPA, because one byte can have two GVAs; if the
+ * GPA is unknown, by its GVA. A spot is a granule and an instruction of one side that accesses it, with the first of these
+ * accesses. The spots of each side are sorted by granule, and each spot of side 0 is paired with the spots of side 1 in the
+ * same granule.
  */
 #include "hv/explore/pairs.h"
 
@@ -21,7 +22,10 @@
 /* Bytes of socket_lock_t.owned. The other stores of lock_sock_nested() are of one byte: the release of the spinlock. */
 #define OWNER_SIZE 4u
 
-/* What tells instructions apart: an instruction of a library function is another one for each of its callers. */
+/*
+ * What identifies an instruction. An instruction of a library function counts as a different instruction for each caller of the
+ * library.
+ */
 struct site {
 	uint64_t wants; /* explore_wants() */
 	uint64_t pc;
@@ -147,9 +151,10 @@ static bool is_lock(enum pairs_code kind)
 }
 
 /*
- * A locked access of a lock function takes the lock at the accessed address, unless the function's name says that it releases
- * locks. A release may be inlined in code that is no lock function, so every other write releases the lock. lock_sock_nested()
- * takes a socket by a store to its `owned`, which release_sock() clears (net/core/sock.c).
+ * Returns what the access does to a lock at its address. A locked access of a lock function takes the lock, unless the
+ * function's name says that it releases locks. lock_sock_nested() takes a socket by a store to the socket's `owned`, which
+ * release_sock() clears (net/core/sock.c). HELD_NOTHING is also the answer for a release: a release may be inlined in code that
+ * is no lock function, so held_find() takes every other write to a taken lock for its release.
  */
 static enum held_act act_of(void *opaque, const struct explore_access *a)
 {
@@ -168,9 +173,10 @@ static enum held_act act_of(void *opaque, const struct explore_access *a)
 }
 
 /*
- * Set out[] to the accesses by which this side releases the last of the locks that both sides hold at the pair, and then locks
- * that it holds there and that the other side takes before its access, such as the spinlock within lock_sock(). Returns their
- * number.
+ * Store in out[] the accesses by which this side releases locks after its access of the pair, so that the other side can come
+ * to its own access. The first of them releases the common lock: the lock that both sides hold at their accesses, or the last
+ * one to be released if there are several. If this side then still holds a lock that the other side takes before its access,
+ * such as the spinlock within lock_sock(), the next one releases that lock, and so on. Returns their number.
  */
 static unsigned find_releases(const struct side s[2], const struct pair *p, unsigned side,
 			      const struct explore_access *out[EXPLORE_RELEASES_MAX])
@@ -383,10 +389,12 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * Returns the schedules, as bits, in which the side that runs first holds a lock that the other side needs: before the other
- * side's access, in a flip; or before its end, in a pause, in which the first side is held after `release`, unless that is
- * NULL. Needs of a reader do not count: it often looks for what the first side has found meanwhile, and then needs no lock, as
- * in a walk of a path by RCU.
+ * Returns the schedules in which side `first` runs first and most likely blocks the other side, as bits 1 << enum
+ * explore_schedule. In a flip, `first` is held before its access; the flip blocks if `first` then holds a lock that the other
+ * side takes before its own access. In a pause, `first` is held after `release` or, if `release` is NULL, after its access; the
+ * pause blocks if `first` then holds a lock that the other side takes before its end. Locks that the other side takes as a
+ * reader do not count: a reader often looks for what the first side has found meanwhile, and then needs no lock, as in a walk
+ * of a path by RCU.
  */
 static uint8_t find_blocked(const struct side s[2], const struct pair *p, unsigned first, const struct explore_access *release)
 {

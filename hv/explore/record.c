@@ -95,7 +95,9 @@ static int other_call(const struct recorder *r, const struct x86_regs *regs)
 	return -1;
 }
 
-/* Returns whether such a call is to be stepped now, and counts it. A call within a call that is stepped is part of that call.
+/*
+ * Returns whether the CPU is at the start of a function of base->also, and its call is to be stepped now; if so, counts the
+ * call. A call within a call that is stepped is part of that call.
  */
 static bool begins_call(struct recorder *r, const struct x86_regs *regs)
 {
@@ -109,15 +111,15 @@ static bool begins_call(struct recorder *r, const struct x86_regs *regs)
 }
 
 /*
- * Let the guest's clocks go on from when the guest last ran at full speed: for the guest, steps take no time. Returns false if
- * KVM cannot set them.
+ * Set the guest's clocks back to the time at which the guest last stopped running at full speed: for the guest, steps take no
+ * time. Returns false if KVM cannot set them.
  */
 static bool go_on(struct recorder *r)
 {
 	return vm_time_turn_back(r->drive.copy.vm, &r->stopped, &r->drive.copy.err) == 0;
 }
 
-/* Remember the time at which the guest stops to run at full speed. Returns false if KVM does not tell it. */
+/* Remember the guest's time, at which the guest stops running at full speed. Returns false if KVM does not tell this time. */
 static bool stop(struct recorder *r)
 {
 	return vm_time_take(r->drive.copy.vm, &r->stopped, &r->drive.copy.err) == 0;
@@ -178,7 +180,8 @@ static enum copy_step run_kernel_string(struct recorder *r, const struct insn *i
 static enum copy_step advance(struct recorder *r, const struct insn *insn, struct x86_regs *regs)
 {
 	const struct copy_ops ops = copy_steps(&r->drive.copy);
-	const struct insn first = insn ? *insn : (struct insn){0}; /* its element of the cache may be used again */
+	/* a copy, because another instruction may take the place of `insn` in the cache */
+	const struct insn first = insn ? *insn : (struct insn){0};
 	bool repeats = first.flags & INSN_REP;
 	enum copy_step step;
 	uint64_t end;
@@ -233,7 +236,7 @@ static bool leaves_kernel(struct recorder *r, const struct insn *insn, const str
 	return !x86_kernel_address(frame[0]) || frame[1] & 3;
 }
 
-/* The steps of step_kernel(). */
+/* Make the steps of step_kernel(). Returns whether the call r->call has returned. */
 static bool step_on(struct recorder *r)
 {
 	const struct copy_ops ops = copy_steps(&r->drive.copy);
@@ -279,9 +282,9 @@ static bool step_on(struct recorder *r)
 
 /*
  * Step through the kernel until the CPU leaves the kernel or would wait for an interrupt, until a task runs that does not
- * belong to the program, until the call r->call has returned, or until a limit is reached. Returns whether such a call has
- * returned, or is given up, because the CPU leaves the kernel or waits for an interrupt. No call is stepped any more
- * afterwards, but one may be asleep.
+ * belong to the program, until the call r->call has returned, or until a limit is reached. Returns whether the call has
+ * returned or was given up, because the steps ended for another reason. Afterwards no call is being stepped, but a call may be
+ * asleep (r->asleep).
  */
 static bool step_kernel(struct recorder *r)
 {
@@ -315,8 +318,10 @@ static bool is_wanted(struct recorder *r, const struct x86_regs *regs)
 	}
 	r->out->summary.entries++;
 	pages_forget(&r->pages);
-	/* recorder_sees_stack() corrects this once the kernel's GS is loaded. It is also to look at a task whose stack RSP was
-	 * on last. */
+	/*
+	 * Assume that the program has made the system call. recorder_sees_stack() corrects r->own once the kernel's GS is
+	 * loaded. With r->stack 0, it is called even if RSP comes to the same stack as the last time.
+	 */
 	r->own = true;
 	r->stack = 0;
 	return !recorder_exits(regs->gpr[X86_RAX]);
@@ -335,8 +340,8 @@ static void leave_out(struct recorder *r)
 }
 
 /*
- * Step the call at whose start the CPU is. The call may have interrupted any code, also a system call of the program. If it
- * sleeps, is_wanted() finds the task when it goes on.
+ * Step the call of a function of base->also, at whose start the CPU is. The call may have interrupted any code, also a system
+ * call of the program. If the call sleeps, recorder_sees_switch() notices when its task goes on.
  */
 static void step_call(struct recorder *r, const struct x86_regs *regs)
 {
@@ -462,7 +467,7 @@ static struct recorded *start(struct recorder *r, struct err *err)
 		recorded_free(out);
 		return NULL;
 	}
-	/* A guest ran in the process that wrote the counts. */
+	/* The counts are not trusted: a guest ran in the process that wrote them. */
 	if (out->count > EXPLORE_ACCESSES_MAX)
 		out->count = EXPLORE_ACCESSES_MAX;
 	if ((unsigned)out->summary.end > EXPLORE_LOST)

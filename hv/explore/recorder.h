@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One recording while it is made: record.c steps the program's CPU, and its parts say which tasks and which accesses count. */
+/*
+ * One recording while it is made: record.c steps the program's CPU, recorder_task.c decides which tasks count, and
+ * recorder_access.c which accesses count.
+ */
 #ifndef OUTRIDER_EXPLORE_RECORDER_H
 #define OUTRIDER_EXPLORE_RECORDER_H
 
@@ -18,9 +21,10 @@ struct recorder {
 	struct vm_time stopped; /* the end of the last run at full speed */
 	struct recorded *out;
 	unsigned side;
-	const struct explore_side *after; /* the other side is held after this access of its own; NULL: it waits at the mark */
-	uint64_t moved_ns, moved_steps;	  /* when the number of steps has last grown, and to what */
-	bool baseline;			  /* the side runs the baseline program */
+	/* the other side is held after its access in `after`; NULL: the other side waits at the mark */
+	const struct explore_side *after;
+	uint64_t moved_ns, moved_steps; /* when the number of steps has last grown, and to what */
+	bool baseline;			/* the side runs the baseline program */
 	struct code code;
 	uint64_t entry; /* of system calls */
 	uint64_t start, last_pc;
@@ -30,8 +34,9 @@ struct recorder {
 	int32_t first_pid;  /* PID of the process that waits at the mark; -1: unknown */
 	uint64_t running;   /* GVA of the task_struct of the task that __switch_to() was last seen to switch to; 0: none */
 	bool own;	    /* the task that was stepped last belongs to the program */
-	uint64_t call;	    /* RSP at the start of a call of a function of base->also that is stepped; 0: none is */
-	/* A task that sleeps in such a call, by the GVA of its task_struct; task 0: none does. */
+	/* RSP at the start of the call of a function of base->also that is being stepped; 0: no such call */
+	uint64_t call;
+	/* A task that sleeps in such a call: the GVA of its task_struct, and `call` as above. task 0: no task sleeps in one. */
 	struct {
 		uint64_t task, call;
 	} asleep;
@@ -55,8 +60,9 @@ void recorder_sees_stack(struct recorder *r, const struct x86_regs *regs);
 bool recorder_at_switch(const struct recorder *r, const struct x86_regs *regs);
 
 /*
- * To be called when the CPU is at __switch_to(): find out whether the next task, to whose stack RSP points already, belongs to
- * the program and continues in a system call, or continues in a call of a function of base->also.
+ * To be called when the CPU is at __switch_to(): find out whether the next task, to whose stack RSP points already, is to be
+ * stepped, and set r->own. It is if it belongs to the program and continues in a system call, or if it continues in a call of a
+ * function of base->also.
  */
 void recorder_sees_switch(struct recorder *r, const struct x86_regs *regs);
 

@@ -12,7 +12,7 @@ static uint64_t caller_of(const struct recorder *r, const struct insn *insn)
 	return code_facts(&r->code, insn) & KERNEL_LIBRARY ? calls_of_library(&r->calls, r->kernel) : 0;
 }
 
-/* Returns explore_access.commutes of the instruction. Few instructions are locked, so the others are not decoded once more. */
+/* Returns explore_access.commutes of the instruction. Decodes only locked instructions once more, which are few. */
 static uint8_t commuting(struct recorder *r, const struct insn *insn)
 {
 	const uint64_t after = insn->addr + insn->len;
@@ -30,8 +30,9 @@ static uint8_t commuting(struct recorder *r, const struct insn *insn)
 }
 
 /*
- * Record one access of the instruction that `as` describes, as one in each page. Of an instruction that copies or clears more
- * than a page, only the first page's worth of bytes is recorded.
+ * Record one access of an instruction. `as` has the fields that all accesses of the instruction share. If the access crosses a
+ * page, record a part in each page. Of an access of more than a page, by an instruction that copies or clears memory, record
+ * only the first 4096 bytes.
  */
 static void add_access(struct recorder *r, const struct explore_access *as, const struct mem_access *access)
 {

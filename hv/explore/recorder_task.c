@@ -72,7 +72,10 @@ static void add_task(struct recorded *out, uint64_t task)
 		out->task[out->tasks++] = task;
 }
 
-/* If a call of a function of base->also is stepped, its task sleeps. Find out whether a call that has slept goes on. */
+/*
+ * Handle a switch from the task `before` to the task `next`. If a call of a function of base->also is being stepped, its task
+ * now sleeps, so remember the call in r->asleep. If `next` has slept in such a call, go on with this call.
+ */
 static void look_at_calls(struct recorder *r, uint64_t before, uint64_t next)
 {
 	uint64_t goes_on = r->asleep.task == next ? r->asleep.call : 0;

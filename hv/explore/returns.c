@@ -9,7 +9,9 @@
 #include "symbols/insn/flow.h"
 #include "symbols/insn/insn.h"
 
-/* Bytes of the entry of system calls in which the call of do_syscall_64() is looked for. In Linux 5.10 to 7.1 it has about 200.
+/*
+ * Number of bytes of the kernel's entry for system calls in which the call of do_syscall_64() is looked for. In Linux 5.10 to
+ * 7.1, this entry has about 200 bytes.
  */
 #define ENTRY_MAX 1024u
 
@@ -69,7 +71,10 @@ static bool returns_own_value(int64_t number)
 	return false;
 }
 
-/* The other side's processes may be younger, too, but run on another CPU. */
+/*
+ * Returns whether the process belongs to the side: it is the side's first process, or was started later. The other side may
+ * start processes later, too, but they run on the other CPU.
+ */
 static bool is_own(const struct returns_site *site, unsigned side, int32_t pid)
 {
 	return pid >= site->first_pid[side];
@@ -116,7 +121,7 @@ static bool is_same_call(const struct returned *a, const struct returned *b, uns
 	return a->call[i].number == b->call[i].number && a->call[i].value == b->call[i].value;
 }
 
-/* Returns the index of the first call of which the two do not have the same result, or RETURNS_MAX. */
+/* Returns the index of the first call whose results differ between the two lists, or RETURNS_MAX if there is none. */
 static unsigned first_difference(const struct returned *a, const struct returned *b)
 {
 	for (unsigned i = 0; i < a->count || i < b->count; i++)
@@ -149,7 +154,7 @@ bool returns_differ(const struct returns *r, const struct returned of[2])
 	return r->site.pc && !returns_are_same(r, r->serial[0], of) && !returns_are_same(r, r->serial[1], of);
 }
 
-/* Returns the number of the call with the index `i` in a list among those of its process, from 1. */
+/* Returns the number, from 1, of the call with the index `i` among the calls of the same process. */
 static unsigned number_in_process(const struct returned_call *call, unsigned i)
 {
 	unsigned number = 1;
@@ -165,8 +170,8 @@ static int64_t value_of(const struct returned *of, unsigned i)
 }
 
 /*
- * Returns the index of the call up to which the results are those of neither order. If they are those of one order, returns the
- * index of the first call that is not as in the other order; RETURNS_MAX: they are those of both.
+ * Returns the index of the call that returns_describe() stores, or RETURNS_MAX if there is none because the results are those
+ * of both orders.
  */
 static unsigned telling_call(const struct returned *own, const struct returned *ab, const struct returned *ba)
 {

@@ -38,7 +38,8 @@ struct save {
 	int fd;
 	uint32_t turn; /* instructions in one side's turn after both accesses; 0: the usual number */
 	bool last;     /* write the scenario even if its forced order does not end in trouble */
-	bool *again;   /* shared with the parent, which does not trust it: a guest ran in the process */
+	/* the forced order ended in trouble, too; shared with the parent, which does not trust it, because a guest ran here */
+	bool *again;
 };
 
 /*
@@ -71,8 +72,8 @@ static int come_to_moment(const struct save *s, struct drive *d, struct err *err
 /* ---- the rendezvous ---- */
 
 /*
- * Set the end of the side's region: the return of its function, or, if `whole` is set, the end of its outermost function, which
- * is the end of the system call.
+ * Find where the side's region ends, and store this in `side`: at the return of the side's function or, if `whole` is set, at
+ * the return of its outermost function, which is the end of the system call.
  */
 static void find_return(const struct guest *guest, bool whole, struct rendezvous_side *side)
 {
@@ -209,7 +210,7 @@ static int try(struct save *s, struct explore_trial *t, const char *name, struct
 	s->fd = saver->file(saver->ctx);
 	if (s->fd < 0)
 		return err_set(err, EXIT_INPUT, "there is no file for it");
-	/* A process that died may have written a part of a scenario. */
+	/* Keep no scenario of a process that failed: it may have written only a part. */
 	if (process_run(save, s, (ORDERS_RUNS + 1) * orders_run_seconds(&config), &why) < 0)
 		name = NULL;
 	if (saver->take(saver->ctx, name, &kept, err) < 0)

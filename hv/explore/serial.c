@@ -12,9 +12,11 @@
 #include "hv/explore/words.h"
 
 #define NS_PER_MS 1000000u
-/* How many times each order is run once more before a value counts as one that no serial order gives. */
+/* Number of further runs of each serial order, before a value counts as one that no serial order gives. */
 #define REPEATS 2
-/* After how many trials whose value did not come again a place is not compared any more. Each costs one more trial. */
+/*
+ * A place is no longer compared after this number of trials whose value did not come again. Each such trial costs one more run.
+ */
 #define MISSES_MAX 3
 
 struct trial_looks serial_looks(const struct serial *s)
@@ -73,7 +75,7 @@ int serial_run(struct serial *s, const struct base *base, const struct explore_c
 	s->config = config;
 	s->result = result;
 	ends_find(&s->ends, result->candidates, result->candidate_count, kernel);
-	/* Runs between two calls must be possible: is_explained(). */
+	/* Leaks are judged only if runs between two calls are possible: is_explained() needs them. */
 	if (s->returns.site.pc)
 		leaks_find(&s->leaks, kernel);
 	if (s->leaks.guest)
@@ -117,8 +119,8 @@ static void repeat_serial(struct serial *s)
 }
 
 /*
- * Run the trial once more. Returns whether its outcome is again EXPLORE_SAME, with the same exit statuses, and its schedule
- * came as far; sets *seen only then.
+ * Run the trial once more. Returns whether this run has the outcome EXPLORE_SAME, the same exit statuses as the trial, and a
+ * schedule that was forced as far. Only then is *seen valid.
  */
 static bool run_again(struct serial *s, const struct explore_candidate *c, const struct explore_trial *t,
 		      struct trial_seen *seen)
@@ -134,9 +136,9 @@ static bool run_again(struct serial *s, const struct explore_candidate *c, const
 }
 
 /*
- * Returns whether the trial, run once more, gives the place `at` such a value again. Both programs run freely after the forced
- * accesses, so it may not, although the first value was right. A place with MISSES_MAX such trials is not compared any more,
- * because its value depends on chance.
+ * Run the trial once more. Returns whether the place `at` again has a value that no serial order gives. A right value need not
+ * come again, because both programs run freely after the forced accesses. After MISSES_MAX trials whose value did not come
+ * again, the place is no longer compared, because its value depends on chance.
  */
 static bool comes_again(struct serial *s, const struct explore_candidate *c, const struct explore_trial *t, unsigned at)
 {
@@ -164,8 +166,9 @@ static void set_state(const struct serial *s, struct explore_trial *t, unsigned 
 /* ---- runs between two system calls ---- */
 
 /*
- * Returns the run in which the other side runs to its end when this side has made `calls` system calls, or NULL if it does not
- * end or cannot be made. It is run for the trial `judged`. With 0 calls it would be a serial order.
+ * Returns the run in which side `side` makes `calls` system calls, and then the other side runs to its end. Makes this run for
+ * the trial `judged` if it was not made before. Returns NULL if the run cannot be made, or did not end as serial_between.ended
+ * says. Also returns NULL if `calls` is 0, because the run would be a serial order.
  */
 static const struct serial_between *get_between(struct serial *s, const struct explore_trial *judged, unsigned side,
 						unsigned calls)
@@ -235,8 +238,9 @@ static bool ends_as(const struct serial *s, const struct serial_between *b, cons
 }
 
 /*
- * Returns whether a side had more than two processes: the one that starts the program, which only waits, and the program. Then
- * one of them may be in the middle of a call when another one is between two calls.
+ * Returns whether the calls of a side may overlap in time, because the side had more than two processes. Two processes do not
+ * overlap: the one that starts the program and then only waits, and the program. Of more processes, one may be in the middle of
+ * a call when another one is between two calls.
  */
 static bool has_parallel_calls(const struct returned *of)
 {
@@ -257,8 +261,9 @@ static bool is_stopped(void)
 }
 
 /*
- * Returns whether harm to memory must not be told because a run between two calls is missing that may have done the same. None
- * is missing if the side was in none of its system calls, but at its start or its end.
+ * To be called if get_between() did not return the run after `calls` calls of the side. Returns whether harm to memory must
+ * therefore not be reported, because this run may do the same harm. The run is not needed if the side was in none of its system
+ * calls, but at its start or its end.
  */
 static bool is_missing(const struct oddity *odd, const struct explore_trial *t, unsigned side, unsigned calls)
 {
@@ -266,14 +271,15 @@ static bool is_missing(const struct oddity *odd, const struct explore_trial *t, 
 }
 
 /*
- * Returns whether a run between two system calls ends as the trial does; also if a signal ends the exploration before all of
- * these runs were made, because nothing may be called odd then. Memory that is lost or freed twice is harm, so it counts as
- * explained also if one of these runs could not be made.
+ * Returns whether the trial is explained, because a run between two system calls ends as the trial does. A trial also counts as
+ * explained in two other cases:
+ *  - A signal ends the exploration before all of these runs were made.
+ *  - The oddity is memory that is lost or freed twice, which is harm, and one of these runs could not be made.
  */
 static bool is_explained(struct serial *s, const struct oddity *odd, const struct explore_trial *t,
 			 const struct trial_seen *seen)
 {
-	/* Where system calls end is unknown. */
+	/* If it is unknown where system calls end, no run between two calls can be made. */
 	if (!s->returns.site.pc)
 		return false;
 	for (unsigned side = 0; side < 2; side++) {
@@ -293,8 +299,8 @@ static bool is_explained(struct serial *s, const struct oddity *odd, const struc
 /* ---- the judgement ---- */
 
 /*
- * Returns whether a program was killed as the kernel kills it after an oops, or after a fault of the program; and no serial
- * order kills it so. The agent's exit status of a killed program is 128 plus the signal's number.
+ * Returns whether a program was killed by a signal that the kernel sends after an oops or after a fault of the program, and no
+ * serial order kills the program by this signal. The agent's exit status of a killed program is 128 plus the signal's number.
  */
 static bool is_killed(const struct serial *s, const struct explore_trial *t)
 {
@@ -330,7 +336,7 @@ static void judge_state(struct serial *s, const struct explore_candidate *c, str
 		set_state(s, t, odd.at, seen->values[odd.at]);
 }
 
-/* `outcome` is EXPLORE_LEAK or EXPLORE_FREED_TWICE. */
+/* Set the trial's outcome to `outcome`, EXPLORE_LEAK or EXPLORE_FREED_TWICE, if the trial has done this harm. */
 static void judge_memory(struct serial *s, const struct explore_candidate *c, struct explore_trial *t,
 			 const struct trial_seen *seen, enum explore_outcome outcome)
 {

@@ -10,7 +10,7 @@
 #include "hv/explore/kernel.h"
 #include "hv/explore/trial.h"
 
-/* The most system calls of a side after which the other side is run between two of them. */
+/* A side makes fewer system calls than this before it is held in a run between two calls. */
 #define SERIAL_CALLS_MAX 64
 
 /* A run in which one side ran to its end between two system calls of the other side. */
@@ -30,7 +30,10 @@ struct serial {
 	struct returns returns;				     /* returns.site is set before serial_run() */
 	struct serial_between *between[2][SERIAL_CALLS_MAX]; /* by the side and the calls it had made; NULL: not run */
 	bool repeated;					     /* both orders were run again */
-	/* Number of trials that gave the place such a value, but not when they were run once more. */
+	/*
+	 * For each place: number of trials that ended with a value that no serial order gives, but not when they were run once
+	 * more.
+	 */
 	uint8_t misses[ENDS_MAX];
 	bool confirmed[ENDS_MAX]; /* a trial ended twice with a value of the place that no serial order gives */
 };
@@ -39,22 +42,25 @@ struct serial {
 struct trial_looks serial_looks(const struct serial *s);
 
 /*
- * Run both serial orders, set result->serial, and read the places of the candidates of `result` afterwards (ends.h). Returns 0,
- * or -1 with `err` set, also if a serial order does harm already.
+ * Run both serial orders, and store their results in result->serial. After each order, read the values of the candidates'
+ * places (ends.h). Returns 0, or -1 with `err` set, also if a serial order does harm already.
  */
 int serial_run(struct serial *s, const struct base *base, const struct explore_config *config, const struct kernel *kernel,
 	       struct explore_result *result, struct err *err);
 
 /*
- * Set t->outcome, if it is EXPLORE_SAME, to EXPLORE_KILLED, EXPLORE_STATUS, EXPLORE_FREED_TWICE, EXPLORE_LEAK, EXPLORE_STATE or
- * EXPLORE_RETURNS if no serial order ends so. For EXPLORE_STATE, only the bytes of the trial's own candidate `c` are compared,
- * which is NULL for a random schedule. `seen` is what trial_finish() has set. Two copies of a machine that run freely are never
- * quite alike. So before memory that is lost or freed twice, the first value of a place, or the first result of a system call,
- * counts, both serial orders are run twice more, and the trial once more.
+ * If t->outcome is EXPLORE_SAME, but no serial order ends as the trial does, set t->outcome to EXPLORE_KILLED, EXPLORE_STATUS,
+ * EXPLORE_FREED_TWICE, EXPLORE_LEAK, EXPLORE_STATE or EXPLORE_RETURNS. `seen` is what trial_finish() has set. `c` is the
+ * trial's candidate, or NULL for a random schedule. For EXPLORE_STATE, only the bytes of `c` are compared.
  *
- * In a serial order, no call of one program comes between two calls of the other one, although that is right, too. So none of
- * these outcomes is set if the trial ends as one of the runs in which a side is held right before or after the system call that
- * it was in, while the other one runs to its end. These runs are made when they are needed, and kept.
+ * Two copies of a machine that run freely are never quite alike. So before the first of the last four outcomes is set, both
+ * serial orders are run twice more. The trial itself is also run once more, and must show the same; this is left out for a
+ * place that was confirmed before.
+ *
+ * In a serial order, no call of one program comes between two calls of the other program. But such an order of calls is right,
+ * too. So none of the six outcomes is set if the trial ends as a run between two calls does. In such a run, one side is held
+ * right before or right after the system call in which the trial held it, while the other side runs to its end. These runs are
+ * made when they are needed, and kept.
  */
 void serial_judge(struct serial *s, const struct explore_candidate *c, struct explore_trial *t, const struct trial_seen *seen);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Trials to leave out, because an earlier exploration of the same two programs ran them. The file of a list has a line for each
- * trial: "BUILD SITE SITE SCHEDULE". BUILD is the build id of the kernel in hexadecimal, the sites are those of A and of B as
- * explore_site_name() names them, and SCHEDULE is a word of explore_schedule_word(). So a line counts in one build only.
+ * A list of trials to leave out, because an earlier exploration of the same two programs ran them. A list is read from a file
+ * that has a line for each trial: "BUILD SITE SITE SCHEDULE". BUILD is the build id of the kernel in hexadecimal, the sites are
+ * those of A and of B as explore_site_name() names them, and SCHEDULE is a word of explore_schedule_word(). So a line leaves
+ * out a trial only in this build of the kernel.
  *
  * A list does not change after explore_skip_read(), and any thread may read it.
  */

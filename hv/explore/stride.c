@@ -4,7 +4,7 @@
 
 #include "symbols/insn/flow.h"
 
-/* The most instructions of a stride. A loop of jumps has no end. */
+/* Maximum number of instructions of a stride. Without a limit, a loop of jumps would be a stride without end. */
 #define STRIDE_MAX 64u
 
 /* Status flags (SDM vol. 1, 3.4.3). */

@@ -15,7 +15,10 @@
 #include "hv/sandbox/sandbox.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-/* Seconds in which a trial's process makes the copy and, at the end, looks through its memory, when many do so at a time. */
+/*
+ * Time limit, in seconds, for what a trial's process does besides running the guest: it makes the copy and, at the end, looks
+ * through the copy's memory. Many processes may do so at the same time.
+ */
 #define REST_S 120
 
 struct trial {
@@ -35,8 +38,8 @@ static enum drive_end to_access(struct drive *d, const struct trial *t, unsigned
 
 /*
  * `first` is held before its access. The other side makes its own access, then `first` makes it. A single step cannot stop
- * between the read and the write of a split access. So `first` finds the bytes as they were before the other side's access,
- * which is what it would have read.
+ * between the read and the write of a split access. So if the access of `first` is split, the bytes get back the values that
+ * they had before the other side's access. These are the values that `first` would have read.
  */
 static enum explore_forced flip(struct drive *d, const struct trial *t, unsigned first)
 {
@@ -115,7 +118,7 @@ static void judge(struct drive *d, struct explore_trial *out)
 		out->outcome = atomic_load(&d->mark.over) ? EXPLORE_SAME : EXPLORE_HANG;
 }
 
-/* Look at what the copy has left, which has run. */
+/* Read what struct trial_looks asks for from the memory of the copy, which has run to its end. */
 static void look_at_end(struct drive *d, const struct trial *t)
 {
 	struct x86_regs *regs = calloc(d->cpus, sizeof(*regs));
@@ -158,7 +161,7 @@ out:
 static void take(const struct explore_trial *from, struct explore_trial *out)
 {
 	out->forced = (unsigned)from->forced <= EXPLORE_BLOCKED ? from->forced : EXPLORE_BLOCKED;
-	/* The process does not know the serial orders. */
+	/* The outcomes after EXPLORE_HANG need the serial orders, which the process does not know. */
 	out->outcome = (unsigned)from->outcome <= EXPLORE_HANG ? from->outcome : EXPLORE_FAILED;
 	for (unsigned side = 0; side < 2; side++)
 		out->calls[side] = from->calls[side] < RETURNS_MAX ? from->calls[side] : RETURNS_MAX;
@@ -193,7 +196,7 @@ void trial_start(struct trial_process *p, const struct base *base, const struct 
 		p->shared = shared;
 }
 
-/* Copy what a process saw that ran a guest. */
+/* Copy what a trial's process saw. The process ran a guest, and so is not trusted: replace invalid values. */
 static void take_seen(const struct trial_seen *from, struct trial_seen *out)
 {
 	*out = *from;

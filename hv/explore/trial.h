@@ -18,14 +18,17 @@ struct trial_looks {
 	const struct leaks *leaks;
 };
 
-/* What a trial has seen there. */
+/* What a trial has seen of the things that struct trial_looks lists. */
 struct trial_seen {
 	uint64_t values[ENDS_MAX];   /* of shared memory at the end (ends.h) */
 	struct returned returned[2]; /* of each side */
 	struct lost lost;	     /* slab objects */
 };
 
-/* What the process of a trial says, in memory that it shares. A guest ran in the process, so nothing in it is trusted. */
+/*
+ * The results of a trial's process, in memory that it shares with its parent. A guest ran in the process, so nothing in this
+ * memory is trusted.
+ */
 struct trial_shared {
 	struct explore_trial out;
 	struct trial_seen seen; /* valid if the outcome is EXPLORE_SAME */
@@ -40,16 +43,16 @@ struct trial_process {
 };
 
 /*
- * Start a process that runs plan->schedule at the candidate `c`, which is NULL for a serial order and a random schedule.
+ * Start a process that runs plan->schedule at the candidate `c`, which is NULL for a schedule without a candidate.
  * trial_finish() must follow. The arguments are not used any more once the function has returned.
  */
 void trial_start(struct trial_process *p, const struct base *base, const struct explore_config *config,
 		 const struct trial_looks *looks, const struct explore_candidate *c, const struct explore_trial *plan);
 
 /*
- * Wait until the trial has ended. Sets forced, status, machine, text, ns and outcome of `out`, the plan of trial_start(). The
- * outcome is never one that serial_judge() sets (serial.h). A trial that could not be run has the outcome EXPLORE_FAILED. If
- * the outcome is EXPLORE_SAME, sets *seen.
+ * Wait until the trial has ended. Sets forced, calls, status, machine, text, ns and outcome of `out`, the plan of
+ * trial_start(). The outcome is never one that serial_judge() sets (serial.h). A trial that could not be run has the outcome
+ * EXPLORE_FAILED. If the outcome is EXPLORE_SAME, sets *seen.
  */
 void trial_finish(struct trial_process *p, struct explore_trial *out, struct trial_seen *seen);
 

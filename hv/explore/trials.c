@@ -18,7 +18,10 @@
 #include "hv/explore/words.h"
 
 #define NS_PER_MS 1000000u
-/* The most candidates before one that are compared with it: otherwise, a hostile guest's candidates would take hours. */
+/*
+ * A candidate is compared with at most this number of candidates before it (is_repeated()). Without a limit, the candidates of
+ * a hostile guest would take hours.
+ */
 #define REPEATS_LOOKED 4096u
 
 struct trials {
@@ -31,18 +34,18 @@ struct trials {
 	/* What the next trial tries. */
 	unsigned candidate;
 	enum explore_schedule schedule;
-	bool late; /* go through the candidates again, now for the schedules that most likely block */
+	bool late; /* the second pass: go through the candidates again, for the schedules that most likely block */
 	bool said_late;
 	bool unchained; /* candidates_after() is still to be called */
 	struct walk_places places;
-	unsigned walks; /* that were planned */
+	unsigned walks; /* number of random schedules that were planned */
 	struct rng rng;
 	/* The trials that run have the indices from result->trial_count on, up to `started`. */
 	struct trial_process process[EXPLORE_JOBS_MAX];
 	unsigned started;
 	uint64_t start_ns; /* monotonic_ns() at the start of the first trial */
 	sigset_t ends;	   /* signals that end the trials; blocked while trials run */
-	bool stopped;	   /* one of them has come */
+	bool stopped;	   /* such a signal has come, or the time is over */
 	uint64_t other_ns; /* time that scenarios, candidates_after() and serial_judge() took */
 };
 
@@ -57,8 +60,8 @@ static bool has_walk(const struct trials *t)
 }
 
 /*
- * Block the signals that end the process. Copies inherit this, so a signal to the whole process group lets the trials in
- * progress end.
+ * Block the signals that end the process. Copies inherit this, so a signal to the whole process group does not interrupt the
+ * trials in progress.
  */
 static void block_ends(struct trials *t)
 {
@@ -113,8 +116,9 @@ static bool is_impossible(const struct trials *t)
 }
 
 /*
- * Returns whether an earlier candidate has the same pause: only the access of the side that is held matters, and many
- * candidates may have it. Their trials are not repeated, unless another place in memory is to be compared afterwards.
+ * Returns whether the schedule is a pause that an earlier candidate has, too. Only the access of the side that is held matters
+ * for a pause, and many candidates may share this access. Such a pause is tried again only if another place in memory is to be
+ * compared afterwards (ends.h).
  */
 static bool is_repeated(const struct trials *t)
 {
@@ -131,7 +135,7 @@ static bool is_repeated(const struct trials *t)
 	return false;
 }
 
-/* Returns whether not to try what comes next: it would tell nothing, or the other pass tries it. */
+/* Returns whether not to try the next schedule in this pass: it would show nothing new, or it belongs to the other pass. */
 static bool is_useless(const struct trials *t)
 {
 	bool blocked = t->result->candidates[t->candidate].blocked & 1u << t->schedule;
@@ -157,7 +161,7 @@ static unsigned count_chainable(const struct trials *t)
 
 /*
  * Returns whether to look for chains before the next trial: enough candidates at which a program can be held were tried, or all
- * candidates were. What is found then can only be tried if not all trials have been used.
+ * candidates were. Returns false if config->trials trials were started already, because new candidates could not be tried.
  */
 static bool wants_chains(const struct trials *t)
 {
@@ -168,13 +172,16 @@ static bool wants_chains(const struct trials *t)
 	return t->candidate >= r->candidate_count || count_chainable(t) >= t->config->chains;
 }
 
-/* Returns whether the trials that run must end before chain() can tell all that they show. */
+/* Returns whether chain() must wait until the trials that run have ended, because it uses their results. */
 static bool is_waiting(const struct trials *t)
 {
 	return wants_chains(t) && t->started > t->result->trial_count;
 }
 
-/* Look for candidates that only a held program shows. That this fails costs only these. */
+/*
+ * Look for candidates that show only while a program is held, if it is time to. If this fails, the exploration goes on without
+ * such candidates.
+ */
 static void chain(struct trials *t)
 {
 	struct err err = {0};
@@ -200,7 +207,10 @@ static bool begin_late(struct trials *t)
 	return has_candidate(t);
 }
 
-/* Go on to the next schedule that is to be tried. Returns whether there is none, or trials must end first. */
+/*
+ * Go on to the next schedule that is to be tried. Returns true if no trial may start now: there is none, or the trials that run
+ * must end first, or a finding, a signal or the time ends the trials.
+ */
 static bool is_over(struct trials *t)
 {
 	for (chain(t); has_candidate(t) || (!is_waiting(t) && begin_late(t)); chain(t)) {
@@ -216,7 +226,7 @@ static bool is_over(struct trials *t)
 	return (t->result->first >= 0 && !t->config->keep_going) || is_stopped(t);
 }
 
-/* Plan the next trial, which is_over() has said there is. */
+/* Plan the next trial. To be called after is_over() has returned false. */
 static void plan_next(struct trials *t, struct explore_trial *plan)
 {
 	*plan = (struct explore_trial){.number = t->started + 1, .candidate = t->candidate, .schedule = t->schedule};
@@ -316,7 +326,7 @@ static void run_all(struct trials *t)
 	while (t->started > r->trial_count || !is_over(t)) {
 		while (t->started - r->trial_count < t->config->jobs && !is_over(t))
 			start_next(t);
-		/* A signal may have come between the two looks. */
+		/* If a signal came between the two calls of is_over(), there may be no trial to wait for. */
 		if (t->started > r->trial_count)
 			finish_oldest(t);
 	}
@@ -344,7 +354,9 @@ static int find_places(struct trials *t, struct err *err)
 	return 0;
 }
 
-/* Returns the most time that a part may take. To be called after the serial orders, because it depends on how long they took.
+/*
+ * Returns the longest time, in ns, for one forced part of a schedule. To be called after the serial orders, because it depends
+ * on how long they took.
  */
 static uint64_t longest_part(const struct explore_config *config, const struct explore_result *r)
 {

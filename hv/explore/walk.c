@@ -80,11 +80,11 @@ struct walker {
 	struct drive *d;
 	const struct explore_walk *walk;
 	uint64_t ns;
-	unsigned from[2]; /* of each side: index of the change point from which on its next one is looked for */
+	unsigned from[2]; /* for each side: the index of the change point from which on the side's next one is looked for */
 	bool there[2];	  /* the side is held before the access of a change point */
 };
 
-/* Returns the next change point of the side, which is used up by that; NULL if there is none. */
+/* Returns the next change point of the side, and marks it as used. Returns NULL if there is none. */
 static const struct explore_point *next_point(struct walker *w, unsigned side)
 {
 	while (w->from[side] < w->walk->count) {
@@ -102,7 +102,10 @@ static enum drive_end run_on(struct walker *w, unsigned side)
 	const struct explore_point *point = next_point(w, side);
 	enum drive_end end;
 
-	/* Before an access, the breakpoint of a later change point at the same instruction would stop the side at once. */
+	/*
+	 * Step over the access at which the side is held. A later change point at the same instruction would otherwise stop the
+	 * side here at once.
+	 */
 	if (w->there[side] && !drive_step(w->d, side))
 		return DRIVE_BROKEN;
 	end = point ? drive_to_access(w->d, side, &point->at.access, w->ns) : drive_to(w->d, side, 0, 0, w->ns);

@@ -90,10 +90,9 @@ struct coverage_size coverage_size(struct coverage *c);
 /*
  * Copy function `index` with its armed sites into *out. `size` is the result of the latest call of coverage_size(), on whatever
  * thread; functions and sites that were first armed after that call are left out. Functions are numbered from 0 in the order in
- * which coverage_size() first found an armed site in them. Before the first call, the caller sets out->armed to NULL and
- * out->room to
- * 0. Later calls reuse the array out->armed, which the caller frees at the end. Returns 1, or 0 if there is no such function,
- *    or -1 if memory runs out. Any thread.
+ * which coverage_size() first found an armed site in them. Before the first call, the caller sets out->room to 0 and out->armed
+ * to NULL. Later calls reuse the array out->armed, which the caller frees at the end. Returns 1, or 0 if there is no such
+ * function, or -1 if memory runs out. Any thread.
  */
 int coverage_function(struct coverage *c, const struct coverage_size *size, size_t index, struct coverage_function *out);
 

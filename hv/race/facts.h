@@ -47,8 +47,9 @@ struct guest_context {
 	/* Preemption is off, as in every kind of interrupt. */
 	bool preempt_off;
 	/*
-	 * The CPU's preemption count, without the flag that asks it to reschedule (include/linux/preempt.h): bits 0 to 7 count
-	 * preempt_disable(), bits 8 to 15 disabled softirqs. If `preempt_off` is set and this is 0, the count was not recorded.
+	 * The CPU's preemption count, without the flag that asks the CPU to reschedule (include/linux/preempt.h): bits 0 to 7
+	 * count preempt_disable(), bits 8 to 15 disabled softirqs. If `preempt_off` is set and this is 0, the count was not
+	 * recorded.
 	 */
 	uint32_t preempt_count;
 	/* enum guest_context_kind */

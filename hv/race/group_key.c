@@ -37,8 +37,8 @@ void group_key(const struct race *race, bool section, struct group_key *out)
 	race_key(race, &key);
 	*out = (struct group_key){0};
 	/*
-	 * Pass `section` only if the datum is a member of its variable or type. The name of a variable without members alone
-	 * says which races are of one group, in and outside of a section of a sequence count.
+	 * Pass `section` only if the datum is a member of a variable or type. If the datum is a whole variable, its name
+	 * already decides the group, in and outside of a section of a sequence count.
 	 */
 	if (key.datum[0])
 		put_id(&key, section && strchr(key.datum, '.'), "", key.datum, out->text, out->id);

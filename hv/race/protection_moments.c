@@ -147,7 +147,10 @@ static uint32_t held_lock(struct protection *p, const struct lock_moment *m, uns
 	return protection_lock(p, held->gva, held->kind, &memory);
 }
 
-/* Sort held locks by index, so that locksets compare equal regardless of the order of taking. */
+/*
+ * Copy the locks that the event's context holds to `a`, sorted by index, so that locksets compare equal regardless of the order
+ * of taking.
+ */
 static void keep_held(struct protection *p, const struct lock_moment *m, struct prot_access *a)
 {
 	unsigned count = m->locks.count < LOCKSET_MAX ? m->locks.count : LOCKSET_MAX;

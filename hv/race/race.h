@@ -88,7 +88,10 @@ struct race {
 	 * `first`.
 	 */
 	struct race_instance *instances;
-	/* Even without this race, the locks that the run recorded made the pair of sites a suspicion (hv/race/suspicion.h). */
+	/*
+	 * The locks that the run recorded also made this pair of sites a suspicion (hv/race/suspicion.h), without regard to
+	 * this race.
+	 */
 	bool suspected;
 	/* The complaint of the guest's kernel that follows the race. */
 	struct race_complaint complaint;

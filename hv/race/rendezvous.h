@@ -51,13 +51,15 @@ struct rendezvous_sections {
 	/* GVAs of the calls that take the lock: of side 0's first and second section, and of side 1's section. */
 	uint64_t first, second, between;
 	/*
-	 * GVA of the start of the function that makes both sections of side 0 in functions that it calls. 0: the function that
-	 * contains the calls. Side 0's `symbol`, `return_address` and `cfa` are those of this function.
+	 * If the calls `first` and `second` are in different functions: GVA of the start of the function whose activation makes
+	 * both sections, as in struct section_pair. 0: both calls are in one function. Side 0's `symbol`, `return_address` and
+	 * `cfa` are those of the function that makes both sections.
 	 */
 	uint64_t caller;
 	/*
 	 * Where the lock is at the call `second`: its address is the value of this general register plus `offset`. X86_GPRS:
-	 * the lock is the same variable at each such call, or the call takes another lock than the first section.
+	 * the register is not needed, because the lock is the same variable at each such call, or unknown, because the call
+	 * takes another lock than the first section.
 	 */
 	uint8_t gpr;
 	int32_t offset;

@@ -33,8 +33,8 @@ struct section_pair {
 	/* GVAs of the calls that took the lock, which differ. Both are in one function if `caller` is 0. */
 	uint64_t first, second;
 	/*
-	 * If the calls are in different functions: GVA of the start of the function whose activation made both sections. It has
-	 * called both functions, or has called one of them and is the other one. Otherwise 0.
+	 * If the calls are in different functions: GVA of the start of the function whose activation made both sections. It
+	 * called both functions, or it is one of the two and called the other. 0: both calls are in one function.
 	 */
 	uint64_t caller;
 	/*

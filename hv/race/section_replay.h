@@ -31,7 +31,7 @@ enum section_order {
 enum section_outcome {
 	/* An order could not be run to the ends of both functions, so nothing is known. */
 	SECTION_OUTCOME_UNKNOWN,
-	/* After B in between, the state is that of both serial orders, or of one of them. */
+	/* The state after B in between is that of both serial orders (SAME), or only of the one that the name says. */
 	SECTION_OUTCOME_SAME,
 	SECTION_OUTCOME_AS_A_FIRST,
 	SECTION_OUTCOME_AS_B_FIRST,

@@ -44,11 +44,12 @@ enum atomicity_told {
 	ATOMICITY_STATE,	 /* the section in between decides by the datum, so its code expects the unfinished state */
 	ATOMICITY_CLAIMED,	 /* the first section sets another datum, by which the section in between decides */
 	ATOMICITY_OUTER,	 /* another lock is held around both sections, and around the one in between */
-	ATOMICITY_OWN_STEPS,	 /* the sections are in two functions, and their caller does not decide by the first */
-	ATOMICITY_OBJECTS,	 /* loops over several objects: nothing says that both sections access the same one */
-	ATOMICITY_ORDERED,	 /* the function waits for a hand-over between the sections */
-	ATOMICITY_NEVER,	 /* the two sections ran many times, and the other function's section never came in between */
-	ATOMICITY_APART,	 /* the two functions were not seen at the same time */
+	/* the sections are in two functions, and their caller does not decide by the result of the first */
+	ATOMICITY_OWN_STEPS,
+	ATOMICITY_OBJECTS, /* loops over several objects: nothing says that both sections access the same one */
+	ATOMICITY_ORDERED, /* the function waits for a hand-over between the sections */
+	ATOMICITY_NEVER,   /* the two sections ran many times, and the other function's section never came in between */
+	ATOMICITY_APART,   /* the two functions were not seen at the same time */
 	ATOMICITY_TOLD
 };
 
