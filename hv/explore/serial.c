@@ -31,9 +31,9 @@ static void add_losses(struct serial *s, const struct lost *lost)
 
 	leaks_add_serial(&s->leaks, lost);
 	if (judged && !s->leaks.guest)
-		explore_say(s->config, "objects that are lost or freed twice are not looked for any more: %s",
-			    lost->twice.in.gva ? "a serial order frees one twice already"
-					       : "what a serial order loses is not known");
+		explore_say(s->config, "no longer looking for leaks and double frees: %s",
+			    lost->twice.in.gva ? "a serial order already frees an object twice"
+					       : "it is unknown which objects a serial order loses");
 }
 
 static void run(struct serial *s, unsigned order, struct explore_trial *out)
@@ -79,13 +79,12 @@ int serial_run(struct serial *s, const struct base *base, const struct explore_c
 	if (s->returns.site.pc)
 		leaks_find(&s->leaks, kernel);
 	if (s->leaks.guest)
-		explore_say(config,
-			    "objects that are lost or freed twice are looked for; %zu objects are lost at the mark already",
+		explore_say(config, "looking for leaks and double frees; %zu objects are lost before the programs start",
 			    s->leaks.before_count);
 	else
-		explore_say(config, "objects that are lost or freed twice are not looked for: the kernel's memory or system "
-				    "calls are not understood, "
-				    "or RAM ends above 4 GiB");
+		explore_say(config,
+			    "not looking for leaks and double frees: outrider does not understand the kernel's memory or "
+			    "system calls, or the guest's RAM ends above 4 GiB");
 	for (unsigned order = 0; order < 2; order++) {
 		struct explore_trial *t = &result->serial[order];
 
@@ -111,7 +110,7 @@ static void repeat_serial(struct serial *s)
 	struct explore_trial again;
 
 	if (!s->repeated)
-		explore_say(s->config, "a trial ends as no serial order does: running each serial order %u times more",
+		explore_say(s->config, "a trial ended unlike both serial orders: running each serial order %u more times",
 			    REPEATS);
 	for (unsigned i = 0; i < 2 * REPEATS && !s->repeated; i++)
 		run(s, i % 2, &again);

@@ -192,7 +192,7 @@ static void chain(struct trials *t)
 	t->unchained = false;
 	start = monotonic_ns();
 	if (candidates_after(t->base, t->recordings, t->config, t->kernel, t->candidate, t->result, &err) < 0)
-		explore_say(t->config, "no chains: %s", err.text);
+		explore_say(t->config, "cannot look for candidates that show only while a program is held: %s", err.text);
 	t->other_ns += monotonic_ns() - start;
 }
 
@@ -236,7 +236,8 @@ static void plan_next(struct trials *t, struct explore_trial *plan)
 		t->walks++;
 	} else {
 		if (t->late && !t->said_late)
-			explore_say(t->config, "now the schedules that most likely block");
+			explore_say(t->config,
+				    "now the schedules in which one program most likely waits for a lock of the other");
 		t->said_late = t->late;
 		plan->split = explore_splits(&t->result->candidates[t->candidate], t->schedule);
 		advance(t);
