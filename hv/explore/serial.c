@@ -162,7 +162,7 @@ static void set_state(const struct serial *s, struct explore_trial *t, unsigned 
 	};
 }
 
-/* ---- runs between two system calls ---- */
+/* ---- runs of one side between two system calls of the other ---- */
 
 /*
  * Returns the run in which side `side` makes `calls` system calls, and then the other side runs to its end. Makes this run for

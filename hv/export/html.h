@@ -41,7 +41,7 @@ void html_name(FILE *out, const char *text);
 /* Returns the level of a race: an enum export_level, or HTML_SUPPRESSED. */
 int html_level(const struct export_race *r);
 
-/* Returns the CSS class for races of this level. */
+/* Returns the CSS class for races of this level (html_level()). */
 const char *html_level_class(int level);
 
 /* Returns plain words for races of this level, such as "may be harmful". The caller prints them after a count of races. */

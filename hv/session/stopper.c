@@ -108,8 +108,8 @@ static void on_signal(struct stopper *s, int number)
 }
 
 /*
- * End the process if the engine does not end open() in time. Tell the user, who pressed Ctrl-C, that outrider ends before the
- * search has begun.
+ * The user pressed Ctrl-C while the engine (engine.h) is still in open(): say that outrider ends without having looked for
+ * races. If open() does not return in time, end the process.
  */
 static void poll_opening(const struct stopper *s)
 {

@@ -23,8 +23,8 @@ static uint8_t state_after_call(const struct view *v, const char *callee, uint8_
 }
 
 /*
- * Propagate the states along all paths until nothing changes. Each pass sets at least one of two bits for each instruction, so
- * the loop ends.
+ * Propagate the states along all paths until nothing changes. The two bits of an instruction are set and never cleared. Each
+ * pass but the last sets at least one bit more, so the loop ends.
  */
 static void propagate(const struct view *v, const struct view_side *s, uint8_t states[RACE_CODE_MAX])
 {

@@ -173,7 +173,8 @@ static void describe_writer(const struct rcu *r, struct verdict *out)
 		verdict_evidence(out, "; %s frees the object that it removes only after a grace period, by %s()", function,
 				 p->grace);
 	else if (p->removes && r->was_null)
-		verdict_evidence(out, "; %s stores where there was NULL in all %u instances", function, r->v->race->kept);
+		verdict_evidence(out, "; in all %u instances, the pointer was NULL before %s stored to it", r->v->race->kept,
+				 function);
 	else if (p->removes && p->grace)
 		verdict_evidence(out, "; %s calls %s() after its store, but its code does not show for which object", function,
 				 p->grace);

@@ -60,7 +60,10 @@ static bool tokens_consistent(const struct kallsyms *k)
 	return align_up(pos, 4) == k->token_index || align_up(pos, 8) == k->token_index;
 }
 
-/* Find the token index whose offsets of the tokens "0" and "1" fit the strings of the digits at offset `found`. */
+/*
+ * Find kallsyms_token_index, the table with the offset of each token in the token table. Its entries for the tokens "0" and "1"
+ * must fit the strings of the digits, which begin at `found` in the image.
+ */
 static bool find_token_index(struct kallsyms *k, size_t found)
 {
 	size_t first = align_up(found + sizeof(digits), 4);

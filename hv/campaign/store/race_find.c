@@ -69,10 +69,10 @@ int store_race_find(struct store *s, const char *name, int64_t *race, struct err
 	if (find(s, name, &c, err) < 0)
 		return -1;
 	if (!c.count)
-		return err_set(err, EXIT_USAGE, "%.40s: the store has no race with an id that begins so", name);
+		return err_set(err, EXIT_USAGE, "%.40s: the store has no race with an id that begins with this", name);
 	if (c.count > 1)
-		return err_set(err, EXIT_USAGE, "%.40s: %zu races have an id that begins so:%s%s", name, c.count, c.names,
-			       c.count > SHOWN_MAX ? " ..." : "");
+		return err_set(err, EXIT_USAGE, "%.40s: %zu races have an id that begins with this:%s%s", name, c.count,
+			       c.names, c.count > SHOWN_MAX ? " ..." : "");
 	*race = c.race;
 	return 0;
 }

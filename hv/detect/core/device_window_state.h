@@ -33,7 +33,7 @@ struct touched_word {
 	uint32_t offset;
 };
 
-/* Number of segments that are remembered of requests that were held earlier. A new segment replaces the oldest. */
+/* Remember this many segments (pieces of memory) of requests that were held earlier. A new segment replaces the oldest. */
 #define DEVICE_SEGMENTS_KEPT 64u
 
 /* A segment of a request that was held, and is done by now. `len` 0: none. */

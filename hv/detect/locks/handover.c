@@ -88,7 +88,7 @@ static unsigned find_object(const struct handover *h, uint64_t gva, uint8_t kind
 
 bool handover_has(const struct handover *h, enum handover_kind kind, uint64_t gva)
 {
-	/* A thread that began before the run has no entry, so every thread counts. */
+	/* A thread that began before the run has no entry in the table of objects. So every thread counts as known. */
 	return kind == HANDOVER_THREAD || find_object(h, gva, (uint8_t)kind) < HANDOVER_OBJECTS_MAX;
 }
 

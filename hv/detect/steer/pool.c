@@ -13,7 +13,7 @@
 #include "hv/detect/steer/functions.h"
 #include "symbols/insn/flow.h"
 
-/* A draw (pool.h) returns as many sites, on average, as 32 bytes of code have: about one. */
+/* A draw (pool.h) returns the sites in 32 bytes of code: one, on average. */
 #define BYTES_A_DRAW 32
 /* After this many draws in a row without a site, pool_choose() returns 0. */
 #define DRAWS_MAX 1024

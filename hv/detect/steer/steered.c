@@ -16,8 +16,8 @@
 #define BURST_SECONDS 0.25
 #define BURST_LEAST 8.0
 /*
- * Arm no more points in a function while 4 points wait there. With points at all sites of a path, a CPU would stop at each of
- * them, and the windows there would use up the budget of CPU time for one run of the path.
+ * Arm no more points in a function while 4 armed points there have not been hit yet. If all sites of a path had points, one
+ * execution of the path would stop at each of them, and its windows alone would use up the budget of CPU time.
  */
 #define WAITING_MOST 4u
 /* In one iteration, look at 1024 sites of functions with news at most, and arm for 20 ms at most. */

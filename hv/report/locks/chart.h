@@ -61,7 +61,7 @@ struct chart_suspicion {
 };
 
 struct lock_chart {
-	/* Sorted by owner's name, then by offset and name. */
+	/* Sorted by the name of what contains the datum (a type or an object), then by offset and by name. */
 	struct chart_datum *data;
 	size_t count;
 	/*

@@ -252,9 +252,9 @@ static bool by_per_cpu(const struct naming *n, const struct race *race, const st
 }
 
 /*
- * Name a per-CPU variable of one CPU that the access reached through a pointer without debug information. The guest's tables
- * name the variable. Its offset in the CPU's area follows from the GS base of a side that ran on that CPU. If neither side's GS
- * base leads to that variable, the datum stays unnamed.
+ * Name a per-CPU variable that the access reached through a pointer of which the debug information says nothing. The guest's
+ * tables say which variable it is, and of which CPU. The offset in the variable is computed from the GS base of a side that ran
+ * on this CPU. If neither side's GS base gives an address in this variable, the datum stays unnamed.
  */
 static void by_memory(const struct naming *n, const struct race *race, const struct race_side *side, struct datum_name *out)
 {

@@ -277,7 +277,7 @@ class Digits(unittest.TestCase):
         self.assertTrue(self.first_line("race:5787").startswith("RACE "))
         self.fails(3, "no round 5787; its rounds are 1 to 1", "round:5787")
         self.fails(3, "no round has the number 5788, and no race has an id that begins with it", "5788")
-        self.fails(2, "5788: the store has no race with an id that begins so", "race:5788")
+        self.fails(2, "5788: the store has no race with an id that begins with this", "race:5788")
         self.nights.play(**self.play)
         self.nights.command("run", "--round", "5787", self.nights.file)
         self.nights.play(**self.play)
