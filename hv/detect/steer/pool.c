@@ -13,7 +13,10 @@
 #include "hv/detect/steer/functions.h"
 #include "symbols/insn/flow.h"
 
-/* A draw (pool.h) returns the sites in 32 bytes of code: one, on average. */
+/*
+ * A draw (pool.h) takes each site of one function with such a probability that it takes, on average, as many sites as there are
+ * in 32 bytes of code: about one.
+ */
 #define BYTES_A_DRAW 32
 /* After this many draws in a row without a site, pool_choose() returns 0. */
 #define DRAWS_MAX 1024
