@@ -81,7 +81,7 @@ static const struct argp_option options[] = {
 	{"on-complaint", KEY_ON_COMPLAINT, "ACTION", 0,
 	 "what to do when the guest's kernel complains of itself: stop the run with exit status 4 after an oops, BUG() or "
 	 "panic "
-	 "(stop, the default), after a warning or lockup as well (panic), or never (continue)",
+	 "(stop, the default), after a warning or lockup as well (panic), or after a panic only (continue)",
 	 0},
 	{NULL, 0, NULL, 0, "Results", 4},
 	{"json", KEY_JSON, "FILE", 0, "write the races to FILE, which is valid at every moment", 0},
