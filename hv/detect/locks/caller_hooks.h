@@ -54,7 +54,7 @@ void caller_graph_fini(struct caller_graph *g);
  */
 void caller_hooks_function(struct caller_graph *g, const struct symbol *fn);
 
-/* Note that the function that caller_hooks_function() got last has this instruction, which takes a lock or tries to. */
+/* Add this instruction, which takes a lock or tries to, to the function that caller_hooks_function() began last. */
 void caller_hooks_take(struct caller_graph *g, const struct insn *insn);
 
 /*
