@@ -2,11 +2,15 @@
 /* Emulates the instructions that hooks are planted on (emulate.h), most of which access only registers and the stack. */
 #include "hv/target/emulate.h"
 
+#include <string.h>
+
 #include "symbols/insn/flow.h"
 
-enum form { NOT_EMULATED, PUSH, RET, JUMP, CALL, TEST, MOVE, CLEAR };
+enum form { NOT_EMULATED, PUSH, RET, JUMP, CALL, TEST, MOVE, SUBTRACT, CLEAR };
 
 #define REX_B 0x41
+#define REX_W 0x48
+#define ALL_ARITHMETIC_FLAGS (X86_RFLAGS_CF | X86_RFLAGS_PF | X86_RFLAGS_AF | X86_RFLAGS_ZF | X86_RFLAGS_SF | X86_RFLAGS_OF)
 
 /* An instruction with two register operands (SDM vol. 2, table 2-2). */
 struct two_registers {
@@ -43,10 +47,30 @@ static bool is_push_opcode(uint8_t op)
 	return op >= 0x50 && op <= 0x57;
 }
 
+/*
+ * Returns true, with the constant in *out, if the instruction is a sub of a constant from a 64-bit register, the form in which
+ * functions make their stack frame: REX.W 83 /5 ib or REX.W 81 /5 id.
+ */
+static bool is_subtract(const struct insn *insn, int64_t *out)
+{
+	const uint8_t *b = insn->bytes;
+	bool byte = insn->len == 4 && b[1] == 0x83;
+	int32_t wide = 0;
+
+	if (!byte && (insn->len != 7 || b[1] != 0x81))
+		return false;
+	if ((b[0] & ~1u) != REX_W || (b[2] & 0xf8) != 0xe8)
+		return false;
+	memcpy(&wide, b + 3, sizeof(wide));
+	*out = byte ? (int8_t)b[3] : wide;
+	return true;
+}
+
 static enum form form_of(const struct insn *insn)
 {
 	const uint8_t *b = insn->bytes;
 	struct two_registers two;
+	int64_t constant;
 
 	if ((insn->len == 1 && is_push_opcode(b[0])) || (insn->len == 2 && b[0] == REX_B && is_push_opcode(b[1])))
 		return PUSH;
@@ -62,6 +86,8 @@ static enum form form_of(const struct insn *insn)
 		return TEST;
 	if (is_two_registers(insn, &two) && (two.opcode == 0x89 || two.opcode == 0x8b))
 		return MOVE;
+	if (is_subtract(insn, &constant))
+		return SUBTRACT;
 	return NOT_EMULATED;
 }
 
@@ -108,8 +134,32 @@ static void test_registers(const struct insn *insn, struct x86_regs *regs)
 		flags |= X86_RFLAGS_SF;
 	if (!__builtin_parity((unsigned)result & 0xff))
 		flags |= X86_RFLAGS_PF;
-	regs->rflags &= ~(X86_RFLAGS_CF | X86_RFLAGS_PF | X86_RFLAGS_AF | X86_RFLAGS_ZF | X86_RFLAGS_SF | X86_RFLAGS_OF);
-	regs->rflags |= flags;
+	regs->rflags = (regs->rflags & ~ALL_ARITHMETIC_FLAGS) | flags;
+}
+
+/* Subtract the constant and set the flags (SDM vol. 2, SUB). */
+static void subtract(const struct insn *insn, struct x86_regs *regs)
+{
+	uint64_t *reg = &regs->gpr[(insn->bytes[2] & 7u) | (insn->bytes[0] & 1u) << 3];
+	uint64_t before = *reg, after, flags = 0;
+	int64_t constant;
+
+	is_subtract(insn, &constant);
+	after = before - (uint64_t)constant;
+	*reg = after;
+	if (before < (uint64_t)constant)
+		flags |= X86_RFLAGS_CF;
+	if (!__builtin_parity((unsigned)after & 0xff))
+		flags |= X86_RFLAGS_PF;
+	if ((before & 15) < ((uint64_t)constant & 15))
+		flags |= X86_RFLAGS_AF;
+	if (!after)
+		flags |= X86_RFLAGS_ZF;
+	if (after >> 63)
+		flags |= X86_RFLAGS_SF;
+	if (((before ^ (uint64_t)constant) & (before ^ after)) >> 63)
+		flags |= X86_RFLAGS_OF;
+	regs->rflags = (regs->rflags & ~ALL_ARITHMETIC_FLAGS) | flags;
 }
 
 /* Carry out a mov. A 32-bit mov clears the upper half of the destination register. */
@@ -160,6 +210,10 @@ int target_emulate(struct target *t, const struct insn *insn, struct x86_regs *r
 		return 0;
 	case MOVE:
 		move_register(insn, regs);
+		regs->rip = next;
+		return 0;
+	case SUBTRACT:
+		subtract(insn, regs);
 		regs->rip = next;
 		return 0;
 	case CLEAR:

@@ -22,13 +22,14 @@
  *   call	e8 rel32
  *   test	84 /r, 85 /r of two registers
  *   mov	89 /r, 8b /r of two registers
+ *   sub	48 83 /5 ib, 48 81 /5 id of a constant from a 64-bit register, and the same with REX.B
  *   mov	c6 07 00, which clears the byte at RDI: an inlined spinlock release
  *
  * All of them except the last access only general registers, RIP and the stack. These instructions fault only if their memory
- * is unmapped. Only test changes flags: it sets the arithmetic flags from its operands. An emulated write hits no watchpoint. A
- * direct call is emulated as a push and a jump. Indirect calls and jumps cannot be emulated: with indirect branch tracking they
- * also change CPU state that cannot be set from outside. The guest's kernel must not use supervisor shadow stacks, onto which a
- * call would push, too; Linux does not use them.
+ * is unmapped. Only test and sub change flags: they set the arithmetic flags from their operands. An emulated write hits no
+ * watchpoint. A direct call is emulated as a push and a jump. Indirect calls and jumps cannot be emulated: with indirect branch
+ * tracking they also change CPU state that cannot be set from outside. The guest's kernel must not use supervisor shadow
+ * stacks, onto which a call would push, too; Linux does not use them.
  */
 bool target_can_emulate(const struct insn *insn);
 

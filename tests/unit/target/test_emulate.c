@@ -76,7 +76,7 @@ static void check(const struct insn *insn, run_fn run, uint64_t rdi, uint64_t rs
 	struct x86_regs regs = {.rip = ADDR, .rflags = X86_RFLAGS_CF | X86_RFLAGS_OF | X86_RFLAGS_IF | 2};
 	struct x86_regs after;
 	struct result cpu = {0};
-	bool test = (insn->bytes[insn->len - 2] & 0xfe) == 0x84;
+	bool test = (insn->bytes[insn->len - 2] & 0xfe) == 0x84, subtract = insn->len > 3;
 
 	for (unsigned i = 0; i < X86_GPRS; i++)
 		regs.gpr[i] = 0xabcd000000000000 + i;
@@ -91,6 +91,8 @@ static void check(const struct insn *insn, run_fn run, uint64_t rdi, uint64_t rs
 	after.gpr[X86_RCX] = cpu.rcx;
 	if (test)
 		after.rflags = (regs.rflags & ~(uint64_t)FLAGS) | (cpu.flags & FLAGS);
+	if (subtract)
+		after.rflags = (regs.rflags & ~(uint64_t)(FLAGS | X86_RFLAGS_AF)) | (cpu.flags & (FLAGS | X86_RFLAGS_AF));
 	assert_int_equal(target_emulate(NULL, insn, &regs), 0);
 	assert_memory_equal(&regs, &after, sizeof(regs));
 }
@@ -101,20 +103,25 @@ static void test_as_a_cpu_does(void **state)
 		const char *code;
 		size_t len;
 	} insns[] = {
-		{"\x84\xc9", 2},     /* test %cl, %cl */
-		{"\x84\xed", 2},     /* test %ch, %ch */
-		{"\x84\xe9", 2},     /* test %ch, %cl */
-		{"\x40\x84\xff", 3}, /* test %dil, %dil */
-		{"\x40\x84\xf7", 3}, /* test %sil, %dil */
-		{"\x85\xff", 2},     /* test %edi, %edi */
-		{"\x85\xf7", 2},     /* test %esi, %edi */
-		{"\x48\x85\xff", 3}, /* test %rdi, %rdi */
-		{"\x48\x85\xf7", 3}, /* test %rsi, %rdi */
-		{"\x89\xf7", 2},     /* mov %esi, %edi */
-		{"\x8b\xf7", 2},     /* mov %esi, %edi in its other encoding, with the operands swapped */
-		{"\x48\x89\xf7", 3}, /* mov %rsi, %rdi */
-		{"\x48\x8b\xcf", 3}, /* mov %rdi, %rcx */
-		{"\x40\x89\xff", 3}, /* mov %edi, %edi, which clears the upper half */
+		{"\x84\xc9", 2},		     /* test %cl, %cl */
+		{"\x84\xed", 2},		     /* test %ch, %ch */
+		{"\x84\xe9", 2},		     /* test %ch, %cl */
+		{"\x40\x84\xff", 3},		     /* test %dil, %dil */
+		{"\x40\x84\xf7", 3},		     /* test %sil, %dil */
+		{"\x85\xff", 2},		     /* test %edi, %edi */
+		{"\x85\xf7", 2},		     /* test %esi, %edi */
+		{"\x48\x85\xff", 3},		     /* test %rdi, %rdi */
+		{"\x48\x85\xf7", 3},		     /* test %rsi, %rdi */
+		{"\x89\xf7", 2},		     /* mov %esi, %edi */
+		{"\x8b\xf7", 2},		     /* mov %esi, %edi in its other encoding, with the operands swapped */
+		{"\x48\x89\xf7", 3},		     /* mov %rsi, %rdi */
+		{"\x48\x8b\xcf", 3},		     /* mov %rdi, %rcx */
+		{"\x40\x89\xff", 3},		     /* mov %edi, %edi, which clears the upper half */
+		{"\x48\x83\xef\x20", 4},	     /* sub $0x20, %rdi */
+		{"\x48\x83\xe9\x80", 4},	     /* sub $-0x80, %rcx */
+		{"\x48\x83\xee\x01", 4},	     /* sub $1, %rsi */
+		{"\x48\x81\xef\xf8\x12\x00\x00", 7}, /* sub $0x12f8, %rdi */
+		{"\x48\x81\xee\x00\x00\x00\x80", 7}, /* sub $-0x80000000, %rsi */
 	};
 	struct insn_decoder *decoder = insn_decoder_new();
 
@@ -138,9 +145,10 @@ static void test_as_a_cpu_does(void **state)
 /* The bits of REX lead to the upper eight registers. */
 static void test_upper_registers(void **state)
 {
-	const struct insn to = {.addr = ADDR, .len = 3, .bytes = {0x49, 0x89, 0xc4}};	/* mov %rax, %r12 */
-	const struct insn from = {.addr = ADDR, .len = 3, .bytes = {0x4c, 0x89, 0xf8}}; /* mov %r15, %rax */
-	const struct insn test = {.addr = ADDR, .len = 3, .bytes = {0x4d, 0x85, 0xe4}}; /* test %r12, %r12 */
+	const struct insn to = {.addr = ADDR, .len = 3, .bytes = {0x49, 0x89, 0xc4}};		  /* mov %rax, %r12 */
+	const struct insn from = {.addr = ADDR, .len = 3, .bytes = {0x4c, 0x89, 0xf8}};		  /* mov %r15, %rax */
+	const struct insn test = {.addr = ADDR, .len = 3, .bytes = {0x4d, 0x85, 0xe4}};		  /* test %r12, %r12 */
+	const struct insn subtract = {.addr = ADDR, .len = 4, .bytes = {0x49, 0x83, 0xec, 0x03}}; /* sub $3, %r12 */
 	struct x86_regs regs = {.gpr = {[X86_RAX] = 5, [12] = 7, [X86_R15] = 0}, .rip = ADDR};
 
 	(void)state;
@@ -150,7 +158,8 @@ static void test_upper_registers(void **state)
 	assert_int_equal(regs.rflags, X86_RFLAGS_PF); /* 5 has two bits */
 	assert_int_equal(target_emulate(NULL, &from, &regs), 0);
 	assert_int_equal(regs.gpr[X86_RAX], 0);
-	assert_int_equal(regs.gpr[12], 5);
+	assert_int_equal(target_emulate(NULL, &subtract, &regs), 0);
+	assert_int_equal(regs.gpr[12], 2);
 }
 
 /* The emulator refuses instructions with similar bytes and another meaning. */
@@ -168,6 +177,10 @@ static void test_refused(void **state)
 		{.len = 2, .bytes = {0xf6, 0xc0}},	       /* incomplete */
 		{.len = 3, .bytes = {0x0f, 0x85, 0xc0}},       /* incomplete */
 		{.len = 3, .bytes = {0xf0, 0x85, 0xc0}},       /* LOCK is not allowed */
+		{.len = 3, .bytes = {0x83, 0xec, 0x20}},       /* sub $0x20, %esp */
+		{.len = 4, .bytes = {0x48, 0x83, 0xc4, 0x20}}, /* add $0x20, %rsp */
+		{.len = 4, .bytes = {0x48, 0x83, 0x2c, 0x20}}, /* sub of memory, incomplete */
+		{.len = 4, .bytes = {0x48, 0x29, 0xec, 0x20}}, /* not one instruction */
 	};
 
 	(void)state;
