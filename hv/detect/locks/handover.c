@@ -281,21 +281,23 @@ bool handover_learn(struct handover *h, const struct lock_function *function, ui
 	return learn(h, callee, function);
 }
 
-static void acquire(struct handover *h, const struct handover_stop *stop, bool entry, const struct lock_function *function,
-		    uint64_t gva)
+/* `above`: bytes by which the stack pointer is lower than it will be after the call. */
+static void acquire(struct handover *h, const struct handover_stop *stop, uint64_t above, const struct lock_function *function,
+		    uint64_t gva, bool outside)
 {
-	push(h, stop, entry ? RETURN_BYTES : 0,
+	push(h, stop, above,
 	     (struct handover_frame){.gva = gva,
 				     .number = stop->number,
 				     .kind = function->kind,
-				     .entry = entry,
+				     .outside = outside,
 				     .tested = function->tested,
 				     .stops = function->stops});
 }
 
-void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva)
+void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva,
+		      bool outside)
 {
-	acquire(h, stop, false, function, gva);
+	acquire(h, stop, 0, function, gva, outside);
 }
 
 void handover_acquire_at_entry(struct handover *h, const struct handover_stop *stop, const struct lock_function *function,
@@ -308,7 +310,7 @@ void handover_acquire_at_entry(struct handover *h, const struct handover_stop *s
 		    f->rsp == stop->regs->gpr[X86_RSP] + RETURN_BYTES && lock_who_same(&f->who, &stop->who))
 			return;
 	}
-	acquire(h, stop, true, function, gva);
+	acquire(h, stop, RETURN_BYTES, function, gva, true);
 }
 
 bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, bool in_subject, struct lock_event *out)
@@ -318,7 +320,7 @@ bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t 
 
 		if (!f->used || f->callback || f->tested || !lock_who_same(&f->who, who))
 			continue;
-		if (f->rsp > rsp && !(f->entry && in_subject))
+		if (f->rsp > rsp && !(f->outside && in_subject))
 			continue;
 		*out = (struct lock_event){.gva = f->gva,
 					   .since = f->number,

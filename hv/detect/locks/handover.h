@@ -49,8 +49,8 @@ struct handover_frame {
 	uint64_t number;
 	uint8_t kind;
 	bool used, callback;
-	/* The call was seen at the entry of the called function, so it may come from a helper at any depth of the stack. */
-	bool entry;
+	/* Of a call: the called function is not code of the subject, and it does not call the subject in this context. */
+	bool outside;
 	/* The call's result decides whether the object is acquired. */
 	bool tested;
 	/* Of a call: the object's callback is stopped when the call returns. */
@@ -137,9 +137,10 @@ bool handover_learn(struct handover *h, const struct lock_function *function, ui
 
 /*
  * The CPU is about to call a LOCK_ACQUIRE function with this object. If the function is `tested`, a hook must see the call's
- * result.
+ * result. `outside`: the function is not code of the subject.
  */
-void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva);
+void handover_acquire(struct handover *h, const struct handover_stop *stop, const struct lock_function *function, uint64_t gva,
+		      bool outside);
 
 /* The CPU is about to call a LOCK_STOP function with this object. */
 void handover_stop(struct handover *h, const struct lock_function *function, uint64_t gva);
@@ -168,8 +169,9 @@ void handover_acquire_at_entry(struct handover *h, const struct handover_stop *s
 
 /*
  * A CPU stopped. Returns true if an acquiring call of its context has returned and no hook saw the return, with the event in
- * *out. There are two signs of this: the stack pointer is not below its value at the call any more; or the call was seen at the
- * entry of the called function, and `in_subject` says that the CPU is in code of the subject, which this function never calls.
+ * *out. There are two signs of this: the stack pointer is not below its value at the call any more; or the called function is
+ * outside of the subject, and `in_subject` says that the CPU is in code of the subject, which this function never calls. The
+ * second sign is needed where the caller has no hook after the call and goes on in functions that it calls itself.
  * out->since is set. Call this function first at each stop, again and again until it returns false.
  */
 bool handover_returned(struct handover *h, const struct lock_who *who, uint64_t rsp, bool in_subject, struct lock_event *out);

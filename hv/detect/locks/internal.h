@@ -105,7 +105,7 @@ void lock_seen(struct locks *l, unsigned cpu, const struct guest_context *contex
  * Record a call of a function that hands over: it releases an object, waits for one, or stops a callback. `entry`: the CPU is
  * at the function's start, after the call pushed the return address; otherwise it is at the call.
  */
-void lock_handed_over(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function,
+void lock_handed_over(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f,
 		      bool entry);
 
 /*

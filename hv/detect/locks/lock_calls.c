@@ -170,7 +170,7 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 		return;
 	}
 	if (function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE || function->op == LOCK_STOP) {
-		lock_handed_over(l, cpu, regs, function, false);
+		lock_handed_over(l, cpu, regs, f, false);
 		return;
 	}
 	lock_see_returns(l, cpu, regs, &context, true);

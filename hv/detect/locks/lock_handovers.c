@@ -66,9 +66,10 @@ static uint64_t callee_of(const struct locks *l, const struct lock_function *fun
 	return callee;
 }
 
-void lock_handed_over(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function,
+void lock_handed_over(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f,
 		      bool entry)
 {
+	const struct lock_function *function = f->function;
 	uint64_t gva = handover_object((enum handover_kind)function->kind, lock_argument(l, function, regs));
 	struct handover_stop stop;
 	struct lock_event event;
@@ -80,7 +81,7 @@ void lock_handed_over(struct locks *l, unsigned cpu, const struct x86_regs *regs
 		if (entry)
 			handover_acquire_at_entry(&l->handover, &stop, function, gva);
 		else if (!function->tested || lock_known_at(&l->results, regs->rip + X86_CALL_LEN))
-			handover_acquire(&l->handover, &stop, function, gva);
+			handover_acquire(&l->handover, &stop, function, gva, f->outside);
 		return;
 	}
 	if (function->op == LOCK_STOP) {
@@ -99,10 +100,11 @@ void lock_handed_over(struct locks *l, unsigned cpu, const struct x86_regs *regs
 void lock_entered(struct locks *l, unsigned cpu, const struct x86_regs *regs, struct entry_hook *entry)
 {
 	const enum handover_kind kind = (enum handover_kind)entry->function->kind;
+	const struct known_lock_function f = {.function = entry->function, .outside = true};
 	uint64_t gva = handover_object(kind, lock_argument(l, entry->function, regs));
 
 	if (handover_has(&l->handover, kind, gva))
-		lock_handed_over(l, cpu, regs, entry->function, true);
+		lock_handed_over(l, cpu, regs, &f, true);
 	else
 		entry->idle_stops++;
 }

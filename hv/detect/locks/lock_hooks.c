@@ -286,7 +286,7 @@ void lock_hooks_text_came(struct detect *d, const char *module, const struct sym
 	struct planting p = {.d = d};
 	struct symbol fn;
 
-	locks_learn(d->locks, symbols);
+	locks_learn(d->locks, module, symbols);
 	if (!pool_module_fits(module, d->config.module))
 		return;
 	/*

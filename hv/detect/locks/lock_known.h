@@ -20,6 +20,8 @@ struct known_lock_function {
 	 * does not see it.
 	 */
 	bool given_unseen;
+	/* Of an entry in `known` of struct locks: the function is not code of the subject's module. */
+	bool outside;
 	/* locks_next_entry() has returned it. */
 	bool entered;
 };

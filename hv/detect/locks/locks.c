@@ -91,7 +91,7 @@ static bool given_unseen(const struct symtab *symbols, const char *names)
 	return false;
 }
 
-void locks_learn(struct locks *l, const struct symtab *symbols)
+void locks_learn(struct locks *l, const char *module, const struct symtab *symbols)
 {
 	const struct lock_functions *list = l->d->config.locks;
 
@@ -102,6 +102,7 @@ void locks_learn(struct locks *l, const struct symtab *symbols)
 			.addr = symtab_addr(symbols, function->name),
 			.function = function,
 			.given_unseen = given_unseen(symbols, function->given_by),
+			.outside = !pool_module_fits(module, l->d->config.module),
 		};
 
 		/* If memory runs out, calls of this function will be missed, so no lockset is known any more. */

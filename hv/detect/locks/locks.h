@@ -32,10 +32,10 @@ struct locks *locks_new(struct detect *d);
 void locks_free(struct locks *l);
 
 /*
- * Learn the addresses of lock functions in newly loaded text. A kernel has only some functions of the list. Called on the
- * sampler's thread, without d->lock.
+ * Learn the addresses of lock functions in newly loaded text of this module ("" for the kernel). A kernel has only some
+ * functions of the list. Called on the sampler's thread, without d->lock.
  */
-void locks_learn(struct locks *l, const struct symtab *symbols);
+void locks_learn(struct locks *l, const char *module, const struct symtab *symbols);
 
 /*
  * Find the functions and variables of the user's list that no text loaded so far has: their names may be misspelt. Leaves out

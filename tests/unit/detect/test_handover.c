@@ -749,7 +749,7 @@ static void interrupts_are_stopped_as_often_as_started(void **state)
 	handover_stop(h, &nosync, 11);
 	assert_true(handover_lines_stopped(h));
 	assert_int_equal(callbacks_of(h, OTHER).count, 0);
-	handover_acquire(h, &now, &wait, 11);
+	handover_acquire(h, &now, &wait, 11, false);
 	assert_true(handover_returned(h, &now.who, 0x1000, true, &event));
 	assert_int_equal(callbacks_of(h, OTHER).count, 1);
 	assert_true(callbacks_of(h, OTHER).held[0].shared);
@@ -758,6 +758,31 @@ static void interrupts_are_stopped_as_often_as_started(void **state)
 	handover_release(h, &now, &enable, 11, 0, &event);
 	assert_int_equal(callbacks_of(h, OTHER).count, 0);
 	assert_false(handover_lines_stopped(h));
+	free(h);
+}
+
+/*
+ * The subject calls a waiting function, has no hook after the call, and stops next in a function that it calls itself. Then a
+ * waiting function outside of the subject has returned. One of the subject may have called the function that stops.
+ */
+static void call_of_outside_has_returned_at_the_subjects_next_stop(void **state)
+{
+	const struct lock_function wait = {.op = LOCK_ACQUIRE, .kind = HANDOVER_WORK};
+	struct x86_regs regs = {.gpr[X86_RSP] = 0x1000};
+	struct handover_stop now = {.regs = &regs, .who = {.who = OWNER, .kind = GUEST_TASK}, .number = 7};
+	struct handover *h = calloc(1, sizeof(*h));
+	struct lock_event event;
+
+	(void)state;
+	assert_non_null(h);
+	handover_acquire(h, &now, &wait, 11, false);
+	assert_false(handover_returned(h, &now.who, 0xf80, true, &event));
+	handover_acquire(h, &now, &wait, 12, true);
+	assert_false(handover_returned(h, &now.who, 0xf80, false, &event));
+	assert_true(handover_returned(h, &now.who, 0xf80, true, &event));
+	assert_int_equal(event.gva, 12);
+	assert_int_equal(event.since, 7);
+	assert_false(handover_returned(h, &now.who, 0xf80, true, &event));
 	free(h);
 }
 
@@ -842,6 +867,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(others_run_beside_each_other, setup_stops, teardown),
 		T(wait_alone_stops_nothing),
 		T(interrupts_are_stopped_as_often_as_started),
+		T(call_of_outside_has_returned_at_the_subjects_next_stop),
 		T(completion_counts_if_it_came),
 		T(rest_forgets_what_runs),
 		T(text_that_goes_takes_its_callbacks_along),
