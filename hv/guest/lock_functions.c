@@ -27,7 +27,7 @@ static const char *const ops[] = {"take",    "try",	"give",	 "free", "new",	  "o
 				  "release", "acquire", "share", "stop", "caller"};
 /* The words for enum lock_kind in a list. LOCK_CALLBACK has no word, because no function takes or releases it. */
 static const char *const kinds[LOCK_CALLBACK] = {"spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq", "bit"};
-static const char *const handovers[HANDOVER_KINDS] = {"completion", "work", "timer", "irq", "thread", "napi"};
+static const char *const handovers[HANDOVER_KINDS] = {"completion", "work", "timer", "irq", "thread", "napi", "serial"};
 
 /* A line being parsed. */
 struct line {
@@ -200,6 +200,8 @@ static int read_line(const struct line *line, struct lock_function *f, struct er
 		if (kind < 0)
 			return wrong(line, err, handover ? "no such kind of hand-over" : "no such kind of lock",
 				     line->words[1]);
+		if (handover && kind == HANDOVER_SERIAL && op != LOCK_CALLER)
+			return wrong(line, err, "only a caller line can have the kind", line->words[1]);
 		f->kind = (uint8_t)kind;
 	}
 	if (copy_name(line, f->name, line->words[at++], err) < 0)

@@ -20,6 +20,11 @@ enum handover_kind {
 	HANDOVER_IRQ,	     /* number of an interrupt line in Linux */
 	HANDOVER_THREAD,     /* GVA of the data that a thread's function gets; at the thread's end, GVA of its task_struct */
 	HANDOVER_NAPI,	     /* GVA of a struct napi_struct */
+	/*
+	 * GVA of an object under whose lock the kernel makes these calls, such as a sound stream. The kernel makes at most one
+	 * of them at a time for each object.
+	 */
+	HANDOVER_SERIAL,
 	HANDOVER_KINDS
 };
 

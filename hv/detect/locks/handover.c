@@ -385,6 +385,8 @@ static bool has_object(const struct handover_stop *stop, const struct lock_funct
 
 	if (function->kind == HANDOVER_IRQ)
 		return !x86_kernel_address(argument);
+	if (function->kind == HANDOVER_SERIAL && !x86_kernel_address(argument))
+		return false;
 	if (function->calls != LOCK_CALLS_MEMBER)
 		return true;
 	/* timer_shutdown() clears the pointer, perhaps just before the timer's function begins. */

@@ -786,6 +786,40 @@ static void call_of_outside_has_returned_at_the_subjects_next_stop(void **state)
 	free(h);
 }
 
+/* The task enters a callback with this object, called by code outside of the subject. Returns whether it counts as one. */
+static bool enter(struct fixture *f, struct handover *h, const struct lock_function *caller, int32_t pid, uint64_t object)
+{
+	struct x86_regs regs = {.rip = RIG_TEXT + WORK_START, .gpr[X86_RDI] = object};
+	const uint64_t back = RIG_TEXT + INDIRECT + 5, at = STACK + (uint64_t)pid * STACK_BYTES;
+	const struct handover_stop stop = {
+		.guest = &f->r->guest, .regs = &regs, .who = {.who = pid, .kind = GUEST_TASK}, .number = 1};
+	struct lock_event event;
+
+	rig_store(f->r, at, &back, sizeof(back));
+	regs.gpr[X86_RSP] = RIG_DATA + at;
+	return handover_enter(h, &stop, caller, &event);
+}
+
+/* Two functions of a driver that the kernel calls under the lock of their first argument. */
+static void serial_calls_of_one_object_exclude_each_other(void **state)
+{
+	const struct lock_function caller = {.op = LOCK_CALLER, .kind = HANDOVER_SERIAL};
+	struct handover *h = calloc(1, sizeof(*h));
+	struct lockset owner, worker, other;
+
+	assert_non_null(h);
+	assert_true(enter(*state, h, &caller, OWNER, RIG_DATA + ITEM));
+	assert_true(enter(*state, h, &caller, WORKER, RIG_DATA + ITEM));
+	assert_true(enter(*state, h, &caller, OTHER, RIG_DATA + OTHER_ITEM));
+	owner = callbacks_of(h, OWNER);
+	worker = callbacks_of(h, WORKER);
+	other = callbacks_of(h, OTHER);
+	assert_true(lockset_excludes(&owner, &worker));
+	assert_false(lockset_excludes(&owner, &other));
+	assert_false(enter(*state, h, &caller, OTHER, 0x1000));
+	free(h);
+}
+
 /* A wait that ends by its timeout acquires nothing. */
 static void completion_counts_if_it_came(void **state)
 {
@@ -868,6 +902,7 @@ int main(void)
 		T(wait_alone_stops_nothing),
 		T(interrupts_are_stopped_as_often_as_started),
 		T(call_of_outside_has_returned_at_the_subjects_next_stop),
+		T(serial_calls_of_one_object_exclude_each_other),
 		T(completion_counts_if_it_came),
 		T(rest_forgets_what_runs),
 		T(text_that_goes_takes_its_callbacks_along),

@@ -135,6 +135,9 @@ static void own_list_has_hand_overs(void **state)
 	f = find(*state, "disable_irq_nosync");
 	assert_int_equal(f->op, LOCK_STOP);
 	assert_int_equal(f->kind, HANDOVER_IRQ);
+	f = find(*state, "snd_pcm_update_hw_ptr0");
+	assert_int_equal(f->op, LOCK_CALLER);
+	assert_int_equal(f->kind, HANDOVER_SERIAL);
 	f = find(*state, "__handle_irq_event_percpu");
 	assert_int_equal(f->kind, HANDOVER_IRQ);
 	assert_int_equal(f->calls, LOCK_CALLS_NOTHING);
@@ -273,6 +276,7 @@ static void bad_lines_are_refused(void **state)
 		{"release work f arg0 calls:arg6", "calls: is followed by"},
 		{"release work f arg0 calls:arg00", "calls: is followed by"},
 		{"take spin f123456789012345678901234567890123456789012345678901234567890123 arg0", "63"},
+		{"release serial f arg0", "only a caller line can have the kind: serial"},
 	};
 	struct lock_functions *l = *state;
 	size_t before = lock_functions_count(l);
