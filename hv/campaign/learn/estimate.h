@@ -29,8 +29,8 @@ struct learn_estimate {
 	/* The estimated number of all pairs, and its 95 % confidence interval. */
 	double pairs, low, high;
 	/*
-	 * False after one run, or if nothing was seen. Then, and if fewer than two pairs were seen exactly once, `pairs`, `low`
-	 * and `high` are the number of observed pairs.
+	 * Whether there are enough data for an estimate: false after one run, or if no pair was seen. `pairs`, `low` and `high`
+	 * are the number of observed pairs if `known` is false, or if fewer than two pairs were seen exactly once.
 	 */
 	bool known;
 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program, and how much it shares with other programs, as its explored pairs show. */
+/* A program, and how much memory it shares with other programs: a mean over the explored pairs with this program (pairs.h). */
 struct program {
 	const char *prepare, *command;
 	/* the sum of store_explored_pair.own over the explored pairs with this program, and the number of these pairs */
@@ -174,7 +174,7 @@ int learn_pair_order(struct store *s, const char *campaign, const struct learn_p
 
 	for (size_t i = 0; rc == 0 && i < count; i++) {
 		places[i].index = i;
-		/* The plan lists all pairs with their first seed, then all pairs with their second seed. */
+		/* Find the last earlier run of the same pair. The list has one run of each pair for each seed. */
 		for (size_t k = i; k-- > 0;) {
 			if (same(&list[i], &list[k])) {
 				places[i].turn = places[k].turn + 1;

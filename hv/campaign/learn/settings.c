@@ -89,8 +89,8 @@ static int add_rounds(struct store *s, const char *campaign, int64_t before, str
 }
 
 /*
- * Set the weight of each setting by its new races a second. Each setting also gets one imaginary run with the mean values of
- * all runs, so that a single lucky run does not decide.
+ * Compute the weight of each setting: the number of new races for each second of sampling, relative to the best setting. For
+ * this, add to each setting one imaginary run with the mean values of all runs, so that a single lucky run does not decide.
  */
 static void weigh(struct yield *yields, size_t count)
 {

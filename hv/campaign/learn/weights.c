@@ -31,8 +31,8 @@
 #define CONFLICT_PRIOR 4.0
 #define AGAIN_PRIOR 2.0
 /*
- * Expected shares for a kernel with few observations. KERNEL_PRIOR is the factor by which the priors are larger when the
- * kernel's own counts are mixed with these shares.
+ * The shares that are expected of any kernel. A kernel's own counts are mixed with these shares. For this mixing, the priors
+ * above are multiplied by KERNEL_PRIOR.
  */
 #define KERNEL_PRIOR 20.0
 #define PASSED_USUAL 0.3
@@ -239,8 +239,8 @@ static struct shares shares_of(const struct counts *c, const struct shares *expe
 
 /*
  * Returns the expected number of new pairs from one sample point. A point that no CPU passes costs little, so `passed` counts
- * by its square root. The first conflict of a site shows a new pair, later ones mostly the same pair. The last factor prefers
- * sites with few windows, because less is known about them.
+ * by its square root. The first conflict of a site shows a new pair. Later conflicts mostly show the same pair, so `other` is a
+ * factor for a site that has had a conflict. The last factor prefers sites with few windows: less is known about these.
  */
 static double expected_yield(const struct shares *s, const struct counts *c)
 {
@@ -281,7 +281,10 @@ static void put_weight(struct writer *to, const char *name, const uint32_t *offs
 	to->some = true;
 }
 
-/* Returns the share of windows with a conflict at the sites that talk. `expected` has the kernel's other shares. */
+/*
+ * Returns the share of windows with a conflict at the sites that talk, mixed with TALKING_USUAL. `expected` has the kernel's
+ * shares, of which `conflict` is not used.
+ */
 static double conflict_of_talking(const struct weights *w, const struct shares *expected)
 {
 	struct shares shares = *expected;
@@ -298,8 +301,9 @@ static double conflict_of_talking(const struct weights *w, const struct shares *
 }
 
 /*
- * Returns the weight of a site relative to `unknown`, the expected_yield() of a site without observations. The memory of a site
- * that talks is known to be shared, so more of its windows are expected to have a conflict than of its function's other sites.
+ * Returns the weight of a site relative to `unknown`, the expected_yield() of a site without observations. `talking` is the
+ * share of windows with a conflict at sites that talk. A site that talks is known to access shared memory, so for such a site
+ * `talking` replaces the share of the site's function if `talking` is larger.
  */
 static double site_weight(const struct site *site, const struct shares *of_function, double talking, double unknown)
 {
@@ -341,8 +345,8 @@ static int put_document(const struct weights *w, const char *build_id, FILE *out
 
 	fprintf(out, "{\"schema\": \"" PREFER_SCHEMA "\",\n");
 	/*
-	 * The build id is written without escapes, which hexadecimal digits do not need. The program that reads the file
-	 * refuses anything else.
+	 * Write the build id without escapes, because hexadecimal digits need none. If the build id has any other character,
+	 * the program that reads the file refuses the file.
 	 */
 	if (build_id[0])
 		fprintf(out, "\"build_id\": \"%.*s\",\n", 2 * PREFER_BUILD_ID_MAX, build_id);

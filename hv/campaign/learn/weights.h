@@ -3,11 +3,11 @@
  * The rule that gives sites their weights: a site's weight is the expected number of new pairs of racing sites from one sample
  * point at the site. These functions count coverage, and write the file for --prefer.
  *
- * A sample point yields a new pair if a CPU passes it, the memory of the access can be watched, another CPU accesses that
- * memory in the window, and the pair was not seen before. For each of these four conditions, the share of the cases that met it
- * is counted. A site that talks, which is one whose memory another CPU was seen to touch, is expected to conflict as often as
- * other sites that talk. The site's own count is mixed with that of its function, and the function's with the kernel's: a site
- * without observations counts as an average site of its function. docs/learning.md describes the rule in full.
+ * A sample point yields a new pair if four conditions hold: a CPU passes the point, the memory of the access can be watched,
+ * another CPU accesses that memory in the window, and the pair was not seen before. For each condition, these functions compute
+ * the share of cases in which it held. They mix the share of a site with that of its function, and the share of the function
+ * with that of the kernel, so a site without observations counts as an average site of its function. A site that talks is
+ * expected to conflict as often as other sites that talk. docs/learning.md describes the rule in full.
  *
  * No locks: only one thread at a time may use a struct weights.
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Makes a shell command that repeats a run and aims it at one race (docs/aiming.md). */
 #ifndef OUTRIDER_CAMPAIGN_LIST_AGAIN_H
 #define OUTRIDER_CAMPAIGN_LIST_AGAIN_H
 

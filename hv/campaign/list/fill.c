@@ -12,7 +12,7 @@
 
 #include "hv/campaign/list/fill_internal.h"
 
-/* Set the campaign to the one that the query names or, if it names none, to that of the round that started last. */
+/* Choose the campaign of the summary: the query's campaign or, if the query names none, that of the round that started last. */
 static int choose_campaign(struct fill *f)
 {
 	struct store_rounds_query q = {.last = 1};
@@ -73,7 +73,10 @@ static int find_round(struct fill *f, const char *name, size_t *index)
 		       f->rounds.list[f->rounds.count - 1].number);
 }
 
-/* Set the base round to the one that the query names or, if it names none, to the round before the selected round. */
+/*
+ * Choose the base round, with which the selected rounds are compared: the round that the query names or, if it names none, the
+ * round before the selected round. A query with `since` selects all rounds after the base round.
+ */
 static int choose_base(struct fill *f)
 {
 	const char *base = f->query->against ? f->query->against : f->query->since;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fills in summary.bugs: the races that need attention (summary_is_worse()) and are likely bugs, each with what the HTML page
- * shows about it at its top.
+ * Fills in summary.bugs: the races that need attention (summary_is_worse()) and are likely bugs. The HTML page shows details of
+ * these races at the top of the page; this file reads the details from the store.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int read_record(struct fill *f, int64_t race, struct summary_bug *bug)
 	json_t *object;
 	char *text;
 
-	/* The record of an atomicity suspicion is no race of two accesses. */
+	/* Read no record for an atomicity suspicion: race_read() reads only races of two accesses. */
 	if (bug->race->atomicity)
 		return 0;
 	text = store_race_record(f->store, race, true, f->err);

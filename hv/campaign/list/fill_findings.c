@@ -46,7 +46,7 @@ static bool same_line(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* Clear is_new of the findings that the earlier round `index` has, too. */
+/* For each finding of the summary that the earlier round `index` also has, set is_new to false. */
 static int compare_with_round(struct fill *f, size_t index)
 {
 	struct store_findings old = {0};

@@ -13,7 +13,7 @@ struct fill {
 	const struct summary_query *query;
 	struct store_rounds rounds; /* All rounds of the campaign, oldest first. */
 	size_t from, to;	    /* Indices in `rounds`: the first and the last selected round. */
-	size_t base;		    /* Index in `rounds`: the base round, if has_base is set. */
+	size_t base;		    /* Index in `rounds`: the base round (summary.h), if has_base is set. */
 	bool has_base;
 	struct store_races_query selected; /* The query for the selected rounds. */
 	struct err *err;

@@ -24,8 +24,8 @@ enum summary_class fill_class(enum verdict_class class, const char *rule)
 }
 
 /*
- * Returns a side as text: "write in ext4_foo [ext4]" for a CPU, "write by virtio-blk:vda" for a device. If side->function has a
- * colon, it is a device's name, because no function's name has a colon.
+ * Returns a side as text: "write in ext4_foo [ext4]" for a CPU, "write by virtio-blk:read" for a device. If side->function
+ * has a colon, it is a device's type and operation, because no function's name has a colon.
  */
 static const char *side_text(struct fill *f, const struct store_side *side)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Draws plots as inline SVG. The drawing has a fixed size that fits a phone, and the page scales it to its width. Only
- * hv/campaign/list/ uses this header.
+ * Draws plots as inline SVG. The drawing has a fixed size, which fits a phone, and a browser scales the drawing to the width of
+ * the page. Only hv/campaign/list/ uses this header.
  */
 #ifndef OUTRIDER_CAMPAIGN_LIST_PLOT_H
 #define OUTRIDER_CAMPAIGN_LIST_PLOT_H

@@ -62,7 +62,7 @@ static void put_number(FILE *out, const struct column *column, uint64_t number)
 	fprintf(out, "%" PRIu64 "</td>", number);
 }
 
-/* Write a verdict. It is marked if `changed` is true: it differs from the verdict in the round before. */
+/* Write a verdict. `changed`: the verdict differs from that in the round before, so write the word "changed" after it. */
 static void put_verdict_cell(FILE *out, const struct column *column, enum summary_class class, const char *rule, bool changed)
 {
 	begin_cell(out, column, list_html_class(class));

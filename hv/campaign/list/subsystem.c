@@ -81,7 +81,7 @@ static int add_pattern(struct subsystems *s, char letter, char *text, const char
 	if (p->below)
 		text[len - 1] = '\0';
 	p->literal = strcspn(text, "*?[");
-	/* Keep the pattern unless it matches every file, as "*" does. */
+	/* Drop the pattern again if it matches every file, as "*" does. */
 	s->count -= p->literal == 0 && !strpbrk(text, "/");
 	return 0;
 }
@@ -182,7 +182,8 @@ const char *subsystem_find(const struct subsystems *s, const char *file)
 	for (size_t i = 0; s && file[0] && i < s->count; i++) {
 		const struct pattern *p = &s->list[i];
 		/*
-		 * Rank the pattern by its length. N: matches a word anywhere in the path, so any F: pattern is more specific.
+		 * Rank the pattern by its length: a longer pattern is more specific. A pattern of N: gets the lowest rank,
+		 * because it matches a word anywhere in the path.
 		 */
 		size_t len = p->letter == 'N' ? 1 : 2 + p->literal + strlen(p->text);
 

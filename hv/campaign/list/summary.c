@@ -195,7 +195,7 @@ struct summary_round summary_total(const struct summary *m)
 		if (m->rounds[i].now)
 			add_round(&sum, &m->rounds[i]);
 	}
-	/* Set the sum's races by the list of races: adding up the rounds would count a race once for each round that saw it. */
+	/* Count the races of the list: the sum of the rounds' counts would count a race once for each round that saw it. */
 	sum.races = (unsigned)(m->race_count - summary_of(m, STORE_CHANGE_GONE));
 	sum.fresh = (unsigned)summary_of(m, STORE_CHANGE_NEW);
 	return sum;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A round summary: what one or several rounds of a campaign found, compared with earlier rounds. It has all data that any
- * format shows: fill.h fills it from a store, and each format has a file that writes it (list.h).
+ * A round summary: what the selected rounds of a campaign (one or several) found, compared with earlier rounds. It has all data
+ * that any format shows: fill.h fills it from a store, and each format has a file that writes it (list.h). The base round is
+ * the round with which the selected rounds are compared: usually the round before them. A race is gone if the base round saw
+ * the race and no selected round did.
  *
  * A struct summary owns its strings. All are printable: clean_text() cleaned the text of guests, and clean_line() the text of
  * users. No locks: only one thread at a time may use a struct summary.
@@ -64,7 +66,7 @@ struct summary_race {
 	const char *suppressed;	       /* the reason of the suppression, or "" */
 	uint64_t instances;	       /* observations in the selected rounds */
 	unsigned runs;		       /* number of runs of the selected rounds that saw the race */
-	unsigned rounds;	       /* number of all rounds up to the last selected round that saw the race */
+	unsigned rounds;	       /* number of rounds that saw the race, from the first round to the last selected one */
 	unsigned first_round;	       /* number of the first round that saw the race */
 	/*
 	 * Set for a race that is gone. `windows_before`: number of windows at its sites in all other rounds of the store.
@@ -101,7 +103,7 @@ struct summary_round {
 	bool now;		     /* The round is selected. --since can select several rounds. */
 	const char *started, *ended; /* "2026-11-22T01:00:00Z"; `ended` is "" if the round has not ended. */
 	unsigned runs, done, broken; /* number of runs that were planned, that ended, and that ended other than ok (ends.h) */
-	/* Number of attempts of runs that were cut off (store_is_attempt()). Not counted in `runs` and `done`. */
+	/* Number of attempts that were cut off (store_is_attempt()). `runs` and `done` do not count these attempts. */
 	unsigned cut_off;
 	unsigned races; /* number of races that the round saw, in total and by class */
 	unsigned of_class[SUMMARY_CLASSES];
@@ -130,7 +132,7 @@ struct summary_point {
 	double estimate, low, high;
 };
 
-/* A race that needs attention and is likely a bug, with what the HTML page shows about it at its top. */
+/* A race that needs attention and is likely a bug, with the details of this race that the HTML page shows at the page's top. */
 struct summary_bug {
 	const struct summary_race *race; /* in `races` of the summary */
 	struct race *record;		 /* the race in the latest report; NULL: the store has no record */

@@ -127,8 +127,8 @@ static void put_left_out(const struct paper *p, size_t more, const char *which)
 }
 
 /*
- * Returns whether enough races of this change were printed. After a short round the list of gone races is long, and says
- * little: without --all, show only the GONE_MAX with the highest rank.
+ * Returns whether enough races of this change were printed. A short round misses many races that the kernel still has, so its
+ * list of gone races is long and proves little. Without --all, show only the GONE_MAX gone races with the highest rank.
  */
 static bool is_enough(const struct paper *p, enum store_change change, size_t shown)
 {

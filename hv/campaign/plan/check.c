@@ -129,7 +129,7 @@ static int check_part(const struct plan *p, const struct plan_part *part, struct
 	return 0;
 }
 
-/* Check that `outrider explore` can have the machine of a pair. */
+/* Check the machine of a pair: `outrider explore` needs an initrd and at least two vCPUs, and cannot run a libvirt domain. */
 static int check_pair(const struct plan *p, const struct plan_cell *cell, struct err *err)
 {
 	const struct plan_part *image = cell->parts[PLAN_IMAGE], *pair = cell->parts[PLAN_WORKLOAD], *part;

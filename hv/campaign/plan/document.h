@@ -35,8 +35,8 @@ char *document_attribute(const xmlNode *node, const char *name);
 int document_is(const xmlNode *node, const char *name);
 
 /*
- * For loops over child elements: return the first child element of `node`, and the next element after `node`; NULL if there is
- * none.
+ * Two functions for a loop over the child elements of a node. document_first() returns the first child element of `node`.
+ * document_next() returns the next element after `node` that has the same parent. Both return NULL if there is none.
  */
 const xmlNode *document_first(const xmlNode *node);
 const xmlNode *document_next(const xmlNode *node);

@@ -124,7 +124,7 @@ static const char *cmdline_of(struct expand *e, const struct plan_cell *cell)
 	return line;
 }
 
-/* Add the options of every machine that outrider itself runs. */
+/* Add the machine's options that `outrider run` and `outrider explore` have in common. */
 static void add_basics(struct expand *e, const struct plan_cell *cell, const struct plan_run *run, const char *cmdline)
 {
 	const struct plan_value *initrd = plan_value_of(e->plan, cell, PLAN_MEMBER(initrd));
@@ -272,7 +272,7 @@ static struct plan_run run_of_cell(struct expand *e, const struct plan_cell *cel
 	set_numbers(e, cell, &run);
 	if (plan_is_pair(cell->parts[PLAN_WORKLOAD]))
 		run.pair = pair_of(e, cell);
-	/* The guest of a pair prints nothing after its boot, and has no vsock. */
+	/* Watch neither the console nor the heartbeat: the guest of a pair prints nothing after its boot, and has no vsock. */
 	if (run.pair)
 		run.limits.silence_ns = run.limits.heartbeat_ns = 0;
 	run.agent = run.limits.heartbeat_ns && !run.attach;

@@ -57,7 +57,10 @@ static const xmlNode *define_of(const xmlNode *ref)
 	return found;
 }
 
-/* Search below the grammar's node `in` for the pattern of `kind` ("element" or "attribute") with the name of `named`. */
+/*
+ * Search below the grammar's node `in` for the pattern that describes `named`, a node of the campaign file: a pattern of the
+ * kind `kind` ("element" or "attribute") with the name that `named` has.
+ */
 static void look(const xmlNode *in, const char *kind, const xmlNode *named, bool many, int depth, struct allowed *out)
 {
 	for (const xmlNode *n = in && depth < GRAMMAR_DEPTH ? document_first(in) : NULL; n && !out->pattern;

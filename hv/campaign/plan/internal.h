@@ -115,7 +115,7 @@ int plan_parse(struct plan *p, const xmlDoc *doc, struct err *err);
 /* ---- check.c: checks beyond the grammar ---- */
 int plan_check(const struct plan *p, struct err *err);
 
-/* Returns whether the part is a pair of programs of a workload with a <pair>. */
+/* Returns whether the part is a pair of programs. A <workload> with a <pair> gives one part for every two of its programs. */
 static inline bool plan_is_pair(const struct plan_part *part)
 {
 	return part->pair.workload != NULL;

@@ -64,7 +64,7 @@ bool mistake_of_namespace(const xmlNode *node, char out[MISTAKE_MAX])
 	return true;
 }
 
-/* Returns the number of lines that begin in the first `len` bytes of a text. */
+/* Returns the number of newlines in the first `len` bytes of a text. */
 static long lines_in(const char *text, size_t len)
 {
 	long lines = 0;
@@ -83,7 +83,7 @@ bool mistake_of_text(const xmlNode *node, char out[MISTAKE_MAX], long *line)
 
 		if ((n->type != XML_TEXT_NODE && n->type != XML_CDATA_SECTION_NODE) || !text[before])
 			continue;
-		/* xmlGetLineNo() returns the line in which a text node ends. */
+		/* Go back to the line of the first word: xmlGetLineNo() returns the line in which a text node ends. */
 		*line = xmlGetLineNo(n) - lines_in(text + before, strlen(text + before));
 		quote(text + before, quoted);
 		quoted[strcspn(quoted, "\\")] = '\0';

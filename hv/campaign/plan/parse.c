@@ -252,7 +252,7 @@ static void read_parts(struct parse *p, const xmlNode *node, void *member)
 
 /* ---- workloads ---- */
 
-/* A <pair>. In `programs`, `more` is the name of a program. */
+/* A <pair>. An entry of `programs` is a program: plan_value.text is its command, and plan_value.more its name. */
 struct pair {
 	struct plan_pair shared;
 	struct plan_values programs;

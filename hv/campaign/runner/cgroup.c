@@ -124,8 +124,8 @@ static pid_t owner(const char *name)
 
 /*
  * Remove the groups of killed runners; rmdir() fails for a group that has processes. A live runner's group can be empty for a
- * moment, so keep the groups of live runners. A group with this process's pid is from an earlier process, because this process
- * has made none yet. Returns whether a group of another runner is left.
+ * moment, so keep the groups of live runners. Remove groups with this process's pid, too: they are from an earlier process that
+ * had the same pid or, in cgroup_leave(), of runs that have ended. Returns whether a group of another runner is left.
  */
 static bool sweep(const char *base)
 {

@@ -104,7 +104,7 @@ int child_start(struct child *c, struct cgroup_base *base, const struct child_co
 		err_set(err, EXIT_INPUT, "cannot start a run: fork: %s", strerror(errno));
 		goto out;
 	}
-	/* Set the process group in the parent, too: then it is set before either process relies on it. */
+	/* The supervisor does the same: whichever process is first, the group exists before either of the two uses it. */
 	setpgid(c->supervisor, c->supervisor);
 	c->life = life[1];
 	c->result = result[0];

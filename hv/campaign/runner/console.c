@@ -76,9 +76,9 @@ static const char *behind_marks(const char *line)
 }
 
 /*
- * Returns whether `line`, which begins with `begin`, is the message that `begin` stands for. Harmless messages can begin in the
- * same way: of those that begin with "INFO: task ", only "INFO: task NAME:PID blocked for more than N seconds." and its variant
- * for I/O report a lockup.
+ * Returns whether `line`, which begins with messages[].begin, reports what messages[].kind says. Harmless messages can begin in
+ * the same way: of the messages that begin with "INFO: task ", only "INFO: task NAME:PID blocked for more than N seconds." and
+ * its variant for I/O report a lockup.
  */
 static bool is_whole(const char *begin, const char *line)
 {

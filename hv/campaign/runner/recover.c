@@ -55,9 +55,9 @@ static void add_run(const struct runner *r, const char *key)
 }
 
 /*
- * Find quarantined attempts, in the spool and in the store. The store lacks an attempt that was quarantined while the store was
- * away. The spool lacks an attempt whose folder a user deleted; the number N of such an attempt is not used again, because the
- * store never replaces an attempt that it has.
+ * Find quarantined attempts, in the spool and in the store. The store lacks an attempt that was quarantined while the store
+ * could not be written. The spool lacks an attempt whose folder a user deleted. The number N of such an attempt must not be
+ * used again, because the store never replaces an attempt that it has.
  */
 static void find_quarantined(struct runner *r, const struct store_runs *runs)
 {

@@ -220,8 +220,8 @@ static void block_signals(struct runner *r, sigset_t *before)
 	sigaddset(&r->signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &r->signals, before);
 	/*
-	 * Restore the default action of SIGCHLD. The parent process may have ignored the signal, which exec() inherits, and
-	 * then neither the runner nor its children could wait for a child.
+	 * Restore the default action of SIGCHLD. If the parent process ignores the signal, this process ignores it, too, even
+	 * after exec(). Then neither the runner nor its children could wait for a child.
 	 */
 	signal(SIGCHLD, SIG_DFL);
 }

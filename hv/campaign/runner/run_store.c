@@ -71,7 +71,7 @@ static void leave_out(struct store_run_result *result, struct store_finding *fin
 		result->coverage = NULL;
 	if (result->outcome == STORE_OK)
 		result->outcome = kind;
-	/* An invalid report does not count as a missing one, too. */
+	/* The finding says that the report is invalid. Do not let the store record the report as missing as well. */
 	result->must_report &= bad != STORE_BAD_RACES;
 }
 

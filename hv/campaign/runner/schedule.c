@@ -182,9 +182,8 @@ static void try_store(struct runner *r, bool stored)
 }
 
 /*
- * Store everything that the store lacks. One failure can be due to the data of a single run, so after it the other runs are
- * still tried. After the second failure, no further run is tried. After the first failure, wait only PAUSE_WAIT_MS for the
- * store's lock.
+ * Store everything that the store lacks. The data of a single run can be the cause of a failure. So after one failure, try to
+ * store the other runs, but wait only PAUSE_WAIT_MS for the store's lock. After the second failure, try no further run.
  */
 static void store_jobs(struct runner *r, unsigned wait_ms)
 {

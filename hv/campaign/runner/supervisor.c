@@ -105,8 +105,8 @@ static void finish(const struct child_config *config)
 
 /*
  * Reap the program and its orphaned children. The supervisor is the new parent of these orphans (PR_SET_CHILD_SUBREAPER). When
- * the program ends, first let the caller's function clean up, by finish(), and then report the program's end: the runner takes
- * this report as the end of the run. Returns if no child is left, or the runner has died.
+ * the program ends, first call finish() to clean up, and then report the program's end, because the runner takes this report as
+ * the end of the run. Returns when no child is left, or when the runner has died.
  */
 static void wait_for_all(const struct child_config *config, pid_t pid)
 {

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The console's line "Oops: ..." is the second line of an oops. A complaint of a report has only the first line. */
+/*
+ * "Oops: ..." is the second line that the kernel prints for an oops. A complaint of a report has only the first line. So says()
+ * takes a console line that begins with OOPS for the same event as a fatal complaint.
+ */
 #define OOPS "Oops"
 
 static enum store_outcome outcome_of(enum complaint_kind kind)

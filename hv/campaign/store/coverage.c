@@ -185,8 +185,8 @@ static int read_sites(struct store *s, const char *campaign, struct steps series
 }
 
 /*
- * A pair of sites that raced, the id of the race as which the store shows the pair, and the start times of the first three runs
- * that saw the pair, in order.
+ * A pair of sites that raced. `id`: the id of the pair's row in build_race. `race`: the id of the race under which the store
+ * shows the pair. `at`: the start times of the first three runs that saw the pair, in order.
  */
 struct pair {
 	int64_t id, race, at[3];
@@ -215,7 +215,7 @@ static void pair_add(struct pair *p, int64_t at)
  * pair for each pair.
  */
 static const char pairs_seen_sql[] =
-	/* CROSS JOIN makes SQLite join in the written order: first the pairs, then by an index their sightings. */
+	/* CROSS JOIN makes SQLite join in this order: it reads the pairs, and finds the sightings of each pair by an index. */
 	"SELECT b.id, r.line, u.started FROM build_race b CROSS JOIN race r CROSS JOIN sighting g CROSS JOIN run u "
 	"CROSS JOIN round w WHERE r.id = b.race_id AND g.build_race_id = b.id AND u.id = g.run_id AND w.id = u.round_id "
 	"AND w.campaign = $1 AND b.site0 <> '' ORDER BY b.id";
@@ -280,8 +280,8 @@ static int read_seen(struct store *s, const char *campaign, struct steps series[
 }
 
 /*
- * Returns the sum of all steps up to the time `until` (ms since 1970). Call this with increasing `until`: *at, the index of the
- * next step, and *sum, the sum of the steps before it, are kept from call to call, and are 0 at first.
+ * Returns the sum of all steps up to the time `until` (ms since 1970). *at is the index of the next step, and *sum the sum of
+ * the steps before it. The caller sets both to 0, and then calls reach() with increasing `until`; each call continues from *at.
  */
 static uint64_t reach(const struct steps *steps, size_t *at, uint64_t *sum, int64_t until)
 {

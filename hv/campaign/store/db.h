@@ -3,9 +3,13 @@
  * A database, SQLite or PostgreSQL. Queries use the part of SQL that both understand. Only hv/campaign/store/ uses this header.
  *
  * Statements are string constants. They contain the placeholders $1, $2 and so on instead of values. The values are arguments
- * after `types`, which has one letter for each: - i: int64_t; - t: const char *, text; NULL is written as ""; - b: const void *
- * and size_t, bytes. A column must be read by the function for its type, db_int(), db_text() or db_bytes(). The tables have no
- * NULL values.
+ * after `types`, which has one letter for each value:
+ *
+ *   i   int64_t
+ *   t   const char *: a text; NULL is written as ""
+ *   b   const void * and size_t: bytes
+ *
+ * A column must be read by the function for its type, db_int(), db_text() or db_bytes(). The tables have no NULL values.
  *
  * A function that fails sets err to the whole message for the user; store.h lists the errors. No locks: only one thread at a
  * time may use a database.
@@ -41,8 +45,8 @@ void db_set_wait(struct db *db, unsigned wait_ms);
 
 /*
  * Reconnect to a server without waiting for it (only the look-up of its host name can block). Returns 1 if the database can be
- * used; 0 while the connection is being made, and then the caller calls again; or -1 with err set if the server is away, and
- * then the next call starts a new connection. For a local file, always returns 1.
+ * used; for a local file, this is always so. Returns 0 while the connection is being made: call this function again later.
+ * Returns -1 with err set if the server is away: the next call starts a new connection.
  */
 int db_back(struct db *db, struct err *err);
 
@@ -77,8 +81,8 @@ int db_exec(struct db *db, struct err *err, const char *sql, const char *types, 
 int db_send(struct db *db, struct err *err, const char *sql, const char *types, ...);
 
 /*
- * Run statements without values, each ended by a semicolon. They are not kept prepared. The words of db_words are replaced by
- * the backend's words. Returns 0, or -1 with err set.
+ * Run the statements in `sql`, which have no values and each end with a semicolon. Replaces the words of db_words by the
+ * backend's words. Unlike db_exec(), keeps no prepared statement for later calls. Returns 0, or -1 with err set.
  */
 int db_script(struct db *db, const char *sql, struct err *err);
 

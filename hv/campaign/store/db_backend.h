@@ -102,8 +102,8 @@ struct db {
 	 */
 	uint64_t steps, steps_max;
 	/*
-	 * State of a connection that is being made without waiting: monotonic_ns() when this began (0: no connection is being
-	 * made), and the event that PQresetPoll() waits for. Only for PostgreSQL.
+	 * State of a connection that db_back() makes without waiting. `call_ns`: monotonic_ns() when db_back() began to connect
+	 * (0: no connection is being made). `call_wants`: the event that PQresetPoll() waits for. Only for PostgreSQL.
 	 */
 	uint64_t call_ns;
 	int call_wants;

@@ -24,7 +24,7 @@ static char *shown_place(const char *where)
 	if (!shown || !is_server(where))
 		return shown;
 	host = strstr(shown, "://") + 3;
-	/* Search for the @ up to the first slash: libpq allows a question mark in a password, but no slash. */
+	/* Only a slash ends the part with password and host: libpq allows a question mark in a password, but no slash. */
 	at = memrchr(host, '@', strcspn(host, "/"));
 	colon = strchr(host, ':');
 	if (at && colon && colon < at)

@@ -212,7 +212,7 @@ static const char *text(const struct db_rows *rows, int column)
 {
 	const struct postgres_rows *r = (const struct postgres_rows *)rows;
 
-	/* PQgetvalue() returns NULL if the server's result has fewer columns. */
+	/* PQgetvalue() returns NULL if a foreign server's result has no column with this number. */
 	const char *value = PQgetvalue(r->result, r->row, column);
 
 	return value ? value : "";

@@ -38,7 +38,7 @@ int postgres_open(struct db *db, enum db_mode mode, struct err *err);
 void postgres_close(struct db *db);
 int postgres_back(struct db *db, struct err *err);
 
-/* If the connection is lost, connect again and wait for it. Returns 0, or -1 with err set. */
+/* If the connection is lost, make a new connection, and wait until it is made. Returns 0, or -1 with err set. */
 int postgres_reconnect(struct db *db, struct err *err);
 
 #endif

@@ -181,7 +181,7 @@ static int sqlite_open(struct db *db, enum db_mode mode, struct err *err)
 	return 0;
 }
 
-/* Prepare the file for writing. journal_mode is written to the file, so the caller has checked that the file is a store. */
+/* Prepare the file for writing. The caller must first check that the file is a store: this writes journal_mode to the file. */
 static int adopt(struct db *db, struct err *err)
 {
 	/*

@@ -57,7 +57,7 @@ static bool is_same_sql(const char *a, const char *b)
 static bool is_statistics(sqlite3_stmt *there)
 {
 	for (size_t i = 0; i < sizeof(statistics) / sizeof(statistics[0]); i++) {
-		/* SQLite reserves names that begin with "sqlite_", so such a table was made by SQLite. */
+		/* SQLite made this table, not a user: SQLite reserves all names that begin with "sqlite_". */
 		if (strcmp(column(there, SQL), statistics[i]) == 0)
 			return sqlite3_column_int(there, ROOT);
 	}

@@ -11,8 +11,8 @@
 #include "hv/campaign/store/internal.h"
 
 /*
- * A trial whose first program does not come to its access is run this many times. The program came to the access when its
- * accesses were recorded, so the host may have been too slow for the trial's time.
+ * If the first program of a trial does not come to its access, the trial is run again, until it has run this many times. The
+ * program did come to the access when its accesses were recorded, so the trial's time may have been too short for a slow host.
  */
 #define MISSES 2
 

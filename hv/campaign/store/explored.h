@@ -20,7 +20,7 @@ int explored_write(struct db *db, const struct run_data *d, int64_t run, struct 
  */
 int explored_fetch(struct run_data *d, struct store *from, int64_t run, struct err *err);
 
-/* The line of a trial in run_data_explored.data: the names of both sites, the schedule, how far it was forced, the outcome. */
+/* A trial's line in run_data_explored.data: both sites' names, the schedule, how far outrider forced it, and the outcome. */
 #define EXPLORED_WORDS 5
 #define EXPLORED_LINE "%s %s %s %s %s\n"
 

@@ -139,7 +139,10 @@ static struct run_data_race *find_race(struct reading *g, const json_t *candidat
 	return out;
 }
 
-/* Returns the kernel's complaint, or the cache of the objects that are lost or freed twice; "": neither. */
+/*
+ * Returns what the trial showed as text: "objects of the cache NAME" if objects of this cache are lost or freed twice, else the
+ * kernel's complaint, or "" if the kernel did not complain.
+ */
 static const char *said_of(struct reading *g, const json_t *trial)
 {
 	const char *cache = json_string_value(json_object_get(json_object_get(trial, "leak"), "cache"))
@@ -224,7 +227,10 @@ static int take_trials(struct reading *g)
 
 /* ---- candidates ---- */
 
-/* Returns the number of candidates that are neither in code that all programs run nor ordered by a lock. */
+/*
+ * Returns the number of candidates whose order likely matters: the sides hold no common lock, no side is LOCKed, no function
+ * serves the whole kernel, and the baseline program does not execute both instructions.
+ */
 static size_t count_own(const json_t *candidates)
 {
 	static const char *const reasons[] = {"common_lock", "one_side_locked", "serves_all", "in_baseline"};

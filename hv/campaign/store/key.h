@@ -18,8 +18,8 @@ struct store_key {
 	/* The datum's name from debug files, as "struct rq.nr_running" or "jiffies_64". "": unknown. */
 	const char *datum;
 	/*
-	 * The datum's place from the guest's own tables, as "mount_lock+0" or "struct task_struct.flags", the same with and
-	 * without debug files. "": unknown.
+	 * The datum's place, as "mount_lock+0" or "struct task_struct.flags". The place comes from the guest kernel's own
+	 * symbols and BTF, so it is the same with and without debug files. "": unknown.
 	 */
 	const char *place;
 	/*

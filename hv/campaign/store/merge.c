@@ -12,7 +12,7 @@
 struct merging {
 	struct store *into, *from;
 	struct store_merged *out;
-	/* The round or run that is being merged: as `from` has it, and its id in `into`. */
+	/* The round and the run that are being merged, as `from` has them; and their ids in `into`. */
 	const struct store_round *round;
 	const struct store_run *run;
 	int64_t round_id, run_id;
@@ -50,9 +50,9 @@ static int merge_part(const struct db_rows *rows, void *ctx, struct err *err)
 /* ---- folded coverage ---- */
 
 /*
- * Merge a folded row of coverage, which is the sum over several runs and cannot be split. It is added only if `into` has no
- * coverage of this round and kernel yet, so that no run is added twice. This check is enough: if the coverage of a run is in
- * the sums of `into`, a row of `cover` in `into` has it, too.
+ * Merge a folded row of coverage, which is the sum over several runs and cannot be split. Add the row only if `into` has no row
+ * of `cover` for this round and kernel yet, so that no run is added twice. This check is enough, because `into` has such a row
+ * for each run whose coverage is in its sums.
  */
 static int merge_folded(const struct db_rows *row, void *ctx, struct err *err)
 {

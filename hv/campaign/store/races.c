@@ -7,13 +7,13 @@
 #include "hv/campaign/store/selection.h"
 #include "hv/campaign/store/version.h"
 
-/* State of one race while the rows of its rounds are read: `race` is what the list will show of it. */
+/* State of one race while the rows of its rounds are read. `race` is the entry that is appended to the list at the end. */
 struct folded {
 	struct store_race race;
 	/* The most serious verdict of the selected rounds, and that of the latest round before them. */
 	struct store_verdict now, last;
 	bool seen_now, seen_base, has_first, has_last;
-	size_t last_place; /* the latest earlier round that saw the race, by its place in the order of starts, from 1 */
+	size_t last_place; /* place, from 1 in the order of starts, of the last earlier round that saw the race */
 	size_t edge[2];
 	size_t last_counted; /* place of the last round that is counted in race.rounds */
 };

@@ -50,8 +50,8 @@ struct run_data_coverage {
 struct run_data_explored {
 	const char *prepare, *program[2]; /* shell commands of the guest */
 	/*
-	 * Numbers of candidates, of trials, and of schedules that no run has tried. `own`: number of candidates that are
-	 * neither in code that all programs run nor ordered by a lock.
+	 * Numbers of candidates, of trials, and of schedules that no run has tried. `own`: number of candidates whose order
+	 * likely matters (count_own() in explored_read.c).
 	 */
 	int64_t candidates, own, trials, untried;
 	void *data; /* a line for each trial (EXPLORED_LINE of explored.h), compressed (compress.h); from malloc() */

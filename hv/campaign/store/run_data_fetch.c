@@ -59,8 +59,8 @@ static int fetch_place(const struct db_rows *rows, void *ctx, struct err *err)
 		return -1;
 	*place = text_copy(f->d->text, db_text(rows, 0));
 	/*
-	 * Check after each place that no string was lost for lack of room (text_failed()). A crafted file needs few rows to
-	 * fill the memory, because many of its races can refer to the same places.
+	 * Check after each place of the datum that no string was lost for lack of room (text_failed()). A crafted file needs
+	 * few rows to fill the memory, because many of its races can refer to the same places.
 	 */
 	return text_failed(f->d->text, err) ? -1 : 0;
 }

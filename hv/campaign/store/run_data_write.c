@@ -188,13 +188,14 @@ static int keep_record(const struct db_rows *rows, void *ctx, struct err *err)
 }
 
 /*
- * Returns which of the two records of a race this record replaces: bit 0 for the first, bit 1 for the last; or -1 with err set.
+ * The store keeps two records of a race: from the first and from the last run that saw it. Returns which of the two the new
+ * record, from `run` and with the id `report`, replaces: bit 0 for the first record, bit 1 for the last; or -1 with err set.
  */
 static int record_wanted(struct db *db, int64_t race, const struct run_data_run *run, const char *report, struct err *err)
 {
 	/*
-	 * A record in the store stays if it is this record already. The first record also stays if it is earlier than this
-	 * record, and the last record also stays if it is later.
+	 * The first record stays if it is not later than the new record, and the last record stays if it is not earlier. A
+	 * record that equals the new one stays, too.
 	 */
 	struct db_rows *rows = db_query(
 		db, err,

@@ -91,8 +91,8 @@ int store_finding_write(struct db *db, int64_t run, int64_t number, const struct
 }
 
 /*
- * Write the run's findings, except those that repeat a complaint of its report, then all these complaints. Returns the number
- * of findings that were written, or -1.
+ * Write the run's findings, then the complaints of its report. Leave out a finding that repeats one of these complaints.
+ * Returns the number of findings that were written, or -1.
  */
 static int write_findings(struct store *s, int64_t run, const struct store_run_result *r, const struct run_data *d,
 			  struct err *err)

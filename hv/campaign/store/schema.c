@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Creates the tables of a store, and updates tables of older versions. */
+/*
+ * Creates the tables of a store, and updates tables of older versions. The mark of a database (struct db_mark) consists of two
+ * numbers, which say that the database is a store, and which version its tables have.
+ */
 #include "hv/campaign/store/schema.h"
 
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include "hv/report/json/sections_json.h"
 #include "hv/report/lock_words.h"
 
-#define RANK_MAX 99 /* of a verdict in the store */
+#define RANK_MAX 99 /* the highest rank of a verdict in the store */
 
 /*
  * Returns the side of a race: the function that contains the access or, if `caller` is not 0, functions[caller - 1], without
@@ -91,8 +91,9 @@ static int take_suspicion(struct run_data *d, const struct protection *p, const 
 		.verdict = verdict_of(s, d->text),
 	};
 	/*
-	 * The report does not say when the third section was seen between the other two. This cannot have been before all three
-	 * accesses were sampled for the first time, so take that time.
+	 * accesses[0] and accesses[1] are in the two sections of one function, and accesses[2] is in the section that came in
+	 * between. The report does not say when this was seen. It cannot have been before all three accesses were sampled for
+	 * the first time, so take that time.
 	 */
 	for (size_t i = 0; i < sizeof(accesses) / sizeof(accesses[0]); i++) {
 		if ((int64_t)accesses[i]->first_ns > out->first_ns)

@@ -12,10 +12,10 @@
 #include "hv/race/lock_record.h"
 
 /*
- * Append a race to d->races for each atomicity suspicion of the record, which may be all zero. The caller has made room for
+ * Append a race to d->races for each atomicity suspicion in `locks`. `locks` may be all zero. The caller has made room for
  * suspicions_of_atomicity() more races. The race has no sites and no instances: it is no pair of accesses. Its record is the
  * object that sections_json() makes. Its observations are the times that a critical section of one side was seen between the
- * two sections of the other side, which can be none. The rule of its verdict is the word of the suspicion's pattern
+ * two sections of the other side; there can be none. The rule of its verdict is the word of the suspicion's pattern
  * (atomicity_pattern_word()). The race is a harmful candidate if a copy confirmed the suspicion, and unclear otherwise. Call
  * text_failed() afterwards. Returns 0, or -1 with EXIT_INTERNAL if memory runs out.
  */

@@ -140,7 +140,10 @@ struct store_round {
 	uint64_t races, new_races;
 	uint64_t findings; /* entries of store_findings() whose kind is a finding (ends_is_finding()) */
 	uint64_t hits, windows, conflicts, sampled_ns, sampled_runs;
-	/* Sums over the runs that explored a pair of programs: of runs, trials, and schedules that no run has tried. */
+	/*
+	 * `explored`: number of runs that explored a pair of programs. `trials` and `untried`: sums over these runs of their
+	 * trials, and of the schedules (orders to force) of candidates that no run had tried by then.
+	 */
 	uint64_t explored, trials, untried;
 	uint64_t of_class[STORE_CLASSES]; /* Numbers of races, by the class of a race's most serious verdict in the round. */
 	/*
@@ -301,11 +304,11 @@ struct store_explored_pair {
 	struct store_programs pair;
 	uint64_t trials;
 	/*
-	 * number of candidates that are neither in code that all programs run nor ordered by a lock: how much the two programs
-	 * share
+	 * Number of candidates that are neither in code that all programs run nor ordered by a lock. The higher it is, the more
+	 * data the two programs share. If several runs explored the pair, this is the largest number.
 	 */
 	uint64_t own;
-	uint64_t untried; /* schedules of candidates that no run has tried */
+	uint64_t untried; /* schedules (orders to force) of candidates that no run has tried */
 };
 
 STORE_LIST(store_explored, struct store_explored_pair);
@@ -317,10 +320,10 @@ STORE_LIST(store_explored, struct store_explored_pair);
 int store_explored(struct store *s, const char *campaign, const char *kernel, struct store_explored *out, struct err *err);
 
 /*
- * Write those trials of the pair of programs that need not be made again, in all kernel builds, in the format of `outrider
- * explore --skip`. Two kinds of trials are not written: trials that found something, since each round checks whether they still
- * do, and trials that were made only once and whose first program did not come to its access. *again becomes the number of
- * trials that found something in the build of the last run.
+ * Write the trials of this pair of programs that need not be made again, in all kernel builds, in the format of `outrider
+ * explore --skip`. A trial that found something is not written, since each round checks whether it still does. A trial in which
+ * program 0 did not come to its access is not written if it was made only once. *again becomes the number of trials that found
+ * something in the build of the last run.
  */
 int store_tried(struct store *s, const struct store_programs *pair, FILE *out, unsigned *again, struct err *err);
 
@@ -367,8 +370,8 @@ struct store_side {
 	const char *function;
 	const char *module; /* "": the kernel itself. */
 	/*
-	 * "read", "write" (also for a read-modify-write), or "access" if unknown. In an atomicity suspicion STORE_SECTIONS and
-	 * STORE_SECTION.
+	 * "read", "write" (also for a read-modify-write), or "access" if unknown. The sides of an atomicity suspicion have the
+	 * kinds STORE_SECTIONS and STORE_SECTION.
 	 */
 	const char *kind;
 	const char *file; /* The source file, relative to the source tree. "": no build had debug files. */
@@ -393,7 +396,7 @@ struct store_race {
 	struct store_verdict verdict;
 	/*
 	 * Number of earlier rounds that saw the race, and the most serious verdict of the latest of these rounds. If the race
-	 * is gone, both verdicts are the same.
+	 * is gone, `before` equals `verdict`.
 	 */
 	uint64_t earlier;
 	struct store_verdict before;
@@ -450,8 +453,9 @@ int store_race_count(struct store *s, const char *name, size_t *count, struct er
 int store_race_find(struct store *s, const char *name, int64_t *race, struct err *err);
 
 /*
- * Returns the JSON object of a race as text from malloc(), as docs/report-format.md describes it: from the first run that saw
- * the race or, with `latest`, from the last run. Returns NULL without err set if the store has no record of the race.
+ * Returns the JSON object of a race, as docs/report-format.md describes it, as text from malloc(). The object is the record of
+ * the first run that saw the race or, with `latest`, of the last run. Returns NULL without err set if the store has no record
+ * of the race.
  */
 char *store_race_record(struct store *s, int64_t race, bool latest, struct err *err);
 
@@ -518,9 +522,9 @@ int store_mend_set(struct store *s, int64_t race, const char *const *mended, siz
 		   int64_t at, struct err *err);
 
 /*
- * Find the release of the kernel build that `word` names: the beginning of its build id, or a commit that its release ends with
- * ("-gaabbccddeeff"), both in at least 7 hexadecimal digits. Returns -1 with EXIT_USAGE if no build in the store has this id or
- * commit, or builds of several releases have it, or the build's version line is not known.
+ * Find the release of the kernel build that `word` names. `word` has at least 7 hexadecimal digits: it is the beginning of the
+ * build id, or a commit that the release ends with ("-gaabbccddeeff"). Returns -1 with EXIT_USAGE if no build in the store has
+ * this id or commit, if builds of several releases have it, or if the build's version line is not known.
  */
 int store_build_release(struct store *s, const char *word, char *release, size_t size, struct err *err);
 
@@ -626,8 +630,9 @@ struct store_merged {
 	uint64_t rounds, runs, races, triage; /* rows that were not in `into` before */
 	uint64_t
 		/*
-		 * Number of runs whose coverage was left out: it was folded together with that of other runs, and `into` has
-		 * coverage of the same round and kernel already.
+		 * Number of runs whose coverage was not merged. `from` has only the sum of the coverage of a whole round,
+		 * because the round was folded. `into` has coverage of the same round and kernel already, so the sum could
+		 * count a run twice.
 		 */
 		coverage_left;
 };

@@ -44,10 +44,10 @@ enum version_has { VERSION_HAS_NOT, VERSION_HAS, VERSION_UNKNOWN };
 
 /*
  * Returns whether the kernel with the version line `banner` has a fix. `fixed` lists the versions that brought the fix,
- * separated by blanks or commas: one version for each line of development (major and minor number) that got the fix.
+ * separated by blanks or commas: one version for each series of kernels (major and minor number) that got the fix.
  *
- * If `fixed` has a version of the kernel's own line, the kernel has the fix from this version on. Otherwise the kernel has it
- * if its line is newer than all lines of `fixed`, because a later line begins with all that mainline had then.
+ * If `fixed` has a version of the kernel's own series, the kernel has the fix from this version on. Otherwise the kernel has
+ * the fix if its series is newer than all series in `fixed`, because a new series begins with all fixes that mainline has.
  *
  * A version line of Debian has two versions. The release counts the kernel's ABI ("6.1.0-56"), and the version of the package
  * is at the end of the line ("Debian 6.1.192-2"). A version X.Y.0-N in `fixed` is compared with the release. Any other version
