@@ -129,10 +129,10 @@ struct guest_stack {
 };
 
 /*
- * Find the stacks that hold a CPU's call chain, innermost first. out[0] is the current stack from RSP up. If that is an
- * interrupt or exception stack, the interrupted stacks follow, each from the interrupted stack pointer, or as the whole task
- * stack if that pointer is unknown. Returns the number of stacks, at least 1. Reads a few words of guest memory: allowed in a
- * callback.
+ * Find the stacks that hold a CPU's call chain, innermost first. out[0] is the current stack from RSP up. If the current stack
+ * is an interrupt or exception stack, the stacks that were interrupted follow. Each of them begins at the stack pointer that
+ * was interrupted; if this pointer is unknown, the whole task stack follows instead. Returns the number of stacks, at least 1.
+ * Reads a few words of guest memory: allowed in a callback.
  */
 unsigned guest_stacks(const struct guest *g, const struct x86_regs *regs, struct guest_stack out[GUEST_STACKS_MAX]);
 
@@ -202,7 +202,7 @@ struct guest_module {
 struct guest_module_events {
 	/* A module is live and its text is final. `m` is valid until `gone` returns. */
 	void (*loaded)(void *ctx, const struct guest_module *m);
-	/* A module is being unloaded, or was: its text must not be changed any more. */
+	/* The guest is unloading a module, or has unloaded it. The module's text must not be changed any more. */
 	void (*gone)(void *ctx, const struct guest_module *m);
 	void *ctx;
 };
@@ -240,15 +240,16 @@ struct guest_hook_site {
 };
 
 /*
- * Find the hook sites of the kernel. Sets *out to an array, which the caller must free(), and returns its length. 0 with *out
- * NULL is no error: without hooks, only guest_poll_modules() notices that a module is unloaded. If memory runs out, some sites
- * are missing.
+ * Find the hook sites of the kernel. Sets *out to an array, which the caller must free(), and returns its length. If there is
+ * no hook site, returns 0 and sets *out to NULL. This is no error, but then only guest_poll_modules() notices that a module is
+ * unloaded. If memory runs out, some sites are missing.
  */
 size_t guest_hook_sites(const struct guest *g, struct guest_hook_site **out);
 
 /*
- * Call it at a GUEST_HOOK_MODULE_GOING, with the CPU's registers before the instruction: sets *base and *size to the text that
- * is about to be freed. Returns false if the module was never reported as loaded. Allowed in a callback.
+ * Find the text that the guest is about to free, and set *base and *size to its GVA and its length. Call this function when a
+ * CPU is at a GUEST_HOOK_MODULE_GOING, with the CPU's registers before the instruction. Returns false if the module was never
+ * reported as loaded. Allowed in a callback.
  */
 bool guest_module_going(struct guest *g, const struct x86_regs *regs, uint64_t *base, uint64_t *size);
 
@@ -303,13 +304,20 @@ struct guest_object {
 	uint32_t size;	/* bytes */
 };
 
-/* guest_lost_objects() follows the pointers in memory that is in no slab, and those in these objects and registers. */
+/*
+ * Where guest_lost_objects() looks for the first pointers besides all memory that is in no slab: in the listed objects, and in
+ * the registers of the CPUs.
+ */
 struct guest_roots {
 	const struct guest_object *object; /* objects that count as pointed to */
 	size_t count;
 	const struct x86_regs *regs; /* the registers of all `cpus` CPUs; cpus 0: unknown */
 	size_t cpus;
-	bool empty_stacks; /* the stacks of running tasks count as empty, if no CPU's stack pointer is in them */
+	/*
+	 * True: ignore the stack of a running task if no known stack pointer of a CPU is in this stack. False: look for
+	 * pointers in this whole stack.
+	 */
+	bool empty_stacks;
 };
 
 /*
@@ -368,7 +376,7 @@ void guest_unwind(const struct guest *g, const struct x86_regs *regs, const stru
 /*
  * For each of the `n` instructions at `pcs`, find the distance from RSP before the instruction up to the frame's CFA, which is
  * the address directly above the function's return address. Stores the distance in bytes in frames[i], or 0 if the kernel's
- * unwind tables do not say this, or the CFA is not relative to RSP there. Not in a callback, as guest_unwind().
+ * unwind tables do not give the distance, or give the CFA relative to another register. Like guest_unwind(), not in a callback.
  */
 void guest_frames(const struct guest *g, const uint64_t *pcs, size_t n, uint32_t *frames);
 

@@ -123,7 +123,7 @@ static int become_ready(struct guest *g, const struct x86_regs *regs, struct err
 			       "%s: the symbol init_top_pgt is missing or wrong, so the kernel's page tables cannot be found",
 			       g->source);
 	}
-	/* The first try may have read through page tables of a process that ended. */
+	/* An earlier find_btf() may have failed because it used the page tables of a process that ended. Try again. */
 	if (!g->btf)
 		find_btf(g);
 	linux_find_build_id(g);

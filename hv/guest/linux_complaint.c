@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Recognizes complaints of a Linux kernel in the lines of its log (linux_complaint.h). */
+/*
+ * Recognizes complaints of a Linux kernel in the lines of its log (linux_complaint.h). The open complaint is the complaint
+ * whose lines are being collected.
+ */
 #include "hv/guest/linux_complaint.h"
 
 #include <inttypes.h>
@@ -8,7 +11,7 @@
 #include <string.h>
 
 #define LINES_MAX 160	   /* most lines of one complaint: registers, code and a call trace of 64 entries take about 100 */
-#define LINE_BYTES_MAX 200 /* most bytes of a line that are looked at, as in COMPLAINT_TEXT_MAX */
+#define LINE_BYTES_MAX 200 /* most bytes of a line that are read; COMPLAINT_TEXT_MAX has room for so many, made printable */
 
 /* How the first line of a complaint begins. The first entry that fits counts, so a special one is before a more general one. */
 static const struct {
@@ -72,7 +75,7 @@ static bool begins(const char *line, size_t len, const char *with)
 	return len >= n && memcmp(line, with, n) == 0;
 }
 
-/* Returns the index in beginnings[], or BEGINNINGS. */
+/* Returns the index in beginnings[] of the entry that fits the line, or BEGINNINGS if the line begins no complaint. */
 static size_t beginning_of(const char *line, size_t len)
 {
 	size_t i = 0;
@@ -232,7 +235,7 @@ static bool read_trace(struct linux_complaints *l, const char *line)
 	return true;
 }
 
-/* Take a line that belongs to the open complaint. */
+/* Read a line of the open complaint that is not its first line. */
 static void read_part(struct linux_complaints *l, const char *line)
 {
 	struct complaint *c = &l->open;
@@ -261,9 +264,9 @@ void linux_complaints_finish(struct linux_complaints *l, linux_complaint_found *
 }
 
 /*
- * One event can have several lines that begin a complaint: "list_del corruption", then "kernel BUG at", then "invalid opcode".
- * Returns true if this line belongs to the complaint that is open: the same caller wrote it, and no place (RIP) and no call
- * trace came yet.
+ * Returns true if a line that can begin a complaint belongs to the open complaint instead. One defect can print several such
+ * lines: "list_del corruption", then "kernel BUG at", then "invalid opcode". The line belongs to the open complaint if the same
+ * `caller` (a task or a CPU) wrote both, and the open complaint has no place (RIP) and no call trace yet.
  */
 static bool continues(const struct linux_complaints *l, uint32_t caller)
 {
@@ -280,7 +283,7 @@ static void begin(struct linux_complaints *l, size_t beginning, uint64_t log_ns,
 		 l->open.kind == COMPLAINT_WARNING && l->warn_text[0] && l->cut_caller == caller ? l->warn_text : line);
 }
 
-/* Take a line that begins a complaint, or belongs to one that has begun. */
+/* Read a line that can begin a complaint: it begins a new one, or continues the open one (see continues()). */
 static void take_beginning(struct linux_complaints *l, size_t beginning, uint64_t log_ns, uint32_t caller, const char *line,
 			   linux_complaint_found *found, void *ctx)
 {
@@ -320,7 +323,7 @@ void linux_complaints_line(struct linux_complaints *l, uint64_t log_ns, uint32_t
 		if (++l->lines == LINES_MAX)
 			linux_complaints_finish(l, found, ctx);
 	}
-	/* Lines of other callers may come between "cut here" and the text of the WARN(): ignore them. */
+	/* Lines that other tasks or CPUs wrote may come between "cut here" and the text of the WARN(): ignore these lines. */
 	if (!cut_here && l->cut_caller != caller)
 		return;
 	snprintf(l->warn_text, sizeof(l->warn_text), "%s", l->cut_here ? clean : "");

@@ -7,8 +7,9 @@
 #include "hv/guest/linux_log.h"
 
 /*
- * A complaint without an end marker, such as that of a lockup, is whole when no line came for 1 s: the kernel writes all its
- * lines within some milliseconds, and a vCPU is held for less.
+ * The last line of a complaint is not always marked, for example in a lockup. Such a complaint is whole when no line came for
+ * one second: the kernel writes all lines of one complaint within some milliseconds, and by default the detector holds a
+ * vCPU for at most 10 ms (--delay).
  */
 #define SILENCE_NS UINT64_C(1000000000)
 

@@ -8,10 +8,11 @@
 #include "hv/guest/linux_members.h"
 
 /*
- * Fields of the preemption count (include/linux/preempt.h). On x86, bit 31 is the inverted need-resched flag. In the kernels
- * that count how often local_interrupt_disable() turned interrupts off, seen in Linux 7.3, bits 16 to 23 are this count.
- * Interrupts and NMIs are then counted in higher bits, and the variable has 64 bits with the flag in bit 63. There bit 31 is
- * the highest bit of the count of NMIs, which would be set only by NMIs nested 8 deep, and that does not happen.
+ * Fields of the preemption count (include/linux/preempt.h). On x86, bit 31 is the inverted need-resched flag, so PREEMPT_COUNT
+ * leaves bit 31 out. Some kernels, seen in Linux 7.3, count in bits 16 to 23 how often local_interrupt_disable() turned
+ * interrupts off. In these kernels interrupts and NMIs are counted in higher bits, the variable has 64 bits, and the flag is
+ * bit 63. Their bit 31 is the highest bit of the count of NMIs. This bit is set only if 8 NMIs are nested, which does not
+ * happen, so PREEMPT_COUNT may leave it out, too.
  */
 #define PREEMPT_COUNT 0x7fffffffu
 #define PREEMPT_SERVING_SOFTIRQ 0x00000100u

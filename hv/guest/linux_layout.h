@@ -38,7 +38,7 @@ struct linux_stacks {
 	struct btf_member area;
 	/* Task stacks are in the direct map: the kernel was built without CONFIG_VMAP_STACK. */
 	bool direct;
-	/* Exception stacks, as offsets from the pointer at `exceptions`. */
+	/* The range of each exception stack, in bytes from the address to which the pointer at `exceptions` points. */
 	struct text_range exception[LINUX_EXCEPTION_STACKS_MAX];
 	unsigned exception_count;
 };
@@ -60,7 +60,7 @@ struct linux_page_layout {
 	struct btf_member inuse;
 	/* The bit that is set while a CPU owns the slab. */
 	struct btf_member frozen;
-	/* The first object of a slab's list of free objects, and the count of a page's users. */
+	/* `free`: the pointer to the first object of a slab's list of free objects. `refs`: the count of a page's users. */
 	struct btf_member free, refs;
 	/* Members that may hold the pointer from a page of per-CPU memory to its chunk. */
 	struct btf_member owner[2];
@@ -76,7 +76,10 @@ struct linux_page_layout {
 	struct linux_page_type slab, table, buddy;
 };
 
-/* Sheaves of slab caches (linux_sheaves.c). */
+/*
+ * Where the sheaves of a slab cache are (linux_sheaves.c): a sheaf (struct slab_sheaf) has an array of pointers to free
+ * objects, and a NUMA node keeps its sheaves in lists of its barn (struct node_barn).
+ */
 struct linux_sheaf_layout {
 	/*
 	 * `cpu`: member of kmem_cache, the per-CPU offset of a CPU's struct slub_percpu_sheaves. `of_cpu`: members of the
@@ -84,8 +87,8 @@ struct linux_sheaf_layout {
 	 */
 	struct btf_member cpu, of_cpu[3];
 	/*
-	 * Members of slab_sheaf: the number of objects (size 0: the layout is unknown), and the offsets of the array of
-	 * pointers to objects and of the sheaf's link in a list.
+	 * Members of struct slab_sheaf. `count`: the number of objects; size 0: the layout is unknown. `objects`: offset of the
+	 * array of pointers to objects. `link`: offset of the list_head by which the sheaf is on a list.
 	 */
 	struct btf_member count;
 	uint32_t objects, link;
@@ -96,8 +99,8 @@ struct linux_sheaf_layout {
 	uint32_t nodes, node_size, node_count;
 	bool by_pointer;
 	/*
-	 * `barn`: member of a node's struct, the pointer to the node's barn. `lists`: offsets in the barn of the lists of full
-	 * and of empty sheaves.
+	 * `barn`: member of a node's struct, the pointer to the node's barn. `lists`: offsets, in the struct of a barn, of the
+	 * two lists of sheaves: lists[0] has the full sheaves, lists[1] the empty ones.
 	 */
 	struct btf_member barn;
 	uint32_t lists[2];
@@ -136,11 +139,11 @@ struct linux_percpu {
 	/* Number of valid elements of __per_cpu_offset[], or 0 if per-CPU memory is unknown. */
 	uint32_t cpus;
 	/*
-	 * Distance between units in bytes, and number of bytes from the start of each unit of the first chunk that are per-CPU
-	 * memory.
+	 * `unit_size`: distance between units, in bytes. `first_used`: how many bytes of each unit of the first chunk, from the
+	 * unit's start, are per-CPU memory.
 	 */
 	uint32_t unit_size, first_used;
-	/* Range of the variables' symbols. */
+	/* The range of the symbols of per-CPU variables: [start, end). */
 	uint64_t start, end;
 	/* GVA of the first chunk of per-CPU memory, or 0 if unknown. */
 	uint64_t first;

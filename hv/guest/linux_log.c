@@ -107,8 +107,9 @@ static int read_desc(struct guest *g, const struct linux_log *l, uint64_t id, st
 }
 
 /*
- * Find the bytes of a record's text: `len` bytes at `offset` of the text ring. A block begins with the descriptor's id. A block
- * that would not fit before the end of the ring lies at the beginning of the ring. Returns -1 if the record has no text.
+ * Find the text of a record: *len bytes at *offset of the text ring. Each record has one block in the text ring, which consists
+ * of the id of the record's descriptor and the text. The kernel puts a block at the start of the ring if the block does not
+ * fit before the end of the ring. Returns -1 if the record has no text.
  */
 static int find_text(const struct linux_log *l, const struct desc *d, uint64_t *offset, uint64_t *len)
 {

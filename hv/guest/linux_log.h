@@ -29,7 +29,7 @@ struct linux_log_record {
 	size_t len;
 };
 
-/* Find the guest's log when its text is final. Sets out->ring to 0 if this kernel has none that can be read. */
+/* Find the guest's log when the kernel's text is final. Sets out->ring to 0 if this kernel has no log that can be read. */
 void linux_find_log(struct guest *g, struct linux_log *out);
 
 /*

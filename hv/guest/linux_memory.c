@@ -107,7 +107,7 @@ static void set_object(struct guest_memory *out, uint64_t gva, uint64_t start, u
 	out->offset = (uint32_t)(gva - start);
 }
 
-/* Recognise another task's stack by the magic word at its end, which the kernel uses to detect overruns. */
+/* Recognise a task's stack, of any task, by the magic word at its lowest address. The kernel uses it to detect overruns. */
 static bool marked_stack(const struct guest *g, uint64_t gva, struct text_range *out)
 {
 	uint64_t start = gva & ~(g->stacks.size - 1), mark;

@@ -20,7 +20,7 @@ static struct linux_page_type page_type(const struct guest *g, const char *numbe
 
 	if (btf_enumerator(g->btf, number, &value) == 0 && value > 0 && value <= UINT8_MAX)
 		return (struct linux_page_type){0xff000000, (uint32_t)value << 24};
-	/* A value below 64 is the number of a page flag. */
+	/* If `bit` has a value below 64, this kernel uses `bit` as the number of a page flag, not as a page type. */
 	if (btf_enumerator(g->btf, bit, &value) || btf_enumerator(g->btf, "PAGE_TYPE_BASE", &base) || (uint64_t)value < 64)
 		return (struct linux_page_type){0};
 	return (struct linux_page_type){(uint32_t)(base | value), (uint32_t)base};
@@ -91,10 +91,10 @@ int linux_page(const struct guest *g, uint64_t gpa, struct guest_page *out)
 
 /*
  * Returns the address of the struct page of the head of a compound page. `info` is the address of the struct page of another
- * page in the compound page, and `link` is that page's link to the head, with bit 0 set. The other bits of `link` are the
- * head's address. In kernels with compound_info, seen in Linux 7.3, these bits can be a mask instead, and `info` & mask is the
- * head's address. A mask consists of ones above zeros, and no head has such an address: only the struct of page 0 could have
- * it, and page 0 is in no compound page.
+ * page in the compound page, and `link` is that page's link to the head, with bit 0 set. Without bit 0, `link` is the address
+ * of the head's struct page. In kernels with compound_info, seen in Linux 7.3, `link` without bit 0 can be a mask instead, and
+ * `info` & mask is this address. In a mask, all ones are above all zeros. Only the address of the struct of page 0 could have
+ * this form, and page 0 is in no compound page.
  */
 static uint64_t head_address(uint64_t info, uint64_t link)
 {

@@ -72,9 +72,10 @@ static uint32_t least_size(const struct guest *g, const struct linux_cache_type 
 }
 
 /*
- * Set whether the kernel has merged the cache. kmem_cache.refcount counts its users: SLUB adds 1 for each cache that it merges
- * into this one (__kmem_cache_alias() in mm/slub.c). SLUB never merges a cache with a constructor, with a part that user space
- * may copy (usersize), or with a flag that asks for a cache of its own; the count of such a cache is 1, or negative.
+ * Store in out->merged whether the kernel has merged the cache with others. kmem_cache.refcount begins at 1, and SLUB adds 1
+ * for each cache that it merges into this cache (__kmem_cache_alias() in mm/slub.c). SLUB never merges a cache with a
+ * constructor, with a part that user space may copy (usersize), or with a flag that asks for a cache of its own. The count of
+ * such a cache is 1, or negative.
  */
 static void set_merged(const struct guest *g, uint64_t cache, struct guest_memory *out)
 {
@@ -85,7 +86,7 @@ static void set_merged(const struct guest *g, uint64_t cache, struct guest_memor
 		out->merged = (int32_t)aliases > 1 ? GUEST_MERGED_YES : GUEST_MERGED_NO;
 }
 
-/* Set the type of the object by the name of its cache, which tells the type only if the cache is not merged. */
+/* Store in out->type the struct of the object. The name of the cache gives it, but only if the cache is not merged. */
 static void name_type(const struct guest *g, uint32_t size, struct guest_memory *out)
 {
 	const struct linux_cache_type type = linux_cache_type(out->cache);
@@ -144,8 +145,8 @@ bool linux_slab_at(const struct guest *g, const struct guest_page *head, uint64_
 	set_merged(g, slab.cache, out);
 	object = slab.start + (gva - slab.start) / slab.stride * slab.stride + slab.left_pad;
 	/*
-	 * Set no object for an address in a red zone before an object, for an address after the last object, or for an address
-	 * in a KFENCE object, which is at another place of its page than the stride says.
+	 * Leave out->object unknown for an address in a red zone before an object, for an address after the last object, and
+	 * for an address in a KFENCE object, which is not at the place of its page that the stride gives.
 	 */
 	if (gva < object || (gva - slab.start) / slab.stride >= slab.objects)
 		return true;

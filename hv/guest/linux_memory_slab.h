@@ -16,7 +16,7 @@ struct linux_slab {
 /* Find the layout of struct kmem_cache. */
 void linux_find_caches(struct guest *g);
 
-/* Read what the kernel knows about the slab whose first page is `head`. Returns 0, or -1 if it is invalid. */
+/* Read what the kernel knows about the slab whose first page is `head`. Returns 0, or -1 if the slab's metadata is invalid. */
 int linux_slab_layout(const struct guest *g, const struct guest_page *head, struct linux_slab *out);
 
 /*

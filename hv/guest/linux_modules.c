@@ -16,7 +16,7 @@
  * present the same pages as the tables of thousands of modules. Modules beyond the limit have no names, and so are not sampled.
  */
 #define SYMBOLS_MAX (256u << 20)
-/* Time limit for adding modules in one poll: 300 ms. A module of a stock kernel takes some ms, in a lab. */
+/* Time limit for adding modules in one poll: 300 ms. In a lab (an emulated host), a module of a stock kernel takes some ms. */
 #define POLL_NS 300000000u
 #define BAD_TABLE (1u << 20) /* bytes that are charged for a symbol table that could not be read */
 

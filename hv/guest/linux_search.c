@@ -168,8 +168,8 @@ static enum agreement compare_functions(const struct guest *g, const struct symt
 }
 
 /*
- * Use the guest's own tables `own` in place of those of a file. `g` or this function frees `own`. Returns 1, 0 to try again at
- * the next poll, or -1 with `err` set.
+ * Use the guest's own tables `own` in place of those of a file. Takes ownership of `own`. Returns 1 on success, 0 if the next
+ * poll must try again, because the kernel's banner cannot be read now, or -1 with `err` set.
  */
 static int adopt(struct guest *g, const struct x86_regs *regs, struct symtab *own, struct err *err)
 {
@@ -189,8 +189,8 @@ static int adopt(struct guest *g, const struct x86_regs *regs, struct symtab *ow
 }
 
 /*
- * Reject the user's file and continue with the guest's own tables `own`, which are freed as by adopt(). `own` NULL: the tables
- * are not readable now. Returns as adopt() does.
+ * Reject the user's file, and continue with the guest's own tables `own`. Takes ownership of `own`. If `own` is NULL, the
+ * guest's tables are not readable now. Returns 1, 0 or -1 as adopt() does.
  */
 static int refuse_file(struct guest *g, const struct x86_regs *regs, struct symtab *own, const char *why, struct err *err)
 {
@@ -215,8 +215,8 @@ static int wrong_symbols(struct guest *g, const struct x86_regs *regs, struct sy
 }
 
 /*
- * Accept the user's file unless it is of another build. A vmlinux is identified by its build id, a System.map by the addresses
- * of its functions. Returns as adopt() does.
+ * Accept the user's file unless the file is of another build. The build id identifies a vmlinux, and the addresses of the
+ * functions identify a System.map. Returns 1, 0 or -1 as adopt() does.
  */
 static int check_build(struct guest *g, const struct x86_regs *regs, uint64_t handler, bool final, struct err *err)
 {

@@ -16,10 +16,11 @@
 int linux_search(struct guest *g, const struct x86_regs *regs, struct err *err);
 
 /*
- * Returns true if the kernel may be there although this poll, with CPU 0 in the state `regs`, could not read it, so that the
- * next poll should try again. With page-table isolation, almost nothing of the kernel is mapped while the CPU is in user mode
- * or just leaves it. And the guest runs on during the poll: when the process that ran on CPU 0 ends, its page tables are freed.
- * So what cannot be read is no error until ten polls in kernel mode have failed.
+ * Returns true if the next poll should try to read the kernel again, because this poll could not read it with CPU 0 in the
+ * state `regs`, although the kernel may be there. With page-table isolation, almost nothing of the kernel is mapped while the
+ * CPU is in user mode or in the first instructions after user mode. Also, the guest runs on during the poll: when the process
+ * that ran on CPU 0 ends, the kernel frees the page tables that the poll uses. So a failed read is an error only after ten
+ * failed polls in kernel mode.
  */
 bool linux_may_be_hidden(struct guest *g, const struct x86_regs *regs);
 

@@ -14,7 +14,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Set *offset to that of the member. Returns false if the kernel has no such member. */
+/* Store in *offset the offset of the member `name` in struct `type`. Returns false if the kernel has no such member. */
 static bool offset_of(const struct guest *g, const char *type, const char *name, uint32_t *offset)
 {
 	struct btf_member m;
@@ -82,8 +82,9 @@ static int spend(struct marker *m, uint64_t count)
 }
 
 /*
- * Let the sheaf count as looked through. Returns how many objects have room in it. Returns 0 for the kernel's first sheaf,
- * which is in no slab.
+ * Mark the sheaf's own object, which contains the array of pointers, as reached, so that the search for lost objects does not
+ * follow the pointers in the array. Returns the number of pointers for which the sheaf has room. Returns 0 for the kernel's
+ * first sheaf, which is in no slab.
  */
 static uint64_t take_sheaf(struct marker *m, uint64_t sheaf)
 {

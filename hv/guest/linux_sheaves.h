@@ -15,10 +15,10 @@
 void linux_find_sheaves(struct guest *g);
 
 /*
- * Mark the objects in the sheaves of all caches as free, and the sheaves as in use and looked through: the array of a sheaf
- * keeps the pointers to objects that were allocated from it, and these pointers must not count. Call it after
- * linux_slabs_read(). Returns 0, also if the layout is unknown or there are no sheaves; or -1 if a sheaf is invalid, or memory
- * runs out.
+ * Mark as free all objects to which the sheaves of all caches point. Mark each sheaf as reached (linux_slabs.h), so that the
+ * search for lost objects does not look for pointers in it: the array of a sheaf keeps pointers to objects that were allocated
+ * from the sheaf. Call it after linux_slabs_read(). Returns 0, also if the layout is unknown or there are no sheaves; or -1 if
+ * a sheaf is invalid, or memory runs out.
  */
 int linux_mark_sheaves(struct linux_slabs *s, const struct guest *g);
 

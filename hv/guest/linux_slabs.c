@@ -80,9 +80,9 @@ int linux_slabs_mark_free(struct linux_slabs *s, const struct guest *g, uint64_t
 }
 
 /*
- * Follow the list from its first object on, and mark its objects, which must all be in the slab `own`, and on no list yet.
- * Returns their number. Returns -1 if one of them is in another slab or on a list already, or if the list is unreadable. Sets
- * s->twice if an object is on a list already.
+ * Follow the list of free objects that begins with `object`, and mark each of its objects as free. Returns the number of
+ * objects. Returns -1 if an object is not in the slab `own`, if an object was marked before, or if the list is unreadable.
+ * Stores in s->twice an object that was marked before.
  */
 static int mark_free(struct linux_slabs *s, const struct guest *g, const struct linux_known_slab *own, uint64_t object)
 {
@@ -128,8 +128,9 @@ static int mark_cpus_free(struct linux_slabs *s, const struct guest *g, uint64_t
 }
 
 /*
- * Returns whether the slab's list is complete. The kernel sets the list's first object before it links the others
- * (shuffle_freelist() in mm/slub.c). After that, a CPU comes to own the slab, or the slab is put on a list of slabs.
+ * Returns whether the kernel has finished making the slab's list of free objects. The kernel makes the list of a new slab from
+ * its first object on (shuffle_freelist() in mm/slub.c), and only then gives the slab to a CPU (`frozen`) or puts it on a list
+ * of slabs. So the list is complete if one of these two has happened.
  */
 static bool is_list_complete(const struct guest *g, const struct guest_page *page)
 {
@@ -139,8 +140,8 @@ static bool is_list_complete(const struct guest *g, const struct guest_page *pag
 }
 
 /*
- * Mark the objects on the slab's own list as free. Mark the slab as odd if its list is invalid, or if the kernel's count of the
- * other objects disagrees with the list, as it does while a CPU takes the list, and in pages of KFENCE.
+ * Mark the objects on the slab's own list as free. Set slab->odd if the list is invalid, or if the kernel's count of the other
+ * objects does not agree with the list. The count does not agree while a CPU takes the list, and in pages of KFENCE.
  */
 static void mark_slab_free(struct linux_slabs *s, const struct guest *g, struct linux_known_slab *slab)
 {
@@ -281,7 +282,7 @@ static int mark_all_cpus_free(struct linux_slabs *s, const struct guest *g)
 	return rc;
 }
 
-/* Let the pages of odd slabs be pages like any other. */
+/* Treat the pages of odd slabs (struct linux_known_slab) as pages of no slab, so that all pointers in them are followed. */
 static void forget_odd(struct linux_slabs *s, const struct guest *g)
 {
 	for (size_t i = 0; i < s->count; i++) {

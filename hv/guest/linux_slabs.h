@@ -43,7 +43,7 @@ enum linux_object_state {
 struct linux_slabs {
 	uint64_t pages; /* number of page frames up to the end of RAM (max_pfn) */
 	uint32_t *of;	/* for each page: index of its slab, or LINUX_NO_SLAB */
-	/* For each page: how many bytes of it, from its start, nothing uses, so that no pointer in them counts. */
+	/* For each page: how many bytes from the page's start nothing uses. A pointer in these bytes does not count. */
 	uint16_t *unused;
 	struct linux_known_slab *slab;
 	size_t count;

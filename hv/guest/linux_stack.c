@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the stacks that a CPU is on (Documentation/arch/x86/kernel-stacks.rst): a task's stack, above it possibly the CPU's
- * interrupt stack, and above either possibly one of its exception stacks. Each stack has a pointer to the stack below it. The
- * kernel stores the interrupted stack pointer in the top word of an interrupt stack (arch/x86/include/asm/irq_stack.h); the CPU
- * pushes the interrupted stack pointer on an exception stack (SDM vol. 3, 6.14.2).
+ * Finds the stacks that a CPU is on (Documentation/arch/x86/kernel-stacks.rst). A CPU begins on a task's stack. An interrupt
+ * moves it to the CPU's interrupt stack. Some exceptions, such as an NMI, move it from any of these stacks to an exception
+ * stack. Each new stack has the stack pointer of the stack that was interrupted. On an interrupt stack, the kernel stores this
+ * pointer in the word at the highest address (arch/x86/include/asm/irq_stack.h). On an exception stack, the CPU pushes this
+ * pointer (SDM vol. 3, 6.14.2).
  */
 #include "hv/guest/linux_stack.h"
 

@@ -10,8 +10,8 @@
 void linux_find_stacks(struct guest *g);
 
 /*
- * Find the stack that contains `gva`, among those that the CPU with these registers may be on: its task's, its interrupt stack
- * and its exception stacks. Returns false if none does.
+ * Find the stack that contains `gva`. The candidates are the stacks of the CPU with these registers: the stack of the CPU's
+ * current task, the interrupt stack and the exception stacks. Returns false if none of them contains `gva`.
  */
 bool linux_stack_at(const struct guest *g, const struct x86_regs *regs, uint64_t gva, struct text_range *out);
 

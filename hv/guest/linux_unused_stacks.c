@@ -23,7 +23,7 @@ struct finder {
 	uint64_t pages;
 };
 
-/* Enter the stack that begins at `stack`: the part below `sp` is unused. */
+/* Record in f->unused the part of the stack that begins at `stack` and ends at `sp`. */
 static void enter(struct finder *f, uint64_t stack, uint64_t sp)
 {
 	for (uint64_t at = stack; at < sp; at += X86_PAGE_SIZE) {
@@ -62,9 +62,10 @@ static bool is_current(const struct finder *f, uint64_t task)
 }
 
 /*
- * Returns the lowest stack pointer in the stack. If none is known, returns the stack's end with roots->empty_stacks, else its
- * start `stack`. A CPU may be on the stack of a task that is not its current one yet: __switch_to_asm() changes the stack
- * before __switch_to() changes current_task.
+ * Returns the lowest stack pointer that is known for the stack: of the task, if the task does not run, and of each CPU. If no
+ * stack pointer is known, returns the end of the stack if roots->empty_stacks is set, and otherwise `stack`. The stack pointer
+ * of a CPU can be in the stack of a task that is not the CPU's current task yet: __switch_to_asm() changes the stack before
+ * __switch_to() changes current_task.
  */
 static uint64_t lowest_sp(const struct finder *f, uint64_t task, uint64_t stack)
 {

@@ -67,11 +67,11 @@ static const struct module_info *coming_module(struct unwinding *u, uint64_t pc)
 }
 
 /*
- * If the instruction is in a retpoline (__x86_indirect_thunk_rax and the like), set *out to a rule for it. The kernel has none,
- * or a wrong one (arch/x86/lib/retpoline.S: UNWIND_HINT_EMPTY or UNWIND_HINT_UNDEFINED up to its last instruction). A retpoline
- * pushes nothing, so the caller's address is the last word on the stack, with one exception: it may call an instruction a few
- * bytes further on, which exchanges that call's return address for the address to jump to. From there on, the caller's address
- * is the word above.
+ * If the instruction is in a retpoline (__x86_indirect_thunk_rax and the like), store in *out an unwind rule for it. The
+ * kernel's tables have no rule, or a wrong one (arch/x86/lib/retpoline.S: UNWIND_HINT_EMPTY or UNWIND_HINT_UNDEFINED up to the
+ * last instruction). A retpoline pushes nothing, so the return address to its caller is at RSP, with one exception: the
+ * retpoline may call an instruction a few bytes further on, which replaces the return address of this call by the address to
+ * jump to. From that instruction on, the return address to the caller is one word above RSP.
  */
 static void find_retpoline_rule(const struct guest *g, uint64_t pc, struct orc_rule *out)
 {
@@ -130,8 +130,8 @@ static bool returns_to(void *ctx, uint64_t pc)
 /* ---- interpretation ---- */
 
 /*
- * Functions in which a stack, or one context's part of a stack, ends when it is unwound: kernel entries and first functions of
- * tasks. Each is given by the prefix of its name.
+ * The outermost functions of a stack, or of the part of a stack that one context uses: kernel entries and first functions of
+ * tasks. Each function is given by a prefix of its name.
  */
 static const struct entry {
 	const char *prefix;

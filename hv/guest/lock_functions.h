@@ -24,7 +24,7 @@ enum lock_op {
 	LOCK_NEW,     /* the function returns an object that it has allocated */
 	LOCK_OUTER,   /* not a function: a lock that records its owner, and may be taken outside of the subject */
 	LOCK_RELEASE, /* the function releases its argument for a hand-over (hv/race/handover.h) */
-	LOCK_ACQUIRE, /* the function has acquired its argument when it returns; with `stops`, it stops the callback, too */
+	LOCK_ACQUIRE, /* the function acquires its argument and, with `stops`, stops the object's callback, before it returns */
 	LOCK_SHARE,   /* the function keeps the lock, but only as a reader from now on */
 	LOCK_STOP,    /* the function keeps the kernel from beginning the object's callback again; the callback may still run */
 	LOCK_CALLER,  /* the function, which the subject does not call, calls callbacks with their object as first argument */

@@ -36,9 +36,9 @@ static enum complaint_link link_by_code(const struct complaint *c, const struct 
 }
 
 /*
- * Maximum distance in bytes between a pointer's value and the faulting address of an access by this pointer. Such an access is
- * to a member of the object: after the pointer or, with list_entry(), before it. Linux keeps the same number of bytes around
- * NULL free of mappings (vm.mmap_min_addr).
+ * Maximum distance in bytes between a pointer's value and the faulting address of an access by this pointer. The access is to a
+ * member of the object to which the pointer points: after the pointer's value or, with list_entry(), before it. For a pointer
+ * of value NULL, the kernel's default of vm.mmap_min_addr, also 4096, keeps the bytes after NULL free of mappings.
  */
 #define MEMBER_MAX 4096u
 

@@ -150,7 +150,7 @@ struct guest_memory {
 
 /* How the CPU entered the kernel: what the outermost call of a call stack shows. */
 enum guest_origin {
-	GUEST_ORIGIN_UNKNOWN, /* unwinding stopped before this entry, or at unknown code */
+	GUEST_ORIGIN_UNKNOWN, /* unwinding did not reach the kernel entry, or ended at unknown code */
 	GUEST_ORIGIN_SYSCALL,
 	GUEST_ORIGIN_EXCEPTION,
 	GUEST_ORIGIN_INTERRUPT,

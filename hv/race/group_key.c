@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Returns the length of the first part of a datum's name or place. This part is the name of the variable, or of the type, that
- * contains the datum.
+ * Returns the length of the first part of `datum`, which is a datum's name or place (race_key.h): the name of the variable that
+ * contains the datum, or of the type that contains it.
  */
 static int owner_length(const char *datum)
 {

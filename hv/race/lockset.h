@@ -24,15 +24,15 @@ enum lock_kind {
 	LOCK_SEQ, /* the writer's side of a seqlock_t or seqcount_t */
 	LOCK_BIT, /* a bit lock in a word */
 	/*
-	 * Not a lock, but a sign that the kernel does not run a callback in another context at the same time: the callback of
-	 * the object at `gva` (enum handover_kind says what identifies the object). The holder is the callback itself. If the
-	 * callback is stopped, as by napi_disable(), any other context is a holder, with `shared` set.
+	 * Not a lock, but a sign that the kernel does not run the callback of the object at `gva` in another context at the
+	 * same time (enum handover_kind says what identifies the object). While the callback runs, the context that runs it is
+	 * the only holder. While the callback is stopped, as by napi_disable(), every context is a holder, with `shared` set.
 	 */
 	LOCK_CALLBACK,
 	LOCK_KINDS
 };
 
-/* Bits for what the function that took a lock has disabled on the CPU for as long as the lock is held. */
+/* Bits: what is off on the CPU while the lock is held, because the function that took the lock has turned it off. */
 enum lock_off {
 	LOCK_NO_SOFTIRQ = 1, /* softirqs, as by spin_lock_bh() */
 	LOCK_NO_IRQ = 2,     /* interrupts, as by spin_lock_irq() and spin_lock_irqsave() */

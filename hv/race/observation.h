@@ -220,8 +220,8 @@ struct observation {
 	/* The kernel's taint flags shortly after the conflict. */
 	struct guest_taint taint;
 	/*
-	 * Both accesses. sides[0] is the sampled side, whose vCPU was held before its access. In a RACE_BY_DEVICE_WINDOW, the
-	 * device was held instead: sides[1].
+	 * Both accesses. sides[0] is the sampled side, whose vCPU was held before its access. If `how` is
+	 * RACE_BY_DEVICE_WINDOW, sides[0] is not held, and a device was held: sides[1].
 	 */
 	struct race_side sides[2];
 };

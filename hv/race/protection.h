@@ -56,8 +56,8 @@ struct prot_held {
 };
 
 /*
- * Several tasks can make the accesses of one group (struct prot_access). For one such task, or for the interrupts on one CPU:
- * the times of its first and last access.
+ * When one task, or the interrupts on one CPU, made the first and the last of its accesses in a group (struct prot_access). A
+ * group can have several such spans, because several tasks can make its accesses.
  */
 struct prot_span {
 	int64_t who; /* as in struct prot_access */
@@ -154,9 +154,9 @@ struct prot_take {
 	uint32_t function, operation;
 	uint8_t context; /* enum guest_context_kind */
 	/*
-	 * Whether interrupts, and softirqs, are off while the lock is held, because they were off before or the lock function
-	 * disables them. If preemption is off, softirqs_off is set. If only the subject's interrupts are off, irqs_off is set,
-	 * but not softirqs_off.
+	 * `irqs_off`, `softirqs_off`: interrupts, or softirqs, are off while the lock is held: they were off before, or the
+	 * lock function turns them off. If preemption is off, softirqs_off is set. If only the subject's interrupts are off,
+	 * irqs_off is set, and softirqs_off is not.
 	 */
 	bool irqs_off, softirqs_off;
 	/* The reader's side was taken. */

@@ -224,7 +224,8 @@ static void access_of(struct protection *p, const struct lock_moment *m, uint32_
 }
 
 /*
- * Returns the index in locks[] of the lock `held`, which the access holds, or PROTECTION_NONE if the table of locks was full.
+ * Returns the index in locks[] of the lock `held`, under which the access was made, or PROTECTION_NONE if the table of locks
+ * was full.
  */
 static uint32_t lock_of(const struct protection *p, const struct prot_access *a, const struct held_lock *held)
 {

@@ -62,8 +62,8 @@ static void name_memory(const struct guest_memory *m, const char *member, bool k
 	char offset[16] = "", cpu[24] = "", slab[SLAB_NAME_MAX];
 
 	/*
-	 * A memory without a symbol is named after its slab cache, which names no member: add the offset even if the offset is
-	 * 0.
+	 * Memory without a symbol gets the name of its slab cache. The name of a cache does not say which part of the object is
+	 * meant, so add the offset even if the offset is 0.
 	 */
 	if (m->offset || !m->symbol.name[0])
 		snprintf(offset, sizeof(offset), "+0x%" PRIx32, m->offset);

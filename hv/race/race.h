@@ -89,8 +89,8 @@ struct race {
 	 */
 	struct race_instance *instances;
 	/*
-	 * The locks that the run recorded also made this pair of sites a suspicion (hv/race/suspicion.h), without regard to
-	 * this race.
+	 * The run also has a suspicion of this pair of sites (hv/race/suspicion.h). It comes from the recorded locks, and not
+	 * from the observations of this race.
 	 */
 	bool suspected;
 	/* The complaint of the guest's kernel that follows the race. */

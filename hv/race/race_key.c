@@ -23,7 +23,7 @@ const char *race_key_nameless(const char *site)
 
 int race_key_function_len(const char *name)
 {
-	/* A C function has no dot in its name, and the first character may be one in other names. */
+	/* A C function has no dot in its name, so the first dot begins a compiler's suffix. Skip a dot that begins the name. */
 	return name[0] ? (int)(1 + strcspn(name + 1, ".")) : 0;
 }
 

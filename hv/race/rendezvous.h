@@ -57,9 +57,9 @@ struct rendezvous_sections {
 	 */
 	uint64_t caller;
 	/*
-	 * Where the lock is at the call `second`: its address is the value of this general register plus `offset`. X86_GPRS:
-	 * the register is not needed, because the lock is the same variable at each such call, or unknown, because the call
-	 * takes another lock than the first section.
+	 * `gpr`, `offset`: where the lock is at the call `second`. The lock's address is the value of general register `gpr`
+	 * plus `offset`. gpr X86_GPRS: no register says where the lock is. Either all such calls take the same variable, so no
+	 * register is needed, or the call takes another lock than the first section, and its register is unknown.
 	 */
 	uint8_t gpr;
 	int32_t offset;
@@ -71,7 +71,7 @@ struct rendezvous {
 	 * member `rendezvous`.
 	 */
 	uint64_t number;
-	/* In a rendezvous of sections, the accesses of both sides are those to the lock's first byte. */
+	/* The critical sections of a rendezvous of sections. Then each side's access is to the lock's first byte. */
 	struct rendezvous_sections sections;
 	/* sides[0] is the sampled side, which was held first. */
 	struct rendezvous_side sides[2];

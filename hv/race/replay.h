@@ -138,7 +138,7 @@ struct replay_instance {
 struct race_replay {
 	/* Number of instances per outcome. At least one of the numbers is not 0. */
 	uint64_t count[REPLAY_OUTCOMES];
-	/* How many of the failures are copies that could not be made or run. These failures are no evidence about the race. */
+	/* Number of failures of kind REPLAY_CANNOT_LOAD, which are no evidence about the race. */
 	uint64_t not_run;
 	/* Instances in which exactly one order ended in trouble; see replay_troubled_order(). */
 	uint64_t one_troubled;

@@ -30,11 +30,12 @@ struct section_between {
 };
 
 struct section_pair {
-	/* GVAs of the calls that took the lock, which differ. Both are in one function if `caller` is 0. */
+	/* GVAs of the two different calls that took the locks. If `caller` is 0, both calls are in one function. */
 	uint64_t first, second;
 	/*
-	 * If the calls are in different functions: GVA of the start of the function whose activation made both sections. It
-	 * called both functions, or it is one of the two and called the other. 0: both calls are in one function.
+	 * If the calls are in different functions: GVA of the start of the function whose activation made both sections. This
+	 * function called the two functions that make the calls, or it makes one of the calls itself and called the function
+	 * that makes the other. 0: one function makes both calls.
 	 */
 	uint64_t caller;
 	/*
@@ -43,8 +44,8 @@ struct section_pair {
 	 */
 	uint32_t caller_name;
 	/*
-	 * The first section is in the caller itself, or the caller decides by the result of the call that made this section.
-	 * Only valid if `caller` is not 0.
+	 * The second section may depend on what the first one found: the caller itself made the first section, or the caller
+	 * decides by the result of the function that made the first section. Only valid if `caller` is not 0.
 	 */
 	bool caller_decides;
 	/*

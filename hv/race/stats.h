@@ -83,9 +83,9 @@ struct detect_stats {
 	 */
 	uint64_t steered, steered_first, steered_hits, steered_windows, steered_conflicts;
 	/*
-	 * `talks`: hits that touched memory which another CPU had touched lately, one of both writing
-	 * (hv/detect/core/touches.h). `talking_sites`: sites that were found to talk. `retired_sites`: sites to which points
-	 * are no longer steered, because several conflicts were seen there.
+	 * `talks`: hits that touched memory which another CPU had touched lately; at least one of the two wrote
+	 * (hv/detect/core/touches.h). `talking_sites`: sites that were found to talk. `retired_sites`: sites at which the
+	 * sampler no longer steers points, because several conflicts were seen there.
 	 */
 	uint64_t talks, talking_sites, retired_sites;
 	/* Armed points that no CPU reached for long, and that were disarmed so that other sites could be armed. */
@@ -117,8 +117,8 @@ struct detect_stats {
 	/* Hits without a window because the memory was unmapped or not RAM, or the count of a REP was 0. */
 	uint64_t skipped_memory;
 	/*
-	 * Hits without a window because the delay was 0: in an NMI, with interrupts off too soon after a window with interrupts
-	 * off, or by chance.
+	 * Hits without a window because the delay was 0. The delay is 0 in an NMI; with interrupts off, if a window with
+	 * interrupts off was open on this CPU too short a time before; or if the random delay was 0.
 	 */
 	uint64_t skipped_short;
 	/* Hits without a window because all other CPUs were held, and one must run. */
@@ -127,7 +127,10 @@ struct detect_stats {
 	uint64_t skipped_cost;
 	/* Hits without a window because their CPU had been held for most of the time lately. */
 	uint64_t skipped_held;
-	/* Hits in callees, and those of them without a window because no sampled function had called the callee. */
+	/*
+	 * `callee_hits`: hits in callees. `skipped_caller`: number of these hits that got no window because no sampled function
+	 * had called the callee.
+	 */
 	uint64_t callee_hits, skipped_caller;
 	/*
 	 * Times that another context reached the instruction of an open window, and its access was emulated. Not counted as
@@ -141,8 +144,8 @@ struct detect_stats {
 	/* Windows closed early so that the last CPU that ran could be held at its own sample point. */
 	uint64_t cut_turn;
 	/*
-	 * Times that a CPU was held between two critical sections (hv/detect/window/between.h), and those of them in which
-	 * another context's section came in between.
+	 * `section_holds`: times that a CPU was held between two critical sections (hv/detect/window/between.h).
+	 * `section_holds_met`: number of these times in which another context's section came in between.
 	 */
 	uint64_t section_holds, section_holds_met;
 	/*
@@ -166,8 +169,8 @@ struct detect_stats {
 	/* Times that the memory of a held request changed, and no CPU was caught changing it. Such a change is not reported. */
 	uint64_t device_unseen;
 	/*
-	 * Accesses of devices to their rings that met an open window and would have conflicted. Driver and device share a ring
-	 * by design, so these are no conflicts.
+	 * Accesses of a device to its own ring, during a window whose sampled datum they overlap, that would be conflicts. They
+	 * are not counted as conflicts, because driver and device share a ring by design.
 	 */
 	uint64_t ring_accesses;
 	/* Conflicts not reported because the reporter thread's queue was full. */

@@ -20,12 +20,12 @@ enum suspicion_kind {
 };
 
 /*
- * How a section of another context harms two critical sections between which it comes. R and W are the accesses of the first
- * section, of the one in between and of the second section, as in AVIO (ASPLOS'06, table 1). No serial order of the three
- * sections has the same result.
+ * How a section of another context that comes between two critical sections harms them. A pattern such as R-W-W gives three
+ * accesses: by the first section, by the section in between, and by the second section (R: read, W: write), as in AVIO
+ * (ASPLOS'06, table 1). No serial order of the three sections has the same result.
  */
 enum atomicity_pattern {
-	ATOMICITY_CHECK_ACT, /* R-W-W, or R-W-R with a use of the datum: the first section reads and decides */
+	ATOMICITY_CHECK_ACT, /* R-W-W or R-W-R: the first section reads and decides, the second one does not check again */
 	ATOMICITY_UPDATE,    /* R-W-W: the second section writes a value computed from what the first section read */
 	ATOMICITY_READ_BACK, /* W-W-R: the second section reads what the first one wrote */
 	ATOMICITY_HALF_DONE, /* W-R-W: the section in between reads a value that the second section replaces */
@@ -43,10 +43,10 @@ enum atomicity_told {
 	ATOMICITY_BATCH,	 /* one instruction accesses the datum in both sections: a loop releases the lock in between */
 	ATOMICITY_STATE,	 /* the section in between decides by the datum, so its code expects the unfinished state */
 	ATOMICITY_CLAIMED,	 /* the first section sets another datum, by which the section in between decides */
-	ATOMICITY_OUTER,	 /* another lock is held around both sections, and around the one in between */
-	/* the sections are in two functions, and their caller does not decide by the result of the first */
+	ATOMICITY_OUTER,	 /* another lock is held around both sections, and also during the section in between */
+	/* the sections are in two functions, and nothing says that the second section depends on what the first found */
 	ATOMICITY_OWN_STEPS,
-	ATOMICITY_OBJECTS, /* loops over several objects: nothing says that both sections access the same one */
+	ATOMICITY_OBJECTS, /* the sections are in a loop over several objects, so they may access different objects */
 	ATOMICITY_ORDERED, /* the function waits for a hand-over between the sections */
 	ATOMICITY_NEVER,   /* the two sections ran many times, and the other function's section never came in between */
 	ATOMICITY_APART,   /* the two functions were not seen at the same time */
@@ -63,8 +63,8 @@ enum protect_left_out {
 	PROTECT_APART,
 	PROTECT_MAYBE, /* it is unknown whether the lock was held */
 	/*
-	 * ownership was handed over: all accesses of one side came before all of the second side, the tasks accessed the datum
-	 * one after another, or locks ordered the accesses each time that the pair was to be confirmed
+	 * ownership was handed over: all accesses of one side came before all of the other side, or the tasks accessed the
+	 * datum one after another, or locks ordered the accesses each time that the run tried to confirm the suspicion
 	 */
 	PROTECT_HANDED,
 	PROTECT_ORDERED, /* a hand-over that is no lock, such as a completion, ordered the accesses each time */

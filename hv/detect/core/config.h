@@ -97,10 +97,11 @@ struct detect_sink {
 	 */
 	void (*rendezvous)(void *ctx, const struct rendezvous *m);
 	/*
-	 * Whether rendezvous() is wanted for these three calls, which are given by their GVAs as in struct rendezvous_sections.
-	 * `begin` set: the rendezvous is possible now, and begins if the result is true. Without `begin`, the detector asks
-	 * whether to hold a CPU so that such a rendezvous may come about. Called on the same threads and under the same lock as
-	 * rendezvous_wanted(). NULL: no rendezvous of sections.
+	 * A rendezvous of critical sections needs three calls that take a lock: `first` and `second` in one activation of a
+	 * function, and `between` in another context (struct rendezvous_sections). All three are GVAs. With `begin`, the
+	 * rendezvous is possible now, and begins if this returns true. Without `begin`, returns whether the detector should
+	 * hold a CPU so that the rendezvous may become possible. Threads and locks are as for rendezvous_wanted(). NULL: no
+	 * rendezvous of sections.
 	 */
 	bool (*sections_wanted)(void *ctx, uint64_t first, uint64_t second, uint64_t between, bool begin);
 	/*

@@ -12,7 +12,7 @@
 #include "hv/base/rng.h"
 #include "hv/target/target.h"
 
-/* Number of touched words of requests that are remembered (struct touched_word). A new one replaces the oldest. */
+/* Remember this many touched words of requests (struct touched_word). A new word replaces the oldest. */
 #define DEVICE_WORDS_KEPT 16u
 
 /* A naturally aligned word, of 1, 2, 4 or 8 bytes, that lies in one segment of a request. */

@@ -12,8 +12,8 @@
 
 /*
  * Whether the target has too few points, or too few pages for points, to spend any on hooks. Points of such a target are debug
- * registers or an emulator's breakpoints, not INT3s in guest memory. So no hook has to remove points before text is freed, and
- * sampling needs all of the points.
+ * registers or an emulator's breakpoints: the detector writes no INT3s into guest memory. So it needs no hook that lets it
+ * remove INT3s before text is freed, and all points are left for sampling.
  */
 static bool points_are_few(const struct detect *d)
 {
@@ -27,8 +27,8 @@ void hook_take_out(struct detect *d, struct point *point)
 }
 
 /*
- * Whether there is room for one more hook. A target with few points takes lock hooks only, in points of their own
- * (caps.lasting).
+ * Whether there is room for one more hook. A target with few points takes lock hooks only. They use breakpoints of their own
+ * (caps.lasting), and no points for sampling.
  */
 static bool has_room(const struct detect *d, const struct guest_hook_site *site)
 {

@@ -53,9 +53,9 @@ static bool plant_start(struct callback *c)
 }
 
 /*
- * Whether the instruction leaves the function for good: a return, which may be a jump to a return thunk, or a jump to the
- * start of a lock function or of a function of the subject. A jump to the cold part of this function does not leave it. Other
- * jumps get no hook: they may be static calls, which the guest patches.
+ * Whether the instruction leaves the function for good: it is a return, a jump to a return thunk, which stands for a return, or
+ * a jump to the start of a lock function or of a function of the subject. A jump to the cold part of this function does not
+ * leave the function. All other jumps get no hook: they may be static calls, which the guest patches.
  */
 static bool leaves(const struct callback *c, const struct insn *insn)
 {

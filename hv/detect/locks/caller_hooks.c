@@ -111,7 +111,7 @@ static struct caller_function *function_at(const struct caller_graph *g, uint64_
 	return g->function_count ? bsearch(&key, g->functions, g->function_count, sizeof(key), by_start) : NULL;
 }
 
-/* Returns the function to which the edge leads if this function is on the way to a section, or NULL. */
+/* Returns the function to which the edge leads, or NULL if that function is not on the way to a section (caller_hooks.h). */
 static struct caller_function *leads_to(const struct caller_graph *g, const struct caller_edge *e)
 {
 	struct caller_function *to = e->target ? function_at(g, e->target) : NULL;
@@ -119,7 +119,7 @@ static struct caller_function *leads_to(const struct caller_graph *g, const stru
 	return to && to->depth < CALLERS_MAX ? to : NULL;
 }
 
-/* For each function, find its `depth`, and count its calls and jumps that lead to a section (`calls`). */
+/* For each function, compute `depth`, and count its edges to functions on the way to a section (`calls`). */
 static void find_depths(struct caller_graph *g)
 {
 	for (unsigned depth = 1; depth <= CALLERS_MAX; depth++) {

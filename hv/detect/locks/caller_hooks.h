@@ -2,6 +2,10 @@
 /*
  * Finds in newly loaded text which functions call functions that take locks (callers.h), and which of them may make critical
  * sections in several functions, so that their activations have to be followed (sections.h).
+ *
+ * The direct calls, and the jumps from one function to another, are the edges of a graph of functions. A section here is a
+ * critical section: it begins with a call that takes a lock or tries to. A function is on the way to a section if it contains
+ * such a call, or reaches such a function over fewer than CALLERS_MAX edges.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_CALLER_HOOKS_H
 #define OUTRIDER_DETECT_LOCKS_CALLER_HOOKS_H
@@ -16,15 +20,15 @@ struct detect;
 struct symbol;
 
 /*
- * A direct call of a function, or a direct jump to a function. Or a call that takes a lock or tries to; only then `target` is
- * 0.
+ * An edge: a direct call of a function, a direct jump to a function, or a call that takes a lock or tries to. `target` is 0 for
+ * a call that takes a lock or tries to, and the target of the call or jump otherwise.
  */
 struct caller_edge {
 	uint64_t at, target; /* GVAs */
 	uint32_t function;   /* index into functions[] */
 	uint8_t len;	     /* bytes of the call */
 	bool jump;
-	bool decides; /* the code after the call decides by the call's result */
+	bool decides; /* the code after the call decides by the call's result (decision.h) */
 };
 
 /* What caller_hooks_function() collects. All zero: nothing. */
@@ -33,13 +37,13 @@ struct caller_graph {
 		uint64_t start, size;
 		unsigned takes; /* calls in the function that take a lock or try to */
 		/*
-		 * Number of calls on the way to a section. 0: the function takes a lock itself. CALLERS_MAX + 1: no way was
-		 * found.
+		 * Least number of edges from this function to a function that takes a lock or tries to. 0: the function does so
+		 * itself. CALLERS_MAX + 1: no such function was found.
 		 */
 		unsigned depth;
-		unsigned calls;	     /* calls and jumps to functions with sections */
+		unsigned calls;	     /* calls of and jumps to functions on the way to a section */
 		uint64_t first_call; /* GVA of the first such call; 0: none */
-		bool sections;	     /* section_hooks_begin() found a place, and the function's sections are followed already */
+		bool sections;	     /* caller_hooks_followed() was called for this function */
 	} * functions;
 	struct caller_edge *edges;
 	size_t function_count, edge_count;

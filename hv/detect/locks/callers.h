@@ -7,6 +7,8 @@
  * advance, for each lock hook and each call to a function that takes locks. So finding a caller reads only one word of the
  * stack, and no guess is made: a return address counts only if it is directly after a known call of the known function.
  *
+ * Code decides by the result of a call if a branch depends on the result (decision.h).
+ *
  * Adding allocates; nothing else does. Guarded by the detector's lock.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_CALLERS_H
@@ -34,7 +36,7 @@ struct caller_site {
 	uint64_t target;
 	/* Bytes from RSP, at the call, to the frame's CFA, which is directly above the function's return address. */
 	uint32_t frame;
-	/* After a call: the code decides by the call's result. */
+	/* After a call: the code after it decides by the call's result. */
 	bool decides;
 };
 
@@ -51,14 +53,18 @@ struct callers {
 	struct caller_table takes, calls, jumps;
 };
 
-/* A function that is in progress: it has called the function before it in the chain, or jumped to it at its end. */
+/*
+ * A function that is in progress. It has called the function before it in the chain, or has ended by a jump to that function (a
+ * tail call).
+ */
 struct caller_frame {
 	uint64_t function; /* GVA of its start */
 	uint64_t cfa;	   /* its frame's CFA, which tells its activations apart */
 	bool decides;	   /* the code after the call decides by the call's result */
 	/*
-	 * GVA of the function to which this function may have jumped at its end. The frame may also be that of another call, so
-	 * it counts only if a hook saw the activation's jump. 0: the function has certainly called the function before it.
+	 * If the stack does not show how the function before it in the chain was reached: GVA of that function, to which this
+	 * function has a jump at its end. Other functions may have such a jump, too, so the frame counts only if a hook saw
+	 * this function's activation jump. 0: the stack shows that this function called that function, or jumped to it.
 	 */
 	uint64_t jumped;
 };

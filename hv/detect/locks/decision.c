@@ -82,7 +82,10 @@ bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, 
 
 	if (!n)
 		return false;
-	/* An update of memory in place, such as an increment, compares nothing, so its flags do not count. */
+	/*
+	 * Follow the flags only if the instruction compares or tests, or writes a register. An update of memory in place, such
+	 * as INC of a counter, does neither, so a branch on its flags is no decision.
+	 */
 	f = begin(&op);
 	f.flags &= compares(&op) || op.writes;
 	return follow(decoder, code, len, addr, n, f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of hooks at the entries of kernel functions that wait for a hand-over, release an object for one, or stop a
+ * The table of hooks at the entries of kernel functions that wait for a hand-over, release an object for a hand-over, or stop a
  * callback, such as synchronize_irq() (entry_hooks.h). Guarded by the detector's lock.
  */
 #ifndef OUTRIDER_DETECT_LOCKS_ENTRIES_H

@@ -18,8 +18,9 @@
 #define CHECK_NS 1000000000u
 /*
  * A hook is removed if it stopped CPUs more often than this within CHECK_NS for objects that belong to no callback of the
- * subject. del_timer_sync() is called for each sleep with a timeout, 100 times a second on a busy guest. A stop costs some
- * milliseconds with a gdbstub, and some microseconds with KVM.
+ * subject. COSTLY_STOPS_MAX is for targets whose stops are costly (caps.costly_stops): a stop costs some milliseconds with a
+ * gdbstub, and some microseconds with KVM. An example is del_timer_sync(), which is called for each sleep with a timeout, 100
+ * times a second on a busy guest.
  */
 #define STOPS_MAX 50u
 #define COSTLY_STOPS_MAX 5u

@@ -130,8 +130,9 @@ static void start(struct handover *h, const struct lock_function *function, uint
 }
 
 /*
- * The call of `f` has returned, so the object's callback has ended, and is stopped if the call stops it. This does not hold
- * for a callback that was queued during the call.
+ * The call of `f`, which waits for the object's callback, has returned: the callback has ended. If the call also stops the
+ * callback (f->stops), count this stop. Change nothing if the callback was queued during the call, because it may run after the
+ * call.
  */
 static void waited(struct handover *h, const struct handover_frame *f)
 {
@@ -229,9 +230,8 @@ void handover_seen(struct handover *h, unsigned cpu, const struct guest_context 
 }
 
 /*
- * A callback begins. Returns the number of a lock moment: if a call that waits for the callback was made in this moment or
- * later, it waits for this run of the callback. The moment is the one in which the callback was queued, or the one in which it
- * begins if no hook saw the queueing.
+ * A callback begins. Returns the number of the lock moment in which the callback was queued or, if no hook saw that, in which
+ * it begins. A call that waits for the callback waits for this run if the call was made in that moment or later.
  */
 static uint64_t due_since(struct handover *h, uint64_t gva, uint8_t kind, uint64_t now)
 {
@@ -343,7 +343,10 @@ bool handover_acquired(struct handover *h, const struct handover_stop *stop, con
 
 	if (!pop(h, stop, false, &frame) || frame.kind != function->kind)
 		return false;
-	/* If 0 means failure, the result is a time in jiffies, a long. If 0 means success, the result is an int. */
+	/*
+	 * Some functions return 0 for failure: their result is a time in jiffies, a long. The others return 0 for success:
+	 * their result is an int, so the upper half of RAX is undefined.
+	 */
 	if (function->tested && function->nonzero != ((function->nonzero ? result : (uint32_t)result) != 0))
 		return false;
 	waited(h, &frame);

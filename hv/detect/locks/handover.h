@@ -43,8 +43,9 @@ struct handover_frame {
 	/* The object: its GVA, or the number of an interrupt line. */
 	uint64_t gva;
 	/*
-	 * Of a call: the number of its lock moment. Of a callback: the number of a lock moment. If a call that waits for the
-	 * callback was made in that moment or later, it waits for this run of the callback (lock_event.due).
+	 * Of a call: the number of its lock moment. Of a callback: the number of the lock moment in which the callback was
+	 * queued or, if no hook saw that, began. A call that waits for the callback waits for this run if the call was made in
+	 * that moment or later (lock_event.due).
 	 */
 	uint64_t number;
 	uint8_t kind;
@@ -61,8 +62,8 @@ struct handover_frame {
 struct handover_callback {
 	uint64_t addr;
 	/*
-	 * The lock function by which the callback became known: the subject passed the callback to it (LOCK_RELEASE), or it
-	 * calls the callback (LOCK_CALLER).
+	 * The lock function by which the callback became known: a function to which the subject passed the callback
+	 * (LOCK_RELEASE), or a function that calls the callback (LOCK_CALLER).
 	 */
 	const struct lock_function *function;
 	/* handover_next_callback() has returned it. */
@@ -146,15 +147,18 @@ void handover_acquire(struct handover *h, const struct handover_stop *stop, cons
 void handover_stop(struct handover *h, const struct lock_function *function, uint64_t gva);
 
 /*
- * Add to `set` the callbacks that cannot run at the same time as this context on another CPU: those that the context runs
- * itself, and those that are stopped and that no context runs. Each is a held_lock of kind LOCK_CALLBACK.
+ * Add to `set` the callbacks that no other CPU can run now: those that this context runs itself, and those that are stopped and
+ * that no context runs. Each is a held_lock of kind LOCK_CALLBACK.
  */
 void handover_add_callbacks(const struct handover *h, const struct lock_who *who, uint64_t rsp, struct lockset *set);
 
 /* Whether the subject has at least one interrupt line, and all its interrupt lines are stopped, as far as the detector saw. */
 bool handover_lines_stopped(const struct handover *h);
 
-/* This CPU is in this context, so all interrupts above this context have ended on the CPU: forget their frames. */
+/*
+ * This CPU is in this context, so all interrupts of a higher kind (enum guest_context_kind) have ended on the CPU: forget the
+ * frames of the callbacks that ran in them.
+ */
 void handover_seen(struct handover *h, unsigned cpu, const struct guest_context *context);
 
 /*
@@ -200,7 +204,7 @@ const struct handover_callback *handover_next_callback(struct handover *h);
 /* The object at `gva` was freed or allocated: forget its entry. */
 void handover_object_gone(struct handover *h, uint64_t gva);
 
-/* The hooks are being removed: forget all that runs and all objects. */
+/* The hooks are being removed: forget all frames and all objects. The known callbacks stay. */
 void handover_rest(struct handover *h);
 
 /* The text [base, base+size) is about to be freed: forget its callbacks. */

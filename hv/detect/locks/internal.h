@@ -73,8 +73,9 @@ uint64_t lock_argument(const struct locks *l, const struct lock_function *functi
 /* ---- lock_moments.c ---- */
 
 /*
- * Take one stack copy from the budget. Returns whether the budget allowed it. `others`: other contexts are in critical
- * sections. Then the whole budget may be used, because only such calls show which contexts overlap.
+ * Take one stack copy from the budget, for a lock moment of a call. Returns whether the budget allowed it. `others`: other
+ * contexts are in critical sections. Then the whole budget may be used, because only a call during critical sections of other
+ * contexts shows which contexts overlap.
  */
 bool lock_moment_pay(struct locks *l, uint64_t now, bool others);
 
@@ -96,7 +97,10 @@ struct raw_moment *lock_moment_put(struct locks *l, enum lock_moment_kind kind, 
 void lock_see_returns(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
 		      bool in_subject);
 
-/* This CPU is in this context now, so all interrupts above this context have ended on the CPU: forget what they held. */
+/*
+ * This CPU is in this context now, so all interrupts of a higher kind (enum guest_context_kind) have ended on the CPU: forget
+ * what they held, and the callbacks that they ran.
+ */
 void lock_seen(struct locks *l, unsigned cpu, const struct guest_context *context);
 
 /* ---- lock_handovers.c ---- */

@@ -148,7 +148,10 @@ static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *
 			object_ends(l, result);
 		return;
 	}
-	/* The result is an int, or a bool in the low 8 bits. */
+	/*
+	 * If nonzero means success, compare only the low 8 bits with 0, because the result can be a bool. Otherwise the result
+	 * is an int.
+	 */
 	result = f->function->nonzero ? result & 0xff : (uint32_t)result;
 	guest_context(l->d->guest, regs, &context);
 	tried(l, cpu, regs, &context, f, f->function->nonzero == (result != 0));
@@ -314,7 +317,10 @@ void locks_call(struct locks *l, unsigned cpu, const struct x86_regs *regs, cons
 	if (entry) {
 		lock_entered(l, cpu, regs, entry);
 	}
-	/* Last, because a callback may end by a jump to a lock function: then the lock function's call comes first. */
+	/*
+	 * Handle the end of the callback after the call: a callback may end by a jump to a lock function, whose call is then
+	 * still a part of the callback.
+	 */
 	if (ends)
 		lock_callback_ends(l, cpu, regs, ends->function);
 }

@@ -72,8 +72,9 @@ static void describe_memory(const struct detect *d, const struct x86_regs *regs,
 }
 
 /*
- * Name the held locks that were taken outside of the subject (the sampled code). No moment of kind LOCK_MOMENT_TAKE has named
- * these locks. All of them are global variables, and guest_memory_at() names a variable without its page's state.
+ * Name the held locks without a call in the subject (the sampled code): no moment of kind LOCK_MOMENT_TAKE has named them.
+ * Locks that were taken outside of the subject are global variables, and guest_memory_at() needs no state of the page to name a
+ * global variable.
  */
 static void describe_outer(const struct detect *d, const struct race_side *side, struct lock_moment *m)
 {

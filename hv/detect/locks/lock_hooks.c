@@ -56,17 +56,19 @@ bool lock_hooks_plant(struct detect *d, const struct guest_hook_site *site)
 }
 
 /*
- * Plant a lock hook at the instruction after the call, which sees the call's result: whether a trylock succeeded, or the
- * address that an allocation returned. If that instruction cannot be emulated, the result stays unknown. Then a tried lock is
- * treated as possibly held, and an allocated object as the object that was at its address before.
+ * Plant a lock hook at the instruction after the call, which sees the call's result: whether a trylock succeeded, whether a
+ * wait for a hand-over did, or the address that an allocation returned. If that instruction cannot be emulated, the result
+ * stays unknown. Then a tried lock is treated as possibly held, and an allocated object as the object that was at its address
+ * before.
  */
 static void plant_result(struct planting *p, const struct lock_function *function, const struct insn *after)
 {
 	struct insn_branch branch;
 
 	/*
-	 * Plant no lock hook at a direct jump, which may be a static key that the guest patches, and none at a direct call. A
-	 * jump or call that leads to a lock function has a lock hook in any case.
+	 * Plant no lock hook here if `after` is a direct jump or call, which may be a static key or a static call that the
+	 * guest patches. But if it leads to a lock function, it gets a lock hook for that function in most cases, and the same
+	 * hook sees the result.
 	 */
 	if (!target_can_emulate(after) || (insn_direct_branch(after, &branch) && !locks_called(p->d->locks, after)))
 		return;

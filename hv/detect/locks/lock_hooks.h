@@ -22,8 +22,8 @@ struct guest_hook_site;
 void lock_hooks_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end);
 
 /*
- * Remove the lock hooks that take or release a lock if they leave the guest no time (lock_load.h), and plant them again after
- * a rest. The sampler calls this in each iteration. Needs config.locks. Called without d->lock.
+ * Remove the lock hooks that may be removed (lock_hooks_may_rest()) if they leave the guest no time (lock_load.h), and plant
+ * them again after a rest. The sampler calls this in each iteration. Needs config.locks. Called without d->lock.
  */
 void lock_hooks_limit(struct detect *d);
 

@@ -32,7 +32,7 @@ struct lock_load {
 	uint64_t rest_until_ns;
 	/* Number of calls of lock_load_rest(). */
 	unsigned rests;
-	/* The lock hooks that may be removed: those that take or release a lock. */
+	/* The lock hooks that may be removed. A hook that sees the end of an object is not among them. */
 	struct guest_hook_site *sites;
 	size_t count;
 };

@@ -76,9 +76,10 @@ void lock_sets_share(struct lock_sets *s, unsigned cpu, const struct guest_conte
 void lock_sets_anew(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
 
 /*
- * The context's call at `taken_at`, which tried to take a lock, has returned. If this lock is not the last one in the lockset,
- * or its `maybe` is not set, do nothing. Otherwise: if the call did not take the lock (`taken` false), drop the lock; if the
- * call took it, and a lock hook will see its release (`sure`), clear `maybe`.
+ * A call that tries to take a lock adds the lock to the lockset with `maybe` set. Now the context's call at `taken_at`, which
+ * tried to, has returned. If the call did not take the lock (`taken` false), drop the lock. If it did, and a lock hook will see
+ * the lock's release (`sure`), clear `maybe`. Does nothing if this lock is not the last one in the lockset any more, or its
+ * `maybe` is not set.
  */
 void lock_sets_tried(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t taken_at, bool taken,
 		     bool sure);

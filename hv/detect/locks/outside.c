@@ -24,10 +24,10 @@ bool outside_owns(const struct guest *guest, uint64_t gva, enum lock_kind kind, 
 }
 
 /*
- * Tells who holds a spinlock whose word says that it is locked. Returns OUTSIDE_HELD if no context of the subject holds the
- * lock: then the access counts as made under the lock (outside.h). Returns OUTSIDE_FREE if another context of the subject
- * surely holds the lock: then this access is made without it. A context of the subject counts as a holder from its call on, but
- * may still wait for the lock. The context surely holds the lock if an access under the lock was seen after the call.
+ * Tells who holds a spinlock whose word says that it is locked. OUTSIDE_HELD: no context of the subject holds the lock, so the
+ * access counts as made under the lock (outside.h). OUTSIDE_FREE: another context of the subject surely holds the lock, so this
+ * access is made without it. A context surely holds the lock if an access under the lock was seen after the call that takes it.
+ * OUTSIDE_UNKNOWN: a context of the subject has called, but may still wait for the lock, or some locksets are not complete.
  */
 static enum outside holder(const struct lock_sets *sets, const struct confirm_lock *lock)
 {

@@ -23,11 +23,11 @@
 bool outside_owns(const struct guest *guest, uint64_t gva, enum lock_kind kind, uint64_t task);
 
 /*
- * The access `hit` is about to be made in this context. For each of the `n` locks: if the context holds it though no call was
- * seen to take it, add it to hit->held; if the context does not hold it, add it to hit->free. If that is not known, do
- * neither. A spinlock counts as held if its word is locked and no context of the subject has it. This may be wrong, because a
- * spinlock's word names no owner; but if the lock does not order the two accesses, one of them finds it free sooner or later.
- * Called in a callback, under the detector's lock.
+ * The access `hit` is about to be made in this context. For each of the `n` locks: if the context holds the lock though no hook
+ * saw it being taken, add the lock to hit->held; if the context does not hold the lock, add it to hit->free; if neither is
+ * known, do nothing. A spinlock counts as held if its word is locked and no context of the subject has it. This may be wrong,
+ * because the word names no owner. But if the lock does not order the two accesses, sooner or later the lock is free at one of
+ * them. Called in a callback, under the detector's lock.
  */
 void outside_look(const struct guest *guest, const struct lock_sets *sets, const struct guest_context *context,
 		  const struct confirm_lock *locks, unsigned n, struct lock_hit *hit);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the hook that each activation of a function with several critical sections passes first: the first call that takes a
- * lock if no branch comes before this call, otherwise an instruction before the first branch, or this branch itself if it is a
- * call that may have a hook.
+ * Finds the hook that each activation of a function with several critical sections passes first. There are three possible
+ * places:
+ * - the first call that takes a lock, if no branch comes before this call;
+ * - else an instruction before the first branch;
+ * - else the first branch, if it is a call at which a hook is allowed (section_hooks_begin()).
  */
 #ifndef OUTRIDER_DETECT_LOCKS_SECTION_HOOKS_H
 #define OUTRIDER_DETECT_LOCKS_SECTION_HOOKS_H

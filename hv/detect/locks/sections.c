@@ -8,8 +8,8 @@
 #include "hv/base/grow.h"
 
 /*
- * For the first 32 holds of a pair, a CPU is held each time that it comes between the pair's sections. After that, the number
- * of holds grows only with the square root of the number of times that the pair was seen (section_pair.count).
+ * The number of holds of a CPU between the sections of a pair has no limit up to 32 holds. Beyond that, it grows only with the
+ * square root of the number of times that the pair was seen (section_pair.count).
  */
 #define HOLDS_ALWAYS 32u
 /* Locks are at least 4 bytes apart. The multiplier spreads addresses over the table (Knuth, TAOCP vol. 3, 6.4). */
@@ -116,7 +116,10 @@ void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc, ui
 	*a = (struct section_activation){.who = *who, .start = f->start, .cfa = f->frame ? rsp + f->frame : 0};
 }
 
-/* Returns the context's activation of the function frame->function if this frame is that of the activation, else NULL. */
+/*
+ * Returns the context's activation of the function frame->function. Returns NULL if there is none, or if `frame` is not the
+ * frame of that activation: the CFAs differ, or frame->jumped is set and no hook saw the activation jump to that function.
+ */
 static struct section_activation *find_caller(struct sections *s, const struct lock_who *who, const struct caller_frame *frame)
 {
 	struct section_activation *a = find(s, who, frame->function);
@@ -196,9 +199,9 @@ void sections_nested(struct sections *s, const struct lock_who *who, uint64_t in
 }
 
 /*
- * Returns whether the lock's remembered section number `i` was made under the lock `first`: this is the same lock, or the
- * section's context held `first`, too. Only then the section can come between two sections of which the first is of the lock
- * `first`.
+ * Returns whether the lock's remembered section number `i` was made under the lock `first`: `first` is the section's own lock,
+ * or the context held `first`, too. If the first section of a pair has the lock `first`, only such a section counts as coming
+ * between the sections of the pair.
  */
 static bool excludes(const struct section_lock *l, unsigned i, uint64_t first)
 {
@@ -233,10 +236,10 @@ static struct section_pair *find_pair(struct sections *s, uint64_t first, uint64
 }
 
 /*
- * Returns the pair of these sections in an activation of the function at `start`, and adds the pair if it is new. Several
- * functions that call the same functions can make the same two sections. Then the pair is recorded only for the first of them,
- * or for the first one that decides between the sections. Returns NULL if there is no room, or if the pair is recorded for
- * another function or for another number of locks.
+ * Returns the pair of these sections in an activation of the function at `start`, and adds the pair if it is new. If several
+ * functions call the same functions, each of them can make the same two sections. Then the pair is recorded only for the first
+ * of these functions, or for the first one with section_pair.caller_decides. Returns NULL if there is no room, if the pair is
+ * recorded for another function, or if the pair has one lock here and two locks in the record, or the reverse.
  */
 static struct section_pair *pair_of(struct sections *s, const struct section_step *first, const struct section_step *second,
 				    uint64_t start)
@@ -394,10 +397,10 @@ static void pair_up(struct sections *s, struct section_activation *a, const stru
 /* ---- holding a CPU between two sections ---- */
 
 /*
- * The call at `taken_at` is about to take the lock `gva`, and so to begin a section. Returns the activation's latest section
- * with which this section would make a known pair. A section of the same lock is preferred to one of another lock. Returns NULL
- * if there is none, or if a section of the lock `gva` has not ended. Also returns NULL if the call took the lock in this
- * activation before: then the activation is in a loop.
+ * The call at `taken_at` is about to take the lock `gva`, and so to begin a section. Returns the latest earlier section of the
+ * activation that is the first section of a known pair with this call as its second. A section of the lock `gva` is preferred
+ * to a section of another lock. Returns NULL if there is none, or if a section of the lock `gva` has not ended. Also returns
+ * NULL if the call took the lock in this activation before: then the activation is in a loop.
  */
 static const struct section_step *latest_step(struct sections *s, const struct section_activation *a, uint64_t gva,
 					      uint64_t taken_at)

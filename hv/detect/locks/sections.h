@@ -69,7 +69,10 @@ struct section_step {
 	uint64_t function;
 	/* The same call made the activation's previous section of this lock, too. */
 	bool in_row;
-	/* In the activation of a caller: the caller decides by the result of the call in which the section was made. */
+	/*
+	 * In the activation of a caller: the caller decides (decision.h) by the result of the call in which the section was
+	 * made.
+	 */
 	bool decides;
 };
 
@@ -107,7 +110,7 @@ struct section_lock {
 	struct {
 		struct lock_who who;
 		struct section_step step;
-		/* GVAs of the locks that the context held exclusively in a part of this section. 0: a free entry. */
+		/* GVAs of other locks that the context held in a part of this section. 0: a free entry. */
 		uint64_t with[SECTION_WITH_MAX];
 	} latest[SECTION_LATEST_MAX];
 	unsigned next;
@@ -145,9 +148,10 @@ void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc, ui
 void sections_jump(struct sections *s, const struct lock_who *who, uint64_t pc, uint64_t target);
 
 /*
- * The context takes the lock `gva` by the call at `taken_at`, in the lock moment `number`. If the same call took this lock in
- * this activation before, the activation is in a loop, and its earlier sections of the lock are forgotten. `chain` says which
- * functions are in progress there: the section is a part of their activations, too.
+ * The context takes the lock `gva` by the call at `taken_at`, in the lock moment `number`. `chain` says which functions are in
+ * progress there: the section is a part of their activations, too. If the same call took this lock in an activation before, the
+ * activation is in a loop, and forgets its earlier sections of the lock. If the call is in a called function, the activation
+ * forgets only the sections in called functions.
  */
 void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, uint64_t number,
 		   const struct call_chain *chain);
@@ -166,10 +170,10 @@ bool sections_is_second(const struct sections *s, uint64_t taken_at);
 
 /*
  * The context is about to take the lock `gva` by the call at `taken_at`. Returns true, with the gap in *out, if the CPU should
- * be held before the call. This is so if the call would begin the second section of a pair, and another context lately had a
- * section of this lock (for a pair of two locks: together with the other lock) that was never seen between the sections of this
- * pair. The more often a CPU was held for a pair, the rarer further holds are. Returns false if the CPU was held before this
- * call already.
+ * be held before the call. There are two conditions. The call would begin the second section of a pair. And another context
+ * lately had a section of this lock, and this section was never seen between the two sections of the pair. If the two sections
+ * have different locks, the other context must have held both locks in its section. The more often a CPU was held for a pair,
+ * the rarer further holds are. Returns false if the CPU was held before this call already.
  */
 bool sections_gap(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at,
 		  const struct call_chain *chain, struct section_gap *out);

@@ -52,7 +52,7 @@ struct watched {
 	uint32_t len;
 	struct conflict_access access;
 	struct race_side *side;
-	/* The watched bytes were chosen without knowing any access to them, so the access may be to a part of them only. */
+	/* No access to the watched bytes was known when they were chosen, so the access may be to a part of them only. */
 	bool chosen;
 };
 
@@ -61,7 +61,7 @@ static bool overlaps(const struct watched *watched, uint64_t gva, uint32_t size)
 	return race_ranges_overlap(gva, size, watched->gva, watched->len);
 }
 
-/* Set the registers back to what they were before the string instruction's last element. */
+/* Set the registers back to the values that they had before the string instruction processed its last element. */
 static void rewind_string(const struct insn *insn, struct x86_regs *regs)
 {
 	uint64_t step = insn->mem[0].size;
@@ -91,8 +91,8 @@ static void accept(struct race_side *side, const struct insn *insn, const struct
 }
 
 /*
- * The instruction `insn` was just executed. Returns whether its operand `mem` has a byte in common with the watched bytes, and
- * then stores the operand's address in *gva.
+ * The CPU has just executed the instruction `insn`. If the operand `mem` of `insn` has a byte in common with the watched bytes,
+ * stores the operand's address in *gva and returns true. Otherwise returns false.
  */
 static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem, const struct watched *watched, uint64_t *gva)
 {
@@ -113,9 +113,10 @@ static bool overlaps_exactly(const struct insn *insn, const struct insn_mem *mem
 }
 
 /*
- * Whether this operand of `insn` may be the access although its address can no longer be computed: the instruction overwrote
- * its own base or index, the decoder does not describe the operand fully, or a fast string instruction trapped some elements
- * late.
+ * Whether `insn` may have accessed the watched bytes by this operand, although the operand's address can no longer be computed.
+ * There are three reasons why it cannot be computed: the instruction overwrote its own base or index register, the decoder does
+ * not describe the operand fully, or the instruction is a fast string instruction, which can trap some elements after the
+ * access.
  */
 static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, const struct watched *watched)
 {
@@ -133,10 +134,10 @@ static bool may_overlap(const struct insn *insn, const struct insn_mem *mem, con
 }
 
 /*
- * Returns the likely address of an access whose address can no longer be computed: the first watched byte. But if the watched
- * bytes were chosen without knowing an access (watched->chosen), the access may be to a part of them. The place of the access
- * among eight bytes then follows from the displacement if the overwritten base pointed to an object, which the kernel's
- * allocators align to eight bytes.
+ * Returns the likely address of an access whose address can no longer be computed. Usually this is the first watched byte. But
+ * if watched->chosen is set, the access may begin at a later byte. Then assume that the overwritten base register pointed to
+ * the start of an object. The kernel's allocators align objects to eight bytes, so the lowest three bits of the displacement
+ * are those of the access's address.
  */
 static uint64_t likely_address(const struct insn_mem *mem, const struct watched *watched)
 {
@@ -215,8 +216,8 @@ void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct obse
 }
 
 /*
- * For a window that holds a device's request, the datum so far is the whole watched word, whose address is `gva`. Reduce the
- * datum to the bytes of this word that the CPU accessed.
+ * Reduce the datum of a window that holds a device's request to the bytes that the CPU accessed. Before the call, the datum is
+ * the whole watched word, whose address is `gva`.
  */
 static void cut_datum(struct observation *o, uint64_t gva)
 {

@@ -17,9 +17,9 @@ struct detect;
 void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o);
 
 /*
- * Do what attribute_watch() does, for a watchpoint of a window that began at a device. o->sides[0] is the CPU's side; before
- * the call, its gva is that of the watched word. If an instruction fits, also cut the datum, and the device's part of it, to
- * the bytes that the CPU accessed.
+ * Do what attribute_watch() does, but for a watchpoint of a window that holds a device's request (device_window.h). Here the
+ * CPU's side is o->sides[0], and before the call o->sides[0].gva is the address of the watched word. If an instruction fits,
+ * also reduce the datum, and the device's access in o->sides[1], to the bytes that the CPU accessed.
  */
 void attribute_device_window(struct detect *d, struct insn_decoder *decoder, struct observation *o);
 

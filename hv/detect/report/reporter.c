@@ -22,8 +22,8 @@ static void unwind_side(struct detect *d, struct race_side *side)
 
 	unwinding_side(d->guest, side);
 	/*
-	 * Set the PC of frame 0 to the accessing instruction. The CPU stopped after the access, in the same function, unless
-	 * the access was a call through memory.
+	 * Frame 0 has the PC at which the CPU stopped, after the access. If the accessing instruction is in the same function,
+	 * set this PC to that instruction. A call through memory is an access in another function, the caller.
 	 */
 	if (side->pc && side->symbol.addr == side->calls.frames[0].symbol.addr)
 		side->calls.frames[0].pc = side->pc;
@@ -35,8 +35,8 @@ static void unwind_side(struct detect *d, struct race_side *side)
 }
 
 /*
- * Name each lock by the memory that is at its address now, some milliseconds after the access. The lock is still there: a lock
- * outlives the accesses made under it.
+ * Give each lock the name of the memory in which it is, such as a variable or a member of an object. The memory is looked up
+ * some milliseconds after the access. The lock is still there then, because a lock outlives the accesses made under it.
  */
 static void name_locks(struct detect *d, struct race_side *side)
 {
@@ -58,8 +58,8 @@ static void name_locks(struct detect *d, struct race_side *side)
 }
 
 /*
- * Tell the sampler which two sites conflicted (hv/detect/steer/steered.h). The second CPU's access is a touch like that of a
- * hit, so later hits at other sites can talk with it.
+ * Tell the sampler which two sites conflicted (hv/detect/steer/steered.h). Also record the second CPU's access as a touch, like
+ * the access of a hit, so that its site can talk with sites that CPUs hit later.
  */
 static void tell_met(struct detect *d, const struct observation *o)
 {
@@ -117,8 +117,8 @@ static void wait_queued(struct detect *d, uint64_t until)
 static void poll_log(struct detect *d, uint64_t *next_ns, bool last)
 {
 	/*
-	 * Compute the period before the log is read. If the log becomes readable only after this attempt, the next attempt must
-	 * still come soon.
+	 * The period is short until the log is readable. Compute the period before the attempt to read the log: if the log
+	 * becomes readable just after a failed attempt, the time until the next attempt must still be the short one.
 	 */
 	uint64_t period = complaints_period(d);
 

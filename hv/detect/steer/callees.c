@@ -15,7 +15,7 @@
 #include "hv/detect/steer/functions.h"
 #include "hv/detect/steer/pool.h"
 
-/* The key of the callees' segment in the pool (pool_add_spans()). Its address differs from the key of each module's segment. */
+/* The address of this variable is the key of the callees' segment in the pool (pool_add_spans()). No module has this key. */
 static const char callees_key;
 
 #define OUT_OF_MEMORY "out of memory for the callees"
@@ -139,7 +139,7 @@ void callees_text_gone(struct callees *c, const void *key)
 		if (!matters(c, &text))
 			return;
 		c->changed = true;
-		/* Some of the callees may be in the text. callees_refresh() adds those in other texts again. */
+		/* Remove all callees, since some may be in the text. callees_refresh() adds those in other texts again. */
 		pool_remove(c->d->sampler.pool, &callees_key);
 		spans_fini(&c->added);
 		return;

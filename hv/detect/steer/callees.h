@@ -40,9 +40,9 @@ struct callees *callees_new(struct detect *d);
 void callees_free(struct callees *c);
 
 /*
- * The functions in the text [start, end) can be callees. With `subject`, they can also be functions of the subject. `key` is
- * unique: NULL for the kernel. `symbols` must stay valid until callees_text_gone(). Returns 0, or -1 with EXIT_INTERNAL in
- * `err`.
+ * The text [start, end) was loaded: from now on its functions can be callees. With `subject`, they can also be functions of the
+ * subject. Each text has a `key` of its own, which is NULL for the kernel. `symbols` must stay valid until callees_text_gone().
+ * Returns 0, or -1 with EXIT_INTERNAL in `err`.
  */
 int callees_text_came(struct callees *c, const void *key, const struct symtab *symbols, uint64_t start, uint64_t end,
 		      bool subject, struct err *err);
@@ -81,9 +81,9 @@ bool callees_has(const struct callees *c, uint64_t gva);
 
 /*
  * Whether the CPU with these registers is in a callee on behalf of the subject: one of the words at the top of its stack is an
- * address in the subject. The word may be left over from an earlier call, so a true result is no proof; a call stack is unwound
- * only for a report. Called with d->lock held, in a callback of the target. Reads at most CALLEES_WORDS words for each level of
- * callees.
+ * address in the subject. The word may be left over from an earlier call, so a true result is no proof. The call stack is not
+ * unwound here: that happens only for a report. Called with d->lock held, in a callback of the target. Reads at most
+ * CALLEES_WORDS words for each level of callees.
  */
 bool callees_for_subject(const struct callees *c, const struct x86_regs *regs);
 

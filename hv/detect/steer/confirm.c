@@ -17,7 +17,10 @@
 /* Confirming may use up to half of the requested hits/s, but at least 20 hits/s. */
 #define RATE_SHARE 0.5
 #define RATE_LEAST 20.0
-/* Upper bound of an object's size in bytes, since the end of an object is reported without a size. */
+/*
+ * When an object ends, its address is known, but not its size. The object counts as if it had this many bytes, the upper bound
+ * of an object's size.
+ */
 #define OBJECT_BYTES 8192u
 
 /* A pair of sites whose race is to be confirmed, and how often a CPU hit each site. */
@@ -218,9 +221,10 @@ static enum lock_order holds_of(const struct lock_hit *hit, const struct lock_hi
 }
 
 /*
- * No recorded lock operation orders the two accesses. But both may hold a lock that code outside of the subject took: then the
- * lock orders them. If the detector could not find out whether one access holds the locks of the other one, the order is
- * unknown, unless an earlier access of the pair surely lacked such a lock (`bare`).
+ * To be called for two accesses that no recorded lock operation orders. Returns whether they both hold a lock that code outside
+ * of the subject took, because this lock then orders them. If the detector could not find out whether one access holds the
+ * locks of the other one, the result is LOCK_ORDER_UNKNOWN, unless an earlier access of the pair surely lacked such a lock
+ * (`bare`).
  */
 static enum lock_order order_outside(const struct lock_hit *first, const struct lock_hit *second, bool bare)
 {

@@ -15,8 +15,8 @@
 /* The average cost of a hit covers about the last 16 useful hits, that is, hits that were not refused for lack of credit. */
 #define MEMORY 16.0
 /*
- * Bounds of the surplus: hits to provoke for each hit that the credit pays for. Hits come at random times, so without a surplus
- * some credit would be forfeited.
+ * Bounds of the surplus: the number of hits to provoke for each hit that the credit pays for. Hits come at random times.
+ * Without a surplus the credit would often be at its upper bound, and what the share adds to it then is forfeited.
  */
 #define SURPLUS_LEAST 1.5
 #define SURPLUS_MOST 4.0

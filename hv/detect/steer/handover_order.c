@@ -5,15 +5,18 @@
 #include "hv/race/handover.h"
 
 #define OBJECTS_MAX 32u
-/* Upper bound of an object's size in bytes, since the end of an object is reported without a size. */
+/*
+ * When an object ends, its address is known, but not its size. The object counts as if it had this many bytes, the upper bound
+ * of an object's size.
+ */
 #define OBJECT_BYTES 8192u
 
 /* State of the search back in time: the contexts whose earlier events happen before the second access. */
 struct search {
 	struct lock_who_set contexts;
 	/*
-	 * Objects that these contexts acquired before the second access, with the members of that acquire (struct lock_event);
-	 * `by` is its `who`. `released`: the object's release was found.
+	 * Objects that these contexts acquired before the second access. The members are those of the acquire's struct
+	 * lock_event, where `by` is called `who`. `released`: the object's release was found.
 	 */
 	struct {
 		uint64_t gva, since;
@@ -51,10 +54,10 @@ static void acquired(struct search *s, const struct lock_event *e)
 	unsigned i = find(s, e);
 
 	/*
-	 * The search goes back in time. If it has found the object's release already, this acquire, by any context, came before
-	 * that release. So the object is handed over in a loop, and this acquire belongs to an earlier pass. An interrupt line
-	 * is an exception: all streams or queues of a device share it, so only a wait by the same context belongs to an earlier
-	 * pass.
+	 * The search goes back in time. If it has found the object's release already, this acquire came before that release. So
+	 * the object is handed over in a loop, and this acquire belongs to an earlier pass of the loop, whichever context made
+	 * the acquire. An interrupt line is an exception, because all streams or queues of a device share it: there, only an
+	 * acquire by the same context belongs to an earlier pass.
 	 */
 	if (i < s->object_count && s->object[i].released)
 		s->repeated |= e->kind != HANDOVER_IRQ || lock_who_same(&s->object[i].by, &e->who);

@@ -21,8 +21,8 @@ enum handover_order {
 	 * The order is not known. Either the ring no longer has all events since the first access; or the object at this
 	 * address may have been replaced by another one between release and acquire; or the acquiring call returned unseen,
 	 * perhaps before the release (lock_event.since); or an object in the chain was handed over several times since the
-	 * first access. Such a loop orders each access before the accesses of later passes through the loop, even if it does
-	 * not order the accesses of one pass.
+	 * first access, as in a loop. Such hand-overs order an access before the accesses of later passes of the loop, but the
+	 * two accesses may belong to one pass, within which nothing orders them.
 	 */
 	HANDOVER_ORDER_UNKNOWN,
 	HANDOVER_ORDER_NONE,

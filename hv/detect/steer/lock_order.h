@@ -41,15 +41,15 @@ struct lock_event {
 	 */
 	uint8_t ended;
 	/*
-	 * In an acquire by a call whose return no hook saw: the number of the lock moment of the call. A release surely came
-	 * before that return only if the release's `due` is less than this number, because the call then waited for the
-	 * release. 0: a hook saw the return.
+	 * In an acquire by a call that waits, if no hook saw the call return: number of the lock moment at which the call
+	 * began. A release with a `due` below this number came before the return, because the call waited for this release. Any
+	 * other release may have come after the return. 0: a hook saw the return.
 	 */
 	uint64_t since;
 	/*
-	 * In a release at the end of a callback: the number of a lock moment. A function that waits for the callback
-	 * (timer_delete_sync(), flush_work()) waits for this end only if it was called at this moment or later. 0: it waits
-	 * for this end whenever it was called.
+	 * In a release at the end of a callback: number of a lock moment. Calls of timer_delete_sync(), flush_work() and the
+	 * like that began at this moment or later wait for this end of the callback. Calls that began earlier need not wait for
+	 * it. 0: all calls wait for it.
 	 */
 	uint64_t due;
 	/*

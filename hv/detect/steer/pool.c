@@ -36,7 +36,7 @@ struct function {
 	uint32_t heaviest;
 	/* Whether the function is in pool->executed. */
 	bool executed;
-	/* No site of it is chosen: pool_rest(). */
+	/* pool_rest() has set this: no site of the function is chosen. */
 	bool rests;
 };
 
@@ -469,9 +469,9 @@ uint64_t pool_function_site(const struct pool *pool, uint64_t gva, uint32_t i)
 }
 
 /*
- * Returns the function number `n` of a segment in the order of pool_next_first_site(). The order is a permutation, since the
- * stride is a prime and larger than any number of functions. The stride is 0.618 of 2^32, which spreads the functions that come
- * first evenly (Knuth, vol. 3, 6.4).
+ * Returns the function number `n` of a segment in the order of pool_next_first_site(). Each function comes once in this order,
+ * because `stride` is a prime and larger than any number of functions. `stride` is 0.618 times 2^32: with this value, the first
+ * functions of the order are spread evenly over the segment (Knuth, vol. 3, 6.4).
  */
 static struct function *spread(const struct segment *seg, size_t n)
 {

@@ -42,7 +42,7 @@
 #define FIRST_POINTS 256u
 /* Pass over at most 8 sites in a row in search of a site in a function of better yield. */
 #define PASSED_MOST 8u
-/* Of 4 choices of a site that was tried lately, one is kept: the other side of its race may not have run yet. */
+/* Of 4 choices of a site that was tried lately, pass over 3 and arm 1: the other side of its race may not have run yet. */
 #define TRIED_PART 4u
 /* Any constant other than 0 and detect.c's AGAIN_SEED makes the sequence of yields.rng differ from the other sequences. */
 #define YIELD_SEED 0xd1b54a32d192ed03ull
@@ -197,7 +197,7 @@ static void arm_uniformly(struct detect *d, struct rate_control *control)
 	control->full = room == 0;
 }
 
-/* Upper bound of sample points: the target's points, less the hooks unless these have points of their own (caps.lasting). */
+/* Returns the most sample points that are possible. Hooks use up the target's points, too, except where caps.lasting is set. */
 static uint32_t most_points(struct detect *d)
 {
 	uint32_t most = MAX_SAMPLE_POINTS, hooks;
@@ -219,7 +219,7 @@ static void arm_target_sites(struct detect *d, struct rate_control *control, uin
 	uint32_t most = most_points(d);
 	size_t n;
 
-	/* The target may have points on caps.pages pages only. Each target site may be on a page of its own. */
+	/* Points may be on caps.pages pages only, and each target site may be on another page: arm at most that many sites. */
 	if (d->target->caps.pages && d->target->caps.pages < most)
 		most = d->target->caps.pages;
 	n = target_sites_begin(d->sampler.target_sites, now, most);
@@ -310,10 +310,10 @@ static uint64_t patience(const struct detect *d)
 }
 
 /*
- * Disarm points that no CPU hit for a while (patience()), beginning where the last call ended. Only a point that is hit is
- * replaced, so once the number of points is at its limit, the armed points would otherwise drift to code that never runs. On a
- * target with a limited number of points, disarm all stale points at once. On other targets disarm at most TURNOVER, because
- * arming others costs time.
+ * Disarm points that no CPU hit for a while (patience()), beginning where the last call ended. Otherwise, once the number of
+ * points is at its limit, a new point would only take the place of a point that was hit, and in the end all points would be in
+ * code that never runs. On a target with a limited number of points, disarm all stale points at once. On other targets disarm
+ * at most TURNOVER points, because arming others in their place costs time.
  */
 static void disarm_stale(struct detect *d, struct rate_control *control, uint64_t now)
 {

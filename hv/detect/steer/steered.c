@@ -103,8 +103,8 @@ void steered_refill(struct detect *d, struct steering *s, double rate, double se
 }
 
 /*
- * Disarm the steered points that no CPU came to in TALK_WAIT_NS. A point that was hit is gone already, and another point may
- * have been armed at the same site later.
+ * Disarm the steered points that no CPU came to in TALK_WAIT_NS. The ring also has points that were hit, which are gone. If
+ * another point was armed at the site of such a point later, that point stays.
  */
 static void disarm_unreached(struct detect *d, struct steering *s, uint64_t now)
 {
@@ -162,7 +162,7 @@ static bool exhausted(const struct detect *d, const struct steering *s, const st
 	       !may_go_on(d, it->until);
 }
 
-/* Arm due sites of a function, as long as fewer than WAITING_MOST of the sites before them wait for a CPU. */
+/* Arm due sites of a function, in the order of their addresses, until points at WAITING_MOST sites wait for a CPU. */
 static enum function_state arm_function(struct detect *d, struct steering *s, uint64_t function, struct iteration *it)
 {
 	uint32_t sites = pool_function_sites(d->sampler.pool, function);

@@ -77,8 +77,8 @@ struct talkers {
 
 enum talk_result {
 	TALK_TRIED,   /* a window was opened */
-	TALK_UNHELD,  /* no window: the CPU cannot be held in this context, and seldom in a later one; counts as two tries */
-	TALK_USELESS, /* no window: the access is to the stack or to no RAM, and seldom to shared memory; try no more */
+	TALK_UNHELD,  /* no window: the CPU cannot be held at this hit, and seldom at later hits here; counts as two tries */
+	TALK_USELESS, /* no window: the access is to the stack or to no RAM, and later accesses mostly are, too; try no more */
 	TALK_REFUSED, /* no window, for a reason that has nothing to do with the site */
 };
 

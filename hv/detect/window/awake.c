@@ -9,8 +9,8 @@
 #include "hv/base/clock.h"
 
 /*
- * Shortest time over which wake-ups are averaged: 50 ms, five windows of the default length. A shorter time would have no
- * wake-up of a CPU that wakes up every 10 ms.
+ * Shortest time over which wake-ups are averaged: 50 ms, five windows of the default length. A CPU that wakes up every 10 ms
+ * wakes up about five times in this time. In one window, it may not wake up at all.
  */
 #define AVERAGED_NS 50000000u
 

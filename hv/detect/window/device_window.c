@@ -56,8 +56,9 @@ static bool may_open(const struct detect *d)
 }
 
 /*
- * Returns the time from one window to the next, in ns. The time bounds what windows at devices cost. Otherwise they would use
- * up a small config.overhead alone: 20 windows of 10 ms in a second are a tenth of two CPUs' time.
+ * Returns the time from one window to the next, in ns. This time bounds the cost of windows at devices. Without the bound they
+ * could use up a small config.overhead, and leave no CPU time for other windows: 20 windows of 10 ms in a second cost a tenth
+ * of the time of two CPUs.
  */
 static uint64_t period_ns(const struct detect *d)
 {

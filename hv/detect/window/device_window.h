@@ -54,9 +54,9 @@ void device_window_cpu_accesses(struct detect *d, const struct datum *data, unsi
 void device_window_end(struct detect *d);
 
 /*
- * With `on`, end the open window, and let no window open from now on. Without `on`, allow windows again. A caller that makes
- * the devices' threads come to rest while it holds d->lock, as for a copy of the machine, needs this: the thread of a device
- * whose request is held would wait for d->lock. The caller holds d->lock.
+ * With `on`, end the open window, and let no window open from now on. Without `on`, allow windows again. The caller holds
+ * d->lock. To be called before the devices' threads are stopped while d->lock is held, for example to copy the machine. The
+ * thread of a device whose request is held would otherwise wait for d->lock, and could not stop.
  */
 void device_window_refuse(struct detect *d, bool on);
 

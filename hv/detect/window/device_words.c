@@ -96,7 +96,8 @@ unsigned device_words_choose(struct device_window *w, unsigned most, struct devi
 	if (most && touched_word(w, &word))
 		n = add(words, n, &word);
 	/*
-	 * If a way yields a word that was chosen already, choose no other word for it: this happens only with small segments.
+	 * A way may yield a word that was chosen already, but only if the segments are small. Choose no other word in its place
+	 * then.
 	 */
 	for (unsigned i = 0; i < WAYS && n < most; i++) {
 		int segment = random_segment(w, DATA_LEAST);

@@ -22,7 +22,10 @@ static bool wanted_soon(void *ctx, uint64_t first, uint64_t second, uint64_t bet
 	return d->sink.sections_wanted(d->sink.ctx, first, second, between, false);
 }
 
-/* Returns true, once, if the context is back at the call before which it was held last: now it must go on. */
+/*
+ * If the context is back at the call before which it was held last, forgets this hold and returns true: this time the context
+ * must go on. Otherwise returns false.
+ */
 static bool was_held(struct held_call *met, const struct x86_regs *regs)
 {
 	bool was = met->rip == regs->rip && met->rsp == regs->gpr[X86_RSP];
@@ -67,7 +70,7 @@ static bool come_together(struct detect *d, struct window *w, const struct point
 	if (!second || !locks_place(d->locks, second, &s.gpr, &s.offset) ||
 	    guest_translate(d->guest, s.lock, &datum.extents[0].gpa))
 		return false;
-	/* If the second call takes another lock, its argument does not say where the first section's lock is. */
+	/* If the second call takes another lock, its argument does not locate the first section's lock: X86_GPRS, unknown. */
 	if (pair->two_locks)
 		s.gpr = X86_GPRS;
 	return rendezvous_begin_sections(

@@ -9,10 +9,10 @@
 #include "hv/detect/core/state.h"
 
 /*
- * Whether one more CPU may be held. If another window must end for that, *over is set to this window, otherwise to NULL. The
- * window to end is the oldest of the open windows that have had their turn, which takes a quarter of a window's time. A window
- * that is held for its whole time (window.whole), that is part of a rendezvous, that is between critical sections, or whose
- * memory has changed never gives up its turn.
+ * Whether one more CPU may be held. If another window must end for that, *over is set to this window, otherwise to NULL. An
+ * open window has had its turn after a quarter of its time. The window to end is the oldest one that has had its turn. But a
+ * window does not end for another one if its CPU is held for the whole time (window.whole) or between critical sections
+ * (between.h), if the window is part of a rendezvous, or if its memory has changed.
  */
 bool turn_may_hold(struct detect *d, struct window **over);
 

@@ -45,9 +45,9 @@
 
 /*
  * With interrupts or preemption off the delay is DataCollider's "random amount of time less than 1 ms". A CPU with interrupts
- * off is also held for a small share of the time only, and for a tiny share in an interrupt handler: several windows in one
- * timer interrupt would let timers expire faster than the kernel serves them, and the kernel warns of that. An NMI is never
- * held.
+ * off is also held for a small share of the time only (IRQS_OFF_REST). In an interrupt handler this share is even smaller
+ * (HARDIRQ_REST): with several windows in one timer interrupt, timers would expire faster than the kernel serves them, and the
+ * kernel would warn of that. A CPU in an NMI is never held.
  *
  * A site of a suspected race gets the full delay if its CPU has interrupts on. Confirming the race is worth delaying softirqs.
  */

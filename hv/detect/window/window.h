@@ -59,7 +59,8 @@ struct target_action window_open(struct detect *d, unsigned cpu, bool *sync);
 
 /*
  * The watches are in force on all CPUs: read the data again. Only a change after this read can be blamed on an unseen writer.
- * An earlier change was a race too, but it could not be decided whether a CPU or a device wrote.
+ * An earlier change was a race, too. But no watch could catch a CPU's write then, so it is unknown whether a CPU or a device
+ * wrote.
  */
 void window_settle(struct detect *d, struct window *w);
 
