@@ -19,8 +19,9 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 /*
- * Number of times that each side must have waited at the mark before the machine is saved. A side that waits makes some
- * thousand exits a second, so meanwhile the guest has time for work that the start of the programs has left behind.
+ * The machine is saved after each side has asked the mark this many times whether it may go on. Each time is an exit, and a
+ * waiting side makes some thousand exits a second. So in this time the guest can do the work that the start of the programs has
+ * left behind.
  */
 #define WAITS 500u
 

@@ -12,7 +12,7 @@ void calls_forget(struct calls *c)
 void calls_switch(struct calls *c, const struct x86_regs *regs)
 {
 	calls_forget(c);
-	/* RSP of __schedule() from the return of __switch_to() on, until __schedule() removes its own frame. */
+	/* After the return of __switch_to(), RSP has this value in __schedule(), until __schedule() removes its own frame. */
 	c->service = regs->gpr[X86_RSP] + sizeof(uint64_t);
 }
 

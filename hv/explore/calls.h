@@ -31,8 +31,9 @@ struct calls {
 void calls_forget(struct calls *c);
 
 /*
- * Forget all, because the CPU is at __switch_to(), and RSP already points to the stack of the next task. __switch_to() returns
- * to __schedule(), a KERNEL_SERVICE function, which the next task has called.
+ * Handle a switch of tasks: the CPU is at __switch_to(), and RSP already points to the stack of the next task. Forgets all
+ * calls. Remembers that the next task is in a call of __schedule(), to which __switch_to() returns: __schedule() is a
+ * KERNEL_SERVICE function.
  */
 void calls_switch(struct calls *c, const struct x86_regs *regs);
 

@@ -30,10 +30,10 @@ static bool is_shared(const struct explore_candidate *c)
 }
 
 /*
- * Let the objects that the program frees or allocates during its recording not count as in use at the mark
- * (kernel_drop_object()): such an object may have been in use at the mark, then freed, and then allocated by the program. The
- * accesses in calls of the allocator show these objects. The task_structs of the program's tasks are dropped one by one,
- * because a process that is older than the program may allocate them, and older processes are not recorded.
+ * Call kernel_drop_object() for each object that the program frees or allocates during its recording, so that the object does
+ * not count as in use at the mark. Such an object may have been in use at the mark, then freed, and then allocated by the
+ * program. The program's accesses in calls of the allocator show these objects. They may not show the task_structs of the
+ * program's tasks, because an older process, which is not recorded, may allocate these. So drop the task_structs by their list.
  */
 static void find_allocations(const struct kernel *kernel, const struct recorded *r)
 {
@@ -205,7 +205,7 @@ int candidates_after(const struct base *base, const struct recordings *r, const 
 	unsigned used = 0, last = 0;
 	int rc = 0;
 
-	/* In the first pass, the trials of one candidate are next to each other. */
+	/* In the first pass, the trials of one candidate are next to each other. So `last` shows whether it was used. */
 	for (unsigned i = 0; i < result->trial_count && rc == 0; i++) {
 		const struct explore_trial *t = &result->trials[i];
 

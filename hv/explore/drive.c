@@ -23,15 +23,15 @@
 #define OTHER_NS UINT64_C(500000)
 #define OTHER_AWAITED_NS UINT64_C(8000000)
 /*
- * The longest time, in ns, that counts for one slice of each of the two CPUs together. If they took longer, the host ran
- * something else meanwhile.
+ * drive_on() lets both CPUs run in turn, and counts at most this time, in ns, for a slice of one CPU and the next slice of the
+ * other CPU together. If these two slices took longer, the host ran something else meanwhile.
  */
 #define LAP_MAX_NS (SLICE_NS + OTHER_AWAITED_NS)
 
 /*
- * While one side is held, the other side is blocked if this number of its slices, 100 ms in all, ended in a function that spins
- * until another CPU acts: no other CPU runs. The slices need not be consecutive, because a slice in between may have ended in
- * an interrupt handler.
+ * While one side is held, only the CPU of the other side runs. So the other side is blocked if 25 of its slices, 100 ms in all,
+ * ended in a function that spins until another CPU acts. The slices need not be consecutive, because a slice in between may
+ * have ended in an interrupt handler.
  */
 #define SPIN_SLICES 25u
 
@@ -192,8 +192,8 @@ static bool is_there(struct drive *d, unsigned side, const struct stop *stop)
 }
 
 /*
- * Returns whether the side is in a function that spins until another CPU acts, while the other side is held, so that no other
- * CPU runs.
+ * Returns whether the other side is held, so that no other CPU runs, and this side is in a function that spins until another
+ * CPU acts.
  */
 static bool is_spinning(struct drive *d, unsigned side)
 {

@@ -34,8 +34,8 @@ struct ends {
 
 /*
  * Find the places of the candidates that have no reason for a lower rank other than a common lock, and of which the baseline
- * program executes neither instruction. Other data changes by itself, such as the number of pages on a list to which each CPU
- * adds pages in batches. Memory that is not mapped at the mark has no place.
+ * program executes neither instruction. The data of other candidates changes by itself: an example is the number of pages on a
+ * list to which each CPU adds pages in batches. Memory that is not mapped at the mark has no place.
  */
 void ends_find(struct ends *e, const struct explore_candidate *c, unsigned count, const struct kernel *kernel);
 

@@ -96,9 +96,9 @@ struct explore_config {
 	/* The time in ns from the start of the first trial, after which no further trial starts. 0: no limit. */
 	uint64_t trials_ns;
 	/*
-	 * Number of candidates at which chains are looked for (candidates_after()). When trials have let one side run to its
-	 * end while the other side was held, at this number of candidates, record the side that ran once more at each of them,
-	 * and try the candidates that only these recordings show. 0: look for no chains.
+	 * Number of candidates at which chains are looked for (candidates_after()). These are the first candidates at which a
+	 * trial has let one side run to its end while the other side was held. At each of them, the side that ran is recorded
+	 * once more, and the candidates that only these recordings show are tried. 0: look for no chains.
 	 */
 	unsigned chains;
 	/* Trials to leave out. NULL: none. */
@@ -182,10 +182,11 @@ struct explore_side {
 	struct guest_symbol symbol; /* the function; name "": unknown */
 	struct guest_symbol caller; /* the function of access.caller; name "": unknown, or there is none */
 	/*
-	 * The releases after which a pause holds this side, if the candidate has a common lock. The first one releases the
-	 * common lock; if there are several, the one that is released last. Each further one releases a lock that the side
-	 * still holds at the release before, and that the other side takes before its own access. `pc` is the instruction that
-	 * makes the release, and `gva` is the address of the lock. pc 0: there are no more.
+	 * If the candidate has a common lock, a pause holds this side only after it has made these releases. The first one
+	 * releases the common lock; if there are several common locks, it releases the one that this side releases last. Each
+	 * further release is of a lock that this side still holds at the previous release, and that the other side takes before
+	 * its own access. `pc` is the instruction that makes the release, and `gva` is the address of the lock. pc 0: there are
+	 * no more.
 	 */
 	struct explore_release {
 		uint64_t pc, gva;
@@ -208,8 +209,8 @@ struct explore_candidate {
 	bool common_lock, locked, serves_all;
 	/*
 	 * Another reason for a lower rank: both programs write to the memory before they read it, and the memory was not in use
-	 * at the mark. Most likely, each program has allocated an object there for itself, because both copies begin with the
-	 * same free objects.
+	 * at the mark. Most likely, each program has allocated an object there for itself: each program is recorded in a copy
+	 * of the base, and both copies begin with the same free objects.
 	 */
 	bool fresh;
 	/*
@@ -230,8 +231,8 @@ struct explore_candidate {
 	 */
 	bool module, other_call;
 	/*
-	 * The schedules, as bits 1 << enum explore_schedule, that most likely block: the side that runs first would be held
-	 * with a lock that the other side takes, other than as a reader.
+	 * The schedules that most likely block, as bits 1 << enum explore_schedule. In such a schedule, the side that runs
+	 * first has a lock while it is held, and the other side takes this lock, and not as a reader.
 	 */
 	uint8_t blocked;
 	struct guest_memory memory; /* what the bytes belong to */
@@ -293,7 +294,7 @@ static inline bool explore_pauses(enum explore_schedule schedule)
 	return schedule == EXPLORE_PAUSE_A || schedule == EXPLORE_PAUSE_B;
 }
 
-/* Returns whether both sides stand before their accesses at once in a schedule that is forced. */
+/* Returns whether a schedule is a flip. When a flip is forced, both sides stand before their accesses at the same time. */
 static inline bool explore_flips(enum explore_schedule schedule)
 {
 	return schedule == EXPLORE_FLIP_A || schedule == EXPLORE_FLIP_B;
@@ -312,9 +313,9 @@ static inline bool explore_can_split(const struct explore_access *a)
 
 /*
  * Returns whether the schedule splits the access of the side that runs first, a read-modify-write without LOCK prefix: this
- * side reads, the other side writes, and this side writes (SDM volume 3, "Locked Atomic Operations"). If both accesses can be
- * split, only flip-b splits one. A split flip loses the update of the other side; in flip-a, which is then not split, both
- * updates take effect.
+ * side reads, the other side writes, and this side writes (SDM volume 3, "Locked Atomic Operations"). A split flip loses
+ * the update of the other side. If both accesses can be split, only flip-b splits one, so that the two flips differ: in flip-a,
+ * both updates take effect.
  */
 static inline bool explore_splits(const struct explore_candidate *c, enum explore_schedule schedule)
 {
@@ -339,9 +340,9 @@ enum explore_outcome {
 	EXPLORE_KILLED,	   /* the kernel killed a program that no serial order kills */
 	EXPLORE_STATUS,	   /* exit statuses that no serial order gives */
 	EXPLORE_STATE,	   /* shared memory has, in two runs, a value that no serial order gives */
-	/* the trial loses, in two runs, memory that neither a serial order nor a run between two calls loses */
+	/* the trial loses, in two runs, memory that no serial order and no run with EXPLORE_BETWEEN_A or _B loses */
 	EXPLORE_LEAK,
-	/* an object is on lists of free objects twice, in two runs, but in no serial order and no run between two calls */
+	/* in two runs, an object is on free lists twice, but in no serial order and no run with EXPLORE_BETWEEN_A or _B */
 	EXPLORE_FREED_TWICE,
 	EXPLORE_RETURNS, /* system calls return, in two runs, what no serial order gives */
 	EXPLORE_FAILED,	 /* the trial could not be run */
@@ -365,7 +366,7 @@ struct explore_end {
 struct explore_return {
 	unsigned call;	   /* number of the call among those of its process, from 1; 0: there is no such call */
 	int number;	   /* of the system call, as in SYS_write */
-	int64_t value;	   /* in the trial: a negative error number; 0 if it is a process ID, an address or a time */
+	int64_t value;	   /* in the trial; negative: an error number; a process ID, an address or a time is stored as 0 */
 	int64_t serial[2]; /* in the serial orders */
 };
 
@@ -404,7 +405,7 @@ struct explore_trial {
 	enum replay_machine machine;	 /* how the copy's machine ended */
 	char text[REPLAY_TEXT_MAX];	 /* the kernel's first complaint, or why the trial failed; printable */
 	char scenario[EXPLORE_FILE_MAX]; /* the name of the scenario's file; "": none */
-	bool again;			 /* the forced order of the scenario ended in trouble, too */
+	bool again;			 /* the scenario's forced order ended in trouble, too, when save_finding() ran it */
 	uint64_t ns;
 };
 

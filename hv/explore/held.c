@@ -13,8 +13,9 @@
  */
 #define OPEN_MAX 64u
 /*
- * Number of sections from one element of held.open to the next. A search looks at up to this number of sections that began
- * after an element. An element takes as much memory as 8 sections.
+ * Number of sections from one element of held.open to the next. A smaller number costs memory, because an element takes as much
+ * memory as 8 sections. A larger number costs time, because a search looks at all sections from an element on, up to this
+ * number.
  */
 #define OPEN_INTERVAL 256u
 #define NOT_RELEASED 0u /* the value of `to` until the lock is released; no release has this instruction number */

@@ -37,11 +37,11 @@ struct held {
 
 /*
  * Find the critical sections of a side, whose accesses are in the order in which they were made. act() returns what a write
- * does to a lock at its address. A write for which act() returns HELD_NOTHING releases the lock at its address, if that lock is
- * taken. Some releases are not recorded, because the scheduler makes them in another task. So a section without a recorded
- * release counts as not held, also if the same lock is taken again later. If a side takes a lock twice as a reader, the section
- * therefore lasts from the second take to the first release. Returns 0, or -1 if memory ran out; held_free() may follow in
- * either case.
+ * does to a lock at its address. If act() returns HELD_NOTHING, and the lock at that address is taken, the write releases the
+ * lock. Some releases are not recorded, because the scheduler makes them in another task. So a section without a recorded
+ * release counts as not held. If a side takes a lock that is still taken, the earlier section is such a section. Therefore, if
+ * a side takes a lock twice as a reader, only the section from the second take to the first release counts. Returns 0, or -1 if
+ * memory ran out; held_free() may follow in either case.
  */
 int held_find(struct held *h, const struct explore_access *access, uint32_t count,
 	      enum held_act (*act)(void *ctx, const struct explore_access *access), void *ctx);
@@ -56,9 +56,9 @@ const struct held_section *held_common(const struct held *own, uint32_t at, cons
 
 /*
  * If side `own` is held after its instruction number `at`, it keeps the locks that it then holds. Find those of these locks
- * that side `other` takes before its instruction number `before`, to which it therefore cannot come. Returns the section of
- * `own` under such a lock, the one that ends last if there are several, or NULL if there is none. Unless `readers` is set,
- * locks that `other` takes as a reader do not count.
+ * that side `other` takes before its instruction number `before`: `other` waits for such a lock, and cannot come to that
+ * instruction. Returns the section of `own` under such a lock, the one that ends last if there are several, or NULL if there is
+ * none. Unless `readers` is set, locks that `other` takes as a reader do not count.
  */
 const struct held_section *held_waited_for(const struct held *own, uint32_t at, const struct held *other, uint32_t before,
 					   bool readers);

@@ -8,7 +8,7 @@
 #include "hv/guest/guest.h"
 #include "hv/replay/image.h"
 
-/* Must stay at one address, because `guest` points to `image`, and `image` to `regs`. */
+/* A struct kernel must stay at one address, because its `guest` points to its `image`, and `image` points to `regs`. */
 struct kernel {
 	struct image image;
 	struct x86_regs regs;
@@ -51,15 +51,15 @@ unsigned kernel_code_facts(const struct kernel *k, uint64_t pc);
 enum pairs_code kernel_code(void *kernel, uint64_t pc);
 
 /*
- * From now on, the slab object that contains the byte at the GVA does not count as in use at the mark. For objects that a
- * program has freed or allocated in its recording, such as the task_struct of a process that had only just ended at the mark.
+ * From now on, the slab object that contains the byte at the GVA does not count as in use at the mark. To be called for objects
+ * that a program has freed or allocated in its recording. An example is the task_struct of a process that ended just before the
+ * mark: it is freed only later, so it was in use at the mark.
  */
 void kernel_drop_object(const struct kernel *k, uint64_t gva);
 
 /*
  * Returns whether the byte at the GVA is in memory that was in use at the mark: a variable of the kernel or of a module, or a
- * slab object that was not dropped; for pairs_input.lasting. If it is unknown which slab objects were in
- * use, none counts.
+ * slab object that was not dropped; for pairs_input.lasting. If it is unknown which slab objects were in use, none counts.
  */
 bool kernel_is_lasting(void *kernel, uint64_t gva);
 

@@ -12,8 +12,8 @@
 #include "hv/explore/kernel.h"
 
 /*
- * Leaks are judged only if the run loses fewer objects than this, and if all objects that the serial orders lose are of at most
- * this number of caches.
+ * Size of two lists: the objects that a run loses, and the caches of the objects that the serial orders lose. Leaks are judged
+ * only if a run loses fewer objects than this, and if there are at most this many caches.
  */
 #define LEAKS_MAX 128
 
@@ -77,8 +77,8 @@ void leaks_add_serial(struct leaks *l, const struct lost *lost);
 bool leaks_differ(const struct leaks *l, const struct lost *lost, const struct lost *again, struct explore_object *out);
 
 /*
- * Returns whether the run `lost` is known to have lost more objects of the leak's cache than any serial order, or it is unknown
- * what the run lost.
+ * Returns whether the run `lost` may explain the leak of a trial: the run lost more objects of the leak's cache than any serial
+ * order, or it is unknown what the run lost.
  */
 bool leaks_explain(const struct lost *lost, const struct explore_object *leak);
 

@@ -8,8 +8,8 @@
 #include "hv/replay/copy.h"
 
 /*
- * Number of pages in the cache. Of all pages whose numbers have the same remainder, only the page that was accessed last is in
- * the cache.
+ * Number of places in the cache, each for one page. All page numbers with the same remainder after division by this number
+ * share one place, which has the page that was accessed last.
  */
 #define PAGES_KNOWN 1024u
 

@@ -2,10 +2,10 @@
 /*
  * Finds and ranks the candidates in two recordings (pairs.h).
  *
- * A granule is eight aligned bytes of memory. A granule is identified by its GPA, because one byte can have two GVAs; if the
- * GPA is unknown, by its GVA. A spot is a granule and an instruction of one side that accesses it, with the first of these
- * accesses. The spots of each side are sorted by granule, and each spot of side 0 is paired with the spots of side 1 in the
- * same granule.
+ * A granule is eight aligned bytes of memory. A granule is identified by its GPA, because one byte can have two GVAs. If the
+ * GPA is unknown, the granule is identified by its GVA. A spot stands for all accesses to one granule by one instruction of one
+ * side, and has the first of these accesses. The spots of each side are sorted by granule, and each spot of side 0 is paired
+ * with the spots of side 1 in the same granule.
  */
 #include "hv/explore/pairs.h"
 
@@ -19,7 +19,10 @@
 #define GRANULE 8u
 /* The most granules of one access that are examined. If an instruction copies or clears more, the rest is ignored. */
 #define GRANULES_MAX 512u
-/* Bytes of socket_lock_t.owned. The other stores of lock_sock_nested() are of one byte: the release of the spinlock. */
+/*
+ * Size of socket_lock_t.owned in bytes. By the size, act_of() tells lock_sock_nested()'s store to `owned` from its other
+ * stores: these release a spinlock, and are of one byte.
+ */
 #define OWNER_SIZE 4u
 
 /*
@@ -393,8 +396,8 @@ static int by_rank(const void *a, const void *b)
  * explore_schedule. In a flip, `first` is held before its access; the flip blocks if `first` then holds a lock that the other
  * side takes before its own access. In a pause, `first` is held after `release` or, if `release` is NULL, after its access; the
  * pause blocks if `first` then holds a lock that the other side takes before its end. Locks that the other side takes as a
- * reader do not count: a reader often looks for what the first side has found meanwhile, and then needs no lock, as in a walk
- * of a path by RCU.
+ * reader do not count, because in the trial it often need not take them. For example, a walk of a path takes a directory's lock
+ * only for a name that is not in the cache, and the first side may have put the name there meanwhile.
  */
 static uint8_t find_blocked(const struct side s[2], const struct pair *p, unsigned first, const struct explore_access *release)
 {

@@ -86,7 +86,10 @@ static void take_kernel(struct recorder *r)
 		r->out->kernel = cpu.regs;
 }
 
-/* Returns which function of base->also the CPU is at the start of, if its calls are still recorded, or -1. */
+/*
+ * If the CPU is at the start of a function of base->also whose calls are still recorded, returns the index of this function.
+ * Otherwise returns -1.
+ */
 static int other_call(const struct recorder *r, const struct x86_regs *regs)
 {
 	for (unsigned i = 0; i < EXPLORE_ALSO_MAX; i++)
@@ -202,7 +205,7 @@ static enum copy_step advance(struct recorder *r, const struct insn *insn, struc
 	return step;
 }
 
-/* Returns whether a multiple of `every` was passed since the number of steps was `before`. */
+/* Returns whether the number of steps, which was `before` earlier, has come to a further multiple of `every` since then. */
 static bool is_due(const struct recorder *r, uint64_t before, uint64_t every)
 {
 	return r->out->summary.steps / every != before / every;
@@ -320,7 +323,7 @@ static bool is_wanted(struct recorder *r, const struct x86_regs *regs)
 	pages_forget(&r->pages);
 	/*
 	 * Assume that the program has made the system call. recorder_sees_stack() corrects r->own once the kernel's GS is
-	 * loaded. With r->stack 0, it is called even if RSP comes to the same stack as the last time.
+	 * loaded. Set r->stack to 0, so that recorder_sees_stack() is called even if RSP comes to the same stack as last time.
 	 */
 	r->own = true;
 	r->stack = 0;

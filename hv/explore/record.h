@@ -35,17 +35,17 @@ struct recorded *record_side(const struct base *base, const struct explore_confi
 			     unsigned side, struct err *err);
 
 /*
- * The same for the baseline program, which side 0 runs in place of its command: a short shell script, which starts and ends
- * processes as nearly every program does.
+ * Do what record_side() does, but for the baseline program. Side 0 runs this program in place of its command: a short shell
+ * script, which starts and ends processes as nearly every program does.
  */
 struct recorded *record_baseline(const struct base *base, const struct explore_config *config, const struct kernel *kernel,
 				 struct err *err);
 
 /*
- * The same for `side` while the other side is held after its access `after`, or after the release of the lock that both
- * accesses of the candidate have in common (drive_through()). If the other side does not come to this access, the recording is
- * empty. The recording also ends when `side` has made no step for base->part_ns, because `side` then most likely waits for the
- * other side.
+ * Do what record_side() does, but while the other side is held after its access after->access or, if after->release has
+ * releases, after the last of these (drive_through()). If the other side does not come to this place, the recording is empty.
+ * The recording also ends when `side` has made no step for base->part_ns, because `side` then most likely waits for the other
+ * side.
  */
 struct recorded *record_after(const struct base *base, const struct explore_config *config, const struct kernel *kernel,
 			      unsigned side, const struct explore_side *after, struct err *err);

@@ -60,9 +60,9 @@ void recorder_sees_stack(struct recorder *r, const struct x86_regs *regs);
 bool recorder_at_switch(const struct recorder *r, const struct x86_regs *regs);
 
 /*
- * To be called when the CPU is at __switch_to(): find out whether the next task, to whose stack RSP points already, is to be
- * stepped, and set r->own. It is if it belongs to the program and continues in a system call, or if it continues in a call of a
- * function of base->also.
+ * To be called when the CPU is at __switch_to(). Sets r->own to whether the next task, to whose stack RSP points already, is to
+ * be stepped. A task is to be stepped if it belongs to the program and continues in a system call, or if it continues in a call
+ * of a function of base->also.
  */
 void recorder_sees_switch(struct recorder *r, const struct x86_regs *regs);
 

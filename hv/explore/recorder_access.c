@@ -12,7 +12,10 @@ static uint64_t caller_of(const struct recorder *r, const struct insn *insn)
 	return code_facts(&r->code, insn) & KERNEL_LIBRARY ? calls_of_library(&r->calls, r->kernel) : 0;
 }
 
-/* Returns explore_access.commutes of the instruction. Decodes only locked instructions once more, which are few. */
+/*
+ * Returns explore_access.commutes of the instruction. This takes further decoding for locked instructions only, which are few:
+ * all others count as INSN_COMMUTES_NOT.
+ */
 static uint8_t commuting(struct recorder *r, const struct insn *insn)
 {
 	const uint64_t after = insn->addr + insn->len;

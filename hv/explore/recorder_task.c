@@ -94,7 +94,7 @@ void recorder_sees_switch(struct recorder *r, const struct x86_regs *regs)
 	uint64_t before = regs->gpr[X86_RDI], next = regs->gpr[X86_RSI];
 	int32_t pid;
 
-	/* This may be the second look at this switch: after a breakpoint, and at the first step. */
+	/* A switch can be seen twice: when the breakpoint at __switch_to() stops the CPU, and at the first step from there. */
 	if (next == r->running)
 		return;
 	r->running = next;

@@ -19,7 +19,7 @@ struct returned {
 	struct returned_call {
 		int32_t pid;	/* of the process that made the call */
 		int32_t number; /* of the system call, as in SYS_write */
-		int64_t value;	/* a negative error number, or 0 for a process ID, an address, or a time */
+		int64_t value;	/* the result; negative: an error number; a process ID, an address or a time is stored as 0 */
 	} call[RETURNS_MAX];
 };
 

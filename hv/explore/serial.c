@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Runs the serial orders, and judges whether a trial ended as they do (serial.h). */
+/*
+ * Runs the serial orders, and judges whether a trial ended as they do (serial.h). In a run between two calls, one side is held
+ * between two of its system calls, while the other side runs to its end.
+ */
 #include "hv/explore/serial.h"
 
 #include <inttypes.h>
@@ -135,9 +138,9 @@ static bool run_again(struct serial *s, const struct explore_candidate *c, const
 }
 
 /*
- * Run the trial once more. Returns whether the place `at` again has a value that no serial order gives. A right value need not
- * come again, because both programs run freely after the forced accesses. After MISSES_MAX trials whose value did not come
- * again, the place is no longer compared, because its value depends on chance.
+ * Run the trial once more. Returns whether the place `at` again has a value that no serial order gives. One run without such a
+ * value proves little, because both programs run freely after the forced accesses. But after MISSES_MAX trials whose value did
+ * not come again, the place is no longer compared, because its value depends on chance.
  */
 static bool comes_again(struct serial *s, const struct explore_candidate *c, const struct explore_trial *t, unsigned at)
 {
@@ -237,9 +240,9 @@ static bool ends_as(const struct serial *s, const struct serial_between *b, cons
 }
 
 /*
- * Returns whether the calls of a side may overlap in time, because the side had more than two processes. Two processes do not
- * overlap: the one that starts the program and then only waits, and the program. Of more processes, one may be in the middle of
- * a call when another one is between two calls.
+ * Returns whether calls of a side may overlap in time, because the side had more than two processes. The calls of two processes
+ * do not overlap, because the first process starts the program, which is the second one, and then only waits. Of more
+ * processes, one may be in the middle of a call when another one is between two calls.
  */
 static bool has_parallel_calls(const struct returned *of)
 {

@@ -10,7 +10,7 @@
 #include "hv/explore/kernel.h"
 #include "hv/explore/trial.h"
 
-/* A side makes fewer system calls than this before it is held in a run between two calls. */
+/* In a run between two calls (struct serial_between), the held side makes fewer system calls than this before it is held. */
 #define SERIAL_CALLS_MAX 64
 
 /* A run in which one side ran to its end between two system calls of the other side. */

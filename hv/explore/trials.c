@@ -149,7 +149,7 @@ static unsigned count_chainable(const struct trials *t)
 	const struct explore_result *r = t->result;
 	unsigned count = 0, last = 0;
 
-	/* In the first pass, the trials of one candidate are next to each other. */
+	/* In the first pass, the trials of one candidate are next to each other. So `last` shows whether it was counted. */
 	for (unsigned i = 0; i < r->trial_count; i++)
 		if (explore_lets_run(&r->trials[i]) && r->trials[i].candidate < t->candidate &&
 		    (!count || r->trials[i].candidate != last)) {

@@ -80,7 +80,7 @@ struct walker {
 	struct drive *d;
 	const struct explore_walk *walk;
 	uint64_t ns;
-	unsigned from[2]; /* for each side: the index of the change point from which on the side's next one is looked for */
+	unsigned from[2]; /* for each side: the index in walk->point at which the search for its next change point begins */
 	bool there[2];	  /* the side is held before the access of a change point */
 };
 

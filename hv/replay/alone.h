@@ -13,8 +13,8 @@ struct alone {
 	/* The order's regions, the state of the machine at the end of its free run, and the first line of trouble. */
 	struct replay_order order;
 	/*
-	 * The reason why the end of the run could not be compared with the end of another run, or REPLAY_NO_FAILURE. `why` is
-	 * the reason as text.
+	 * The failure that would prevent a comparison of this run with another, or REPLAY_NO_FAILURE (alone_run() compares
+	 * nothing). `why` describes the failure.
 	 */
 	enum replay_failure failure;
 	char why[REPLAY_TEXT_MAX];

@@ -132,8 +132,8 @@ static void compare_registers(const struct compare *c, unsigned side, struct rep
 {
 	enum replay_end end[2] = {end_of(c, 0, 0, side), end_of(c, 1, 0, side)};
 	/*
-	 * If a side's region ends in another way in the other order, report only RIP: all other registers differ for the same
-	 * reason.
+	 * If the two orders end a side's region in different ways, report only RIP: the reason why the other registers differ
+	 * is the same.
 	 */
 	uint32_t live = end[0] == end[1] ? live_registers(end[0], c->result_unused[side]) : 1u << RIP;
 

@@ -4,8 +4,9 @@
  *
  * Each order is run twice. A difference between two runs of the same order does not come from the order, but mostly from
  * clocks: such a difference is noise. If a byte is noise, so is the whole aligned word of eight bytes around the byte, because
- * the higher bytes of a clock may agree in two runs but not in all four. Memory below the stack pointers is dead, and so are
- * registers that a function may change by the calling convention. All other differences are differences between the orders.
+ * the higher bytes of a clock may be equal in the two runs of one order, and still differ between the orders. Memory below the
+ * stack pointers is dead, and so are registers that a function may change by the calling convention. All other differences are
+ * differences between the orders.
  */
 #ifndef OUTRIDER_REPLAY_COMPARE_H
 #define OUTRIDER_REPLAY_COMPARE_H

@@ -19,7 +19,7 @@ struct kvm_sregs;
 /* Number of entries of copy.text: a power of two that exceeds the number of code pages that most system calls execute. */
 #define COPY_TEXT_PAGES 256u
 
-/* The contents of the debug registers of all CPUs (SDM vol. 3, 18.2). */
+/* The values of the debug registers (SDM vol. 3, 18.2). Every CPU of the copy runs with the same values. */
 struct copy_watches {
 	uint64_t address[COPY_WATCHES];
 	/* Conditions and enable bits. 0: no watchpoint is enabled. */
@@ -106,8 +106,8 @@ const uint8_t *copy_text(struct copy *c, unsigned cpu, uint64_t pc);
 struct copy_ops copy_steps(struct copy *c);
 
 /*
- * Record in `run` the pages that the copy has written, the dead memory below the stack pointers of both sides, and the memory
- * that KVM writes. Returns 0, or -1 with `err` set.
+ * Record in `run` the pages that the copy has written. Also record the memory that a comparison ignores: the dead memory below
+ * the stack pointers of both sides, and the memory that KVM writes. Returns 0, or -1 with `err` set.
  */
 int copy_take_down(struct copy *c, const struct order *order, struct compare_run *run, struct err *err);
 
@@ -119,8 +119,8 @@ int copy_take_down(struct copy *c, const struct order *order, struct compare_run
 void copy_on_hit(struct copy *c, void (*on_hit)(void *ctx, unsigned cpu), void *ctx);
 
 /*
- * Set *regs to the registers of a CPU at its last exit to user space, without a call of KVM. To be called on the thread that
- * runs the CPU, or after copy_run_freely(). Without copy_on_hit(), only gpr, rip and rflags are valid.
+ * Store in *regs the registers that a CPU had at its last exit to user space. Makes no call of KVM. To be called on the thread
+ * that runs the CPU, or after copy_run_freely(). If copy_on_hit() was not called, only gpr, rip and rflags are valid.
  */
 void copy_exit_regs(struct copy *c, unsigned cpu, struct x86_regs *regs);
 

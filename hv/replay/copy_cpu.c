@@ -57,15 +57,15 @@ int copy_get_cpu(struct copy *c, unsigned cpu, struct replay_cpu *out, struct er
 }
 
 /*
- * Set the x87 and SSE state of an XSAVE area from an FXSAVE area, except for bytes that are reserved or available to software
- * (table 10-2).
+ * Copy the x87 and SSE state from an FXSAVE area into an XSAVE area. Leave out MXCSR_MASK, and the bytes that are reserved or
+ * available to software (table 10-2).
  */
 static void set_fx(struct kvm_xsave *xsave, const uint8_t fx[REPLAY_FXSAVE])
 {
 	uint8_t *area = (uint8_t *)xsave->region;
 
 	memcpy(area, fx, FX_MXCSR);
-	memcpy(area + FX_MXCSR, fx + FX_MXCSR, 2); /* the upper half of MXCSR must be 0 */
+	memcpy(area + FX_MXCSR, fx + FX_MXCSR, 2); /* the upper half of MXCSR is reserved, and stays 0 */
 	memcpy(area + FX_REGISTERS, fx + FX_REGISTERS, FX_END - FX_REGISTERS);
 	area[REPLAY_FXSAVE] |= XSTATE_X87 | XSTATE_SSE;
 }

@@ -14,7 +14,10 @@ enum copy_step {
 	COPY_STEPPED,
 	/* The CPU waits for an interrupt, but interrupts are blocked. */
 	COPY_HALTED,
-	/* The step did not end: the CPU executes other code instead, for example the code that handles an oops. */
+	/*
+	 * The step did not end in time: the CPU left the instruction, and executes other code, for example the code that
+	 * handles an oops.
+	 */
 	COPY_LOST,
 	/* The machine has ended: by a triple fault, a panic, or an error of KVM. */
 	COPY_ENDED,

@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 /*
- * FIRST: the highest oom_score_adj (proc(5)). ANSWER_MS: how long the run waits for the helper's answer, in ms. END_MS: how
- * long the run waits for the helper's end, in ms; the helper only reads and writes in /proc, which no disk delays.
+ * FIRST: the highest oom_score_adj, with which the kernel kills a process before all others (proc(5)). ANSWER_MS: how long the
+ * run waits for the helper's answer, in ms. END_MS: how long the run waits for the helper's end, in ms; the helper only reads
+ * and writes in /proc, which no disk delays.
  */
 #define FIRST "1000"
 #define ANSWER_MS 1000
@@ -32,7 +33,7 @@ static bool is_child_of(pid_t pid, pid_t parent)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	/* Find the last ')': the name is in parentheses, and may itself contain some. */
+	/* The process's name is in parentheses, and may contain parentheses itself. So find the last ')'. */
 	after_name = strrchr(text, ')');
 	return after_name && sscanf(after_name, ") %*c %d", &of) == 1 && of == parent;
 }
@@ -82,7 +83,9 @@ bool expendable_mark(struct expendable *e, pid_t child)
 
 	if (!e->helper.pid || write(e->helper.socket, &child, sizeof(child)) != sizeof(child))
 		return false;
-	/* Skip the answers for which earlier calls have stopped waiting: they are about other children. */
+	/*
+	 * Earlier calls may have stopped waiting before their answers came. Skip these answers: they are about other children.
+	 */
 	for (e->owed++; e->owed; e->owed--)
 		if (poll(&fd, 1, ANSWER_MS) != 1 || read(e->helper.socket, &done, 1) != 1)
 			return false;

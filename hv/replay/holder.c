@@ -66,7 +66,7 @@ _Noreturn void holder_run_orders(const struct run_plan *plan, const struct repla
 	ssize_t written;
 
 	process_end_after((ORDERS_RUNS + 1) * orders_run_seconds(plan->config));
-	setpriority(PRIO_PROCESS, 0, NICE); /* fails if the priority is already lower */
+	setpriority(PRIO_PROCESS, 0, NICE); /* fails if the priority is already lower, which does no harm */
 	orders_run(plan, &instance);
 	if (keep)
 		keep_scenario(plan, keep, &instance);
@@ -82,7 +82,7 @@ static _Noreturn void run_section_orders(const struct run_plan *plan, int out)
 	ssize_t written;
 
 	process_end_after((SECTION_ORDERS_RUNS + 1) * orders_run_seconds(plan->config));
-	setpriority(PRIO_PROCESS, 0, NICE); /* fails if the priority is already lower */
+	setpriority(PRIO_PROCESS, 0, NICE); /* fails if the priority is already lower, which does no harm */
 	section_orders_run(plan, &instance);
 	/* This write() does not block: an instance fits into an empty pipe. */
 	written = write(out, &instance, sizeof(instance));

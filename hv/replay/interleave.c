@@ -20,7 +20,7 @@ static bool before_second(const struct rendezvous_sections *s, const struct x86_
 	return s->gpr >= X86_GPRS || regs->gpr[s->gpr] + (uint64_t)(int64_t)s->offset == s->lock;
 }
 
-/* Returns whether side 0 came to its second section. */
+/* Run side 0 until it is at the call that begins its second section. Returns whether the side came to this call. */
 static bool run_to_second(struct ordering *o, const struct rendezvous_sections *s)
 {
 	while (goes_on(o, 0)) {

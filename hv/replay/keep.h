@@ -10,8 +10,8 @@ struct replay_keep {
 	/* An empty file, which the caller closes. It stays empty if no scenario is written. */
 	int fd;
 	/*
-	 * The outcomes whose scenario is to be saved, because the race has no scenario of that outcome yet: a bit (1u << kind)
-	 * for each enum replay_kept.
+	 * The outcomes of which the race has no scenario yet: a bit (1u << kind) for each enum replay_kept. An instance with
+	 * one of these outcomes is to be saved.
 	 */
 	unsigned wanted;
 	/* The facts to write, except the instance, which the holder adds. */

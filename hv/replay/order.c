@@ -61,8 +61,9 @@ bool order_over(const struct ordering *o)
 }
 
 /*
- * Returns whether the side o->side has run alone for long enough: its region is at its end or, in an order with turns, it has
- * made its access. A string instruction takes one step for each iteration, and RIP changes only after the last one.
+ * Returns whether the side o->side has run alone for long enough. The side runs to the end of its region or, in an order with
+ * turns, only until it has made its access. The access is made once RIP has left the instruction: a string instruction takes
+ * one step for each iteration, and RIP changes only after the last one.
  */
 static bool ran_alone(const struct ordering *o)
 {

@@ -74,8 +74,8 @@ bool order_over(const struct ordering *o);
 void order_step(struct ordering *o);
 
 /*
- * Let a side make one step out of turn, for a debugger. The order must not be over, nor the region of the side. The turns
- * continue as if the step had not been made.
+ * Let a side make one step out of turn, for a debugger. Neither the order nor the side's region may be over. The turns continue
+ * as if the step had not been made.
  */
 void order_step_out_of_turn(struct ordering *o, unsigned side);
 

@@ -18,7 +18,10 @@ time_t orders_run_seconds(const struct replay_config *config)
 {
 	uint64_t freely = config->free_ns / 1000000000u;
 
-	/* The search for a hang runs each CPU in turn for the length of the free run (stuck.h). */
+	/*
+	 * A free run takes up to FREE_CLOCK_STRETCH times its length. Before it, the search for a hang runs each CPU alone for
+	 * this length (stuck.h).
+	 */
 	return RUN_SECONDS + (time_t)((FREE_CLOCK_STRETCH + VMM_MAX_CPUS) * freely);
 }
 

@@ -31,9 +31,9 @@ struct process {
 int process_start(struct process *p, int (*act)(void *ctx, struct err *err), void *ctx, time_t seconds, struct err *err);
 
 /*
- * Wait for the end of the process. Returns 0, or -1 with `err` set: the error of act(), made printable, or that the process
- * died or exceeded its limit. act() returns further results in shared memory, which must not be trusted if a guest ran in the
- * process.
+ * Wait for the end of the process. Returns 0, or -1 with `err` set. `err` has the error of act(), made printable, or says that
+ * the process died or exceeded its limit. act() returns further results in shared memory. If a guest ran in the process, these
+ * results must not be trusted.
  */
 int process_wait(struct process *p, struct err *err);
 

@@ -55,8 +55,8 @@ void replay_forget(struct replay_job *job);
 
 /*
  * Read the result once job->fd is readable, and end the job. If the child died without a result, the result is
- * REPLAY_CANNOT_LOAD. The child's data is not trusted, because a guest ran in the child. `out` becomes the instance, whose side
- * 0 is that of the rendezvous. The texts in `out` are printable. Waits for the child's end as replay_drop() does.
+ * REPLAY_CANNOT_LOAD. The child's data is not trusted, because a guest ran in the child. `out` becomes the instance; its side 0
+ * is side 0 of the rendezvous. The texts in `out` are printable. Waits for the child's end as replay_drop() does.
  */
 void replay_finish(struct replay_job *job, struct replay_instance *out);
 

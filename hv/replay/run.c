@@ -64,8 +64,8 @@ int run_open(const struct run_plan *r, struct copy *m, int console, struct err *
 }
 
 /*
- * Run one CPU of a copy freely for a slice of time, for stuck_run(). Enable the debug registers for the slice only: with them,
- * a single step at one of the addresses would stop before the instruction is executed.
+ * Run one CPU of a copy freely for a slice of time, for stuck_run(). Enable the debug registers for the slice only: if they
+ * were enabled during a single step at one of the addresses, the step would stop before the instruction is executed.
  */
 static bool slice(void *ctx, unsigned cpu, const uint64_t returns[2], uint64_t ns)
 {
@@ -90,8 +90,9 @@ static int waiting(void *ctx, unsigned cpu)
 }
 
 /*
- * Returns whether the order hangs. If both regions ended at their limit of instructions, the function runs the copy on for the
- * length of a free run, one CPU at a time, and then decides. A hang becomes the run's failure.
+ * Returns whether the order hangs, and if so, makes that the run's failure. If both regions ended at their limit of
+ * instructions, stuck_run() decides: it runs the copy further, one CPU at a time, each for the length of a free run. Otherwise
+ * the order does not hang.
  */
 static bool hangs(const struct run_plan *r, struct copy *m, const struct order *order, struct order_run *run)
 {

@@ -78,8 +78,8 @@ static bool is_whole(const struct run_result *r, const char **why)
 /* ---- all runs ---- */
 
 /*
- * Run each order. `run`: 0 for the first run of each order, 1 for the second. The caller has made the first run of the order
- * with B in between already.
+ * Run each order. `run`: 0 for the first run of each order, 1 for the second. Leave out the first run of the order with B in
+ * between: the caller has made this run already.
  */
 static void run_all(const struct run_plan *plan, unsigned run, struct run_result (*results)[2])
 {
@@ -149,7 +149,7 @@ static bool between_known(const struct run_result *r, struct section_replay_inst
 	return false;
 }
 
-/* Set the outcome from both runs of each order. The second runs had a free run. */
+/* Decide the outcome from both runs of each order. The second runs had a free run. */
 static void judge(const struct run_plan *plan, struct run_result (*results)[2], struct section_replay_instance *out)
 {
 	const struct run_result *between = results[SECTION_ORDER_BETWEEN];

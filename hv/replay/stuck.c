@@ -45,8 +45,9 @@ static void get_regs(const struct stuck *s, unsigned side, struct x86_regs *regs
 }
 
 /*
- * Find the loop of a side by R. P. Brent's cycle detection: compare with one state for a number of steps, then take a new state
- * and double the number.
+ * Find the loop of a side by R. P. Brent's cycle detection: remember the registers after a step, and compare the registers
+ * after each of the next `wait` steps with them. If none are equal, remember the registers after the last of these steps
+ * instead, double `wait`, and go on.
  */
 static bool find_loop(struct stuck *s, unsigned side)
 {
@@ -122,7 +123,10 @@ static int await_interrupt(const struct stuck *s, unsigned side)
 	return -1;
 }
 
-/* Let a side take an interrupt. A loop with interrupts off takes none, so no interrupt can end it. */
+/*
+ * Let a side take an interrupt, and return true. If interrupts are off in the whole loop of the side, return true without one,
+ * because no interrupt can end the loop. Returns false if no interrupt came or was taken, or if a function has returned.
+ */
 static bool take_interrupt(const struct stuck *s, unsigned side)
 {
 	int vector;

@@ -26,7 +26,7 @@ struct stuck_ops {
 	struct copy_ops steps;
 	/*
 	 * Run one CPU freely for `ns` ns, with interrupts, while the other CPUs are stopped. Returns false on failure, or when
-	 * a CPU reached one of the two addresses in `returns`.
+	 * this CPU has reached one of the two addresses in `returns`.
 	 */
 	bool (*slice)(void *ctx, unsigned cpu, const uint64_t returns[2], uint64_t ns);
 	/* The vector of the interrupt that is pending for the CPU. -1: none. */

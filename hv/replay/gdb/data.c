@@ -10,7 +10,7 @@
 
 /* ---- registers ---- */
 
-/* Returns false when the copy has failed. */
+/* Read all registers of the CPU that gdb has selected. Returns false when the machine has failed. */
 static bool get_cpu(struct server *s, struct replay_cpu *cpu)
 {
 	return s->machine->get(s->machine->ctx, s->cpu, cpu, &s->failure) == 0;

@@ -97,16 +97,16 @@ struct gdb_config {
 };
 
 /*
- * Listen on the Unix socket `path`, to which only the user can connect, as own_socket_listen() does. Returns the file
- * descriptor, which the caller closes, or -1 with `err` set: EXIT_USAGE when the path is too long, otherwise EXIT_INPUT. The
- * caller unlinks the socket's file.
+ * Listen on the Unix socket `path`. own_socket_listen() creates the socket with mode 0600, so only the user can connect.
+ * Returns the file descriptor, which the caller closes, or -1 with `err` set: EXIT_USAGE when the path is too long, otherwise
+ * EXIT_INPUT. The caller unlinks the socket's file.
  */
 int gdb_listen_unix(const char *path, struct err *err);
 
 /*
- * Listen on a TCP port, to which any user of the host can connect: "PORT", which is on the loopback interface, or "HOST:PORT",
- * where HOST may be in brackets if it contains colons. Returns the file descriptor, which the caller closes, or -1 with `err`
- * set: EXIT_USAGE for an invalid address, otherwise EXIT_INPUT.
+ * Listen on a TCP port. Any user who can reach the port, on this host or on another host, can connect. `address` is "PORT", for
+ * a port of the loopback interface, or "HOST:PORT". HOST may be in brackets if it contains colons. Returns the file descriptor,
+ * which the caller closes, or -1 with `err` set: EXIT_USAGE for an invalid address, otherwise EXIT_INPUT.
  */
 int gdb_listen_tcp(const char *address, struct err *err);
 

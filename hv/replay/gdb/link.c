@@ -136,8 +136,8 @@ bool link_interrupted(struct link *l)
 	bool interrupted = false;
 
 	/*
-	 * If a client fills the buffer while the machine runs, treat the client as gone: its byte 0x03 would not fit into the
-	 * buffer.
+	 * A client stops the running machine by sending the byte 0x03. If the buffer is full, there is no room for this byte,
+	 * so treat the client as gone.
 	 */
 	if (l->in_len == sizeof(l->in))
 		l->gone = true;

@@ -100,7 +100,10 @@ static size_t write_memory(void *ctx, unsigned cpu, uint64_t gva, const void *in
 
 /* ---- running ---- */
 
-/* Refuse a step after HLT: KVM would let the CPU sleep until an interrupt, and interrupts are blocked in a step. */
+/*
+ * Refuse to step a CPU that has executed HLT: interrupts are blocked in a step, and KVM would let the CPU sleep until an
+ * interrupt.
+ */
 static enum copy_step step(void *ctx, unsigned cpu, struct x86_regs *regs)
 {
 	struct machine *m = ctx;

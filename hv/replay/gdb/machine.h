@@ -13,9 +13,9 @@
 #include "hv/replay/run.h"
 
 /*
- * Make a copy of the machine, and serve it by gdb_serve_client() in the order in which the access of side `first` goes first.
- * To be called in a process of its own, as run_order() is. `intro` is the description of the race, in lines, with which
- * `monitor info` begins. Returns 0, or -1 with `err` set.
+ * Make a copy of the machine, and serve it by gdb_serve_client(). In this copy, the access of side `first` goes first. To be
+ * called in a process of its own, as run_order() is. `intro` describes the race, in lines: the first lines that `monitor info`
+ * prints. Returns 0, or -1 with `err` set.
  */
 int gdb_replay(const struct run_plan *plan, unsigned first, const char *intro, const struct gdb_config *config,
 	       struct err *err);

@@ -19,7 +19,7 @@ static void supported(struct server *s, struct cursor c)
 		   LINK_REPLY_MAX);
 }
 
-/* Send a part of the target description: `m` and bytes, or `l` and the last bytes. */
+/* Reply with a part of the target description: `m` and the bytes of the part, or `l` and the bytes if this is the last part. */
 static void features(struct server *s, struct cursor c)
 {
 	uint64_t offset, len;
@@ -28,7 +28,7 @@ static void features(struct server *s, struct cursor c)
 		return refuse(s, REFUSED_FORM);
 	if (offset > s->xml_len)
 		offset = s->xml_len;
-	/* Use half of the room, because each byte may need an escape. */
+	/* Send at most half of the bytes that a reply can have, because each byte may need an escape. */
 	if (len > LINK_REPLY_MAX / 2 - 1)
 		len = LINK_REPLY_MAX / 2 - 1;
 	if (len > s->xml_len - offset)
@@ -100,8 +100,8 @@ static void no_ack(struct server *s, struct cursor c)
 {
 	(void)c;
 	/*
-	 * The client may or may not acknowledge the reply to this packet. Set `no_ack` before the reply is sent: an
-	 * acknowledgement is then ignored.
+	 * The client may or may not acknowledge the reply to QStartNoAckMode. Set `no_ack` before this reply is sent, so that
+	 * the server ignores the acknowledgement if one comes.
 	 */
 	s->link.no_ack = true;
 	reply_text(s, "OK");
@@ -130,7 +130,10 @@ void query_get(struct server *s, struct cursor c)
 		{"Attached", attached},
 		{"Symbol:", no_symbols_wanted},
 		{"Rcmd,", monitor},
-		/* Keep this entry last: names of other packets begin with "C", too. No text may follow this "C". */
+		/*
+		 * The packet has only "C". Names of other packets begin with "C", too: the check below leaves these packets
+		 * unanswered.
+		 */
 		{"C", current_thread},
 	};
 

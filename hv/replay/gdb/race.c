@@ -40,7 +40,10 @@ static void look_before(struct race *r, unsigned cpu)
 			r->copy->read(r->copy->ctx, cpu, r->points[i].gva, r->before[i], r->points[i].len);
 }
 
-/* Returns the watchpoint whose datum the step has changed, or which the debug registers report. NULL: no watchpoint was hit. */
+/*
+ * Returns the watchpoint that the last step of the CPU has hit: a watchpoint for writes whose datum the step has changed,
+ * otherwise the watchpoint that the debug registers report. NULL: none was hit.
+ */
 static const struct gdb_point *hit_watchpoint(const struct race *r, unsigned cpu)
 {
 	uint8_t now[RACE_WATCH_MAX];
@@ -208,7 +211,10 @@ static unsigned next_cpu(const struct race *r, unsigned cpus)
 	return cpus >> sides[!turn].cpu & 1 ? sides[!turn].cpu : (unsigned)__builtin_ctz(cpus);
 }
 
-/* If the CPU's side, which runs without the other side, has now reached the end of its region, report that and return true. */
+/*
+ * For a side that runs while the other side is stopped: if the last step of the CPU has brought the side to the end of its
+ * region, report that and return true. `was_over`: the side was at the end before the step.
+ */
 static bool stop_alone(const struct race *r, unsigned cpu, bool was_over, struct gdb_stop *stop)
 {
 	int side = side_of(r, cpu);

@@ -27,7 +27,8 @@ struct race_copy {
 	 */
 	bool (*watch)(void *ctx, const struct gdb_point *points, size_t count, bool breakpoints);
 	/*
-	 * Returns the index of the point that the last step or slice has hit, by the debug registers, or -1 if there is none.
+	 * Returns the index of the point that the last step or slice has hit according to the debug registers, or -1 if there
+	 * is none.
 	 */
 	int (*hit)(void *ctx);
 	/*
@@ -56,7 +57,7 @@ struct race {
 	const char *intro;
 	struct order_run run;
 	struct ordering ordering;
-	/* The order is over, and the client was told so by a stop. All CPUs run freely from now on. */
+	/* The order is over, and a stop has told the client so. All CPUs run freely from now on. */
 	bool free;
 	/* The machine has ended. */
 	bool ended;

@@ -41,8 +41,8 @@ static const char *const feature_types[FEATURES] = {
 };
 
 /*
- * Stands in place of an offset for the x87 tag word, which needs a conversion: FXSAVE has one bit for each register, which says
- * that the register is not empty, and gdb wants two bits for each register, as FSAVE stores them (SDM vol. 1, 10.5.1).
+ * Stands in place of an offset for the x87 tag word, which needs a conversion. FXSAVE stores one bit for each register: 1 if
+ * the register is not empty. gdb wants two bits for each register, as FSAVE stores them (SDM vol. 1, 10.5.1).
  */
 #define FTAG SIZE_MAX
 
@@ -84,7 +84,7 @@ struct reg {
 	}
 
 /*
- * The registers, those of each feature in the order that gdb requires (GDB manual, G.5.7). The system registers follow the
+ * The registers. Those of one feature are in the order that gdb requires (GDB manual, G.5.7). The system registers follow the
  * registers of the core feature, as in QEMU.
  */
 static const struct reg regs[] = {

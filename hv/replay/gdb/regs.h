@@ -11,7 +11,7 @@
 
 #include "hv/replay/cpu.h"
 
-#define REGS_BYTES_MAX 1024 /* more than the sum of all registers */
+#define REGS_BYTES_MAX 1024 /* bytes; all registers together have fewer */
 #define REGS_ONE_MAX 16	    /* bytes of the largest register */
 #define REGS_XML_MAX 8192   /* bytes of the description, with the NUL */
 

@@ -18,7 +18,10 @@ static enum x86_dr_type type_of(const struct gdb_point *p)
 	return p->kind == RSP_WATCH_WRITE ? X86_DR_WRITE : X86_DR_READWRITE;
 }
 
-/* Returns the largest length of a debug register, in bytes, that is aligned at `gva` and at most `left`. */
+/*
+ * Returns how many bytes from `gva` on one debug register can watch, but at most `left`. A debug register watches 1, 2, 4 or 8
+ * bytes, and its address must be a multiple of this length.
+ */
 static unsigned length_at(uint64_t gva, unsigned left)
 {
 	unsigned len = 8;

@@ -26,7 +26,10 @@ static uint64_t direct_map(const struct guest_reader *reader, const struct symta
 	return read_word(reader, symtab_addr(symtab, "page_offset_base"), &gva) == 0 && x86_kernel_address(gva) ? gva : 0;
 }
 
-/* Find the GPA of the kernel's image, which is mapped apart from the direct map, with an offset in phys_base. */
+/*
+ * Find the GVA and the GPA of the kernel's image. The image has a mapping of its own, which begins at LINUX_IMAGE_START and is
+ * not a part of the direct map. The kernel's variable phys_base has the GPA of the mapping's start.
+ */
 static void find_image(struct vmcore_kernel *out, const struct guest_reader *reader, const struct symtab *symtab)
 {
 	uint64_t start = symtab_addr(symtab, "_text"), end = symtab_addr(symtab, "_end"), phys_base;

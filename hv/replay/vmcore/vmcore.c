@@ -112,8 +112,8 @@ static bool is_zero(const uint8_t *page)
 }
 
 /*
- * Returns the length in bytes, at most CHUNK_MAX, of a series of pages from `at` on. *zero becomes true if all pages of the
- * series contain only zeros, and false if none does.
+ * Find a series of pages from `at` on that all contain only zeros, or of which none does. Returns its length in bytes, at most
+ * CHUNK_MAX. *zero becomes true if the pages contain only zeros, otherwise false.
  */
 static uint64_t stretch(const uint8_t *at, uint64_t len, bool *zero)
 {
