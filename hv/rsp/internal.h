@@ -119,9 +119,10 @@ int rsp_ask_bytes(struct rsp *r, const char *payload, size_t len);
 int rsp_next_reply(struct rsp *r);
 
 /*
- * Set rsp.was_running if the stub is a QEMU of 8.1 or newer and the machine may have been running before the client connected.
- * Such a QEMU stops the machine when a client connects, and does not report this stop. So a machine that its user had paused
- * before looks as if it had been running. Returns 0, or -1 when the client is dead.
+ * Ask QEMU's monitor whether the machine may have been running before the client connected, and store the answer in
+ * rsp.was_running. To be called if rsp.was_running is false. QEMU 8.1 and newer stop the machine when a client connects,
+ * without a report; so a machine that its user had paused before looks as if it had been running. QEMU before 8.1 reports the
+ * stop, and other stubs have no monitor: for these, rsp.was_running stays unchanged. Returns 0, or -1 when the client is dead.
  */
 int rsp_ask_whether_it_ran(struct rsp *r);
 

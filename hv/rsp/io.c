@@ -253,7 +253,10 @@ static int take_token(struct rsp *r)
 
 int rsp_receive(struct rsp *r, uint64_t deadline_ns)
 {
-	/* After the deadline, parse only once more what has arrived. A stub that keeps sending must not extend the wait. */
+	/*
+	 * After the deadline, read and parse only once more, and then return. A stub that keeps sending must not extend the
+	 * wait.
+	 */
 	for (bool late = false;;) {
 		int ready, got = r->dead.code == EXIT_OK ? take_token(r) : -1;
 

@@ -50,7 +50,10 @@ int rsp_ask_whether_it_ran(struct rsp *r)
 		return 0;
 	if (ask_monitor(r, "info status", text, sizeof(text)))
 		return -1;
-	/* After "paused", QEMU prints a reason in parentheses if the machine has not begun to run, or has failed. */
+	/*
+	 * Only "paused": the connection has stopped the machine, or its user has paused it. If the machine has not begun to
+	 * run, or has failed, QEMU prints a reason in parentheses after "paused".
+	 */
 	r->was_running = strncmp(text, "VM status: paused\r", 18) == 0;
 	return 0;
 }

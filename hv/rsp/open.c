@@ -120,8 +120,9 @@ static int shake_hands(struct rsp *r, struct err *err)
 	r->physical = rsp_said(r, "0") || rsp_said(r, "1");
 	r->was_physical = rsp_said(r, "1");
 	/*
-	 * A stub that waits for an acknowledgement may drop other input that arrives before the '+'. QEMU drops nothing.
-	 * `physical` shows that the stub is QEMU's, because no other stub has qqemu.PhyMemMode.
+	 * Send several requests together only if the stub drops no input while it waits for the '+' for its last reply. A stub
+	 * without acknowledgements does not wait, and QEMU drops nothing. `physical` shows that the stub is QEMU's, because no
+	 * other stub has qqemu.PhyMemMode.
 	 */
 	r->together = r->no_ack || r->physical;
 	if (rsp_ask(r, "X0,0:"))

@@ -40,9 +40,9 @@ int rsp_connect(const char *address, const struct limit *limit, struct err *err)
 /*
  * Make a client of the connected descriptor `fd`, which the client then owns, and find out what is at its other end. This stops
  * the machine. `running`: the caller knows that the machine was running. When the deadline `limit` is reached, the client is
- * dead; `limit` may be NULL and must outlive the client. On failure, closes `fd` and returns NULL with `err` set. If the client
- * knows that the machine was running, it resumes the machine first. *standing becomes true if the client died before it could
- * resume such a machine. `standing` may be NULL.
+ * dead; `limit` may be NULL and must outlive the client. On failure, closes `fd` and returns NULL with `err` set. If the
+ * machine is known to have been running, and the client is not dead, resumes the machine before that. *standing becomes true if
+ * the machine was running and the client died before it could resume it. `standing` may be NULL.
  */
 struct rsp *rsp_open(int fd, bool running, const struct limit *limit, bool *standing, struct err *err);
 

@@ -121,7 +121,7 @@ static const struct call list[] = {
 	CALL(time, ALL),
 	CALL(getrusage, ALL),
 	CALL_IF(prctl, ALL, 0, WORD, PR_SET_NAME),
-	/* A device request records the name of the thread that serves it, for reports. */
+	/* A thread that serves a device request records its own name, for reports. */
 	CALL_IF(prctl, WORKERS | K(COPY), 0, WORD, PR_GET_NAME),
 	CALL_IF(prctl, ALL, 0, WORD, PR_SET_VMA), /* malloc() names its memory. */
 
@@ -171,7 +171,7 @@ static const struct call list[] = {
 	CALL(rt_sigpending, MAIN),
 
 	/* Used by workers, and by threads that change what workers wait for. */
-	/* STARTERS include SANDBOX_COPY, whose filter the threads of a copy inherit. */
+	/* STARTERS are included, because the workers of a copy inherit the filter of SANDBOX_COPY, one of the STARTERS. */
 	CALL(epoll_wait, WORKERS | CALLS_NETWORK | STARTERS),
 	CALL(epoll_pwait, WORKERS | CALLS_NETWORK | STARTERS),
 	CALL(epoll_ctl, WORKERS | CALLS_NETWORK | K(VCPU) | STARTERS),

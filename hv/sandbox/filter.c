@@ -157,9 +157,10 @@ static int add_interface_names(scmp_filter_ctx filter)
 }
 
 /*
- * Allow a thread to send signals to threads of its own process. A copy of the machine is forked from a thread and inherits that
- * thread's filter, which still has the parent's process id. So a thread that copies the machine may send only the kick signal,
- * which does no harm to the parent.
+ * Allow a thread to send signals to threads of its own process: the filter compares with the process id. A copy of the machine
+ * is forked from a thread and inherits that thread's filter, which has the id of the parent process. So the copy could send
+ * signals to its parent. Therefore a thread that copies the machine may send only the kick signal, which does no harm to the
+ * parent.
  */
 static int add_signals(scmp_filter_ctx filter, unsigned kinds)
 {
@@ -171,7 +172,7 @@ static int add_signals(scmp_filter_ctx filter, unsigned kinds)
 	bool copies = kinds & CALLS_COPY, is_main = kinds & CALLS_MAIN;
 	int rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), copies && !is_main ? 2 : 1, own);
 
-	/* Allow a copy to install the handler of the kick signal: its process creates a VM of its own. */
+	/* The process of a copy creates a VM of its own, so allow it to install the handler of the kick signal. */
 	if (rc == 0 && copies)
 		rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(rt_sigaction), 1, &kick);
 	return rc;

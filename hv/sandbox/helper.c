@@ -104,7 +104,10 @@ void helper_stop(struct helper *h, int patience_ms)
 {
 	if (!h->pid || h->owner != getpid())
 		return;
-	/* Use shutdown(2), because after close(2) a copy of the machine may still have this end of the socket open. */
+	/*
+	 * Use shutdown(2). After close(2), a copy of the machine may still have this end of the socket open, and then the
+	 * helper would not read end-of-file.
+	 */
 	if (shutdown(h->socket, SHUT_WR) < 0 || has_ended(h, patience_ms))
 		while (waitpid(h->pid, NULL, 0) < 0 && errno == EINTR)
 			;

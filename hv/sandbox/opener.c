@@ -34,8 +34,8 @@
 struct opener {
 	struct places places;
 	/*
-	 * one path for each file or folder that the opener may write: Landlock then allows writes to all files in the folder of
-	 * this path
+	 * One path for each file and folder that the opener may write. privileges_write_only() takes the paths of files, and
+	 * allows all files in the folder of such a file. So the path for a folder is that of any file in it.
 	 */
 	char *let[LET_MAX];
 	size_t let_count;

@@ -46,9 +46,10 @@ int opener_call(int socket, uint32_t port);
 int opener_connect(const char *path, uint32_t port);
 
 /*
- * Have the opener make a system call that is forbidden to the calling thread. Async-signal-safe in the handler of SIGSYS, by
- * which the filter stops the thread. Returns false if the opener does not make calls of this number. Otherwise sets *result to
- * the call's result, -errno for an error. A request that is not allowed fails with EACCES.
+ * Have the opener make a system call that is forbidden to the calling thread. To be called in the handler of SIGSYS, the signal
+ * that the kernel sends for a forbidden call; there it is async-signal-safe. Returns false if the opener does not make calls of
+ * this number. Otherwise sets *result to the call's result, -errno for an error. A request that is not allowed fails with
+ * EACCES.
  */
 bool opener_stands_in(int socket, int call, const uint64_t args[6], long *result);
 

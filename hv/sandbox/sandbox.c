@@ -246,10 +246,13 @@ void sandbox_thread(enum sandbox_kind kind)
 
 	if (!atomic_load(&process.prepared))
 		return;
-	/* A copy makes no requests to the opener. */
+	/* A copy makes no requests to the opener, so it closes its descriptor of the socket. */
 	if (kind == SANDBOX_COPY && getpid() != process.pid)
 		close(process.opener.socket);
-	/* A thread that was started before sandbox_drop() still has the process's first privileges. */
+	/*
+	 * A thread without a filter may have been started before sandbox_drop(): it then still has the process's first
+	 * privileges.
+	 */
 	if (prctl(PR_GET_SECCOMP) == 0 && privileges_none(&err) < 0)
 		goto fail;
 	if (filter_load(1u << kind | (fetches && atomic_load(&process.fetch) ? CALLS_FETCH : 0), kind_names[kind],

@@ -62,9 +62,9 @@ bool sandbox_missing(char line[SANDBOX_MISSING_MAX]);
 
 /*
  * Make the process unable to gain privileges, record the file descriptors that it has inherited, and let sandbox_thread()
- * confine threads from now on. `last` is called before a forbidden system call ends the process, on the thread that made the
- * call, in a signal handler; it may set a terminal's mode, and nothing else. `last` may be NULL. Returns 0, or -1 with err set:
- * EXIT_INPUT if the host cannot confine a process.
+ * confine threads from now on. Before a forbidden system call ends the process, `last` is called in a signal handler on the
+ * thread that made the call. `last` may set a terminal's mode, and do nothing else; it may be NULL. Returns 0, or -1 with err
+ * set: EXIT_INPUT if the host cannot confine a process.
  */
 int sandbox_prepare(void (*last)(void *ctx), void *ctx, struct err *err);
 
@@ -108,11 +108,11 @@ int sandbox_call(const char *path, uint32_t port);
 void sandbox_finish(void);
 
 /*
- * Confine the calling process permanently. The calling process is a helper of the run (helper.h) that connects a guest to
- * networks; the process `parent` forked it after sandbox_prepare(). It gets the user that sandbox_drop() gives and no
- * capability, may use sockets of IPv4 and IPv6, read files only in the folders of the `count` files of `reads` (with Landlock),
- * and allocate at most `memory` bytes. If `parent` is not confined, the process only becomes unable to gain privileges. Returns
- * 0, or -1 with err set.
+ * Confine the calling process permanently. It must be a helper of the run (helper.h) that connects a guest to networks, and
+ * that the process `parent` forked after sandbox_prepare(). The helper gets the user that sandbox_drop() gives, and no
+ * capability. It may use sockets of IPv4 and IPv6, read files only in the folders of the `count` files of `reads` (with
+ * Landlock), and allocate at most `memory` bytes. If `parent` is not confined, the helper only becomes unable to gain
+ * privileges, and other processes of the user cannot read its memory. Returns 0, or -1 with err set.
  */
 int sandbox_network_process(pid_t parent, const char *const *reads, size_t count, size_t memory, struct err *err);
 

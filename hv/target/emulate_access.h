@@ -22,8 +22,9 @@
  *   add, or, adc, sbb, and, sub, xor, cmp, test, inc, dec	without LOCK
  *
  * The memory must be the kernel's, on one page, RAM, and mapped such that the CPU would neither fault nor change the page
- * tables. An aligned access is one load or one store; a read-modify-write is a load and a store, as on a CPU without LOCK. An
- * instruction that the CPU single-steps (RFLAGS.TF) is not emulated, because the CPU must take the trap after it.
+ * tables. An aligned access is one load or one store. A read-modify-write is a load and a store: like a CPU that executes the
+ * instruction without LOCK, this code does not make the two atomic. An instruction that the CPU single-steps (RFLAGS.TF) is not
+ * emulated, because the CPU must take the trap after it.
  *
  * An emulated access hits no watchpoint: neither the target's, which the caller must check for, nor the guest's own.
  */

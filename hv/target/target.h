@@ -33,7 +33,7 @@ struct target_caps {
 	unsigned cpus;	  /* Number of CPUs, numbered from 0. */
 	unsigned watches; /* Watches that may be set at a time, 0 to TARGET_MAX_WATCHES. */
 	unsigned points;  /* Breakpoints that may be planted at a time. 0: any number. */
-	unsigned pages;	  /* Pages of text that may have breakpoints, besides those of `lasting`. 0: any number. */
+	unsigned pages;	  /* Pages of text that may have breakpoints, besides pages with lock hooks. 0: any number. */
 	/*
 	 * Number of breakpoints, besides `points`, for lock hooks, which stay planted for long. 0: lock hooks count among
 	 * `points`.
@@ -53,8 +53,8 @@ struct target_watch {
 	uint8_t len;  /* 1, 2, 4 or 8 bytes. */
 	bool read;    /* Reads trap, too. Writes always trap. */
 	/*
-	 * The CPU that the window holds. It loads the watch only while it is held, so that its interrupt handlers can hit the
-	 * watch. TARGET_MAX_CPUS: no CPU is held, and all CPUs load the watch.
+	 * The CPU that the window holds. This CPU loads the watch only while the CPU is held: interrupt handlers that then run
+	 * on it can hit the watch. TARGET_MAX_CPUS: no CPU is held, and all CPUs load the watch.
 	 */
 	uint8_t owner;
 	uint32_t cookie; /* Passed to on_watch, to tell a retired watch from the next watch in the same slot. */
@@ -114,7 +114,7 @@ struct target_client {
 	/*
 	 * A device is about to serve a request for which target_devices_want() asked, and may be held before it accesses the
 	 * request's memory: see `request` and `hold_end` in struct device_observer. Called on the device's own thread, which
-	 * holds no lock, one request at a time. Both are used with caps.devices, and may be NULL.
+	 * holds no lock, one request at a time. on_request and on_request_hold_end are used with caps.devices, and may be NULL.
 	 */
 	uint64_t (*on_request)(void *ctx, const struct device_request *by, const struct device_segment *segments,
 			       unsigned count);
@@ -197,10 +197,10 @@ static inline void target_leave(struct target *t)
  * The caller may use all functions of this interface meanwhile, except target_barrier(), which only a callback may call.
  * Another thread that calls a function of this interface may have to wait until target_go_on().
  *
- * Waits until every CPU has left the guest and has finished its callback or its device access, and until the guest has had its
- * share of time (see target_enter()). So any thread may call this, with two exceptions. It must not be called in a callback,
- * because the wait would never see that callback finished. It must not be called under the client's locks, because an
- * unfinished callback may be waiting for them.
+ * target_stand_still() waits until the guest has had its share of time (see target_enter()), and until every CPU has left the
+ * guest and has finished its callback or its device access. Any thread may call target_stand_still(), with two exceptions. A
+ * callback must not call it, because it would wait for the end of that callback for ever. A thread that holds one of the
+ * client's locks must not call it, because an unfinished callback may be waiting for that lock.
  *
  * Returns 0, or -1 if the machine has ended; then target_go_on() must not be called. The cost is one kick for each running CPU.
  * target_enter() does not stop the machine in this way, because the detector calls target_enter() for every round of planting,
@@ -349,8 +349,9 @@ static inline uint64_t target_wake_ups(struct target *t, unsigned cpu)
 }
 
 /*
- * Set the filter of the memory in open windows: the union of device_filter() over that memory, or 0. From then on, a device
- * that begins an access to memory that matches the filter calls on_device or on_ring. Does nothing without caps.devices.
+ * Set the filter of the memory in open windows: the union of device_filter() over that memory, or 0 if no window is open. From
+ * then on, on_device or on_ring is called when a device begins an access to memory that matches the filter. Does nothing
+ * without caps.devices.
  */
 static inline void target_devices_watch(struct target *t, uint64_t filter)
 {

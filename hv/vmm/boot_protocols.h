@@ -33,9 +33,9 @@ struct boot_initrd {
 };
 
 /*
- * If `req` has an initrd, read the initrd into guest RAM. A kernel with the setup header `limits` can reach the chosen address,
- * which is outside [start, end), the GPAs that the kernel uses for itself. Returns 0, or -1 with EXIT_INPUT when the initrd
- * cannot be read or does not fit.
+ * If `req` has an initrd, choose an address for the initrd, and read the initrd into guest RAM there. The address is one that a
+ * kernel with the setup header `limits` can reach, and is outside [start, end), the GPAs that the kernel uses for itself.
+ * Stores the place in *out. Returns 0, or -1 with EXIT_INPUT when the initrd cannot be read or does not fit.
  */
 int boot_initrd(const struct boot_request *req, const struct setup_header *limits, uint64_t start, uint64_t end,
 		struct boot_initrd *out, struct err *err);

@@ -11,7 +11,7 @@
 #include "hv/vmm/layout.h"
 
 #define HDR_OFFSET offsetof(struct boot_params, hdr)
-#define HDR_JUMP_END 0x202    /* end of the jump instruction, whose last byte is the displacement */
+#define HDR_JUMP_END 0x202    /* offset of the end of a jump over the rest of the header; its last byte has the distance */
 #define HDR_MAGIC 0x53726448  /* "HdrS" */
 #define PROTOCOL_64BIT 0x020c /* 2.12, the first with xloadflags */
 #define SECTOR 512u

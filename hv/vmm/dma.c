@@ -58,7 +58,8 @@ static void tell_flight(struct dma *dma, const struct device_observer *observer,
 }
 
 /*
- * Returns the observer, or NULL if none is set. The observer stays valid until put_observer(), which must follow in both cases.
+ * Returns the observer, or NULL if none is set. The observer stays valid until put_observer(), which the caller must call even
+ * if the result is NULL.
  */
 static const struct device_observer *get_observer(struct dma *dma)
 {

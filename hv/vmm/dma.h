@@ -22,9 +22,9 @@
  *    that.
  *  - A store to a ring takes no lock. It publishes the address in ring->storing (1), then reads the filter (2). The observer
  *    publishes the filter (3), then reads ring->storing (4). All four are sequentially consistent, so they have one order. When
- *    (2) does not see the filter, (2) came before (3), therefore (1) before (4), and (4) sees the store, or the store is done
- *    already, before the window's first read of the memory. When (2) sees the filter, the observer is called before the store,
- *    and so before any CPU can see the changed bytes.
+ *    (2) does not see the filter, (2) came before (3), so (1) came before (4). Then (4) sees the store, unless the store is
+ *    done already: then it was done before the window's first read of the memory. When (2) sees the filter, the observer is
+ *    called before the store, and so before any CPU can see the changed bytes.
  *
  * Without an open window, a flight costs two short uncontended locks and a load. An access to a ring costs one load, and a
  * store to a ring also two stores to ring->storing.

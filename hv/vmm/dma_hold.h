@@ -4,8 +4,8 @@
  * request's memory. struct dma_hold is a part of struct dma (hv/vmm/dma.h). The device's worker waits, so later requests of its
  * queue wait too, and completions keep their order. The guest runs on. At most one request is held at a time.
  *
- * A thread that waits for workers to pause or to end first refuses holds. So no request is held while a snapshot of the machine
- * is made, a device is reset, or the machine ends.
+ * Before a thread waits until workers pause or end, the thread refuses holds (dma_hold_refuse()). So no request is held while a
+ * snapshot of the machine is made, a device is reset, or the machine ends.
  */
 #ifndef OUTRIDER_VMM_DMA_HOLD_H
 #define OUTRIDER_VMM_DMA_HOLD_H

@@ -162,9 +162,9 @@ static void msi_route(void *ctx, unsigned gsi, uint64_t address, uint32_t data)
 /* ---- notifications ---- */
 
 /*
- * If `on`, make KVM signal the eventfd `fd` at each write of the guest to `gpa`; otherwise stop that. With length 0, KVM
- * matches a write of any size, and on some hosts need not decode the guest's instruction (api.rst,
- * KVM_CAP_IOEVENTFD_ANY_LENGTH).
+ * If `on`, make KVM signal the eventfd `fd` at each write of the guest to `gpa`; otherwise stop that. The member `len` of the
+ * struct kvm_ioeventfd is 0, so KVM signals at a write of any size, and on some hosts need not decode the guest's instruction
+ * (api.rst, KVM_CAP_IOEVENTFD_ANY_LENGTH).
  */
 static bool doorbell(void *ctx, uint64_t gpa, int fd, bool on)
 {

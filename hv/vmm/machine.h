@@ -82,8 +82,9 @@ void machine_fail(struct vm *vm, const struct err *err);
 void machine_wake(struct vm *vm);
 
 /*
- * Make a machine with the platform devices and room for `cpus` vCPUs, but without a KVM VM, RAM, PCI devices and vCPUs. The
- * file descriptors are those of struct vmm_config. Returns NULL with `err` set; vm_destroy() frees the machine. In vm.c.
+ * Make a machine with the platform devices and room for `cpus` vCPUs, but without a KVM VM, RAM, PCI devices and vCPUs.
+ * `console_in` and `console_out` mean what they mean in struct vmm_config. Returns NULL with `err` set on failure; vm_destroy()
+ * frees the machine. In vm.c.
  */
 struct vm *machine_new(unsigned cpus, int console_in, int console_out, struct err *err);
 

@@ -21,7 +21,7 @@ struct one_msr {
 _Static_assert(offsetof(struct one_msr, entry) == offsetof(struct kvm_msrs, entries),
 	       "struct one_msr has the layout of struct kvm_msrs");
 
-/* Set *value to the vCPU's MSR `index`. Returns false, with errno as ioctl(2) left it, if KVM does not read the MSR. */
+/* Read the vCPU's MSR `index` into *value. Returns false, with errno as ioctl(2) left it, if KVM cannot read the MSR. */
 static inline bool one_msr_get(int vcpu_fd, uint32_t index, uint64_t *value)
 {
 	struct one_msr m = {.nmsrs = 1, .entry = {.index = index}};

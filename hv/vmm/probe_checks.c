@@ -105,7 +105,8 @@ static void check_guest(struct probing *p)
 
 /*
  * When the module kvm is loaded, it takes over the TSC's frequency from the kernel. If the kernel measures another frequency
- * later, and the CPU cannot scale the TSC, kvm_set_tsc_khz() (Linux 6.1) leaves the vCPU's scaling ratio at zero.
+ * later, and the CPU cannot scale the TSC, kvm_set_tsc_khz() (Linux 6.1) leaves the vCPU's scaling ratio at zero. The guest's
+ * TSC then stands still, so two reads of it give the same value.
  */
 static void check_clock(struct probing *p)
 {

@@ -19,7 +19,7 @@ enum probe_id {
 	PROBE_OPEN,	 /* /dev/kvm opens, has the needed API version, and creates a VM and a vCPU */
 	PROBE_CAPS,	 /* KVM reports every capability that the VMM needs */
 	PROBE_GUEST,	 /* a guest in long mode runs, and its access to a port is a KVM exit */
-	PROBE_CLOCK,	 /* the guest's TSC advances, without which the guest's timers do not expire */
+	PROBE_CLOCK,	 /* the guest's TSC advances; if it stands still, the guest's timers do not expire */
 	PROBE_OWN_BP,	 /* an INT3 of the guest reaches the guest's own handler while no debugging is on */
 	PROBE_INT3,	 /* an INT3 of the guest is a KVM exit */
 	PROBE_EXECUTE,	 /* an execute breakpoint in a debug register causes a KVM exit with the right DR6 bit and RIP */
@@ -28,7 +28,7 @@ enum probe_id {
 	PROBE_FOUR,	 /* all four debug registers work at once, with lengths of 1, 2, 4 and 8 bytes */
 	PROBE_STEP,	 /* single-stepping works */
 	PROBE_INJECT_BP, /* an INT3 that was a KVM exit can be injected into the guest, so that the guest's own handler runs */
-	PROBE_INJECT_DB, /* a #DB can be injected into the guest, whose own handler then reads the DR6 that was set */
+	PROBE_INJECT_DB, /* a #DB can be injected into the guest; the guest's own handler then reads the DR6 that the VMM set */
 	/*
 	 * an execute breakpoint in a debug register stops the CPU at the guest's #BP handler. The INT3's exception frame is on
 	 * the stack then, so the exception can be undone.

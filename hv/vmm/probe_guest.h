@@ -90,7 +90,7 @@ int probe_guest_reset(struct probe_guest *g, enum probe_snippet snippet);
  */
 int probe_guest_debug(struct probe_guest *g, uint32_t control, const uint64_t dr[4], uint64_t dr7);
 
-/* Set *tsc to the guest's TSC. Returns 0, or -1 if KVM cannot read it. */
+/* Read the guest's TSC into *tsc. Returns 0, or -1 if KVM cannot read the TSC. */
 int probe_guest_tsc(const struct probe_guest *g, uint64_t *tsc);
 
 /* Enter the guest once, and set *out to the reason why KVM_RUN returned. */

@@ -90,8 +90,9 @@ static int on_kick(struct vcpu *vcpu, struct err *err)
 	const struct vm_callbacks *callbacks = vcpu->vm->callbacks;
 
 	/*
-	 * A kick that comes after this store makes the next KVM_RUN return at once. If a kick came before this store, its
-	 * sender had published its change before the kick, so the next before_entry() sees the change.
+	 * No kick is lost by this store. A kick that comes after the store makes the next KVM_RUN return at once. A kick that
+	 * came before the store needs no such return: a thread publishes a change before it kicks the vCPU, so the next
+	 * before_entry() sees the change.
 	 */
 	*(volatile uint8_t *)&vcpu->run->immediate_exit = 0;
 	return callbacks->on_kick ? callbacks->on_kick(callbacks->ctx, vcpu, err) : 0;

@@ -56,8 +56,8 @@ int gdb_plant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first)
 }
 
 /*
- * Make the stub remove the breakpoint, even if the text has changed. The stub decides itself whether to write to changed text,
- * so `intact` is not used.
+ * Make the stub remove the breakpoint. `intact` says whether the rest of the instruction is unchanged. It is not used, because
+ * the stub itself decides whether to write to changed text.
  */
 void gdb_unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first, bool intact)
 {

@@ -38,7 +38,7 @@ void gdb_lock(struct gdb_target *gt)
 void gdb_unlock(struct gdb_target *gt)
 {
 	if (gt->depth == 1 && gt->stopped && rsp_flush(gt->rsp))
-		gdb_over(gt); /* End the session: points that should be removed may still be planted. */
+		gdb_over(gt); /* The stub may not have removed points that it was asked to remove: end the session. */
 	if (--gt->depth)
 		return;
 	atomic_store(&gt->owned, false);
@@ -189,8 +189,9 @@ void gdb_leave(struct target *t)
 		bool lingers = gt->linger_ns != 0;
 
 		gt->linger_ns = now + LINGER_NS;
+		/* If linger_ns was set before, the serving thread wakes up at the old time, and then sees the new time. */
 		if (!lingers)
-			gdb_wake(gt); /* A serving thread that waits for linger_ns sees the new time by itself. */
+			gdb_wake(gt);
 	}
 	gdb_unlock(gt);
 }

@@ -36,11 +36,11 @@ static bool at_point(const struct gdb_target *gt, uint64_t rip)
 }
 
 /*
- * Deliver the stop in `event`. If the CPU is at a breakpoint, ignore a reported watchpoint, because of two quirks of QEMU's
- * gdbstub. First, when two CPUs stop at the same time, QEMU reports only one of the stops, and none if rsp_interrupt() came
- * first. A CPU whose stop at a breakpoint was not reported stops there again when it continues; a CPU with an unreported
- * watchpoint does not. Second, QEMU then reports that watchpoint as the reason of the CPU's next stop for a trap, whatever
- * caused that stop.
+ * Deliver the stop in `event`. If the CPU is at a breakpoint, deliver a hit of the breakpoint, even if QEMU reports a
+ * watchpoint: the report may be of an earlier access, because of two quirks of QEMU's gdbstub. First, when two CPUs stop at the
+ * same time, QEMU reports only one of the stops, and none if rsp_interrupt() came first. A CPU with an unreported stop at a
+ * breakpoint stops there again when it continues. A CPU with an unreported stop at a watchpoint does not stop for it again.
+ * Second, QEMU reports the missed watchpoint as the reason of this CPU's next stop for a trap, whatever caused that next stop.
  */
 void gdb_deliver(struct gdb_target *gt)
 {

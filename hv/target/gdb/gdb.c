@@ -14,8 +14,9 @@
 
 /*
  * An emulating QEMU (TCG) single-steps every instruction on a page with a breakpoint. Measured on a busy kernel with
- * breakpoints at random places of its text: 16 breakpoints cost a fifth of the kernel's speed, 64 cost more than half, and with
- * 256 a thirtieth is left. So the number of pages is limited; a second breakpoint on a page costs little.
+ * breakpoints at random places of its text: with 16 breakpoints the kernel has four fifths of its speed, with 64 less than
+ * half, and with 256 a thirtieth. So the number of pages with breakpoints is limited. A second breakpoint on a page costs
+ * little.
  */
 #define EMULATED_PAGES 8u
 /*
@@ -43,8 +44,9 @@ static void gdb_refetch(struct target *t, uint64_t gpa, uint8_t byte)
 }
 
 /*
- * Change the share of time that the machine may stand still. The stub itself always intercepts breakpoints. Before the guest's
- * kernel is found (`on` is false), the client only reads memory, and the machine may stand still for half of the time.
+ * Set the share of time for which the machine may stand still. There is nothing to turn on or off, because the stub always
+ * intercepts breakpoints. Until the guest's kernel is found, `on` is false: the client only reads memory, and the machine may
+ * stand still for half of the time.
  */
 static int gdb_intercept(struct target *t, bool on, struct err *err)
 {

@@ -41,9 +41,9 @@ struct gdb_config {
 };
 
 /*
- * Connect to the stub and stop the machine. Returns NULL with `err` set on failure. The machine then runs on or stays stopped,
- * as before, unless *standing is set. *standing says that the machine was running, and that the stub failed before the machine
- * could continue.
+ * Connect to the stub and stop the machine. Returns NULL with `err` set on failure. If *standing is then false, the machine
+ * runs or is stopped, as before the call. If *standing is true, the machine was running and may stand still now, because the
+ * stub failed before the machine could continue.
  */
 struct target *gdb_target_new(const struct gdb_config *config, bool *standing, struct err *err);
 

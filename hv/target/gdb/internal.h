@@ -20,7 +20,7 @@
 #include "hv/target/gdb/memory.h"
 #include "hv/target/target.h"
 
-#define GDB_BURST_NS 10000000.0 /* Cap of the saved budget, in ns: the longest time that the machine stands still at once. */
+#define GDB_BURST_NS 10000000.0 /* Cap of the saved budget, in ns. A longer stop of the machine makes the budget negative. */
 
 /* The hold of one CPU (TARGET_HOLD). Resuming the machine does not resume a held CPU. */
 struct gdb_hold {

@@ -26,8 +26,8 @@ struct gdb_journal {
 };
 
 /*
- * Create the folder for journals: in /run for root, else in $XDG_RUNTIME_DIR or /tmp. A boot of the host, which ends all
- * guests, also empties these folders on most systems.
+ * Create the folder for journals: in /run for root, else in $XDG_RUNTIME_DIR or /tmp. A journal is of no use after a boot of
+ * the host, which ends all guests, and most systems empty these folders at each boot.
  */
 static int make_folder(char *folder, size_t size, struct err *err)
 {
@@ -73,8 +73,8 @@ static int take_lock(int fd)
 }
 
 /*
- * Open the file and take its lock. The last owner, or its guard, can remove the file between these two steps: then its lock
- * protects nothing, because the next outrider opens a new file. So try again with the new file.
+ * Open the file and take its lock. The last owner, or its guard, can remove the file between these two steps. A lock on the
+ * removed file protects nothing, because the next outrider creates a new file at the same path. So try again with a new file.
  */
 static int lock_file(struct gdb_journal *j, const char *key, struct err *err)
 {
@@ -164,7 +164,7 @@ void gdb_journal_remove(const char *path)
 
 	if (fd < 0)
 		return;
-	/* Only the owner of the lock of the file that the path names may remove it. */
+	/* Remove the file only under its lock, and only if `path` still names this file: else another outrider uses it. */
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_same_file(fd, path))
 		unlink(path);
 	close(fd);

@@ -55,7 +55,7 @@ void gdb_apply_watches(struct gdb_target *gt)
 		if (slot->used && !slot->installed)
 			slot->installed = rsp_insert(gt->rsp, type(&slot->watch), slot->watch.gva, slot->watch.len) == 0;
 		if (slot->used)
-			slot->there = slot->watch; /* a watch of the same memory stays installed, but its cookie may be new */
+			slot->there = slot->watch; /* Also if its watchpoint stays installed: the cookie may be new. */
 	}
 }
 

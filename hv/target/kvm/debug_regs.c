@@ -151,9 +151,9 @@ int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err)
 	if (look_at_guest_regs(cpu, err))
 		return -1;
 	/*
-	 * compose() may already see a change that was made after `generation` was read above. That change is loaded again at
-	 * the next entry, because only `generation` is recorded below. This is necessary: the guest's debug registers may have
-	 * been read before that change.
+	 * compose() may already see a change that was made after `generation` was read above. But look_at_guest_regs() may have
+	 * read the guest's debug registers before that change. So only `generation` is recorded below, and the vCPU loads
+	 * everything again at its next entry.
 	 */
 	pthread_mutex_lock(&kt->lock);
 	compose(cpu, &debug);

@@ -81,8 +81,8 @@ void kvm_watch_sync(struct target *t, unsigned self)
 }
 
 /*
- * Returns true if the vCPU has delivered the stops that it had before `generation`. A vCPU that stands still has no stop to
- * deliver.
+ * Returns true if the vCPU has delivered every stop that occurred before the generation was raised to `generation`. That is so
+ * if the vCPU has loaded this generation, or if it stands still: then it has no stop to deliver.
  */
 static bool is_done(const struct kvm_cpu *cpu, uint32_t generation)
 {
@@ -90,9 +90,9 @@ static bool is_done(const struct kvm_cpu *cpu, uint32_t generation)
 }
 
 /*
- * Raise the generation, and wait until every other vCPU has loaded it: a vCPU loads a new generation only after it has handled
- * its last stop. Unlike in kvm_watch_sync(), it is not enough that a vCPU is outside the guest: it may be about to deliver a
- * stop.
+ * Raise the generation, and wait until every other vCPU has loaded the new generation. A vCPU loads a new generation only after
+ * the vCPU has handled its last stop. Unlike kvm_watch_sync(), this function also waits for a vCPU that is outside the guest,
+ * because that vCPU may be about to deliver a stop.
  */
 bool kvm_barrier(struct target *t, unsigned self)
 {

@@ -127,8 +127,8 @@ int kvm_cpu_hold_end(struct kvm_cpu *cpu, struct err *err)
 
 	kvm_cpu_regs_get(cpu, &regs);
 	/*
-	 * Clear `released` here, not when the next hold begins: the client may release the next hold between its decision to
-	 * hold and the begin of the hold.
+	 * Clear `released` now, and not when the next hold begins. The client decides on the next hold in a callback, and
+	 * another of its threads may release that hold before the hold begins. Clearing `released` then would lose the release.
 	 */
 	atomic_store(&hold->released, false);
 	action = client->on_hold_end(client->ctx, cpu->vcpu->index, &regs);

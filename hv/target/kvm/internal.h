@@ -64,7 +64,7 @@ struct kvm_cpu {
 	uint32_t cookies[TARGET_MAX_WATCHES];	/* The cookie of the watch in each debug register. */
 	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* For each debug register: 1 + the number of the guest's own breakpoint in it,
 						   or 0 for none. */
-	/* The GVA of the guest's #BP handler, at which debug register KVM_GATE_SLOT has a breakpoint. */
+	/* The GVA of the breakpoint in debug register KVM_GATE_SLOT: the guest's #BP handler. */
 	uint64_t gate;
 
 	uint64_t guest_db[4];		/* The guest's own breakpoints, as last read. */
@@ -98,8 +98,8 @@ struct kvm_target {
 	struct device_observer observer; /* Called by the machine's devices. */
 	enum kvm_bp_method method;
 	/*
-	 * Guards `desired`, changes of `stands`, and every vCPU's `peek` and `stands`. Held for a short time only, and never
-	 * during a callback of the client.
+	 * Guards `desired`, changes of this struct's `stands`, and the members `peek` and `stands` of each struct kvm_cpu. Held
+	 * for a short time only, and never during a callback of the client.
 	 */
 	pthread_mutex_t lock;
 	/*
@@ -221,7 +221,10 @@ void kvm_devices_ignore(struct kvm_target *kt);
 /* Load the debug registers if they are out of date. */
 int kvm_cpu_debug_load(struct kvm_cpu *cpu, struct err *err);
 
-/* Inject an exception into the guest: `what` is KVM_GUESTDBG_INJECT_BP or KVM_GUESTDBG_INJECT_DB. Counted as reinjected. */
+/*
+ * Inject an exception into the guest: `what` is KVM_GUESTDBG_INJECT_BP or KVM_GUESTDBG_INJECT_DB. The counter `reinjected`
+ * counts the injections.
+ */
 int kvm_cpu_inject(struct kvm_cpu *cpu, uint32_t what, struct err *err);
 
 /* ---- debug_exits.c ---- */

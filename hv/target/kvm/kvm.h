@@ -26,8 +26,9 @@ const struct vm_callbacks *kvm_target_callbacks(struct target *t);
 unsigned kvm_target_held(struct target *t);
 
 /*
- * To be called when vm_run() has returned. Every thread that waits for a vCPU in a function of the target then returns from
- * that function. When this function returns, no device is in a callback of the client or will call one.
+ * Record that the machine has ended. To be called when vm_run() has returned. Every thread that waits for a vCPU in a function
+ * of the target returns from that function. After the return of kvm_target_over(), no device calls the client any more, and no
+ * call by a device is in progress.
  */
 void kvm_target_over(struct target *t);
 

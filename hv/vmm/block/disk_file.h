@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A file or a block device of the host that holds the bytes of a disk. Offsets and lengths are in bytes and must lie in the
- * file. The functions return 0 or an errno number, block, and may be called by any number of threads at the same time.
+ * file. The functions return 0 or an errno number. They block. Any number of threads may call them at the same time.
  */
 #ifndef OUTRIDER_VMM_BLOCK_DISK_FILE_H
 #define OUTRIDER_VMM_BLOCK_DISK_FILE_H
@@ -31,8 +31,8 @@ int disk_file_open(struct disk_file *file, const char *path, bool write, struct 
 void disk_file_close(struct disk_file *file);
 
 /*
- * Copy `len` bytes between the file, from `offset` on, and the first `len` bytes of the memory in *v. Remove these bytes from
- * *v.
+ * Copy `len` bytes between the file, from `offset` on, and the first `len` bytes of the memory in *v. Then change *v so that it
+ * begins after the copied bytes.
  */
 int disk_file_read(struct disk_file *file, struct disk_iov *v, size_t len, uint64_t offset);
 int disk_file_write(struct disk_file *file, struct disk_iov *v, size_t len, uint64_t offset);

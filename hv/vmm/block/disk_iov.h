@@ -18,9 +18,9 @@ struct disk_iov {
 size_t disk_iov_len(const struct iovec *piece, unsigned count);
 
 /*
- * Copy `len` bytes between the file, from `offset` on, and the first `len` bytes of the memory in *v. Remove these bytes from
- * *v. *v must have at least `len` bytes. Continues after a signal and after a short count. Returns 0 or an errno number; EIO at
- * the end of the file.
+ * Copy `len` bytes between the file, from `offset` on, and the first `len` bytes of the memory in *v, which must have at least
+ * `len` bytes. Then change *v so that it begins after the copied bytes. Continues after a signal and after a short count.
+ * Returns 0 or an errno number; EIO at the end of the file.
  */
 int disk_iov_read(int fd, struct disk_iov *v, size_t len, uint64_t offset);
 int disk_iov_write(int fd, struct disk_iov *v, size_t len, uint64_t offset);

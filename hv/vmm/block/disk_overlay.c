@@ -104,7 +104,7 @@ static int read_image(void *ctx, struct disk_iov *v, size_t len, uint64_t offset
 }
 
 /*
- * Allocate the bitmap of an overlay whose temporary file is open. If `rc`, the result of opening that file, is negative, or if
+ * Finish opening an overlay: allocate its bitmap. `rc` is the result of opening its temporary file. If `rc` is negative, or if
  * memory runs out, free the overlay and return -1.
  */
 static int finish_open(struct disk_overlay *o, int rc, struct err *err)

@@ -3,11 +3,11 @@
  * An overlay: a temporary file without a name, over an image that is only read. A bitmap says which blocks of OVERLAY_BLOCK
  * bytes are in the temporary file; all others are in the image. A bit is never cleared.
  *
- * Offsets and lengths are in bytes and must lie in the image. The functions return 0 or an errno number, block, and may be
- * called by any number of threads at the same time. A block is copied to the temporary file as a whole. The thread that copies
- * a block claims the block, and other threads that need to copy the same block wait. The thread sets the block's bit when all
- * bytes of the block are in the file. So a thread that sees the bit needs no claim. A thread that does not see the bit reads
- * the image's bytes, which are correct because no write of these bytes has returned yet.
+ * Offsets and lengths are in bytes and must lie in the image. The functions return 0 or an errno number. They block. Any number
+ * of threads may call them at the same time. A block is copied to the temporary file as a whole. The thread that copies a block
+ * claims the block, and other threads that need to copy the same block wait. The thread sets the block's bit when all bytes of
+ * the block are in the file. So a thread that sees the bit needs no claim. A thread that does not see the bit reads the image's
+ * bytes, which are correct because no write of these bytes has returned yet.
  */
 #ifndef OUTRIDER_VMM_BLOCK_DISK_OVERLAY_H
 #define OUTRIDER_VMM_BLOCK_DISK_OVERLAY_H
@@ -28,8 +28,8 @@ struct overlay_claim;
 /* The image or the disk from which an overlay reads the blocks that are not in its temporary file. */
 struct disk_base {
 	/*
-	 * Copy `len` bytes at `offset` to the first `len` bytes of the memory in *v. Remove these bytes from *v. Called by any
-	 * number of threads. Returns 0 or an errno number.
+	 * Copy `len` bytes at `offset` to the first `len` bytes of the memory in *v. Then change *v so that it begins after the
+	 * copied bytes. Called by any number of threads at the same time. Returns 0 or an errno number.
 	 */
 	int (*read)(void *ctx, struct disk_iov *v, size_t len, uint64_t offset);
 	void *ctx;

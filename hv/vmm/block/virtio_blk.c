@@ -51,7 +51,10 @@ static void config_read(void *dev, size_t offset, void *buf, size_t len)
 		.size_max = BLK_SEGMENT_MAX,
 		.seg_max = BLK_SEGMENTS_MAX,
 		.blk_size = DISK_SECTOR,
-		/* 512 << 3 bytes: the host writes a whole page of its page cache without reading it first. */
+		/*
+		 * Physical blocks of 512 << 3 bytes, the page size of the host's page cache: the host need not read a page
+		 * before the guest writes the whole page.
+		 */
 		.physical_block_exp = 3,
 		.min_io_size = 8,
 		.wce = atomic_load(&d->writeback),
@@ -79,7 +82,7 @@ static void set_write_through(struct virtio_blk *d)
 	atomic_store(&d->blk.write_through, !back);
 }
 
-/* A driver may write only the field writeback of the configuration. */
+/* Handle a driver's write to the configuration. Only the field `writeback` may be written; other bytes are ignored. */
 static void config_write(void *dev, size_t offset, const void *buf, size_t len)
 {
 	static const size_t field = offsetof(struct virtio_blk_config, wce);

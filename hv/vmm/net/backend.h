@@ -92,7 +92,7 @@ struct net_backend {
  * sockets of that process. `net` names the forwarded ports, which are open when this function returns. To be called while the
  * calling process has no guest RAM, because the new process would have a copy of it. `messages` is copied; its message() is
  * called if the guest loses its network because the process has ended. The calling process must ignore SIGPIPE. Returns NULL
- * with `err` set on failure: EXIT_INPUT names a port that cannot be listened on.
+ * with `err` set on failure: EXIT_INPUT, with a message that names the port, if no socket can listen on a forwarded port.
  *
  * As with QEMU, the guest has the address 10.0.2.15/24 (by DHCP), the gateway 10.0.2.2, a DNS server at 10.0.2.3, which
  * forwards to the first name server in the host's /etc/resolv.conf, and IPv6 by router advertisements in fec0::/64.

@@ -41,7 +41,10 @@ bool net_complete_checksum(uint8_t *frame, size_t len, size_t start, size_t offs
 	if (start > len || len - start < 2 || offset > len - start - 2)
 		return false;
 	sum = (uint16_t)~net_sum(frame + start, len - start, 0);
-	/* Store all ones instead of 0, because 0 means "no checksum" in UDP (RFC 768). For TCP the two are the same number. */
+	/*
+	 * Store all ones instead of 0, because 0 means "no checksum" in UDP (RFC 768). For TCP it makes no difference: in one's
+	 * complement, all ones is 0, too.
+	 */
 	sum = htobe16(sum ? sum : 0xffff);
 	memcpy(frame + start + offset, &sum, sizeof(sum));
 	return true;

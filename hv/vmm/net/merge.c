@@ -138,8 +138,8 @@ static void put16(uint8_t *at, uint16_t value)
 }
 
 /*
- * Write the merged packet's length, and return the sum of the pseudo header, which a driver expects in the checksum field of
- * TCP.
+ * Write the merged packet's length into its IP header, and for IPv4 also the header's checksum. Returns the sum of the pseudo
+ * header, which a driver expects in the checksum field of the TCP header.
  */
 static uint16_t finish_ip(struct net_merge *m, bool ipv6, size_t tcp)
 {

@@ -51,8 +51,8 @@ static bool send_frame(void *ctx, const struct virtio_net_hdr_v1 *hdr, const voi
 		return true;
 	p->full = p->full || errno == EAGAIN;
 	/*
-	 * Drop the frame on errors other than a full socket: the next read detects that the run has ended, and a frame that is
-	 * too long for the socket can never be sent.
+	 * Drop the frame on an error other than a full socket, because trying again would not help. Either the run has ended,
+	 * which the next read detects, or the frame is too long for the socket and can never be sent.
 	 */
 	return !p->full;
 }

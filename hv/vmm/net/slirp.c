@@ -23,8 +23,9 @@
 #define ETH_MIN 60 /* bytes of the shortest frame on a wire; libslirp's parsers expect at least this length */
 
 /*
- * Most bytes of frames that wait for the peer. While frames wait, no socket is read, so only replies to the guest's own frames
- * are added: acknowledgements, DHCP. Frames beyond this limit are dropped. That happens if a guest sends and never receives.
+ * Most bytes of frames that wait for the peer. While frames wait, no socket is read, so the only new frames are replies to the
+ * guest's own frames, such as acknowledgements and replies by DHCP. Frames beyond this limit are dropped. That happens if a
+ * guest sends and never receives.
  */
 #define WAITING_MAX (1u << 20)
 
@@ -53,7 +54,7 @@ static void keep(struct net_slirp *s, const struct virtio_net_hdr_v1 *hdr, const
 {
 	struct waiting *w = s->waiting + len > WAITING_MAX ? NULL : malloc(sizeof(*w) + len);
 
-	/* Drop the frame: TCP sends it again, and other protocols tolerate a loss. */
+	/* No room or no memory: drop the frame. TCP sends it again, and other protocols tolerate a loss. */
 	if (!w)
 		return;
 	w->next = NULL;

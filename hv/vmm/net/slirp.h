@@ -32,7 +32,7 @@ struct net_slirp;
 
 /*
  * Start libslirp, and listen on the forwarded ports of `net`. Frames for the guest go to `peer`, which is copied. Returns NULL
- * with `err` set on failure: EXIT_INPUT names a port that cannot be listened on.
+ * with `err` set on failure: EXIT_INPUT, with a message that names the port, if libslirp cannot listen on a forwarded port.
  */
 struct net_slirp *net_slirp_new(const struct vmm_net *net, const struct net_peer *peer, struct err *err);
 

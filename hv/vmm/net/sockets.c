@@ -218,9 +218,10 @@ void net_sockets_prepare(struct net_sockets *s, Slirp *slirp)
 }
 
 /*
- * Returns the socket's events for libslirp. epoll reports errors and hang-ups even if libslirp did not ask to read, and
- * libslirp then reads the socket. But libslirp does not ask to read while its buffer for the guest is full, and soread() of
- * libslirp 4.7 asserts that the buffer has room. So report such a socket only as writable.
+ * Returns the socket's events for libslirp. After an error or a hang-up, libslirp reads the socket. While libslirp's buffer for
+ * the guest is full, libslirp does not ask to read, and must not read: soread() of libslirp 4.7 asserts that the buffer has
+ * room. But epoll reports errors and hang-ups even then. So if libslirp did not ask to read, do not pass on an error or a
+ * hang-up: pass on that the socket is writable, if libslirp asked for that.
  */
 static uint32_t without_unasked_read(const struct net_socket *socket)
 {

@@ -49,7 +49,7 @@ struct net_sockets {
 	unsigned round;		   /* number of calls of net_sockets_prepare() */
 	struct net_socket *socket; /* `size` entries, by file descriptor */
 	size_t size;
-	/* The `asked_count` file descriptors of the last net_sockets_prepare(), in libslirp's order. Room for asked_room. */
+	/* The `asked_count` descriptors of the last net_sockets_prepare(), in libslirp's order. Room for asked_room of them. */
 	int *asked;
 	size_t asked_count, asked_room;
 	int *held; /* the `held_count` file descriptors that may be in the epoll set, each once; room for held_room */
@@ -72,8 +72,8 @@ void net_sockets_opened(struct net_sockets *s, int fd);
 void net_sockets_closing(struct net_sockets *s, int fd);
 
 /*
- * Returns true if libslirp may get a frame for which it might open a socket. To be called exactly once for each such frame,
- * because the open descriptors are counted only once in a number of calls.
+ * Returns true if libslirp may get a frame for which it might open a socket. To be called exactly once for each such frame: one
+ * call of several checks the open descriptors, and NET_SOCKETS_SPARED descriptors suffice for the frames in between.
  */
 bool net_sockets_may_open(struct net_sockets *s);
 

@@ -26,12 +26,13 @@
 
 #define BURST 64 /* messages to pass to the guest before the worker serves its other events */
 /*
- * ms to wait at most for the process to end. The process ends within milliseconds, unless it loops or the host is overloaded.
+ * How long to wait for the network process to end, in ms. The process ends within milliseconds, unless it loops or the host is
+ * overloaded.
  */
 #define END_MS 2000
 /*
- * ms to wait for the last output of a process that has closed its socket: waitid() reports the end of a crashed process some ms
- * later
+ * How long to wait for the last output of a network process whose socket is closed, in ms. After a crash, the socket is closed
+ * some milliseconds before waitid() reports the end of the process.
  */
 #define WORDS_MS 100
 

@@ -37,8 +37,8 @@ struct virtio_net {
 	int again_fd;	   /* eventfd: wakes the worker after a burst, because the transmit queue may have more frames */
 	unsigned held_max; /* HELD_MAX, or 1 if the driver does not merge buffers */
 	/*
-	 * The worker must still start the backend, with `features`. The vCPU's thread, which activates the device, must not
-	 * start the backend: its confinement does not allow that.
+	 * True from the activation of the device until the worker has started the backend, with `features`. A vCPU's thread
+	 * activates the device. It cannot start the backend itself, because its confinement does not allow that.
 	 */
 	bool starting;
 	uint64_t features;
@@ -132,7 +132,10 @@ static bool receive(void *ctx, const struct virtio_net_hdr_v1 *hdr, const void *
 	}
 	n = buffers_for(net, HEADER + len);
 	header.num_buffers = htole16((uint16_t)n);
-	/* Clear the flags if the driver did not negotiate checksums: the kernel's tap marks checksums as valid all the same. */
+	/*
+	 * Clear the flags if the driver did not negotiate VIRTIO_NET_F_GUEST_CSUM: the driver then expects no flags, but the
+	 * host's tap marks frames whose checksum is valid (VIRTIO_NET_HDR_F_DATA_VALID) all the same.
+	 */
 	if (!(net->features & NET_BIT(VIRTIO_NET_F_GUEST_CSUM)))
 		header.flags = 0;
 	fill(net, n, &header, frame, len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One function on the PCI bus: its configuration space with a type 0 header (PCI Local Bus 3.0, chapter 6), its capability
- * list, and its memory BARs. pci.h defines how the guest reaches the function, and its slot.
+ * list, and its memory BARs. pci.h defines which slot the function gets, and how the guest reaches the function.
  *
  * The guest may write any register at any time. `writable` has the bits of each register that a write changes; all other bits
  * keep their value. This also implements sizing of a BAR: its low bits are not writable.
@@ -59,7 +59,7 @@ struct pci_ops {
 	void (*config_read)(void *ctx, unsigned offset, unsigned len);
 	/* The guest has written `len` bytes at `offset`. fn->config has the new values. */
 	void (*config_written)(void *ctx, unsigned offset, unsigned len);
-	/* The BAR is now decoded at the GPA `gpa`, or (`gpa` 0) nowhere. */
+	/* The BAR is now decoded at the GPA `gpa`. If `gpa` is 0, the BAR is not decoded any more. */
 	void (*bar_moved)(void *ctx, unsigned bar, uint64_t gpa);
 };
 
@@ -120,10 +120,13 @@ void pci_function_place_bar(struct pci_function *fn, unsigned bar, uint64_t gpa)
 uint32_t pci_function_read(struct pci_function *fn, unsigned offset, unsigned size);
 void pci_function_write(struct pci_function *fn, unsigned offset, unsigned size, uint32_t value);
 
-/* Copy from `config` all bits of configuration space that a guest can write. Does not call the owner. */
+/*
+ * Copy all bits that a guest can write from `config` into the function's configuration space. Does not call the owner's
+ * callbacks.
+ */
 void pci_function_put(struct pci_function *fn, const uint8_t config[PCI_CONFIG_LEN]);
 
-/* Put each BAR that is decoded on the bus, at the address in its register. Take all other BARs off the bus. */
+/* Add each decoded BAR to `bus`, at the address in the BAR's register. Remove all other BARs from `bus`. */
 void pci_function_map(struct pci_function *fn, struct bus *bus);
 
 #endif

@@ -64,8 +64,9 @@ void pci_msix_destroy(struct pci_msix *m);
 void pci_msix_config_written(struct pci_msix *m);
 
 /*
- * Save the state of all vectors of the function; load it, after configuration space was loaded. Loading sends each pending
- * message whose vector is not masked. Loading returns false, and changes nothing, if a guest cannot produce the state.
+ * pci_msix_save() saves the state of all vectors of the function. pci_msix_load() loads it, after configuration space was
+ * loaded, and sends each pending message whose vector is not masked. It returns false, and changes nothing, if no guest can
+ * have brought the vectors into this state.
  */
 void pci_msix_save(struct pci_msix *m, struct pci_msix_state *out);
 bool pci_msix_load(struct pci_msix *m, const struct pci_msix_state *state);

@@ -13,9 +13,9 @@
 struct silent;
 
 /*
- * Add a PCI device with the identity and the configuration of the saved one to the next free slot. The caller has checked the
- * identity (virtio_identity_is_good()). The new device's registers have the values after a reset. Returns NULL with `err` set
- * on failure.
+ * Add a silent device to the next free slot, with the identity and the configuration of the device whose state is in *saved.
+ * The caller has checked the identity (virtio_identity_is_good()). The new device's registers have the values after a reset.
+ * Returns NULL with `err` set on failure.
  */
 struct silent *silent_new(const struct virtio_bus *bus, const struct virtio_saved *saved, struct err *err);
 

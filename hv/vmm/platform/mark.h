@@ -22,16 +22,19 @@
 #define MARK_LEN 4	/* bytes from MARK_GPA on */
 #define MARK_MAGIC 0x4f /* what a guest reads at MARK_CONTROL */
 
-/* The registers, as offsets. */
+/* The offsets of the registers. Each comment says what the guest reads from the register and writes to it. */
 enum mark_register {
 	/*
-	 * MARK_SIDE + 0 and + 1 belong to the two sides, the programs that wait. Read: enum mark_answer. Write: the side has
-	 * ended with this exit status.
+	 * The registers MARK_SIDE + 0 and MARK_SIDE + 1 belong to the two sides, which are the programs that wait. A side
+	 * reads an enum mark_answer here. When the side has ended, the guest writes the side's exit status.
 	 */
 	MARK_SIDE = 0,
-	/* Read: MARK_MAGIC. Write: 0 when both sides have ended and the guest has settled; else an enum mark_failure. */
+	/*
+	 * The guest reads MARK_MAGIC here. It writes MARK_NO_FAILURE when both sides have ended and the guest has settled, or
+	 * else the enum mark_failure that says what failed.
+	 */
 	MARK_CONTROL = 2,
-	/* Read: the next byte of the three commands: preparation, side 0, side 1. Each command ends with a 0. */
+	/* The guest reads the next byte of the three commands: preparation, side 0, side 1. Each command ends with a 0. */
 	MARK_TEXT = 3,
 };
 
@@ -64,7 +67,7 @@ struct mark {
 	/* Called for each event, on the thread of a vCPU, with the side that the event is about. May be NULL. */
 	void (*happened)(void *ctx, enum mark_event event, unsigned side);
 	void *ctx;
-	/* The side may go. Any thread may set it. */
+	/* The side may go. Any thread may store to this member. */
 	atomic_bool open[2];
 	/* A side that may go runs the baseline program. Set before the machine runs. */
 	bool baseline;

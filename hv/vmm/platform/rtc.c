@@ -111,7 +111,10 @@ static bool is_time(unsigned index)
 	return index == CENTURY || (index <= YEAR && index != SECONDS_ALARM && index != MINUTES_ALARM && index != HOURS_ALARM);
 }
 
-/* Set the clock to the time in the registers. Invalid values are harmless, because timegm() normalizes them. */
+/*
+ * Change the clock's offset so that the clock shows the time in the registers. Invalid values are harmless, because timegm()
+ * normalizes them.
+ */
 static void take_time(struct rtc *rtc, time_t host_time)
 {
 	const uint8_t *r = rtc->ram;

@@ -22,7 +22,11 @@ struct serial {
 	pthread_mutex_t lock;
 	struct irq_line irq;
 	int out_fd;
-	const atomic_int *stop; /* if *stop is not 0, output is dropped instead of waiting for its reader; NULL: always wait */
+	/*
+	 * If a signal interrupts a write to `out_fd` while *stop is not 0, the UART drops the byte. So a reader that does not
+	 * read the output cannot keep the machine from ending. NULL: the UART always writes again.
+	 */
+	const atomic_int *stop;
 	uint8_t ier, lcr, mcr, scratch, fcr, dll, dlm; /* the registers of these names */
 	uint8_t overrun;			       /* LSR's overrun bit, until the guest reads LSR */
 	bool tx_irq_pending;	    /* the transmitter-empty interrupt is due: from the write of a byte until the read of IIR */

@@ -8,9 +8,9 @@
 enum { TYPE_ENTROPY = 4, CLASS_NONE = 0xff0000 };
 
 /*
- * Most bytes that one request gets, so that a guest that requests gigabytes does not occupy the worker. A driver that needs
- * more bytes makes another request. Linux's driver asks for 32 to 64 bytes. A signal does not interrupt a getrandom() of up to
- * 256 bytes (getrandom(2)).
+ * Maximum number of bytes that one request gets. The limit keeps a guest that requests gigabytes from occupying the worker. A
+ * driver that needs more bytes makes another request. Linux's driver asks for 32 to 64 bytes. The limit is 256, because no
+ * signal interrupts a getrandom() of up to 256 bytes (getrandom(2)).
  */
 #define FILL_MAX 256
 

@@ -16,8 +16,8 @@
 #include "hv/vmm/snapshot/snapshot.h"
 
 /*
- * Time limit, in ns, for devices to finish the requests that they serve. All vCPUs of the guest stand still meanwhile, and the
- * end of the run is delayed, too.
+ * Maximum time, in ns, that vm_devices_stand_still() waits for devices to finish the requests that they serve. The limit is as
+ * short as 1 s, because all vCPUs of the guest stand still during the wait, and a run that is to end must wait, too.
  */
 #define STAND_NS UINT64_C(1000000000)
 

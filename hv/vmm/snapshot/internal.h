@@ -52,9 +52,9 @@ int chips_load(struct vm *vm, const struct block *block, struct err *err);
 void parts_save(struct vm *vm, const struct moment *at, struct block_writer *w);
 
 /*
- * Make the PCI devices whose saved state is in `block`, before the vCPUs exist: copies of the disks in `disks` (may be NULL),
- * an entropy device, and in place of each other device a silent one, which completes no request. parts_load() loads the
- * registers of all devices.
+ * Make the PCI devices whose saved state is in `block`: copies of the disks in `disks` (may be NULL), an entropy device, and in
+ * place of each other device a silent device, which completes no request. To be called before the vCPUs exist. parts_load()
+ * loads the registers of all devices.
  */
 int parts_add_pci_devices(struct vm *vm, const struct block *block, struct disk *const *disks, struct err *err);
 int parts_load(struct vm *vm, const struct moment *at, const struct block *block, struct err *err);

@@ -10,10 +10,10 @@
  *
  * A copy is a KVM VM of its own on RAM that the caller provides. The copy cannot reach anything outside of itself. Its disks
  * have the content that the machine's disks had when the copy was made, and the copy's writes to them stay in memory. If the
- * machine has overwritten blocks since, the copy's reads of these blocks are never completed. The copy's entropy device works.
- * All other PCI devices of the copy are silent (hv/vmm/pci/silent.h): their registers work, but no request in their queues is
- * served. A disk is silent too, if the caller passes no disk for it. The copy's serial port writes to a file descriptor of the
- * caller.
+ * machine has overwritten a part of a disk since, the copy's reads of this part are never completed. The copy's entropy device
+ * works. All other PCI devices of the copy are silent (hv/vmm/pci/silent.h): their registers work, but no request in their
+ * queues is served. A disk is silent too, if the caller passes no disk for it. The copy's serial port writes to a file
+ * descriptor of the caller.
  *
  * A KVM VM belongs to the process that made it. After fork() the child has RAM of its own, copied on write, and makes its copy
  * of the machine there:
@@ -83,7 +83,7 @@ int vm_state_check(const struct vm_state *state, struct vm_state_facts *facts, s
 int vm_devices_stand_still(struct vm *vm, struct err *err);
 void vm_devices_go_on(struct vm *vm);
 
-/* The parts of its parent's machine that a child process can use. */
+/* The parts of the parent process's machine that a child process can use. */
 struct vm_parent {
 	struct ram ram;			   /* copied on write */
 	int kvm_fd;			   /* /dev/kvm, for struct vm_copy_config */
@@ -147,13 +147,13 @@ struct vm_time {
 	uint64_t clock_ns; /* KVM's clock of the machine */
 };
 
-/* Take the time of a machine, no vCPU of which runs. Returns 0, or -1 with `err` set. */
+/* Read the clocks of the host and of the machine into *out. No vCPU of the machine may run. Returns 0, or -1 with `err` set. */
 int vm_time_take(struct vm *vm, struct vm_time *out, struct err *err);
 
 /*
- * Turn back the clocks of a machine, no vCPU of which runs, to the time `to`. The TSC of each vCPU goes back by the number of
- * cycles that have passed on the host since `to` (Documentation/virt/kvm/devices/vcpu.rst, KVM_VCPU_TSC_OFFSET, since Linux
- * 5.16). KVM's clock is set to to->clock_ns. Returns 0, or -1 with `err` set.
+ * Turn back the clocks of the machine to the time `to`. No vCPU of the machine may run. The TSC of each vCPU goes back by the
+ * number of cycles that have passed on the host since `to` (Documentation/virt/kvm/devices/vcpu.rst, KVM_VCPU_TSC_OFFSET, since
+ * Linux 5.16). KVM's clock is set to to->clock_ns. Returns 0, or -1 with `err` set.
  */
 int vm_time_turn_back(struct vm *vm, const struct vm_time *to, struct err *err);
 

@@ -89,10 +89,10 @@ void virtio_interrupt_config(struct virtio *v);
 /* Returns the ISR status, and clears it and INTA#. */
 uint8_t virtio_isr(struct virtio *v);
 
-/* Set INTA# after MSI-X was enabled or disabled. */
+/* Update the level of INTA# after MSI-X was enabled or disabled, because the device uses INTA# only while MSI-X is off. */
 void virtio_intx_changed(struct virtio *v);
 
-/* ---- state.c: status and reset; called with virtio.lock held ---- */
+/* ---- state.c: status and reset; called with virtio.lock held, unless a function's comment says otherwise ---- */
 
 /* Handle the driver's write of `status` to the device status. */
 void virtio_set_status(struct virtio *v, uint8_t status);
@@ -119,8 +119,8 @@ bool virtio_features_are_good(const struct virtio *v);
 void virtio_kick(struct virtio_queue *queue);
 
 /*
- * Have a queue served again, because its worker stopped although the queue may have more requests. `ctx` is the struct virtio.
- * Called by workers, without virtio.lock.
+ * Make the queue's worker serve the queue again later. Called when the worker stops although the queue may have more requests.
+ * `ctx` is the struct virtio. Called by workers, without virtio.lock.
  */
 void virtio_queue_left(void *ctx, unsigned queue);
 

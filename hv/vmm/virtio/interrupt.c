@@ -7,7 +7,7 @@
 
 enum { ISR_QUEUE = 1, ISR_CONFIG = 2 };
 
-/* Set the level of INTA#. Called with virtio.isr_lock held. */
+/* Raise INTA# if the ISR status is not 0 and MSI-X is off; otherwise lower INTA#. Called with virtio.isr_lock held. */
 static void drive(struct virtio *v)
 {
 	pci_intx(&v->fn, v->isr && !v->msix.enabled);

@@ -465,7 +465,7 @@ void virtq_publish(struct virtq *q)
 		return;
 	q->published = q->next_used;
 	dma_ring_store16(&q->ring, used_index(q), q->published);
-	/* Call virtq_interrupt() before the difference of its 16-bit indices wraps. */
+	/* virtq_interrupt() computes published - signalled in 16 bits. Call it before this difference wraps. */
 	if ((uint16_t)(q->published - q->signalled) >= 0x8000)
 		virtq_interrupt(q);
 }

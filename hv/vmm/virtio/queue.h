@@ -125,34 +125,34 @@ struct virtq_state {
 };
 
 /*
- * Save the position of a queue; and let a queue that was just started continue from a saved position. Every index is valid,
- * because a driver's rings may be at any index. virtq_resume() returns false, and changes nothing, for a state that no queue
- * can have. For the transport.
+ * virtq_save() saves the position of a queue. virtq_resume() lets a queue that was just started continue from a saved position.
+ * It returns false, and changes nothing, if `wanted` or `kicks_off` is out of range. The 16-bit indices may have any value,
+ * because a driver's rings may be at any index. Only the transport calls these two functions.
  */
 void virtq_save(const struct virtq *q, struct virtq_state *out);
 bool virtq_resume(struct virtq *q, const struct virtq_state *state);
 
 /*
- * Initialise a queue that is not started. `by` is copied: the type and index of the device, and the queue's number. For the
- * transport.
+ * Initialise a queue that is not started. `by` is copied: the type and index of the device, and the queue's number. Only the
+ * transport calls this function.
  */
 void virtq_init(struct virtq *q, struct dma *dma, const struct device_request *by, const struct virtq_wiring *wiring);
 
 /*
  * Start the queue at index 0 of its rings. Returns 0, or -1 if the size is no power of two or too large, or if a ring is
- * misaligned or not in guest RAM; the queue is then not started. For the transport.
+ * misaligned or not in guest RAM; the queue is then not started. Only the transport calls this function.
  */
 int virtq_start(struct virtq *q, const struct virtq_place *place);
 
 /*
- * Stop the queue. A request that was popped before can still be pushed or dropped, without effect on the guest. For the
- * transport.
+ * Stop the queue. A request that was popped before can still be pushed or dropped, without effect on the guest. Only the
+ * transport calls this function.
  */
 void virtq_stop(struct virtq *q);
 
 /*
- * Hold the queue, so that virtq_pop() returns 0, or (`on` false) release it. The transport holds the queues of a device before
- * it pauses the worker, so that a guest which keeps adding requests cannot keep a callback running. May be called on any
+ * If `on`, hold the queue: virtq_pop() then returns 0. Otherwise release the queue. The transport holds the queues of a device
+ * before it pauses the worker, so that a guest which keeps adding requests cannot keep a callback running. May be called on any
  * thread.
  */
 void virtq_hold(struct virtq *q, bool on);
@@ -235,9 +235,9 @@ void virtq_drop(struct virtq_request *rq);
 void virtq_interrupt(struct virtq *q);
 
 /*
- * Switch the driver's notifications on, which is the state after virtq_start(), or (`on` false) off while the device polls.
- * After switching them on, call virtq_pop() once more, because the driver sends no notification for entries that it added
- * before.
+ * If `on`, switch the driver's notifications on; otherwise switch them off, while the device polls the queue. After
+ * virtq_start(), notifications are on. A device that has switched them on must call virtq_pop() once more, because the driver
+ * sends no notification for entries that it added before.
  */
 void virtq_kicks(struct virtq *q, bool on);
 

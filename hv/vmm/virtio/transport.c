@@ -34,8 +34,8 @@ static uint32_t config_u32(const struct virtio *v, unsigned field)
 }
 
 /*
- * Returns the BAR that the driver has selected in the capability of type CFG_ACCESS, or NULL unless the capability points to 1,
- * 2 or 4 aligned bytes in a BAR.
+ * Returns the BAR that the driver has selected in the capability of type CFG_ACCESS. Returns NULL if the capability does not
+ * point to 1, 2 or 4 aligned bytes in a BAR.
  */
 static const struct pci_bar *accessed_bar(const struct virtio *v)
 {

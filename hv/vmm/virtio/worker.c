@@ -162,9 +162,9 @@ static struct timespec at(uint64_t ns)
 }
 
 /*
- * If `on`, refuse to hold requests; otherwise end one such refusal (dma_hold_refuse()). A held request would keep the worker's
- * callback from returning. The refusal applies to the requests of all workers. This does no harm, because requests are seldom
- * held.
+ * The detector can hold a request: the worker's callback then waits before it accesses the request's memory (dma_hold.h). If
+ * `on`, refuse to hold requests, so that the callback can return; otherwise end one such refusal. The refusal applies to the
+ * requests of all workers. This does no harm, because the detector seldom holds a request.
  */
 static void refuse_holds(const struct worker *w, bool on)
 {

@@ -24,8 +24,8 @@
 #define REPLIES 64
 
 /*
- * The device gives each connection that a program of the host opens a port of the host from this range. The range lies above
- * the ports on which programs usually listen.
+ * If a program of the host opens a connection, the device gives the connection a port of the host from this range. The range
+ * lies above the ports on which programs usually listen.
  */
 #define FIRST_PORT (UINT32_C(1) << 30)
 #define LAST_PORT (UINT32_MAX >> 1)
@@ -283,7 +283,8 @@ static void called_by_guest(struct vsock_streams *s, const struct vsock_header *
 }
 
 /*
- * Handle that the guest has accepted the connection of a program of the host. Returns false if the connection must be closed.
+ * Handle a packet by which the guest accepts the connection of a program of the host. Returns false if the connection must be
+ * closed.
  */
 static bool accepted_by_guest(struct stream *t)
 {
