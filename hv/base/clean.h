@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes untrusted text safe for terminals, JSON, XML, HTML and logs that programs parse. Text is cleaned once, on entry: text
- * from the guest or a debug file when the record takes it, text from a JSON file when the file is read, and a message when it
- * is made. Code that uses the text later need not expect control characters.
+ * Makes untrusted text safe for terminals, JSON, XML, HTML and logs that programs parse. Text is cleaned once, on entry. Text
+ * from the guest or a debug file is cleaned when it is stored in the record of a race, text from a JSON file when the file is
+ * read, and a message when the message is made. Code that uses the text later need not expect control characters.
  *
  * Pure functions. Any thread.
  */
@@ -22,8 +22,8 @@
 void clean_text(const char *text, size_t n, char *out, size_t size);
 
 /*
- * Reverse clean_text(), to look up a name outside Outrider, such as a file's: each \xHH becomes its byte, and \x00 ends the
- * text. Do not print the result. It is truncated to `size` bytes, including its NUL.
+ * Reverse clean_text(): each \xHH becomes its byte, and \x00 ends the text. For a name that leaves Outrider, such as
+ * the path of a source file in a URI. Do not print the result. It is truncated to `size` bytes, including its NUL.
  */
 void unclean_text(const char *clean, char *out, size_t size);
 

@@ -82,9 +82,10 @@ struct device_segment {
 
 /*
  * Callbacks for a device's accesses to memory that a window may watch: segment() for the memory of a request, ring() for a
- * virtqueue's ring (hv/vmm/dma.h). The caller selects accesses by device_filter(), which compares only page numbers, modulo 64.
- * So callbacks also come for memory that no window watches. request() and hold_end() let the observer delay a request: until
- * the delay is over, the device does not access the memory of the request.
+ * virtqueue's ring (hv/vmm/dma.h). The VMM calls segment() and ring() if the device_filter() of the access and that of the
+ * watched memory have a common bit. The bits are page numbers modulo 64, so calls also come for memory that no window watches.
+ * request() and hold_end() let the observer delay a request: until the delay is over, the device does not access the memory of
+ * the request.
  */
 struct device_observer {
 	/* A device accesses a segment of the request that it serves, or is about to access it. */
@@ -102,8 +103,8 @@ struct device_observer {
 	uint64_t (*request)(void *ctx, const struct device_request *by, const struct device_segment *segments, unsigned count);
 	/*
 	 * The wait that request() or the last call of hold_end() asked for is over. Returns the time in ns that the device must
-	 * wait once more; 0: it accesses the segments now. `last`: the wait was cut short, and the device accesses the segments
-	 * whatever this returns. Called on the same thread as request().
+	 * wait once more; 0: it accesses the segments now. `last`: the wait was cut short; the device ignores the result of
+	 * hold_end(), and accesses the segments now. Called on the same thread as request().
 	 */
 	uint64_t (*hold_end)(void *ctx, bool last);
 	/* First argument of all callbacks. */

@@ -21,7 +21,7 @@ void path_text(const char *path, char out[PATH_TEXT_MAX])
 		if (path[i] == '/')
 			head = i + 1;
 	}
-	/* The longest end that fits after the kept beginning and the gap, and begins with a slash. */
+	/* Keep as much of the path's end as fits after the beginning and the gap, but let the kept end begin with a slash. */
 	tail = path + len - (PATH_TEXT_MAX - 1 - head - strlen(gap));
 	if (strchr(tail, '/'))
 		tail = strchr(tail, '/');

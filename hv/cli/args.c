@@ -217,8 +217,8 @@ static void explain(const struct argp_state *state, const struct outer_input *in
 	int last = state->next - 1;
 
 	/*
-	 * getopt stops after a long option that it refuses, so such an option is the previous argument. A refused short option
-	 * is in the next argument.
+	 * After a refused long option, state->next is the index of the argument after this option. After a refused short
+	 * option, state->next is still the index of the argument with this option.
 	 */
 	if (last > 0 && last < state->argc && state->argv[last][0] == '-')
 		word = state->argv[last];

@@ -17,7 +17,10 @@ static bool selects(const struct plan_runs *runs, const char *name)
 	return false;
 }
 
-/* Offer the parts of a run's key. suggest_end() may return any of them, so they must outlive the search. */
+/*
+ * Offer the parts of a run's key to the search for a similar name. suggest_end() may return any of them, so they must outlive
+ * the search.
+ */
 static void offer_parts(struct suggest *suggest, const struct plan_run *run)
 {
 	const char *const parts[] = {run->kernel, run->image, run->workload, run->sampling};

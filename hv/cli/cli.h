@@ -77,10 +77,10 @@ struct cli_input {
 };
 
 /*
- * Call argp_parse() with the error handling of this program. A wrong option or argument is one line and EXIT_USAGE; argp itself
- * would print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the first member of
- * state->input, and returns EINVAL. Arguments are an error unless `argp` has an args_doc. `argv` is not changed. --help prints
- * the help and exits with 0. Returns 0, or -1 with err set.
+ * Call argp_parse() with the error handling of this program: a wrong option or argument gives an error of one line, and
+ * EXIT_USAGE. argp itself would print two lines. The parser of `argp` reports a failure by err_set() on the `struct err` in the
+ * first member of state->input, and returns EINVAL. Arguments are an error unless `argp` has an args_doc. `argv` is not
+ * changed. --help prints the help and exits with 0. Returns 0, or -1 with err set.
  */
 int cli_parse(const struct argp *argp, int argc, char **argv, struct cli_input *input);
 

@@ -219,10 +219,7 @@ static const char *const kind_words[CHANGE_KINDS] = {
 	[CHANGE_MOVED] = "moved", [CHANGE_NONE] = "same",
 };
 
-/*
- * If the new side's runs sampled nothing, JSON gives this word, and not "gone", as the change of a race that the new side
- * lacks.
- */
+/* In JSON, the change of a race that only the old side has is "gone" or, if the new side's runs sampled nothing, this word. */
 #define UNSAMPLED_WORD "unsampled"
 
 static json_t *judged_json(struct json_builder *b, const struct judged *j)
@@ -291,7 +288,10 @@ static int put_json(const struct changes *c, const struct diff_side *old, const 
 
 /* ---- the command ---- */
 
-/* Returns the exit code. Only changes for the worse, and new runs in doubt, can make the command fail. */
+/*
+ * Returns the exit code. Only changes for the worse, and runs of the new side that are unsampled or not finished, can make the
+ * command fail.
+ */
 static int code_of(const struct diff_options *o, const struct changes *c, const struct race_runs *now)
 {
 	struct verdicts worse = {.list = calloc(c->count + 1, sizeof(*worse.list))};

@@ -41,7 +41,10 @@ static void print_caps(const struct host_probe *probe)
 	}
 }
 
-/* Print whether the sandbox works. This does not affect the exit code: without the sandbox, --no-sandbox runs guests. */
+/*
+ * Print whether the sandbox works. This does not affect the exit code: on a host without the sandbox, guests still run with
+ * --no-sandbox.
+ */
 static void print_sandbox(void)
 {
 	char why[128];

@@ -19,7 +19,7 @@ static void say(void *ctx, const char *line)
 	cli_message(line);
 }
 
-/* The list of --skip, and the path of its file. */
+/* The trials that the file of --skip lists, which are left out, and the path of this file. */
 struct skipping {
 	const char *path;
 	struct explore_skip skip;

@@ -239,7 +239,10 @@ static json_t *walks_json(struct json_builder *b, const struct explore_config *c
 	return o;
 }
 
-/* Returns null if the kernel neither complained nor died in any run with EXPLORE_BETWEEN_A or EXPLORE_BETWEEN_B. */
+/*
+ * Returns null if the kernel neither complained nor died in any run that let one program run to its end between two system
+ * calls of the other one (EXPLORE_BETWEEN_A, EXPLORE_BETWEEN_B).
+ */
 static json_t *between_json(struct json_builder *b, const struct explore_config *config, const struct explore_result *r)
 {
 	const struct explore_trial *t = &r->between;

@@ -19,7 +19,10 @@
 #define DEPTH 3
 #define STEPS 300000
 #define STEPS_MAX 100000000
-/* The command of a side ends up in a buffer of the guest agent (guest-agent/workload_pair.c). */
+/*
+ * Most bytes of a program's command. The guest agent copies the command, with a NUL, into a buffer of 4096 bytes
+ * (guest-agent/workload_pair.c).
+ */
 #define COMMAND_MAX 4095
 
 enum explore_key {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints the result of `outrider explore` as text. */
 #include "hv/cli/explore_show.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 #include "hv/report/words.h"
 
 #define NS_PER_S 1e9
-/* If no candidate was tried, at most this many candidates are listed. */
+/* If no candidate was tried, the output lists at most this many candidates. */
 #define LISTED 40
 
 double explore_trials_per_minute(const struct explore_result *r)
@@ -106,7 +107,10 @@ static const char *schedule_phrase(enum explore_schedule schedule)
 	return phrases[schedule];
 }
 
-/* Write the name of the memory at e->gva: the name that the first candidate with an access there has for it, or the address. */
+/*
+ * Write a name for the memory at e->gva. The name comes from the first candidate that has a name for its memory and whose
+ * access by program A covers e->gva. If there is none, write the address.
+ */
 static void end_name(const struct explore_result *r, const struct explore_end *e, char out[DATUM_TEXT_MAX])
 {
 	for (unsigned i = 0; i < r->candidate_count; i++)
@@ -304,8 +308,9 @@ static void show_finding(const struct explore_config *config, const struct explo
 }
 
 /*
- * Returns whether the two trials have the same exit statuses, leave a value at the same place, lose or free twice objects of
- * the same cache, or differ in the same calls.
+ * Returns whether the two trials have the same outcome, and agree in what this outcome is about: the exit statuses, the place
+ * of the value that differs from the serial orders, the cache and size of the object that was lost or freed twice, or the calls
+ * that return something else.
  */
 static bool is_alike(const struct explore_trial *a, const struct explore_trial *b)
 {

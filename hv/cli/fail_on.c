@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parses --fail-on and --error-exitcode, and decides by what a run found whether a command fails. */
+/*
+ * Parses --fail-on and --error-exitcode, and decides by what a run found whether a command fails. A run is in doubt if it is
+ * unsampled or not finished (enum run_doubt): then it says nothing about the kernel.
+ */
 #include "hv/cli/fail_on.h"
 
 #include <stdio.h>
@@ -268,7 +271,10 @@ static int complaints_code(const struct fail_on *f, const struct fail_on_found *
 	return fails(f, FAIL_WORD_COMPLAINT);
 }
 
-/* Print why a run is in doubt, also if the user excluded this doubt from --fail-on by "no-". Returns the exit code. */
+/*
+ * Print why a run is in doubt. A word such as "no-unsampled" in --fail-on changes the exit code, but not whether this line is
+ * printed. Returns the exit code.
+ */
 static int run_code(const struct fail_on *f, const struct run_facts *run, const char *file)
 {
 	enum run_doubt doubt = run_doubt(run);

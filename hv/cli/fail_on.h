@@ -94,7 +94,8 @@ struct fail_on_found {
 
 /*
  * Returns the exit code that the options select for what was found, or EXIT_OK if nothing makes the command fail or the options
- * were not given. Prints one line on standard error for each reason to fail, and for each run in doubt that is no reason.
+ * were not given. Prints one line on standard error for each reason to fail. Also prints a line for each run that is unsampled
+ * or not finished, even if this is no reason to fail.
  */
 int fail_on_code(const struct fail_on *f, const struct fail_on_found *found);
 

@@ -85,8 +85,9 @@ static void list(void *ctx, FILE *out)
 }
 
 /*
- * Judge the record of locks `p`. While the run goes on, judge without the user's rules and sources, because the thread that
- * names races uses the sources. `last`: the run is over, and no later judgement follows, so use them, and count the suspicions.
+ * Judge the record of locks `p`. `last`: the run is over, and this is the last judgement. Then use j->rules, which have the
+ * user's rules and the sources, and store the number of suspicions. Earlier, judge without j->rules, because the thread that
+ * names races uses the sources.
  */
 static int judge_locks(void *ctx, const struct protection *p, bool last, struct suspicions *out, struct err *err)
 {

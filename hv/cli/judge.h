@@ -25,8 +25,8 @@ struct judge {
 	struct verdicts verdicts;
 	struct groups groups; /* of `verdicts`, sorted */
 	/*
-	 * The facts of the run that --fail-on looks at, copied without their strings. `finished` is false until the races were
-	 * judged.
+	 * Those facts of the run that --fail-on looks at, copied without their strings. `finished` is false until the races
+	 * were judged.
 	 */
 	struct run_facts run;
 	/*

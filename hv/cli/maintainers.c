@@ -62,7 +62,10 @@ static bool is_plain(const char *file)
  */
 static void add_file(const struct sources *sources, struct script *s, const struct race *race, unsigned which)
 {
-	/* Take the line outside of headers: other people may maintain the header of an inlined helper. */
+	/*
+	 * race_names_place() prefers a source line that is not in a header: other people may maintain the header of an inlined
+	 * helper.
+	 */
 	const struct source_line *line = race_names_place(race->names, which);
 	const char *file = line ? line->file : "";
 

@@ -186,7 +186,10 @@ static int check_images(const struct run_options *o, const char *option, const c
 	return 0;
 }
 
-/* Refuse options for windows at devices that would have no effect, and set the rate at which these windows are opened. */
+/*
+ * Refuse --device-rate together with an option that allows no window at a device. Set the rate at which windows begin at
+ * devices.
+ */
 static int check_device_windows(struct run_options *o, struct err *err)
 {
 	if (o->device_rate && o->no_device_windows)

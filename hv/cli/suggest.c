@@ -6,7 +6,10 @@
 #include <limits.h>
 #include <string.h>
 
-/* At most this many characters of an argument are compared with the known words. No option or command is longer. */
+/*
+ * A word with more characters than this, typed or known, is not compared. Options and commands are shorter; the key of a run
+ * need not be.
+ */
 #define WORD_MAX 40
 
 static unsigned least(unsigned a, unsigned b, unsigned c)

@@ -19,10 +19,11 @@ struct suggest suggest_begin(const char *word, size_t len);
 void suggest_offer(struct suggest *s, const char *known);
 
 /*
- * Returns the nearest of the offered words, the first of several with equal distance; or NULL if none is near. A known word is
- * near if few edits turn the typed word into it: one edit for each three typed characters, and at least one edit. An edit
- * inserts, deletes or replaces a character, or swaps two neighbours. Capitals in the typed word equal small letters. A known
- * word is near, too, if it begins with the typed characters and these are at least two.
+ * Returns the nearest of the offered words, the first of several with equal distance; or NULL if none is near. The distance is
+ * the number of edits that turn the typed word into the known word. An edit inserts, deletes or replaces a character, or swaps
+ * two neighbours. A capital in the typed word need not be replaced by its small letter. A known word is near if its distance is
+ * at most a third of the number of typed characters, or 1. A known word is near, too, if it begins with the typed characters
+ * and these are at least two.
  */
 const char *suggest_end(const struct suggest *s);
 

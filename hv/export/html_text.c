@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Writes texts as HTML: escapes them and, if they are not Outrider's own, makes them printable first (html.h). */
 #include <stdarg.h>
 #include <string.h>
 

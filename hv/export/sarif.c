@@ -89,9 +89,9 @@ static json_t *suppressions(struct json_builder *b, const char *reason)
 }
 
 /*
- * Returns the "partialFingerprints", section 3.27.17. By default, a service that shows SARIF files matches a result with those
- * of earlier runs by the hash of the primary location's line plus a counter for equal hashes. The group's id (pruner/groups.h)
- * is better: it is the same in every build of the kernel, and unique within a run.
+ * Returns the "partialFingerprints", section 3.27.17, by which a service that shows SARIF files finds the same result in an
+ * earlier run. A service's own fingerprint is the hash of the primary location's line plus a counter for equal hashes. The
+ * group's id (pruner/groups.h) is better: the id is the same in every build of the kernel, and unique within a run.
  */
 static json_t *fingerprints(struct json_builder *b, const struct group *group)
 {
@@ -187,8 +187,8 @@ static json_t *result(struct json_builder *b, const struct export_run *run, cons
 }
 
 /*
- * Returns the properties that code hosts sort and filter by. The precision is not "high": the race was observed, but that the
- * race is harmful may be a guess.
+ * Returns the properties that code hosts sort and filter by. The precision is never "high": the run observed the race, but the
+ * verdict that the race is harmful may be wrong.
  */
 static json_t *rule_properties(struct json_builder *b, const struct rule *rule)
 {

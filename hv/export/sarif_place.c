@@ -22,7 +22,7 @@ struct place {
 	const struct source_line *line;
 	/* Names of the function and its module ("": the kernel). */
 	const char *function, *module;
-	/* The fully qualified name: a site's name, or the function. */
+	/* The fully qualified name: the name of a site or, for a call, the name of the function alone. */
 	const char *full_name;
 };
 
@@ -42,8 +42,8 @@ static void append(char uri[URI_MAX], const char *text)
 }
 
 /*
- * Append a component of a path, percent-encoded (RFC 3986). Clean text has \xHH for each byte that is not ASCII; in the URI,
- * this becomes %HH.
+ * Append a component of a path, percent-encoded (RFC 3986). `text` was made printable (hv/base/clean.h), so that it has \xHH in
+ * place of each byte that is not printable ASCII. In the URI, such a byte becomes %HH.
  */
 static void append_part(char uri[URI_MAX], const char *text, size_t len)
 {
@@ -316,8 +316,8 @@ static void access_text(const struct race *race, unsigned which, char out[ACCESS
 }
 
 /*
- * Returns the location of the access itself, which may be in an inlined function. In a thread flow, the calls that led to the
- * access are steps before this one.
+ * Returns the location of the access itself, which may be in an inlined function. A thread flow shows the calls that led to the
+ * access as steps before the step of the access.
  */
 static json_t *innermost(struct json_builder *b, const struct race *race, unsigned which)
 {
@@ -333,8 +333,8 @@ static json_t *innermost(struct json_builder *b, const struct race *race, unsign
 }
 
 /*
- * Returns the last step of a thread flow: the access. Of the two accesses, the other side's came first, while the held side
- * waited.
+ * Returns the last step of a thread flow: the access. The other side's access is first in the execution order, because it
+ * happened while the held side waited.
  */
 static json_t *access_step(struct json_builder *b, const struct race *race, unsigned which)
 {
@@ -380,8 +380,9 @@ json_t *sarif_code_flow(struct json_builder *b, const struct race *race)
 }
 
 /*
- * Returns the roots of relative URIs (originalUriBaseIds, section 3.14.14). The roots have no URI themselves, since a report
- * may be exported on any machine. If `devices` is false, the last root, that of devices, is left out.
+ * Returns the roots of relative URIs (originalUriBaseIds, section 3.14.14). The objects of the roots have no "uri": the source
+ * tree can be in another folder on the machine that exports the report, and the other roots are no folders. If `devices` is
+ * false, the root of devices, which is the last one, is left out.
  */
 json_t *sarif_roots(struct json_builder *b, bool devices)
 {

@@ -14,12 +14,13 @@
 /* Returns the roots of a run's relative URIs (section 3.14.14), with the root of devices only if `devices` is true. */
 json_t *sarif_roots(struct json_builder *b, bool devices);
 
-/* Returns a message object (section 3.11) with that text. */
+/* Returns a message object (section 3.11) whose text is `text`. */
 json_t *sarif_message(struct json_builder *b, const char *text);
 
 /*
- * Returns the location (section 3.28) of the access of side `which`, which is a vCPU's or a device's. A vCPU's access
- * is located at the source line that export_line() chooses: if possible, one outside of the inlined helpers of headers.
+ * Returns the location (section 3.28) of the access of side `which`. A vCPU or a device must have made this access. The
+ * location of a vCPU's access is the source line that export_line() chooses: if possible, a line outside of the inlined helpers
+ * of headers.
  */
 json_t *sarif_access(struct json_builder *b, const struct race *race, unsigned which);
 

@@ -19,7 +19,7 @@ static const char *const suspicion_rules[][3] = {
 				 "the lock, or check again in the second section."},
 };
 
-/* Append a step at this site to a thread flow's locations. `order` is its place in the execution, from 1; 0: not known. */
+/* Append a step at this site to a thread flow's locations. `order`: the step's number in the execution, from 1. 0: unknown. */
 static void add_step(struct json_builder *b, json_t *steps, const char *site, const char *words, unsigned order)
 {
 	json_t *step = json_object(), *where = sarif_site(b, site);
@@ -39,7 +39,7 @@ static void add_thread(struct json_builder *b, json_t *threads, json_t *steps)
 	json_append(b, threads, thread);
 }
 
-/* Add one thread flow for each side. The side without the lock comes last: code hosts then show the other side next to it. */
+/* Add one thread flow for each side. The last flow is that of site[1], which is also the location of the result. */
 static void add_sides(struct json_builder *b, const struct chart_suspicion *c, json_t *threads)
 {
 	static const char *const words[] = {"the access under the lock", "the access without it"};
@@ -67,7 +67,7 @@ static void add_sections(struct json_builder *b, const struct chart_suspicion *c
 	add_thread(b, threads, between);
 }
 
-/* Returns the code flows, section 3.36: one flow. */
+/* Returns a list with one code flow (section 3.36), which has the thread flows of all sides. */
 static json_t *flows(struct json_builder *b, const struct chart_suspicion *c)
 {
 	json_t *list = json_array(), *flow = json_object(), *threads = json_array();

@@ -7,8 +7,8 @@
 #include "hv/report/json/write.h"
 
 /*
- * Returns a run object (section 3.14) of the suspicions in run->locks, which must not be NULL: suspicions are never mixed with
- * races. `invocations` is shared with the run object of the races.
+ * Returns a run object (section 3.14) with the suspicions in run->locks, which must not be NULL. Suspicions have a run object
+ * of their own, because they are not mixed with races. Both run objects share `invocations`.
  */
 json_t *sarif_suspicions(struct json_builder *b, const struct export_run *run, json_t *invocations);
 

@@ -209,7 +209,7 @@ static void put_stack(FILE *out, const struct race *race, unsigned which)
 	}
 }
 
-/* ---- how it was seen ---- */
+/* ---- how the race was seen ---- */
 
 static const char *how_phrase(const struct race *race)
 {
@@ -271,7 +271,7 @@ static void put_how(FILE *out, const struct export_run *run, const struct race *
 {
 	const struct observation *o = &race->first;
 	uint64_t sampled = 0, delay = 0;
-	/* Name the version that observed the race, which can differ from the one that writes the mail. */
+	/* Name the version of Outrider that observed the race. Another version may write the mail. */
 	const char *version = run->run_count && run->runs[0].tool_version ? run->runs[0].tool_version : run->tool_version;
 	char longest[64] = "", version_shown[EXPORT_NAME_MAX];
 

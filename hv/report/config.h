@@ -25,8 +25,8 @@ struct report_config {
 	 */
 	struct debug_images *images;
 	/*
-	 * The source files that the report may show: the user's, and those that debug files name and the report adds. NULL:
-	 * none.
+	 * The source files that the report may show: those that the user named, and those that debug files name. The report
+	 * itself adds the latter. NULL: none.
 	 */
 	struct sources *sources;
 	/* Judges the races at the end. NULL: races get no verdict. */

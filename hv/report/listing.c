@@ -92,8 +92,8 @@ static void trim(const char *text, size_t len, char out[LISTING_SOURCE_MAX])
 }
 
 /*
- * Find the innermost source line of the instruction at offset `at`. If the line of the accessing instruction is missing there,
- * take the line of the first frame of the call stack.
+ * Find the innermost source line of the instruction at offset `at`. For the accessing instruction, race->names may lack this
+ * line: then take the line of the first frame of the call stack.
  */
 static void find_line(const struct race *race, unsigned which, uint16_t at, struct listing_line *out)
 {

@@ -43,8 +43,8 @@ struct report_modules {
 	/* Index of `list`, by id. */
 	struct race_index index;
 	/*
-	 * Key of the index's hash, chosen at random when the first module is added: a report's ids are untrusted, and could all
-	 * collide.
+	 * Key of the index's hash, chosen at random when the first module is added. The ids of a report are not trusted: with a
+	 * known key, all ids could be chosen so that their hashes collide.
 	 */
 	struct siphash_key key;
 };

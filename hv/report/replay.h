@@ -45,9 +45,9 @@ const char *replay_trouble(const struct replay_order *order);
 void replay_datum(const struct replay_difference *difference, char out[REPLAY_DATUM_MAX]);
 
 /*
- * Describe a race's replays in printable lines without newlines: the number of each outcome, the order that alone ended in
- * trouble, and the first difference or the reason of failure. Returns the number of lines; 0 if the race was never run in both
- * orders.
+ * Describe a race's replays in printable lines without newlines. The lines say how often each outcome was seen, which order
+ * ended in trouble if the other order did not, and what the first difference or the reason of failure is. Returns the number of
+ * lines; 0 if the race was never run in both orders.
  */
 unsigned replay_lines(const struct race *race, char lines[REPLAY_LINES_MAX][REPLAY_LINE_MAX]);
 

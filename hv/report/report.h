@@ -40,12 +40,12 @@ struct report_kernel {
 };
 
 /*
- * Set the guest's kernel, once, before the first observation. `kernel` is copied, with printable strings. Returns 0, or -1 with
- * err set.
+ * Record the facts about the guest's kernel. To be called once, before the first observation. `kernel` is copied, and its
+ * strings are made printable. Returns 0, or -1 with err set.
  */
 int report_set_kernel(struct report *r, const struct report_kernel *kernel, struct err *err);
 
-/* Set the `n` modules that are loaded from now on. The modules are copied. Returns 0, or -1 with err set. */
+/* Record that from now on exactly these `n` modules are loaded. The modules are copied. Returns 0, or -1 with err set. */
 int report_set_modules(struct report *r, const struct report_module *loaded, size_t n, struct err *err);
 
 /*

@@ -111,7 +111,7 @@ struct run_facts {
 	struct run_kernel kernel;
 	/* The run has ended and its record is complete. False: the run is not over, or was killed. */
 	bool finished;
-	/* Each race has a verdict. False: races were not judged, which happens at the end of the run. */
+	/* Each race has a verdict. False: the races were not judged. Races are judged at the end of a run. */
 	bool judged;
 	/* How a finished run ended, in a few words. */
 	const char *end;

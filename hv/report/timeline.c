@@ -124,9 +124,9 @@ static bool is_task(const struct guest_context *context)
 }
 
 /*
- * Returns true if the other access was made by an interrupt on the held CPU. Such an interrupt ends before the held context
- * goes on. The interrupt's first and last instructions run before and after the kernel counts the interrupt, so their recorded
- * context is the interrupted task: the held context itself.
+ * Returns true if an interrupt on the held CPU made the other access. Such an interrupt ends before the held context goes on.
+ * The kernel counts an interrupt (preempt_count) only after its first instructions, and no longer at its last ones. If one of
+ * these instructions made the access, the recorded context is the interrupted task, which is the held context itself.
  */
 static bool interrupted_held(const struct race *race)
 {

@@ -77,11 +77,14 @@ struct timeline {
 	unsigned lane_count;
 	/* When the conflict was noticed. */
 	uint64_t end_ns;
-	/* The sampled CPU was held. False: a device was serving a request with this memory when the CPU stopped. */
+	/*
+	 * The sampled CPU was held. False: when the CPU stopped, a device was already serving a request with the datum's
+	 * memory.
+	 */
 	bool held;
 	/*
-	 * The events in their order. Two events of different sides whose order is not known both have one of the last three
-	 * values of enum timeline_when.
+	 * The events in their order. If the order of two events of different sides is not known, both events have one of the
+	 * last three values of enum timeline_when.
 	 */
 	struct timeline_event events[TIMELINE_EVENTS_MAX];
 	unsigned count;

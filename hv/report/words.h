@@ -16,9 +16,9 @@
 const char *access_word(uint8_t rw);
 
 /*
- * Returns the word for the role of a side in the window of an observation: "held" for side 0, whose CPU was held before its
- * access, and "meanwhile" for side 1. A side that no CPU made is "device" or "unseen writer". If no CPU was held, side 0 is
- * "not held".
+ * Returns the word for the role of a side in the window of an observation. An access of a CPU is "held" if the CPU was held
+ * before it, and "meanwhile" if it happened in the window of the other side. If no CPU was held, side 0 is "not held". An
+ * access of a device is "device", and an access of an unseen writer is "unseen writer".
  */
 const char *side_word(const struct observation *observation, unsigned which);
 
@@ -47,9 +47,9 @@ const char *trouble_phrase(const struct guest_calls *calls);
 void value_text(const uint8_t *bytes, uint32_t len, char out[VALUE_TEXT_MAX]);
 
 /*
- * Each function below is the reverse of a function *_word(): it returns the enum's value, or -1 for any other word.
- * access_from_word() returns enum insn_rw bits, 0 for "unknown". context_from_word() returns 0 and sets `kind` and `known`;
- * "unknown" clears `known`.
+ * Each function below is the reverse of a function *_word(): it returns the enum's value, or -1 for any other word. Two differ.
+ * access_from_word() returns enum insn_rw bits, 0 for "unknown". context_from_word() returns 0 and stores the kind in *context:
+ * it sets `kind` and `known`, and for the word "unknown" it clears `known`.
  */
 int access_from_word(const char *word);
 int context_from_word(const char *word, struct guest_context *context);

@@ -24,8 +24,8 @@ static struct attach_engine *attach_engine(struct engine *e)
 }
 
 /*
- * Returns whether this host's KVM needs debug registers for breakpoints. A probe finds out, since the guest runs on the same
- * KVM. If the probe fails, assume a KVM that intercepts INT3.
+ * Returns whether this host's KVM needs debug registers for breakpoints. The guest runs on the same KVM, so a probe finds out.
+ * If the probe fails, returns false, as for a KVM that intercepts INT3.
  */
 static bool kvm_needs_hardware(void)
 {

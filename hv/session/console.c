@@ -43,7 +43,10 @@ struct console {
 	/* The last byte was a carriage return, which is not forwarded yet. */
 	bool carriage;
 	char cleaned[CLEAN_MAX(4096 + 1)];
-	/* Bytes read but not yet forwarded. Never full between two reads. */
+	/*
+	 * Bytes that were read and are not forwarded yet. put_lines() leaves room for the next read: it forwards at least a
+	 * part of a full buffer.
+	 */
 	char pending[4096];
 	size_t line_len;
 	char line[LINE_MAX_KEPT + 1];

@@ -29,8 +29,8 @@ struct engine_ops {
 	 */
 	int (*open)(struct engine *e, struct screen *screen, struct err *err);
 	/*
-	 * Make open() fail within a second. Called on any thread, during open() only. NULL: the process may exit at any point
-	 * of open(), since nothing would be left behind on the host.
+	 * Make open() fail within a second. Called on any thread, during open() only. give_up() is NULL if the process may
+	 * exit at any point of open(), since nothing would be left behind on the host.
 	 */
 	void (*give_up)(struct engine *e);
 	/* Run the machine until it ends or stop() is called. Returns 0, or -1 with err set if Outrider itself failed. */
@@ -46,8 +46,8 @@ struct engine_ops {
 	 */
 	const char *(*left)(const struct engine *e);
 	/*
-	 * The machine has ended or was stopped: let no thread wait for its CPUs any more. Called after run() has returned,
-	 * before the detector removes its points.
+	 * Make every thread that waits for a CPU of the machine return, since the machine has ended or was stopped. Called
+	 * after run() has returned, before the detector removes its points.
 	 */
 	void (*over)(struct engine *e);
 	/*
@@ -77,7 +77,7 @@ struct engine {
 	struct target *target; /* NULL: the engine detects nothing. */
 	/* The first word of the message that announces the run: "booting". */
 	const char *beginning;
-	const char *stopping; /* what stop() does, for a message */
+	const char *stopping; /* What stop() does, as words for a message: "detaching". */
 	/* When the time of --wait-kernel begins, as a phrase for an error: "the guest's start". */
 	const char *since;
 	bool keyboard; /* The user's keys go to the guest. */

@@ -73,8 +73,9 @@ static void settle(int fd)
 static void take_over(int fd, const struct charge *charge)
 {
 	/*
-	 * Keep the connection open: while it is open, the next outrider waits (libvirt_look_for_stub()). Otherwise the next
-	 * outrider could open a gdbstub, which domain_drop_stub() below would close.
+	 * Keep a descriptor of the connection open until the end of this function. While the connection is open, the next
+	 * outrider waits (libvirt_look_for_stub()). Without this, it could open a new gdbstub, and domain_drop_stub() below
+	 * would close that new gdbstub.
 	 */
 	int hold = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	struct rsp *rsp;

@@ -5,7 +5,9 @@
 #include <string.h>
 
 /*
- * A copy to hold is made at most every 200 ms (EVERY_NS). Making these copies stops the guest for at most 1 / COST of the time.
+ * The time, in ns, from one copy that is made to be held until the next such copy: at least EVERY_NS (200 ms), and at least
+ * COST times as long as the guest stood still for the first of the two. So these copies stop the guest for less than 1 / COST
+ * of the time.
  */
 #define EVERY_NS UINT64_C(200000000)
 #define COST 20u

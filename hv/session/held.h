@@ -14,11 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Maximum number of held copies. A new copy may be one too many, until the caller drops the copy that held_surplus() names. */
+/* Maximum number of held copies. A new copy may make one more, until the caller drops the copy that held_surplus() names. */
 #define HELD_MAX 2u
 /*
- * A copy is held for 10 s at most, in ns. A complaint is linked to races within the same time (hv/race/complaint_link.c), and
- * an older copy would only cost memory.
+ * A copy is held for 10 s at most, in ns. A complaint of the guest's kernel is linked only to races that were seen within 10 s
+ * before the complaint (hv/race/complaint_link.c), so an older copy would only cost memory.
  */
 #define HELD_NS UINT64_C(10000000000)
 

@@ -11,7 +11,8 @@
 /* Bytes that a pipe takes without blocking once poll() reports it ready: PIPE_BUF (pipe(7)). */
 #define AT_A_TIME 4096u
 /*
- * Check every 100 ms whether patience has ended. At the end of a run, readers have ten times as long (READER_NS in screen.c).
+ * Time between two checks whether patience has ended: 100 ms, a tenth of the time for which output waits for its readers after
+ * a run was asked to end (READER_NS in screen.c).
  */
 #define LOOK_MS 100
 

@@ -17,8 +17,8 @@ void replay_rendezvous_take(const struct rendezvous *m, struct replay_rendezvous
 }
 
 /*
- * Returns the GVA of a byte on the stack of a side, and sets *side to this side. Returns 0 if the byte is on neither side's
- * stack.
+ * If the byte at the GPA `gpa` is on the stack of one of the two sides, returns the byte's GVA on that stack, and sets *side to
+ * the index of that side. Returns 0 if the byte is on neither side's stack.
  */
 static uint64_t on_stack(const struct guest *g, const struct replay_rendezvous *rendezvous, uint64_t gpa, unsigned *side)
 {

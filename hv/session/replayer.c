@@ -26,8 +26,8 @@
 #include "hv/session/section_pace.h"
 
 /*
- * Maximum number of copies that are run at the same time. While a copy runs, it costs memory: twice the pages that the guest
- * and the copy write in this time.
+ * Maximum number of copies that are run at the same time. While a copy runs, it costs as much memory as twice the pages that
+ * the guest and the copy write in this time.
  */
 #define AT_ONCE 2u
 /* Maximum number of copies at a time: those that are run, those that are held, and one that is being dropped. */
@@ -115,10 +115,13 @@ struct replayer {
 	/* Guards `sections`. While this lock is held, no other lock is taken. */
 	pthread_mutex_t sections_lock;
 	struct section_pace sections;
-	/* The detector's lock guards these three. */
+	/* The detector's lock guards `pairs`, `pace` and `hold_next`. */
 	struct pair pairs[PAIRS];
 	struct held_pace pace;
-	/* The last rendezvous that replayer_wants() accepted is for a copy to hold, not to run at once. */
+	/*
+	 * Whether the copy that is made at the next rendezvous is held. If false, the copy's replay starts at once. This is
+	 * decided when the detector asks whether a copy is wanted.
+	 */
 	bool hold_next;
 	pthread_mutex_t lock; /* Guards `jobs`, `kept` and `complained`. */
 	/* Signalled when a job has ended, and after a complaint. */
@@ -288,7 +291,10 @@ static struct kept *find_kept(struct replayer *r, const char *race)
 	return NULL;
 }
 
-/* Set the outcomes of this job for which to keep a scenario. Returns false if there are none. */
+/*
+ * Store in job->wanted and in *keep the outcomes for which a scenario is to be kept: those for which the race has no scenario
+ * yet. Returns false if there are none.
+ */
 static bool wants_scenario(struct replayer *r, struct job *job, struct replay_keep *keep)
 {
 	const struct kept *kept;
@@ -315,8 +321,9 @@ static struct replay_config config_of(const struct replayer *r, const struct ren
 		const struct guest_symbol *function = &m->sides[i].symbol;
 
 		/*
-		 * If it is unknown whether a function returns a value, compare its result for a race of two accesses, but not
-		 * for critical sections: there, a difference in an unused register would confirm the suspicion without reason.
+		 * It may be unknown whether a function returns a value. In a race of two accesses, compare the result register
+		 * of such a function. In critical sections, do not compare it: if the register is not used, a difference in it
+		 * would confirm the suspicion without reason.
 		 */
 		config.result_unused[i] = m->sections.lock ? !guest_returns_value(r->config.guest, function)
 							   : guest_returns_nothing(r->config.guest, function);
@@ -441,8 +448,8 @@ static void take_sections_result(struct replayer *r, struct job *job)
 	section_pace_told(&r->sections, s->first, s->second, s->between, instance.outcome);
 	pthread_mutex_unlock(&r->sections_lock);
 	/*
-	 * A copy's process dies with the detector's thread that forked it, when the run is closing. The outcome is then
-	 * unknown, and is not reported.
+	 * When the run is closing, the detector's thread that forked the copy's process ends, and the process dies with it. The
+	 * outcome of such a copy is unknown, and is not reported.
 	 */
 	if (!atomic_load(&r->closing) || instance.outcome != SECTION_OUTCOME_UNKNOWN)
 		r->config.sections_replayed(r->config.ctx, s, &instance);
@@ -469,8 +476,8 @@ static void take_result(struct replayer *r, struct job *job)
 	}
 	take_scenario(r, job, &instance);
 	/*
-	 * Report the outcome, except when the run is closing and the copy could not be loaded: a copy's process dies with the
-	 * detector's thread that forked it, and this says nothing about the race.
+	 * Do not report REPLAY_CANNOT_LOAD while the run is closing. The detector's thread that forked the copy's process then
+	 * ends, and the process dies with it: this says nothing about the race.
 	 */
 	if (!atomic_load(&r->closing) || instance.why != REPLAY_CANNOT_LOAD) {
 		replay_names_give(r->config.guest, &job->rendezvous, &instance);

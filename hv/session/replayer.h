@@ -35,7 +35,10 @@ struct replayer_config {
 	 * 0. Called on the replayer's thread.
 	 */
 	void (*replayed)(void *ctx, const char *site_a, const char *site_b, const struct replay_instance *instance);
-	/* Receives the outcome of a copy for critical sections. NULL: no such copies are wanted. Called as replayed() is. */
+	/*
+	 * Receives the outcome of a copy that ran critical sections in three orders (hv/race/section_replay.h). NULL: no such
+	 * copies are wanted. Called on the replayer's thread.
+	 */
 	void (*sections_replayed)(void *ctx, const struct rendezvous_sections *sections,
 				  const struct section_replay_instance *instance);
 	void *ctx;

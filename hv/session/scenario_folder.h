@@ -31,8 +31,8 @@ int scenario_folder_open(struct scenario_folder *f, const char *path, struct err
 void scenario_folder_close(struct scenario_folder *f);
 
 /*
- * Returns the descriptor of an empty file for a copy to write to, or -1 if there is none. Any thread may call it, while no
- * other thread is in scenario_folder_take() for the same file.
+ * Returns the descriptor of the file `index`, which is empty, for a copy to write to, or -1 if that file is not open. Any
+ * thread may call this function, while no other thread is in scenario_folder_take() for the same file.
  */
 int scenario_folder_fd(const struct scenario_folder *f, unsigned index);
 

@@ -55,7 +55,10 @@ static void find_modules(struct scene *s)
 	} while (guest_modules_version(s->guest) != version);
 }
 
-/* Find the kernel. CPU 0 of the image is a side's CPU, which is in kernel mode, so its page tables map all of the kernel. */
+/*
+ * Find the kernel in the image, a target that consists of the scenario's RAM and one CPU. This CPU is the CPU of side 0, which
+ * is in kernel mode, so its page tables map all of the kernel.
+ */
 static int open_kernel(struct scene *s, const struct scene_config *config, struct err *err)
 {
 	const struct guest_symbol_files files = {.find = find_vmlinux, .ctx = s};

@@ -25,8 +25,8 @@
 /* Bytes of a status line. A terminal that is ready takes at least 256 bytes (WAKEUP_CHARS in Linux' drivers/tty/n_tty.c). */
 #define STATUS_MAX 200
 /*
- * Time for which output waits for its readers after the run was asked to end: 1 s. The report is due within another two
- * seconds.
+ * Time for which output waits for its readers after the run was asked to end: 1 s, a third of the 3 s within which a stopped
+ * run has its report.
  */
 #define READER_NS UINT64_C(1000000000)
 
@@ -39,11 +39,11 @@ struct screen {
 	bool mid_line;
 	atomic_bool status; /* Status lines may be drawn. */
 	bool colour;	    /* Draw status lines in colour. */
-	/* Standard output is a terminal: remove the status line before writing to it. */
+	/* Standard output is a terminal: remove the status line before writing to standard output. */
 	bool beside;
 	/*
-	 * Process group of this process, kept because the stopper's thread, which draws the status line, must not call
-	 * getpgrp().
+	 * Process group of this process. It is kept here, because the stopper's thread draws the status line, and the seccomp
+	 * filter of that thread does not allow getpgrp().
 	 */
 	pid_t job;
 	/* A status line is on the terminal. Read without the lock by screen_abandon_status() only. */
@@ -138,8 +138,9 @@ void screen_report(struct screen *s, const char *text, size_t len)
 }
 
 /*
- * Lock with a timeout. The lock's holder may be waiting for a reader of standard output that never comes. A message must not
- * wait for that reader: it may be the reply to Ctrl-C. A split line does less harm.
+ * Take the lock, but wait for it only for 200 ms. The lock's holder may be waiting for a reader of standard output that never
+ * reads. A message must not wait for that reader, because the message may be the reply to Ctrl-C. If this function returns
+ * false, the caller writes its message without the lock: a message in the middle of another line does less harm than none.
  */
 static bool lock_for_message(struct screen *s)
 {

@@ -29,10 +29,11 @@ struct section_pace {
 };
 
 /*
- * Returns whether a copy for these three sections is wanted. `begin`: a copy can be made now, which counts as a chance; if the
- * result is true, the caller makes the copy. If `begin` is false, the caller asks whether to try to bring about a chance. After
- * n copies with an outcome, n - 1 chances are skipped, so that frequent sections leave copies to others. After a copy that
- * confirms the suspicion, and after 64 copies, no more are wanted.
+ * Returns whether a copy for these three sections is wanted. A chance is a moment at which such a copy can be made. If `begin`
+ * is true, there is a chance now: it is counted, and the caller makes a copy if the result is true. If `begin` is false, there
+ * is no chance yet, and the caller asks whether to hold CPUs to get one. After n copies with an outcome, n - 1 chances are
+ * skipped, so that frequent sections leave copies to others. No copy is wanted after one that confirmed the suspicion, or after
+ * 64 copies.
  */
 bool section_pace_wants(struct section_pace *p, uint64_t first, uint64_t second, uint64_t between, bool begin);
 

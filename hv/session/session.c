@@ -25,8 +25,8 @@
 /* Period of the progress messages of --verbose without --stats-every. */
 #define VERBOSE_EVERY_NS UINT64_C(10000000000)
 /*
- * Least duration of a run while no point is armed, 2 s: on a loaded host, arming the first point through a gdbstub can take
- * seconds.
+ * While no point is armed, a run goes on for at least 2 s after the first try to arm one, even if --duration is shorter. On a
+ * loaded host, arming the first point through a gdbstub can take seconds.
  */
 #define FIRST_POINT_NS UINT64_C(2000000000)
 #define NS_PER_S 1e9
@@ -387,8 +387,8 @@ static const char *waits_for(const struct session *s)
 }
 
 /*
- * Draw the status line, if a second has passed since it was drawn. Like show_stats(), this function does not wait. Draw none if
- * the guest's console is on the screen: the status line would interrupt the guest's output.
+ * Draw the status line, if a second has passed since it was last drawn. If the guest's console is on the screen, draw no status
+ * line, because it would interrupt the guest's output. Like show_stats(), this function does not wait.
  */
 static void draw_status(struct session *s)
 {

@@ -121,8 +121,8 @@ static void on_race(void *ctx, const struct observation *o)
 }
 
 /*
- * Returns whether this complaint ends the run. A panic always ends the run: the guest halts for ever, and its console may not
- * say so.
+ * Returns whether this complaint ends the run. A panic always does, and so does a corrupt kernel stack, at which the kernel
+ * panics: the guest then halts for ever. The stopper looks for a panic only on the console, where the guest may not show it.
  */
 static bool ends_run(const struct sink *s, const struct complaint *c)
 {
@@ -158,7 +158,8 @@ static void on_log_read(void *ctx)
 	report_reads_log(s->report);
 	pthread_mutex_unlock(&s->report_lock);
 	/*
-	 * Tell the replayer of the kernel before any race is seen: a race that kills the guest may have no second rendezvous.
+	 * Tell the replayer already before the first race that the kernel was found, so that the first rendezvous can be
+	 * replayed: if its race kills the guest, there is no second one.
 	 */
 	if (s->replayer)
 		replayer_kernel_known(s->replayer);

@@ -3,9 +3,10 @@
  * The receiver of the detector's callbacks (struct detect_sink). It adds races to the report, writes messages to the screen,
  * and keeps failures for the session.
  *
- * Threads: the detector makes callbacks on its sampler's and its reporter's thread, and on the thread that follows locks. It
- * makes those for rendezvous on vCPU threads and on the rendezvous thread. The replayer calls on its own thread. The reporter's
- * and the replayer's thread use the report, under `report_lock`.
+ * Threads: the detector calls the functions of the sink on its sampler's and its reporter's thread, and on the thread that
+ * follows locks; it calls the functions for rendezvous on vCPU threads and on the rendezvous thread. The replayer calls
+ * sink_replayed() and sink_sections_replayed() on its own thread. The reporter's and the replayer's thread use the report, and
+ * take `report_lock` for this.
  */
 #ifndef OUTRIDER_SESSION_SINK_H
 #define OUTRIDER_SESSION_SINK_H
@@ -72,20 +73,20 @@ struct detect_sink sink_callbacks(struct sink *s, bool replays, bool locks);
 void sink_kernel_known(struct sink *s);
 
 /*
- * Name the data and locks of a record by debug files. A callback for struct suspector_config; `sink` is a struct sink. Returns
- * 0, or -1 with err set.
+ * Find names in debug files for the data and locks in *p, the record of accesses and locks. A callback for struct
+ * suspector_config; `sink` is a struct sink. Returns 0, or -1 with err set.
  */
 int sink_name_locks(void *sink, struct protection *p, struct err *err);
 
 /*
- * Add the outcome of a race that was run in both orders to the report. A callback for struct replayer_config; `sink` is a
- * struct sink.
+ * Add to the report the outcome of running a race in both orders. A callback for struct replayer_config; `sink` is a struct
+ * sink.
  */
 void sink_replayed(void *sink, const char *site_a, const char *site_b, const struct replay_instance *instance);
 
 /*
- * Add the outcome of a copy for critical sections to the suspector's record. A callback for struct replayer_config; `sink` is a
- * struct sink.
+ * Add to the suspector's record the outcome of a copy that ran critical sections in three orders (hv/race/section_replay.h). A
+ * callback for struct replayer_config; `sink` is a struct sink.
  */
 void sink_sections_replayed(void *sink, const struct rendezvous_sections *sections,
 			    const struct section_replay_instance *instance);

@@ -108,8 +108,8 @@ static void on_signal(struct stopper *s, int number)
 }
 
 /*
- * The user pressed Ctrl-C while the engine (engine.h) is still in open(): say that outrider ends without having looked for
- * races. If open() does not return in time, end the process.
+ * Called while the engine (engine.h) is in open(). If a signal such as Ctrl-C has come, and open() has not returned by the
+ * deadline `end_ns`, say that outrider ends without having looked for races, and end the process.
  */
 static void poll_opening(const struct stopper *s)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The stopper ends a run from outside the guest: on SIGINT, SIGTERM or SIGHUP, when --duration, --timeout or --wait-kernel is
- * over, when the guest's kernel has panicked and would otherwise halt for ever, and when it has complained. From then on no
- * thread waits for a reader of the run's output (screen_hurry()). The stopper's thread waits for the signals, so no code runs
- * in a signal handler. This thread starts first and ends last in a session, so that Ctrl-C works at every moment.
+ * over, when the guest's kernel has panicked and would otherwise halt for ever, and at a complaint that is to end the run. From
+ * then on, threads wait for readers of the run's output for one second at most (screen_hurry()). The stopper's thread waits for
+ * the signals, so no code runs in a signal handler. This thread starts first and ends last in a session, so that Ctrl-C works
+ * at every moment.
  *
  * A signal during open() makes the engine give up. The process exits if giving up takes more than two seconds, and exits at
  * once if the engine has no give_up(). The exit code is 128 plus the signal's number. The limits are checked only while the

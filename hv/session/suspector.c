@@ -28,10 +28,10 @@
 /* At the end of the run, one ordered pair of accesses is enough to withdraw a suspicion that was not reported yet. */
 #define ORDERED_AT_END 1u
 /*
- * At the end of the run, and before confirming a suspicion is given up, this many ordered pairs of accesses are enough to
- * withdraw the suspicion if a hand-over ordered one of these pairs. A hand-over repeats. Of two accesses that race between two
- * hand-overs, about half of the pairs have a hand-over in between and are ordered all the same. So the probability that all of
- * 8 pairs are ordered is 1 in 256.
+ * A suspicion is checked a last time when the run ends, or when its sites were hit so often that confirming it is given up.
+ * Then this many ordered pairs of accesses are enough to withdraw the suspicion, if a hand-over ordered at least one of them. A
+ * hand-over repeats: even if two accesses race, a hand-over lies between them in about half of the pairs, which are then
+ * ordered by chance. The probability that all of 8 pairs are ordered by chance is 1 in 256.
  */
 #define HANDED_OVER_AT_END 8u
 /*
@@ -53,11 +53,11 @@ struct followed {
 	/* `told`: the user has seen the suspicion. `withdrawn`: the accesses are no longer suspected, for the reason `why`. */
 	bool told, withdrawn;
 	enum protect_left_out why;
-	/* Number of judgements with this suspicion since both of its sites were hit, until the suspicion is reported. */
+	/* Number of judgements in which both sites of the suspicion had been hit already. See WAIT_JUDGEMENTS. */
 	unsigned waited;
 	/*
-	 * How often locks or hand-overs ordered the suspicion's accesses. `before`: in earlier attempts to confirm the
-	 * suspicion. `order`: in all attempts.
+	 * How often locks or hand-overs ordered the suspicion's accesses, and how often they did not. `before`: in earlier
+	 * attempts to confirm the suspicion. `order`: in all attempts.
 	 */
 	struct pair_order before, order;
 	/* The sites' GVAs at the last attempt to confirm the suspicion, the protected side's first. */
@@ -173,7 +173,10 @@ void suspector_race(struct suspector *s, const char id[RACE_ID_MAX])
 	if (!was_seen(s, id) && s->seen_count < SEEN_MAX)
 		memcpy(s->seen[s->seen_count++], id, RACE_ID_MAX);
 	f = find(s, id);
-	/* A withdrawn suspicion is not in s->found, so its text is missing here: follow() reports it at the next judgement. */
+	/*
+	 * Leave a withdrawn suspicion to follow(), which reports it at the next judgement: its text is needed for this, and is
+	 * not in s->found now.
+	 */
 	if (f && f->state != CONFIRM_SEEN && !f->withdrawn) {
 		const struct suspicion *suspicion = suspicions_find(&s->found, id);
 
@@ -240,10 +243,10 @@ static bool reached_enough(const struct followed *f)
 }
 
 /*
- * Returns whether the two accesses were seen without an order. Pairs whose second access is by an interrupt handler that began
- * after the first access (order.later) count once there are HANDED_OVER_AT_END of them, because the interrupt may come at any
- * time. They do not count if a hand-over was seen to order the other context after the handler (order.after_interrupt): that
- * context may have kept the device from raising the interrupt until then.
+ * Returns whether the two accesses were seen without an order. order.later is the number of pairs in which an interrupt handler
+ * makes the second access and began after the first access. HANDED_OVER_AT_END such pairs are accesses without an order,
+ * because the interrupt may come at any time. There is one exception: a hand-over was seen to order the other context after the
+ * handler (order.after_interrupt). Then that context may have kept the device from raising the interrupt earlier.
  */
 static bool is_unordered(const struct followed *f)
 {

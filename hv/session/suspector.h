@@ -58,7 +58,10 @@ int suspector_start(struct suspector *s, struct err *err);
 /* Add a lock moment to the record. Implements moment() of struct detect_sink. */
 void suspector_moment(struct suspector *s, const struct lock_moment *m);
 
-/* Add the outcome of a copy for critical sections to the record. Called on the replayer's thread. */
+/*
+ * Add to the record the outcome of a copy that ran critical sections in three orders (hv/race/section_replay.h). Called on the
+ * replayer's thread.
+ */
 void suspector_sections_replayed(struct suspector *s, const struct rendezvous_sections *sections,
 				 const struct section_replay_instance *instance);
 

@@ -28,7 +28,8 @@ static struct {
 
 /*
  * Restore the mode with async-signal-safe functions only, then restore the signal's previous action, which ends the process
- * unless a debugging tool has a handler. A fault recurs when its instruction is executed again; other signals are raised again.
+ * unless a debugging tool has a handler. After a fault, the handler only returns: the thread executes the faulting instruction
+ * again, and the CPU faults again. Any other signal is raised again here.
  */
 static void on_crash(int number, siginfo_t *info, void *context)
 {

@@ -69,7 +69,10 @@ static const char *vm_engine_left(const struct engine *e)
 static void stop_vm(struct engine *e)
 {
 	vm_leave_within(vm_engine(e)->vm, LEAVE_NS);
-	/* Stop the machine through its target, which must record when the end began. */
+	/*
+	 * If there is a target, stop the machine by target_stop(), so that the target knows when the end began. The target
+	 * counts no later time as lost.
+	 */
 	if (e->target)
 		target_stop(e->target);
 	else

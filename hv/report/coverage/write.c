@@ -80,8 +80,8 @@ static int put_function(FILE *out, const struct coverage_function *fn)
 }
 
 /*
- * The text() callback of struct json_items. The file's functions are written FUNCTIONS_AT_A_TIME together: returns the JSON
- * text of the part with the number `index`, from malloc().
+ * The text() callback of struct json_items. One item of the file has FUNCTIONS_AT_A_TIME functions. Returns the JSON text of
+ * the functions of item `index`, from malloc(), or NULL if memory runs out.
  */
 static char *functions_text(void *ctx, size_t index)
 {

@@ -15,7 +15,7 @@
 /* Value of the member "schema". */
 #define DOCUMENT_SCHEMA "outrider-races/1"
 
-/* Returns the value of the member "names" in the object "kernel": the word for where names come from. */
+/* Returns the value of the member "names" in the object "kernel": the words that say where the report's names come from. */
 const char *document_names_word(bool debug_files);
 
 /* Returns the text before the first race: `{... "races": [`, from malloc(), or NULL if memory runs out. */

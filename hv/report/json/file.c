@@ -24,7 +24,7 @@ struct half {
 struct json_file {
 	char *path, *next_path;
 	char *head;
-	struct half now; /* `path`: the document that readers see */
+	struct half now; /* the file `path`, which has the document that readers see */
 	/* The file `next_path`, which has an older version of the same document. There may be no such file. */
 	struct half next;
 	bool cannot_exchange;

@@ -5,9 +5,9 @@
  * by the caller.
  *
  * A write(2) of several pages is not atomic: SIGKILL can end it half-way, and a reader can see half of it. So there are two
- * files, the named one and "NAME.next". New items are written to the second file. Then the two names are exchanged atomically
- * (renameat2(2), RENAME_EXCHANGE). The file that has become "NAME.next" receives the items that it lacks on the next update. On
- * a file system without RENAME_EXCHANGE, each update writes and renames the whole document.
+ * files, the named one and "NAME.next". An update writes the items that "NAME.next" lacks to "NAME.next", and then exchanges
+ * the two names atomically (renameat2(2), RENAME_EXCHANGE). So the new "NAME.next" lacks the newest items until the next
+ * update. On a file system without RENAME_EXCHANGE, each update writes and renames the whole document.
  *
  * No locks: one thread at a time uses a file.
  */

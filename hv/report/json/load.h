@@ -12,8 +12,8 @@
 
 struct report_load {
 	/*
-	 * The document, but with empty lists of races and modules and an empty lock record: the members below have these three.
-	 * Members that this version does not know are kept unchanged.
+	 * The document. Its lists of races and modules and its lock record are empty, because the members below have their
+	 * contents. Members that this version does not know are kept unchanged.
 	 */
 	json_t *document;
 	/* The races, in file order. */

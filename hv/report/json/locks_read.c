@@ -239,8 +239,8 @@ static void read_use(struct reading *g, const json_t *item)
 }
 
 /*
- * Read in how many cases the section came in between while the detector held the CPU between the two sections. Returns 0 for
- * reports of older versions, which lack this count.
+ * Read the count `by_hold`: in how many cases another context's section came between the two sections while the detector held
+ * the CPU there. Returns 0 for reports of older versions, which lack this count.
  */
 static uint64_t read_by_hold(struct json_reader *r, const json_t *item, uint64_t most)
 {
@@ -582,7 +582,7 @@ static int check_indices(const struct reading *g)
 	return 0;
 }
 
-/* Set the verdict of each suspicion that was run in copies, from the outcomes of the copies in the record. */
+/* Derive the verdict of each suspicion that was run in copies from the outcomes of the copies. "verdict" itself is not read. */
 static void set_verdicts(const struct reading *g)
 {
 	for (size_t i = 0; i < g->out->suspicions.count; i++) {

@@ -19,7 +19,9 @@
 #define CPU_MAX UINT16_MAX
 #define MODULES_MAX 4096 /* most modules of a race */
 
-/* Read a word. Returns its value by `lookup`, or `fallback` on error. */
+/*
+ * Read a member that is the word for an enum value. Returns the value that lookup() gives for the word, or `fallback` on error.
+ */
 static int read_word(struct json_reader *r, const json_t *o, const char *key, int (*lookup)(const char *word), int fallback)
 {
 	int value = lookup(json_read_string(r, o, key));
@@ -214,7 +216,7 @@ static void read_cpu_side(struct json_reader *r, const json_t *o, struct race *r
 	read_code(r, o, side);
 }
 
-/* Read a side that no CPU made: a device's, or an unseen writer's. */
+/* Read a side whose access a device or an unseen writer made. */
 static void read_other_side(struct json_reader *r, const json_t *o, struct race *race, unsigned which)
 {
 	struct race_side side = {.kind = RACE_SIDE_DEVICE};
@@ -333,7 +335,7 @@ static void read_instances(struct json_reader *r, const json_t *o, struct race *
 		json_read_wrong(r, "instances", "a list of at least one");
 		return;
 	}
-	/* Copy the remaining members of the first observation from the first instance: the file has them only there. */
+	/* The file has these members of the first observation only in the first instance, so copy them from there. */
 	race->first.time_ns = race->instances[0].time_ns;
 	race->first.held_ns = race->instances[0].held_ns;
 	for (int i = 0; i < 2; i++)
@@ -356,7 +358,10 @@ static void read_modules(struct json_reader *r, const json_t *o, struct race *ra
 		race->modules[race->module_count++] = (uint64_t)json_integer_value(json_array_get(list, i));
 }
 
-/* Set which of the datum's two names is the better one. The file has no member for this, but "name" repeats the better one. */
+/*
+ * Find out which of the datum's two names is the better one, and store its index. The file has no member for the index, but the
+ * race's member "name" repeats the better name.
+ */
 static void read_best(const json_t *o, struct race *race)
 {
 	const char *path = json_string_value(json_object_get(json_object_get(o, "name"), "path"));

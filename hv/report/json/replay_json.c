@@ -86,7 +86,7 @@ json_t *replay_json(struct json_builder *b, const struct race_replay *replay)
 
 /* ---- reading ---- */
 
-/* Read a word. Returns its value by `lookup`, or 0 on error. */
+/* Read a member that is the word for an enum value. Returns the value that lookup() gives for the word, or 0 on error. */
 static unsigned read_word(struct json_reader *r, const json_t *o, const char *key, int (*lookup)(const char *word))
 {
 	int value = lookup(json_read_string(r, o, key));

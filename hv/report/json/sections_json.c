@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* Converts one atomicity suspicion to a JSON object and back, for the store of campaigns. */
 #include "hv/report/json/sections_json.h"
 
 #include <stdio.h>
@@ -67,7 +68,10 @@ static void read_steps(struct json_reader *r, const json_t *object, struct chart
 		json_read_text(r, json_array_get(steps, i), "site", sites[i], SITE_NAME_MAX);
 }
 
-/* Read a word with one of the functions *_from_word(). Returns its value, or 0 with r->failed set if the word is unknown. */
+/*
+ * Read a member that is the word for an enum value. Returns the value that from_word() gives for the word, or 0 with r->failed
+ * set if the word is unknown. `from_word` is one of the functions *_from_word().
+ */
 static unsigned read_word(struct json_reader *r, const json_t *object, const char *key, int (*from_word)(const char *word))
 {
 	int value = from_word(json_read_string(r, object, key));

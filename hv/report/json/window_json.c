@@ -32,8 +32,8 @@ static uint64_t read_us(struct json_reader *r, const json_t *o, const char *key)
 }
 
 /*
- * Read the times at which the held context returned to its access. Their number must be min(returns, RACE_RETURNS_MAX), and no
- * time may be earlier than the time before it.
+ * Read the times at which the held context returned from an interrupt to its access. Their number must be min(returns,
+ * RACE_RETURNS_MAX), and no time may be earlier than the time before it.
  */
 static void read_returns(struct json_reader *r, const json_t *o, struct race_window *window)
 {

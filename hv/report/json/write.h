@@ -12,8 +12,8 @@
 #include "hv/base/err.h"
 
 /*
- * Collects failures, so that a report is either complete or not made. json_object_set_new() and json_array_append_new() of
- * jansson return an error for a NULL value, and leave the container unchanged.
+ * Collects failures, so that a report is either complete or not made. A value need not be checked before it is added: jansson's
+ * json_object_set_new() and json_array_append_new() return an error for NULL, and leave the container unchanged.
  */
 struct json_builder {
 	/* A value was NULL or could not be added. Initially false. */

@@ -312,8 +312,8 @@ static void add_suspicion(struct making *m, const struct protection *p, const st
 }
 
 /*
- * Returns the rank of a result of confirmation, to keep the strongest one for a pair of sites: first a race that was seen, next
- * a confirmation that was given up.
+ * Returns the rank of a state of confirmation. Of several suspicions with the same id and kind, the chart keeps the one of the
+ * highest rank. A race that was seen ranks highest, and a confirmation that was given up ranks next.
  */
 static int confirm_worth(enum confirm_state confirm)
 {
@@ -354,7 +354,7 @@ static int by_identity(const void *a, const void *b)
 	return order ? order : by_id(a, b);
 }
 
-/* Number the suspicions that have one identity. */
+/* Number the suspicions that share an identity, from 1. */
 static void number_suspicions(struct chart_suspicion *list, size_t count)
 {
 	qsort(list, count, sizeof(*list), by_identity);

@@ -50,7 +50,10 @@ struct chart_suspicion {
 	char lock[CHART_NAME_MAX];
 	/* SUSPICION_ATOMICITY: the lock of the second section, if it is another lock. Otherwise "". */
 	char second_lock[CHART_NAME_MAX];
-	/* SUSPICION_ATOMICITY: the function that made both sections, if they are in two functions. Otherwise "". */
+	/*
+	 * SUSPICION_ATOMICITY: if the two sections are in two functions, the function that executes both, itself or by calls.
+	 * Otherwise "".
+	 */
 	char caller[SITE_NAME_MAX];
 	/* SUSPICION_UNPROTECTED and SUSPICION_ATOMICITY: name of the datum. SUSPICION_INTERRUPT: name of the lock. */
 	char datum[CHART_NAME_MAX];
@@ -71,7 +74,8 @@ struct lock_chart {
 	struct chart_suspicion *suspicions;
 	size_t suspicion_count;
 	/*
-	 * Pairs of accesses that are no suspicion, by reason, and entries that a record had no room for: sums over all records.
+	 * Sums over all records. `left_out`: pairs of accesses that are no suspicion, by reason. `lost`: entries for which a
+	 * record had no room.
 	 */
 	uint64_t left_out[PROTECT_LEFT_OUT], lost;
 	/* Empty unless lock_chart_make() made the chart. Sorted by lock and owner. */

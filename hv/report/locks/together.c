@@ -25,8 +25,8 @@
  */
 #define FUNCTIONS_LEAST 2u
 /*
- * The least number of sampled writes of the two members by a function that counts as an exception, because no section of it
- * changes both. In fewer samples, a write of the other member may be missed.
+ * A function without a section that changes both members counts as an exception only if at least this number of its writes of
+ * the two members were sampled. With fewer samples, a section's write of the other member may have been missed.
  */
 #define WRITES_LEAST 8u
 /* The most pairs of members that are kept. */

@@ -12,7 +12,7 @@
 /* A function that does not change two members in one section, although other functions do. */
 struct chart_odd {
 	char function[SITE_NAME_MAX];
-	bool changes[2]; /* the function changes member i; both are true if it does so in two sections */
+	bool changes[2]; /* changes[i]: a section of the function changes member i; no section changes both */
 	uint64_t count;	 /* number of the function's sampled writes of the two members */
 };
 
@@ -40,8 +40,8 @@ struct together_list {
 };
 
 /*
- * Fill in *out from `n` records, as lock_chart_make() has them. `wanted` and `ctx` are those of lock_chart_make(). Returns 0,
- * or -1 if memory runs out. In both cases the caller frees *out with together_list_fini().
+ * Find the members that change together, in `n` records, and store them in *out. The parameters are those of lock_chart_make().
+ * Returns 0, or -1 if memory runs out. In both cases the caller frees *out with together_list_fini().
  */
 int together_find(struct together_list *out, const struct lock_record *records, size_t n,
 		  bool (*wanted)(const void *ctx, const char *function), const void *ctx);

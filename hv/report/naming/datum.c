@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Returns the operand of the side's instruction that made the reported access. */
+/* Returns the memory operand through which the side's instruction made the reported access. */
 static const struct insn_mem *find_operand(const struct race_side *side, const struct insn *insn)
 {
 	const struct insn_mem *found = NULL;
@@ -27,9 +27,9 @@ static bool decode(const struct naming *n, const struct race_side *side, struct 
 }
 
 /*
- * Set *disp to the distance in bytes from the address in the base register to the access. `after`: the registers are from after
- * the instruction. If the instruction wrote the base register, that address is lost; then *disp is the operand's displacement
- * plus its scaled index. Returns false if the instruction wrote the index register, too.
+ * Compute *disp, the distance in bytes from the address that the base register held to the access. `after`: the registers were
+ * read after the instruction. If the instruction wrote the base register, its old value is lost; then *disp is the operand's
+ * displacement plus its scaled index. Returns false if the instruction wrote the index register, too.
  */
 static bool displacement(const struct race_side *side, const struct insn *insn, const struct insn_mem *mem, bool after,
 			 int64_t *disp)
@@ -100,8 +100,8 @@ static void put_value(const struct naming *n, const struct race *race, struct de
 }
 
 /*
- * Set the datum's values before and after the race as text. The record has only the values of the memory that side 0 accesses.
- * If the access of `side` is not within that memory, no values are set.
+ * Write the datum's values before and after the race to `out`, as text. The record has only the values of the memory that side
+ * 0 accesses. If the access of `side` is not within that memory, write no values.
  */
 static void put_values(const struct naming *n, const struct race *race, const struct race_side *side, struct debuginfo *di,
 		       const struct debuginfo_datum *d, struct datum_name *out)
@@ -161,8 +161,9 @@ static bool is_of_object(const char *owner, const struct guest_memory *m)
 
 /*
  * Name the datum of a string instruction. A string instruction advances its registers with each step. So debug files can tell
- * in which object the instruction began, but not how far the access is from there. If the guest's allocator says that the
- * access is in an object of that type, use the offset in that object. Otherwise mark the name as a guess.
+ * the type of the object in which the instruction began, but not how far the access is from there. If the guest's allocator
+ * says that the access is in an object of this type, use the offset of the access in this object. Otherwise mark the name as a
+ * guess.
  */
 static int ask_string(const struct naming *n, const struct race *race, const struct race_side *side, struct register_access *a,
 		      struct debuginfo_datum *out)

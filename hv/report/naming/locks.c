@@ -108,7 +108,7 @@ static bool find_name(const struct work *w, const struct guest_memory *m, uint64
 	return out->member[0] != '\0';
 }
 
-/* Set a name, unless it does not fit: truncation would cut off the member. */
+/* Copy the name to `out`. If the name does not fit, leave `out` unchanged: truncation would cut off the member. */
 static void put_name(const struct found_name *name, char *out, size_t size)
 {
 	char text[sizeof(name->owner) + sizeof(name->member)];

@@ -53,8 +53,8 @@ void naming_line(const struct debuginfo_frame *frame, struct source_line *line)
 }
 
 /*
- * Allow the report to read the source file that a user's debug file was compiled from, and to find it by the name used in the
- * report.
+ * From now on, the report may read the source file of this frame, which a debug file of the user names. `name` is the file's
+ * name in the report.
  */
 static void allow_file(const struct naming *n, const struct debuginfo_frame *frame, const char *name)
 {

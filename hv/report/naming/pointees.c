@@ -12,9 +12,9 @@
 #include "hv/race/slab_name.h"
 
 /*
- * Maximum number of pointees that a search looks through. One search is for the pointee that contains an access, among the
- * pointees that begin before the access. The other search is for a pointee that contradicts a given pointee, among the pointees
- * that begin inside the given pointee. If a search has more pointees to look through, the datum gets no name.
+ * Maximum number of pointees that one search looks at. To find the pointee that contains an access, pointees_at() looks at the
+ * pointees that begin before the access. To find the pointees that contradict a given one, find_clashes() looks at the pointees
+ * that begin inside it. If a search would have to look at more, the datum gets no name.
  */
 #define LOOKED_THROUGH 256
 #define FIRST_ROOM 64
@@ -22,8 +22,8 @@
 #define CACHE_ALIGNED 64u
 
 /*
- * The cached result of asking debug files for the pointer in a register at an instruction, for one distance in bytes from the
- * pointer to the access.
+ * What debug files say of the pointer in one register at one instruction, for one distance in bytes from the pointer to the
+ * access. Kept, so that the debug files are asked only once.
  */
 struct answer {
 	uint64_t pc;
@@ -380,8 +380,8 @@ static bool member_of(struct pointees *p, const struct pointee *t, uint64_t offs
 }
 
 /*
- * Returns true if the smaller struct's member is the tail of the larger struct's path to the same bytes, as "flags" of
- * "vfs_inode.flags".
+ * `large` and `small` are members of two structs at the same bytes. Returns true if the smaller struct can be a part of the
+ * larger one: its path to these bytes, such as "flags", is the end of the larger struct's path, such as "vfs_inode.flags".
  */
 static bool is_part(const struct pointee_member *large, const struct pointee_member *small)
 {
@@ -404,8 +404,8 @@ static bool agree(const struct pointee_member *a, const struct pointee_member *b
 }
 
 /*
- * Returns true if the two pointees contradict each other: both may be in one lifetime, and `inner` begins inside `outer`, but
- * is not a part of `outer`.
+ * Returns true if the two pointees contradict each other: they may be of the same lifetime, and `inner` begins inside `outer`,
+ * but is not a part of `outer`.
  */
 static bool clashes(struct pointees *p, const struct pointee *outer, const struct pointee *inner)
 {
@@ -450,7 +450,9 @@ void pointees_sort(struct pointees *p)
 	find_clashes(p);
 }
 
-/* Name an object without a known pointer by the struct of its cache. */
+/*
+ * Find the member at `gva` in an object to which no known pointer points, if all objects of its slab cache have a known type.
+ */
 static bool by_cache(struct pointees *p, uint64_t gva, uint32_t size, const struct guest_memory *memory,
 		     struct pointee_member *out)
 {

@@ -52,8 +52,9 @@ void pointees_sort(struct pointees *p);
 /*
  * Find the largest known struct that contains the `size` bytes at `gva` in the lifetime `life` (POINTEE_ANY_LIFE: in any
  * lifetime), and the member at these bytes. `memory` describes `gva`. If no instruction used a pointer to such a struct, the
- * slab cache may help: if the cache is named like a struct, and one of its objects was seen to be that struct, all its objects
- * are. Returns false if there is no such struct, or pointers contradict each other around these bytes.
+ * slab cache may help: if the cache is named like a struct, and one of its objects was seen to be that struct, all objects of
+ * the cache are taken for that struct. Returns false if there is no such struct, or if pointers contradict each other around
+ * these bytes.
  */
 bool pointees_at(struct pointees *p, uint64_t gva, uint32_t size, const struct guest_memory *memory, uint32_t life,
 		 struct pointee_member *out);

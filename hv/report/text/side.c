@@ -153,8 +153,8 @@ static void put_stack_names(FILE *out, const struct race_side *side, const struc
 }
 
 /*
- * Print the source line that stands for the access, and the innermost function with its line if the access is in an inlined
- * function.
+ * Print the source line that stands for the access. If the innermost line at the access belongs to an inlined function, print
+ * this function, too. If the innermost line is another line, print it at the end.
  */
 static void put_source(FILE *out, const struct race *race, unsigned which)
 {
@@ -189,7 +189,7 @@ static void put_datum(FILE *out, const struct race *race, unsigned which)
 	clean_text(d->owner, sizeof(d->owner), owner, sizeof(owner));
 	clean_text(d->type, sizeof(d->type), type, sizeof(type));
 	fprintf(out, "             of %s%s%s%s", d->guess ? "(it seems) " : "", path, type[0] ? ", " : "", type);
-	/* Print the owner only if the path names a member: for a whole variable, the type was already printed. */
+	/* Print the type of the owner only if the path names a member of it. The type of a whole variable was printed above. */
 	if (d->member[0])
 		fprintf(out, " at +%" PRIu64 " in %s", d->offset, owner);
 	fputc('\n', out);

@@ -54,7 +54,7 @@ static void put_left_out(FILE *out, const struct suspicions *s)
 		fprintf(out, "%s%" PRIu64 " %s", before, s->left_out[i], left_out_phrase(i));
 		before = ", ";
 	}
-	/* End the line if the loop has printed a reason: then `before` is ", ". */
+	/* If the loop has printed a reason, `before` is ", ", and the line has no end yet. */
 	if (before[0] == ',')
 		fputc('\n', out);
 }

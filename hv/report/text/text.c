@@ -30,7 +30,10 @@ static void title_side(FILE *out, const struct race *race, unsigned which)
 		return;
 	}
 	text_site(side, site);
-	/* If the instruction is unknown, print "just before": only the place directly after the access is certain. */
+	/*
+	 * If the accessing instruction is unknown, `site` is where the vCPU stopped, directly after the access. So print "just
+	 * before".
+	 */
 	fprintf(out, "%s%s %s %s", side->locked ? "locked " : "", access_word(race->rw[which]), side->pc ? "in" : "just before",
 		site);
 }
