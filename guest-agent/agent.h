@@ -22,7 +22,7 @@ enum agent_rc {
 /* A workload is a name and a function, which runs in a process of its own. */
 struct workload {
 	const char *name;
-	const char *usage; /* its line of the usage message */
+	const char *usage; /* the line that describes the workload in the usage message */
 	/* Returns an enum agent_rc. `args` is what follows "NAME:" on the command line, or "". */
 	int (*run)(const char *args);
 };

@@ -74,7 +74,7 @@ bool check_trap_flag(void)
 	for (int i = 0; ok && i < DEBUG_ROUNDS; i++) {
 		unsigned int before = seen.steps;
 
-		__asm__ volatile("leaq -128(%%rsp), %%rsp\n\t" /* keep clear of the red zone */
+		__asm__ volatile("leaq -128(%%rsp), %%rsp\n\t" /* skip the red zone, which pushes would overwrite */
 				 "pushfq\n\torq %0, (%%rsp)\n\tpopfq\n\t"
 				 "nop\n\t"
 				 "pushfq\n\tandq %1, (%%rsp)\n\tpopfq\n\t"

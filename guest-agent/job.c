@@ -94,7 +94,7 @@ void job_tell(const struct job *job, const char *line)
 
 	if (job->input < 0)
 		return;
-	/* A pipe takes up to PIPE_BUF bytes whole or not at all. */
+	/* Ignore the result. A full pipe drops the whole line: write() never takes only a part of PIPE_BUF bytes or less. */
 	n = write(job->input, line, strlen(line));
 	(void)n;
 }

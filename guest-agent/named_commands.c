@@ -8,8 +8,8 @@
 #include "agent.h"
 
 /*
- * Parse the line `line`, with the number `number`, of the file. Returns false for a blank line or a comment and, after a
- * message, for any other line that is no valid command.
+ * Parse the line `line`, which has the number `number` in the file `file`. Returns true and fills in *c if the line is a valid
+ * command. Returns false for a blank line and for a comment. For any other line, writes a message and returns false.
  */
 static bool read_command(const char *file, unsigned int number, const char *line, struct named_command *c)
 {

@@ -329,7 +329,10 @@ static void read_host(struct server *s)
 
 static void end_job(struct server *s, struct job *job, int status)
 {
-	/* Send what the job has printed before the message that the job has ended. No process that could print more is left. */
+	/*
+	 * First send the job's remaining output, then the message "done". The runner ends after all other processes of the job,
+	 * so no further output comes.
+	 */
 	while (job->output >= 0) {
 		struct pollfd output = {.fd = job->output, .events = POLLIN};
 

@@ -72,8 +72,8 @@ static void start_all(struct busy *b)
 }
 
 /*
- * Wait for the processes of one stressor, and write a line with the result. Returns false if a process failed, or if no process
- * did a round or was skipped.
+ * Wait for the processes of one stressor, and write a line with the result. Returns true if no process failed, and at least one
+ * process did a round or was skipped.
  */
 static bool finish_stressor(struct busy *b, size_t which)
 {

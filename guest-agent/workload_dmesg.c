@@ -10,7 +10,7 @@
 
 #define LEVEL_WARNING 4
 
-/* Words of a lockup, stall, oops or warning splat. A message with one of them is trouble, whatever the message's level. */
+/* Words of a lockup, stall, oops or warning splat. If a message of any level has one of these words, the workload fails. */
 static const char *const trouble[] = {
 	"BUG:",	       "cut here",	     "Oops",	     "lockup",	     "LOCKUP", "rcu: INFO", "blocked for more than",
 	"Call Trace:", "general protection", "Kernel panic", "nobody cared",

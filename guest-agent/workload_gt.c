@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs cases of the ground-truth module one after another, by commands to the module's /proc file. In each case of this kernel
- * module two sides, kernel threads or timers, access the same data: with a known race, or (a control) without a race.
+ * Runs cases of the ground-truth module, a kernel module, one after another, by commands to the module's /proc file. In each
+ * case two sides, which are kernel threads or timers, access the same data. A case has a known race, or is a control, which has
+ * no race.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +20,8 @@
 #define DEFAULT_SECONDS 10.0
 #define MAX_CASES 128
 /*
- * A case ends only when each side has made a round, but at the latest this number of seconds after its start: on a busy host a
- * side may not have run at all in the time that the user gave.
+ * On a busy host a side may not have run at all in the time that the user gave. Then the case goes on until each side has made
+ * a round, or until SIDES_LIMIT seconds after the start of the case.
  */
 #define SIDES_LIMIT 120.0
 #define SIDES_PERIOD 100000 /* microseconds between checks whether both sides have made a round */

@@ -27,19 +27,20 @@
 #define MARK_CONTROL 2
 #define MARK_TEXT 3
 #define MARK_MAGIC 0x4f
-/* A side reads this number when it is to run the baseline program in place of its command. */
+/* If a side reads this number from its register, the side runs the baseline program in place of its command. */
 #define MARK_BASELINE 2
 #define PREPARE_FAILED 1
 #define START_FAILED 2
 #define ONE_CPU 3
 
 #define COMMAND_MAX 4096
-/* The shell reads the mark's line from this descriptor, and closes it before the command begins. */
+/* The shell reads the releaser's line from this descriptor, and closes the descriptor before the command begins. */
 #define GO_FD 3
 /*
- * The shell's first commands. If the line is not empty, the shell runs the baseline program: what nearly every program does,
- * which is to start a process, wait for it, write to a file, and exit. A second process, or the execution of another program,
- * would take 100,000 more instructions of the kernel, all of which are single-stepped.
+ * The shell's first commands. If the releaser's line is not empty, the shell runs the baseline program instead of the command.
+ * The baseline program starts one process, waits for it, writes to a file, and exits, as nearly every program does. It starts
+ * no second process and executes no other program: either would take 100,000 more instructions of the kernel, and outrider
+ * single-steps each of them.
  */
 #define GO_COMMAND                               \
 	"read -r outrider_mark <&3\nexec 3<&-\n" \

@@ -60,7 +60,10 @@ int run_shell(const char *command)
 
 static int run_sh(const char *args)
 {
-	/* A single command gets no controlling terminal, which would hang up at the command's end and lose its last output. */
+	/*
+	 * Give only the interactive shell a controlling terminal. If a single command had one, the kernel would hang up the
+	 * terminal at the command's end, and the command's last output would be lost.
+	 */
 	if (getppid() == 1 && !*args)
 		take_terminal();
 	return run_shell(args);

@@ -108,7 +108,7 @@ static void fill(struct groups *out, const struct entry *entries, size_t count)
 	}
 }
 
-/* Set the group of each race. */
+/* Store in g->of[], for each race, the index of the group that contains the race. */
 static void index_groups(struct groups *g)
 {
 	for (size_t i = 0; i < g->count; i++) {

@@ -14,7 +14,7 @@ struct judged {
 	/* The race's number in the order in which races were found, from 0. Sorting the list does not change this number. */
 	size_t found;
 	struct verdict verdict;
-	/* The reason of the user's suppression, or NULL. The suppressions own it. */
+	/* The reason that the user's suppression of this race gives, or NULL. The string belongs to the suppressions. */
 	const char *suppressed;
 };
 
@@ -25,7 +25,9 @@ struct verdicts {
 
 enum verdicts_order { VERDICTS_BY_RANK, VERDICTS_BY_COUNT, VERDICTS_BY_TIME, VERDICTS_BY_SITE };
 
-/* Returns the name of the enum verdicts_order `i` ("rank", "count", "time" or "site"), or NULL if the enum has no value `i`. */
+/*
+ * Returns the name of value `i` of enum verdicts_order ("rank", "count", "time" or "site"), or NULL if there is no value `i`.
+ */
 const char *verdicts_order_word(size_t i);
 
 /*

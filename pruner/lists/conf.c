@@ -11,7 +11,7 @@
 
 /* First size of the buffer for a file, in bytes. Most lists fit. For longer files, the buffer is doubled up to FILE_MAX. */
 #define FILE_FIRST (16u << 10)
-/* Maximum size of a file, in bytes. A longer file is refused: no list that people write is that long. */
+/* A file of this size in bytes, or of a greater size, is refused: no list that people write is that long. */
 #define FILE_MAX (4u << 20)
 #define GLOB_MAX 256
 

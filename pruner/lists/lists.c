@@ -170,7 +170,7 @@ static int take_field(struct list_entry *e, const char *file, const struct conf_
 		return either(file, f, "reader", "writer", &e->of_writer, err);
 	if (strcmp(f->key, "covers") == 0)
 		return either(file, f, "operand", "expression", &e->covers_all, err);
-	/* Only the key "access" is left. */
+	/* The lines above have handled all keys but "access", so the key is "access". */
 	if (either(file, f, "read", "write", &writes, err) < 0)
 		return -1;
 	e->access = writes ? INSN_WRITE : INSN_READ;

@@ -27,14 +27,14 @@ void prune_rules_free(struct prune_rules *rules);
 int prune_rules_add(struct prune_rules *rules, const char *path, struct err *err);
 
 /*
- * Set the source files of the guest kernel. The rules search them for marks that leave no trace in machine code. `sources`
- * must outlive the rules. NULL, the default: no sources.
+ * Set the source files of the guest kernel. The rules search them for macros that mark an access, such as READ_ONCE(), because
+ * these macros leave no trace in machine code. `sources` must outlive the rules. NULL, the default: no sources.
  */
 void prune_rules_set_sources(struct prune_rules *rules, struct sources *sources);
 
 /*
- * Set the kernel of the races by its banner ("Linux version 6.1.0-..."). With a NULL banner, or one without a version, the
- * kernel is not known, and entries for any range of kernels apply.
+ * Set the kernel of the races by its banner ("Linux version 6.1.0-..."). If the banner is NULL or has no version, the kernel is
+ * not known. Then all entries apply, whatever their range of kernels.
  */
 void prune_rules_set_kernel(struct prune_rules *rules, const char *banner);
 

@@ -19,7 +19,7 @@
 struct entry {
 	/* `expires` is a date as a decimal number, for example 20270131. */
 	unsigned line, expires;
-	/* Shell patterns. With one pattern, it must fit a side of the race; with two, each must fit a side of its own. */
+	/* Shell patterns. A single pattern must fit a side of the race. Of two patterns, each must fit a different side. */
 	char *site[2];
 	/* A shell pattern that must fit the id, an identity or an alias of the race. */
 	char *race;

@@ -23,8 +23,8 @@
 #define GROUP_MAX 4096u
 
 /*
- * The points that add up to a rank. RANK_SEEN is more than all points for facts in the code: a suspicion whose section was seen
- * in between ranks above one whose section was not.
+ * The points that add up to a rank. RANK_SEEN is more than RANK_INSIDE and RANK_TWO_WRITERS together. So, apart from results
+ * of copies, a suspicion whose section was seen in between ranks above every suspicion whose section was not.
  */
 #define RANK_BASE 45
 #define RANK_SEEN 30
@@ -60,7 +60,10 @@ struct judging {
 	bool no_memory;
 };
 
-/* Returns the GVA at which the object or the variable of the access begins, or of the access's word if neither is known. */
+/*
+ * Returns the GVA at which the object or the variable of the access begins. If neither is known, returns the GVA of the word
+ * that the access is to.
+ */
 static uint64_t owner_of(const struct prot_access *a)
 {
 	if (a->memory.object)
@@ -69,7 +72,8 @@ static uint64_t owner_of(const struct prot_access *a)
 }
 
 /*
- * Compare the groups of two uses. A group has the uses of one object: under one lock, or under any lock if `two_locks` is set.
+ * Compare two uses, so that the uses of one struct atomicity_group are equal: the uses of one object under one lock, or, if
+ * `two_locks` is set, under any lock.
  */
 static int by_owner(const struct judging *j, const struct prot_use *x, const struct prot_use *y)
 {
@@ -207,7 +211,10 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 	store(j, &f);
 }
 
-/* Returns whether two different contexts made the accesses of the groups `a` and `b`. */
+/*
+ * Returns whether different contexts made the accesses that `a` and `b` stand for. Returns false if one task, or one kind of
+ * interrupt on one CPU, made all of them. (An entry of the record, struct prot_access, stands for a number of equal accesses.)
+ */
 static bool by_others(const struct prot_access *a, const struct prot_access *b)
 {
 	return a->several || b->several || a->who != b->who || (a->who < 0 && a->context != b->context);

@@ -39,8 +39,9 @@ bool atomicity_checks_on_the_way(const struct atomicity_case *c)
 	const struct prot_access *act = &p->accesses[c->second->access];
 	uint64_t second = c->sections->second;
 	/*
-	 * Both accesses are in the caller, and a function that the caller calls takes the lock: the caller's code does not show
-	 * where.
+	 * The calls that take the locks are in different functions (sections->caller), but one function makes both accesses.
+	 * The code of this function does not show where the second section begins. So only an access that was recorded in the
+	 * second section counts.
 	 */
 	bool unclear = c->sections->caller && p->accesses[c->first->access].function == act->function;
 
@@ -88,7 +89,7 @@ bool atomicity_sets_both(const struct protection *p, uint64_t taken_at, const st
 
 /*
  * Returns whether the instruction of `one` accesses another object, too, in this section, under the same lock. If the lock is a
- * member of the object, the same lock means the same object.
+ * member of the object, the result is false: another object has another lock.
  */
 static bool accesses_others(const struct protection *p, const struct prot_use *one)
 {

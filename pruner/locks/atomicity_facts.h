@@ -2,7 +2,8 @@
 /*
  * A case for the search for atomicity suspicions: three accesses in two critical sections of one function and a section of
  * another context. All are under one lock, or the two sections are under two locks and the section in between is under both.
- * The functions below answer questions about these sections. Private to atomicity*.c.
+ * The functions below answer questions about these sections. A section decides by a datum if it reads the datum, compares the
+ * value and branches. Private to atomicity*.c.
  */
 #ifndef OUTRIDER_PRUNER_LOCKS_ATOMICITY_FACTS_H
 #define OUTRIDER_PRUNER_LOCKS_ATOMICITY_FACTS_H

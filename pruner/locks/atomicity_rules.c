@@ -8,11 +8,11 @@
 #include "pruner/locks/protect_pair.h"
 
 /*
- * If another context's section never came in between in this many cases, and was itself seen NEVER_SECTIONS times, something
- * that the record does not show keeps that section away.
+ * If the two sections ran this many times, and another context's section was seen NEVER_SECTIONS times but never in between,
+ * that section counts as kept away, by something that the record does not show.
  */
 #define NEVER_CASES 4096u
-/* The section that never came in between must itself have been seen at least this many times. */
+/* The other context's section, which never came in between, must have been seen at least this many times. */
 #define NEVER_SECTIONS 64u
 /*
  * If the CPU was held between the two sections this many times, and the other context's section still did not come, that
@@ -232,8 +232,8 @@ static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern
 
 /*
  * Judge the interleavings that the three accesses make. If one of them is a suspicion, sets *pattern and returns
- * ATOMICITY_TOLD. Otherwise returns the reason why the first of them that equals no serial order is correct, or -1 if all equal
- * a serial order.
+ * ATOMICITY_TOLD. Returns -1 if all of them equal a serial order. Otherwise returns why the first interleaving that equals no
+ * serial order is correct code.
  */
 static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *pattern)
 {
@@ -246,8 +246,9 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 	if (told[0] == ATOMICITY_TOLD && atomicity_writes_on_the_way(c))
 		told[0] = -1;
 	/*
-	 * With two locks, the other interleavings need a write under one of the locks alone. This write and the accesses under
-	 * the other lock alone are a suspicion of kind SUSPICION_UNPROTECTED.
+	 * If the two sections are under two locks, only check-then-act can be an atomicity suspicion. In every other
+	 * interleaving, a section writes the datum under one of the locks alone. protect_judge() suspects these, too: the write
+	 * and the accesses under the other lock alone are a suspicion of kind SUSPICION_UNPROTECTED.
 	 */
 	if (c->sections->two_locks)
 		return told[0] == ATOMICITY_TOLD && *pattern != ATOMICITY_CHECK_ACT ? -1 : told[0];
@@ -294,8 +295,8 @@ static bool holds_from(const struct protection *p, uint32_t access, uint32_t loc
 }
 
 /*
- * Returns whether one call took the lock for both accesses. That is so, too, if the lock was taken outside of the subject: then
- * p->uses[] has no entry for the lock and these accesses.
+ * Returns whether one call took the lock for both accesses. If p->uses[] has no entry with the lock for either access, the lock
+ * was taken outside of the subject, and the result is true.
  */
 static bool taken_once(const struct protection *p, uint32_t first, uint32_t second, uint32_t lock)
 {
@@ -338,10 +339,10 @@ static bool has_outer_lock(const struct atomicity_case *c)
 }
 
 /*
- * Returns whether the sections are steps of a caller, at least one of them in a function that the caller calls, and nothing
- * says that the second section depends on what the first one finds. In check-then-act, the second section depends on the first
- * one if the caller makes the first section itself, or decides by the result of the function that makes it. Other values that
- * the caller passes on are not followed.
+ * Returns whether the two sections are independent steps of a caller. The caller calls a function that makes one of the
+ * sections, or two functions that make one section each. In check-then-act, the second section depends on the first one, so
+ * the result is false, if the caller makes the first section itself, or decides by the result of the function that makes it. In
+ * every other pattern the steps count as independent, because values that the caller passes on are not followed.
  */
 static bool are_own_steps(const struct atomicity_case *c, enum atomicity_pattern pattern)
 {
@@ -378,9 +379,9 @@ int atomicity_tell_publish(const struct atomicity_case *c)
 	uint64_t between = c->between->taken_at;
 
 	/*
-	 * The pattern needs a first section that sets the flag, and sets the value neither in this object nor in another one.
-	 * (Code that links list entries does the latter.) It also needs a section in between that decides by the flag and does
-	 * not set the value itself.
+	 * The pattern needs a first section that sets the flag but does not set the value, neither in this object nor in
+	 * another object. (Code that links list entries sets the value in another object.) It also needs a section in between
+	 * that decides by the flag and does not set the value itself.
 	 */
 	if (section_writes(g, c->sections->first, value) || !checks(g, between, flag) || section_writes(g, between, value) ||
 	    atomicity_sets_both(g->p, c->sections->first, flag, value))

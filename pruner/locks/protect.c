@@ -210,9 +210,9 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * Returns whether an earlier entry of the list has the same id. Only suspicions about interrupts can share an id: such an id
- * names a lock by its member of a type, and many objects of the type have the member. Of all other suspicions, a pair of sites
- * is in the list only once.
+ * Returns whether an earlier entry of the list has the same id. Only suspicions about interrupts can share an id: the id is a
+ * hash of the two sites that take the lock, and these sites may take the lock of many objects of one type. Of all other
+ * suspicions, a pair of sites is in the list only once.
  */
 static bool listed_before(const struct suspicions *s, size_t i)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Of all locks that one side holds, chooses the lock that is held in most accesses to the datum. That is most likely the lock
- * by which the programmer protects the datum.
+ * Of all locks that one side holds, chooses the lock that is held in most accesses to the datum. The programmer most likely
+ * protects the datum by this lock.
  */
 #include "pruner/locks/protect_choose.h"
 
@@ -57,9 +57,9 @@ static bool covers_too(const struct prot_access *b, uint32_t lock)
 }
 
 /*
- * Try the locks of side `which`. A lock replaces the lock in *s if more accesses hold it, or if as many accesses hold it and
- * only the new lock is in the datum's own object. With `covering`, try only locks that protect this access and not the other
- * access.
+ * Try the locks of side `which`. A lock of this side replaces the lock in *s if more accesses hold the new lock. If the same
+ * number of accesses hold each of the two locks, the new lock is chosen only if it is in the datum's own object and the old
+ * lock is not. With `covering`, try only locks that protect this side's access and do not protect the other side's access.
  */
 static void try_side(const struct protect_ordered *o, const uint32_t at[2], unsigned which, bool covering, struct suspicion *s)
 {
@@ -90,8 +90,8 @@ void protect_choose(const struct protect_ordered *o, const uint32_t at[2], struc
 	try_side(o, at, 0, true, s);
 	try_side(o, at, 1, true, s);
 	/*
-	 * Two writers may both hold a lock shared, as readers. The lock then protects neither access, so the two calls above
-	 * skip it. Choose it if there is no other lock.
+	 * Two writers may both have taken a lock only for reading. Such a lock protects neither access, so the two calls of
+	 * try_side() above skip the lock. Choose it if no other lock was found.
 	 */
 	if (s->lock == PROTECTION_NONE) {
 		try_side(o, at, 0, false, s);

@@ -13,8 +13,8 @@ struct protect_ordered {
 };
 
 /*
- * Set the sides, the lock, `held`, `total` and `concurrent` of a suspicion. at[] has the indices into o->index of the two
- * suspected accesses, which are to the same datum.
+ * Choose the lock of a suspicion, and store it in *s with the two sides, `held`, `total` and `concurrent`. at[] has the indices
+ * into o->index of the two suspected accesses, which are to the same datum.
  */
 void protect_choose(const struct protect_ordered *o, const uint32_t at[2], struct suspicion *s);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Checks the conditions of a suspicion: DILP's, and the reasons why two accesses without a common lock may be correct. Cheap
- * checks that exclude most pairs come first.
+ * checks that exclude most pairs come first. `a` and `b` are entries of the record: each struct prot_access stands for a number
+ * of accesses with the same site, datum and locks.
  */
 #include "pruner/locks/protect_pair.h"
 
@@ -14,8 +15,8 @@ static bool reads_only(const struct prot_access *a)
 }
 
 /*
- * Returns whether one task, or one kind of interrupt on one CPU, made all accesses of both groups `a` and `b`: then no two of
- * them were concurrent.
+ * Returns whether one task, or one kind of interrupt on one CPU, made all accesses of both entries `a` and `b`. Then no two of
+ * these accesses were concurrent.
  */
 static bool same_context(const struct prot_access *a, const struct prot_access *b)
 {
@@ -23,8 +24,8 @@ static bool same_context(const struct prot_access *a, const struct prot_access *
 }
 
 /*
- * Returns whether tasks that could not be preempted made all accesses of both groups `a` and `b` on one CPU: then no two of
- * them were concurrent.
+ * Returns whether tasks that could not be preempted made all accesses of both entries `a` and `b` on one CPU. Then no two of
+ * these accesses were concurrent.
  */
 static bool one_cpu(const struct prot_access *a, const struct prot_access *b)
 {
@@ -95,9 +96,9 @@ static bool locked_by_spinning(const struct protection *p, const struct prot_acc
 }
 
 /*
- * Returns whether an interrupt that makes one access can come at the other access, although the record does not show that it
- * came. If both sides hold only mutexes, the result is false: an interrupt cannot take a mutex, so a programmer who protects
- * the datum by a mutex expects no interrupt to access it.
+ * Returns whether an interrupt that makes one of the accesses can interrupt the other access. The record need not show that it
+ * did. If neither side holds a spinning lock, the result is false: an interrupt cannot take a mutex, so a programmer who
+ * protects the datum by a mutex expects no interrupt to access the datum.
  */
 static bool could_interrupt(const struct protection *p, const struct prot_access *a, const struct prot_access *b)
 {

@@ -34,7 +34,7 @@ static void add_lock(const struct protection *p, struct suspicion *s, uint32_t l
 	add_name(s, p->locks[lock].name, p->locks[lock].gva);
 }
 
-/* Append the function, and the operation if that is another function. */
+/* Append the function, and the function of its operation (such as a system call) if this is known and is another function. */
 static void add_function(const struct protection *p, struct suspicion *s, uint32_t function, uint32_t operation)
 {
 	add(s, "%.60s%s", protect_function(p, function), function == PROTECTION_NONE ? "" : "()");

@@ -28,8 +28,8 @@ static bool changes_flags(const struct insn_op *op, struct flag_set *out)
 }
 
 /*
- * Follow the path from instruction `i` to `join`, which are the two successors of the branch. Returns true if the path only
- * changes flags of a word in memory, and sets out->store, out->flags and out->sets.
+ * `i` and `join` are the two successors of the branch. Follow the path from instruction `i` to `join`. Returns true if the path
+ * does nothing but change flags of a word in memory, and sets out->store, out->flags and out->sets.
  */
 static bool is_way_of_store(const struct code *code, unsigned i, unsigned join, struct flag_set *out)
 {
@@ -146,8 +146,8 @@ static bool is_unused(const struct code *code, unsigned from, uint16_t regs)
 }
 
 /*
- * Returns whether only the branch and the store use the loaded word. The branch's paths, with the store and without it, join at
- * `join`, so no instruction from there on may use a register that holds the word.
+ * Returns whether only the branch and the store use the loaded word. The path with the store and the path without it join at
+ * instruction `join`. The result is true if no instruction from `join` on uses a register that holds the word.
  */
 static bool decides_only_the_store(const struct view_side *s, const struct flag_set *set, unsigned join)
 {
@@ -173,8 +173,8 @@ static bool is_flag_set(const struct view_side *s, unsigned jump, struct flag_se
 	if (way == 2)
 		return false;
 	/*
-	 * Code that sets flags stores after a test that found 0: where a je jumps, or where a jne does not. Code that clears
-	 * flags stores on the branch's other path.
+	 * If the code sets flags, the store must be on the path for a test that found 0: the path on which a je jumps, or on
+	 * which a jne does not jump. If the code clears flags, the store must be on the other path.
 	 */
 	if (out->sets != ((condition == CODE_IF_ZERO) == (way == 1)) || !find_load(code, out))
 		return false;

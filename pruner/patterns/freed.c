@@ -55,7 +55,10 @@ static bool address_of(const struct view_side *s, const struct flow_pointer *p, 
 		if (held.root != p->root || op->writes >> reg & 1)
 			continue;
 		*out = s->side->regs.gpr[reg] + (uint64_t)(p->disp - held.disp);
-		/* A pointer that was NULL in the first instance frees nothing there, and says nothing about other instances. */
+		/*
+		 * The registers are those of the first instance. A pointer that was NULL in this instance does not say which
+		 * object the call frees in other instances.
+		 */
 		return x86_kernel_address(s->side->regs.gpr[reg] - (uint64_t)held.disp);
 	}
 	return false;

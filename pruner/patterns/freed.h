@@ -18,8 +18,9 @@ enum freed_when {
 
 /*
  * Returns the name of a freeing function that side `which` may call after its access, with an argument that may be the datum's
- * object or the object that the datum points to. A call of a function that may free more than its argument always counts. NULL:
- * the kept code shows no such call. The argument's address is known if the registers recorded at the access give it.
+ * object or the object that the datum points to. NULL: the kept code shows no such call. A call with an unknown argument
+ * counts, too; the argument is known if the registers recorded at the access give it. Unless `when` is FREED_OWN, a
+ * call of a function that may free more than its argument counts with any argument.
  */
 const char *freed_after(const struct view *v, unsigned which, enum freed_when when);
 

@@ -21,7 +21,10 @@ static bool counts(const struct view_side *s)
 	return deltas && !(deltas & ~(FLOW_UP | FLOW_DOWN));
 }
 
-/* Returns the index of the branch on whether the datum is 0: directly after the access, or after the test of its load. */
+/*
+ * Returns the index of the branch that depends on whether the datum is 0, or -1. If the access is a comparison with 0, the
+ * branch follows the access. If the access loads the datum into a register, a test of this register and then the branch follow.
+ */
 static int branch_on_zero(const struct view_side *s)
 {
 	const struct insn_op *op = &s->code.insns[s->at].op, *test = op;

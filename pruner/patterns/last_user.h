@@ -9,9 +9,9 @@
 #include "pruner/patterns/view.h"
 
 /*
- * Returns the name of a function that frees or destroys (the lists `free` and `destroy`), and that the side calls only if the
- * datum, which the side reads, is 0. NULL: the kept code shows no such call, or the other side does not change the datum by
- * adding to it or subtracting from it.
+ * The side `which` reads the datum, a count. Returns the name of a function of the lists `free` and `destroy` that this side
+ * calls only if the count is 0. NULL: the kept code shows no such call, or the other side does not change the datum by adding
+ * to it or subtracting from it.
  */
 const char *last_user_destroys(const struct view *v, unsigned which);
 

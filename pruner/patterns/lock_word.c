@@ -44,7 +44,7 @@ static bool in_word(const struct view_side *s, const struct flow_pointer *from, 
 {
 	const struct insn *insn = &s->code.insns[s->at].op.insn;
 	struct flow_pointer access = flow_address(s->flow, s->at);
-	/* Unsigned, so that the distance of an access below the lock is a huge number, which the check below refuses. */
+	/* The distance is unsigned. So for an access below the lock it is a huge number, which the check below refuses. */
 	uint64_t distance = (uint64_t)access.disp - (uint64_t)from->disp;
 
 	/* A per-CPU access is at the GS base plus the operand's address, so the operand does not give its address. */

@@ -15,23 +15,31 @@ void rcu_publish_of(const struct view *v, const struct view_side *s, struct rcu_
 /* Whether the code uses a pointer after the end of the RCU read-side critical section in which the code loaded the pointer. */
 enum rcu_publish_outlives {
 	RCU_PUBLISH_ENDS_WITH_SECTION,
-	/* The code returns, stores or passes on the pointer; or it follows the pointer, and may have taken a reference. */
+	/*
+	 * After the section, the code may use the pointer: it stores, returns or passes on the pointer, or may follow it. Or
+	 * the code surely follows the pointer, but a lock, a reference or a section that still lasts may protect the object.
+	 */
 	RCU_PUBLISH_MAY_OUTLIVE_SECTION,
-	/* The code follows the pointer, and took no reference inside the section. */
+	/* The code follows the pointer after the section, and shows nothing that may still protect the object. */
 	RCU_PUBLISH_OUTLIVES_SECTION,
 };
 
 /*
- * Find out whether the pointer that reader `side` loads is used after the section. The side must be followed. A LOCKed
- * instruction on the object inside the section counts as taking a reference.
+ * Find out whether the code of reader `side` uses the pointer that it loads after the end of the section. The side's `followed`
+ * (struct view_side) must be set. A LOCKed instruction on the object inside the section counts as taking a reference, and then
+ * the result is RCU_PUBLISH_ENDS_WITH_SECTION.
  *
- * Only those instances are used in which nothing but a section kept the object alive. If there is no such instance, but a
- * spinlock (preemption off) kept the object alive in some instance, the unlock is taken for the end of the section; the result
- * is then at most RCU_PUBLISH_MAY_OUTLIVE_SECTION.
+ * The function judges by the instances in which nothing but a section kept the object alive. If there is no such instance,
+ * something else may have kept the object alive. In some instance this was a spinlock, which turns preemption off: then the
+ * unlock counts as the end of the section. Or in all instances it was the lack of preemption in the kernel: then a call that
+ * may sleep counts as the end. In both cases the result is at most RCU_PUBLISH_MAY_OUTLIVE_SECTION.
  */
 enum rcu_publish_outlives rcu_publish_outlives_section(const struct view *v, unsigned side);
 
-/* Returns whether the reader also updates: it stores to the place of its load, or stores the loaded pointer to other memory. */
+/*
+ * Returns whether the reader also updates: it stores to the memory from which it loads the pointer, or it stores the loaded
+ * pointer to other memory than the stack.
+ */
 bool rcu_publish_by_reader(const struct view_side *s);
 
 #endif

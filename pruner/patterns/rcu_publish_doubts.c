@@ -5,7 +5,10 @@
  */
 #include "pruner/patterns/rcu_publish_writer.h"
 
-/* Functions that do not store their arguments for later use, and do not free them. */
+/*
+ * Functions that may get a removed object before a grace period: they keep no pointer to the object and do not free it, or they
+ * free it only after a grace period.
+ */
 static const enum list_kind harmless[] = {
 	LIST_GRACE_FREE, LIST_GRACE_WAIT, LIST_LOCK, LIST_UNLOCK, LIST_SECTION_BEGIN, LIST_SECTION_END, LIST_SHOW, LIST_CHECK,
 };

@@ -15,7 +15,7 @@ struct rcu_publish {
 	const char *allocator;
 	/* The new object points to the object of the old pointer, as a new entry of a list points to its successor. */
 	bool links_old;
-	/* The function tested that the old pointer is NULL. */
+	/* The function makes the store only after a test has found that the old pointer is NULL. */
 	bool over_null;
 	/*
 	 * The store removes an object: the object that the old pointer points to, or the entry of a list that is skipped
@@ -43,8 +43,8 @@ struct rcu_publish {
 	/* `grace` frees the removed object; or `grace` waits, and the removed object is freed after the wait. */
 	bool grace_of_removed;
 	/*
-	 * A freeing function that the code may call after the store without a grace period in between. NULL: no such call. If
-	 * `freed_of_shared` is set, the call may also be on a path without the store.
+	 * A freeing function that the code may call after the store without a grace period between the store and the call.
+	 * NULL: no such call. If `freed_of_shared` is set, the call may also be on a path that does not pass the store.
 	 */
 	const char *freed;
 	/*
@@ -59,14 +59,15 @@ struct rcu_publish {
 	/* Some path of the function frees, without a grace period, an object that the function did not allocate. */
 	bool frees_elsewhere;
 	/*
-	 * The function changes the link of the removed object, or inserts that object again, without a grace period in between.
-	 * Or the store is into an object that the function makes reachable only later: then a reader that races with the store
-	 * has reached the object by a link from before the object was removed.
+	 * The function uses an object again while readers may still access it. Either the function changes the link of the
+	 * removed object, or inserts that object again, without waiting for a grace period after the removal. Or the store is
+	 * into an object that the function makes reachable only later. A reader that races with this store has reached the
+	 * object by an old link, from before the object was removed.
 	 */
 	bool reused;
 	/*
-	 * The function passes the removed object to an unknown function, or stores a pointer to it, without a grace period in
-	 * between.
+	 * The function passes the removed object to an unknown function, or stores a pointer to it, without a grace period
+	 * after the removal.
 	 */
 	bool escapes;
 	/* After the store, the function sets a field of the new object that it did not set before. */

@@ -4,13 +4,16 @@
 
 #include <string.h>
 
-/* Returns the object that a freeing call frees: its first or its second argument. */
+/*
+ * Returns the object that a freeing call frees: the first argument of the call, or the second argument if the first one is a
+ * cache or NULL.
+ */
 static struct flow_pointer freed_object(const struct writer *w, unsigned call)
 {
 	const char *callee = w->s->code.insns[call].callee;
 	struct flow_pointer first = flow_register(w->s->flow, call, X86_RDI);
 	bool after_cache = strncmp(callee, "kmem_cache_free", strlen("kmem_cache_free")) == 0;
-	/* kfree_rcu(pointer), for an object without an rcu_head, passes NULL as first argument. */
+	/* For an object without an rcu_head, kfree_rcu(pointer) calls a function with the arguments NULL and `pointer`. */
 	bool after_null = first.root == FLOW_POINTER_FIXED && writer_callee(w, call, LIST_GRACE_FREE);
 
 	return after_cache || after_null ? flow_register(w->s->flow, call, X86_RSI) : first;
@@ -71,7 +74,10 @@ static void find_calls(const struct writer *w, struct rcu_publish *out)
 	}
 }
 
-/* Returns whether store `i` removes the object, from a list or from the place that its pointer was loaded from. */
+/*
+ * Returns whether store `i` removes the object: the store takes it out of a list, or overwrites the memory from which the
+ * function loaded the pointer to it.
+ */
 static bool removes_object(const struct writer *w, unsigned i, const struct flow_pointer *object)
 {
 	struct flow_pointer link, from, where;
@@ -102,8 +108,8 @@ static bool frees_removed(const struct writer *w, unsigned call, const struct fl
 }
 
 /*
- * Returns whether call `call` frees the object that the function's store would remove, on a path that skips the store. The
- * object is then still reachable when it is freed.
+ * Returns whether call `call`, on some path and without a grace period, frees the object that the function's store removes. On
+ * a path that skips the store, the object is still reachable when it is freed.
  */
 static bool frees_reachable(const struct writer *w, unsigned call, const struct flow_pointer *object)
 {

@@ -9,7 +9,10 @@
 #define NESTING_MAX 7
 
 struct reader {
-	/* The reader's function, for the functions of rcu_publish_writer.h. */
+	/*
+	 * Describes the code of the reader for the functions of rcu_publish_writer.h. `w.at` is the load of the pointer, not a
+	 * store.
+	 */
 	const struct writer w;
 	struct flow_pointer read;
 	/* The reader is in no section: a spinlock, which turns preemption off, keeps the object alive. */

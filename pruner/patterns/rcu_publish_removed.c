@@ -79,9 +79,9 @@ static bool is_null(const struct writer *w, const struct flow_pointer *p)
 
 /*
  * Add the object of the old pointer to the removed objects. The writer loaded the old pointer from the store's address before
- * the store, or an exchange returned it. The store does not remove the object if the new object points to it, or if the writer
- * stores the old pointer back. If the writer loaded from that address several times, and the new object points to one of the
- * loaded pointers' objects, none of these objects is removed.
+ * the store, or an exchange returned it. The object does not count as removed if the new object points to it, or if the writer
+ * stores the old pointer back. The writer may have loaded from the store's address several times. If the new object points to
+ * the object of one of these loaded pointers, none of their objects counts as removed.
  */
 static void find_replaced(struct writer *w, struct rcu_publish *out)
 {
@@ -133,8 +133,10 @@ static void find_bypassed(struct writer *w)
 }
 
 /*
- * Returns whether a new entry is added at a list's end: the entry points to the list's head, and its predecessor was loaded
- * from the head's `prev`. Such code does not load the old pointer, the predecessor's `next`, because that points to the head.
+ * Returns whether the store adds a new entry at the end of a list. The code has loaded the last entry's address from the `prev`
+ * of the list's head, stores the address of the head into the new entry's `next`, and stores the new entry's address into the
+ * last entry's `next`. The old value of that `next` is the address of the head. The code has this address already, so it does
+ * not load the old pointer.
  */
 static bool is_added_at_end(const struct writer *w)
 {

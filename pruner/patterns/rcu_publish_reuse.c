@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Two fixed addresses less than this number of bytes apart may be in one variable. The code does not show the end of a
- * variable.
+ * Two fixed addresses less than this number of bytes apart count as addresses in one variable. The code does not show where a
+ * variable ends, so the number is a guess.
  */
 #define FIXED_OBJECT 256
 
@@ -36,8 +36,8 @@ static bool is_relinked(const struct writer *w)
 }
 
 /*
- * Returns whether the function removed, before the store, the object that the store makes reachable, without a grace period in
- * between.
+ * Returns whether the function removes an object, and then makes it reachable again by the store without a grace period between
+ * the removal and the store.
  */
 static bool is_put_back(const struct writer *w)
 {
@@ -56,8 +56,9 @@ static bool is_put_back(const struct writer *w)
 }
 
 /*
- * Returns whether the store is into an object that a later store makes reachable. A later store into the same object, or into
- * the stored object as a back link, does not count.
+ * Returns whether the store is into an object that the function makes reachable only later: a later store puts a pointer to
+ * this object elsewhere. A later store does not count if it puts the pointer into the same object, or into the object whose
+ * address was stored, since that is a back link.
  */
 static bool is_before_publication(const struct writer *w)
 {

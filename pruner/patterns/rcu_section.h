@@ -20,8 +20,8 @@ enum rcu_section {
 enum rcu_section rcu_section_of_side(const struct view *v, unsigned which);
 
 /*
- * Returns whether, in every instance, grace periods wait for the side only because the kernel has no preemption. Then any call
- * after the access may end this, because the called function may call the scheduler.
+ * Returns whether, in every instance, grace periods wait for the side only because the kernel has no preemption. Grace periods
+ * may then stop waiting for the side at any call after the access, because the called function may call the scheduler.
  */
 bool rcu_section_until_sleep(const struct view *v, unsigned which);
 

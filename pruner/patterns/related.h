@@ -20,8 +20,9 @@ struct related *related_new(struct race *const *races, size_t count);
 void related_free(struct related *c);
 
 /*
- * Call each(ctx, race, which) for each side of a race that is an access by a vCPU in the same function and module as `side`,
- * and for `side` itself if its race is indexed. `c` may be NULL; then there are no races.
+ * Call each(ctx, race, which) for each indexed side that is an access by a vCPU in the same function and module as `side`.
+ * `race` is the race of the indexed side. `side` itself is not left out if its race is indexed. If `c` is NULL, each() is not
+ * called.
  */
 void related_of_function(const struct related *c, const struct race_side *side,
 			 void (*each)(void *ctx, const struct race *race, unsigned which), void *ctx);
@@ -29,7 +30,7 @@ void related_of_function(const struct related *c, const struct race_side *side,
 /*
  * Find the sides that, in the first instance of their race, were an access by a vCPU at the GVA `gva` in the run of `race`.
  * Call each(ctx, other) for each such side, with the side's race as `other`. If both sides of a race were at this GVA, each()
- * is called twice for the race. `race` itself is left out. `c` may be NULL.
+ * is called twice for the race. `race` itself is left out. If `c` is NULL, each() is not called.
  */
 void related_at(const struct related *c, const struct race *race, uint64_t gva,
 		void (*each)(void *ctx, const struct race *other), void *ctx);

@@ -45,8 +45,8 @@ bool view_updates(const struct view_side *s)
 }
 
 /*
- * Both sides access the same datum, so a name that debug files give it in the other side's code is used too. Debug files often
- * name the datum in the code of one side only.
+ * Debug files often name the datum in the code of one side only. Both sides access the same datum, so the name that debug files
+ * give in the code of the other side is also a name for side `which`.
  */
 void view_names(const struct view *v, unsigned which, const struct datum_name *out[VIEW_NAMES])
 {

@@ -68,7 +68,7 @@ struct view {
 	const struct race *race;
 	/* The other races of the report, or NULL. */
 	const struct related *related;
-	/* The datum's name by the guest's own tables. */
+	/* The datum's name by the guest's own tables: kallsyms, slab caches and BTF. No debug file is needed for this name. */
 	struct datum_name by_memory;
 	/* The best known name of the datum, for messages. */
 	char datum[DATUM_TEXT_MAX];
@@ -88,7 +88,7 @@ void view_free(struct view *v);
  */
 bool view_changes(const struct view_side *s);
 
-/* Returns whether a vCPU made the access, and its kept code, which the value flow could follow, only reads the datum. */
+/* Returns whether a vCPU made the access, the value flow could follow the kept code, and this code only reads the datum. */
 bool view_only_reads(const struct view_side *s);
 
 /*

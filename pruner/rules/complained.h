@@ -11,9 +11,9 @@
 /*
  * If a complaint after the race names the race's instruction, pointer or object, make the race a harmful candidate. The
  * evidence then begins with the complaint, and ends with the verdict so far. If the complaint only shares a function with the
- * race, the class stays, and the rank rises a little, with one exception: the kernel followed a NULL pointer in this function,
- * and the datum is a pointer or the function's side computes an address from the datum. Such a complaint makes the race a
- * harmful candidate, too. `points` are the race's points so far. Returns its new points.
+ * race, the class stays, and the rank rises a little. But such a complaint, too, makes the race a harmful candidate if the
+ * kernel followed a NULL pointer in the function, and either the datum is a pointer, or the side in that function computes an
+ * address from the datum. `points` are the race's points so far. Returns its new points.
  */
 int complained_weigh(const struct view *v, struct verdict *out, int points);
 

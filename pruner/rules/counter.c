@@ -91,7 +91,10 @@ static void measure(const struct race *race, const struct race_instance *where, 
 	}
 }
 
-/* Returns the growth at the address at which the most instances show growth. `fell` is set if the datum fell at any address. */
+/*
+ * Returns the growth at the address at which the most instances show growth. In the result, `fell` is set if the datum fell at
+ * any address, not only at this one.
+ */
 static struct growth growth_of(const struct race *race)
 {
 	struct growth best = {0}, g;

@@ -14,8 +14,9 @@
 #include "pruner/rules/rules.h"
 
 /*
- * Returns the index of the first frame, at `from` or further out, whose function is in the list `kind`, or -1. The search ends
- * at a frame that is a guess, and where the context of the access ends, for example at the code that an interrupt interrupted.
+ * Returns the index of the innermost frame whose function is in the list `kind`, or -1. The search begins at frame `from` and
+ * goes outwards. It ends at a frame that is a guess, and where the context of the access ends, for example at the code that an
+ * interrupt interrupted.
  */
 static int frame_of(const struct view *v, const struct guest_calls *calls, enum list_kind kind, unsigned from)
 {

@@ -27,7 +27,10 @@ static bool shifted(const struct view_side *s, uint64_t start, uint64_t mask, ui
 	return true;
 }
 
-/* Returns the bits that the reader uses: of a bit field, only the bits of that field, though the code loads a whole word. */
+/*
+ * Returns the bits that the reader uses. If the datum is a bit field, only the bits of that field count, although the code
+ * loads a whole word.
+ */
 static uint64_t used_bits(const struct view_side *reader)
 {
 	const struct datum_name *d = reader->datum;
@@ -57,7 +60,10 @@ static int held_side(const struct view *v, const struct race_instance *instance)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct race_side *s = v->side[i].side;
 
-		/* In another instance the access may be to another object, but at the same offset in a word of 8 bytes. */
+		/*
+		 * An instance may be on another object than the first instance, so its address may differ from that of the
+		 * first instance. But the access is at the same offset in a word of 8 bytes.
+		 */
 		fits[i] = instance->data_len == s->size && (instance->gva - s->gva) % sizeof(uint64_t) == 0;
 	}
 	if (fits[0] && fits[1] && v->side[0].side->gva != v->side[1].side->gva)

@@ -131,8 +131,8 @@ static void describe(const struct view *v, const struct handoff *h, struct verdi
 }
 
 /*
- * Returns whether the race is on a flag that guards data which both functions access, as far as the reader's code shows. Sets
- * *h.
+ * Returns whether the race is on a flag, both functions access some data, and the reader accesses these data only after a
+ * branch on the flag. Whether the writer keeps the order, too, is not checked here. Sets *h.
  */
 static bool is_flag_of_data(const struct view *v, struct handoff *h)
 {

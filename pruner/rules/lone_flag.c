@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The rule for lone flags: one side stores a constant 0 where 1 was, or 1 where 0 was, and the other side only branches on the
- * flag. With the old value, the reader acts as if it had run before the store. That is a bug if the flag says that something
- * may still be used, as "dead" does before an object is freed. So the rule does not fit if a side frees after its access while
- * the other side may still be at its own access, or if the writer waits for something. If the rule fits, the class is unclear.
+ * flag. With the old value, the reader acts as if it had run before the store. That is a bug if the flag says whether an object
+ * may still be used: for example, code sets a flag "dead" and then frees the object. So the rule does not fit if a side frees
+ * after its access while the other side may still be at its own access, or if the writer waits for something. If the rule fits,
+ * the class is unclear.
  */
 #include "pruner/patterns/lock.h"
 #include "pruner/rules/raise.h"
@@ -21,7 +22,10 @@ static bool tests_a_flag(const struct insn_op *op, int reg)
 	       (op->kind == INSN_OP_CMP && small);
 }
 
-/* Returns whether the access, or the instruction after its load, tests whether the flag is set. */
+/*
+ * Returns whether the side tests at once whether the flag is set: by the accessing instruction, or, after a load, by the next
+ * instruction.
+ */
 static bool tests(const struct view_side *s)
 {
 	const struct insn_op *op = &s->code.insns[s->at].op;
@@ -33,8 +37,8 @@ static bool tests(const struct view_side *s)
 }
 
 /*
- * Returns whether the side only branches on the flag. If a register still holds the flag where the kept code ends, that does
- * not count as a use: the flag was tested before.
+ * Returns whether the side only branches on the flag. A register may still hold the flag where the kept code ends. This does
+ * not count as a use, because the side has tested the flag before.
  */
 static bool only_branches(const struct view_side *s)
 {
@@ -48,7 +52,7 @@ static bool stores_constant(const struct view_side *s)
 	       s->write.value <= 1;
 }
 
-/* Returns whether each instance shows the store of `value` over the other value of the flag, or over itself. */
+/* Returns whether, in each instance, the flag was 0 or 1 before the store, and then became `value` or did not change. */
 static bool is_flag(const struct race *race, uint64_t value)
 {
 	uint64_t before, after;

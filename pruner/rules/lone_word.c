@@ -5,12 +5,16 @@
  * object, so it need not be consistent with other members: the reader's value is right by itself, old or new. Only the source
  * says whether the race is intended: READ_ONCE() and WRITE_ONCE() leave no trace in machine code
  * (tools/memory-model/Documentation/access-marking.txt in Linux). So the class is unclear until the source of both sides was
- * read. With the source, the race is marked-accesses, or this rule does not fit and the race is a harmful candidate.
+ * read. Once the source of both sides was read, this rule no longer fits: the rule "marked-accesses" fits if both sides are
+ * marked, and otherwise the race is a harmful candidate.
  */
 #include "pruner/rules/raise.h"
 #include "pruner/rules/rules.h"
 
-/* Returns whether the access is to the whole of the variable that the datum is in, by the guest's own tables. */
+/*
+ * Returns whether the access is to the whole of the variable that the datum is in. The kernel's symbols give the size of the
+ * variable.
+ */
 static bool is_whole_variable(const struct view *v, const struct view_side *s)
 {
 	const struct guest_memory *memory = &v->race->first.memory;

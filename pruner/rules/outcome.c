@@ -7,7 +7,10 @@
 #include "hv/report/replay.h"
 #include "pruner/rules/rule.h"
 
-/* The maximum of points that raise a rank: harmful candidates begin at rank 60, and 99 is the highest rank. */
+/*
+ * Points that raise a rank. CRASH_POINTS is the maximum: harmful candidates begin at rank 60, and 99 is the highest rank.
+ * CHANGE_POINTS lies between the points for a torn access and those for a lost update (raise.c).
+ */
 #define CRASH_POINTS 39
 #define CHANGE_POINTS 7
 
@@ -46,8 +49,8 @@ static int change(const char *const said[2], enum rule_id rule, struct verdict *
 }
 
 /*
- * Returns whether equal states can make the verdict milder: it is a harmful candidate or unclear. The class decides and not the
- * rule, since one rule may give several classes.
+ * Returns whether instances without a state change can make the verdict milder. They can if the class is harmful candidate or
+ * unclear. The class is tested and not the rule, since one rule may give several classes.
  */
 static bool is_doubted(const struct verdict *v)
 {

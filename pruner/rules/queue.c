@@ -71,8 +71,8 @@ static bool find_slots(struct ring_end *e, const struct flow_dependencies *on_ow
 }
 
 /*
- * Returns whether the side accesses slots, and stores its index, only after a comparison of the indices, and accesses no slot
- * after that store without another comparison.
+ * Returns whether the side keeps the order that a ring needs: it accesses slots and stores its index only after a comparison of
+ * the indices. After the store of its index, it accesses a slot only after another comparison.
  */
 static bool keeps_order(const struct ring_end *e, const bool compared[RACE_CODE_MAX])
 {

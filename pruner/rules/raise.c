@@ -21,7 +21,7 @@ enum subject { OF_ACCESSES, OF_DATUM };
 struct tally {
 	const struct view *v;
 	int points, most;
-	enum rule_id worst; /* The first fact with `most` points. */
+	enum rule_id worst; /* The rule of the first fact that has `most` points. */
 	unsigned count;
 	struct fact {
 		enum subject subject;
@@ -261,7 +261,10 @@ bool raise_may_tear(const struct view *v)
 		return false;
 	if (covered(other->side, writer->side))
 		return other->writes && other->side->size != writer->side->size;
-	/* A LOCKed store is not torn, even if it is narrower than the reader's access and stores only the byte of a bit. */
+	/*
+	 * A LOCKed store that lies inside the reader's access is not torn, even if it is narrower than the access: for example,
+	 * an instruction may store only the byte that contains the changed bit.
+	 */
 	return !writer->side->locked || other->writes || !covered(writer->side, other->side);
 }
 
@@ -299,7 +302,10 @@ static void half_marked(struct tally *t)
 	}
 }
 
-/* Count the points for a race with a device. The evidence has this fact already, from rule_device(). */
+/*
+ * Count the points for a race with a device. No fact is added: rule_device() has already written to the evidence that one side
+ * is a device.
+ */
 static void device(struct tally *t)
 {
 	if (t->v->side[1].side->kind == RACE_SIDE_DEVICE)

@@ -119,9 +119,9 @@ static bool adds_correctly(const struct rcu *r)
 }
 
 /*
- * Returns whether only a part of the writer's code was kept, and the store in it looks like a store to a list under RCU: it
- * adds an object whose link was set before, or takes an object out and lets readers go on from that object. If all of the code
- * was kept, then it must show the allocation or the grace period.
+ * Returns whether the store looks like a store to a list under RCU, although only a part of the writer's code was kept. Such a
+ * store adds an object whose link was set before, or takes an object out and lets readers go on from that object. Returns false
+ * if all of the code was kept, because all of it must show the allocation or the grace period.
  */
 static bool looks_like_list(const struct rcu *r)
 {
@@ -249,7 +249,10 @@ static bool violates_rcu(const struct rcu *r, struct verdict *out)
 	return false;
 }
 
-/* Returns the class that the evidence supports, or VERDICT_HARMFUL if the evidence is too weak for this rule. */
+/*
+ * Returns the class that the evidence supports. Returns VERDICT_HARMFUL if the evidence is too weak: then rule_rcu() does not
+ * fit, and other rules decide.
+ */
 static enum verdict_class class_by_evidence(const struct rcu *r)
 {
 	const struct rcu_publish *p = &r->rcu_publish;
@@ -263,14 +266,20 @@ static enum verdict_class class_by_evidence(const struct rcu *r)
 		return r->rcu_section == RCU_SECTION_INSIDE || r->reader_marked ? VERDICT_SYNCHRONISATION : VERDICT_UNCLEAR;
 	if (r->rcu_section != RCU_SECTION_INSIDE && !r->reader_marked)
 		return VERDICT_HARMFUL;
-	/* A mark says nothing about an object that the store removes. */
+	/*
+	 * A mark does not show when an object that the store removes is freed. So with a marked writer, the race is
+	 * synchronisation only if the code shows that the store removes no object.
+	 */
 	if (r->writer_marked)
 		return p->known && !p->removes && !p->frees_elsewhere && (p->links_old || r->was_null) ? VERDICT_SYNCHRONISATION
 												       : VERDICT_UNCLEAR;
 	return adds_correctly(r) || (p->removes && p->grace) || is_list ? VERDICT_UNCLEAR : VERDICT_HARMFUL;
 }
 
-/* Set the class VERDICT_UNCLEAR, with the reason, if a writer and a reader that follow the rules of RCU leave a doubt. */
+/*
+ * Set the class VERDICT_UNCLEAR, and add the reason to the evidence, if something that the reader or the writer does may still
+ * break the rules of RCU.
+ */
 static void doubt(const struct rcu *r, struct verdict *out)
 {
 	const char *who = view_function(r->writer), *but = NULL;
@@ -302,7 +311,10 @@ bool rule_rcu(const struct view *v, struct verdict *out)
 		return false;
 	if (violates_rcu(&r, out))
 		return true;
-	/* If both sides are marked and the code shows nothing more, rule_marked() decides. */
+	/*
+	 * If both sides are marked, rule_marked() decides, unless the code shows that the writer follows the rules of RCU, or
+	 * that the reader may use the pointer after its section.
+	 */
 	if (r.reader_marked && r.writer_marked && !follows_rcu(&r) && r.outlives == RCU_PUBLISH_ENDS_WITH_SECTION)
 		return false;
 	class = class_by_evidence(&r);

@@ -46,7 +46,7 @@ struct rule {
 		 * the class is never "unclear" instead.
 		 */
 		const char *unclear;
-		const char *meaning; /* What that means: sentences. */
+		const char *meaning; /* What the finding means: sentences. */
 		const char *next;    /* What to do next: sentences. */
 	} help;
 	/*

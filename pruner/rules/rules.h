@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules, one in each file. Names in quotes below are the rules' names in reports. A rule returns true when it fits the
- * race, and then has set class, rule and evidence of *out. To add a rule, add a file here, a line to this header, and a row to
- * the table in table.c.
+ * The rules, one in each file. A name in quotes below is the name, in reports, of the rule whose function follows. A rule
+ * returns true when it fits the race, and then has set class, rule and evidence of *out. To add a rule, add a file here, a line
+ * to this header, and a row to the table in table.c.
  */
 #ifndef OUTRIDER_PRUNER_RULES_RULES_H
 #define OUTRIDER_PRUNER_RULES_RULES_H
@@ -34,7 +34,7 @@ bool rule_counter(const struct view *v, struct verdict *out);
 bool rule_double_check(const struct view *v, struct verdict *out);
 bool rule_same_value(const struct view *v, struct verdict *out);
 bool rule_spin(const struct view *v, struct verdict *out);
-/* The rule "lone-word" is for races without the source of both sides. */
+/* The rule "lone-word" fits only if the source of at least one side was not read. */
 bool rule_lone_word(const struct view *v, struct verdict *out);
 /* "lone-flag". */
 bool rule_lone_flag(const struct view *v, struct verdict *out);

@@ -55,7 +55,7 @@ bool rule_same_value(const struct view *v, struct verdict *out)
 		return false;
 	/*
 	 * stored() knows the stored values of the first instance only, because only that instance has registers. For the other
-	 * instances, observed() has checked that the datum became no other value.
+	 * instances, observed() has checked that the datum did not change to any other value.
 	 */
 	out->class = VERDICT_UNCLEAR;
 	out->rule = RULE_SAME_VALUE_WRITES;

@@ -135,8 +135,9 @@ static bool matches(const struct view *v, struct verdict *out, const char **but)
 	    read.of_count != write.of_count || has_two_writers(v, writer, &write))
 		return false;
 	/*
-	 * While the writer stores, bit 0 of the count is write.odd, and readers must read the copy that the writer does not
-	 * change. So no reader that saw this bit 0 may read the datum.
+	 * For a latch, there are two copies of the data, and bit 0 of the count selects the copy that readers must read. While
+	 * the writer stores, bit 0 is write.odd, and selects the copy that the writer does not change. The datum is in the
+	 * changed copy, so a reader whose bit 0 was equal to write.odd must not read the datum.
 	 */
 	if (read.latch && !read.of_count && read.odd == write.odd)
 		return false;

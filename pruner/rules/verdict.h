@@ -76,7 +76,10 @@ struct verdict {
 	enum rule_id rule;
 	/* 0 to 99. A race with a higher rank is more likely to be harmful. The ranks of two classes do not overlap. */
 	int rank;
-	/* A writer's code shows that its access is in a section of a sequence count, or is to the count (group_key.h). */
+	/*
+	 * The code of a writer shows that the access of this writer is in a section of a sequence count, or is to the count
+	 * itself. This decides the group of the race (group_key.h).
+	 */
 	bool section;
 	/* A sentence that a maintainer can check. Printable. */
 	char evidence[VERDICT_EVIDENCE_MAX];

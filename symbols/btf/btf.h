@@ -55,10 +55,10 @@ uint32_t btf_sizeof(const struct btf *btf, const char *type);
  * The reverse of btf_member(). Writes to out[max] the path of the member of struct, union or typedef `type` that an access of
  * `size` bytes at byte `offset` touches, for example "f_lock.rlock.raw_lock" or "comm[3]".
  *
- * In a union, the path names the member that fits the access best, or of equal members the one declared first. Bit-fields that
- * share the accessed bytes are listed together: "{a,b}". If the access covers several adjacent members, the path names the
- * first. The path is "" if the access covers the whole object or lies between members. A path that does not fit is truncated.
- * Returns 0, or -1 if there is no such type or `offset` is outside it.
+ * In a union, the path names the member that fits the access best. If several members fit equally well, the path names the one
+ * that is declared first. Bit-fields that share the accessed bytes are listed together: "{a,b}". If the access covers several
+ * adjacent members, the path names the first. The path is "" if the access covers the whole object or lies between members. A
+ * path that does not fit is truncated. Returns 0, or -1 if there is no such type or `offset` is outside it.
  */
 int btf_path_at(const struct btf *btf, const char *type, uint32_t offset, uint32_t size, char *out, size_t max);
 

@@ -39,8 +39,8 @@ struct member {
 	const char *name;      /* "" for an anonymous member */
 	uint32_t type;	       /* id */
 	uint64_t offset, size; /* bytes; for a bit-field, all bytes that it touches */
-	bool bits;	       /* it is a bit-field */
-	bool open;	       /* it is an array without a bound */
+	bool bits;	       /* the member is a bit-field */
+	bool open;	       /* the member is an array without a bound */
 };
 
 /* The search through the members of one struct or union. */

@@ -81,7 +81,7 @@ const char *btf_string(const struct btf *btf, uint32_t offset);
 /* Returns the id of the type under all typedefs and qualifiers, or 0 if these refer to each other in a circle. */
 uint32_t btf_resolve(const struct btf *btf, uint32_t id);
 
-/* Returns the size of a type in bytes, or 0 if the type has no size, or one of 4 GiB or more. */
+/* Returns the size of a type in bytes. Returns 0 if the type has no size, or if the size is 4 GiB or more. */
 uint64_t btf_type_size(const struct btf *btf, uint32_t id);
 
 static inline enum btf_kind btf_kind(const struct btf_type *t)

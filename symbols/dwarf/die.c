@@ -285,8 +285,8 @@ int di_children(struct di_unit *u, Dwarf_Die parent, di_child_fn each, void *ctx
 
 /*
  * Replace *die by the DIE that it inherits attributes from: its abstract origin, its specification, or the type unit's type
- * that its signature names. Returns 1 with *u and *die changed, and the caller frees *die; 0 if there is no such DIE; or -1
- * with the error set.
+ * that its signature names. Returns 1 and sets *u and *die, and the caller frees both the old and the new DIE; returns 0 if
+ * there is no such DIE, or -1 with the error set.
  */
 static int next_origin(struct di_unit **u, Dwarf_Die *die)
 {

@@ -3,7 +3,8 @@
  * Reads DIEs: their attributes, their places, their children, and attributes inherited from other DIEs. A DIE's place is its
  * offset in .debug_info, or in .debug_types (DI_IN_TYPES). Private to symbols/dwarf/.
  *
- * A function that returns a bool returns false if the attribute is absent, and also, with the error set, if it cannot be read.
+ * A function that returns a bool returns false if the attribute is absent. If the attribute cannot be read, the function sets
+ * the error, and returns false, too. "Or with the error set" below means the same for a function that returns NULL or 0.
  */
 #ifndef OUTRIDER_SYMBOLS_DWARF_DIE_H
 #define OUTRIDER_SYMBOLS_DWARF_DIE_H

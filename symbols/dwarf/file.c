@@ -26,7 +26,10 @@
 #define MAX_SECTIONS 100000u	/* at most this many sections: bounds the memory that a hostile file can cost */
 #define MAX_INFLATED (1u << 30) /* bytes of a decompressed section */
 
-/* The first link address for the sections of a relocatable file. */
+/*
+ * The first link address for the sections of a relocatable file. Lower addresses belong to no section: the relocated address of
+ * a discarded symbol is 0 plus an addend.
+ */
 #define RELOCATABLE_BASE 0x100000ull
 /*
  * Minimum gap in bytes between two sections, so that the end address of one section is never the start address of the next
@@ -206,7 +209,10 @@ static int inflate_section(struct di_file *f, struct di_section *s, struct err *
 	if (head.ch_type != ELFCOMPRESS_ZLIB)
 		return err_set(err, EXIT_INPUT, "%s: section %s is compressed, and not by zlib; unpack it with objcopy",
 			       f->path, s->name);
-	/* zlib expands one byte to at most 1032 bytes. Reject a larger size before memory of that size is allocated. */
+	/*
+	 * zlib expands one byte to at most 1032 bytes. Reject a header that claims a larger size, before memory of that size is
+	 * allocated.
+	 */
 	if (!head.ch_size || head.ch_size > MAX_INFLATED || head.ch_size / 1032 > s->size)
 		return err_set(err, EXIT_INPUT, "%s: section %s claims to inflate to %lu bytes: corrupt, or too large", f->path,
 			       s->name, (unsigned long)head.ch_size);

@@ -307,7 +307,7 @@ static void run_standard(struct line_state *s, uint64_t opcode)
 	case DW_LNS_fixed_advance_pc:
 		s->addr += di_take(s->c, 2);
 		break;
-	/* Skip an opcode that does not affect the rows, or that a newer DWARF has. The header counts its operands. */
+	/* Skip an opcode that does not affect the rows, or that a newer DWARF has. The header gives the number of operands. */
 	default:
 		for (unsigned i = 0; i < s->code->lengths[opcode]; i++)
 			di_uleb(s->c);

@@ -7,8 +7,8 @@
 
 enum di_location_kind {
 	/*
-	 * Optimised out at the PC, or not described as one register plus a constant: a fixed address, the frame base, pieces,
-	 * call sites.
+	 * No register gives the location: the variable is optimised out at the PC, or its location is not one register plus a
+	 * constant, but a fixed address, the frame base, pieces or call sites.
 	 */
 	DI_NOWHERE,
 	/* The variable's value is register + offset. */

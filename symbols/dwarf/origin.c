@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Searches backwards from the PC, along fall-through and jumps, for the instructions that write the register. For this, the
- * function's code is decoded once and kept (struct di_sweep). Which value an instruction puts into the register is read from
- * the instruction's encoding.
+ * Searches backwards from an address in a function, along fall-through and jumps, for the instructions that write a register
+ * (see origin.h). For this, the function's code is decoded once and kept (struct di_sweep). Which value an instruction puts
+ * into the register is read from the instruction's encoding.
  */
 #include "symbols/dwarf/origin.h"
 
@@ -203,7 +203,10 @@ static int64_t signed_at(const uint8_t *bytes, size_t width)
 	return wide;
 }
 
-/* Describe a lea with a base and a displacement, or relative to RIP. A lea with an index stays DI_UNKNOWN. */
+/*
+ * Set *out to the origin that a lea gives: base plus displacement, or an address relative to RIP. For a lea with an index,
+ * out->kind stays DI_UNKNOWN.
+ */
 static void from_lea(const struct insn *i, const struct form *f, struct di_origin *out)
 {
 	const uint8_t *disp = f->modrm + 1;
@@ -226,7 +229,9 @@ static void from_lea(const struct insn *i, const struct form *f, struct di_origi
 	out->disp = width ? signed_at(disp, width) : 0;
 }
 
-/* Describe a mov of eight bytes from memory into the register. */
+/*
+ * Set *out to the origin that a mov of eight bytes from memory gives. out->kind stays DI_UNKNOWN if the address is not known.
+ */
 static void from_load(const struct insn *i, bool relocatable, struct di_origin *out)
 {
 	const struct insn_mem *m = &i->mem[0];
@@ -248,7 +253,10 @@ static void from_load(const struct insn *i, bool relocatable, struct di_origin *
 	out->addr = (uint64_t)m->disp + (m->base == INSN_REG_RIP ? i->addr + i->len : 0);
 }
 
-/* Describe an add or sub of a constant to the register itself. */
+/*
+ * Set *out to the origin that an add or sub of a constant gives: the old value of the same register, plus or minus the
+ * constant.
+ */
 static void from_arithmetic(const struct insn *i, const struct form *f, struct di_origin *out)
 {
 	int64_t constant = signed_at(f->modrm + 1, f->opcode == 0x83 ? 1 : 4);
@@ -261,7 +269,10 @@ static void from_arithmetic(const struct insn *i, const struct form *f, struct d
 	out->disp = which ? -constant : constant;
 }
 
-/* Describe the value that instruction `i` puts into `reg`. `i` must write `reg`. `relocatable`: the file is a module. */
+/*
+ * Set *out to the origin of the value that instruction `i` puts into `reg`. The caller has checked that `i` writes `reg`.
+ * `relocatable`: the file is a module.
+ */
 static void effect(const struct insn *i, int reg, bool relocatable, struct di_origin *out)
 {
 	struct form f;

@@ -30,7 +30,7 @@ struct di_origin {
 /*
  * Find the instructions of the function's code [low, high) that computed the value of `reg` at link address `pc`, along all
  * paths to `pc`. Returns the number of origins: more than one if paths join. On a path that never writes the register, the
- * origin is its value at `low`: a DI_SUM with `disp` 0.
+ * origin is the register's value at `low`: a DI_SUM with `disp` 0.
  *
  * Returns 0 if there are too many origins, one of them is DI_UNKNOWN, a path has no visible predecessor (an indirect jump leads
  * there), the file has no code, the query has used up its searches, the function is longer than 256 KiB, or `pc` is `low`, not

@@ -64,8 +64,8 @@ int beneath_open(int fd, const char *path, size_t max, size_t *size)
 		return close_failed(file);
 	close(file);
 	/*
-	 * Another process may have replaced the file by a FIFO since the check. O_NONBLOCK keeps open() from blocking; check
-	 * again after it.
+	 * Another process may have replaced the file by a FIFO since the first check(). O_NONBLOCK keeps open() from blocking
+	 * on a FIFO, and check() then tests the opened file.
 	 */
 	file = open_how(fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (file < 0)

@@ -235,7 +235,10 @@ static bool says_it_is(const struct di_file *f, const char *name)
 	return false;
 }
 
-/* Returns true if the file has DWARF, is of the right kind, and has the wanted build id if the build id is known. */
+/*
+ * Returns true if the file has DWARF, is linked (a kernel) or relocatable (a module) as the wanted file must be, and has the
+ * wanted build id if the build id is known.
+ */
 static bool fits(struct wanted *w, const char *path)
 {
 	bool dwarf, kind, same, meant;

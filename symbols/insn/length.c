@@ -52,8 +52,8 @@ static bool vector_map(const uint8_t *code, size_t len, size_t *pos, unsigned *m
 }
 
 /*
- * Returns true for opcodes after 0x0f under which new instructions are still defined. All instructions with these opcodes have
- * ModRM and no immediate.
+ * Returns true for an opcode after 0x0f under which vendors still define new instructions. Every instruction with such an
+ * opcode has ModRM and no immediate.
  */
 static bool growing_group(uint8_t opcode)
 {

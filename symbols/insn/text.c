@@ -22,7 +22,10 @@ struct insn_printer *insn_printer_new(void)
 
 	if (!p)
 		return NULL;
-	/* The printer has its own handle: AT&T syntax would reverse the operands of the decoder's handle. */
+	/*
+	 * The printer does not share the decoder's handle: with AT&T syntax, Capstone also reverses the operands that the
+	 * decoder reads.
+	 */
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &p->cs) != CS_ERR_OK) {
 		free(p);
 		return NULL;

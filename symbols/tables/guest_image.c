@@ -11,9 +11,10 @@
 #define MAX_BYTES (LINUX_IMAGE_END - LINUX_IMAGE_START)
 
 /*
- * Copy the readable parts of `len` bytes to `to`, which the caller has zeroed. Returns the number of bytes copied. If the chunk
- * cannot be read as a whole, copy page by page: holes (freed init text, gaps between sections) are smaller than a chunk. Read
- * into `bounce` first, because a failed read may leave garbage in its buffer. Pages of `to` that are not written use no memory.
+ * Copy the readable parts of a chunk, the `len` bytes at `gva`, to `to`, which the caller has zeroed. Returns the number of
+ * bytes copied. If the chunk cannot be read as a whole, copy page by page: holes (freed init text, gaps between sections) are
+ * smaller than a chunk. Read into `bounce` first, because a failed read may leave garbage in its buffer. Pages of `to` that are
+ * not written use no memory.
  */
 static size_t read_chunk(const struct guest_reader *reader, uint64_t gva, uint8_t *to, size_t len, uint8_t *bounce)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A copy of a range of guest memory, for searching. Private to symbols/tables. */
+/* A copy of a range of guest memory, for searching. The range is copied in chunks of 64 KiB. Private to symbols/tables. */
 #ifndef OUTRIDER_SYMBOLS_TABLES_GUEST_IMAGE_H
 #define OUTRIDER_SYMBOLS_TABLES_GUEST_IMAGE_H
 

@@ -160,9 +160,10 @@ static bool markers_agree(const struct kallsyms *k)
 }
 
 /*
- * Returns true if the first 256 names are as long as the second marker says. The markers may be at each place where
- * markers_agree() allows them. This check saves adding up the lengths of all names at a wrong position: in Linux 7.3, whose
- * tables are aligned to four bytes only, these sums took more steps than the whole search may take.
+ * Returns true if the first 256 names are as long as the second marker says. The markers may end at the token table, or at
+ * seqs_of_names before that table (see markers_agree()). This check saves adding up the lengths of all names at a wrong
+ * position: in Linux 7.3, whose tables are aligned to four bytes only, these sums took more steps than the whole search may
+ * take.
  */
 static bool first_marker_agrees(struct kallsyms *k)
 {

@@ -148,7 +148,10 @@ void symtab_choose_names(struct symtab *st)
 
 		if (best && kernel != x86_kernel_address(group))
 			best = 0;
-		/* In the kernel half, skip a symbol that does not slide: its address is named by the symbol before it. */
+		/*
+		 * In the kernel half, only a symbol that KASLR moves names addresses. An address at or after another symbol,
+		 * such as an absolute one, is named by the last symbol before it that KASLR moves.
+		 */
 		if (slides(e) == kernel && (!best || e->addr != group || p > best_preference)) {
 			best = (uint32_t)i + 1;
 			best_preference = p;

@@ -41,7 +41,8 @@ int symtab_builder_add(struct symtab_builder *b, const char *name, size_t len, u
 void symtab_builder_set_build_id(struct symtab_builder *b, const uint8_t *id, size_t len);
 
 /*
- * Sort and index the symbols. Frees `b`, also on failure. Returns NULL with err if memory runs out or names collide on purpose.
+ * Sort and index the symbols. Frees `b`, also on failure. Returns NULL with EXIT_INTERNAL if memory runs out, or with
+ * EXIT_INPUT if too many names have one hash, which happens only with hostile symbols.
  */
 struct symtab *symtab_builder_finish(struct symtab_builder *b, struct err *err);
 

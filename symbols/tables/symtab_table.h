@@ -15,9 +15,10 @@ struct symtab_entry {
 	uint32_t name;	/* offset in names[] */
 	uint32_t order; /* number of symbols that were added before this one */
 	/*
-	 * 1 + the index of the entry whose symbol names the addresses from this entry up to the next entry; 0: no symbol names
-	 * them. That symbol's size says which of these addresses it covers. Among entries of one address, only the value of the
-	 * last entry is used. Computed in advance, since a hostile guest can give millions of symbols one address.
+	 * Index plus 1 of the entry whose symbol names the addresses from this entry up to the next entry. 0: no symbol names
+	 * them. The symbol may end before the next entry: its size says which of these addresses it covers. Several entries may
+	 * have one address; then only the value of the last of them is used. The value is computed in advance, because a
+	 * hostile guest can give millions of symbols one address, and each lookup would have to compare them.
 	 */
 	uint32_t named_by;
 	char type;  /* the nm(1) letter */

@@ -9,8 +9,8 @@
 #define MAX_ENTRIES (16u << 20) /* a stock kernel has 370,000 entries */
 
 /*
- * orc_find_numbering() reads about this many entries of the table. That is enough, because two thirds of all rules are based on
- * RSP.
+ * orc_find_numbering() reads about this many entries of the table, and counts the two numbers that RSP may have. That is
+ * enough: two thirds of all rules are based on RSP, so the number of RSP is the more frequent one.
  */
 #define NUMBERING_SAMPLE 512u
 #define NEW_BASE_SP 3u /* RSP, in the numbering of Linux 7.3 */

@@ -96,8 +96,8 @@ void flow_free(struct flow *flow)
 }
 
 /*
- * Set *out for a store of a register or an immediate. If the register was loaded from the memory that the store writes,
- * out->merges is set.
+ * Record in *out what a store of a register or an immediate writes. If the register was loaded from the memory that the store
+ * writes, set out->merges.
  */
 static void plain_store(const struct state *state, const struct insn_op *op, struct flow_write *out)
 {
@@ -113,7 +113,10 @@ static void plain_store(const struct state *state, const struct insn_op *op, str
 	out->deltas = v.deltas;
 }
 
-/* Set *out for a read-modify-write instruction, such as "or $1,(%rdi)", as for a load and a later store to the same memory. */
+/*
+ * Record in *out what a read-modify-write instruction, such as "or $1,(%rdi)", writes. The result is as for a load, an
+ * operation on the loaded value, and a store to the same memory.
+ */
 static void update(const struct state *state, const struct insn_op *op, struct flow_write *out)
 {
 	struct value there = {.loaded = true, .size = op->dst.size}, by = value_of(state, &op->src, op->imm), v;

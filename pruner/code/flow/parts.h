@@ -16,7 +16,7 @@ enum made {
 	NOT_MADE,
 	/*
 	 * The register was loaded by a pop after the value was pushed. Compilers remove a pushed argument from the stack by
-	 * such a pop, so the register may hold the value although the source does not use the value any more.
+	 * such a pop. So the register may hold the value although the C source does not use the value after this point.
 	 */
 	POPPED,
 	MADE,

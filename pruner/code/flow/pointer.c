@@ -97,8 +97,8 @@ static unsigned predecessors_of(const struct flow *flow, unsigned i, unsigned pr
 /*
  * Returns the pointer that is `disp` bytes after the value of register `reg` before instruction `i`. At a join of paths the
  * register may have no value number. If the pointers on all paths are the same, the result is that pointer. Otherwise the root
- * is a number made of the joining instruction and the register. The caller of the function is one more predecessor of
- * instruction 0.
+ * is a number made of the joining instruction and the register. Instruction 0, the first instruction of the code, always counts
+ * as a join, because the code of the caller is one more predecessor of it.
  */
 static struct flow_pointer root_of(const struct flow *flow, unsigned i, unsigned reg, int64_t disp, unsigned budget)
 {

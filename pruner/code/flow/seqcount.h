@@ -38,8 +38,9 @@ struct seqcount_section {
 };
 
 /*
- * Find the section that the load `a` is in, begins or ends. Returns true and sets *out when the reader uses the data only
- * after it found the count unchanged. Returns false when
+ * Find the section to which the load `a` belongs: `a` loads data in the section, or it is the load of the count that begins or
+ * ends the section. Returns true and sets *out when the reader uses the data only after it found the count unchanged. Returns
+ * false when
  *
  * - a path leaves the function without a comparison of the counts,
  * - the branch on a changed count does not lead back to the load, or
@@ -51,9 +52,10 @@ struct seqcount_section {
 bool seqcount_of_reader(const struct flow_access *a, struct seqcount_section *out);
 
 /*
- * Find the section of the count at the GVA `count` that the store `a` is in, begins or ends. Returns true and sets *out if
- * every path through the function adds 1 to the count an even number of times, and `a` comes after an odd number of additions.
- * With a latch, `a` may also come after two additions, or a greater even number. Returns false if there is no such section.
+ * Find the section to which the store `a` belongs: `a` stores data in the section, or it is the addition to the count that
+ * begins or ends the section. The count is at the GVA `count`. Returns true and sets *out if every path through the function
+ * adds 1 to the count an even number of times, and a store of data comes after an odd number of additions. With a latch, it may
+ * also come after two additions, or a greater even number. Returns false if there is no such section.
  */
 bool seqcount_of_writer(const struct flow_access *a, uint64_t count, bool latch, struct seqcount_section *out);
 

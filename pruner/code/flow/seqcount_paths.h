@@ -98,7 +98,10 @@ bool seqcount_loads(const struct insn_op *op);
 /* Returns whether seqcount_loads() is true, or the instruction compares 4 bytes of memory with a register. */
 bool seqcount_reads(const struct insn_op *op);
 
-/* Set the state at the function's start, and at kept code to which only unkept code jumps. */
+/*
+ * Set *path to the state in which execution enters the code, at the function's start or from unkept code: no register holds the
+ * count or data.
+ */
 void seqcount_enter(struct path *path);
 
 /* Propagate the state before instruction `i` to its successors. Returns whether the state before a successor changed. */
