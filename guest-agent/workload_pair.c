@@ -137,7 +137,7 @@ static void be_side(struct pair *pair, mark_registers *mark, unsigned side, cons
 	if (pid == 0)
 		be_shell(pipes, command);
 	if (pid < 0 || !comes_to_rest(pid)) {
-		say("pair: side %u does not reach the mark", side);
+		say("pair: the shell of side %u did not start, or does not sleep", side);
 		atomic_fetch_add(&pair->failed, 1);
 		_exit(AGENT_FAIL);
 	}

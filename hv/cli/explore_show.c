@@ -291,7 +291,7 @@ static void show_finding(const struct explore_config *config, const struct explo
 	outcome_phrase(r, t, phrase);
 	printf("FOUND in trial %u  %s\n", t->number, phrase);
 	printf("  schedule  %s%s\n", schedule_phrase(t->schedule),
-	       t->forced == EXPLORE_FORCED ? "" : " (it was not forced to its end)");
+	       t->forced == EXPLORE_FORCED ? "" : " (only a part of the schedule was forced)");
 	if (t->split)
 		printf("            %c's access is a read-modify-write without LOCK prefix: %c reads, %c makes its access, %c "
 		       "writes\n",

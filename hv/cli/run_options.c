@@ -193,7 +193,8 @@ static int check_images(const struct run_options *o, const char *option, const c
 static int check_device_windows(struct run_options *o, struct err *err)
 {
 	if (o->device_rate && o->no_device_windows)
-		return err_set(err, EXIT_USAGE, "--no-device-windows holds no requests: leave out --device-rate");
+		return err_set(err, EXIT_USAGE,
+			       "--no-device-windows leaves --device-rate without effect: leave out one of them");
 	if (o->device_rate && o->detect.session.no_detect)
 		return err_set(err, EXIT_USAGE, "--no-detect holds no requests of devices: leave out --device-rate");
 	if (o->device_rate && o->detect.aim_at)
@@ -218,7 +219,8 @@ static int check(struct run_options *o, struct err *err)
 	if (o->detect.session.no_detect && o->detect.session.replay)
 		return err_set(err, EXIT_USAGE, "--no-detect finds no race to run in both orders: leave out --replay");
 	if (o->detect.session.no_detect && o->detect.session.overhead_percent)
-		return err_set(err, EXIT_USAGE, "--no-detect samples nothing that could cost anything: leave out --overhead");
+		return err_set(err, EXIT_USAGE,
+			       "--no-detect samples nothing, so there is no cost to limit: leave out --overhead");
 	if (o->detect.session.no_detect && o->detect.session.stats_every_ns)
 		return err_set(err, EXIT_USAGE, "--no-detect has nothing to count: leave out --stats-every");
 	if (o->detect.session.no_detect && o->detect.wait_kernel)

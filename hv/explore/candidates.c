@@ -219,7 +219,8 @@ int candidates_after(const struct base *base, const struct recordings *r, const 
 	if (rc == 0 && insert(result, tried, &c.more) < 0)
 		rc = err_set(err, EXIT_INTERNAL, "out of memory");
 	if (rc == 0)
-		explore_say(config, "%zu more candidates, seen only while a program is held", c.more.count);
+		explore_say(config, "%zu more candidates, found by running one program while the other one is held",
+			    c.more.count);
 	free(c.more.all);
 	return rc;
 }

@@ -62,8 +62,8 @@ static void say_calls(const struct explore *e, unsigned side)
 	const char *const *names = e->config->also[side];
 
 	for (unsigned i = 0; i < EXPLORE_ALSO_MAX && names[i]; i++)
-		explore_say(e->config, "%c: other calls of %s on CPU %u: %" PRIu64, EXPLORE_SIDE_NAMES[side], names[i], side,
-			    e->result->recording[side].calls[i]);
+		explore_say(e->config, "%c: calls of %s on CPU %u outside of the program: %" PRIu64, EXPLORE_SIDE_NAMES[side],
+			    names[i], side, e->result->recording[side].calls[i]);
 }
 
 static int record_all(struct explore *e, struct err *err)

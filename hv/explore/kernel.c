@@ -42,7 +42,7 @@ int kernel_open(struct kernel *k, const struct base *base, const struct x86_regs
 		found = guest_poll(k->guest, &why);
 	if (found <= 0)
 		return err_set(err, EXIT_INPUT, "the guest's kernel cannot be read: %s",
-			       why.text[0] ? why.text : "no kernel is found in its memory");
+			       why.text[0] ? why.text : "no kernel was found in its memory");
 	find_modules(k->guest);
 	k->heap = guest_heap_open(k->guest);
 	return 0;

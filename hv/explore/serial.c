@@ -82,7 +82,8 @@ int serial_run(struct serial *s, const struct base *base, const struct explore_c
 	if (s->returns.site.pc)
 		leaks_find(&s->leaks, kernel);
 	if (s->leaks.guest)
-		explore_say(config, "looking for leaks and double frees; %zu objects are lost before the programs start",
+		explore_say(config,
+			    "looking for leaks and double frees; %zu objects are lost already before the programs start",
 			    s->leaks.before_count);
 	else
 		explore_say(config,
@@ -113,7 +114,8 @@ static void repeat_serial(struct serial *s)
 	struct explore_trial again;
 
 	if (!s->repeated)
-		explore_say(s->config, "a trial ended unlike both serial orders: running each serial order %u more times",
+		explore_say(s->config,
+			    "a trial ended differently from both serial orders: running each serial order %u more times",
 			    REPEATS);
 	for (unsigned i = 0; i < 2 * REPEATS && !s->repeated; i++)
 		run(s, i % 2, &again);

@@ -264,7 +264,8 @@ static void save(struct trials *t, struct explore_trial *found)
 	struct err err = {0};
 
 	if (explore_harms_memory(found))
-		explore_say(t->config, "trial %u: no scenario: a replay does not look for objects that are lost or freed twice",
+		explore_say(t->config,
+			    "trial %u: no scenario is saved: a replay does not look for objects that are lost or freed twice",
 			    found->number);
 	else if (found->split)
 		explore_say(t->config, "trial %u: no scenario: a replay cannot split the read-modify-write of %c",

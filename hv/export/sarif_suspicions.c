@@ -9,10 +9,10 @@ static const char *const suspicion_rules[][3] = {
 		{"suspicion-unprotected", "A lock that protects a datum elsewhere is missing here.",
 		 "No common lock orders the two accesses, and their functions can run at the same time. They were not seen "
 		 "in conflict. Check whether something else orders them, and take the lock if nothing does."},
-	[SUSPICION_INTERRUPT] =
-		{"suspicion-interrupt", "A lock that an interrupt takes is taken with interrupts on.",
-		 "If the interrupt comes on the CPU that holds the lock, it waits forever. Take the lock with this kind "
-		 "of interrupt off."},
+	[SUSPICION_INTERRUPT] = {"suspicion-interrupt", "A lock that an interrupt takes is taken with interrupts on.",
+				 "If the interrupt comes on the CPU that holds the lock, its handler waits forever. Take the "
+				 "lock with this kind "
+				 "of interrupt off."},
 	[SUSPICION_ATOMICITY] = {"suspicion-atomicity", "Two critical sections do what must be one step.",
 				 "Every access holds the lock, but the function releases it in between, and another section "
 				 "can come there. Keep "

@@ -217,9 +217,9 @@ static const char *how_phrase(const struct race *race)
 
 	switch (race->first.how) {
 	case RACE_BY_POINT:
-		return "Then another CPU came to the other access and was stopped before it, with both addresses known";
+		return "Then another CPU was stopped before the other access; the addresses of both accesses are known";
 	case RACE_BY_DEVICE:
-		return "The memory belonged to a request that the device was serving then, or began to serve";
+		return "The memory belonged to a request that the device was serving at that moment, or began to serve";
 	case RACE_BY_DEVICE_WINDOW:
 		return "Then a watchpoint on that memory caught the other access on a CPU";
 	case RACE_BY_REREAD:

@@ -38,7 +38,7 @@ static const char *why_no_site(const struct race_side *side)
 	if (!side->symbol.name[0] || side->pc - side->symbol.addr > UINT32_MAX)
 		return "is in no known function";
 	if (side->locked)
-		return "is a LOCKed instruction, which is never held";
+		return "is a LOCKed instruction, at which outrider holds no CPU";
 	return NULL;
 }
 

@@ -133,7 +133,7 @@ const char *replay_wrong(const struct race_replay *replay)
 		return "there is no instance";
 	if (replay->not_run > replay->count[REPLAY_FAILURE] || replay->one_troubled > replay_instances(replay) ||
 	    replay->last_moments > replay_instances(replay))
-		return "a part of the instances exceeds their total";
+		return "one of the counts is larger than the number of instances";
 	if (replay_instance_wrong(&replay->telling))
 		return replay_instance_wrong(&replay->telling);
 	if (replay->count[replay->telling.outcome] == 0 || replay_weight(&replay->telling) != weight_by_counts(replay))

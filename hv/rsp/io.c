@@ -241,7 +241,7 @@ static int take_token(struct rsp *r)
 				return -1;
 			break;
 		case RSP_HOSTILE:
-			return rsp_die(r, "this is not a gdbstub: it sends packets without end");
+			return rsp_die(r, "this is not a gdbstub: it sends a packet that is too long");
 		case RSP_PACKET:
 			r->payload[r->payload_len] = 0;
 			r->damaged = 0;

@@ -112,7 +112,7 @@ static int shake_hands(struct rsp *r, struct err *err)
 	if (rsp_send(r, "?", 1))
 		return -1;
 	if (rsp_wait(r, RSP_PATIENCE_NS, &stop) <= 0)
-		return rsp_die(r, "the gdbstub does not say in what state the machine is");
+		return rsp_die(r, "the gdbstub does not say whether the machine is stopped");
 	if (!r->was_running && rsp_ask_whether_it_ran(r))
 		return -1;
 	if (rsp_ask(r, "qqemu.PhyMemMode"))

@@ -78,7 +78,7 @@ static int open_kernel(struct scene *s, const struct scene_config *config, struc
 	if (s->known)
 		find_modules(s);
 	else
-		snprintf(s->why_not, sizeof(s->why_not), "%s", why.text[0] ? why.text : "no kernel is found in its memory");
+		snprintf(s->why_not, sizeof(s->why_not), "%s", why.text[0] ? why.text : "no kernel was found in its memory");
 	return 0;
 }
 

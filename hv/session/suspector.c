@@ -204,9 +204,8 @@ static void give_up(struct suspector *s, struct followed *f)
 
 	detect_confirm_end(s->config.detect, f->site[0], f->site[1]);
 	f->state = CONFIRM_GIVEN_UP;
-	snprintf(what, sizeof(what),
-		 "given up on: its sites were reached %" PRIu64 " and %" PRIu64 " times, and no race was seen", f->reached[0],
-		 f->reached[1]);
+	snprintf(what, sizeof(what), "given up: its two sites were reached %" PRIu64 " and %" PRIu64 " times without a race",
+		 f->reached[0], f->reached[1]);
 	say(s, f->id, what);
 }
 

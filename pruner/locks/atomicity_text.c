@@ -30,8 +30,8 @@ static const char *const reasons[ATOMICITY_TOLD] = {
 	[ATOMICITY_SNAPSHOT] = "both sections only read it, and decide nothing by the first value",
 	[ATOMICITY_BATCH] = "both sections belong to one loop, which releases the lock between its batches",
 	[ATOMICITY_STATE] = "the other function checks the datum, so it can tell the state between the sections",
-	[ATOMICITY_CLAIMED] = "the first section claims it by another datum, which the other function checks",
-	[ATOMICITY_OUTER] = "another lock is held around both sections, and by the other function",
+	[ATOMICITY_CLAIMED] = "the first section marks the object as in use by another datum, which the other function checks",
+	[ATOMICITY_OUTER] = "the function holds another lock around both sections, and the other function holds this lock, too",
 	[ATOMICITY_OWN_STEPS] =
 		"the sections are steps of two functions, and their caller decides nothing by the result of the first one",
 	[ATOMICITY_OBJECTS] = "loops access several objects, and nothing says that both sections access the same one",

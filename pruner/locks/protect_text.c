@@ -89,7 +89,7 @@ static void unprotected(const struct protection *p, struct suspicion *s)
 	add_name(s, a->name, a->gva);
 	add(s, ": ");
 	add_lock(p, s, s->lock);
-	add(s, " held in %" PRIu64 " of %" PRIu64 " accesses; not in ", s->held, s->total);
+	add(s, " held in %" PRIu64 " of %" PRIu64 " accesses, but not in ", s->held, s->total);
 	add_function(p, s, b->function, b->operation);
 	add_when(p, s, a, b, add_other_lock(p, s, b) ? ", and " : ", which ");
 }

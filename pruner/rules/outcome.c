@@ -63,7 +63,8 @@ static int no_change(const struct race_replay *replay, const char *line, struct 
 		verdict_evidence(out, "; %s, fewer than the %" PRIu64 " instances that a milder verdict needs", line,
 				 OUTCOME_ENOUGH);
 	else if (!continued_without_trouble(&replay->telling))
-		verdict_evidence(out, "; %s, but in the kept instance at least one order did not run on without trouble", line);
+		verdict_evidence(out, "; %s, but in the kept instance at least one order ended in trouble or was not run on",
+				 line);
 	else if (!rule_table[out->rule].refuted_by_equal_states || !is_doubted(out))
 		verdict_evidence(out, "; %s, which does not refute the rule", line);
 	else

@@ -224,7 +224,7 @@ static bool violates_rcu(const struct rcu *r, struct verdict *out)
 			out, "%s reads %s outside any RCU section, and can be preempted there, so no grace period waits for it",
 			view_function(r->reader), r->v->datum);
 		if (p->grace)
-			verdict_evidence(out, "; %s relies on one, by %s()", view_function(r->writer), p->grace);
+			verdict_evidence(out, "; %s relies on a grace period, by %s()", view_function(r->writer), p->grace);
 		return violation(out, RULE_READER_OUTSIDE_RCU);
 	}
 	if (!looks_like_rcu(r))

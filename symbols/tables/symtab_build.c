@@ -153,7 +153,7 @@ static int index_names(struct symtab *st, struct err *err)
 
 		if (slot == st->hash_size)
 			return err_set(err, EXIT_INPUT,
-				       "symbols: too many names have one hash, which a kernel's symbols do not have");
+				       "symbols: too many names have the same hash: these are not the symbols of a kernel");
 		if (!st->hash[slot])
 			st->hash[slot] = (uint32_t)i + 1;
 	}

@@ -53,7 +53,7 @@ static int check_table(const struct orc_table *table, struct err *err)
 	    x86_kernel_address(table->entries) && table->ips + table->count * sizeof(int32_t) > table->ips &&
 	    table->entries + (uint64_t)table->count * ORC_ENTRY_MAX > table->entries)
 		return 0;
-	return err_set(err, EXIT_INPUT, "stacks: the guest's ORC table makes no sense");
+	return err_set(err, EXIT_INPUT, "stacks: the guest's ORC table is invalid");
 }
 
 int orc_find_kernel(const struct symtab *kernel, const struct orc_format *format, struct orc_table *out, struct err *err)
@@ -66,7 +66,7 @@ int orc_find_kernel(const struct symtab *kernel, const struct orc_format *format
 	if (!ips || !entries)
 		return err_set(err, EXIT_INPUT, "stacks: this kernel has no ORC tables");
 	if (ips_end <= ips || entries_end <= entries || count > MAX_ENTRIES || (entries_end - entries) / format->size != count)
-		return err_set(err, EXIT_INPUT, "stacks: the guest's ORC table makes no sense");
+		return err_set(err, EXIT_INPUT, "stacks: the guest's ORC table is invalid");
 	*out = (struct orc_table){.ips = ips, .entries = entries, .count = (uint32_t)count};
 	return check_table(out, err);
 }

@@ -91,7 +91,9 @@ static int choose_base(struct fill *f)
 		return -1;
 	f->has_base = true;
 	if (f->query->against)
-		return f->base != f->to ? 0 : err_set(f->err, EXIT_USAGE, "two rounds are compared: name two different ones");
+		return f->base != f->to
+			       ? 0
+			       : err_set(f->err, EXIT_USAGE, "a round cannot be compared with itself: name two rounds");
 	if (f->base >= f->to)
 		return err_set(f->err, EXIT_USAGE, "--since: round %s is not before round %" PRIu64, base,
 			       f->rounds.list[f->to].number);

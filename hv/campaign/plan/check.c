@@ -142,17 +142,17 @@ static int check_pair(const struct plan *p, const struct plan_cell *cell, struct
 			"an <exclude>, or another image",
 			p->path, pair->line, pair->pair.workload, image->name);
 	if (!plan_value_of(p, cell, PLAN_MEMBER(initrd)))
-		return err_set(
-			err, EXIT_INPUT,
-			"%s:%ld: <workload name='%s'> has a <pair>, and the image '%s' no initial RAM disk: expected <initrd>",
-			p->path, pair->line, pair->pair.workload, image->name);
+		return err_set(err, EXIT_INPUT,
+			       "%s:%ld: <workload name='%s'> has a <pair>, but the image '%s' has no initial RAM disk: "
+			       "expected <initrd>",
+			       p->path, pair->line, pair->pair.workload, image->name);
 	for (size_t i = 0; (part = plan_part_of(p, cell, i)) != NULL; i++)
 		vcpus = part->vcpus ? part->vcpus : vcpus;
-	return vcpus == 1
-		       ? err_set(err, EXIT_INPUT,
-				 "%s:%ld: <workload name='%s'> has a <pair>, and its machine one vCPU: expected at least two",
-				 p->path, pair->line, pair->pair.workload)
-		       : 0;
+	return vcpus == 1 ? err_set(err, EXIT_INPUT,
+				    "%s:%ld: <workload name='%s'> has a <pair>, but its machine has one vCPU: expected at "
+				    "least two",
+				    p->path, pair->line, pair->pair.workload)
+			  : 0;
 }
 
 static int check_cell(const struct plan *p, const struct plan_cell *cell, struct err *err)

@@ -154,7 +154,7 @@ int store_build_release(struct store *s, const char *word, char *release, size_t
 			word);
 	if (b.nameless || b.several)
 		return err_set(err, EXIT_USAGE, "%.80s: %s; give the version that brought the fix, for example 6.1.115", word,
-			       b.several ? "kernels of several versions have build ids that begin with this"
+			       b.several ? "kernels of several versions have a build id or a commit that begins with this"
 					 : "the version of this kernel is not known");
 	snprintf(release, size, "%s", b.release);
 	return 0;

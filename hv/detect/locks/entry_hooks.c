@@ -77,7 +77,7 @@ static void remove_hot(struct detect *d)
 	for (unsigned i = 0; i < n; i++)
 		hook_remove(d, hot[i]);
 	if (n)
-		detect_message(d, "%s() is called so often that only its calls by the sampled code are followed", name);
+		detect_message(d, "%s() is called too often: from now on, only calls by the sampled code are followed", name);
 }
 
 void entry_hooks_step(struct detect *d)

@@ -156,7 +156,7 @@ static bool step_apart(struct race *r, unsigned cpu, struct gdb_stop *stop)
 	case COPY_HALTED:
 		stop_at(stop, GDB_NEWS, cpu);
 		snprintf(stop->text, sizeof(stop->text),
-			 "CPU %u waits for an interrupt, and a CPU takes none while it is stepped.", cpu);
+			 "CPU %u waits for an interrupt, and a stepped CPU takes no interrupts.", cpu);
 		return true;
 	case COPY_LOST:
 		stop_at(stop, GDB_NEWS, cpu);

@@ -143,7 +143,8 @@ int scenario_write(int fd, const struct scenario *s, struct err *err)
 	}
 	/* An empty file means that there is no scenario. */
 	if (o.failed && ftruncate(fd, 0) < 0)
-		err_set(err, EXIT_INPUT, "half of a scenario was written, and cannot be removed: %s", strerror(errno));
+		err_set(err, EXIT_INPUT, "the scenario was written in part, and this part cannot be removed: %s",
+			strerror(errno));
 	ZSTD_freeCCtx(o.zstd);
 	free(o.buffer);
 	free(fields);

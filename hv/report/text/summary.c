@@ -78,13 +78,14 @@ static double per(uint64_t value, double units)
 static const char *advice(const struct detect_stats *s)
 {
 	if (s->armed_most * 10 >= s->sites * 9)
-		return "all sites were armed, but the guest executes too few of them: give it more to do, or sample more";
+		return "all sites were armed, but the guest executes too few of them: give the guest more work, or sample more "
+		       "functions";
 	if (s->arming_ns * 10 >= s->sampling_ns * 2)
 		return "finding and arming points is the limit: name what the guest runs (--sample, --module)";
 	if (s->executed * 5 <= s->planted)
 		return "the guest executes few of the sites: give it more to do, or name what it runs (--sample, "
 		       "--module)";
-	return "more stops would keep the guest from its work: use a shorter --delay or a faster host";
+	return "with more hits, the guest would be held too much: use a shorter --delay or a faster host";
 }
 
 /* Returns the cost of sampling in percent of all CPU time of the guest. */

@@ -43,7 +43,8 @@ static int make_folder(char *folder, size_t size, struct err *err)
 	if (mkdir(folder, 0700) && errno != EEXIST)
 		return err_set(err, EXIT_INPUT, "%s: cannot make the folder for journals: %s", folder, strerror(errno));
 	if (lstat(folder, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-		return err_set(err, EXIT_INPUT, "%s: is not a folder of yours: remove it", folder);
+		return err_set(err, EXIT_INPUT, "%s: the journal needs a folder that you own, and this is none: remove it",
+			       folder);
 	return 0;
 }
 

@@ -57,7 +57,7 @@ int net_sockets_init(struct net_sockets *s, struct err *err)
 	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	event.data.fd = s->timer_fd;
 	if (s->epoll_fd < 0 || s->timer_fd < 0 || epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->timer_fd, &event) < 0)
-		return err_set(err, EXIT_INTERNAL, "user-mode networking: cannot make an epoll with a timer: %m");
+		return err_set(err, EXIT_INTERNAL, "user-mode networking: cannot create an epoll set with a timer: %m");
 	return 0;
 }
 

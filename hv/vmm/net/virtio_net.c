@@ -67,7 +67,7 @@ static bool collect(struct virtio_net *net, struct virtq *q, uint64_t need)
 		if (virtq_pop(q, rq) <= 0)
 			return false;
 		if (rq->read_len || rq->write_len < HEADER) {
-			virtq_break(q, "a receive buffer has no room for a header, or a part that the device cannot write");
+			virtq_break(q, "a receive buffer has no room for a header, or has a part that the device cannot write");
 			virtq_drop(rq);
 			return false;
 		}
@@ -187,7 +187,7 @@ static bool send_burst(struct virtio_net *net, struct virtq *q)
 
 	for (n = 0; n < SEND_BURST && !net->stopped && virtq_pop(q, rq) > 0; n++) {
 		if (rq->write_len || rq->read_len < HEADER) {
-			virtq_break(q, "a transmit request has no header, or a part that the device can write");
+			virtq_break(q, "a transmit request has no header, or has a part that the device can write");
 			virtq_drop(rq);
 			break;
 		}

@@ -92,7 +92,8 @@ static int set_speed(struct vcpu *vcpu, uint64_t khz, struct err *err)
 
 	if (difference <= khz / 1000 || ioctl(vcpu->fd, KVM_SET_TSC_KHZ, (long)khz) == 0)
 		return 0;
-	return err_set(err, EXIT_INPUT, "vCPU %u: its TSC runs at %llu kHz, and this host's at %d kHz, which KVM cannot change",
+	return err_set(err, EXIT_INPUT,
+		       "vCPU %u: the saved TSC runs at %llu kHz, but this host's TSC runs at %d kHz, and KVM cannot scale it",
 		       vcpu->index, (unsigned long long)khz, now);
 }
 

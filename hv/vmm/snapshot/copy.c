@@ -36,7 +36,7 @@ static int open_kvm(int given, struct err *err)
 static int attach_ram(struct vm *vm, const struct ram *ram, const struct block *block, bool log_dirty, struct err *err)
 {
 	if (ram->low + ram->high != block->machine.memory)
-		return err_set(err, EXIT_INPUT, "the state is that of a machine with %llu bytes of memory, not %llu",
+		return err_set(err, EXIT_INPUT, "the saved machine has %llu bytes of memory, but the copy has %llu",
 			       (unsigned long long)block->machine.memory, (unsigned long long)(ram->low + ram->high));
 	vm->ram = *ram;
 	vm->ram_is_callers = true;

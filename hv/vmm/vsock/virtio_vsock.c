@@ -35,7 +35,7 @@ static bool send_packet(struct virtio_vsock *v)
 		return false;
 	if (rq->read_len || rq->write_len < sizeof(h)) {
 		virtq_drop(rq);
-		virtq_break(q, "a receive buffer has no room for a header, or a part that the device cannot write");
+		virtq_break(q, "a receive buffer has no room for a header, or has a part that the device cannot write");
 		return false;
 	}
 	room = rq->write_len - sizeof(h);
@@ -62,7 +62,7 @@ static bool take_packet(struct virtio_vsock *v)
 		return false;
 	if (rq->write_len || virtq_read(rq, 0, &h, sizeof(h)) < sizeof(h)) {
 		virtq_drop(rq);
-		virtq_break(q, "a packet of the guest has no header, or a part that the device can write");
+		virtq_break(q, "a packet of the guest has no header, or has a part that the device can write");
 		return false;
 	}
 	len = h.len < VSOCK_BUFFER ? h.len : VSOCK_BUFFER;

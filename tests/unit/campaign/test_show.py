@@ -233,7 +233,7 @@ class Rounds(unittest.TestCase):
                 ("show", ["--fail-on", "races"], 2, "new-harmful"),
                 ("show", ["--sources", "/nowhere"], 3, "/nowhere/MAINTAINERS"),
                 ("diff", ["1"], 2, "OLD and NEW"),
-                ("diff", ["1", "1"], 2, "two different ones"),
+                ("diff", ["1", "1"], 2, "name two rounds"),
                 ("triage", [self.gone_id], 2, "new, known, fixed or wontfix"),
                 ("triage", [self.gone_id, "mended"], 2, "new, known, fixed or wontfix"),
                 ("status", ["--campaign", "weekly"], 3, "no round of the campaign weekly")):

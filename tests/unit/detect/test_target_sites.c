@@ -348,7 +348,7 @@ static void one_side_only(void **state)
 	locked.locked = true;
 	race = add_race(f, locked, device);
 	assert_int_equal(race->count, 0);
-	assert_string_equal(race->why_not[0], "is a LOCKed instruction, which is never held");
+	assert_string_equal(race->why_not[0], "is a LOCKed instruction, at which outrider holds no CPU");
 	assert_string_equal(race->why_not[1], "is a device");
 	race = add_race(f, unseen, reader);
 	assert_int_equal(race->count, 1);

@@ -182,7 +182,7 @@ static void test_a_lock_on_one_side(void **state)
 	race_id(b->accesses[0].site, b->accesses[1].site, id);
 	assert_string_equal(s->id, id);
 	assert_string_equal(s->text,
-			    "nic->flags: cb_lock held in 412 of 418 accesses; not in e100_watchdog(), which ran at the "
+			    "nic->flags: cb_lock held in 412 of 418 accesses, but not in e100_watchdog(), which ran at the "
 			    "same time as e100_configure()");
 }
 
@@ -206,7 +206,7 @@ static void test_operations_are_named(void **state)
 	b->accesses[0].operation = OPEN;
 	b->accesses[1].operation = STATS;
 	assert_non_null(strstr(expect_one(b)->text,
-			       "; not in e100_watchdog() (reached from e100_get_stats()), which ran at the "
+			       ", but not in e100_watchdog() (reached from e100_get_stats()), which ran at the "
 			       "same time as e100_configure() (reached from e100_open())"));
 }
 
@@ -217,7 +217,7 @@ static void test_one_operation_on_two_cpus(void **state)
 	figure_one(b);
 	b->accesses[0].operation = b->accesses[1].operation = OPEN;
 	assert_non_null(strstr(expect_one(b)->text,
-			       "; not in e100_watchdog() (reached from e100_open()); e100_open() ran on two "
+			       ", but not in e100_watchdog() (reached from e100_open()); e100_open() ran on two "
 			       "CPUs at the same time, and leads to e100_configure() too"));
 }
 
@@ -254,7 +254,7 @@ static void test_two_locks(void **state)
 	assert_int_equal(s->held, 30);
 	assert_int_equal(s->total, 40);
 	assert_string_equal(s->text,
-			    "nic->flags: cmd_lock held in 30 of 40 accesses; not in e100_configure(), which holds cb_lock "
+			    "nic->flags: cmd_lock held in 30 of 40 accesses, but not in e100_configure(), which holds cb_lock "
 			    "instead, and ran at the same time as e100_watchdog()");
 }
 
@@ -547,7 +547,7 @@ static void test_a_task_and_its_interrupt(void **state)
 	task_and_interrupt(b, GUEST_HARDIRQ);
 	s = expect_one(b);
 	assert_false(s->concurrent);
-	assert_non_null(strstr(s->text, "; not in e100_intr(), which can interrupt e100_configure()"));
+	assert_non_null(strstr(s->text, ", but not in e100_intr(), which can interrupt e100_configure()"));
 }
 
 static void test_the_task_lacks_the_lock(void **state)
@@ -557,7 +557,7 @@ static void test_the_task_lacks_the_lock(void **state)
 	task_and_interrupt(b, GUEST_HARDIRQ);
 	b->accesses[0].held_count = 0;
 	hold(&b->accesses[1], CB_LOCK);
-	assert_non_null(strstr(expect_one(b)->text, "; not in e100_configure(), which can be interrupted by e100_intr()"));
+	assert_non_null(strstr(expect_one(b)->text, ", but not in e100_configure(), which can be interrupted by e100_intr()"));
 }
 
 /* A network driver opens its device under a mutex, before the device raises interrupts. */

@@ -388,7 +388,7 @@ static const struct wrong_replay {
 	{{"replay", "counts", "state_change"}, "0", "there is no instance"},
 	{{"replay", "counts", "state_change"}, "-1", "\"state_change\""},
 	{{"replay", "counts", "replay_failure"}, "0.5", "\"replay_failure\""},
-	{{"replay", "not_run"}, "1", "exceeds their total"},
+	{{"replay", "not_run"}, "1", "larger than the number of instances"},
 	{{"replay", "one_order_in_trouble"}, "1", "contradict each other"},
 	{{"replay", "telling", "outcome"}, "\"benign\"", "\"outcome\""},
 	{{"replay", "telling", "outcome"}, "\"no-state-change\"", "differences without a state change"},

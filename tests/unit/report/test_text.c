@@ -494,7 +494,8 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 	free(text);
 	all.sites = 70000;
 	text = summary_of(&all);
-	has(text, "all sites were armed, but the guest executes too few of them: give it more to do, or sample more\n");
+	has(text, "all sites were armed, but the guest executes too few of them: give the guest more work, or sample more "
+		  "functions\n");
 	free(text);
 	slow.arming_ns = 4200000000;
 	text = summary_of(&slow);
@@ -502,8 +503,9 @@ static void summary_says_why_the_rate_was_not_reached(void **state)
 	free(text);
 	held.executed = 6000;
 	text = summary_of(&held);
-	has(text, "33% of them never hit, 12% of a CPU to arm them, 0.25 ms a stop; more stops would keep the guest from "
-		  "its work: use a shorter --delay or a faster host\n");
+	has(text, "33% of them never hit, 12% of a CPU to arm them, 0.25 ms a stop; with more hits, the guest would be held "
+		  "too much: "
+		  "use a shorter --delay or a faster host\n");
 	free(text);
 	reached.hits = 8000;
 	text = summary_of(&reached);

@@ -2,7 +2,7 @@
 """The member `locks` of a report, as a run with --locks writes it."""
 
 ID = "0123456789ab"
-TEXT = "nic.flags: nic.cb_lock held in 412 of 418 accesses; not in <watchdog>(), which ran at the same time as configure()"
+TEXT = "nic.flags: nic.cb_lock held in 412 of 418 accesses, but not in <watchdog>(), which ran at the same time as configure()"
 SLAB = {"kind": "slab", "variable": None, "module": None, "cpu": None, "cache": "nics", "merged": False,
         "object": "0xffff888012345600", "object_size": 1024, "offset": 64, "type": None, "member": None}
 
