@@ -14,6 +14,8 @@ uint64_t handover_object(enum handover_kind kind, uint64_t value)
 	return kind == HANDOVER_IRQ ? (uint32_t)value : value;
 }
 
+/* Begin and end of a serial call are the take and the release of a lock: so they order what comes before and after them, too.
+ */
 static struct lock_event event_of(const struct handover_stop *stop, uint64_t gva, uint8_t kind, enum handover_side side,
 				  bool give)
 {
@@ -21,7 +23,7 @@ static struct lock_event event_of(const struct handover_stop *stop, uint64_t gva
 				   .gva = gva,
 				   .who = stop->who,
 				   .give = give,
-				   .handover = true,
+				   .handover = kind != HANDOVER_SERIAL,
 				   .kind = kind,
 				   .side = (uint8_t)side};
 }

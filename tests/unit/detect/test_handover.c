@@ -76,6 +76,8 @@ struct fixture {
 	uint64_t entry_rsp;
 	/* Accesses are made on the stack of come(), below the frame of the callback. */
 	bool in_callback;
+	/* The number of the latest lock moment of serial(). */
+	uint64_t number;
 };
 
 static void on_moment(void *ctx, const struct lock_moment *m)
@@ -786,37 +788,70 @@ static void call_of_outside_has_returned_at_the_subjects_next_stop(void **state)
 	free(h);
 }
 
-/* The task enters a callback with this object, called by code outside of the subject. Returns whether it counts as one. */
-static bool enter(struct fixture *f, struct handover *h, const struct lock_function *caller, int32_t pid, uint64_t object)
+/* The task is at the start of a function with this argument, or at its end. The function was called by foreign code. */
+static bool serial(struct fixture *f, struct handover *h, int32_t pid, uint64_t object, bool ends, struct lock_event *event)
 {
+	const struct lock_function caller = {.op = LOCK_CALLER, .kind = HANDOVER_SERIAL};
 	struct x86_regs regs = {.rip = RIG_TEXT + WORK_START, .gpr[X86_RDI] = object};
 	const uint64_t back = RIG_TEXT + INDIRECT + 5, at = STACK + (uint64_t)pid * STACK_BYTES;
 	const struct handover_stop stop = {
-		.guest = &f->r->guest, .regs = &regs, .who = {.who = pid, .kind = GUEST_TASK}, .number = 1};
-	struct lock_event event;
+		.guest = &f->r->guest, .regs = &regs, .who = {.who = pid, .kind = GUEST_TASK}, .number = ++f->number};
 
 	rig_store(f->r, at, &back, sizeof(back));
 	regs.gpr[X86_RSP] = RIG_DATA + at;
-	return handover_enter(h, &stop, caller, &event);
+	return ends ? handover_leave(h, &stop, &caller, event) : handover_enter(h, &stop, &caller, event);
 }
 
 /* Two functions of a driver that the kernel calls under the lock of their first argument. */
 static void serial_calls_of_one_object_exclude_each_other(void **state)
 {
-	const struct lock_function caller = {.op = LOCK_CALLER, .kind = HANDOVER_SERIAL};
 	struct handover *h = calloc(1, sizeof(*h));
 	struct lockset owner, worker, other;
+	struct lock_event event;
 
 	assert_non_null(h);
-	assert_true(enter(*state, h, &caller, OWNER, RIG_DATA + ITEM));
-	assert_true(enter(*state, h, &caller, WORKER, RIG_DATA + ITEM));
-	assert_true(enter(*state, h, &caller, OTHER, RIG_DATA + OTHER_ITEM));
+	assert_true(serial(*state, h, OWNER, RIG_DATA + ITEM, false, &event));
+	assert_true(serial(*state, h, WORKER, RIG_DATA + ITEM, false, &event));
+	assert_true(serial(*state, h, OTHER, RIG_DATA + OTHER_ITEM, false, &event));
 	owner = callbacks_of(h, OWNER);
 	worker = callbacks_of(h, WORKER);
 	other = callbacks_of(h, OTHER);
 	assert_true(lockset_excludes(&owner, &worker));
 	assert_false(lockset_excludes(&owner, &other));
-	assert_false(enter(*state, h, &caller, OTHER, 0x1000));
+	assert_false(serial(*state, h, OTHER, 0x1000, false, &event));
+	free(h);
+}
+
+/*
+ * The worker's access is in a serial call. Later, the owner makes such a call, and after it an access without any lock, as a
+ * task does that stops a stream and prepares it again.
+ */
+static void serial_calls_order_what_is_outside_of_them(void **state)
+{
+	struct fixture *f = *state;
+	struct handover *h = calloc(1, sizeof(*h));
+	struct lock_events *events = calloc(1, sizeof(*events));
+	struct lock_hit first = {.who = {.who = WORKER, .kind = GUEST_TASK}},
+			second = {.number = 100, .who = {.who = OWNER, .kind = GUEST_TASK}};
+
+	assert_non_null(h);
+	assert_non_null(events);
+	for (unsigned ends = 0; ends < 2; ends++) {
+		struct lock_event event;
+
+		assert_true(serial(f, h, WORKER, RIG_DATA + ITEM, ends, &event));
+		lock_events_add(events, &event);
+		first.number = ends ? first.number : ++f->number;
+	}
+	assert_int_equal(lock_order(events, &first, &second), LOCK_ORDER_NONE);
+	for (unsigned ends = 0; ends < 2; ends++) {
+		struct lock_event event;
+
+		assert_true(serial(f, h, OWNER, RIG_DATA + ITEM, ends, &event));
+		lock_events_add(events, &event);
+	}
+	assert_int_equal(lock_order(events, &first, &second), LOCK_ORDER_LOCKS);
+	free(events);
 	free(h);
 }
 
@@ -903,6 +938,7 @@ int main(void)
 		T(interrupts_are_stopped_as_often_as_started),
 		T(call_of_outside_has_returned_at_the_subjects_next_stop),
 		T(serial_calls_of_one_object_exclude_each_other),
+		T(serial_calls_order_what_is_outside_of_them),
 		T(completion_counts_if_it_came),
 		T(rest_forgets_what_runs),
 		T(text_that_goes_takes_its_callbacks_along),
