@@ -18,6 +18,11 @@
 #define LOCK_PATH_MAX 6
 /* Maximum number of other contexts that are recorded per event. */
 #define LOCK_DURING_MAX 8
+/*
+ * Upper bound of the size of a reused object (`reused` of struct lock_moment), in bytes: the event has its start, but not its
+ * size. The requests of Linux's block layer, with the data of a driver, have some 300 to 1000 bytes.
+ */
+#define LOCK_REUSED_BYTES 1024u
 
 enum lock_moment_kind {
 	LOCK_MOMENT_ACCESS, /* the instruction at `pc` is about to access `data` */
@@ -73,6 +78,8 @@ struct lock_moment {
 	 * lock.gva is set, to the GVA of the object.
 	 */
 	struct held_lock lock;
+	/* FREE: the object is not freed, but goes back to a pool, from which it is taken again. It may begin inside a page. */
+	bool reused;
 	struct guest_memory lock_memory;
 	/* LOCK_MOMENT_TAKE: the argument register that points to the lock. */
 	struct base_register lock_base;

@@ -330,9 +330,10 @@ static void take_lock(struct protection *p, const struct lock_moment *m, uint32_
 		p->takes[at].count = count_sum(p->takes[at].count, 1);
 }
 
-static void end_object(struct protection *p, uint64_t gva)
+static void end_object(struct protection *p, const struct lock_moment *m)
 {
-	enum prot_objects_rc rc = prot_objects_end(&p->index->objects, gva);
+	struct prot_objects *objects = &p->index->objects;
+	enum prot_objects_rc rc = m->reused ? prot_objects_reuse(objects, m->lock.gva) : prot_objects_end(objects, m->lock.gva);
 
 	if (rc == PROT_OBJECTS_FULL)
 		p->lost++;
@@ -383,6 +384,6 @@ int protection_take(struct protection *p, const struct lock_moment *m, struct er
 	else if (m->kind == LOCK_MOMENT_TAKE)
 		take_lock(p, m, operation);
 	else if (m->kind == LOCK_MOMENT_FREE)
-		end_object(p, m->lock.gva);
+		end_object(p, m);
 	return ix->no_memory ? err_set(err, EXIT_INTERNAL, "out of memory while recording locks") : 0;
 }

@@ -10,13 +10,17 @@
 
 #define FIRST_ROOM 64u
 #define PAGE_BYTES 4096u
-#define WORD_BYTES 8u /* size of a datum outside of known objects, in bytes */
+#define WORD_BYTES 8u	/* size of a datum outside of known objects, in bytes */
+#define PIECE_ALIGN 64u /* alignment of the objects in a pool, in bytes: that of a cache line, as in the block layer */
+/* The lifetimes of pieces are numbered from here, so that none of them has the number of a page's lifetime. */
+#define PIECE_LIVES 0x40000000u
 
 /* What an entry stands for. */
 enum part {
 	OBJECT, /* an object, by its start address */
 	WORD,	/* an aligned word of memory outside of known objects */
 	PAGE,	/* a page at whose start an object was freed or allocated; only its `life` is used */
+	PIECE,	/* an object in a pool that was reused, by its start address; only its `life` is used */
 };
 
 struct prot_object {
@@ -130,10 +134,22 @@ static uint64_t identity_of(const struct prot_objects *t, const struct guest_mem
 	return siphash(&t->key, &what, sizeof(what));
 }
 
+/* Returns the reused object that contains the word, or NULL: the last one that begins at the word or before it. */
+static const struct prot_object *piece_of(const struct prot_objects *t, uint64_t word)
+{
+	const struct prot_object *piece = NULL;
+	uint64_t at = word / PIECE_ALIGN * PIECE_ALIGN;
+
+	for (unsigned i = 0; t->reused && !piece && i < LOCK_REUSED_BYTES / PIECE_ALIGN; i++)
+		piece = find(t, at - i * PIECE_ALIGN, PIECE);
+	return piece;
+}
+
 /* Find or add the entry of the datum's object or word. Begin a new lifetime if another object is at that address now. */
 static enum prot_objects_rc entry_of(struct prot_objects *t, const struct lock_datum *d, struct prot_object **out)
 {
-	const struct prot_object *page = d->memory.object ? NULL : find(t, d->gva / PAGE_BYTES * PAGE_BYTES, PAGE);
+	const struct prot_object *piece = d->memory.object ? NULL : piece_of(t, d->gva);
+	const struct prot_object *page = d->memory.object || piece ? piece : find(t, d->gva / PAGE_BYTES * PAGE_BYTES, PAGE);
 	uint32_t page_life = page ? page->life : 0;
 	enum prot_objects_rc rc = d->memory.object ? have(t, d->memory.object, OBJECT, out)
 						   : have(t, d->gva / WORD_BYTES * WORD_BYTES, WORD, out);
@@ -187,5 +203,17 @@ enum prot_objects_rc prot_objects_end(struct prot_objects *t, uint64_t gva)
 	rc = have(t, gva, PAGE, &o);
 	if (rc == PROT_OBJECTS_OK)
 		begin_life(o, o->life + 1);
+	return rc;
+}
+
+enum prot_objects_rc prot_objects_reuse(struct prot_objects *t, uint64_t gva)
+{
+	struct prot_object *o;
+	enum prot_objects_rc rc = have(t, gva, PIECE, &o);
+
+	/* Two pieces never have lifetimes of one number: a word can come from one piece to another, when the other is first
+	 * seen. */
+	if (rc == PROT_OBJECTS_OK)
+		begin_life(o, PIECE_LIVES + t->reused++);
 	return rc;
 }

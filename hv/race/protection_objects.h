@@ -24,6 +24,8 @@ struct prot_objects {
 	/* Index of `list`, and its capacity. */
 	struct race_index index;
 	uint32_t room;
+	/* Number of calls of prot_objects_reuse(). */
+	uint32_t reused;
 	/* Key of the hashes, since addresses come from the guest. */
 	struct siphash_key key;
 };
@@ -46,5 +48,11 @@ enum prot_objects_rc prot_objects_touch(struct prot_objects *t, const struct loc
  * of known objects.
  */
 enum prot_objects_rc prot_objects_end(struct prot_objects *t, uint64_t gva);
+
+/*
+ * The object that begins at `gva`, in memory outside of known objects, goes back to its pool: end the lifetime of its words.
+ * Its words are those from `gva` up to the next object that was reused, at most LOCK_REUSED_BYTES.
+ */
+enum prot_objects_rc prot_objects_reuse(struct prot_objects *t, uint64_t gva);
 
 #endif

@@ -15,6 +15,8 @@
 #include "hv/detect/steer/lock_order.h"
 
 #define OPCODE_JUMP 0xe9
+/* Upper bound of a freed object's size in bytes: the call that frees it does not say how large it is. */
+#define OBJECT_BYTES 8192u
 /* The smallest ERR_PTR() value. */
 #define ERRORS_FROM 0xfffffffffffff001ull
 
@@ -23,12 +25,26 @@ static void object_ends(struct locks *l, uint64_t gva)
 	struct raw_moment *raw;
 
 	l->number++;
-	confirm_object_ends(l->d, gva);
+	confirm_object_ends(l->d, gva, OBJECT_BYTES);
 	handover_object_ends(&l->events, gva);
 	handover_object_gone(&l->handover, gva);
 	raw = lock_moment_put(l, LOCK_MOMENT_FREE, monotonic_ns());
 	if (raw)
 		raw->lock.gva = gva;
+}
+
+/* The object begins a new life in its pool. What it hands over by is not freed, so the hand-overs by it stay valid. */
+static void object_is_reused(struct locks *l, uint64_t gva)
+{
+	struct raw_moment *raw;
+
+	l->number++;
+	confirm_object_ends(l->d, gva, LOCK_REUSED_BYTES);
+	raw = lock_moment_put(l, LOCK_MOMENT_FREE, monotonic_ns());
+	if (raw) {
+		raw->lock.gva = gva;
+		raw->reused = true;
+	}
 }
 
 /* Queue a lock moment of a call, if the budget of stack copies allows it. The caller updates the lockset in either case. */
@@ -167,9 +183,12 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 	if (!gva || function->op == LOCK_NEW)
 		return;
 	guest_context(l->d->guest, regs, &context);
-	if (function->op == LOCK_FREE) {
+	if (function->op == LOCK_FREE || function->op == LOCK_REUSE) {
 		lock_see_returns(l, cpu, regs, &context, true);
-		object_ends(l, gva);
+		if (function->op == LOCK_FREE)
+			object_ends(l, gva);
+		else
+			object_is_reused(l, gva);
 		return;
 	}
 	if (function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE || function->op == LOCK_STOP) {

@@ -138,6 +138,7 @@ static bool describe(struct detect *d, struct decisions *k, struct raw_moment *r
 				  .pc = side->pc,
 				  .locks = raw->locks,
 				  .lock = raw->lock,
+				  .reused = raw->reused,
 				  .lock_base = raw->lock_base,
 				  .data_count = raw->data_count,
 				  .during_count = raw->during_count};

@@ -28,6 +28,7 @@ struct raw_moment {
 	uint64_t time_ns;
 	struct lockset locks;
 	struct held_lock lock;
+	bool reused;
 	struct base_register lock_base;
 	struct lock_datum data[INSN_MAX_MEM];
 	unsigned data_count;

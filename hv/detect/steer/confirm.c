@@ -17,11 +17,6 @@
 /* Confirming may use up to half of the requested hits/s, but at least 20 hits/s. */
 #define RATE_SHARE 0.5
 #define RATE_LEAST 20.0
-/*
- * When an object ends, its address is known, but not its size. The object counts as if it had this many bytes, the upper bound
- * of an object's size.
- */
-#define OBJECT_BYTES 8192u
 
 /* A pair of sites whose race is to be confirmed, and how often a CPU hit each site. */
 struct pair {
@@ -287,13 +282,13 @@ void confirm_accessed(struct detect *d, const struct lock_events *events, uint64
 	}
 }
 
-void confirm_object_ends(struct detect *d, uint64_t gva)
+void confirm_object_ends(struct detect *d, uint64_t gva, uint32_t bytes)
 {
 	for (unsigned i = 0; i < d->confirmer->count; i++) {
 		for (unsigned which = 0; which < 2; which++) {
 			struct pair *p = &d->confirmer->pairs[i];
 
-			if (p->last[which].gva - gva < OBJECT_BYTES)
+			if (p->last[which].gva - gva < bytes)
 				p->latest[which].number = p->last[which].number = 0;
 		}
 	}

@@ -73,10 +73,10 @@ unsigned confirm_locks(const struct detect *d, uint64_t site, const struct lock_
 void confirm_accessed(struct detect *d, const struct lock_events *events, uint64_t site, const struct lock_hit *hit);
 
 /*
- * The object at `gva` was freed or allocated: do not compare accesses to the old object with later ones. Called in a callback,
- * under d->lock.
+ * The object at `gva`, of at most `bytes` bytes, was freed, allocated or reused: do not compare accesses to the old object with
+ * later ones. Called in a callback, under d->lock.
  */
-void confirm_object_ends(struct detect *d, uint64_t gva);
+void confirm_object_ends(struct detect *d, uint64_t gva, uint32_t bytes);
 
 /* Whether this GVA is a site of a pair. The caller holds d->lock. */
 bool confirm_has(const struct detect *d, uint64_t site);

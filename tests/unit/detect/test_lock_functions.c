@@ -98,6 +98,9 @@ static void own_list_says_what_linux_does(void **state)
 	assert_int_equal(f->op, LOCK_FREE);
 	assert_int_equal(f->arg, 1);
 	assert_int_equal(find(*state, "__kmalloc")->op, LOCK_NEW);
+	f = find(*state, "nvme_setup_cmd");
+	assert_int_equal(f->op, LOCK_REUSE);
+	assert_int_equal(f->arg, 1);
 }
 
 static void own_list_has_hand_overs(void **state)

@@ -33,8 +33,10 @@
 #define SPIN_TRYLOCK 0x600u
 #define KFREE 0x700u
 #define KMALLOC 0x800u
+#define END_REQUEST 0x900u
 #define SIZE 0x100u
-#define DATA 0x180u /* what looks like a call and is no text */
+#define REUSE 0x140u /* a jump to blk_mq_end_request() */
+#define DATA 0x180u  /* what looks like a call and is no text */
 /* A function of the subject that looks at the results of its calls. */
 #define RESULTS 0x40u
 #define TESTED_TRY_CALL 0x40u
@@ -108,6 +110,7 @@ static int setup(void **state)
 		{.name = "subject_caller", .addr = RIG_TEXT + CALLER, .size = 0xf, .type = 't'},
 		{.name = "subject_check", .addr = RIG_TEXT + CHECK, .size = 0xb, .type = 't'},
 		{.name = "subject_act", .addr = RIG_TEXT + ACT, .size = 0xb, .type = 't'},
+		{.name = "subject_reuse", .addr = RIG_TEXT + REUSE, .size = 5, .type = 't'},
 		{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
 		{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
 		{.name = "_raw_spin_lock", .addr = RIG_TEXT + SPIN_LOCK, .size = SIZE, .type = 'T'},
@@ -115,6 +118,7 @@ static int setup(void **state)
 		{.name = "_raw_spin_trylock", .addr = RIG_TEXT + SPIN_TRYLOCK, .size = SIZE, .type = 'T'},
 		{.name = "kfree", .addr = RIG_TEXT + KFREE, .size = SIZE, .type = 'T'},
 		{.name = "__kmalloc", .addr = RIG_TEXT + KMALLOC, .size = SIZE, .type = 'T'},
+		{.name = "blk_mq_end_request", .addr = RIG_TEXT + END_REQUEST, .size = SIZE, .type = 'T'},
 	};
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct err err = {0};
@@ -134,6 +138,7 @@ static int setup(void **state)
 	branch(f->r, 0xe8, UNLOCK_CALL, SPIN_UNLOCK);
 	branch(f->r, 0xe8, TRY_CALL, SPIN_TRYLOCK);
 	branch(f->r, 0xe9, FREE_JUMP, KFREE);
+	branch(f->r, 0xe9, REUSE, END_REQUEST);
 	branch(f->r, 0xe8, OTHER, SPIN_LOCK);
 	branch(f->r, 0xe8, TESTED_TRY_CALL, SPIN_TRYLOCK);
 	rig_code(f->r, TRY_TEST, INSN("\x85\xc0"));
@@ -467,6 +472,17 @@ static void ends_of_objects_are_told(void **state)
 
 	call(f, 0, 7, FREE_JUMP);
 	assert_int_equal(next(f, LOCK_MOMENT_FREE).lock.gva, RIG_DATA + 0x40);
+}
+
+static void reuses_of_objects_are_told(void **state)
+{
+	struct fixture *f = *state;
+	struct raw_moment m;
+
+	call(f, 0, 7, REUSE);
+	m = next(f, LOCK_MOMENT_FREE);
+	assert_int_equal(m.lock.gva, RIG_DATA + 0x40);
+	assert_true(m.reused);
 }
 
 /* Accesses do not take the last places, which are for the ends of objects. */
@@ -878,6 +894,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(interrupt_meets_what_it_interrupts, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_holds_a_lock_or_is_held_was_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_of_objects_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(reuses_of_objects_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(full_ring_loses_accesses_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(text_that_goes_takes_its_locks_along, setup, teardown),
 		cmocka_unit_test_setup_teardown(moment_whose_text_has_gone_is_lost, setup, teardown),

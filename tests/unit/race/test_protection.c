@@ -422,6 +422,43 @@ static void pages_have_lives_too(void **state)
 	assert_int_equal(p->accesses[1].count_shared, 0);
 }
 
+static void reuse(struct protection *p, uint64_t number, uint64_t gva)
+{
+	struct lock_moment m = {.number = number, .kind = LOCK_MOMENT_FREE, .lock = {.gva = gva}, .reused = true};
+
+	take(p, &m);
+}
+
+/* Objects in a pool are part of no slab object. Each of them has its own lives. */
+static void objects_in_a_pool_have_lives(void **state)
+{
+	const uint64_t pool = (DATUM & ~UINT64_C(4095)) + 0x800;
+	struct protection *p = *state;
+	struct lock_moment m = moment(1, "f", "f");
+
+	m.data[0].memory = (struct guest_memory){.kind = GUEST_MEMORY_PAGE, .cpu = -1};
+	m.data[0].gva = pool + 0x118;
+	take(p, &m);
+	/* The next object in the pool, and one that is too far before, are others. */
+	reuse(p, 2, pool + 0x180);
+	reuse(p, 3, pool - LOCK_REUSED_BYTES);
+	take(p, &m);
+	assert_int_equal(p->access_count, 1);
+	m.context.pid = 101;
+	take(p, &m);
+	assert_int_equal(p->accesses[0].count_shared, 1);
+	reuse(p, 4, pool);
+	take(p, &m);
+	assert_int_equal(p->access_count, 2);
+	assert_int_not_equal(p->accesses[1].life, p->accesses[0].life);
+	assert_int_equal(p->accesses[1].count_shared, 0);
+	/* An object begins closer to the word: no life of the word is one of the object before it. */
+	reuse(p, 5, pool + 0x100);
+	take(p, &m);
+	assert_int_equal(p->access_count, 3);
+	assert_int_not_equal(p->accesses[2].life, p->accesses[1].life);
+}
+
 /* ---- locks ---- */
 
 static struct lock_moment taking(uint64_t number, const char *function, const char *operation)
@@ -777,6 +814,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_freed_object_has_another_life, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_object_in_its_place_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(pages_have_lives_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(objects_in_a_pool_have_lives, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lock_that_was_held_before_it_was_taken_is_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_lock_from_outside_has_a_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_address_is_one_lock, setup, teardown),

@@ -195,7 +195,7 @@ static void one_after_the_other(struct fixture *f, unsigned times, bool lock)
 		accessed(f, events, B, ++number, 1);
 		/* The next accesses are to another object. */
 		pthread_mutex_lock(&f->r->d->lock);
-		confirm_object_ends(f->r->d, RIG_DATA);
+		confirm_object_ends(f->r->d, RIG_DATA, 8192);
 		pthread_mutex_unlock(&f->r->d->lock);
 	}
 	free(events);
@@ -268,7 +268,7 @@ static void handed_over(struct fixture *f, unsigned times)
 								     .handover = true});
 		accessed(f, events, B, ++number, 1);
 		pthread_mutex_lock(&f->r->d->lock);
-		confirm_object_ends(f->r->d, RIG_DATA);
+		confirm_object_ends(f->r->d, RIG_DATA, 8192);
 		pthread_mutex_unlock(&f->r->d->lock);
 	}
 	free(events);
@@ -355,7 +355,7 @@ static void interrupt(struct fixture *f, unsigned waits, unsigned later)
 		hit.number = ++event.number;
 		hit.who = wait ? task : irq;
 		confirm_accessed(f->r->d, events, wait ? A : B, &hit);
-		confirm_object_ends(f->r->d, RIG_DATA);
+		confirm_object_ends(f->r->d, RIG_DATA, 8192);
 	}
 	pthread_mutex_unlock(&f->r->d->lock);
 	free(events);
