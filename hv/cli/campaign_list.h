@@ -51,8 +51,9 @@ extern const struct argp campaign_show_argp;
 void campaign_show_init(struct campaign_show *s, struct err *err);
 
 /*
- * Show the list that `query` selects on standard output, or where the options direct it, and set s->code. This function sets
- * the query's campaign, subsystems and `all` from the options. Returns 0, or -1 with err set.
+ * Show the list that `query` selects, and set s->code. The list goes to standard output, or to the file or the pager that the
+ * options select (struct redirect). `campaign`, `subsystems` and `all` of the query are replaced by the values of the options.
+ * Returns 0, or -1 with err set.
  */
 int campaign_show_list(struct campaign_show *s, struct store *store, const struct summary_query *query, struct err *err);
 

@@ -393,11 +393,12 @@ static int by_rank(const void *a, const void *b)
 
 /*
  * Returns the schedules in which side `first` runs first and most likely blocks the other side, as bits 1 << enum
- * explore_schedule. In a flip, `first` is held before its access; the flip blocks if `first` then holds a lock that the other
- * side takes before its own access. In a pause, `first` is held after `release` or, if `release` is NULL, after its access; the
- * pause blocks if `first` then holds a lock that the other side takes before its end. Locks that the other side takes as a
- * reader do not count, because in the trial it often need not take them. For example, a walk of a path takes a directory's lock
- * only for a name that is not in the cache, and the first side may have put the name there meanwhile.
+ * explore_schedule. There are two kinds. A flip holds `first` before its access until the other side has made its own access.
+ * So a flip blocks if `first` then holds a lock that the other side takes before its access. A pause holds `first` after
+ * `release` or, if `release` is NULL, after its access, until the other side's program has ended. So a pause blocks if `first`
+ * then holds a lock that the other side takes anywhere. A lock that the other side takes as a reader does not count: the other
+ * side took this lock when it ran alone, but in the trial it often does not need the lock. For example, a walk of a path takes
+ * a directory's lock only for a name that is not in the cache, and `first` may have put the name there before it was held.
  */
 static uint8_t find_blocked(const struct side s[2], const struct pair *p, unsigned first, const struct explore_access *release)
 {

@@ -28,7 +28,11 @@ struct pairs_input {
 	/* The accesses of the baseline program, which only forks, waits and exits (record.h). */
 	const struct explore_access *baseline;
 	uint32_t baseline_count;
-	/* Returns the kind of the function that contains the code at `pc`. Called with explore_wants() of the accesses. */
+	/*
+	 * Returns the kind of the function that contains the code at `pc`. pairs_find() passes the address of the code that
+	 * wants an access (explore_wants()): of the accessing instruction or, if this instruction is in a library function such
+	 * as memcpy(), of the code that called the library.
+	 */
 	enum pairs_code (*code)(void *ctx, uint64_t pc);
 	/*
 	 * Returns whether the byte at the GVA is in memory that was in use at the mark, so that neither program has allocated

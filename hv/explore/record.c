@@ -285,9 +285,9 @@ static bool step_on(struct recorder *r)
 
 /*
  * Step through the kernel until the CPU leaves the kernel or would wait for an interrupt, until a task runs that does not
- * belong to the program, until the call r->call has returned, or until a limit is reached. Returns whether the call has
- * returned or was given up, because the steps ended for another reason. Afterwards no call is being stepped, but a call may be
- * asleep (r->asleep).
+ * belong to the program, until the call r->call has returned, or until a limit is reached. If the steps end in the middle of
+ * the call r->call, give the call up: r->call becomes 0. Returns true if a call has returned or was given up. Returns false if
+ * no call was being stepped when the steps ended: there was none, or its task sleeps now (r->asleep).
  */
 static bool step_kernel(struct recorder *r)
 {

@@ -165,8 +165,9 @@ static int run_and_write(const struct save *s, struct scenario *scenario, struct
 }
 
 /*
- * Body of the process that makes the scenario. In this process, the copy runs on the base's RAM, which then is the scenario's
- * RAM.
+ * Body of the process that makes the scenario. This process was forked, so its changes to the base's RAM do not reach the
+ * parent. The copy of the machine runs on this RAM until both sides are at the moment that the scenario contains. So base->ram
+ * then has the contents of the RAM at this moment, and becomes the RAM of the scenario (describe()).
  */
 static int save(void *ctx, struct err *err)
 {

@@ -84,7 +84,10 @@ struct walker {
 	bool there[2];	  /* the side is held before the access of a change point */
 };
 
-/* Returns the next change point of the side, and marks it as used. Returns NULL if there is none. */
+/*
+ * Returns the side's next change point: the place before the access at which this side stops and the other side runs on (PCT,
+ * walk.h). Marks the change point as used. Returns NULL if the side has no more change points.
+ */
 static const struct explore_point *next_point(struct walker *w, unsigned side)
 {
 	while (w->from[side] < w->walk->count) {

@@ -25,7 +25,7 @@
 #define NUMBER_MAX 96.5
 /* Heights of a lane and of the scale, and places in a lane from its top, in pixels. */
 #define LANE_HEIGHT 66
-#define LANE_TEXT 14   /* the base of the lane's name */
+#define LANE_TEXT 14   /* the baseline of the lane's name: the line on which its letters stand */
 #define LANE_NUMBER 34 /* the centre of the numbers */
 #define LANE_LINE 56   /* the horizontal line with the lane's events */
 #define AXIS_HEIGHT 22

@@ -282,7 +282,10 @@ static int mark_all_cpus_free(struct linux_slabs *s, const struct guest *g)
 	return rc;
 }
 
-/* Treat the pages of odd slabs (struct linux_known_slab) as pages of no slab, so that all pointers in them are followed. */
+/*
+ * Treat the pages of each odd slab as pages of no slab. A slab is odd if its list of free objects is not understood
+ * (linux_known_slab.odd), so it is unknown which of its objects are in use. In pages of no slab, all pointers are followed.
+ */
 static void forget_odd(struct linux_slabs *s, const struct guest *g)
 {
 	for (size_t i = 0; i < s->count; i++) {

@@ -35,7 +35,7 @@ struct function {
 	uint32_t sites;
 	/* 1 + index of the function's first site, and number of its sites. */
 	uint32_t first, count;
-	/* Number of the function's sites that are shown (struct site). */
+	/* Number of the function's sites whose site.shown is set. */
 	uint32_t shown;
 };
 
@@ -57,12 +57,12 @@ struct coverage {
 	struct function *functions;
 	size_t function_count, function_room;
 	/*
-	 * Indices of the functions with a site that is shown (struct site), in the order in which their first site was shown.
-	 * Same capacity as `functions`.
+	 * Indices of the functions that have a site whose site.shown is set, in the order in which site.shown was set for their
+	 * first site. Same capacity as `functions`.
 	 */
 	uint32_t *shown;
 	size_t shown_functions, shown_sites;
-	/* All sites below this index are shown (struct site). */
+	/* site.shown is set for all sites below this index. */
 	uint32_t shown_below;
 	/* Used by the sampler's thread only. */
 	struct siphash_key key;
@@ -354,7 +354,7 @@ static int make_copy_room(struct coverage_function *out, size_t count)
 	return 0;
 }
 
-/* Copy to *out the function's sites that are shown (struct site). The caller holds c->lock. */
+/* Copy to *out the function's sites whose site.shown is set. The caller holds c->lock. */
 static void copy_sites(const struct coverage *c, const struct function *fn, struct coverage_function *out)
 {
 	out->count = 0;
@@ -382,7 +382,10 @@ static void show_site(struct coverage *c, struct site *site)
 		c->shown[c->shown_functions++] = site->function;
 }
 
-/* Mark the sites that were armed since the last call as shown (struct site). The caller holds c->lock. */
+/*
+ * Set site.shown for each site that was first armed since the last call, so that coverage_function() returns the site from now
+ * on. The caller holds c->lock.
+ */
 static void show_armed(struct coverage *c)
 {
 	for (uint32_t i = c->shown_below; i < c->site_count;) {

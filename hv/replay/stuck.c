@@ -124,8 +124,9 @@ static int await_interrupt(const struct stuck *s, unsigned side)
 }
 
 /*
- * Let a side take an interrupt, and return true. If interrupts are off in the whole loop of the side, return true without one,
- * because no interrupt can end the loop. Returns false if no interrupt came or was taken, or if a function has returned.
+ * Let a side take an interrupt, which may end the side's loop. Returns true if the side took one. Also returns true if
+ * interrupts are off in the whole loop: then no interrupt can end it. Returns false if no interrupt came, or if the side did
+ * not take it. Also returns false if one of the two sides has returned from its function: then its loop has ended.
  */
 static bool take_interrupt(const struct stuck *s, unsigned side)
 {

@@ -51,7 +51,10 @@ struct screen {
 	/* errno of the first write to standard output that failed, or 0. */
 	int failure;
 	struct patience patience;
-	/* `kept_len` bytes: the output that was unread when patience ended, and all later output. */
+	/*
+	 * `kept_len` bytes of output, which screen_check() will write. When patience ends, the screen stops waiting for the
+	 * reader of standard output. The first output that it then cannot write is kept here, and all later output after it.
+	 */
 	char *kept;
 	size_t kept_len;
 };
@@ -85,7 +88,7 @@ void screen_free(struct screen *s)
 	free(s);
 }
 
-/* Keep output that was not read in time, for screen_check(). */
+/* Add output to s->kept, because the reader of standard output did not take it, or earlier output, before patience ended. */
 static void keep(struct screen *s, const char *bytes, size_t len)
 {
 	char *kept = realloc(s->kept, s->kept_len + len);

@@ -118,7 +118,11 @@ void machine_remove_devices(struct vm *vm)
 	bus_destroy(&vm->bus);
 }
 
-/* Test workers_woken() first: if a worker begins to serve between the two tests, dma_busy() is true. */
+/*
+ * Test workers_woken() before dma_busy(): a worker counts as busy before it stops counting as woken. In the other order, a
+ * worker that begins to serve between the two tests would be missed. dma_busy() would have been false before the worker began,
+ * workers_woken() would be false afterwards, and the devices would be taken for idle.
+ */
 bool vm_devices_busy(const struct vm *vm)
 {
 	return workers_woken(&vm->workers) || dma_busy(&vm->dma);

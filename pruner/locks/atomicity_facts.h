@@ -54,7 +54,8 @@ bool atomicity_checks_on_the_way(const struct atomicity_case *c);
 
 /*
  * Returns whether the function of the first section's access writes the datum after this access, in the same section. The write
- * may have been seen as for atomicity_checks_on_the_way(). Writes to an object that is not published yet do not count.
+ * may have been seen in another section, and with another object of the type. Writes to an object that is not published yet do
+ * not count.
  */
 bool atomicity_writes_on_the_way(const struct atomicity_case *c);
 

@@ -118,8 +118,9 @@ static void describe(const struct ring_end *reader, const struct ring_end *write
 }
 
 /*
- * Assume that the reader's index is the memory to which instruction `i` of the reader stores. Returns whether, with this index,
- * the two sides are the producer and the consumer of a ring.
+ * The race gives one index of the ring: `writer` is the side that stores this index, and `reader` the side that loads it. The
+ * other index is the one that only `reader` stores. Try the memory to which instruction `i` of `reader` stores as this other
+ * index. Returns whether the two sides, with these two indices, are the producer and the consumer of a ring.
  */
 static bool try_own(const struct view *v, struct ring_end *reader, struct ring_end *writer, unsigned i)
 {

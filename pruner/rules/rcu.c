@@ -250,8 +250,9 @@ static bool violates_rcu(const struct rcu *r, struct verdict *out)
 }
 
 /*
- * Returns the class that the evidence supports. Returns VERDICT_HARMFUL if the evidence is too weak: then rule_rcu() does not
- * fit, and other rules decide.
+ * Returns the class that the evidence supports, VERDICT_SYNCHRONISATION or VERDICT_UNCLEAR. If the evidence is too weak for
+ * either, returns VERDICT_HARMFUL. Here this value does not say that the race does harm: it only tells rule_rcu() that the rule
+ * does not fit, so that other rules decide.
  */
 static enum verdict_class class_by_evidence(const struct rcu *r)
 {

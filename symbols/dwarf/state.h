@@ -151,7 +151,7 @@ void di_ranges_free(struct di_ranges *r);
  */
 const char *di_string_keep(struct debuginfo *di, const char *s);
 
-/* Free all copies. `s` may be NULL. */
+/* Free `s` (debuginfo.strings) with all copies of strings that di_string_keep() has made. `s` may be NULL. */
 void di_strings_free(struct di_strings *s);
 
 /*

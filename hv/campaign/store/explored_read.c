@@ -228,8 +228,9 @@ static int take_trials(struct reading *g)
 /* ---- candidates ---- */
 
 /*
- * Returns the number of candidates whose order likely matters: the sides hold no common lock, no side is LOCKed, no function
- * serves the whole kernel, and the baseline program does not execute both instructions.
+ * Returns the number of candidates whose order likely matters. These are the candidates whose sides hold no common lock, of
+ * whose two accesses none is LOCKed and none is made by a function that serves the whole kernel (such as the allocator), and
+ * whose two instructions are not both executed by the baseline program.
  */
 static size_t count_own(const json_t *candidates)
 {

@@ -8,8 +8,9 @@
 #include "hv/base/grow.h"
 
 /*
- * The number of holds of a CPU between the sections of a pair has no limit up to 32 holds. Beyond that, it grows only with the
- * square root of the number of times that the pair was seen (section_pair.count).
+ * As long as a CPU was held fewer than 32 times between the sections of a pair, sections_gap() asks for a hold each time that
+ * there is a reason. From 32 holds on, it does so only if the square of the number of holds is at most section_pair.count, the
+ * number of times that the pair was seen. So holds become rare for a pair for which they were in vain.
  */
 #define HOLDS_ALWAYS 32u
 /* Locks are at least 4 bytes apart. The multiplier spreads addresses over the table (Knuth, TAOCP vol. 3, 6.4). */

@@ -52,7 +52,10 @@ struct watched {
 	uint32_t len;
 	struct conflict_access access;
 	struct race_side *side;
-	/* No access to the watched bytes was known when they were chosen, so the access may be to a part of them only. */
+	/*
+	 * The watched bytes are a whole word that the detector chose (attribute_device_window()), and not the bytes of a known
+	 * access. So the access that hit the watchpoint may be to a part of these bytes only.
+	 */
 	bool chosen;
 };
 
@@ -74,7 +77,7 @@ static void rewind_string(const struct insn *insn, struct x86_regs *regs)
 		regs->gpr[X86_RCX] = 1;
 }
 
-/* Undo the push of a call: a call through memory pushed its return address after it read its operand. */
+/* Undo the push of a call. A call that reads its target from memory first reads it, and then pushes its return address. */
 static void rewind_call(const struct insn *insn, struct x86_regs *regs)
 {
 	if (insn->flags & INSN_CALL)
@@ -165,8 +168,8 @@ static bool explains(const struct insn *insn, const struct watched *watched, boo
 }
 
 /*
- * Whether a call through memory made the access. After such a call RIP is at the callee's first byte, and the return address on
- * the stack leads to the call.
+ * Returns whether a call that read its target from memory made the access. After such a call, RIP is at the callee's first
+ * byte, and the return address on the stack leads to the call.
  */
 static bool explained_by_caller(struct detect *d, struct insn_decoder *dec, struct sweep *s, const struct watched *watched)
 {

@@ -10,8 +10,9 @@ struct detect;
 
 /*
  * Find the access that hit a watchpoint, and fill in pc, gva, size, rw and locked of o->sides[1]. Decodes the function from
- * its symbol to where the CPU stopped. One of these must access the watched bytes: the instruction before that place, a REP
- * string instruction at that place, or the call through memory that led there. pc stays 0 when no instruction fits. Called on
+ * its symbol to where the CPU stopped. One of three instructions must access the watched bytes: the instruction before that
+ * place; a REP string instruction at that place; or, if the CPU stopped at the start of a function, the call instruction that
+ * has read the function's address from memory, and has just called the function. pc stays 0 when no instruction fits. Called on
  * the reporter's thread, without d->lock.
  */
 void attribute_watch(struct detect *d, struct insn_decoder *decoder, struct observation *o);

@@ -40,7 +40,7 @@
 /* 1/8 of k is reserved for `again` points. */
 #define AGAIN_ROOM 8u
 #define FIRST_POINTS 256u
-/* Pass over at most 8 sites in a row in search of a site in a function of better yield. */
+/* choose() passes over at most 8 sites, and then takes the next one, so that it ends even if pass_over() rejects most. */
 #define PASSED_MOST 8u
 /* Of 4 choices of a site that was tried lately, pass over 3 and arm 1: the other side of its race may not have run yet. */
 #define TRIED_PART 4u
@@ -111,8 +111,9 @@ static bool pass_over(struct detect *d, struct rate_control *control, uint64_t s
 }
 
 /*
- * Choose a site, among executed functions if `again` is set. Sites are passed over for others (pass_over()), but not more than
- * PASSED_MOST times in a row. Returns the site's GVA, or 0 if the pool has none.
+ * Choose a site at random: in the functions that the guest was seen to run if `again` is set, otherwise in the whole pool. If
+ * pass_over() rejects the site, because hits there are of little use now, choose another site instead. After PASSED_MOST
+ * rejected sites, take the next site in any case. Returns the site's GVA, or 0 if no site was found.
  */
 static uint64_t choose(struct detect *d, struct rate_control *control, bool again)
 {

@@ -17,7 +17,7 @@
  */
 struct place {
 	int32_t base;
-	int64_t disp; /* Offset from the base, in bytes. */
+	int64_t disp; /* Bytes from the base register's value to the place. If `base` is FLOW_ABSOLUTE: the address itself. */
 	uint8_t seg;
 };
 
