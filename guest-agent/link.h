@@ -13,7 +13,7 @@
 /* The virtio console port that the agent opens if the machine has no vsock. QEMU or libvirt gives the port this name. */
 #define LINK_VIRTIO_PORT "/dev/virtio-ports/org.outrider.agent"
 
-#define LINK_ROOM 65536 /* most bytes that wait to be sent to the host */
+#define LINK_ROOM 65536 /* maximum number of bytes that wait to be sent to the host */
 
 enum link_state { LINK_DOWN, LINK_CALLING, LINK_UP };
 

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* Most bytes that clean_text() writes for a text of `n` bytes, including the NUL. */
+/* Maximum number of bytes that clean_text() writes for a text of `n` bytes, including the NUL. */
 #define CLEAN_MAX(n) (4 * (n) + 1)
 
 /*

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD_MAX 40 /* most bytes kept of the path's beginning, which shows the source tree; the end shows the file */
+#define HEAD_MAX 40 /* maximum number of bytes kept of the path's beginning: it shows the source tree, the end shows the file \
+		     */
 
 void path_text(const char *path, char out[PATH_TEXT_MAX])
 {

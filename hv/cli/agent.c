@@ -21,14 +21,14 @@
 #define PORT 999 /* AGENT_PORT of the guest agent */
 #define DEFAULT_CID 3
 #define DEFAULT_TIMEOUT UINT64_C(10000000000) /* ns */
-#define COMMAND_MAX 511			      /* most bytes that the agent accepts in one line */
+#define COMMAND_MAX 511			      /* maximum number of bytes that the agent accepts in one line */
 #define LINE_MAX_LEN 4096
 #define ADVICE "end the other `outrider agent`, or name the machine by --vsock or --socket"
 
 enum agent_exit { EXIT_JOB_FAILED = 1 };
 
 struct agent_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	uint64_t cid;
 	const char *socket; /* socket of the machine's vsock device; NULL: the default of `cid` */
 	uint64_t timeout;   /* ns */

@@ -7,7 +7,7 @@
 #include "hv/session/attach_engine.h"
 
 struct attach_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	/* The machine to attach to. Its strings are those of argv. */
 	struct attach_engine_config engine;
 	struct detect_options detect;

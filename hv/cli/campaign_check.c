@@ -10,7 +10,7 @@
 #include "hv/cli/campaign_only.h"
 
 struct check_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	const char *file;
 	const char *only;
 	uint64_t round;

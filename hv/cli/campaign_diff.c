@@ -4,7 +4,7 @@
 #include "hv/cli/campaign_list.h"
 
 struct options {
-	struct campaign_show show; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct campaign_show show; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	const char *rounds[2];
 	unsigned count;
 };

@@ -11,7 +11,7 @@
 
 /* All zero: no option was given. */
 struct campaign_fail {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	unsigned what;		/* a bit for each enum gate_what */
 	unsigned char code;	/* 0: not given */
 };

@@ -16,7 +16,7 @@
 #define MIB (1024.0 * 1024)
 
 struct gc_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	const char *store;
 	uint64_t keep;
 	struct store_gc_plan plan;

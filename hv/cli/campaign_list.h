@@ -14,7 +14,7 @@
 
 /* The store and the campaign. */
 struct campaign_place {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	const char *store;	/* NULL: store_default_path() */
 	const char *campaign;	/* NULL: the campaign of the latest round */
 };
@@ -34,7 +34,7 @@ enum campaign_form { CAMPAIGN_TEXT, CAMPAIGN_JSON, CAMPAIGN_HTML, CAMPAIGN_MAIL 
 
 /* How a list is shown. */
 struct campaign_show {
-	struct campaign_place place; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct campaign_place place; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	struct campaign_fail fail;
 	enum campaign_form form;
 	bool all;

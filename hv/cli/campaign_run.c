@@ -24,7 +24,7 @@
 enum run_exit { EXIT_FOUND = 1 };
 
 struct run_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	const char *file;
 	struct runner_config runner;
 };

@@ -10,7 +10,7 @@
 enum key { KEY_SINCE = 0x200 };
 
 struct options {
-	struct campaign_show show; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct campaign_show show; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	const char *what;	   /* a round or a race; NULL: not given */
 	const char *since;
 };

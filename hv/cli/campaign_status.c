@@ -13,7 +13,7 @@
 enum key { KEY_FORMAT = 0x200, KEY_JSON };
 
 struct options {
-	struct campaign_place place; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct campaign_place place; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	bool json;		     /* --format json */
 };
 

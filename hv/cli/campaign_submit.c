@@ -25,7 +25,7 @@
 #define MIB (UINT64_C(1) << 20)
 
 struct submit_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	const char *file, *store;
 	uint64_t shards, jobs, round;
 	bool slurm, print, overcommit;

@@ -16,7 +16,7 @@
 enum key { KEY_NOTE = 0x200, KEY_WHO, KEY_IN };
 
 struct options {
-	struct campaign_place place; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct campaign_place place; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	const char *race;
 	enum store_triage state;
 	bool has_state;

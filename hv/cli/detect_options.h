@@ -8,7 +8,7 @@
 #include "hv/session/session.h"
 
 struct detect_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	struct judge judge;
 	/* The session's parameters, as the options give them. The strings are those of argv. */
 	struct session_config session;

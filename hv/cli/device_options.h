@@ -7,14 +7,16 @@
 #include "hv/cli/cli.h"
 #include "hv/vmm/vmm.h"
 
-/* The most ports that one command line forwards to the guest. */
+/* Maximum number of ports that one command line forwards to the guest. */
 #define DEVICE_FORWARDS_MAX 64
 
-/* The most option values that are copied: one for each disk, one for a network interface, and one for a vsock device. */
+/*
+ * Maximum number of option values that are copied: one for each disk, one for a network interface, and one for a vsock device.
+ */
 #define DEVICE_TEXTS_MAX (VMM_MAX_DISKS + 2)
 
 struct device_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	struct vmm_disk disks[VMM_MAX_DISKS];
 	size_t disk_count;
 	/* --net was given. `net` describes the interface, unless the value was "none". */

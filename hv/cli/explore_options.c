@@ -20,7 +20,7 @@
 #define STEPS 300000
 #define STEPS_MAX 100000000
 /*
- * Most bytes of a program's command. The guest agent copies the command, with a NUL, into a buffer of 4096 bytes
+ * Maximum length of a program's command in bytes. The guest agent copies the command, with a NUL, into a buffer of 4096 bytes
  * (guest-agent/workload_pair.c).
  */
 #define COMMAND_MAX 4095

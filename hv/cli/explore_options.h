@@ -9,7 +9,7 @@
 #include "hv/explore/explore.h"
 
 struct explore_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	/* The strings are those of argv. */
 	struct explore_config config;
 	bool record_only, trials_given;

@@ -32,7 +32,7 @@ enum fail_on_what {
 
 /* All zero: no option was given. */
 struct fail_on {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	struct fail_words words;
 	/* The exit code. 0: not given. */
 	unsigned char code;

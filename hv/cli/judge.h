@@ -13,7 +13,7 @@
 #include "pruner/prune.h"
 
 struct judge {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	struct fail_on fail_on;
 	/* Computes verdicts for the report. */
 	struct report_judge report;

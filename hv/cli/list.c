@@ -8,7 +8,7 @@
 #include "hv/libvirt/domain.h"
 
 struct list_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	const char *connect;
 	bool names;
 };

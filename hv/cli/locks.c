@@ -20,7 +20,7 @@
 enum locks_key { KEY_FORMAT = 0x200, KEY_MODULE, KEY_ALL, KEY_ASSERT, KEY_NO_PAGER };
 
 struct locks_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	size_t form;		/* index of forms[] */
 	const char *module;	/* shell patterns, or NULL */
 	bool all;

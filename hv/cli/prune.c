@@ -10,7 +10,7 @@
 enum prune_key { KEY_EXPLAIN = 0x200, KEY_LIST };
 
 struct prune_options {
-	struct race_files in; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct race_files in; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	bool explain;	      /* --explain: print all the evidence */
 	bool list;
 };

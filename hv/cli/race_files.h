@@ -17,7 +17,7 @@
 #include "symbols/files/sources.h"
 
 struct race_files {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	struct debug_images *images;
 	struct insn_decoder *decoder;
 	struct prune_rules *rules;

@@ -8,7 +8,7 @@
 #include "hv/cli/cli.h"
 
 struct replay_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	const char *path;
 	/* The order to run. 1: the access of the first side goes first. 2: that of the second side. 0: run both orders. */
 	unsigned order;

@@ -34,7 +34,7 @@ static const struct format {
 #define FORMAT_UPSTREAM 6
 
 struct report_options {
-	struct race_files in;		   /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct race_files in;		   /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	size_t format;			   /* index of formats[] */
 	struct suppressions *suppressions; /* or NULL */
 	struct fail_on fail_on;

@@ -9,7 +9,7 @@
 #include "hv/session/vm_engine.h"
 
 struct run_options {
-	struct cli_input input; /* must be first: option parsers cast a pointer to it to this struct (cli_parse()) */
+	struct cli_input input; /* must be first: parsers take its address for this struct's address (cli_parse()) */
 	/*
 	 * The virtual machine. Its strings are those of argv and of `devices`. No option sets its member `breakpoints`:
 	 * `outrider run` sets it to what probe_host() finds on this host.

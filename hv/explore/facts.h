@@ -13,10 +13,10 @@
 #include "hv/vmm/vmm.h"
 #include "symbols/insn/insn.h"
 
-/* The most accesses that are kept of one program. */
+/* Maximum number of accesses that are kept of one program. */
 #define EXPLORE_ACCESSES_MAX (1u << 20)
 
-/* The most trials that run at a time. */
+/* Maximum number of trials that run at a time. */
 #define EXPLORE_JOBS_MAX 64
 
 /*
@@ -36,10 +36,10 @@
 /* Bytes of a build id in hexadecimal, including the NUL. The longest build ids have 64 bytes. */
 #define EXPLORE_BUILD_MAX (2 * 64 + 1)
 
-/* The most functions of explore_config.also, for each side. Each takes a debug register while the side is recorded. */
+/* Maximum number of functions of explore_config.also, for each side. Each takes a debug register while the side is recorded. */
 #define EXPLORE_ALSO_MAX 2
 
-/* The most bytes of the name of a scenario's file, including the NUL. */
+/* Maximum number of bytes of the name of a scenario's file, including the NUL. */
 #define EXPLORE_FILE_MAX 64
 
 /* Names of the two sides, for people. */
@@ -79,11 +79,11 @@ struct explore_config {
 	const char *also[2][EXPLORE_ALSO_MAX];
 	/* Limits in nanoseconds: of the boot to the mark, of each program's recording, and of each trial. */
 	uint64_t boot_ns, record_ns, trial_ns;
-	/* The most instructions of the kernel that are single-stepped for each program's recording. */
+	/* Maximum number of instructions of the kernel that are single-stepped for each program's recording. */
 	uint64_t steps;
 	/* Record the baseline program (record_baseline()), which costs about as much as a program. */
 	bool baseline;
-	/* The most trials. 0: only record, and list the candidates. */
+	/* Maximum number of trials. 0: only record, and list the candidates. */
 	unsigned trials;
 	/*
 	 * Random schedules (hv/explore/walk.h), which are tried after the other trials: their maximum number, their depth (2 to
@@ -250,7 +250,7 @@ static inline unsigned explore_reasons(const struct explore_candidate *c)
 	return (unsigned)c->common_lock + c->locked + c->serves_all + c->fresh + (c->baseline == 2);
 }
 
-/* The most change points of a random schedule (hv/explore/walk.h). */
+/* Maximum number of change points of a random schedule (hv/explore/walk.h). */
 #define EXPLORE_POINTS_MAX 3
 
 /* A place where a random schedule lets the other program run: before the first time that `side` makes this access. */
@@ -422,9 +422,9 @@ static inline bool explore_harms_memory(const struct explore_trial *t)
 }
 
 /*
- * Returns whether the trial found harm. EXPLORE_STATE alone is no harm: it is not known what the value does to the guest, and a
- * wrong value of a statistic may do nothing. EXPLORE_RETURNS and EXPLORE_STATUS are no harm either: a system call may give up
- * because it meets another call.
+ * Returns whether the trial found harm. EXPLORE_STATE alone is no harm: memory has a value that no serial order gives, but
+ * outrider does not know what this value does to the guest. A wrong value of a statistic, for example, may do nothing.
+ * EXPLORE_RETURNS and EXPLORE_STATUS are no harm either: a system call may rightly give up because it meets another call.
  */
 static inline bool explore_found(const struct explore_trial *t)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Most calls of guest_poll(). The memory does not change, so more calls would not find a kernel that these calls have not
- * found.
+ * Maximum number of calls of guest_poll(). The memory does not change, so more calls would not find a kernel that these calls
+ * have not found.
  */
 #define POLLS 50
 

@@ -17,7 +17,7 @@
 #include "symbols/insn/insn.h"
 
 #define GRANULE 8u
-/* The most granules of one access that are examined. If an instruction copies or clears more, the rest is ignored. */
+/* Maximum number of granules of one access that are examined. If an instruction copies or clears more, the rest is ignored. */
 #define GRANULES_MAX 512u
 /*
  * Size of socket_lock_t.owned in bytes. By the size, act_of() tells lock_sock_nested()'s store to `owned` from its other

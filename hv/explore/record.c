@@ -42,7 +42,7 @@
 #define STRING_STEPS 8u
 #define STRING_SLICES 5u
 
-/* The most calls of a function of base->also that are recorded: a timer's callback mostly does the same each time. */
+/* Maximum number of calls of a function of base->also that are recorded: a timer's callback mostly does the same each time. */
 #define ALSO_CALLS 4u
 
 _Static_assert(EXPLORE_ALSO_MAX + 1 <= DRIVE_ALSO_MAX, "__switch_to() takes a debug register, too");

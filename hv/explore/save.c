@@ -18,12 +18,12 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 /*
- * The most tries to make a scenario whose forced order ends in trouble. The trial ran both sides freely after their two
- * accesses, so the order of their further instructions is not known. In the first and in the last try, the first side goes on
- * alone to the end of its region, and then the other side; in the second try, both sides go on in turns.
+ * Maximum number of tries to make a scenario whose forced order ends in trouble. The trial ran both sides freely after their
+ * two accesses, so the order of their further instructions is not known. In the first and in the last try, the first side goes
+ * on alone to the end of its region, and then the other side; in the second try, both sides go on in turns.
  */
 #define TRIES 3u
-/* The most instructions of a region: as many as in `outrider run --replay`. */
+/* Maximum number of instructions of a region: as many as in `outrider run --replay`. */
 #define INSTRUCTIONS 20000u
 /* Length of the free run after each order. */
 #define FREE_NS NS_PER_S

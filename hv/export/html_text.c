@@ -5,7 +5,7 @@
 
 #include "hv/export/html.h"
 
-/* Most bytes written of one untrusted string. */
+/* Maximum number of bytes that are written of one untrusted string. */
 #define FOREIGN_MAX 1024
 
 static void put(FILE *out, char c)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MAX 160	   /* most lines of one complaint: registers, code and a call trace of 64 entries take about 100 */
-#define LINE_BYTES_MAX 200 /* most bytes of a line that are read; COMPLAINT_TEXT_MAX has room for so many, made printable */
+#define LINES_MAX 160	   /* maximum number of lines of a complaint: registers, code and 64 calls take about 100 */
+#define LINE_BYTES_MAX 200 /* maximum number of bytes read of a line; COMPLAINT_TEXT_MAX has room for them, made printable */
 
 /* How the first line of a complaint begins. The first entry that fits counts, so a special one is before a more general one. */
 static const struct {

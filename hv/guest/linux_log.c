@@ -13,7 +13,7 @@
  */
 #define COUNT_BITS_MAX 24
 #define SIZE_BITS_MAX 30
-#define STRUCT_MAX 512 /* most bytes that are read of a structure of the ring */
+#define STRUCT_MAX 512 /* at most this many bytes of a structure of the ring are read */
 #define RECORDS_MAX 512
 
 /* A descriptor's state is in the two upper bits of its state word, and its id is in the rest (DESC_FLAGS_SHIFT). */

@@ -12,7 +12,10 @@
 #include "hv/guest/guest.h"
 #include "hv/guest/linux_layout.h"
 
-/* Most bytes of a record's text that are read. printk() itself stores at most 1024 bytes (LOG_LINE_MAX) in stock kernels. */
+/*
+ * At most this many bytes of a record's text are read. printk() itself stores at most 1024 bytes (LOG_LINE_MAX) in stock
+ * kernels.
+ */
 #define LINUX_LOG_TEXT_MAX 1024
 
 struct linux_log_record {

@@ -14,7 +14,7 @@
 #include "hv/guest/linux_names.h"
 
 #define CPUS_MAX 8192	     /* highest NR_CPUS that x86-64 can be configured with */
-#define UNIT_MAX (64u << 20) /* most bytes of a unit: bounds what a hostile guest can claim */
+#define UNIT_MAX (64u << 20) /* maximum size of a unit in bytes: bounds what a hostile guest can claim */
 #define OFFSETS_AT_ONCE 64u  /* elements of __per_cpu_offset[] per read */
 
 static uint64_t read_variable(const struct guest *g, const char *name, size_t size)

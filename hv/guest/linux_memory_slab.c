@@ -9,7 +9,7 @@
 #include "hv/guest/linux_memory_types.h"
 
 #define OBJECT_MIN sizeof(void *) /* bytes: a free object contains a pointer */
-#define OBJECT_MAX (4u << 20)	  /* most bytes of an object: bounds what a hostile guest can claim */
+#define OBJECT_MAX (4u << 20)	  /* maximum size of an object in bytes: bounds what a hostile guest can claim */
 
 void linux_find_caches(struct guest *g)
 {

@@ -42,7 +42,7 @@ enum lock_calls {
 
 /* The argument is the address of a variable, not a register. */
 #define LOCK_ARG_VARIABLE 0xff
-/* Most bytes of code that identify an inlined function. */
+/* Maximum number of bytes of code that identify an inlined function. */
 #define LOCK_CODE_MAX 16u
 
 struct lock_function {

@@ -19,9 +19,11 @@
 #include "hv/replay/order.h"
 #include "hv/replay/trouble.h"
 
-/* The most pages that a run may write until its end. A run that writes more is not compared. */
+/* Maximum number of pages that a run may write until its end. A run that writes more is not compared. */
 #define COMPARE_PAGES_MAX 1024
-/* The most ranges of a run's dead memory: the pages of two kernel stacks, and what KVM shares with each of 16 vCPUs. */
+/*
+ * Maximum number of ranges of a run's dead memory: the pages of two kernel stacks, and what KVM shares with each of 16 vCPUs.
+ */
 #define COMPARE_DEAD_MAX 90
 
 /* The bytes [gpa, gpa + len). */

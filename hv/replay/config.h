@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct replay_config {
-	/* The most instructions that a side may execute in its region. */
+	/* Maximum number of instructions that a side may execute in its region. */
 	uint64_t instructions;
 	/* The length of the free run after an order, in nanoseconds. 0: no free run. */
 	uint64_t free_ns;

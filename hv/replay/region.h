@@ -21,7 +21,7 @@ struct region_limits {
 	uint64_t return_address, cfa;
 	/* GVA of the function that puts a task to sleep. 0: unknown. */
 	uint64_t sleep;
-	/* The most instructions of the region, at least 1. */
+	/* Maximum number of instructions of the region, at least 1. */
 	uint64_t instructions;
 };
 

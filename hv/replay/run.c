@@ -14,7 +14,7 @@
 #include "hv/replay/shared.h"
 #include "hv/replay/stuck.h"
 
-/* The most bytes of a copy's console output that are read. */
+/* At most this many bytes of a copy's console output are read. */
 #define CONSOLE_MAX (1u << 20)
 
 enum trouble run_read_console(int console, char line[REPLAY_TEXT_MAX], bool *panic)

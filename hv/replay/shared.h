@@ -6,7 +6,7 @@
 #include "hv/base/err.h"
 #include "hv/replay/compare.h"
 
-/* The most memory areas that KVM writes for one vCPU. */
+/* Maximum number of memory areas that KVM writes for one vCPU. */
 #define SHARED_MAX 5
 
 /*

@@ -6,9 +6,9 @@
 
 #define INTERRUPTS_ON (1u << 9)
 /*
- * The most steps for which await_interrupt() waits for a pending interrupt, and for which comes_back() waits until the side is
- * back in its loop. At this limit, stuck_run() returns false: it is unknown whether the sides hang. A step takes microseconds,
- * so the kernel's timer normally sends an interrupt long before the limit.
+ * Maximum number of steps for which await_interrupt() waits for a pending interrupt, and for which comes_back() waits until the
+ * side is back in its loop. At this limit, stuck_run() returns false: it is unknown whether the sides hang. A step takes
+ * microseconds, so the kernel's timer normally sends an interrupt long before the limit.
  */
 #define STEPS_MAX 200000u
 /* Steps between two reads of the local APIC, each of which takes as long as a step. */

@@ -36,8 +36,9 @@ struct stuck_ops {
 };
 
 /*
- * Run a machine of `cpus` CPUs on from the state where an order has ended, each CPU freely for `ns` ns or a little more.
- * Returns whether both sides hang. False means only that this is unknown; the machine may then be in any state.
+ * The machine has `cpus` CPUs, and is in the state in which an order has ended. Let it run on from there: first the two sides,
+ * and then each CPU freely for at least `ns` ns. End at once if a side leaves its loop. Returns whether both sides hang. False
+ * means only that this is unknown; the machine may then be in any state.
  */
 bool stuck_run(const struct stuck_ops *ops, const struct order *order, unsigned cpus, uint64_t ns);
 

@@ -6,8 +6,8 @@
 #include "hv/race/observation.h"
 #include "symbols/insn/insn.h"
 
-#define NEARBY_BEFORE 8 /* most instructions before the access */
-#define NEARBY_AFTER 5	/* most instructions after the access */
+#define NEARBY_BEFORE 8 /* maximum number of instructions before the access */
+#define NEARBY_AFTER 5	/* maximum number of instructions after the access */
 #define NEARBY_MAX (NEARBY_BEFORE + 1 + NEARBY_AFTER)
 
 struct nearby {

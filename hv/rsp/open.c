@@ -11,7 +11,7 @@
 #include "hv/rsp/internal.h"
 
 #define PACKET_LEAST 512u
-/* Most bytes of one XML document of the register description. QEMU's longest has about 30 KB. */
+/* Maximum size of one XML document of the register description, in bytes. QEMU's longest has about 30 KB. */
 #define DOCUMENT_MAX (1u << 18)
 #define CHUNK 1000u /* Bytes of a document in one request. */
 

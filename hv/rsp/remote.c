@@ -12,8 +12,8 @@
 #define MONITOR_MAX 4096u /* Maximum output packets of one monitor command. */
 #define G_MAX 16384u	  /* Maximum bytes of registers in a `g` packet. */
 /*
- * Most bytes of kept requests in rsp.out (rsp_keep()). If rsp.out has more, rsp_remove() sends them before it keeps a further
- * request, so that rsp.out always has room for the next request.
+ * Maximum length in bytes of the kept requests in rsp.out (rsp_keep()). If rsp.out has more, rsp_remove() sends them before it
+ * keeps a further request, so that rsp.out always has room for the next request.
  */
 #define KEPT_MAX 4096u
 

@@ -26,7 +26,7 @@
 #define RSP_PATIENCE_NS 10000000000ull /* Longest wait for the reply to one request. */
 #define RSP_CONNECT_NS 10000000000ull  /* Longest time of rsp_connect(), without name resolution. */
 #define RSP_OPEN_NS 30000000000ull     /* Longest time of all requests of rsp_open(). */
-/* Most bytes of memory in one request. rsp_read() and rsp_write() make several requests for a longer range. */
+/* Maximum number of bytes of memory in one request. rsp_read() and rsp_write() make several requests for a longer range. */
 #define RSP_MEMORY_MAX 2000u
 
 struct rsp;

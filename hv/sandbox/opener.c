@@ -39,7 +39,7 @@ struct opener {
 	 */
 	char *let[LET_MAX];
 	size_t let_count;
-	/* path of the Unix sockets, without the suffix _PORT; "": connecting is not allowed */
+	/* a path: the opener may connect to each Unix socket PATH_PORT; "": to none */
 	char calls[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	bool sealed;
 };

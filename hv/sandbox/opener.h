@@ -25,7 +25,7 @@ struct opener_config {
 	const char *const *files; /* NULL elements are ignored */
 	size_t file_count;
 	const char *folder; /* a folder in which the opener may write files of any name; NULL: none */
-	const char *calls;  /* path of the Unix sockets to which the opener may connect, without the suffix _PORT; NULL: none */
+	const char *calls;  /* the opener may connect to each Unix socket CALLS_PORT, where CALLS is this path; NULL: to none */
 };
 
 /*

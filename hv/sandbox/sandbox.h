@@ -39,7 +39,7 @@ struct sandbox_config {
 	size_t write_count;
 	/* A folder in which files of any name may be created, renamed and removed. NULL: none. */
 	const char *folder;
-	/* Path of the Unix sockets that may be connected to, without their suffix _PORT, which may be any port. NULL: none. */
+	/* A path: the process may connect to each Unix socket PATH_PORT, with any number as PORT. NULL: to none. */
 	const char *calls;
 };
 

@@ -19,9 +19,10 @@ struct code {
 	/* The kept code begins at the function's start. The end of the function may be missing. */
 	bool whole;
 	/*
-	 * `whole` is set, and no kept instruction continues in a part of the function that was not kept. So all paths into an
-	 * instruction are known, except for those into the function's entry and into landing pads of exception handlers, to
-	 * which no instruction branches.
+	 * `whole` is set, and no kept instruction has a successor in the part of the function that was not kept. So no path
+	 * goes through that part, and all predecessors of a kept instruction are known. Two kinds of instructions may also run
+	 * without a predecessor in the function: its entry, and landing pads of exception handlers, to which no instruction
+	 * branches.
 	 */
 	bool closed;
 	struct code_insn {

@@ -6,7 +6,10 @@
 #include "pruner/patterns/view.h"
 
 struct counted_walk {
-	/* The instruction that loads the pointer to the next entry, as an index: in the first and in the second walk. */
+	/*
+	 * Indices of two instructions that load the pointer to the next entry: `counts` in the first walk, which counts the
+	 * entries, and `stores` in the second walk.
+	 */
 	unsigned counts, stores;
 };
 

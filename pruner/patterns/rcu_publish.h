@@ -16,11 +16,15 @@ void rcu_publish_of(const struct view *v, const struct view_side *s, struct rcu_
 enum rcu_publish_outlives {
 	RCU_PUBLISH_ENDS_WITH_SECTION,
 	/*
-	 * After the section, the code may use the pointer: it stores, returns or passes on the pointer, or may follow it. Or
-	 * the code surely follows the pointer, but a lock, a reference or a section that still lasts may protect the object.
+	 * After the end of the section, the code may use the pointer: it stores the pointer, returns it, passes it to a
+	 * function, or may follow it. Or the code certainly follows the pointer, but something may protect the object then: a
+	 * lock, a reference, or the section itself, if its end was a call that may sleep but need not.
 	 */
 	RCU_PUBLISH_MAY_OUTLIVE_SECTION,
-	/* The code follows the pointer after the section, and shows nothing that may still protect the object. */
+	/*
+	 * After the end of the section, the code follows the pointer, and the code shows nothing that may protect the object
+	 * then.
+	 */
 	RCU_PUBLISH_OUTLIVES_SECTION,
 };
 

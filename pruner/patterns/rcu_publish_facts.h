@@ -48,11 +48,11 @@ struct rcu_publish {
 	 */
 	const char *freed;
 	/*
-	 * The argument of `freed` is the removed object, the object that the store makes reachable, or an object that another
-	 * store of the function removes.
+	 * The call of `freed` may free an object that readers can reach: the object that the store removes, the object that the
+	 * store makes reachable, or an object that another store of the function removes.
 	 */
 	bool freed_of_shared;
-	/* As `freed_of_shared`, but only for the object that this store removes or makes reachable. */
+	/* As `freed_of_shared`, but only for the object that the store removes or makes reachable. */
 	bool freed_of_this;
 	/* Some path of the function waits for a grace period, or frees after a grace period. */
 	bool waits_somewhere;

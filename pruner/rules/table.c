@@ -14,8 +14,9 @@ static bool broken_handoff(const struct view *v, struct verdict *out)
 }
 
 /*
- * `refuted_by_equal_states` is set if PLDI'07 found no state change for this kind of race (section 5.4). It is not set if a bug
- * would leave equal states: for example, an object is freed after the regions end, or both sides store one value.
+ * `refuted_by_equal_states` is set if PLDI'07 found no state change for this kind of race (section 5.4). It is not set if both
+ * orders can lead to the same state although there is a bug: for example, an object is freed after the regions end, or both
+ * sides store one value.
  */
 const struct rule rule_table[RULE_COUNT] = {
 	/* ---- the datum belongs to one side at a time, or a protocol of the two sides orders the accesses ---- */
@@ -522,8 +523,8 @@ const struct rule rule_table[RULE_COUNT] = {
 			.next = READ_BOTH MARK_BOTH,
 		},
 		/*
-		 * Of the harmful races in the recorded runs, 18 have this rule (docs/pruning.md). So equal states make a race
-		 * with this rule unclear, and not benign.
+		 * The pruner gives 18 of the harmful races in the recorded runs this rule (docs/pruning.md). So if both orders
+		 * of the accesses lead to the same state, a race with this rule becomes unclear, and not benign.
 		 */
 		.refuted_by_equal_states = true,
 	},

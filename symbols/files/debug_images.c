@@ -26,8 +26,8 @@ struct known_image {
 	bool users;	      /* the debug file lies in a place that the user named */
 	bool failed;	      /* a failed query was reported */
 	bool placed;	      /* the file is relocated to the addresses that the image has with `slide` and `generation` */
-	uint64_t slide;	      /* debug_image.slide when the file was placed */
-	uint64_t generation;  /* debug_image.generation when the file was placed */
+	uint64_t slide;	      /* debug_image.slide when the file was last relocated */
+	uint64_t generation;  /* debug_image.generation when the file was last relocated */
 };
 
 struct debug_images {

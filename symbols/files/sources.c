@@ -43,7 +43,7 @@ struct sources {
 	size_t allowed_count;
 	struct kept kept[KEPT_MAX];
 	unsigned oldest;   /* the slot of kept[] to reuse next */
-	unsigned messages; /* number of lines that the sink has received */
+	unsigned messages; /* number of lines that were given to sink.message() */
 };
 
 struct sources *sources_new(const struct sources_sink *sink, struct err *err)

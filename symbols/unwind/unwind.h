@@ -20,7 +20,7 @@
 #include "symbols/unwind/orc.h"
 
 #define UNWIND_FRAMES_MAX 128 /* bounds unwinding of a hostile stack */
-#define UNWIND_STACKS_MAX 4   /* most stacks per unwind() */
+#define UNWIND_STACKS_MAX 4   /* maximum number of stacks per unwind() */
 
 /* A copy of part of a stack. */
 struct unwind_stack {

@@ -12,8 +12,8 @@
 #include "hv/report/json/race_read.h"
 
 /*
- * Most bugs that the HTML page shows in detail at its top, a guess at how many a reader looks at in a morning. The page's table
- * has all races.
+ * Maximum number of bugs that the HTML page shows in detail at its top, a guess at how many a reader looks at in a morning. The
+ * page's table has all races.
  */
 #define BUGS_MAX 20
 

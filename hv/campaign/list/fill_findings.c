@@ -6,7 +6,7 @@
 #include "hv/base/grow.h"
 #include "hv/campaign/list/fill_internal.h"
 
-#define NUMBER_MAX 64 /* most characters of a number or address that same_line() skips */
+#define NUMBER_MAX 64 /* maximum number of characters of a number or address that same_line() skips */
 
 /* Skip the time that printk writes before a line: "[ 12.345678] ". */
 static const char *without_time(const char *line)

@@ -8,7 +8,7 @@
 
 #define PLAN_CELLS_MAX 10000 /* limit of kernels x images x workloads x samplings */
 #define PLAN_RUNS_MAX 100000 /* limit of cells x seeds */
-/* The most programs of a <pair>. 140 programs make 9730 pairs, so the pairs alone stay below PLAN_CELLS_MAX. */
+/* Maximum number of programs of a <pair>. 140 programs make 9730 pairs, so the pairs alone stay below PLAN_CELLS_MAX. */
 #define PLAN_PROGRAMS_MAX 140
 
 /* A list of strings that are freed together. All zero: an empty list. */

@@ -11,13 +11,13 @@
 
 #define CHUNK 65536
 /*
- * Most chunks of 64 KiB that console_read() reads when the run has ended: 1 GiB in all, the largest --console-limit. A sparse
- * file can pretend to be larger.
+ * Maximum number of chunks of 64 KiB that console_read() reads when the run has ended: 1 GiB in all, the largest
+ * --console-limit. A sparse file can pretend to be larger.
  */
 #define CHUNKS_END_MAX 16384
 /*
- * Most chunks that console_read() reads in one call while the run goes on: 4 MiB in all, so that a flooding console does not
- * delay the other runs.
+ * Maximum number of chunks that console_read() reads in one call while the run goes on: 4 MiB in all, so that a flooding
+ * console does not delay the other runs.
  */
 #define CHUNKS_MAX 64
 

@@ -19,7 +19,7 @@
 #define PORT 999 /* AGENT_PORT of the guest agent */
 #define CID 3
 #define FOLDERS "/tmp"
-/* Most bytes of $TMPDIR. The other 32 bytes of the path are for PREFIX and mkdtemp()'s six characters. */
+/* Maximum length of $TMPDIR in bytes. The other 32 bytes of the path are for PREFIX and mkdtemp()'s six characters. */
 #define FOLDERS_MAX (HEARTBEAT_PATH_MAX - 32)
 #define PREFIX "outrider-run-"
 #define TRIES 100 /* make_folder() tries this often to make a folder and to lock it before another process sweeps it. */

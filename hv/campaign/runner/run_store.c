@@ -47,8 +47,8 @@ int run_store_begin(const struct run_store *k, const struct job *j, struct err *
 }
 
 /*
- * Most findings of a run in the store: those of its ending, and one for each of its two files, report and coverage, that is
- * invalid.
+ * Maximum number of findings of a run in the store: those of its ending, and one for each of its two files, report and
+ * coverage, that is invalid.
  */
 #define FINDINGS_MAX (ENDING_FINDINGS_MAX + 2)
 

@@ -7,17 +7,17 @@
 
 #include "hv/campaign/store/db.h"
 
-#define DB_VALUES_MAX 24 /* most values of one statement */
+#define DB_VALUES_MAX 24 /* maximum number of values of one statement */
 
 /*
- * Most bytes of one value. The largest value is the compressed coverage of a kernel with a million sites: about 50 bytes of
- * text for each site, which zlib reduces to about a sixth.
+ * Maximum size of one value in bytes. The largest value is the compressed coverage of a kernel with a million sites: about 50
+ * bytes of text for each site, which zlib reduces to about a sixth.
  */
 #define DB_VALUE_MAX (64 << 20)
 
 /*
- * Most bytes of a text. The longest text is a user's note, which is one argument of a command line. Linux limits an argument to
- * 128 KiB (MAX_ARG_STRLEN), and a byte that is not printable is kept as four.
+ * Maximum length of a text in bytes. The longest text is a user's note, which is one argument of a command line. Linux limits
+ * an argument to 128 KiB (MAX_ARG_STRLEN), and a byte that is not printable is kept as four.
  */
 #define DB_TEXT_MAX (512 << 10)
 

@@ -26,7 +26,7 @@
 enum { TYPE_BYTEA = 17, TYPE_INT8 = 20, TYPE_TEXT = 25 };
 
 struct postgres_rows {
-	struct db_rows rows; /* must be first: a pointer to it is cast to this struct */
+	struct db_rows rows; /* must be first: its address is taken for this struct's address */
 	PGresult *result;
 	int row;		/* -1 before the first row */
 	unsigned char *decoded; /* the bytes that bytes() returned last */

@@ -14,7 +14,7 @@
 #include "hv/campaign/store/db_sqlite.h"
 
 struct sqlite_rows {
-	struct db_rows rows; /* must be first: a pointer to it is cast to this struct */
+	struct db_rows rows; /* must be first: its address is taken for this struct's address */
 	sqlite3_stmt *stmt;
 	bool ended;
 };

@@ -24,7 +24,7 @@ static const struct {
 	int what, most;
 } limits[] = {
 	{SQLITE_LIMIT_LENGTH, DB_VALUE_MAX},
-	/* most bytes of a statement; the longest are the schema's scripts, with about 8 KiB */
+	/* maximum length of a statement in bytes; the longest are the schema's scripts, with about 8 KiB */
 	{SQLITE_LIMIT_SQL_LENGTH, 64 << 10},
 	{SQLITE_LIMIT_COLUMN, 64}, /* the widest query has 27 columns */
 	{SQLITE_LIMIT_EXPR_DEPTH, 100},

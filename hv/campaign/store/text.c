@@ -11,8 +11,8 @@
 
 #define BLOCK_SIZE 16384u
 /*
- * Most bytes of all strings of one list. The strings of one race have about 2 KiB, so this is enough for 100,000 races, more
- * than anyone can read. The limit is for a crafted store, which can ask for more.
+ * Maximum length of all strings of one list together, in bytes. The strings of one race have about 2 KiB, so this is enough for
+ * 100,000 races, more than anyone can read. The limit is for a crafted store, which can ask for more.
  */
 #define ALL_MAX ((size_t)256 << 20)
 

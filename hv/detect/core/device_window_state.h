@@ -87,8 +87,9 @@ struct device_window {
 	struct device_watch watches[TARGET_MAX_WATCHES];
 	unsigned watch_count;
 	/*
-	 * The first `copied` bytes of all segments in a row, at most DEVICE_COPY_MAX, as they were when the watches came into
-	 * force. Only the thread of the held device uses these two members. NULL: no window ever opens.
+	 * A copy of the request's memory as it was when the watches came into force: the first bytes of all segments, one
+	 * segment after another, at most DEVICE_COPY_MAX bytes. `copied` is the number of these bytes. Only the thread of the
+	 * held device uses the bytes and their number. `copy` is NULL if this run opens no windows at devices.
 	 */
 	uint8_t *copy;
 	uint32_t copied;

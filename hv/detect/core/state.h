@@ -53,7 +53,7 @@ struct sampler {
 	uint32_t wanted;
 	/* Number of sites in the pool. Any thread. */
 	_Atomic uint64_t site_count;
-	/* lost_ns and still_ns of target_stats at the last iteration. Guarded by d->lock. */
+	/* lost_ns and still_ns of target_stats, as the sampler's thread last read them (rate_step()). Guarded by d->lock. */
 	uint64_t lost_ns, still_ns;
 	/* A CPU hit a target site: run the sampler at once, to arm that site or the race's other site. Guarded by d->lock. */
 	bool used_up;

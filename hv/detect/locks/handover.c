@@ -31,8 +31,8 @@ static struct lock_event event_of(const struct handover_stop *stop, uint64_t gva
 /* ---- what runs ---- */
 
 /*
- * The context is at this stack pointer. Forget its frames at the same depth and deeper: their ends were not seen, as when a
- * callback ends by a jump that has no hook.
+ * `stop->regs` has the stack pointer of the context that stopped. Forget the context's frames at this depth of the stack and
+ * deeper. Their callbacks and calls have ended, but no hook saw them end, as when a callback ends by a jump that has no hook.
  */
 static void forget_deeper(struct handover *h, const struct handover_stop *stop)
 {
@@ -60,7 +60,10 @@ static void push(struct handover *h, const struct handover_stop *stop, uint64_t 
 	h->frames[i] = frame;
 }
 
-/* Remove the context's frame at this stack pointer, and store it in *out. Returns false if there is none. */
+/*
+ * Remove the frame that the context of the stop has at the stop's stack pointer, and store it in *out. `callback`: the frame
+ * must be that of a callback, otherwise of a call. Returns false if there is no such frame.
+ */
 static bool pop(struct handover *h, const struct handover_stop *stop, bool callback, struct handover_frame *out)
 {
 	for (unsigned i = 0; i < HANDOVER_FRAMES_MAX; i++) {

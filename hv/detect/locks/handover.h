@@ -112,7 +112,7 @@ struct handover_stop {
 	struct lock_who who;
 	/* GVA of the context's task_struct, or 0. */
 	uint64_t task;
-	/* The number of the lock moment. */
+	/* Number of the stop. Stops and lock moments are numbered together, in their order (lock_moment.number). */
 	uint64_t number;
 };
 

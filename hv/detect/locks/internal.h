@@ -17,7 +17,7 @@
 #include "hv/detect/locks/lock_ring.h"
 #include "hv/detect/locks/sections.h"
 
-/* The most stacks that are copied in a burst (lock_moments.c). */
+/* Maximum number of stacks that are copied in a burst (lock_moments.c). */
 #define CAPTURES_AT_ONCE 50.0
 
 struct locks {

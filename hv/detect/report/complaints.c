@@ -21,7 +21,7 @@
  */
 #define UNREAD_LOG_NS UINT64_C(10000000)
 #define INT3 0xcc
-#define CODE_BYTES_MAX 64 /* most bytes in the code line of an oops (OPCODE_BUFSIZE in arch/x86/kernel/dumpstack.c) */
+#define CODE_BYTES_MAX 64 /* maximum number of bytes in an oops's code line (OPCODE_BUFSIZE in arch/x86/kernel/dumpstack.c) */
 
 /* The bytes of a code line. */
 struct oops_code {

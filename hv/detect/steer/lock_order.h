@@ -47,9 +47,11 @@ struct lock_event {
 	 */
 	uint64_t since;
 	/*
-	 * In a release at the end of a callback: number of a lock moment. Calls of timer_delete_sync(), flush_work() and the
-	 * like that began at this moment or later wait for this end of the callback. Calls that began earlier need not wait for
-	 * it. 0: all calls wait for it.
+	 * In a release at the end of a callback: number of the lock moment in which the callback was queued or, if no hook saw
+	 * that, in which the callback began. If a call of timer_delete_sync(), flush_work() or the like began later, the
+	 * callback was queued or running at that time, so the call waited for this end. If the call began earlier, it may have
+	 * returned before the callback was queued, without waiting for it. 0: the callback ends only once (a thread), so all
+	 * calls wait for this end.
 	 */
 	uint64_t due;
 	/*

@@ -198,7 +198,7 @@ static void arm_uniformly(struct detect *d, struct rate_control *control)
 	control->full = room == 0;
 }
 
-/* Returns the most sample points that are possible. Hooks use up the target's points, too, except where caps.lasting is set. */
+/* Returns the maximum number of sample points. Hooks use up the target's points, too, except where caps.lasting is set. */
 static uint32_t most_points(struct detect *d)
 {
 	uint32_t most = MAX_SAMPLE_POINTS, hooks;

@@ -11,7 +11,7 @@
 
 #include "hv/detect/core/device_window_state.h"
 
-/* Most words that device_words_choose() chooses. */
+/* Maximum number of words that device_words_choose() chooses. */
 #define DEVICE_WORDS_MAX TARGET_MAX_WATCHES
 
 /*

@@ -18,7 +18,7 @@
 #include "hv/replay/cpu.h"
 #include "hv/rsp/rsp.h"
 
-#define GDB_POINTS_MAX 64   /* the most break- and watchpoints at a time */
+#define GDB_POINTS_MAX 64   /* maximum number of break- and watchpoints at a time */
 #define GDB_TEXT_MAX 512    /* bytes of a text for the user, with the NUL */
 #define GDB_ANSWER_MAX 4096 /* bytes of the answer to a command of `monitor`, with the NUL */
 

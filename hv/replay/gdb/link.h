@@ -9,7 +9,7 @@
 
 #include "hv/rsp/packet.h"
 
-/* The most bytes in the payload of a reply, including escapes. */
+/* Maximum number of bytes in the payload of a reply, including escapes. */
 #define LINK_REPLY_MAX 16384u
 
 struct link {

@@ -27,13 +27,13 @@ struct race_copy {
 	 */
 	bool (*watch)(void *ctx, const struct gdb_point *points, size_t count, bool breakpoints);
 	/*
-	 * Returns the index of the point that the last step or slice has hit according to the debug registers, or -1 if there
-	 * is none.
+	 * Returns the index of the breakpoint or watchpoint at which the last step or slice stopped according to the debug
+	 * registers, or -1 if there is none. It is an index into the `points` of the last watch().
 	 */
 	int (*hit)(void *ctx);
 	/*
-	 * Run one CPU freely, with interrupts, for a few milliseconds. COPY_STEPPED: the CPU has hit a point. COPY_HALTED: the
-	 * time is over.
+	 * Run one CPU freely, with interrupts, for a few milliseconds. Returns COPY_STEPPED if the CPU has stopped at a
+	 * breakpoint or watchpoint, which hit() then returns, or COPY_HALTED if the time is over.
 	 */
 	enum copy_step (*slice)(void *ctx, unsigned cpu);
 	/*

@@ -45,7 +45,7 @@ struct scenario_run {
 
 /* ---- fields.c: the facts, the rendezvous and the config as bytes ---- */
 
-/* The most bytes that the fields take. */
+/* Maximum number of bytes that the fields take. */
 #define SCENARIO_FIELDS_MAX 16384u
 
 /* Write the fields to `out`. Returns their length in bytes. */

@@ -18,7 +18,7 @@
 #include "symbols/insn/insn.h"
 
 #define BUFFER_SIZE (1u << 18)
-#define WINDOW_LOG_MAX 23 /* 8 MiB: the most memory for zstd's window, and more than the writer needs */
+#define WINDOW_LOG_MAX 23 /* 8 MiB: the maximum size of zstd's window, and more than the writer needs */
 #define STATE_MAX (64u << 20)
 #define INSTRUCTIONS_MAX UINT64_C(100000000)
 #define FREE_NS_MAX (UINT64_C(3600) * 1000000000)

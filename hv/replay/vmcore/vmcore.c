@@ -11,7 +11,7 @@
 #include "hv/vmm/layout.h"
 
 #define RANGES_MAX 2
-#define CHUNK_MAX MIB(4) /* the most bytes in one write() */
+#define CHUNK_MAX MIB(4) /* maximum number of bytes in one write() */
 
 /* A range of RAM, and its offset in the file. */
 struct range {

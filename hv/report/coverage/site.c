@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGITS_MAX 8 /* most hexadecimal digits of a 32-bit offset */
+#define DIGITS_MAX 8 /* maximum number of hexadecimal digits of a 32-bit offset */
 
 bool site_split(const char *site, char function[SITE_NAME_MAX], uint32_t *offset)
 {

@@ -17,7 +17,7 @@
 
 #define PID_MAX INT32_MAX
 #define CPU_MAX UINT16_MAX
-#define MODULES_MAX 4096 /* most modules of a race */
+#define MODULES_MAX 4096 /* maximum number of modules of a race */
 
 /*
  * Read a member that is the word for an enum value. Returns the value that lookup() gives for the word, or `fallback` on error.

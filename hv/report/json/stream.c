@@ -13,7 +13,7 @@
 
 #define BUFFER_SIZE 65536 /* bytes */
 /*
- * The most bytes that the first call of give() passes to jansson for a value. The number is small, because the bytes after a
+ * The first call of give() passes at most this many bytes of a value to jansson. The number is small, because the bytes after a
  * small value must be passed again for the next value.
  */
 #define FIRST_GIVE 64

@@ -15,8 +15,8 @@
 #include "symbols/insn/insn.h"
 
 /*
- * The most members of one owner (a variable, struct or cache) under one lock. An owner with more members, such as an array, is
- * skipped.
+ * Maximum number of members of one owner (a variable, struct or cache) under one lock. An owner with more members, such as an
+ * array, is skipped.
  */
 #define MEMBERS_MAX 64u
 /*
@@ -29,7 +29,7 @@
  * the two members were sampled. With fewer samples, a section's write of the other member may have been missed.
  */
 #define WRITES_LEAST 8u
-/* The most pairs of members that are kept. */
+/* Maximum number of pairs of members that are kept. */
 #define TOGETHER_MAX 256u
 
 /* The sampled writes of one member in one section. The strings belong to the record. */

@@ -60,7 +60,7 @@ struct kvm_cpu {
 
 	_Atomic uint32_t loaded;		/* Generation of the loaded debug registers. Any thread reads it. */
 	bool reload;				/* Load the debug registers again, even if the generation is the same. */
-	bool watching[TARGET_MAX_WATCHES];	/* For each debug register: true if it holds one of the machine's watches. */
+	bool watching[TARGET_MAX_WATCHES];	/* For each debug register: true if it holds a watch of the client. */
 	uint32_t cookies[TARGET_MAX_WATCHES];	/* The cookie of the watch in each debug register. */
 	uint8_t guest_slot[TARGET_MAX_WATCHES]; /* For each debug register: 1 + the number of the guest's own breakpoint in it,
 						   or 0 for none. */

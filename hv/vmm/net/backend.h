@@ -33,7 +33,7 @@
 #define NET_ETH_LEN 14				/* bytes of an Ethernet header */
 #define NET_FRAME_MIN NET_ETH_LEN		/* bytes */
 #define NET_FRAME_MAX (NET_ETH_LEN + 4 + 65535) /* bytes: the largest IP packet, with a VLAN tag */
-#define NET_PIECES_MAX VIRTQ_MAX_SIZE		/* most pieces of guest memory that a frame from the guest consists of */
+#define NET_PIECES_MAX VIRTQ_MAX_SIZE		/* maximum number of pieces of guest memory in a frame from the guest */
 #define NET_BIT(feature) (1ull << (feature))	/* a VIRTIO_NET_F_ number as a bit of a feature mask */
 
 /* The peer of a backend: the device's functions that the backend calls. */

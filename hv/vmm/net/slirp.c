@@ -23,9 +23,9 @@
 #define ETH_MIN 60 /* bytes of the shortest frame on a wire; libslirp's parsers expect at least this length */
 
 /*
- * Most bytes of frames that wait for the peer. While frames wait, no socket is read, so the only new frames are replies to the
- * guest's own frames, such as acknowledgements and replies by DHCP. Frames beyond this limit are dropped. That happens if a
- * guest sends and never receives.
+ * Maximum length in bytes of all frames that wait for the peer. While frames wait, no socket is read, so the only new frames
+ * are replies to the guest's own frames, such as acknowledgements and replies by DHCP. Frames beyond this limit are dropped.
+ * That happens if a guest sends and never receives.
  */
 #define WAITING_MAX (1u << 20)
 

@@ -39,7 +39,10 @@ struct net_timer {
  */
 #define NET_SOCKETS_SPARED 64
 
-/* Most file descriptors that are used. libslirp walks all its sockets at each wait, so more sockets would make it slow. */
+/*
+ * Maximum number of file descriptors that the process uses, including NET_SOCKETS_SPARED. libslirp walks all its sockets at
+ * each wait, so more sockets would make it slow.
+ */
 #define NET_SOCKETS_DESCRIPTORS 1024
 
 struct net_sockets {

@@ -33,7 +33,9 @@
 
 #include "hv/vmm/dma.h"
 
-/* Most entries of a queue, and most descriptors of a chain. The guest may choose a smaller power of two for a queue. */
+/*
+ * Maximum number of entries of a queue, and of descriptors of a chain. The guest may choose a smaller power of two for a queue.
+ */
 #define VIRTQ_MAX_SIZE 256
 
 /* A queue's size, addresses and features, as the driver has set them up. */

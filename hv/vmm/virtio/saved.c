@@ -10,8 +10,8 @@
 #define ISR_MASK 3
 
 /*
- * The saved structs must have no padding. Padding would contain stale memory of this process, and a block may be written to a
- * file.
+ * The saved structs must have no padding. Padding would contain stale memory of this process, and the machine's saved state, of
+ * which the structs are a part, may be written to a file.
  */
 _Static_assert(sizeof(struct virtio_identity) == 40 && sizeof(struct virtq_state) == 16 &&
 		       sizeof(struct virtio_queue_saved) == 56 && sizeof(struct pci_msix_state) == 20 &&

@@ -43,7 +43,7 @@ enum seqcount_flags {
 	SEQCOUNT_FLAGS_SAME,
 };
 
-/* The load or register differs between the paths that join here. */
+/* The load or register differs between the paths that join here, or there is none. */
 #define SEQCOUNT_SEVERAL (-1)
 
 struct path {
@@ -51,7 +51,7 @@ struct path {
 	uint8_t phases; /* enum seqcount_phase bits */
 	struct {
 		uint8_t kind; /* enum seqcount_held */
-		/* The instruction that loaded the count, as an index, or SEQCOUNT_SEVERAL. */
+		/* Index of the instruction that loaded the count, or SEQCOUNT_SEVERAL. */
 		int16_t load;
 	} gpr[X86_GPRS];
 	/* The registers that hold data or a result computed from data. One bit for each enum x86_gpr. */
@@ -67,7 +67,8 @@ struct path {
 	int8_t flags_reg;
 	/*
 	 * If a test or a comparison of the count set the flags: the index of the instruction that had loaded this count.
-	 * Otherwise SEQCOUNT_SEVERAL, as for several such instructions.
+	 * SEQCOUNT_SEVERAL: another instruction set the flags, or on the paths that join here different instructions had loaded
+	 * the count.
 	 */
 	int16_t flags_load;
 	bool flags_of_data;
@@ -88,7 +89,7 @@ struct seqcount_walk {
 	bool retry_found;
 	bool stores_to_caller; /* See struct seqcount_section. */
 	bool clears_odd;       /* See struct seqcount_section. */
-	/* The instruction that loads the count for the comparison, as an index. */
+	/* Index of the instruction that loads the count for the comparison. */
 	unsigned retry_load;
 };
 
