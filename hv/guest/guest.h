@@ -200,7 +200,10 @@ struct guest_module {
 };
 
 struct guest_module_events {
-	/* A module is live and its text is final. `m` is valid until `gone` returns. */
+	/*
+	 * A module is live and its text is final. `m` is valid until `gone` returns. Of modules that are found together, those
+	 * that were loaded earlier come first: so a module comes after the modules whose functions it calls.
+	 */
 	void (*loaded)(void *ctx, const struct guest_module *m);
 	/* The guest is unloading a module, or has unloaded it. The module's text must not be changed any more. */
 	void (*gone)(void *ctx, const struct guest_module *m);

@@ -188,7 +188,9 @@ static bool any_going(const struct guest *g)
 
 /*
  * Update g->modules from the list that was just read. If there are new modules, adds at least one of them, and no more after
- * the time `until` (CLOCK_MONOTONIC, ns). Returns false if modules remain to be added, or polls were cancelled.
+ * the time `until` (CLOCK_MONOTONIC, ns). The list has the module that was loaded last first (kernel/module/main.c), so it is
+ * read from its end: a module is added after the modules whose functions it calls. Returns false if modules remain to be added,
+ * or polls were cancelled.
  */
 static bool update_modules(struct guest *g, const struct module_info *list, size_t n, const struct guest_module_events *events,
 			   uint64_t until)
@@ -199,7 +201,7 @@ static bool update_modules(struct guest *g, const struct module_info *list, size
 	drop_reloaded(g, list, n, events);
 	for (size_t i = 0; i < g->module_count; i++)
 		g->modules[i]->seen = false;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = n; i-- > 0;) {
 		struct loaded_module *lm = find_module(g, &list[i]);
 
 		if (lm && list[i].state == MODULE_GOING)

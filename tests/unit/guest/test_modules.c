@@ -26,6 +26,7 @@ struct world {
 	struct guest *g;
 	uint8_t head[16], heap[ROOM * STRUCT_SIZE];
 	char said[64]; /* the callbacks so far: + for loaded, - for gone */
+	uint64_t base; /* of the module that came last */
 	unsigned reads;
 	unsigned cancel_at; /* the polls are cancelled in this read; 0: never */
 	bool slow;	    /* the first read of a poll takes longer than one poll goes on adding modules */
@@ -100,8 +101,11 @@ static void say(struct world *w, const char *what)
 
 static void loaded(void *ctx, const struct guest_module *m)
 {
+	struct world *w = ctx;
+
 	assert_string_equal(m->name, "one");
-	say(ctx, "+");
+	w->base = m->base;
+	say(w, "+");
 }
 
 static void gone(void *ctx, const struct guest_module *m)
@@ -225,9 +229,12 @@ static void test_takes_its_time(void **state)
 	w->slow = true;
 	poll_modules(w);
 	assert_string_equal(w->said, "+");
+	/* The last one in the list was loaded first. The other one may call its functions. */
+	assert_int_equal(w->base, TEXT + 0x10000);
 	w->slow = true;
 	poll_modules(w);
 	assert_string_equal(w->said, "++");
+	assert_int_equal(w->base, TEXT);
 }
 
 /* A poll that is cancelled at any point reads nothing more, and takes no module that it cannot read for gone. */
