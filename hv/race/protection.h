@@ -4,8 +4,8 @@
  * derives suspicions from it, and the report stores it. Equal events are counted, not listed, so the record's size does not
  * grow with the length of a run.
  *
- * A datum is an aligned 8-byte word in one lifetime of the object that contains it: after the object is freed or allocated
- * anew, the word is a new datum. Overlapping accesses that begin in different words are not compared.
+ * A datum is an aligned 8-byte word in one lifetime of the object that contains it: after the object is freed, allocated
+ * anew or reused, the word is a new datum. Overlapping accesses that begin in different words are not compared.
  *
  * No locks: one thread at a time uses a record.
  */

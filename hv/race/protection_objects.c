@@ -12,8 +12,6 @@
 #define PAGE_BYTES 4096u
 #define WORD_BYTES 8u	/* size of a datum outside of known objects, in bytes */
 #define PIECE_ALIGN 64u /* alignment of the objects in a pool, in bytes: that of a cache line, as in the block layer */
-/* The lifetimes of pieces are numbered from here, so that none of them has the number of a page's lifetime. */
-#define PIECE_LIVES 0x40000000u
 
 /* What an entry stands for. */
 enum part {
@@ -66,7 +64,7 @@ static uint64_t hash_of(const struct prot_objects *t, uint64_t gva, enum part pa
 	return siphash(&t->key, words, sizeof(words));
 }
 
-/* Returns the entry for this kind of part (an object, a word or a page) at `gva`, or NULL if there is none. */
+/* Returns the entry for this kind of part at `gva`, or NULL if there is none. */
 static struct prot_object *find(const struct prot_objects *t, uint64_t gva, enum part part)
 {
 	struct wanted w = {t, gva, part};
@@ -140,17 +138,26 @@ static const struct prot_object *piece_of(const struct prot_objects *t, uint64_t
 	const struct prot_object *piece = NULL;
 	uint64_t at = word / PIECE_ALIGN * PIECE_ALIGN;
 
-	for (unsigned i = 0; t->reused && !piece && i < LOCK_REUSED_BYTES / PIECE_ALIGN; i++)
+	for (unsigned i = 0; t->has_pieces && !piece && i < LOCK_REUSED_BYTES / PIECE_ALIGN; i++)
 		piece = find(t, at - i * PIECE_ALIGN, PIECE);
 	return piece;
+}
+
+/*
+ * Returns the lifetime of a word outside of known objects. All pages and pieces take their numbers from one counter, so the
+ * larger number is the later lifetime, and a word that comes from one piece to another never has the same number again.
+ */
+static uint32_t word_life(const struct prot_objects *t, uint64_t gva)
+{
+	const struct prot_object *piece = piece_of(t, gva), *page = find(t, gva / PAGE_BYTES * PAGE_BYTES, PAGE);
+	uint32_t life = page ? page->life : 0;
+
+	return piece && piece->life > life ? piece->life : life;
 }
 
 /* Find or add the entry of the datum's object or word. Begin a new lifetime if another object is at that address now. */
 static enum prot_objects_rc entry_of(struct prot_objects *t, const struct lock_datum *d, struct prot_object **out)
 {
-	const struct prot_object *piece = d->memory.object ? NULL : piece_of(t, d->gva);
-	const struct prot_object *page = d->memory.object || piece ? piece : find(t, d->gva / PAGE_BYTES * PAGE_BYTES, PAGE);
-	uint32_t page_life = page ? page->life : 0;
 	enum prot_objects_rc rc = d->memory.object ? have(t, d->memory.object, OBJECT, out)
 						   : have(t, d->gva / WORD_BYTES * WORD_BYTES, WORD, out);
 	uint64_t identity;
@@ -158,8 +165,10 @@ static enum prot_objects_rc entry_of(struct prot_objects *t, const struct lock_d
 	if (rc != PROT_OBJECTS_OK)
 		return rc;
 	if (!d->memory.object) {
-		if ((*out)->life != page_life)
-			begin_life(*out, page_life);
+		uint32_t life = word_life(t, d->gva);
+
+		if ((*out)->life != life)
+			begin_life(*out, life);
 		return rc;
 	}
 	identity = identity_of(t, &d->memory);
@@ -202,18 +211,23 @@ enum prot_objects_rc prot_objects_end(struct prot_objects *t, uint64_t gva)
 		return PROT_OBJECTS_OK;
 	rc = have(t, gva, PAGE, &o);
 	if (rc == PROT_OBJECTS_OK)
-		begin_life(o, o->life + 1);
+		begin_life(o, ++t->lives);
 	return rc;
 }
 
 enum prot_objects_rc prot_objects_reuse(struct prot_objects *t, uint64_t gva)
 {
-	struct prot_object *o;
-	enum prot_objects_rc rc = have(t, gva, PIECE, &o);
+	struct prot_object *o = find(t, gva, OBJECT);
+	enum prot_objects_rc rc;
 
-	/* Two pieces never have lifetimes of one number: a word can come from one piece to another, when the other is first
-	 * seen. */
-	if (rc == PROT_OBJECTS_OK)
-		begin_life(o, PIECE_LIVES + t->reused++);
+	if (o) {
+		begin_life(o, o->life + 1);
+		return PROT_OBJECTS_OK;
+	}
+	rc = have(t, gva / PIECE_ALIGN * PIECE_ALIGN, PIECE, &o);
+	if (rc == PROT_OBJECTS_OK) {
+		begin_life(o, ++t->lives);
+		t->has_pieces = true;
+	}
 	return rc;
 }

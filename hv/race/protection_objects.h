@@ -2,7 +2,7 @@
 /*
  * The lifetimes of accessed objects, and whether a context other than the first has accessed an object in its lifetime. Memory
  * outside of known objects is tracked per word. The lifetime of a word ends when an object at the start of the word's page is
- * freed or allocated.
+ * freed or allocated, and when an object that contains the word is reused (prot_objects_reuse()).
  *
  * No locks: one thread at a time.
  */
@@ -24,8 +24,10 @@ struct prot_objects {
 	/* Index of `list`, and its capacity. */
 	struct race_index index;
 	uint32_t room;
-	/* Number of calls of prot_objects_reuse(). */
-	uint32_t reused;
+	/* The latest number that the lifetime of a page, or of a reused object outside of known objects, got. */
+	uint32_t lives;
+	/* There is a reused object outside of known objects. */
+	bool has_pieces;
 	/* Key of the hashes, since addresses come from the guest. */
 	struct siphash_key key;
 };
@@ -50,8 +52,9 @@ enum prot_objects_rc prot_objects_touch(struct prot_objects *t, const struct loc
 enum prot_objects_rc prot_objects_end(struct prot_objects *t, uint64_t gva);
 
 /*
- * The object that begins at `gva`, in memory outside of known objects, goes back to its pool: end the lifetime of its words.
- * Its words are those from `gva` up to the next object that was reused, at most LOCK_REUSED_BYTES.
+ * The object that begins at `gva` goes back to its pool: end its lifetime. In memory outside of known objects, its words are
+ * those from `gva`, rounded down to 64 bytes, up to the next object that was reused, at most LOCK_REUSED_BYTES. The words of a
+ * neighbour that was never reused may be among them: their accesses are then compared with fewer others.
  */
 enum prot_objects_rc prot_objects_reuse(struct prot_objects *t, uint64_t gva);
 

@@ -29,27 +29,20 @@ struct callback {
 	uint8_t *code;
 };
 
-static void plant(struct callback *c, const struct insn *insn, bool begins)
+/* Returns whether the hook is there. */
+static bool plant(struct callback *c, const struct insn *insn, bool begins)
 {
 	const struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK, .insn = *insn};
 
-	if (!locks_expect_callback(c->d->locks, insn->addr, c->function, begins) && lock_hooks_plant(c->d, &site))
-		lock_hooks_may_rest(c->d, &site);
+	if (locks_expect_callback(c->d->locks, insn->addr, c->function, begins) || !lock_hooks_plant(c->d, &site))
+		return false;
+	lock_hooks_may_rest(c->d, &site);
+	return true;
 }
 
 static unsigned decode(struct callback *c, uint64_t at, struct insn *insn)
 {
 	return insn_decode(c->d->sampler.decoder, c->code + at, c->symbol.size - at, c->symbol.addr + at, insn);
-}
-
-static bool plant_start(struct callback *c)
-{
-	struct insn insn;
-
-	if (!function_start(c->d, &c->symbol, c->code, 1u << X86_RDI, &insn))
-		return false;
-	plant(c, &insn, true);
-	return true;
 }
 
 /*
@@ -73,16 +66,45 @@ static bool leaves(const struct callback *c, const struct insn *insn)
 	       locks_of_subject(c->d->locks, &to);
 }
 
-static void plant_ends(struct callback *c)
+/* Whether the CPU may go from this instruction, which does not leave for good, to code outside of the function. */
+static bool may_go_elsewhere(const struct callback *c, const struct insn *insn)
+{
+	struct insn_branch branch;
+
+	if (!(insn->flags & INSN_BRANCH) || insn->flags & INSN_CALL)
+		return false;
+	return !insn_direct_branch(insn, &branch) || branch.target - c->symbol.addr >= c->symbol.size;
+}
+
+/* Plant hooks at the ends of the function. Returns whether each of its ends has a hook, as far as the code shows. */
+static bool plant_ends(struct callback *c)
 {
 	struct insn insn;
+	bool all = true;
 
 	for (uint64_t at = 0; at < c->symbol.size; at += insn.len) {
 		if (!decode(c, at, &insn))
-			return;
-		if (target_can_emulate(&insn) && leaves(c, &insn))
-			plant(c, &insn, false);
+			return false;
+		if (leaves(c, &insn))
+			all &= target_can_emulate(&insn) && plant(c, &insn, false);
+		else
+			all &= !may_go_elsewhere(c, &insn);
 	}
+	return all;
+}
+
+/*
+ * Without a hook at the start, hooks at the ends would only cost time. If the end of a serial call is missed, the call seems to
+ * go on in whatever its task does later. The frames of other callbacks end with their context.
+ */
+static void plant_hooks(struct callback *c)
+{
+	struct insn start;
+
+	if (!function_start(c->d, &c->symbol, c->code, 1u << X86_RDI, &start))
+		return;
+	if (plant_ends(c) || c->function->kind != HANDOVER_SERIAL)
+		plant(c, &start, true);
 }
 
 static void follow(struct detect *d, const struct lock_function *function, uint64_t addr)
@@ -95,9 +117,8 @@ static void follow(struct detect *d, const struct lock_function *function, uint6
 	c.code = malloc(c.symbol.size);
 	/* Enter the target once for all hooks, as lock_hooks_text_came() does. */
 	target_enter(d->target);
-	/* Without a hook at the start, hooks at the ends would only cost time. */
-	if (c.code && detect_code(d, addr, c.code, c.symbol.size) == 0 && plant_start(&c))
-		plant_ends(&c);
+	if (c.code && detect_code(d, addr, c.code, c.symbol.size) == 0)
+		plant_hooks(&c);
 	target_leave(d->target);
 	free(c.code);
 }

@@ -14,8 +14,7 @@ uint64_t handover_object(enum handover_kind kind, uint64_t value)
 	return kind == HANDOVER_IRQ ? (uint32_t)value : value;
 }
 
-/* Begin and end of a serial call are the take and the release of a lock: so they order what comes before and after them, too.
- */
+/* A serial call begins by taking a lock and ends by releasing it. So it also orders what comes before and after the call. */
 static struct lock_event event_of(const struct handover_stop *stop, uint64_t gva, uint8_t kind, enum handover_side side,
 				  bool give)
 {

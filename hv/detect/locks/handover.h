@@ -50,7 +50,10 @@ struct handover_frame {
 	uint64_t number;
 	uint8_t kind;
 	bool used, callback;
-	/* Of a call: the called function is not code of the subject, and it does not call the subject in this context. */
+	/*
+	 * Of a call: the called function is not code of the subject. Then it counts as one that never calls the subject in
+	 * this context. With --sample and without --module, this is known only of calls that were seen at the function's entry.
+	 */
 	bool outside;
 	/* The call's result decides whether the object is acquired. */
 	bool tested;

@@ -183,12 +183,15 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 	if (!gva || function->op == LOCK_NEW)
 		return;
 	guest_context(l->d->guest, regs, &context);
-	if (function->op == LOCK_FREE || function->op == LOCK_REUSE) {
+	if (function->op == LOCK_FREE) {
 		lock_see_returns(l, cpu, regs, &context, true);
-		if (function->op == LOCK_FREE)
-			object_ends(l, gva);
-		else
-			object_is_reused(l, gva);
+		object_ends(l, gva);
+		return;
+	}
+	if (function->op == LOCK_REUSE) {
+		lock_see_returns(l, cpu, regs, &context, true);
+		lock_load_stop(&l->load, cpu, &context, monotonic_ns());
+		object_is_reused(l, gva);
 		return;
 	}
 	if (function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE || function->op == LOCK_STOP) {

@@ -58,7 +58,7 @@ static void find_callbacks(const struct detect *d, const struct race_side *side)
 		if (caller->context != calls->frames[0].context || !caller->reliable)
 			break;
 		if (locks_of_subject(d->locks, &callee->symbol) && caller->kind == UNWIND_CALL)
-			locks_called_back(d->locks, caller->symbol.addr, callee->symbol.addr);
+			locks_called_back(d->locks, &caller->symbol, &callee->symbol);
 	}
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Follows what hands an object over without a lock: completions, work items, timers, kthreads and the like (handover.h). */
 
+#include <string.h>
+
 #include "hv/base/clock.h"
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/entries.h"
@@ -118,12 +120,29 @@ void lock_taken_over(struct locks *l, unsigned cpu, const struct x86_regs *regs,
 		lock_events_add(&l->events, &event);
 }
 
+/*
+ * Whether the CPU, at the start of a function, was called by one that makes serial calls. Other code may call the same function
+ * without the lock, as snd_ctxfi's timer calls pointer().
+ */
+static bool called_serially(const struct locks *l, const struct x86_regs *regs)
+{
+	const struct known_lock_function *caller;
+	struct guest_symbol symbol;
+	uint64_t back;
+
+	if (guest_read(l->d->guest, regs->gpr[X86_RSP], &back, sizeof(back)) || guest_symbol_at(l->d->guest, back - 1, &symbol))
+		return false;
+	caller = lock_known_at(&l->known, symbol.addr);
+	return caller && caller->function->op == LOCK_CALLER && caller->function->kind == HANDOVER_SERIAL;
+}
+
 void lock_callback_begins(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function)
 {
 	struct handover_stop stop;
 	struct lock_event event;
 
-	if (stop_of(l, cpu, regs, STOP_SUBJECT, &stop) && handover_enter(&l->handover, &stop, function, &event))
+	if (stop_of(l, cpu, regs, STOP_SUBJECT, &stop) && (function->kind != HANDOVER_SERIAL || called_serially(l, regs)) &&
+	    handover_enter(&l->handover, &stop, function, &event))
 		lock_events_add(&l->events, &event);
 }
 
@@ -136,17 +155,20 @@ void lock_callback_ends(struct locks *l, unsigned cpu, const struct x86_regs *re
 		lock_events_add(&l->events, &event);
 }
 
-void locks_called_back(struct locks *l, uint64_t caller, uint64_t callee)
+void locks_called_back(struct locks *l, const struct guest_symbol *caller, const struct guest_symbol *callee)
 {
+	bool same_module = strcmp(caller->module, callee->module) == 0;
 	const struct known_lock_function *f;
 
 	pthread_mutex_lock(&l->d->lock);
-	f = lock_known_at(&l->known, caller);
+	f = lock_known_at(&l->known, caller->addr);
+	if (f && f->function->kind == HANDOVER_SERIAL && same_module)
+		f = NULL;
 	/*
 	 * The callback has no hooks yet, so the detector misses its hand-overs: no order is certain until
 	 * locks_callbacks_followed().
 	 */
-	if (f && f->function->op == LOCK_CALLER && handover_learn(&l->handover, f->function, callee))
+	if (f && f->function->op == LOCK_CALLER && handover_learn(&l->handover, f->function, callee->addr))
 		lock_events_hole(&l->events, UINT64_MAX);
 	pthread_mutex_unlock(&l->d->lock);
 }

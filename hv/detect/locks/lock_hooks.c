@@ -89,7 +89,7 @@ void lock_hooks_may_rest(struct detect *d, const struct guest_hook_site *site)
  */
 static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_hook_site *site)
 {
-	if (function->op != LOCK_FREE && function->op != LOCK_REUSE && function->op != LOCK_NEW)
+	if (function->op != LOCK_FREE && function->op != LOCK_NEW)
 		lock_hooks_may_rest(p->d, site);
 }
 

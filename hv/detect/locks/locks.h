@@ -67,11 +67,12 @@ int locks_expect_inlined(struct locks *l, uint64_t addr, const struct lock_funct
 int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_function *function);
 
 /*
- * The call stack shows that the kernel's function at `caller` called the function at `callee`, which belongs to the subject. If
- * `caller` is on the list as a function that calls callbacks (LOCK_CALLER), remember `callee` as a callback, so that its hooks
- * are planted. Called on the thread that follows locks, without d->lock.
+ * The call stack shows that the function `caller` called the function `callee`, which belongs to the subject. If `caller` is on
+ * the list as a function that calls callbacks (LOCK_CALLER), remember `callee` as a callback, so that its hooks are planted. A
+ * function that is called serially (HANDOVER_SERIAL) counts only if it is in another module: inside its own module, `caller`
+ * also calls functions without the lock. Called on the thread that follows locks, without d->lock.
  */
-void locks_called_back(struct locks *l, uint64_t caller, uint64_t callee);
+void locks_called_back(struct locks *l, const struct guest_symbol *caller, const struct guest_symbol *callee);
 
 /*
  * Find a callback whose hooks are not planted yet, and store the callback's GVA in *addr. Returns the lock function by which

@@ -46,6 +46,8 @@
 /* A function of the subject that releases a lock. */
 #define UNLOCK 0x68u
 #define INDIRECT 0x900u
+/* An indirect call by a function that is not on the list. */
+#define OTHER_INDIRECT 0x980u
 /* A callback whose first instruction overwrites the argument, and one that is not in the subject. */
 #define STRANGE 0x80u
 #define FOREIGN 0xa0u
@@ -117,6 +119,7 @@ static void write_code(struct rig *r)
 	branch(r, 0xe8, DIRECT, WORK);
 	branch(r, 0xe8, UNLOCK, SPIN_UNLOCK);
 	rig_code(r, INDIRECT, INSN("\x90\x90\x90\xff\xd0"));
+	rig_code(r, OTHER_INDIRECT, INSN("\x90\x90\x90\xff\xd0"));
 	rig_code(r, STRANGE, INSN("\x48\x8b\x3f\x53\xc3"));
 	rig_code(r, FOREIGN, INSN("\x53\xc3"));
 	rig_code(r, FLUSH_WORK, INSN("\x0f\x1f\x44\x00\x00\x55"));
@@ -158,6 +161,7 @@ static int start_with(void **state, const char *lines)
 		{.name = "wait_for_completion_timeout", .addr = RIG_TEXT + WAIT, .size = 0x10, .type = 'T'},
 		{.name = "_raw_spin_unlock", .addr = RIG_TEXT + SPIN_UNLOCK, .size = 0x10, .type = 'T'},
 		{.name = "process_one_work", .addr = RIG_TEXT + INDIRECT, .size = 0x10, .type = 't'},
+		{.name = "snd_timer", .addr = RIG_TEXT + OTHER_INDIRECT, .size = 0x10, .type = 't'},
 	};
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct err err = {0};
@@ -200,6 +204,12 @@ static int setup_moved(void **state)
 	if (rc == 0)
 		rig_store(((struct fixture *)*state)->r, ITEM + 8, &item, sizeof(item));
 	return rc;
+}
+
+/* The function that called the work function holds a lock of the first argument. */
+static int setup_serial(void **state)
+{
+	return start_with(state, "caller serial process_one_work\n");
 }
 
 static int teardown(void **state)
@@ -428,10 +438,11 @@ static void callback_is_learned_from_the_stack(void **state)
 /* What came before is in no order that is known, since the hand-overs of the callback were missed. */
 static void order_is_unknown_until_learned_callback_has_hooks(void **state)
 {
+	const struct guest_symbol caller = {.addr = RIG_TEXT + INDIRECT}, work = {.addr = RIG_TEXT + WORK};
 	struct fixture *f = *state;
 
 	access(f, OWNER);
-	locks_called_back(f->r->d->locks, RIG_TEXT + INDIRECT, RIG_TEXT + WORK);
+	locks_called_back(f->r->d->locks, &caller, &work);
 	access(f, WORKER);
 	expect(f, 0, 0);
 	callback_hooks_step(f->r->d);
@@ -822,6 +833,65 @@ static void serial_calls_of_one_object_exclude_each_other(void **state)
 	free(h);
 }
 
+/* A function of another module is called serially. It gets hooks if each of its ends can have one. */
+static void serial_callback_gets_hooks_for_all_ends(void **state)
+{
+	const struct guest_symbol caller = {.addr = RIG_TEXT + INDIRECT, .module = "snd_pcm"};
+	struct guest_symbol work = {.addr = RIG_TEXT + WORK, .module = "snd_pcm"};
+	struct fixture *f = *state;
+
+	/* A function of the same module: its caller may hold no lock. */
+	locks_called_back(f->r->d->locks, &caller, &work);
+	callback_hooks_step(f->r->d);
+	assert_false(rig_has_point(f->r, WORK_START));
+	work.module[0] = 0;
+	locks_called_back(f->r->d->locks, &caller, &work);
+	callback_hooks_step(f->r->d);
+	assert_true(rig_has_point(f->r, WORK_START));
+	assert_true(rig_has_point(f->r, WORK_RETURN));
+	assert_true(rig_has_point(f->r, WORK_TAIL));
+}
+
+/* The function ends by an indirect jump, too, which gets no hook. */
+static void serial_callback_with_an_end_unseen_gets_none(void **state)
+{
+	const struct guest_symbol caller = {.addr = RIG_TEXT + INDIRECT, .module = "snd_pcm"}, work = {.addr = RIG_TEXT + WORK};
+	struct fixture *f = *state;
+
+	rig_code(f->r, COMPLETE_CALL, INSN("\xff\xe0\x90\x90\x90"));
+	locks_called_back(f->r->d->locks, &caller, &work);
+	callback_hooks_step(f->r->d);
+	assert_false(rig_has_point(f->r, WORK_START));
+}
+
+/* The worker and the owner are in the function at the same time. Both make an access. */
+static void both_are_in_the_function(struct fixture *f, uint64_t caller_of_worker)
+{
+	uint64_t back = RIG_TEXT + INDIRECT + 5;
+
+	f->in_callback = true;
+	start(f, ITEM, caller_of_worker);
+	access(f, WORKER);
+	rig_store(f->r, STACK + OWNER * STACK_BYTES, &back, sizeof(back));
+	come(f, OWNER, WORK_START, ITEM, 0);
+	access(f, OWNER);
+}
+
+/* Code that is not on the list calls the function, too, without the lock. */
+static void serial_call_is_one_of_a_listed_function(void **state)
+{
+	const struct guest_symbol caller = {.addr = RIG_TEXT + INDIRECT, .module = "snd_pcm"}, work = {.addr = RIG_TEXT + WORK};
+	struct fixture *f = *state;
+
+	locks_called_back(f->r->d->locks, &caller, &work);
+	callback_hooks_step(f->r->d);
+	both_are_in_the_function(f, OTHER_INDIRECT);
+	expect(f, 0, 1);
+	/* The worker's access is compared with the owner's earlier one, too. */
+	both_are_in_the_function(f, INDIRECT);
+	expect(f, 2, 1);
+}
+
 /*
  * The worker's access is in a serial call. Later, the owner makes such a call, and after it an access without any lock, as a
  * task does that stops a stream and prepares it again.
@@ -939,6 +1009,9 @@ int main(void)
 		T(call_of_outside_has_returned_at_the_subjects_next_stop),
 		T(serial_calls_of_one_object_exclude_each_other),
 		T(serial_calls_order_what_is_outside_of_them),
+		cmocka_unit_test_setup_teardown(serial_callback_gets_hooks_for_all_ends, setup_serial, teardown),
+		cmocka_unit_test_setup_teardown(serial_callback_with_an_end_unseen_gets_none, setup_serial, teardown),
+		cmocka_unit_test_setup_teardown(serial_call_is_one_of_a_listed_function, setup_serial, teardown),
 		T(completion_counts_if_it_came),
 		T(rest_forgets_what_runs),
 		T(text_that_goes_takes_its_callbacks_along),

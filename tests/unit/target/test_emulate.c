@@ -76,7 +76,8 @@ static void check(const struct insn *insn, run_fn run, uint64_t rdi, uint64_t rs
 	struct x86_regs regs = {.rip = ADDR, .rflags = X86_RFLAGS_CF | X86_RFLAGS_OF | X86_RFLAGS_IF | 2};
 	struct x86_regs after;
 	struct result cpu = {0};
-	bool test = (insn->bytes[insn->len - 2] & 0xfe) == 0x84, subtract = insn->len > 3;
+	bool test = (insn->bytes[insn->len - 2] & 0xfe) == 0x84,
+	     subtract = (insn->bytes[0] & ~1u) == 0x48 && (insn->bytes[1] & ~2u) == 0x81;
 
 	for (unsigned i = 0; i < X86_GPRS; i++)
 		regs.gpr[i] = 0xabcd000000000000 + i;
@@ -145,10 +146,12 @@ static void test_as_a_cpu_does(void **state)
 /* The bits of REX lead to the upper eight registers. */
 static void test_upper_registers(void **state)
 {
-	const struct insn to = {.addr = ADDR, .len = 3, .bytes = {0x49, 0x89, 0xc4}};		  /* mov %rax, %r12 */
-	const struct insn from = {.addr = ADDR, .len = 3, .bytes = {0x4c, 0x89, 0xf8}};		  /* mov %r15, %rax */
-	const struct insn test = {.addr = ADDR, .len = 3, .bytes = {0x4d, 0x85, 0xe4}};		  /* test %r12, %r12 */
-	const struct insn subtract = {.addr = ADDR, .len = 4, .bytes = {0x49, 0x83, 0xec, 0x03}}; /* sub $3, %r12 */
+	const struct insn to = {.addr = ADDR, .len = 3, .bytes = {0x49, 0x89, 0xc4}};		     /* mov %rax, %r12 */
+	const struct insn from = {.addr = ADDR, .len = 3, .bytes = {0x4c, 0x89, 0xf8}};		     /* mov %r15, %rax */
+	const struct insn test = {.addr = ADDR, .len = 3, .bytes = {0x4d, 0x85, 0xe4}};		     /* test %r12, %r12 */
+	const struct insn frame = {.addr = ADDR, .len = 4, .bytes = {0x48, 0x83, 0xec, 0x20}};	     /* sub $0x20, %rsp */
+	const struct insn large = {.addr = ADDR, .len = 7, .bytes = {0x49, 0x81, 0xec, 0, 1, 0, 0}}; /* sub $0x100, %r12 */
+	const struct insn subtract = {.addr = ADDR, .len = 4, .bytes = {0x49, 0x83, 0xec, 0x03}};    /* sub $3, %r12 */
 	struct x86_regs regs = {.gpr = {[X86_RAX] = 5, [12] = 7, [X86_R15] = 0}, .rip = ADDR};
 
 	(void)state;
@@ -160,6 +163,13 @@ static void test_upper_registers(void **state)
 	assert_int_equal(regs.gpr[X86_RAX], 0);
 	assert_int_equal(target_emulate(NULL, &subtract, &regs), 0);
 	assert_int_equal(regs.gpr[12], 2);
+	regs.gpr[X86_RSP] = 0x1010;
+	assert_int_equal(target_emulate(NULL, &frame, &regs), 0);
+	assert_int_equal(regs.gpr[X86_RSP], 0xff0);
+	assert_int_equal(regs.gpr[12], 2);
+	assert_int_equal(target_emulate(NULL, &large, &regs), 0);
+	assert_int_equal(regs.gpr[12], (uint64_t)2 - 0x100);
+	assert_int_equal(regs.rflags & FLAGS, X86_RFLAGS_CF | X86_RFLAGS_SF);
 }
 
 /* The emulator refuses instructions with similar bytes and another meaning. */
