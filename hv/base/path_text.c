@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD_MAX 40 /* maximum number of bytes kept of the path's beginning: it shows the source tree, the end shows the file \
-		     */
+/* Maximum number of bytes kept of the beginning of a path: it shows the source tree, and the end shows the file. */
+#define HEAD_MAX 40
 
 void path_text(const char *path, char out[PATH_TEXT_MAX])
 {
