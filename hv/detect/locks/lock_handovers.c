@@ -127,7 +127,7 @@ void lock_taken_over(struct locks *l, unsigned cpu, const struct x86_regs *regs,
 static bool called_serially(const struct locks *l, const struct x86_regs *regs)
 {
 	const struct known_lock_function *caller;
-	struct guest_symbol symbol;
+	struct guest_symbol symbol = {0};
 	uint64_t back;
 
 	if (guest_read(l->d->guest, regs->gpr[X86_RSP], &back, sizeof(back)) || guest_symbol_at(l->d->guest, back - 1, &symbol))
