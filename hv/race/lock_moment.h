@@ -41,6 +41,18 @@ struct base_register {
 	uint8_t gpr; /* enum x86_gpr */
 };
 
+/* How code compares a datum that it reads with a constant. All zero: not known. */
+struct lock_check {
+	bool known;
+	/* The constant, in the low bytes that the datum has. */
+	uint64_t value;
+	/*
+	 * A GVA, or 0. The code between the comparison and this address runs only if the datum is not `value`: a je after the
+	 * comparison skips it.
+	 */
+	uint64_t until;
+};
+
 struct lock_datum {
 	uint64_t gva, gpa;
 	uint32_t size;
@@ -50,6 +62,7 @@ struct lock_datum {
 	bool locked;
 	/* The code decides by the value that the instruction reads: it compares the value and branches. */
 	bool decides;
+	struct lock_check check;
 	struct base_register base;
 	/* What kind of memory the datum is in, and which object, from the guest's own data structures. */
 	struct guest_memory memory;

@@ -242,7 +242,7 @@ static uint32_t lock_of(const struct protection *p, const struct prot_access *a,
  * Count the access once for each critical section in which it was made. Sections that began outside of the subject are not
  * recorded.
  */
-static void count_uses(struct protection *p, const struct lock_moment *m, uint32_t access, bool decides)
+static void count_uses(struct protection *p, const struct lock_moment *m, uint32_t access, const struct lock_datum *datum)
 {
 	for (unsigned i = 0; i < m->locks.count && i < LOCKSET_MAX; i++) {
 		const struct held_lock *held = &m->locks.held[i];
@@ -255,7 +255,8 @@ static void count_uses(struct protection *p, const struct lock_moment *m, uint32
 		use.access = access;
 		use.lock = lock_of(p, &p->accesses[access], held);
 		use.taken_at = held->taken_at;
-		use.decides = decides;
+		use.decides = datum->decides;
+		use.check = datum->check;
 		at = use.lock == PROTECTION_NONE ? PROTECTION_NONE : protection_use(p, &use);
 		if (at != PROTECTION_NONE)
 			p->uses[at].count = count_sum(p->uses[at].count, 1);
@@ -285,7 +286,7 @@ static void take_datum(struct protection *p, const struct lock_moment *m, const 
 	if (at == PROTECTION_NONE)
 		return;
 	count_access(&p->accesses[at], m, who, shared);
-	count_uses(p, m, at, d->decides);
+	count_uses(p, m, at, d);
 }
 
 static void take_access(struct protection *p, const struct lock_moment *m, uint32_t operation)

@@ -33,6 +33,14 @@ static bool takes_between(uint64_t from, uint64_t to, uint64_t call, uint64_t ot
 	return (from < call && call < to) || (from < other && other < to);
 }
 
+bool atomicity_looks_for_another(const struct atomicity_case *c, const struct prot_use *use)
+{
+	const struct lock_check *first = &c->first->check, *check = &use->check;
+	const uint64_t act = c->group->p->accesses[c->second->access].pc, at = c->group->p->accesses[use->access].pc;
+
+	return first->known && check->known && check->value && check->value != first->value && at < act && act < check->until;
+}
+
 bool atomicity_checks_on_the_way(const struct atomicity_case *c)
 {
 	const struct protection *p = c->group->p;
@@ -49,8 +57,8 @@ bool atomicity_checks_on_the_way(const struct atomicity_case *c)
 		const struct prot_use *use = &p->uses[i];
 		const struct prot_access *a = &p->accesses[use->access];
 
-		if (use->decides && a->pc < act->pc && is_in(a, act->function) && same_member(a, act) &&
-		    use->taken_at != c->sections->first && (!unclear || use->taken_at == second) &&
+		if (use->decides && !atomicity_looks_for_another(c, use) && a->pc < act->pc && is_in(a, act->function) &&
+		    same_member(a, act) && use->taken_at != c->sections->first && (!unclear || use->taken_at == second) &&
 		    !takes_between(a->pc, act->pc, second, use->taken_at) && protect_same_lock(p, use->lock, c->second->lock))
 			return true;
 	}

@@ -47,6 +47,14 @@ const struct section_between *atomicity_came_between(const struct section_pair *
 /* ---- atomicity_code.c: what the code of a section does, as seen in this section or in another one ---- */
 
 /*
+ * Returns whether the decision `use` in the second section looks for something else than the first section: it keeps the second
+ * access from being made for one value of the datum only, and the first section compares the datum with another constant. Then
+ * it does not check again what the first section found. A comparison with 0 always counts as a check again: it is often all
+ * that the second access needs.
+ */
+bool atomicity_looks_for_another(const struct atomicity_case *c, const struct prot_use *use);
+
+/*
  * Returns whether the function of the second section's access decides by the datum before this access, in the same section. The
  * decision may have been seen in another section, and with another object of the type.
  */

@@ -71,6 +71,21 @@ static bool checks(const struct atomicity_group *g, uint64_t taken_at, const str
 	return false;
 }
 
+/* As checks(), of the second section. A decision that looks for something else than the first section does not count. */
+static bool checks_again(const struct atomicity_case *c)
+{
+	const struct prot_access *datum = atomicity_access(c->group, c->second);
+
+	for (uint32_t i = 0; i < c->group->count; i++) {
+		const struct prot_use *use = atomicity_use(c->group, i);
+
+		if (use->decides && atomicity_in(c->group, use, c->sections->second, datum) &&
+		    !atomicity_looks_for_another(c, use))
+			return true;
+	}
+	return false;
+}
+
 static bool section_writes(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *datum)
 {
 	for (uint32_t i = 0; i < g->count; i++) {
@@ -184,7 +199,7 @@ static int tell_read(const struct atomicity_case *c, enum atomicity_pattern *pat
 	const struct prot_access *second = atomicity_access(g, c->second);
 	bool decides = c->first->decides;
 
-	if (checks(g, c->sections->second, second))
+	if (checks_again(c))
 		return ATOMICITY_CHECKED_AGAIN;
 	if (!decides && writes(second) && reads_first(g, c->sections->second, second))
 		return ATOMICITY_COUNTER;

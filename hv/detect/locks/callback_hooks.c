@@ -71,7 +71,8 @@ static bool may_go_elsewhere(const struct callback *c, const struct insn *insn)
 {
 	struct insn_branch branch;
 
-	if (!(insn->flags & INSN_BRANCH) || insn->flags & INSN_CALL)
+	/* The kernel continues after the ud2 of a WARN_ON(). INT3 fills the space after a return. */
+	if (!(insn->flags & INSN_BRANCH) || insn->flags & (INSN_CALL | INSN_INT3) || insn_is_ud2(insn))
 		return false;
 	return !insn_direct_branch(insn, &branch) || branch.target - c->symbol.addr >= c->symbol.size;
 }

@@ -95,3 +95,34 @@ bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_
 {
 	return follow(decoder, code, len, addr, 0, (struct following){.registers = 1u << X86_RAX});
 }
+
+/* Whether the instruction is je with a displacement of 8 or 32 bits. */
+static bool is_je(const struct insn_op *op)
+{
+	const uint8_t *b = op->insn.bytes;
+
+	return op->kind == INSN_OP_JCC && op->target && (b[0] == 0x74 || (b[0] == 0x0f && b[1] == 0x84));
+}
+
+void decision_check(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, struct lock_check *out)
+{
+	struct insn_op op;
+	size_t at = insn_op_decode(decoder, code, len, addr, &op);
+
+	*out = (struct lock_check){0};
+	if (at && op.kind == INSN_OP_MOV && op.src.kind == INSN_OPERAND_MEM && op.dst.kind == INSN_OPERAND_REG) {
+		const struct insn_operand loaded = op.dst;
+
+		at += insn_op_decode(decoder, code + at, len - at, addr + at, &op);
+		if (op.dst.kind != INSN_OPERAND_REG || op.dst.reg != loaded.reg || op.dst.high != loaded.high)
+			return;
+	} else if (!at || op.dst.kind != INSN_OPERAND_MEM) {
+		return;
+	}
+	if (op.kind != INSN_OP_CMP || op.src.kind != INSN_OPERAND_IMM || !op.dst.size || op.dst.size > sizeof(op.imm))
+		return;
+	out->known = true;
+	out->value = op.imm & UINT64_MAX >> (64 - 8 * op.dst.size);
+	if (at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op) && is_je(&op) && op.target > addr + at)
+		out->until = op.target;
+}

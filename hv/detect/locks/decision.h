@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hv/race/lock_moment.h"
+
 struct insn_decoder;
 
 /* A value is followed through at most this many bytes of code, from the instruction that reads it on. */
@@ -27,5 +29,12 @@ bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, 
  * there on. The limits are those of decision_by().
  */
 bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
+
+/*
+ * Find out with which constant the code compares what the instruction at GVA `addr` reads. Knows two forms: the instruction
+ * itself is a cmp with a constant, or it is a mov to a register and the next instruction is a cmp of this register with a
+ * constant. Stores the check in *out; out->known is false for other code. `code`: as for decision_by().
+ */
+void decision_check(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, struct lock_check *out);
 
 #endif

@@ -95,33 +95,40 @@ static bool has_name(const struct detect *d, const struct lock_moment *m)
 	return m->symbol.name[0] && pool_module_fits(m->symbol.module, d->config.module);
 }
 
-/* The results of decides() for recent instructions, so that the code after each instruction is read once. */
+/* The results of decide() for recent instructions, so that the code after each instruction is read once. */
 struct decisions {
-	struct insn_decoder *decoder; /* NULL if memory ran out: then decides() returns false */
+	struct insn_decoder *decoder; /* NULL if memory ran out: then decide() finds nothing out */
 	struct {
 		uint64_t pc, function;
 		bool decides;
+		struct lock_check check;
 	} known[DECISIONS_KEPT];
 };
 
 /*
- * Whether the code decides by what the instruction at `pc` of this function reads (decision.h). A result is remembered with a
- * hash of the function, because a module that is loaded later may have other text at the same address.
+ * Find out whether the code decides by what the instruction at `pc` of this function reads, and with which constant it compares
+ * that (decision.h). A result is remembered with a hash of the function, because a module that is loaded later may have other
+ * text at the same address.
  */
-static bool decides(struct detect *d, struct decisions *k, uint64_t pc, const struct guest_symbol *function)
+static void decide(struct detect *d, struct decisions *k, uint64_t pc, const struct guest_symbol *function,
+		   struct lock_datum *datum)
 {
 	uint64_t left = function->addr + function->size - pc, id = function->addr ^ fnv1a(FNV1A_START, function->name);
 	size_t at = pc % DECISIONS_KEPT, len = left < DECISION_CODE_MAX ? left : DECISION_CODE_MAX;
 	uint8_t code[DECISION_CODE_MAX];
 
 	if (pc - function->addr >= function->size || !k->decoder)
-		return false;
-	if (k->known[at].pc == pc && k->known[at].function == id)
-		return k->known[at].decides;
-	k->known[at].pc = pc;
-	k->known[at].function = id;
-	k->known[at].decides = detect_code(d, pc, code, len) == 0 && decision_by(k->decoder, code, len, pc);
-	return k->known[at].decides;
+		return;
+	if (k->known[at].pc != pc || k->known[at].function != id) {
+		k->known[at].pc = pc;
+		k->known[at].function = id;
+		k->known[at].check = (struct lock_check){0};
+		k->known[at].decides = detect_code(d, pc, code, len) == 0 && decision_by(k->decoder, code, len, pc);
+		if (k->known[at].decides)
+			decision_check(k->decoder, code, len, pc, &k->known[at].check);
+	}
+	datum->decides = k->known[at].decides;
+	datum->check = k->known[at].check;
 }
 
 /* Fill in *m from *raw. Returns false when the moment's code has no name any more. */
@@ -155,8 +162,9 @@ static bool describe(struct detect *d, struct decisions *k, struct raw_moment *r
 	describe_outer(d, side, m);
 	for (unsigned i = 0; i < m->data_count; i++) {
 		describe_memory(d, &side->regs, m->data[i].gva, m->data[i].gpa, m->data[i].size, &m->data[i].memory);
-		/* For movs or cmps, decides() does not say by which of the two operands the code decides. */
-		m->data[i].decides = m->data[i].rw == INSN_READ && decides(d, k, m->pc, &m->symbol);
+		/* For movs or cmps, decide() does not say by which of the two operands the code decides. */
+		if (m->data[i].rw == INSN_READ)
+			decide(d, k, m->pc, &m->symbol, &m->data[i]);
 	}
 	if (raw->kind != LOCK_MOMENT_ACCESS && guest_translate(d->guest, m->lock.gva, &gpa) == 0)
 		describe_memory(d, &side->regs, m->lock.gva, gpa, 1, &m->lock_memory);

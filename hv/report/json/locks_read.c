@@ -216,6 +216,18 @@ static void read_take(struct reading *g, const json_t *item)
 		check_added(g, protection_take_entry(p, &take), before);
 }
 
+static void read_check(struct json_reader *r, const json_t *item, struct lock_check *check)
+{
+	const json_t *o = json_read_object(r, item, "check");
+
+	if (!o)
+		return;
+	check->known = true;
+	check->value = json_read_hex(r, o, "value");
+	if (json_read_optional(o, "until"))
+		check->until = json_read_hex(r, o, "until");
+}
+
 static void read_use(struct reading *g, const json_t *item)
 {
 	struct protection *p = g->out->protection;
@@ -229,6 +241,8 @@ static void read_use(struct reading *g, const json_t *item)
 	use.lock = read_index(r, item, "lock", PROTECTION_LOCKS_MAX);
 	use.taken_at = json_read_hex(r, item, "taken_at");
 	use.decides = json_read_bool(r, item, "decides");
+	if (json_read_optional(item, "check"))
+		read_check(r, item, &use.check);
 	count = json_read_number(r, item, "count", INT64_MAX);
 	if (r->failed)
 		return;

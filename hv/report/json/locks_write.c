@@ -135,6 +135,15 @@ static json_t *take_json(struct json_builder *b, const struct writing *w, size_t
 	return o;
 }
 
+static json_t *check_json(struct json_builder *b, const struct lock_check *check)
+{
+	json_t *o = json_object();
+
+	json_put(b, o, "value", json_hex(check->value));
+	json_put(b, o, "until", check->until ? json_hex(check->until) : json_null());
+	return o;
+}
+
 static json_t *use_json(struct json_builder *b, const struct writing *w, size_t index)
 {
 	const struct prot_use *use = &w->p->uses[index];
@@ -144,6 +153,8 @@ static json_t *use_json(struct json_builder *b, const struct writing *w, size_t 
 	json_put(b, o, "lock", json_integer(use->lock));
 	json_put(b, o, "taken_at", json_hex(use->taken_at));
 	json_put(b, o, "decides", json_boolean(use->decides));
+	if (use->check.known)
+		json_put(b, o, "check", check_json(b, &use->check));
 	json_put(b, o, "count", json_whole(use->count));
 	return o;
 }

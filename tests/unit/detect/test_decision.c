@@ -92,12 +92,47 @@ static void deciding_by_a_result(void **state)
 	assert_false(BY_RESULT(RET));
 }
 
+static struct lock_check check_of(struct insn_decoder *decoder, const char *code, size_t len)
+{
+	struct lock_check check;
+
+	decision_check(decoder, (const uint8_t *)code, len, ADDR, &check);
+	return check;
+}
+
+/* With which constant the value is compared, and what code runs only if it is another value. */
+static void comparing_with_a_constant(void **state)
+{
+#define CHECK(code) check_of(*state, code, sizeof(code) - 1)
+	struct lock_check check = CHECK("\x83\x38\x08\x74\x0b" RET); /* cmpl $8,(%rax); je */
+
+	assert_true(check.known);
+	assert_int_equal(check.value, 8);
+	assert_int_equal(check.until, ADDR + 16);
+	check = CHECK("\x41\x83\x7d\x00\x02\x77\x0b" RET); /* cmpl $2,0(%r13); ja */
+	assert_true(check.known);
+	assert_int_equal(check.value, 2);
+	assert_int_equal(check.until, 0);
+	check = CHECK("\x8b\x07\x83\xf8\xff\x0f\x84\x00\x01\x00\x00" RET); /* mov (%rdi),%eax; cmp $-1,%eax; je */
+	assert_true(check.known);
+	assert_int_equal(check.value, UINT32_MAX);
+	assert_int_equal(check.until, ADDR + 11 + 0x100);
+	check = CHECK("\x83\x38\x08\x74\xf0" RET); /* the je leads back */
+	assert_true(check.known);
+	assert_int_equal(check.until, 0);
+	assert_false(CHECK("\x8b\x07\x83\xfa\x08\x74\x0b" RET).known); /* mov (%rdi),%eax; cmp $8,%edx: another register */
+	assert_false(CHECK("\x48\x39\x07\x74\x0b" RET).known);	       /* cmp %rax,(%rdi): no constant */
+	assert_false(CHECK("\x83\xf8\x08\x74\x0b" RET).known);	       /* cmp $8,%eax: no memory */
+	assert_false(CHECK("\x8b\x07").known);
+	assert_false(CHECK("\x06").known);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(comparing_memory), T(comparing_what_was_loaded), T(comparing_after_a_call), T(values_that_are_only_used),
-		T(jumps_and_ends),   T(deciding_by_a_result),
+		T(comparing_memory), T(comparing_what_was_loaded), T(comparing_after_a_call),	 T(values_that_are_only_used),
+		T(jumps_and_ends),   T(deciding_by_a_result),	   T(comparing_with_a_constant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,6 +116,7 @@ static void write_code(struct rig *r)
 	branch(r, 0xe8, COMPLETE_CALL, COMPLETE);
 	rig_code(r, WORK_RETURN, INSN("\xc3"));
 	branch(r, 0xe9, WORK_TAIL, SPIN_UNLOCK);
+	rig_code(r, WORK_TAIL + 5, INSN("\xcc\x0f\x0b")); /* int3, which fills space, and ud2 */
 	branch(r, 0xe8, DIRECT, WORK);
 	branch(r, 0xe8, UNLOCK, SPIN_UNLOCK);
 	rig_code(r, INDIRECT, INSN("\x90\x90\x90\xff\xd0"));
@@ -150,7 +151,7 @@ static int start_with(void **state, const char *lines)
 {
 	static const struct symbol functions[] = {
 		{.name = "subject", .addr = RIG_TEXT + SUBJECT, .size = WAITED + 3, .type = 't'},
-		{.name = "subject_work", .addr = RIG_TEXT + WORK, .size = WORK_TAIL + 5 - WORK, .type = 't'},
+		{.name = "subject_work", .addr = RIG_TEXT + WORK, .size = WORK_TAIL + 8 - WORK, .type = 't'},
 		{.name = "subject_direct", .addr = RIG_TEXT + DIRECT, .size = 5, .type = 't'},
 		{.name = "subject_unlock", .addr = RIG_TEXT + UNLOCK, .size = 5, .type = 't'},
 		{.name = "subject_strange", .addr = RIG_TEXT + STRANGE, .size = 5, .type = 't'},

@@ -324,6 +324,40 @@ static void test_checked_again(void **state)
 	expect_told(*state, ATOMICITY_CHECKED_AGAIN);
 }
 
+/*
+ * The state of a stream: the first section compares it with 2, and the second one stores it unless it is 8. Only a comparison
+ * with another constant, which is not 0 and lets the store happen for all other values, is none of what the first section
+ * found.
+ */
+static void test_checked_for_another_value(void **state)
+{
+	static const struct {
+		struct lock_check first, second;
+		bool again;
+	} cases[] = {
+		{{true, 2, 0}, {true, 8, SECOND + 9}, false},
+		{{true, 8, 0}, {true, 8, SECOND + 9}, true},
+		{{true, 2, 0}, {true, 0, SECOND + 9}, true},
+		{{true, 2, 0}, {true, 8, SECOND + 5}, true}, /* the store comes after the code that is skipped */
+		{{true, 2, 0}, {true, 8, 0}, true},
+		{{0}, {true, 8, SECOND + 9}, true},
+		{{true, 2, 0}, {0}, true},
+	};
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->accesses[1].rw = INSN_WRITE;
+	use(b, SECOND, 1, LEN, INSN_READ, DECIDES);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		b->uses[0].check = cases[i].first;
+		b->uses[3].check = cases[i].second;
+		if (cases[i].again)
+			expect_told(b, ATOMICITY_CHECKED_AGAIN);
+		else
+			expect(b, ATOMICITY_CHECK_ACT);
+	}
+}
+
 static void test_read_again_without_a_check(void **state)
 {
 	check_then_act(*state);
@@ -874,6 +908,7 @@ int main(void)
 		T(test_flag_is_tested_and_set),
 		T(test_serial_interleavings),
 		T(test_checked_again),
+		T(test_checked_for_another_value),
 		T(test_read_again_without_a_check),
 		T(test_version),
 		T(test_exchange),
