@@ -47,8 +47,8 @@ struct lock_check {
 	/* The constant, in the low bytes that the datum has. */
 	uint64_t value;
 	/*
-	 * A GVA, or 0. The code between the comparison and this address runs only if the datum is not `value`: a je after the
-	 * comparison skips it.
+	 * A GVA, or 0. A je directly after the comparison jumps to this address, over the code between, if the datum is
+	 * `value`. No other branch there depends on the datum, as far as decision_by() follows it.
 	 */
 	uint64_t until;
 };

@@ -36,9 +36,12 @@ static bool takes_between(uint64_t from, uint64_t to, uint64_t call, uint64_t ot
 bool atomicity_looks_for_another(const struct atomicity_case *c, const struct prot_use *use)
 {
 	const struct lock_check *first = &c->first->check, *check = &use->check;
-	const uint64_t act = c->group->p->accesses[c->second->access].pc, at = c->group->p->accesses[use->access].pc;
+	const struct prot_access *one = &c->group->p->accesses[c->first->access], *a = &c->group->p->accesses[use->access];
+	const uint64_t act = c->group->p->accesses[c->second->access].pc;
 
-	return first->known && check->known && check->value && check->value != first->value && at < act && act < check->until;
+	if (!first->known || !check->known || one->size != a->size || one->gva % 8 != a->gva % 8)
+		return false;
+	return first->value && check->value && check->value != first->value && a->pc < act && act < check->until;
 }
 
 bool atomicity_checks_on_the_way(const struct atomicity_case *c)

@@ -49,8 +49,9 @@ const struct section_between *atomicity_came_between(const struct section_pair *
 /*
  * Returns whether the decision `use` in the second section looks for something else than the first section: it keeps the second
  * access from being made for one value of the datum only, and the first section compares the datum with another constant. Then
- * it does not check again what the first section found. A comparison with 0 always counts as a check again: it is often all
- * that the second access needs.
+ * it does not check again what the first section found. If either of them compares with 0, the decision counts as a check
+ * again: a comparison with 0 is often all that the second access needs, and a datum that is compared with 0 may have two
+ * values.
  */
 bool atomicity_looks_for_another(const struct atomicity_case *c, const struct prot_use *use);
 

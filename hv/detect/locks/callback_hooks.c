@@ -77,19 +77,27 @@ static bool may_go_elsewhere(const struct callback *c, const struct insn *insn)
 	return !insn_direct_branch(insn, &branch) || branch.target - c->symbol.addr >= c->symbol.size;
 }
 
-/* Plant hooks at the ends of the function. Returns whether each of its ends has a hook, as far as the code shows. */
+/* Whether each end of the function can have a hook, as far as the code shows. */
+static bool ends_can_have_hooks(struct callback *c)
+{
+	struct insn insn;
+
+	for (uint64_t at = 0; at < c->symbol.size; at += insn.len) {
+		if (!decode(c, at, &insn) || (leaves(c, &insn) ? !target_can_emulate(&insn) : may_go_elsewhere(c, &insn)))
+			return false;
+	}
+	return true;
+}
+
+/* Returns whether no hook was refused. */
 static bool plant_ends(struct callback *c)
 {
 	struct insn insn;
 	bool all = true;
 
-	for (uint64_t at = 0; at < c->symbol.size; at += insn.len) {
-		if (!decode(c, at, &insn))
-			return false;
-		if (leaves(c, &insn))
-			all &= target_can_emulate(&insn) && plant(c, &insn, false);
-		else
-			all &= !may_go_elsewhere(c, &insn);
+	for (uint64_t at = 0; at < c->symbol.size && decode(c, at, &insn); at += insn.len) {
+		if (target_can_emulate(&insn) && leaves(c, &insn))
+			all &= plant(c, &insn, false);
 	}
 	return all;
 }
@@ -100,11 +108,12 @@ static bool plant_ends(struct callback *c)
  */
 static void plant_hooks(struct callback *c)
 {
+	const bool serial = c->function->kind == HANDOVER_SERIAL;
 	struct insn start;
 
-	if (!function_start(c->d, &c->symbol, c->code, 1u << X86_RDI, &start))
+	if (!function_start(c->d, &c->symbol, c->code, 1u << X86_RDI, &start) || (serial && !ends_can_have_hooks(c)))
 		return;
-	if (plant_ends(c) || c->function->kind != HANDOVER_SERIAL)
+	if (plant_ends(c) || !serial)
 		plant(c, &start, true);
 }
 

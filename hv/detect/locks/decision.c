@@ -106,6 +106,8 @@ static bool is_je(const struct insn_op *op)
 
 void decision_check(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, struct lock_check *out)
 {
+	/* After the je, another branch by the same flags, or by the loaded register, would look for another value. */
+	struct following again = {.flags = true};
 	struct insn_op op;
 	size_t at = insn_op_decode(decoder, code, len, addr, &op);
 
@@ -113,9 +115,13 @@ void decision_check(struct insn_decoder *decoder, const uint8_t *code, size_t le
 	if (at && op.kind == INSN_OP_MOV && op.src.kind == INSN_OPERAND_MEM && op.dst.kind == INSN_OPERAND_REG) {
 		const struct insn_operand loaded = op.dst;
 
-		at += insn_op_decode(decoder, code + at, len - at, addr + at, &op);
-		if (op.dst.kind != INSN_OPERAND_REG || op.dst.reg != loaded.reg || op.dst.high != loaded.high)
+		if (at >= len)
 			return;
+		at += insn_op_decode(decoder, code + at, len - at, addr + at, &op);
+		if (op.dst.kind != INSN_OPERAND_REG || op.dst.reg != loaded.reg || op.dst.high != loaded.high ||
+		    op.dst.size != loaded.size)
+			return;
+		again.registers = (uint16_t)(1u << loaded.reg);
 	} else if (!at || op.dst.kind != INSN_OPERAND_MEM) {
 		return;
 	}
@@ -123,6 +129,7 @@ void decision_check(struct insn_decoder *decoder, const uint8_t *code, size_t le
 		return;
 	out->known = true;
 	out->value = op.imm & UINT64_MAX >> (64 - 8 * op.dst.size);
-	if (at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op) && is_je(&op) && op.target > addr + at)
+	if (at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op) && is_je(&op) && op.target > addr + at &&
+	    !follow(decoder, code, len, addr, at + op.insn.len, again))
 		out->until = op.target;
 }

@@ -15,7 +15,7 @@
 #include "hv/sandbox/sandbox.h"
 
 /*
- * Number of instructions for which decides() remembers its result. If two instructions share an entry, their code is read
+ * Number of instructions for which decide() remembers its result. If two instructions share an entry, their code is read
  * again.
  */
 #define DECISIONS_KEPT 4096u

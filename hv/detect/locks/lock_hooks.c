@@ -84,8 +84,9 @@ void lock_hooks_may_rest(struct detect *d, const struct guest_hook_site *site)
 }
 
 /*
- * Let this hook be removed for a rest, but not if it sees the end of an object: if that end were missed, two objects at one
- * address would seem to be one.
+ * Let this hook be removed for a rest, but not if it sees an object freed or allocated: if that were missed, two objects at one
+ * address would seem to be one. The end of an object that is reused may be missed: this can only lead to a wrong suspicion, and
+ * such ends come with each request of a disk.
  */
 static void may_rest(struct planting *p, const struct lock_function *function, const struct guest_hook_site *site)
 {

@@ -109,6 +109,11 @@ static void comparing_with_a_constant(void **state)
 	assert_true(check.known);
 	assert_int_equal(check.value, 8);
 	assert_int_equal(check.until, ADDR + 16);
+	/* snd_pcm_set_state() of Linux 6.1: the byte that is compared after the stores is another datum */
+	check = CHECK("\x83\x38\x08\x74\x0b\x89\x28\x48\x8b\x80\x08\x01\x00\x00\x89\x28\x48\x8b\x03"
+		      "\x80\xb8\x01\x05\x00\x00\x00\x74\x1c" RET);
+	assert_true(check.known);
+	assert_int_equal(check.until, ADDR + 16);
 	check = CHECK("\x41\x83\x7d\x00\x02\x77\x0b" RET); /* cmpl $2,0(%r13); ja */
 	assert_true(check.known);
 	assert_int_equal(check.value, 2);
@@ -123,6 +128,15 @@ static void comparing_with_a_constant(void **state)
 	assert_false(CHECK("\x8b\x07\x83\xfa\x08\x74\x0b" RET).known); /* mov (%rdi),%eax; cmp $8,%edx: another register */
 	assert_false(CHECK("\x48\x39\x07\x74\x0b" RET).known);	       /* cmp %rax,(%rdi): no constant */
 	assert_false(CHECK("\x83\xf8\x08\x74\x0b" RET).known);	       /* cmp $8,%eax: no memory */
+	/* cmpl $8,(%rax); je; jg: the flags say more */
+	check = CHECK("\x83\x38\x08\x74\x0b\x7f\x02" RET);
+	assert_true(check.known);
+	assert_int_equal(check.until, 0);
+	/* mov (%rdi),%eax; cmp $8,%eax; je; cmp $2,%eax; jne: a second comparison */
+	check = CHECK("\x8b\x07\x83\xf8\x08\x74\x0b\x83\xf8\x02\x75\x02" RET);
+	assert_true(check.known);
+	assert_int_equal(check.until, 0);
+	assert_false(CHECK("\x8b\x07\x3c\x08\x74\x0b" RET).known); /* mov (%rdi),%eax; cmp $8,%al: a part of it */
 	assert_false(CHECK("\x8b\x07").known);
 	assert_false(CHECK("\x06").known);
 }

@@ -863,6 +863,7 @@ static void serial_callback_with_an_end_unseen_gets_none(void **state)
 	locks_called_back(f->r->d->locks, &caller, &work);
 	callback_hooks_step(f->r->d);
 	assert_false(rig_has_point(f->r, WORK_START));
+	assert_false(rig_has_point(f->r, WORK_RETURN));
 }
 
 /* The worker and the owner are in the function at the same time. Both make an access. */

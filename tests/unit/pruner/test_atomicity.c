@@ -338,6 +338,7 @@ static void test_checked_for_another_value(void **state)
 		{{true, 2, 0}, {true, 8, SECOND + 9}, false},
 		{{true, 8, 0}, {true, 8, SECOND + 9}, true},
 		{{true, 2, 0}, {true, 0, SECOND + 9}, true},
+		{{true, 0, 0}, {true, 1, SECOND + 9}, true}, /* it may be a flag */
 		{{true, 2, 0}, {true, 8, SECOND + 5}, true}, /* the store comes after the code that is skipped */
 		{{true, 2, 0}, {true, 8, 0}, true},
 		{{0}, {true, 8, SECOND + 9}, true},
