@@ -88,7 +88,7 @@ int replay_gdb_open(struct replay_gdb *g, const char *address, struct err *err)
 
 	if ((replay_gdb_is_unix(address) ? open_unix(g, address + strlen(UNIX), err) : open_tcp(g, address, err)) < 0)
 		return -1;
-	/* Block the signals that end a process: a process that ends by a signal would leave the file of the socket behind. */
+	/* Block the signals that end a process: a process that ends by a signal would not remove the file of the socket. */
 	end_signals(&signals);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	return 0;

@@ -151,9 +151,7 @@ static int read_calls(const struct line *line, const char *word, struct lock_fun
 
 static int read_word(const struct line *line, const char *word, struct lock_function *f, bool *result, struct err *err)
 {
-	bool no_words = f->op == LOCK_RELEASE || f->op == LOCK_ACQUIRE || f->op == LOCK_SHARE || f->op == LOCK_STOP ||
-			f->op == LOCK_CALLER || f->op == LOCK_REUSE || f->op == LOCK_FREE || f->op == LOCK_NEW ||
-			f->op == LOCK_OUTER;
+	bool no_words = f->op != LOCK_TAKE && f->op != LOCK_TRY && f->op != LOCK_GIVE;
 
 	if ((f->op == LOCK_RELEASE || f->op == LOCK_CALLER) && strncmp(word, "calls:", 6) == 0)
 		return read_calls(line, word + 6, f, err);

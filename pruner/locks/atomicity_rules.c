@@ -59,31 +59,26 @@ static bool writes(const struct prot_access *a)
 	return a->rw & INSN_WRITE;
 }
 
-/* Returns whether the section decides by the datum: reads it, compares it and branches. */
-static bool checks(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *datum)
+/*
+ * Returns whether the section decides by the datum: reads it, compares it and branches. With `again`, which may be NULL, a
+ * decision of this case that looks for something else than the first section does not count.
+ */
+static bool decides(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *datum,
+		    const struct atomicity_case *again)
 {
 	for (uint32_t i = 0; i < g->count; i++) {
 		const struct prot_use *use = atomicity_use(g, i);
 
-		if (use->decides && atomicity_in(g, use, taken_at, datum))
+		if (use->decides && atomicity_in(g, use, taken_at, datum) &&
+		    !(again && atomicity_looks_for_another(again, use)))
 			return true;
 	}
 	return false;
 }
 
-/* As checks(), of the second section. A decision that looks for something else than the first section does not count. */
-static bool checks_again(const struct atomicity_case *c)
+static bool checks(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *datum)
 {
-	const struct prot_access *datum = atomicity_access(c->group, c->second);
-
-	for (uint32_t i = 0; i < c->group->count; i++) {
-		const struct prot_use *use = atomicity_use(c->group, i);
-
-		if (use->decides && atomicity_in(c->group, use, c->sections->second, datum) &&
-		    !atomicity_looks_for_another(c, use))
-			return true;
-	}
-	return false;
+	return decides(g, taken_at, datum, NULL);
 }
 
 static bool section_writes(const struct atomicity_group *g, uint64_t taken_at, const struct prot_access *datum)
@@ -197,17 +192,17 @@ static int tell_read(const struct atomicity_case *c, enum atomicity_pattern *pat
 {
 	const struct atomicity_group *g = c->group;
 	const struct prot_access *second = atomicity_access(g, c->second);
-	bool decides = c->first->decides;
+	bool first_decides = c->first->decides;
 
-	if (checks_again(c))
+	if (decides(g, c->sections->second, second, c))
 		return ATOMICITY_CHECKED_AGAIN;
-	if (!decides && writes(second) && reads_first(g, c->sections->second, second))
+	if (!first_decides && writes(second) && reads_first(g, c->sections->second, second))
 		return ATOMICITY_COUNTER;
-	if (!decides && !writes(second))
+	if (!first_decides && !writes(second))
 		return ATOMICITY_SNAPSHOT;
 	if (atomicity_checks_on_the_way(c))
 		return ATOMICITY_CHECKED_AGAIN;
-	*pattern = decides ? ATOMICITY_CHECK_ACT : ATOMICITY_UPDATE;
+	*pattern = first_decides ? ATOMICITY_CHECK_ACT : ATOMICITY_UPDATE;
 	return ATOMICITY_TOLD;
 }
 

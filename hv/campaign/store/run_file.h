@@ -12,7 +12,7 @@
 #include "hv/base/err.h"
 
 /*
- * Maximum size of a run's report, and of its coverage file, in bytes. A run keeps at most 8192 races, and a report of so many
+ * Maximum size of a run's report, and of its coverage file, in bytes. A run keeps at most 8192 races, and a report of 8192
  * races has about 160 MB. The limit is three times as high.
  */
 #define RUN_FILE_MAX (UINT64_C(512) << 20)

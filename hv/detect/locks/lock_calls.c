@@ -20,31 +20,26 @@
 /* The smallest ERR_PTR() value. */
 #define ERRORS_FROM 0xfffffffffffff001ull
 
-static void object_ends(struct locks *l, uint64_t gva)
+/* The life of the object at `gva`, of at most `bytes` bytes, ends. `reused`: the object goes back to its pool. */
+static void life_ends(struct locks *l, uint64_t gva, uint32_t bytes, bool reused)
 {
 	struct raw_moment *raw;
 
 	l->number++;
-	confirm_object_ends(l->d, gva, OBJECT_BYTES);
-	handover_object_ends(&l->events, gva);
-	handover_object_gone(&l->handover, gva);
-	raw = lock_moment_put(l, LOCK_MOMENT_FREE, monotonic_ns());
-	if (raw)
-		raw->lock.gva = gva;
-}
-
-/* The object begins a new life in its pool. What it hands over by is not freed, so the hand-overs by it stay valid. */
-static void object_is_reused(struct locks *l, uint64_t gva)
-{
-	struct raw_moment *raw;
-
-	l->number++;
-	confirm_object_ends(l->d, gva, LOCK_REUSED_BYTES);
+	confirm_object_ends(l->d, gva, bytes);
 	raw = lock_moment_put(l, LOCK_MOMENT_FREE, monotonic_ns());
 	if (raw) {
 		raw->lock.gva = gva;
-		raw->reused = true;
+		raw->reused = reused;
 	}
+}
+
+/* The object was freed or allocated. Hand-overs by an object that is only reused stay valid, because it is not freed. */
+static void object_ends(struct locks *l, uint64_t gva)
+{
+	life_ends(l, gva, OBJECT_BYTES, false);
+	handover_object_ends(&l->events, gva);
+	handover_object_gone(&l->handover, gva);
 }
 
 /* Queue a lock moment of a call, if the budget of stack copies allows it. The caller updates the lockset in either case. */
@@ -191,7 +186,7 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 	if (function->op == LOCK_REUSE) {
 		lock_see_returns(l, cpu, regs, &context, true);
 		lock_load_stop(&l->load, cpu, &context, monotonic_ns());
-		object_is_reused(l, gva);
+		life_ends(l, gva, LOCK_REUSED_BYTES, true);
 		return;
 	}
 	if (function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE || function->op == LOCK_STOP) {

@@ -4,11 +4,9 @@
  * which sets the buffer up and silences it. CPU 1 frees the buffer by the second, and allocates it again: a change fails before
  * it comes to the silence if it finds no buffer, so there is one most of the time.
  */
-#include "../trigger.h"
+#include "../pcm.h"
 
 #include <linux/soundcard.h>
-#include <sound/asound.h>
-#include <sys/ioctl.h>
 
 #define WITH_BUFFER_US 3000
 
@@ -27,16 +25,11 @@ static void change(void *opaque)
 /* Free the buffer, and have the kernel choose any parameters with which there is one. */
 static void reallocate(void *opaque)
 {
-	struct snd_pcm_hw_params any = {.rmask = ~0u, .info = ~0u};
-
 	(void)opaque;
-	memset(any.masks, 0xff, sizeof(any.masks));
-	for (size_t i = 0; i < sizeof(any.intervals) / sizeof(any.intervals[0]); i++)
-		any.intervals[i].max = ~0u;
 	ioctl(native, SNDRV_PCM_IOCTL_HW_FREE);
 	if (is_explored_step)
 		return;
-	ioctl(native, SNDRV_PCM_IOCTL_HW_PARAMS, &any);
+	pcm_allocate(native, ~0u);
 	spin_us(WITH_BUFFER_US);
 }
 

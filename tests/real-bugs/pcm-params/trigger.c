@@ -4,10 +4,7 @@
  * prepares the stream or frees the buffer. The buffer has one page, and the threads wait between their steps: otherwise the
  * kernel dies within a second, before outrider has sampled much.
  */
-#include "../trigger.h"
-
-#include <sound/asound.h>
-#include <sys/ioctl.h>
+#include "../pcm.h"
 
 #define BUFFER_BYTES 4096
 #define BETWEEN_US 2000
@@ -16,17 +13,10 @@
 
 static int pcm;
 
-/* Let the kernel choose any parameters with so small a buffer. */
 static void allocate(void *opaque)
 {
-	struct snd_pcm_hw_params any = {.rmask = ~0u, .info = ~0u};
-
 	(void)opaque;
-	memset(any.masks, 0xff, sizeof(any.masks));
-	for (size_t i = 0; i < sizeof(any.intervals) / sizeof(any.intervals[0]); i++)
-		any.intervals[i].max = ~0u;
-	any.intervals[SNDRV_PCM_HW_PARAM_BUFFER_BYTES - SNDRV_PCM_HW_PARAM_FIRST_INTERVAL].max = BUFFER_BYTES;
-	ioctl(pcm, SNDRV_PCM_IOCTL_HW_PARAMS, &any);
+	pcm_allocate(pcm, BUFFER_BYTES);
 	spin_us(is_explored_step ? 0 : BETWEEN_US);
 }
 
