@@ -12,8 +12,11 @@
 
 /* Maximum number of pairs that a run records. */
 #define SECTION_PAIRS_MAX 1024u
-/* Maximum number of different sections of other contexts that are recorded per pair. */
-#define SECTION_BETWEEN_MAX 4u
+/*
+ * Maximum number of different sections of other contexts that are recorded per pair. Few locks are taken by more calls in
+ * functions that run at the same time.
+ */
+#define SECTION_BETWEEN_MAX 8u
 
 /*
  * Sections of other contexts that lay wholly between the two sections of a pair: under the pair's lock, or under the second

@@ -48,7 +48,7 @@ enum atomicity_told {
 	ATOMICITY_OWN_STEPS,
 	ATOMICITY_OBJECTS, /* the sections are in a loop over several objects, so they may access different objects */
 	ATOMICITY_ORDERED, /* the function waits for a hand-over between the sections */
-	ATOMICITY_NEVER,   /* the two sections ran many times, and the other function's section never came in between */
+	ATOMICITY_NEVER,   /* the other function's section was never seen between the two sections, in the run or in a copy */
 	ATOMICITY_APART,   /* the two functions were not seen at the same time */
 	ATOMICITY_TOLD
 };

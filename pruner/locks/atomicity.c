@@ -23,8 +23,8 @@
 #define GROUP_MAX 4096u
 
 /*
- * The points that add up to a rank. RANK_SEEN is more than RANK_INSIDE and RANK_TWO_WRITERS together. So, apart from results
- * of copies, a suspicion whose section was seen in between ranks above every suspicion whose section was not.
+ * The points that add up to a rank. A suspicion whose section was not seen in between has RANK_CONFIRMED, since only a copy
+ * that confirms it makes it a suspicion.
  */
 #define RANK_BASE 45
 #define RANK_SEEN 30
@@ -136,40 +136,6 @@ static void store(struct judging *j, const struct found *result)
 	free(f);
 }
 
-/* Returns whether the function has the call at `taken_at`, with which a section begins. */
-static bool begins_in(const struct protection *p, uint64_t taken_at, uint32_t function)
-{
-	for (uint32_t i = 0; i < p->use_count; i++) {
-		if (p->uses[i].taken_at == taken_at && p->accesses[p->uses[i].access].function == function)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Returns the outcomes of running the three sections in copies, or NULL if there were no copies. In a copy, the function in
- * between runs from its section to its end. So a copy in which another section of this function came in between confirms the
- * case, too.
- */
-static const struct section_replay *replay_of(const struct atomicity_case *c)
-{
-	const struct protection *p = c->group->p;
-	uint32_t function = atomicity_access(c->group, c->between)->function;
-	const struct section_replay *own = section_replay_find(p->section_replays, p->section_replay_count, c->sections->first,
-							       c->sections->second, c->between->taken_at);
-
-	if (section_verdict(own) == SECTION_VERDICT_CONFIRMED)
-		return own;
-	for (uint32_t i = 0; i < p->section_replay_count; i++) {
-		const struct section_replay *r = &p->section_replays[i];
-
-		if (r->first == c->sections->first && r->second == c->sections->second &&
-		    section_verdict(r) == SECTION_VERDICT_CONFIRMED && begins_in(p, r->between, function))
-			return r;
-	}
-	return own;
-}
-
 static int rank_of_replay(const struct section_replay *replay)
 {
 	enum section_verdict verdict = section_verdict(replay);
@@ -189,7 +155,7 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 			  .datum = {(a->gva - owner_of(a)) / WORD, (b->gva - owner_of(b)) / WORD},
 			  .told = told,
 			  .weight = seen ? 2 : 1};
-	const struct section_replay *replay = replay_of(c);
+	const struct section_replay *replay = atomicity_replay(c);
 
 	f.weight += section_verdict(replay) == SECTION_VERDICT_CONFIRMED ? 4 : 0;
 
@@ -205,7 +171,7 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 				 .total = c->sections->count,
 				 .verdict = section_verdict(replay),
 				 .replay = replay ? (uint32_t)(replay - j->p->section_replays) + 1 : 0,
-				 .concurrent = seen || protect_pair_concurrent(j->p, a, r)};
+				 .concurrent = true};
 	f.s.rank = RANK_BASE + (seen ? RANK_SEEN : 0) + (protect_inside(j->p, a, c->first->lock) ? RANK_INSIDE : 0) +
 		   (b->rw & r->rw & INSN_WRITE ? RANK_TWO_WRITERS : 0) + rank_of_replay(replay);
 	store(j, &f);

@@ -44,6 +44,13 @@ bool atomicity_in(const struct atomicity_group *g, const struct prot_use *use, u
  */
 const struct section_between *atomicity_came_between(const struct section_pair *s, uint64_t taken_at);
 
+/*
+ * Returns the outcomes of running the three sections in copies, or NULL if there were no copies. In a copy, the function in
+ * between runs from its section to its end. So a copy in which another section of this function came in between confirms the
+ * case, too.
+ */
+const struct section_replay *atomicity_replay(const struct atomicity_case *c);
+
 /* ---- atomicity_code.c: what the code of a section does, as seen in this section or in another one ---- */
 
 /*

@@ -7,19 +7,6 @@
 #include "pruner/locks/atomicity_facts.h"
 #include "pruner/locks/protect_pair.h"
 
-/*
- * If the two sections ran this many times, and another context's section was seen NEVER_SECTIONS times but never in between,
- * that section counts as kept away, by something that the record does not show.
- */
-#define NEVER_CASES 4096u
-/* The other context's section, which never came in between, must have been seen at least this many times. */
-#define NEVER_SECTIONS 64u
-/*
- * If the CPU was held between the two sections this many times, and the other context's section still did not come, that
- * section counts as kept away, too.
- */
-#define NEVER_HOLDS 16u
-
 const struct prot_use *atomicity_use(const struct atomicity_group *g, uint32_t i)
 {
 	return &g->p->uses[g->uses[i]];
@@ -45,6 +32,35 @@ const struct section_between *atomicity_came_between(const struct section_pair *
 			return &s->between[i];
 	}
 	return NULL;
+}
+
+/* Returns whether the function has the call at `taken_at`, with which a section begins. */
+static bool begins_in(const struct protection *p, uint64_t taken_at, uint32_t function)
+{
+	for (uint32_t i = 0; i < p->use_count; i++) {
+		if (p->uses[i].taken_at == taken_at && p->accesses[p->uses[i].access].function == function)
+			return true;
+	}
+	return false;
+}
+
+const struct section_replay *atomicity_replay(const struct atomicity_case *c)
+{
+	const struct protection *p = c->group->p;
+	uint32_t function = atomicity_access(c->group, c->between)->function;
+	const struct section_replay *own = section_replay_find(p->section_replays, p->section_replay_count, c->sections->first,
+							       c->sections->second, c->between->taken_at);
+
+	if (section_verdict(own) == SECTION_VERDICT_CONFIRMED)
+		return own;
+	for (uint32_t i = 0; i < p->section_replay_count; i++) {
+		const struct section_replay *r = &p->section_replays[i];
+
+		if (r->first == c->sections->first && r->second == c->sections->second &&
+		    section_verdict(r) == SECTION_VERDICT_CONFIRMED && begins_in(p, r->between, function))
+			return r;
+	}
+	return own;
 }
 
 /* ---- questions about a section ---- */
@@ -276,7 +292,10 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 
 /* ---- what holds for all interleavings ---- */
 
-/* Returns the reason why the other section cannot come in between, or ATOMICITY_TOLD if it can. */
+/*
+ * Returns ATOMICITY_TOLD if the other section came in between, in the run or in a copy whose outcome is that of no serial order.
+ * Otherwise nothing says that it can, since a lock that the run does not follow may keep it away: returns the reason.
+ */
 static int tell_apart(const struct atomicity_case *c)
 {
 	const struct section_pair *s = c->sections;
@@ -285,11 +304,9 @@ static int tell_apart(const struct atomicity_case *c)
 
 	if (s->waited == s->count)
 		return ATOMICITY_ORDERED;
-	if (atomicity_came_between(s, c->between->taken_at))
+	if (atomicity_came_between(s, c->between->taken_at) || section_verdict(atomicity_replay(c)) == SECTION_VERDICT_CONFIRMED)
 		return ATOMICITY_TOLD;
-	if (s->holds >= NEVER_HOLDS || (s->count >= NEVER_CASES && c->between->count >= NEVER_SECTIONS))
-		return ATOMICITY_NEVER;
-	return protect_pair_concurrent(c->group->p, first, between) ? ATOMICITY_TOLD : ATOMICITY_APART;
+	return protect_pair_concurrent(c->group->p, first, between) ? ATOMICITY_NEVER : ATOMICITY_APART;
 }
 
 /* Returns whether the access was made under the lock that the call at `taken_at` took. */

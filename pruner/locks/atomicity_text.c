@@ -165,8 +165,6 @@ static void add_suspicion(struct sentence *t, const struct protection *p, const 
 		    s->held, s->total, s->by_hold);
 	else if (s->held)
 		add(t, " (seen in %" PRIu64 " of %" PRIu64 " cases)", s->held, s->total);
-	else
-		add(t, " (not seen, but both ran at the same time)");
 }
 
 void atomicity_describe(const struct protection *p, const struct suspicion *s, int told, char *out, size_t size)
