@@ -80,6 +80,11 @@ struct lock_function {
 	 * result 0 means that the lock was taken, as for mutex_lock_interruptible().
 	 */
 	bool nonzero;
+	/*
+	 * LOCK_GIVE only: the function calls functions of the subject before it releases the lock. So the lock counts as held
+	 * until the call has returned.
+	 */
+	bool at_return;
 	/* Number of the argument that points to the lock or object, 0 to 5, or LOCK_ARG_VARIABLE. */
 	uint8_t arg;
 	/* Offset in bytes of the lock from where the argument points. */

@@ -141,9 +141,36 @@ static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 }
 
 /*
+ * Returns whether this call releases the lock at its end, and a hook sees the call return. A jump to the function, at the
+ * subject's end, has no such hook: the lock then counts as released at the jump.
+ */
+static bool gives_at_return(const struct locks *l, const struct x86_regs *regs, const struct lock_function *function)
+{
+	const struct known_lock_function *result = lock_known_at(&l->results, regs->rip + X86_CALL_LEN);
+
+	return function->at_return && result && result->function == function;
+}
+
+/* A call that releases its lock at its end has returned. */
+static void given(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct lock_function *function)
+{
+	struct guest_context context;
+	struct held_lock lock = {.kind = function->kind, .shared = function->shared};
+
+	guest_context(l->d->guest, regs, &context);
+	lock.gva = lock_sets_left(&l->sets, cpu, &context, regs->rip - X86_CALL_LEN);
+	if (!lock.gva)
+		return;
+	l->number++;
+	add_event(l, cpu, &context, LOCK_GIVE, &lock);
+	follow_section(l, cpu, regs, &context, LOCK_GIVE, &lock);
+	lock_sets_give(&l->sets, cpu, &context, lock.gva);
+}
+
+/*
  * A call of `f` has returned on this CPU, with its result in RAX. If `f` waits for a hand-over, record the acquire. If `f` has
- * allocated an object, end the lifetime of the previous object at this address. If `f` tried to take a lock, record whether it
- * did.
+ * allocated an object, end the lifetime of the previous object at this address. If `f` releases a lock at its end, record that.
+ * If `f` tried to take a lock, record whether it did.
  */
 static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
 {
@@ -157,6 +184,10 @@ static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *
 	if (f->function->op == LOCK_NEW) {
 		if (x86_kernel_address(result) && result < ERRORS_FROM)
 			object_ends(l, result);
+		return;
+	}
+	if (f->function->op == LOCK_GIVE) {
+		given(l, cpu, regs, f->function);
 		return;
 	}
 	/*
@@ -203,6 +234,10 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 				  .off = function->off | (handover_lines_stopped(&l->handover) ? LOCK_NO_LINE : 0),
 				  .shared = function->shared,
 				  .maybe = function->op == LOCK_TRY};
+	if (gives_at_return(l, regs, function) && lock_sets_leave(&l->sets, cpu, &context, gva, regs->rip)) {
+		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
+		return;
+	}
 	add_event(l, cpu, &context, function->op, &lock);
 	follow_section(l, cpu, regs, &context, function->op, &lock);
 	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {

@@ -57,9 +57,10 @@ bool lock_hooks_plant(struct detect *d, const struct guest_hook_site *site)
 
 /*
  * Plant a lock hook at the instruction after the call, which sees the call's result: whether a trylock succeeded, whether a
- * wait for a hand-over did, or the address that an allocation returned. If that instruction cannot be emulated, the result
- * stays unknown. Then a tried lock is treated as possibly held, and an allocated object as the object that was at its address
- * before.
+ * wait for a hand-over did, the address that an allocation returned, or that a call that releases its lock at its end is
+ * over. If that instruction cannot be emulated, the result stays unknown. Then a tried lock is treated as possibly held, an
+ * allocated object as the object that was at its address before, and a lock that is released at the end of a call as released
+ * at the call.
  */
 static void plant_result(struct planting *p, const struct lock_function *function, const struct insn *after)
 {
@@ -72,8 +73,8 @@ static void plant_result(struct planting *p, const struct lock_function *functio
 	 */
 	if (!target_can_emulate(after) || (insn_direct_branch(after, &branch) && !locks_called(p->d->locks, after)))
 		return;
-	if (!locks_expect_result(p->d->locks, after->addr, function))
-		lock_hooks_plant(p->d, &(struct guest_hook_site){.kind = GUEST_HOOK_LOCK, .insn = *after});
+	if (lock_hooks_plant(p->d, &(struct guest_hook_site){.kind = GUEST_HOOK_LOCK, .insn = *after}))
+		locks_expect_result(p->d->locks, after->addr, function);
 }
 
 void lock_hooks_may_rest(struct detect *d, const struct guest_hook_site *site)
@@ -111,7 +112,7 @@ static void plant_call(struct planting *p, const struct lock_function *function,
 		caller_hooks_take(&p->graph, call);
 	}
 	p->handovers += function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE;
-	if ((function->op == LOCK_TRY || function->op == LOCK_NEW || function->op == LOCK_ACQUIRE) &&
+	if ((function->op == LOCK_TRY || function->op == LOCK_NEW || function->op == LOCK_ACQUIRE || function->at_return) &&
 	    call->bytes[0] == X86_CALL && after)
 		plant_result(p, function, after);
 }

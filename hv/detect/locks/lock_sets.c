@@ -87,6 +87,7 @@ void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_contex
 		return;
 	}
 	c->taken[c->set.count] = number;
+	c->leaving[c->set.count] = 0;
 	c->set.held[c->set.count++] = *lock;
 }
 
@@ -95,6 +96,7 @@ void lock_sets_drop(struct lock_context *c, unsigned i)
 	c->set.count--;
 	memmove(&c->set.held[i], &c->set.held[i + 1], (c->set.count - i) * sizeof(c->set.held[0]));
 	memmove(&c->taken[i], &c->taken[i + 1], (c->set.count - i) * sizeof(c->taken[0]));
+	memmove(&c->leaving[i], &c->leaving[i + 1], (c->set.count - i) * sizeof(c->leaving[0]));
 }
 
 /* Drop the context's most recent acquisition of the lock. Returns false if the context does not hold the lock. */
@@ -145,6 +147,30 @@ void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_contex
 		if (!is_free(&s->contexts[i]))
 			give_away(&s->contexts[i], gva);
 	}
+}
+
+bool lock_sets_leave(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva, uint64_t call)
+{
+	struct lock_context *own = lock_sets_find(s, cpu, context);
+
+	for (unsigned i = own ? own->set.count : 0; i-- > 0;) {
+		if (own->set.held[i].gva == gva) {
+			own->leaving[i] = call;
+			return true;
+		}
+	}
+	return false;
+}
+
+uint64_t lock_sets_left(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t call)
+{
+	const struct lock_context *own = lock_sets_find(s, cpu, context);
+
+	for (unsigned i = own ? own->set.count : 0; i-- > 0;) {
+		if (own->leaving[i] == call)
+			return own->set.held[i].gva;
+	}
+	return 0;
 }
 
 void lock_sets_share(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva)

@@ -30,6 +30,11 @@ struct lock_context {
 	uint16_t cpu;
 	/* For each lock in `set`, the number of the moment when it was taken. */
 	uint64_t taken[LOCKSET_MAX];
+	/*
+	 * For each lock in `set`: GVA of the call in progress that releases the lock at its end (`at_return` of struct
+	 * lock_function). 0: there is no such call.
+	 */
+	uint64_t leaving[LOCKSET_MAX];
 };
 
 struct lock_sets {
@@ -62,6 +67,18 @@ void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_contex
  * every holder.
  */
 void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva);
+
+/*
+ * The context calls a function, at `call`, that releases the lock at its end. Returns false, and does nothing, if the context
+ * is not known to hold the lock.
+ */
+bool lock_sets_leave(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva, uint64_t call);
+
+/*
+ * The context's call at `call` has returned. Returns the lock that lock_sets_leave() named for this call and that the context
+ * still holds, or 0. The caller then calls lock_sets_give().
+ */
+uint64_t lock_sets_left(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t call);
 
 /*
  * The context keeps the lock at this GVA as a reader, and other readers may hold it from now on. Does nothing if the context

@@ -66,6 +66,13 @@
 #define CHECK_UNLOCK 0xe25u
 #define ACT 0xe40u
 #define ACT_UNLOCK 0xe45u
+/* A function of the subject that releases a socket's lock by a call, and tests a register after it; then by a jump. */
+#define SOCKET 0xe60u
+#define RELEASE_CALL 0xe65u
+#define RELEASED 0xe6au
+#define RELEASE_JUMP 0xe6du
+#define LOCK_SOCK 0xa00u
+#define RELEASE_SOCK 0xb00u
 #define NOTHING UINT64_MAX
 
 struct fixture {
@@ -110,6 +117,7 @@ static int setup(void **state)
 		{.name = "subject_caller", .addr = RIG_TEXT + CALLER, .size = 0xf, .type = 't'},
 		{.name = "subject_check", .addr = RIG_TEXT + CHECK, .size = 0xb, .type = 't'},
 		{.name = "subject_act", .addr = RIG_TEXT + ACT, .size = 0xb, .type = 't'},
+		{.name = "subject_socket", .addr = RIG_TEXT + SOCKET, .size = 0x12, .type = 't'},
 		{.name = "subject_reuse", .addr = RIG_TEXT + REUSE, .size = 5, .type = 't'},
 		{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
 		{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
@@ -119,6 +127,8 @@ static int setup(void **state)
 		{.name = "kfree", .addr = RIG_TEXT + KFREE, .size = SIZE, .type = 'T'},
 		{.name = "__kmalloc", .addr = RIG_TEXT + KMALLOC, .size = SIZE, .type = 'T'},
 		{.name = "blk_mq_end_request", .addr = RIG_TEXT + END_REQUEST, .size = SIZE, .type = 'T'},
+		{.name = "lock_sock_nested", .addr = RIG_TEXT + LOCK_SOCK, .size = SIZE, .type = 'T'},
+		{.name = "release_sock", .addr = RIG_TEXT + RELEASE_SOCK, .size = SIZE, .type = 'T'},
 	};
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct err err = {0};
@@ -165,6 +175,10 @@ static int setup(void **state)
 	branch(f->r, 0xe8, CHECK_UNLOCK, SPIN_UNLOCK);
 	branch(f->r, 0xe8, ACT, SPIN_LOCK);
 	branch(f->r, 0xe8, ACT_UNLOCK, SPIN_UNLOCK);
+	branch(f->r, 0xe8, SOCKET, LOCK_SOCK);
+	branch(f->r, 0xe8, RELEASE_CALL, RELEASE_SOCK);
+	rig_code(f->r, RELEASED, INSN("\x48\x85\xc0"));
+	branch(f->r, 0xe9, RELEASE_JUMP, RELEASE_SOCK);
 	/* No function changes RSP. */
 	f->r->guest.frame = 8;
 	rig_functions(f->r, functions, sizeof(functions) / sizeof(*functions));
@@ -364,6 +378,39 @@ static void returned(struct fixture *f, unsigned cpu, int32_t pid, uint64_t at, 
 	regs.gpr[X86_RAX] = result;
 	assert_int_equal(rig_hit(f->r, cpu, &regs).kind, TARGET_RESUME_REGS);
 	assert_int_equal(regs.rip, RIG_TEXT + at + (at == TRY_TEST ? 2 : 3));
+}
+
+/* Returns how many locks the task holds. */
+static unsigned holds(struct fixture *f, int32_t pid)
+{
+	struct lockset set;
+
+	f->r->guest.context.pid = pid;
+	assert_true(locks_held(f->r->d->locks, 1, &f->r->guest.context, &set));
+	return set.count;
+}
+
+/*
+ * release_sock() calls the protocol before it releases the lock: the lock is held until the call returns. A jump to it at the
+ * function's end does not return, so the lock counts as released there.
+ */
+static void lock_is_held_until_the_call_returns(void **state)
+{
+	struct fixture *f = *state;
+
+	call(f, 1, 8, SOCKET);
+	assert_int_equal(holds(f, 8), 1);
+	call(f, 1, 8, RELEASE_CALL);
+	assert_int_equal(holds(f, 8), 1);
+	/* Another task's call returns there. */
+	returned(f, 1, 9, RELEASED, 0);
+	assert_int_equal(holds(f, 8), 1);
+	returned(f, 1, 8, RELEASED, 0);
+	assert_int_equal(holds(f, 8), 0);
+	call(f, 1, 8, SOCKET);
+	assert_int_equal(holds(f, 8), 1);
+	call(f, 1, 8, RELEASE_JUMP);
+	assert_int_equal(holds(f, 8), 0);
 }
 
 static void result_of_a_trylock_is_seen(void **state)
@@ -888,6 +935,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lock_that_is_free_was_given_back_elsewhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(trylock_is_a_maybe, setup, teardown),
 		cmocka_unit_test_setup_teardown(result_of_a_trylock_is_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(lock_is_held_until_the_call_returns, setup, teardown),
 		cmocka_unit_test_setup_teardown(beginnings_of_objects_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(set_that_is_not_known_is_no_set, setup, teardown),
 		cmocka_unit_test_setup_teardown(call_without_a_point_makes_sets_unknown, setup, teardown),
