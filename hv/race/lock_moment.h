@@ -62,6 +62,11 @@ struct lock_datum {
 	bool locked;
 	/* The code decides by the value that the instruction reads: it compares the value and branches. */
 	bool decides;
+	/*
+	 * The instruction loads a pointer into the register that addressed it: a step along a list. A decision by this pointer
+	 * says whether the list goes on.
+	 */
+	bool steps;
 	struct lock_check check;
 	struct base_register base;
 	/* What kind of memory the datum is in, and which object, from the guest's own data structures. */

@@ -176,6 +176,7 @@ struct prot_use {
 	uint64_t taken_at; /* GVA of the call that took the lock */
 	/* The code compares the value that the access reads, and branches (`decides` of struct lock_datum). */
 	bool decides;
+	bool steps; /* as in struct lock_datum */
 	struct lock_check check;
 	uint64_t count;
 };

@@ -256,6 +256,7 @@ static void count_uses(struct protection *p, const struct lock_moment *m, uint32
 		use.lock = lock_of(p, &p->accesses[access], held);
 		use.taken_at = held->taken_at;
 		use.decides = datum->decides;
+		use.steps = datum->steps;
 		use.check = datum->check;
 		at = use.lock == PROTECTION_NONE ? PROTECTION_NONE : protection_use(p, &use);
 		if (at != PROTECTION_NONE)

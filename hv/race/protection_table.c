@@ -230,7 +230,8 @@ static bool is_use(void *ctx, size_t position)
 	const struct wanted *w = ctx;
 	const struct prot_use *a = &w->p->uses[position], *b = w->entry;
 
-	return a->access == b->access && a->lock == b->lock && a->taken_at == b->taken_at && a->decides == b->decides;
+	return a->access == b->access && a->lock == b->lock && a->taken_at == b->taken_at && a->decides == b->decides &&
+	       a->steps == b->steps;
 }
 
 uint32_t protection_use(struct protection *p, const struct prot_use *use)

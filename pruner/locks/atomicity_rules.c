@@ -235,6 +235,9 @@ static int tell_read_back(const struct atomicity_case *c, enum atomicity_pattern
 		return ATOMICITY_CHECKED_AGAIN;
 	if (reads_first(g, c->sections->first, first) && reads_first(g, c->between->taken_at, between))
 		return ATOMICITY_COUNTER;
+	/* The second section reads the datum to update it, as with the flags in a word. */
+	if (section_writes(g, c->sections->second, first))
+		return ATOMICITY_COUNTER;
 	*pattern = ATOMICITY_READ_BACK;
 	return ATOMICITY_TOLD;
 }
@@ -252,6 +255,9 @@ static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern
 		return ATOMICITY_STATE;
 	if (reads_first(g, c->sections->first, first) && reads_first(g, c->sections->second, second))
 		return ATOMICITY_COUNTER;
+	/* The section in between reads the datum to update it, as with the links of a list. */
+	if (section_writes(g, c->between->taken_at, first))
+		return ATOMICITY_COUNTER;
 	*pattern = ATOMICITY_HALF_DONE;
 	return ATOMICITY_TOLD;
 }
@@ -267,7 +273,11 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 				 *between = atomicity_access(c->group, c->between);
 	int told[3] = {-1, -1, -1}, out = -1;
 
-	if (writes(between) && !writes(first) && !writes_later(c->group, c->first))
+	/*
+	 * A step along a list in the first section finds out where the list goes on. It says nothing about the object that it
+	 * passes, and the second section may put another object into the list.
+	 */
+	if (writes(between) && !writes(first) && !c->first->steps && !writes_later(c->group, c->first))
 		told[0] = tell_read(c, pattern);
 	if (told[0] == ATOMICITY_TOLD && atomicity_writes_on_the_way(c))
 		told[0] = -1;
@@ -293,8 +303,8 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 /* ---- what holds for all interleavings ---- */
 
 /*
- * Returns ATOMICITY_TOLD if the other section came in between, in the run or in a copy whose outcome is that of no serial order.
- * Otherwise nothing says that it can, since a lock that the run does not follow may keep it away: returns the reason.
+ * Returns ATOMICITY_TOLD if the other section came in between, in the run or in a copy whose outcome is that of no serial
+ * order. Otherwise nothing says that it can, since a lock that the run does not follow may keep it away: returns the reason.
  */
 static int tell_apart(const struct atomicity_case *c)
 {
@@ -304,7 +314,8 @@ static int tell_apart(const struct atomicity_case *c)
 
 	if (s->waited == s->count)
 		return ATOMICITY_ORDERED;
-	if (atomicity_came_between(s, c->between->taken_at) || section_verdict(atomicity_replay(c)) == SECTION_VERDICT_CONFIRMED)
+	if (atomicity_came_between(s, c->between->taken_at) ||
+	    section_verdict(atomicity_replay(c)) == SECTION_VERDICT_CONFIRMED)
 		return ATOMICITY_TOLD;
 	return protect_pair_concurrent(c->group->p, first, between) ? ATOMICITY_NEVER : ATOMICITY_APART;
 }

@@ -96,6 +96,15 @@ bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_
 	return follow(decoder, code, len, addr, 0, (struct following){.registers = 1u << X86_RAX});
 }
 
+bool decision_steps(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr)
+{
+	struct insn_op op;
+
+	return insn_op_decode(decoder, code, len, addr, &op) && op.kind == INSN_OP_MOV && op.src.kind == INSN_OPERAND_MEM &&
+	       op.dst.kind == INSN_OPERAND_REG && op.dst.size == sizeof(uint64_t) && op.insn.nmem == 1 &&
+	       op.insn.mem[0].index < 0 && op.insn.mem[0].base == (int)op.dst.reg;
+}
+
 /* Whether the instruction is je with a displacement of 8 or 32 bits. */
 static bool is_je(const struct insn_op *op)
 {

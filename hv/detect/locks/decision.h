@@ -31,6 +31,12 @@ bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, 
 bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
 
 /*
+ * Returns whether the instruction at GVA `addr` loads a pointer into the register that addresses it, as a step along a linked
+ * list does. `code`: the `len` bytes from this instruction on.
+ */
+bool decision_steps(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
+
+/*
  * Find out with which constant the code compares what the instruction at GVA `addr` reads. Knows two forms: the instruction
  * itself is a cmp with a constant, or it is a mov to a register and the next instruction is a cmp of this register with a
  * constant. Stores the check in *out; out->known is false for other code. `code`: as for decision_by().

@@ -100,7 +100,7 @@ struct decisions {
 	struct insn_decoder *decoder; /* NULL if memory ran out: then decide() finds nothing out */
 	struct {
 		uint64_t pc, function;
-		bool decides;
+		bool decides, steps;
 		struct lock_check check;
 	} known[DECISIONS_KEPT];
 };
@@ -124,10 +124,12 @@ static void decide(struct detect *d, struct decisions *k, uint64_t pc, const str
 		k->known[at].function = id;
 		k->known[at].check = (struct lock_check){0};
 		k->known[at].decides = detect_code(d, pc, code, len) == 0 && decision_by(k->decoder, code, len, pc);
+		k->known[at].steps = k->known[at].decides && decision_steps(k->decoder, code, len, pc);
 		if (k->known[at].decides)
 			decision_check(k->decoder, code, len, pc, &k->known[at].check);
 	}
 	datum->decides = k->known[at].decides;
+	datum->steps = k->known[at].steps;
 	datum->check = k->known[at].check;
 }
 

@@ -241,6 +241,7 @@ static void read_use(struct reading *g, const json_t *item)
 	use.lock = read_index(r, item, "lock", PROTECTION_LOCKS_MAX);
 	use.taken_at = json_read_hex(r, item, "taken_at");
 	use.decides = json_read_bool(r, item, "decides");
+	use.steps = json_read_optional(item, "steps") && json_read_bool(r, item, "steps");
 	if (json_read_optional(item, "check"))
 		read_check(r, item, &use.check);
 	count = json_read_number(r, item, "count", INT64_MAX);

@@ -153,6 +153,8 @@ static json_t *use_json(struct json_builder *b, const struct writing *w, size_t 
 	json_put(b, o, "lock", json_integer(use->lock));
 	json_put(b, o, "taken_at", json_hex(use->taken_at));
 	json_put(b, o, "decides", json_boolean(use->decides));
+	if (use->steps)
+		json_put(b, o, "steps", json_true());
 	if (use->check.known)
 		json_put(b, o, "check", check_json(b, &use->check));
 	json_put(b, o, "count", json_whole(use->count));

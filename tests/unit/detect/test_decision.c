@@ -92,6 +92,18 @@ static void deciding_by_a_result(void **state)
 	assert_false(BY_RESULT(RET));
 }
 
+/* A load of the next pointer into the register that held this one, as hlist_for_each_entry() does. */
+static void steps_along_a_list(void **state)
+{
+#define STEPS(code) decision_steps(*state, (const uint8_t *)(code), sizeof(code) - 1, ADDR)
+	assert_true(STEPS("\x48\x8b\x5b\x68\x48\x85\xdb\x74\x02" RET));	 /* mov 0x68(%rbx),%rbx; test %rbx,%rbx; je */
+	assert_false(STEPS("\x48\x8b\x43\x68\x48\x85\xc0\x74\x02" RET)); /* mov 0x68(%rbx),%rax */
+	assert_false(STEPS("\x48\x8b\x1c\xdb" RET));			 /* mov (%rbx,%rbx,8),%rbx: an array */
+	assert_false(STEPS("\x8b\x5b\x68" RET));			 /* mov 0x68(%rbx),%ebx: no pointer */
+	assert_false(STEPS("\x48\x83\x7b\x68\x00" RET));		 /* cmpq $0,0x68(%rbx) */
+	assert_false(STEPS("\x06"));
+}
+
 static struct lock_check check_of(struct insn_decoder *decoder, const char *code, size_t len)
 {
 	struct lock_check check;
@@ -145,8 +157,8 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(comparing_memory), T(comparing_what_was_loaded), T(comparing_after_a_call),	 T(values_that_are_only_used),
-		T(jumps_and_ends),   T(deciding_by_a_result),	   T(comparing_with_a_constant),
+		T(comparing_memory), T(comparing_what_was_loaded), T(comparing_after_a_call), T(values_that_are_only_used),
+		T(jumps_and_ends),   T(deciding_by_a_result),	   T(steps_along_a_list),     T(comparing_with_a_constant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

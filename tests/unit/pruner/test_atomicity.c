@@ -214,6 +214,19 @@ static void test_write_then_read(void **state)
 	use(b, SECOND, 5, LEN, INSN_READ, PLAIN);
 	use(b, OTHER, 5, LEN, INSN_WRITE, PLAIN);
 	expect(b, ATOMICITY_READ_BACK);
+	/* The second section sets a bit in the word that it finds. */
+	use(b, SECOND, 9, LEN, INSN_WRITE, PLAIN);
+	expect_told(b, ATOMICITY_COUNTER);
+}
+
+/* The first section looks for an object in a list, and the second one puts another object into the list. */
+static void test_step_along_a_list(void **state)
+{
+	struct bench *b = *state;
+
+	check_then_act(b);
+	b->uses[0].steps = true;
+	expect_nothing(b);
 }
 
 static void test_half_done_update(void **state)
@@ -224,6 +237,9 @@ static void test_half_done_update(void **state)
 	use(b, SECOND, 5, LEN, INSN_WRITE, PLAIN);
 	use(b, OTHER, 5, LEN, INSN_READ, PLAIN);
 	expect(b, ATOMICITY_HALF_DONE);
+	/* The other section updates the datum, as an insertion into a list does with the links there. */
+	use(b, OTHER, 9, LEN, INSN_WRITE, PLAIN);
+	expect_told(b, ATOMICITY_COUNTER);
 }
 
 static void publish(struct bench *b)
@@ -906,6 +922,7 @@ int main(void)
 		T(test_read_then_update),
 		T(test_write_then_read),
 		T(test_half_done_update),
+		T(test_step_along_a_list),
 		T(test_publish_before_init),
 		T(test_flag_and_value_of_a_neighbour),
 		T(test_value_before_flag),

@@ -266,6 +266,7 @@ static struct protection *steps_record(void)
 
 	moments[2].locks = moments[1].locks;
 	moments[2].data[0].decides = true;
+	moments[2].data[0].steps = true;
 	moments[2].data[0].check = (struct lock_check){true, 8, UINT64_C(0xffffffff81000010)};
 	for (unsigned i = 0; i < 3; i++) {
 		moments[i].locks.held[0].taken_at = i == 1 ? two_sections.first : two_sections.between[0].taken_at;
@@ -321,6 +322,7 @@ static void sections_are_written_and_read(void **state)
 	assert_int_equal(record.protection->use_count, 2);
 	assert_memory_equal(record.protection->uses, p->uses, 2 * sizeof(*p->uses));
 	assert_true(record.protection->uses[1].decides);
+	assert_true(record.protection->uses[1].steps);
 	assert_int_equal(record.protection->uses[1].check.value, 8);
 	assert_int_equal(record.protection->section_count, 1);
 	assert_memory_equal(record.protection->sections, &two_sections, sizeof(two_sections));

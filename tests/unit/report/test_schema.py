@@ -62,6 +62,7 @@ def strict(schema):
     schema["$defs"]["race"]["required"].remove("complaint")  # a race that no complaint follows
     for key in "uses", "section_pairs", "section_replays", "told_apart":
         schema["$defs"]["locks"]["required"].remove(key)  # a run in which no function was seen to make two sections
+    schema["$defs"]["lock_use"]["required"].remove("steps")  # no step along a list
     schema["$defs"]["lock_use"]["required"].remove("check")  # code that compares with no constant, as far as is known
     for key in "two_locks", "caller":
         schema["$defs"]["lock_section_pair"]["required"].remove(key)  # sections of one lock in one function
