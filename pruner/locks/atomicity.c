@@ -171,7 +171,7 @@ static void add(struct judging *j, const struct atomicity_case *c, int told, enu
 				 .total = c->sections->count,
 				 .verdict = section_verdict(replay),
 				 .replay = replay ? (uint32_t)(replay - j->p->section_replays) + 1 : 0,
-				 .concurrent = true};
+				 .concurrent = seen || protect_pair_concurrent(j->p, a, r)};
 	f.s.rank = RANK_BASE + (seen ? RANK_SEEN : 0) + (protect_inside(j->p, a, c->first->lock) ? RANK_INSIDE : 0) +
 		   (b->rw & r->rw & INSN_WRITE ? RANK_TWO_WRITERS : 0) + rank_of_replay(replay);
 	store(j, &f);
