@@ -193,6 +193,7 @@ static int sample(struct detect *d, struct err *err)
 				return -1;
 		}
 		if (d->locks) {
+			lock_hooks_again(d);
 			lock_hooks_limit(d);
 			callback_hooks_step(d);
 			entry_hooks_step(d);

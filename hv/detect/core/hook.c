@@ -78,6 +78,18 @@ int hook_remove(struct detect *d, uint64_t addr)
 	return ret;
 }
 
+void hook_write_again(struct detect *d)
+{
+	detect_enter(d);
+	for (uint32_t i = 0; i < d->points.count; i++) {
+		const struct point *point = &d->points.slots[d->points.armed[i]];
+
+		if (point->hook)
+			target_refetch(d->target, point->gpa, X86_INT3);
+	}
+	detect_leave(d);
+}
+
 void hook_plant_all(struct detect *d)
 {
 	struct guest_hook_site *sites;

@@ -31,6 +31,12 @@ int hook_add(struct detect *d, const struct guest_hook_site *site);
 int hook_remove(struct detect *d, uint64_t addr);
 
 /*
+ * Write the INT3s of all hooks again (target_refetch()). An emulated CPU that decoded the code while a hook was planted may go
+ * on with the old instruction until something is written there. Threads and locks are as for hook_add().
+ */
+void hook_write_again(struct detect *d);
+
+/*
  * Plant the hooks that the guest's kernel needs. Then read the debug registers of all CPUs, since the guest may have set them
  * before the hooks were there. Called on the sampler's thread, before the first sample point, without d->lock.
  */

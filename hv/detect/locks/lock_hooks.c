@@ -22,10 +22,12 @@
 #include "symbols/insn/flow.h"
 
 /*
- * When the lock hooks were planted, a CPU may already have been past a call that takes a lock. After 1 s no CPU is in such a
- * critical section any more, except for tasks that slept in it. Until then no lockset is certain.
+ * When the lock hooks were planted and written again, a CPU may already have been past a call that takes a lock. After 1 s no
+ * CPU is in such a critical section any more, except for tasks that slept in it. Until then no lockset is certain.
  */
 #define UNSURE_NS 1000000000u
+/* When lock hooks are written again: longer than an emulated CPU needs to decode code, even if its thread has to wait. */
+#define AGAIN_NS 250000000u
 
 struct planting {
 	struct detect *d;
@@ -262,6 +264,24 @@ static void say_unknown(struct detect *d)
 			       n > 3 ? ", " : "", n > 3 ? names[3] : "", more);
 }
 
+/* Lock hooks were planted. `complete`: as for locks_planted(). */
+static void plan_again(struct detect *d, bool complete)
+{
+	uint64_t again = monotonic_ns() + AGAIN_NS;
+
+	d->sampler.hooks_again_ns = again;
+	locks_planted(d->locks, complete, again + UNSURE_NS);
+}
+
+void lock_hooks_again(struct detect *d)
+{
+	if (!d->sampler.hooks_again_ns || monotonic_ns() < d->sampler.hooks_again_ns)
+		return;
+	d->sampler.hooks_again_ns = 0;
+	hook_write_again(d);
+	locks_forget(d->locks);
+}
+
 /* All lock hooks in this text are planted: report that to locks.c and to the user. */
 static void planted(struct planting *p, const char *module)
 {
@@ -269,7 +289,7 @@ static void planted(struct planting *p, const char *module)
 	const unsigned calls = p->planted - p->handovers;
 
 	if (p->planted || p->refused)
-		locks_planted(d->locks, !p->unseen, monotonic_ns() + UNSURE_NS);
+		plan_again(d, !p->unseen);
 	if (calls || p->refused) {
 		detect_message(
 			d, "%s: %u calls of lock functions are followed%s", module[0] ? module : "kernel", calls,
@@ -357,7 +377,7 @@ static void put_back(struct detect *d)
 	pthread_mutex_lock(&d->lock);
 	locks_load(d->locks)->rest_until_ns = 0;
 	pthread_mutex_unlock(&d->lock);
-	locks_planted(d->locks, complete, monotonic_ns() + UNSURE_NS);
+	plan_again(d, complete);
 }
 
 void lock_hooks_limit(struct detect *d)

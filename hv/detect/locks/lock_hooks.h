@@ -22,6 +22,13 @@ struct guest_hook_site;
 void lock_hooks_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end);
 
 /*
+ * Some time after lock hooks were planted, write all hooks again, for emulated CPUs (hook_write_again()), and forget the
+ * locksets that were learned meanwhile, since hooks may have been missed. The sampler calls this in each iteration. Needs
+ * config.locks. Called without d->lock.
+ */
+void lock_hooks_again(struct detect *d);
+
+/*
  * Remove the lock hooks that may be removed (lock_hooks_may_rest()) if they leave the guest no time (lock_load.h), and plant
  * them again after a rest. The sampler calls this in each iteration. Needs config.locks. Called without d->lock.
  */

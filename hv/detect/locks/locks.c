@@ -261,6 +261,21 @@ const struct sections *locks_sections(const struct locks *l)
 	return &l->sections;
 }
 
+/* Forget what contexts hold, and what was seen of the order of lock operations. */
+static void forget(struct locks *l, uint64_t hole)
+{
+	memset(l->sets.contexts, 0, sizeof(l->sets.contexts));
+	lock_events_hole(&l->events, hole);
+	sections_hole(&l->sections);
+}
+
+void locks_forget(struct locks *l)
+{
+	pthread_mutex_lock(&l->d->lock);
+	forget(l, l->load.rest_until_ns ? UINT64_MAX : l->number + 1);
+	pthread_mutex_unlock(&l->d->lock);
+}
+
 void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns)
 {
 	pthread_mutex_lock(&l->d->lock);
@@ -280,10 +295,8 @@ void locks_rest(struct locks *l)
 {
 	pthread_mutex_lock(&l->d->lock);
 	l->unsure_until_ns = UINT64_MAX;
-	memset(l->sets.contexts, 0, sizeof(l->sets.contexts));
+	forget(l, UINT64_MAX);
 	handover_rest(&l->handover);
-	lock_events_hole(&l->events, UINT64_MAX);
-	sections_hole(&l->sections);
 	lock_load_rest(&l->load, monotonic_ns());
 	pthread_mutex_unlock(&l->d->lock);
 }

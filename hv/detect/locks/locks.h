@@ -139,6 +139,12 @@ const struct sections *locks_sections(const struct locks *l);
 void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns);
 
 /*
+ * Lock hooks may have been missed until now: forget all locksets, and that operations before now have an order. Called on the
+ * sampler's thread, without d->lock.
+ */
+void locks_forget(struct locks *l);
+
+/*
  * The lock hooks are being removed: forget all locksets, and treat them as unknown until locks_planted(). Called on the
  * sampler's thread, without d->lock.
  */

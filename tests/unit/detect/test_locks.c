@@ -461,6 +461,28 @@ static void set_that_is_not_known_is_no_set(void **state)
 	}
 }
 
+/*
+ * An emulated CPU may miss a hook that was just planted. So all hooks are written again, once, and what the locksets were until
+ * then is forgotten.
+ */
+static void hooks_are_written_again(void **state)
+{
+	struct fixture *f = *state;
+	unsigned before = f->r->ft->refetches;
+
+	assert_int_not_equal(f->r->d->sampler.hooks_again_ns, 0);
+	call(f, 1, 8, SOCKET);
+	lock_hooks_again(f->r->d);
+	assert_int_equal(f->r->ft->refetches, before);
+	assert_int_equal(holds(f, 8), 1);
+	f->r->d->sampler.hooks_again_ns = 1;
+	lock_hooks_again(f->r->d);
+	assert_int_equal(f->r->ft->refetches, before + f->r->d->hooks);
+	assert_int_equal(holds(f, 8), 0);
+	lock_hooks_again(f->r->d);
+	assert_int_equal(f->r->ft->refetches, before + f->r->d->hooks);
+}
+
 /* A call in text that is about to be freed gets no point, so a lock may be taken there unseen. */
 static void call_without_a_point_makes_sets_unknown(void **state)
 {
@@ -938,6 +960,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(lock_is_held_until_the_call_returns, setup, teardown),
 		cmocka_unit_test_setup_teardown(beginnings_of_objects_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(set_that_is_not_known_is_no_set, setup, teardown),
+		cmocka_unit_test_setup_teardown(hooks_are_written_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(call_without_a_point_makes_sets_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(interrupt_meets_what_it_interrupts, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_holds_a_lock_or_is_held_was_there, setup, teardown),

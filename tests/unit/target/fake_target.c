@@ -65,9 +65,9 @@ static void unplant(struct target *t, uint64_t gva, uint64_t gpa, uint8_t first,
 
 static void refetch(struct target *t, uint64_t gpa, uint8_t byte)
 {
-	(void)t;
 	(void)gpa;
 	(void)byte;
+	fake(t)->refetches++;
 }
 
 void fake_write(struct fake_target *ft, uint64_t gpa, const void *buf, size_t len)

@@ -43,6 +43,7 @@ struct fake_target {
 	unsigned misuses; /* How often a slot was set twice, was cleared twice, or did not exist. */
 	unsigned syncs, last_self;
 	unsigned barriers;
+	unsigned refetches;
 	bool barrier_gives_up; /* target_barrier() says that not all CPUs have delivered their stops. */
 	unsigned releases[TARGET_MAX_CPUS];
 	unsigned debug_changes[TARGET_MAX_CPUS];
