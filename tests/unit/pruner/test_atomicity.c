@@ -636,7 +636,7 @@ static void test_seen_by_holding(void **state)
 	assert_non_null(strstr(s->text, "of them by holding the CPU)"));
 }
 
-/* Give the case the outcomes of copies, of which there are none yet. */
+/* Give the case a list of the outcomes of copies, which is still empty. */
 static struct section_replay *replayed(struct bench *b)
 {
 	struct section_replay *r = &b->replays[0];
@@ -687,7 +687,7 @@ static void test_run_in_copies(void **state)
 	assert_int_equal(expect(b, ATOMICITY_CHECK_ACT)->verdict, SECTION_VERDICT_NONE);
 }
 
-/* A section that was never seen in between is no suspicion, unless a copy confirms what comes of it. */
+/* If no section was seen in between, there is no suspicion, unless a copy confirms it. */
 static void test_never_in_between(void **state)
 {
 	struct section_replay_instance one = {.outcome = SECTION_OUTCOME_CONFIRMED, .difference_count = 1, .kept = 1};
