@@ -23,8 +23,8 @@ struct lock_functions {
 	size_t count;
 };
 
-static const char *const ops[] = {"take",    "try",	"give",	 "free", "new",	   "outer",
-				  "release", "acquire", "share", "stop", "caller", "reuse"};
+static const char *const ops[] = {"take",    "try",   "give", "free",	"new",	"outer", "release",
+				  "acquire", "share", "stop", "caller", "pass", "reuse"};
 /* The words for enum lock_kind in a list. LOCK_CALLBACK has no word, because no function takes or releases it. */
 static const char *const kinds[LOCK_CALLBACK] = {"spin", "rwlock", "mutex", "rtmutex", "semaphore", "rwsem", "seq", "bit"};
 static const char *const handovers[HANDOVER_KINDS] = {"completion", "work", "timer", "irq", "thread", "napi", "serial"};
@@ -184,16 +184,16 @@ static int read_line(const struct line *line, struct lock_function *f, struct er
 	int op = index_of(line->words[0], ops, sizeof(ops) / sizeof(*ops)), kind;
 	bool handover = op == LOCK_RELEASE || op == LOCK_ACQUIRE || op == LOCK_STOP || op == LOCK_CALLER;
 	bool no_argument = op == LOCK_OUTER || op == LOCK_NEW || op == LOCK_CALLER;
-	bool object = op == LOCK_FREE || op == LOCK_NEW || op == LOCK_REUSE, result = false;
+	bool object = op == LOCK_FREE || op == LOCK_NEW || op == LOCK_PASS || op == LOCK_REUSE, result = false;
 	unsigned at = object ? 1 : 2;
 
 	*f = (struct lock_function){.op = (enum lock_op)op};
 	if (op < 0)
-		return wrong(
-			line, err,
-			"a line begins with take, try, give, share, release, acquire, stop, caller, free, reuse, new or outer, "
-			"not with",
-			line->words[0]);
+		return wrong(line, err,
+			     "a line begins with take, try, give, share, release, acquire, stop, caller, free, reuse, pass, "
+			     "new or outer, "
+			     "not with",
+			     line->words[0]);
 	if (line->count < at + (no_argument ? 1u : 2u))
 		return wrong(line, err, "words are missing at the end of the line", NULL);
 	if (!object) {

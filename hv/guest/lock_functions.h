@@ -28,6 +28,7 @@ enum lock_op {
 	LOCK_SHARE,   /* the function keeps the lock, but only as a reader from now on */
 	LOCK_STOP,    /* the function keeps the kernel from beginning the object's callback again; the callback may still run */
 	LOCK_CALLER,  /* the function, which the subject does not call, calls callbacks with their object as first argument */
+	LOCK_PASS,    /* the function takes a lock of its argument, and releases it before it returns */
 	LOCK_REUSE,   /* the function gives its argument back to a pool, from which it is taken again without being freed */
 };
 

@@ -199,6 +199,24 @@ static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *
 	tried(l, cpu, regs, &context, f, f->function->nonzero == (result != 0));
 }
 
+/*
+ * A call that takes a lock and releases it before it returns. No access of the subject is made under the lock, but it orders
+ * the accesses before the call and those after a later call.
+ */
+static void passes(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+		   uint64_t gva)
+{
+	const struct held_lock lock = {.gva = gva};
+
+	lock_see_returns(l, cpu, regs, context, true);
+	lock_load_stop(&l->load, cpu, context, monotonic_ns());
+	lock_seen(l, cpu, context);
+	l->number++;
+	add_event(l, cpu, context, LOCK_TAKE, &lock);
+	l->number++;
+	add_event(l, cpu, context, LOCK_GIVE, &lock);
+}
+
 static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
 {
 	const struct lock_function *function = f->function;
@@ -218,6 +236,10 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 		lock_see_returns(l, cpu, regs, &context, true);
 		lock_load_stop(&l->load, cpu, &context, monotonic_ns());
 		life_ends(l, gva, LOCK_REUSED_BYTES, true);
+		return;
+	}
+	if (function->op == LOCK_PASS) {
+		passes(l, cpu, regs, &context, gva);
 		return;
 	}
 	if (function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE || function->op == LOCK_STOP) {

@@ -280,6 +280,8 @@ static const struct {
 	{"acquire serial f arg0", "only a caller line can have the kind: serial"},
 	{"stop serial f arg0", "only a caller line can have the kind: serial"},
 	{"reuse f", "missing"},
+	{"pass f", "missing"},
+	{"pass spin f arg0", "arg5"},
 	{"reuse f arg0 shared", "shared"},
 	{"free f arg0 no-irq", "no-irq"},
 };

@@ -71,6 +71,8 @@
 #define RELEASE_CALL 0xe65u
 #define RELEASED 0xe6au
 #define RELEASE_JUMP 0xe6du
+#define QUEUE_TAIL_CALL 0x1a0u /* in a function of its own */
+#define QUEUE_TAIL 0xc00u
 #define LOCK_SOCK 0xa00u
 #define RELEASE_SOCK 0xb00u
 #define NOTHING UINT64_MAX
@@ -118,6 +120,7 @@ static int setup(void **state)
 		{.name = "subject_check", .addr = RIG_TEXT + CHECK, .size = 0xb, .type = 't'},
 		{.name = "subject_act", .addr = RIG_TEXT + ACT, .size = 0xb, .type = 't'},
 		{.name = "subject_socket", .addr = RIG_TEXT + SOCKET, .size = 0x12, .type = 't'},
+		{.name = "subject_queue", .addr = RIG_TEXT + QUEUE_TAIL_CALL, .size = 5, .type = 't'},
 		{.name = "subject_reuse", .addr = RIG_TEXT + REUSE, .size = 5, .type = 't'},
 		{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
 		{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
@@ -127,6 +130,7 @@ static int setup(void **state)
 		{.name = "kfree", .addr = RIG_TEXT + KFREE, .size = SIZE, .type = 'T'},
 		{.name = "__kmalloc", .addr = RIG_TEXT + KMALLOC, .size = SIZE, .type = 'T'},
 		{.name = "blk_mq_end_request", .addr = RIG_TEXT + END_REQUEST, .size = SIZE, .type = 'T'},
+		{.name = "skb_queue_tail", .addr = RIG_TEXT + QUEUE_TAIL, .size = SIZE, .type = 'T'},
 		{.name = "lock_sock_nested", .addr = RIG_TEXT + LOCK_SOCK, .size = SIZE, .type = 'T'},
 		{.name = "release_sock", .addr = RIG_TEXT + RELEASE_SOCK, .size = SIZE, .type = 'T'},
 	};
@@ -175,6 +179,7 @@ static int setup(void **state)
 	branch(f->r, 0xe8, CHECK_UNLOCK, SPIN_UNLOCK);
 	branch(f->r, 0xe8, ACT, SPIN_LOCK);
 	branch(f->r, 0xe8, ACT_UNLOCK, SPIN_UNLOCK);
+	branch(f->r, 0xe8, QUEUE_TAIL_CALL, QUEUE_TAIL);
 	branch(f->r, 0xe8, SOCKET, LOCK_SOCK);
 	branch(f->r, 0xe8, RELEASE_CALL, RELEASE_SOCK);
 	rig_code(f->r, RELEASED, INSN("\x48\x85\xc0"));
@@ -459,6 +464,20 @@ static void set_that_is_not_known_is_no_set(void **state)
 		assert_int_equal(next(f, LOCK_MOMENT_ACCESS).locks.overflow, !cases[i].known);
 		rig_hold_end(f->r, 0, &regs);
 	}
+}
+
+/* skb_queue_tail() takes the queue's lock and releases it: the caller holds nothing, and both are numbered. */
+static void call_takes_and_releases(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t before;
+
+	access(f, 0, 7);
+	before = next(f, LOCK_MOMENT_ACCESS).number;
+	call(f, 1, 8, QUEUE_TAIL_CALL);
+	assert_int_equal(holds(f, 8), 0);
+	access(f, 1, 8);
+	assert_int_equal(next(f, LOCK_MOMENT_ACCESS).number, before + 3);
 }
 
 /*
@@ -961,6 +980,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(beginnings_of_objects_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(set_that_is_not_known_is_no_set, setup, teardown),
 		cmocka_unit_test_setup_teardown(hooks_are_written_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(call_takes_and_releases, setup, teardown),
 		cmocka_unit_test_setup_teardown(call_without_a_point_makes_sets_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(interrupt_meets_what_it_interrupts, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_holds_a_lock_or_is_held_was_there, setup, teardown),
