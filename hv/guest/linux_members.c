@@ -13,6 +13,14 @@ void linux_find_member(const struct guest *g, const char *type, const char *path
 		*out = (struct btf_member){0};
 }
 
+uint32_t guest_pointer_offset(const struct guest *g, const char *type, const char *member)
+{
+	struct btf_member m;
+
+	linux_find_member(g, type, member, UINT32_MAX, &m);
+	return m.size == sizeof(uint64_t) && !m.bits ? m.offset : 0;
+}
+
 uint64_t linux_member_value(const uint8_t *copy, const struct btf_member *m)
 {
 	uint64_t value = 0;

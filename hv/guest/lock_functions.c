@@ -149,12 +149,27 @@ static int read_calls(const struct line *line, const char *word, struct lock_fun
 	return 0;
 }
 
+/* Parse what follows "also:": TYPE.MEMBER. */
+static int read_also(const struct line *line, const char *word, struct lock_function *f, struct err *err)
+{
+	const char *dot = strchr(word, '.');
+	size_t n = dot ? (size_t)(dot - word) : 0;
+
+	if (!n || n >= sizeof(f->also_type) || !dot[1] || strlen(dot + 1) >= sizeof(f->also_member))
+		return wrong(line, err, "also: is followed by the name of a struct, a dot, and the name of its member", word);
+	memcpy(f->also_type, word, n);
+	memcpy(f->also_member, dot + 1, strlen(dot + 1) + 1);
+	return 0;
+}
+
 static int read_word(const struct line *line, const char *word, struct lock_function *f, bool *result, struct err *err)
 {
 	bool no_words = f->op != LOCK_TAKE && f->op != LOCK_TRY && f->op != LOCK_GIVE;
 
 	if ((f->op == LOCK_RELEASE || f->op == LOCK_CALLER) && strncmp(word, "calls:", 6) == 0)
 		return read_calls(line, word + 6, f, err);
+	if (f->op == LOCK_NEW && strncmp(word, "also:", 5) == 0)
+		return read_also(line, word + 5, f, err);
 	if ((f->op == LOCK_TRY || f->op == LOCK_ACQUIRE) && (strcmp(word, "zero") == 0 || strcmp(word, "nonzero") == 0)) {
 		f->nonzero = word[0] == 'n';
 		f->tested = f->op == LOCK_ACQUIRE;

@@ -86,6 +86,11 @@ struct lock_function {
 	 * until the call has returned.
 	 */
 	bool at_return;
+	/*
+	 * LOCK_NEW only: a second object is allocated with the first one. The pointer `also_member` in the first object, which
+	 * is a struct `also_type`, points to it. "": there is none.
+	 */
+	char also_type[64], also_member[64];
 	/* Number of the argument that points to the lock or object, 0 to 5, or LOCK_ARG_VARIABLE. */
 	uint8_t arg;
 	/* Offset in bytes of the lock from where the argument points. */

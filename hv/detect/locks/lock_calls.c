@@ -167,6 +167,18 @@ static void given(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	lock_sets_give(&l->sets, cpu, &context, lock.gva);
 }
 
+/* A call has returned the object at `gva`, or an error. `also_at`: of struct known_lock_function. */
+static void allocated(struct locks *l, uint64_t gva, uint32_t also_at)
+{
+	uint64_t also;
+
+	if (!x86_kernel_address(gva) || gva >= ERRORS_FROM)
+		return;
+	object_ends(l, gva);
+	if (also_at && guest_read(l->d->guest, gva + also_at, &also, sizeof(also)) == 0 && x86_kernel_address(also))
+		object_ends(l, also);
+}
+
 /*
  * A call of `f` has returned on this CPU, with its result in RAX. If `f` waits for a hand-over, record the acquire. If `f` has
  * allocated an object, end the lifetime of the previous object at this address. If `f` releases a lock at its end, record that.
@@ -182,8 +194,7 @@ static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *
 		return;
 	}
 	if (f->function->op == LOCK_NEW) {
-		if (x86_kernel_address(result) && result < ERRORS_FROM)
-			object_ends(l, result);
+		allocated(l, result, f->also_at);
 		return;
 	}
 	if (f->function->op == LOCK_GIVE) {

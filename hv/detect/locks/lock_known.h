@@ -20,6 +20,11 @@ struct known_lock_function {
 	 * does not see it.
 	 */
 	bool given_unseen;
+	/*
+	 * For LOCK_NEW: the offset, in the allocated object, of the pointer to another object that was allocated with it. 0:
+	 * there is none, or the guest's kernel does not say where.
+	 */
+	uint32_t also_at;
 	/* Of an entry in `known` of struct locks: the function is not code of the subject's module. */
 	bool outside;
 	/* locks_next_entry() has returned it. */

@@ -91,25 +91,29 @@ static bool given_unseen(const struct symtab *symbols, const char *names)
 	return false;
 }
 
+static void learn(struct locks *l, const char *module, const struct symtab *symbols, const struct lock_function *function)
+{
+	struct known_lock_function f = {.addr = symtab_addr(symbols, function->name), .function = function};
+
+	if (!f.addr)
+		return;
+	f.given_unseen = given_unseen(symbols, function->given_by);
+	f.outside = !pool_module_fits(module, l->d->config.module);
+	if (function->also_type[0])
+		f.also_at = guest_pointer_offset(l->d->guest, function->also_type, function->also_member);
+	pthread_mutex_lock(&l->d->lock);
+	/* If memory runs out, calls of this function will be missed, so no lockset is known any more. */
+	if (lock_known_add(&l->known, &f))
+		l->sets.incomplete = true;
+	pthread_mutex_unlock(&l->d->lock);
+}
+
 void locks_learn(struct locks *l, const char *module, const struct symtab *symbols)
 {
 	const struct lock_functions *list = l->d->config.locks;
 
-	pthread_mutex_lock(&l->d->lock);
-	for (size_t i = 0; i < lock_functions_count(list); i++) {
-		const struct lock_function *function = lock_functions_get(list, i);
-		const struct known_lock_function f = {
-			.addr = symtab_addr(symbols, function->name),
-			.function = function,
-			.given_unseen = given_unseen(symbols, function->given_by),
-			.outside = !pool_module_fits(module, l->d->config.module),
-		};
-
-		/* If memory runs out, calls of this function will be missed, so no lockset is known any more. */
-		if (f.addr && lock_known_add(&l->known, &f))
-			l->sets.incomplete = true;
-	}
-	pthread_mutex_unlock(&l->d->lock);
+	for (size_t i = 0; i < lock_functions_count(list); i++)
+		learn(l, module, symbols, lock_functions_get(list, i));
 }
 
 static bool is_there(const struct lock_known *known, const struct lock_function *function)
@@ -226,8 +230,10 @@ int locks_expect_result(struct locks *l, uint64_t addr, const struct lock_functi
 
 	pthread_mutex_lock(&l->d->lock);
 	for (size_t i = 0; i < l->known.count; i++) {
-		if (l->known.list[i].function == function)
-			f.given_unseen = l->known.list[i].given_unseen;
+		if (l->known.list[i].function != function)
+			continue;
+		f.given_unseen = l->known.list[i].given_unseen;
+		f.also_at = l->known.list[i].also_at;
 	}
 	ret = lock_known_add(&l->results, &f);
 	pthread_mutex_unlock(&l->d->lock);

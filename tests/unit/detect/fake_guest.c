@@ -202,6 +202,13 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
 	return 0;
 }
 
+uint32_t guest_pointer_offset(const struct guest *g, const char *type, const char *member)
+{
+	(void)type;
+	(void)member;
+	return g->pointer_offset;
+}
+
 uint64_t guest_symbol_address(const struct guest *g, const char *module, const char *name)
 {
 	(void)module;

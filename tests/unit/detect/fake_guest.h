@@ -43,6 +43,8 @@ struct guest {
 	/* The stacks that guest_stacks() gives beside the current one. */
 	struct guest_stack interrupted[GUEST_STACKS_MAX - 1];
 	unsigned interrupted_count;
+	/* What guest_pointer_offset() says. */
+	uint32_t pointer_offset;
 	/* Bytes from RSP to the CFA in each function. */
 	uint32_t frame;
 	/* Number of bytes at the start of each of these stacks that guest_unwind() does not use. */

@@ -71,6 +71,9 @@
 #define RELEASE_CALL 0xe65u
 #define RELEASED 0xe6au
 #define RELEASE_JUMP 0xe6du
+#define PACKET_CALL 0x1c0u /* in a function that tests the result */
+#define PACKET_TEST 0x1c5u
+#define ALLOC_SKB 0xd00u
 #define QUEUE_TAIL_CALL 0x1a0u /* in a function of its own */
 #define QUEUE_TAIL 0xc00u
 #define LOCK_SOCK 0xa00u
@@ -120,6 +123,7 @@ static int setup(void **state)
 		{.name = "subject_check", .addr = RIG_TEXT + CHECK, .size = 0xb, .type = 't'},
 		{.name = "subject_act", .addr = RIG_TEXT + ACT, .size = 0xb, .type = 't'},
 		{.name = "subject_socket", .addr = RIG_TEXT + SOCKET, .size = 0x12, .type = 't'},
+		{.name = "subject_packet", .addr = RIG_TEXT + PACKET_CALL, .size = 8, .type = 't'},
 		{.name = "subject_queue", .addr = RIG_TEXT + QUEUE_TAIL_CALL, .size = 5, .type = 't'},
 		{.name = "subject_reuse", .addr = RIG_TEXT + REUSE, .size = 5, .type = 't'},
 		{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
@@ -130,6 +134,7 @@ static int setup(void **state)
 		{.name = "kfree", .addr = RIG_TEXT + KFREE, .size = SIZE, .type = 'T'},
 		{.name = "__kmalloc", .addr = RIG_TEXT + KMALLOC, .size = SIZE, .type = 'T'},
 		{.name = "blk_mq_end_request", .addr = RIG_TEXT + END_REQUEST, .size = SIZE, .type = 'T'},
+		{.name = "__alloc_skb", .addr = RIG_TEXT + ALLOC_SKB, .size = SIZE, .type = 'T'},
 		{.name = "skb_queue_tail", .addr = RIG_TEXT + QUEUE_TAIL, .size = SIZE, .type = 'T'},
 		{.name = "lock_sock_nested", .addr = RIG_TEXT + LOCK_SOCK, .size = SIZE, .type = 'T'},
 		{.name = "release_sock", .addr = RIG_TEXT + RELEASE_SOCK, .size = SIZE, .type = 'T'},
@@ -179,6 +184,9 @@ static int setup(void **state)
 	branch(f->r, 0xe8, CHECK_UNLOCK, SPIN_UNLOCK);
 	branch(f->r, 0xe8, ACT, SPIN_LOCK);
 	branch(f->r, 0xe8, ACT_UNLOCK, SPIN_UNLOCK);
+	branch(f->r, 0xe8, PACKET_CALL, ALLOC_SKB);
+	rig_code(f->r, PACKET_TEST, INSN("\x48\x85\xc0"));
+	f->r->guest.pointer_offset = 8;
 	branch(f->r, 0xe8, QUEUE_TAIL_CALL, QUEUE_TAIL);
 	branch(f->r, 0xe8, SOCKET, LOCK_SOCK);
 	branch(f->r, 0xe8, RELEASE_CALL, RELEASE_SOCK);
@@ -444,6 +452,18 @@ static void beginnings_of_objects_are_told(void **state)
 	returned(f, 0, 7, NEW_TEST, (uint64_t)-12); /* an error */
 	returned(f, 0, 7, NEW_TEST, RIG_DATA + 0x200);
 	assert_int_equal(next(f, LOCK_MOMENT_FREE).lock.gva, RIG_DATA + 0x200);
+}
+
+/* A packet's bytes are an object that is allocated with it. */
+static void beginnings_of_two_objects_are_told(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t bytes = RIG_DATA + 0x800;
+
+	rig_store(f->r, 0x208, &bytes, sizeof(bytes));
+	returned(f, 0, 7, PACKET_TEST, RIG_DATA + 0x200);
+	assert_int_equal(next(f, LOCK_MOMENT_FREE).lock.gva, RIG_DATA + 0x200);
+	assert_int_equal(next(f, LOCK_MOMENT_FREE).lock.gva, bytes);
 }
 
 /* CPUs were in the text when its calls got their points, or one of them could not get one. */
@@ -978,6 +998,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(result_of_a_trylock_is_seen, setup, teardown),
 		cmocka_unit_test_setup_teardown(lock_is_held_until_the_call_returns, setup, teardown),
 		cmocka_unit_test_setup_teardown(beginnings_of_objects_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(beginnings_of_two_objects_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(set_that_is_not_known_is_no_set, setup, teardown),
 		cmocka_unit_test_setup_teardown(hooks_are_written_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(call_takes_and_releases, setup, teardown),
