@@ -231,6 +231,8 @@ static int read_line(const struct line *line, struct lock_function *f, struct er
 		if (read_word(line, line->words[at], f, &result, err) < 0)
 			return -1;
 	}
+	if (f->code_len && f->at_return)
+		return wrong(line, err, "at-return is for functions, not for inlined code", f->name);
 	return op == LOCK_TRY && !result
 		       ? wrong(line, err, "write zero or nonzero: the result by which the function says that the lock is taken",
 			       NULL)

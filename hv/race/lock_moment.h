@@ -63,8 +63,8 @@ struct lock_datum {
 	/* The code decides by the value that the instruction reads: it compares the value and branches. */
 	bool decides;
 	/*
-	 * The instruction loads a pointer into the register that addressed it: a step along a list. A decision by this pointer
-	 * says whether the list goes on.
+	 * The instruction is a step along a list: in a loop, it loads a pointer into the register that addresses it. A decision
+	 * by this pointer says whether the list has a next object.
 	 */
 	bool steps;
 	struct lock_check check;

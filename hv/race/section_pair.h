@@ -13,8 +13,8 @@
 /* Maximum number of pairs that a run records. */
 #define SECTION_PAIRS_MAX 1024u
 /*
- * Maximum number of different sections of other contexts that are recorded per pair. Few locks are taken by more calls in
- * functions that run at the same time.
+ * Maximum number of different sections of other contexts that are recorded per pair. A further section is not
+ * recorded, so it does not make the pair a suspicion.
  */
 #define SECTION_BETWEEN_MAX 8u
 

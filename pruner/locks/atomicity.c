@@ -23,8 +23,8 @@
 #define GROUP_MAX 4096u
 
 /*
- * The points that add up to a rank. A suspicion whose section was not seen in between has RANK_CONFIRMED, since only a copy
- * that confirms it makes it a suspicion.
+ * The points that add up to a rank. Each suspicion has RANK_SEEN or RANK_CONFIRMED: the run saw the section in between, or a
+ * copy confirms the suspicion.
  */
 #define RANK_BASE 45
 #define RANK_SEEN 30

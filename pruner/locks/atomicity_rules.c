@@ -235,9 +235,9 @@ static int tell_read_back(const struct atomicity_case *c, enum atomicity_pattern
 		return ATOMICITY_CHECKED_AGAIN;
 	if (reads_first(g, c->sections->first, first) && reads_first(g, c->between->taken_at, between))
 		return ATOMICITY_COUNTER;
-	/* The second section reads the datum to update it, as with the flags in a word. */
-	if (section_writes(g, c->sections->second, first))
-		return ATOMICITY_COUNTER;
+	/* The second section reads the datum and stores it again, as for the flags in a word. */
+	if (writes_later(g, c->second))
+		return ATOMICITY_REPLACED;
 	*pattern = ATOMICITY_READ_BACK;
 	return ATOMICITY_TOLD;
 }
@@ -255,9 +255,9 @@ static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern
 		return ATOMICITY_STATE;
 	if (reads_first(g, c->sections->first, first) && reads_first(g, c->sections->second, second))
 		return ATOMICITY_COUNTER;
-	/* The section in between reads the datum to update it, as with the links of a list. */
-	if (section_writes(g, c->between->taken_at, first))
-		return ATOMICITY_COUNTER;
+	/* The section in between reads the datum and stores it again, as for the links of a list. */
+	if (writes_later(g, c->between))
+		return ATOMICITY_REPLACED;
 	*pattern = ATOMICITY_HALF_DONE;
 	return ATOMICITY_TOLD;
 }
@@ -274,8 +274,8 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 	int told[3] = {-1, -1, -1}, out = -1;
 
 	/*
-	 * A step along a list in the first section finds out where the list goes on. It says nothing about the object that it
-	 * passes, and the second section may put another object into the list.
+	 * In the first section, a step along a list says whether the list has a next object. The second section may put another
+	 * object into the list, so it does not depend on the step.
 	 */
 	if (writes(between) && !writes(first) && !c->first->steps && !writes_later(c->group, c->first))
 		told[0] = tell_read(c, pattern);
@@ -303,8 +303,9 @@ static int tell_pattern(const struct atomicity_case *c, enum atomicity_pattern *
 /* ---- what holds for all interleavings ---- */
 
 /*
- * Returns ATOMICITY_TOLD if the other section came in between, in the run or in a copy whose outcome is that of no serial
- * order. Otherwise nothing says that it can, since a lock that the run does not follow may keep it away: returns the reason.
+ * Returns ATOMICITY_TOLD if the other section came in between in the run, or if a copy with this section in between confirms
+ * the suspicion. Otherwise a lock that the run does not follow may keep the section away: returns ATOMICITY_NEVER or another
+ * reason.
  */
 static int tell_apart(const struct atomicity_case *c)
 {

@@ -27,6 +27,7 @@ static const char *const reasons[ATOMICITY_TOLD] = {
 	[ATOMICITY_VERSION] = "the second section checks another datum, which the other function changes with it",
 	[ATOMICITY_EXCHANGE] = "the second section's access is LOCKed",
 	[ATOMICITY_COUNTER] = "each section updates the value that it finds",
+	[ATOMICITY_REPLACED] = "the section that reads the value stores it itself later",
 	[ATOMICITY_SNAPSHOT] = "both sections only read it, and decide nothing by the first value",
 	[ATOMICITY_BATCH] = "both sections belong to one loop, which releases the lock between its batches",
 	[ATOMICITY_STATE] = "the other function checks the datum, so it can tell the state between the sections",

@@ -51,8 +51,10 @@ struct sampler {
 	struct target_sites *target_sites;
 	/* How many sample points to keep armed: DataCollider's k. */
 	uint32_t wanted;
-	/* When to write the lock hooks again (CLOCK_MONOTONIC, ns; lock_hooks_again()). 0: not planned. */
+	/* When to write the hooks again (CLOCK_MONOTONIC, ns; lock_hooks_again()). 0: not planned. */
 	uint64_t hooks_again_ns;
+	/* Then forget the locksets, since calls of lock functions may have been missed. */
+	bool forget_locks;
 	/* Number of sites in the pool. Any thread. */
 	_Atomic uint64_t site_count;
 	/* lost_ns and still_ns of target_stats, as the sampler's thread last read them (rate_step()). Guarded by d->lock. */

@@ -7,6 +7,9 @@
 /* Registers that a function keeps for its caller (System V x86-64 psABI, 3.2.1). */
 #define KEPT (1u << X86_RBX | 1u << X86_RBP | 0xfu << (X86_R15 - 3))
 
+/* A branch back by at most this many bytes of code is the end of a loop. */
+#define LOOP_MAX 256u
+
 /* What depends on the value that the first instruction read: general registers, and the flags. */
 struct following {
 	uint16_t registers; /* one bit for each enum x86_gpr */
@@ -96,13 +99,26 @@ bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_
 	return follow(decoder, code, len, addr, 0, (struct following){.registers = 1u << X86_RAX});
 }
 
+/* Whether the instruction loads 8 bytes into the only register that addresses them. */
+static bool loads_next(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, struct insn_op *op)
+{
+	return insn_op_decode(decoder, code, len, addr, op) && op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_MEM &&
+	       op->dst.kind == INSN_OPERAND_REG && op->dst.size == sizeof(uint64_t) && op->insn.nmem == 1 &&
+	       op->insn.mem[0].index < 0 && op->insn.mem[0].base == (int)op->dst.reg;
+}
+
 bool decision_steps(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr)
 {
 	struct insn_op op;
+	size_t at;
 
-	return insn_op_decode(decoder, code, len, addr, &op) && op.kind == INSN_OP_MOV && op.src.kind == INSN_OPERAND_MEM &&
-	       op.dst.kind == INSN_OPERAND_REG && op.dst.size == sizeof(uint64_t) && op.insn.nmem == 1 &&
-	       op.insn.mem[0].index < 0 && op.insn.mem[0].base == (int)op.dst.reg;
+	if (!loads_next(decoder, code, len, addr, &op))
+		return false;
+	for (at = op.insn.len; at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op); at += op.insn.len) {
+		if ((op.kind == INSN_OP_JCC || op.kind == INSN_OP_JUMP) && op.target <= addr && addr - op.target < LOOP_MAX)
+			return true;
+	}
+	return false;
 }
 
 /* Whether the instruction is je with a displacement of 8 or 32 bits. */

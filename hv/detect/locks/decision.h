@@ -31,8 +31,9 @@ bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, 
 bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
 
 /*
- * Returns whether the instruction at GVA `addr` loads a pointer into the register that addresses it, as a step along a linked
- * list does. `code`: the `len` bytes from this instruction on.
+ * Returns whether the instruction at GVA `addr` is a step along a linked list: it loads a pointer into the register that
+ * addresses it, and a branch after it leads back to it or to code just before it. `code`: the `len` bytes from this instruction
+ * on.
  */
 bool decision_steps(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
 

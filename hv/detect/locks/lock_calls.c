@@ -142,7 +142,7 @@ static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 
 /*
  * Returns whether this call releases the lock at its end, and a hook sees the call return. A jump to the function, at the
- * subject's end, has no such hook: the lock then counts as released at the jump.
+ * end of a function of the subject, has no such hook: the lock then counts as released at the jump.
  */
 static bool gives_at_return(const struct locks *l, const struct x86_regs *regs, const struct lock_function *function)
 {
@@ -161,10 +161,11 @@ static void given(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	lock.gva = lock_sets_left(&l->sets, cpu, &context, regs->rip - X86_CALL_LEN);
 	if (!lock.gva)
 		return;
+	lock_see_returns(l, cpu, regs, &context, true);
+	lock_seen(l, cpu, &context);
 	l->number++;
 	add_event(l, cpu, &context, LOCK_GIVE, &lock);
 	follow_section(l, cpu, regs, &context, LOCK_GIVE, &lock);
-	lock_sets_give(&l->sets, cpu, &context, lock.gva);
 }
 
 /* A call has returned the object at `gva`, or an error. `also_at`: of struct known_lock_function. */
@@ -211,8 +212,8 @@ static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *
 }
 
 /*
- * A call that takes a lock and releases it before it returns. No access of the subject is made under the lock, but it orders
- * the accesses before the call and those after a later call.
+ * A call that takes a lock and releases it before it returns. No access of the subject is made under the lock. But an access
+ * before this call comes before the accesses that follow a later call for this lock.
  */
 static void passes(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
 		   uint64_t gva)
@@ -268,6 +269,11 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 				  .shared = function->shared,
 				  .maybe = function->op == LOCK_TRY};
 	if (gives_at_return(l, regs, function) && lock_sets_leave(&l->sets, cpu, &context, gva, regs->rip)) {
+		/*
+		 * For lock_order(), the lock is released here as well as at the return: another context may take the lock, and
+		 * the CPU, before this call returns.
+		 */
+		add_event(l, cpu, &context, LOCK_GIVE, &lock);
 		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
 		return;
 	}

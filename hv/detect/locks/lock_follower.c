@@ -116,6 +116,7 @@ static void decide(struct detect *d, struct decisions *k, uint64_t pc, const str
 	uint64_t left = function->addr + function->size - pc, id = function->addr ^ fnv1a(FNV1A_START, function->name);
 	size_t at = pc % DECISIONS_KEPT, len = left < DECISION_CODE_MAX ? left : DECISION_CODE_MAX;
 	uint8_t code[DECISION_CODE_MAX];
+	bool read;
 
 	if (pc - function->addr >= function->size || !k->decoder)
 		return;
@@ -123,8 +124,9 @@ static void decide(struct detect *d, struct decisions *k, uint64_t pc, const str
 		k->known[at].pc = pc;
 		k->known[at].function = id;
 		k->known[at].check = (struct lock_check){0};
-		k->known[at].decides = detect_code(d, pc, code, len) == 0 && decision_by(k->decoder, code, len, pc);
-		k->known[at].steps = k->known[at].decides && decision_steps(k->decoder, code, len, pc);
+		read = detect_code(d, pc, code, len) == 0;
+		k->known[at].decides = read && decision_by(k->decoder, code, len, pc);
+		k->known[at].steps = read && decision_steps(k->decoder, code, len, pc);
 		if (k->known[at].decides)
 			decision_check(k->decoder, code, len, pc, &k->known[at].check);
 	}

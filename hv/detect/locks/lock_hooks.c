@@ -22,11 +22,11 @@
 #include "symbols/insn/flow.h"
 
 /*
- * When the lock hooks were planted and written again, a CPU may already have been past a call that takes a lock. After 1 s no
- * CPU is in such a critical section any more, except for tasks that slept in it. Until then no lockset is certain.
+ * A CPU may be past a call that takes a lock when the lock hooks are written again. 1 s later no CPU is in such a critical
+ * section any more, except for tasks that slept in it. Until then no lockset is certain.
  */
 #define UNSURE_NS 1000000000u
-/* When lock hooks are written again: longer than an emulated CPU needs to decode code, even if its thread has to wait. */
+/* When hooks are written again: an emulated CPU needs less time to decode code, also on a busy machine. */
 #define AGAIN_NS 250000000u
 
 struct planting {
@@ -48,6 +48,8 @@ bool lock_hooks_plant(struct detect *d, const struct guest_hook_site *site)
 	const struct point *point;
 	bool there = hook_add(d, site) == 0;
 
+	if (there && !d->sampler.hooks_again_ns)
+		d->sampler.hooks_again_ns = monotonic_ns() + AGAIN_NS;
 	if (there)
 		return true;
 	pthread_mutex_lock(&d->lock);
@@ -264,13 +266,12 @@ static void say_unknown(struct detect *d)
 			       n > 3 ? ", " : "", n > 3 ? names[3] : "", more);
 }
 
-/* Lock hooks were planted. `complete`: as for locks_planted(). */
+/* Hooks at calls of lock functions were planted. `complete`: as for locks_planted(). */
 static void plan_again(struct detect *d, bool complete)
 {
-	uint64_t again = monotonic_ns() + AGAIN_NS;
-
-	d->sampler.hooks_again_ns = again;
-	locks_planted(d->locks, complete, again + UNSURE_NS);
+	d->sampler.hooks_again_ns = monotonic_ns() + AGAIN_NS;
+	d->sampler.forget_locks = true;
+	locks_planted(d->locks, complete, UINT64_MAX);
 }
 
 void lock_hooks_again(struct detect *d)
@@ -279,7 +280,9 @@ void lock_hooks_again(struct detect *d)
 		return;
 	d->sampler.hooks_again_ns = 0;
 	hook_write_again(d);
-	locks_forget(d->locks);
+	if (d->sampler.forget_locks)
+		locks_forget(d->locks, monotonic_ns() + UNSURE_NS);
+	d->sampler.forget_locks = false;
 }
 
 /* All lock hooks in this text are planted: report that to locks.c and to the user. */

@@ -22,9 +22,9 @@ struct guest_hook_site;
 void lock_hooks_text_came(struct detect *d, const char *module, const struct symtab *symbols, uint64_t start, uint64_t end);
 
 /*
- * Some time after lock hooks were planted, write all hooks again, for emulated CPUs (hook_write_again()), and forget the
- * locksets that were learned meanwhile, since hooks may have been missed. The sampler calls this in each iteration. Needs
- * config.locks. Called without d->lock.
+ * A quarter of a second after hooks were planted, write all hooks again, for emulated CPUs (hook_write_again()). If hooks at
+ * calls of lock functions were planted, forget the locksets: they are known again a second later. The sampler calls this in
+ * each iteration. Needs config.locks. Called without d->lock.
  */
 void lock_hooks_again(struct detect *d);
 

@@ -81,6 +81,10 @@ void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_contex
 		return;
 	}
 	c->cpu = (uint16_t)cpu;
+	for (unsigned i = c->set.count; i-- > 0;) {
+		if (c->leaving[i] && c->set.held[i].gva == lock->gva)
+			lock_sets_drop(c, i);
+	}
 	if (c->set.count == LOCKSET_MAX) {
 		c->beyond++;
 		c->set.overflow = true;
@@ -164,11 +168,15 @@ bool lock_sets_leave(struct lock_sets *s, unsigned cpu, const struct guest_conte
 
 uint64_t lock_sets_left(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t call)
 {
-	const struct lock_context *own = lock_sets_find(s, cpu, context);
+	struct lock_context *own = lock_sets_find(s, cpu, context);
+	uint64_t gva;
 
 	for (unsigned i = own ? own->set.count : 0; i-- > 0;) {
-		if (own->leaving[i] == call)
-			return own->set.held[i].gva;
+		if (own->leaving[i] != call)
+			continue;
+		gva = own->set.held[i].gva;
+		lock_sets_drop(own, i);
+		return gva;
 	}
 	return 0;
 }

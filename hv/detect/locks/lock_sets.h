@@ -70,13 +70,14 @@ void lock_sets_give(struct lock_sets *s, unsigned cpu, const struct guest_contex
 
 /*
  * The context calls a function, at `call`, that releases the lock at its end. Returns false, and does nothing, if the context
- * is not known to hold the lock.
+ * is not known to hold the lock. If the context takes the lock again before lock_sets_left(), the return of this call was
+ * missed: then lock_sets_take() drops the earlier acquisition.
  */
 bool lock_sets_leave(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t gva, uint64_t call);
 
 /*
- * The context's call at `call` has returned. Returns the lock that lock_sets_leave() named for this call and that the context
- * still holds, or 0. The caller then calls lock_sets_give().
+ * The context's call at `call` has returned. If the context still holds the lock that lock_sets_leave() named for this call,
+ * drop this acquisition of the lock and return the lock's GVA. Otherwise return 0.
  */
 uint64_t lock_sets_left(struct lock_sets *s, unsigned cpu, const struct guest_context *context, uint64_t call);
 

@@ -275,10 +275,13 @@ static void forget(struct locks *l, uint64_t hole)
 	sections_hole(&l->sections);
 }
 
-void locks_forget(struct locks *l)
+void locks_forget(struct locks *l, uint64_t sure_from_ns)
 {
 	pthread_mutex_lock(&l->d->lock);
-	forget(l, l->load.rest_until_ns ? UINT64_MAX : l->number + 1);
+	if (!l->load.rest_until_ns) {
+		forget(l, l->number + 1);
+		l->unsure_until_ns = sure_from_ns;
+	}
 	pthread_mutex_unlock(&l->d->lock);
 }
 

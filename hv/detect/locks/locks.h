@@ -139,10 +139,11 @@ const struct sections *locks_sections(const struct locks *l);
 void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns);
 
 /*
- * Lock hooks may have been missed until now: forget all locksets, and that operations before now have an order. Called on the
- * sampler's thread, without d->lock.
+ * CPUs may have missed lock hooks until now: forget all locksets and the order of all lock operations. Before `sure_from_ns`
+ * (CLOCK_MONOTONIC, ns) locksets are unknown. Does nothing while lock hooks rest. Called on the sampler's thread, without
+ * d->lock.
  */
-void locks_forget(struct locks *l);
+void locks_forget(struct locks *l, uint64_t sure_from_ns);
 
 /*
  * The lock hooks are being removed: forget all locksets, and treat them as unknown until locks_planted(). Called on the

@@ -472,7 +472,7 @@ class LockList(unittest.TestCase):
 
     def test_words(self):
         self.refused_text("take spin f arg0\ntake spun g arg0\n", "list.conf:2: no such kind of lock: spun")
-        self.refused_text("lock spin f arg0\n", "list.conf:1: a line begins with take, try, give, share, release, acquire, stop, caller, free, reuse, new or outer")
+        self.refused_text("lock spin f arg0\n", "list.conf:1: a line begins with take, try, give, share, release, acquire, stop, caller, free, reuse, pass, new or outer")
         self.refused_text("take spin f arg0 quickly\n", "list.conf:1: no such word: quickly")
         self.refused_text("take spin f arg9\n", "list.conf:1: give arg0 to arg5")
 

@@ -96,10 +96,12 @@ static void deciding_by_a_result(void **state)
 static void steps_along_a_list(void **state)
 {
 #define STEPS(code) decision_steps(*state, (const uint8_t *)(code), sizeof(code) - 1, ADDR)
-	assert_true(STEPS("\x48\x8b\x5b\x68\x48\x85\xdb\x74\x02" RET));	 /* mov 0x68(%rbx),%rbx; test %rbx,%rbx; je */
-	assert_false(STEPS("\x48\x8b\x43\x68\x48\x85\xc0\x74\x02" RET)); /* mov 0x68(%rbx),%rax */
-	assert_false(STEPS("\x48\x8b\x1c\xdb" RET));			 /* mov (%rbx,%rbx,8),%rbx: an array */
-	assert_false(STEPS("\x8b\x5b\x68" RET));			 /* mov 0x68(%rbx),%ebx: no pointer */
+	assert_true(STEPS("\x48\x8b\x5b\x68\x48\x85\xdb\x75\xf7" RET)); /* mov 0x68(%rbx),%rbx; test %rbx,%rbx; jne back */
+	/* the same without a loop, as for a member of a struct to which another struct points */
+	assert_false(STEPS("\x48\x8b\x5b\x68\x48\x85\xdb\x74\x02" RET)); /* mov 0x68(%rbx),%rbx; test %rbx,%rbx; je */
+	assert_false(STEPS("\x48\x8b\x43\x68\x48\x85\xc0\x75\xf7" RET)); /* mov 0x68(%rbx),%rax */
+	assert_false(STEPS("\x48\x8b\x1c\xdb\x75\xfa" RET));		 /* mov (%rbx,%rbx,8),%rbx: an array */
+	assert_false(STEPS("\x8b\x5b\x68\x75\xfb" RET));		 /* mov 0x68(%rbx),%ebx: no pointer */
 	assert_false(STEPS("\x48\x83\x7b\x68\x00" RET));		 /* cmpq $0,0x68(%rbx) */
 	assert_false(STEPS("\x06"));
 }

@@ -424,6 +424,13 @@ static void lock_is_held_until_the_call_returns(void **state)
 	assert_int_equal(holds(f, 8), 1);
 	call(f, 1, 8, RELEASE_JUMP);
 	assert_int_equal(holds(f, 8), 0);
+	/* The return was missed: the lock is not held twice. */
+	call(f, 1, 8, SOCKET);
+	call(f, 1, 8, RELEASE_CALL);
+	call(f, 1, 8, SOCKET);
+	assert_int_equal(holds(f, 8), 1);
+	call(f, 1, 8, RELEASE_JUMP);
+	assert_int_equal(holds(f, 8), 0);
 }
 
 static void result_of_a_trylock_is_seen(void **state)
@@ -508,6 +515,7 @@ static void hooks_are_written_again(void **state)
 {
 	struct fixture *f = *state;
 	unsigned before = f->r->ft->refetches;
+	struct lockset set;
 
 	assert_int_not_equal(f->r->d->sampler.hooks_again_ns, 0);
 	call(f, 1, 8, SOCKET);
@@ -517,6 +525,8 @@ static void hooks_are_written_again(void **state)
 	f->r->d->sampler.hooks_again_ns = 1;
 	lock_hooks_again(f->r->d);
 	assert_int_equal(f->r->ft->refetches, before + f->r->d->hooks);
+	assert_false(locks_held(f->r->d->locks, 1, &f->r->guest.context, &set));
+	locks_planted(f->r->d->locks, true, 0);
 	assert_int_equal(holds(f, 8), 0);
 	lock_hooks_again(f->r->d);
 	assert_int_equal(f->r->ft->refetches, before + f->r->d->hooks);

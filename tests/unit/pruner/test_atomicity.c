@@ -216,7 +216,7 @@ static void test_write_then_read(void **state)
 	expect(b, ATOMICITY_READ_BACK);
 	/* The second section sets a bit in the word that it finds. */
 	use(b, SECOND, 9, LEN, INSN_WRITE, PLAIN);
-	expect_told(b, ATOMICITY_COUNTER);
+	expect_told(b, ATOMICITY_REPLACED);
 }
 
 /* The first section looks for an object in a list, and the second one puts another object into the list. */
@@ -239,7 +239,7 @@ static void test_half_done_update(void **state)
 	expect(b, ATOMICITY_HALF_DONE);
 	/* The other section updates the datum, as an insertion into a list does with the links there. */
 	use(b, OTHER, 9, LEN, INSN_WRITE, PLAIN);
-	expect_told(b, ATOMICITY_COUNTER);
+	expect_told(b, ATOMICITY_REPLACED);
 }
 
 static void publish(struct bench *b)
