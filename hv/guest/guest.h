@@ -274,8 +274,8 @@ int guest_symbol_at(const struct guest *g, uint64_t addr, struct guest_symbol *o
 uint64_t guest_symbol_address(const struct guest *g, const char *module, const char *name);
 
 /*
- * Returns the offset in bytes of the pointer `member` in the kernel's struct `type`, or 0 if the kernel's BTF does not name such
- * a pointer, or names it at the start. Searches the BTF: not in a callback.
+ * Returns the offset in bytes of the pointer `member` in the kernel's struct `type`, or 0 if the kernel's BTF does not name
+ * such a pointer, or names it at the start. Searches the BTF: not in a callback.
  */
 uint32_t guest_pointer_offset(const struct guest *g, const char *type, const char *member);
 
