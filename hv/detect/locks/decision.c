@@ -7,9 +7,6 @@
 /* Registers that a function keeps for its caller (System V x86-64 psABI, 3.2.1). */
 #define KEPT (1u << X86_RBX | 1u << X86_RBP | 0xfu << (X86_R15 - 3))
 
-/* A branch back by at most this many bytes of code is the end of a loop. */
-#define LOOP_MAX 256u
-
 /* What depends on the value that the first instruction read: general registers, and the flags. */
 struct following {
 	uint16_t registers; /* one bit for each enum x86_gpr */
@@ -107,18 +104,41 @@ static bool loads_next(struct insn_decoder *decoder, const uint8_t *code, size_t
 	       op->insn.mem[0].index < 0 && op->insn.mem[0].base == (int)op->dst.reg;
 }
 
-bool decision_steps(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr)
+/* Whether the instruction gives the register a value that does not depend on the register's own value. */
+static bool sets_anew(const struct insn_op *op, uint16_t reg)
+{
+	if (op->kind == INSN_OP_CALL)
+		return !(reg & KEPT);
+	return op->writes & reg && !((op->reads | op->data) & reg);
+}
+
+uint64_t decision_loop(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, uint16_t *reg)
 {
 	struct insn_op op;
 	size_t at;
 
 	if (!loads_next(decoder, code, len, addr, &op))
-		return false;
+		return 0;
+	*reg = (uint16_t)(1u << op.dst.reg);
 	for (at = op.insn.len; at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op); at += op.insn.len) {
-		if ((op.kind == INSN_OP_JCC || op.kind == INSN_OP_JUMP) && op.target <= addr && addr - op.target < LOOP_MAX)
-			return true;
+		if ((op.kind == INSN_OP_JCC || op.kind == INSN_OP_JUMP) && op.target && op.target <= addr)
+			return addr - op.target <= DECISION_LOOP_MAX ? op.target : 0;
+		if (sets_anew(&op, *reg))
+			return 0;
 	}
-	return false;
+	return 0;
+}
+
+bool decision_keeps(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, uint16_t reg)
+{
+	struct insn_op op;
+	size_t at;
+
+	for (at = 0; at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op); at += op.insn.len) {
+		if (sets_anew(&op, reg))
+			return false;
+	}
+	return at == len;
 }
 
 /* Whether the instruction is je with a displacement of 8 or 32 bits. */

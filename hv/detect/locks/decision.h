@@ -16,6 +16,8 @@ struct insn_decoder;
 
 /* A value is followed through at most this many bytes of code, from the instruction that reads it on. */
 #define DECISION_CODE_MAX 160u
+/* A loop that walks along a list begins at most this many bytes before the step. */
+#define DECISION_LOOP_MAX 256u
 
 /*
  * Returns whether code decides by what the instruction at GVA `addr` reads. `code`: the `len` bytes from this instruction on.
@@ -31,11 +33,18 @@ bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, 
 bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
 
 /*
- * Returns whether the instruction at GVA `addr` is a step along a linked list: it loads a pointer into the register that
- * addresses it, and a branch after it leads back to it or to code just before it. `code`: the `len` bytes from this instruction
- * on.
+ * If the instruction at GVA `addr` loads a pointer into the register that addresses it, and a branch after it leads back to it
+ * or to code before it, returns the GVA to which that branch leads: the start of a loop. Otherwise returns 0. The instruction
+ * is a step along a linked list if decision_keeps() is true for the code from there up to the instruction, and *reg, which has
+ * the bit of that register. `code`: the `len` bytes from the instruction on.
  */
-bool decision_steps(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
+uint64_t decision_loop(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, uint16_t *reg);
+
+/*
+ * Returns whether, in the `len` bytes `code` at GVA `addr`, no instruction gives the register with this bit a value that does
+ * not depend on the register's own value. Branches are not followed.
+ */
+bool decision_keeps(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, uint16_t reg);
 
 /*
  * Find out with which constant the code compares what the instruction at GVA `addr` reads. Knows two forms: the instruction

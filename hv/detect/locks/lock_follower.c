@@ -106,6 +106,20 @@ struct decisions {
 };
 
 /*
+ * Returns whether the instruction at `pc`, in the function that starts at `start`, is a step along a list (decision.h). `code`:
+ * the `len` bytes from the instruction on.
+ */
+static bool steps(struct detect *d, struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t pc, uint64_t start)
+{
+	uint8_t before[DECISION_LOOP_MAX];
+	uint16_t reg;
+	uint64_t loop = decision_loop(decoder, code, len, pc, &reg);
+
+	return loop >= start && loop && detect_code(d, loop, before, pc - loop) == 0 &&
+	       decision_keeps(decoder, before, pc - loop, loop, reg);
+}
+
+/*
  * Find out whether the code decides by what the instruction at `pc` of this function reads, and with which constant it compares
  * that (decision.h). A result is remembered with a hash of the function, because a module that is loaded later may have other
  * text at the same address.
@@ -126,7 +140,7 @@ static void decide(struct detect *d, struct decisions *k, uint64_t pc, const str
 		k->known[at].check = (struct lock_check){0};
 		read = detect_code(d, pc, code, len) == 0;
 		k->known[at].decides = read && decision_by(k->decoder, code, len, pc);
-		k->known[at].steps = read && decision_steps(k->decoder, code, len, pc);
+		k->known[at].steps = read && steps(d, k->decoder, code, len, pc, function->addr);
 		if (k->known[at].decides)
 			decision_check(k->decoder, code, len, pc, &k->known[at].check);
 	}
