@@ -63,8 +63,8 @@ struct lock_datum {
 	/* The code decides by the value that the instruction reads: it compares the value and branches. */
 	bool decides;
 	/*
-	 * The instruction is a step along a list: in a loop, it loads a pointer into the register that addresses it. A decision
-	 * by this pointer says whether the list has a next object.
+	 * The instruction is a step along a list: in a loop, it loads the address of the next object (decision.h). A decision
+	 * by this address says whether the list has a next object.
 	 */
 	bool steps;
 	struct lock_check check;

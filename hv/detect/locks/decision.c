@@ -96,49 +96,56 @@ bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_
 	return follow(decoder, code, len, addr, 0, (struct following){.registers = 1u << X86_RAX});
 }
 
-/* Whether the instruction loads 8 bytes into the only register that addresses them. */
-static bool loads_next(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, struct insn_op *op)
+/* Whether the instruction loads 8 bytes from the address in one register. If so, set *step. */
+static bool loads_next(const struct insn_op *op, struct decision_step *step)
 {
-	return insn_op_decode(decoder, code, len, addr, op) && op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_MEM &&
-	       op->dst.kind == INSN_OPERAND_REG && op->dst.size == sizeof(uint64_t) && op->insn.nmem == 1 &&
-	       op->insn.mem[0].index < 0 && op->insn.mem[0].base == (int)op->dst.reg;
+	if (op->kind != INSN_OP_MOV || op->src.kind != INSN_OPERAND_MEM || op->dst.kind != INSN_OPERAND_REG ||
+	    op->dst.size != sizeof(uint64_t) || op->insn.nmem != 1 || op->insn.mem[0].index >= 0 || op->insn.mem[0].base < 0)
+		return false;
+	*step = (struct decision_step){(uint16_t)(1u << op->insn.mem[0].base), (uint16_t)(1u << op->dst.reg), false};
+	step->linked = step->base == step->loaded;
+	return true;
 }
 
-/* Whether the instruction gives the register a value that does not depend on the register's own value. */
-static bool sets_anew(const struct insn_op *op, uint16_t reg)
+/* Follow the two registers over an instruction. Returns false if neither has a value any more that comes from the load. */
+static bool follow_step(const struct insn_op *op, struct decision_step *step)
 {
-	if (op->kind == INSN_OP_CALL)
-		return !(reg & KEPT);
-	return op->writes & reg && !((op->reads | op->data) & reg);
+	uint16_t reads = op->kind == INSN_OP_CALL ? 0 : (uint16_t)(op->reads | op->data);
+	uint16_t writes = op->kind == INSN_OP_CALL ? (uint16_t)~KEPT : op->writes;
+
+	if (writes & step->base)
+		step->linked = reads & (step->linked ? step->base | step->loaded : step->loaded);
+	if (writes & step->loaded && !(reads & step->loaded) && step->loaded != step->base)
+		step->loaded = 0;
+	return step->linked || step->loaded;
 }
 
-uint64_t decision_loop(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, uint16_t *reg)
+uint64_t decision_loop(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, struct decision_step *step)
 {
 	struct insn_op op;
 	size_t at;
 
-	if (!loads_next(decoder, code, len, addr, &op))
+	if (!insn_op_decode(decoder, code, len, addr, &op) || !loads_next(&op, step))
 		return 0;
-	*reg = (uint16_t)(1u << op.dst.reg);
 	for (at = op.insn.len; at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op); at += op.insn.len) {
 		if ((op.kind == INSN_OP_JCC || op.kind == INSN_OP_JUMP) && op.target && op.target <= addr)
 			return addr - op.target <= DECISION_LOOP_MAX ? op.target : 0;
-		if (sets_anew(&op, *reg))
+		if (!follow_step(&op, step))
 			return 0;
 	}
 	return 0;
 }
 
-bool decision_keeps(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, uint16_t reg)
+bool decision_links(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, struct decision_step *step)
 {
 	struct insn_op op;
 	size_t at;
 
 	for (at = 0; at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op); at += op.insn.len) {
-		if (sets_anew(&op, reg))
+		if (!follow_step(&op, step))
 			return false;
 	}
-	return at == len;
+	return at == len && step->linked;
 }
 
 /* Whether the instruction is je with a displacement of 8 or 32 bits. */

@@ -33,18 +33,28 @@ bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, 
 bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
 
 /*
- * If the instruction at GVA `addr` loads a pointer into the register that addresses it, and a branch after it leads back to it
- * or to code before it, returns the GVA to which that branch leads: the start of a loop. Otherwise returns 0. The instruction
- * is a step along a linked list if decision_keeps() is true for the code from there up to the instruction, and *reg, which has
- * the bit of that register. `code`: the `len` bytes from the instruction on.
+ * A load that may be a step along a linked list: from the address in one register, `base`, it loads the next object's address
+ * into a register, `loaded`, which may be the same. Each has the bit of its register. `linked`: `base` has a value that comes
+ * from `loaded`.
  */
-uint64_t decision_loop(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, uint16_t *reg);
+struct decision_step {
+	uint16_t base, loaded;
+	bool linked;
+};
 
 /*
- * Returns whether, in the `len` bytes `code` at GVA `addr`, no instruction gives the register with this bit a value that does
- * not depend on the register's own value. Branches are not followed.
+ * If the instruction at GVA `addr` is such a load, and a branch after it leads back to it or to code before it, returns the GVA
+ * to which that branch leads: the start of a loop. Otherwise returns 0. The instruction is a step along a list if, after this,
+ * decision_links() is true for the code from there up to the instruction. `code`: the `len` bytes from the instruction on.
  */
-bool decision_keeps(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, uint16_t reg);
+uint64_t decision_loop(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr,
+		       struct decision_step *step);
+
+/*
+ * Returns whether, after the `len` bytes `code` at GVA `addr`, `base` has a value that comes from `loaded`. Branches are not
+ * followed.
+ */
+bool decision_links(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, struct decision_step *step);
 
 /*
  * Find out with which constant the code compares what the instruction at GVA `addr` reads. Knows two forms: the instruction

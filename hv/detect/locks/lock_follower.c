@@ -112,11 +112,11 @@ struct decisions {
 static bool steps(struct detect *d, struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t pc, uint64_t start)
 {
 	uint8_t before[DECISION_LOOP_MAX];
-	uint16_t reg;
-	uint64_t loop = decision_loop(decoder, code, len, pc, &reg);
+	struct decision_step step;
+	uint64_t loop = decision_loop(decoder, code, len, pc, &step);
 
 	return loop >= start && loop && detect_code(d, loop, before, pc - loop) == 0 &&
-	       decision_keeps(decoder, before, pc - loop, loop, reg);
+	       decision_links(decoder, before, pc - loop, loop, &step);
 }
 
 /*

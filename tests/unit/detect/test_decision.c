@@ -92,35 +92,40 @@ static void deciding_by_a_result(void **state)
 	assert_false(BY_RESULT(RET));
 }
 
-static uint64_t loop_of(struct insn_decoder *decoder, const char *code, size_t len)
+/*
+ * Returns whether the code from `at` on, which has an instruction that loads the next pointer of a list, is a loop along the
+ * list. The loop begins `before` bytes earlier.
+ */
+static bool walks(struct insn_decoder *decoder, const char *code, size_t len, size_t before)
 {
-	uint16_t reg = 0;
-	uint64_t loop = decision_loop(decoder, (const uint8_t *)code, len, ADDR, &reg);
+	struct decision_step step;
+	uint64_t at = ADDR + before;
 
-	assert_int_equal(reg, loop ? 1u << X86_RBX : reg);
-	return loop;
+	return decision_loop(decoder, (const uint8_t *)code + before, len - before, at, &step) == ADDR &&
+	       decision_links(decoder, (const uint8_t *)code, before, ADDR, &step);
 }
 
-/* A load of the next pointer into the register that held this one, as hlist_for_each_entry() does. */
 static void steps_along_a_list(void **state)
 {
-#define LOOP(code) loop_of(*state, code, sizeof(code) - 1)
-#define KEEPS(code) decision_keeps(*state, (const uint8_t *)(code), sizeof(code) - 1, ADDR, 1u << X86_RBX)
+#define WALKS(before, load_and_rest) walks(*state, before load_and_rest, sizeof(before load_and_rest) - 1, sizeof(before) - 1)
 	/* mov 0x68(%rbx),%rbx; test %rbx,%rbx; jne back */
-	assert_int_equal(LOOP("\x48\x8b\x5b\x68\x48\x85\xdb\x75\xf7" RET), ADDR);
-	/* the same; je; sub $0x68,%rbx; jmp back by 32 bytes more */
-	assert_int_equal(LOOP("\x48\x8b\x5b\x68\x48\x85\xdb\x74\x06\x48\x83\xeb\x68\xeb\xd1" RET), ADDR - 32);
+	assert_true(WALKS("", "\x48\x8b\x5b\x68\x48\x85\xdb\x75\xf7" RET));
+	/* mov 0x10(%rbx),%rdi; call | the load; test; je; sub $0x68,%rbx; jmp back */
+	assert_true(WALKS("\x48\x8b\x7b\x10" CALL, "\x48\x8b\x5b\x68\x48\x85\xdb\x74\x06\x48\x83\xeb\x68\xeb\xe8" RET));
+	/* lea -8(%rax),%rbx; mov (%rbx),%rdi | mov 8(%rbx),%rax; cmp %rax,%rbp; jne back: list_for_each_entry() */
+	assert_true(WALKS("\x48\x8d\x58\xf8\x48\x8b\x3b", "\x48\x8b\x43\x08\x48\x39\xc5\x75\xf0" RET));
+	/* mov (%rdi,%rcx,8),%rbx | mov 0x40(%rbx),%rbx; test; jne back: the objects of an array */
+	assert_false(WALKS("\x48\x8b\x1c\xcf", "\x48\x8b\x5b\x40\x48\x85\xdb\x75\xf3" RET));
+	/* mov (%rdi,%rcx,8),%rbx | mov 0x40(%rbx),%rax; test %rax,%rax; jne back */
+	assert_false(WALKS("\x48\x8b\x1c\xcf", "\x48\x8b\x43\x40\x48\x85\xc0\x75\xf3" RET));
 	/* no branch back: a member of a struct to which another struct points */
-	assert_int_equal(LOOP("\x48\x8b\x5b\x68\x48\x85\xdb\x74\x02" RET), 0);
-	assert_int_equal(LOOP("\x48\x8b\x5b\x68\x48\x8b\x1f\x75\xf7" RET), 0); /* mov (%rdi),%rbx is in the loop */
-	assert_int_equal(LOOP("\x48\x8b\x43\x68\x48\x85\xc0\x75\xf7" RET), 0); /* mov 0x68(%rbx),%rax */
-	assert_int_equal(LOOP("\x48\x8b\x1c\xdb\x75\xfa" RET), 0);	       /* mov (%rbx,%rbx,8),%rbx: an array */
-	assert_int_equal(LOOP("\x8b\x5b\x68\x75\xfb" RET), 0);		       /* mov 0x68(%rbx),%ebx: no pointer */
-	assert_int_equal(LOOP("\x48\x83\x7b\x68\x00" RET), 0);		       /* cmpq $0,0x68(%rbx) */
-	assert_int_equal(LOOP("\x06"), 0);
-	assert_true(KEEPS("\x48\x8b\x43\x10\x48\x83\xeb\x68" CALL)); /* mov 0x10(%rbx),%rax; sub $0x68,%rbx; call */
-	assert_false(KEEPS("\x48\x8b\x1c\xc7"));		     /* mov (%rdi,%rax,8),%rbx: an array of pointers */
-	assert_false(KEEPS("\x06"));
+	assert_false(WALKS("", "\x48\x8b\x5b\x68\x48\x85\xdb\x74\x02" RET));
+	assert_false(WALKS("", "\x48\x8b\x5b\x68\x48\x8b\x1f\x75\xf7" RET));	     /* mov (%rdi),%rbx is in the loop */
+	assert_false(WALKS("", "\x48\x8b\x43\x68" CALL "\x48\x85\xc0\x75\xf2" RET)); /* the call changes %rax */
+	assert_false(WALKS("", "\x48\x8b\x1c\xdb\x75\xfa" RET));		     /* mov (%rbx,%rbx,8),%rbx */
+	assert_false(WALKS("", "\x8b\x5b\x68\x75\xfb" RET));			     /* mov 0x68(%rbx),%ebx: no pointer */
+	assert_false(WALKS("", "\x48\x83\x7b\x68\x00" RET));			     /* cmpq $0,0x68(%rbx) */
+	assert_false(WALKS("", "\x06"));
 }
 
 static struct lock_check check_of(struct insn_decoder *decoder, const char *code, size_t len)
