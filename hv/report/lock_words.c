@@ -28,7 +28,7 @@ static const struct {
 	[ATOMICITY_VERSION] = {"version", "whose second one checks a version or another datum that changes with it"},
 	[ATOMICITY_EXCHANGE] = {"exchange", "whose second one exchanges atomically"},
 	[ATOMICITY_COUNTER] = {"counter", "that each update the value they find"},
-	[ATOMICITY_REPLACED] = {"replaced", "whose reader of the value stores it itself"},
+	[ATOMICITY_REPLACED] = {"replaced", "where the section that reads the value overwrites it, too"},
 	[ATOMICITY_SNAPSHOT] = {"snapshot", "that only read"},
 	[ATOMICITY_BATCH] = {"batch", "of one loop"},
 	[ATOMICITY_STATE] = {"state", "whose state in between others check"},

@@ -255,8 +255,8 @@ static int tell_half_done(const struct atomicity_case *c, enum atomicity_pattern
 		return ATOMICITY_STATE;
 	if (reads_first(g, c->sections->first, first) && reads_first(g, c->sections->second, second))
 		return ATOMICITY_COUNTER;
-	/* The section in between reads the datum and stores it again, as for the links of a list. */
-	if (writes_later(g, c->between))
+	/* The section in between reads the datum and stores it again, as for the links of a list or with an or. */
+	if (writes(atomicity_access(g, c->between)) || writes_later(g, c->between))
 		return ATOMICITY_REPLACED;
 	*pattern = ATOMICITY_HALF_DONE;
 	return ATOMICITY_TOLD;

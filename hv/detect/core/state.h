@@ -53,6 +53,8 @@ struct sampler {
 	uint32_t wanted;
 	/* When to write the hooks again (CLOCK_MONOTONIC, ns; lock_hooks_again()). 0: not planned. */
 	uint64_t hooks_again_ns;
+	/* More hooks were planted since: plan one more time after this one. */
+	bool hooks_again_more;
 	/* Then forget the locksets, since calls of lock functions may have been missed. */
 	bool forget_locks;
 	/* Number of sites in the pool. Any thread. */

@@ -107,17 +107,42 @@ static bool loads_next(const struct insn_op *op, struct decision_step *step)
 	return true;
 }
 
+/*
+ * If the instruction sets a register to a value that comes from one register (a copy, the pointer that the register leads to,
+ * or the sum with a constant), returns the bit of that register. Otherwise returns 0.
+ */
+static uint16_t comes_from(const struct insn_op *op)
+{
+	const struct insn_mem *mem = op->insn.nmem ? &op->insn.mem[0] : NULL;
+
+	if (op->dst.kind != INSN_OPERAND_REG || op->dst.size != sizeof(uint64_t))
+		return 0;
+	if (op->kind == INSN_OP_MOV && op->src.kind == INSN_OPERAND_MEM && mem && mem->base >= 0 && mem->index < 0)
+		return (uint16_t)(1u << mem->base);
+	if ((op->kind == INSN_OP_MOV || op->kind == INSN_OP_LEA) && op->src.kind == INSN_OPERAND_REG)
+		return (uint16_t)(1u << op->src.reg);
+	if ((op->kind == INSN_OP_ADD || op->kind == INSN_OP_SUB) && op->src.kind == INSN_OPERAND_IMM)
+		return (uint16_t)(1u << op->dst.reg);
+	return 0;
+}
+
 /* Follow the two registers over an instruction. Returns false if neither has a value any more that comes from the load. */
 static bool follow_step(const struct insn_op *op, struct decision_step *step)
 {
-	uint16_t reads = op->kind == INSN_OP_CALL ? 0 : (uint16_t)(op->reads | op->data);
 	uint16_t writes = op->kind == INSN_OP_CALL ? (uint16_t)~KEPT : op->writes;
+	bool kept = comes_from(op) & (step->loaded | (step->linked ? step->base : 0u));
 
 	if (writes & step->base)
-		step->linked = reads & (step->linked ? step->base | step->loaded : step->loaded);
-	if (writes & step->loaded && !(reads & step->loaded) && step->loaded != step->base)
+		step->linked = kept;
+	if (writes & step->loaded && !kept)
 		step->loaded = 0;
 	return step->linked || step->loaded;
+}
+
+/* Whether the code after this instruction is reached by a branch only. */
+static bool ends(const struct insn_op *op)
+{
+	return op->kind == INSN_OP_JUMP || op->kind == INSN_OP_RET || op->kind == INSN_OP_STOP;
 }
 
 uint64_t decision_loop(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, struct decision_step *step)
@@ -130,7 +155,7 @@ uint64_t decision_loop(struct insn_decoder *decoder, const uint8_t *code, size_t
 	for (at = op.insn.len; at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op); at += op.insn.len) {
 		if ((op.kind == INSN_OP_JCC || op.kind == INSN_OP_JUMP) && op.target && op.target <= addr)
 			return addr - op.target <= DECISION_LOOP_MAX ? op.target : 0;
-		if (!follow_step(&op, step))
+		if (ends(&op) || !follow_step(&op, step))
 			return 0;
 	}
 	return 0;
@@ -142,7 +167,7 @@ bool decision_links(struct insn_decoder *decoder, const uint8_t *code, size_t le
 	size_t at;
 
 	for (at = 0; at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op); at += op.insn.len) {
-		if (!follow_step(&op, step))
+		if (op.kind == INSN_OP_STOP || !follow_step(&op, step))
 			return false;
 	}
 	return at == len && step->linked;

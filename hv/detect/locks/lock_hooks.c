@@ -48,7 +48,9 @@ bool lock_hooks_plant(struct detect *d, const struct guest_hook_site *site)
 	const struct point *point;
 	bool there = hook_add(d, site) == 0;
 
-	if (there && !d->sampler.hooks_again_ns)
+	if (there && d->sampler.hooks_again_ns)
+		d->sampler.hooks_again_more = true;
+	else if (there)
 		d->sampler.hooks_again_ns = monotonic_ns() + AGAIN_NS;
 	if (there)
 		return true;
@@ -270,6 +272,7 @@ static void say_unknown(struct detect *d)
 static void plan_again(struct detect *d, bool complete)
 {
 	d->sampler.hooks_again_ns = monotonic_ns() + AGAIN_NS;
+	d->sampler.hooks_again_more = false;
 	d->sampler.forget_locks = true;
 	locks_planted(d->locks, complete, UINT64_MAX);
 }
@@ -278,7 +281,8 @@ void lock_hooks_again(struct detect *d)
 {
 	if (!d->sampler.hooks_again_ns || monotonic_ns() < d->sampler.hooks_again_ns)
 		return;
-	d->sampler.hooks_again_ns = 0;
+	d->sampler.hooks_again_ns = d->sampler.hooks_again_more ? monotonic_ns() + AGAIN_NS : 0;
+	d->sampler.hooks_again_more = false;
 	hook_write_again(d);
 	if (d->sampler.forget_locks)
 		locks_forget(d->locks, monotonic_ns() + UNSURE_NS);

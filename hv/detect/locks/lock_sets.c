@@ -82,7 +82,7 @@ void lock_sets_take(struct lock_sets *s, unsigned cpu, const struct guest_contex
 	}
 	c->cpu = (uint16_t)cpu;
 	for (unsigned i = c->set.count; i-- > 0;) {
-		if (c->leaving[i] && c->set.held[i].gva == lock->gva)
+		if (!lock->maybe && c->leaving[i] && c->set.held[i].gva == lock->gva)
 			lock_sets_drop(c, i);
 	}
 	if (c->set.count == LOCKSET_MAX) {

@@ -118,6 +118,10 @@ static void steps_along_a_list(void **state)
 	assert_false(WALKS("\x48\x8b\x1c\xcf", "\x48\x8b\x5b\x40\x48\x85\xdb\x75\xf3" RET));
 	/* mov (%rdi,%rcx,8),%rbx | mov 0x40(%rbx),%rax; test %rax,%rax; jne back */
 	assert_false(WALKS("\x48\x8b\x1c\xcf", "\x48\x8b\x43\x40\x48\x85\xc0\x75\xf3" RET));
+	/* mov (%rdi,%rcx,8),%rax; mov 0x10(%rax),%rax | mov 0x40(%rax),%rax; test; jne back: all in one register */
+	assert_false(WALKS("\x48\x8b\x04\xcf\x48\x8b\x40\x10", "\x48\x8b\x40\x40\x48\x85\xc0\x75\xef" RET));
+	/* movslq %r12d,%rax; mov (%rdi,%rax,8),%rbx | mov 0x40(%rbx),%rax; test %rax,%rax; jne back */
+	assert_false(WALKS("\x49\x63\xc4\x48\x8b\x1c\xc7", "\x48\x8b\x43\x40\x48\x85\xc0\x75\xf0" RET));
 	/* no branch back: a member of a struct to which another struct points */
 	assert_false(WALKS("", "\x48\x8b\x5b\x68\x48\x85\xdb\x74\x02" RET));
 	assert_false(WALKS("", "\x48\x8b\x5b\x68\x48\x8b\x1f\x75\xf7" RET));	     /* mov (%rdi),%rbx is in the loop */

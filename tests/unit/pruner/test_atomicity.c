@@ -242,6 +242,17 @@ static void test_half_done_update(void **state)
 	expect_told(b, ATOMICITY_REPLACED);
 }
 
+/* The section in between updates the datum by one instruction. */
+static void test_update_in_between(void **state)
+{
+	struct bench *b = *state;
+
+	use(b, FIRST, 5, LEN, INSN_WRITE, PLAIN);
+	use(b, SECOND, 5, LEN, INSN_WRITE, PLAIN);
+	use(b, OTHER, 5, LEN, UPDATE, PLAIN);
+	expect_told(b, ATOMICITY_REPLACED);
+}
+
 static void publish(struct bench *b)
 {
 	use(b, FIRST, 5, FLAG, INSN_WRITE, PLAIN);
@@ -922,6 +933,7 @@ int main(void)
 		T(test_read_then_update),
 		T(test_write_then_read),
 		T(test_half_done_update),
+		T(test_update_in_between),
 		T(test_step_along_a_list),
 		T(test_publish_before_init),
 		T(test_flag_and_value_of_a_neighbour),
