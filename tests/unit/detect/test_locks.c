@@ -493,6 +493,35 @@ static void set_that_is_not_known_is_no_set(void **state)
 	}
 }
 
+/* A hook that is planted later is written again, too. What is known of locks stays. */
+static void later_hooks_are_written_again(void **state)
+{
+	struct fixture *f = *state;
+	struct guest_hook_site site = {.kind = GUEST_HOOK_LOCK};
+	unsigned before;
+
+	f->r->d->sampler.hooks_again_ns = 1;
+	lock_hooks_again(f->r->d);
+	locks_planted(f->r->d->locks, true, 0);
+	call(f, 1, 8, SOCKET);
+	assert_int_equal(f->r->d->sampler.hooks_again_ns, 0);
+	rig_code(f->r, 0x1e0, INSN("\x48\x85\xc0\x48\x85\xc0"));
+	for (unsigned i = 0; i < 2; i++) {
+		insn_decode(f->r->d->sampler.decoder, (const uint8_t *)"\x48\x85\xc0", 3, RIG_TEXT + 0x1e0 + 3 * i, &site.insn);
+		assert_true(lock_hooks_plant(f->r->d, &site));
+		assert_int_not_equal(f->r->d->sampler.hooks_again_ns, 0);
+	}
+	/* The second hook came when the first one's time was set already. */
+	for (unsigned i = 0; i < 2; i++) {
+		before = f->r->ft->refetches;
+		f->r->d->sampler.hooks_again_ns = 1;
+		lock_hooks_again(f->r->d);
+		assert_int_equal(f->r->ft->refetches, before + f->r->d->hooks);
+		assert_int_equal(f->r->d->sampler.hooks_again_ns != 0, !i);
+	}
+	assert_int_equal(holds(f, 8), 1);
+}
+
 /* skb_queue_tail() takes the queue's lock and releases it: the caller holds nothing, and both are numbered. */
 static void call_takes_and_releases(void **state)
 {
@@ -1011,6 +1040,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(beginnings_of_two_objects_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(set_that_is_not_known_is_no_set, setup, teardown),
 		cmocka_unit_test_setup_teardown(hooks_are_written_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(later_hooks_are_written_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(call_takes_and_releases, setup, teardown),
 		cmocka_unit_test_setup_teardown(call_without_a_point_makes_sets_unknown, setup, teardown),
 		cmocka_unit_test_setup_teardown(interrupt_meets_what_it_interrupts, setup, teardown),
