@@ -39,7 +39,7 @@ enum atomicity_told {
 	ATOMICITY_VERSION,	 /* the second section checks another datum, which the section in between changes */
 	ATOMICITY_EXCHANGE,	 /* the second section's access is LOCKed, as a cmpxchg */
 	ATOMICITY_COUNTER,	 /* each section reads the datum anew and updates it */
-	ATOMICITY_REPLACED,	 /* the section that reads the datum stores it, too, and so leaves nothing that relies on it */
+	ATOMICITY_REPLACED,	 /* the section that reads the datum stores it later itself */
 	ATOMICITY_SNAPSHOT,	 /* both sections only read, and the first decides nothing */
 	ATOMICITY_BATCH,	 /* one instruction accesses the datum in both sections: a loop releases the lock in between */
 	ATOMICITY_STATE,	 /* the section in between decides by the datum, so its code expects the unfinished state */

@@ -20,18 +20,20 @@
 #include <poll.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
-#include <sys/un.h>
 
 #define SLOTS 8
 #define ADDRESSES 4
 #define BYTES 512
+/* BTPROTO_RFCOMM and BTPROTO_SCO of Linux's bluetooth.h. */
+#define BT_RFCOMM 3
+#define BT_SCO 2
 
+/* An address of the family. */
 struct place {
 	union {
 		struct sockaddr any;
 		struct sockaddr_storage storage;
 		struct sockaddr_in in;
-		struct sockaddr_un un;
 		struct sockaddr_rose rose;
 		struct full_sockaddr_ax25 ax25;
 		struct sockaddr_llc llc;
@@ -92,7 +94,7 @@ static void veth_set_up(void)
 	static const char *const names[] = {"link0", "veth0"};
 	int rt = nl_open(NETLINK_ROUTE), fd = need(socket(AF_INET, SOCK_DGRAM, 0), "make a socket");
 
-	need(nl_link_add(rt, "link0", "veth"), "make veth0");
+	need(nl_link_add(rt, "link0", "veth"), "make link0");
 	for (int i = 0; i < 2; i++) {
 		struct ifreq r = {0};
 
@@ -128,13 +130,6 @@ static void in_place(struct place *p, unsigned n)
 	p->in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	p->in.sin_port = htons((unsigned short)(4000 + n));
 	p->len = sizeof(p->in);
-}
-
-static void un_place(struct place *p, unsigned n)
-{
-	p->un.sun_family = AF_UNIX;
-	p->un.sun_path[1] = (char)('a' + n);
-	p->len = 4;
 }
 
 static void vm_place(struct place *p, unsigned n)
@@ -196,31 +191,28 @@ static void bt_sco_place(struct place *p, unsigned n)
 	p->len = 8;
 }
 
-static void none(void)
-{
-}
-
 static const struct kind {
 	const char *name;
 	int family, types[2], protocol;
+	/* Makes the devices that the family needs. NULL: it needs none. */
 	void (*set_up)(void);
+	/* Sets *p, which is all zero, to address number `n`, below ADDRESSES. */
 	void (*place)(struct place *p, unsigned n);
 } kinds[] = {
 	{"rose", AF_ROSE, {SOCK_SEQPACKET, SOCK_SEQPACKET}, 0, rose_set_up, rose_place},
 	{"netrom", AF_NETROM, {SOCK_SEQPACKET, SOCK_SEQPACKET}, 0, netrom_set_up, netrom_place},
 	{"llc", AF_LLC, {SOCK_STREAM, SOCK_DGRAM}, 0, veth_set_up, llc_place},
-	{"tipc", AF_TIPC, {SOCK_SEQPACKET, SOCK_STREAM}, 0, none, tipc_place},
-	{"rds", AF_RDS, {SOCK_SEQPACKET, SOCK_SEQPACKET}, 0, none, in_place},
-	{"sctp", AF_INET, {SOCK_STREAM, SOCK_SEQPACKET}, IPPROTO_SCTP, none, in_place},
-	{"dccp", AF_INET, {SOCK_DCCP, SOCK_DCCP}, IPPROTO_DCCP, none, in_place},
-	{"smc", AF_SMC, {SOCK_STREAM, SOCK_STREAM}, 0, none, in_place},
-	{"unix", AF_UNIX, {SOCK_STREAM, SOCK_SEQPACKET}, 0, none, un_place},
-	{"vsock", AF_VSOCK, {SOCK_STREAM, SOCK_STREAM}, 0, none, vm_place},
+	{"tipc", AF_TIPC, {SOCK_SEQPACKET, SOCK_STREAM}, 0, NULL, tipc_place},
+	{"rds", AF_RDS, {SOCK_SEQPACKET, SOCK_SEQPACKET}, 0, NULL, in_place},
+	{"sctp", AF_INET, {SOCK_STREAM, SOCK_SEQPACKET}, IPPROTO_SCTP, NULL, in_place},
+	{"dccp", AF_INET, {SOCK_DCCP, SOCK_DCCP}, IPPROTO_DCCP, NULL, in_place},
+	{"smc", AF_SMC, {SOCK_STREAM, SOCK_STREAM}, 0, NULL, in_place},
+	{"vsock", AF_VSOCK, {SOCK_STREAM, SOCK_STREAM}, 0, NULL, vm_place},
 	{"j1939", AF_CAN, {SOCK_DGRAM, SOCK_DGRAM}, CAN_J1939, can_set_up, j1939_place},
 	{"isotp", AF_CAN, {SOCK_DGRAM, SOCK_DGRAM}, CAN_ISOTP, can_set_up, isotp_place},
-	{"l2cap", AF_BLUETOOTH, {SOCK_SEQPACKET, SOCK_STREAM}, 0, none, bt_l2cap_place},
-	{"rfcomm", AF_BLUETOOTH, {SOCK_STREAM, SOCK_STREAM}, 3, none, bt_rfcomm_place},
-	{"sco", AF_BLUETOOTH, {SOCK_SEQPACKET, SOCK_SEQPACKET}, 2, none, bt_sco_place},
+	{"l2cap", AF_BLUETOOTH, {SOCK_SEQPACKET, SOCK_STREAM}, 0, NULL, bt_l2cap_place},
+	{"rfcomm", AF_BLUETOOTH, {SOCK_STREAM, SOCK_STREAM}, BT_RFCOMM, NULL, bt_rfcomm_place},
+	{"sco", AF_BLUETOOTH, {SOCK_SEQPACKET, SOCK_SEQPACKET}, BT_SCO, NULL, bt_sco_place},
 };
 
 static const struct kind *kind;
@@ -323,7 +315,8 @@ int main(void)
 	}
 	if (!kind)
 		die("know the family %s", word);
-	kind->set_up();
+	if (kind->set_up)
+		kind->set_up();
 	for (int i = 0; i < SLOTS; i++)
 		slots[i] = need(socket(kind->family, kind->types[i % 2] | SOCK_NONBLOCK | SOCK_CLOEXEC, kind->protocol), "make a socket");
 	repeat_both(step, step, NULL);

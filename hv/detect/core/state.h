@@ -53,9 +53,9 @@ struct sampler {
 	uint32_t wanted;
 	/* When to write the hooks again (CLOCK_MONOTONIC, ns; lock_hooks_again()). 0: not planned. */
 	uint64_t hooks_again_ns;
-	/* More hooks were planted since: plan one more time after this one. */
+	/* More hooks were planted since hooks_again_ns was set: after that time, write the hooks one more time. */
 	bool hooks_again_more;
-	/* Then forget the locksets, since calls of lock functions may have been missed. */
+	/* Hooks at calls of lock functions were planted, and some may be missed: forget the locksets at hooks_again_ns. */
 	bool forget_locks;
 	/* Number of sites in the pool. Any thread. */
 	_Atomic uint64_t site_count;

@@ -146,9 +146,12 @@ static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
  */
 static bool gives_at_return(const struct locks *l, const struct x86_regs *regs, const struct lock_function *function)
 {
-	const struct known_lock_function *result = lock_known_at(&l->results, regs->rip + X86_CALL_LEN);
+	const struct known_lock_function *result;
 
-	return function->at_return && result && result->function == function;
+	if (!function->at_return)
+		return false;
+	result = lock_known_at(&l->results, regs->rip + X86_CALL_LEN);
+	return result && result->function == function;
 }
 
 /* A call that releases its lock at its end has returned. */
@@ -215,18 +218,49 @@ static void call_returned(struct locks *l, unsigned cpu, const struct x86_regs *
  * A call that takes a lock and releases it before it returns. No access of the subject is made under the lock. But an access
  * before this call comes before the accesses that follow a later call for this lock.
  */
-static void passes(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
-		   uint64_t gva)
+static void passes(struct locks *l, unsigned cpu, const struct guest_context *context, uint64_t gva)
 {
 	const struct held_lock lock = {.gva = gva};
 
-	lock_see_returns(l, cpu, regs, context, true);
-	lock_load_stop(&l->load, cpu, context, monotonic_ns());
-	lock_seen(l, cpu, context);
-	l->number++;
 	add_event(l, cpu, context, LOCK_TAKE, &lock);
 	l->number++;
 	add_event(l, cpu, context, LOCK_GIVE, &lock);
+}
+
+/* A call that takes a lock, tries to, releases it, or keeps it as a reader. */
+static void takes_or_gives(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
+			   const struct known_lock_function *f, uint64_t gva)
+{
+	const struct lock_function *function = f->function;
+	struct held_lock lock = {.gva = gva,
+				 .taken_at = regs->rip,
+				 .kind = function->kind,
+				 .off = function->off | (handover_lines_stopped(&l->handover) ? LOCK_NO_LINE : 0),
+				 .shared = function->shared,
+				 .maybe = function->op == LOCK_TRY};
+
+	/*
+	 * For lock_order(), a lock that the call releases at its end is released here as well as at the return: another context
+	 * may take the lock, and the CPU, before this call returns.
+	 */
+	add_event(l, cpu, context, function->op, &lock);
+	if (gives_at_return(l, regs, function) && lock_sets_leave(&l->sets, cpu, context, gva, regs->rip)) {
+		tell_call(l, cpu, regs, context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
+		return;
+	}
+	follow_section(l, cpu, regs, context, function->op, &lock);
+	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
+		tell_call(l, cpu, regs, context, LOCK_MOMENT_TAKE, &lock, lock_argument_register(function, regs));
+		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)
+			lock_sets_anew(&l->sets, cpu, context, gva);
+		lock.maybe |= f->given_unseen;
+		lock_sets_take(&l->sets, cpu, context, &lock, l->number);
+	} else if (function->op == LOCK_GIVE) {
+		tell_call(l, cpu, regs, context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
+		lock_sets_give(&l->sets, cpu, context, gva);
+	} else if (function->op == LOCK_SHARE) {
+		lock_sets_share(&l->sets, cpu, context, gva);
+	}
 }
 
 static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct known_lock_function *f)
@@ -234,7 +268,6 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 	const struct lock_function *function = f->function;
 	uint64_t gva = lock_argument(l, function, regs);
 	struct guest_context context;
-	struct held_lock lock;
 
 	if (!gva || function->op == LOCK_NEW)
 		return;
@@ -250,10 +283,6 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 		life_ends(l, gva, LOCK_REUSED_BYTES, true);
 		return;
 	}
-	if (function->op == LOCK_PASS) {
-		passes(l, cpu, regs, &context, gva);
-		return;
-	}
 	if (function->op == LOCK_RELEASE || function->op == LOCK_ACQUIRE || function->op == LOCK_STOP) {
 		lock_handed_over(l, cpu, regs, f, false);
 		return;
@@ -262,35 +291,11 @@ static void called(struct locks *l, unsigned cpu, const struct x86_regs *regs, c
 	lock_load_stop(&l->load, cpu, &context, monotonic_ns());
 	lock_seen(l, cpu, &context);
 	l->number++;
-	lock = (struct held_lock){.gva = gva,
-				  .taken_at = regs->rip,
-				  .kind = function->kind,
-				  .off = function->off | (handover_lines_stopped(&l->handover) ? LOCK_NO_LINE : 0),
-				  .shared = function->shared,
-				  .maybe = function->op == LOCK_TRY};
-	if (gives_at_return(l, regs, function) && lock_sets_leave(&l->sets, cpu, &context, gva, regs->rip)) {
-		/*
-		 * For lock_order(), the lock is released here as well as at the return: another context may take the lock, and
-		 * the CPU, before this call returns.
-		 */
-		add_event(l, cpu, &context, LOCK_GIVE, &lock);
-		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
+	if (function->op == LOCK_PASS) {
+		passes(l, cpu, &context, gva);
 		return;
 	}
-	add_event(l, cpu, &context, function->op, &lock);
-	follow_section(l, cpu, regs, &context, function->op, &lock);
-	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
-		tell_call(l, cpu, regs, &context, LOCK_MOMENT_TAKE, &lock, lock_argument_register(function, regs));
-		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)
-			lock_sets_anew(&l->sets, cpu, &context, gva);
-		lock.maybe |= f->given_unseen;
-		lock_sets_take(&l->sets, cpu, &context, &lock, l->number);
-	} else if (function->op == LOCK_GIVE) {
-		tell_call(l, cpu, regs, &context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
-		lock_sets_give(&l->sets, cpu, &context, gva);
-	} else if (function->op == LOCK_SHARE) {
-		lock_sets_share(&l->sets, cpu, &context, gva);
-	}
+	takes_or_gives(l, cpu, regs, &context, f, gva);
 }
 
 /* Returns the function by which the call at this hook takes a lock, or NULL. */

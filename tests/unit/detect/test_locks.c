@@ -110,35 +110,80 @@ static void branch(struct rig *r, uint8_t opcode, uint64_t from, uint64_t to)
 	rig_code(r, from, code, sizeof(code));
 }
 
+/* The functions of the rig: those of the subject, and the lock functions that they call. */
+static const struct symbol functions[] = {
+	{.name = "subject", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
+	{.name = "subject_alias", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
+	{.name = "subject_results", .addr = RIG_TEXT + RESULTS, .size = 0xf, .type = 't'},
+	{.name = "subject_inlined", .addr = RIG_TEXT + INLINED, .size = 0x10, .type = 't'},
+	{.name = "subject_steps", .addr = RIG_TEXT + STEPS, .size = 0x14, .type = 't'},
+	{.name = "subject_branch", .addr = RIG_TEXT + BRANCH, .size = 0x19, .type = 't'},
+	{.name = "subject_caller", .addr = RIG_TEXT + CALLER, .size = 0xf, .type = 't'},
+	{.name = "subject_check", .addr = RIG_TEXT + CHECK, .size = 0xb, .type = 't'},
+	{.name = "subject_act", .addr = RIG_TEXT + ACT, .size = 0xb, .type = 't'},
+	{.name = "subject_socket", .addr = RIG_TEXT + SOCKET, .size = 0x12, .type = 't'},
+	{.name = "subject_packet", .addr = RIG_TEXT + PACKET_CALL, .size = 8, .type = 't'},
+	{.name = "subject_queue", .addr = RIG_TEXT + QUEUE_TAIL_CALL, .size = 5, .type = 't'},
+	{.name = "subject_reuse", .addr = RIG_TEXT + REUSE, .size = 5, .type = 't'},
+	{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
+	{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
+	{.name = "_raw_spin_lock", .addr = RIG_TEXT + SPIN_LOCK, .size = SIZE, .type = 'T'},
+	{.name = "_raw_spin_unlock", .addr = RIG_TEXT + SPIN_UNLOCK, .size = SIZE, .type = 'T'},
+	{.name = "_raw_spin_trylock", .addr = RIG_TEXT + SPIN_TRYLOCK, .size = SIZE, .type = 'T'},
+	{.name = "kfree", .addr = RIG_TEXT + KFREE, .size = SIZE, .type = 'T'},
+	{.name = "__kmalloc", .addr = RIG_TEXT + KMALLOC, .size = SIZE, .type = 'T'},
+	{.name = "blk_mq_end_request", .addr = RIG_TEXT + END_REQUEST, .size = SIZE, .type = 'T'},
+	{.name = "__alloc_skb", .addr = RIG_TEXT + ALLOC_SKB, .size = SIZE, .type = 'T'},
+	{.name = "skb_queue_tail", .addr = RIG_TEXT + QUEUE_TAIL, .size = SIZE, .type = 'T'},
+	{.name = "lock_sock_nested", .addr = RIG_TEXT + LOCK_SOCK, .size = SIZE, .type = 'T'},
+	{.name = "release_sock", .addr = RIG_TEXT + RELEASE_SOCK, .size = SIZE, .type = 'T'},
+};
+
+static void write_text(struct rig *r)
+{
+	branch(r, 0xe8, LOCK_CALL, SPIN_LOCK);
+	rig_code(r, ACCESS, WRITE_8);
+	branch(r, 0xe8, UNLOCK_CALL, SPIN_UNLOCK);
+	branch(r, 0xe8, TRY_CALL, SPIN_TRYLOCK);
+	branch(r, 0xe9, FREE_JUMP, KFREE);
+	branch(r, 0xe9, REUSE, END_REQUEST);
+	branch(r, 0xe8, OTHER, SPIN_LOCK);
+	branch(r, 0xe8, TESTED_TRY_CALL, SPIN_TRYLOCK);
+	rig_code(r, TRY_TEST, INSN("\x85\xc0"));
+	branch(r, 0xe8, NEW_CALL, KMALLOC);
+	rig_code(r, NEW_TEST, INSN("\x48\x85\xc0"));
+	branch(r, 0xe8, INLINED, SPIN_LOCK);
+	rig_code(r, INLINED_UNLOCK, INSN("\xc6\x07\x00\x0f\x1f\x40\x00"));
+	rig_code(r, OTHER_STORE, INSN("\xc6\x07\x00\xc3"));
+	rig_code(r, SPIN_UNLOCK, INSN("\xc6\x07\x00\x0f\x1f\x40\x00"));
+	branch(r, 0xe8, DATA, SPIN_LOCK);
+	branch(r, 0xe8, FIRST_CALL, SPIN_LOCK);
+	branch(r, 0xe8, FIRST_UNLOCK, SPIN_UNLOCK);
+	branch(r, 0xe8, SECOND_CALL, SPIN_LOCK);
+	branch(r, 0xe8, SECOND_UNLOCK, SPIN_UNLOCK);
+	rig_code(r, BRANCH, INSN("\x48\x89\xfb\x74\x05"));
+	branch(r, 0xe8, BRANCH_FIRST, SPIN_LOCK);
+	branch(r, 0xe8, BRANCH_UNLOCK, SPIN_UNLOCK);
+	branch(r, 0xe8, BRANCH_SECOND, SPIN_LOCK);
+	branch(r, 0xe8, BRANCH_LAST, SPIN_UNLOCK);
+	branch(r, 0xe8, CALLER, CHECK);
+	rig_code(r, CALLER_BACK, INSN("\x84\xc0\x75\x05"));
+	branch(r, 0xe9, CALLER_JUMP, ACT);
+	branch(r, 0xe8, CHECK, SPIN_LOCK);
+	branch(r, 0xe8, CHECK_UNLOCK, SPIN_UNLOCK);
+	branch(r, 0xe8, ACT, SPIN_LOCK);
+	branch(r, 0xe8, ACT_UNLOCK, SPIN_UNLOCK);
+	branch(r, 0xe8, PACKET_CALL, ALLOC_SKB);
+	rig_code(r, PACKET_TEST, INSN("\x48\x85\xc0"));
+	branch(r, 0xe8, QUEUE_TAIL_CALL, QUEUE_TAIL);
+	branch(r, 0xe8, SOCKET, LOCK_SOCK);
+	branch(r, 0xe8, RELEASE_CALL, RELEASE_SOCK);
+	rig_code(r, RELEASED, INSN("\x48\x85\xc0"));
+	branch(r, 0xe9, RELEASE_JUMP, RELEASE_SOCK);
+}
+
 static int setup(void **state)
 {
-	static const struct symbol functions[] = {
-		{.name = "subject", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
-		{.name = "subject_alias", .addr = RIG_TEXT + SUBJECT, .size = FREE_JUMP + 5, .type = 't'},
-		{.name = "subject_results", .addr = RIG_TEXT + RESULTS, .size = 0xf, .type = 't'},
-		{.name = "subject_inlined", .addr = RIG_TEXT + INLINED, .size = 0x10, .type = 't'},
-		{.name = "subject_steps", .addr = RIG_TEXT + STEPS, .size = 0x14, .type = 't'},
-		{.name = "subject_branch", .addr = RIG_TEXT + BRANCH, .size = 0x19, .type = 't'},
-		{.name = "subject_caller", .addr = RIG_TEXT + CALLER, .size = 0xf, .type = 't'},
-		{.name = "subject_check", .addr = RIG_TEXT + CHECK, .size = 0xb, .type = 't'},
-		{.name = "subject_act", .addr = RIG_TEXT + ACT, .size = 0xb, .type = 't'},
-		{.name = "subject_socket", .addr = RIG_TEXT + SOCKET, .size = 0x12, .type = 't'},
-		{.name = "subject_packet", .addr = RIG_TEXT + PACKET_CALL, .size = 8, .type = 't'},
-		{.name = "subject_queue", .addr = RIG_TEXT + QUEUE_TAIL_CALL, .size = 5, .type = 't'},
-		{.name = "subject_reuse", .addr = RIG_TEXT + REUSE, .size = 5, .type = 't'},
-		{.name = "subject_data", .addr = RIG_TEXT + DATA, .size = 5, .type = 'd'},
-		{.name = "other", .addr = RIG_TEXT + OTHER, .size = 5, .type = 't'},
-		{.name = "_raw_spin_lock", .addr = RIG_TEXT + SPIN_LOCK, .size = SIZE, .type = 'T'},
-		{.name = "_raw_spin_unlock", .addr = RIG_TEXT + SPIN_UNLOCK, .size = SIZE, .type = 'T'},
-		{.name = "_raw_spin_trylock", .addr = RIG_TEXT + SPIN_TRYLOCK, .size = SIZE, .type = 'T'},
-		{.name = "kfree", .addr = RIG_TEXT + KFREE, .size = SIZE, .type = 'T'},
-		{.name = "__kmalloc", .addr = RIG_TEXT + KMALLOC, .size = SIZE, .type = 'T'},
-		{.name = "blk_mq_end_request", .addr = RIG_TEXT + END_REQUEST, .size = SIZE, .type = 'T'},
-		{.name = "__alloc_skb", .addr = RIG_TEXT + ALLOC_SKB, .size = SIZE, .type = 'T'},
-		{.name = "skb_queue_tail", .addr = RIG_TEXT + QUEUE_TAIL, .size = SIZE, .type = 'T'},
-		{.name = "lock_sock_nested", .addr = RIG_TEXT + LOCK_SOCK, .size = SIZE, .type = 'T'},
-		{.name = "release_sock", .addr = RIG_TEXT + RELEASE_SOCK, .size = SIZE, .type = 'T'},
-	};
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct err err = {0};
 	uint32_t locked = 1;
@@ -152,46 +197,8 @@ static int setup(void **state)
 	f->r->config.sample = "subject*";
 	f->r->sink = (struct detect_sink){.race = on_race, .moment = on_moment};
 	rig_remake(f->r);
-	branch(f->r, 0xe8, LOCK_CALL, SPIN_LOCK);
-	rig_code(f->r, ACCESS, WRITE_8);
-	branch(f->r, 0xe8, UNLOCK_CALL, SPIN_UNLOCK);
-	branch(f->r, 0xe8, TRY_CALL, SPIN_TRYLOCK);
-	branch(f->r, 0xe9, FREE_JUMP, KFREE);
-	branch(f->r, 0xe9, REUSE, END_REQUEST);
-	branch(f->r, 0xe8, OTHER, SPIN_LOCK);
-	branch(f->r, 0xe8, TESTED_TRY_CALL, SPIN_TRYLOCK);
-	rig_code(f->r, TRY_TEST, INSN("\x85\xc0"));
-	branch(f->r, 0xe8, NEW_CALL, KMALLOC);
-	rig_code(f->r, NEW_TEST, INSN("\x48\x85\xc0"));
-	branch(f->r, 0xe8, INLINED, SPIN_LOCK);
-	rig_code(f->r, INLINED_UNLOCK, INSN("\xc6\x07\x00\x0f\x1f\x40\x00"));
-	rig_code(f->r, OTHER_STORE, INSN("\xc6\x07\x00\xc3"));
-	rig_code(f->r, SPIN_UNLOCK, INSN("\xc6\x07\x00\x0f\x1f\x40\x00"));
-	branch(f->r, 0xe8, DATA, SPIN_LOCK);
-	branch(f->r, 0xe8, FIRST_CALL, SPIN_LOCK);
-	branch(f->r, 0xe8, FIRST_UNLOCK, SPIN_UNLOCK);
-	branch(f->r, 0xe8, SECOND_CALL, SPIN_LOCK);
-	branch(f->r, 0xe8, SECOND_UNLOCK, SPIN_UNLOCK);
-	rig_code(f->r, BRANCH, INSN("\x48\x89\xfb\x74\x05"));
-	branch(f->r, 0xe8, BRANCH_FIRST, SPIN_LOCK);
-	branch(f->r, 0xe8, BRANCH_UNLOCK, SPIN_UNLOCK);
-	branch(f->r, 0xe8, BRANCH_SECOND, SPIN_LOCK);
-	branch(f->r, 0xe8, BRANCH_LAST, SPIN_UNLOCK);
-	branch(f->r, 0xe8, CALLER, CHECK);
-	rig_code(f->r, CALLER_BACK, INSN("\x84\xc0\x75\x05"));
-	branch(f->r, 0xe9, CALLER_JUMP, ACT);
-	branch(f->r, 0xe8, CHECK, SPIN_LOCK);
-	branch(f->r, 0xe8, CHECK_UNLOCK, SPIN_UNLOCK);
-	branch(f->r, 0xe8, ACT, SPIN_LOCK);
-	branch(f->r, 0xe8, ACT_UNLOCK, SPIN_UNLOCK);
-	branch(f->r, 0xe8, PACKET_CALL, ALLOC_SKB);
-	rig_code(f->r, PACKET_TEST, INSN("\x48\x85\xc0"));
+	write_text(f->r);
 	f->r->guest.pointer_offset = 8;
-	branch(f->r, 0xe8, QUEUE_TAIL_CALL, QUEUE_TAIL);
-	branch(f->r, 0xe8, SOCKET, LOCK_SOCK);
-	branch(f->r, 0xe8, RELEASE_CALL, RELEASE_SOCK);
-	rig_code(f->r, RELEASED, INSN("\x48\x85\xc0"));
-	branch(f->r, 0xe9, RELEASE_JUMP, RELEASE_SOCK);
 	/* No function changes RSP. */
 	f->r->guest.frame = 8;
 	rig_functions(f->r, functions, sizeof(functions) / sizeof(*functions));
