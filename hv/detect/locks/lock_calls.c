@@ -95,12 +95,18 @@ static void nest(struct locks *l, unsigned cpu, const struct guest_context *cont
 	}
 }
 
+/* Returns whether several contexts can hold the lock at once. */
+static bool overlaps(const struct held_lock *lock)
+{
+	return lock->shared || lock->kind == LOCK_SEMAPHORE;
+}
+
 /*
  * The call begins or ends a critical section: record that in the context's activation (sections.h). A trylock begins a section
- * only when its result is seen (tried()).
+ * only when its result is seen (tried()). `late`: the call has ended the section, and has returned.
  */
 static void follow_section(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
-			   enum lock_op op, const struct held_lock *lock)
+			   enum lock_op op, const struct held_lock *lock, bool late)
 {
 	struct call_chain chain;
 	struct lock_who who;
@@ -110,10 +116,13 @@ static void follow_section(struct locks *l, unsigned cpu, const struct x86_regs 
 	who = lock_who_is(cpu, context);
 	if (op == LOCK_TAKE) {
 		locks_call_chain(l, lock->taken_at, regs->gpr[X86_RSP], &chain);
-		sections_take(&l->sections, &who, lock->gva, lock->taken_at, l->number, &chain);
+		sections_take(&l->sections, &who, &(struct section_call){lock->gva, lock->taken_at, l->number, overlaps(lock)},
+			      &chain);
 		nest(l, cpu, context, &who, lock->gva);
 	} else if (op == LOCK_GIVE) {
-		sections_give(&l->sections, &who, lock->gva, l->number);
+		sections_give(&l->sections, &who, lock->gva, l->number, late);
+	} else if (op == LOCK_SHARE) {
+		sections_share(&l->sections, &who, lock->gva);
 	}
 }
 
@@ -137,7 +146,10 @@ static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 		return;
 	who = lock_who_is(cpu, context);
 	locks_call_chain(l, taken_at, regs->gpr[X86_RSP], &chain);
-	sections_take(&l->sections, &who, own->set.held[last].gva, taken_at, own->taken[last], &chain);
+	sections_take(
+		&l->sections, &who,
+		&(struct section_call){own->set.held[last].gva, taken_at, own->taken[last], overlaps(&own->set.held[last])},
+		&chain);
 }
 
 /*
@@ -168,7 +180,7 @@ static void given(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	lock_seen(l, cpu, &context);
 	l->number++;
 	add_event(l, cpu, &context, LOCK_GIVE, &lock);
-	follow_section(l, cpu, regs, &context, LOCK_GIVE, &lock);
+	follow_section(l, cpu, regs, &context, LOCK_GIVE, &lock, true);
 }
 
 /* A call has returned the object at `gva`, or an error. `also_at`: of struct known_lock_function. */
@@ -248,7 +260,7 @@ static void takes_or_gives(struct locks *l, unsigned cpu, const struct x86_regs 
 		tell_call(l, cpu, regs, context, LOCK_MOMENT_GIVE, &lock, lock_argument_register(function, regs));
 		return;
 	}
-	follow_section(l, cpu, regs, context, function->op, &lock);
+	follow_section(l, cpu, regs, context, function->op, &lock, false);
 	if (function->op == LOCK_TAKE || function->op == LOCK_TRY) {
 		tell_call(l, cpu, regs, context, LOCK_MOMENT_TAKE, &lock, lock_argument_register(function, regs));
 		if (function->op == LOCK_TAKE && !lock.shared && lock.kind != LOCK_SEMAPHORE)

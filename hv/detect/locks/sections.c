@@ -161,15 +161,22 @@ static void lock_taken(struct sections *s, const struct lock_who *who, const str
 	l->next = (l->next + 1) % SECTION_LATEST_MAX;
 }
 
-static void lock_given(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number)
+static void update(struct section_step *step, const struct section_step *now)
 {
-	struct section_lock *l = lock_at(s, gva);
+	step->given = now->given;
+	step->late = now->late;
+	step->shared |= now->shared;
+}
 
-	for (unsigned i = 0; l->gva == gva && i < SECTION_LATEST_MAX; i++) {
+static void lock_changed(struct sections *s, const struct lock_who *who, const struct section_step *now)
+{
+	struct section_lock *l = lock_at(s, now->gva);
+
+	for (unsigned i = 0; l->gva == now->gva && i < SECTION_LATEST_MAX; i++) {
 		struct section_step *step = &l->latest[i].step;
 
 		if (step->taken && !step->given && lock_who_same(&l->latest[i].who, who))
-			step->given = number;
+			update(step, now);
 	}
 }
 
@@ -280,20 +287,24 @@ static void came_between(struct section_pair *pair, uint64_t taken_at, bool by_h
 }
 
 /*
- * Returns whether the lock's remembered section number `i` belongs to another context than `who`, began after the moment
- * `after`, and has ended. A section begins when its call asks for the lock.
+ * Returns whether the lock's remembered section number `i` belongs to another context than `who`, came after the section
+ * `first` of `who`, and has ended. It came after `first` if its call asked for the lock when `first` was over. A call that
+ * asked earlier had to wait until `first` was over, if one of the two sections keeps the other one away. Then the release shows
+ * the order. excludes() has to be true, too. So if the lock of `first` is not the lock of `l`, the other context holds it
+ * alone.
  */
-static bool is_between(const struct section_lock *l, unsigned i, const struct lock_who *who, uint64_t after)
+static bool is_between(const struct section_lock *l, unsigned i, const struct lock_who *who, const struct section_step *first)
 {
 	const struct section_step *step = &l->latest[i].step;
+	bool waits = !step->late && (l->gva != first->gva || !step->shared || !first->shared);
 
-	return step->taken > after && step->given && !lock_who_same(&l->latest[i].who, who);
+	return (step->taken > first->given || (waits && step->given > first->given)) && step->given &&
+	       !lock_who_same(&l->latest[i].who, who);
 }
 
 /*
- * Count the sections of other contexts, under the lock of `second`, that lay wholly between the two sections. A section whose
- * lock was asked for before the first section was over may have come before it, so it does not count. Sections in one gap that
- * take the lock by the same call count once.
+ * Count the sections of other contexts, under the lock of `second`, that lay wholly between the two sections. Sections in one
+ * gap that take the lock by the same call count once.
  */
 static void count_between(struct sections *s, const struct section_activation *a, const struct section_step *first,
 			  const struct section_step *second, struct section_pair *pair)
@@ -306,7 +317,7 @@ static void count_between(struct sections *s, const struct section_activation *a
 		const struct section_step *step = &l->latest[i].step;
 		unsigned k = 0;
 
-		if (!is_between(l, i, &a->who, first->given) || !excludes(l, i, first->gva))
+		if (!is_between(l, i, &a->who, first) || !excludes(l, i, first->gva))
 			continue;
 		while (k < n && seen[k] != step->taken_at)
 			k++;
@@ -461,13 +472,7 @@ static bool gap_in(struct sections *s, const struct section_activation *a, uint6
 		if (!excludes(l, i, first->gva) || lock_who_same(&l->latest[i].who, &a->who) ||
 		    !is_news(pair, l->latest[i].step.taken_at))
 			continue;
-		*out = (struct section_gap){.who = a->who,
-					    .start = a->start,
-					    .gva = gva,
-					    .first_gva = first->gva,
-					    .first = first->taken_at,
-					    .second = taken_at,
-					    .after = first->given};
+		*out = (struct section_gap){.who = a->who, .start = a->start, .gva = gva, .second = taken_at, .first = *first};
 		return !sections_gap_met(s, out);
 	}
 	return false;
@@ -551,7 +556,7 @@ bool sections_worth(const struct sections *s, const struct lock_who *who, uint64
 void sections_hold(struct sections *s, const struct section_gap *gap, uint64_t number)
 {
 	struct section_activation *a = find(s, &gap->who, gap->start);
-	struct section_pair *pair = find_pair(s, gap->first, gap->second);
+	struct section_pair *pair = find_pair(s, gap->first.taken_at, gap->second);
 
 	if (!a || !pair)
 		return;
@@ -562,23 +567,26 @@ void sections_hold(struct sections *s, const struct section_gap *gap, uint64_t n
 
 bool sections_gap_met(struct sections *s, const struct section_gap *gap)
 {
-	const struct section_pair *pair = find_pair(s, gap->first, gap->second);
+	const struct section_pair *pair = find_pair(s, gap->first.taken_at, gap->second);
 	const struct section_lock *l = lock_at(s, gap->gva);
 
 	for (unsigned i = 0; pair && l->gva == gap->gva && i < SECTION_LATEST_MAX; i++) {
-		if (is_between(l, i, &gap->who, gap->after) && excludes(l, i, gap->first_gva) &&
+		if (is_between(l, i, &gap->who, &gap->first) && excludes(l, i, gap->first.gva) &&
 		    is_news(pair, l->latest[i].step.taken_at))
 			return true;
 	}
 	return false;
 }
 
-void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, uint64_t number,
+void sections_take(struct sections *s, const struct lock_who *who, const struct section_call *call,
 		   const struct call_chain *chain)
 {
-	const struct section_function *f = function_of(s, taken_at);
-	struct section_step step = {
-		.gva = gva, .taken_at = taken_at, .taken = number, .function = f ? f->start : chain->function};
+	const struct section_function *f = function_of(s, call->taken_at);
+	struct section_step step = {.gva = call->gva,
+				    .taken_at = call->taken_at,
+				    .taken = call->number,
+				    .function = f ? f->start : chain->function,
+				    .shared = call->shared};
 	struct section_activation *a = f ? find(s, who, f->start) : NULL;
 
 	if (a)
@@ -592,7 +600,8 @@ void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva,
 	lock_taken(s, who, &step);
 }
 
-void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number)
+/* Update the context's sections of this lock that have not ended, as `now` says: they ended, or became a reader's. */
+static void change(struct sections *s, const struct lock_who *who, const struct section_step *now)
 {
 	struct section_bucket *b = bucket_of(s, who);
 
@@ -602,11 +611,21 @@ void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva,
 		if (!a->start || !lock_who_same(&a->who, who))
 			continue;
 		for (unsigned k = 0; k < a->count; k++) {
-			if (a->steps[k].gva == gva && !a->steps[k].given)
-				a->steps[k].given = number;
+			if (a->steps[k].gva == now->gva && !a->steps[k].given)
+				update(&a->steps[k], now);
 		}
 	}
-	lock_given(s, who, gva, number);
+	lock_changed(s, who, now);
+}
+
+void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number, bool late)
+{
+	change(s, who, &(struct section_step){.gva = gva, .given = number, .late = late});
+}
+
+void sections_share(struct sections *s, const struct lock_who *who, uint64_t gva)
+{
+	change(s, who, &(struct section_step){.gva = gva, .shared = true});
 }
 
 void sections_wait(struct sections *s, const struct lock_who *who, uint64_t number)

@@ -67,6 +67,10 @@ struct section_step {
 	uint64_t given; /* 0: the lock is still held */
 	/* GVA of the start of the function that contains the call. 0: unknown. */
 	uint64_t function;
+	/* Other contexts can hold the lock, too: it is a reader's, at least in the end, or it is a semaphore. */
+	bool shared;
+	/* The lock was released earlier than `given` says: at the end of a call, whose return the moment `given` is. */
+	bool late;
 	/* The same call made the activation's previous section of this lock, too. */
 	bool in_row;
 	/*
@@ -97,11 +101,18 @@ struct section_activation {
  */
 struct section_gap {
 	struct lock_who who;
-	uint64_t start;		/* GVA of the start of the function whose activation makes both sections */
-	uint64_t gva;		/* GVA of the second section's lock */
-	uint64_t first_gva;	/* GVA of the first section's lock: mostly the same lock */
-	uint64_t first, second; /* GVAs of the calls that take these two locks */
-	uint64_t after;		/* the number of the lock moment in which the first section ended */
+	uint64_t start;		   /* GVA of the start of the function whose activation makes both sections */
+	uint64_t gva;		   /* GVA of the second section's lock */
+	uint64_t second;	   /* GVA of the call that takes this lock */
+	struct section_step first; /* the first section, mostly of the same lock */
+};
+
+/* A call that takes a lock. */
+struct section_call {
+	uint64_t gva;	   /* of the lock */
+	uint64_t taken_at; /* GVA of the call */
+	uint64_t number;   /* of the lock moment */
+	bool shared;	   /* other contexts can hold the lock, too: as readers, or because it is a semaphore */
 };
 
 /* The latest sections of one lock, by all contexts. */
@@ -148,13 +159,16 @@ void sections_at(struct sections *s, const struct lock_who *who, uint64_t pc, ui
 void sections_jump(struct sections *s, const struct lock_who *who, uint64_t pc, uint64_t target);
 
 /*
- * The context takes the lock `gva` by the call at `taken_at`, in the lock moment `number`. `chain` says which functions are in
- * progress there: the section is a part of their activations, too. If the same call took this lock in an activation before, the
- * activation is in a loop, and forgets its earlier sections of the lock. If the call is in a called function, the activation
- * forgets only the sections in called functions.
+ * The context takes a lock by this call. `chain` says which functions are in progress there: the section is a part of their
+ * activations, too. If the same call took this lock in an activation before, the activation is in a loop, and forgets its
+ * earlier sections of the lock. If the call is in a called function, the activation forgets only the sections in called
+ * functions.
  */
-void sections_take(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t taken_at, uint64_t number,
+void sections_take(struct sections *s, const struct lock_who *who, const struct section_call *call,
 		   const struct call_chain *chain);
+
+/* The context keeps the lock as a reader: other readers' sections may overlap the rest of its section. */
+void sections_share(struct sections *s, const struct lock_who *who, uint64_t gva);
 
 /*
  * The context, which holds the lock `outer` exclusively, takes the lock `inner`, too: sections_take() was just called for
@@ -211,8 +225,8 @@ void sections_hold(struct sections *s, const struct section_gap *gap, uint64_t n
  */
 bool sections_gap_met(struct sections *s, const struct section_gap *gap);
 
-/* The context releases the lock. */
-void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number);
+/* The context releases the lock, or, with `late`, has just returned from a call that released it. */
+void sections_give(struct sections *s, const struct lock_who *who, uint64_t gva, uint64_t number, bool late);
 
 /* Record that the context is about to wait for a hand-over, such as a completion. */
 void sections_wait(struct sections *s, const struct lock_who *who, uint64_t number);

@@ -54,12 +54,12 @@ static int teardown(void **state)
 static void take(struct fixture *f, const struct lock_who *who, uint64_t gva, uint64_t pc)
 {
 	sections_at(&f->s, who, pc, RSP);
-	sections_take(&f->s, who, gva, pc, ++f->number, &alone);
+	sections_take(&f->s, who, &(struct section_call){gva, pc, ++f->number, false}, &alone);
 }
 
 static void give(struct fixture *f, const struct lock_who *who, uint64_t gva)
 {
-	sections_give(&f->s, who, gva, ++f->number);
+	sections_give(&f->s, who, gva, ++f->number, false);
 }
 
 static void section(struct fixture *f, const struct lock_who *who, uint64_t gva, uint64_t pc)
@@ -166,22 +166,66 @@ static void a_section_in_between_is_seen(void **state)
 	assert_int_equal(pair(f, FIRST, SECOND)->between[1].count, 0);
 }
 
-/* A context that asks for the lock during the first section may have got it before; one that has not released it may come
- * after. */
+/* A context that asks for the lock during the first section. `shared`: each of the two takes it as a reader. */
+static void asks_in_the_first(struct fixture *f, const bool shared[2])
+{
+	sections_at(&f->s, &one, FIRST, RSP);
+	sections_take(&f->s, &one, &(struct section_call){LOCK, FIRST, ++f->number, shared[0]}, &alone);
+	sections_take(&f->s, &other, &(struct section_call){LOCK, ELSEWHERE, ++f->number, shared[1]}, &alone);
+}
+
+/* It gets the lock when the first section is over, because one of them keeps the other one away. */
+static void a_section_that_waits_is_in_between(void **state)
+{
+	static const bool cases[][2] = {{false, false}, {true, false}, {false, true}};
+	struct fixture *f = *state;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		asks_in_the_first(f, cases[i]);
+		give(f, &one, LOCK);
+		give(f, &other, LOCK);
+		section(f, &one, LOCK, SECOND);
+		assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, i + 1);
+	}
+}
+
+/* It may have had the lock before: as a reader, or because the release was only seen when the call returned. */
+static void a_section_that_may_have_come_before_does_not_count(void **state)
+{
+	static const bool exclusive[2] = {false, false}, readers[2] = {true, true};
+	struct fixture *f = *state;
+
+	asks_in_the_first(f, readers);
+	give(f, &one, LOCK);
+	give(f, &other, LOCK);
+	section(f, &one, LOCK, SECOND);
+	asks_in_the_first(f, exclusive);
+	sections_share(&f->s, &one, LOCK);
+	sections_share(&f->s, &other, LOCK);
+	give(f, &one, LOCK);
+	give(f, &other, LOCK);
+	section(f, &one, LOCK, SECOND);
+	asks_in_the_first(f, exclusive);
+	give(f, &one, LOCK);
+	sections_give(&f->s, &other, LOCK, ++f->number, true);
+	section(f, &one, LOCK, SECOND);
+	asks_in_the_first(f, exclusive);
+	give(f, &other, LOCK);
+	give(f, &one, LOCK);
+	section(f, &one, LOCK, SECOND);
+	assert_int_equal(pair(f, FIRST, SECOND)->count, 4);
+	assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, 0);
+}
+
+/* A section that has not ended when the context asks for the second lock may come after it. */
 static void only_whole_sections_are_in_between(void **state)
 {
 	struct fixture *f = *state;
 
-	take(f, &one, LOCK, FIRST);
-	take(f, &other, LOCK, ELSEWHERE);
-	give(f, &one, LOCK);
-	give(f, &other, LOCK);
-	section(f, &one, LOCK, SECOND);
-	assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, 0);
 	section(f, &one, LOCK, FIRST);
 	take(f, &other, LOCK, ELSEWHERE);
 	section(f, &one, LOCK, SECOND);
-	assert_int_equal(pair(f, FIRST, SECOND)->count, 2);
+	assert_int_equal(pair(f, FIRST, SECOND)->count, 1);
 	assert_int_equal(pair(f, FIRST, SECOND)->between[0].count, 0);
 }
 
@@ -502,7 +546,7 @@ static void called(struct fixture *f, uint64_t callee, uint64_t pc, uint64_t cfa
 {
 	const struct call_chain chain = {.function = callee, .frames = {{START, cfa, decides}}, .count = 1};
 
-	sections_take(&f->s, &one, LOCK, pc, ++f->number, &chain);
+	sections_take(&f->s, &one, &(struct section_call){LOCK, pc, ++f->number, false}, &chain);
 	give(f, &one, LOCK);
 }
 
@@ -605,7 +649,7 @@ static void the_caller_that_decides_is_kept(void **state)
 			const struct call_chain chain = {
 				.function = functions[k], .frames = {{later, RSP - 0x100 + FRAME, true}}, .count = 1};
 
-			sections_take(&f->s, &one, LOCK, calls[k], ++f->number, &chain);
+			sections_take(&f->s, &one, &(struct section_call){LOCK, calls[k], ++f->number, false}, &chain);
 			give(f, &one, LOCK);
 		}
 		assert_int_equal(pair(f, CHECK_CALL, ACT_CALL)->caller, later);
@@ -676,6 +720,8 @@ int main(void)
 		T(unknown_functions_have_no_pairs),
 		T(a_loop_begins_anew),
 		T(a_section_in_between_is_seen),
+		T(a_section_that_waits_is_in_between),
+		T(a_section_that_may_have_come_before_does_not_count),
 		T(only_whole_sections_are_in_between),
 		T(a_wait_in_between_is_counted),
 		T(a_hole_ends_what_is_in_progress),
