@@ -67,6 +67,8 @@ struct lock_datum {
 	 * by this address says whether the list has a next object.
 	 */
 	bool steps;
+	/* The bits of the datum by which the code may decide (decision_bits.h). 0: the code does not decide. */
+	uint64_t bits;
 	struct lock_check check;
 	struct base_register base;
 	/* What kind of memory the datum is in, and which object, from the guest's own data structures. */

@@ -48,37 +48,42 @@ static void step(struct following *f, const struct insn_op *op)
 		f->flags = depends;
 }
 
-/* Follow the value from the instruction at `at` on. */
-static bool follow(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr, size_t at, struct following f)
+/* Decode the instruction at GVA `at`. Returns its length, or 0 if the code ends before. */
+static unsigned decode(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct insn_op *op)
+{
+	size_t from = at - code->addr;
+
+	return from < code->len ? insn_op_decode(decoder, code->bytes + from, code->len - from, at, op) : 0;
+}
+
+/* Follow the value from the instruction at GVA `at` on. */
+static bool follow(struct insn_decoder *decoder, const struct decision_code *code, uint64_t at, struct following f)
 {
 	struct insn_op op;
 	unsigned n;
 
-	for (; at < len; at += n) {
-		n = insn_op_decode(decoder, code + at, len - at, addr + at, &op);
+	for (unsigned followed = 0; followed < DECISION_CODE_MAX; followed += n) {
+		n = decode(decoder, code, at, &op);
+		at += n;
 		if (!n || (!f.registers && !f.flags))
 			return false;
-		if (decides(&f, &op)) {
+		if (decides(&f, &op))
 			return true;
-		} else if (op.kind == INSN_OP_RET || op.kind == INSN_OP_STOP || (op.kind == INSN_OP_JUMP && !op.target)) {
+		if (op.kind == INSN_OP_RET || op.kind == INSN_OP_STOP || (op.kind == INSN_OP_JUMP && !op.target))
 			return false;
-		} else if (op.kind == INSN_OP_JUMP) {
-			/* Follow a jump forward within the bytes. */
-			if (op.target <= addr + at || op.target >= addr + len)
-				return false;
-			n = (unsigned)(op.target - (addr + at));
-		} else {
+		if (op.kind == INSN_OP_JUMP)
+			at = op.target;
+		else
 			step(&f, &op);
-		}
 	}
 	return false;
 }
 
-bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr)
+bool decision_by(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr)
 {
 	struct following f;
 	struct insn_op op;
-	unsigned n = insn_op_decode(decoder, code, len, addr, &op);
+	unsigned n = decode(decoder, code, addr, &op);
 
 	if (!n)
 		return false;
@@ -88,12 +93,14 @@ bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, 
 	 */
 	f = begin(&op);
 	f.flags &= compares(&op) || op.writes;
-	return follow(decoder, code, len, addr, n, f);
+	return follow(decoder, code, addr + n, f);
 }
 
 bool decision_by_result(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr)
 {
-	return follow(decoder, code, len, addr, 0, (struct following){.registers = 1u << X86_RAX});
+	const struct decision_code rest = {code, len, addr};
+
+	return follow(decoder, &rest, addr, (struct following){.registers = 1u << X86_RAX});
 }
 
 /* Whether the instruction loads 8 bytes from the address in one register. If so, set *step. */
@@ -185,6 +192,7 @@ void decision_check(struct insn_decoder *decoder, const uint8_t *code, size_t le
 {
 	/* After the je, another branch by the same flags, or by the loaded register, would look for another value. */
 	struct following again = {.flags = true};
+	const struct decision_code rest = {code, len, addr};
 	struct insn_op op;
 	size_t at = insn_op_decode(decoder, code, len, addr, &op);
 
@@ -207,6 +215,6 @@ void decision_check(struct insn_decoder *decoder, const uint8_t *code, size_t le
 	out->known = true;
 	out->value = op.imm & UINT64_MAX >> (64 - 8 * op.dst.size);
 	if (at < len && insn_op_decode(decoder, code + at, len - at, addr + at, &op) && is_je(&op) && op.target > addr + at &&
-	    !follow(decoder, code, len, addr, at + op.insn.len, again))
+	    !follow(decoder, &rest, addr + at + op.insn.len, again))
 		out->until = op.target;
 }

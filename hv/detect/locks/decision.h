@@ -14,17 +14,24 @@
 
 struct insn_decoder;
 
-/* A value is followed through at most this many bytes of code, from the instruction that reads it on. */
+/* A value is followed through at most this many bytes of instructions, from the instruction that reads it on. */
 #define DECISION_CODE_MAX 160u
 /* A loop that walks along a list begins at most this many bytes before the step. */
 #define DECISION_LOOP_MAX 256u
 
+/* A function's code, or the part of it around an instruction. */
+struct decision_code {
+	const uint8_t *bytes;
+	size_t len;
+	uint64_t addr; /* GVA of the first byte */
+};
+
 /*
- * Returns whether code decides by what the instruction at GVA `addr` reads. `code`: the `len` bytes from this instruction on.
- * Follows the path on which no conditional branch is taken, so a decision on another path is missed. A value that is stored to
- * memory is not followed further.
+ * Returns whether code decides by what the instruction at GVA `addr`, in `code`, reads. Follows the path on which no
+ * conditional branch is taken, so a decision on another path is missed. A value that is stored to memory is not followed
+ * further.
  */
-bool decision_by(struct insn_decoder *decoder, const uint8_t *code, size_t len, uint64_t addr);
+bool decision_by(struct insn_decoder *decoder, const struct decision_code *code, uint64_t addr);
 
 /*
  * Returns whether code decides by the result of a call, in RAX, that has just returned to `addr`. `code`: the `len` bytes from

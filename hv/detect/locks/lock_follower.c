@@ -10,6 +10,7 @@
 #include "hv/detect/core/state.h"
 #include "hv/detect/core/unwinding.h"
 #include "hv/detect/locks/decision.h"
+#include "hv/detect/locks/decision_bits.h"
 #include "hv/detect/locks/locks.h"
 #include "hv/detect/steer/pool.h"
 #include "hv/sandbox/sandbox.h"
@@ -19,6 +20,8 @@
  * again.
  */
 #define DECISIONS_KEPT 4096u
+/* A value is followed in at most this many bytes of its function before the instruction, and as many after it. */
+#define CODE_AROUND 2048u
 
 /*
  * Collect the functions of the subject (the sampled code) on the stack of the innermost context. Frames after an unreliable one
@@ -95,14 +98,19 @@ static bool has_name(const struct detect *d, const struct lock_moment *m)
 	return m->symbol.name[0] && pool_module_fits(m->symbol.module, d->config.module);
 }
 
-/* The results of decide() for recent instructions, so that the code after each instruction is read once. */
+/* What decide() found out about one instruction. */
+struct decision {
+	uint64_t pc, function;
+	bool decides, steps;
+	uint64_t bits;
+	struct lock_check check;
+};
+
+/* The results of decide() for recent instructions, so that the code around each instruction is read once. */
 struct decisions {
 	struct insn_decoder *decoder; /* NULL if memory ran out: then decide() finds nothing out */
-	struct {
-		uint64_t pc, function;
-		bool decides, steps;
-		struct lock_check check;
-	} known[DECISIONS_KEPT];
+	uint8_t code[2 * CODE_AROUND];
+	struct decision known[DECISIONS_KEPT];
 };
 
 /*
@@ -119,34 +127,53 @@ static bool steps(struct detect *d, struct insn_decoder *decoder, const uint8_t 
 	       decision_links(decoder, before, pc - loop, loop, &step);
 }
 
+/* Read the code around the instruction at `pc`, in this function, and fill in *out. */
+static void read_decision(struct detect *d, struct decisions *k, uint64_t pc, const struct guest_symbol *function,
+			  struct decision *out)
+{
+	uint64_t before = pc - function->addr, after = function->size - before;
+	bool whole = before <= CODE_AROUND && after <= CODE_AROUND;
+	struct decision_code code = {.bytes = k->code};
+	const uint8_t *here;
+	size_t len;
+
+	before = before < CODE_AROUND ? before : CODE_AROUND;
+	after = after < CODE_AROUND ? after : CODE_AROUND;
+	code.addr = pc - before;
+	code.len = before + after;
+	if (detect_code(d, code.addr, k->code, code.len))
+		return;
+	here = k->code + before;
+	len = after < DECISION_CODE_MAX ? after : DECISION_CODE_MAX;
+	out->decides = decision_by(k->decoder, &code, pc);
+	out->steps = steps(d, k->decoder, here, len, pc, function->addr);
+	if (!out->decides)
+		return;
+	out->bits = whole ? decision_bits(k->decoder, &code, pc) : UINT64_MAX;
+	decision_check(k->decoder, here, len, pc, &out->check);
+}
+
 /*
- * Find out whether the code decides by what the instruction at `pc` of this function reads, and with which constant it compares
- * that (decision.h). A result is remembered with a hash of the function, because a module that is loaded later may have other
- * text at the same address.
+ * Find out whether the code decides by what the instruction at `pc` of this function reads, by which bits of that, and with
+ * which constant it compares that (decision.h, decision_bits.h). A result is remembered with a hash of the function, because a
+ * module that is loaded later may have other text at the same address.
  */
 static void decide(struct detect *d, struct decisions *k, uint64_t pc, const struct guest_symbol *function,
 		   struct lock_datum *datum)
 {
-	uint64_t left = function->addr + function->size - pc, id = function->addr ^ fnv1a(FNV1A_START, function->name);
-	size_t at = pc % DECISIONS_KEPT, len = left < DECISION_CODE_MAX ? left : DECISION_CODE_MAX;
-	uint8_t code[DECISION_CODE_MAX];
-	bool read;
+	uint64_t id = function->addr ^ fnv1a(FNV1A_START, function->name);
+	struct decision *known = &k->known[pc % DECISIONS_KEPT];
 
 	if (pc - function->addr >= function->size || !k->decoder)
 		return;
-	if (k->known[at].pc != pc || k->known[at].function != id) {
-		k->known[at].pc = pc;
-		k->known[at].function = id;
-		k->known[at].check = (struct lock_check){0};
-		read = detect_code(d, pc, code, len) == 0;
-		k->known[at].decides = read && decision_by(k->decoder, code, len, pc);
-		k->known[at].steps = read && steps(d, k->decoder, code, len, pc, function->addr);
-		if (k->known[at].decides)
-			decision_check(k->decoder, code, len, pc, &k->known[at].check);
+	if (known->pc != pc || known->function != id) {
+		*known = (struct decision){.pc = pc, .function = id};
+		read_decision(d, k, pc, function, known);
 	}
-	datum->decides = k->known[at].decides;
-	datum->steps = k->known[at].steps;
-	datum->check = k->known[at].check;
+	datum->decides = known->decides;
+	datum->steps = known->steps;
+	datum->bits = known->bits;
+	datum->check = known->check;
 }
 
 /* Fill in *m from *raw. Returns false when the moment's code has no name any more. */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "hv/detect/locks/decision.h"
+#include "hv/detect/locks/decision_bits.h"
 #include "symbols/insn/insn.h"
 
 #define ADDR UINT64_C(0xffffffffc0001000)
@@ -24,7 +25,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define DECIDES(code) decision_by(*state, (const uint8_t *)(code), sizeof(code) - 1, ADDR)
+#define CODE(code) (&(const struct decision_code){(const uint8_t *)(code), sizeof(code) - 1, ADDR})
+#define DECIDES(code) decision_by(*state, CODE(code), ADDR)
 #define CALL "\xe8\0\0\0\0"
 #define RET "\xc3"
 
@@ -80,6 +82,44 @@ static void jumps_and_ends(void **state)
 	assert_false(DECIDES("\x06"));
 	/* jmp to itself */
 	assert_false(DECIDES("\x48\x8b\x07\xeb\xfe"));
+	/* cmp $1,%eax; jne; ret | mov 0x50(%rbx),%eax; jmp back: the path with the load is behind the comparison */
+	assert_true(decision_by(*state, CODE("\x83\xf8\x01\x75\x00" RET "\x8b\x43\x50\xeb\xf5"), ADDR + 6));
+	assert_false(decision_by(*state, CODE("\x83\xf9\x01\x75\x00" RET "\x8b\x43\x50\xeb\xf5"), ADDR + 6));
+}
+
+#define BITS(code) decision_bits(*state, CODE(code), ADDR)
+
+static void deciding_by_some_bits(void **state)
+{
+	/* mov 0xe8(%rbx),%ebp; and $0x2405,%ebp; call; test %ebp,%ebp; jne +0; pop %rbp; ret: xfs_inode_mark_reclaimable() */
+	assert_int_equal(BITS("\x8b\xab\xe8\0\0\0\x81\xe5\x05\x24\0\0" CALL "\x85\xed\x75\x00\x5d" RET), 0x2405);
+	/* testb $0x20,(%rdi); jne +0; ret */
+	assert_int_equal(BITS("\xf6\x07\x20\x75\x00" RET), 0x20);
+	/* mov (%rdi),%rcx; test $4,%cl; je to the last ret; test $8,%ch; je; ret; ret: on both paths */
+	assert_int_equal(BITS("\x48\x8b\x0f\xf6\xc1\x04\x74\x06\xf6\xc5\x08\x74\x01" RET RET), 0x804);
+	/* mov (%rdi),%rdx; bt $5,%rdx; jae +0; ret */
+	assert_int_equal(BITS("\x48\x8b\x17\x48\x0f\xba\xe2\x05\x73\x00" RET), 0x20);
+	/* mov (%rdi),%edx; mov %edx,%ecx; or $1,%ecx; mov %ecx,(%rdi); test $2,%dl; jne +0; ret */
+	assert_int_equal(BITS("\x8b\x17\x89\xd1\x83\xc9\x01\x89\x0f\xf6\xc2\x02\x75\x00" RET), 2);
+	/* mov (%rdi),%edx; jmp away: the value is in no register with an argument of the called function, nor its result */
+	assert_int_equal(BITS("\x44\x8b\x2f\xe9\0\x10\0\0"), 0);
+}
+
+static void deciding_by_all_bits(void **state)
+{
+	/* mov (%rdi),%edx; cmp $3,%edx; je +0; ret: all bits of the value */
+	assert_int_equal(BITS("\x8b\x17\x83\xfa\x03\x74\x00" RET), 0xffffffff);
+	/* mov (%rdi),%edx; and $6,%edx; call: it passes two bits on */
+	assert_int_equal(BITS("\x8b\x17\x83\xe2\x06" CALL RET), 6);
+	/* mov (%rdi),%eax; and $1,%eax; ret: it returns one bit */
+	assert_int_equal(BITS("\x8b\x07\x83\xe0\x01" RET), 1);
+	/* mov (%rdi),%eax; shr $4,%eax; test $1,%al; je +0; xor %eax,%eax; ret: a shift moves the bits */
+	assert_int_equal(BITS("\x8b\x07\xc1\xe8\x04\xa8\x01\x74\x00\x31\xc0" RET), 0xffffffff);
+	/* mov (%rdi),%ecx; mov %ecx,8(%rsp): it may be loaded from there; and code that is cut off */
+	assert_true(BITS("\x8b\x0f\x89\x4c\x24\x08" RET) == UINT64_MAX);
+	assert_true(BITS("\x8b\x0f\xf6\xc1\x04") == UINT64_MAX);
+	/* cmpl $3,(%rdi); je */
+	assert_true(BITS("\x83\x3f\x03\x74\x00" RET) == UINT64_MAX);
 }
 
 /* The code after a call of a function that returns what it found. */
@@ -185,8 +225,9 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(comparing_memory), T(comparing_what_was_loaded), T(comparing_after_a_call), T(values_that_are_only_used),
-		T(jumps_and_ends),   T(deciding_by_a_result),	   T(steps_along_a_list),     T(comparing_with_a_constant),
+		T(comparing_memory),	  T(comparing_what_was_loaded), T(comparing_after_a_call), T(values_that_are_only_used),
+		T(deciding_by_some_bits), T(deciding_by_all_bits),	T(jumps_and_ends),	   T(deciding_by_a_result),
+		T(steps_along_a_list),	  T(comparing_with_a_constant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
