@@ -329,6 +329,29 @@ struct pair_order detect_confirm_order(struct detect *d, uint64_t a, uint64_t b)
 	return order;
 }
 
+void detect_follow_fate(struct detect *d, uint64_t pc, uint64_t first, uint64_t second)
+{
+	if (!d->locks)
+		return;
+	pthread_mutex_lock(&d->lock);
+	fates_follow(locks_fates(d->locks), pc, first, second);
+	pthread_mutex_unlock(&d->lock);
+}
+
+size_t detect_fates(struct detect *d, struct section_fate *out, size_t max)
+{
+	const struct fates *fates = d->locks ? locks_fates(d->locks) : NULL;
+	size_t n = 0;
+
+	if (!fates)
+		return 0;
+	pthread_mutex_lock(&d->lock);
+	n = fates->count < max ? fates->count : max;
+	memcpy(out, fates->list, n * sizeof(*out));
+	pthread_mutex_unlock(&d->lock);
+	return n;
+}
+
 size_t detect_section_pairs(struct detect *d, struct section_pair *out, size_t max)
 {
 	const struct sections *sections = d->locks ? locks_sections(d->locks) : NULL;

@@ -17,6 +17,7 @@
 #include "hv/detect/steer/lock_order.h"
 #include "hv/guest/guest.h"
 #include "hv/race/coverage.h"
+#include "hv/race/section_fate.h"
 #include "hv/race/section_pair.h"
 #include "hv/race/stats.h"
 #include "hv/target/target.h"
@@ -95,6 +96,19 @@ bool detect_confirm_reached(struct detect *d, uint64_t a, uint64_t b, uint64_t r
  * number, which is 0 without config.locks. Any thread, but not in a callback that holds d->lock.
  */
 size_t detect_section_pairs(struct detect *d, struct section_pair *out, size_t max);
+
+/*
+ * Follow the fate of the data that the access at GVA `pc` reads or writes in the critical section that begins with the call
+ * `first`, and in the activation's next section, which begins with the call `second` (hv/race/section_fate.h): the site of the
+ * access is sampled more often than others. `second` 0: in the access's own section only. Does nothing without config.locks.
+ */
+void detect_follow_fate(struct detect *d, uint64_t pc, uint64_t first, uint64_t second);
+
+/*
+ * Copy to `out` at most `max` of the fates that are followed. Returns their number. Any thread, but not in a callback that
+ * holds d->lock, as for the function above.
+ */
+size_t detect_fates(struct detect *d, struct section_fate *out, size_t max);
 
 /* Free a detector that was never started or was stopped. `d` may be NULL. */
 void detect_free(struct detect *d);

@@ -10,6 +10,7 @@
 #include "hv/detect/core/state.h"
 #include "hv/detect/locks/callers.h"
 #include "hv/detect/locks/entries.h"
+#include "hv/detect/locks/fates.h"
 #include "hv/detect/locks/handover.h"
 #include "hv/detect/locks/lock_known.h"
 #include "hv/detect/locks/lock_sets.h"
@@ -35,6 +36,8 @@ struct locks {
 	struct lock_events events;
 	/* Critical sections that follow each other in one activation of a function. */
 	struct sections sections;
+	/* What becomes of data that these sections access. */
+	struct fates fates;
 	struct callers callers;
 	struct lock_load load;
 	/* Until this time (CLOCK_MONOTONIC, ns) locksets are unknown. */

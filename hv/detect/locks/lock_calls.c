@@ -27,6 +27,7 @@ static void life_ends(struct locks *l, uint64_t gva, uint32_t bytes, bool reused
 
 	l->number++;
 	confirm_object_ends(l->d, gva, bytes);
+	fates_object_ends(&l->fates, gva, bytes);
 	raw = lock_moment_put(l, LOCK_MOMENT_FREE, monotonic_ns());
 	if (raw) {
 		raw->lock.gva = gva;
@@ -101,6 +102,18 @@ static bool overlaps(const struct held_lock *lock)
 	return lock->shared || lock->kind == LOCK_SEMAPHORE;
 }
 
+/* The context takes this lock, in the lock moment `number`: a critical section begins. */
+static void begin_section(struct locks *l, const struct lock_who *who, const struct x86_regs *regs,
+			  const struct held_lock *lock, uint64_t number)
+{
+	const struct section_call call = {lock->gva, lock->taken_at, number, overlaps(lock)};
+	struct call_chain chain;
+
+	locks_call_chain(l, lock->taken_at, regs->gpr[X86_RSP], &chain);
+	sections_take(&l->sections, who, &call, &chain);
+	fates_take(&l->fates, who, &call, l->sections.made, l->sections.made_count);
+}
+
 /*
  * The call begins or ends a critical section: record that in the context's activation (sections.h). A trylock begins a section
  * only when its result is seen (tried()). `late`: the call has ended the section, and has returned.
@@ -108,18 +121,16 @@ static bool overlaps(const struct held_lock *lock)
 static void follow_section(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct guest_context *context,
 			   enum lock_op op, const struct held_lock *lock, bool late)
 {
-	struct call_chain chain;
 	struct lock_who who;
 
 	if (!context->known)
 		return;
 	who = lock_who_is(cpu, context);
 	if (op == LOCK_TAKE) {
-		locks_call_chain(l, lock->taken_at, regs->gpr[X86_RSP], &chain);
-		sections_take(&l->sections, &who, &(struct section_call){lock->gva, lock->taken_at, l->number, overlaps(lock)},
-			      &chain);
+		begin_section(l, &who, regs, lock, l->number);
 		nest(l, cpu, context, &who, lock->gva);
 	} else if (op == LOCK_GIVE) {
+		fates_give(&l->fates, &who, lock->gva);
 		sections_give(&l->sections, &who, lock->gva, l->number, late);
 	} else if (op == LOCK_SHARE) {
 		sections_share(&l->sections, &who, lock->gva);
@@ -136,7 +147,6 @@ static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	uint64_t taken_at = regs->rip - X86_CALL_LEN;
 	const struct lock_context *own;
 	unsigned last;
-	struct call_chain chain;
 	struct lock_who who;
 
 	lock_sets_tried(&l->sets, cpu, context, taken_at, taken, !f->given_unseen);
@@ -145,11 +155,7 @@ static void tried(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 	if (!taken || !context->known || !last-- || own->set.held[last].taken_at != taken_at || own->set.held[last].maybe)
 		return;
 	who = lock_who_is(cpu, context);
-	locks_call_chain(l, taken_at, regs->gpr[X86_RSP], &chain);
-	sections_take(
-		&l->sections, &who,
-		&(struct section_call){own->set.held[last].gva, taken_at, own->taken[last], overlaps(&own->set.held[last])},
-		&chain);
+	begin_section(l, &who, regs, &own->set.held[last], own->taken[last]);
 }
 
 /*

@@ -219,6 +219,25 @@ void lock_seen(struct locks *l, unsigned cpu, const struct guest_context *contex
 	handover_seen(&l->handover, cpu, context);
 }
 
+/* If the access at `pc` is followed, begin to follow its datum, in each critical section that the context is in. */
+static void follow_fate(struct locks *l, unsigned cpu, const struct guest_context *context, uint64_t pc,
+			const struct lock_datum *datum)
+{
+	const struct lock_context *own = lock_sets_find(&l->sets, cpu, context);
+	struct lock_who who;
+
+	if (!context->known || !own)
+		return;
+	who = lock_who_is(cpu, context);
+	for (unsigned i = 0; i < own->set.count; i++) {
+		const struct held_lock *held = &own->set.held[i];
+
+		fates_access(&l->fates, &who, pc,
+			     &(struct section_call){held->gva, held->taken_at, own->taken[i], held->shared}, datum->gva,
+			     datum->size);
+	}
+}
+
 void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, const struct insn *insn, const struct datum *data,
 		  unsigned n)
 {
@@ -255,6 +274,8 @@ void locks_access(struct locks *l, unsigned cpu, const struct x86_regs *regs, co
 								   .rw = datum->access.rw,
 								   .base = base_of(insn, regs, datum)};
 	}
+	if (n == 1 && fates_has(&l->fates, regs->rip))
+		follow_fate(l, cpu, &context, regs->rip, &raw->data[0]);
 	confirm(l, cpu, &context, raw, regs->rip);
 	raw->during_count = lock_other_contexts(l, lock_sets_find(&l->sets, cpu, &context), raw->during);
 	capture_side(l->d->target, l->d->guest, cpu, regs, &context, &raw->side);

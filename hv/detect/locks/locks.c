@@ -22,6 +22,14 @@
 
 #define OPCODE_JMP 0xe9
 
+/* Implements fate_read. */
+static bool read_word(void *ctx, uint64_t gva, uint64_t *word)
+{
+	const struct locks *l = ctx;
+
+	return guest_read(l->d->guest, gva, word, sizeof(*word)) == 0;
+}
+
 struct locks *locks_new(struct detect *d)
 {
 	struct locks *l = calloc(1, sizeof(*l));
@@ -31,6 +39,8 @@ struct locks *locks_new(struct detect *d)
 		return NULL;
 	}
 	l->d = d;
+	l->fates.read = read_word;
+	l->fates.ctx = l;
 	l->budget = CAPTURES_AT_ONCE;
 	return l;
 }
@@ -267,12 +277,18 @@ const struct sections *locks_sections(const struct locks *l)
 	return &l->sections;
 }
 
+struct fates *locks_fates(struct locks *l)
+{
+	return &l->fates;
+}
+
 /* Forget what contexts hold, and what was seen of the order of lock operations. */
 static void forget(struct locks *l, uint64_t hole)
 {
 	memset(l->sets.contexts, 0, sizeof(l->sets.contexts));
 	lock_events_hole(&l->events, hole);
 	sections_hole(&l->sections);
+	fates_hole(&l->fates);
 }
 
 void locks_forget(struct locks *l, uint64_t sure_from_ns)
@@ -295,6 +311,7 @@ void locks_planted(struct locks *l, bool complete, uint64_t sure_from_ns)
 	if (!l->load.rest_until_ns) {
 		lock_events_hole(&l->events, l->number + 1);
 		sections_hole(&l->sections);
+		fates_hole(&l->fates);
 	}
 	l->sets.incomplete |= !complete;
 	pthread_mutex_unlock(&l->d->lock);
@@ -322,6 +339,7 @@ void locks_text_gone(struct locks *l, uint64_t base, uint64_t size)
 	entries_forget(&l->entries, base, size);
 	handover_text_gone(&l->handover, base, size);
 	sections_text_gone(&l->sections, base, size);
+	fates_text_gone(&l->fates, base, size);
 	callers_text_gone(&l->callers, base, size);
 }
 

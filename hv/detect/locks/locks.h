@@ -15,6 +15,7 @@
 
 #include "hv/base/x86.h"
 #include "hv/detect/core/access.h"
+#include "hv/detect/locks/fates.h"
 #include "hv/detect/locks/lock_load.h"
 #include "hv/detect/locks/lock_ring.h"
 #include "hv/detect/locks/sections.h"
@@ -130,6 +131,9 @@ void locks_call_chain(const struct locks *l, uint64_t pc, uint64_t rsp, struct c
  * d->lock.
  */
 const struct sections *locks_sections(const struct locks *l);
+
+/* Returns the followed accesses. Guarded by d->lock. */
+struct fates *locks_fates(struct locks *l);
 
 /*
  * All lock hooks in newly loaded text are planted. `complete`: every call that takes a lock has a lock hook; if not, locksets

@@ -401,6 +401,8 @@ static void pair_up(struct sections *s, struct section_activation *a, const stru
 		pair->waited += a->waited > first->given;
 		pair->in_row += first->in_row;
 		count_between(s, a, first, second, pair);
+		if (s->made_count < SECTION_MADE_MAX)
+			s->made[s->made_count++] = first->taken;
 	}
 	a->held_at = a->held_from = 0;
 	add_step(a, second, in_row);
@@ -589,6 +591,7 @@ void sections_take(struct sections *s, const struct lock_who *who, const struct 
 				    .shared = call->shared};
 	struct section_activation *a = f ? find(s, who, f->start) : NULL;
 
+	s->made_count = 0;
 	if (a)
 		pair_up(s, a, &step);
 	for (unsigned i = 0; i < chain->count; i++) {

@@ -43,6 +43,8 @@
  * For each remembered section, number of further locks that are remembered because the context held them in this section, too.
  */
 #define SECTION_WITH_MAX 2u
+/* Pairs that one section may complete: with each earlier section of the activation, and of its callers' activations. */
+#define SECTION_MADE_MAX (2 * (SECTION_STEPS_MAX + SECTION_CALLED_MAX))
 /* Sections that are remembered per lock. */
 #define SECTION_LATEST_MAX 8u
 
@@ -139,6 +141,12 @@ struct sections {
 	struct section_lock locks[SECTION_LOCKS_MAX];
 	struct section_pair pairs[SECTION_PAIRS_MAX];
 	unsigned pair_count;
+	/*
+	 * The pairs that the latest sections_take() counted: the lock moments in which their first sections began. If there is
+	 * no room, some are missing.
+	 */
+	uint64_t made[SECTION_MADE_MAX];
+	unsigned made_count;
 };
 
 void sections_fini(struct sections *s);

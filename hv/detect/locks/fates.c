@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Follows what becomes of data that critical sections access (fates.h). */
+#include "hv/detect/locks/fates.h"
+
+#include <string.h>
+
+#define WORD 8u
+/* An access that was seen in this many cases is no longer armed: the pruner's rules need fewer. */
+#define SEEN_ENOUGH 512u
+
+static bool is_followed(const struct fates *f, uint64_t pc, uint64_t first, uint64_t second, unsigned *at)
+{
+	const struct section_fate *found = section_fate_find(f->list, f->count, pc, first, second);
+
+	*at = found ? (unsigned)(found - f->list) : f->count;
+	return found;
+}
+
+void fates_follow(struct fates *f, uint64_t pc, uint64_t first, uint64_t second)
+{
+	unsigned at;
+
+	if (!is_followed(f, pc, first, second, &at) && f->count < SECTION_FATES_MAX)
+		f->list[f->count++] = (struct section_fate){.pc = pc, .first = first, .second = second};
+	if (at < f->count)
+		f->gone[at] = false;
+}
+
+bool fates_has(const struct fates *f, uint64_t pc)
+{
+	for (unsigned i = 0; i < f->count; i++) {
+		if (f->list[i].pc == pc)
+			return true;
+	}
+	return false;
+}
+
+uint64_t fates_site(struct fates *f)
+{
+	for (unsigned i = 0; i < f->count; i++) {
+		unsigned at = f->turn++ % f->count;
+
+		if (!f->gone[at] && f->list[at].seen < SEEN_ENOUGH)
+			return f->list[at].pc;
+	}
+	return 0;
+}
+
+/* Read the datum of the case, and return the bits that have changed since it was last read. Drops the case on failure. */
+static uint64_t changes(struct fates *f, struct fate_case *c)
+{
+	uint64_t word, before = c->value;
+
+	if (!f->read(f->ctx, c->word, &word)) {
+		c->stage = FATE_FREE;
+		return 0;
+	}
+	c->value = word & c->bits;
+	return (before ^ c->value) >> c->shift;
+}
+
+static void open_case(struct fates *f, unsigned fate, const struct lock_who *who, const struct section_call *section,
+		      uint64_t gva, uint32_t size)
+{
+	struct fate_case *c = NULL;
+
+	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
+		struct fate_case *old = &f->cases[i];
+
+		if (old->stage && old->fate == fate && lock_who_same(&old->who, who))
+			c = old;
+	}
+	for (unsigned i = 0; !c && i < FATE_CASES_MAX; i++)
+		c = f->cases[i].stage ? NULL : &f->cases[i];
+	if (!c)
+		c = &f->cases[f->next++ % FATE_CASES_MAX];
+	*c = (struct fate_case){.stage = FATE_FIRST,
+				.fate = fate,
+				.who = *who,
+				.lock = section->gva,
+				.taken = section->number,
+				.word = gva / WORD * WORD,
+				.shift = (unsigned)(gva % WORD) * 8};
+	c->bits = (size == WORD ? UINT64_MAX : (UINT64_C(1) << 8 * size) - 1) << c->shift;
+	changes(f, c);
+}
+
+void fates_access(struct fates *f, const struct lock_who *who, uint64_t pc, const struct section_call *section, uint64_t gva,
+		  uint32_t size)
+{
+	if (!size || gva % WORD + size > WORD)
+		return;
+	for (unsigned i = 0; i < f->count; i++) {
+		if (f->list[i].pc == pc && f->list[i].first == section->taken_at)
+			open_case(f, i, who, section, gva, size);
+	}
+}
+
+static void end_case(struct fates *f, struct fate_case *c, bool acted)
+{
+	struct section_fate *fate = &f->list[c->fate];
+
+	fate->seen++;
+	fate->own += c->own_bits != 0;
+	fate->own_bits |= c->own_bits;
+	fate->moved += c->moved_bits != 0;
+	fate->moved_bits |= c->moved_bits;
+	fate->acted += acted && !c->moved_bits;
+	c->stage = FATE_FREE;
+}
+
+/* A call that begins the second section: of the case's activation, if the case's first section is one of `made`. */
+static void enter_second(struct fates *f, struct fate_case *c, uint64_t lock, const uint64_t *made, unsigned n)
+{
+	unsigned i = 0;
+
+	while (i < n && made[i] != c->taken)
+		i++;
+	c->stage = i < n ? FATE_SECOND : FATE_FREE;
+	if (i == n)
+		return;
+	c->lock = lock;
+	c->moved_bits = changes(f, c);
+}
+
+void fates_take(struct fates *f, const struct lock_who *who, const struct section_call *call, const uint64_t *made, unsigned n)
+{
+	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
+		struct fate_case *c = &f->cases[i];
+		const struct section_fate *fate = &f->list[c->fate];
+
+		if (c->stage != FATE_GAP || !lock_who_same(&c->who, who))
+			continue;
+		if (call->taken_at == fate->second)
+			enter_second(f, c, call->gva, made, n);
+		else if (call->taken_at == fate->first)
+			c->stage = FATE_FREE;
+	}
+}
+
+void fates_give(struct fates *f, const struct lock_who *who, uint64_t gva)
+{
+	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
+		struct fate_case *c = &f->cases[i];
+		uint64_t bits;
+
+		if (c->stage == FATE_FREE || c->stage == FATE_GAP || c->lock != gva || !lock_who_same(&c->who, who))
+			continue;
+		bits = changes(f, c);
+		if (c->stage == FATE_FIRST) {
+			c->own_bits = bits;
+			c->stage = FATE_GAP;
+			if (!f->list[c->fate].second)
+				end_case(f, c, false);
+		} else if (c->stage == FATE_SECOND) {
+			end_case(f, c, bits);
+		}
+	}
+}
+
+void fates_object_ends(struct fates *f, uint64_t gva, uint32_t bytes)
+{
+	for (unsigned i = 0; i < FATE_CASES_MAX; i++) {
+		if (f->cases[i].word - gva / WORD * WORD < bytes)
+			f->cases[i].stage = FATE_FREE;
+	}
+}
+
+void fates_hole(struct fates *f)
+{
+	memset(f->cases, 0, sizeof(f->cases));
+}
+
+void fates_text_gone(struct fates *f, uint64_t base, uint64_t size)
+{
+	for (unsigned i = 0; i < f->count; i++)
+		f->gone[i] |= f->list[i].pc - base < size;
+	fates_hole(f);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Arms the sites of the accesses whose data are followed (hv/detect/locks/fates.h), in turn, while sampling goes on. Used by
+ * the sampler's thread only.
+ */
+#ifndef OUTRIDER_DETECT_STEER_FATE_SITES_H
+#define OUTRIDER_DETECT_STEER_FATE_SITES_H
+
+#include <stdint.h>
+
+struct detect;
+
+/* All zero: nothing was armed yet. */
+struct fate_sites {
+	/* Number of points that may be armed now, and when this budget was last refilled (CLOCK_MONOTONIC, ns). */
+	double budget;
+	uint64_t last_ns;
+};
+
+/* Arm some sites. `now` is CLOCK_MONOTONIC in ns. Called without d->lock, between target_enter() and target_leave(). */
+void fate_sites_step(struct detect *d, struct fate_sites *sites, uint64_t now);
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What becomes of data that critical sections access. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "hv/detect/locks/fates.h"
+
+#define LOCK UINT64_C(0xffff888000001000)
+#define OTHER_LOCK UINT64_C(0xffff888000001040)
+#define DATUM UINT64_C(0xffff888000001084)
+#define PC UINT64_C(0xffffffffc0001018)
+#define FIRST UINT64_C(0xffffffffc0001010)
+#define SECOND UINT64_C(0xffffffffc0001040)
+#define ELSEWHERE UINT64_C(0xffffffffc0002010)
+
+static const struct lock_who one = {.who = 7, .kind = GUEST_TASK};
+static const struct lock_who other = {.who = 8, .kind = GUEST_TASK, .cpu = 1};
+
+struct fixture {
+	struct fates f;
+	uint64_t number;
+	/* The aligned word at DATUM - 4, and the number of reads until reading fails. */
+	uint64_t word;
+	unsigned reads;
+};
+
+static bool read_word(void *ctx, uint64_t gva, uint64_t *word)
+{
+	struct fixture *f = ctx;
+
+	assert_int_equal(gva, DATUM - 4);
+	*word = f->word;
+	return f->reads-- > 0;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	*state = f;
+	if (!f)
+		return -1;
+	f->reads = 1000;
+	f->f.read = read_word;
+	f->f.ctx = f;
+	fates_follow(&f->f, PC, FIRST, SECOND);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static struct section_call call(struct fixture *f, uint64_t taken_at)
+{
+	return (struct section_call){LOCK, taken_at, ++f->number, false};
+}
+
+/* The context comes to the access in its first section. Returns the section's lock moment. */
+static uint64_t check(struct fixture *f, const struct lock_who *who)
+{
+	const struct section_call section = call(f, FIRST);
+
+	fates_access(&f->f, who, PC, &section, DATUM, 4);
+	return section.number;
+}
+
+/* The context takes the lock for its second section: of the activation whose first section began in the moment `first`. */
+static void enter(struct fixture *f, const struct lock_who *who, uint64_t first)
+{
+	const struct section_call section = call(f, SECOND);
+	const uint64_t made[] = {first + 100, first};
+
+	fates_take(&f->f, who, &section, made, 2);
+}
+
+/* Change the datum: bit 0 is bit 32 of the word. */
+static void change(struct fixture *f, uint64_t bits)
+{
+	f->word ^= bits << 32;
+}
+
+static void a_datum_is_followed(void **state)
+{
+	struct fixture *f = *state;
+	const struct section_fate *fate = &f->f.list[0];
+	uint64_t first = check(f, &one);
+
+	change(f, 4);
+	fates_give(&f->f, &one, LOCK);
+	change(f, 3);
+	enter(f, &one, first);
+	change(f, 8);
+	fates_give(&f->f, &one, LOCK);
+	assert_int_equal(fate->seen, 1);
+	assert_int_equal(fate->own, 1);
+	assert_int_equal(fate->own_bits, 4);
+	assert_int_equal(fate->moved, 1);
+	assert_int_equal(fate->moved_bits, 3);
+	assert_int_equal(fate->acted, 0);
+	first = check(f, &one);
+	fates_give(&f->f, &one, LOCK);
+	/* The word's other half is another datum. */
+	f->word ^= 0xff;
+	enter(f, &one, first);
+	change(f, 8);
+	fates_give(&f->f, &one, LOCK);
+	assert_int_equal(fate->seen, 2);
+	assert_int_equal(fate->own, 1);
+	assert_int_equal(fate->moved, 1);
+	assert_int_equal(fate->acted, 1);
+}
+
+/* Another context's sections, and sections of other locks, end nothing. */
+static void contexts_are_apart(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t mine = check(f, &one), its = check(f, &other);
+
+	fates_give(&f->f, &one, OTHER_LOCK);
+	fates_give(&f->f, &one, LOCK);
+	change(f, 1);
+	fates_give(&f->f, &other, LOCK);
+	enter(f, &one, mine);
+	fates_give(&f->f, &other, LOCK);
+	fates_give(&f->f, &one, LOCK);
+	assert_int_equal(f->f.list[0].seen, 1);
+	assert_int_equal(f->f.list[0].moved, 1);
+	enter(f, &other, its);
+	fates_give(&f->f, &other, LOCK);
+	assert_int_equal(f->f.list[0].seen, 2);
+	assert_int_equal(f->f.list[0].own, 1);
+}
+
+static void cases_without_an_end_do_not_count(void **state)
+{
+	struct fixture *f = *state;
+	const struct section_call again = {LOCK, FIRST, 50, false}, elsewhere = {LOCK, ELSEWHERE, 51, false};
+	uint64_t first = check(f, &one);
+
+	/* The second section is of another activation. */
+	fates_give(&f->f, &one, LOCK);
+	enter(f, &one, first + 1);
+	fates_give(&f->f, &one, LOCK);
+	/* The first section again. */
+	first = check(f, &one);
+	fates_give(&f->f, &one, LOCK);
+	fates_take(&f->f, &one, &elsewhere, NULL, 0);
+	fates_take(&f->f, &one, &again, NULL, 0);
+	enter(f, &one, first);
+	fates_give(&f->f, &one, LOCK);
+	/* The object is freed, or lock operations may have been missed, or the datum cannot be read any more. */
+	first = check(f, &one);
+	fates_give(&f->f, &one, LOCK);
+	fates_object_ends(&f->f, DATUM - 0x20, 0x40);
+	enter(f, &one, first);
+	fates_give(&f->f, &one, LOCK);
+	first = check(f, &one);
+	fates_hole(&f->f);
+	fates_give(&f->f, &one, LOCK);
+	enter(f, &one, first);
+	fates_give(&f->f, &one, LOCK);
+	first = check(f, &one);
+	f->reads = 0;
+	fates_give(&f->f, &one, LOCK);
+	f->reads = 1000;
+	enter(f, &one, first);
+	fates_give(&f->f, &one, LOCK);
+	assert_int_equal(f->f.list[0].seen, 0);
+	/* An object elsewhere is freed. */
+	first = check(f, &one);
+	fates_give(&f->f, &one, LOCK);
+	fates_object_ends(&f->f, DATUM - 0x20, 0x10);
+	enter(f, &one, first);
+	fates_give(&f->f, &one, LOCK);
+	assert_int_equal(f->f.list[0].seen, 1);
+}
+
+static void one_section_alone(void **state)
+{
+	struct fixture *f = *state;
+	const struct section_call section = {LOCK, ELSEWHERE, 1, false};
+
+	fates_follow(&f->f, PC, ELSEWHERE, 0);
+	fates_follow(&f->f, PC, ELSEWHERE, 0);
+	assert_int_equal(f->f.count, 2);
+	fates_access(&f->f, &one, PC, &section, DATUM, 4);
+	change(f, 2);
+	fates_give(&f->f, &one, LOCK);
+	assert_int_equal(f->f.list[0].seen, 0);
+	assert_int_equal(f->f.list[1].seen, 1);
+	assert_int_equal(f->f.list[1].own_bits, 2);
+	/* Data of two words are not followed. */
+	fates_access(&f->f, &one, PC, &section, DATUM, 8);
+	fates_give(&f->f, &one, LOCK);
+	assert_int_equal(f->f.list[1].seen, 1);
+}
+
+static void sites_take_turns(void **state)
+{
+	struct fixture *f = *state;
+
+	fates_follow(&f->f, PC + 8, FIRST, SECOND);
+	assert_true(fates_has(&f->f, PC + 8) && !fates_has(&f->f, PC + 1));
+	assert_int_not_equal(fates_site(&f->f), fates_site(&f->f));
+	f->f.list[0].seen = 100000;
+	assert_int_equal(fates_site(&f->f), PC + 8);
+	assert_int_equal(fates_site(&f->f), PC + 8);
+	/* A module's text goes, and comes back to the same place. */
+	fates_text_gone(&f->f, PC, 0x100);
+	assert_int_equal(fates_site(&f->f), 0);
+	fates_follow(&f->f, PC + 8, FIRST, SECOND);
+	assert_int_equal(fates_site(&f->f), PC + 8);
+}
+
+static void tables_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int64_t who = 1; who < 1000; who++)
+		check(f, &(struct lock_who){.who = who, .kind = GUEST_TASK});
+	for (uint64_t i = 0; i < 2 * SECTION_FATES_MAX; i++)
+		fates_follow(&f->f, PC + 8 * i, FIRST, SECOND);
+	assert_int_equal(f->f.count, SECTION_FATES_MAX);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_datum_is_followed), T(contexts_are_apart), T(cases_without_an_end_do_not_count),
+		T(one_section_alone),	T(sites_take_turns),   T(tables_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
